@@ -1,0 +1,1 @@
+"""Observers, as blocks. The same compiled code runs live and in replay."""

@@ -1,0 +1,1 @@
+"""Everything that crosses the process boundary: buses, recorder, logs."""

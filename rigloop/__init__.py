@@ -1,0 +1,1 @@
+"""The application: command line, composition root, reports."""

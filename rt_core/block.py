@@ -1,0 +1,32 @@
+"""The block contract as Python sees it: build, wire and hand over; stepping is C (see block.pxd)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol, runtime_checkable
+
+BLOCK_ABI = 1
+BLOCK_CAPSULE = "rigloop.block"
+
+
+@runtime_checkable
+class Block(Protocol):
+    """What a cycle is made of.
+
+    Attributes
+    ----------
+    name : str
+        Unique in the rig; faults are reported under it.
+    reads, writes : mapping of str to str
+        Port to signal path, in the order in which `bind` gets the addresses. A path is written by one block only.
+    """
+
+    name: str
+    reads: Mapping[str, str]
+    writes: Mapping[str, str]
+
+    def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None:
+        """Take the address of one float64 cell per port, in port order. Called once, before the first step."""
+
+    def capsule(self) -> Any:
+        """Return a PyCapsule named `BLOCK_CAPSULE` that points to a `BlockView`."""
