@@ -1,1 +1,1 @@
-"""Mechanism description to equations to kernel text to a compiled, verified module. Offline only."""
+"""From a mechanism to a compiled, verified kernel. Offline only."""

@@ -1,4 +1,4 @@
-"""The block contract as Python sees it: build, wire and hand over; stepping is C (see block.pxd)."""
+"""The block contract as Python sees it: build, wire, hand over. Stepping is C: block.pxd."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ class Block(Protocol):
     name : str
         Unique in the rig; faults are reported under it.
     reads, writes : mapping of str to str
-        Port to signal path, in the order in which `bind` gets the addresses. A path is written by one block only.
+        Port to signal path, in the order in which `bind` gets the addresses. One block writes
+        a path.
     """
 
     name: str
@@ -26,7 +27,7 @@ class Block(Protocol):
     writes: Mapping[str, str]
 
     def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None:
-        """Take the address of one float64 cell per port, in port order. Called once, before the first step."""
+        """Take the address of one float64 cell per port, in port order; once, before any step."""
 
     def capsule(self) -> Any:
         """Return a PyCapsule named `BLOCK_CAPSULE` that points to a `BlockView`."""

@@ -1,0 +1,248 @@
+"""Read a rig file: schema, tasks and wiring in one pass, all mistakes together."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import ValidationError
+
+from rig_configs.mistakes import ConfigError, Mistake, from_validation, near
+from rig_configs.schema import Rig
+
+HERE = Path(__file__).parent
+MAX_FILE_BYTES = 1 << 20  # no rig file is near this; a wrong file is refused before it is parsed
+
+
+class Ports(NamedTuple):
+    """The ports of a block: what must be wired to a signal, and what it writes."""
+
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+
+PortsOf = Callable[[Mapping[str, Any]], Ports | None]
+
+
+@dataclass(frozen=True)
+class LoadedRig:
+    """A validated rig with the text that it came from."""
+
+    name: str
+    path: Path
+    text: str
+    rig: Rig
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+def find_rig(name: str) -> Path:
+    """Return the file of a rig: a path as it is, a bare name from the rigs that ship.
+
+    Raises
+    ------
+    ConfigError
+        No such file, or no such rig.
+    """
+    if "/" in name or name.endswith(".toml"):
+        path = Path(name)
+        if path.is_file():
+            return path
+        raise ConfigError(
+            [
+                Mistake(
+                    name,
+                    "rig",
+                    "no such file",
+                    "give a .toml file, or the name of a rig that ships",
+                )
+            ]
+        )
+    path = HERE / "rigs" / f"{name}.toml"
+    if path.is_file():
+        return path
+    raise ConfigError(
+        [Mistake(name, "rig", "no rig of this name ships", near(name, shipped_rigs()))]
+    )
+
+
+def shipped_rigs() -> list[str]:
+    """Return the names of the rigs that come with the package."""
+    return sorted(path.stem for path in (HERE / "rigs").glob("*.toml"))
+
+
+def load_rig(
+    name: str, ports_of: PortsOf, other_signals: Callable[[Iterable[str]], Iterable[str]]
+) -> LoadedRig:
+    """Read and check a rig file.
+
+    Parameters
+    ----------
+    name : str
+        Name of a rig that ships, or the path of a file.
+    ports_of : callable
+        From a block's table to its ports; None where the block is too wrong to tell.
+    other_signals : callable
+        From the task names to the signals that no block writes (the loop's own, the supervisor's).
+
+    Raises
+    ------
+    ConfigError
+        With every mistake of the file.
+    """
+    path = find_rig(name)
+    if path.stat().st_size > MAX_FILE_BYTES:
+        raise ConfigError(
+            [
+                Mistake(
+                    str(path), "(file)", f"larger than {MAX_FILE_BYTES} bytes", "is it a rig file?"
+                )
+            ]
+        )
+    try:
+        text = path.read_text(encoding="utf-8")
+        data = tomllib.loads(text)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(
+            [Mistake(str(path), "(file)", f"not TOML: {error}", "mend that line")]
+        ) from None
+    file = str(path)
+    mistakes: list[Mistake] = []
+    rig = None
+    try:
+        rig = Rig.model_validate(data)
+    except ValidationError as error:
+        mistakes += from_validation(file, error, Rig, data)
+    mistakes += _task_mistakes(file, data)
+    mistakes += _wiring_mistakes(file, data, ports_of, other_signals)
+    if mistakes or rig is None:
+        raise ConfigError(mistakes)
+    return LoadedRig(path.stem, path, text, rig)
+
+
+def write_path(block: str, table: Mapping[str, Any], port: str) -> str:
+    """Return the signal that a block's port writes: as given, else `block/port`."""
+    return str(table.get("writes", {}).get(port, f"{block}/{port}"))
+
+
+def _tables(data: Mapping[str, Any], key: str) -> dict[str, Mapping[str, Any]]:
+    """Return the sub-tables of `key` that are tables; the schema names those that are not."""
+    tables = data.get(key, {})
+    return (
+        {k: v for k, v in tables.items() if isinstance(v, dict)} if isinstance(tables, dict) else {}
+    )
+
+
+def _task_mistakes(file: str, data: Mapping[str, Any]) -> Iterator[Mistake]:
+    tasks, blocks = _tables(data, "tasks"), _tables(data, "blocks")
+    periods = {
+        n: t["period_us"]
+        for n, t in tasks.items()
+        if type(t.get("period_us")) is int and t["period_us"] > 0
+    }
+    fastest = min(periods, key=lambda name: periods[name], default=None)
+    for name, period in periods.items():
+        if fastest is not None and period % periods[fastest]:
+            base = periods[fastest]
+            nearest = f"{period // base * base or base} or {(period // base + 1) * base}"
+            problem = f"not a multiple of tasks.{fastest}.period_us = {base}"
+            yield Mistake(file, f"tasks.{name}.period_us", problem, f"take {nearest}", period)
+        spin = tasks[name].get("spin_us", 0)
+        if type(spin) is int and spin >= period:
+            yield Mistake(
+                file,
+                f"tasks.{name}.spin_us",
+                f"not below the period of {period}",
+                "spin a part of it",
+                spin,
+            )
+    home: dict[str, str] = {}
+    for task, table in tasks.items():
+        listed = table.get("blocks", [])
+        for block in listed if isinstance(listed, list) else []:
+            key = f"tasks.{task}.blocks"
+            if not isinstance(block, str):
+                continue
+            if block not in blocks:
+                yield Mistake(
+                    file,
+                    key,
+                    f"no block of this name: add [blocks.{block}]",
+                    near(block, blocks),
+                    block,
+                )
+            elif block in home:
+                yield Mistake(
+                    file, key, f"already stepped by task {home[block]!r}", "list it once", block
+                )
+            home.setdefault(block, task)
+    for block in blocks:
+        if block not in home:
+            yield Mistake(
+                file,
+                f"blocks.{block}",
+                "no task steps it",
+                "list it in a task's blocks, or take it out",
+            )
+
+
+def _wiring_mistakes(
+    file: str,
+    data: Mapping[str, Any],
+    ports_of: PortsOf,
+    other_signals: Callable[[Iterable[str]], Iterable[str]],
+) -> Iterator[Mistake]:
+    blocks = _tables(data, "blocks")
+    ports = {
+        name: found for name, table in blocks.items() if (found := ports_of(table)) is not None
+    }
+    writer = dict.fromkeys(other_signals(_tables(data, "tasks")), "the loop")
+    for name, (_, writes) in ports.items():
+        given = _strings(blocks[name].get("writes"))
+        for port in given:
+            if port not in writes:
+                yield Mistake(
+                    file, f"blocks.{name}.writes.{port}", "no such port", near(port, writes)
+                )
+        for port in writes:
+            path = given.get(port, f"{name}/{port}")
+            if path in writer:
+                key = f"blocks.{name}.writes.{port}"
+                yield Mistake(
+                    file,
+                    key,
+                    f"already written by {writer[path]}",
+                    "give one of them another name",
+                    path,
+                )
+            writer.setdefault(path, f"block {name!r}")
+    all_known = len(ports) == len(blocks)
+    for name, (reads, _) in ports.items():
+        given = _strings(blocks[name].get("reads"))
+        for port, path in given.items():
+            key = f"blocks.{name}.reads.{port}"
+            if port not in reads:
+                yield Mistake(file, key, "no such port", near(port, reads))
+            elif path not in writer and all_known:
+                yield Mistake(file, key, "no block writes this signal", near(path, writer), path)
+        for port in reads:
+            if port not in given:
+                yield Mistake(
+                    file, f"blocks.{name}.reads.{port}", "missing", "wire this port to a signal"
+                )
+    if all_known:
+        for role, path in _strings(data.get("show")).items():
+            if path not in writer:
+                yield Mistake(
+                    file, f"show.{role}", "no block writes this signal", near(path, writer), path
+                )
+
+
+def _strings(table: Any) -> dict[str, str]:
+    return {k: v for k, v in table.items() if isinstance(v, str)} if isinstance(table, dict) else {}

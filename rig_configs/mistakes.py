@@ -1,0 +1,138 @@
+"""Mistakes in configuration files: all of a file at once, each with file, key, value and remedy."""
+
+from __future__ import annotations
+
+import difflib
+import types
+import typing
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+_NOTHING = object()
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One mistake: `file: key = value: problem; remedy`."""
+
+    file: str
+    key: str
+    problem: str
+    remedy: str = ""
+    value: Any = _NOTHING
+
+    def __str__(self) -> str:
+        where = self.key if self.value is _NOTHING else f"{self.key} = {_short(self.value)}"
+        tail = f"; {self.remedy}" if self.remedy else ""
+        return f"{self.file}: {where}: {self.problem}{tail}"
+
+
+class ConfigError(ValueError):
+    """A configuration with mistakes; nothing has been started.
+
+    Attributes
+    ----------
+    mistakes : tuple of Mistake
+        All that were found, in the order of the file where possible.
+    """
+
+    def __init__(self, mistakes: Iterable[Mistake]):
+        self.mistakes = tuple(mistakes)
+        super().__init__("\n".join(str(mistake) for mistake in self.mistakes))
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """Return a remedy: the known words nearest to `name`, or all of them if none is near."""
+    words = sorted(known)
+    close = difflib.get_close_matches(name, words, n=3, cutoff=0.6)
+    if close:
+        return "did you mean " + " or ".join(repr(word) for word in close) + "?"
+    if not words:
+        return "none is known here"
+    shown = ", ".join(words[:12]) + (", …" if len(words) > 12 else "")
+    return f"known: {shown}"
+
+
+def from_validation(
+    file: str, error: ValidationError, model: type[BaseModel], data: Any
+) -> list[Mistake]:
+    """Turn pydantic's errors on `data` into mistakes that name the keys of the file."""
+    return [_mistake(file, detail, model, data) for detail in error.errors(include_url=False)]
+
+
+def _mistake(file: str, detail: Any, model: type[BaseModel], data: Any) -> Mistake:
+    path = _key_path(data, detail["loc"])
+    key = ".".join(str(step) for step in path) or "(file)"
+    kind, value = detail["type"], detail["input"]
+    if kind == "extra_forbidden":
+        return Mistake(
+            file, key, "unknown key", near(str(path[-1]), _fields_at(model, data, path[:-1])), value
+        )
+    if kind == "missing":
+        return Mistake(file, key, "missing", "add this key")
+    if kind == "union_tag_invalid":
+        remedy = f"one of {detail['ctx']['expected_tags']}"
+        return Mistake(file, f"{key}.kind", "unknown kind", remedy, value["kind"])
+    if kind == "union_tag_not_found":
+        return Mistake(file, f"{key}.kind", "missing", "say which kind of block this is")
+    message = detail["msg"].removeprefix("Value error, ")
+    problem, _, remedy = (message[0].lower() + message[1:]).partition("; ")
+    return Mistake(file, key, problem, remedy, value)
+
+
+def _key_path(data: Any, loc: Sequence[Any]) -> list[Any]:
+    """Drop the steps that are no key of the file: pydantic adds the tag of a union's branch."""
+    path: list[Any] = []
+    for position, step in enumerate(loc):
+        is_key = (isinstance(data, dict) and step in data) or (
+            isinstance(data, list) and isinstance(step, int)
+        )
+        if is_key:
+            data = data[step]
+        if is_key or position == len(loc) - 1:
+            path.append(step)
+    return path
+
+
+def _fields_at(model: type[BaseModel], data: Any, path: Sequence[Any]) -> Iterable[str]:
+    """Return the key names that the model allows at `path`."""
+    annotation: Any = model
+    for step in path:
+        data = data[step]
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            annotation = annotation.model_fields[step].annotation
+        else:
+            annotation = typing.get_args(annotation)[-1]
+        annotation = _branch(annotation, data)
+    return (
+        annotation.model_fields
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel)
+        else ()
+    )
+
+
+def _branch(annotation: Any, data: Any) -> Any:
+    """Return the member of a union that `data` belongs to: by its `kind`, else the first model."""
+    if typing.get_origin(annotation) is typing.Annotated:
+        annotation = typing.get_args(annotation)[0]
+    if typing.get_origin(annotation) not in (typing.Union, types.UnionType):
+        return annotation
+    kind = data.get("kind") if isinstance(data, dict) else None
+    models = [
+        m for m in typing.get_args(annotation) if isinstance(m, type) and issubclass(m, BaseModel)
+    ]
+    chosen = [
+        m
+        for m in models
+        if "kind" in m.model_fields
+        and typing.get_args(m.model_fields["kind"].annotation) == (kind,)
+    ]
+    return (chosen or models or [annotation])[0]
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."

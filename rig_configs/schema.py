@@ -1,0 +1,149 @@
+"""What a rig file may say. Units stand in the key names; every limit has its reason beside it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
+
+Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
+NonNegative = Annotated[float, Field(ge=0.0)]
+Sign = Literal[-1, 1]
+
+
+class Section(BaseModel):
+    """A table of the file: no unknown key, no silent conversion, frozen once loaded."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+class Task(Section):
+    """One periodic thread and the blocks that it steps, in order."""
+
+    period_us: Annotated[int, Field(ge=50, le=1_000_000)]
+    blocks: Annotated[list[str], Field(min_length=1)]
+    priority: Annotated[int, Field(ge=1, le=98)] = 80  # 99 belongs to the kernel's own threads
+    core: Annotated[int, Field(ge=0)] | None = None
+    spin_us: Annotated[int, Field(ge=0)] = 0
+
+
+class Drive(Section):
+    """The drive as the master sees it: identity, scaling and signs."""
+
+    vendor_id: int = 0x0000_0B95
+    product_code: int = 0x0001_0402
+    counts_per_rev: PositiveInt = 1_048_576
+    rated_torque_nm: PositiveFloat
+    max_torque_nm: PositiveFloat
+    torque_sign: Sign = 1  # +1: a positive command turns the encoder's count up
+    watchdog_ms: Annotated[float, Field(gt=0, le=1000)] = 10.0  # the drive's own last net
+
+
+class Plant(Section):
+    """What the simulated drive turns: motor, wheel, and the driver's hands."""
+
+    inertia_kg_m2: PositiveFloat = 0.06
+    viscous_nms_rad: NonNegative = 0.05
+    coulomb_nm: NonNegative = 0.1
+    hands: Literal["prescribed", "spring", "free"] = "spring"
+    hand_stiffness_nm_rad: NonNegative = 20.0
+    hand_damping_nms_rad: NonNegative = 1.0
+    target_amplitude_deg: float = 60.0
+    target_frequency_hz: NonNegative = 0.3
+    target_offset_deg: float = 0.0
+    initial_angle_deg: float = 0.0
+
+
+class BusBlock(Section):
+    """Exchange one EtherCAT frame a cycle with one drive."""
+
+    kind: Literal["bus"]
+    backend: Literal["simulated", "veth", "interface"] = "simulated"
+    interface: str | None = None
+    exchange_budget_us: Annotated[int, Field(ge=20)] = 100
+    drive: Drive
+    plant: Plant | None = None
+    reads: dict[str, str]
+    writes: dict[str, str] = {}
+
+
+class EncoderFilterBlock(Section):
+    """Steady-state Kalman filter: count → angle, rate, acceleration."""
+
+    kind: Literal["encoder_filter"]
+    counts_per_rev: PositiveInt
+    counter_span: PositiveInt = 2**32  # counts after which the counter starts anew
+    sign: Sign = 1
+    zero_count: int = 0
+    bandwidth_rad_s: PositiveFloat = 310.4  # 6.4 ms lag on the acceleration
+    max_jump_rad: PositiveFloat = 0.05
+    reads: dict[str, str]
+    writes: dict[str, str] = {}
+
+
+class MechanismBlock(Section):
+    """One step of a generated multibody kernel."""
+
+    kind: Literal["mechanism"]
+    mechanism: str
+    integrator: Literal["generalized_alpha", "trapezoidal"] = "generalized_alpha"
+    rho_inf: Fraction = 0.8
+    kappa: PositiveFloat = 1e6
+    iterations: Annotated[int, Field(ge=1, le=10)] = 2
+    reaction: Literal["F1", "paper"] = "F1"
+    parameters: dict[str, float] = {}
+    reads: dict[str, str]
+    writes: dict[str, str] = {}
+
+
+class GuardBlock(Section):
+    """The last gate before the actuator."""
+
+    kind: Literal["guard"]
+    limit_nm: PositiveFloat
+    rate_limit_nm_s: PositiveFloat
+    request_sign: Sign = (
+        -1
+    )  # the guide holds the mechanism; the motor turns the other way against the hands
+    ramp_in_s: PositiveFloat = 0.5
+    ramp_out_s: Annotated[float, Field(gt=0, le=0.1)] = 0.02
+    max_angle_rad: PositiveFloat
+    max_rate_rad_s: PositiveFloat
+    hold_cycles: Annotated[int, Field(ge=0, le=100)] = 5
+    max_request_age_ms: PositiveFloat = 5.0
+    max_gap_ms: PositiveFloat = 5.0
+    heartbeat_timeout_ms: PositiveFloat = 200.0
+    reads: dict[str, str]
+    writes: dict[str, str] = {}
+
+
+Block = Annotated[
+    BusBlock | EncoderFilterBlock | MechanismBlock | GuardBlock, Field(discriminator="kind")
+]
+
+
+class Roles(Section):
+    """Which signals the live table and the report show as what."""
+
+    angle: str
+    rate: str
+    torque: str
+    command: str
+    measured_torque: str | None = None
+
+
+class Verdict(Section):
+    """What a run must keep to be called good."""
+
+    max_overrun_percent: NonNegative = 1.0  # judged only when the run had real-time rights
+    max_lost_frames: Annotated[int, Field(ge=0)] = 0
+
+
+class Rig(Section):
+    """A whole rig file."""
+
+    title: str
+    tasks: Annotated[dict[str, Task], Field(min_length=1)]
+    blocks: Annotated[dict[str, Block], Field(min_length=1)]
+    show: Roles
+    verdict: Verdict = Verdict()

@@ -1,0 +1,25 @@
+"""Where runs live: one folder each, never written over."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+
+def new_run_folder(base: Path, rig: str) -> Path:
+    """Create and return `base/<UTC time>-<rig>`, with a number behind it if it is taken.
+
+    Raises
+    ------
+    OSError
+        The folder cannot be made; the message names it.
+    """
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+    for attempt in range(1000):
+        folder = base / (f"{stamp}-{rig}" + (f"-{attempt}" if attempt else ""))
+        try:
+            folder.mkdir(parents=True)
+        except FileExistsError:
+            continue
+        return folder
+    raise OSError(f"{base}: no free name for a run folder; tidy it up")

@@ -1,0 +1,124 @@
+"""A wrong rig file lists every mistake, with path, value and remedy, before anything starts."""
+
+import tomllib
+
+import pytest
+
+from rig_configs.load import Ports, load_rig
+from rig_configs.mistakes import ConfigError, near
+
+PORTS = {
+    "bus": Ports(("torque_nm",), ("position_count", "valid")),
+    "encoder_filter": Ports(("position_count", "valid"), ("angle_rad",)),
+}
+RIG = """
+title = "one drive, one filter"
+[tasks.estimation]
+period_us = 200
+blocks = ["bus", "wheel"]
+[blocks.bus]
+kind = "bus"
+drive = { rated_torque_nm = 6.0, max_torque_nm = 19.0 }
+reads = { torque_nm = "wheel/angle_rad" }
+[blocks.wheel]
+kind = "encoder_filter"
+counts_per_rev = 1048576
+reads = { position_count = "bus/position_count", valid = "bus/valid" }
+[show]
+angle = "wheel/angle_rad"
+rate = "wheel/angle_rad"
+torque = "wheel/angle_rad"
+command = "wheel/angle_rad"
+"""
+
+
+def ports_of(table):
+    return PORTS.get(table.get("kind"))
+
+
+def mistakes(tmp_path, text):
+    path = tmp_path / "rig.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load_rig(str(path), ports_of, lambda tasks: [f"loop/{task}/cycle" for task in tasks])
+    return [str(mistake) for mistake in caught.value.mistakes]
+
+
+def test_a_good_file_loads(tmp_path):
+    path = tmp_path / "rig.toml"
+    path.write_text(RIG)
+    loaded = load_rig(str(path), ports_of, lambda tasks: [])
+    assert loaded.rig.tasks["estimation"].period_us == 200
+    assert loaded.sha256 != ""
+
+
+def test_all_mistakes_of_a_file_come_at_once(tmp_path):
+    text = RIG.replace("period_us = 200", 'period_us = "fast"').replace(
+        "counts_per_rev", "count_per_rev"
+    )
+    text = text.replace('"bus/valid"', '"bus/vallid"')
+    found = mistakes(tmp_path, text)
+    assert any("tasks.estimation.period_us = 'fast'" in line for line in found)
+    assert any(
+        "count_per_rev" in line and "did you mean 'counts_per_rev'" in line for line in found
+    )
+    assert any("blocks.wheel.counts_per_rev: missing" in line for line in found)
+    assert any("bus/vallid" in line and "did you mean 'bus/valid'" in line for line in found)
+    assert all(line.startswith(str(tmp_path / "rig.toml")) for line in found)
+
+
+def test_period_that_is_no_multiple_names_the_nearest_good_ones(tmp_path):
+    text = RIG + "[tasks.simulation]\nperiod_us = 1100\nblocks = ['bus2']\n"
+    found = mistakes(tmp_path, text)
+    line = next(line for line in found if "tasks.simulation.period_us" in line)
+    assert "1100" in line
+    assert "1000 or 1200" in line
+
+
+def test_two_writers_of_a_signal_are_named(tmp_path):
+    text = RIG.replace("[show]", 'writes = { angle_rad = "bus/position_count" }\n[show]')
+    found = mistakes(tmp_path, text)
+    assert any(
+        "already written by block 'bus'" in line and "bus/position_count" in line for line in found
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (('blocks = ["bus", "wheel"]', 'blocks = ["bus"]'), "no task steps it"),
+        (
+            ('blocks = ["bus", "wheel"]', 'blocks = ["bus", "wheel", "whel"]'),
+            "did you mean 'wheel'",
+        ),
+        (('blocks = ["bus", "wheel"]', 'blocks = ["bus", "wheel", "bus"]'), "already stepped"),
+        (("period_us = 200", "period_us = 200\nspin_us = 200"), "not below the period"),
+        (('kind = "bus"', 'kind = "buss"'), "unknown kind"),
+        (
+            ('reads = { torque_nm = "wheel/angle_rad" }', "reads = {}"),
+            "blocks.bus.reads.torque_nm: missing",
+        ),
+        (("rated_torque_nm = 6.0", "rated_torque_nm = nan"), "finite number"),
+        (("rated_torque_nm = 6.0", "rated_torque_nm = -6.0"), "greater than 0"),
+        (('title = "one drive, one filter"', "title = 3"), "valid string"),
+        (('title = "one drive, one filter"', "title = "), "not TOML"),
+    ],
+)
+def test_each_mistake_is_told(tmp_path, change, words):
+    assert change[0] in RIG
+    assert any(words in line for line in mistakes(tmp_path, RIG.replace(*change)))
+
+
+def test_missing_rig_names_the_near_ones():
+    with pytest.raises(ConfigError, match="steering_wheel"):
+        load_rig("stering_wheel", ports_of, lambda tasks: [])
+
+
+def test_shipped_rig_is_toml():
+    from rig_configs.load import find_rig
+
+    tomllib.loads(find_rig("steering_wheel").read_text())
+
+
+def test_near_lists_what_is_known_when_nothing_is_near():
+    assert near("zzz", ["alpha", "beta"]) == "known: alpha, beta"
