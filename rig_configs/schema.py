@@ -27,31 +27,41 @@ class Task(Section):
     spin_us: Annotated[int, Field(ge=0)] = 0
 
 
+class Identity(Section):
+    """What the slave must say of itself; 0 as the serial number means any."""
+
+    vendor: int
+    product: int
+    revision: int
+    serial: int = 0
+
+
 class Drive(Section):
     """The drive as the master sees it: identity, scaling and signs."""
 
-    vendor_id: int = 0x0000_0B95
-    product_code: int = 0x0001_0402
-    counts_per_rev: PositiveInt = 1_048_576
+    name: Annotated[str, Field(pattern="^[a-z0-9_]+$")] = "drive"
+    identity: Identity | None = None  # not checked if not given
+    counts_per_rev: Annotated[int, Field(ge=4, le=2**31)]
     rated_torque_nm: PositiveFloat
-    max_torque_nm: PositiveFloat
-    torque_sign: Sign = 1  # +1: a positive command turns the encoder's count up
-    watchdog_ms: Annotated[float, Field(gt=0, le=1000)] = 10.0  # the drive's own last net
+    peak_torque_nm: PositiveFloat
+    sign: Sign = 1  # -1: it counts and pushes against the rig's positive sense
+    watchdog_ms: Annotated[float, Field(ge=0.1, le=1000)] = 20.0  # the drive's own last net
 
 
 class Plant(Section):
     """What the simulated drive turns: motor, wheel, and the driver's hands."""
 
-    inertia_kg_m2: PositiveFloat = 0.06
-    viscous_nms_rad: NonNegative = 0.05
-    coulomb_nm: NonNegative = 0.1
+    inertia_kg_m2: PositiveFloat
+    viscous_nms: NonNegative
+    coulomb_nm: NonNegative
+    torque_lag_s: NonNegative = 0.0005
     hands: Literal["prescribed", "spring", "free"] = "spring"
-    hand_stiffness_nm_rad: NonNegative = 20.0
-    hand_damping_nms_rad: NonNegative = 1.0
-    target_amplitude_deg: float = 60.0
-    target_frequency_hz: NonNegative = 0.3
-    target_offset_deg: float = 0.0
-    initial_angle_deg: float = 0.0
+    hands_stiffness_nm_rad: NonNegative = 20.0
+    hands_damping_nms: NonNegative = 1.0
+    amplitude_deg: float = 60.0
+    frequency_hz: NonNegative = 0.3
+    offset_deg: float = 0.0
+    start_s: NonNegative = 1.0
 
 
 class BusBlock(Section):

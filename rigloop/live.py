@@ -1,0 +1,93 @@
+"""What a person sees while a rig runs: a live table on a terminal, a line a second elsewhere."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+
+PLAIN_INTERVAL_S = 1.0
+
+
+@dataclass(frozen=True)
+class Picture:
+    """One moment of a run, ready to show. Times in µs, angles in rad, torques in Nm."""
+
+    elapsed_s: float
+    total_s: float | None
+    guard: str
+    bus: str
+    real_time: bool
+    values: Mapping[str, float]  # role → value
+    tasks: Mapping[str, Mapping[str, float]]  # task → late_p50, late_p99, step_p50, step_max, …
+
+
+class LiveView:
+    """Shows pictures; use as a context manager."""
+
+    def __init__(self, console: Console, title: str):
+        self._console = console
+        self._title = title
+        self._last_plain_s = -math.inf
+        self._live = Live(console=console, refresh_per_second=8, transient=True)
+
+    def __enter__(self) -> LiveView:
+        if self._console.is_terminal:
+            self._live.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self._console.is_terminal:
+            self._live.stop()
+
+    def show(self, picture: Picture) -> None:
+        """Draw the picture, or print a line if it is time for one."""
+        if self._console.is_terminal:
+            self._live.update(_table(self._title, picture))
+        elif time.monotonic() - self._last_plain_s >= PLAIN_INTERVAL_S:
+            self._last_plain_s = time.monotonic()
+            self._console.print(_line(picture), highlight=False)
+
+
+def _table(title: str, picture: Picture) -> Table:
+    grid = Table(title=title, title_justify="left", show_header=False, min_width=72)
+    grid.add_column(style="dim", min_width=14)
+    grid.add_column(justify="right", min_width=12)
+    grid.add_column(style="dim", min_width=14)
+    grid.add_column(justify="right", min_width=12)
+    value = picture.values
+    grid.add_row("angle", f"{math.degrees(value['angle']):8.2f} °", "guard", picture.guard)
+    grid.add_row("rate", f"{value['rate']:8.3f} rad/s", "bus", picture.bus)
+    grid.add_row("model torque", f"{value['torque']:8.3f} Nm", "motor torque", f"{value['command']:8.3f} Nm")
+    for name, task in picture.tasks.items():
+        grid.add_section()
+        grid.add_row(f"{name} late p50", f"{task['late_p50']:.1f} µs", "step p50", f"{task['step_p50']:.2f} µs")
+        grid.add_row("late p99", f"{task['late_p99']:.1f} µs", "step max", f"{task['step_max']:.1f} µs")
+        grid.add_row("cycles", f"{task['cycles']:.0f}", "overruns", f"{task['overruns']:.0f}")
+    grid.add_section()
+    rights = "[green]real-time[/]" if picture.real_time else "[yellow]not real-time[/]"
+    if picture.total_s is None:
+        grid.add_row("time", f"{picture.elapsed_s:.1f} s", "rights", rights)
+    else:
+        done = min(1.0, max(0.0, picture.elapsed_s / picture.total_s))
+        grid.add_row("time", f"{picture.elapsed_s:.1f}/{picture.total_s:.0f} s", "rights", rights)
+        grid.add_row("", ProgressBar(total=1.0, completed=done, width=12), "", "")
+    return grid
+
+
+def _line(picture: Picture) -> str:
+    value = picture.values
+    tasks = "  ".join(
+        f"{name}: late p99 {task['late_p99']:.0f} µs, step {task['step_p50']:.1f} µs, {task['overruns']:.0f} overruns"
+        for name, task in picture.tasks.items()
+    )
+    return (
+        f"{picture.elapsed_s:6.1f} s  {math.degrees(value['angle']):7.2f} °  {value['rate']:7.3f} rad/s  "
+        f"{value['command']:7.3f} Nm  {picture.guard}  bus {picture.bus}  {tasks}"
+    )
