@@ -36,20 +36,8 @@ class Identity(Section):
     serial: int = 0
 
 
-class Drive(Section):
-    """The drive as the master sees it: identity, scaling and signs."""
-
-    name: Annotated[str, Field(pattern="^[a-z0-9_]+$")] = "drive"
-    identity: Identity | None = None  # not checked if not given
-    counts_per_rev: Annotated[int, Field(ge=4, le=2**31)]
-    rated_torque_nm: PositiveFloat
-    peak_torque_nm: PositiveFloat
-    sign: Sign = 1  # -1: it counts and pushes against the rig's positive sense
-    watchdog_ms: Annotated[float, Field(ge=0.1, le=1000)] = 20.0  # the drive's own last net
-
-
 class Plant(Section):
-    """What the simulated drive turns: motor, wheel, and the driver's hands."""
+    """What a simulated drive turns: motor, wheel, and the driver's hands."""
 
     inertia_kg_m2: PositiveFloat
     viscous_nms: NonNegative
@@ -64,15 +52,25 @@ class Plant(Section):
     start_s: NonNegative = 1.0
 
 
+class Drive(Section):
+    """A drive as the master sees it: identity, scaling and signs; and its plant where it is simulated."""
+
+    identity: Identity | None = None  # not checked if not given
+    counts_per_rev: Annotated[int, Field(ge=4, le=2**31)]
+    rated_torque_nm: PositiveFloat
+    peak_torque_nm: PositiveFloat
+    sign: Sign = 1  # -1: it counts and pushes against the rig's positive sense
+    watchdog_ms: Annotated[float, Field(ge=0.1, le=1000)] = 20.0  # the drive's own last net
+    plant: Plant | None = None
+
+
 class BusBlock(Section):
-    """Exchange one EtherCAT frame a cycle with one drive."""
+    """Exchange one EtherCAT frame a cycle with the drives, in ring order."""
 
     kind: Literal["bus"]
-    backend: Literal["simulated", "veth", "interface"] = "simulated"
-    interface: str | None = None
+    backend: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,15}$")] = "simulated"
+    drives: Annotated[dict[str, Drive], Field(min_length=1)]
     exchange_budget_us: Annotated[int, Field(ge=20)] = 100
-    drive: Drive
-    plant: Plant | None = None
     reads: dict[str, str]
     writes: dict[str, str] = {}
 
@@ -81,12 +79,11 @@ class EncoderFilterBlock(Section):
     """Steady-state Kalman filter: count → angle, rate, acceleration."""
 
     kind: Literal["encoder_filter"]
-    counts_per_rev: PositiveInt
-    counter_span: PositiveInt = 2**32  # counts after which the counter starts anew
+    counts_per_rev: PositiveFloat
+    counter_span: NonNegative = float(2**32)  # counts after which the counter starts anew; 0: never
     sign: Sign = 1
-    zero_count: int = 0
+    zero_count: float = 0.0
     bandwidth_rad_s: PositiveFloat = 310.4  # 6.4 ms lag on the acceleration
-    max_jump_rad: PositiveFloat = 0.05
     reads: dict[str, str]
     writes: dict[str, str] = {}
 
@@ -111,15 +108,12 @@ class GuardBlock(Section):
 
     kind: Literal["guard"]
     limit_nm: PositiveFloat
-    rate_limit_nm_s: PositiveFloat
-    request_sign: Sign = (
-        -1
-    )  # the guide holds the mechanism; the motor turns the other way against the hands
-    ramp_in_s: PositiveFloat = 0.5
-    ramp_out_s: Annotated[float, Field(gt=0, le=0.1)] = 0.02
+    rate_nm_s: PositiveFloat
+    request_sign: Sign  # -1: the guide holds the mechanism, so the motor turns against the hands
     max_angle_rad: PositiveFloat
     max_rate_rad_s: PositiveFloat
-    hold_cycles: Annotated[int, Field(ge=0, le=100)] = 5
+    ramp_in_s: NonNegative = 0.5
+    ramp_out_s: Annotated[float, Field(ge=0, le=0.1)] = 0.02
     max_request_age_ms: PositiveFloat = 5.0
     max_gap_ms: PositiveFloat = 5.0
     heartbeat_timeout_ms: PositiveFloat = 200.0

@@ -29,20 +29,29 @@ class Exit(IntEnum):
     NOT_STARTED = 3
 
 
-RigArgument = Annotated[str, typer.Argument(help="Name of a rig that ships, or the path of a rig file.")]
+RigArgument = Annotated[
+    str, typer.Argument(help="Name of a rig that ships, or the path of a rig file.")
+]
 RunsOption = Annotated[Path, typer.Option("--runs", help="Folder that gets the run folder.")]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object instead of tables.")
+]
 
 
 @app.command(epilog="Example: `rigloop run steering_wheel --for 10`")
 def run(
     rig: RigArgument,
     for_s: Annotated[
-        float | None, typer.Option("--for", min=0.1, max=86_400, help="Seconds to run; until Ctrl-C if not given.")
+        float | None,
+        typer.Option(
+            "--for", min=0.1, max=86_400, help="Seconds to run; until Ctrl-C if not given."
+        ),
     ] = None,
     bus: Annotated[
         str | None,
-        typer.Option(help="`simulated` (in-process), `veth` (real frames on a pair of its own), or an interface."),
+        typer.Option(
+            help="`simulated` (in-process), `veth` (real frames on a pair of its own), or an interface."
+        ),
     ] = None,
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
@@ -61,10 +70,15 @@ def run(
 
 @app.command(epilog="Example: `rigloop replay log.csv --rig steering_wheel`")
 def replay(
-    log: Annotated[Path, typer.Argument(help="A logged encoder file (CSV), or the folder of a recorded run.")],
-    rig: Annotated[str | None, typer.Option(help="Rig to feed; the recorded one, else steering_wheel.")] = None,
+    log: Annotated[
+        Path, typer.Argument(help="A logged encoder file (CSV), or the folder of a recorded run.")
+    ],
+    rig: Annotated[
+        str | None, typer.Option(help="Rig to feed; the recorded one, else steering_wheel.")
+    ] = None,
     mapping: Annotated[
-        Path | None, typer.Option(help="Mapping file of the log; chosen by the log's header if not given.")
+        Path | None,
+        typer.Option(help="Mapping file of the log; chosen by the log's header if not given."),
     ] = None,
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
@@ -77,7 +91,9 @@ def replay(
         if log.is_dir():
             outcome = replay_run(log, runs=runs, console=console)
         else:
-            outcome = replay_log(log, _load(rig or "steering_wheel"), mapping=mapping, runs=runs, console=console)
+            outcome = replay_log(
+                log, _load(rig or "steering_wheel"), mapping=mapping, runs=runs, console=console
+            )
     _finish(outcome, console, json)
 
 
@@ -87,6 +103,8 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
     with _told(json):
         loaded = _load(rig)
     if json:
-        typer.echo(msgspec.json.encode({"rig": loaded.name, "sha256": loaded.sha256, "mistakes": []}))
+        typer.echo(
+            msgspec.json.encode({"rig": loaded.name, "sha256": loaded.sha256, "mistakes": []})
+        )
     else:
         Console().print(f"[green]good[/]  {loaded.path}: {loaded.rig.title}")

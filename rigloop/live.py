@@ -64,11 +64,20 @@ def _table(title: str, picture: Picture) -> Table:
     value = picture.values
     grid.add_row("angle", f"{math.degrees(value['angle']):8.2f} °", "guard", picture.guard)
     grid.add_row("rate", f"{value['rate']:8.3f} rad/s", "bus", picture.bus)
-    grid.add_row("model torque", f"{value['torque']:8.3f} Nm", "motor torque", f"{value['command']:8.3f} Nm")
+    grid.add_row(
+        "model torque", f"{value['torque']:8.3f} Nm", "motor torque", f"{value['command']:8.3f} Nm"
+    )
     for name, task in picture.tasks.items():
         grid.add_section()
-        grid.add_row(f"{name} late p50", f"{task['late_p50']:.1f} µs", "step p50", f"{task['step_p50']:.2f} µs")
-        grid.add_row("late p99", f"{task['late_p99']:.1f} µs", "step max", f"{task['step_max']:.1f} µs")
+        grid.add_row(
+            f"{name} late p50",
+            f"{task['late_p50']:.1f} µs",
+            "step p50",
+            f"{task['step_p50']:.2f} µs",
+        )
+        grid.add_row(
+            "late p99", f"{task['late_p99']:.1f} µs", "step max", f"{task['step_max']:.1f} µs"
+        )
         grid.add_row("cycles", f"{task['cycles']:.0f}", "overruns", f"{task['overruns']:.0f}")
     grid.add_section()
     rights = "[green]real-time[/]" if picture.real_time else "[yellow]not real-time[/]"

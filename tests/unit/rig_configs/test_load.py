@@ -18,7 +18,7 @@ period_us = 200
 blocks = ["bus", "wheel"]
 [blocks.bus]
 kind = "bus"
-drive = { counts_per_rev = 4096, rated_torque_nm = 6.0, peak_torque_nm = 19.0 }
+drives.a = { counts_per_rev = 4096, rated_torque_nm = 6.0, peak_torque_nm = 19.0 }
 reads = { torque_nm = "wheel/angle_rad" }
 [blocks.wheel]
 kind = "encoder_filter"

@@ -1,0 +1,58 @@
+"""What the supervisor tells the cycle process, and what it hears back: two small files in the run folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+SUPERVISOR_SIGNALS = (
+    "supervisor/heartbeat",
+    "supervisor/enable",
+    "supervisor/arm",
+    "supervisor/stop",
+    "supervisor/reset",
+)
+
+
+class Order(msgspec.Struct, forbid_unknown_fields=True):
+    """Run this rig; `rig.toml` stands beside this file."""
+
+    rig: str
+    table: str  # path of the signal table that the cycle process makes
+    bus: str | None = None  # overrides the rig file's backend
+
+
+class Report(msgspec.Struct, forbid_unknown_fields=True):
+    """What the cycle process says of itself when it has ended, or could not start."""
+
+    error: str | None = None
+    kernels: dict[str, str] = {}  # block → kernel hash
+    rights: list[dict[str, Any]] = []
+    real_time: bool = False
+    host: dict[str, Any] = {}
+    bus_faults: list[dict[str, Any]] = []
+    at_rest: bool = False  # the guard said that the output was zero before the loop ended
+    stopped_by: str = ""
+
+
+def write(folder: Path, name: str, message: msgspec.Struct) -> None:
+    """Write a message whole or not at all."""
+    part = folder / f".{name}.part"
+    part.write_bytes(msgspec.json.format(msgspec.json.encode(message)))
+    os.replace(part, folder / name)
+
+
+def read_order(folder: Path) -> Order:
+    """Return the order of a run folder."""
+    return msgspec.json.decode((folder / "order.json").read_bytes(), type=Order)
+
+
+def read_report(folder: Path) -> Report | None:
+    """Return what the cycle process reported, None as long as there is nothing."""
+    try:
+        return msgspec.json.decode((folder / "cycle.json").read_bytes(), type=Report)
+    except FileNotFoundError:
+        return None
