@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import msgspec
 import typer
 from rich.console import Console
+
+from rig_configs.load import LoadedRig
+from rig_configs.mistakes import ConfigError
+from rigloop.outcome import Outcome
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -57,14 +63,11 @@ def run(
     json: JsonOption = False,
 ) -> None:
     """Run a rig live: arm it, show what it does, ramp out, and judge the run."""
-    from rigloop.supervise import NotStartedError, run_live
+    from rigloop.supervise import run_live
 
     console = Console(stderr=json)
     with _told(json):
-        try:
-            outcome = run_live(_load(rig), seconds=for_s, bus=bus, runs=runs, console=console)
-        except NotStartedError as error:
-            _fail(str(error), Exit.NOT_STARTED, json)
+        outcome = run_live(_load(rig), seconds=for_s, bus=bus, runs=runs, console=console)
     _finish(outcome, console, json)
 
 
@@ -103,8 +106,55 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
     with _told(json):
         loaded = _load(rig)
     if json:
-        typer.echo(
-            msgspec.json.encode({"rig": loaded.name, "sha256": loaded.sha256, "mistakes": []})
-        )
+        _print_json({"rig": loaded.name, "sha256": loaded.sha256, "mistakes": []})
     else:
         Console().print(f"[green]good[/]  {loaded.path}: {loaded.rig.title}")
+
+
+def _load(rig: str) -> LoadedRig:
+    from rigloop.wiring import load
+
+    return load(rig)
+
+
+@contextmanager
+def _told(json: bool) -> Iterator[None]:
+    """Turn the errors that a user can mend into lines and an exit code; any other one is a bug and shows."""
+    from io_bridge.log_reader import LogError
+    from rigloop.manifest import ManifestError
+    from rigloop.outcome import NotStartedError
+
+    try:
+        yield
+    except ConfigError as error:
+        _fail([str(mistake) for mistake in error.mistakes], Exit.WRONG_INPUT, json)
+    except (LogError, ManifestError) as error:
+        _fail([str(error)], Exit.WRONG_INPUT, json)
+    except NotStartedError as error:
+        _fail([str(error)], Exit.NOT_STARTED, json)
+
+
+def _fail(lines: list[str], code: Exit, json: bool) -> NoReturn:
+    if json:
+        _print_json({"mistakes": lines, "exit_code": int(code)})
+    else:
+        for line in lines:
+            typer.echo(line, err=True)
+    raise typer.Exit(int(code))
+
+
+def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
+    if json:
+        _print_json(outcome)
+    else:
+        outcome.print(console)
+    raise typer.Exit(int(Exit.GOOD if outcome.good else Exit.BAD_VERDICT))
+
+
+def _print_json(message: object) -> None:
+    typer.echo(msgspec.json.format(msgspec.json.encode(message)).decode())
+
+
+def main() -> None:
+    """Entry point of the `rigloop` command."""
+    app()

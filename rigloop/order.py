@@ -1,4 +1,4 @@
-"""What the supervisor tells the cycle process, and what it hears back: two small files in the run folder."""
+"""What the supervisor tells the cycle process and hears back: two small files in the run folder."""
 
 from __future__ import annotations
 

@@ -1,0 +1,37 @@
+"""How a run ended: what the command prints, and what decides its exit code."""
+
+from __future__ import annotations
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+
+
+class NotStartedError(RuntimeError):
+    """The run could not be started; nothing was armed. The message has cause and remedy."""
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """Verdict of a run, with the figures that it was judged by.
+
+    `figures` are rows of label, value with its unit, and remark.
+    """
+
+    good: bool
+    reasons: list[str]
+    folder: str
+    figures: list[tuple[str, str, str]]
+
+    def print(self, console: Console) -> None:
+        """Show figures, verdict and the run folder."""
+        table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+        table.add_column(style="dim")
+        table.add_column(justify="right")
+        table.add_column(style="dim")
+        for row in self.figures:
+            table.add_row(*row)
+        console.print(table)
+        console.print("[bold green]GOOD[/]" if self.good else "[bold red]BAD[/]", end="  ")
+        console.print("; ".join(self.reasons) or "ran as asked", highlight=False)
+        console.print(self.folder, soft_wrap=True, highlight=False)
+        console.print(f"{self.folder}/report.html", soft_wrap=True, highlight=False)
