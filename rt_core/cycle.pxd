@@ -1,0 +1,59 @@
+"""One cycle of one task as plain C: the same code for the live loop and for offline stepping."""
+from libc.stdint cimport int64_t
+
+from rt_core.block cimport step_fn
+
+# places of the loop's own signals in an image: the order of plan.LOOP_SIGNALS, which a test compares
+cdef enum:
+    CYCLE = 0
+    ELAPSED = 1
+    LATE_NS = 2
+    STOP = 3
+    FAULT = 4
+    FAULT_BLOCK = 5
+    STEP_NS = 6
+    BUS_NS = 7
+    OVERRUNS = 8
+    SKIPPED = 9
+    TORN = 10
+
+cdef struct Stage:
+    step_fn step
+    void *self
+    bint is_bus
+    int64_t *histogram           # NULL offline
+
+cdef struct Source:              # a producer that this task mirrors
+    int64_t *latest
+    int64_t stride
+    int64_t n
+    int64_t *pick                # cells of the source's image
+    int64_t *scratch             # so that a torn read leaves the mirror as it was
+    int64_t *mirror              # cells of this task's image
+
+cdef struct CycleState:
+    double *image
+    int64_t cells
+    Stage *stages
+    int n_stages
+    Source *sources
+    int n_sources
+    int64_t *latest
+    int64_t stride
+
+
+cdef class Cycle:
+    """A task's image, its mirrors and its blocks, bound to their cells; owns all its C memory."""
+
+    cdef readonly object task
+    cdef readonly object area
+    cdef readonly object image_array
+    cdef CycleState state
+    cdef object _keep            # blocks, capsules and arrays that `state` points into
+
+
+cdef Cycle wire_cycle(object task, object layout, int64_t *words, bint timed)
+cdef void refresh_mirrors(CycleState *state) noexcept nogil
+cdef void step_stages(CycleState *state, int64_t t_ns) noexcept nogil
+cdef int64_t step_stages_timed(CycleState *state, int64_t t_ns) noexcept nogil
+cdef void publish_image(CycleState *state) noexcept nogil
