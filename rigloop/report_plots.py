@@ -10,6 +10,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 from numpy.typing import NDArray
 
 from rigloop.manifest import HistogramBins, Percentiles
@@ -18,8 +19,8 @@ Array = NDArray[np.float64]
 Line = tuple[str, Array, Array]     # label, time or abscissa, value
 
 INK, GRID = "#1c2733", "#d9dfe5"
-BLUE, ORANGE, GREEN, GREY = "#1d5fa6", "#d0641a", "#2d7d50", "#6d7a86"
-COLOURS = (BLUE, ORANGE, GREEN, GREY)
+BLUE, ORANGE, GREEN, GREY = "#1d5fa6", "#d0641a", "#2d7d50", "#a9b3bd"
+COLOURS = (BLUE, ORANGE, GREY, GREEN)
 STYLE = {
     "font.family": "sans-serif",
     "font.sans-serif": ["Inter", "Helvetica", "Arial", "DejaVu Sans"],
@@ -42,7 +43,9 @@ STYLE = {
     "svg.fonttype": "none",     # text stays text: small, selectable, in the font of the page
     "path.simplify": False,     # `thinned` has done it, peaks included
 }
+TITLES = {"step": "Step time", "late": "Lateness", "bus": "Bus time", "total": "Whole cycle"}
 BINS = 1200
+MIN_NS = 50.0               # left end of the histograms: a log axis has no zero
 
 
 def thinned(t: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]:
@@ -106,21 +109,27 @@ def loop_plot(angle: Array, torques: Sequence[tuple[str, Array]], unit: str) -> 
 def timing_plot(
     histograms: Mapping[str, HistogramBins], summary: Mapping[str, Percentiles], period_ns: int
 ) -> str:
-    """Histograms of one task side by side, both axes logarithmic, with the percentiles and the period."""
+    """Histograms of one task, two in a row, both axes logarithmic, with the percentiles and the period."""
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(9.2, 2.75), layout="constrained")
-        axes = figure.subplots(1, len(histograms), squeeze=False)[0]
-        for axis, (name, bins) in zip(axes, histograms.items(), strict=True):
+        n_rows = -(-len(histograms) // 2)
+        figure = Figure(figsize=(9.2, 0.2 + 2.5 * n_rows), layout="constrained")
+        axes = figure.subplots(n_rows, 2, squeeze=False)
+        limits = _common_limits(histograms, period_ns)
+        for axis, (name, bins) in zip(axes.flat, histograms.items(), strict=False):
             _histogram(axis, bins, summary[name], period_ns)
-            axis.set_title(name, loc="left", fontsize=10, fontweight="bold", color=INK)
-            axis.set_xlabel("time (µs)")
-        axes[0].set_ylabel("cycles")
+            axis.set_xlim(limits)
+            axis.set_title(f"{TITLES.get(name, name)} (µs)", loc="left", fontsize=10, fontweight="bold", color=INK)
+        for axis in axes.flat[len(histograms) :]:
+            axis.set_visible(False)
+        for axis in axes[:, 0]:
+            axis.set_ylabel("cycles")
         return _svg(figure, "timing")
 
 
 def _lines(axis: Axes, lines: Sequence[Line]) -> None:
-    for colour, (label, t, value) in zip(COLOURS, lines, strict=False):
-        axis.plot(*thinned(t, value), color=colour, lw=1.0, label=label)
+    # the first line lies on top: it is the one that the others are compared with
+    for i, (label, t, value) in enumerate(lines):
+        axis.plot(*thinned(t, value), color=COLOURS[i], lw=1.1, label=label, zorder=3 - 0.1 * i)
     axis.margins(x=0.005)
     if len(lines) > 1 or (lines and lines[0][0]):
         _legend(axis, len(lines))
@@ -132,9 +141,16 @@ def _legend(axis: Axes, columns: int) -> None:
     )
 
 
+def _common_limits(histograms: Mapping[str, HistogramBins], period_ns: int) -> tuple[float, float]:
+    # one abscissa for all histograms of a task, so that they compare at a glance
+    low = min(max(bins.lower_ns[0], MIN_NS) for bins in histograms.values())
+    high = max(max(bins.max_ns for bins in histograms.values()), 1.3 * period_ns)
+    return 0.7 * low / 1e3, 1.5 * high / 1e3
+
+
 def _histogram(axis: Axes, bins: HistogramBins, summary: Percentiles, period_ns: int) -> None:
-    # a quarter of an octave per bar; what is below 50 ns counts as 50 ns, a log axis has no zero
-    lower = np.maximum(np.array(bins.lower_ns), 50.0)
+    # a quarter of an octave per bar; what is below the left end counts there
+    lower = np.maximum(np.array(bins.lower_ns), MIN_NS)
     first = np.floor(4 * np.log2(lower.min()))
     last = np.ceil(4 * np.log2(max(bins.max_ns, 1.01 * lower.max())))
     edges = 2.0 ** (np.arange(first, last + 1) / 4)
@@ -143,19 +159,19 @@ def _histogram(axis: Axes, bins: HistogramBins, summary: Percentiles, period_ns:
     axis.set_xscale("log")
     axis.set_yscale("log")
     axis.set_ylim(0.7, 4.0 * counts.max())
-    low = min(edges[0], summary.p50 or edges[0]) / 1e3
-    axis.set_xlim(0.8 * low, 1.6 * max(edges[-1], 1.2 * period_ns) / 1e3)
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda us, _: f"{us:,g}"))
     # labels on two levels: the percentiles may lie close together
     for i, (label, value) in enumerate((("p50", summary.p50), ("p99", summary.p99), ("p99.9", summary.p99_9))):
         if value > 0:
             axis.axvline(value / 1e3, color=ORANGE, lw=0.9)
             axis.annotate(
-                label, (value / 1e3, 0.98 - 0.09 * i), xycoords=("data", "axes fraction"),
-                xytext=(2, 0), textcoords="offset points", va="top", fontsize=8, color=ORANGE,
+                label, (value / 1e3, 0.98 - 0.13 * i), xycoords=("data", "axes fraction"),
+                xytext=(3, 0), textcoords="offset points", va="top", fontsize=8.5, color=ORANGE,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.85},
             )
     axis.axvline(period_ns / 1e3, color=INK, lw=0.9, ls=(0, (4, 3)))
     axis.annotate(
-        "period", (period_ns / 1e3, 0.71), xycoords=("data", "axes fraction"), rotation=90,
+        "period", (period_ns / 1e3, 0.58), xycoords=("data", "axes fraction"), rotation=90,
         xytext=(2, 0), textcoords="offset points", va="top", fontsize=8, color=INK,
     )
 
