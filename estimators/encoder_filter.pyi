@@ -1,0 +1,41 @@
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+READ_PORTS: Final[tuple[str, ...]]
+WRITE_PORTS: Final[tuple[str, ...]]
+
+class EncoderFilter:
+    name: str
+    reads: dict[str, str]
+    writes: dict[str, str]
+    gain: NDArray[np.float64]
+    gate_rad: float
+    def __init__(
+        self,
+        name: str,
+        reads: Mapping[str, str],
+        writes: Mapping[str, str],
+        *,
+        counts_per_rev: float,
+        period_s: float,
+        bandwidth_rad_s: float,
+        sample_period_s: float | None = None,
+        counter_span: float = 0.0,
+        zero_count: float = 0.0,
+        sign: int = 1,
+        max_acceleration_rad_s2: float = 1000.0,
+        jump_samples: int = 5,
+        bleed_rad_s: float = 2.0,
+        lost_after_s: float | None = None,
+    ) -> None: ...
+    def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
+    def capsule(self) -> Any: ...
+    def run(
+        self,
+        position_count: NDArray[np.float64],
+        valid: NDArray[np.float64],
+        elapsed: NDArray[np.float64],
+    ) -> NDArray[np.float64]: ...

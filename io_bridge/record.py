@@ -1,0 +1,221 @@
+"""The record of a run: an append-only, structured `.npy` file that stays readable whatever kills its writer.
+
+One row per cycle: `t_ns` (int64) and one float64 per signal, field name = signal path. While it is being written the
+header says zero rows and the size of the file tells how many there are; a clean close writes the number into the
+header, so that a plain `np.load(path, mmap_mode="r")` works too.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+TIME_FIELD = "t_ns"
+MAGIC = npy.magic(1, 0)
+MAX_HEADER = 65_535         # of .npy version 1
+SHAPE_DIGITS = 20           # room for the final number of rows
+
+
+class RecordError(ValueError):
+    """A file is not a record, or rows do not fit into it."""
+
+
+class RecordFull(OSError):
+    """The disk took no more rows; those written before are safe."""
+
+
+class RecordWarning(UserWarning):
+    """A record was cut; the message says what was left out."""
+
+
+def record_dtype(fields: Sequence[str]) -> np.dtype:
+    """Row of a record: `t_ns` as int64, then one float64 per signal path.
+
+    Raises
+    ------
+    RecordError
+        A path is repeated, empty or is `t_ns`.
+    """
+    repeated = sorted({name for name in fields if list(fields).count(name) > 1})
+    if repeated or "" in fields or TIME_FIELD in fields:
+        wrong = repeated[0] if repeated else TIME_FIELD if TIME_FIELD in fields else ""
+        raise RecordError(f"field {wrong!r}: names of a record are distinct, not empty, not {TIME_FIELD}")
+    return np.dtype([(TIME_FIELD, "<i8"), *((name, "<f8") for name in fields)])
+
+
+class RecordWriter:
+    """Writes one record; rows are in the file when `append` returns.
+
+    Parameters
+    ----------
+    path : str or Path
+        Must not exist: a record is never overwritten.
+    fields : sequence of str
+        Signal paths, in the order of the columns.
+
+    Raises
+    ------
+    FileExistsError
+        There is such a file.
+    RecordError
+        Wrong names, or more of them than a header of 64 KiB holds.
+    """
+
+    def __init__(self, path: str | Path, fields: Sequence[str]) -> None:
+        self.path = Path(path)
+        self.dtype = record_dtype(fields)
+        self.n_rows = 0
+        header = _header(self.dtype, 0)
+        self._data_start = len(header)
+        self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
+        try:
+            self._write(header, 0)
+        except OSError:
+            os.close(self._file)
+            raise
+
+    def append(self, rows: NDArray) -> None:
+        """Add rows at the end.
+
+        Parameters
+        ----------
+        rows : ndarray, shape (n,)
+            Structured, of `dtype`; or any array with the same fields in the same order.
+
+        Raises
+        ------
+        RecordError
+            Other fields.
+        RecordFull
+            No space; as many whole rows as fitted are in the file and counted in `n_rows`.
+        """
+        if rows.dtype != self.dtype:
+            if rows.dtype.names != self.dtype.names:
+                raise RecordError(f"{self.path}: rows have other fields than the record")
+            rows = rows.astype(self.dtype)
+        data = memoryview(np.ascontiguousarray(rows)).cast("B") if len(rows) else b""
+        size = self.dtype.itemsize
+        start = self._data_start + self.n_rows * size
+        try:
+            self._write(data, start)
+        except OSError as error:
+            end = os.fstat(self._file).st_size
+            self.n_rows += max(0, (end - start) // size)
+            os.ftruncate(self._file, self._data_start + self.n_rows * size)
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                raise RecordFull(
+                    error.errno, f"{os.strerror(error.errno)} after {self.n_rows} rows", str(self.path)
+                ) from error
+            raise
+        self.n_rows += len(rows)
+
+    def close(self) -> None:
+        """Write the number of rows into the header, flush to disk, close. Harmless when repeated."""
+        if self._file < 0:
+            return
+        try:
+            self._write(_header(self.dtype, self.n_rows), 0)
+            os.fsync(self._file)
+        finally:
+            os.close(self._file)
+            self._file = -1
+
+    def __enter__(self) -> RecordWriter:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _write(self, data: bytes | memoryview, offset: int) -> None:
+        # a short write is followed by one that says why
+        done = 0
+        while done < len(data):
+            done += os.pwrite(self._file, data[done:], offset + done)
+
+
+def open_record(path: str | Path) -> np.memmap:
+    """Map a record, finished or not, read-only.
+
+    Parameters
+    ----------
+    path : str or Path
+        Written by `RecordWriter`, perhaps by one that was killed or still runs.
+
+    Returns
+    -------
+    np.memmap, shape (n_rows,)
+        Structured: `t_ns` and one float64 field per signal path. Rows appended later are not in it.
+
+    Warns
+    -----
+    RecordWarning
+        The last row is incomplete, or rows that the header counts are missing.
+
+    Raises
+    ------
+    FileNotFoundError, IsADirectoryError, PermissionError
+        From opening it.
+    RecordError
+        Not a record.
+    """
+    path = Path(path)
+    with path.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        try:
+            version = npy.read_magic(file)
+            if version != (1, 0):
+                raise ValueError(f".npy version {version[0]}.{version[1]}")
+            shape, fortran_order, dtype = npy.read_array_header_1_0(file, max_header_size=MAX_HEADER)
+        except (ValueError, SyntaxError) as error:
+            raise RecordError(f"{path}: is not a record: {str(error).splitlines()[0]}") from error
+        start = file.tell()
+    names = dtype.names or ()
+    if (
+        fortran_order
+        or len(shape) != 1
+        or names[:1] != (TIME_FIELD,)
+        or dtype != record_dtype(names[1:])
+    ):
+        raise RecordError(f"{path}: is a .npy file, but not a record: its rows are not {TIME_FIELD} and signals")
+    n_rows, rest = divmod(size - start, dtype.itemsize)
+    if rest:
+        _warn(f"{path}: the last row is cut ({rest} of {dtype.itemsize} bytes); left out")
+    if n_rows < shape[0]:
+        _warn(f"{path}: {shape[0]} rows were written, {n_rows} are there")
+    if n_rows == 0:
+        # an empty file region cannot be mapped
+        return np.empty(0, dtype).view(np.memmap)
+    return np.memmap(path, dtype=dtype, mode="r", offset=start, shape=(n_rows,))
+
+
+def _warn(words: str) -> None:
+    warnings.warn(words, RecordWarning, stacklevel=3)
+
+
+def _header(dtype: np.dtype, n_rows: int) -> bytes:
+    # spaces instead of leading zeros keep its length whatever the number
+    shape = f"({n_rows},), }}"
+    text = f"{{'descr': {npy.dtype_to_descr(dtype)!r}, 'fortran_order': False, 'shape': "
+    text += shape.ljust(SHAPE_DIGITS + len("(,), }"))
+    # the data start at a multiple of 64 bytes
+    length = len(MAGIC) + 2 + len(text) + 1
+    text += " " * (-length % npy.ARRAY_ALIGN) + "\n"
+    if len(text) > MAX_HEADER or not text.isascii():
+        raise RecordError(
+            f"{len(dtype.names or ())} fields: their names take {len(text)} bytes and must be ASCII, "
+            f"at most {MAX_HEADER} in all"
+        )
+    return MAGIC + len(text).to_bytes(2, "little") + text.encode("ascii")

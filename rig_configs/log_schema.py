@@ -1,0 +1,168 @@
+"""What a log of an encoder is: which columns hold time, angle and torque, in which units. One TOML file each."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+
+class MappingError(ValueError):
+    """A mapping file is missing or wrong; the message lists every mistake."""
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class TimeColumn(_Strict):
+    """The clock of the samples."""
+
+    column: str
+    unit: Literal["s", "ms", "us", "ns", "ticks"]
+    ticks_per_s: Positive | None = None
+    counter_bits: Annotated[int, Field(ge=8, le=53)] | None = None
+    """Width of a tick counter that wraps; none: it never does."""
+
+    @model_validator(mode="after")
+    def _ticks_have_a_rate(self) -> TimeColumn:
+        if (self.unit == "ticks") != (self.ticks_per_s is not None):
+            raise ValueError('ticks_per_s belongs to unit = "ticks", and only to it')
+        if self.counter_bits is not None and self.unit != "ticks":
+            raise ValueError('counter_bits belongs to unit = "ticks"')
+        return self
+
+    @property
+    def seconds(self) -> float:
+        """Seconds per unit."""
+        scale = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+        return 1.0 / self.ticks_per_s if self.ticks_per_s else scale[self.unit]
+
+
+class AngleColumn(_Strict):
+    """The encoder. An angle in deg or rad is turned back into the counts it was printed from."""
+
+    column: str
+    unit: Literal["deg", "rad", "counts"]
+    counts_per_rev: Positive
+    counter_span: Annotated[int, Field(ge=0, le=2**53)] = 0
+    """Counts after which the counter repeats; 0: never."""
+    zero_count: Finite = 0.0
+    sign: Literal[1, -1] = 1
+
+
+class TorqueColumn(_Strict):
+    """A measured or commanded torque, for comparison: `scale * (value - offset)` in `unit`."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    column: str
+    unit: Literal["nm", "raw"]
+    scale: Finite = 1.0
+    offset: Finite = 0.0
+
+
+class RowFilter(_Strict):
+    """The rows that carry the angle; the others may carry torque."""
+
+    column: str
+    equals: str
+
+
+class LogMapping(_Strict):
+    """How to read one kind of log.
+
+    It is chosen when `header` is part of the columns of the file.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$")]
+    title: str
+    source: str = ""
+    license: str = ""
+    header: Annotated[tuple[str, ...], Field(min_length=1)]
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] = ","
+    time: TimeColumn
+    angle: AngleColumn
+    torque: tuple[TorqueColumn, ...] = ()
+    rows: RowFilter | None = None
+    bandwidth_rad_s: Positive | None = None
+    """Of the encoder filter; none: what the sample period allows."""
+
+    @model_validator(mode="after")
+    def _torque_names_differ(self) -> LogMapping:
+        names = [torque.name for torque in self.torque]
+        if len(set(names)) != len(names):
+            raise ValueError(f"torque names must differ, found {', '.join(names)}")
+        return self
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Every column that is read, without repetition."""
+        rows = (self.rows.column,) if self.rows else ()
+        torque = (torque.column for torque in self.torque)
+        return tuple(dict.fromkeys((self.time.column, self.angle.column, *torque, *rows)))
+
+
+def load_mapping(path: str | Path) -> LogMapping:
+    """Read and check one mapping file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A TOML file.
+
+    Returns
+    -------
+    LogMapping
+        Frozen.
+
+    Raises
+    ------
+    MappingError
+        Not there, not TOML, or wrong: every mistake with its key.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not a text file"
+        raise MappingError(f"{path}: cannot read this mapping: {reason}") from error
+    return parse_mapping(text, str(path))
+
+
+def parse_mapping(text: str, origin: str) -> LogMapping:
+    """Like `load_mapping`, from text; `origin` names it in errors."""
+    try:
+        return LogMapping.model_validate(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        raise MappingError(f"{origin}: not TOML: {error}") from error
+    except ValidationError as error:
+        mistakes = "; ".join(
+            f"{'.'.join(str(part) for part in item['loc']) or 'mapping'}: {item['msg']}"
+            + ("" if item["type"] == "missing" else f" (found {item['input']!r:.60})")
+            for item in error.errors()
+        )
+        raise MappingError(f"{origin}: {mistakes}") from error
+
+
+def shipped_mappings() -> tuple[LogMapping, ...]:
+    """The mappings that ship with the package, sorted by name."""
+    folder = resources.files("rig_configs") / "logs"
+    files = sorted((f for f in folder.iterdir() if f.name.endswith(".toml")), key=lambda f: f.name)
+    return tuple(parse_mapping(f.read_text(encoding="utf-8"), f.name) for f in files)
+
+
+def matching_mapping(
+    columns: Sequence[str], mappings: Sequence[LogMapping] | None = None
+) -> LogMapping | None:
+    """The mapping with the longest `header` that is part of `columns`; none if there is none or a tie."""
+    found = [m for m in mappings or shipped_mappings() if set(m.header) <= set(columns)]
+    longest = max((len(m.header) for m in found), default=0)
+    best = [m for m in found if len(m.header) == longest]
+    return best[0] if len(best) == 1 else None

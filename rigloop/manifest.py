@@ -1,0 +1,245 @@
+"""`manifest.json` and `timing.json` of a run folder: what ran, where, with which rights, and whether it was good."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Literal, TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike
+
+MANIFEST = "manifest.json"
+TIMING = "timing.json"
+REPORT = "report.html"
+FORMAT = 1
+PACKAGES = ("rigloop", "numpy", "cython", "pysoem")
+
+Count = Annotated[int, msgspec.Meta(ge=0)]
+Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
+Model = TypeVar("Model", bound=msgspec.Struct)
+
+
+class ManifestError(ValueError):
+    """A file of a run folder is missing or not what it should be."""
+
+
+class Named(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Something with a name and the hash of its content: a rig file, a kernel, a log."""
+
+    name: str
+    sha256: Sha256
+
+
+class TaskFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One task of the loop."""
+
+    period_ns: Annotated[int, msgspec.Meta(gt=0)]
+    record: str
+    """File name of its record in the run folder."""
+    cycles: Count = 0
+    overruns: Count = 0
+    skipped: Count = 0
+    dropped: Count = 0
+    """Cycles that the recorder did not get."""
+
+
+class Right(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One real-time right: whether the run had it, and in words why not and how to get it."""
+
+    name: str
+    ok: bool
+    words: str = ""
+
+
+class DataFault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A fault met in a replayed log, as `io_bridge.log_faults.LogFault`."""
+
+    kind: str
+    count: Count
+    first_row: Count
+    words: str
+
+
+class Replay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What was replayed, and how fast."""
+
+    log: Named
+    mapping: str
+    rows: Count
+    speed: Annotated[float, msgspec.Meta(gt=0)]
+    """Times faster than real time."""
+    superseded: Count = 0
+    """Samples that a newer one in the same tick replaced."""
+
+
+class Percentiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Summary of one histogram of durations, ns."""
+
+    n: Count
+    p50: float
+    p99: float
+    p99_9: float
+    max: float
+
+
+class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Everything about a run but its signals.
+
+    `signals` names what the report plots by role: `angle`, `rate`, `torque` (of the model), `command` (to the
+    drive), `measured` (a torque sensor); each is a task and a signal path of its record.
+    """
+
+    kind: Literal["live", "replay"]
+    rig: Named
+    kernel: Named
+    started: str
+    """UTC, ISO 8601."""
+    duration_s: Annotated[float, msgspec.Meta(ge=0)]
+    verdict: Literal["good", "bad"]
+    reasons: tuple[str, ...]
+    """Why the verdict is bad, or what limits a good one."""
+    tasks: dict[str, TaskFacts]
+    versions: dict[str, str]
+    host: dict[str, str | int | float | bool]
+    rights: tuple[Right, ...] = ()
+    real_time: bool = False
+    """Had every right that a hard real-time run needs."""
+    timing: dict[str, dict[str, Percentiles]] = {}
+    """By task and name of the histogram."""
+    counters: dict[str, int | float] = {}
+    faults: tuple[DataFault, ...] = ()
+    replay: Replay | None = None
+    signals: dict[str, tuple[str, str]] = {}
+    format: Literal[1] = FORMAT
+
+
+class HistogramBins(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A histogram of durations: bins without gaps, the lower bound of each, and the exact maximum."""
+
+    lower_ns: tuple[float, ...]
+    counts: tuple[Count, ...]
+    max_ns: float
+
+    def __post_init__(self) -> None:
+        if len(self.lower_ns) != len(self.counts):
+            raise ValueError(f"{len(self.lower_ns)} bounds for {len(self.counts)} counts")
+        if any(b <= a for a, b in zip(self.lower_ns, self.lower_ns[1:], strict=False)):
+            raise ValueError("the bounds do not increase")
+
+    @classmethod
+    def of(cls, edges_ns: ArrayLike, counts: ArrayLike, max_ns: float) -> HistogramBins:
+        """From a full histogram: `edges_ns` has one more entry than `counts`; empty ends are left out."""
+        edges, numbers = np.asarray(edges_ns, float), np.asarray(counts)
+        used = np.flatnonzero(numbers)
+        span = slice(used[0], used[-1] + 1) if len(used) else slice(0, 0)
+        return cls(tuple(edges[:-1][span].tolist()), tuple(numbers[span].tolist()), float(max_ns))
+
+    def percentiles(self) -> Percentiles:
+        """Each percentile is the upper bound of its bin, the largest is exact."""
+        n = sum(self.counts)
+        if n == 0:
+            return Percentiles(0, 0.0, 0.0, 0.0, 0.0)
+        upper = np.minimum([*self.lower_ns[1:], self.max_ns], self.max_ns)
+        reached = np.cumsum(self.counts)
+        p50, p99, p99_9 = (
+            float(upper[np.searchsorted(reached, p * n, side="left")]) for p in (0.5, 0.99, 0.999)
+        )
+        return Percentiles(n, p50, p99, p99_9, float(self.max_ns))
+
+
+Timing = dict[str, dict[str, HistogramBins]]
+
+
+def write_manifest(folder: str | Path, manifest: Manifest) -> Path:
+    """Write `manifest.json` into a run folder, all of it or nothing.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    # built by hand or by msgspec, it is checked as a reader would
+    text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
+    _decode(text, Manifest, "manifest")
+    return _write(Path(folder) / MANIFEST, text)
+
+
+def read_manifest(folder: str | Path) -> Manifest:
+    """Read and check `manifest.json`.
+
+    Raises
+    ------
+    ManifestError
+        Missing, or not of this format: names the file, the key and the reason.
+    """
+    return _read(Path(folder) / MANIFEST, Manifest)
+
+
+def write_timing(folder: str | Path, timing: Mapping[str, Mapping[str, HistogramBins]]) -> Path:
+    """Write `timing.json`: histograms by task and name (`late`, `step`, `bus`, `total`)."""
+    text = msgspec.json.encode(timing)
+    _decode(text, Timing, "timing")
+    return _write(Path(folder) / TIMING, text)
+
+
+def read_timing(folder: str | Path) -> Timing:
+    """Read and check `timing.json`; empty if there is none.
+
+    Raises
+    ------
+    ManifestError
+        Not of this format.
+    """
+    path = Path(folder) / TIMING
+    return _read(path, Timing) if path.exists() else {}
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that a result depends on; those not installed are left out."""
+    found = {"python": sys.version.split()[0]}
+    for name in PACKAGES:
+        try:
+            found[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def sha256_of(path: str | Path) -> str:
+    """Hash of a file, hex."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _write(path: Path, text: bytes) -> Path:
+    building = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with building.open("wb") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        building.replace(path)
+    finally:
+        building.unlink(missing_ok=True)
+    return path
+
+
+def _read(path: Path, model: type[Model]) -> Model:
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise ManifestError(f"{path}: cannot be read: {error.strerror}") from error
+    return _decode(text, model, str(path))
+
+
+def _decode(text: bytes, model: type[Model], origin: str) -> Model:
+    try:
+        return msgspec.json.decode(text, type=model)
+    except msgspec.DecodeError as error:
+        raise ManifestError(f"{origin}: {error}") from error

@@ -1,0 +1,252 @@
+"""`report.html` of a run folder: verdict, angle and torque, timing, late cycles, rights, hashes. One file, no links out."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from io_bridge.record import RecordError, open_record
+from rigloop.manifest import REPORT, Manifest, Percentiles, Timing, read_manifest, read_timing
+
+Array = NDArray[np.float64]
+
+WORST = 10
+HISTOGRAMS = ("step", "late", "bus", "total")
+# role, label in the plots; torques are told apart, angles are not
+ANGLES = (("angle", "angle"),)
+RATES = (("rate", "rate"),)
+TORQUES = (("torque", "model"), ("command", "commanded"), ("measured", "measured"))
+
+
+@dataclass
+class LateCycle:
+    """A late cycle and its neighbours."""
+
+    task: str
+    cells: list[list[str]] = field(default_factory=list)
+
+
+@dataclass
+class Run:
+    """A run folder, as far as it is there; `notes` says what is not."""
+
+    folder: Path
+    manifest: Manifest
+    timing: Timing
+    records: dict[str, np.memmap]
+    notes: list[str]
+
+    def signal(self, role: str) -> tuple[Array, Array] | None:
+        """Time (s) and value of a role; none if the run does not have it."""
+        task, path = self.manifest.signals.get(role, ("", ""))
+        record = self.records.get(task)
+        if record is None or path not in (record.dtype.names or ()) or not len(record):
+            return None
+        return np.asarray(record["t_ns"]) * 1e-9, np.asarray(record[path])
+
+
+def write_report(folder: str | Path) -> Path:
+    """Write `report.html` into a run folder.
+
+    Parameters
+    ----------
+    folder : str or Path
+        With `manifest.json`; records and `timing.json` as far as they are there.
+
+    Returns
+    -------
+    Path
+        The report.
+
+    Raises
+    ------
+    ManifestError
+        `manifest.json` is missing or wrong.
+    """
+    # matplotlib and jinja2 load here, not with the command line
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    run = load_run(folder)
+    environment = Environment(
+        loader=PackageLoader("rigloop"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["us"] = lambda ns: _figure(ns / 1e3)
+    environment.filters["figure"] = _figure
+    text = environment.get_template("report.html.jinja").render(_context(run))
+    path = run.folder / REPORT
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def load_run(folder: str | Path) -> Run:
+    """Open what a run folder holds."""
+    folder = Path(folder)
+    manifest = read_manifest(folder)
+    records: dict[str, np.memmap] = {}
+    notes: list[str] = []
+    for task, facts in manifest.tasks.items():
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                records[task] = open_record(folder / facts.record)
+            except (OSError, RecordError) as error:
+                notes.append(f"No record of {task}: {getattr(error, 'strerror', None) or error}.")
+        notes += [f"{Path(str(w.message).partition(':')[0]).name}:{str(w.message).partition(':')[2]}." for w in caught]
+    return Run(folder, manifest, read_timing(folder), records, notes)
+
+
+def worst_cycles(record: np.ndarray, task: str, most: int = WORST) -> list[int]:
+    """Rows of the latest cycles of a record, latest first; those that started on time are left out."""
+    name = f"loop/{task}/late_ns"
+    if name not in (record.dtype.names or ()):
+        return []
+    late = np.asarray(record[name])
+    count = min(most, len(late))
+    rows = np.argpartition(-late, count - 1)[:count] if count else np.empty(0, np.int64)
+    return [int(row) for row in sorted(rows, key=lambda row: (-late[row], row)) if late[row] > 0]
+
+
+def _context(run: Run) -> dict[str, Any]:
+    from rigloop import report_plots as plots
+
+    manifest = run.manifest
+    summary = _summary(run)
+    timing = [
+        {
+            "task": task,
+            "svg": plots.timing_plot(
+                {name: bins[name] for name in HISTOGRAMS if name in bins and sum(bins[name].counts)},
+                summary[task],
+                manifest.tasks[task].period_ns,
+            ),
+        }
+        for task, bins in run.timing.items()
+        if task in manifest.tasks and any(name in bins and sum(bins[name].counts) for name in HISTOGRAMS)
+    ]
+    angle, torques = run.signal("angle"), _lines(run, TORQUES)
+    panels: list[tuple[str, list[plots.Line]]] = []
+    if angle:
+        panels.append(("angle (deg)", [("", angle[0], np.degrees(angle[1]))]))
+    panels += [("rate (rad/s)", [("", t, v)]) for _, t, v in _lines(run, RATES)]
+    if torques:
+        panels.append(("torque (N m)", torques))
+    loop = None
+    if angle and torques:
+        # the loop needs both at the same times: those of the torque
+        _, t, torque = torques[0]
+        loop = plots.loop_plot(np.interp(t, *angle), [(torques[0][0], torque)], "N m")
+    return {
+        "manifest": manifest,
+        "notes": run.notes,
+        "tiles": _tiles(run, summary, torques),
+        "time_svg": plots.time_plot(panels) if panels else None,
+        "loop_svg": loop,
+        "timing": timing,
+        "summary": [
+            (task, name, values, manifest.tasks[task].period_ns)
+            for task, by_name in summary.items()
+            for name, values in by_name.items()
+            if task in manifest.tasks
+        ],
+        "late": _late(run),
+    }
+
+
+def _lines(run: Run, roles: tuple[tuple[str, str], ...]) -> list[tuple[str, Array, Array]]:
+    found = ((label, run.signal(role)) for role, label in roles)
+    return [(label, *signal) for label, signal in found if signal]
+
+
+def _summary(run: Run) -> dict[str, dict[str, Percentiles]]:
+    # the manifest's own figures win; bins fill in what it lacks
+    summary = {
+        task: {name: bins.percentiles() for name, bins in by_name.items()}
+        for task, by_name in run.timing.items()
+    }
+    for task, by_name in run.manifest.timing.items():
+        summary.setdefault(task, {}).update(by_name)
+    return summary
+
+
+def _tiles(
+    run: Run,
+    summary: dict[str, dict[str, Percentiles]],
+    torques: list[tuple[str, Array, Array]],
+) -> list[tuple[str, str, str]]:
+    manifest = run.manifest
+    tiles = [("Duration", f"{manifest.duration_s:.2f} s", "")]
+    if manifest.replay:
+        tiles.append(("Replay speed", f"{manifest.replay.speed:,.0f} ×", "faster than real time"))
+        tiles.append(("Log rows", f"{manifest.replay.rows:,}", f"{len(manifest.faults)} kinds of data fault"))
+    else:
+        cycles = sum(task.cycles for task in manifest.tasks.values())
+        tiles.append(("Cycles", f"{cycles:,}", " + ".join(manifest.tasks)))
+        overruns = sum(task.overruns for task in manifest.tasks.values())
+        skipped = sum(task.skipped for task in manifest.tasks.values())
+        tiles.append(("Overruns", f"{overruns:,}", f"{skipped:,} periods skipped"))
+    for task, by_name in summary.items():
+        for name, label in (("step", "Step"), ("late", "Lateness")):
+            if name in by_name and by_name[name].n:
+                tiles.append(
+                    (f"{label} p99.9, {task}", f"{_figure(by_name[name].p99_9 / 1e3)} µs",
+                     f"max {_figure(by_name[name].max / 1e3)} µs")
+                )
+    for label, _, value in torques[:1]:
+        finite = value[np.isfinite(value)]
+        if len(finite):
+            tiles.append(("Peak torque", f"{np.abs(finite).max():.2f} N m", label))
+    return tiles
+
+
+def _late(run: Run) -> dict[str, Any] | None:
+    # neighbours show what led to a late cycle and what it did to the angle and the torque
+    blocks: list[LateCycle] = []
+    for task, record in run.records.items():
+        columns = [
+            ("", f"loop/{task}/{name}") for name in ("late_ns", "step_ns", "bus_ns", "elapsed")
+        ] + [("", run.manifest.signals.get(role, ("", ""))[1]) for role in ("angle", "torque", "command")]
+        names = record.dtype.names or ()
+        for row in worst_cycles(record, task):
+            late = LateCycle(task)
+            for near in (row - 1, row, row + 1):
+                if not 0 <= near < len(record):
+                    continue
+                cells = ["%.4f" % (record["t_ns"][near] * 1e-9)]
+                for _, path in columns:
+                    if path not in names:
+                        cells.append("–")
+                    elif path.endswith("_ns"):
+                        cells.append(_figure(float(record[path][near]) / 1e3))
+                    else:
+                        cells.append(_figure(float(record[path][near])))
+                late.cells.append(["this" if near == row else "", *cells])
+            blocks.append(late)
+    if not blocks:
+        return None
+    blocks.sort(key=lambda late: -_late_us(late))
+    return {
+        "head": ("Time s", "Late µs", "Step µs", "Bus µs", "Elapsed", "Angle rad", "Torque N m", "Command N m"),
+        "blocks": blocks[:WORST],
+    }
+
+
+def _late_us(late: LateCycle) -> float:
+    return next(float(cells[2].replace(",", "")) for cells in late.cells if cells[0])
+
+
+def _figure(value: float) -> str:
+    """Four significant figures at most, thousands apart."""
+    if not np.isfinite(value):
+        return "not finite"
+    if value == 0 or abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"

@@ -1,0 +1,187 @@
+"""Figures of a run report as inline SVG. Long signals are thinned so that every peak stays visible."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+from numpy.typing import NDArray
+
+from rigloop.manifest import HistogramBins, Percentiles
+
+Array = NDArray[np.float64]
+Line = tuple[str, Array, Array]     # label, time or abscissa, value
+
+INK, GRID = "#1c2733", "#d9dfe5"
+BLUE, ORANGE, GREEN, GREY = "#1d5fa6", "#d0641a", "#2d7d50", "#a9b3bd"
+COLOURS = (BLUE, ORANGE, GREY, GREEN)
+STYLE = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["Inter", "Helvetica", "Arial", "DejaVu Sans"],
+    "font.size": 9.5,
+    "axes.edgecolor": "#8a96a3",
+    "axes.labelcolor": INK,
+    "axes.linewidth": 0.7,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "grid.color": GRID,
+    "grid.linewidth": 0.6,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "xtick.major.width": 0.7,
+    "ytick.major.width": 0.7,
+    "legend.frameon": False,
+    "legend.fontsize": 9,
+    "svg.fonttype": "none",     # text stays text: small, selectable, in the font of the page
+    "path.simplify": False,     # `thinned` has done it, peaks included
+}
+TITLES = {"step": "Step time", "late": "Lateness", "bus": "Bus time", "total": "Whole cycle"}
+BINS = 1200
+MIN_NS = 50.0               # left end of the histograms: a log axis has no zero
+
+
+def thinned(t: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]:
+    """Keep the smallest and the largest value of each of `bins` stretches, in order.
+
+    Parameters
+    ----------
+    t, value : ndarray of float64, shape (n,)
+        NaN in `value` is left out.
+    bins : int, optional
+        Stretches of equal number of samples.
+
+    Returns
+    -------
+    t, value : ndarray of float64, shape (m,)
+        m <= 2 bins + 2; unchanged if n is not larger than that. First and last sample are kept.
+    """
+    good = np.isfinite(value)
+    t, value = t[good], value[good]
+    if len(t) <= 2 * bins + 2:
+        return t, value
+    edges = np.linspace(0, len(t), bins + 1).astype(np.int64)
+    keep = [0, len(t) - 1]
+    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+        stretch = value[start:stop]
+        keep += [start + int(stretch.argmin()), start + int(stretch.argmax())]
+    index = np.unique(keep)
+    return t[index], value[index]
+
+
+def time_plot(panels: Sequence[tuple[str, Sequence[Line]]]) -> str:
+    """Panels over one time axis; each is a label of its ordinate and its lines."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(9.2, 0.5 + 2.15 * len(panels)), layout="constrained")
+        axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
+        for axis, (label, lines) in zip(axes, panels, strict=True):
+            _lines(axis, lines)
+            axis.set_ylabel(label)
+        axes[-1].set_xlabel("time (s)")
+        figure.align_ylabels(axes)
+        return _svg(figure, "time")
+
+
+def loop_plot(angle: Array, torques: Sequence[tuple[str, Array]], unit: str) -> str:
+    """Torque over angle: the loop that the driver feels. Evenly thinned, since it has no order in x."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(5.6, 4.1), layout="constrained")
+        axis = figure.subplots()
+        every = max(1, len(angle) // (3 * BINS))
+        for colour, (label, torque) in zip(COLOURS, torques, strict=False):
+            axis.plot(
+                np.degrees(angle[::every]), torque[::every], color=colour, lw=0.9, alpha=0.8, label=label
+            )
+        axis.set_xlabel("angle (deg)")
+        axis.set_ylabel(f"torque ({unit})")
+        if len(torques) > 1:
+            _legend(axis, len(torques))
+        return _svg(figure, "loop")
+
+
+def timing_plot(
+    histograms: Mapping[str, HistogramBins], summary: Mapping[str, Percentiles], period_ns: int
+) -> str:
+    """Histograms of one task, two in a row, both axes logarithmic, with the percentiles and the period."""
+    with matplotlib.rc_context(STYLE):
+        n_rows = -(-len(histograms) // 2)
+        figure = Figure(figsize=(9.2, 0.2 + 2.5 * n_rows), layout="constrained")
+        axes = figure.subplots(n_rows, 2, squeeze=False)
+        limits = _common_limits(histograms, period_ns)
+        for axis, (name, bins) in zip(axes.flat, histograms.items(), strict=False):
+            _histogram(axis, bins, summary[name], period_ns)
+            axis.set_xlim(limits)
+            axis.set_title(f"{TITLES.get(name, name)} (µs)", loc="left", fontsize=10, fontweight="bold", color=INK)
+        for axis in axes.flat[len(histograms) :]:
+            axis.set_visible(False)
+        for axis in axes[:, 0]:
+            axis.set_ylabel("cycles")
+        return _svg(figure, "timing")
+
+
+def _lines(axis: Axes, lines: Sequence[Line]) -> None:
+    # the first line lies on top: it is the one that the others are compared with
+    for i, (label, t, value) in enumerate(lines):
+        axis.plot(*thinned(t, value), color=COLOURS[i], lw=1.1, label=label, zorder=3 - 0.1 * i)
+    axis.margins(x=0.005)
+    if len(lines) > 1 or (lines and lines[0][0]):
+        _legend(axis, len(lines))
+
+
+def _legend(axis: Axes, columns: int) -> None:
+    axis.legend(
+        loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=columns, borderaxespad=0.1, handlelength=1.4
+    )
+
+
+def _common_limits(histograms: Mapping[str, HistogramBins], period_ns: int) -> tuple[float, float]:
+    # one abscissa for all histograms of a task, so that they compare at a glance
+    low = min(max(bins.lower_ns[0], MIN_NS) for bins in histograms.values())
+    high = max(max(bins.max_ns for bins in histograms.values()), 1.3 * period_ns)
+    return 0.7 * low / 1e3, 1.5 * high / 1e3
+
+
+def _histogram(axis: Axes, bins: HistogramBins, summary: Percentiles, period_ns: int) -> None:
+    # a quarter of an octave per bar; what is below the left end counts there
+    lower = np.maximum(np.array(bins.lower_ns), MIN_NS)
+    first = np.floor(4 * np.log2(lower.min()))
+    last = np.ceil(4 * np.log2(max(bins.max_ns, 1.01 * lower.max())))
+    edges = 2.0 ** (np.arange(first, last + 1) / 4)
+    counts, _ = np.histogram(lower * 1.0001, edges, weights=np.array(bins.counts, float))
+    axis.stairs(counts, edges / 1e3, fill=True, color=BLUE, alpha=0.85, lw=0)
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    axis.set_ylim(0.7, 4.0 * counts.max())
+    axis.xaxis.set_major_formatter(FuncFormatter(lambda us, _: f"{us:,g}"))
+    # labels on two levels: the percentiles may lie close together
+    for i, (label, value) in enumerate((("p50", summary.p50), ("p99", summary.p99), ("p99.9", summary.p99_9))):
+        if value > 0:
+            axis.axvline(value / 1e3, color=ORANGE, lw=0.9)
+            axis.annotate(
+                label, (value / 1e3, 0.98 - 0.13 * i), xycoords=("data", "axes fraction"),
+                xytext=(3, 0), textcoords="offset points", va="top", fontsize=8.5, color=ORANGE,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.85},
+            )
+    axis.axvline(period_ns / 1e3, color=INK, lw=0.9, ls=(0, (4, 3)))
+    axis.annotate(
+        "period", (period_ns / 1e3, 0.58), xycoords=("data", "axes fraction"), rotation=90,
+        xytext=(2, 0), textcoords="offset points", va="top", fontsize=8, color=INK,
+    )
+
+
+def _svg(figure: Figure, name: str) -> str:
+    out = io.StringIO()
+    # ids differ from figure to figure of a page, but not from run to run
+    with matplotlib.rc_context({"svg.hashsalt": f"{name}{id(figure)}"}):
+        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    text = out.getvalue()
+    text = text[text.index("<svg") :]
+    # the page gives the size
+    return re.sub(r'<svg ([^>]*?)width="[^"]*"', r"<svg \1", re.sub(r'height="[^"]*pt"', "", text, count=1), count=1)
