@@ -1,0 +1,218 @@
+"""The supervisor of a live run: starts the cycle process and the recorder, arms, shows, stops, judges."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+from rich.console import Console
+
+from rig_configs.load import LoadedRig
+from rigloop import order
+from rigloop.kernels import build_kernels
+from rigloop.live import LiveView
+from rigloop.outcome import NotStartedError, Outcome
+from rigloop.picture import take_picture
+from rigloop.runs import new_run_folder
+from rigloop.verdict import conclude
+from rt_core.safety import State
+from rt_core.table import SignalTable
+
+HEARTBEAT_S = 0.02
+START_TIMEOUT_S = 30.0
+READY_TIMEOUT_S = 15.0
+STOP_TIMEOUT_S = 10.0
+
+
+@dataclass
+class Supervision:
+    """What happened between arming and the end."""
+
+    armed_s: float = 0.0  # how long the guard was running
+    interrupted: bool = False
+    waits_for: float = 0.0  # the guard's reason for not being ready
+
+
+def run_live(
+    loaded: LoadedRig, *, seconds: float | None, bus: str | None, runs: Path, console: Console
+) -> Outcome:
+    """Run a rig until its time is over, Ctrl-C, or a fault; return the verdict.
+
+    Raises
+    ------
+    NotStartedError
+        A process or the bus did not start; the torque never left zero.
+    """
+    with console.status("kernel") as status:
+        kernels = build_kernels(loaded, lambda name, stage: status.update(f"kernel {name}: {stage}"))
+    for name, kernel in kernels.items():
+        origin = "from the cache" if kernel.from_cache else f"built in {kernel.seconds:.1f} s"
+        console.print(f"kernel {name} {kernel.hash[:12]} {origin}", highlight=False)
+    folder = _new_folder(runs, loaded)
+    table = f"/dev/shm/rigloop-{os.getuid()}-{os.getpid()}"
+    (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
+    order.write(folder, "order.json", order.Order(loaded.name, table, bus))
+
+    with _processes(folder, table) as (cycle, recorder):
+        shared = _attach(table, cycle, folder)
+        try:
+            seen = _supervise(shared, loaded, cycle, seconds, console)
+        finally:
+            cycle_code = _end(cycle)
+            # the recorder ends by itself once the rings are empty
+            _end(recorder)
+        outcome = conclude(folder, loaded, kernels, shared, seen, cycle_code, seconds)
+        shared.close()
+    return outcome
+
+
+def _new_folder(runs: Path, loaded: LoadedRig) -> Path:
+    try:
+        return new_run_folder(runs, loaded.name)
+    except OSError as error:
+        raise NotStartedError(f"{runs}: no run folder can be made: {error.strerror}; give --runs") from None
+
+
+@contextlib.contextmanager
+def _processes(folder: Path, table: str) -> Iterator[tuple[subprocess.Popen, subprocess.Popen]]:
+    """Start the two children; whatever happens, none of them and no table stays behind."""
+    # one arena and no thread pools: what the cycle process locks into memory stays small
+    environment = os.environ | {"MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1"}
+    children: list[subprocess.Popen] = []
+
+    def start(module: str, *arguments: str) -> subprocess.Popen:
+        with (folder / f"{module.split('.')[-1]}.log").open("wb") as log:
+            # a session of its own: Ctrl-C is for the supervisor, which ramps out
+            child = subprocess.Popen(
+                [sys.executable, "-m", module, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=environment,
+                start_new_session=True,
+            )
+        children.append(child)
+        return child
+
+    try:
+        yield start("rigloop.cycle", str(folder)), start("io_bridge.recorder", table, str(folder))
+    finally:
+        for child in children:
+            if child.poll() is None:
+                child.kill()
+            child.wait()
+        Path(table).unlink(missing_ok=True)
+
+
+def _attach(table: str, cycle: subprocess.Popen, folder: Path) -> SignalTable:
+    """Wait for the cycle process to make the table."""
+    until = time.monotonic() + START_TIMEOUT_S
+    while time.monotonic() < until:
+        with contextlib.suppress(FileNotFoundError):
+            return SignalTable.attach(table, writable=True)
+        if cycle.poll() is not None:
+            raise NotStartedError(_why_it_ended(folder))
+        time.sleep(0.005)
+    raise NotStartedError(f"the cycle process made no signal table within {START_TIMEOUT_S:.0f} s: {folder}/cycle.log")
+
+
+def _why_it_ended(folder: Path) -> str:
+    report = order.read_report(folder)
+    if report is not None and report.error:
+        return report.error
+    log = (folder / "cycle.log").read_text(errors="replace").strip().splitlines()
+    return f"the cycle process ended: {log[-1] if log else 'no message'}; see {folder}/cycle.log"
+
+
+def _end(child: subprocess.Popen) -> int:
+    """Wait for a child that was told to end; make it, if it does not."""
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return child.wait(STOP_TIMEOUT_S)
+    child.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return child.wait(STOP_TIMEOUT_S)
+    child.kill()
+    return child.wait()
+
+
+def _supervise(
+    shared: SignalTable,
+    loaded: LoadedRig,
+    cycle: subprocess.Popen,
+    seconds: float | None,
+    console: Console,
+) -> Supervision:
+    """Enable, arm once the guard is ready, watch until the end, and ask for the ramp-out."""
+    seen = Supervision()
+    guard = next(name for name, block in loaded.rig.blocks.items() if block.kind == "guard")
+    guard_path = loaded.rig.blocks[guard].writes.get
+    state_path = guard_path("state", f"{guard}/state")
+    waits_path = guard_path("waits_for", f"{guard}/waits_for")
+    started = time.monotonic()
+    armed_at: float | None = None
+    running_at: float | None = None
+    beat = 0
+
+    with _interrupts() as interrupted, LiveView(console, loaded.rig.title) as view:
+        while cycle.poll() is None:
+            now = time.monotonic()
+            beat += 1
+            state = State(int(shared.value(state_path)))
+            if state == State.READY and armed_at is None and beat > 1:
+                armed_at = now
+            if state == State.RUNNING and running_at is None:
+                running_at = now
+            if running_at is not None:
+                seen.armed_s = now - running_at
+            over = running_at is not None and seconds is not None and seen.armed_s >= seconds
+            never = running_at is None and now - started > READY_TIMEOUT_S
+            seen.waits_for = shared.value(waits_path) if running_at is None else 0.0
+            seen.interrupted = bool(interrupted)
+            stop = over or never or seen.interrupted or state == State.FAULT
+            shared.publish(
+                {
+                    "supervisor/heartbeat": beat,
+                    "supervisor/enable": 1.0,
+                    "supervisor/arm": float(armed_at is not None),
+                    "supervisor/stop": float(stop),
+                }
+            )
+            if stop:
+                break
+            view.show(take_picture(shared, loaded, seen.armed_s, seconds, state))
+            time.sleep(HEARTBEAT_S)
+        _beat_until_ended(shared, cycle, beat)
+    return seen
+
+
+def _beat_until_ended(shared: SignalTable, cycle: subprocess.Popen, beat: int) -> None:
+    # the heartbeat goes on through the ramp-out: its end is the stop's, not a lost supervisor's
+    until = time.monotonic() + STOP_TIMEOUT_S
+    while cycle.poll() is None and time.monotonic() < until:
+        beat += 1
+        shared.publish({"supervisor/heartbeat": beat})
+        time.sleep(HEARTBEAT_S)
+
+
+@contextlib.contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Collect SIGINT and SIGTERM instead of dying of them: the torque ramps out first."""
+    caught: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        caught.append(number)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield caught
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
