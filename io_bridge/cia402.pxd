@@ -1,0 +1,15 @@
+from libc.stdint cimport uint16_t
+
+cdef enum DriveState:
+    NOT_READY = 0
+    SWITCH_ON_DISABLED = 1
+    READY_TO_SWITCH_ON = 2
+    SWITCHED_ON = 3
+    OPERATION_ENABLED = 4
+    QUICK_STOP_ACTIVE = 5
+    FAULT_REACTION_ACTIVE = 6
+    FAULT = 7
+    UNKNOWN = 8
+
+cdef int decode(uint16_t statusword) noexcept nogil
+cdef uint16_t next_control(int state, int enable, int reset) noexcept nogil

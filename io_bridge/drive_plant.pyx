@@ -1,0 +1,106 @@
+"""Motor, steering wheel and the driver's hands.
+
+    J w' = T_motor + T_hands - b w - T_c w / sqrt(w^2 + w_s^2)
+    tau T_motor' = T_wanted - T_motor
+    T_hands = k (theta_h - theta) + c (theta_h' - w)            hands as a spring
+
+Linearly implicit midpoint rule in steps of at most 50 us (second order, stable for any k, c, b), the current loop
+exactly. Prescribed hands are a kinematic guidance: the wheel follows theta_h, and T_hands is its reaction.
+"""
+from libc.math cimport M_PI, cos, exp, sin, sqrt
+from libc.stdint cimport int64_t
+
+cdef enum:
+    SUBSTEP_NS = 50000
+    LONGEST_NS = 1000000000     # a gap beyond this is not integrated: the plant stood still
+
+
+cdef void hands_target(const Plant *p, double t, double *angle, double *rate, double *acceleration) noexcept nogil:
+    """offset + A r(t) sin(2 pi f t), r a quintic from 0 to 1 over start_s (twice differentiable at both ends)."""
+    cdef double w = 2.0 * M_PI * p.frequency_hz
+    cdef double s = sin(w * t)
+    cdef double c = cos(w * t)
+    cdef double r = 1.0
+    cdef double rd = 0.0
+    cdef double rdd = 0.0
+    cdef double x
+    if t < p.start_s:
+        x = t / p.start_s
+        r = x * x * x * (10.0 + x * (-15.0 + 6.0 * x))
+        rd = 30.0 * x * x * (1.0 - x) * (1.0 - x) / p.start_s
+        rdd = 60.0 * x * (1.0 - x) * (1.0 - 2.0 * x) / (p.start_s * p.start_s)
+    angle[0] = p.offset_rad + p.amplitude_rad * r * s
+    rate[0] = p.amplitude_rad * (rd * s + r * w * c)
+    acceleration[0] = p.amplitude_rad * (rdd * s + 2.0 * rd * w * c - r * w * w * s)
+
+
+cdef double friction(const Plant *p, double rate, double *slope) noexcept nogil:
+    """Viscous and smoothed dry friction torque, and its derivative by the rate."""
+    cdef double root = sqrt(rate * rate + p.coulomb_rad_s * p.coulomb_rad_s)
+    slope[0] = p.viscous_nms + p.coulomb_nm * p.coulomb_rad_s * p.coulomb_rad_s / (root * root * root)
+    return p.viscous_nms * rate + p.coulomb_nm * rate / root
+
+
+cdef void plant_reset(Plant *p) noexcept nogil:
+    """Time zero, on the trajectory's start; at rest unless the hands start without a ramp."""
+    p.now_ns = 0
+    p.angle_rad = p.offset_rad
+    p.rate_rad_s = 0.0
+    p.motor_nm = 0.0
+    p.sensor_nm = 0.0
+    p.wanted_nm = 0.0
+    if p.hands == PRESCRIBED and p.start_s <= 0.0:
+        p.rate_rad_s = p.amplitude_rad * 2.0 * M_PI * p.frequency_hz
+
+
+cdef void substep(Plant *p, double t, double h, double decay) noexcept nogil:
+    cdef double wanted = p.wanted_nm
+    cdef double motor, before, drag, slope, k, c, force, change
+    cdef double target = 0.0
+    cdef double target_rate = 0.0
+    cdef double acceleration = 0.0
+    if wanted > p.peak_nm:
+        wanted = p.peak_nm
+    elif wanted < -p.peak_nm:
+        wanted = -p.peak_nm
+    before = p.motor_nm
+    p.motor_nm = wanted + (before - wanted) * decay
+    if p.hands == PRESCRIBED:
+        hands_target(p, t + h, &p.angle_rad, &p.rate_rad_s, &acceleration)
+        p.sensor_nm = p.inertia_kg_m2 * acceleration + friction(p, p.rate_rad_s, &slope) - p.motor_nm
+        return
+    motor = 0.5 * (before + p.motor_nm)
+    drag = friction(p, p.rate_rad_s, &slope)
+    k = 0.0
+    c = 0.0
+    if p.hands == SPRING:
+        k = p.hands_stiffness
+        c = p.hands_damping
+        hands_target(p, t + 0.5 * h, &target, &target_rate, &acceleration)
+    force = motor + k * (target - p.angle_rad - 0.5 * h * p.rate_rad_s) + c * (target_rate - p.rate_rad_s) - drag
+    change = h * force / (p.inertia_kg_m2 + 0.5 * h * (c + slope) + 0.25 * h * h * k)
+    p.angle_rad += h * (p.rate_rad_s + 0.5 * change)
+    p.rate_rad_s += change
+    p.sensor_nm = 0.0
+    if p.hands == SPRING:
+        hands_target(p, t + h, &target, &target_rate, &acceleration)
+        p.sensor_nm = k * (target - p.angle_rad) + c * (target_rate - p.rate_rad_s)
+
+
+cdef void plant_advance(Plant *p, int64_t t_ns) noexcept nogil:
+    """Integrate to t_ns in equal substeps; at most 20000 of them."""
+    cdef int64_t gap = t_ns - p.now_ns
+    cdef int i, n
+    cdef double h, t, decay
+    if gap <= 0:
+        return
+    if gap > LONGEST_NS:
+        p.now_ns = t_ns - LONGEST_NS
+        gap = LONGEST_NS
+    n = <int> ((gap + SUBSTEP_NS - 1) // SUBSTEP_NS)
+    h = 1e-9 * <double> gap / n
+    t = 1e-9 * <double> p.now_ns
+    decay = exp(-h / p.torque_lag_s) if p.torque_lag_s > 0.0 else 0.0
+    for i in range(n):
+        substep(p, t + i * h, h, decay)
+    p.now_ns = t_ns

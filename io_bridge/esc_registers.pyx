@@ -1,0 +1,322 @@
+"""What a read or a write of controller memory does: sync managers, FMMUs, EEPROM, clock and watchdog registers.
+
+An access is granted as a whole or refused as a whole; a refused one leaves the datagram and the counter untouched.
+"""
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from io_bridge.esc_al cimport al_outputs_arrived, al_request, al_state, al_watchdog_expired
+from io_bridge.esc_memory cimport (
+    AL_INIT, AL_OP, AL_PREOP, AL_SAFEOP, ESC_MEMORY, N_FMMU, N_SM, REG_AL_CONTROL, REG_AL_STATUS,
+    REG_ALIAS, REG_DC_DELAY, REG_DC_DIFFERENCE, REG_DC_OFFSET, REG_DC_PORTS, REG_DC_RECEIVE,
+    REG_DC_SPEED, REG_DC_TIME, REG_DL_STATUS, REG_EEPROM_ADDRESS, REG_EEPROM_CONTROL,
+    REG_EEPROM_DATA, REG_FMMU, REG_SM, REG_TYPE, REG_WD_COUNT, REG_WD_DIVIDER, REG_WD_PDI,
+    REG_WD_SM, REG_WD_STATUS, SII_BYTES, Esc,
+)
+from io_bridge.wire cimport get16, get32, get64, put16, put32, put64
+
+cdef enum:
+    REGISTERS = 0x1000
+    SM_END = REG_SM + 8 * N_SM
+    MAILBOX_FULL = 0x08
+    WATCHDOG_TRIGGER = 0x40
+
+# first and last byte a master may write below the process data RAM; all else there is read-only
+cdef int[15][2] writable = [
+    [0x0010, 0x0013], [0x0020, 0x0021], [0x0030, 0x0031], [0x0100, 0x0103], [0x0120, 0x0121],
+    [0x0200, 0x0201], [0x0300, 0x0313], [0x0400, 0x0401], [0x0410, 0x0411], [0x0420, 0x0421],
+    [0x0500, 0x050F], [0x0600, 0x06FF], [0x0800, 0x087F], [0x0900, 0x0903], [0x0910, 0x09FF],
+]
+
+
+cdef void esc_power_on(Esc *esc) noexcept nogil:
+    """Registers as after power-up; the SII image and the application stay."""
+    cdef uint8_t *memory = esc.memory
+    memset(memory, 0, ESC_MEMORY)
+    memory[REG_TYPE] = 0x11
+    memory[REG_TYPE + 4] = N_FMMU
+    memory[REG_TYPE + 5] = N_SM
+    memory[REG_TYPE + 6] = 8                       # KB of process data RAM
+    memory[REG_TYPE + 7] = 0x0F                    # ports 0 and 1: MII
+    memory[REG_TYPE + 8] = 0x0C                    # distributed clock, 64 bit
+    memcpy(memory + REG_ALIAS, esc.sii + 8, 2)
+    memory[REG_AL_STATUS] = AL_INIT
+    memory[0x0140] = 0x05                          # process data interface: SPI slave
+    put16(memory + REG_WD_DIVIDER, 2498)
+    put16(memory + REG_WD_PDI, 1000)
+    put16(memory + REG_WD_SM, 1000)
+    put16(memory + REG_DC_SPEED, 0x1000)
+    memory[REG_DC_SPEED + 4] = 4
+    memory[REG_DC_SPEED + 5] = 12
+    put16(memory + REG_DL_STATUS, 0x5611)          # port 0 linked and open, port 1 closed
+    esc.wd_deadline_ns = 0
+    esc.outputs_valid = 0
+    esc.outputs_new = 0
+    esc.op_pending = 0
+    esc.n_outputs = 0
+    esc.n_inputs = 0
+    esc.mailbox_repeat = 0
+    esc.reply_size = 0
+    esc.app.al_changed(esc.app.self, AL_INIT, 0)
+
+
+cdef int64_t watchdog_ns(const Esc *esc) noexcept nogil:
+    return <int64_t> get16(esc.memory + REG_WD_SM) * (get16(esc.memory + REG_WD_DIVIDER) + 2) * 40
+
+
+cdef void esc_advance(Esc *esc, int64_t t_ns) noexcept nogil:
+    """Let local time pass: the device moves, and a watchdog that ends on the way acts at its own instant."""
+    if t_ns <= esc.now_ns:
+        return
+    if esc.wd_deadline_ns and t_ns >= esc.wd_deadline_ns:
+        esc.now_ns = esc.wd_deadline_ns
+        esc.wd_deadline_ns = 0
+        esc.app.advance(esc.app.self, esc.now_ns)
+        esc.memory[REG_WD_STATUS] &= 0xFE
+        if esc.memory[REG_WD_COUNT] < 255:
+            esc.memory[REG_WD_COUNT] += 1
+        al_watchdog_expired(esc)
+    esc.now_ns = t_ns
+    esc.app.advance(esc.app.self, t_ns)
+    if esc.n_inputs and not esc.frozen:
+        esc.app.give_inputs(esc.app.self, esc.memory + get16(esc.memory + REG_SM + 24), esc.n_inputs)
+
+
+cdef uint64_t system_time(const Esc *esc) noexcept nogil:
+    return <uint64_t> esc.now_ns + get64(esc.memory + REG_DC_OFFSET)
+
+
+cdef int overlaps(int address, int n, int first, int size) noexcept nogil:
+    return address < first + size and first < address + n
+
+
+cdef int sm_access(Esc *esc, int address, int n, int writing) noexcept nogil:
+    """Return the sync manager that owns the bytes, -1 for none, -2 when it refuses the access."""
+    cdef int i, start, size, control
+    cdef uint8_t *sm
+    for i in range(N_SM):
+        sm = esc.memory + REG_SM + 8 * i
+        start = get16(sm)
+        size = get16(sm + 2)
+        if not sm[6] & 1 or not overlaps(address, n, start, size):
+            continue
+        control = sm[4]
+        # direction 1: the master writes
+        if address < start or address + n > start + size or (control >> 2 & 1) != writing:
+            return -2
+        if control & 3 == 2:
+            # a mailbox is opened at its first byte, written when empty, read when full
+            if address != start or (sm[5] & MAILBOX_FULL != 0) == writing:
+                return -2
+        elif al_state(esc) < AL_SAFEOP:
+            return -2
+        return i
+    return -1
+
+
+cdef int esc_read(Esc *esc, int address, int n, uint8_t *out) noexcept nogil:
+    """Copy n bytes at `address` to `out`. Return 1, or 0 when the controller refuses."""
+    cdef int sm
+    if n <= 0 or address < 0 or address + n > ESC_MEMORY:
+        return 0
+    sm = sm_access(esc, address, n, 0)
+    if sm == -2:
+        return 0
+    if overlaps(address, n, REG_DC_TIME, 8) and not esc.frozen:
+        put64(esc.memory + REG_DC_TIME, system_time(esc))
+    memcpy(out, esc.memory + address, n)
+    if sm >= 0 and esc.memory[REG_SM + 8 * sm + 4] & 3 == 2:
+        if address + n == get16(esc.memory + REG_SM + 8 * sm) + get16(esc.memory + REG_SM + 8 * sm + 2):
+            esc.memory[REG_SM + 8 * sm + 5] &= ~MAILBOX_FULL & 0xFF
+    return 1
+
+
+cdef void eeprom_command(Esc *esc) noexcept nogil:
+    """Command in bits 8-10 of the control register: read four bytes, write one word, reload; done at once."""
+    cdef uint8_t *control = esc.memory + REG_EEPROM_CONTROL
+    cdef int command = control[1] & 0x07
+    cdef uint32_t word = get32(esc.memory + REG_EEPROM_ADDRESS)
+    cdef int i, offset
+    if command == 1:
+        for i in range(4):
+            offset = <int> (2 * word) + i if word < SII_BYTES else SII_BYTES
+            esc.memory[REG_EEPROM_DATA + i] = esc.sii[offset] if offset < esc.sii_size else 0xFF
+    elif command == 2 and control[0] & 1 and 2 * word + 2 <= <uint32_t> esc.sii_size and word < SII_BYTES:
+        memcpy(esc.sii + 2 * word, esc.memory + REG_EEPROM_DATA, 2)
+    control[0] &= 0xFE
+    control[1] = 0
+
+
+cdef void clock_latch(Esc *esc) noexcept nogil:
+    """A write to 0x0900 latches the arrival time at every port; no cable delay is modelled."""
+    put32(esc.memory + REG_DC_PORTS, <uint32_t> esc.now_ns)
+    put32(esc.memory + REG_DC_PORTS + 4, <uint32_t> esc.now_ns)
+    put64(esc.memory + REG_DC_RECEIVE, <uint64_t> esc.now_ns)
+
+
+cdef void clock_compare(Esc *esc, uint64_t reference) noexcept nogil:
+    """The difference register: own minus reference time, sign and magnitude."""
+    cdef int64_t difference = <int64_t> (system_time(esc) - reference - get32(esc.memory + REG_DC_DELAY))
+    cdef int64_t size = -difference if difference < 0 else difference
+    cdef uint32_t sign = <uint32_t> (difference < 0) << 31
+    if size > 0x7FFFFFFF or size < 0:
+        size = 0x7FFFFFFF
+    put32(esc.memory + REG_DC_DIFFERENCE, <uint32_t> size | sign)
+
+
+cdef void sm_registers_written(Esc *esc, const uint8_t *before) noexcept nogil:
+    """Status bytes are the controller's own; enabling or disabling clears them; bit 1 of activate asks for a repeat."""
+    cdef int i
+    cdef uint8_t *sm
+    for i in range(N_SM):
+        sm = esc.memory + REG_SM + 8 * i
+        sm[5] = before[8 * i + 5]
+        sm[7] = before[8 * i + 7]
+        if (sm[6] ^ before[8 * i + 6]) & 1:
+            sm[5] = 0
+    sm = esc.memory + REG_SM + 8
+    if sm[6] & 1 and (sm[6] >> 1 & 1) != esc.mailbox_repeat:
+        esc.mailbox_repeat = sm[6] >> 1 & 1
+        if esc.reply_size and get16(sm) + esc.reply_size <= ESC_MEMORY:
+            memcpy(esc.memory + get16(sm), esc.reply, esc.reply_size)
+            sm[5] |= MAILBOX_FULL
+        sm[7] = <uint8_t> (sm[7] & 0xFD | esc.mailbox_repeat << 1)
+
+
+cdef int registers_write(Esc *esc, int address, int n, const uint8_t *data) noexcept nogil:
+    """Write the writable bytes of a register range and do what they ask for. Return 0 when none is writable."""
+    cdef uint8_t sm_before[8 * N_SM]
+    cdef int i, first, last
+    cdef int done = 0
+    memcpy(sm_before, esc.memory + REG_SM, 8 * N_SM)
+    for i in range(15):
+        first = max(address, writable[i][0])
+        last = min(address + n - 1, writable[i][1])
+        if first <= last:
+            memcpy(esc.memory + first, data + first - address, last - first + 1)
+            done = 1
+    if not done:
+        return 0
+    if overlaps(address, n, REG_SM, 8 * N_SM):
+        sm_registers_written(esc, sm_before)
+    if overlaps(address, n, REG_EEPROM_CONTROL, 2):
+        eeprom_command(esc)
+    if overlaps(address, n, 0x0300, 0x14):
+        memset(esc.memory + 0x0300, 0, 0x14)
+    if overlaps(address, n, REG_WD_COUNT, 2):
+        put16(esc.memory + REG_WD_COUNT, 0)
+    if overlaps(address, n, REG_DC_PORTS, 4):
+        clock_latch(esc)
+    if address <= REG_DC_TIME and address + n >= REG_DC_TIME + 8:
+        clock_compare(esc, get64(esc.memory + REG_DC_TIME))
+    if overlaps(address, n, REG_WD_SM, 2) and get16(esc.memory + REG_WD_SM) == 0:
+        esc.wd_deadline_ns = 0
+    if overlaps(address, n, REG_AL_CONTROL, 2):
+        al_request(esc)
+    return 1
+
+
+cdef int esc_write(Esc *esc, int address, int n, const uint8_t *data) noexcept nogil:
+    """Write n bytes at `address`. Return 1, or 0 when the controller refuses."""
+    cdef int sm
+    cdef uint8_t *registers
+    if n <= 0 or address < 0 or address + n > ESC_MEMORY:
+        return 0
+    sm = sm_access(esc, address, n, 1)
+    if sm == -2:
+        return 0
+    if sm < 0:
+        if address >= REGISTERS:
+            memcpy(esc.memory + address, data, n)
+            return 1
+        return registers_write(esc, address, min(n, REGISTERS - address), data)
+    memcpy(esc.memory + address, data, n)
+    registers = esc.memory + REG_SM + 8 * sm
+    if address + n == get16(registers) + get16(registers + 2):
+        if registers[4] & 3 == 2:
+            registers[5] |= MAILBOX_FULL
+        else:
+            esc.outputs_new = 1
+        if registers[4] & WATCHDOG_TRIGGER:
+            esc.memory[REG_WD_STATUS] |= 1
+            esc.wd_deadline_ns = 0
+            if get16(esc.memory + REG_WD_SM):
+                esc.wd_deadline_ns = esc.now_ns + watchdog_ns(esc)
+    return 1
+
+
+cdef int fmmu_hit(const Esc *esc, int i, int direction, unsigned int logical, int n,
+                  int *at, int *physical, int *size) noexcept nogil:
+    """Where FMMU i meets the datagram: offset in its data, physical address, bytes. Whole bytes only."""
+    cdef const uint8_t *fmmu = esc.memory + REG_FMMU + 16 * i
+    cdef int64_t start = get32(fmmu)
+    cdef int64_t length = get16(fmmu + 4)
+    cdef int64_t first, last
+    if not fmmu[12] & 1 or not fmmu[11] & direction or fmmu[6] != 0 or fmmu[7] != 7 or fmmu[10] != 0:
+        return 0
+    first = start if start > <int64_t> logical else <int64_t> logical
+    last = start + length if start + length < <int64_t> logical + n else <int64_t> logical + n
+    if first >= last:
+        return 0
+    at[0] = <int> (first - logical)
+    physical[0] = get16(fmmu + 8) + <int> (first - start)
+    size[0] = <int> (last - first)
+    return 1
+
+
+cdef int fmmu_read(Esc *esc, unsigned int logical, int n, uint8_t *data) noexcept nogil:
+    """Return 1 if any input FMMU put bytes into `data`."""
+    cdef int i, at, physical, size
+    cdef int hit = 0
+    for i in range(N_FMMU):
+        if fmmu_hit(esc, i, 1, logical, n, &at, &physical, &size):
+            hit |= esc_read(esc, physical, size, data + at)
+    return hit
+
+
+cdef int fmmu_write(Esc *esc, unsigned int logical, int n, const uint8_t *data) noexcept nogil:
+    """Return 1 if any output FMMU took bytes from `data`."""
+    cdef int i, at, physical, size
+    cdef int hit = 0
+    for i in range(N_FMMU):
+        if fmmu_hit(esc, i, 2, logical, n, &at, &physical, &size):
+            hit |= esc_write(esc, physical, size, data + at)
+    return hit
+
+
+cdef void serve_mailbox(Esc *esc) noexcept nogil:
+    """Hand a full SM0 to the application and its reply to an empty SM1."""
+    cdef uint8_t *sm0 = esc.memory + REG_SM
+    cdef uint8_t *sm1 = sm0 + 8
+    cdef int request = get16(sm0)
+    cdef int request_size = get16(sm0 + 2)
+    cdef int reply = get16(sm1)
+    cdef int reply_size = get16(sm1 + 2)
+    cdef int n
+    if al_state(esc) < AL_PREOP or not sm0[6] & sm1[6] & 1:
+        return
+    if not sm0[5] & MAILBOX_FULL or sm1[5] & MAILBOX_FULL:
+        return
+    sm0[5] &= ~MAILBOX_FULL & 0xFF
+    if reply_size > 256:
+        reply_size = 256
+    if request + request_size > ESC_MEMORY or reply + reply_size > ESC_MEMORY or reply_size < 16:
+        return
+    n = esc.app.mailbox(esc.app.self, esc.memory + request, request_size, esc.reply, reply_size,
+                        al_state(esc))
+    if n <= 0 or n > reply_size:
+        return
+    memset(esc.reply + n, 0, reply_size - n)
+    esc.reply_size = reply_size
+    memcpy(esc.memory + reply, esc.reply, reply_size)
+    sm1[5] |= MAILBOX_FULL
+
+
+cdef void esc_serve(Esc *esc) noexcept nogil:
+    """What the device's processor does once a frame has passed."""
+    if esc.outputs_new:
+        esc.outputs_new = 0
+        al_outputs_arrived(esc)
+        if al_state(esc) == AL_OP and esc.n_outputs:
+            esc.app.take_outputs(esc.app.self, esc.memory + get16(esc.memory + REG_SM + 16), esc.n_outputs)
+    serve_mailbox(esc)

@@ -1,0 +1,15 @@
+"""What carries frames between the cycle and the slaves: a raw socket, or the segment in this process."""
+from libc.stdint cimport int64_t, uint8_t
+
+cdef struct Transport:
+    void *self
+    # throw away frames that wait; return how many there were
+    int (*drain)(void *self) noexcept nogil
+    # hand over a frame; t_ns is the cycle's nominal time. Return 0, or -1 when the link refuses
+    int (*send)(void *self, const uint8_t *frame, int size, int64_t t_ns) noexcept nogil
+    # wait until deadline_ns (CLOCK_MONOTONIC) for a frame; return its size, or 0 when none came
+    int (*receive)(void *self, uint8_t *frame, int capacity, int64_t deadline_ns) noexcept nogil
+
+
+cdef class Link:
+    cdef Transport transport

@@ -1,0 +1,16 @@
+import socket
+
+from io_bridge.link import Link
+
+ETHERTYPE: int
+
+def filter_program(first: int, last: int) -> list[tuple[int, int, int, int]]: ...
+def attach_filter(target: socket.socket, first: int, last: int) -> None: ...
+
+class PacketSocket(Link):
+    def __init__(
+        self, interface: str, first: int = 0x80, last: int = 0xFF, *, poll: bool = False
+    ) -> None: ...
+    @property
+    def interface(self) -> str: ...
+    def close(self) -> None: ...

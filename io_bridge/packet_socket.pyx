@@ -1,0 +1,146 @@
+"""EtherCAT frames on a Linux network interface: one AF_PACKET socket with a filter in the kernel."""
+import ctypes
+import socket
+import struct
+
+from libc.errno cimport EAGAIN, EINTR, errno
+from libc.stdint cimport int64_t, uint8_t
+from posix.time cimport timespec
+
+from io_bridge.monotonic cimport monotonic_ns
+
+cdef extern from "<poll.h>" nogil:
+    struct pollfd:
+        int fd
+        short events
+        short revents
+    int ppoll(pollfd *fds, unsigned long n, const timespec *timeout, const void *mask)
+    enum: POLLIN
+
+cdef extern from "<sys/socket.h>" nogil:
+    ssize_t c_recv "recv" (int fd, void *data, size_t size, int flags)
+    ssize_t c_send "send" (int fd, const void *data, size_t size, int flags)
+    enum: MSG_DONTWAIT
+
+ETHERTYPE = 0x88A4
+SO_ATTACH_FILTER = 26
+SOL_PACKET = 263
+PACKET_IGNORE_OUTGOING = 23
+
+cdef enum:
+    DRAIN_LIMIT = 64        # frames thrown away in one cycle at most
+
+
+cdef int socket_receive(RawSocket *s, uint8_t *frame, int capacity, int64_t deadline_ns) noexcept nogil:
+    """Return the size of the next frame, 0 at the deadline, -1 when the interface is gone."""
+    cdef pollfd waiting
+    cdef timespec left
+    cdef int64_t rest
+    cdef ssize_t size
+    waiting.fd = s.fd
+    waiting.events = POLLIN
+    while True:
+        size = c_recv(s.fd, frame, capacity, MSG_DONTWAIT)
+        if size > 0:
+            return <int> size
+        if size < 0 and errno != EAGAIN and errno != EINTR:
+            return -1
+        rest = deadline_ns - monotonic_ns()
+        if rest <= 0:
+            return 0
+        if s.poll:
+            continue
+        left.tv_sec = rest // 1000000000
+        left.tv_nsec = rest % 1000000000
+        if ppoll(&waiting, 1, &left, NULL) < 0 and errno == EINTR and deadline_ns - monotonic_ns() > 100000000:
+            return 0            # a long wait ends on a signal; a cycle's does not
+
+
+cdef int socket_send(RawSocket *s, const uint8_t *frame, int size) noexcept nogil:
+    return 0 if c_send(s.fd, frame, size, MSG_DONTWAIT) == size else -1
+
+
+cdef int drain(void *self) noexcept nogil:
+    cdef uint8_t byte
+    cdef int n = 0
+    while n < DRAIN_LIMIT and c_recv((<RawSocket *> self).fd, &byte, 1, MSG_DONTWAIT) > 0:
+        n += 1
+    return n
+
+
+cdef int send(void *self, const uint8_t *frame, int size, int64_t t_ns) noexcept nogil:
+    return socket_send(<RawSocket *> self, frame, size)
+
+
+cdef int receive(void *self, uint8_t *frame, int capacity, int64_t deadline_ns) noexcept nogil:
+    cdef int size = socket_receive(<RawSocket *> self, frame, capacity, deadline_ns)
+    return size if size > 0 else 0
+
+
+def filter_program(first: int, last: int) -> list[tuple[int, int, int, int]]:
+    """Return the classic BPF program that lets EtherCAT frames pass whose first datagram index is first..last."""
+    return [
+        (0x28, 0, 0, 12),           # A = Ethertype
+        (0x15, 0, 4, ETHERTYPE),
+        (0x30, 0, 0, 17),           # A = index of the first datagram
+        (0x35, 0, 2, first),
+        (0x25, 1, 0, last),
+        (0x06, 0, 0, 0xFFFF),
+        (0x06, 0, 0, 0),
+    ]
+
+
+def attach_filter(target: socket.socket, first: int, last: int) -> None:
+    """Let only EtherCAT frames with indices first..last reach a socket."""
+    program = filter_program(first, last)
+    code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in program))
+    head = struct.pack("HxxxxxxP", len(program), ctypes.addressof(code))
+    target.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, head)
+
+
+cdef class PacketSocket(Link):
+    """Raw socket on an interface, for the frames whose index is first..last.
+
+    Parameters
+    ----------
+    interface : str
+    first, last : int
+        The cycle has 0x80 to 0xFF; an emulated segment takes all.
+    poll : bool
+        Wait for a reply by polling; only with a core of its own.
+
+    Raises
+    ------
+    PermissionError
+        No CAP_NET_RAW; the message says how to get it.
+    OSError
+        No such interface, or it is down.
+    """
+
+    def __init__(self, interface: str, first: int = 0x80, last: int = 0xFF, *, poll: bool = False) -> None:
+        self.interface = interface
+        try:
+            self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+        except PermissionError as error:
+            raise PermissionError(
+                f"interface {interface!r}: a raw socket needs CAP_NET_RAW "
+                "(run as root, or: sudo setcap cap_net_raw+ep on the Python executable)") from error
+        try:
+            attach_filter(self.socket, first, last)
+            self.socket.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
+            # bound last: nothing unfiltered gets in
+            self.socket.bind((interface, ETHERTYPE))
+        except OSError as error:
+            self.socket.close()
+            raise OSError(error.errno, f"interface {interface!r}: {error.strerror}") from error
+        self.state.fd = self.socket.fileno()
+        self.state.poll = poll
+        self.transport.self = &self.state
+        self.transport.drain = drain
+        self.transport.send = send
+        self.transport.receive = receive
+
+    def close(self) -> None:
+        """Close the socket; a cycle that still runs finds every frame lost."""
+        self.state.fd = -1
+        self.socket.close()

@@ -1,0 +1,46 @@
+"""Where a slave's process data lies in the logical address space, and its watchdog registers."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+
+class SlaveLayout(NamedTuple):
+    """Station address, and logical start and bytes of outputs and inputs."""
+
+    station: int
+    outputs_at: int
+    n_outputs: int
+    inputs_at: int
+    n_inputs: int
+
+
+def watchdog_registers(watchdog_ms: float) -> tuple[tuple[int, int], ...]:
+    """Return (register, value) for a process data watchdog in steps of 100 us."""
+    return ((0x0400, 2498), (0x0420, max(1, round(10.0 * watchdog_ms))))
+
+
+def from_fmmus(station: int, fmmus: bytes) -> SlaveLayout:
+    """Read the layout back from a slave's FMMU registers (0x0600 on).
+
+    Raises
+    ------
+    ValueError
+        Outputs or inputs lie in more than one piece, or not on whole bytes.
+    """
+    areas: dict[int, tuple[int, int]] = {}
+    for at in range(0, len(fmmus) - 15, 16):
+        start, size, first, last, physical, bit, kind, active = struct.unpack_from(
+            "<IHBBHBBB", fmmus, at
+        )
+        # the mailbox status may be mapped too; it lies in the registers
+        if not active & 1 or physical < 0x1000:
+            continue
+        if (first, last, bit) != (0, 7, 0):
+            raise ValueError(f"slave {station:#06x}: FMMU {at // 16} maps bits, not bytes")
+        if kind in areas:
+            raise ValueError(f"slave {station:#06x}: process data in several pieces")
+        areas[kind] = (start, size)
+    outputs, inputs = areas.get(2, (0, 0)), areas.get(1, (0, 0))
+    return SlaveLayout(station, *outputs, *inputs)

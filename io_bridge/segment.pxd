@@ -1,0 +1,22 @@
+from libc.stdint cimport int64_t, uint8_t
+
+from io_bridge.esc_memory cimport Esc
+
+cdef enum:
+    MAX_SLAVES = 16
+
+cdef struct Ring:
+    Esc *slaves[MAX_SLAVES]
+    int n
+
+cdef int ring_process(Ring *ring, uint8_t *frame, int size, int64_t t_ns) noexcept nogil
+cdef void ring_advance(Ring *ring, int64_t t_ns) noexcept nogil
+
+
+cdef class SlaveDevice:
+    cdef Esc esc
+
+
+cdef class Segment:
+    cdef Ring ring
+    cdef readonly tuple devices
