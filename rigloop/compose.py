@@ -1,0 +1,207 @@
+"""The composition root: from a rig to blocks, and from blocks to a plan."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from codegen.build import BuiltKernel
+from estimators import encoder_filter
+from estimators.encoder_filter import EncoderFilter
+from io_bridge.bus import Bus
+from io_bridge.drive_config import SENSOR, SIMULATED_IDENTITY, TX_PDO, DriveConfig, DrivePlant
+from io_bridge.sii import Identity
+from io_bridge.simulated_bus import SimulatedBus
+from rig_configs import schema
+from rig_configs.load import Ports, write_path
+from rigloop.kernels import period_us
+from rigloop.order import SUPERVISOR_SIGNALS
+from rigloop.wiring import ports_of
+from rt_core.block import Block
+from rt_core.guard import Guard
+from rt_core.plan import Plan, Task, plan_table
+from rt_core.safety import GuardConfig
+
+
+@dataclass(frozen=True)
+class Composed:
+    """A rig ready to run: its plan, its bus, and the signal that says that its output is at rest."""
+
+    plan: Plan
+    bus: Bus
+    safe: str
+
+
+def compose_live(
+    rig: schema.Rig, kernels: Mapping[str, BuiltKernel], bus: Bus
+) -> Composed:
+    """Wire all blocks of a rig to its bus."""
+    blocks: dict[str, Block] = {}
+    safe = ""
+    for name, config in rig.blocks.items():
+        match config:
+            case schema.BusBlock():
+                blocks[name] = bus.block()
+            case schema.EncoderFilterBlock():
+                blocks[name] = make_filter(rig, name, config)
+            case schema.MechanismBlock():
+                blocks[name] = make_kernel(name, config, kernels[name])
+            case schema.GuardBlock():
+                blocks[name] = make_guard(rig, name, config)
+                safe = blocks[name].writes["safe"]
+    return Composed(plan_blocks(rig, blocks), bus, safe)
+
+
+def plan_blocks(rig: schema.Rig, blocks: Mapping[str, Block], inputs: Iterable[str] = ()) -> Plan:
+    """Plan the tasks of a rig with those of its blocks that are given.
+
+    Parameters
+    ----------
+    inputs : iterable of str
+        Signals that nothing here writes, because their block was left out; the fastest task owns them.
+    """
+    fastest = min(rig.tasks, key=lambda name: rig.tasks[name].period_us)
+    tasks = [
+        Task(
+            name,
+            [blocks[block] for block in task.blocks if block in blocks],
+            period_ns=task.period_us * 1000,
+            priority=task.priority,
+            core=task.core,
+            spin_ns=task.spin_us * 1000,
+            bus=tuple(b for b in task.blocks if b in blocks and rig.blocks[b].kind == "bus"),
+            inputs=tuple(inputs) if name == fastest else (),
+        )
+        for name, task in rig.tasks.items()
+    ]
+    return plan_table(tasks, SUPERVISOR_SIGNALS)
+
+
+def paths(name: str, config: schema.Block) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the signal of every port of a block: as wired, and as written."""
+    table = config.model_dump()
+    ports: Ports | None = ports_of(table)
+    assert ports is not None, name
+    return (
+        {port: config.reads[port] for port in ports.reads},
+        {port: write_path(name, table, port) for port in ports.writes},
+    )
+
+
+def make_filter(
+    rig: schema.Rig,
+    name: str,
+    config: schema.EncoderFilterBlock,
+    *,
+    counts_per_rev: float | None = None,
+    counter_span: float | None = None,
+    sample_period_s: float | None = None,
+    bandwidth_rad_s: float | None = None,
+) -> EncoderFilter:
+    """Return the encoder filter of a rig; a log's own scale and rate take the place of the rig's."""
+    reads, writes = paths(name, config)
+    return encoder_filter.EncoderFilter(
+        name,
+        reads,
+        writes,
+        counts_per_rev=counts_per_rev or config.counts_per_rev,
+        counter_span=config.counter_span if counter_span is None else counter_span,
+        zero_count=config.zero_count,
+        sign=config.sign,
+        period_s=period_us(rig, name) * 1e-6,
+        sample_period_s=sample_period_s,
+        bandwidth_rad_s=bandwidth_rad_s or config.bandwidth_rad_s,
+    )
+
+
+def make_kernel(name: str, config: schema.MechanismBlock, built: BuiltKernel) -> Block:
+    """Return a kernel of its own state, with the rig's parameters."""
+    reads, writes = paths(name, config)
+    kernel = built.module.Kernel(name, reads, writes)
+    kernel.set_parameters(config.parameters)
+    return kernel
+
+
+def make_guard(rig: schema.Rig, name: str, config: schema.GuardBlock) -> Guard:
+    """Return the guard of a rig; its times become cycles of the task that it stands in."""
+    reads, writes = paths(name, config)
+    period_s = period_us(rig, name) * 1e-6
+    limits = GuardConfig(
+        limit_nm=config.limit_nm,
+        rate_nm_s=config.rate_nm_s,
+        request_sign=config.request_sign,
+        max_angle_rad=config.max_angle_rad,
+        max_rate_rad_s=config.max_rate_rad_s,
+        ramp_in_s=config.ramp_in_s,
+        ramp_out_s=config.ramp_out_s,
+        max_request_age_cycles=_cycles(config.max_request_age_ms, period_s),
+        max_gap_cycles=_cycles(config.max_gap_ms, period_s),
+        heartbeat_timeout_s=config.heartbeat_timeout_ms * 1e-3,
+    )
+    return Guard(limits, period_ns=round(period_s * 1e9), reads=reads, writes=writes, name=name)
+
+
+def _cycles(duration_ms: float, period_s: float) -> int:
+    return max(1, math.ceil(duration_ms * 1e-3 / period_s))
+
+
+def bus_of(rig: schema.Rig) -> tuple[str, schema.BusBlock]:
+    """Return the bus block of a rig and its name."""
+    return next((n, b) for n, b in rig.blocks.items() if isinstance(b, schema.BusBlock))
+
+
+def make_bus(rig: schema.Rig, backend: str | None = None) -> Bus:
+    """Return the bus of a rig: in-process for `simulated`, else on the interface of that name.
+
+    Raises
+    ------
+    ValueError
+        A drive or plant that cannot be; every reason.
+    """
+    name, config = bus_of(rig)
+    reads, writes = paths(name, config)
+    backend = backend or config.backend
+    simulated = backend in ("simulated", "veth")
+    drives = [drive_config(key, drive, simulated) for key, drive in config.drives.items()]
+    settings = {
+        "name": name,
+        "paths": reads | writes,
+        "budget_us": float(config.exchange_budget_us),
+    }
+    if backend == "simulated":
+        return SimulatedBus([drive_plant(d) for d in config.drives.values()], drives, **settings)
+    # pysoem comes in only with a bus that needs it
+    from io_bridge.ethercat_bus import EthercatBus
+
+    return EthercatBus(backend, drives, **settings)
+
+
+def drive_config(name: str, drive: schema.Drive, simulated: bool) -> DriveConfig:
+    """Return the master's view of a drive; a simulated one says who it is, and has a torque sensor."""
+    identity = Identity(**drive.identity.model_dump()) if drive.identity else None
+    return DriveConfig(
+        name=name,
+        rated_torque_nm=drive.rated_torque_nm,
+        peak_torque_nm=drive.peak_torque_nm,
+        counts_per_rev=drive.counts_per_rev,
+        sign=drive.sign,
+        identity=SIMULATED_IDENTITY if simulated else identity,
+        tx_pdo=(*TX_PDO, SENSOR) if simulated else TX_PDO,
+        watchdog_ms=drive.watchdog_ms,
+    )
+
+
+def drive_plant(drive: schema.Drive) -> DrivePlant:
+    """Return the plant of a simulated drive; the default one where the rig describes none."""
+    scale = {
+        "rated_torque_nm": drive.rated_torque_nm,
+        "peak_torque_nm": drive.peak_torque_nm,
+        "counts_per_rev": drive.counts_per_rev,
+    }
+    if drive.plant is None:
+        return DrivePlant(**scale)
+    plant = drive.plant.model_dump()
+    for angle in ("amplitude", "offset"):
+        plant[f"{angle}_rad"] = math.radians(plant.pop(f"{angle}_deg"))
+    return DrivePlant(**scale, **plant)

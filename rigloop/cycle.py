@@ -1,0 +1,122 @@
+"""The cycle process: builds the loop from a run folder, runs it, and leaves with the output at rest.
+
+Python builds and starts; then the main thread only waits, in short naps, for a reason to stop.
+Started by the supervisor as `python -m rigloop.cycle RUN_FOLDER`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+from codegen.build import BuiltKernel
+from rig_configs.load import LoadedRig
+from rigloop import order
+from rigloop.compose import Composed, compose_live, make_bus
+from rigloop.kernels import build_kernels
+from rigloop.segment import bus_interface
+from rigloop.wiring import load
+from rt_core.host import host_facts
+from rt_core.loop import Loop
+from rt_core.rights import acquire_rights
+from rt_core.safety import State
+from rt_core.table import SignalTable
+
+OP_TIMEOUT_S = 10.0
+NAP_S = 0.02
+PR_SET_PDEATHSIG = 1
+
+
+def main(folder: Path) -> int:
+    """Run the rig of a run folder until it is told to stop. Returns the exit code: 0 came to rest, 3 not started."""
+    # a supervisor that dies takes nothing with it: the kernel sends SIGTERM, and that ramps out
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    commission = order.read_order(folder)
+    report = order.Report()
+    try:
+        loaded = load(str(folder / "rig.toml"))
+        kernels = build_kernels(loaded)
+        report.kernels = {name: kernel.hash for name, kernel in kernels.items()}
+        _run(loaded, kernels, commission, report)
+    except (OSError, ValueError, ImportError, RuntimeError) as error:
+        report.error = f"{type(error).__name__}: {error}" if not str(error) else str(error)
+        return 3
+    finally:
+        order.write(folder, "cycle.json", report)
+    return 0 if report.at_rest else 1
+
+
+def _run(
+    loaded: LoadedRig,
+    kernels: dict[str, BuiltKernel],
+    commission: order.Order,
+    report: order.Report,
+) -> None:
+    with bus_interface(loaded.rig, commission.bus) as backend:
+        bus = make_bus(loaded.rig, backend)
+        composed = compose_live(loaded.rig, kernels, bus)
+        tasks = loaded.rig.tasks.values()
+        cores = {task.core for task in tasks if task.core is not None}
+        rights = acquire_rights(max(task.priority for task in tasks), cores)
+        report.real_time = rights.real_time
+        report.rights = rights.as_dict()["rights"]
+        report.host = host_facts()
+        with bus:
+            bus.to_op(OP_TIMEOUT_S)
+            with SignalTable.create(commission.table, composed.plan) as table:
+                gc.freeze()
+                gc.disable()
+                _loop(composed, table, rights.fifo, report)
+            report.bus_faults = [
+                {"source": f.source, "code": f.code, "words": f.words} for f in bus.faults()
+            ]
+
+
+def _loop(composed: Composed, table: SignalTable, fifo: bool, report: order.Report) -> None:
+    """Step until a signal, the supervisor or a fault says stop; then wait for the output to rest."""
+    state_path = composed.safe.rsplit("/", 1)[0] + "/state"
+    loop = Loop(composed.plan, table, fifo=fifo, safe=composed.safe)
+    with _stop_on_signals(loop) as caught:
+        loop.start()
+        try:
+            was_running = False
+            while not loop.wait(NAP_S):
+                state = State(int(table.value(state_path)))
+                was_running |= state == State.RUNNING
+                if table.value("supervisor/stop") > 0.5:
+                    report.stopped_by = "supervisor"
+                    break
+                if was_running and state == State.FAULT:
+                    report.stopped_by = "guard"
+                    break
+        finally:
+            report.at_rest = loop.stop()
+    if caught:
+        report.stopped_by = signal.Signals(caught[0]).name
+
+
+@contextlib.contextmanager
+def _stop_on_signals(loop: Loop) -> Iterator[list[int]]:
+    caught: list[int] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        caught.append(number)
+        loop.request_stop()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, stop)
+    # the supervisor may have died before PR_SET_PDEATHSIG was in force
+    if os.getppid() == 1:
+        stop(signal.SIGTERM, None)
+    yield caught
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))
