@@ -30,7 +30,8 @@ cdef inline int64_t now_ns() noexcept nogil:
 
 
 cdef inline int64_t wait_until(int64_t deadline_ns, int64_t spin_ns) noexcept nogil:
-    # sleep, then spin the last `spin_ns`; returns the moment it came back, never before the deadline
+    # sleep, then spin the last `spin_ns`; returns the moment it came back, never before the
+    # deadline
     cdef int64_t until = deadline_ns - spin_ns
     cdef int64_t now = now_ns()
     cdef timespec t

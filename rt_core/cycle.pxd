@@ -3,7 +3,8 @@ from libc.stdint cimport int64_t
 
 from rt_core.block cimport step_fn
 
-# places of the loop's own signals in an image: the order of plan.LOOP_SIGNALS, which a test compares
+# places of the loop's own signals in an image: the order of plan.LOOP_SIGNALS, which a test
+# compares
 cdef enum:
     CYCLE = 0
     ELAPSED = 1

@@ -84,7 +84,8 @@ cdef int _add_stage(Cycle cycle, object block, int64_t *words) except -1:
     cdef BlockView *view = <BlockView *>PyCapsule_GetPointer(capsule, name)
     if view.abi != BLOCK_ABI or view.step == NULL:
         raise TypeError(
-            f"block {block.name!r}: block ABI {view.abi}, this loop steps ABI {BLOCK_ABI}; rebuild it"
+            f"block {block.name!r}: block ABI {view.abi}, this loop steps ABI {BLOCK_ABI}; "
+            "rebuild it"
         )
     cdef Stage *stage = &cycle.state.stages[cycle.state.n_stages]
     stage.step = view.step

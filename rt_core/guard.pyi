@@ -44,16 +44,18 @@ class Trip(IntEnum):
 class Guard:
     """The last word on the torque: a block, last in the task that talks to the actuator.
 
-    Ports read, all required: `torque_request_nm`, `request_cycle` and `request_fault` (cycle counter and fault
-    of the requesting task), `own_fault`, `own_cycle`, `elapsed` and `own_stop` (of the guard's own task),
-    `sensor_valid`, `angle_rad`, `rate_rad_s`, `actuator_ready`, `heartbeat`, `arm` and `stop` (supervisor).
+    Ports read, all required: `torque_request_nm`, `request_cycle` and `request_fault` (cycle
+    counter and fault of the requesting task), `own_fault`, `own_cycle`, `elapsed` and `own_stop`
+    (of the guard's own task), `sensor_valid`, `angle_rad`, `rate_rad_s`, `actuator_ready`,
+    `heartbeat`, `arm` and `stop` (supervisor).
     Flags are true above 0.5; a NaN is always the bad value.
 
-    Ports written: `torque_nm`, `state`, `safe` (1 when the output is zero and stays so until armed),
-    `ramp` (0 to 1), `waits_for` (in INIT and FAULT: the trip code of what is not good), `trip`, `trip_value`, `trip_limit`, `trip_cycle` (of the first trip since arming).
+    Ports written: `torque_nm`, `state`, `safe` (1 when the output is zero and stays so until
+    armed), `ramp` (0 to 1), `waits_for` (in INIT and FAULT: the trip code of what is not good),
+    `trip`, `trip_value`, `trip_limit`, `trip_cycle` (of the first trip since arming).
 
-    Arming takes a rising edge of `arm` in READY. After a FAULT, `arm` must go low while everything is good
-    (back to READY) and rise again; the trip stays readable until then.
+    Arming takes a rising edge of `arm` in READY. After a FAULT, `arm` must go low while everything
+    is good (back to READY) and rise again; the trip stays readable until then.
 
     Parameters
     ----------

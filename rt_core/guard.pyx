@@ -18,10 +18,12 @@ from rt_core.block import BLOCK_ABI
 
 READS = (
     "torque_request_nm", "request_cycle", "request_fault", "own_fault", "own_cycle", "elapsed",
-    "sensor_valid", "angle_rad", "rate_rad_s", "actuator_ready", "heartbeat", "arm", "stop", "own_stop",
+    "sensor_valid", "angle_rad", "rate_rad_s", "actuator_ready", "heartbeat", "arm", "stop",
+    "own_stop",
 )
 WRITES = (
-    "torque_nm", "state", "safe", "ramp", "waits_for", "trip", "trip_value", "trip_limit", "trip_cycle",
+    "torque_nm", "state", "safe", "ramp", "waits_for", "trip", "trip_value", "trip_limit",
+    "trip_cycle",
 )
 
 cdef struct Ports:               # in the order of READS and WRITES
@@ -110,7 +112,9 @@ cdef void _watch(Memory *m, int64_t t_ns) noexcept nogil:
     m.sensor_bad = 0 if sensor_good else min(m.sensor_bad + 1, lim.sensor_hold + 1)
     m.sensor_bucket = _leak(m.sensor_bucket, not sensor_good, lim.bucket)
     m.overrun_bucket = _leak(m.overrun_bucket, not (p.elapsed[0] <= 1), lim.bucket)
-    m.request_bad = 0 if isfinite(p.torque_request_nm[0]) else min(m.request_bad + 1, lim.request_hold + 1)
+    m.request_bad = (
+        0 if isfinite(p.torque_request_nm[0]) else min(m.request_bad + 1, lim.request_hold + 1)
+    )
 
     if isfinite(p.request_cycle[0]) and p.request_cycle[0] != m.request_cycle:
         m.request_cycle = p.request_cycle[0]
@@ -138,19 +142,21 @@ cdef Finding _check(Memory *m, int64_t t_ns) noexcept nogil:
     elif not (p.elapsed[0] <= lim.max_gap):
         found.code, found.value, found.limit = TIME_GAP, p.elapsed[0], lim.max_gap
     elif m.overrun_bucket >= lim.bucket:
-        found.code, found.value, found.limit = OVERRUNS_MANY, <double>m.overrun_bucket, <double>lim.bucket
+        found.code, found.value, found.limit = OVERRUNS_MANY, m.overrun_bucket, lim.bucket
     elif m.sensor_bad > lim.sensor_hold:
-        found.code, found.value, found.limit = SENSOR_LOST, <double>m.sensor_bad, <double>lim.sensor_hold
+        found.code, found.value, found.limit = SENSOR_LOST, m.sensor_bad, lim.sensor_hold
     elif m.sensor_bucket >= lim.bucket:
-        found.code, found.value, found.limit = SENSOR_FLICKERS, <double>m.sensor_bucket, <double>lim.bucket
+        found.code, found.value, found.limit = SENSOR_FLICKERS, m.sensor_bucket, lim.bucket
     elif m.sensor_bad == 0 and not (fabs(p.angle_rad[0]) <= lim.max_angle_rad):
         found.code, found.value, found.limit = ANGLE_LIMIT, p.angle_rad[0], lim.max_angle_rad
     elif m.sensor_bad == 0 and not (fabs(p.rate_rad_s[0]) <= lim.max_rate_rad_s):
         found.code, found.value, found.limit = RATE_LIMIT, p.rate_rad_s[0], lim.max_rate_rad_s
     elif m.request_bad > lim.request_hold:
-        found.code, found.value, found.limit = REQUEST_NOT_FINITE, <double>m.request_bad, <double>lim.request_hold
+        found.code = REQUEST_NOT_FINITE
+        found.value, found.limit = m.request_bad, lim.request_hold
     elif m.request_age > lim.max_request_age:
-        found.code, found.value, found.limit = REQUEST_STALE, <double>m.request_age, <double>lim.max_request_age
+        found.code = REQUEST_STALE
+        found.value, found.limit = m.request_age, lim.max_request_age
     elif t_ns - m.heartbeat_ns > lim.heartbeat_timeout_ns:
         found.code = HEARTBEAT_LOST
         found.value, found.limit = 1e-9 * (t_ns - m.heartbeat_ns), 1e-9 * lim.heartbeat_timeout_ns

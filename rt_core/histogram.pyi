@@ -19,8 +19,8 @@ class Histogram:
 
     Real time
     ---------
-    The loop records through histogram.pxd: three words, no branch but the maximum's. This class is not
-    for the cycle.
+    The loop records through histogram.pxd: three words, no branch but the maximum's. This class is
+    not for the cycle.
 
     Source
     ------
@@ -48,10 +48,12 @@ class Histogram:
     def mean_ns(self) -> float:
         """Mean, NaN when empty."""
     def percentile(self, p: float) -> float:
-        """Duration in ns that `p` percent do not exceed: the upper edge of its bin, NaN when empty."""
+        """Duration in ns that `p` percent do not exceed: the upper edge of its bin, NaN when
+        empty."""
     def percentiles(self, ps: Sequence[float]) -> NDArray[np.float64]:
         """As `percentile`, for several at once."""
     def merge(self, other: Histogram) -> Histogram:
         """Return the histogram of both."""
     def __sub__(self, earlier: Histogram) -> Histogram:
-        """Return what was counted since `earlier`, a snapshot of the same; the maximum stays that of all."""
+        """Return what was counted since `earlier`, a snapshot of the same; the maximum stays that
+        of all."""

@@ -1,7 +1,8 @@
-"""Where everything lies in a table file: a pure function of the producers, shared by writer and reader.
+"""Where everything lies in a table file: a pure function of the producers, shared by writer and
+reader.
 
-The file says *what* it holds (JSON at its head), never *where*: a reader computes the places itself, so
-that no offset of a foreign file is trusted.
+The file says *what* it holds (JSON at its head), never *where*: a reader computes the places
+itself, so that no offset of a foreign file is trusted.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ class BusyBlock:
 
     Real time
     ---------
-    Safe: bounded by `burn_ns`. More than the period makes the task overrun, which is what it is for.
+    Safe: bounded by `burn_ns`. More than the period makes the task overrun, which is what it is
+    for.
     """
 
     name: str

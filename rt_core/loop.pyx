@@ -157,7 +157,8 @@ cdef void *_run(void *arg) noexcept nogil:
     return NULL
 
 
-# loops with living threads, which use memory that must not go away; also those that could not be ended
+# loops with living threads, which use memory that must not go away; also those that could not be
+# ended
 _running = set()
 
 
@@ -174,7 +175,7 @@ cdef class Loop:
     cdef readonly SignalTable table
     cdef readonly bint fifo
     cdef readonly double stop_timeout_s
-    cdef object _safe            # (producer, cell, cycle cell) of the signal that says the output is at rest
+    cdef object _safe            # where the signal is that says the output is at rest
     cdef list _cycles
     cdef Thread *_threads
     cdef int _n
@@ -293,7 +294,8 @@ cdef class Loop:
         return at_rest
 
     def _await_safe(self):
-        # the output leaves with the exchange of the cycle after the guard said so: wait two more cycles
+        # the output leaves with the exchange of the cycle after the guard said so: wait two more
+        # cycles
         if self._safe is None or not self.running:
             return True
         producer, safe, cycle = self._safe
@@ -367,9 +369,9 @@ cdef int _spawn(Thread *thread, object task, bint fifo) except -1:
     if status:
         raise OSError(
             status,
-            f"task {task.name!r}: thread with "
-            f"{f'FIFO priority {task.priority}' if fifo else 'ordinary priority'} on core {task.core}: "
-            f"{os.strerror(status)}"
+            f"task {task.name!r}: no thread with "
+            f"{f'FIFO priority {task.priority}' if fifo else 'ordinary priority'}, "
+            f"core {task.core}: {os.strerror(status)}"
             + ("; see the rights report" if status == errno.EPERM else "")
             + ("; is the core online?" if status == errno.EINVAL else ""),
         )

@@ -9,8 +9,8 @@ from rt_core.plan import Plan
 class Offline:
     """The tasks of a plan, stepped from arrays: for replay, and for tests of blocks.
 
-    Building it binds the blocks of the plan, so they belong to it from then on. State carries over from one
-    `run` to the next.
+    Building it binds the blocks of the plan, so they belong to it from then on. State carries over
+    from one `run` to the next.
 
     Attributes
     ----------
@@ -51,8 +51,8 @@ class Offline:
         t_ns : array_like of int, shape (n,)
             Nominal time of each of its cycles, rising.
         forced : mapping of path to array_like, shape (n,)
-            Cells of the task's image, its mirrors included, that are set after the mirrors were refreshed
-            and before the blocks are stepped: logged inputs.
+            Cells of the task's image, its mirrors included, that are set after the mirrors were
+            refreshed and before the blocks are stepped: logged inputs.
         slow : str, optional
         slow_t_ns : array_like of int, shape (m,)
         slow_after : array_like of int, shape (m,)
@@ -66,8 +66,8 @@ class Offline:
         Returns
         -------
         images : dict of str to ndarray of float64, shape (n or m, n_cells)
-            The image of each task at the end of each cycle. `late_ns`, `step_ns` and `bus_ns` are 0 unless
-            forced.
+            The image of each task at the end of each cycle. `late_ns`, `step_ns` and `bus_ns` are 0
+            unless forced.
 
         Raises
         ------

@@ -54,8 +54,9 @@ class Task:
     spin_ns : int
         The last part of the wait for a deadline, spent spinning instead of sleeping.
     overrun : {"skip", "fault", "stop"}
-        After `overrun_limit` overruns in cycles on end: go on counting; latch `loop/<name>/fault` = 1
-        with `fault_block` = 0; or ask the loop to stop. Periods are skipped and phase is kept in all three.
+        After `overrun_limit` overruns in cycles on end: go on counting; latch `loop/<name>/fault` =
+        1 with `fault_block` = 0; or ask the loop to stop. Periods are skipped and phase is kept in
+        all three.
     overrun_limit : int
     bus : tuple of str
         Names of the blocks whose time counts as bus time.
@@ -95,7 +96,8 @@ class Mirror:
 
 @dataclass(frozen=True)
 class Producer:
-    """A row of cells with one writer: its own signals first, then its mirrors, grouped by source."""
+    """A row of cells with one writer: its own signals first, then its mirrors, grouped by
+    source."""
 
     name: str
     period_ns: int
@@ -155,7 +157,7 @@ def plan_table(tasks: Sequence[Task], supervisor_signals: Iterable[str] = ()) ->
     Raises
     ------
     WiringError
-        With all mistakes: unknown signals (and near matches), two writers, bad paths, bad task figures.
+        With all mistakes: unknown signals, two writers, bad paths, bad task figures.
     """
     supervisor = tuple(supervisor_signals)
     mistakes = _task_mistakes(tasks)
@@ -195,9 +197,7 @@ def _producer(task: Task, sources: dict[str, list[str]]) -> Producer:
             paths.insert(0, cycle)
         mirrors += [Mirror(source, path) for path in paths]
     histograms = ("late", "step", "bus", "total", *(f"block/{b.name}" for b in task.blocks))
-    return Producer(
-        task.name, task.period_ns, tuple(own), tuple(mirrors), histograms, task.slots
-    )
+    return Producer(task.name, task.period_ns, tuple(own), tuple(mirrors), histograms, task.slots)
 
 
 def _writers(

@@ -1,9 +1,11 @@
 """The two ways an image crosses to another thread or process; both are wait-free for the writer.
 
 Latest: one word `sequence`, then two slots. Image number s goes to slot s & 1 and is valid from the
-moment `sequence` is s until image s + 2 begins, so that a reader never waits for a writer that was preempted.
+moment `sequence` is s until image s + 2 begins, so that a reader never waits for a writer that was
+preempted.
 
-Ring: `written` and `dropped` (writer's line), `consumed` (reader's line), then slots of t_ns and image.
+Ring: `written` and `dropped` (writer's line), `consumed` (reader's line), then slots of t_ns and
+image.
 A full ring drops the newest; produced = written + dropped.
 
 All words are copied with relaxed atomics between the fences that the C11 model asks for.
@@ -54,7 +56,8 @@ cdef inline int64_t read_latest(
     const int64_t *latest, int64_t stride, const int64_t *pick, int64_t n, int64_t *out
 ) noexcept nogil:
     # copy the cells `pick` (all n of them when NULL) of the newest image. Returns its number,
-    # 0 when there is none yet, -1 when the writer was too fast READ_TRIES times: then `out` is not valid
+    # 0 when there is none yet, -1 when the writer was too fast READ_TRIES times: then `out` is not
+    # valid
     cdef int64_t s, i
     cdef const int64_t *slot
     for _ in range(READ_TRIES):
@@ -77,7 +80,8 @@ cdef inline int64_t read_latest(
 cdef inline void push_ring(
     int64_t *ring, int64_t slots, int64_t t_ns, const int64_t *image, int64_t cells
 ) noexcept nogil:
-    # `slots` is a power of two of the writer's own: nothing that a reader writes can lead outside the ring
+    # `slots` is a power of two of the writer's own: nothing that a reader writes can lead outside
+    # the ring
     cdef int64_t written = load_relaxed(ring + WRITTEN)
     cdef int64_t *slot
     cdef int64_t i

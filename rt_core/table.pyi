@@ -15,8 +15,8 @@ class SignalTable:
 
     Real time
     ---------
-    Memory is reserved and mapped in at once, so that the loop faults no page in it. The methods here are
-    for the processes around the loop; the loop itself writes through shared.pxd.
+    Memory is reserved and mapped in at once, so that the loop faults no page in it. The methods
+    here are for the processes around the loop; the loop itself writes through shared.pxd.
     """
 
     path: str
@@ -42,7 +42,8 @@ class SignalTable:
         ----------
         path : path
         writable : bool
-            Needed by a loop, a `RingReader` and the supervisor; the others cannot disturb anything without it.
+            Needed by a loop, a `RingReader` and the supervisor; the others cannot disturb anything
+            without it.
 
         Raises
         ------
@@ -57,7 +58,8 @@ class SignalTable:
     def paths(self, producer: str) -> tuple[str, ...]:
         """Signal path of every cell of an image, in order: own signals, then mirrors."""
     def latest(self, producer: str) -> NDArray[np.float64]:
-        """Return a consistent copy of the newest image, zeros before the first; shape (n_cells,)."""
+        """Return a consistent copy of the newest image, zeros before the first; shape
+        (n_cells,)."""
     def latest_with_number(self, producer: str) -> tuple[int, NDArray[np.float64]]:
         """As `latest`, with the number of the image: 0 before the first."""
     def value(self, path: str) -> float:

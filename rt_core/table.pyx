@@ -16,7 +16,7 @@ from rt_core.shared cimport (
 
 from rt_core.histogram import HISTOGRAM_WORDS, Histogram
 from rt_core.layout import (
-    HEADER, MAGIC, MAX_BYTES, PAGE, TABLE_ABI, WORD, TableError, lay_out, read_layout,
+    HEADER, MAGIC, MAX_BYTES, TABLE_ABI, WORD, TableError, lay_out, read_layout,
 )
 from rt_core.plan import SUPERVISOR
 
