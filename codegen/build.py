@@ -1,0 +1,268 @@
+"""Kernels on demand: generate, compile, verify, cache by content hash; a warm start only hashes and loads."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.machinery
+import importlib.util
+import json
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from codegen.options import KernelOptions
+
+MODULE = "rigloop_kernel"
+FLAGS = ("-O3", "-fno-math-errno", "-ffp-contract=fast", "-fPIC", "-shared", "-w")
+# what x86-64-v3 asks for, as /proc/cpuinfo spells it
+V3_FLAGS = {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
+COMPILE_TIMEOUT_S = 600
+
+
+class BuildError(RuntimeError):
+    """A kernel cannot be built on this machine; the message has the remedy."""
+
+
+@dataclass(frozen=True)
+class BuiltKernel:
+    """A compiled, verified kernel.
+
+    Attributes
+    ----------
+    module : module
+        Has `Kernel` and `model_info()`.
+    path : Path
+        The compiled module; `kernel.pyx`, `reference.py` (NumPy twin) and `build.json` lie beside it.
+    hash : str
+        Over mechanism, generator, options, compiler and Python ABI.
+    seconds : float
+        This call took.
+    from_cache : bool
+        Whether nothing was generated or compiled.
+    checks : dict
+        Largest errors found by `codegen.verify` when it was built.
+    """
+
+    module: ModuleType
+    path: Path
+    hash: str
+    seconds: float
+    from_cache: bool
+    checks: dict[str, Any]
+
+
+def build_kernel(
+    mechanism: Path | str,
+    options: KernelOptions | None = None,
+    *,
+    on_stage: Callable[[str], None] | None = None,
+) -> BuiltKernel:
+    """Compiled kernel of a mechanism, from the cache when it has been built before.
+
+    Parameters
+    ----------
+    mechanism : Path or str
+        A mechanism file, or the name of one that ships.
+    options : KernelOptions, optional
+        Default: 1 ms, rho 0.8, kappa 1e6, two iterations, F1.
+    on_stage : callable, optional
+        Told "generating", "compiling", "verifying".
+
+    Raises
+    ------
+    MechanismError
+        The file has mistakes; all of them are listed.
+    BuildError
+        No compiler or Python headers, or the compiler fails.
+    VerificationError
+        The kernel disagrees with its NumPy twin.
+    """
+    begin = time.perf_counter()
+    options = options or KernelOptions()
+    tell = on_stage or (lambda stage: None)
+    path = _find(mechanism)
+    compiler = _compiler()
+    flags = [*FLAGS, *_march(options.march), *options.cflags]
+    digest = _hash(path.read_bytes(), options, compiler, flags)
+    folder = cache_folder() / digest[:32]
+    is_cached = (folder / "build.json").is_file()
+    if not is_cached:
+        _build(path, options, compiler, flags, folder, tell)
+    module = load(folder / f"{MODULE}.so")
+    checks = json.loads((folder / "build.json").read_text())
+    return BuiltKernel(
+        module, folder / f"{MODULE}.so", digest, time.perf_counter() - begin, is_cached, checks
+    )
+
+
+def load(path: Path) -> ModuleType:
+    """Load a compiled kernel from its file."""
+    loader = importlib.machinery.ExtensionFileLoader(MODULE, str(path))
+    spec = importlib.util.spec_from_file_location(MODULE, path, loader=loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def load_reference(path: Path) -> ModuleType:
+    """Load the NumPy twin that lies beside a compiled kernel, given the kernel's or the twin's path."""
+    file = path if path.suffix == ".py" else path.with_name("reference.py")
+    spec = importlib.util.spec_from_file_location("rigloop_reference", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def cache_folder() -> Path:
+    """Where built kernels are kept: $XDG_CACHE_HOME/rigloop/kernels."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "rigloop" / "kernels"
+
+
+def _find(mechanism: Path | str) -> Path:
+    path = Path(mechanism)
+    if path.suffix != ".toml" and len(path.parts) == 1:
+        path = Path(__file__).parents[1] / "rig_configs" / "mechanisms" / f"{mechanism}.toml"
+    if not path.is_file():
+        from codegen.mechanism import find  # raises the error with the names that ship
+
+        return find(mechanism)
+    return path
+
+
+def _hash(
+    mechanism: bytes, options: KernelOptions, compiler: tuple[str, ...], flags: list[str]
+) -> str:
+    digest = hashlib.sha256()
+    parts = [
+        mechanism,
+        _generator(),
+        options.text().encode(),
+        _compiler_version(compiler).encode(),
+        " ".join(flags).encode(),
+        version("cython").encode(),
+        str(sysconfig.get_config_var("EXT_SUFFIX")).encode(),
+    ]
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return digest.hexdigest()
+
+
+@cache
+def _generator() -> bytes:
+    """Hash over the generator's own sources."""
+    here = Path(__file__).parent
+    files = sorted(p for pattern in ("*.py", "*.in") for p in here.rglob(pattern))
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(file.relative_to(here).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.digest()
+
+
+@cache
+def _compiler() -> tuple[str, ...]:
+    command = shlex.split(os.environ.get("CC") or "gcc")
+    found = shutil.which(command[0])
+    if found is None:
+        raise BuildError(
+            f"no C compiler {command[0]!r}: install one (Debian: apt install gcc) or set CC"
+        )
+    return (found, *command[1:])
+
+
+@cache
+def _compiler_version(compiler: tuple[str, ...]) -> str:
+    asked = subprocess.run([*compiler, "--version"], capture_output=True, text=True, timeout=30)
+    return asked.stdout.splitlines()[0] if asked.stdout else ""
+
+
+def _march(wanted: str) -> list[str]:
+    """-march option: a baseline, never `native`, so that the same binary runs on like machines."""
+    if wanted not in ("auto", "none"):
+        return [f"-march={wanted}"]
+    if wanted == "none" or platform.machine() not in ("x86_64", "AMD64"):
+        return []
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return ["-march=x86-64"]
+    flags = next((line for line in text.splitlines() if line.startswith("flags")), "")
+    return ["-march=x86-64-v3" if set(flags.split()) >= V3_FLAGS else "-march=x86-64"]
+
+
+def _build(
+    path: Path,
+    options: KernelOptions,
+    compiler: tuple[str, ...],
+    flags: list[str],
+    folder: Path,
+    tell: Callable[[str], None],
+) -> None:
+    from codegen.generate import generate
+    from codegen.verify import verify
+
+    begin = time.perf_counter()
+    tell("generating")
+    sources = generate(path, options)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    work = Path(tempfile.mkdtemp(prefix="building-", dir=folder.parent))
+    try:
+        (work / "kernel.pyx").write_text(sources.kernel)
+        (work / "reference.py").write_text(sources.reference)
+        tell("compiling")
+        _compile(work, compiler, flags)
+        tell("verifying")
+        checks: dict[str, Any] = dict(
+            verify(load(work / f"{MODULE}.so"), load_reference(work / "reference.py"))
+        )
+        checks["seconds"] = round(time.perf_counter() - begin, 3)
+        (work / "build.json").write_text(json.dumps(checks, indent=1) + "\n")
+        try:
+            work.rename(folder)
+        except OSError:
+            if not (folder / "build.json").is_file():  # else another process was faster
+                raise
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _compile(work: Path, compiler: tuple[str, ...], flags: list[str]) -> None:
+    include = Path(sysconfig.get_paths()["include"])
+    if not (include / "Python.h").is_file():
+        raise BuildError(
+            f"{include / 'Python.h'} is missing: install it (Debian: apt install python3-dev)"
+        )
+    cython = [sys.executable, "-m", "cython", "-3", "--module-name", MODULE, "kernel.pyx"]
+    _run(cython, work)
+    _run([*compiler, *flags, f"-I{include}", "kernel.c", "-o", f"{MODULE}.so"], work)
+    (work / "kernel.c").unlink()
+
+
+def _run(command: list[str], work: Path) -> None:
+    try:
+        done = subprocess.run(
+            command, cwd=work, capture_output=True, text=True, timeout=COMPILE_TIMEOUT_S
+        )
+    except subprocess.TimeoutExpired:
+        raise BuildError(
+            f"{command[0]} took more than {COMPILE_TIMEOUT_S} s: raise the limit"
+        ) from None
+    if done.returncode != 0:
+        tail = "\n".join((done.stderr or done.stdout).splitlines()[-15:])
+        raise BuildError(f"{' '.join(command)} failed with {done.returncode}:\n{tail}")

@@ -1,0 +1,20 @@
+"""A relative angle as a coordinate; never wrapped."""
+
+from __future__ import annotations
+
+from codegen import fields
+from codegen.fields import Number
+from codegen.system import System
+
+COORDINATES = True
+
+
+class Entry(fields.Entry):
+    initial_rad: Number = 0.0
+    initial_rate_rad_s: Number = 0.0
+
+
+def add(entry: Entry, name: str, system: System) -> None:
+    start = system.number("initial_rad", entry.initial_rad)
+    rate = system.number("initial_rate_rad_s", entry.initial_rate_rad_s)
+    system.scalars[name] = system.coordinate(name, "rad", start, rate)

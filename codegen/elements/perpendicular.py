@@ -1,0 +1,17 @@
+"""Two directions stay perpendicular: a.b = 0; each is a moving unit vector or fixed."""
+
+from __future__ import annotations
+
+from codegen import fields
+from codegen.fields import VectorValue
+from codegen.system import System
+from codegen.vectors import dot
+
+
+class Entry(fields.Entry):
+    vectors: tuple[VectorValue, VectorValue]
+
+
+def add(entry: Entry, name: str, system: System) -> None:
+    a, b = (system.direction("vectors", vector) for vector in entry.vectors)
+    system.row("", system.graph.lift(dot(a, b)))

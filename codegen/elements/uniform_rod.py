@@ -1,0 +1,26 @@
+"""A slender uniform rod between two points: m/3 on each end, m/6 between them, half its weight on each."""
+
+from __future__ import annotations
+
+from codegen import fields
+from codegen.fields import Tunable, VectorValue
+from codegen.system import System
+
+
+class Entry(fields.Entry):
+    points: tuple[VectorValue, VectorValue]
+    mass_kg: Tunable
+
+
+def add(entry: Entry, name: str, system: System) -> None:
+    a, b = (system.point("points", point) for point in entry.points)
+    mass = system.tunable("mass_kg", entry.mass_kg)
+    for end_a, end_b in zip(a, b, strict=True):
+        first, second = system.owner(end_a), system.owner(end_b)
+        for end in (first, second):
+            if end is not None:
+                system.add_mass(end, end, mass / 3.0)
+        if first is not None and second is not None:
+            system.add_mass(first, second, mass / 6.0)
+    system.add_weight(a, mass / 2.0)
+    system.add_weight(b, mass / 2.0)

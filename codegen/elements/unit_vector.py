@@ -1,0 +1,26 @@
+"""A moving unit vector: three coordinates and the row (v.v - 1)/2."""
+
+from __future__ import annotations
+
+from codegen import fields
+from codegen.fields import VectorValue
+from codegen.system import System
+from codegen.vectors import dot
+
+COORDINATES = True
+
+
+class Entry(fields.Entry):
+    direction: VectorValue
+
+
+def add(entry: Entry, name: str, system: System) -> None:
+    start = system.vector("direction", entry.direction)
+    if abs(dot(start, start) - 1.0) > 1e-9:
+        system.mistake("direction", entry.direction, "is not of length 1", "write unit(...)")
+    x, y, z = (
+        system.coordinate(f"{name}_{axis}", "1", value).q
+        for axis, value in zip("xyz", start, strict=True)
+    )
+    system.vectors[name] = (x, y, z)
+    system.row("length", (dot((x, y, z), (x, y, z)) - 1.0) / 2.0)

@@ -1,0 +1,30 @@
+"""An inertia on each component of a unit vector.
+
+A unit vector that stays perpendicular to a fixed axis has |v'| = angular rate, so this is the moment of inertia about
+that axis of a shaft that the vector is fixed to.
+"""
+
+from __future__ import annotations
+
+from codegen import fields
+from codegen.fields import Name, Tunable
+from codegen.mistakes import nearest
+from codegen.system import System
+
+
+class Entry(fields.Entry):
+    vector: Name
+    inertia_kg_m2: Tunable
+
+
+def add(entry: Entry, name: str, system: System) -> None:
+    if entry.vector not in system.vectors:
+        system.mistake(
+            "vector", entry.vector, "unknown vector", nearest(entry.vector, system.vectors)
+        )
+        return
+    inertia = system.tunable("inertia_kg_m2", entry.inertia_kg_m2)
+    for component in system.vectors[entry.vector]:
+        coordinate = system.owner(component)
+        if coordinate is not None:
+            system.add_mass(coordinate, coordinate, inertia)

@@ -1,0 +1,25 @@
+"""Types of the values in a mechanism file."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, StrictFloat, StrictInt, StrictStr
+
+
+class Entry(BaseModel):
+    """Base of every element's entry: unknown keys are mistakes, entries never change."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Input(Entry):
+    """A run-time parameter that becomes an input signal: `{ input = <value until the first sample> }`."""
+
+    input: StrictFloat | StrictInt | StrictStr
+
+
+Name = Annotated[str, Field(strict=True, pattern=r"^[A-Za-z][A-Za-z0-9_]*$")]
+Number = StrictFloat | StrictInt | StrictStr
+VectorValue = StrictStr | tuple[Number, Number, Number]
+Tunable = StrictFloat | StrictInt | StrictStr | Input

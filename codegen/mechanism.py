@@ -1,0 +1,172 @@
+"""Mechanism file to validated, frozen model."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pydantic import ValidationError
+
+from codegen import outputs
+from codegen.arithmetic import ArithmeticMistake, Value, evaluate
+from codegen.elements import registry
+from codegen.fields import Entry
+from codegen.mistakes import MechanismError, Mistake, nearest
+from codegen.outputs import Output
+from codegen.system import System
+
+MECHANISMS = Path(__file__).parents[1] / "rig_configs" / "mechanisms"
+TOP_KEYS = ("name", "gravity_m_s2", "parameters", "outputs")
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A validated mechanism: its equations, outputs and the hash of its text."""
+
+    name: str
+    system: System
+    outputs: tuple[Output, ...]
+    sha256: str
+
+
+def find(mechanism: Path | str) -> Path:
+    """Path of a mechanism file, given its path or the name of one that ships.
+
+    Raises
+    ------
+    MechanismError
+        There is no such file.
+    """
+    path = Path(mechanism)
+    if path.suffix != ".toml" and len(path.parts) == 1:
+        path = MECHANISMS / f"{mechanism}.toml"
+    if not path.is_file():
+        shipped = sorted(p.stem for p in MECHANISMS.glob("*.toml"))
+        remedy = nearest(str(mechanism), shipped)
+        raise MechanismError([Mistake(str(mechanism), "", "", "no such mechanism file", remedy)])
+    return path
+
+
+def load(mechanism: Path | str) -> Mechanism:
+    """Read and check a mechanism file.
+
+    Raises
+    ------
+    MechanismError
+        With every mistake of the file: unknown or duplicate names, unknown keys, wrong types, bad expressions.
+    """
+    path = find(mechanism)
+    file = path.name
+    try:
+        text = path.read_bytes().decode()
+        document = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise MechanismError(
+            [Mistake(file, "file", "", f"is not TOML ({error})", "correct the line")]
+        ) from None
+    system = System(file, {}, (0.0, 0.0, 0.0))
+    made = _read(document, system, path.stem)
+    if system.mistakes:
+        raise MechanismError(system.mistakes)
+    name = document.get("name", path.stem)
+    return Mechanism(name, system, tuple(made), hashlib.sha256(text.encode()).hexdigest())
+
+
+def _read(document: dict[str, Any], system: System, stem: str) -> list[Output]:
+    if document.get("name", stem) != stem:
+        system.mistake("name", document["name"], "is not the file's name", f'write "{stem}"')
+    _parameters(_table(document, "parameters", system), system)
+    if "gravity_m_s2" in document:
+        gravity = document["gravity_m_s2"]
+        if isinstance(gravity, str | list) and (isinstance(gravity, str) or len(gravity) == 3):
+            x, y, z = system.vector("gravity_m_s2", gravity)  # type: ignore[arg-type]
+            system.gravity = (x, y, z)
+        else:
+            system.mistake("gravity_m_s2", gravity, "is not a vector", "write [x, y, z]")
+
+    elements = registry()
+    unknown = [key for key in document if key not in elements and key not in TOP_KEYS]
+    for key in unknown:
+        system.mistake(key, None, "unknown table", nearest(key, [*elements, *TOP_KEYS]))
+    tables = [key for key in document if key in elements]
+    tables.sort(key=lambda key: not getattr(elements[key], "COORDINATES", False))  # stable
+    taken: dict[str, str] = dict.fromkeys(system.names, "parameters")
+    for table in tables:
+        for name, raw in _table(document, table, system).items():
+            if getattr(elements[table], "COORDINATES", False):
+                if name in taken:
+                    system.at = (table, name)
+                    system.mistake("", None, f"the name is used in {taken[name]}", "rename one")
+                taken[name] = table
+            _element(elements[table], table, name, raw, system)
+    if not system.coordinates and not system.mistakes:
+        system.at = ()
+        system.mistake("file", None, "has no coordinates", "add a point, angle or distance")
+    made = outputs.read(_table(document, "outputs", system), system)
+    system.at = ()
+    return made
+
+
+def _table(document: Mapping[str, Any], key: str, system: System) -> dict[str, Any]:
+    table = document.get(key, {})
+    if isinstance(table, dict):
+        return table
+    system.at = ()
+    system.mistake(key, table, "is not a table", f"write [{key}] or [{key}.<name>]")
+    return {}
+
+
+def _parameters(table: Mapping[str, Any], system: System) -> None:
+    system.at = ("parameters",)
+    for name, raw in table.items():
+        try:
+            system.names[name] = _parameter(raw, system.names)
+        except ArithmeticMistake as error:
+            system.mistake(name, raw, str(error), "correct the expression")
+            system.names[name] = 1.0
+    system.at = ()
+
+
+def _parameter(raw: Any, names: Mapping[str, Value]) -> Value:
+    if isinstance(raw, str):
+        return evaluate(raw, names)
+    if isinstance(raw, int | float) and not isinstance(raw, bool):
+        return float(raw)
+    if isinstance(raw, list) and len(raw) == 3:
+        parts = [_parameter(part, names) for part in raw]
+        x, y, z = (part for part in parts if isinstance(part, float))
+        return (x, y, z)
+    raise ArithmeticMistake("is neither number, text nor three numbers")
+
+
+def _element(element: ModuleType, table: str, name: str, raw: Any, system: System) -> None:
+    system.at = (table, name)
+    if not name.isidentifier():
+        system.mistake("", None, "is not a name", "use letters, digits and _")
+        return
+    try:
+        entry: Entry = element.Entry.model_validate(raw)
+    except ValidationError as error:
+        for detail in error.errors():
+            _schema_mistake(detail, element.Entry, system)
+        return
+    element.add(entry, name, system)
+
+
+def _schema_mistake(detail: Any, entry: type[Entry], system: System) -> None:
+    key = str(detail["loc"][0]) if detail["loc"] else ""
+    known = list(entry.model_fields)
+    if any(m.key == ".".join([*system.at, key]) for m in system.mistakes):
+        return  # one mistake a key: a union reports each of its members
+    if detail["type"] == "extra_forbidden":
+        system.mistake(key, detail["input"], "unknown key", nearest(key, known))
+    elif detail["type"] == "missing":
+        system.mistake(key, None, "is missing", "add it")
+    else:
+        problem = detail["msg"][0].lower() + detail["msg"][1:]
+        system.mistake(key, detail["input"], problem, f"keys of this table: {', '.join(known)}")

@@ -1,0 +1,250 @@
+"""The equations of one mechanism, as its elements add them.
+
+    mass(par) qdd + phi_q(q)^T lam = force(q, qd, held, par),   phi(q, guide) = 0
+
+Every quantity is an expression over these variables: coordinates `q`, rates `qd`, guide inputs, run-time parameters,
+input signals, internal states of forces, and `held` values that are computed once a step from its start.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from codegen.arithmetic import ArithmeticMistake, Value, evaluate
+from codegen.dag import Expr, Graph
+from codegen.dag import evaluate as evaluate_expr
+from codegen.fields import Input, Number, Tunable, VectorValue
+from codegen.mistakes import Mistake, nearest
+from codegen.vectors import Vector
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One dependent coordinate: unit "rad", "m" or "1" (component of a unit vector), value and rate when built."""
+
+    index: int
+    name: str
+    unit: str
+    initial: float
+    initial_rate: float
+    q: Expr
+    qd: Expr
+
+
+@dataclass(frozen=True)
+class Row:
+    """One scalar constraint, scaled so that its gradient is of order one."""
+
+    label: str
+    phi: Expr
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A rheonomic constraint: `row` makes a coordinate follow position, rate and acceleration inputs."""
+
+    name: str
+    coordinate: Coordinate
+    row: int
+    inputs: tuple[Expr, Expr, Expr]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A named scalar beside the coordinates: parameter, input signal or internal state; value when built."""
+
+    path: str
+    default: float
+    var: Expr
+
+
+@dataclass(frozen=True)
+class Held:
+    """A value computed once a step from its start, such as a tyre torque with its own state."""
+
+    path: str
+    var: Expr
+    value: Expr
+
+
+@dataclass
+class System:
+    """What elements write into; read-only once `codegen.mechanism.load` has returned it."""
+
+    file: str
+    names: dict[str, Value]
+    gravity: tuple[float, float, float]
+    graph: Graph = field(default_factory=Graph)
+    at: tuple[str, ...] = ()
+    mistakes: list[Mistake] = field(default_factory=list)
+    coordinates: list[Coordinate] = field(default_factory=list)
+    scalars: dict[str, Coordinate] = field(default_factory=dict)
+    points: dict[str, Vector] = field(default_factory=dict)
+    vectors: dict[str, Vector] = field(default_factory=dict)
+    rows: list[Row] = field(default_factory=list)
+    guides: list[Guide] = field(default_factory=list)
+    mass: dict[tuple[int, int], Expr] = field(default_factory=dict)
+    force: dict[int, Expr] = field(default_factory=dict)
+    potential: Expr | None = None
+    parameters: list[Quantity] = field(default_factory=list)
+    signals: list[Quantity] = field(default_factory=list)
+    internals: list[Quantity] = field(default_factory=list)
+    updates: dict[Expr, Expr] = field(default_factory=dict)
+    held: list[Held] = field(default_factory=list)
+    values: dict[str, Expr] = field(default_factory=dict)
+
+    # what the file says -> what it means; a mistake is noted and a harmless value returned
+
+    def mistake(self, key: str, value: object, problem: str, remedy: str) -> None:
+        path = ".".join([*self.at, key]) if key else ".".join(self.at)
+        shown = "" if value is None else repr(value)
+        self.mistakes.append(Mistake(self.file, path, shown, problem, remedy))
+
+    def number(self, key: str, value: Number) -> float:
+        """A constant of the mechanism, from a number or arithmetic text."""
+        result = self._arithmetic(key, value, 1.0)
+        if isinstance(result, tuple):
+            self.mistake(key, value, "is a vector", "write a number")
+            return 1.0
+        return result
+
+    def vector(self, key: str, value: VectorValue) -> tuple[float, float, float]:
+        """A constant 3-vector, from three numbers or arithmetic text."""
+        if isinstance(value, str):
+            result = self._arithmetic(key, value, (1.0, 0.0, 0.0))
+            if not isinstance(result, tuple):
+                self.mistake(key, value, "is a number", "write a vector")
+                return (1.0, 0.0, 0.0)
+            return result
+        x, y, z = (self.number(key, part) for part in value)
+        return (x, y, z)
+
+    def _arithmetic(self, key: str, value: Number, fallback: Value) -> Value:
+        if not isinstance(value, str):
+            return float(value)
+        try:
+            return evaluate(value, self.names)
+        except ArithmeticMistake as error:
+            self.mistake(key, value, str(error), "correct the expression")
+            return fallback
+
+    def point(self, key: str, value: VectorValue) -> Vector:
+        """A moving point by name, or a ground point by arithmetic."""
+        if isinstance(value, str):
+            if value in self.points:
+                return self.points[value]
+            if value.isidentifier() and value not in self.names:
+                known = [*self.points, *self.names]
+                self.mistake(key, value, "unknown point", nearest(value, known))
+                return (0.0, 0.0, 0.0)
+        return self.vector(key, value)
+
+    def direction(self, key: str, value: VectorValue) -> Vector:
+        """A moving unit vector by name, or a fixed direction by arithmetic."""
+        if isinstance(value, str):
+            if value in self.vectors:
+                return self.vectors[value]
+            if value.isidentifier() and value not in self.names:
+                known = [*self.vectors, *self.names]
+                self.mistake(key, value, "unknown vector", nearest(value, known))
+                return (1.0, 0.0, 0.0)
+        return self.vector(key, value)
+
+    def scalar(self, key: str, value: str, unit: str | None = None) -> Coordinate:
+        """An angle or distance coordinate by name."""
+        found = self.scalars.get(value)
+        kind = {"rad": "angle", "m": "distance", None: "angle or distance"}[unit]
+        if found is None:
+            self.mistake(key, value, f"unknown {kind}", nearest(value, self.scalars))
+        elif unit is not None and found.unit != unit:
+            known = [name for name, c in self.scalars.items() if c.unit == unit]
+            self.mistake(key, value, f"is not an {kind}", nearest(value, known))
+        else:
+            return found
+        dummy = self.graph.var("unknown")
+        return Coordinate(0, value, "rad", 0.0, 0.0, dummy, dummy)
+
+    def tunable(self, key: str, value: Tunable) -> Expr:
+        """A run-time parameter with a default, or an input signal when the file says `{ input = ... }`."""
+        path = "/".join([*self.at, key])
+        is_signal = isinstance(value, Input)
+        default = self.number(key, value.input if isinstance(value, Input) else value)
+        quantity = Quantity(path, default, self.graph.var(path))
+        (self.signals if is_signal else self.parameters).append(quantity)
+        return quantity.var
+
+    # what elements add
+
+    def coordinate(self, name: str, unit: str, initial: float, rate: float = 0.0) -> Coordinate:
+        index = len(self.coordinates)
+        q, qd = self.graph.var(f"q {name}"), self.graph.var(f"qd {name}")
+        made = Coordinate(index, name, unit, initial, rate, q, qd)
+        self.coordinates.append(made)
+        return made
+
+    def row(self, label: str, phi: Expr) -> int:
+        """Add a constraint `phi = 0`; its gradient should be of order one. Returns its number."""
+        self.rows.append(Row("/".join(self.at) + (f" {label}" if label else ""), phi))
+        return len(self.rows) - 1
+
+    def add_mass(self, a: Coordinate, b: Coordinate, mass: Expr) -> None:
+        """Add to the symmetric mass matrix; an off-diagonal entry is given once."""
+        key = (min(a.index, b.index), max(a.index, b.index))
+        self.mass[key] = self.mass.get(key, self.graph.zero) + mass
+
+    def add_force(self, coordinate: Coordinate, force: Expr) -> None:
+        """Add a generalised force in the positive direction of the coordinate."""
+        index = coordinate.index
+        self.force[index] = self.force.get(index, self.graph.zero) + force
+
+    def add_weight(self, point: Vector, mass: Expr) -> None:
+        """Gravity on a point mass: force on its moving components, and potential energy."""
+        for component, gravity in zip(point, self.gravity, strict=True):
+            coordinate = self.owner(component)
+            if coordinate is not None and gravity != 0.0:
+                self.add_force(coordinate, gravity * mass)
+                self.add_potential(-gravity * (mass * coordinate.q))
+
+    def add_potential(self, energy: Expr) -> None:
+        self.potential = energy if self.potential is None else self.potential + energy
+
+    def owner(self, component: object) -> Coordinate | None:
+        """The coordinate that a point's or vector's component is, None for a constant one."""
+        if isinstance(component, Expr):
+            for coordinate in self.coordinates:
+                if coordinate.q is component:
+                    return coordinate
+        return None
+
+    def initial(self, expr: Expr | float) -> float:
+        """Value of an expression of coordinates in the pose that the file gives."""
+        if not isinstance(expr, Expr):
+            return float(expr)
+        return evaluate_expr(
+            expr, {c.q.name: c.initial for c in self.coordinates} | {"unknown": 0.0}
+        )
+
+    def internal(self, key: str, initial: float) -> Expr:
+        """A state of a force element, advanced once a step; say how with `update`."""
+        path = "/".join([*self.at, key])
+        quantity = Quantity(path, initial, self.graph.var(path))
+        self.internals.append(quantity)
+        self.values[path] = quantity.var
+        return quantity.var
+
+    def update(self, internal: Expr, value: Expr) -> None:
+        """The state after the step, from values at its start and `step_s`."""
+        self.updates[internal] = value
+
+    def hold(self, key: str, value: Expr) -> Expr:
+        """Compute once a step from its start; the result counts as constant inside the step."""
+        path = "/".join([*self.at, key])
+        var = self.graph.var(path)
+        self.held.append(Held(path, var, value))
+        self.values[path] = var
+        return var
+
+    @property
+    def step_s(self) -> Expr:
+        """The step as a symbol; the formulation puts its number in."""
+        return self.graph.var("step_s")
