@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
+from io_bridge import words
 from io_bridge.drive_config import DrivePlant
 from io_bridge.drive_device import DriveDevice
 from io_bridge.packet_socket import PacketSocket
@@ -74,7 +75,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     end_with_parent()
     try:
         plants = [load_plant(path) for path in options.plant] or [DrivePlant()]
-        segment = Segment([DriveDevice(plant) for plant in plants])
+        devices = [DriveDevice(plant) for plant in plants]
+        segment = Segment(devices)
         wire = PacketSocket(options.interface, 0x00, 0xFF)
     except (OSError, ValueError) as error:
         print(f"sim_segment: {error}", file=sys.stderr)
@@ -88,6 +90,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         wire.close()
     print(f"answered {frames} frames", flush=True)
+    for position, device in enumerate(devices):
+        state = words.al_state(device.al_status)
+        print(f"drive {position}: {state}, {device.wanted_torque_nm:.3f} Nm", flush=True)
     return 0
 
 
