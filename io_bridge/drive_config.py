@@ -77,7 +77,7 @@ class DriveConfig:
     identity: Identity | None = None
     rx_pdo: tuple[PdoEntry, ...] = RX_PDO
     tx_pdo: tuple[PdoEntry, ...] = TX_PDO
-    watchdog_ms: float = 20.0
+    watchdog_ms: float = 100.0
 
     def __post_init__(self) -> None:
         bad = []

@@ -112,7 +112,7 @@ cdef int pack(ExchangeState *x, DriveIo *d) noexcept nogil:
     cdef int reset = d.reads[RESET][0] > 0.5
     cdef double permille = 0.0
     cdef int fault = 0
-    if x.safe:
+    if x.safe or x.owner == KEEPER:
         enable = 0
         reset = 0
     put16(out + d.o_control, next_control(d.state, enable, reset and not d.reset_before))

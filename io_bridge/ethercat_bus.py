@@ -1,0 +1,284 @@
+"""The bus on a network interface: pysoem configures, our own frame runs the cycle.
+
+pysoem scans, maps and changes states from one ordinary thread; its socket is non-blocking and sees only its own
+indices. The cycle has a socket of its own. While OP is asked for, and until the cycle's first step, a keeper thread
+without the GIL exchanges the cycle's frame with zero outputs, so that no watchdog runs out in between.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any, Self
+
+from io_bridge import words
+from io_bridge.bringup import BringUpError, check_identity, pdo_downloads
+from io_bridge.bus import BusFault, list_faults
+from io_bridge.drive_config import DriveConfig, pdo_bytes
+from io_bridge.exchange import Exchange
+from io_bridge.packet_socket import PacketSocket, attach_filter
+from io_bridge.pdo_layout import SlaveLayout, from_fmmus, watchdog_registers
+from io_bridge.sii import Identity
+
+IO_MAP_BYTES = 4096
+"""Size of pysoem's process image; it writes past its end without a check."""
+SAFE_CYCLES = 4
+SAFE_PERIOD_S = 0.001
+INIT, PREOP, SAFEOP, OP = 1, 2, 4, 8
+
+
+def _load_pysoem() -> Any:
+    try:
+        return importlib.import_module("pysoem")
+    except ImportError as error:
+        raise ImportError(
+            "EtherCAT on a network interface needs pysoem: pip install rigloop[ethercat]"
+        ) from error
+
+
+def _packet_sockets() -> set[int]:
+    """Return the descriptors of this process that are raw packet sockets."""
+    found = set()
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):
+            copy = socket.socket(fileno=os.dup(int(name)))
+            with copy:
+                if copy.family == socket.AF_PACKET:
+                    found.add(int(name))
+    return found
+
+
+def _tame_pysoem_socket(fd: int) -> None:
+    """Non-blocking, or its timeouts are two jiffies at least; filtered, or the cycle's replies pile up in it."""
+    os.set_blocking(fd, False)
+    with socket.socket(fileno=os.dup(fd)) as copy:
+        attach_filter(copy, 0x00, 0x7F)
+
+
+class EthercatBus:
+    """Drives on a real, or a veth, network interface.
+
+    Parameters
+    ----------
+    interface : str
+    drives : sequence of DriveConfig
+        Every slave on the wire, in ring order.
+    name, paths, budget_us, bad_limit
+        As for `Exchange`.
+    keep_us : float
+        Period of the keeper.
+    poll : bool
+        The cycle polls for its reply instead of sleeping; only with a core of its own.
+    """
+
+    def __init__(
+        self,
+        interface: str,
+        drives: Sequence[DriveConfig],
+        *,
+        name: str = "bus",
+        paths: Mapping[str, str] | None = None,
+        budget_us: float = 500.0,
+        bad_limit: int = 3,
+        keep_us: float = 1000.0,
+        poll: bool = False,
+    ) -> None:
+        size = sum(pdo_bytes(d.rx_pdo) + pdo_bytes(d.tx_pdo) for d in drives)
+        if size > IO_MAP_BYTES:
+            raise ValueError(f"process data of {size} bytes: pysoem maps at most {IO_MAP_BYTES}")
+        if not 50.0 <= keep_us <= 100_000.0:
+            raise ValueError(f"keep_us = {keep_us}: 50 to 100000")
+        self.interface = interface
+        self._exchange = Exchange(
+            drives, name=name, paths=paths, budget_us=budget_us, bad_limit=bad_limit
+        )
+        self._keep_us = keep_us
+        self._poll = poll
+        self._pysoem: Any = None
+        self._master: Any = None
+        self._socket: PacketSocket | None = None
+        self._keeper: threading.Thread | None = None
+
+    def block(self) -> Exchange:
+        """Return the cyclic exchange."""
+        return self._exchange
+
+    def open(self) -> None:
+        """Open both sockets.
+
+        Raises
+        ------
+        ImportError
+            pysoem is not installed.
+        PermissionError
+            No CAP_NET_RAW.
+        OSError
+            No such interface, or it is down.
+        """
+        if self._master is not None:
+            return
+        self._pysoem = _load_pysoem()
+        self._socket = PacketSocket(self.interface, poll=self._poll)
+        before = _packet_sockets()
+        master = self._pysoem.Master()
+        try:
+            master.open(self.interface)
+        except ConnectionError as error:
+            self._socket.close()
+            raise OSError(f"interface {self.interface!r}: pysoem cannot open it") from error
+        self._master = master
+        for fd in _packet_sockets() - before:
+            _tame_pysoem_socket(fd)
+
+    def to_op(self, timeout_s: float = 5.0) -> None:
+        """Identify, map and bring every drive to OP with zero outputs; then keep it there until the cycle steps."""
+        self.open()
+        if self._exchange.in_service:
+            return
+        deadline = time.monotonic() + timeout_s
+        try:
+            layouts = self._map()
+            self._start_keeper(layouts)
+            self._request(OP, deadline)
+        except Exception:
+            self.close()
+            raise
+        self._exchange.safe = False
+        self._exchange.in_service = True
+
+    def close(self) -> None:
+        """Zero torque, drives disabled, slaves to SAFEOP and INIT, sockets closed; on a dead bus as far as it goes."""
+        if self._master is None:
+            return
+        exchange = self._exchange
+        exchange.in_service = False
+        exchange.safe = True
+        self._stop_keeper()
+        for cycle in range(SAFE_CYCLES):
+            exchange.step(cycle * int(SAFE_PERIOD_S * 1e9))
+            time.sleep(SAFE_PERIOD_S)
+        exchange.disconnect()
+        for state in (SAFEOP, INIT):
+            with contextlib.suppress(Exception):
+                self._master.state = state
+                self._master.write_state()
+                self._master.state_check(state, 50_000)
+        with contextlib.suppress(Exception):
+            self._master.close()
+        if self._socket is not None:
+            self._socket.close()
+        self._master = None
+        self._socket = None
+
+    def faults(self) -> list[BusFault]:
+        """Return what is wrong now."""
+        return list_faults(self._exchange)
+
+    def __enter__(self) -> Self:
+        self.open()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _map(self) -> list[SlaveLayout]:
+        """Scan, check identities, map the PDOs, reach SAFEOP; return where the process data lies."""
+        master, drives = self._master, self._exchange.drives
+        found = master.config_init()
+        if found != len(drives):
+            many = "no slave answers" if found <= 0 else f"{found} slaves answer"
+            raise BringUpError(f"{self.interface}: {many}, the rig has {len(drives)}")
+        wrong = []
+        for position, (slave, drive) in enumerate(zip(master.slaves, drives, strict=True)):
+            serial = int.from_bytes(slave.eeprom_read(14), "little")
+            identity = Identity(slave.man, slave.id, slave.rev, serial)
+            wrong += check_identity(position, drive, identity)
+            slave.setup_func = self._mapper(drive)
+        if wrong:
+            raise BringUpError(f"{self.interface}: " + "; ".join(wrong))
+        try:
+            size = master.config_map()
+        except self._pysoem.ConfigMapError as error:
+            raise BringUpError(f"{self.interface}: mapping failed: {error.error_list}") from error
+        if size > IO_MAP_BYTES:
+            raise BringUpError(f"{self.interface}: the slaves map {size} bytes, pysoem holds 4096")
+        master.config_dc()
+        layouts = []
+        for slave, drive in zip(master.slaves, drives, strict=True):
+            station = int.from_bytes(slave._fprd(0x0010, 2), "little")
+            layouts.append(from_fmmus(station, slave._fprd(0x0600, 64)))
+            for register, value in watchdog_registers(drive.watchdog_ms):
+                slave._fpwr(register, struct.pack("<H", value))
+        self._request(SAFEOP, time.monotonic() + 2.0)
+        return layouts
+
+    def _mapper(self, drive: DriveConfig) -> Callable[[Any], None]:
+        """Return the PREOP to SAFEOP hook that writes the drive's PDO mapping."""
+
+        def write_mapping(slave: Any) -> None:
+            for assign, mapping, pdo in (
+                (0x1C12, 0x1600, drive.rx_pdo),
+                (0x1C13, 0x1A00, drive.tx_pdo),
+            ):
+                for index, sub, value, size in pdo_downloads(assign, mapping, pdo):
+                    try:
+                        slave.sdo_write(index, sub, value.to_bytes(size, "little"))
+                    except self._pysoem.SdoError as error:
+                        raise BringUpError(
+                            f"{drive.name}: SDO {index:#06x}:{sub} aborted: "
+                            f"{words.sdo_abort(error.abort_code)}"
+                        ) from error
+
+        return write_mapping
+
+    def _request(self, state: int, deadline: float) -> None:
+        """Ask every slave for an AL state and wait for it."""
+        master = self._master
+        master.state = state
+        master.write_state()
+        while True:
+            master.read_state()
+            behind = [slave for slave in master.slaves if slave.state != state]
+            if not behind:
+                return
+            if any(slave.state & 0x10 for slave in behind) or time.monotonic() > deadline:
+                break
+            time.sleep(0.001)
+        raise BringUpError(
+            f"{self.interface}: {words.al_state(state)} asked: "
+            + "; ".join(
+                f"slave {position} is in {words.al_state(slave.state)}, "
+                f"{words.al_code(slave.al_status)}"
+                for position, slave in enumerate(master.slaves)
+                if slave in behind
+            )
+        )
+
+    def _start_keeper(self, layouts: list[SlaveLayout]) -> None:
+        exchange = self._exchange
+        assert self._socket is not None
+        features = self._master.slaves[0]._fprd(0x0008, 2)
+        clock = layouts[0].station if features[0] & 0x04 else 0
+        exchange.configure(self._socket, layouts, n_slaves=len(layouts), clock_station=clock)
+        exchange.safe = True
+        exchange.stop_keeping(False)
+        self._keeper = threading.Thread(target=exchange.keep, args=(self._keep_us,), daemon=True)
+        self._keeper.start()
+
+    def _stop_keeper(self) -> None:
+        self._exchange.stop_keeping()
+        if self._keeper is not None:
+            self._keeper.join()
+            self._keeper = None
