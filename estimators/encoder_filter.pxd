@@ -21,7 +21,7 @@ cdef struct EncoderState:
     double bleed_rad_s          # rate at which an absorbed jump is given back; 0: kept
     double bleed_decay          # exp(-bleed_rad_s period_s)
     int64_t jump_samples        # rejected samples that agree until they are believed
-    int64_t settle_samples      # accepted samples until `ready`
+    int64_t settle_samples      # accepted samples within the gate until `ready`
     # estimate, of the angle as the encoder states it
     double angle_rad
     double rate_rad_s
@@ -37,7 +37,7 @@ cdef struct EncoderState:
     double sample_age_s         # since the last sample, accepted or not
     double rejected_rad         # innovation of the last rejected sample
     int64_t n_agreeing          # rejected samples in a row that agree
-    int64_t n_accepted          # since the start or the last loss
+    int64_t n_accepted          # since the start, the last loss or the last large innovation while settling
     int64_t n_missed            # cycles in a row without an accepted sample
     int64_t n_rejected          # in all
     int64_t n_jumps             # in all

@@ -83,7 +83,7 @@ cdef inline void _start(EncoderState *s, double position_count) noexcept nogil:
 
 
 cdef inline double _correct(EncoderState *s, double position_count) noexcept nogil:
-    # x <- x + K innovation, or reject, or believe a jump; returns the innovation
+    # x <- x + K innovation, or reject, or believe a jump; returns the innovation. Until `ready` all is accepted
     cdef double unwrapped = s.unwrapped_count + _shortest(
         position_count - s.raw_count, s.counter_span)
     cdef double innovation = s.rad_per_count * (unwrapped - s.zero_count) - s.angle_rad
@@ -91,14 +91,18 @@ cdef inline double _correct(EncoderState *s, double position_count) noexcept nog
     cdef double gate = s.gate_rad
     if late_s > 0.0:
         gate += 0.5 * s.max_acceleration_rad_s2 * late_s * late_s
-    if fabs(innovation) <= gate:
+    cdef bint settling = s.n_accepted <= s.settle_samples
+    if settling and fabs(innovation) > gate:
+        # a wheel that already turned at the first sample: nothing to protect yet, but settling begins again
+        s.n_accepted = 0
+    if settling or fabs(innovation) <= gate:
         s.angle_rad += s.gain[0] * innovation
         s.rate_rad_s += s.gain[1] * innovation
         s.acceleration_rad_s2 += s.gain[2] * innovation
         _accept(s, position_count, unwrapped)
         return innovation
     s.n_rejected += 1
-    if s.n_agreeing == 0 or fabs(innovation - s.rejected_rad) > gate:
+    if fabs(innovation - s.rejected_rad) > gate:
         s.n_agreeing = 0
     s.n_agreeing += 1
     s.rejected_rad = innovation
@@ -269,7 +273,7 @@ cdef class EncoderFilter:
         s.bleed_decay = exp(-bleed_rad_s * period_s)
         s.jump_samples = jump_samples
         # a wrong rate dies out as exp(-w0 t / 2) or faster: six time constants
-        s.settle_samples = <int64_t>math.ceil(6.0 / (bandwidth_rad_s * sample_s)) + 1
+        s.settle_samples = <int64_t>math.ceil(12.0 / (bandwidth_rad_s * sample_s)) + 1
         s.unwrapped_count = math.nan
         s.idle[0] = math.nan
         s.idle[1] = s.idle[2] = 1.0

@@ -1,0 +1,80 @@
+"""Invariances of the encoder filter."""
+
+import numpy as np
+from estimators.encoder_filter import WRITE_PORTS, EncoderFilter
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+CPR = 152000
+ANGLE, RATE, ACCELERATION = 0, 1, 2
+
+
+def run(count, span=0.0, valid=None, **changes):
+    config = {"counts_per_rev": CPR, "period_s": 1e-3, "bandwidth_rad_s": 300.0, "max_acceleration_rad_s2": 1e9}
+    block = EncoderFilter("e", {"position_count": "c"}, {}, counter_span=span, **config | changes)
+    n = len(count)
+    return block.run(np.asarray(count, float), np.ones(n) if valid is None else valid, np.ones(n))
+
+
+steps = st.lists(st.integers(-20_000, 20_000), min_size=2, max_size=60)
+
+
+@settings(deadline=None)
+@given(steps, st.integers(-(10**6), 10**6), st.integers(-1000, 1000))
+def test_multiples_of_the_span_never_matter(moves, start, turns):
+    count = start + np.cumsum(moves)
+    wrapped = run(np.mod(count, CPR), span=CPR)
+    shifted = run(np.mod(count, CPR) + turns * CPR, span=CPR)
+    np.testing.assert_array_equal(wrapped, shifted)
+
+
+@settings(deadline=None)
+@given(steps, st.integers(0, CPR - 1))
+def test_place_of_the_wrap_point_changes_no_increment(moves, start):
+    count = np.r_[0, np.cumsum(moves)]
+    plain = run(count)
+    wrapped = run(np.mod(count + start, CPR), span=CPR)
+    # absolute angles differ by the start only: up to a turn, so up to its round-off
+    np.testing.assert_allclose(
+        np.diff(wrapped[:, ANGLE]), np.diff(plain[:, ANGLE]), rtol=0, atol=1e-10
+    )
+    np.testing.assert_allclose(wrapped[:, RATE], plain[:, RATE], rtol=0, atol=1e-8)
+    np.testing.assert_allclose(
+        wrapped[:, ACCELERATION], plain[:, ACCELERATION], rtol=0, atol=1e-5
+    )
+
+
+@settings(deadline=None)
+@given(steps, steps, st.lists(st.booleans(), min_size=60, max_size=60))
+def test_estimate_is_linear_in_the_counts(one, two, given_samples):
+    n = min(len(one), len(two))
+    a, b = np.cumsum(one[:n]), np.cumsum(two[:n])
+    valid = np.array(given_samples[:n], float)
+    valid[0] = 1.0
+    parts = run(a, valid=valid) + 3 * run(b, valid=valid)
+    whole = run(a + 3 * b, valid=valid)
+    scale = np.abs(parts[:, :3]).max(axis=0) + 1.0
+    np.testing.assert_allclose(whole[:, :3] / scale, parts[:, :3] / scale, rtol=0, atol=1e-10)
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.floats(allow_nan=True, allow_infinity=True),
+            st.sampled_from([0.0, 1.0, float("nan"), 2.0]),
+            st.floats(allow_nan=True, allow_infinity=True),
+        ),
+        min_size=1,
+        max_size=80,
+    )
+)
+def test_no_input_makes_an_output_that_is_not_finite(cycles):
+    block = EncoderFilter(
+        "e", {"position_count": "c"}, {}, counts_per_rev=CPR, period_s=1e-3, bandwidth_rad_s=300.0,
+        counter_span=CPR,
+    )  # fmt: skip
+    count, valid, elapsed = (np.array(column) for column in zip(*cycles, strict=True))
+    out = block.run(count, valid, elapsed)
+    assert np.isfinite(out).all()
+    assert out.shape == (len(cycles), len(WRITE_PORTS))
