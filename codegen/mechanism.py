@@ -21,6 +21,7 @@ from codegen.outputs import Output
 from codegen.system import System
 
 MECHANISMS = Path(__file__).parents[1] / "rig_configs" / "mechanisms"
+UNIT_SUFFIX = {"rad": ("rad", "rad_s", "rad_s2"), "m": ("m", "m_s", "m_s2")}
 TOP_KEYS = ("name", "gravity_m_s2", "parameters", "outputs")
 
 
@@ -75,6 +76,21 @@ def load(mechanism: Path | str) -> Mechanism:
         raise MechanismError(system.mistakes)
     name = document.get("name", path.stem)
     return Mechanism(name, system, tuple(made), hashlib.sha256(text.encode()).hexdigest())
+
+
+def ports(mechanism: Mechanism) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Ports of the mechanism's kernel as a block: those that it reads, and those that it writes."""
+    system = mechanism.system
+    reads = [
+        f"guide/{guide.name}/{part}_{suffix}"
+        for guide in system.guides
+        for part, suffix in zip(
+            ("position", "rate", "acceleration"), UNIT_SUFFIX[guide.coordinate.unit], strict=True
+        )
+    ]
+    reads += [f"input/{signal.path}" for signal in system.signals]
+    writes = [output.port for output in mechanism.outputs]
+    return tuple(reads), (*writes, "iterations", "residual", "status")
 
 
 def _read(document: dict[str, Any], system: System, stem: str) -> list[Output]:

@@ -119,7 +119,7 @@ def make_kernel(name: str, config: schema.MechanismBlock, built: BuiltKernel) ->
     """Return a kernel of its own state, with the rig's parameters."""
     reads, writes = paths(name, config)
     kernel = built.module.Kernel(name, reads, writes)
-    kernel.set_parameters(config.parameters)
+    kernel.parameters = config.parameters
     return kernel
 
 
@@ -151,8 +151,15 @@ def bus_of(rig: schema.Rig) -> tuple[str, schema.BusBlock]:
     return next((n, b) for n, b in rig.blocks.items() if isinstance(b, schema.BusBlock))
 
 
-def make_bus(rig: schema.Rig, backend: str | None = None) -> Bus:
-    """Return the bus of a rig: in-process for `simulated`, else on the interface of that name.
+def make_bus(rig: schema.Rig, backend: str, interface: str) -> Bus:
+    """Return the bus of a rig.
+
+    Parameters
+    ----------
+    backend : str
+        `simulated`: in this process. `veth`: emulated drives at the other end. Else an interface.
+    interface : str
+        Where the frames go, unless in this process.
 
     Raises
     ------
@@ -161,24 +168,21 @@ def make_bus(rig: schema.Rig, backend: str | None = None) -> Bus:
     """
     name, config = bus_of(rig)
     reads, writes = paths(name, config)
-    backend = backend or config.backend
-    simulated = backend in ("simulated", "veth")
-    drives = [drive_config(key, drive, simulated) for key, drive in config.drives.items()]
-    settings = {
-        "name": name,
-        "paths": reads | writes,
-        "budget_us": float(config.exchange_budget_us),
-    }
+    emulated = backend in ("simulated", "veth")
+    drives = [drive_config(key, drive, emulated) for key, drive in config.drives.items()]
+    plants = [drive_plant(drive) for drive in config.drives.values()]
+    wires = reads | writes
+    budget_us = float(config.exchange_budget_us)
     if backend == "simulated":
-        return SimulatedBus([drive_plant(d) for d in config.drives.values()], drives, **settings)
+        return SimulatedBus(plants, drives, name=name, paths=wires, budget_us=budget_us)
     # pysoem comes in only with a bus that needs it
     from io_bridge.ethercat_bus import EthercatBus
 
-    return EthercatBus(backend, drives, **settings)
+    return EthercatBus(interface, drives, name=name, paths=wires, budget_us=budget_us)
 
 
-def drive_config(name: str, drive: schema.Drive, simulated: bool) -> DriveConfig:
-    """Return the master's view of a drive; a simulated one says who it is, and has a torque sensor."""
+def drive_config(name: str, drive: schema.Drive, emulated: bool) -> DriveConfig:
+    """Return the master's view of a drive; an emulated one says who it is, and has a torque sensor."""
     identity = Identity(**drive.identity.model_dump()) if drive.identity else None
     return DriveConfig(
         name=name,
@@ -186,8 +190,8 @@ def drive_config(name: str, drive: schema.Drive, simulated: bool) -> DriveConfig
         peak_torque_nm=drive.peak_torque_nm,
         counts_per_rev=drive.counts_per_rev,
         sign=drive.sign,
-        identity=SIMULATED_IDENTITY if simulated else identity,
-        tx_pdo=(*TX_PDO, SENSOR) if simulated else TX_PDO,
+        identity=SIMULATED_IDENTITY if emulated else identity,
+        tx_pdo=(*TX_PDO, SENSOR) if emulated else TX_PDO,
         watchdog_ms=drive.watchdog_ms,
     )
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
-import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -19,9 +18,9 @@ from types import FrameType
 from codegen.build import BuiltKernel
 from rig_configs.load import LoadedRig
 from rigloop import order
-from rigloop.compose import Composed, compose_live, make_bus
+from rigloop.compose import Composed, bus_of, compose_live, make_bus
 from rigloop.kernels import build_kernels
-from rigloop.segment import bus_interface
+from rigloop.segment import served_interface
 from rigloop.wiring import load
 from rt_core.host import host_facts
 from rt_core.loop import Loop
@@ -59,8 +58,9 @@ def _run(
     commission: order.Order,
     report: order.Report,
 ) -> None:
-    with bus_interface(loaded.rig, commission.bus) as backend:
-        bus = make_bus(loaded.rig, backend)
+    backend = commission.bus or bus_of(loaded.rig)[1].backend
+    with served_interface(loaded.rig, backend) as interface:
+        bus = make_bus(loaded.rig, backend, interface)
         composed = compose_live(loaded.rig, kernels, bus)
         tasks = loaded.rig.tasks.values()
         cores = {task.core for task in tasks if task.core is not None}
@@ -112,9 +112,6 @@ def _stop_on_signals(loop: Loop) -> Iterator[list[int]]:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, stop)
-    # the supervisor may have died before PR_SET_PDEATHSIG was in force
-    if os.getppid() == 1:
-        stop(signal.SIGTERM, None)
     yield caught
 
 

@@ -22,6 +22,7 @@ from rigloop.live import LiveView
 from rigloop.outcome import NotStartedError, Outcome
 from rigloop.picture import take_picture
 from rigloop.runs import new_run_folder
+from rigloop.segment import in_namespace
 from rigloop.verdict import conclude
 from rt_core.safety import State
 from rt_core.table import SignalTable

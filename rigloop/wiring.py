@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from codegen.build import mechanism_ports
-from codegen.mistakes import MechanismError
+from codegen.mechanism import load as load_mechanism
+from codegen.mechanism import ports as mechanism_ports
 from estimators import encoder_filter
 from io_bridge import exchange
 from rig_configs.load import LoadedRig, Ports, load_rig
@@ -34,7 +34,13 @@ def other_signals(tasks: Iterable[str]) -> Iterator[str]:
 
 
 def ports_of(table: Mapping[str, Any]) -> Ports | None:
-    """Return the ports of a block's table; None where it is too wrong to tell."""
+    """Return the ports of a block's table; None where it is too wrong to tell.
+
+    Raises
+    ------
+    ConfigError
+        The block names a mechanism that is not there, or has mistakes of its own.
+    """
     match table.get("kind"):
         case "bus" if isinstance(table.get("drives"), dict):
             return Ports(*exchange.ports(tuple(table["drives"])))
@@ -43,8 +49,5 @@ def ports_of(table: Mapping[str, Any]) -> Ports | None:
         case "guard":
             return Ports(guard.READS, guard.WRITES)
         case "mechanism" if isinstance(table.get("mechanism"), str):
-            try:
-                return Ports(*mechanism_ports(table["mechanism"]))
-            except MechanismError:
-                return None
+            return Ports(*mechanism_ports(load_mechanism(table["mechanism"])))
     return None

@@ -10,6 +10,7 @@ from typing import Any
 
 from codegen import trig
 from codegen.emit import CYTHON, Cost, Emitter
+from codegen.mechanism import ports
 from codegen.outputs import Output
 from codegen.program import Program, Routine
 
@@ -17,7 +18,6 @@ VERSION = "1"
 BLOCK_ABI = 1
 HERE = Path(__file__).parent
 FORMULATIONS = HERE.parent / "formulations"
-UNIT_SUFFIX = {"rad": ("rad", "rad_s", "rad_s2"), "m": ("m", "m_s", "m_s2")}
 # of each continuation part when assembling: 5 degrees, 20 mm
 STRIDE = {"rad": 0.0873, "m": 0.02}
 SIGNATURES = {
@@ -91,15 +91,7 @@ def text(program: Program) -> str:
 def model_info(program: Program, cost: Cost) -> dict[str, Any]:
     """Self-description that every kernel carries."""
     system = program.mechanism.system
-    reads = [
-        f"guide/{guide.name}/{part}_{suffix}"
-        for guide in system.guides
-        for part, suffix in zip(
-            ("position", "rate", "acceleration"), UNIT_SUFFIX[guide.coordinate.unit], strict=True
-        )
-    ]
-    reads += [f"input/{signal.path}" for signal in system.signals]
-    writes = [output.port for output in program.mechanism.outputs]
+    reads, writes = ports(program.mechanism)
     return {
         "name": program.mechanism.name,
         "mechanism_sha256": program.mechanism.sha256,
@@ -111,8 +103,8 @@ def model_info(program: Program, cost: Cost) -> dict[str, Any]:
         "guides": [guide.name for guide in system.guides],
         "internals": [internal.path for internal in system.internals],
         "parameters": [p.path for p in system.parameters],
-        "reads": reads,
-        "writes": [*writes, "iterations", "residual", "status"],
+        "reads": list(reads),
+        "writes": list(writes),
         "n_q": len(system.coordinates),
         "n_phi": len(system.rows),
         "operations": {

@@ -1,0 +1,69 @@
+"""The interface that a bus speaks on, made ready: nothing for in-process, a served veth pair, or a real one."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from io_bridge.namespace import PAIR, why_not, wrap
+from rig_configs.schema import Rig
+from rigloop.compose import bus_of, drive_plant
+from rigloop.outcome import NotStartedError
+
+SERVE_TIMEOUT_S = 10.0
+
+
+def in_namespace(command: Sequence[str], backend: str) -> list[str]:
+    """Return the command, inside a network namespace with a veth pair of its own if the back end is `veth`.
+
+    Raises
+    ------
+    NotStartedError
+        This machine forbids it; the message says why.
+    """
+    if backend != "veth":
+        return list(command)
+    reason = why_not()
+    if reason is not None:
+        raise NotStartedError(f"--bus veth: {reason}; take --bus simulated, which needs no rights")
+    return wrap(command)
+
+
+@contextlib.contextmanager
+def served_interface(rig: Rig, backend: str) -> Iterator[str]:
+    """Yield the interface of a back end; for `veth`, the emulated drives answer at its other end meanwhile.
+
+    Raises
+    ------
+    NotStartedError
+        The emulator did not start.
+    """
+    if backend != "veth":
+        yield backend
+        return
+    master_end, segment_end = PAIR
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "io_bridge.sim_segment", "--interface", segment_end]
+        for name, drive in bus_of(rig)[1].drives.items():
+            plant = Path(folder) / f"{name}.json"
+            plant.write_text(json.dumps(asdict(drive_plant(drive))))
+            command += ["--plant", str(plant)]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        try:
+            # its first line says that it serves, or why not
+            first = server.stdout.readline().strip() if server.stdout else ""
+            if not first.startswith("serving"):
+                raise NotStartedError(f"the emulated segment did not start: {first or 'no message'}")
+            yield master_end
+        finally:
+            server.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                server.wait(SERVE_TIMEOUT_S)
+            server.kill()
+            server.communicate()
