@@ -5,6 +5,7 @@ import math
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from rt_core.guard import READS, Guard
 from rt_core.offline import Offline
 from rt_core.plan import Task, plan_table
@@ -92,7 +93,7 @@ def test_output_laws_hold_for_any_input(config, inputs):
     at_rest = np.isin(state, [State.INIT, State.READY, State.FAULT])
     assert np.all(torque[at_rest] == 0)
     assert np.array_equal(out["safe"] == 1, at_rest)
-    # rate limit; the drop to zero of a SAFE trip is the one exception. Rounding: one ulp of the limit
+    # rate limit, to one ulp of the limit; the drop to zero of a SAFE trip is the one exception
     step = np.abs(np.diff(torque, prepend=0.0))
     lost = ~(inputs["actuator_ready"] > 0.5)
     allowed = config.rate_nm_s * DT + np.spacing(config.limit_nm)

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from rt_core.guard import READS, Guard
 from rt_core.offline import Offline
 from rt_core.plan import Task, plan_table
@@ -81,8 +82,8 @@ def test_disarming_and_stopping_ramp_out_without_a_trip(inputs, port, value):
     assert not np.any(out["trip"])
 
 
-# port, its bad value, the trip, cycles from the first bad one to the reaction; a counter that stands
-# still changed once more in its first bad cycle
+# port, its bad value, the trip, cycles from the first bad one to the reaction
+# (a counter that stands still changed once more in its first bad cycle)
 TRIPPING = [
     ("actuator_ready", 0, Trip.ACTUATOR_LOST, 0),
     ("own_fault", 7, Trip.OWN_FAULT, 0),
