@@ -27,6 +27,9 @@ class SignalTable:
     def create(cls, path: str | PathLike[str], plan: Plan) -> SignalTable:
         """Make the file (mode 0600), reserve its memory and map it.
 
+        Put it on a memory file system (/dev/shm): a disk's takes pages back to write them out,
+        and the loop then faults them in again.
+
         Raises
         ------
         FileExistsError

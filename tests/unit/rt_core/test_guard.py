@@ -1,0 +1,194 @@
+"""The guard's trips, one by one: what trips, when, with which words, and how to arm again."""
+
+import math
+
+import numpy as np
+import pytest
+
+from rt_core.guard import READS, Guard
+from rt_core.offline import Offline
+from rt_core.plan import Task, plan_table
+from rt_core.safety import TRIPS, GuardConfig, Reaction, State, Trip, explain_trip
+
+PERIOD_NS = 200_000
+DT = PERIOD_NS * 1e-9
+PATHS = {port: f"in/{port}" for port in READS}
+N = 300
+BAD = 100  # first bad cycle
+CONFIG = GuardConfig(
+    limit_nm=10, rate_nm_s=10_000, max_angle_rad=8, max_rate_rad_s=40,
+    ramp_in_s=0.002, ramp_out_s=0.002, heartbeat_timeout_s=0.004,
+)  # fmt: skip
+
+
+@pytest.fixture
+def inputs():
+    """A healthy rig, armed in cycle 10, that asks for 5 Nm."""
+    cycle = np.arange(1.0, N + 1)
+    columns = dict.fromkeys(READS, 0.0) | {
+        "torque_request_nm": 5.0,
+        "request_cycle": cycle // 5 + 1,
+        "own_cycle": cycle,
+        "elapsed": 1.0,
+        "sensor_valid": 1.0,
+        "actuator_ready": 1.0,
+        "heartbeat": cycle,
+        "arm": cycle > 10,
+    }
+    return {port: np.full(N, column, float) for port, column in columns.items()}
+
+
+def run(inputs, config=CONFIG):
+    guard = Guard(config, period_ns=PERIOD_NS, reads=PATHS)
+    task = Task("fast", [guard], PERIOD_NS, inputs=tuple(PATHS.values()))
+    offline = Offline(plan_table([task]))
+    forced = {PATHS[port]: column for port, column in inputs.items()}
+    image = offline.run("fast", PERIOD_NS * np.arange(N), forced=forced)["fast"]
+    paths = offline.paths("fast")
+    return {port: image[:, paths.index(path)] for port, path in guard.writes.items()}
+
+
+def test_an_armed_guard_ramps_in_and_follows_the_request(inputs):
+    out = run(inputs)
+    assert out["state"][9] == State.READY
+    assert np.allclose(np.diff(out["torque_nm"][9:20]), 0.5, atol=1e-12)
+    assert np.all(out["torque_nm"][20:] == 5)
+    assert np.all(out["state"][10:] == State.RUNNING)
+    assert not np.any(out["trip"])
+
+
+def test_the_request_is_clamped_and_its_slope_limited(inputs):
+    inputs["torque_request_nm"][BAD:] = -1e6
+    torque = run(inputs)["torque_nm"]
+    assert np.allclose(np.diff(torque[BAD - 1 : BAD + 7]), -2, atol=1e-12)
+    assert torque[-1] == -10
+
+
+def test_an_arm_that_was_high_from_the_start_is_no_edge(inputs):
+    inputs["arm"][:] = 1
+    out = run(inputs)
+    assert np.all(out["torque_nm"] == 0)
+    assert out["state"][-1] == State.READY
+
+
+@pytest.mark.parametrize(("port", "value"), [("arm", 0), ("stop", 1), ("own_stop", 1)])
+def test_disarming_and_stopping_ramp_out_without_a_trip(inputs, port, value):
+    inputs[port][BAD:] = value
+    out = run(inputs)
+    assert out["state"][BAD] == State.STOPPING
+    assert np.allclose(np.diff(out["torque_nm"][BAD - 1 : BAD + 10]), -0.5, atol=1e-12)
+    assert out["torque_nm"][BAD + 10] == 0
+    assert out["safe"][-1] == 1
+    assert not np.any(out["trip"])
+
+
+# port, its bad value, the trip, cycles from the first bad one to the reaction
+# (a counter that stands still changed once more in its first bad cycle)
+TRIPPING = [
+    ("actuator_ready", 0, Trip.ACTUATOR_LOST, 0),
+    ("own_fault", 7, Trip.OWN_FAULT, 0),
+    ("request_fault", -3, Trip.REQUEST_FAULT, 0),
+    ("request_cycle", 5, Trip.REQUEST_STALE, CONFIG.max_request_age_cycles + 1),
+    ("torque_request_nm", math.nan, Trip.REQUEST_NOT_FINITE, CONFIG.request_hold_cycles),
+    ("sensor_valid", 0, Trip.SENSOR_LOST, CONFIG.sensor_hold_cycles),
+    ("angle_rad", -8.1, Trip.ANGLE_LIMIT, 0),
+    ("rate_rad_s", 41.2, Trip.RATE_LIMIT, 0),
+    ("elapsed", 26, Trip.TIME_GAP, 0),
+    ("elapsed", 2, Trip.OVERRUNS_MANY, 4),
+    ("heartbeat", 50, Trip.HEARTBEAT_LOST, 21),
+]
+
+
+@pytest.mark.parametrize(("port", "value", "trip", "delay"), TRIPPING)
+def test_each_trip_is_found_named_and_ends_at_zero(inputs, port, value, trip, delay):
+    # a flag that goes bad for good; for SENSOR_LOST the bucket (limit 10) must not come first
+    config = CONFIG if trip != Trip.SENSOR_LOST else GuardConfig(
+        **{**vars(CONFIG), "bucket_limit": 100}
+    )  # fmt: skip
+    inputs[port][BAD:] = value
+    out = run(inputs, config)
+    first = int(np.flatnonzero(out["trip"])[0])
+    assert out["trip"][first] == trip
+    assert first - BAD == delay
+    assert out["trip_cycle"][-1] == first + 1
+    zero = first if TRIPS[trip].reaction == Reaction.SAFE else first + config.cycles_to_zero(DT)
+    assert np.all(out["torque_nm"][zero:] == 0)
+    assert out["state"][-1] == State.FAULT
+    words = explain_trip(
+        *(out[p][-1] for p in ("trip", "trip_value", "trip_limit", "trip_cycle")), PATHS
+    )
+    assert f"in/{port}" in words
+    assert f"at cycle {first + 1}" in words
+    assert TRIPS[trip].limit in words
+
+
+def test_flickering_samples_trip_though_each_gap_is_bridged(inputs):
+    inputs["sensor_valid"][BAD::2] = 0
+    out = run(inputs)
+    assert out["trip"][-1] == Trip.SENSOR_FLICKERS
+    assert State.HOLD in out["state"]
+
+
+def test_a_short_gap_is_held_with_the_last_good_request(inputs):
+    inputs["torque_request_nm"][BAD:] = 7
+    inputs["torque_request_nm"][BAD : BAD + 3] = math.nan
+    out = run(inputs)
+    assert np.all(out["state"][BAD : BAD + 3] == State.HOLD)
+    assert np.all(out["torque_nm"][BAD : BAD + 3] == 5)
+    assert out["torque_nm"][BAD + 3] == 7
+    assert not np.any(out["trip"])
+
+
+def test_a_single_skip_is_only_counted(inputs):
+    inputs["elapsed"][BAD] = 3
+    assert np.all(run(inputs)["state"][10:] == State.RUNNING)
+
+
+def test_the_first_cause_is_kept_when_others_follow(inputs):
+    inputs["rate_rad_s"][BAD:] = 41
+    inputs["own_fault"][BAD + 2 :] = 9
+    out = run(inputs)
+    assert out["trip"][-1] == Trip.RATE_LIMIT
+    assert out["trip_value"][-1] == 41
+
+
+def test_a_fault_is_latched_until_arm_went_low_and_rose_with_everything_good(inputs):
+    inputs["rate_rad_s"][BAD : BAD + 5] = 99
+    out = run(inputs)
+    assert np.all(out["state"][BAD + 30 :] == State.FAULT)
+    inputs["arm"][150:200] = 0
+    out = run(inputs)
+    assert out["state"][149] == State.FAULT
+    assert out["state"][150] == State.READY
+    assert out["trip"][199] == Trip.RATE_LIMIT
+    assert out["state"][200] == State.RUNNING
+    assert out["trip"][200] == Trip.NO_TRIP
+    assert out["torque_nm"][-1] == 5
+    # not while anything is wrong
+    inputs["actuator_ready"][150:] = 0
+    out = run(inputs)
+    assert out["state"][-1] == State.FAULT
+    assert out["waits_for"][-1] == Trip.ACTUATOR_LOST
+    assert np.all(out["torque_nm"][BAD + 30 :] == 0)
+
+
+def test_an_unfit_guard_says_what_it_waits_for(inputs):
+    inputs["actuator_ready"][:] = 0
+    out = run(inputs)
+    assert out["state"][-1] == State.INIT
+    assert out["waits_for"][-1] == Trip.ACTUATOR_LOST
+
+
+def test_every_trip_has_words():
+    assert set(TRIPS) == set(Trip) - {Trip.NO_TRIP}
+    for kind in TRIPS.values():
+        assert kind.port in READS
+
+
+def test_all_bad_limits_and_ports_are_told_at_once():
+    config = GuardConfig(limit_nm=math.nan, rate_nm_s=0, max_angle_rad=-1, max_rate_rad_s="x")
+    reads = {port: path for port, path in PATHS.items() if port != "arm"} | {"amr": "a/b"}
+    with pytest.raises(ValueError, match="limit_nm = nan") as caught:
+        Guard(config, period_ns=PERIOD_NS, reads=reads)
+    for word in ("rate_nm_s", "max_angle_rad", "max_rate_rad_s = 'x'", "lacks", "arm", "amr"):
+        assert word in str(caught.value)
