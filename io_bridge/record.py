@@ -7,6 +7,7 @@ header, so that a plain `np.load(path, mmap_mode="r")` works too.
 
 from __future__ import annotations
 
+import ast
 import errno
 import os
 import warnings
@@ -174,31 +175,42 @@ def open_record(path: str | Path) -> np.memmap:
     path = Path(path)
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
-        try:
-            version = npy.read_magic(file)
-            if version != (1, 0):
-                raise ValueError(f".npy version {version[0]}.{version[1]}")
-            shape, fortran_order, dtype = npy.read_array_header_1_0(file, max_header_size=MAX_HEADER)
-        except (ValueError, SyntaxError) as error:
-            raise RecordError(f"{path}: is not a record: {str(error).splitlines()[0]}") from error
-        start = file.tell()
-    names = dtype.names or ()
-    if (
-        fortran_order
-        or len(shape) != 1
-        or names[:1] != (TIME_FIELD,)
-        or dtype != record_dtype(names[1:])
-    ):
-        raise RecordError(f"{path}: is a .npy file, but not a record: its rows are not {TIME_FIELD} and signals")
+        head = file.read(len(MAGIC) + 2 + MAX_HEADER)
+    dtype, written, start = _read_header(path, head)
     n_rows, rest = divmod(size - start, dtype.itemsize)
     if rest:
         _warn(f"{path}: the last row is cut ({rest} of {dtype.itemsize} bytes); left out")
-    if n_rows < shape[0]:
-        _warn(f"{path}: {shape[0]} rows were written, {n_rows} are there")
+    if n_rows < written:
+        _warn(f"{path}: {written} rows were written, {n_rows} are there")
     if n_rows == 0:
         # an empty file region cannot be mapped
         return np.empty(0, dtype).view(np.memmap)
     return np.memmap(path, dtype=dtype, mode="r", offset=start, shape=(n_rows,))
+
+
+def _read_header(path: Path, head: bytes) -> tuple[np.dtype, int, int]:
+    # row, number of rows that the header counts, start of the data
+    start = len(MAGIC) + 2
+    if head[: len(MAGIC)] != MAGIC or len(head) < start:
+        raise RecordError(f"{path}: is not a record: it does not start as a .npy file of version 1.0")
+    start += int.from_bytes(head[len(MAGIC) : start], "little")
+    if len(head) < start:
+        raise RecordError(f"{path}: is not a record: it ends within its header")
+    try:
+        header = ast.literal_eval(head[len(MAGIC) + 2 : start].decode("ascii").strip())
+        descr, shape = header["descr"], header["shape"]
+        names = [name for name, _ in descr]
+        (n_rows,) = shape
+        if header["fortran_order"] or n_rows < 0 or names[0] != TIME_FIELD:
+            raise ValueError
+        dtype = record_dtype(names[1:])
+        if descr != npy.dtype_to_descr(dtype):
+            raise ValueError
+    except (ValueError, SyntaxError, TypeError, KeyError, IndexError, MemoryError, RecursionError):
+        raise RecordError(
+            f"{path}: is not a record: its header does not say rows of {TIME_FIELD} and signals"
+        ) from None
+    return dtype, n_rows, start
 
 
 def _warn(words: str) -> None:
