@@ -2,6 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from io_bridge.log_reader import LogError, read_log, unwrapped
 from rig_configs.log_schema import parse_mapping
 
@@ -41,7 +42,7 @@ def rows(values, dt=0.01):
     return "t,a\n" + "".join(f"{i * dt:.4f},{v}\n" for i, v in enumerate(values))
 
 
-# --- the recorded logs: every figure is stated by their publisher or counted independently, see the README there
+# --- the recorded logs: every figure is stated or counted independently, see the README there
 
 
 def test_car_angle_log():
@@ -154,7 +155,9 @@ def test_last_line_without_an_end_is_left_out_and_said(tmp_path):
 def test_angle_off_its_grid_is_said(tmp_path):
     degrees = mapping(counts_per_rev="sign = -1\ncounts_per_rev").model_copy()
     degrees = mapping(**{'unit = "counts"': 'unit = "deg"'})
-    log = read_log(write(tmp_path, rows([0.36 * i + (0.15 if i == 7 else 0) for i in range(20)])), degrees)
+    log = read_log(
+        write(tmp_path, rows([0.36 * i + (0.15 if i == 7 else 0) for i in range(20)])), degrees
+    )
     assert kinds(log)["off the grid"].first_row == 7
     assert log.position_count[3] == 3
 

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from estimators.encoder_filter import WRITE_PORTS, EncoderFilter
 from io_bridge.log_reader import LogError, read_log
 from io_bridge.log_schedule import schedule
@@ -65,14 +66,16 @@ def test_filter_follows_every_recorded_log(name):
         sample_period_s=max(period_s, log.sample_period_s),
         bandwidth_rad_s=log.bandwidth_rad_s(310.4),
     )
-    out = dict(zip(WRITE_PORTS, block.run(plan.position_count, plan.valid, plan.elapsed).T, strict=True))
+    out = dict(
+        zip(WRITE_PORTS, block.run(plan.position_count, plan.valid, plan.elapsed).T, strict=True)
+    )
     jumps = 1 if name == "phobos_limtoc_k10_step.csv" else 0
     assert out["jumps"][-1] == jumps
     assert out["rejected"][-1] == 5 * jumps
     ready = int(np.argmax(out["ready"]))
     assert out["ready"][ready:].all()
-    # what the filter still lacks to the encoder is in `offset_rad`; the rest is its error while the wheel turns,
-    # for the car up to half a degree at 30 deg/s and 83 Hz
+    # what the filter still lacks to the encoder is in `offset_rad`; the rest is its error while the
+    # wheel turns, for the car up to half a degree at 30 deg/s and 83 Hz
     error = out["angle_rad"] - out["offset_rad"] - log.angle_rad[plan.sample]
     apart = out["rejected"] == 0
     assert np.abs(error[ready:][apart[ready:]]).max() < (0.012 if "comma" in name else 0.004)

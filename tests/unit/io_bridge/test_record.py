@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from io_bridge.record import (
     RecordError,
     RecordFull,
@@ -133,7 +134,9 @@ def test_existing_file_is_never_overwritten(tmp_path):
     assert path.read_text() == "precious"
 
 
-@pytest.mark.parametrize("fields", [("a", "a"), ("t_ns",), ("",), ("ä",), [f"{i:0200}" for i in range(400)]])
+@pytest.mark.parametrize(
+    "fields", [("a", "a"), ("t_ns",), ("",), ("ä",), [f"{i:0200}" for i in range(400)]]
+)
 def test_fields_that_cannot_be_a_record_are_refused(tmp_path, fields):
     with pytest.raises(RecordError):
         RecordWriter(tmp_path / "a.npy", fields)

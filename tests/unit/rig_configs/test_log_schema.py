@@ -1,4 +1,5 @@
 import pytest
+
 from rig_configs.log_schema import (
     MappingError,
     load_mapping,
@@ -36,7 +37,10 @@ def test_shipped_mappings_are_valid_and_told_apart_by_their_headers():
 
 
 def test_longest_matching_header_wins_and_a_tie_is_none():
-    short, long = parse_mapping(GOOD, "a"), parse_mapping(GOOD.replace('["t", "a"]', '["t", "a", "x"]'), "b")
+    short, long = (
+        parse_mapping(GOOD, "a"),
+        parse_mapping(GOOD.replace('["t", "a"]', '["t", "a", "x"]'), "b"),
+    )
     assert matching_mapping(["t", "a", "x"], [short, long]) is long
     assert matching_mapping(["t", "a"], [short, long]) is short
     assert matching_mapping(["t", "a"], [short, short]) is None
@@ -52,7 +56,14 @@ def test_all_mistakes_of_a_mapping_are_in_one_message():
     with pytest.raises(MappingError) as caught:
         parse_mapping(wrong, "my.toml")
     message = str(caught.value)
-    for part in ("my.toml", "time.unit", "fortnight", "angle.counts_per_rev", "angle.colour", "title"):
+    for part in (
+        "my.toml",
+        "time.unit",
+        "fortnight",
+        "angle.counts_per_rev",
+        "angle.colour",
+        "title",
+    ):
         assert part in message
     assert "\n" not in message
 
@@ -63,7 +74,11 @@ def test_all_mistakes_of_a_mapping_are_in_one_message():
         ('unit = "s"', 'unit = "ticks"', "ticks_per_s"),
         ('unit = "s"', 'unit = "s"\ncounter_bits = 32', "counter_bits"),
         ("[angle]", "[angle]\nsign = 0", "angle.sign"),
-        ("[angle]", '[[torque]]\nname = "x"\ncolumn = "y"\nunit = "nm"\n' * 2 + "[angle]", "differ"),
+        (
+            "[angle]",
+            '[[torque]]\nname = "x"\ncolumn = "y"\nunit = "nm"\n' * 2 + "[angle]",
+            "differ",
+        ),
         ("[time]", "[time", "not TOML"),
     ],
 )
