@@ -26,7 +26,7 @@ cdef struct EncoderState:
     double angle_rad
     double rate_rad_s
     double acceleration_rad_s2
-    # what the output still lacks to that angle after a jump, and its rate
+    # what the output is apart from that angle after a jump, and its rate
     double offset_rad
     double offset_rate_rad_s
     # last accepted sample
@@ -37,7 +37,7 @@ cdef struct EncoderState:
     double sample_age_s         # since the last sample, accepted or not
     double rejected_rad         # innovation of the last rejected sample
     int64_t n_agreeing          # rejected samples in a row that agree
-    int64_t n_accepted          # since the start, the last loss or the last large innovation while settling
+    int64_t n_accepted          # since the start, a loss, or a large innovation while settling
     int64_t n_missed            # cycles in a row without an accepted sample
     int64_t n_rejected          # in all
     int64_t n_jumps             # in all
@@ -48,7 +48,9 @@ cdef struct EncoderState:
     double value[N_WRITES]      # of this cycle
     double idle[N_READS]
 
-cdef void advance(EncoderState *s, double position_count, double valid, double elapsed) noexcept nogil
+cdef void advance(
+    EncoderState *s, double position_count, double valid, double elapsed
+) noexcept nogil
 
 cdef class EncoderFilter:
     cdef EncoderState state

@@ -2,9 +2,10 @@
 
 One prediction each cycle, one correction for each valid sample; the model is in `encoder_gains`.
 
-A sample whose innovation no possible acceleration explains is rejected. When several in a row agree, the encoder
-has been re-referenced (an index pulse, a lost count): the estimate takes the new angle, and the *output* keeps its
-value and creeps to it (critically damped), so that the model and the driver's hands feel no kick.
+A sample whose innovation no possible acceleration explains is rejected. When several in a row
+agree, the encoder has been re-referenced (an index pulse, a lost count): the estimate takes the new
+angle, and the *output* keeps its value and creeps to it (critically damped), so that the model and
+the driver's hands feel no kick.
 """
 from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport exp, fabs, floor, isfinite
@@ -32,8 +33,8 @@ cdef enum:
 
 READ_PORTS = ("position_count", "valid", "elapsed")
 WRITE_PORTS = (
-    "angle_rad", "rate_rad_s", "acceleration_rad_s2", "innovation_rad", "unwrapped_count", "offset_rad",
-    "missed", "rejected", "jumps", "ready",
+    "angle_rad", "rate_rad_s", "acceleration_rad_s2", "innovation_rad", "unwrapped_count",
+    "offset_rad", "missed", "rejected", "jumps", "ready",
 )
 
 cdef double MAX_COUNT = 9007199254740992.0    # 2^53: beyond, counts are not exact
@@ -83,7 +84,8 @@ cdef inline void _start(EncoderState *s, double position_count) noexcept nogil:
 
 
 cdef inline double _correct(EncoderState *s, double position_count) noexcept nogil:
-    # x <- x + K innovation, or reject, or believe a jump; returns the innovation. Until `ready` all is accepted
+    # x <- x + K innovation, or reject, or believe a jump; returns the innovation. Until `ready` all
+    # is accepted
     cdef double unwrapped = s.unwrapped_count + _shortest(
         position_count - s.raw_count, s.counter_span)
     cdef double innovation = s.rad_per_count * (unwrapped - s.zero_count) - s.angle_rad
@@ -93,7 +95,8 @@ cdef inline double _correct(EncoderState *s, double position_count) noexcept nog
         gate += 0.5 * s.max_acceleration_rad_s2 * late_s * late_s
     cdef bint settling = s.n_accepted <= s.settle_samples
     if settling and fabs(innovation) > gate:
-        # a wheel that already turned at the first sample: nothing to protect yet, but settling begins again
+        # a wheel that already turned at the first sample: nothing to protect yet, but settling
+        # begins again
         s.n_accepted = 0
     if settling or fabs(innovation) <= gate:
         s.angle_rad += s.gain[0] * innovation
@@ -114,8 +117,10 @@ cdef inline double _correct(EncoderState *s, double position_count) noexcept nog
     return innovation
 
 
-cdef void advance(EncoderState *s, double position_count, double valid, double elapsed) noexcept nogil:
-    """One cycle: predict over `elapsed` periods, then take the sample if there is one; fills `value`."""
+cdef void advance(
+    EncoderState *s, double position_count, double valid, double elapsed
+) noexcept nogil:
+    """One cycle: predict over `elapsed` periods, then take the sample if any; fills `value`."""
     cdef double dt_s = s.period_s, innovation = 0.0, w = s.bleed_rad_s
     cdef bint has_sample = valid == 1.0 and fabs(position_count) <= MAX_COUNT
     if elapsed > 1.0 and isfinite(elapsed):
@@ -167,14 +172,16 @@ cdef class EncoderFilter:
     name : str
         Name of the block.
     reads : mapping of str to str
-        Port to signal path. `position_count`: raw count; `valid`: 1 for a new sample, anything else for none
-        (optional, else always 1); `elapsed`: periods since the last executed cycle (optional, else 1).
+        Port to signal path. `position_count`: raw count; `valid`: 1 for a new sample, anything else
+        for none (optional, else always 1); `elapsed`: periods since the last executed cycle
+        (optional, else 1).
     writes : mapping of str to str
-        Port to signal path, any of `WRITE_PORTS`. `angle_rad`, `rate_rad_s`, `acceleration_rad_s2`: the estimate;
-        `innovation_rad`: of this cycle's sample, 0 without one; `unwrapped_count`: of the last accepted sample;
-        `offset_rad`: what the angle still lacks to the encoder's after a jump; `missed`: cycles in a row without an
-        accepted sample; `rejected`, `jumps`: samples refused and jumps believed since the start; `ready`: 1 when
-        the estimate has settled. Torque belongs to `ready` = 1 only.
+        Port to signal path, any of `WRITE_PORTS`. `angle_rad`, `rate_rad_s`, `acceleration_rad_s2`:
+        the estimate; `innovation_rad`: of this cycle's sample, 0 without one; `unwrapped_count`: of
+        the last accepted sample; `offset_rad`: how far the angle still is from the encoder's
+        after a jump; `missed`: cycles in a row without an accepted sample; `rejected`, `jumps`: samples
+        refused and jumps believed since the start; `ready`: 1 when the estimate has settled. Torque
+        belongs to `ready` = 1 only.
     counts_per_rev : float
         Counts per turn of the wheel, > 0.
     period_s : float
@@ -184,20 +191,22 @@ cdef class EncoderFilter:
     bandwidth_rad_s : float
         `w0` of the filter; the acceleration lags by about `2 / w0`.
     counter_span : float, optional
-        Whole number of counts after which the counter repeats (2^32, or counts_per_rev); 0: it never does.
+        Whole number of counts after which the counter repeats (2^32, or counts_per_rev); 0: it
+        never does.
     zero_count : float, optional
         Count at angle zero. The first sample is taken within half a span of it.
     sign : int, optional
         +1 or -1: the mounting.
     max_acceleration_rad_s2 : float, optional
-        What the wheel can do. The innovation gate is twice what a step of it causes, plus two counts.
+        What the wheel can do. The innovation gate is twice what a step of it causes, plus two
+        counts.
     jump_samples : int, optional
         Rejected samples that must agree before they are believed.
     bleed_rad_s : float, optional
         Rate at which the output creeps to the encoder's angle after a jump; 0: never.
     lost_after_s : float, optional
-        Without an accepted sample for so long the estimate is given up: angle held, rates zero, `ready` 0, and the
-        next sample starts it anew. Default: 20 sample periods, at least 20 ms.
+        Without an accepted sample for so long the estimate is given up: angle held, rates zero,
+        `ready` 0, and the next sample starts it anew. Default: 20 sample periods, at least 20 ms.
 
     Raises
     ------
@@ -206,24 +215,25 @@ cdef class EncoderFilter:
 
     Notes
     -----
-    Non-finite inputs, or counts beyond 2^53, count as no sample. Between two samples the wheel may not turn by half
-    a span.
+    Non-finite inputs, or counts beyond 2^53, count as no sample. Between two samples the wheel may
+    not turn by half a span.
 
     Real time
     ---------
-    `step` is safe: no allocation, no Python, no loop over data; `exp` only in a cycle that follows a skip.
+    `step` is safe: no allocation, no Python, no loop over data; `exp` only in a cycle that follows
+    a skip.
 
     Source
     ------
-    Bar-Shalom, Li, Kirubarajan, Estimation with Applications to Tracking and Navigation, 2001, section 6.3
-    (white jerk model).
+    Bar-Shalom, Li, Kirubarajan, Estimation with Applications to Tracking and Navigation, 2001,
+    section 6.3 (white jerk model).
     """
 
     def __init__(
         self, str name, reads, writes, *, double counts_per_rev, double period_s,
-        double bandwidth_rad_s, sample_period_s=None, double counter_span=0.0, double zero_count=0.0,
-        int sign=1, double max_acceleration_rad_s2=1000.0, int64_t jump_samples=5,
-        double bleed_rad_s=2.0, lost_after_s=None,
+        double bandwidth_rad_s, sample_period_s=None, double counter_span=0.0,
+        double zero_count=0.0, int sign=1, double max_acceleration_rad_s2=1000.0,
+        int64_t jump_samples=5, double bleed_rad_s=2.0, lost_after_s=None,
     ):
         cdef EncoderState *s = &self.state
         cdef double sample_s = period_s if sample_period_s is None else sample_period_s
@@ -231,14 +241,17 @@ cdef class EncoderFilter:
         cdef int i
         mistakes = _port_mistakes(reads, writes)
         for key, value in (
-            ("counts_per_rev", counts_per_rev), ("period_s", period_s), ("sample_period_s", sample_s),
-            ("bandwidth_rad_s", bandwidth_rad_s), ("max_acceleration_rad_s2", max_acceleration_rad_s2),
+            ("counts_per_rev", counts_per_rev),
+            ("period_s", period_s),
+            ("sample_period_s", sample_s),
+            ("bandwidth_rad_s", bandwidth_rad_s),
+            ("max_acceleration_rad_s2", max_acceleration_rad_s2),
             ("lost_after_s", lost_s),
         ):
             if not (math.isfinite(value) and value > 0.0):
                 mistakes.append(f"{key} = {value}: must be a positive number")
         if not (0.0 <= counter_span <= MAX_COUNT and counter_span == floor(counter_span)):
-            mistakes.append(f"counter_span = {counter_span}: must be a whole number of counts, or 0")
+            mistakes.append(f"counter_span = {counter_span}: must be a whole number, or 0")
         if not fabs(zero_count) <= MAX_COUNT:
             mistakes.append(f"zero_count = {zero_count}: must be a count")
         if sign not in (1, -1):
@@ -249,7 +262,8 @@ cdef class EncoderFilter:
             mistakes.append(f"bleed_rad_s = {bleed_rad_s}: must be a number >= 0")
         if not mistakes:
             if sample_s < period_s:
-                mistakes.append(f"sample_period_s = {sample_s}: must not be shorter than period_s = {period_s}")
+                mistakes.append(
+                    f"sample_period_s = {sample_s}: must not be shorter than period_s = {period_s}")
             if lost_s < 2.0 * sample_s:
                 mistakes.append(f"lost_after_s = {lost_s}: must be at least two sample periods")
             try:
@@ -303,7 +317,10 @@ cdef class EncoderFilter:
         """Capsule with the `BlockView`; the block must outlive it."""
         return PyCapsule_New(&self.view, b"rigloop.block", NULL)
 
-    def run(self, const double[::1] position_count, const double[::1] valid, const double[::1] elapsed):
+    def run(
+        self, const double[::1] position_count, const double[::1] valid,
+        const double[::1] elapsed,
+    ):
         """Advance over whole arrays, one cycle per element, as `step` would; ports are left alone.
 
         Parameters
@@ -329,7 +346,8 @@ cdef class EncoderFilter:
         cdef int j
         if valid.shape[0] != n or elapsed.shape[0] != n:
             raise ValueError(
-                f"lengths differ: position_count {n}, valid {valid.shape[0]}, elapsed {elapsed.shape[0]}")
+                f"lengths differ: position_count {n}, valid {valid.shape[0]}, "
+                f"elapsed {elapsed.shape[0]}")
         cdef double[:, ::1] out = np.empty((n, N_WRITES))
         with nogil:
             for i in range(n):
@@ -344,7 +362,8 @@ def _port_mistakes(reads, writes):
     for kind, given, known in (("read", reads, READ_PORTS), ("written", writes, WRITE_PORTS)):
         unknown = [port for port in given if port not in known]
         if unknown:
-            mistakes.append(f"no such {kind} port {', '.join(unknown)}: there are {', '.join(known)}")
+            mistakes.append(
+                f"no such {kind} port {', '.join(unknown)}: there are {', '.join(known)}")
     if "position_count" not in reads:
         mistakes.append("port position_count is not connected")
     return mistakes

@@ -5,8 +5,9 @@ Model: constant acceleration with white jerk of density `q_j`, angle measured wi
     F = [[1, T, T^2/2], [0, 1, T], [0, 0, 1]],   H = [1, 0, 0],
     Q = q_j [[T^5/20, T^4/8, T^3/6], [T^4/8, T^3/3, T^2/2], [T^3/6, T^2/2, T]].
 
-Only `w0 = (q_j / (r T))^(1/6)`, the bandwidth, and the sample period T enter the gains: the resolution of the
-encoder drops out. Rate and acceleration are scaled by w0 and w0^2 here, which leaves `epsilon = w0 T` alone.
+Only `w0 = (q_j / (r T))^(1/6)`, the bandwidth, and the sample period T enter the gains: the
+resolution of the encoder drops out. Rate and acceleration are scaled by w0 and w0^2 here, which
+leaves `epsilon = w0 T` alone.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ def steady_gains(sample_period_s: float, bandwidth_rad_s: float) -> Array:
 
     Source
     ------
-    Discrete Riccati equation solved by structured doubling: Anderson 1978, doi:10.1080/00207727808941794;
-    Chu, Fan, Lin, Wang 2004, doi:10.1080/00207170410001714988.
+    Discrete Riccati equation solved by structured doubling: Anderson 1978,
+    doi:10.1080/00207727808941794; Chu, Fan, Lin, Wang 2004, doi:10.1080/00207170410001714988.
     """
     for name, value in (
         ("sample_period_s", sample_period_s),
@@ -59,8 +60,8 @@ def steady_gains(sample_period_s: float, bandwidth_rad_s: float) -> Array:
     epsilon = bandwidth_rad_s * sample_period_s
     if not MIN_EPSILON <= epsilon <= MAX_EPSILON:
         raise ValueError(
-            f"bandwidth_rad_s = {bandwidth_rad_s:g} with samples every {sample_period_s:g} s: their product is "
-            f"{epsilon:.3g} and must be in {MIN_EPSILON:g} ... {MAX_EPSILON:g}; "
+            f"bandwidth_rad_s = {bandwidth_rad_s:g} with samples every {sample_period_s:g} s: "
+            f"their product is {epsilon:.3g} and must be in {MIN_EPSILON:g} ... {MAX_EPSILON:g}; "
             f"try bandwidth_rad_s = {0.3 / sample_period_s:.4g}"
         )
     cov = _predicted_covariance(*_scaled_model(epsilon))
@@ -71,7 +72,8 @@ def steady_gains(sample_period_s: float, bandwidth_rad_s: float) -> Array:
 def innovation_peak(gain: Array, sample_period_s: float) -> float:
     """Largest innovation that a step of the true acceleration by 1 rad/s^2 causes, in rad.
 
-    It scales with the step, so it tells apart what a wheel can do from what only a faulty encoder can.
+    It scales with the step, so it tells apart what a wheel can do from what only a faulty encoder
+    can.
 
     Parameters
     ----------
@@ -104,9 +106,7 @@ def innovation_peak(gain: Array, sample_period_s: float) -> float:
 
 def transition_matrix(period_s: float) -> Array:
     """F of the constant-acceleration model over `period_s`, shape (3, 3)."""
-    return np.array(
-        [[1.0, period_s, period_s**2 / 2], [0.0, 1.0, period_s], [0.0, 0.0, 1.0]]
-    )
+    return np.array([[1.0, period_s, period_s**2 / 2], [0.0, 1.0, period_s], [0.0, 0.0, 1.0]])
 
 
 def _scaled_model(epsilon: float) -> tuple[Array, Array]:

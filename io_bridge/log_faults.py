@@ -1,4 +1,4 @@
-"""Faults that real logs carry: found, counted, and said, with what was done about each. Nothing is mended silently."""
+"""Faults that real logs carry: found, counted, and said, with what was done about each."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
-GAP_RATIO = 1.8             # of the median interval
+GAP_RATIO = 1.8  # of the median interval
 BUNCH_RATIO = 0.1
-CONSTANT_SAMPLES = 100      # equal values in a row that are worth a word
-MAX_ACCELERATION_RAD_S2 = 1000.0    # more than a hand or a drive gives a steering wheel
+CONSTANT_SAMPLES = 100  # equal values in a row that are worth a word
+MAX_ACCELERATION_RAD_S2 = 1000.0  # more than a hand or a drive gives a steering wheel
 MIN_STEP_COUNTS = 8.0
 
 
@@ -72,8 +72,9 @@ def interval_faults(t_s: Array, rows: Rows) -> list[LogFault]:
     )
 
 
-def count_faults(t_s: Array, count: Array, raw: Array, span: int, rad_per_count: float,
-                 rows: Rows) -> list[LogFault]:
+def count_faults(
+    t_s: Array, count: Array, raw: Array, span: int, rad_per_count: float, rows: Rows
+) -> list[LogFault]:
     """Wraps, steps and constant runs of an encoder.
 
     Parameters

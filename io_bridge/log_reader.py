@@ -1,4 +1,4 @@
-"""Read a logged encoder: a text file and its mapping to times, counts, torques and the faults met."""
+"""Read a logged encoder: text file and mapping to times, counts, torques and faults."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 MIN_SAMPLES = 10
-MAX_BACKWARD_SHARE = 0.1    # of samples that go back in time; with more the column is no clock
+MAX_BACKWARD_SHARE = 0.1  # of samples that go back in time; with more the column is no clock
 MAX_ROUNDING_COUNTS = 0.25  # of a printed angle to its count
-RESOLVED = 0.3              # w0 T of a filter that the samples still resolve
+RESOLVED = 0.3  # w0 T of a filter that the samples still resolve
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,8 @@ class EncoderLog:
     position_count : ndarray of float64, shape (n,)
         Counts as logged (not unwrapped).
     torque : dict of str to ndarray of float64, shape (n,)
-        By name and unit (`sensor_nm`, `eps_raw`): the newest value not later than the sample, NaN before the first.
+        By name and unit (`sensor_nm`, `eps_raw`): the newest value not later than the sample, NaN
+        before the first.
     row : ndarray of int64, shape (n,)
         Data row of each sample, from 0 after the header.
     n_rows : int
@@ -129,7 +130,8 @@ def read_log(path: str | Path, mapping: LogMapping | None = None) -> EncoderLog:
     keep &= np.isfinite(raw)
     if keep.sum() < MIN_SAMPLES:
         raise LogError(
-            f"{path}: {keep.sum()} usable angle samples in {n_rows} rows, at least {MIN_SAMPLES} are needed"
+            f"{path}: {keep.sum()} usable angle samples in {n_rows} rows, "
+            f"at least {MIN_SAMPLES} are needed"
         )
     keep[keep] = _increasing(path, t_s[keep], rows[keep], faults)
     t_s, raw, rows = t_s[keep], raw[keep], rows[keep]
@@ -155,7 +157,7 @@ def read_log(path: str | Path, mapping: LogMapping | None = None) -> EncoderLog:
 
 
 def unwrapped(count: Array, span: int, zero_count: float = 0.0) -> Array:
-    """Counts without the jumps of a counter that repeats after `span`; the first lies nearest to `zero_count`."""
+    """Unwrap a counter that repeats after `span`; the first count is nearest to `zero_count`."""
     if not span:
         return count
     steps = np.diff(count, prepend=zero_count)
@@ -196,7 +198,7 @@ def _times(
             "repeated time, all rows",
             np.diff(t_s, prepend=np.nan) == 0.0,
             rows,
-            "rows share the time of the row before (of any kind); kept, see below for the angle's rows",
+            "rows share the time of the row before (of any kind); kept, the angle's rows matter",
         )
     return t_s, good
 
@@ -216,7 +218,11 @@ def _angle_rows(table: TextTable, mapping: LogMapping) -> NDArray[np.bool_]:
 
 
 def _counts(
-    table: TextTable, mapping: LogMapping, rows: Rows, keep: NDArray[np.bool_], faults: list[LogFault]
+    table: TextTable,
+    mapping: LogMapping,
+    rows: Rows,
+    keep: NDArray[np.bool_],
+    faults: list[LogFault],
 ) -> Array:
     angle = mapping.angle
     value = table.numbers(angle.column)
@@ -230,8 +236,8 @@ def _counts(
             width = np.nanmax(value) - np.nanmin(value)
             if width >= angle.counter_span:
                 raise LogError(
-                    f"{table.path}: column {angle.column} spans {width:.0f} counts, but the mapping says "
-                    f"that it repeats after {angle.counter_span}"
+                    f"{table.path}: column {angle.column} spans {width:.0f} counts, but the "
+                    f"mapping says that it repeats after {angle.counter_span}"
                 )
         return value
     turn = 360.0 if angle.unit == "deg" else 2.0 * pi
@@ -241,8 +247,8 @@ def _counts(
         "off the grid",
         keep & (np.abs(exact - count) > MAX_ROUNDING_COUNTS),
         rows,
-        f"angles more than {MAX_ROUNDING_COUNTS} counts from a multiple of 1/{angle.counts_per_rev:g} turn; "
-        "rounded (is counts_per_rev of the mapping right?)",
+        f"angles more than {MAX_ROUNDING_COUNTS} counts from a multiple of "
+        f"1/{angle.counts_per_rev:g} turn; rounded (is counts_per_rev of the mapping right?)",
     )
     return count
 
@@ -261,16 +267,15 @@ def _held(table: TextTable, column: str, rows: Rows, faults: list[LogFault]) -> 
     return np.where(newest >= 0, value[newest], np.nan)
 
 
-def _increasing(
-    path: Path, t_s: Array, rows: Rows, faults: list[LogFault]
-) -> NDArray[np.bool_]:
+def _increasing(path: Path, t_s: Array, rows: Rows, faults: list[LogFault]) -> NDArray[np.bool_]:
     # keep the newest of samples with one time, leave out those that go back
     reached = np.maximum.accumulate(t_s)
     backward = t_s < reached
     if backward.mean() > MAX_BACKWARD_SHARE:
         raise LogError(
             f"{path}: {backward.sum()} of {len(t_s)} samples go back in time, the first at row "
-            f"{rows[np.argmax(backward)]}; is it the right column, or a counter that wraps (counter_bits)?"
+            f"{rows[np.argmax(backward)]}; is it the right column, "
+            "or a counter that wraps (counter_bits)?"
         )
     faults += at("decreasing time", backward, rows, "samples earlier than one before; left out")
     forward = np.flatnonzero(~backward)
@@ -291,9 +296,8 @@ def _near(name: str, columns: tuple[str, ...]) -> str:
 
 
 def _no_column(path: Path, name: str, columns: tuple[str, ...], mapping: LogMapping) -> str:
-    return (
-        f"{path}: no column {name} (mapping {mapping.name}); found {', '.join(columns)}"
-        + _near(name, columns)
+    return f"{path}: no column {name} (mapping {mapping.name}); found {', '.join(columns)}" + _near(
+        name, columns
     )
 
 
@@ -308,4 +312,6 @@ def _no_mapping(path: Path, columns: tuple[str, ...]) -> str:
         if 0 < len(lacking) < len(nearest.header)
         else ""
     )
-    return f"{found}{hint}; give one with --mapping FILE (shipped: {', '.join(m.name for m in known)})"
+    return (
+        f"{found}{hint}; give one with --mapping FILE (shipped: {', '.join(m.name for m in known)})"
+    )

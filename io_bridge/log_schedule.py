@@ -41,8 +41,8 @@ class Schedule:
 def schedule(log: EncoderLog, period_s: float) -> Schedule:
     """Assign each sample to the nearest tick; of several in one tick the newest counts.
 
-    The nearest tick, not the next one: a log sampled at the rate of the task jitters about its ticks, and would
-    leave every second one empty.
+    The nearest tick, not the next one: a log sampled at the rate of the task jitters about its
+    ticks, and would leave every second one empty.
 
     Parameters
     ----------

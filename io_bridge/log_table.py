@@ -1,4 +1,4 @@
-"""Read a delimited text file into columns of text, refusing what is not one. No meaning is attached here."""
+"""Read a delimited text file into columns of text, refusing what is not one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_LINE_CHARS = 65_536
 
 
 class LogError(ValueError):
-    """A log cannot be used; the message is one line that names the file, the place and the reason."""
+    """A log cannot be used; one line names the file, the place and the reason."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,8 @@ def read_table(path: Path, wanted: tuple[str, ...], delimiter: str = ",") -> Tex
     Raises
     ------
     LogError
-        As `read_header`, or no data, a row of another length (a cut last line says so), a line too long.
+        As `read_header`, or no data, a row of another length (a cut last line says so), a line too
+        long.
     """
     columns = read_header(path, delimiter)
     index = [(name, columns.index(name)) for name in wanted]
@@ -151,7 +152,9 @@ def _first_line(path: Path) -> str:
         if size == 0:
             raise LogError(f"{path}: is empty")
         if size > MAX_BYTES:
-            raise LogError(f"{path}: {size / 2**20:.0f} MiB, at most {MAX_BYTES >> 20} MiB are read")
+            raise LogError(
+                f"{path}: {size / 2**20:.0f} MiB, at most {MAX_BYTES >> 20} MiB are read"
+            )
         with path.open("rb") as file:
             head = file.read(MAX_LINE_CHARS)
     except OSError as error:

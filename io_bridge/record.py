@@ -1,12 +1,13 @@
-"""The record of a run: an append-only, structured `.npy` file that stays readable whatever kills its writer.
+"""The record of a run: an append-only `.npy` file that stays readable whatever kills its writer.
 
-One row per cycle: `t_ns` (int64) and one float64 per signal, field name = signal path. While it is being written the
-header says zero rows and the size of the file tells how many there are; a clean close writes the number into the
-header, so that a plain `np.load(path, mmap_mode="r")` works too.
+One row per cycle: `t_ns` (int64) and one float64 per signal, field name = signal path. While it is
+being written the header says zero rows and the size of the file tells how many there are; a clean
+close writes the number into the header, so that a plain `np.load(path, mmap_mode="r")` works too.
 """
 
 from __future__ import annotations
 
+import ast
 import errno
 import os
 import warnings
@@ -20,8 +21,8 @@ from numpy.typing import NDArray
 
 TIME_FIELD = "t_ns"
 MAGIC = npy.magic(1, 0)
-MAX_HEADER = 65_535         # of .npy version 1
-SHAPE_DIGITS = 20           # room for the final number of rows
+MAX_HEADER = 65_535  # of .npy version 1
+SHAPE_DIGITS = 20  # room for the final number of rows
 
 
 class RecordError(ValueError):
@@ -47,7 +48,9 @@ def record_dtype(fields: Sequence[str]) -> np.dtype:
     repeated = sorted({name for name in fields if list(fields).count(name) > 1})
     if repeated or "" in fields or TIME_FIELD in fields:
         wrong = repeated[0] if repeated else TIME_FIELD if TIME_FIELD in fields else ""
-        raise RecordError(f"field {wrong!r}: names of a record are distinct, not empty, not {TIME_FIELD}")
+        raise RecordError(
+            f"field {wrong!r}: names of a record are distinct, not empty, not {TIME_FIELD}"
+        )
     return np.dtype([(TIME_FIELD, "<i8"), *((name, "<f8") for name in fields)])
 
 
@@ -101,7 +104,7 @@ class RecordWriter:
             if rows.dtype.names != self.dtype.names:
                 raise RecordError(f"{self.path}: rows have other fields than the record")
             rows = rows.astype(self.dtype)
-        data = memoryview(np.ascontiguousarray(rows)).cast("B") if len(rows) else b""
+        data = np.ascontiguousarray(rows).tobytes()
         size = self.dtype.itemsize
         start = self._data_start + self.n_rows * size
         try:
@@ -112,13 +115,15 @@ class RecordWriter:
             os.ftruncate(self._file, self._data_start + self.n_rows * size)
             if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
                 raise RecordFull(
-                    error.errno, f"{os.strerror(error.errno)} after {self.n_rows} rows", str(self.path)
+                    error.errno,
+                    f"{os.strerror(error.errno)} after {self.n_rows} rows",
+                    str(self.path),
                 ) from error
             raise
         self.n_rows += len(rows)
 
     def close(self) -> None:
-        """Write the number of rows into the header, flush to disk, close. Harmless when repeated."""
+        """Write the number of rows into the header, flush, close. Harmless when repeated."""
         if self._file < 0:
             return
         try:
@@ -139,7 +144,7 @@ class RecordWriter:
     ) -> None:
         self.close()
 
-    def _write(self, data: bytes | memoryview, offset: int) -> None:
+    def _write(self, data: bytes, offset: int) -> None:
         # a short write is followed by one that says why
         done = 0
         while done < len(data):
@@ -174,31 +179,44 @@ def open_record(path: str | Path) -> np.memmap:
     path = Path(path)
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
-        try:
-            version = npy.read_magic(file)
-            if version != (1, 0):
-                raise ValueError(f".npy version {version[0]}.{version[1]}")
-            shape, fortran_order, dtype = npy.read_array_header_1_0(file, max_header_size=MAX_HEADER)
-        except (ValueError, SyntaxError) as error:
-            raise RecordError(f"{path}: is not a record: {str(error).splitlines()[0]}") from error
-        start = file.tell()
-    names = dtype.names or ()
-    if (
-        fortran_order
-        or len(shape) != 1
-        or names[:1] != (TIME_FIELD,)
-        or dtype != record_dtype(names[1:])
-    ):
-        raise RecordError(f"{path}: is a .npy file, but not a record: its rows are not {TIME_FIELD} and signals")
+        head = file.read(len(MAGIC) + 2 + MAX_HEADER)
+    dtype, written, start = _read_header(path, head)
     n_rows, rest = divmod(size - start, dtype.itemsize)
     if rest:
         _warn(f"{path}: the last row is cut ({rest} of {dtype.itemsize} bytes); left out")
-    if n_rows < shape[0]:
-        _warn(f"{path}: {shape[0]} rows were written, {n_rows} are there")
+    if n_rows < written:
+        _warn(f"{path}: {written} rows were written, {n_rows} are there")
     if n_rows == 0:
         # an empty file region cannot be mapped
         return np.empty(0, dtype).view(np.memmap)
     return np.memmap(path, dtype=dtype, mode="r", offset=start, shape=(n_rows,))
+
+
+def _read_header(path: Path, head: bytes) -> tuple[np.dtype, int, int]:
+    # row, number of rows that the header counts, start of the data
+    start = len(MAGIC) + 2
+    if head[: len(MAGIC)] != MAGIC or len(head) < start:
+        raise RecordError(
+            f"{path}: is not a record: it does not start as a .npy file of version 1.0"
+        )
+    start += int.from_bytes(head[len(MAGIC) : start], "little")
+    if len(head) < start:
+        raise RecordError(f"{path}: is not a record: it ends within its header")
+    try:
+        header = ast.literal_eval(head[len(MAGIC) + 2 : start].decode("ascii").strip())
+        descr, shape = header["descr"], header["shape"]
+        names = [name for name, _ in descr]
+        (n_rows,) = shape
+        if header["fortran_order"] or n_rows < 0 or names[0] != TIME_FIELD:
+            raise ValueError
+        dtype = record_dtype(names[1:])
+        if descr != npy.dtype_to_descr(dtype):
+            raise ValueError
+    except (ValueError, SyntaxError, TypeError, KeyError, IndexError, MemoryError, RecursionError):
+        raise RecordError(
+            f"{path}: is not a record: its header does not say rows of {TIME_FIELD} and signals"
+        ) from None
+    return dtype, n_rows, start
 
 
 def _warn(words: str) -> None:
@@ -215,7 +233,7 @@ def _header(dtype: np.dtype, n_rows: int) -> bytes:
     text += " " * (-length % npy.ARRAY_ALIGN) + "\n"
     if len(text) > MAX_HEADER or not text.isascii():
         raise RecordError(
-            f"{len(dtype.names or ())} fields: their names take {len(text)} bytes and must be ASCII, "
-            f"at most {MAX_HEADER} in all"
+            f"{len(dtype.names or ())} fields: their names take {len(text)} bytes and must be "
+            f"ASCII, at most {MAX_HEADER} in all"
         )
     return MAGIC + len(text).to_bytes(2, "little") + text.encode("ascii")

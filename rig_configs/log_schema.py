@@ -1,4 +1,4 @@
-"""What a log of an encoder is: which columns hold time, angle and torque, in which units. One TOML file each."""
+"""What a log of an encoder is: which columns hold time, angle and torque, in which units."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def shipped_mappings() -> tuple[LogMapping, ...]:
 def matching_mapping(
     columns: Sequence[str], mappings: Sequence[LogMapping] | None = None
 ) -> LogMapping | None:
-    """The mapping with the longest `header` that is part of `columns`; none if there is none or a tie."""
+    """The mapping with the longest `header` that is part of `columns`; none on a tie."""
     found = [m for m in mappings or shipped_mappings() if set(m.header) <= set(columns)]
     longest = max((len(m.header) for m in found), default=0)
     best = [m for m in found if len(m.header) == longest]

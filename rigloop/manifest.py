@@ -1,4 +1,4 @@
-"""`manifest.json` and `timing.json` of a run folder: what ran, where, with which rights, and whether it was good."""
+"""`manifest.json` and `timing.json` of a run folder: what ran, where, and whether it was good."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from numpy.typing import ArrayLike
 MANIFEST = "manifest.json"
 TIMING = "timing.json"
 REPORT = "report.html"
-FORMAT = 1
 PACKAGES = ("rigloop", "numpy", "cython", "pysoem")
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
-Model = TypeVar("Model", bound=msgspec.Struct)
+Model = TypeVar("Model")
 
 
 class ManifestError(ValueError):
@@ -91,8 +90,9 @@ class Percentiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything about a run but its signals.
 
-    `signals` names what the report plots by role: `angle`, `rate`, `torque` (of the model), `command` (to the
-    drive), `measured` (a torque sensor); each is a task and a signal path of its record.
+    `signals` names what the report plots by role: `angle`, `rate`, `torque` (of the model),
+    `command` (to the drive), `measured` (a torque sensor); each is a task and a signal path of its
+    record.
     """
 
     kind: Literal["live", "replay"]
@@ -116,11 +116,11 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     faults: tuple[DataFault, ...] = ()
     replay: Replay | None = None
     signals: dict[str, tuple[str, str]] = {}
-    format: Literal[1] = FORMAT
+    format: Literal[1] = 1
 
 
 class HistogramBins(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A histogram of durations: bins without gaps, the lower bound of each, and the exact maximum."""
+    """A histogram of durations: bins without gaps by lower bound, and the exact maximum."""
 
     lower_ns: tuple[float, ...]
     counts: tuple[Count, ...]
@@ -134,7 +134,7 @@ class HistogramBins(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @classmethod
     def of(cls, edges_ns: ArrayLike, counts: ArrayLike, max_ns: float) -> HistogramBins:
-        """From a full histogram: `edges_ns` has one more entry than `counts`; empty ends are left out."""
+        """From a full histogram with one edge more than counts; empty ends are left out."""
         edges, numbers = np.asarray(edges_ns, float), np.asarray(counts)
         used = np.flatnonzero(numbers)
         span = slice(used[0], used[-1] + 1) if len(used) else slice(0, 0)
@@ -201,7 +201,7 @@ def read_timing(folder: str | Path) -> Timing:
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that a result depends on; those not installed are left out."""
+    """Versions of Python and of the installed packages that a result depends on."""
     found = {"python": sys.version.split()[0]}
     for name in PACKAGES:
         try:

@@ -1,4 +1,4 @@
-"""`report.html` of a run folder: verdict, angle and torque, timing, late cycles, rights, hashes. One file, no links out."""
+"""`report.html` of a run folder: verdict, signals, timing, late cycles, rights; no links out."""
 
 from __future__ import annotations
 
@@ -100,12 +100,15 @@ def load_run(folder: str | Path) -> Run:
                 records[task] = open_record(folder / facts.record)
             except (OSError, RecordError) as error:
                 notes.append(f"No record of {task}: {getattr(error, 'strerror', None) or error}.")
-        notes += [f"{Path(str(w.message).partition(':')[0]).name}:{str(w.message).partition(':')[2]}." for w in caught]
+        notes += [
+            f"{Path(str(w.message).partition(':')[0]).name}:{str(w.message).partition(':')[2]}."
+            for w in caught
+        ]
     return Run(folder, manifest, read_timing(folder), records, notes)
 
 
 def worst_cycles(record: np.ndarray, task: str, most: int = WORST) -> list[int]:
-    """Rows of the latest cycles of a record, latest first; those that started on time are left out."""
+    """Rows of the latest cycles of a record, latest first; those on time are left out."""
     name = f"loop/{task}/late_ns"
     if name not in (record.dtype.names or ()):
         return []
@@ -124,13 +127,15 @@ def _context(run: Run) -> dict[str, Any]:
         {
             "task": task,
             "svg": plots.timing_plot(
-                {name: bins[name] for name in HISTOGRAMS if name in bins and sum(bins[name].counts)},
+                task,
+                {name: bins[name] for name in HISTOGRAMS if name in bins and bins[name].counts},
                 summary[task],
                 manifest.tasks[task].period_ns,
             ),
         }
         for task, bins in run.timing.items()
-        if task in manifest.tasks and any(name in bins and sum(bins[name].counts) for name in HISTOGRAMS)
+        if task in manifest.tasks
+        and any(name in bins and sum(bins[name].counts) for name in HISTOGRAMS)
     ]
     angle, torques = run.signal("angle"), _lines(run, TORQUES)
     panels: list[tuple[str, list[plots.Line]]] = []
@@ -186,7 +191,9 @@ def _tiles(
     tiles = [("Duration", f"{manifest.duration_s:.2f} s", "")]
     if manifest.replay:
         tiles.append(("Replay speed", f"{manifest.replay.speed:,.0f} ×", "faster than real time"))
-        tiles.append(("Log rows", f"{manifest.replay.rows:,}", f"{len(manifest.faults)} kinds of data fault"))
+        tiles.append(
+            ("Log rows", f"{manifest.replay.rows:,}", f"{len(manifest.faults)} kinds of data fault")
+        )
     else:
         cycles = sum(task.cycles for task in manifest.tasks.values())
         tiles.append(("Cycles", f"{cycles:,}", " + ".join(manifest.tasks)))
@@ -197,8 +204,11 @@ def _tiles(
         for name, label in (("step", "Step"), ("late", "Lateness")):
             if name in by_name and by_name[name].n:
                 tiles.append(
-                    (f"{label} p99.9, {task}", f"{_figure(by_name[name].p99_9 / 1e3)} µs",
-                     f"max {_figure(by_name[name].max / 1e3)} µs")
+                    (
+                        f"{label} p99.9, {task}",
+                        f"{_figure(by_name[name].p99_9 / 1e3)} µs",
+                        f"max {_figure(by_name[name].max / 1e3)} µs",
+                    )
                 )
     for label, _, value in torques[:1]:
         finite = value[np.isfinite(value)]
@@ -213,7 +223,10 @@ def _late(run: Run) -> dict[str, Any] | None:
     for task, record in run.records.items():
         columns = [
             ("", f"loop/{task}/{name}") for name in ("late_ns", "step_ns", "bus_ns", "elapsed")
-        ] + [("", run.manifest.signals.get(role, ("", ""))[1]) for role in ("angle", "torque", "command")]
+        ] + [
+            ("", run.manifest.signals.get(role, ("", ""))[1])
+            for role in ("angle", "torque", "command")
+        ]
         names = record.dtype.names or ()
         for row in worst_cycles(record, task):
             late = LateCycle(task)
@@ -234,7 +247,16 @@ def _late(run: Run) -> dict[str, Any] | None:
         return None
     blocks.sort(key=lambda late: -_late_us(late))
     return {
-        "head": ("Time s", "Late µs", "Step µs", "Bus µs", "Elapsed", "Angle rad", "Torque N m", "Command N m"),
+        "head": (
+            "Time s",
+            "Late µs",
+            "Step µs",
+            "Bus µs",
+            "Elapsed",
+            "Angle rad",
+            "Torque N m",
+            "Command N m",
+        ),
         "blocks": blocks[:WORST],
     }
 

@@ -1,10 +1,12 @@
-"""Figures of a run report as inline SVG. Long signals are thinned so that every peak stays visible."""
+"""Figures of a run report as inline SVG; long signals are thinned, every peak stays visible."""
 
 from __future__ import annotations
 
 import io
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -16,12 +18,12 @@ from numpy.typing import NDArray
 from rigloop.manifest import HistogramBins, Percentiles
 
 Array = NDArray[np.float64]
-Line = tuple[str, Array, Array]     # label, time or abscissa, value
+Line = tuple[str, Array, Array]  # label, time or abscissa, value
 
 INK, GRID = "#1c2733", "#d9dfe5"
 BLUE, ORANGE, GREEN, GREY = "#1d5fa6", "#d0641a", "#2d7d50", "#a9b3bd"
 COLOURS = (BLUE, ORANGE, GREY, GREEN)
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["Inter", "Helvetica", "Arial", "DejaVu Sans"],
     "font.size": 9.5,
@@ -40,12 +42,12 @@ STYLE = {
     "ytick.major.width": 0.7,
     "legend.frameon": False,
     "legend.fontsize": 9,
-    "svg.fonttype": "none",     # text stays text: small, selectable, in the font of the page
-    "path.simplify": False,     # `thinned` has done it, peaks included
+    "svg.fonttype": "none",  # text stays text: small, selectable, in the font of the page
+    "path.simplify": False,  # `thinned` has done it, peaks included
 }
 TITLES = {"step": "Step time", "late": "Lateness", "bus": "Bus time", "total": "Whole cycle"}
 BINS = 1200
-MIN_NS = 50.0               # left end of the histograms: a log axis has no zero
+MIN_NS = 50.0  # left end of the histograms: a log axis has no zero
 
 
 def thinned(t: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]:
@@ -69,7 +71,7 @@ def thinned(t: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]:
         return t, value
     edges = np.linspace(0, len(t), bins + 1).astype(np.int64)
     keep = [0, len(t) - 1]
-    for start, stop in zip(edges[:-1], edges[1:], strict=True):
+    for start, stop in pairwise(edges):
         stretch = value[start:stop]
         keep += [start + int(stretch.argmin()), start + int(stretch.argmax())]
     index = np.unique(keep)
@@ -90,14 +92,19 @@ def time_plot(panels: Sequence[tuple[str, Sequence[Line]]]) -> str:
 
 
 def loop_plot(angle: Array, torques: Sequence[tuple[str, Array]], unit: str) -> str:
-    """Torque over angle: the loop that the driver feels. Evenly thinned, since it has no order in x."""
+    """Torque over angle: the loop that the driver feels. Evenly thinned: it has no order in x."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(5.6, 4.1), layout="constrained")
         axis = figure.subplots()
         every = max(1, len(angle) // (3 * BINS))
         for colour, (label, torque) in zip(COLOURS, torques, strict=False):
             axis.plot(
-                np.degrees(angle[::every]), torque[::every], color=colour, lw=0.9, alpha=0.8, label=label
+                np.degrees(angle[::every]),
+                torque[::every],
+                color=colour,
+                lw=0.9,
+                alpha=0.8,
+                label=label,
             )
         axis.set_xlabel("angle (deg)")
         axis.set_ylabel(f"torque ({unit})")
@@ -107,9 +114,12 @@ def loop_plot(angle: Array, torques: Sequence[tuple[str, Array]], unit: str) -> 
 
 
 def timing_plot(
-    histograms: Mapping[str, HistogramBins], summary: Mapping[str, Percentiles], period_ns: int
+    task: str,
+    histograms: Mapping[str, HistogramBins],
+    summary: Mapping[str, Percentiles],
+    period_ns: int,
 ) -> str:
-    """Histograms of one task, two in a row, both axes logarithmic, with the percentiles and the period."""
+    """Histograms of one task, two in a row, both axes logarithmic, with percentiles and period."""
     with matplotlib.rc_context(STYLE):
         n_rows = -(-len(histograms) // 2)
         figure = Figure(figsize=(9.2, 0.2 + 2.5 * n_rows), layout="constrained")
@@ -118,12 +128,18 @@ def timing_plot(
         for axis, (name, bins) in zip(axes.flat, histograms.items(), strict=False):
             _histogram(axis, bins, summary[name], period_ns)
             axis.set_xlim(limits)
-            axis.set_title(f"{TITLES.get(name, name)} (µs)", loc="left", fontsize=10, fontweight="bold", color=INK)
+            axis.set_title(
+                f"{TITLES.get(name, name)} (µs)",
+                loc="left",
+                fontsize=10,
+                fontweight="bold",
+                color=INK,
+            )
         for axis in axes.flat[len(histograms) :]:
             axis.set_visible(False)
         for axis in axes[:, 0]:
             axis.set_ylabel("cycles")
-        return _svg(figure, "timing")
+        return _svg(figure, f"timing-{task}")
 
 
 def _lines(axis: Axes, lines: Sequence[Line]) -> None:
@@ -137,7 +153,11 @@ def _lines(axis: Axes, lines: Sequence[Line]) -> None:
 
 def _legend(axis: Axes, columns: int) -> None:
     axis.legend(
-        loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=columns, borderaxespad=0.1, handlelength=1.4
+        loc="lower right",
+        bbox_to_anchor=(1.0, 1.0),
+        ncols=columns,
+        borderaxespad=0.1,
+        handlelength=1.4,
     )
 
 
@@ -161,27 +181,43 @@ def _histogram(axis: Axes, bins: HistogramBins, summary: Percentiles, period_ns:
     axis.set_ylim(0.7, 4.0 * counts.max())
     axis.xaxis.set_major_formatter(FuncFormatter(lambda us, _: f"{us:,g}"))
     # labels on two levels: the percentiles may lie close together
-    for i, (label, value) in enumerate((("p50", summary.p50), ("p99", summary.p99), ("p99.9", summary.p99_9))):
+    for i, (label, value) in enumerate(
+        (("p50", summary.p50), ("p99", summary.p99), ("p99.9", summary.p99_9))
+    ):
         if value > 0:
             axis.axvline(value / 1e3, color=ORANGE, lw=0.9)
             axis.annotate(
-                label, (value / 1e3, 0.98 - 0.13 * i), xycoords=("data", "axes fraction"),
-                xytext=(3, 0), textcoords="offset points", va="top", fontsize=8.5, color=ORANGE,
+                label,
+                (value / 1e3, 0.98 - 0.13 * i),
+                xycoords=("data", "axes fraction"),
+                xytext=(3, 0),
+                textcoords="offset points",
+                va="top",
+                fontsize=8.5,
+                color=ORANGE,
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8, "alpha": 0.85},
             )
     axis.axvline(period_ns / 1e3, color=INK, lw=0.9, ls=(0, (4, 3)))
     axis.annotate(
-        "period", (period_ns / 1e3, 0.58), xycoords=("data", "axes fraction"), rotation=90,
-        xytext=(2, 0), textcoords="offset points", va="top", fontsize=8, color=INK,
+        "period",
+        (period_ns / 1e3, 0.58),
+        xycoords=("data", "axes fraction"),
+        rotation=90,
+        xytext=(2, 0),
+        textcoords="offset points",
+        va="top",
+        fontsize=8,
+        color=INK,
     )
 
 
 def _svg(figure: Figure, name: str) -> str:
     out = io.StringIO()
     # ids differ from figure to figure of a page, but not from run to run
-    with matplotlib.rc_context({"svg.hashsalt": f"{name}{id(figure)}"}):
-        figure.savefig(out, format="svg", transparent=True, metadata={"Date": None, "Creator": None})
+    with matplotlib.rc_context({"svg.hashsalt": name}):
+        figure.savefig(
+            out, format="svg", transparent=True, metadata={"Date": None, "Creator": None}
+        )
     text = out.getvalue()
-    text = text[text.index("<svg") :]
     # the page gives the size
-    return re.sub(r'<svg ([^>]*?)width="[^"]*"', r"<svg \1", re.sub(r'height="[^"]*pt"', "", text, count=1), count=1)
+    return re.sub(r' (width|height)="[^"]*pt"', "", text[text.index("<svg") :], count=2)

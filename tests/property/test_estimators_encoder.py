@@ -1,16 +1,22 @@
 """Invariances of the encoder filter."""
 
 import numpy as np
-from estimators.encoder_filter import WRITE_PORTS, EncoderFilter
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from estimators.encoder_filter import WRITE_PORTS, EncoderFilter
 
 CPR = 152000
 ANGLE, RATE, ACCELERATION = 0, 1, 2
 
 
 def run(count, span=0.0, valid=None, **changes):
-    config = {"counts_per_rev": CPR, "period_s": 1e-3, "bandwidth_rad_s": 300.0, "max_acceleration_rad_s2": 1e9}
+    config = {
+        "counts_per_rev": CPR,
+        "period_s": 1e-3,
+        "bandwidth_rad_s": 300.0,
+        "max_acceleration_rad_s2": 1e9,
+    }
     block = EncoderFilter("e", {"position_count": "c"}, {}, counter_span=span, **config | changes)
     n = len(count)
     return block.run(np.asarray(count, float), np.ones(n) if valid is None else valid, np.ones(n))
@@ -39,9 +45,7 @@ def test_place_of_the_wrap_point_changes_no_increment(moves, start):
         np.diff(wrapped[:, ANGLE]), np.diff(plain[:, ANGLE]), rtol=0, atol=1e-10
     )
     np.testing.assert_allclose(wrapped[:, RATE], plain[:, RATE], rtol=0, atol=1e-8)
-    np.testing.assert_allclose(
-        wrapped[:, ACCELERATION], plain[:, ACCELERATION], rtol=0, atol=1e-5
-    )
+    np.testing.assert_allclose(wrapped[:, ACCELERATION], plain[:, ACCELERATION], rtol=0, atol=1e-5)
 
 
 @settings(deadline=None)

@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 import pytest
+
 from estimators.encoder_filter import READ_PORTS, WRITE_PORTS, EncoderFilter
 from estimators.encoder_gains import transition_matrix
 from rt_core.block import BLOCK_ABI, BLOCK_CAPSULE, Block
@@ -15,7 +16,10 @@ CPR = 2**20
 def make(reads=("position_count", "valid", "elapsed"), writes=(), **changes):
     config = {"counts_per_rev": CPR, "period_s": PERIOD_S, "bandwidth_rad_s": BANDWIDTH} | changes
     return EncoderFilter(
-        "wheel", {port: f"in/{port}" for port in reads}, {port: f"out/{port}" for port in writes}, **config
+        "wheel",
+        {port: f"in/{port}" for port in reads},
+        {port: f"out/{port}" for port in writes},
+        **config,
     )
 
 
@@ -253,7 +257,10 @@ def test_lasting_jump_gives_no_kick_and_is_given_back_slowly():
     kick = out["acceleration_rad_s2"] - reference["acceleration_rad_s2"]
     # w^2 step of the critically damped return is 0.07; five predicted samples add little
     assert np.abs(kick).max() < 0.2
-    assert np.abs(np.diff(out["angle_rad"])).max() < 1.1 * np.abs(np.diff(reference["angle_rad"])).max()
+    assert (
+        np.abs(np.diff(out["angle_rad"])).max()
+        < 1.1 * np.abs(np.diff(reference["angle_rad"])).max()
+    )
     assert out["jumps"][19_999] == 0
     assert out["jumps"][-1] == 1
     assert out["rejected"][-1] == 5

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
-from estimators.encoder_gains import innovation_peak, steady_gains, transition_matrix
 from scipy.linalg import solve_discrete_are
+
+from estimators.encoder_gains import innovation_peak, steady_gains, transition_matrix
 
 
 def process_covariance(t, jerk_density):

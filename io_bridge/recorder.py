@@ -1,0 +1,201 @@
+"""The recorder process: from the rings of a signal table to one record per task.
+
+    python -m io_bridge.recorder TABLE FOLDER [--pid PID]
+
+It only looks on: the loop never waits for it. It ends when the producer has ended and the rings are
+empty; the producer has ended when process PID is gone, when the table's file was removed, or when
+SIGTERM came. SIGINT is left to the supervisor, so that Ctrl-C loses no row. A full disk stops the
+writing, not the draining, so the rings never fill for that reason; what was lost is counted in
+`recorder.json` and on standard output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import select
+import signal
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from io_bridge.record import RecordWriter
+from rt_core.layout import TableError
+from rt_core.table import RingReader, SignalTable
+
+SUMMARY = "recorder.json"
+POLL_S = 0.02  # rings hold two seconds
+BATCH = 4096  # cycles taken at once, so that one ring cannot starve another
+
+
+@dataclass
+class TaskRecord:
+    """What became of the cycles of one task.
+
+    Attributes
+    ----------
+    record : str
+        File name in the run folder.
+    rows : int
+        Cycles in the record.
+    dropped : int
+        Cycles that the full ring refused: the recorder was too slow.
+    unwritten : int
+        Cycles that were taken from the ring but not written, `first_unwritten_ns` on: the disk was
+        full.
+    reason : str
+        Why they were not written.
+    """
+
+    record: str
+    rows: int = 0
+    dropped: int = 0
+    unwritten: int = 0
+    first_unwritten_ns: int | None = None
+    reason: str = ""
+
+
+class _TaskRecorder:
+    def __init__(self, table: SignalTable, task: str, folder: Path) -> None:
+        self.ring = RingReader(table, task)
+        self.result = TaskRecord(record=f"{task}.npy")
+        self.writer = RecordWriter(folder / self.result.record, table.paths(task))
+
+    def take(self) -> int:
+        """Move what is in the ring, at most a batch; returns the number of cycles."""
+        rows = self.ring.drain(BATCH)
+        if not len(rows):
+            return 0
+        if not self.result.reason:
+            try:
+                self.writer.append(rows)
+            except OSError as error:
+                self.result.reason = f"{self.writer.path.name}: {error.strerror or error}"
+        lost = self.result.rows + self.result.unwritten + len(rows) - self.writer.n_rows
+        if lost > self.result.unwritten:
+            if self.result.first_unwritten_ns is None:
+                self.result.first_unwritten_ns = int(rows["t_ns"][len(rows) - lost])
+            self.result.unwritten = lost
+        self.result.rows = self.writer.n_rows
+        return len(rows)
+
+    def close(self) -> TaskRecord:
+        self.result.dropped = self.ring.counters()["dropped"]
+        try:
+            self.writer.close()
+        except OSError as error:
+            # the rows are there; only the header keeps its zero, which `open_record` understands
+            self.result.reason = self.result.reason or f"header: {error.strerror or error}"
+        self.ring.close()
+        return self.result
+
+
+def record(
+    table_path: str | os.PathLike[str], folder: str | os.PathLike[str], pid: int | None = None
+) -> dict[str, TaskRecord]:
+    """Record every task of a table until its producer has ended; the work of the process.
+
+    Parameters
+    ----------
+    table_path : path
+        A signal table that exists.
+    folder : path
+        Run folder; it gets `<task>.npy` for each task, and `recorder.json`.
+    pid : int, optional
+        The producer's process.
+
+    Returns
+    -------
+    dict of str to TaskRecord
+        By task; also written to `recorder.json`, if the disk takes it.
+
+    Raises
+    ------
+    OSError, TableError
+        The table cannot be attached, or a record not be made.
+    """
+    folder = Path(folder)
+    with SignalTable.attach(table_path, writable=True) as table:
+        tasks = {
+            producer.name: _TaskRecorder(table, producer.name, folder)
+            for producer in table.producers
+            if producer.ring_slots
+        }
+        ended = _Producer(table_path, pid)
+        results: dict[str, TaskRecord] = {}
+        try:
+            while True:
+                # asked before the rings are emptied: what came before the end is then in them
+                last = ended()
+                taken = sum(recorder.take() for recorder in tasks.values())
+                if not taken:
+                    if last:
+                        break
+                    time.sleep(POLL_S)
+        finally:
+            ended.close()
+            results = {task: recorder.close() for task, recorder in tasks.items()}
+    try:
+        text = json.dumps({task: asdict(result) for task, result in results.items()}, indent=2)
+        (folder / SUMMARY).write_text(text + "\n", encoding="utf-8")
+    except OSError:
+        # a full disk; the summary also goes to standard output
+        pass
+    return results
+
+
+class _Producer:
+    """Tells whether the producer of a table has ended."""
+
+    def __init__(self, table_path: str | os.PathLike[str], pid: int | None) -> None:
+        self.table_path = table_path
+        self.inode = os.stat(table_path).st_ino
+        self.terminated = False
+        self.pidfd = -1
+        if pid is not None:
+            try:
+                # a descriptor, not a number: the number may be given to another process
+                self.pidfd = os.pidfd_open(pid)
+            except ProcessLookupError:
+                self.terminated = True
+        signal.signal(signal.SIGTERM, self._terminate)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def __call__(self) -> bool:
+        if self.pidfd >= 0 and select.select([self.pidfd], [], [], 0)[0]:
+            self.terminated = True
+        try:
+            same = os.stat(self.table_path).st_ino == self.inode
+        except OSError:
+            same = False
+        return self.terminated or not same
+
+    def close(self) -> None:
+        if self.pidfd >= 0:
+            os.close(self.pidfd)
+            self.pidfd = -1
+
+    def _terminate(self, number: int, frame: object) -> None:
+        self.terminated = True
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the recorder process; 0 when every cycle is in a record, 1 when some are not, 2 on a bad start."""
+    parser = argparse.ArgumentParser(prog="python -m io_bridge.recorder", description=__doc__)
+    parser.add_argument("table", help="path of the signal table")
+    parser.add_argument("folder", help="run folder, exists")
+    parser.add_argument("--pid", type=int, help="process of the producer")
+    options = parser.parse_args(arguments)
+    try:
+        results = record(options.table, options.folder, options.pid)
+    except (OSError, TableError) as error:
+        print(f"recorder: {error}", file=sys.stderr)
+        return 2
+    print(json.dumps({task: asdict(result) for task, result in results.items()}))
+    return int(any(result.unwritten or result.dropped for result in results.values()))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
