@@ -170,7 +170,7 @@ cdef class SlaveDevice:
         """Return controller memory as it is, without the effects a read on the wire has."""
         if address < 0 or size < 0 or address + size > ESC_MEMORY:
             raise ValueError(f"{size} bytes at {address:#06x}: the controller has {ESC_MEMORY:#06x}")
-        return PyBytes_FromStringAndSize(<char *> self.esc.memory + address, size)
+        return PyBytes_FromStringAndSize(<char *> &self.esc.memory[0] + address, size)
 
 
 cdef class Segment:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
-from io_bridge.bringup import BringUpError, Master, to_safeop
+from io_bridge.bringup import Master, to_safeop
 from io_bridge.bus import BusFault, list_faults
 from io_bridge.drive_config import SENSOR, SIMULATED_IDENTITY, TX_PDO, DriveConfig, DrivePlant
 from io_bridge.drive_device import DriveDevice
@@ -83,7 +83,7 @@ class SimulatedBus:
                     break
             for layout in layouts:
                 master.await_state(layout.station, 8)
-        except BringUpError:
+        except Exception:
             self.close()
             raise
         exchange.safe = False

@@ -1,0 +1,31 @@
+import struct
+
+import pytest
+
+from io_bridge.pdo_layout import SlaveLayout, from_fmmus, watchdog_registers
+
+
+def fmmu(start, size, physical, kind, first=0, active=1):
+    return struct.pack("<IHBBHBBBxxx", start, size, first, 7, physical, 0, kind, active)
+
+
+OUTPUTS, INPUTS = fmmu(0x100, 5, 0x1200, 2), fmmu(0x200, 17, 0x1800, 1)
+
+
+def test_the_layout_is_that_of_the_active_fmmus():
+    status = fmmu(0x300, 1, 0x080D, 1)
+    unused = fmmu(0x400, 9, 0x1900, 1, active=0)
+    assert from_fmmus(0x1001, OUTPUTS + INPUTS + status + unused) == SlaveLayout(
+        0x1001, 0x100, 5, 0x200, 17
+    )
+
+
+def test_a_layout_in_pieces_or_bits_is_refused():
+    with pytest.raises(ValueError, match="several pieces"):
+        from_fmmus(0x1001, OUTPUTS + OUTPUTS)
+    with pytest.raises(ValueError, match="FMMU 1 maps bits"):
+        from_fmmus(0x1001, OUTPUTS + fmmu(0, 1, 0x1800, 1, first=3))
+
+
+def test_the_watchdog_counts_in_tenths_of_milliseconds():
+    assert dict(watchdog_registers(20.0)) == {0x0400: 2498, 0x0420: 200}
