@@ -10,6 +10,8 @@ DRIVE_READS: tuple[str, ...]
 DRIVE_WRITES: tuple[str, ...]
 BUS_WRITES: tuple[str, ...]
 
+def ports(drives: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]: ...
+
 class Exchange:
     name: str
     drives: tuple[DriveConfig, ...]

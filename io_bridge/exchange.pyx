@@ -341,11 +341,19 @@ cdef void keep(ExchangeState *x, int64_t period_ns) noexcept nogil:
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL)
 
 
+def ports(drives: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Ports of an exchange with drives of these names: those that it reads, and those that it writes."""
+    return (
+        tuple(f"{drive}/{port}" for drive in drives for port in DRIVE_READS),
+        (*(f"{drive}/{port}" for drive in drives for port in DRIVE_WRITES), *BUS_WRITES),
+    )
+
+
 cdef class Exchange:
     """Cyclic exchange with every drive of a bus; a block.
 
-    Ports are ``<drive>/<quantity>`` and ``<bus>/<quantity>``, see `DRIVE_READS`, `DRIVE_WRITES` and `BUS_WRITES`; a
-    port's signal path is the port itself unless `paths` says otherwise. On a lost, late or wrong frame the inputs keep
+    Ports are ``<drive>/<quantity>`` and ``<quantity>``, see `ports`; a port's signal path is ``<bus>/<port>`` unless
+    `paths` says otherwise. On a lost, late or wrong frame the inputs keep
     their last values and ``valid`` is 0.
 
     Parameters
@@ -380,25 +388,23 @@ cdef class Exchange:
         mistakes = []
         if not 1 <= len(drives) <= MAX_DRIVES:
             mistakes.append(f"{len(drives)} drives: 1 to {MAX_DRIVES} are possible")
-        if len({*names, name}) != len(names) + 1:
-            mistakes.append(f"names {[name, *names]} must differ")
+        if len(set(names)) != len(names):
+            mistakes.append(f"names {names} must differ")
         if not 1.0 <= budget_us <= 1e6:
             mistakes.append(f"budget_us = {budget_us}: 1 to 1000000")
         if bad_limit < 1:
             mistakes.append(f"bad_limit = {bad_limit}: at least 1")
-        reads = [f"{drive}/{port}" for drive in names for port in DRIVE_READS]
-        writes = [f"{drive}/{port}" for drive in names for port in DRIVE_WRITES]
-        writes += [f"{name}/{port}" for port in BUS_WRITES]
+        reads, writes = ports(names)
         paths = dict(paths or {})
         unknown = sorted(set(paths) - set(reads) - set(writes))
         if unknown:
-            mistakes.append(f"paths: no port {', '.join(unknown)}; the ports are {', '.join(reads + writes)}")
+            mistakes.append(f"paths: no port {', '.join(unknown)}; the ports are {', '.join((*reads, *writes))}")
         if mistakes:
             raise ValueError(f"bus {name!r}: " + "; ".join(mistakes))
         self.name = name
         self.drives = drives
-        self.reads = {port: paths.get(port, port) for port in reads}
-        self.writes = {port: paths.get(port, port) for port in writes}
+        self.reads = {port: paths.get(port, f"{name}/{port}") for port in reads}
+        self.writes = {port: paths.get(port, f"{name}/{port}") for port in writes}
         memset(x, 0, sizeof(ExchangeState))
         x.n_drives = len(drives)
         x.budget_ns = <int64_t> (1000.0 * budget_us)

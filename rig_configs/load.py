@@ -199,9 +199,15 @@ def _wiring_mistakes(
     other_signals: Callable[[Iterable[str]], Iterable[str]],
 ) -> Iterator[Mistake]:
     blocks = _tables(data, "blocks")
-    ports = {
-        name: found for name, table in blocks.items() if (found := ports_of(table)) is not None
-    }
+    ports: dict[str, Ports] = {}
+    for name, table in blocks.items():
+        try:
+            found = ports_of(table)
+        except ConfigError as error:
+            yield from (replace(m, key=f"blocks.{name}: {m.key}") for m in error.mistakes)
+            continue
+        if found is not None:
+            ports[name] = found
     writer = dict.fromkeys(other_signals(_tables(data, "tasks")), "the loop")
     for name, (_, writes) in ports.items():
         given = _strings(blocks[name].get("writes"))

@@ -43,7 +43,7 @@ def main(folder: Path) -> int:
         loaded = load(str(folder / "rig.toml"))
         kernels = build_kernels(loaded)
         report.kernels = {name: kernel.hash for name, kernel in kernels.items()}
-        _run(loaded, kernels, commission, report)
+        _run(folder, loaded, kernels, commission, report)
     except (OSError, ValueError, ImportError, RuntimeError) as error:
         report.error = f"{type(error).__name__}: {error}" if not str(error) else str(error)
         return 3
@@ -53,6 +53,7 @@ def main(folder: Path) -> int:
 
 
 def _run(
+    folder: Path,
     loaded: LoadedRig,
     kernels: dict[str, BuiltKernel],
     commission: order.Order,
@@ -68,12 +69,18 @@ def _run(
         report.real_time = rights.real_time
         report.rights = rights.as_dict()["rights"]
         report.host = host_facts()
+        # before the table exists, so that whoever sees the table can read the rights
+        order.write(folder, "cycle.json", report)
         with bus:
             bus.to_op(OP_TIMEOUT_S)
-            with SignalTable.create(commission.table, composed.plan) as table:
+            table = SignalTable.create(commission.table, composed.plan)
+            try:
                 gc.freeze()
                 gc.disable()
                 _loop(composed, table, rights.fifo, report)
+            finally:
+                # those that look on keep what they have mapped
+                table.close(unlink=True)
             report.bus_faults = [
                 {"source": f.source, "code": f.code, "words": f.words} for f in bus.faults()
             ]

@@ -97,7 +97,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     kind: Literal["live", "replay"]
     rig: Named
-    kernel: Named
+    kernels: tuple[Named, ...]
     started: str
     """UTC, ISO 8601."""
     duration_s: Annotated[float, msgspec.Meta(ge=0)]

@@ -8,22 +8,22 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
 from rich.console import Console
 
-from rig_configs.load import LoadedRig
+from rig_configs.load import LoadedRig, write_path
 from rigloop import order
+from rigloop.compose import bus_of
 from rigloop.kernels import build_kernels
 from rigloop.live import LiveView
 from rigloop.outcome import NotStartedError, Outcome
 from rigloop.picture import take_picture
 from rigloop.runs import new_run_folder
 from rigloop.segment import in_namespace
-from rigloop.verdict import conclude
+from rigloop.verdict import Supervision, conclude, read_final
 from rt_core.safety import State
 from rt_core.table import SignalTable
 
@@ -31,15 +31,6 @@ HEARTBEAT_S = 0.02
 START_TIMEOUT_S = 30.0
 READY_TIMEOUT_S = 15.0
 STOP_TIMEOUT_S = 10.0
-
-
-@dataclass
-class Supervision:
-    """What happened between arming and the end."""
-
-    armed_s: float = 0.0  # how long the guard was running
-    interrupted: bool = False
-    waits_for: float = 0.0  # the guard's reason for not being ready
 
 
 def run_live(
@@ -62,17 +53,19 @@ def run_live(
     (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
     order.write(folder, "order.json", order.Order(loaded.name, table, bus))
 
-    with _processes(folder, table) as (cycle, recorder):
-        shared = _attach(table, cycle, folder)
-        try:
-            seen = _supervise(shared, loaded, cycle, seconds, console)
-        finally:
-            cycle_code = _end(cycle)
-            # the recorder ends by itself once the rings are empty
+    backend = bus or bus_of(loaded.rig)[1].backend
+    command = in_namespace([sys.executable, "-m", "rigloop.cycle", str(folder)], backend)
+    with _processes(folder) as start:
+        cycle = start("cycle", command)
+        with _attach(table, cycle, folder) as shared:
+            watch = ["--pid", str(cycle.pid), table, str(folder)]
+            recorder = start("recorder", [sys.executable, "-m", "io_bridge.recorder", *watch])
+            seen = _supervise(shared, loaded, cycle, folder, seconds, console)
+            ended = _end(cycle)
+            # it ends by itself, once the loop has ended and the rings are empty
             _end(recorder)
-        outcome = conclude(folder, loaded, kernels, shared, seen, cycle_code, seconds)
-        shared.close()
-    return outcome
+            final = read_final(shared, loaded)
+    return conclude(folder, loaded, kernels, final, seen, ended, seconds)
 
 
 def _new_folder(runs: Path, loaded: LoadedRig) -> Path:
@@ -83,17 +76,17 @@ def _new_folder(runs: Path, loaded: LoadedRig) -> Path:
 
 
 @contextlib.contextmanager
-def _processes(folder: Path, table: str) -> Iterator[tuple[subprocess.Popen, subprocess.Popen]]:
-    """Start the two children; whatever happens, none of them and no table stays behind."""
+def _processes(folder: Path) -> Iterator[Callable[[str, list[str]], subprocess.Popen]]:
+    """Yield what starts a child, its output in `<name>.log`; whatever happens, none stays behind."""
     # one arena and no thread pools: what the cycle process locks into memory stays small
     environment = os.environ | {"MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1"}
     children: list[subprocess.Popen] = []
 
-    def start(module: str, *arguments: str) -> subprocess.Popen:
-        with (folder / f"{module.split('.')[-1]}.log").open("wb") as log:
+    def start(name: str, command: list[str]) -> subprocess.Popen:
+        with (folder / f"{name}.log").open("wb") as log:
             # a session of its own: Ctrl-C is for the supervisor, which ramps out
             child = subprocess.Popen(
-                [sys.executable, "-m", module, *arguments],
+                command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -104,13 +97,15 @@ def _processes(folder: Path, table: str) -> Iterator[tuple[subprocess.Popen, sub
         return child
 
     try:
-        yield start("rigloop.cycle", str(folder)), start("io_bridge.recorder", table, str(folder))
+        yield start
     finally:
         for child in children:
             if child.poll() is None:
-                child.kill()
+                child.terminate()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                child.wait(STOP_TIMEOUT_S)
+            child.kill()
             child.wait()
-        Path(table).unlink(missing_ok=True)
 
 
 def _attach(table: str, cycle: subprocess.Popen, folder: Path) -> SignalTable:
@@ -148,15 +143,16 @@ def _supervise(
     shared: SignalTable,
     loaded: LoadedRig,
     cycle: subprocess.Popen,
+    folder: Path,
     seconds: float | None,
     console: Console,
 ) -> Supervision:
     """Enable, arm once the guard is ready, watch until the end, and ask for the ramp-out."""
     seen = Supervision()
-    guard = next(name for name, block in loaded.rig.blocks.items() if block.kind == "guard")
-    guard_path = loaded.rig.blocks[guard].writes.get
-    state_path = guard_path("state", f"{guard}/state")
-    waits_path = guard_path("waits_for", f"{guard}/waits_for")
+    name, guard = next((n, b) for n, b in loaded.rig.blocks.items() if b.kind == "guard")
+    state_path = write_path(name, guard.model_dump(), "state")
+    report = order.read_report(folder)
+    real_time = report is not None and report.real_time
     started = time.monotonic()
     armed_at: float | None = None
     running_at: float | None = None
@@ -175,7 +171,6 @@ def _supervise(
                 seen.armed_s = now - running_at
             over = running_at is not None and seconds is not None and seen.armed_s >= seconds
             never = running_at is None and now - started > READY_TIMEOUT_S
-            seen.waits_for = shared.value(waits_path) if running_at is None else 0.0
             seen.interrupted = bool(interrupted)
             stop = over or never or seen.interrupted or state == State.FAULT
             shared.publish(
@@ -188,7 +183,7 @@ def _supervise(
             )
             if stop:
                 break
-            view.show(take_picture(shared, loaded, seen.armed_s, seconds, state))
+            view.show(take_picture(shared, loaded, seen.armed_s, seconds, state, real_time))
             time.sleep(HEARTBEAT_S)
         _beat_until_ended(shared, cycle, beat)
     return seen

@@ -53,6 +53,7 @@ cdef struct Ports:               # in the order of READS and WRITES
 
 cdef struct Limits:
     double limit_nm
+    double sign
     double step_nm               # rate limit a cycle
     double max_angle_rad
     double max_rate_rad_s
@@ -210,7 +211,7 @@ cdef int step_guard(void *self, int64_t t_ns) noexcept nogil:
 
     # torque: request, finite, clamp, ramp, rate limit last, finite
     if not m.tripped and m.request_bad == 0 and m.sensor_bad == 0:
-        m.good_nm = min(max(p.torque_request_nm[0], -lim.limit_nm), lim.limit_nm)
+        m.good_nm = min(max(lim.sign * p.torque_request_nm[0], -lim.limit_nm), lim.limit_nm)
     if m.state == RUNNING or m.state == HOLD:
         m.gain = min(m.gain + lim.gain_in, 1.0)
     elif m.state == STOPPING:
@@ -265,6 +266,7 @@ cdef class Guard:
         cdef double period_s = period_ns * 1e-9
         cdef Limits *lim = &self.memory.limits
         lim.limit_nm = config.limit_nm
+        lim.sign = config.request_sign
         lim.step_nm = config.rate_nm_s * period_s
         lim.max_angle_rad = config.max_angle_rad
         lim.max_rate_rad_s = config.max_rate_rad_s

@@ -60,6 +60,9 @@ TRIPS: dict[Trip, TripKind] = {
 }  # fmt: skip
 
 
+LEAST = {"max_gap_cycles": 1, "max_request_age_cycles": 1, "request_sign": -1}
+
+
 @dataclass(frozen=True)
 class GuardConfig:
     """Limits of the guard. Cycles are those of the task that the guard runs in.
@@ -83,6 +86,8 @@ class GuardConfig:
     bucket_limit : int
         Of the leaky buckets for bad samples and for skipped cycles (+2 a bad cycle, -1 a good one).
     heartbeat_timeout_s : float
+    request_sign : {1, -1}
+        -1 where the request is what a guide applies to the model: the motor gives the opposite.
     """
 
     limit_nm: float
@@ -97,17 +102,20 @@ class GuardConfig:
     max_gap_cycles: int = 25
     bucket_limit: int = 10
     heartbeat_timeout_s: float = 0.2
+    request_sign: int = 1
 
     def mistakes(self) -> list[str]:
         """Return what is wrong with the values, one line each."""
         found = []
         for field in fields(self):
             value = getattr(self, field.name)
-            least = 1 if field.name in ("max_gap_cycles", "max_request_age_cycles") else 0
+            least = LEAST.get(field.name, 0)
             if isinstance(value, bool) or not isinstance(value, int | float):
                 found.append(f"{field.name} = {value!r} is no number")
             elif not math.isfinite(value) or value < least:
                 found.append(f"{field.name} = {value!r} must be finite and at least {least}")
+            elif field.name == "request_sign" and value not in (1, -1):
+                found.append(f"{field.name} = {value!r} must be 1 or -1")
             elif value == 0 and field.name in ("limit_nm", "rate_nm_s", "heartbeat_timeout_s"):
                 found.append(f"{field.name} = {value!r} must be above 0")
         return found

@@ -83,7 +83,7 @@ def torque_turns_the_wheel(tmp):
     for k in range(100, 500):
         codes += cycle(block, 1, k)
         valid.append(cells["drive/valid"])
-        exchange_us.append(cells["bus/exchange_ns"] / 1e3)
+        exchange_us.append(cells["exchange_ns"] / 1e3)
     seen = {port: cell.value for port, cell in cells.writes.items()}
     faults = [fault.words for fault in bus.faults()]
     bus.close()
@@ -116,7 +116,7 @@ def segment_dies(tmp):
             "codes": codes,
             "valid": cells["drive/valid"],
             "wkc": cells["drive/wkc"],
-            "lost": cells["bus/lost"],
+            "lost": cells["lost"],
             "faults": [fault.words for fault in bus.faults()],
         }
 

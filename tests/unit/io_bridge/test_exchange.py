@@ -48,7 +48,7 @@ def test_the_exchange_is_a_block():
     assert isinstance(block, Block)
     assert "rigloop.block" in repr(block.capsule())
     assert list(block.reads) == ["drive/torque_nm", "drive/enable", "drive/reset"]
-    assert block.writes["bus/lost"] == "bus/lost"
+    assert block.writes["lost"] == "bus/lost"
 
 
 def test_ports_can_be_given_other_paths():
@@ -74,10 +74,10 @@ def test_a_step_before_bring_up_is_a_fault_and_gives_no_data(cells):
 def test_a_good_cycle_is_valid_with_every_counter_right(rig):
     r = rig()
     assert r.step(3) == 0
-    assert r.cells["drive/valid"] == r.cells["bus/valid"] == 1
+    assert r.cells["drive/valid"] == r.cells["valid"] == 1
     assert r.cells["drive/wkc"] == r.cells["drive/wkc_expected"] == 2
-    assert r.cells["bus/wkc"] == r.cells["bus/wkc_expected"] == 4
-    assert r.cells["bus/al_state"] == r.cells["drive/al_state"] == 8
+    assert r.cells["wkc"] == r.cells["wkc_expected"] == 4
+    assert r.cells["al_state"] == r.cells["drive/al_state"] == 8
     assert r.bus.faults() == []
 
 
@@ -159,7 +159,7 @@ def test_a_lost_frame_keeps_the_inputs_and_marks_them_invalid(rig):
     r.bus.link.drop_frames(1)
     assert r.step() == 0
     assert r.cells["drive/position_count"] == before
-    assert (r.cells["drive/valid"], r.cells["bus/lost"], r.cells["drive/wkc"]) == (0, 1, 0)
+    assert (r.cells["drive/valid"], r.cells["lost"], r.cells["drive/wkc"]) == (0, 1, 0)
     assert r.step() == 0
     assert r.cells["drive/valid"] == 1
     assert r.cells["drive/position_count"] != before
@@ -177,9 +177,9 @@ def test_a_late_frame_is_not_taken_for_the_next_reply(rig):
     r.step(100)
     r.bus.link.delay_frames(1)
     r.step()
-    assert (r.cells["bus/lost"], r.cells["bus/late"], r.cells["drive/valid"]) == (1, 0, 0)
+    assert (r.cells["lost"], r.cells["late"], r.cells["drive/valid"]) == (1, 0, 0)
     r.step()
-    assert (r.cells["bus/lost"], r.cells["bus/late"], r.cells["drive/valid"]) == (1, 1, 1)
+    assert (r.cells["lost"], r.cells["late"], r.cells["drive/valid"]) == (1, 1, 1)
 
 
 def test_a_frozen_slave_is_caught_by_its_clock(rig):
@@ -239,7 +239,7 @@ def test_indices_of_the_cycle_never_meet_those_of_pysoem(rig):
     r = rig()
     # 128 indices, several times round
     r.step(400)
-    assert r.cells["bus/lost"] == r.cells["bus/late"] == 0
+    assert r.cells["lost"] == r.cells["late"] == 0
 
 
 def test_a_layout_that_contradicts_the_pdo_is_refused(rig):
@@ -261,7 +261,7 @@ def test_cells_must_match_the_ports():
 def test_eight_drives_share_a_frame(rig):
     r = rig([FREE] * 8)
     r.step(3)
-    assert r.cells["bus/wkc"] == r.cells["bus/wkc_expected"] == 8 * 4
+    assert r.cells["wkc"] == r.cells["wkc_expected"] == 8 * 4
     assert all(r.cells[f"drive{i}/valid"] == 1 for i in range(8))
 
 

@@ -25,7 +25,7 @@ def manifest(**changes):
     facts = {
         "kind": "live",
         "rig": Named("steering_wheel", "0" * 64),
-        "kernel": Named("steering", "1" * 64),
+        "kernels": (Named("steering", "1" * 64),),
         "started": "2026-01-02T03:04:05Z",
         "duration_s": 10.0,
         "verdict": "good",

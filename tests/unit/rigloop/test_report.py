@@ -30,7 +30,7 @@ def facts(**changes):
     return {
         "kind": "live",
         "rig": Named("steering_wheel", "0" * 64),
-        "kernel": Named("steering", "1" * 64),
+        "kernels": (Named("steering", "1" * 64),),
         "started": "2026-01-02T03:04:05Z",
         "duration_s": N * PERIOD_NS * 1e-9,
         "verdict": "good",

@@ -1,0 +1,245 @@
+"""Judge a live run: what the rig file asks, what the signals, counters and processes say; and keep the evidence."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from codegen.build import BuiltKernel
+from rig_configs.load import LoadedRig, write_path
+from rigloop import order
+from rigloop.compose import paths
+from rigloop.manifest import (
+    HistogramBins,
+    Manifest,
+    Named,
+    Right,
+    TaskFacts,
+    Timing,
+    versions,
+    write_manifest,
+    write_timing,
+)
+from rigloop.outcome import Outcome
+from rigloop.report import write_report
+from rt_core.histogram import Histogram
+from rt_core.safety import Trip, explain_trip
+from rt_core.table import SignalTable
+
+
+@dataclass
+class Supervision:
+    """What the supervisor saw between arming and the end."""
+
+    armed_s: float = 0.0  # how long the guard was running
+    interrupted: bool = False
+
+
+@dataclass(frozen=True)
+class Final:
+    """The table's last word: newest value of every signal, histograms by task and name."""
+
+    signals: dict[str, float]
+    histograms: dict[str, dict[str, Histogram]]
+
+
+def read_final(shared: SignalTable, loaded: LoadedRig) -> Final:
+    """Read a table for the last time."""
+    signals: dict[str, float] = {}
+    for producer in shared.producers:
+        values = shared.latest(producer.name)
+        # own signals come first, mirrors of others behind them
+        signals |= dict(zip(producer.signals, map(float, values), strict=False))
+    return Final(signals, {task: shared.histograms(task) for task in loaded.rig.tasks})
+
+
+def conclude(
+    folder: Path,
+    loaded: LoadedRig,
+    kernels: dict[str, BuiltKernel],
+    final: Final,
+    seen: Supervision,
+    cycle_code: int,
+    seconds: float | None,
+) -> Outcome:
+    """Write manifest, timing and report of a live run; return its verdict."""
+    report = order.read_report(folder) or order.Report(error="the cycle process left no report")
+    records = _records(folder)
+    bad = _complaints(loaded, final, report, records, seen, cycle_code, seconds)
+    notes = [] if report.real_time else ["not real-time: lateness and overruns are reported, not judged"]
+    timing = {
+        task: {name: bins(h) for name, h in found.items() if "/" not in name}
+        for task, found in final.histograms.items()
+    }
+    manifest = Manifest(
+        kind="live",
+        rig=Named(loaded.name, loaded.sha256),
+        kernels=tuple(Named(name, kernel.hash) for name, kernel in kernels.items()),
+        started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - seen.armed_s)),
+        duration_s=seen.armed_s,
+        verdict="bad" if bad else "good",
+        reasons=tuple(bad or notes),
+        tasks={
+            name: TaskFacts(
+                period_ns=task.period_us * 1000,
+                record=records.get(name, {}).get("record", f"{name}.npy"),
+                cycles=int(final.signals[f"loop/{name}/cycle"]),
+                overruns=int(final.signals[f"loop/{name}/overruns"]),
+                skipped=int(final.signals[f"loop/{name}/skipped"]),
+                dropped=_lost(records.get(name, {})),
+            )
+            for name, task in loaded.rig.tasks.items()
+        },
+        versions=versions(),
+        host=flat(report.host),
+        rights=tuple(Right(r["name"], r["held"], _words(r)) for r in report.rights),
+        real_time=report.real_time,
+        timing={
+            task: {name: found.percentiles() for name, found in names.items()}
+            for task, names in timing.items()
+        },
+        counters=_counters(loaded, final),
+        signals=roles(loaded),
+    )
+    write_manifest(folder, manifest)
+    write_timing(folder, timing)
+    write_report(folder)
+    return Outcome(not bad, list(manifest.reasons), str(folder), _figures(manifest, final))
+
+
+def _complaints(
+    loaded: LoadedRig,
+    final: Final,
+    report: order.Report,
+    records: dict[str, Any],
+    seen: Supervision,
+    cycle_code: int,
+    seconds: float | None,
+) -> list[str]:
+    """Return everything that makes the run bad."""
+    limits = loaded.rig.verdict
+    found = []
+    if report.error:
+        found.append(report.error)
+    for name, block in loaded.rig.blocks.items():
+        if block.kind == "guard":
+            found += _guard_complaints(name, block, final, seen)
+    if not report.at_rest:
+        found.append(f"the output was not seen at rest at the end (cycle process: exit {cycle_code})")
+    if seconds is not None and not seen.interrupted and seen.armed_s < seconds:
+        found.append(f"ran {seen.armed_s:.1f} of {seconds:g} s")
+    for name, block in loaded.rig.blocks.items():
+        if block.kind == "bus":
+            lost = int(final.signals[write_path(name, block.model_dump(), "lost")])
+            if lost > limits.max_lost_frames:
+                found.append(f"{lost} lost frames, limit verdict.max_lost_frames = {limits.max_lost_frames}")
+    for task in loaded.rig.tasks:
+        share = 100.0 * final.signals[f"loop/{task}/overruns"] / max(1.0, final.signals[f"loop/{task}/cycle"])
+        if report.real_time and share > limits.max_overrun_percent:
+            found.append(
+                f"{task}: {share:.2f} % of cycles overran, limit verdict.max_overrun_percent = "
+                f"{limits.max_overrun_percent:g}"
+            )
+        lost_rows = _lost(records.get(task, {}))
+        if lost_rows:
+            found.append(f"{task}: {lost_rows} cycles are not in the record")
+    if not records:
+        found.append("the recorder left no summary: see recorder.log")
+    return found
+
+
+def _guard_complaints(name: str, block: Any, final: Final, seen: Supervision) -> list[str]:
+    reads, writes = paths(name, block)
+    value = {port: final.signals[path] for port, path in writes.items()}
+    if value["trip"]:
+        return [
+            explain_trip(value["trip"], value["trip_value"], value["trip_limit"], value["trip_cycle"], reads)
+        ]
+    if seen.armed_s == 0.0 and not seen.interrupted:
+        waits_for = Trip(int(value["waits_for"]))
+        return [f"{name}: never ready to be armed; it waited for {waits_for.name.lower().replace('_', ' ')}"]
+    return []
+
+
+def _records(folder: Path) -> dict[str, Any]:
+    try:
+        return json.loads((folder / "recorder.json").read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def _lost(record: dict[str, Any]) -> int:
+    return int(record.get("dropped", 0)) + int(record.get("unwritten", 0))
+
+
+def _words(right: dict[str, Any]) -> str:
+    return f"{right['why']}; {right['remedy']}" if right["remedy"] else str(right["why"])
+
+
+def _counters(loaded: LoadedRig, final: Final) -> dict[str, int | float]:
+    """Return the signals that count: the loop's, the bus's, the filters', the guard's trip."""
+    ports = {"lost", "late", "missed", "rejected", "jumps", "trip", "iterations", "residual", "status"}
+    found: dict[str, int | float] = {}
+    for name, block in loaded.rig.blocks.items():
+        found |= {p: final.signals[p] for port, p in paths(name, block)[1].items() if port in ports}
+    for task in loaded.rig.tasks:
+        found |= {p: final.signals[p] for n in ("torn",) if (p := f"loop/{task}/{n}") in final.signals}
+    return {path: int(value) if value == int(value) else value for path, value in found.items()}
+
+
+def roles(loaded: LoadedRig) -> dict[str, tuple[str, str]]:
+    """Return what the report plots: role → task and signal."""
+    rig = loaded.rig
+    owner = {
+        path: task
+        for task, config in rig.tasks.items()
+        for block in config.blocks
+        for path in paths(block, rig.blocks[block])[1].values()
+    }
+    shown = rig.show.model_dump()
+    return {role: (owner[path], path) for role, path in shown.items() if path in owner}
+
+
+def bins(histogram: Histogram) -> HistogramBins:
+    """Return the part of a histogram from its first to its last filled bin."""
+    filled = histogram.counts.nonzero()[0]
+    if not len(filled):
+        return HistogramBins((), (), 0.0)
+    first, last = int(filled[0]), int(filled[-1])
+    return HistogramBins(
+        tuple(float(edge) for edge in histogram.edges_ns[first : last + 1]),
+        tuple(int(count) for count in histogram.counts[first : last + 1]),
+        float(histogram.max_ns),
+    )
+
+
+def flat(facts: dict[str, Any]) -> dict[str, str | int | float | bool]:
+    """Return host facts as a manifest takes them; what could not be read says so."""
+    return {
+        key: " ".join(map(str, value)) if isinstance(value, list) else "unknown" if value is None else value
+        for key, value in facts.items()
+    }
+
+
+def _figures(manifest: Manifest, final: Final) -> list[tuple[str, str, str]]:
+    rows = [("armed", f"{manifest.duration_s:.1f} s", manifest.rig.name)]
+    for task, names in manifest.timing.items():
+        facts = manifest.tasks[task]
+        late, step = names["late"], names["step"]
+        period = f"period {facts.period_ns // 1000} µs"
+        rows += [
+            (f"{task} cycles", f"{facts.cycles}", f"{period}, {facts.overruns} overruns, {facts.skipped} skipped"),
+            ("  late p50 / p99 / p99.9", _us(late.p50, late.p99, late.p99_9), f"max {late.max * 1e-3:.0f} µs"),
+            ("  step p50 / p99 / p99.9", _us(step.p50, step.p99, step.p99_9), f"max {step.max * 1e-3:.0f} µs"),
+        ]
+    missing = [right for right in manifest.rights if not right.ok]
+    rows.append(("rights", "real-time" if manifest.real_time else "not real-time", ""))
+    rows += [("", right.name, right.words) for right in missing]
+    return rows
+
+
+def _us(*durations_ns: float) -> str:
+    return " / ".join(f"{duration * 1e-3:.1f}" for duration in durations_ns) + " µs"
