@@ -104,10 +104,13 @@ class GuardConfig:
         for field in fields(self):
             value = getattr(self, field.name)
             least = 1 if field.name in ("max_gap_cycles", "max_request_age_cycles") else 0
+            whole = field.type == "int"
             if isinstance(value, bool) or not isinstance(value, int | float):
                 found.append(f"{field.name} = {value!r} is no number")
-            elif not math.isfinite(value) or value < least:
-                found.append(f"{field.name} = {value!r} must be finite and at least {least}")
+            elif whole and not isinstance(value, int):
+                found.append(f"{field.name} = {value!r} must be a whole number of cycles")
+            elif not math.isfinite(value) or not least <= value <= 1e9:
+                found.append(f"{field.name} = {value!r} must be within {least} and 1e9")
             elif value == 0 and field.name in ("limit_nm", "rate_nm_s", "heartbeat_timeout_s"):
                 found.append(f"{field.name} = {value!r} must be above 0")
         return found
