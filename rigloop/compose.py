@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from codegen.build import BuiltKernel
-from estimators import encoder_filter
 from estimators.encoder_filter import EncoderFilter
 from io_bridge.bus import Bus
 from io_bridge.drive_config import SENSOR, SIMULATED_IDENTITY, TX_PDO, DriveConfig, DrivePlant
@@ -33,24 +32,34 @@ class Composed:
     safe: str
 
 
-def compose_live(
-    rig: schema.Rig, kernels: Mapping[str, BuiltKernel], bus: Bus
-) -> Composed:
+def compose_live(rig: schema.Rig, kernels: Mapping[str, BuiltKernel], bus: Bus) -> Composed:
     """Wire all blocks of a rig to its bus."""
+    blocks: dict[str, Block] = {bus_of(rig)[0]: bus.block()}
+    blocks |= make_blocks(rig, kernels)
+    safe = next(block.writes["safe"] for block in blocks.values() if isinstance(block, Guard))
+    return Composed(plan_blocks(rig, blocks), bus, safe)
+
+
+def make_blocks(
+    rig: schema.Rig, kernels: Mapping[str, BuiltKernel], **filter_settings: float
+) -> dict[str, Block]:
+    """Make every block of a rig but its bus.
+
+    Parameters
+    ----------
+    filter_settings : float
+        Take the place of the rig's in the encoder filter: a log has a scale and a rate of its own.
+    """
     blocks: dict[str, Block] = {}
-    safe = ""
     for name, config in rig.blocks.items():
         match config:
-            case schema.BusBlock():
-                blocks[name] = bus.block()
             case schema.EncoderFilterBlock():
-                blocks[name] = make_filter(rig, name, config)
+                blocks[name] = make_filter(rig, name, config, **filter_settings)
             case schema.MechanismBlock():
                 blocks[name] = make_kernel(name, config, kernels[name])
             case schema.GuardBlock():
                 blocks[name] = make_guard(rig, name, config)
-                safe = blocks[name].writes["safe"]
-    return Composed(plan_blocks(rig, blocks), bus, safe)
+    return blocks
 
 
 def plan_blocks(rig: schema.Rig, blocks: Mapping[str, Block], inputs: Iterable[str] = ()) -> Plan:
@@ -90,29 +99,13 @@ def paths(name: str, config: schema.Block) -> tuple[dict[str, str], dict[str, st
 
 
 def make_filter(
-    rig: schema.Rig,
-    name: str,
-    config: schema.EncoderFilterBlock,
-    *,
-    counts_per_rev: float | None = None,
-    counter_span: float | None = None,
-    sample_period_s: float | None = None,
-    bandwidth_rad_s: float | None = None,
+    rig: schema.Rig, name: str, config: schema.EncoderFilterBlock, **settings: float
 ) -> EncoderFilter:
-    """Return the encoder filter of a rig; a log's own scale and rate take the place of the rig's."""
+    """Return an encoder filter of a rig, with `settings` in place of the rig's."""
     reads, writes = paths(name, config)
-    return encoder_filter.EncoderFilter(
-        name,
-        reads,
-        writes,
-        counts_per_rev=counts_per_rev or config.counts_per_rev,
-        counter_span=config.counter_span if counter_span is None else counter_span,
-        zero_count=config.zero_count,
-        sign=config.sign,
-        period_s=period_us(rig, name) * 1e-6,
-        sample_period_s=sample_period_s,
-        bandwidth_rad_s=bandwidth_rad_s or config.bandwidth_rad_s,
-    )
+    given = config.model_dump(exclude={"kind", "reads", "writes"})
+    given["period_s"] = period_us(rig, name) * 1e-6
+    return EncoderFilter(name, reads, writes, **(given | settings))
 
 
 def make_kernel(name: str, config: schema.MechanismBlock, built: BuiltKernel) -> Block:
@@ -137,6 +130,7 @@ def make_guard(rig: schema.Rig, name: str, config: schema.GuardBlock) -> Guard:
         ramp_out_s=config.ramp_out_s,
         max_request_age_cycles=_cycles(config.max_request_age_ms, period_s),
         max_gap_cycles=_cycles(config.max_gap_ms, period_s),
+        bucket_limit=config.bucket_limit,
         heartbeat_timeout_s=config.heartbeat_timeout_ms * 1e-3,
     )
     return Guard(limits, period_ns=round(period_s * 1e9), reads=reads, writes=writes, name=name)

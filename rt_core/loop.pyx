@@ -72,6 +72,9 @@ cdef enum:
     LATCH_FAULT = 1
     STOP_LOOP = 2
 
+cdef enum:
+    NEVER = -1                   # a start_ns: some thread could not be made, so none steps
+
 cdef struct Shared:              # what the threads of a loop and its owner tell each other
     int64_t start_ns             # common time zero; 0: not yet
     int64_t stop                 # ramp out
@@ -115,6 +118,7 @@ cdef void *_run(void *arg) noexcept nogil:
     while load_acquire(&shared.start_ns) == 0:
         wait_until(now_ns() + 100000, 0)
     start_ns = shared.start_ns
+    is_last = start_ns == NEVER
 
     while not is_last:
         now = wait_until(start_ns + k * period_ns, thread.spin_ns)
@@ -254,7 +258,7 @@ cdef class Loop:
             for i in range(self._n):
                 self._await(&self._threads[i].ready, 10.0, "start")
         except BaseException:
-            self._release(now_ns())
+            self._release(NEVER)
             self.finish()
             raise
         self._release(now_ns() + 1000000)
@@ -263,13 +267,13 @@ cdef class Loop:
         store_release(&self._shared.start_ns, start_ns)
 
     cdef int _await(self, const int64_t *flag, double timeout_s, str what) except -1:
+        # bounded, and without signal handlers: a second Ctrl-C must not cut the way out short
         cdef int64_t until = now_ns() + <int64_t>(timeout_s * 1e9)
         while not load_acquire(flag):
             if now_ns() > until:
                 raise TimeoutError(f"a task thread did not {what} within {timeout_s} s")
             with nogil:
                 wait_until(now_ns() + 1000000, 0)
-            PyErr_CheckSignals()
         return 0
 
     def request_stop(self):

@@ -59,9 +59,11 @@ class Offline:
             Fast cycles done when each slow cycle refreshes its mirrors: live, its mirror of
             `loop/<fast>/cycle`.
         slow_visible : array_like of int, shape (m,), optional
-            Fast cycles done when each slow cycle publishes; `slow_after` when not given.
+            Fast cycles done when each slow cycle is published: the first row of `fast` that mirrors
+            this slow cycle or a later one. `slow_after` when not given.
         slow_forced : mapping of path to array_like, shape (m,)
         record : bool
+            Keep the images of the fast task; those of the slow one are always kept.
 
         Returns
         -------

@@ -110,12 +110,15 @@ class GuardConfig:
         for field in fields(self):
             value = getattr(self, field.name)
             least = LEAST.get(field.name, 0)
+            whole = field.type == "int"
             if isinstance(value, bool) or not isinstance(value, int | float):
                 found.append(f"{field.name} = {value!r} is no number")
-            elif not math.isfinite(value) or value < least:
-                found.append(f"{field.name} = {value!r} must be finite and at least {least}")
             elif field.name == "request_sign" and value not in (1, -1):
                 found.append(f"{field.name} = {value!r} must be 1 or -1")
+            elif whole and not isinstance(value, int):
+                found.append(f"{field.name} = {value!r} must be a whole number of cycles")
+            elif not math.isfinite(value) or not least <= value <= 1e9:
+                found.append(f"{field.name} = {value!r} must be within {least} and 1e9")
             elif value == 0 and field.name in ("limit_nm", "rate_nm_s", "heartbeat_timeout_s"):
                 found.append(f"{field.name} = {value!r} must be above 0")
         return found

@@ -489,6 +489,62 @@ def task_faults():
     return found
 
 
+def test_cycles_go_on_while_python_holds_its_lock(library, path):
+    plan = plan_table([Task("t", [same(library, "s")], MS)])
+    with SignalTable.create(path, plan) as table, Loop(plan, table) as loop:
+        loop.wait(0.02)
+        before = table.value("loop/t/cycle")
+        # one C call that never lets go of the lock; the next line is the first that could
+        sum(range(5_000_000))
+        assert table.value("loop/t/cycle") > before + 10
+
+
+def test_a_reader_that_writes_nonsense_only_loses_cycles(library, path):
+    plan = plan_table([Task("t", [same(library, "s")], MS, ring_slots=64)])
+    with SignalTable.create(path, plan) as table, Loop(plan, table) as loop:
+        consumed = 8 * (table.layout.areas["t"].ring + 8)
+        for nonsense in (1 << 62, -1, -(1 << 63)):
+            with open(path, "r+b") as file:
+                file.seek(consumed)
+                file.write(nonsense.to_bytes(8, "little", signed=True))
+            before = table.value("loop/t/cycle")
+            loop.wait(0.03)
+            assert table.value("loop/t/cycle") > before
+        reader = RingReader(table, "t")
+        assert reader.counters()["dropped"] > 0
+        reader.close()
+
+
+def test_a_thread_that_cannot_have_its_priority_says_so_and_nothing_runs(path):
+    code = """
+import os, sys
+from rt_core.load import BusyBlock
+from rt_core.loop import Loop
+from rt_core.plan import Task, plan_table
+from rt_core.rights import acquire_rights
+from rt_core.table import SignalTable
+plan = plan_table([Task("t", [BusyBlock("b", 0)], 1_000_000, priority=80)])
+table = SignalTable.create(sys.argv[1], plan)
+if os.geteuid() == 0:
+    os.setuid(65534)
+if acquire_rights(80).fifo:
+    sys.exit("held")
+try:
+    Loop(plan, table, fifo=True).start()
+except PermissionError as error:
+    print(error, table.value("loop/t/cycle"))
+table.close()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code, path], capture_output=True, text=True, timeout=60
+    )
+    if done.stderr.strip() == "held":
+        pytest.skip("an ordinary user may use FIFO here")
+    assert "FIFO priority 80" in done.stdout
+    assert "rights report" in done.stdout
+    assert done.stdout.split()[-1] == "0.0"
+
+
 def test_each_task_tells_all_its_loop_signals(library, path):
     rows, _, _, _ = record(plan_table([Task("t", [same(library, "s")], MS)]), path, 0.02)
     assert rows["t"].dtype.names == (

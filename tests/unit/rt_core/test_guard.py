@@ -186,9 +186,19 @@ def test_every_trip_has_words():
 
 
 def test_all_bad_limits_and_ports_are_told_at_once():
-    config = GuardConfig(limit_nm=math.nan, rate_nm_s=0, max_angle_rad=-1, max_rate_rad_s="x")
+    config = GuardConfig(
+        limit_nm=math.nan, rate_nm_s=0, max_angle_rad=-1, max_rate_rad_s="x", sensor_hold_cycles=2.5
+    )
     reads = {port: path for port, path in PATHS.items() if port != "arm"} | {"amr": "a/b"}
     with pytest.raises(ValueError, match="limit_nm = nan") as caught:
         Guard(config, period_ns=PERIOD_NS, reads=reads)
-    for word in ("rate_nm_s", "max_angle_rad", "max_rate_rad_s = 'x'", "lacks", "arm", "amr"):
+    for word in (
+        "rate_nm_s",
+        "max_angle_rad",
+        "max_rate_rad_s = 'x'",
+        "sensor_hold_cycles = 2.5",
+        "lacks",
+        "arm",
+        "amr",
+    ):
         assert word in str(caught.value)

@@ -52,6 +52,16 @@ def test_a_slow_cycle_sees_and_is_seen_when_the_schedule_says():
     assert np.array_equal(seen, np.searchsorted([2, 8, 11, 20], np.arange(20), side="right"))
 
 
+def test_a_slow_cycle_may_begin_before_the_one_before_it_is_seen():
+    offline = Offline(two_tasks())
+    images = offline.run(
+        "fast", np.arange(8) * MS, slow="slow", slow_t_ns=[0, 5 * MS],
+        slow_after=[1, 2], slow_visible=[4, 6],
+    )  # fmt: skip
+    seen = column(offline, images, "fast", "loop/slow/cycle")
+    assert np.array_equal(seen, [0, 0, 0, 0, 1, 1, 2, 2])
+
+
 def test_a_forced_mirror_wins_over_what_was_published():
     offline = Offline(two_tasks())
     forced = np.arange(10.0) * 3
@@ -106,8 +116,8 @@ def test_all_impossible_inputs_are_told_at_once():
         ([5, 3], None, "slow_after must rise"),
         ([0, 99], None, "10 fast cycles"),
         ([-1, 5], None, "slow_after"),
-        ([0, 5], [6, 7], "between"),
-        ([0, 5], [0, 4], "between"),
+        ([0, 5], [7, 6], "slow_visible must rise"),
+        ([0, 5], [0, 4], "slow_visible"),
         ([0], None, "shapes"),
     ],
 )
