@@ -179,9 +179,9 @@ cdef class EncoderFilter:
         Port to signal path, any of `WRITE_PORTS`. `angle_rad`, `rate_rad_s`, `acceleration_rad_s2`:
         the estimate; `innovation_rad`: of this cycle's sample, 0 without one; `unwrapped_count`: of
         the last accepted sample; `offset_rad`: how far the angle still is from the encoder's
-        after a jump; `missed`: cycles in a row without an accepted sample; `rejected`, `jumps`: samples
-        refused and jumps believed since the start; `ready`: 1 when the estimate has settled. Torque
-        belongs to `ready` = 1 only.
+        after a jump; `missed`: cycles in a row without an accepted sample; `rejected`, `jumps`:
+        samples refused and jumps believed since the start; `ready`: 1 when the estimate has
+        settled. Torque belongs to `ready` = 1 only.
     counts_per_rev : float
         Counts per turn of the wheel, > 0.
     period_s : float

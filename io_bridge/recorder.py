@@ -18,6 +18,7 @@ import select
 import signal
 import sys
 import time
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -59,9 +60,9 @@ class TaskRecord:
 
 class _TaskRecorder:
     def __init__(self, table: SignalTable, task: str, folder: Path) -> None:
-        self.ring = RingReader(table, task)
         self.result = TaskRecord(record=f"{task}.npy")
         self.writer = RecordWriter(folder / self.result.record, table.paths(task))
+        self.ring = RingReader(table, task)
 
     def take(self) -> int:
         """Move what is in the ring, at most a batch; returns the number of cycles."""
@@ -117,12 +118,12 @@ def record(
         The table cannot be attached, or a record not be made.
     """
     folder = Path(folder)
-    with SignalTable.attach(table_path, writable=True) as table:
-        tasks = {
-            producer.name: _TaskRecorder(table, producer.name, folder)
-            for producer in table.producers
-            if producer.ring_slots
-        }
+    with SignalTable.attach(table_path, writable=True) as table, ExitStack() as rings:
+        tasks: dict[str, _TaskRecorder] = {}
+        for producer in table.producers:
+            if producer.ring_slots:
+                tasks[producer.name] = _TaskRecorder(table, producer.name, folder)
+                rings.callback(tasks[producer.name].ring.close)
         ended = _Producer(table_path, pid)
         results: dict[str, TaskRecord] = {}
         try:
@@ -182,7 +183,7 @@ class _Producer:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the recorder process; 0 when every cycle is in a record, 1 when some are not, 2 on a bad start."""
+    """Run the process; 0: every cycle is in a record, 1: some are not, 2: it could not start."""
     parser = argparse.ArgumentParser(prog="python -m io_bridge.recorder", description=__doc__)
     parser.add_argument("table", help="path of the signal table")
     parser.add_argument("folder", help="run folder, exists")

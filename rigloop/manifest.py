@@ -49,11 +49,14 @@ class TaskFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Right(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One real-time right: whether the run had it, and in words why not and how to get it."""
+    """One real-time right of the run, as `rt_core.rights.Right`."""
 
     name: str
-    ok: bool
-    words: str = ""
+    held: bool
+    needed: bool
+    """A hard real-time run needs it."""
+    why: str
+    remedy: str = ""
 
 
 class DataFault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -106,7 +109,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Why the verdict is bad, or what limits a good one."""
     tasks: dict[str, TaskFacts]
     versions: dict[str, str]
-    host: dict[str, str | int | float | bool]
+    host: dict[str, str | int | float | bool | tuple[float, ...] | None]
     rights: tuple[Right, ...] = ()
     real_time: bool = False
     """Had every right that a hard real-time run needs."""

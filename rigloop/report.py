@@ -81,6 +81,7 @@ def write_report(folder: str | Path) -> Path:
     )
     environment.filters["us"] = lambda ns: _figure(ns / 1e3)
     environment.filters["figure"] = _figure
+    environment.filters["fact"] = _fact
     text = environment.get_template("report.html.jinja").render(_context(run))
     path = run.folder / REPORT
     path.write_text(text, encoding="utf-8")
@@ -272,3 +273,12 @@ def _figure(value: float) -> str:
     if value == 0 or abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
+
+
+def _fact(value: object) -> str:
+    """A host fact in words."""
+    if value is None or value == "":
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(f"{item:g}" for item in value) if isinstance(value, tuple) else str(value)

@@ -12,7 +12,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
+from matplotlib.ticker import FuncFormatter, NullLocator
 from numpy.typing import NDArray
 
 from rigloop.manifest import HistogramBins, Percentiles
@@ -81,7 +81,7 @@ def thinned(t: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]:
 def time_plot(panels: Sequence[tuple[str, Sequence[Line]]]) -> str:
     """Panels over one time axis; each is a label of its ordinate and its lines."""
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(9.2, 0.5 + 2.15 * len(panels)), layout="constrained")
+        figure = _figure(9.2, 0.5 + 2.15 * len(panels), hspace=0.16)
         axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         for axis, (label, lines) in zip(axes, panels, strict=True):
             _lines(axis, lines)
@@ -94,7 +94,7 @@ def time_plot(panels: Sequence[tuple[str, Sequence[Line]]]) -> str:
 def loop_plot(angle: Array, torques: Sequence[tuple[str, Array]], unit: str) -> str:
     """Torque over angle: the loop that the driver feels. Evenly thinned: it has no order in x."""
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(5.6, 4.1), layout="constrained")
+        figure = _figure(5.6, 4.1)
         axis = figure.subplots()
         every = max(1, len(angle) // (3 * BINS))
         for colour, (label, torque) in zip(COLOURS, torques, strict=False):
@@ -122,7 +122,7 @@ def timing_plot(
     """Histograms of one task, two in a row, both axes logarithmic, with percentiles and period."""
     with matplotlib.rc_context(STYLE):
         n_rows = -(-len(histograms) // 2)
-        figure = Figure(figsize=(9.2, 0.2 + 2.5 * n_rows), layout="constrained")
+        figure = _figure(9.2, 0.2 + 2.5 * n_rows, hspace=0.32)
         axes = figure.subplots(n_rows, 2, squeeze=False)
         limits = _common_limits(histograms, period_ns)
         for axis, (name, bins) in zip(axes.flat, histograms.items(), strict=False):
@@ -140,6 +140,20 @@ def timing_plot(
         for axis in axes[:, 0]:
             axis.set_ylabel("cycles")
         return _svg(figure, f"timing-{task}")
+
+
+def _figure(width_in: float, height_in: float, hspace: float = 0.2) -> Figure:
+    # margins in inches: the automatic layout takes most of the time of a report
+    figure = Figure(figsize=(width_in, height_in))
+    figure.subplots_adjust(
+        left=0.75 / width_in,
+        right=1 - 0.1 / width_in,
+        bottom=0.5 / height_in,
+        top=1 - 0.3 / height_in,
+        hspace=hspace,
+        wspace=0.14,
+    )
+    return figure
 
 
 def _lines(axis: Axes, lines: Sequence[Line]) -> None:
@@ -179,6 +193,8 @@ def _histogram(axis: Axes, bins: HistogramBins, summary: Percentiles, period_ns:
     axis.set_xscale("log")
     axis.set_yscale("log")
     axis.set_ylim(0.7, 4.0 * counts.max())
+    # each minor tick is an element of the page
+    axis.yaxis.set_minor_locator(NullLocator())
     axis.xaxis.set_major_formatter(FuncFormatter(lambda us, _: f"{us:,g}"))
     # labels on two levels: the percentiles may lie close together
     for i, (label, value) in enumerate(

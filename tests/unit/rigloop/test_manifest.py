@@ -32,8 +32,14 @@ def manifest(**changes):
         "reasons": (),
         "tasks": {"estimation": TaskFacts(250_000, "estimation.npy", 40_000)},
         "versions": versions(),
-        "host": {"cores": 2, "governor": "performance", "load": 0.5, "virtual": True},
-        "rights": (Right("memory locked", False, "raise RLIMIT_MEMLOCK"),),
+        "host": {
+            "cores": 2,
+            "governor": "performance",
+            "load": (0.5, 0.25),
+            "virtual": True,
+            "isolated": None,
+        },
+        "rights": (Right("memory locked", False, True, "RLIMIT_MEMLOCK is 64 KiB", "raise it"),),
         "signals": {"angle": ("estimation", "wheel/angle_rad")},
     }
     return Manifest(**facts | changes)

@@ -1,5 +1,7 @@
 import os
 import re
+import subprocess
+import sys
 from html.parser import HTMLParser
 
 import numpy as np
@@ -37,8 +39,8 @@ def facts(**changes):
         "reasons": (),
         "tasks": {"estimation": TaskFacts(PERIOD_NS, "estimation.npy", N, 3, 4)},
         "versions": {"python": "3.11"},
-        "host": {"processor": "two <cores> & more"},
-        "rights": (Right("SCHED_FIFO", False, "allow rtprio 95"),),
+        "host": {"cpu": "two <cores> & more", "isolated": None, "load": (0.5, 1.25)},
+        "rights": (Right("SCHED_FIFO", False, True, "RLIMIT_RTPRIO is 0", "allow rtprio 95"),),
         "signals": {"angle": ("estimation", ANGLE), "torque": ("estimation", TORQUE)},
     } | changes
 
@@ -128,6 +130,7 @@ def test_good_run_says_so_with_its_figures(folder):
     assert "4 periods skipped" in words
     assert "allow rtprio 95" in words
     assert "two <cores> & more" in words
+    assert "0.5, 1.25" in words
     assert "0" * 64 in words
 
 
@@ -184,6 +187,19 @@ def test_signal_that_is_not_finite_is_plotted_as_far_as_it_is(folder):
     signals = {"torque": ("simulation", "model/torque_nm"), "angle": ("estimation", ANGLE)}
     write_manifest(folder, Manifest(**facts(tasks=tasks, signals=signals)))
     assert "1.00 N m" in page_of(folder).words
+
+
+def test_plotting_loads_with_the_report_and_not_before():
+    program = "import sys, rigloop.report; print({'matplotlib', 'jinja2'} & set(sys.modules))"
+    out = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert out.stdout == "set()\n"
+
+
+def test_same_run_gives_the_same_report(folder):
+    first = write_report(folder).read_bytes()
+    assert write_report(folder).read_bytes() == first
 
 
 def test_report_needs_a_manifest(tmp_path):
