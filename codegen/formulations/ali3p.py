@@ -299,10 +299,17 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         Routine("observe", "outputs that are expressions", observe),
         Routine("refresh_lam", "index-1 update of lam", refresh),
     ]
+    # what depends on parameters alone is computed when they change, not in the step
+    derived = _parameter_only(routines, {p.var for p in system.parameters})
+    routines[0].assigns += [
+        Assign(f"w.derived[{n}]", e, "shared by the routines below") for n, e in enumerate(derived)
+    ]
+    known |= {e: f"w.derived[{n}]" for n, e in enumerate(derived)}
     arrays = {
         "guide": 3 * len(system.guides),
         "signal": len(system.signals),
         "par": len(system.parameters),
+        "derived": len(derived),
         "held": len(system.held),
         "force": len(force_keys),
         "observed": len(shown),
@@ -397,6 +404,32 @@ def _trigonometric(exprs: list[Expr]) -> list[Expr]:
             stack.extend(e.args)
             if e.op in ("sin", "cos"):
                 found.add(e)
+    return sorted(found, key=lambda e: e.serial)
+
+
+def _parameter_only(routines: list[Routine], parameters: set[Expr]) -> list[Expr]:
+    """The largest parts of all routines but `prepare` that contain parameters and nothing that moves."""
+    fixed: dict[Expr, bool] = {}
+    found: set[Expr] = set()
+
+    def is_fixed(e: Expr) -> bool:
+        if e not in fixed:
+            fixed[e] = e.op == "const" or e in parameters
+            if e.args:
+                fixed[e] = all([is_fixed(arg) for arg in e.args])
+        return fixed[e]
+
+    seen: set[Expr] = set()
+    stack = [a.expr for routine in routines if routine.name != "prepare" for a in routine.assigns]
+    while stack:
+        e = stack.pop()
+        if e in seen:
+            continue
+        seen.add(e)
+        if not is_fixed(e):
+            stack.extend(e.args)
+        elif e.op not in ("const", "var"):
+            found.add(e)
     return sorted(found, key=lambda e: e.serial)
 
 
