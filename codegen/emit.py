@@ -16,6 +16,7 @@ from codegen.dag import Expr
 # cycles on current x86 cores
 LATENCY = {"mul": 4, "add": 4, "fma": 4, "div": 14, "sqrt": 18, "sincos": 60}
 SINCOS_SLOTS = {"mul": 8, "add": 6, "fma": 18}
+MAX_LINE = 80  # of a sum before it is broken up
 MAX_INLINE = 56  # characters of an expression that still reads well inside another
 
 
@@ -114,10 +115,17 @@ class Emitter:
             if assign.label and assign.label != label:
                 label = assign.label
                 self.lines.append(f"# {label}")
-            text, ready = self._value(assign.expr)
+            text, ready = self._root(assign.expr)
             self.cost.path = max(self.cost.path, ready)
             self.lines.append(f"{assign.target} = {_bare(text)}")
         return self.lines, self.cost
+
+    def _root(self, e: Expr) -> tuple[str, float]:
+        """As `_value`, but an expression that only this assignment uses needs no name."""
+        if self._uses[e] > 1 or e in self._done or self._leaf(e) or e.op in ("sin", "cos"):
+            return self._value(e)
+        self._done[e] = self._compute(e)
+        return self._done[e]
 
     def _leaf(self, e: Expr) -> bool:
         return e.op in ("const", "var") or e in self.known
@@ -214,7 +222,9 @@ class Emitter:
         if term.product:
             self.cost.mul += 1
             ready += LATENCY["mul"]
-        return (f"(-{term.text})" if term.negative else f"({term.text})"), ready
+        if term.negative:
+            return f"(-{term.text})", ready
+        return (term.text if _bare(term.text) != term.text else f"({term.text})"), ready
 
     def _term(self, coef: float, arg: Expr) -> tuple[_Term, float]:
         size = abs(coef)
@@ -248,6 +258,10 @@ class Emitter:
         else:
             sign = "-" if right.negative else "+"
             text, negative = f"({left.text} {sign} {right.text})", False
+        if len(text) > MAX_LINE:
+            name = self._fresh("part")
+            self.lines.append(f"{self.syntax.declare}{name} = {_bare(text)}")
+            text = name
         return _Term(text, negative, False), ready
 
     def _name(self, e: Expr) -> str:

@@ -29,7 +29,7 @@ class Program:
     bind : dict of Expr to str
         Where each variable lives, as `array[index]`.
     known : dict of Expr to str
-        Where `evaluate` stores sines and cosines.
+        Where sines and cosines (`trig`) and parts that depend on parameters alone (`derived`) are stored.
     arrays : dict of str to int
         Sizes of the work arrays.
     scale : list of float

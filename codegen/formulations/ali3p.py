@@ -16,6 +16,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from codegen.dag import Expr, evaluate
 from codegen.elimination import Entries, factorise, order_pattern, substitute
 from codegen.emit import Assign
@@ -70,7 +72,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
 
     # time derivatives of the constraints; guide inputs move too
     moving = dict(zip(q, qd, strict=True))
-    guided = {}
+    guided: dict[Expr, Expr] = {}
     for guide in system.guides:
         position, rate, acceleration = guide.inputs
         guided |= {position: rate, rate: acceleration}
@@ -225,8 +227,10 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         (dm / (1.0 - df)) * mass_qdd[i] + (df / (1.0 - df)) * weighted[i] for i in range(n_q)
     ]
     velocity = [graph.total((-c, e) for c, e in transposed(i, phi_dot)) for i in range(n_q)]
-    acceleration = [graph.total((-c, e) for c, e in transposed(i, phi_ddot)) for i in range(n_q)]
-    position = [graph.total((-c, e) for c, e in transposed(i, phi_var)) for i in range(n_q)]
+    acceleration_error = [
+        graph.total((-c, e) for c, e in transposed(i, phi_ddot)) for i in range(n_q)
+    ]
+    position_error = [graph.total((-c, e) for c, e in transposed(i, phi_var)) for i in range(n_q)]
     weigh = [graph.total([*transposed(i, lam), (-1.0, force[i])]) for i in range(n_q)]
     reaction_rhs = [
         graph.total(
@@ -270,7 +274,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
             "the guided coordinates of T^-1 rhs alone",
             [Assign(f"w.x[Q_{names[i]}]", solution[i]) for i in last],
         ),
-        Routine("position_rhs", "rhs = -phi_q^T phi", per_coordinate("w.rhs", position)),
+        Routine("position_rhs", "rhs = -phi_q^T phi", per_coordinate("w.rhs", position_error)),
         Routine("velocity_rhs", "rhs = -phi_q^T phi_dot", per_coordinate("w.rhs", velocity)),
         Routine(
             "gamma",
@@ -282,7 +286,9 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
             ],
         ),
         Routine(
-            "acceleration_rhs", "rhs = -phi_q^T phi_ddot", per_coordinate("w.rhs", acceleration)
+            "acceleration_rhs",
+            "rhs = -phi_q^T phi_ddot",
+            per_coordinate("w.rhs", acceleration_error),
         ),
         Routine("weigh", "weighted = phi_q^T lam - force", per_coordinate("s.weighted", weigh)),
         Routine(
@@ -293,10 +299,17 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         Routine("observe", "outputs that are expressions", observe),
         Routine("refresh_lam", "index-1 update of lam", refresh),
     ]
+    # what depends on parameters alone is computed when they change, not in the step
+    derived = _parameter_only(routines, {p.var for p in system.parameters})
+    routines[0].assigns += [
+        Assign(f"w.derived[{n}]", e, "shared by the routines below") for n, e in enumerate(derived)
+    ]
+    known |= {e: f"w.derived[{n}]" for n, e in enumerate(derived)}
     arrays = {
         "guide": 3 * len(system.guides),
         "signal": len(system.signals),
         "par": len(system.parameters),
+        "derived": len(derived),
         "held": len(system.held),
         "force": len(force_keys),
         "observed": len(shown),
@@ -394,50 +407,78 @@ def _trigonometric(exprs: list[Expr]) -> list[Expr]:
     return sorted(found, key=lambda e: e.serial)
 
 
+def _parameter_only(routines: list[Routine], parameters: set[Expr]) -> list[Expr]:
+    """The largest parts of all routines but `prepare` that contain parameters and nothing that moves."""
+    fixed: dict[Expr, bool] = {}
+    found: set[Expr] = set()
+
+    def is_fixed(e: Expr) -> bool:
+        if e not in fixed:
+            fixed[e] = e.op == "const" or e in parameters
+            if e.args:
+                fixed[e] = all([is_fixed(arg) for arg in e.args])
+        return fixed[e]
+
+    seen: set[Expr] = set()
+    stack = [a.expr for routine in routines if routine.name != "prepare" for a in routine.assigns]
+    while stack:
+        e = stack.pop()
+        if e in seen:
+            continue
+        seen.add(e)
+        if not is_fixed(e):
+            stack.extend(e.args)
+        elif e.op not in ("const", "var"):
+            found.add(e)
+    return sorted(found, key=lambda e: e.serial)
+
+
 def _penalties(system: System, options: KernelOptions) -> tuple[list[float], float]:
     """Row scales w_i and force unit a0, so that alpha_i = a0 w_i^2.
 
-    With kappa, alpha_i = kappa m_i / (beta h^2) and m_i = 1 / (phi_q mass^+ phi_q^T)_ii at the built pose; a row
-    without mass takes the largest of the rows that share its coordinates.
+    With kappa, alpha_i = kappa m_i / (beta h^2), where m_i is the inertia that row i feels at the built pose when all
+    other rows hold, (S^+)_ii with S = phi_q mass^-1 phi_q^T, and at least what it feels alone, 1/S_ii. A row that
+    feels none takes the largest of the rows that share its coordinates.
     """
     n_phi = len(system.rows)
     if options.alpha is not None:
         return [1.0] * n_phi, options.alpha
-    graph = system.graph
-    at = {c.q.name: c.initial for c in system.coordinates}
-    at |= {c.qd.name: c.initial_rate for c in system.coordinates}
-    at |= {p.var.name: p.default for p in [*system.parameters, *system.signals]}
-    for guide in system.guides:
-        at |= {guide.inputs[0].name: guide.coordinate.initial}
-    diagonal = {i: evaluate(e, at) for (i, j), e in system.mass.items() if i == j}
-    touched: list[dict[int, float]] = []
-    for row in system.rows:
-        inside = set(graph.variables(row.phi))
-        gradient = {
-            c.index: evaluate(graph.diff(row.phi, c.q), at)
-            for c in system.coordinates
-            if c.q in inside
-        }
-        touched.append(gradient)
-    effective: list[float] = []
-    for gradient in touched:
-        mobility = sum(
-            g * g / diagonal[i] for i, g in gradient.items() if diagonal.get(i, 0.0) > 0.0
-        )
-        effective.append(1.0 / mobility if mobility > 0.0 else 0.0)
-    while 0.0 in effective and max(effective) > 0.0:
-        filled = list(effective)
-        for r, value in enumerate(effective):
-            if value == 0.0:
-                near = [
-                    m
-                    for m, g in zip(effective, touched, strict=True)
-                    if g.keys() & touched[r].keys()
-                ]
-                filled[r] = max(near)
-        if filled == effective:
-            filled = [m or max(effective) for m in effective]
-        effective = filled
     _, _, beta, _ = options.newmark
     kappa = options.kappa if options.kappa is not None else 1e6
-    return [math.sqrt(m or 1.0) for m in effective], kappa / (beta * options.step_s**2)
+    unit = kappa / (beta * options.step_s**2)
+    jac, mass = _built_pose(system)
+    diagonal = np.diag(mass)
+    if n_phi == 0 or not diagonal.any():
+        return [1.0] * n_phi, unit
+    # a trace of mass on massless coordinates makes the inverse exist
+    floor = 1e-6 * diagonal.max() * np.eye(len(mass))
+    together = np.diag(np.linalg.pinv(jac @ np.linalg.solve(mass + floor, jac.T)))
+    mobile = np.where(diagonal > 0.0, 1.0 / np.where(diagonal > 0.0, diagonal, 1.0), 0.0)
+    mobility = (jac**2) @ mobile
+    alone = np.where(mobility > 0.0, 1.0 / np.where(mobility > 0.0, mobility, 1.0), 0.0)
+    shares = (np.abs(jac) @ np.abs(jac.T)) > 0.0
+    while not alone.all():
+        spread = np.where(alone > 0.0, alone, np.max(np.where(shares, alone, 0.0), axis=1))
+        if np.array_equal(spread, alone):
+            alone = np.where(alone > 0.0, alone, alone.max())
+        else:
+            alone = spread
+    return [math.sqrt(m) for m in np.maximum(together, alone)], unit
+
+
+def _built_pose(system: System) -> tuple[np.ndarray, np.ndarray]:
+    """Jacobian and mass matrix as numbers, at the pose that the file gives."""
+    n_q = len(system.coordinates)
+    at = {c.q.name: c.initial for c in system.coordinates}
+    at |= {p.var.name: p.default for p in [*system.parameters, *system.signals]}
+    at |= {g.inputs[0].name: g.coordinate.initial for g in system.guides}
+    jac = np.zeros((len(system.rows), n_q))
+    for r, row in enumerate(system.rows):
+        inside = set(system.graph.variables(row.phi))
+        for c in system.coordinates:
+            if c.q in inside:
+                jac[r, c.index] = evaluate(system.graph.diff(row.phi, c.q), at)
+    mass = np.zeros((n_q, n_q))
+    for (i, j), entry in system.mass.items():
+        mass[i, j] = mass[j, i] = evaluate(entry, at)
+    return jac, mass

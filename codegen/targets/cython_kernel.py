@@ -107,6 +107,7 @@ def model_info(program: Program, cost: Cost) -> dict[str, Any]:
         "writes": list(writes),
         "n_q": len(system.coordinates),
         "n_phi": len(system.rows),
+        "force_unit": program.unit,
         "operations": {
             "mul": cost.mul,
             "add": cost.add,
@@ -119,7 +120,9 @@ def model_info(program: Program, cost: Cost) -> dict[str, Any]:
 
 
 def _routine(program: Program, routine: Routine) -> tuple[str, Cost]:
-    known = {} if routine.name == "evaluate" else program.known
+    # who stores a value computes it
+    own = {"evaluate": "w.trig", "prepare": "w.derived"}.get(routine.name, "-")
+    known = {e: where for e, where in program.known.items() if not where.startswith(own)}
     lines, cost = Emitter(CYTHON, program.bind, known).run(routine.assigns)
     signature = SIGNATURES.get(routine.name, "Work *w, State *s")
     head = [
