@@ -42,7 +42,9 @@ def load_plant(path: Path) -> DrivePlant:
         raise ValueError(f"{path}: {error}") from error
     known = {field.name for field in fields(DrivePlant)}
     if not isinstance(values, dict) or set(values) - known:
-        unknown = ", ".join(sorted(set(values) - known)) if isinstance(values, dict) else "no object"
+        unknown = (
+            ", ".join(sorted(set(values) - known)) if isinstance(values, dict) else "no object"
+        )
         raise ValueError(f"{path}: {unknown}; known are {', '.join(sorted(known))}")
     try:
         return DrivePlant(**values)

@@ -114,7 +114,9 @@ class GuardBlock(Section):
     max_rate_rad_s: PositiveFloat
     ramp_in_s: NonNegative = 0.5
     ramp_out_s: Annotated[float, Field(ge=0, le=0.1)] = 0.02
-    bucket_limit: Annotated[int, Field(ge=2)] = 10  # skips, bad samples: +2 a bad cycle, -1 a good one
+    bucket_limit: Annotated[int, Field(ge=2)] = (
+        10  # skips, bad samples: +2 a bad cycle, -1 a good one
+    )
     max_request_age_ms: PositiveFloat = 5.0
     max_gap_ms: PositiveFloat = 5.0
     heartbeat_timeout_ms: PositiveFloat = 200.0

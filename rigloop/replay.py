@@ -118,7 +118,9 @@ def replay_run(run: Path, *, runs: Path, console: Console) -> Outcome:
     """
     manifest = read_manifest(run)
     if manifest.kind != "live":
-        raise ManifestError(f"{run}: a {manifest.kind}, only a live run can be replayed bit for bit")
+        raise ManifestError(
+            f"{run}: a {manifest.kind}, only a live run can be replayed bit for bit"
+        )
     loaded = load(str(run / "rig.toml"))
     rig = loaded.rig
     kernels = build_kernels(loaded)
@@ -131,7 +133,12 @@ def replay_run(run: Path, *, runs: Path, console: Console) -> Outcome:
     written = {path for block in blocks.values() for path in block.writes.values()}
     given = {
         task: sorted(
-            {path for name in rig.tasks[task].blocks if name in blocks for path in blocks[name].reads.values()}
+            {
+                path
+                for name in rig.tasks[task].blocks
+                if name in blocks
+                for path in blocks[name].reads.values()
+            }
             - written
         )
         for task in (fast, slow)
@@ -193,7 +200,11 @@ def check_gapless(run: Path, task: str, record: np.ndarray) -> None:
     """Refuse a record with missing cycles: what they saw is not known."""
     cycle = record[f"loop/{task}/cycle"]
     if not len(cycle) or cycle[0] != 1 or np.any(np.diff(cycle) != 1):
-        at = 0 if not len(cycle) or cycle[0] != 1 else int(np.flatnonzero(np.diff(cycle) != 1)[0]) + 1
+        at = (
+            0
+            if not len(cycle) or cycle[0] != 1
+            else int(np.flatnonzero(np.diff(cycle) != 1)[0]) + 1
+        )
         raise ManifestError(
             f"{run}: the record of {task} lacks cycles before row {at}; only a whole record can be replayed"
         )
@@ -204,7 +215,9 @@ def new_folder(runs: Path, name: str, loaded: LoadedRig) -> Path:
     try:
         folder = new_run_folder(runs, name)
     except OSError as error:
-        raise NotStartedError(f"{runs}: no run folder can be made: {error.strerror}; give --runs") from None
+        raise NotStartedError(
+            f"{runs}: no run folder can be made: {error.strerror}; give --runs"
+        ) from None
     (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
     return folder
 
@@ -220,7 +233,9 @@ def run_script(plan: Plan, script: Script, folder: Path, console: Console) -> Pa
         for task, times in zip(tasks, (script.t_ns, script.slow_t_ns), strict=True)
     )
     if need > shutil.disk_usage(folder).free:
-        raise NotStartedError(f"{folder}: the records need {need / 1e9:.1f} GB, the disk has less; give --runs")
+        raise NotStartedError(
+            f"{folder}: the records need {need / 1e9:.1f} GB, the disk has less; give --runs"
+        )
     begin = time.perf_counter()
     with (
         RecordWriter(folder / f"{script.fast}.npy", offline.paths(script.fast)) as fast_record,
@@ -267,6 +282,3 @@ def rows(dtype: np.dtype, t_ns: NDArray[np.int64], images: NDArray[np.float64]) 
     table[:, 0] = np.ascontiguousarray(t_ns, np.int64).view(np.float64)
     table[:, 1:] = images
     return table.view(dtype).reshape(len(t_ns))
-
-
-Kernels = Mapping[str, BuiltKernel]

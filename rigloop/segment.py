@@ -54,12 +54,16 @@ def served_interface(rig: Rig, backend: str) -> Iterator[str]:
             plant = Path(folder) / f"{name}.json"
             plant.write_text(json.dumps(asdict(drive_plant(drive))))
             command += ["--plant", str(plant)]
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        server = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
         try:
             # its first line says that it serves, or why not
             first = server.stdout.readline().strip() if server.stdout else ""
             if not first.startswith("serving"):
-                raise NotStartedError(f"the emulated segment did not start: {first or 'no message'}")
+                raise NotStartedError(
+                    f"the emulated segment did not start: {first or 'no message'}"
+                )
             yield master_end
         finally:
             server.terminate()

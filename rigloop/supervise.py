@@ -44,7 +44,9 @@ def run_live(
         A process or the bus did not start; the torque never left zero.
     """
     with console.status("kernel") as status:
-        kernels = build_kernels(loaded, lambda name, stage: status.update(f"kernel {name}: {stage}"))
+        kernels = build_kernels(
+            loaded, lambda name, stage: status.update(f"kernel {name}: {stage}")
+        )
     for name, kernel in kernels.items():
         origin = "from the cache" if kernel.from_cache else f"built in {kernel.seconds:.1f} s"
         console.print(f"kernel {name} {kernel.hash[:12]} {origin}", highlight=False)
@@ -72,7 +74,9 @@ def _new_folder(runs: Path, loaded: LoadedRig) -> Path:
     try:
         return new_run_folder(runs, loaded.name)
     except OSError as error:
-        raise NotStartedError(f"{runs}: no run folder can be made: {error.strerror}; give --runs") from None
+        raise NotStartedError(
+            f"{runs}: no run folder can be made: {error.strerror}; give --runs"
+        ) from None
 
 
 @contextlib.contextmanager
@@ -117,7 +121,9 @@ def _attach(table: str, cycle: subprocess.Popen, folder: Path) -> SignalTable:
         if cycle.poll() is not None:
             raise NotStartedError(_why_it_ended(folder))
         time.sleep(0.005)
-    raise NotStartedError(f"the cycle process made no signal table within {START_TIMEOUT_S:.0f} s: {folder}/cycle.log")
+    raise NotStartedError(
+        f"the cycle process made no signal table within {START_TIMEOUT_S:.0f} s: {folder}/cycle.log"
+    )
 
 
 def _why_it_ended(folder: Path) -> str:

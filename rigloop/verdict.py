@@ -69,7 +69,11 @@ def conclude(
     report = order.read_report(folder) or order.Report(error="the cycle process left no report")
     records = _records(folder)
     bad = _complaints(loaded, final, report, records, seen, cycle_code, seconds)
-    notes = [] if report.real_time else ["not real-time: lateness and overruns are reported, not judged"]
+    notes = (
+        []
+        if report.real_time
+        else ["not real-time: lateness and overruns are reported, not judged"]
+    )
     timing = {
         task: {name: bins(h) for name, h in found.items() if "/" not in name}
         for task, found in final.histograms.items()
@@ -128,16 +132,24 @@ def _complaints(
         if block.kind == "guard":
             found += _guard_complaints(name, block, final, seen)
     if not report.at_rest:
-        found.append(f"the output was not seen at rest at the end (cycle process: exit {cycle_code})")
+        found.append(
+            f"the output was not seen at rest at the end (cycle process: exit {cycle_code})"
+        )
     if seconds is not None and not seen.interrupted and seen.armed_s < seconds:
         found.append(f"ran {seen.armed_s:.1f} of {seconds:g} s")
     for name, block in loaded.rig.blocks.items():
         if block.kind == "bus":
             lost = int(final.signals[write_path(name, block.model_dump(), "lost")])
             if lost > limits.max_lost_frames:
-                found.append(f"{lost} lost frames, limit verdict.max_lost_frames = {limits.max_lost_frames}")
+                found.append(
+                    f"{lost} lost frames, limit verdict.max_lost_frames = {limits.max_lost_frames}"
+                )
     for task in loaded.rig.tasks:
-        share = 100.0 * final.signals[f"loop/{task}/overruns"] / max(1.0, final.signals[f"loop/{task}/cycle"])
+        share = (
+            100.0
+            * final.signals[f"loop/{task}/overruns"]
+            / max(1.0, final.signals[f"loop/{task}/cycle"])
+        )
         if report.real_time and share > limits.max_overrun_percent:
             found.append(
                 f"{task}: {share:.2f} % of cycles overran, limit verdict.max_overrun_percent = "
@@ -156,11 +168,15 @@ def _guard_complaints(name: str, block: Any, final: Final, seen: Supervision) ->
     value = {port: final.signals[path] for port, path in writes.items()}
     if value["trip"]:
         return [
-            explain_trip(value["trip"], value["trip_value"], value["trip_limit"], value["trip_cycle"], reads)
+            explain_trip(
+                value["trip"], value["trip_value"], value["trip_limit"], value["trip_cycle"], reads
+            )
         ]
     if seen.armed_s == 0.0 and not seen.interrupted:
         waits_for = Trip(int(value["waits_for"]))
-        return [f"{name}: never ready to be armed; it waited for {waits_for.name.lower().replace('_', ' ')}"]
+        return [
+            f"{name}: never ready to be armed; it waited for {waits_for.name.lower().replace('_', ' ')}"
+        ]
     return []
 
 
@@ -181,12 +197,24 @@ def _words(right: dict[str, Any]) -> str:
 
 def _counters(loaded: LoadedRig, final: Final) -> dict[str, int | float]:
     """Return the signals that count: the loop's, the bus's, the filters', the guard's trip."""
-    ports = {"lost", "late", "missed", "rejected", "jumps", "trip", "iterations", "residual", "status"}
+    ports = {
+        "lost",
+        "late",
+        "missed",
+        "rejected",
+        "jumps",
+        "trip",
+        "iterations",
+        "residual",
+        "status",
+    }
     found: dict[str, int | float] = {}
     for name, block in loaded.rig.blocks.items():
         found |= {p: final.signals[p] for port, p in paths(name, block)[1].items() if port in ports}
     for task in loaded.rig.tasks:
-        found |= {p: final.signals[p] for n in ("torn",) if (p := f"loop/{task}/{n}") in final.signals}
+        found |= {
+            p: final.signals[p] for n in ("torn",) if (p := f"loop/{task}/{n}") in final.signals
+        }
     return {path: int(value) if value == int(value) else value for path, value in found.items()}
 
 
@@ -219,7 +247,11 @@ def bins(histogram: Histogram) -> HistogramBins:
 def flat(facts: dict[str, Any]) -> dict[str, str | int | float | bool]:
     """Return host facts as a manifest takes them; what could not be read says so."""
     return {
-        key: " ".join(map(str, value)) if isinstance(value, list) else "unknown" if value is None else value
+        key: " ".join(map(str, value))
+        if isinstance(value, list)
+        else "unknown"
+        if value is None
+        else value
         for key, value in facts.items()
     }
 
@@ -231,9 +263,21 @@ def _figures(manifest: Manifest, final: Final) -> list[tuple[str, str, str]]:
         late, step = names["late"], names["step"]
         period = f"period {facts.period_ns // 1000} µs"
         rows += [
-            (f"{task} cycles", f"{facts.cycles}", f"{period}, {facts.overruns} overruns, {facts.skipped} skipped"),
-            ("  late p50 / p99 / p99.9", _us(late.p50, late.p99, late.p99_9), f"max {late.max * 1e-3:.0f} µs"),
-            ("  step p50 / p99 / p99.9", _us(step.p50, step.p99, step.p99_9), f"max {step.max * 1e-3:.0f} µs"),
+            (
+                f"{task} cycles",
+                f"{facts.cycles}",
+                f"{period}, {facts.overruns} overruns, {facts.skipped} skipped",
+            ),
+            (
+                "  late p50 / p99 / p99.9",
+                _us(late.p50, late.p99, late.p99_9),
+                f"max {late.max * 1e-3:.0f} µs",
+            ),
+            (
+                "  step p50 / p99 / p99.9",
+                _us(step.p50, step.p99, step.p99_9),
+                f"max {step.max * 1e-3:.0f} µs",
+            ),
         ]
     missing = [right for right in manifest.rights if not right.ok]
     rows.append(("rights", "real-time" if manifest.real_time else "not real-time", ""))

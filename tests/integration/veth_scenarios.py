@@ -210,7 +210,9 @@ def sdo_beside_the_cycle(tmp):
 
 
 def two_drives(tmp):
-    segment = start_segment(tmp, [{"offset_rad": 0.1, "hands": "free"}, {"offset_rad": -0.2, "hands": "free"}])
+    segment = start_segment(
+        tmp, [{"offset_rad": 0.1, "hands": "free"}, {"offset_rad": -0.2, "hands": "free"}]
+    )
     with make_bus(2) as bus:
         cells = Cells(bus.block())
         bus.to_op(5.0)

@@ -120,7 +120,9 @@ def set_up(slave, position, segment):
 @settings(max_examples=300, deadline=None)
 @given(
     st.lists(st.tuples(stations, areas, areas), min_size=1, max_size=4),
-    st.lists(st.tuples(commands, st.binary(max_size=40), st.integers(0, 9)), min_size=1, max_size=10),
+    st.lists(
+        st.tuples(commands, st.binary(max_size=40), st.integers(0, 9)), min_size=1, max_size=10
+    ),
 )
 def test_every_command_counts_and_acts_as_the_model(slaves, traffic):
     models = [Model(*slave) for slave in slaves]

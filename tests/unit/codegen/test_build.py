@@ -72,11 +72,15 @@ class Wired:
     def __init__(self, stepper):
         self.kernel = stepper
         self.reads, self.writes = np.zeros(len(stepper.reads)), np.zeros(len(stepper.writes))
-        stepper.bind(*([a.ctypes.data + 8 * i for i in range(len(a))] for a in (self.reads, self.writes)))
+        stepper.bind(
+            *([a.ctypes.data + 8 * i for i in range(len(a))] for a in (self.reads, self.writes))
+        )
         pointer = ctypes.pythonapi.PyCapsule_GetPointer
         pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
         capsule = stepper.capsule()
-        self.abi, step, self.state = (ctypes.c_int64 * 3).from_address(pointer(capsule, b"rigloop.block"))
+        self.abi, step, self.state = (ctypes.c_int64 * 3).from_address(
+            pointer(capsule, b"rigloop.block")
+        )
         self.function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)(step)
 
     def step(self, *guide):

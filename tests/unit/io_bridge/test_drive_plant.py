@@ -22,9 +22,7 @@ def target(p, t):
 
     rate = angle(t + 1e-20j).imag / 1e-20
     h = 1e-4
-    acceleration = (
-        angle(t + h + 1e-20j).imag - angle(t - h + 1e-20j).imag
-    ) / (2 * h * 1e-20)
+    acceleration = (angle(t + h + 1e-20j).imag - angle(t - h + 1e-20j).imag) / (2 * h * 1e-20)
     return angle(t), rate, acceleration
 
 

@@ -108,7 +108,9 @@ def test_a_reference_time_written_shows_the_difference_not_itself(master):
 
 def test_link_status_tells_the_last_slave_from_the_others(segment_master):
     master = segment_master(DriveDevice(), DriveDevice())
-    first, last = (int.from_bytes(master.read(master.address(i), 0x0110, 2), "little") for i in (0, 1))
+    first, last = (
+        int.from_bytes(master.read(master.address(i), 0x0110, 2), "little") for i in (0, 1)
+    )
     assert first >> 4 & 3 == 3
     assert last >> 4 & 3 == 1
 
