@@ -7,7 +7,7 @@ from rt_core.layout import Area
 from rt_core.plan import Task
 
 class Cycle:
-    """A task's image, its mirrors and its blocks, bound to their cells. Made by `Loop` and `Offline`.
+    """A task's image, mirrors and blocks, bound to their cells. Made by `Loop` and `Offline`.
 
     Real time
     ---------

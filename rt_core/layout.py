@@ -1,5 +1,4 @@
-"""Where everything lies in a table file: a pure function of the producers, shared by writer and
-reader.
+"""Where everything lies in a table file: a pure function of its producers, for both sides.
 
 The file says *what* it holds (JSON at its head), never *where*: a reader computes the places
 itself, so that no offset of a foreign file is trusted.

@@ -5,8 +5,7 @@ from rt_core.plan import Plan
 from rt_core.table import SignalTable
 
 class Loop:
-    """The tasks of a plan as threads: each steps its blocks at its own period, from one common
-    zero.
+    """The tasks of a plan as threads: each with its own period, from one common zero.
 
     A cycle: wait for the deadline, refresh the mirrors, step all blocks, publish the image, push it
     to the ring, count. After an overrun whole periods are skipped and counted and the phase is

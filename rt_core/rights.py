@@ -1,5 +1,4 @@
-"""What this process may do to be on time: tries it, keeps it, and says what is missing and how to
-get it.
+"""What this process may do to be on time: taken where it can be, else told with its remedy.
 
 Nothing here is silent and nothing is fatal: the caller decides what to do without real time.
 """

@@ -5,10 +5,12 @@ moment `sequence` is s until image s + 2 begins, so that a reader never waits fo
 preempted.
 
 Ring: `written` and `dropped` (writer's line), `consumed` (reader's line), then slots of t_ns and
-image.
-A full ring drops the newest; produced = written + dropped.
+image. A full ring drops the newest; produced = written + dropped.
 
-All words are copied with relaxed atomics between the fences that the C11 model asks for.
+All words of a latest image are copied with relaxed atomics between the fences that the C11 model
+asks for.
+
+Source: H.-J. Boehm, Can seqlocks get along with programming language memory models?, 2012.
 """
 from libc.stdint cimport int64_t, uint64_t
 

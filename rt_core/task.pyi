@@ -1,0 +1,1 @@
+"""The thread of one task; for `Loop` only, there is nothing here for Python."""
