@@ -1,9 +1,10 @@
 """The cycle's one exchange with the bus: commands out, one frame, sensors in, as a block.
 
-The frame is built once and only its payload changes: FRMW 0x0910 (clock of the first slave, proves freshness),
-BRD 0x0130 (AL state of all), and per drive FPRD 0x0130 (AL status and code), LRD (inputs), LWR (outputs), so that a
-wrong working counter names the drive and the direction. Outputs live in the transmit buffer only; what comes back
-lies in another one and is unpacked only after every check. Nothing is sent twice in a cycle.
+The frame is built once and only its payload changes: FRMW 0x0910 (clock of the first slave, proves
+freshness), BRD 0x0130 (AL state of all), and per drive FPRD 0x0130 (AL status and code), LRD
+(inputs), LWR (outputs), so that a wrong working counter names the drive and the direction. Outputs
+live in the transmit buffer only; what comes back lies in another one and is unpacked only after
+every check. Nothing is sent twice in a cycle.
 """
 from collections.abc import Mapping, Sequence
 
@@ -15,15 +16,15 @@ from posix.time cimport timespec
 
 from io_bridge.cia402 cimport OPERATION_ENABLED, UNKNOWN, DriveState, decode, next_control
 from io_bridge.frame cimport (
-    BRD, CYCLE_INDEX_FIRST, DATAGRAM_HEADER, FIRST_DATAGRAM, FPRD, FRMW, LRD, LWR, MAX_FRAME, WKC_SIZE,
+    BRD, CYCLE_INDEX_FIRST, DATAGRAM_HEADER, FIRST_DATAGRAM, FPRD, FRMW, LRD, LWR, MAX_FRAME,
+    WKC_SIZE,
     Datagram, datagram_at, frame_add, frame_begin, frame_end, frame_length,
 )
 from io_bridge.link cimport Link
 from io_bridge.monotonic cimport monotonic_ns
-from io_bridge.wire cimport get16, get32, get64, put16, put32
-from rt_core.block cimport BlockView
+from io_bridge.wire cimport get16, get32, get64, put16
 
-from io_bridge.drive_config import DriveConfig, pdo_offset
+from io_bridge.drive_config import DriveConfig, pdo_bytes, pdo_offset
 from io_bridge.pdo_layout import SlaveLayout
 from rt_core.block import BLOCK_ABI, BLOCK_CAPSULE
 
@@ -35,12 +36,19 @@ cdef extern from "<time.h>" nogil:
 cdef extern from * nogil:
     """
     static int take(int *owner, int who) {
-        int free_ = 0;
-        return __atomic_compare_exchange_n(owner, &free_, who, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+        int nobody = 0;
+        return __atomic_compare_exchange_n(owner, &nobody, who, 0, __ATOMIC_ACQ_REL,
+                                           __ATOMIC_ACQUIRE);
     }
-    static void release(int *owner) { __atomic_store_n(owner, 0, __ATOMIC_RELEASE); }
-    static void raise_flag(int *flag, int value) { __atomic_store_n(flag, value, __ATOMIC_RELEASE); }
-    static int flag_up(int *flag) { return __atomic_load_n(flag, __ATOMIC_ACQUIRE); }
+    static void release(int *owner) {
+        __atomic_store_n(owner, 0, __ATOMIC_RELEASE);
+    }
+    static void raise_flag(int *flag, int value) {
+        __atomic_store_n(flag, value, __ATOMIC_RELEASE);
+    }
+    static int flag_up(int *flag) {
+        return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
+    }
     """
     bint take(int *owner, int who)
     void release(int *owner)
@@ -75,9 +83,13 @@ FAULTS = {
 """Fault code of `step` in words."""
 
 DRIVE_READS = ("torque_nm", "enable", "reset")
-DRIVE_WRITES = ("position_count", "valid", "velocity_count_s", "torque_actual_nm", "statusword", "operational",
-                "al_state", "al_code", "wkc", "wkc_expected", "sensor_torque_nm")
-BUS_WRITES = ("lost", "late", "exchange_ns", "dc_time_ns", "al_state", "wkc", "wkc_expected", "valid")
+DRIVE_WRITES = (
+    "position_count", "valid", "velocity_count_s", "torque_actual_nm", "statusword", "operational",
+    "al_state", "al_code", "wkc", "wkc_expected", "sensor_torque_nm",
+)
+BUS_WRITES = (
+    "lost", "late", "exchange_ns", "dc_time_ns", "al_state", "wkc", "wkc_expected", "valid",
+)
 
 cdef enum:                        # positions in the tuples above
     TORQUE = 0
@@ -132,7 +144,8 @@ cdef int pack(ExchangeState *x, DriveIo *d) noexcept nogil:
 
 
 cdef void stamp(ExchangeState *x) noexcept nogil:
-    """Give the frame its next index and take the last reply's traces out of the fields slaves count in."""
+    """Give the frame its next index and take the last reply's traces out of the fields slaves count
+    in."""
     cdef int at = FIRST_DATAGRAM
     x.index = <uint8_t> (CYCLE_INDEX_FIRST | (x.index + 1) & 0x7F)
     while at < x.size:
@@ -160,7 +173,8 @@ cdef int is_reply(const ExchangeState *x, int size) noexcept nogil:
 
 
 cdef int await_reply(ExchangeState *x, int64_t deadline_ns) noexcept nogil:
-    """Wait for the reply to the frame sent; an older one counts as late. Return 1, or 0 at the deadline."""
+    """Wait for the reply to the frame sent; an older one counts as late. Return 1, or 0 at the
+    deadline."""
     cdef int size
     while True:
         size = x.transport.receive(x.transport.self, x.rx, MAX_FRAME, deadline_ns)
@@ -288,7 +302,8 @@ cdef int exchange(ExchangeState *x, int64_t t_ns) noexcept nogil:
     stamp(x)
     x.late += x.transport.drain(x.transport.self)
     good = 0
-    if x.transport.send(x.transport.self, x.tx, x.size, t_ns) == 0 and await_reply(x, begin + x.budget_ns):
+    if (x.transport.send(x.transport.self, x.tx, x.size, t_ns) == 0
+            and await_reply(x, begin + x.budget_ns)):
         good = receive(x)
     else:
         receive_nothing(x)
@@ -309,7 +324,8 @@ cdef void mark_invalid(ExchangeState *x) noexcept nogil:
 
 
 cdef int step(void *self, int64_t t_ns) noexcept nogil:
-    """BlockView.step. A keeper that is in the middle of its frame costs this cycle its inputs, never time."""
+    """BlockView.step. A keeper that is in the middle of its frame costs this cycle its inputs,
+    never time."""
     cdef ExchangeState *x = <ExchangeState *> self
     cdef int fault
     if not x.ready:
@@ -344,9 +360,9 @@ cdef void keep(ExchangeState *x, int64_t period_ns) noexcept nogil:
 cdef class Exchange:
     """Cyclic exchange with every drive of a bus; a block.
 
-    Ports are ``<drive>/<quantity>`` and ``<bus>/<quantity>``, see `DRIVE_READS`, `DRIVE_WRITES` and `BUS_WRITES`; a
-    port's signal path is the port itself unless `paths` says otherwise. On a lost, late or wrong frame the inputs keep
-    their last values and ``valid`` is 0.
+    Ports are ``<drive>/<quantity>`` and ``<bus>/<quantity>``, see `DRIVE_READS`, `DRIVE_WRITES` and
+    `BUS_WRITES`; a port's signal path is the port itself unless `paths` says otherwise. On a lost,
+    late or wrong frame the inputs keep their last values and ``valid`` is 0.
 
     Parameters
     ----------
@@ -370,7 +386,8 @@ cdef class Exchange:
     ETG.1000.4 (datagrams, working counter), CiA 402-2 (drive states).
     """
 
-    def __init__(self, drives: Sequence[DriveConfig], *, name: str = "bus", paths: Mapping[str, str] | None = None,
+    def __init__(self, drives: Sequence[DriveConfig], *, name: str = "bus", paths: Mapping[str,
+                 str] | None = None,
                  budget_us: float = 300.0, bad_limit: int = 3) -> None:
         cdef ExchangeState *x = &self.state
         cdef DriveIo *d
@@ -392,7 +409,8 @@ cdef class Exchange:
         paths = dict(paths or {})
         unknown = sorted(set(paths) - set(reads) - set(writes))
         if unknown:
-            mistakes.append(f"paths: no port {', '.join(unknown)}; the ports are {', '.join(reads + writes)}")
+            known = ", ".join(reads + writes)
+            mistakes.append(f"paths: no port {', '.join(unknown)}; the ports are {known}")
         if mistakes:
             raise ValueError(f"bus {name!r}: " + "; ".join(mistakes))
         self.name = name
@@ -452,7 +470,8 @@ cdef class Exchange:
                 d.writes[TORQUE_ACTUAL][0] = NAN
             if d.i_sensor < 0:
                 d.writes[SENSOR][0] = NAN
-        x.writes[BUS_WKC_EXPECTED][0] = 2.0 * x.n_drives + x.n_slaves + (x.n_slaves if x.clock_at else 0)
+        # inputs and outputs of each drive, the state and the clock of each slave
+        x.writes[BUS_WKC_EXPECTED][0] = 2 * x.n_drives + x.n_slaves * (2 if x.clock_at else 1)
 
     def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None:
         """Take the address of one float64 cell per port, in port order."""
@@ -468,7 +487,8 @@ cdef class Exchange:
         # a capsule keeps the pointer to its name, so the name lives as long as the module
         return PyCapsule_New(&self.view, _capsule_name, NULL)
 
-    def configure(self, link: Link, layouts: Sequence[SlaveLayout], *, n_slaves: int, clock_station: int = 0) -> None:
+    def configure(self, link: Link, layouts: Sequence[SlaveLayout], *, n_slaves: int,
+                  clock_station: int = 0) -> None:
         """Build the cycle's frame. Outside the cycle, before the first step.
 
         Parameters
@@ -479,7 +499,8 @@ cdef class Exchange:
         n_slaves : int
             All slaves in the ring, with those that are no drives.
         clock_station : int
-            Station address of the reference clock; 0 = no slave has a clock, freshness rests on the index alone.
+            Station address of the reference clock; 0 = no slave has a clock, freshness rests on the
+            index alone.
         """
         cdef ExchangeState *x = &self.state
         cdef DriveIo *d
@@ -500,9 +521,9 @@ cdef class Exchange:
             drive = self.drives[i]
             for size, pdo, what in ((layout.n_outputs, drive.rx_pdo, "outputs"),
                                     (layout.n_inputs, drive.tx_pdo, "inputs")):
-                if 8 * size != sum(bits for _, _, bits in pdo):
-                    raise ValueError(f"bus {self.name!r}: {drive.name} maps {size} bytes of {what}, its PDO has "
-                                     f"{sum(bits for _, _, bits in pdo) // 8}")
+                if size != pdo_bytes(pdo):
+                    raise ValueError(f"bus {self.name!r}: {drive.name} maps {size} bytes of "
+                                     f"{what}, its PDO has {pdo_bytes(pdo)}")
             d.al_at = at
             at = frame_add(x.tx, at, FPRD, 0, 0x0130 << 16 | layout.station, 6)
             d.inputs_at = at
@@ -510,7 +531,7 @@ cdef class Exchange:
             d.outputs_at = at
             at = frame_add(x.tx, at, LWR, 0, layout.outputs_at, layout.n_outputs) if at > 0 else -1
             if at < 0:
-                raise ValueError(f"bus {self.name!r}: process data of {x.n_drives} drives exceed one frame")
+                raise ValueError(f"bus {self.name!r}: {x.n_drives} drives exceed one frame")
             d.state = UNKNOWN
         x.size = frame_end(x.tx, at)
         x.n_slaves = n_slaves
@@ -531,7 +552,8 @@ cdef class Exchange:
         return fault
 
     def keep(self, period_us: float) -> None:
-        """Exchange safe outputs at a period, without the GIL, until `stop_keeping` or the first cycle's step."""
+        """Exchange safe outputs at a period, without the GIL, until `stop_keeping` or the first
+        cycle's step."""
         cdef int64_t period_ns = <int64_t> (1000.0 * period_us)
         if not self.state.ready:
             raise RuntimeError(f"bus {self.name!r}: configure it first")
@@ -575,7 +597,8 @@ cdef class Exchange:
                 "bad_in_row": self.state.bad_in_row, "fault": self.state.fault}
 
     def drive_status(self, i: int) -> tuple[int, int, int, int]:
-        """Return AL status, AL status code, statusword and working counter of drive i, as last seen."""
+        """Return AL status, AL status code, statusword and working counter of drive i, as last
+        seen."""
         cdef DriveIo *d
         if not 0 <= i < self.state.n_drives:
             raise IndexError(f"drive {i} of {self.state.n_drives}")

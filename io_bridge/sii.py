@@ -51,7 +51,9 @@ def checksum(config_words: bytes) -> int:
     return crc
 
 
-def image(identity: Identity, name: str, managers: tuple[SyncManager, ...], alias: int = 0) -> bytes:
+def image(
+    identity: Identity, name: str, managers: tuple[SyncManager, ...], alias: int = 0
+) -> bytes:
     """Return the EEPROM image of a CoE device without complete access.
 
     Parameters

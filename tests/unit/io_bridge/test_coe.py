@@ -24,10 +24,13 @@ def preop(segment_master):
 
 
 def request(master, body, kind=3, service=2):
-    """Send a raw mailbox request; return the reply's type, service and the bytes from the SDO command on."""
+    """Send a raw mailbox request; return the reply's type, service and the bytes from the SDO
+    command on."""
     payload = struct.pack("<H", service << 12) + body
     master.write(
-        STATION, 0x1000, (struct.pack("<HHBB", len(payload), 0, 0, kind) + payload).ljust(128, b"\0")
+        STATION,
+        0x1000,
+        (struct.pack("<HHBB", len(payload), 0, 0, kind) + payload).ljust(128, b"\0"),
     )
     data = master.read(STATION, 0x1100, 128)
     size = int.from_bytes(data[:2], "little")

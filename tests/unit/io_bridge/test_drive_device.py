@@ -14,7 +14,8 @@ CONFIG = DriveConfig(tx_pdo=(*TX_PDO, SENSOR))
 
 @pytest.fixture
 def in_op(segment_master):
-    """Return a function that starts a drive in OP, and one that exchanges a controlword and a torque with it."""
+    """Return a function that starts a drive in OP, and one that exchanges a controlword and a
+    torque with it."""
 
     def start(**plant):
         device = DriveDevice(DrivePlant(**plant))
@@ -85,7 +86,11 @@ def test_a_fault_is_left_by_a_rising_reset_bit_only(in_op):
     exchange(0x0F, 500)
     device.trip(0x2310)
     assert device.wanted_torque_nm == 0.0
-    assert states(exchange, 0x0F, 0x06, 0x80, 0x80) == ["fault", "fault", *["switch on disabled"] * 2]
+    assert states(exchange, 0x0F, 0x06, 0x80, 0x80) == [
+        "fault",
+        "fault",
+        *["switch on disabled"] * 2,
+    ]
     device.trip(0x2310)
     assert states(exchange, 0x80, 0x00, 0x80) == ["fault", "fault", "switch on disabled"]
 

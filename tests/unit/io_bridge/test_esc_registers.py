@@ -108,7 +108,9 @@ def test_a_reference_time_written_shows_the_difference_not_itself(master):
 
 def test_link_status_tells_the_last_slave_from_the_others(segment_master):
     master = segment_master(DriveDevice(), DriveDevice())
-    first, last = (int.from_bytes(master.read(master.address(i), 0x0110, 2), "little") for i in (0, 1))
+    first, last = (
+        int.from_bytes(master.read(master.address(i), 0x0110, 2), "little") for i in (0, 1)
+    )
     assert first >> 4 & 3 == 3
     assert last >> 4 & 3 == 1
 
@@ -131,6 +133,16 @@ def test_process_data_is_closed_before_safeop(master, in_safeop):
     master.request(0x1001, 2)
     master.await_state(0x1001, 2)
     assert master.access(LRD, in_safeop.inputs_at, 0, bytes(in_safeop.n_inputs))[1] == 0
+
+
+def test_a_sync_manager_moved_later_does_not_move_the_data(master, in_safeop, drive):
+    before = drive.memory(0x1800, in_safeop.n_inputs), drive.memory(0x2FF0, 0x10)
+    for start in (0x2FFF, 0xFFFF, 0x0000):
+        master.write(0x1001, 0x0818, struct.pack("<H", start))
+        master.write(0x1001, 0x0810, struct.pack("<H", start))
+        master.read(0x1001, 0x0130, 2)
+    assert drive.memory(0x2FF0, 0x10) == before[1]
+    assert drive.memory(0x1800, 2) == before[0][:2]
 
 
 def test_the_watchdog_ends_op_at_its_own_instant(segment_master, drive):

@@ -8,7 +8,9 @@ from io_bridge.sii import Identity, checksum, image, sync_managers
 def categories(content):
     at, found = 128, {}
     while True:
-        kind, words = struct.unpack_from("<HH", content, at) if at + 4 <= len(content) else (0xFFFF, 0)
+        kind, words = (
+            struct.unpack_from("<HH", content, at) if at + 4 <= len(content) else (0xFFFF, 0)
+        )
         if kind == 0xFFFF:
             return found
         found[kind] = content[at + 4 : at + 4 + 2 * words]
