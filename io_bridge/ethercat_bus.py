@@ -29,7 +29,8 @@ from io_bridge.pdo_layout import SlaveLayout, from_fmmus, watchdog_registers
 from io_bridge.sii import Identity
 
 REPLY_TIMEOUT_US = 20_000
-"""Of pysoem's datagrams, outside the cycle; its own 2 ms is too short for a slave that is a process."""
+"""Of pysoem's datagrams, outside the cycle; its own 2 ms is too short for a slave that is a
+process."""
 IO_MAP_BYTES = 4096
 """Size of pysoem's process image; it writes past its end without a check."""
 SAFE_CYCLES = 4
@@ -201,7 +202,8 @@ class EthercatBus:
         self.close()
 
     def _map_until(self, deadline: float) -> list[SlaveLayout]:
-        """Map, from the start again when an answer was lost; not in the cycle, so patience is free."""
+        """Map, from the start again when an answer was lost; not in the cycle, so patience is
+        free."""
         while True:
             try:
                 return self._map()
