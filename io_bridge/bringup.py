@@ -1,4 +1,5 @@
-"""A small EtherCAT master for the in-process segment: from power-up to SAFEOP with real datagrams, and to OP.
+"""A small EtherCAT master for the in-process segment: from power-up to SAFEOP with real datagrams,
+and to OP.
 
 It is the counterpart of what pysoem does on a real interface, and like it is not part of the cycle.
 """
@@ -109,7 +110,7 @@ class Master:
         else:
             raise BringUpError(f"slave {station:#06x}: the mailbox stays empty")
         size, kind = struct.unpack_from("<HxxxB", data)
-        if kind & 0x0F != 3 or 6 + size > len(data) or size < 10 and size != 3 + 7:
+        if kind & 0x0F != 3 or 6 + size > len(data) or (size < 10 and size != 3 + 7):
             raise BringUpError(f"slave {station:#06x}: no CoE in the mailbox ({data[:12].hex()})")
         reply = data[8 : 6 + size]
         if reply[0] == 0x80:

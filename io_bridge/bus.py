@@ -24,8 +24,9 @@ class BusFault:
 class Bus(Protocol):
     """Lifecycle of a bus: any order of calls is safe, each may be repeated.
 
-    The signal table needs `block()`'s ports, and `bind` is called on it, before or after `open`. The cycle runs
-    between `to_op` and `close`; stop it before `close`. As a context manager a bus opens and closes itself.
+    The signal table needs `block()`'s ports, and `bind` is called on it, before or after `open`.
+    The cycle runs between `to_op` and `close`; stop it before `close`. As a context manager a bus
+    opens and closes itself.
     """
 
     def block(self) -> Exchange:
@@ -44,7 +45,8 @@ class Bus(Protocol):
         """
 
     def close(self) -> None:
-        """Zero torque, drives disabled, slaves to SAFEOP and INIT, interface released. Never raises on a dead bus."""
+        """Zero torque, drives disabled, slaves to SAFEOP and INIT, interface released. Never raises
+        on a dead bus."""
 
     def faults(self) -> list[BusFault]:
         """Return what is wrong now; empty when all is well."""

@@ -44,7 +44,8 @@ cdef int decode(uint16_t statusword) noexcept nogil:
 
 
 cdef uint16_t next_control(int state, int enable, int reset) noexcept nogil:
-    """Return the controlword that leads one step towards what is wanted; `reset` acts in the fault state alone."""
+    """Return the controlword that leads one step towards what is wanted; `reset` acts in the fault
+    state alone."""
     if state == FAULT and reset:
         return FAULT_RESET
     return command[state][1 if enable else 0]

@@ -1,7 +1,8 @@
 """SDO server of an emulated device (CANopen over EtherCAT, ETG.1000.6 section 5.6).
 
-Expedited and normal download, expedited, normal and segmented upload. Complete access and segmented download are
-refused by abort (the SII does not offer them); the information service is refused by its own error reply.
+Expedited and normal download, expedited, normal and segmented upload. Complete access and segmented
+download are refused by abort (the SII does not offer them); the information service is refused by
+its own error reply.
 """
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
@@ -51,7 +52,8 @@ cdef int mailbox_error(CoeServer *coe, uint8_t *reply, int code) noexcept nogil:
     return finish(coe, reply, TYPE_ERROR, 0, 4)
 
 
-cdef int abort_transfer(CoeServer *coe, const uint8_t *request, uint8_t *reply, uint32_t code) noexcept nogil:
+cdef int abort_transfer(CoeServer *coe, const uint8_t *request, uint8_t *reply,
+                        uint32_t code) noexcept nogil:
     coe.segment = NULL
     reply[SDO] = ABORT
     memcpy(reply + SDO + 1, request + SDO + 1, 3)
@@ -80,7 +82,8 @@ cdef int upload(CoeServer *coe, const Entry *entry, uint8_t *reply, int capacity
     return finish(coe, reply, TYPE_COE, SERVICE_RESPONSE, 10 + size)
 
 
-cdef int upload_segment(CoeServer *coe, const uint8_t *request, uint8_t *reply, int capacity) noexcept nogil:
+cdef int upload_segment(CoeServer *coe, const uint8_t *request, uint8_t *reply,
+                        int capacity) noexcept nogil:
     cdef int room = capacity - SDO - 1
     cdef int size = coe.segment_left
     if coe.segment == NULL:
@@ -132,7 +135,8 @@ cdef int download(CoeServer *coe, Entry *entry, const uint8_t *request, int payl
 
 cdef int coe_answer(CoeServer *coe, const uint8_t *request, int n, uint8_t *reply, int capacity,
                     int al_state) noexcept nogil:
-    """Answer one mailbox request of n bytes. Return the reply's length (capacity is at least 16), 0 for none."""
+    """Answer one mailbox request of n bytes. Return the reply's length (capacity is at least 16), 0
+    for none."""
     cdef int payload = get16(request) if n >= MAILBOX_HEADER else 0
     cdef int service, command
     cdef Entry *entry

@@ -60,7 +60,8 @@ class DriveConfig:
     counts_per_rev : int
         Increments of 0x6064 per revolution of the shaft.
     sign : {1, -1}
-        -1 when the drive counts and pushes against the rig's positive sense; applied to position, velocity and torque.
+        -1 when the drive counts and pushes against the rig's positive sense; applied to position,
+        velocity and torque.
     identity : Identity, optional
         The slave found must say the same of itself; None = not checked. Serial 0 = any.
     rx_pdo, tx_pdo : tuple of (index, subindex, bits)
@@ -129,7 +130,8 @@ class DrivePlant:
     hands_stiffness_nm_rad, hands_damping_nms : float
         Of the spring.
     amplitude_rad, frequency_hz, offset_rad, start_s : float
-        Trajectory offset + r(t) amplitude sin(2 pi f t); r rises smoothly from 0 to 1 within start_s.
+        Trajectory offset + r(t) amplitude sin(2 pi f t); r rises smoothly from 0 to 1 within
+        start_s.
     name : str
         Device name in EEPROM and object 0x1008.
     mailbox_bytes : int

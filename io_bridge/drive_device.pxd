@@ -30,6 +30,7 @@ cdef class DriveDevice(SlaveDevice):
     cdef Drive drive
     cdef readonly object parameters
 
-    cdef void *_object(self, int index, int subindex, int size, int access, int64_t value=*) except NULL
+    cdef void *_object(self, int index, int subindex, int size, int access,
+                       int64_t value=*) except NULL
     cdef int _text(self, int index, str text) except -1
     cdef int _pdo(self, int assign, int index, entries) except -1

@@ -1,4 +1,5 @@
-"""A simulated CiA 402 servo drive in cyclic synchronous torque mode, with its motor, behind a slave controller."""
+"""A simulated CiA 402 servo drive in cyclic synchronous torque mode, with its motor, behind a slave
+controller."""
 import math
 
 from libc.math cimport floor
@@ -9,10 +10,9 @@ from io_bridge.coe cimport coe_answer
 from io_bridge.drive_plant cimport FREE, PRESCRIBED, SPRING, plant_advance, plant_reset
 from io_bridge.esc_memory cimport AL_OP, AL_WATCHDOG, SII_BYTES
 from io_bridge.object_dictionary cimport (
-    MAP_INPUT, MAP_OUTPUT, READ, WRITE, WRITE_PREOP, ObjectDictionary, od_add, od_give_inputs, od_map,
+    MAP_INPUT, MAP_OUTPUT, READ, WRITE, WRITE_PREOP, od_add, od_give_inputs, od_map,
     od_take_outputs,
 )
-from io_bridge.wire cimport put16, put32
 
 from io_bridge.drive_config import RX_PDO, SENSOR, SIMULATED_IDENTITY, TX_PDO, DrivePlant
 from io_bridge.sii import image, sync_managers
@@ -65,7 +65,8 @@ cdef void publish(Drive *d) noexcept nogil:
 
 
 cdef void command(Drive *d) noexcept nogil:
-    """Objects to physics: the current loop's input; zero in every state but Operation enabled in OP."""
+    """Objects to physics: the current loop's input; zero in every state but Operation enabled in
+    OP."""
     cdef int permille = d.target_torque[0]
     cdef int limit = d.max_torque[0]
     if d.state != OPERATION_ENABLED or not d.in_op or d.mode[0] != MODE_TORQUE:
@@ -168,7 +169,8 @@ cdef class DriveDevice(SlaveDevice):
         publish(d)
         self.power_on()
 
-    cdef void *_object(self, int index, int subindex, int size, int access, int64_t value=0) except NULL:
+    cdef void *_object(self, int index, int subindex, int size, int access,
+                       int64_t value=0) except NULL:
         cdef void *at = od_add(&self.drive.coe.od, index, subindex, size, access)
         if at == NULL:
             raise MemoryError("the drive's object dictionary is full")
@@ -182,7 +184,8 @@ cdef class DriveDevice(SlaveDevice):
         return 0
 
     cdef int _pdo(self, int assign, int index, entries) except -1:
-        """One assignment object with room for four PDOs, one mapping object with room for eight entries."""
+        """One assignment object with room for four PDOs, one mapping object with room for eight
+        entries."""
         cdef int i
         cdef int64_t word
         self._object(assign, 0, 1, READ | WRITE_PREOP, 1)
@@ -207,7 +210,8 @@ cdef class DriveDevice(SlaveDevice):
         self._text(0x1009, "emulated")
         self._text(0x100A, "1")
         self._object(0x1018, 0, 1, READ, 4)
-        for i, number in enumerate((identity.vendor, identity.product, identity.revision, identity.serial)):
+        for i, number in enumerate((identity.vendor, identity.product, identity.revision,
+                                   identity.serial)):
             self._object(0x1018, i + 1, 4, READ, number)
         self._object(0x1C00, 0, 1, READ, 4)
         for i in range(1, 5):
@@ -236,10 +240,11 @@ cdef class DriveDevice(SlaveDevice):
         self._object(0x6502, 0, 4, READ, 1 << 9)           # cyclic synchronous torque only
 
     def _write_sii(self, identity) -> None:
-        cdef bytes content = image(identity, self.parameters.name, sync_managers(self.parameters.mailbox_bytes))
+        cdef bytes content = image(identity, self.parameters.name,
+                                   sync_managers(self.parameters.mailbox_bytes))
         cdef const char *source = content
         if len(content) > SII_BYTES:
-            raise ValueError(f"EEPROM image of {len(content)} bytes: the controller holds {SII_BYTES}")
+            raise ValueError(f"EEPROM image of {len(content)} bytes: at most {SII_BYTES} fit")
         memcpy(self.esc.sii, source, len(content))
         self.esc.sii_size = len(content)
 

@@ -4,8 +4,9 @@
     tau T_motor' = T_wanted - T_motor
     T_hands = k (theta_h - theta) + c (theta_h' - w)            hands as a spring
 
-Linearly implicit midpoint rule in steps of at most 50 us (second order, stable for any k, c, b), the current loop
-exactly. Prescribed hands are a kinematic guidance: the wheel follows theta_h, and T_hands is its reaction.
+Linearly implicit midpoint rule in steps of at most 50 us (second order, stable for any k, c, b),
+the current loop exactly. Prescribed hands are a kinematic guidance: the wheel follows theta_h, and
+T_hands is its reaction.
 """
 from libc.math cimport M_PI, cos, exp, sin, sqrt
 from libc.stdint cimport int64_t
@@ -15,8 +16,10 @@ cdef enum:
     LONGEST_NS = 1000000000     # a gap beyond this is not integrated: the plant stood still
 
 
-cdef void hands_target(const Plant *p, double t, double *angle, double *rate, double *acceleration) noexcept nogil:
-    """offset + A r(t) sin(2 pi f t), r a quintic from 0 to 1 over start_s (twice differentiable at both ends)."""
+cdef void hands_target(const Plant *p, double t, double *angle, double *rate,
+                       double *acceleration) noexcept nogil:
+    """offset + A r(t) sin(2 pi f t), r a quintic from 0 to 1 over start_s (twice differentiable at
+    both ends)."""
     cdef double w = 2.0 * M_PI * p.frequency_hz
     cdef double s = sin(w * t)
     cdef double c = cos(w * t)
@@ -36,8 +39,9 @@ cdef void hands_target(const Plant *p, double t, double *angle, double *rate, do
 
 cdef double friction(const Plant *p, double rate, double *slope) noexcept nogil:
     """Viscous and smoothed dry friction torque, and its derivative by the rate."""
-    cdef double root = sqrt(rate * rate + p.coulomb_rad_s * p.coulomb_rad_s)
-    slope[0] = p.viscous_nms + p.coulomb_nm * p.coulomb_rad_s * p.coulomb_rad_s / (root * root * root)
+    cdef double corner2 = p.coulomb_rad_s * p.coulomb_rad_s
+    cdef double root = sqrt(rate * rate + corner2)
+    slope[0] = p.viscous_nms + p.coulomb_nm * corner2 / (root * root * root)
     return p.viscous_nms * rate + p.coulomb_nm * rate / root
 
 
@@ -67,7 +71,8 @@ cdef void substep(Plant *p, double t, double h, double decay) noexcept nogil:
     p.motor_nm = wanted + (before - wanted) * decay
     if p.hands == PRESCRIBED:
         hands_target(p, t + h, &p.angle_rad, &p.rate_rad_s, &acceleration)
-        p.sensor_nm = p.inertia_kg_m2 * acceleration + friction(p, p.rate_rad_s, &slope) - p.motor_nm
+        drag = friction(p, p.rate_rad_s, &slope)
+        p.sensor_nm = p.inertia_kg_m2 * acceleration + drag - p.motor_nm
         return
     motor = 0.5 * (before + p.motor_nm)
     drag = friction(p, p.rate_rad_s, &slope)
@@ -77,7 +82,8 @@ cdef void substep(Plant *p, double t, double h, double decay) noexcept nogil:
         k = p.hands_stiffness
         c = p.hands_damping
         hands_target(p, t + 0.5 * h, &target, &target_rate, &acceleration)
-    force = motor + k * (target - p.angle_rad - 0.5 * h * p.rate_rad_s) + c * (target_rate - p.rate_rad_s) - drag
+    force = motor - drag + c * (target_rate - p.rate_rad_s)
+    force += k * (target - p.angle_rad - 0.5 * h * p.rate_rad_s)
     change = h * force / (p.inertia_kg_m2 + 0.5 * h * (c + slope) + 0.25 * h * h * k)
     p.angle_rad += h * (p.rate_rad_s + 0.5 * change)
     p.rate_rad_s += change

@@ -1,15 +1,17 @@
-"""The application-layer state machine of a slave (ETG.1000.6 section 6): which requests are honoured, which code refuses."""
+"""The application-layer state machine of a slave (ETG.1000.6 section 6): which requests are
+honoured, which code refuses."""
 from libc.stdint cimport uint8_t
 
 from io_bridge.esc_memory cimport (
     AL_BOOT, AL_INIT, AL_INVALID_CHANGE, AL_INVALID_INPUTS, AL_INVALID_MAILBOX, AL_INVALID_OUTPUTS,
-    AL_NO_BOOT, AL_OP, AL_PREOP, AL_SAFEOP, AL_UNKNOWN_STATE, AL_WATCHDOG, N_SM, REG_AL_CODE,
-    REG_AL_CONTROL, REG_AL_STATUS, REG_SM, Esc,
+    AL_NO_BOOT, AL_OP, AL_PREOP, AL_SAFEOP, AL_UNKNOWN_STATE, AL_WATCHDOG, ESC_MEMORY, N_SM,
+    REG_AL_CODE, REG_AL_CONTROL, REG_AL_STATUS, REG_SM, Esc,
 )
 from io_bridge.wire cimport get16, put16
 
 cdef enum:
     ERROR_BIT = 0x10
+    REGISTERS = 0x1000
     SII_MAILBOX = 0x18 * 2   # receive offset and size, send offset and size
 
 
@@ -51,7 +53,8 @@ cdef int mailbox_matches(const Esc *esc, int i) noexcept nogil:
 
 
 cdef int start_inputs_outputs(Esc *esc) noexcept nogil:
-    """PREOP to SAFEOP: the mapped sizes must be those of SM2 and SM3. Return 0 or the code that refuses."""
+    """PREOP to SAFEOP: the mapped sizes must be those of SM2 and SM3. Return 0 or the code that
+    refuses."""
     cdef const uint8_t *sm2 = esc.memory + REG_SM + 16
     cdef const uint8_t *sm3 = esc.memory + REG_SM + 24
     cdef int n_outputs = 0
@@ -63,6 +66,13 @@ cdef int start_inputs_outputs(Esc *esc) noexcept nogil:
         return AL_INVALID_OUTPUTS
     if get16(sm3 + 2) != n_inputs or (n_inputs and (not sm3[6] & 1 or sm3[4] & 0x0F != 0x00)):
         return AL_INVALID_INPUTS
+    if n_outputs and not REGISTERS <= get16(sm2) <= ESC_MEMORY - n_outputs:
+        return AL_INVALID_OUTPUTS
+    if n_inputs and not REGISTERS <= get16(sm3) <= ESC_MEMORY - n_inputs:
+        return AL_INVALID_INPUTS
+    # a master that moves a sync manager later does not move these
+    esc.outputs_at = get16(sm2)
+    esc.inputs_at = get16(sm3)
     esc.n_outputs = n_outputs
     esc.n_inputs = n_inputs
     return 0

@@ -1,6 +1,7 @@
 """An emulated EtherCAT slave controller: its memory, and the seam to the device behind it.
 
-Register addresses and behaviour follow the ESC data sheet (ETG.1000.4, ETG.1000.6); numbers without a name are bits there.
+Register addresses and behaviour follow the ESC data sheet (ETG.1000.4, ETG.1000.6); numbers without
+a name are bits there.
 """
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
@@ -55,7 +56,8 @@ cdef enum:                   # AL status codes
 cdef struct Application:
     # the device behind the controller; each call is bounded and gets `self`
     void *self
-    # resolve the PDO assignment; write the bytes of outputs and inputs, return 0 or an AL status code
+    # resolve the PDO assignment; write the bytes of outputs and inputs, return 0 or an AL status
+    # code
     int (*map_pdos)(void *self, int *n_outputs, int *n_inputs) noexcept nogil
     # outputs arrived in OP (SM2 buffer, n bytes)
     void (*take_outputs)(void *self, const uint8_t *data, int n) noexcept nogil
@@ -63,7 +65,8 @@ cdef struct Application:
     void (*give_inputs)(void *self, uint8_t *data, int n) noexcept nogil
     # bring the device's physics and timers to t_ns
     void (*advance)(void *self, int64_t t_ns) noexcept nogil
-    # the AL state changed; outputs are to be safe unless state is AL_OP. code 0x1B: the watchdog did it
+    # the AL state changed; outputs are to be safe unless state is AL_OP. code 0x1B: the watchdog
+    # did it
     void (*al_changed)(void *self, int state, int code) noexcept nogil
     # answer the mailbox request of n bytes in `request` into `reply`; return its length, 0 for none
     int (*mailbox)(void *self, const uint8_t *request, int n, uint8_t *reply, int capacity,
@@ -79,10 +82,12 @@ cdef struct Esc:
     int outputs_valid            # SM2 was written since SAFEOP
     int outputs_new              # SM2 was written by the frame under way
     int op_pending               # OP asked, first outputs awaited
-    int n_outputs                # mapped bytes while SAFEOP or OP
+    int n_outputs                # mapped bytes while SAFEOP or OP, and where they lie
     int n_inputs
+    int outputs_at
+    int inputs_at
     int mailbox_repeat           # last repeat request bit seen in SM1
     uint8_t reply[256]           # last mailbox reply, for the repeat service
     int reply_size
-    int mute                     # a power-cut or unplugged slave: forwards, takes no part (fault injection)
+    int mute                     # without power: forwards, takes no part (fault injection)
     int frozen                   # answers with old inputs and an old clock (fault injection)

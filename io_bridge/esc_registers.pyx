@@ -1,6 +1,8 @@
-"""What a read or a write of controller memory does: sync managers, FMMUs, EEPROM, clock and watchdog registers.
+"""What a read or a write of controller memory does: sync managers, FMMUs, EEPROM, clock and
+watchdog registers.
 
-An access is granted as a whole or refused as a whole; a refused one leaves the datagram and the counter untouched.
+An access is granted as a whole or refused as a whole; a refused one leaves the datagram and the
+counter untouched.
 """
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
@@ -65,7 +67,8 @@ cdef int64_t watchdog_ns(const Esc *esc) noexcept nogil:
 
 
 cdef void esc_advance(Esc *esc, int64_t t_ns) noexcept nogil:
-    """Let local time pass: the device moves, and a watchdog that ends on the way acts at its own instant."""
+    """Let local time pass: the device moves, and a watchdog that ends on the way acts at its own
+    instant."""
     if t_ns <= esc.now_ns:
         return
     if esc.wd_deadline_ns and t_ns >= esc.wd_deadline_ns:
@@ -79,7 +82,7 @@ cdef void esc_advance(Esc *esc, int64_t t_ns) noexcept nogil:
     esc.now_ns = t_ns
     esc.app.advance(esc.app.self, t_ns)
     if esc.n_inputs and not esc.frozen:
-        esc.app.give_inputs(esc.app.self, esc.memory + get16(esc.memory + REG_SM + 24), esc.n_inputs)
+        esc.app.give_inputs(esc.app.self, esc.memory + esc.inputs_at, esc.n_inputs)
 
 
 cdef uint64_t system_time(const Esc *esc) noexcept nogil:
@@ -117,6 +120,7 @@ cdef int sm_access(Esc *esc, int address, int n, int writing) noexcept nogil:
 cdef int esc_read(Esc *esc, int address, int n, uint8_t *out) noexcept nogil:
     """Copy n bytes at `address` to `out`. Return 1, or 0 when the controller refuses."""
     cdef int sm
+    cdef uint8_t *registers
     if n <= 0 or address < 0 or address + n > ESC_MEMORY:
         return 0
     sm = sm_access(esc, address, n, 0)
@@ -125,14 +129,16 @@ cdef int esc_read(Esc *esc, int address, int n, uint8_t *out) noexcept nogil:
     if overlaps(address, n, REG_DC_TIME, 8) and not esc.frozen:
         put64(esc.memory + REG_DC_TIME, system_time(esc))
     memcpy(out, esc.memory + address, n)
-    if sm >= 0 and esc.memory[REG_SM + 8 * sm + 4] & 3 == 2:
-        if address + n == get16(esc.memory + REG_SM + 8 * sm) + get16(esc.memory + REG_SM + 8 * sm + 2):
-            esc.memory[REG_SM + 8 * sm + 5] &= ~MAILBOX_FULL & 0xFF
+    if sm >= 0:
+        registers = esc.memory + REG_SM + 8 * sm
+        if registers[4] & 3 == 2 and address + n == get16(registers) + get16(registers + 2):
+            registers[5] &= ~MAILBOX_FULL & 0xFF
     return 1
 
 
 cdef void eeprom_command(Esc *esc) noexcept nogil:
-    """Command in bits 8-10 of the control register: read four bytes, write one word, reload; done at once."""
+    """Command in bits 8-10 of the control register: read four bytes, write one word, reload; done
+    at once."""
     cdef uint8_t *control = esc.memory + REG_EEPROM_CONTROL
     cdef int command = control[1] & 0x07
     cdef uint32_t word = get32(esc.memory + REG_EEPROM_ADDRESS)
@@ -141,7 +147,7 @@ cdef void eeprom_command(Esc *esc) noexcept nogil:
         for i in range(4):
             offset = <int> (2 * word) + i if word < SII_BYTES else SII_BYTES
             esc.memory[REG_EEPROM_DATA + i] = esc.sii[offset] if offset < esc.sii_size else 0xFF
-    elif command == 2 and control[0] & 1 and 2 * word + 2 <= <uint32_t> esc.sii_size and word < SII_BYTES:
+    elif command == 2 and control[0] & 1 and word < <uint32_t> esc.sii_size // 2:
         memcpy(esc.sii + 2 * word, esc.memory + REG_EEPROM_DATA, 2)
     control[0] &= 0xFE
     control[1] = 0
@@ -156,7 +162,8 @@ cdef void clock_latch(Esc *esc) noexcept nogil:
 
 cdef void clock_compare(Esc *esc, uint64_t reference) noexcept nogil:
     """The difference register: own minus reference time, sign and magnitude."""
-    cdef int64_t difference = <int64_t> (system_time(esc) - reference - get32(esc.memory + REG_DC_DELAY))
+    cdef uint32_t delay = get32(esc.memory + REG_DC_DELAY)
+    cdef int64_t difference = <int64_t> (system_time(esc) - reference - delay)
     cdef int64_t size = -difference if difference < 0 else difference
     cdef uint32_t sign = <uint32_t> (difference < 0) << 31
     if size > 0x7FFFFFFF or size < 0:
@@ -165,7 +172,8 @@ cdef void clock_compare(Esc *esc, uint64_t reference) noexcept nogil:
 
 
 cdef void sm_registers_written(Esc *esc, const uint8_t *before) noexcept nogil:
-    """Status bytes are the controller's own; enabling or disabling clears them; bit 1 of activate asks for a repeat."""
+    """Status bytes are the controller's own; enabling or disabling clears them; bit 1 of activate
+    asks for a repeat."""
     cdef int i
     cdef uint8_t *sm
     for i in range(N_SM):
@@ -184,7 +192,8 @@ cdef void sm_registers_written(Esc *esc, const uint8_t *before) noexcept nogil:
 
 
 cdef int registers_write(Esc *esc, int address, int n, const uint8_t *data) noexcept nogil:
-    """Write the writable bytes of a register range and do what they ask for. Return 0 when none is writable."""
+    """Write the writable bytes of a register range and do what they ask for. Return 0 when none is
+    writable."""
     cdef uint8_t sm_before[8 * N_SM]
     cdef int i, first, last
     cdef int done = 0
@@ -247,12 +256,15 @@ cdef int esc_write(Esc *esc, int address, int n, const uint8_t *data) noexcept n
 
 cdef int fmmu_hit(const Esc *esc, int i, int direction, unsigned int logical, int n,
                   int *at, int *physical, int *size) noexcept nogil:
-    """Where FMMU i meets the datagram: offset in its data, physical address, bytes. Whole bytes only."""
+    """Where FMMU i meets the datagram: offset in its data, physical address, bytes. Whole bytes
+    only."""
     cdef const uint8_t *fmmu = esc.memory + REG_FMMU + 16 * i
     cdef int64_t start = get32(fmmu)
     cdef int64_t length = get16(fmmu + 4)
     cdef int64_t first, last
-    if not fmmu[12] & 1 or not fmmu[11] & direction or fmmu[6] != 0 or fmmu[7] != 7 or fmmu[10] != 0:
+    if not fmmu[12] & 1 or not fmmu[11] & direction:
+        return 0
+    if fmmu[6] != 0 or fmmu[7] != 7 or fmmu[10] != 0:
         return 0
     first = start if start > <int64_t> logical else <int64_t> logical
     last = start + length if start + length < <int64_t> logical + n else <int64_t> logical + n
@@ -318,5 +330,5 @@ cdef void esc_serve(Esc *esc) noexcept nogil:
         esc.outputs_new = 0
         al_outputs_arrived(esc)
         if al_state(esc) == AL_OP and esc.n_outputs:
-            esc.app.take_outputs(esc.app.self, esc.memory + get16(esc.memory + REG_SM + 16), esc.n_outputs)
+            esc.app.take_outputs(esc.app.self, esc.memory + esc.outputs_at, esc.n_outputs)
     serve_mailbox(esc)

@@ -1,8 +1,9 @@
 """The bus on a network interface: pysoem configures, our own frame runs the cycle.
 
-pysoem scans, maps and changes states from one ordinary thread; its socket is non-blocking and sees only its own
-indices. The cycle has a socket of its own. While OP is asked for, and until the cycle's first step, a keeper thread
-without the GIL exchanges the cycle's frame with zero outputs, so that no watchdog runs out in between.
+pysoem scans, maps and changes states from one ordinary thread; its socket is non-blocking and sees
+only its own indices. The cycle has a socket of its own. While OP is asked for, and until the
+cycle's first step, a keeper thread without the GIL exchanges the cycle's frame with zero outputs,
+so that no watchdog runs out in between.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ from io_bridge.packet_socket import PacketSocket, attach_filter
 from io_bridge.pdo_layout import SlaveLayout, from_fmmus, watchdog_registers
 from io_bridge.sii import Identity
 
+REPLY_TIMEOUT_US = 20_000
+"""Of pysoem's datagrams, outside the cycle; its own 2 ms is too short for a slave that is a
+process."""
 IO_MAP_BYTES = 4096
 """Size of pysoem's process image; it writes past its end without a check."""
 SAFE_CYCLES = 4
@@ -56,7 +60,8 @@ def _packet_sockets() -> set[int]:
 
 
 def _tame_pysoem_socket(fd: int) -> None:
-    """Non-blocking, or its timeouts are two jiffies at least; filtered, or the cycle's replies pile up in it."""
+    """Non-blocking, or its timeouts are two jiffies at least; filtered, or the cycle's replies pile
+    up in it."""
     os.set_blocking(fd, False)
     with socket.socket(fileno=os.dup(fd)) as copy:
         attach_filter(copy, 0x00, 0x7F)
@@ -125,6 +130,7 @@ class EthercatBus:
         if self._master is not None:
             return
         self._pysoem = _load_pysoem()
+        self._pysoem.settings.timeouts.ret = REPLY_TIMEOUT_US
         self._socket = PacketSocket(self.interface, poll=self._poll)
         before = _packet_sockets()
         master = self._pysoem.Master()
@@ -138,13 +144,14 @@ class EthercatBus:
             _tame_pysoem_socket(fd)
 
     def to_op(self, timeout_s: float = 5.0) -> None:
-        """Identify, map and bring every drive to OP with zero outputs; then keep it there until the cycle steps."""
+        """Identify, map and bring every drive to OP with zero outputs; then keep it there until the
+        cycle steps."""
         self.open()
         if self._exchange.in_service:
             return
         deadline = time.monotonic() + timeout_s
         try:
-            layouts = self._map()
+            layouts = self._map_until(deadline)
             self._start_keeper(layouts)
             self._request(OP, deadline)
         except Exception:
@@ -154,7 +161,8 @@ class EthercatBus:
         self._exchange.in_service = True
 
     def close(self) -> None:
-        """Zero torque, drives disabled, slaves to SAFEOP and INIT, sockets closed; on a dead bus as far as it goes."""
+        """Zero torque, drives disabled, slaves to SAFEOP and INIT, sockets closed; on a dead bus as
+        far as it goes."""
         if self._master is None:
             return
         exchange = self._exchange
@@ -193,8 +201,21 @@ class EthercatBus:
     ) -> None:
         self.close()
 
+    def _map_until(self, deadline: float) -> list[SlaveLayout]:
+        """Map, from the start again when an answer was lost; not in the cycle, so patience is
+        free."""
+        while True:
+            try:
+                return self._map()
+            except (self._pysoem.WkcError, self._pysoem.PacketError) as error:
+                if time.monotonic() > deadline:
+                    raise BringUpError(
+                        f"{self.interface}: a slave stopped answering while it was configured"
+                    ) from error
+
     def _map(self) -> list[SlaveLayout]:
-        """Scan, check identities, map the PDOs, reach SAFEOP; return where the process data lies."""
+        """Scan, check identities, map the PDOs, reach SAFEOP; return where the process data
+        lies."""
         master, drives = self._master, self._exchange.drives
         found = master.config_init()
         if found != len(drives):

@@ -1,9 +1,10 @@
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from _typeshed import ReadableBuffer
 
-class WireDatagram(NamedTuple):
+@dataclass(frozen=True)
+class WireDatagram:
     command: int
     index: int
     address: int

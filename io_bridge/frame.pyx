@@ -1,7 +1,8 @@
-"""Build and parse EtherCAT frames; every read of wire data is checked against the bytes that are there."""
+"""Build and parse EtherCAT frames; every read of wire data is checked against the bytes that are
+there."""
 import sys
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
@@ -13,7 +14,8 @@ if sys.byteorder != "little":
 
 
 cdef void frame_begin(uint8_t *frame) noexcept nogil:
-    """Broadcast destination, locally administered source with bit 1 of its first byte clear for the reply to set."""
+    """Broadcast destination, locally administered source with bit 1 of its first byte clear for the
+    reply to set."""
     memset(frame, 0xFF, 6)
     frame[6] = 0x10
     memset(frame + 7, 0x10, 5)
@@ -24,7 +26,8 @@ cdef void frame_begin(uint8_t *frame) noexcept nogil:
 
 cdef int frame_add(uint8_t *frame, int at, uint8_t command, uint8_t index, uint32_t address,
                    int size) noexcept nogil:
-    """Put a datagram with zeroed data at `at`; return the offset after it, or -1 when it does not fit."""
+    """Put a datagram with zeroed data at `at`; return the offset after it, or -1 when it does not
+    fit."""
     cdef int end = at + DATAGRAM_HEADER + size + WKC_SIZE
     if size < 0 or at < FIRST_DATAGRAM or end > MAX_FRAME:
         return -1
@@ -38,7 +41,8 @@ cdef int frame_add(uint8_t *frame, int at, uint8_t command, uint8_t index, uint3
 
 
 cdef int frame_end(uint8_t *frame, int at) noexcept nogil:
-    """Close a frame whose datagrams end at `at`: EtherCAT length, last "more" bit. Return the frame's length."""
+    """Close a frame whose datagrams end at `at`: EtherCAT length, last "more" bit. Return the
+    frame's length."""
     cdef int last = FIRST_DATAGRAM
     cdef int size
     put16(frame + ETHERNET_HEADER, <uint16_t> ((at - FIRST_DATAGRAM) | 0x1000))
@@ -52,7 +56,8 @@ cdef int frame_end(uint8_t *frame, int at) noexcept nogil:
 
 
 cdef int frame_length(const uint8_t *frame, int size) noexcept nogil:
-    """Return the offset after the last EtherCAT byte by the length field (NICs pad), or -1 if it is no EtherCAT frame."""
+    """Return the offset after the last EtherCAT byte by the length field (NICs pad), or -1 if it is
+    no EtherCAT frame."""
     cdef int header, length
     if size < FIRST_DATAGRAM + DATAGRAM_HEADER + WKC_SIZE or size > MAX_FRAME:
         return -1
@@ -66,7 +71,8 @@ cdef int frame_length(const uint8_t *frame, int size) noexcept nogil:
 
 
 cdef int datagram_at(const uint8_t *frame, int length, int at, Datagram *out) noexcept nogil:
-    """Read the datagram header at `at` of a frame of `length` bytes. Return 0, or -1 when it does not lie inside."""
+    """Read the datagram header at `at` of a frame of `length` bytes. Return 0, or -1 when it does
+    not lie inside."""
     cdef int field
     if at < FIRST_DATAGRAM or at + DATAGRAM_HEADER + WKC_SIZE > length:
         return -1
@@ -81,8 +87,10 @@ cdef int datagram_at(const uint8_t *frame, int length, int at, Datagram *out) no
     return -1 if out.next > length else 0
 
 
-class WireDatagram(NamedTuple):
-    """One datagram as Python sees it; `address` is logical, or register << 16 | station (or position)."""
+@dataclass(frozen=True)
+class WireDatagram:
+    """One datagram as Python sees it; `address` is logical, or register << 16 | station (or
+    position)."""
 
     command: int
     index: int

@@ -1,4 +1,5 @@
-"""What carries frames between the cycle and the slaves: a raw socket, or the segment in this process."""
+"""What carries frames between the cycle and the slaves: a raw socket, or the segment in this
+process."""
 from libc.stdint cimport int64_t, uint8_t
 
 cdef struct Transport:

@@ -1,6 +1,8 @@
-"""Run a command in a network namespace of its own with a veth pair in it: real frames without touching the host.
+"""Run a command in a network namespace of its own with a veth pair in it: real frames without
+touching the host.
 
-Root uses a plain network namespace; an ordinary user gets one inside a user namespace, where the kernel allows it.
+Root uses a plain network namespace; an ordinary user gets one inside a user namespace, where the
+kernel allows it.
 
 python -m io_bridge.namespace [--pair veth0 veth1] -- COMMAND...
 """
@@ -38,7 +40,8 @@ def _path() -> str:
 
 @functools.cache
 def why_not() -> str | None:
-    """Return why no namespace with a veth pair and raw sockets can be had here, or None when it can."""
+    """Return why no namespace with a veth pair and raw sockets can be had here, or None when it
+    can."""
     for tool, package in (("unshare", "util-linux"), ("ip", "iproute2")):
         if shutil.which(tool, path=_path()) is None:
             return f"the command {tool!r} is missing (package {package})"

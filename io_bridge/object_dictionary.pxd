@@ -1,4 +1,5 @@
-"""The objects of a CoE device: typed values by index and subindex, and the process data mapped from them."""
+"""The objects of a CoE device: typed values by index and subindex, and the process data mapped from
+them."""
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
 cdef enum:
@@ -34,7 +35,8 @@ cdef struct ObjectDictionary:
     Mapped inputs[MAX_MAPPED]
     int n_inputs
 
-cdef void *od_add(ObjectDictionary *od, int index, int subindex, int size, int access) noexcept nogil
+cdef void *od_add(ObjectDictionary *od, int index, int subindex, int size,
+                  int access) noexcept nogil
 cdef Entry *od_find(ObjectDictionary *od, int index, int subindex) noexcept nogil
 cdef int od_has_index(const ObjectDictionary *od, int index) noexcept nogil
 cdef uint32_t od_write(ObjectDictionary *od, Entry *entry, const uint8_t *data, int size,

@@ -1,6 +1,7 @@
 """Object dictionary of an emulated device: flat table, linear search, values in one pool.
 
-PDO assignment (0x1C12, 0x1C13) and mapping (0x16xx, 0x1Axx) are ordinary entries; `od_map` follows them.
+PDO assignment (0x1C12, 0x1C13) and mapping (0x16xx, 0x1Axx) are ordinary entries; `od_map` follows
+them.
 """
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
@@ -15,7 +16,8 @@ cdef enum:                     # SDO abort codes (CiA 301)
     ABORT_STATE = 0x08000022
 
 
-cdef void *od_add(ObjectDictionary *od, int index, int subindex, int size, int access) noexcept nogil:
+cdef void *od_add(ObjectDictionary *od, int index, int subindex, int size,
+                  int access) noexcept nogil:
     """Add an entry of zero value; return where its value lives, or NULL when the table is full."""
     cdef int room = (size + 7) & ~7
     cdef Entry *entry
@@ -54,7 +56,8 @@ cdef int is_pdo_mapping(int index) noexcept nogil:
 
 
 cdef int mappable(ObjectDictionary *od, uint32_t mapping, int access, Mapped *out) noexcept nogil:
-    """Resolve a mapping word (index, subindex, bits); index 0 is padding. Return 1 when it may be mapped."""
+    """Resolve a mapping word (index, subindex, bits); index 0 is padding. Return 1 when it may be
+    mapped."""
     cdef int bits = mapping & 0xFF
     cdef Entry *entry
     out.size = bits >> 3
@@ -81,13 +84,15 @@ cdef uint32_t od_write(ObjectDictionary *od, Entry *entry, const uint8_t *data, 
     if size != entry.size:
         return ABORT_SIZE
     if is_pdo_mapping(entry.index) and entry.subindex and get32(data):
-        if not mappable(od, get32(data), MAP_OUTPUT if entry.index < 0x1A00 else MAP_INPUT, &ignored):
+        if not mappable(od, get32(data), MAP_OUTPUT if entry.index < 0x1A00 else MAP_INPUT,
+                        &ignored):
             return ABORT_NOT_MAPPABLE
     memcpy(entry.value, data, size)
     return 0
 
 
-cdef int map_direction(ObjectDictionary *od, int assign, int access, Mapped *mapped, int *n_mapped) noexcept nogil:
+cdef int map_direction(ObjectDictionary *od, int assign, int access, Mapped *mapped,
+                       int *n_mapped) noexcept nogil:
     """Follow one assignment object. Return the bytes mapped, or -1 when it does not resolve."""
     cdef Entry *count = od_find(od, assign, 0)
     cdef Entry *pdo
@@ -117,7 +122,8 @@ cdef int map_direction(ObjectDictionary *od, int assign, int access, Mapped *map
 
 
 cdef int od_map(ObjectDictionary *od, int *n_outputs, int *n_inputs) noexcept nogil:
-    """Resolve both assignments for process data. Return 0 or the AL status code that refuses SAFEOP."""
+    """Resolve both assignments for process data. Return 0 or the AL status code that refuses
+    SAFEOP."""
     n_outputs[0] = map_direction(od, 0x1C12, MAP_OUTPUT, od.outputs, &od.n_outputs)
     if n_outputs[0] < 0:
         return AL_INVALID_OUTPUTS

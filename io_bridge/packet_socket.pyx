@@ -1,4 +1,5 @@
-"""EtherCAT frames on a Linux network interface: one AF_PACKET socket with a filter in the kernel."""
+"""EtherCAT frames on a Linux network interface: one AF_PACKET socket with a filter in the
+kernel."""
 import ctypes
 import socket
 import struct
@@ -31,7 +32,8 @@ cdef enum:
     DRAIN_LIMIT = 64        # frames thrown away in one cycle at most
 
 
-cdef int socket_receive(RawSocket *s, uint8_t *frame, int capacity, int64_t deadline_ns) noexcept nogil:
+cdef int socket_receive(RawSocket *s, uint8_t *frame, int capacity,
+                        int64_t deadline_ns) noexcept nogil:
     """Return the size of the next frame, 0 at the deadline, -1 when the interface is gone."""
     cdef pollfd waiting
     cdef timespec left
@@ -77,7 +79,8 @@ cdef int receive(void *self, uint8_t *frame, int capacity, int64_t deadline_ns) 
 
 
 def filter_program(first: int, last: int) -> list[tuple[int, int, int, int]]:
-    """Return the classic BPF program that lets EtherCAT frames pass whose first datagram index is first..last."""
+    """Return the classic BPF program that lets EtherCAT frames pass whose first datagram index is
+    first..last."""
     return [
         (0x28, 0, 0, 12),           # A = Ethertype
         (0x15, 0, 4, ETHERTYPE),
@@ -116,7 +119,8 @@ cdef class PacketSocket(Link):
         No such interface, or it is down.
     """
 
-    def __init__(self, interface: str, first: int = 0x80, last: int = 0xFF, *, poll: bool = False) -> None:
+    def __init__(self, interface: str, first: int = 0x80, last: int = 0xFF, *,
+                 poll: bool = False) -> None:
         self.interface = interface
         try:
             self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)

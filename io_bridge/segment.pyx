@@ -1,4 +1,5 @@
-"""An emulated EtherCAT segment: one frame goes in, passes every slave in ring order and comes out."""
+"""An emulated EtherCAT segment: one frame goes in, passes every slave in ring order and comes
+out."""
 from collections.abc import Sequence
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -6,7 +7,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy
 
 from io_bridge.esc_memory cimport (
-    ESC_MEMORY, REG_ALIAS, REG_DC_TIME, REG_DL_STATUS, REG_STATION, SII_BYTES, Esc,
+    ESC_MEMORY, REG_ALIAS, REG_DL_STATUS, REG_STATION, Esc,
 )
 from io_bridge.esc_registers cimport (
     esc_advance, esc_power_on, esc_read, esc_serve, esc_write, fmmu_read, fmmu_write,
@@ -18,8 +19,10 @@ from io_bridge.frame cimport (
 from io_bridge.wire cimport get16, put16
 
 
-cdef int read_write(Esc *esc, int reading, int writing, int address, int n, uint8_t *data) noexcept nogil:
-    """Read and/or write the slave; a read returns what was there before the write. Return the counter's increment."""
+cdef int read_write(Esc *esc, int reading, int writing, int address, int n,
+                    uint8_t *data) noexcept nogil:
+    """Read and/or write the slave; a read returns what was there before the write. Return the
+    counter's increment."""
     cdef uint8_t sent[MAX_FRAME]
     cdef int wkc = 0
     if reading and writing:
@@ -44,7 +47,8 @@ cdef int broadcast_read(Esc *esc, int address, int n, uint8_t *data) noexcept no
 
 cdef int logical_access(Esc *esc, int reading, int writing, uint32_t logical, int n,
                         uint8_t *data) noexcept nogil:
-    """Outputs are taken from what arrived before inputs are laid over it. Return the counter's increment."""
+    """Outputs are taken from what arrived before inputs are laid over it. Return the counter's
+    increment."""
     cdef int wkc = 0
     if writing:
         wkc = fmmu_write(esc, logical, n, data) * (2 if reading else 1)
@@ -95,8 +99,8 @@ cdef void ring_advance(Ring *ring, int64_t t_ns) noexcept nogil:
 cdef int ring_process(Ring *ring, uint8_t *frame, int size, int64_t t_ns) noexcept nogil:
     """Pass a frame through every slave at local time t_ns.
 
-    Return its length (unchanged), or 0 when it is malformed or foreign: then no slave has acted on it.
-    Bounded: at most MAX_FRAME / 12 datagrams times the slaves.
+    Return its length (unchanged), or 0 when it is malformed or foreign: then no slave has acted on
+    it. Bounded: at most MAX_FRAME / 12 datagrams times the slaves.
     """
     cdef Datagram d
     cdef int length = frame_length(frame, size)
@@ -129,11 +133,12 @@ cdef int ring_process(Ring *ring, uint8_t *frame, int size, int64_t t_ns) noexce
 
 
 cdef class SlaveDevice:
-    """A device behind an emulated slave controller; subclasses give the application its behaviour."""
+    """A device behind an emulated slave controller; subclasses give the application its
+    behaviour."""
 
     def __cinit__(self, *args, **kwargs):
         if type(self) is SlaveDevice:
-            raise TypeError("SlaveDevice has no application of its own: use a device such as DriveDevice")
+            raise TypeError("SlaveDevice has no application: use a device such as DriveDevice")
 
     def power_on(self) -> None:
         """Start over as after a power cycle."""
@@ -166,11 +171,11 @@ cdef class SlaveDevice:
     def frozen(self, value: bool) -> None:
         self.esc.frozen = value
 
-    def memory(self, address: int, size: int) -> bytes:
+    def memory(self, int address, int size) -> bytes:
         """Return controller memory as it is, without the effects a read on the wire has."""
         if address < 0 or size < 0 or address + size > ESC_MEMORY:
-            raise ValueError(f"{size} bytes at {address:#06x}: the controller has {ESC_MEMORY:#06x}")
-        return PyBytes_FromStringAndSize(<char *> &self.esc.memory[0] + address, size)
+            raise ValueError(f"{size} bytes at {address:#06x}: there are {ESC_MEMORY:#06x}")
+        return PyBytes_FromStringAndSize(<char *> self.esc.memory + address, size)
 
 
 cdef class Segment:
@@ -199,7 +204,8 @@ cdef class Segment:
                 put16(device.esc.memory + REG_DL_STATUS, 0x5A31)  # port 1 linked and open too
 
     def process(self, frame: bytes, t_ns: int) -> bytes | None:
-        """Return the frame as it leaves the segment at `t_ns`, or None when the slaves ignore it."""
+        """Return the frame as it leaves the segment at `t_ns`, or None when the slaves ignore
+        it."""
         cdef uint8_t buffer[MAX_FRAME]
         cdef int size = len(frame)
         if size > MAX_FRAME:

@@ -1,4 +1,5 @@
-"""The emulated segment called from the cycle itself: no socket, no thread, simulated time is nominal time."""
+"""The emulated segment called from the cycle itself: no socket, no thread, simulated time is
+nominal time."""
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 

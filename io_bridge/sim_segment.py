@@ -1,4 +1,5 @@
-"""The emulated segment as a process of its own on one end of a veth pair: for pysoem and for other masters.
+"""The emulated segment as a process of its own on one end of a veth pair: for pysoem and for other
+masters.
 
 python -m io_bridge.sim_segment --interface veth1 [--plant FILE.json ...]
 """
@@ -6,6 +7,7 @@ python -m io_bridge.sim_segment --interface veth1 [--plant FILE.json ...]
 from __future__ import annotations
 
 import argparse
+import contextlib
 import ctypes
 import json
 import os
@@ -91,10 +93,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             frames += serve(segment, wire, start_ns, LOOK_UP_S)
     finally:
         wire.close()
-    print(f"answered {frames} frames", flush=True)
-    for position, device in enumerate(devices):
-        state = words.al_state(device.al_status)
-        print(f"drive {position}: {state}, {device.wanted_torque_nm:.3f} Nm", flush=True)
+    # whoever started this may be gone, and its pipe with it
+    with contextlib.suppress(BrokenPipeError):
+        print(f"answered {frames} frames", flush=True)
+        for position, device in enumerate(devices):
+            state = words.al_state(device.al_status)
+            print(f"drive {position}: {state}, {device.wanted_torque_nm:.3f} Nm", flush=True)
     return 0
 
 

@@ -1,4 +1,5 @@
-"""The bus without hardware: the emulated segment in this process, behind the real frames of the real cycle."""
+"""The bus without hardware: the emulated segment in this process, behind the real frames of the
+real cycle."""
 
 from __future__ import annotations
 
@@ -19,14 +20,16 @@ OP_POLL_NS = 1_000_000
 
 
 class SimulatedBus:
-    """Drives emulated in this process; no rights, no sockets, simulated time is the cycle's nominal time.
+    """Drives emulated in this process; no rights, no sockets, simulated time is the cycle's nominal
+    time.
 
     Parameters
     ----------
     plants : sequence of DrivePlant, optional
         One simulated drive each; default one with its defaults.
     drives : sequence of DriveConfig, optional
-        What the master believes of them; default taken from the plants, the torque sensor mapped too.
+        What the master believes of them; default taken from the plants, the torque sensor mapped
+        too.
     name, paths, budget_us, bad_limit
         As for `Exchange`.
     """
@@ -121,7 +124,8 @@ class SimulatedBus:
 
 
 def simulated_drive(plant: DrivePlant, position: int = 0, n_drives: int = 1) -> DriveConfig:
-    """Return the configuration that fits a simulated drive; named ``drive``, or ``drive0``, ``drive1``, ..."""
+    """Return the configuration that fits a simulated drive; named ``drive``, or ``drive0``,
+    ``drive1``, ..."""
     return DriveConfig(
         name="drive" if n_drives == 1 else f"drive{position}",
         rated_torque_nm=plant.rated_torque_nm,

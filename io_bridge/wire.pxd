@@ -1,4 +1,5 @@
-"""Little-endian fields at any alignment. Callers check bounds; the host is little-endian (checked in frame.pyx)."""
+"""Little-endian fields at any alignment. Callers check bounds; the host is little-endian (checked
+in frame.pyx)."""
 from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 

@@ -1,4 +1,5 @@
-"""Real frames on a veth pair: pysoem brings the emulated drive to OP, our own frame runs beside it."""
+"""Real frames on a veth pair: pysoem brings the emulated drive to OP, our own frame runs beside
+it."""
 
 import json
 import os
@@ -40,7 +41,8 @@ def test_torque_turns_the_wheel_and_close_leaves_none(scenario):
     assert seen["drive/al_state"] == 8
     assert seen["drive/operational"] == 1
     assert seen["drive/torque_actual_nm"] == pytest.approx(0.5, abs=0.00637)
-    # 0.5 Nm on 0.06 kg m2 for some 0.4 s against 0.1 Nm of friction: well over a tenth of a turn, at rest before
+    # 0.5 Nm on 0.06 kg m2 for some 0.4 s against 0.1 Nm of friction: well over a tenth of a turn,
+    # at rest before
     assert found["rest"] == 0
     assert seen["drive/position_count"] > 0.05 * TURN
     assert seen["drive/velocity_count_s"] > 0

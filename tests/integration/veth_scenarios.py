@@ -1,4 +1,5 @@
-"""Scenarios on a veth pair, each run inside a network namespace of its own by test_veth.py; the result is one JSON line."""
+"""Scenarios on a veth pair, each run inside a network namespace of its own by test_veth.py; the
+result is one JSON line."""
 
 import ctypes
 import json
@@ -10,8 +11,8 @@ import time
 from io_bridge.bringup import BringUpError
 from io_bridge.drive_config import DrivePlant
 from io_bridge.ethercat_bus import EthercatBus
-from io_bridge.simulated_bus import simulated_drive
 from io_bridge.sii import Identity
+from io_bridge.simulated_bus import simulated_drive
 
 # generous, so that a busy machine does not decide the outcome
 BUDGET_US = 20_000.0
@@ -210,7 +211,7 @@ def sdo_beside_the_cycle(tmp):
 
 
 def two_drives(tmp):
-    segment = start_segment(
+    start_segment(
         tmp, [{"offset_rad": 0.1, "hands": "free"}, {"offset_rad": -0.2, "hands": "free"}]
     )
     with make_bus(2) as bus:

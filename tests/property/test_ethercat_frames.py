@@ -1,4 +1,5 @@
-"""Bytes off the wire: what is built reads back, and what is garbage changes nothing and breaks nothing."""
+"""Bytes off the wire: what is built reads back, and what is garbage changes nothing and breaks
+nothing."""
 
 import struct
 
@@ -61,12 +62,12 @@ def test_arbitrary_bytes_are_ignored_or_answered_at_their_length(frames):
     assert master.count() == 2
 
 
-# where accesses have effects: registers, mailboxes, process data, the last bytes of memory, and beyond
-places = st.integers(0, 0xFFFF) | st.sampled_from(
-    [0x0000, 0x0010, 0x0100, 0x0120, 0x0130, 0x0400, 0x0420, 0x0440, 0x0500, 0x0502, 0x0600, 0x0800]
-    + [0x0808, 0x0810, 0x0900, 0x0910, 0x0920, 0x0FFF, 0x1000, 0x1100, 0x1200, 0x1800]
-    + [0x2FFE, 0x2FFF, 0x3000, 0xFFFF]
-)
+# where accesses have effects: registers, mailboxes, process data, the last bytes of memory, and
+# beyond
+REGISTERS = [0x0000, 0x0010, 0x0100, 0x0120, 0x0130, 0x0400, 0x0420, 0x0440, 0x0500, 0x0502, 0x0600]
+MANAGERS = [0x0800, 0x0808, 0x0810, 0x0818, 0x0900, 0x0910, 0x0920, 0x0FFF]
+RAM = [0x1000, 0x1100, 0x1200, 0x1800, 0x2FFE, 0x2FFF, 0x3000, 0xFFFF]
+places = st.integers(0, 0xFFFF) | st.sampled_from([*REGISTERS, *MANAGERS, *RAM])
 who = st.sampled_from([0, 0xFFFF, 0x1001, 0x1002, 7])
 hostile = st.builds(
     WireDatagram,
@@ -74,6 +75,7 @@ hostile = st.builds(
     st.integers(0, 255),
     st.builds(lambda place, adp: place << 16 | adp, places, who) | st.integers(0, 80),
     st.binary(max_size=300) | st.integers(0, 1400).map(bytes),
+    st.just(0),
 )
 
 

@@ -1,4 +1,5 @@
-"""Working counters and data of every command against a small independent model of slaves with plain memory."""
+"""Working counters and data of every command against a small independent model of slaves with plain
+memory."""
 
 import struct
 from dataclasses import dataclass, field
@@ -17,7 +18,8 @@ LOGICAL = 0x10000
 
 @dataclass
 class Model:
-    """One slave as the standard's table of commands has it: RAM, a station address, two FMMUs on whole bytes."""
+    """One slave as the standard's table of commands has it: RAM, a station address, two FMMUs on
+    whole bytes."""
 
     station: int
     outputs: tuple[int, int, int]
@@ -25,11 +27,11 @@ class Model:
     ram: bytearray = field(default_factory=lambda: bytearray(0x3000 - RAM))
 
     def read(self, address, size):
-        inside = RAM <= address and address + size <= 0x3000
+        inside = address >= RAM and address + size <= 0x3000
         return bytes(self.ram[address - RAM : address - RAM + size]) if inside else None
 
     def write(self, address, data):
-        if not (RAM <= address and address + len(data) <= 0x3000):
+        if not (address >= RAM and address + len(data) <= 0x3000):
             return 0
         self.ram[address - RAM : address - RAM + len(data)] = data
         return 1

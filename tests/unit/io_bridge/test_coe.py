@@ -24,7 +24,8 @@ def preop(segment_master):
 
 
 def request(master, body, kind=3, service=2):
-    """Send a raw mailbox request; return the reply's type, service and the bytes from the SDO command on."""
+    """Send a raw mailbox request; return the reply's type, service and the bytes from the SDO
+    command on."""
     payload = struct.pack("<H", service << 12) + body
     master.write(
         STATION,

@@ -14,7 +14,8 @@ CONFIG = DriveConfig(tx_pdo=(*TX_PDO, SENSOR))
 
 @pytest.fixture
 def in_op(segment_master):
-    """Return a function that starts a drive in OP, and one that exchanges a controlword and a torque with it."""
+    """Return a function that starts a drive in OP, and one that exchanges a controlword and a
+    torque with it."""
 
     def start(**plant):
         device = DriveDevice(DrivePlant(**plant))

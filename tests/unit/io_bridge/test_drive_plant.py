@@ -123,7 +123,8 @@ def test_the_current_loop_lags_and_saturates(cells):
     wanted = math.floor(8.0 / 6.37 * 1000) * 6.37 / 1000
     assert bus.devices[0].wanted_torque_nm == pytest.approx(wanted, rel=1e-12)
     assert bus.devices[0].motor_torque_nm == pytest.approx(wanted * (1 - math.exp(-2.0)), rel=1e-9)
-    # momentum of the lagged torque: T (h - tau (1 - exp(-h / tau))); the midpoint rule's error is (h/tau)^2/12 of a part
+    # momentum of the lagged torque: T (h - tau (1 - exp(-h / tau))); the midpoint rule's error is
+    # (h/tau)^2/12 of a part
     momentum = wanted * (1e-3 - 0.5e-3 * (1 - math.exp(-2.0)))
     assert plant.inertia_kg_m2 * (bus.devices[0].rate_rad_s - start) == pytest.approx(
         momentum, rel=2e-3

@@ -135,6 +135,16 @@ def test_process_data_is_closed_before_safeop(master, in_safeop):
     assert master.access(LRD, in_safeop.inputs_at, 0, bytes(in_safeop.n_inputs))[1] == 0
 
 
+def test_a_sync_manager_moved_later_does_not_move_the_data(master, in_safeop, drive):
+    before = drive.memory(0x1800, in_safeop.n_inputs), drive.memory(0x2FF0, 0x10)
+    for start in (0x2FFF, 0xFFFF, 0x0000):
+        master.write(0x1001, 0x0818, struct.pack("<H", start))
+        master.write(0x1001, 0x0810, struct.pack("<H", start))
+        master.read(0x1001, 0x0130, 2)
+    assert drive.memory(0x2FF0, 0x10) == before[1]
+    assert drive.memory(0x1800, 2) == before[0][:2]
+
+
 def test_the_watchdog_ends_op_at_its_own_instant(segment_master, drive):
     segment = Segment([drive])
     from io_bridge.bringup import Master

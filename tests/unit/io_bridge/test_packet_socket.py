@@ -8,7 +8,8 @@ from io_bridge.packet_socket import PacketSocket, attach_filter
 
 @pytest.fixture
 def filtered():
-    """A pair of local sockets, the second behind the kernel's own filter machine: no rights needed."""
+    """A pair of local sockets, the second behind the kernel's own filter machine: no rights
+    needed."""
     first, second = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
     attach_filter(second, 0x80, 0xFF)
     second.setblocking(False)

@@ -3,8 +3,8 @@ import pytest
 from io_bridge.bringup import BringUpError
 from io_bridge.bus import Bus
 from io_bridge.drive_config import DriveConfig, DrivePlant
-from io_bridge.simulated_bus import SimulatedBus
 from io_bridge.sii import Identity
+from io_bridge.simulated_bus import SimulatedBus
 
 FREE = DrivePlant(hands="free")
 
