@@ -1,1 +1,3 @@
-"""Mechanism description to equations to kernel text to a compiled, verified module. Offline only."""
+"""Mechanism description to equations to kernel text to a compiled, verified module. Offline
+only.
+"""
