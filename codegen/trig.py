@@ -28,10 +28,9 @@ def _series(first: int, z: Fraction) -> Fraction:
 def coefficients() -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Coefficients of S and C, lowest power first."""
     span = Fraction((pi / 4 * 1.0001) ** 2)
-    nodes = [
-        span * (1 + Fraction(cos(pi * (2 * k + 1) / (2 * (DEGREE + 1))))) / 2
-        for k in range(DEGREE + 1)
-    ]
+    # rounded, so that no math library decides about the coefficients' last bits
+    cosines = [round(cos(pi * (2 * k + 1) / (2 * (DEGREE + 1))), 6) for k in range(DEGREE + 1)]
+    nodes = [span * (1 + Fraction(c)) / 2 for c in cosines]
     sine = _interpolate(nodes, [_series(3, z) for z in nodes])
     cosine = _interpolate(nodes, [-_series(4, z) for z in nodes])
     return tuple(map(float, sine)), tuple(map(float, cosine))

@@ -469,4 +469,5 @@ def _penalties(system: System, options: KernelOptions) -> tuple[list[float], flo
             alone = np.where(alone > 0.0, alone, alone.max())
         else:
             alone = spread
-    return [math.sqrt(m) for m in np.maximum(together, alone)], unit
+    # three digits are plenty for a penalty, and hide what linear algebra libraries differ in
+    return [float(f"{math.sqrt(m):.3g}") for m in np.maximum(together, alone)], unit
