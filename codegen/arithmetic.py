@@ -79,7 +79,7 @@ def evaluate(text: str, names: Mapping[str, Value]) -> Value:
     try:
         value = _walk(tree.body, names)
         parts = value if _is_vector(value) else (value,)
-        finite = all(math.isfinite(p) for p in parts)  # type: ignore[union-attr]
+        finite = all(math.isfinite(p) for p in parts)  # type: ignore[arg-type, union-attr]
     except (ZeroDivisionError, OverflowError, ValueError, RecursionError) as error:
         if isinstance(error, ArithmeticMistake):
             raise

@@ -1,4 +1,6 @@
-"""Kernels on demand: generate, compile, verify, cache by content hash; a warm start only hashes and loads."""
+"""Kernels on demand: generate, compile, verify, cache by content hash; a warm start only hashes and
+loads.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,8 @@ class BuiltKernel:
     module : module
         Has `Kernel` and `model_info()`.
     path : Path
-        The compiled module; `kernel.pyx`, `reference.py` (NumPy twin) and `build.json` lie beside it.
+        The compiled module; `kernel.pyx`, `reference.py` (NumPy twin) and `build.json` lie beside
+        it.
     hash : str
         Over mechanism, generator, options, compiler and Python ABI.
     seconds : float
@@ -119,7 +122,9 @@ def load(path: Path) -> ModuleType:
 
 
 def load_reference(path: Path) -> ModuleType:
-    """Load the NumPy twin that lies beside a compiled kernel, given the kernel's or the twin's path."""
+    """Load the NumPy twin that lies beside a compiled kernel, given the kernel's or the twin's
+    path.
+    """
     file = path if path.suffix == ".py" else path.with_name("reference.py")
     spec = importlib.util.spec_from_file_location("rigloop_reference", file)
     assert spec is not None

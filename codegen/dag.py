@@ -1,8 +1,9 @@
 """Expressions as a hash-consed directed acyclic graph: equal expressions are one node.
 
-Building folds constants, drops zeros and merges like terms; `tangent` and `diff` differentiate. A node is an
-n-ary weighted sum, a binary product, a reciprocal, a function of one argument, a choice, a variable or a number.
-Sums keep the grouping in which they were written, so that a difference shared by several rows stays shared.
+Building folds constants, drops zeros and merges like terms; `tangent` and `diff` differentiate. A
+node is an n-ary weighted sum, a binary product, a reciprocal, a function of one argument, a choice,
+a variable or a number. Sums keep the grouping in which they were written, so that a difference
+shared by several rows stays shared.
 """
 
 from __future__ import annotations
@@ -74,7 +75,9 @@ class Expr:
 
 
 class Graph:
-    """Owner and interning table of expressions; numbering follows creation, so output is reproducible."""
+    """Owner and interning table of expressions; numbering follows creation, so output is
+    reproducible.
+    """
 
     def __init__(self) -> None:
         self._nodes: dict[tuple, Expr] = {}
@@ -101,14 +104,18 @@ class Graph:
         return self._node("var", name=name)
 
     def stem(self, expr: Expr | float, stem: str) -> Expr:
-        """Give `expr` the name that a generated temporary starts with; the first one given stays."""
+        """Give `expr` the name that a generated temporary starts with; the first one given
+        stays.
+        """
         expr = self.lift(expr)
         if expr.op not in ("const", "var"):
             self.stems.setdefault(expr, stem)
         return expr
 
     def total(self, terms: Iterable[tuple[float, Expr | float]]) -> Expr:
-        """Sum of coefficient times expression; one level of scaling is absorbed, grouping is kept."""
+        """Sum of coefficient times expression; one level of scaling is absorbed, grouping is
+        kept.
+        """
         offset = 0.0
         merged: dict[Expr, float] = {}
         for given_coef, given in terms:

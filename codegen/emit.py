@@ -1,7 +1,9 @@
-"""Assignments of expressions to straight-line code: shared parts named once, sums ordered by arrival.
+"""Assignments of expressions to straight-line code: shared parts named once, sums ordered by
+arrival.
 
-A sum is built like a Huffman tree over the times at which its terms are ready, with products fused into the additions:
-on mechanisms of up to some thirty coordinates latency costs more than operations.
+A sum is built like a Huffman tree over the times at which its terms are ready, with products fused
+into the additions: on mechanisms of up to some thirty coordinates latency costs more than
+operations.
 """
 
 from __future__ import annotations
@@ -54,7 +56,8 @@ class Cost:
         )
 
     def __str__(self) -> str:
-        return f"{self.mul} mul, {self.add} add, {self.fma} fma, {self.div} div, path {self.path:.0f} cycles"
+        counts = f"{self.mul} mul, {self.add} add, {self.fma} fma, {self.div} div"
+        return f"{counts}, path {self.path:.0f} cycles"
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,8 @@ class _Term:
 class Emitter:
     """Turns one routine's assignments into lines.
 
-    `bind` gives the text of each variable; `known` the text of expressions that another routine has stored.
+    `bind` gives the text of each variable; `known` the text of expressions that another routine has
+    stored.
     """
 
     syntax: Syntax

@@ -14,7 +14,9 @@ class Entry(BaseModel):
 
 
 class Input(Entry):
-    """A run-time parameter that becomes an input signal: `{ input = <value until the first sample> }`."""
+    """A run-time parameter that becomes an input signal: `{ input = <value until the first sample>
+    }`.
+    """
 
     input: StrictFloat | StrictInt | StrictStr
 

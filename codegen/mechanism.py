@@ -18,6 +18,7 @@ from codegen.elements import registry
 from codegen.fields import Entry
 from codegen.mistakes import MechanismError, Mistake, nearest
 from codegen.outputs import Output
+from codegen.pose import require_mass
 from codegen.system import System
 
 MECHANISMS = Path(__file__).parents[1] / "rig_configs" / "mechanisms"
@@ -59,7 +60,8 @@ def load(mechanism: Path | str) -> Mechanism:
     Raises
     ------
     MechanismError
-        With every mistake of the file: unknown or duplicate names, unknown keys, wrong types, bad expressions.
+        With every mistake of the file: unknown or duplicate names, unknown keys, wrong types, bad
+        expressions.
     """
     path = find(mechanism)
     file = path.name
@@ -72,6 +74,8 @@ def load(mechanism: Path | str) -> Mechanism:
         ) from None
     system = System(file, {}, (0.0, 0.0, 0.0))
     made = _read(document, system, path.stem)
+    if not system.mistakes:
+        require_mass(system)
     if system.mistakes:
         raise MechanismError(system.mistakes)
     name = document.get("name", path.stem)

@@ -16,8 +16,8 @@ class KernelOptions:
     step_s : float
         Time step, constant.
     rho_inf : float or "trapezoidal"
-        Spectral radius at infinite frequency of generalised-alpha (0 most damping, 1 none), or plain Newmark
-        with the trapezoidal rule.
+        Spectral radius at infinite frequency of generalised-alpha (0 most damping, 1 none), or
+        plain Newmark with the trapezoidal rule.
     kappa : float, optional
         Dimensionless penalty alpha beta h^2 / effective mass, one alpha a row. Default 1e6.
     alpha : float, optional
@@ -25,12 +25,15 @@ class KernelOptions:
     iterations : int
         Newton iterations: the fixed number, or the cap when `tolerance` is given.
     tolerance : float, optional
-        Stop when the Euclidean norm of the Newton correction falls below; None: always `iterations`.
+        Stop when the Euclidean norm of the Newton correction falls below; None: always
+        `iterations`.
     reaction : {"F1", "paper"}
-        Guide reaction: index-1 consistent at t_{k+1}, or the weighted sum over the generalised-alpha interval.
+        Guide reaction: index-1 consistent at t_{k+1}, or the weighted sum over the
+        generalised-alpha interval.
     projection : {"A"}
-        Mass-orthogonal projection of velocities and accelerations with a factor of its own. Its weight is 1 for a
-        given `alpha` and (1-df) beta h^2 for `kappa`, whose alpha would spoil the conditioning.
+        Mass-orthogonal projection of velocities and accelerations with a factor of its own. Its
+        weight is 1 for a given `alpha` and (1-df) beta h^2 for `kappa`, whose alpha would spoil the
+        conditioning.
     residual_limit : float
         A step that ends with a larger constraint violation (m or rad) is refused.
     march : str

@@ -3,7 +3,8 @@
 <coordinate>                          value; point_x, vector_y, angle or distance
 <coordinate>.rate  .acceleration      its derivatives
 guide.<name>.reaction                 force or torque that the guide applies to the mechanism
-<table>.<name>.<value>                internal state or held value of a force, such as bore_torque.left.torque_nm
+<table>.<name>.<value>                internal state or held value of a force, such as
+bore_torque.left.torque_nm
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ UNITS = {
 
 @dataclass(frozen=True)
 class Output:
-    """One output port; `kind` is value, rate, acceleration, reaction (index: a coordinate or guide) or path."""
+    """One output port; `kind` is value, rate, acceleration, reaction (index: a coordinate or guide)
+    or path.
+    """
 
     port: str
     kind: str

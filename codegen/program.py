@@ -13,7 +13,9 @@ from codegen.options import KernelOptions
 
 @dataclass
 class Routine:
-    """Straight-line code `name(w, s)`: reads and writes arrays of the work space `w` and of the state `s`."""
+    """Straight-line code `name(w, s)`: reads and writes arrays of the work space `w` and of the
+    state `s`.
+    """
 
     name: str
     title: str
@@ -29,7 +31,8 @@ class Program:
     bind : dict of Expr to str
         Where each variable lives, as `array[index]`.
     known : dict of Expr to str
-        Where sines and cosines (`trig`) and parts that depend on parameters alone (`derived`) are stored.
+        Where sines and cosines (`trig`) and parts that depend on parameters alone (`derived`) are
+        stored.
     arrays : dict of str to int
         Sizes of the work arrays.
     scale : list of float

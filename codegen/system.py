@@ -2,8 +2,9 @@
 
     mass(par) qdd + phi_q(q)^T lam = force(q, qd, held, par),   phi(q, guide) = 0
 
-Every quantity is an expression over these variables: coordinates `q`, rates `qd`, guide inputs, run-time parameters,
-input signals, internal states of forces, and `held` values that are computed once a step from its start.
+Every quantity is an expression over these variables: coordinates `q`, rates `qd`, guide inputs,
+run-time parameters, input signals, internal states of forces, and `held` values that are computed
+once a step from its start.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from codegen.vectors import Vector
 
 @dataclass(frozen=True)
 class Coordinate:
-    """One dependent coordinate: unit "rad", "m" or "1" (component of a unit vector), value and rate when built."""
+    """One dependent coordinate: unit "rad", "m" or "1" (component of a unit vector), value and rate
+    when built.
+    """
 
     index: int
     name: str
@@ -41,7 +44,9 @@ class Row:
 
 @dataclass(frozen=True)
 class Guide:
-    """A rheonomic constraint: `row` makes a coordinate follow position, rate and acceleration inputs."""
+    """A rheonomic constraint: `row` makes a coordinate follow position, rate and acceleration
+    inputs.
+    """
 
     name: str
     coordinate: Coordinate
@@ -51,7 +56,9 @@ class Guide:
 
 @dataclass(frozen=True)
 class Quantity:
-    """A named scalar beside the coordinates: parameter, input signal or internal state; value when built."""
+    """A named scalar beside the coordinates: parameter, input signal or internal state; value when
+    built.
+    """
 
     path: str
     default: float
@@ -165,7 +172,9 @@ class System:
         return Coordinate(0, value, "rad", 0.0, 0.0, dummy, dummy)
 
     def tunable(self, key: str, value: Tunable) -> Expr:
-        """A run-time parameter with a default, or an input signal when the file says `{ input = ... }`."""
+        """A run-time parameter with a default, or an input signal when the file says `{ input = ...
+        }`.
+        """
         path = "/".join([*self.at, key])
         is_signal = isinstance(value, Input)
         default = self.number(key, value.input if isinstance(value, Input) else value)

@@ -1,7 +1,9 @@
-"""Coefficients of the inline sine and cosine: computed here from first principles, no libm at run time.
+"""Coefficients of the inline sine and cosine: computed here from first principles, no libm at run
+time.
 
 On |r| <= pi/4, with z = r^2:  sin r = r + r z S(z),  cos r = 1 - z/2 + z^2 C(z).
-S and C interpolate the exact functions at Chebyshev nodes in rational arithmetic; what is left over is below 1e-17.
+S and C interpolate the exact functions at Chebyshev nodes in rational arithmetic; what is left over
+is below 1e-17.
 """
 
 from __future__ import annotations
@@ -14,7 +16,9 @@ DEGREE = 5  # of S and C
 
 
 def _series(first: int, z: Fraction) -> Fraction:
-    """sum_k (-1)^(k+1) z^k / (first + 2k)!, the Taylor series of S (first=3) and, negated, of C (first=4)."""
+    """sum_k (-1)^(k+1) z^k / (first + 2k)!, the Taylor series of S (first=3) and, negated, of C
+    (first=4).
+    """
     return sum(
         (Fraction((-1) ** (k + 1), factorial(first + 2 * k)) * z**k for k in range(16)), Fraction(0)
     )
@@ -24,10 +28,9 @@ def _series(first: int, z: Fraction) -> Fraction:
 def coefficients() -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Coefficients of S and C, lowest power first."""
     span = Fraction((pi / 4 * 1.0001) ** 2)
-    nodes = [
-        span * (1 + Fraction(cos(pi * (2 * k + 1) / (2 * (DEGREE + 1))))) / 2
-        for k in range(DEGREE + 1)
-    ]
+    # rounded, so that no math library decides about the coefficients' last bits
+    cosines = [round(cos(pi * (2 * k + 1) / (2 * (DEGREE + 1))), 6) for k in range(DEGREE + 1)]
+    nodes = [span * (1 + Fraction(c)) / 2 for c in cosines]
     sine = _interpolate(nodes, [_series(3, z) for z in nodes])
     cosine = _interpolate(nodes, [-_series(4, z) for z in nodes])
     return tuple(map(float, sine)), tuple(map(float, cosine))
@@ -50,7 +53,9 @@ def _interpolate(nodes: list[Fraction], values: list[Fraction]) -> list[Fraction
 
 @cache
 def half_pi_parts() -> tuple[float, float, float]:
-    """pi/2 as three numbers; the first two have 33 bits or fewer, so that small multiples are exact."""
+    """pi/2 as three numbers; the first two have 33 bits or fewer, so that small multiples are
+    exact.
+    """
     # pi by Machin's formula, 60 digits
     scale = 10**70
 

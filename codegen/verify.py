@@ -1,4 +1,6 @@
-"""Proof of a fresh kernel: Jacobian by complex step, and the compiled steps against the NumPy twin."""
+"""Proof of a fresh kernel: Jacobian by complex step, and the compiled steps against the NumPy
+twin.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ def verify(kernel: ModuleType, twin: ModuleType) -> dict[str, float]:
     Returns
     -------
     dict
-        Largest errors found: ``phi_q`` (complex step), ``q`` and ``reaction`` (relative) over some steps.
+        Largest errors found: ``phi_q`` (complex step), ``q`` and ``reaction`` (relative) over some
+        steps.
 
     Raises
     ------
@@ -56,7 +59,9 @@ def jacobian_error(twin: ModuleType, seed: int = 0) -> float:
 
 
 def twin_error(kernel: ModuleType, twin: ModuleType, steps: int = STEPS) -> dict[str, float]:
-    """Largest differences of a short, smooth motion; guides swing 0.05 rad or 5 mm about the built pose."""
+    """Largest differences of a short, smooth motion; guides swing 0.05 rad or 5 mm about the built
+    pose.
+    """
     fast, slow = kernel.Kernel(), twin.Kernel()
     guide = _swing(twin, 0.0)
     status = fast.reset(*guide)

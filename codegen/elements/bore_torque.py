@@ -1,12 +1,14 @@
-"""TM-Easy bore torque of a tyre on its steering angle, with the torsional deflection `psi` of the patch as state.
+"""TM-Easy bore torque of a tyre on its steering angle, with the torsional deflection `psi` of the
+patch as state.
 
     f_G = dF0 / (1 + x (x + dF0 s_M/F_M - 2)),  x = |s_B|/s_M < 1;   F_M/|s_B| beyond
     s_B = -R_B w_n / v*,  v* = r_D |Omega| + v_n
     D = v* d + R_B^2 f_G;   psi <- (psi - h R_B^2 f_G w_n / D) / (1 + h v* c / D)
     T_B = c psi + d psi',   psi' = -(v* c psi + R_B^2 f_G w_n) / D
 
-psi once a step, with the rate w_n at its start; T_B with the rate inside the step. Needs dF0 >= 2 F_M/s_M.
-Source: Hirschberg, Rill, Weinfurter 2007 (TM-Easy), dynamic bore torque; regularised by v_n > 0.
+psi once a step, with the rate w_n at its start; T_B with the rate inside the step. Needs dF0 >= 2
+F_M/s_M. Source: Hirschberg, Rill, Weinfurter 2007 (TM-Easy), dynamic bore torque; regularised by
+v_n > 0.
 """
 
 from __future__ import annotations
@@ -50,7 +52,8 @@ def add(entry: Entry, name: str, system: System) -> None:
     inverse = graph.reciprocal(speed * d + grip)
     drag = grip * rate
 
-    # psi advances once a step from the rate at its start; the torque follows the rate inside the step
+    # psi advances once a step from the rate at its start; the torque follows the rate inside the
+    # step
     psi = system.internal("psi_rad", 0.0)
     h = system.step_s
     psi_next = (psi - h * (drag * inverse)) / (1.0 + h * (speed * c * inverse))

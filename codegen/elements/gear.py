@@ -1,4 +1,6 @@
-"""A constant ratio between two scalar coordinates: first/ratio - second stays as built (rack and pinion, gear pair)."""
+"""A constant ratio between two scalar coordinates: first/ratio - second stays as built (rack and
+pinion, gear pair).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A rheonomic guide: a coordinate follows position, rate and acceleration inputs; its reaction is an output."""
+"""A rheonomic guide: a coordinate follows position, rate and acceleration inputs; its reaction is
+an output.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """An angle measures how far a vector, or a point from a centre, has turned about a fixed axis.
 
-Row: (r.e2 cos(angle) - r.e1 sin(angle)) / |r|, with e1 = `zero` and e2 = `axis` x e1. Its derivative by the angle is
+Row: (r.e2 cos(angle) - r.e1 sin(angle)) / |r|, with e1 = `zero` and e2 = `axis` x e1. Its
+derivative by the angle is
 -1 everywhere, so it never loses rank; the second root (angle + pi) is excluded by continuity.
 """
 

@@ -1,4 +1,6 @@
-"""A slender uniform rod between two points: m/3 on each end, m/6 between them, half its weight on each."""
+"""A slender uniform rod between two points: m/3 on each end, m/6 between them, half its weight on
+each.
+"""
 
 from __future__ import annotations
 

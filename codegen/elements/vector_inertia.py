@@ -1,7 +1,7 @@
 """An inertia on each component of a unit vector.
 
-A unit vector that stays perpendicular to a fixed axis has |v'| = angular rate, so this is the moment of inertia about
-that axis of a shaft that the vector is fixed to.
+A unit vector that stays perpendicular to a fixed axis has |v'| = angular rate, so this is the
+moment of inertia about that axis of a shaft that the vector is fixed to.
 """
 
 from __future__ import annotations

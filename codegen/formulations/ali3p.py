@@ -1,7 +1,9 @@
-"""Index-3 augmented Lagrangian with mass-orthogonal projections (ALI3-P), generalised-alpha or trapezoidal Newmark.
+"""Index-3 augmented Lagrangian with mass-orthogonal projections (ALI3-P), generalised-alpha or
+trapezoidal Newmark.
 
-Everything is divided by the force unit a0 and every row i scaled by w_i, with penalties alpha_i = a0 w_i^2, so that no
-penalty appears in the code (phi' = w phi, lam' = lam/(a0 w), mass' = M/a0, force' = Q/a0):
+Everything is divided by the force unit a0 and every row i scaled by w_i, with penalties alpha_i =
+a0 w_i^2, so that no penalty appears in the code (phi' = w phi, lam' = lam/(a0 w), mass' = M/a0,
+force' = Q/a0):
 
     residual    r = ((1-dm) mass' qdd + hist)/(1-df) + phi_q'^T (lam' + phi') - force'
     tangent     T = (1-dm)/((1-df) b h^2) mass' + g/(b h) C' + K' + phi_q'^T phi_q'
@@ -18,11 +20,12 @@ import math
 
 import numpy as np
 
-from codegen.dag import Expr, evaluate
+from codegen.dag import Expr
 from codegen.elimination import Entries, factorise, order_pattern, substitute
 from codegen.emit import Assign
 from codegen.mechanism import Mechanism
 from codegen.options import KernelOptions
+from codegen.pose import built_pose
 from codegen.program import Program, Routine
 from codegen.system import System
 
@@ -180,7 +183,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     known = {e: f"w.trig[{number}]" for number, e in enumerate(trig)}
 
     # routines, in the order of the equations
-    constant = set(bind[p.var] for p in system.parameters)
+    constant = {bind[p.var] for p in system.parameters}
     prepare = [
         Assign(f"w.mass[{n}]", mass_exact[key], "mass / unit") for n, key in enumerate(mass_keys)
     ]
@@ -408,7 +411,9 @@ def _trigonometric(exprs: list[Expr]) -> list[Expr]:
 
 
 def _parameter_only(routines: list[Routine], parameters: set[Expr]) -> list[Expr]:
-    """The largest parts of all routines but `prepare` that contain parameters and nothing that moves."""
+    """The largest parts of all routines but `prepare` that contain parameters and nothing that
+    moves.
+    """
     fixed: dict[Expr, bool] = {}
     found: set[Expr] = set()
 
@@ -416,7 +421,7 @@ def _parameter_only(routines: list[Routine], parameters: set[Expr]) -> list[Expr
         if e not in fixed:
             fixed[e] = e.op == "const" or e in parameters
             if e.args:
-                fixed[e] = all([is_fixed(arg) for arg in e.args])
+                fixed[e] = all(is_fixed(arg) for arg in e.args)
         return fixed[e]
 
     seen: set[Expr] = set()
@@ -436,9 +441,10 @@ def _parameter_only(routines: list[Routine], parameters: set[Expr]) -> list[Expr
 def _penalties(system: System, options: KernelOptions) -> tuple[list[float], float]:
     """Row scales w_i and force unit a0, so that alpha_i = a0 w_i^2.
 
-    With kappa, alpha_i = kappa m_i / (beta h^2), where m_i is the inertia that row i feels at the built pose when all
-    other rows hold, (S^+)_ii with S = phi_q mass^-1 phi_q^T, and at least what it feels alone, 1/S_ii. A row that
-    feels none takes the largest of the rows that share its coordinates.
+    With kappa, alpha_i = kappa m_i / (beta h^2), where m_i is the inertia that row i feels at the
+    built pose when all other rows hold, (S^+)_ii with S = phi_q mass^-1 phi_q^T, and at least what
+    it feels alone, 1/S_ii. A row that feels none takes the largest of the rows that share its
+    coordinates.
     """
     n_phi = len(system.rows)
     if options.alpha is not None:
@@ -446,7 +452,7 @@ def _penalties(system: System, options: KernelOptions) -> tuple[list[float], flo
     _, _, beta, _ = options.newmark
     kappa = options.kappa if options.kappa is not None else 1e6
     unit = kappa / (beta * options.step_s**2)
-    jac, mass = _built_pose(system)
+    jac, mass = built_pose(system)
     diagonal = np.diag(mass)
     if n_phi == 0 or not diagonal.any():
         return [1.0] * n_phi, unit
@@ -463,22 +469,5 @@ def _penalties(system: System, options: KernelOptions) -> tuple[list[float], flo
             alone = np.where(alone > 0.0, alone, alone.max())
         else:
             alone = spread
-    return [math.sqrt(m) for m in np.maximum(together, alone)], unit
-
-
-def _built_pose(system: System) -> tuple[np.ndarray, np.ndarray]:
-    """Jacobian and mass matrix as numbers, at the pose that the file gives."""
-    n_q = len(system.coordinates)
-    at = {c.q.name: c.initial for c in system.coordinates}
-    at |= {p.var.name: p.default for p in [*system.parameters, *system.signals]}
-    at |= {g.inputs[0].name: g.coordinate.initial for g in system.guides}
-    jac = np.zeros((len(system.rows), n_q))
-    for r, row in enumerate(system.rows):
-        inside = set(system.graph.variables(row.phi))
-        for c in system.coordinates:
-            if c.q in inside:
-                jac[r, c.index] = evaluate(system.graph.diff(row.phi, c.q), at)
-    mass = np.zeros((n_q, n_q))
-    for (i, j), entry in system.mass.items():
-        mass[i, j] = mass[j, i] = evaluate(entry, at)
-    return jac, mass
+    # three digits are plenty for a penalty, and hide what linear algebra libraries differ in
+    return [float(f"{math.sqrt(m):.3g}") for m in np.maximum(together, alone)], unit

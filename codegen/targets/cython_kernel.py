@@ -1,4 +1,6 @@
-"""Program to the text of a lean Cython kernel: straight-line `nogil` routines, fixed-size C arrays, one block class."""
+"""Program to the text of a lean Cython kernel: straight-line `nogil` routines, fixed-size C arrays,
+one block class.
+"""
 
 from __future__ import annotations
 
@@ -146,10 +148,10 @@ def _formulation(program: Program) -> str:
         error = f"s.qdd[{q}] - w.guide[{3 * number + 2}]"
         factor = program.projection_scale * program.scale[r] * unit
         first.append(f"w.reaction[{number}] = -{unit!r} * s.lam[{r}]")
-        paper += [
-            f"w.reaction[{number}] = -({(1 - df) * unit!r} * s.lam[{r}] + {df * unit!r} * s0.lam[{r}]"
-            f" + {factor!r} * ({error}))"
-        ]
+        paper.append(
+            f"w.reaction[{number}] = -({(1 - df) * unit!r} * s.lam[{r}]"
+            f" + {df * unit!r} * s0.lam[{r}] + {factor!r} * ({error}))"
+        )
         consistent.append(
             f"w.reaction[{number}] = -{unit!r} * (s.lam[{r}]"
             f" + {weight * program.scale[r]!r} * ({error} + w.x[{q}]))"

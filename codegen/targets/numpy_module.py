@@ -1,7 +1,7 @@
 """Program to a plain NumPy module: the equations as functions, the step with dense linear algebra.
 
-Slow and obvious, for teaching and for checking kernels; it shares the expressions with the kernel, not the
-factorisation, the scaling of rows or the sine.
+Slow and obvious, for teaching and for checking kernels; it shares the expressions with the kernel,
+not the factorisation, the scaling of rows or the sine.
 """
 
 from __future__ import annotations

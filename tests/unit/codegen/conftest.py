@@ -1,4 +1,6 @@
-"""Kernels and NumPy twins for tests, built once a session; exact inverse dynamics as the independent reference."""
+"""Kernels and NumPy twins for tests, built once a session; exact inverse dynamics as the
+independent reference.
+"""
 
 import functools
 
@@ -12,7 +14,9 @@ from codegen.options import KernelOptions
 
 @pytest.fixture(scope="session")
 def kernel():
-    """kernel(mechanism, **options): the compiled module, from the cache where it is there already."""
+    """kernel(mechanism, **options): the compiled module, from the cache where it is there
+    already.
+    """
 
     @functools.cache
     def built(mechanism, **options):
@@ -36,7 +40,9 @@ def twin(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def exact_reaction():
-    """exact_reaction(twin, q, guide, held): guide reactions by dense inverse dynamics, no penalty, no integrator."""
+    """exact_reaction(twin, q, guide, held): guide reactions by dense inverse dynamics, no penalty,
+    no integrator.
+    """
 
     def solve(module, q, guide, held=()):
         q = np.array(q, dtype=float)

@@ -1,4 +1,6 @@
-"""The formulation on small mechanisms: energy (T1, T3), reactions of a guided rod (T6), orders of convergence."""
+"""The formulation on small mechanisms: energy (T1, T3), reactions of a guided rod (T6), orders of
+convergence.
+"""
 
 import math
 
@@ -79,8 +81,8 @@ def rod_errors(module, seconds=1.0):
     (1.0, 6.3e-2), (0.9, 5.2e-2), (0.8, 3.9e-2), (0.5, 1.4e-2), (0.0, 0.16), ("trapezoidal", 1e-4),
 ])  # fmt: skip
 def test_weighted_reaction_of_the_guided_rod(twin, rho, limit_nm):
-    # printed: 5.0e-2 (0.9), 3.8e-2 (0.8), 1.3e-2 (0.5), 0.15 (0), 3.7e-5 (trapezoidal); at rho 1 the sum is the
-    # torque half a step earlier, h/2 * rms of its rate = 6.25e-2
+    # printed: 5.0e-2 (0.9), 3.8e-2 (0.8), 1.3e-2 (0.5), 0.15 (0), 3.7e-5 (trapezoidal); at rho 1
+    # the sum is the torque half a step earlier, h/2 * rms of its rate = 6.25e-2
     module = twin(
         "guided_rod", rho_inf=rho, alpha=1e9, iterations=10, tolerance=1e-6, reaction="paper"
     )

@@ -1,4 +1,6 @@
-"""The 26-coordinate steering model against the printed tables of the method (T4, T5, T7, T12) and inverse dynamics."""
+"""The 26-coordinate steering model against the printed tables of the method (T4, T5, T7, T12) and
+inverse dynamics.
+"""
 
 import math
 
@@ -7,7 +9,8 @@ import pytest
 
 STEP_S = 1e-3
 PAPER = {
-    "rho_inf": "trapezoidal", "alpha": 1e9, "iterations": 10, "tolerance": 1e-6, "reaction": "paper",
+    "rho_inf": "trapezoidal", "alpha": 1e9, "iterations": 10, "tolerance": 1e-6,
+    "reaction": "paper",
 }  # fmt: skip
 
 # wheel deg -> pinion deg, rack mm, left and right knuckle deg
