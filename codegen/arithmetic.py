@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from codegen.mistakes import nearest
 from codegen.vectors import Vector, cross, dot, minus, plus, times
+from rig_configs.mistakes import near
 
 Value = float | Vector
 
@@ -117,7 +117,7 @@ def _lookup(name: str, names: Mapping[str, Value]) -> Value:
         return names[name]
     if name in CONSTANTS:
         return CONSTANTS[name]
-    raise ArithmeticMistake(f"unknown name {name!r} ({nearest(name, [*names, *CONSTANTS])})")
+    raise ArithmeticMistake(f"unknown name {name!r} ({near(name, [*names, *CONSTANTS])})")
 
 
 def _binary(op: ast.operator, a: Value, b: Value) -> Value:
@@ -143,7 +143,7 @@ def _binary(op: ast.operator, a: Value, b: Value) -> Value:
 
 def _call(name: str, args: list[Value]) -> Value:
     if name not in FUNCTIONS:
-        raise ArithmeticMistake(f"unknown function {name!r} ({nearest(name, FUNCTIONS)})")
+        raise ArithmeticMistake(f"unknown function {name!r} ({near(name, FUNCTIONS)})")
     function, kinds = FUNCTIONS[name]
     given = "".join("v" if _is_vector(arg) else "n" for arg in args)
     if given != kinds:

@@ -16,14 +16,18 @@ from codegen import outputs
 from codegen.arithmetic import ArithmeticMistake, Value, evaluate
 from codegen.elements import registry
 from codegen.fields import Entry
-from codegen.mistakes import MechanismError, Mistake, nearest
 from codegen.outputs import Output
 from codegen.pose import require_mass
 from codegen.system import System
+from rig_configs.mistakes import ConfigError, Mistake, near
 
 MECHANISMS = Path(__file__).parents[1] / "rig_configs" / "mechanisms"
 UNIT_SUFFIX = {"rad": ("rad", "rad_s", "rad_s2"), "m": ("m", "m_s", "m_s2")}
 TOP_KEYS = ("name", "gravity_m_s2", "parameters", "outputs")
+
+
+class MechanismError(ConfigError):
+    """A mechanism file cannot be used; `mistakes` has every reason."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +53,10 @@ def find(mechanism: Path | str) -> Path:
         path = MECHANISMS / f"{mechanism}.toml"
     if not path.is_file():
         shipped = sorted(p.stem for p in MECHANISMS.glob("*.toml"))
-        remedy = nearest(str(mechanism), shipped)
-        raise MechanismError([Mistake(str(mechanism), "", "", "no such mechanism file", remedy)])
+        remedy = near(str(mechanism), shipped)
+        raise MechanismError(
+            [Mistake(str(mechanism), "mechanism", "no such mechanism file", remedy)]
+        )
     return path
 
 
@@ -70,7 +76,7 @@ def load(mechanism: Path | str) -> Mechanism:
         document = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise MechanismError(
-            [Mistake(file, "file", "", f"is not TOML ({error})", "correct the line")]
+            [Mistake(file, "(file)", f"is not TOML ({error})", "correct the line")]
         ) from None
     system = System(file, {}, (0.0, 0.0, 0.0))
     made = _read(document, system, path.stem)
@@ -94,7 +100,7 @@ def ports(mechanism: Mechanism) -> tuple[tuple[str, ...], tuple[str, ...]]:
     ]
     reads += [f"input/{signal.path}" for signal in system.signals]
     writes = [output.port for output in mechanism.outputs]
-    return tuple(reads), (*writes, "iterations", "residual", "status")
+    return tuple(reads), (*writes, "iterations", "residual", "status", "reassembled")
 
 
 def _read(document: dict[str, Any], system: System, stem: str) -> list[Output]:
@@ -112,7 +118,7 @@ def _read(document: dict[str, Any], system: System, stem: str) -> list[Output]:
     elements = registry()
     unknown = [key for key in document if key not in elements and key not in TOP_KEYS]
     for key in unknown:
-        system.mistake(key, None, "unknown table", nearest(key, [*elements, *TOP_KEYS]))
+        system.mistake(key, None, "unknown table", near(key, [*elements, *TOP_KEYS]))
     tables = [key for key in document if key in elements]
     tables.sort(key=lambda key: not getattr(elements[key], "COORDINATES", False))  # stable
     taken: dict[str, str] = dict.fromkeys(system.names, "parameters")
@@ -184,7 +190,7 @@ def _schema_mistake(detail: Any, entry: type[Entry], system: System) -> None:
     if any(m.key == ".".join([*system.at, key]) for m in system.mistakes):
         return  # one mistake a key: a union reports each of its members
     if detail["type"] == "extra_forbidden":
-        system.mistake(key, detail["input"], "unknown key", nearest(key, known))
+        system.mistake(key, detail["input"], "unknown key", near(key, known))
     elif detail["type"] == "missing":
         system.mistake(key, None, "is missing", "add it")
     else:

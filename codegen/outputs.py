@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codegen.mistakes import nearest
 from codegen.system import System
+from rig_configs.mistakes import near
 
 UNITS = {
     ("rad", "value"): "_rad",
@@ -68,7 +68,7 @@ def _one(port: str, source: object, system: System) -> Output | None:
         coordinate = by_name[parts[0]]
         unit = UNITS[coordinate.unit, kind]
         return _checked(Output(port, kind, coordinate.index), unit, system)
-    system.mistake(port, source, "unknown output", nearest(source, known))
+    system.mistake(port, source, "unknown output", near(source, known))
     return None
 
 

@@ -15,8 +15,8 @@ from codegen.arithmetic import ArithmeticMistake, Value, evaluate
 from codegen.dag import Expr, Graph
 from codegen.dag import evaluate as evaluate_expr
 from codegen.fields import Input, Number, Tunable, VectorValue
-from codegen.mistakes import Mistake, nearest
 from codegen.vectors import Vector
+from rig_configs.mistakes import Mistake, near
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,8 @@ class System:
 
     def mistake(self, key: str, value: object, problem: str, remedy: str) -> None:
         path = ".".join([*self.at, key]) if key else ".".join(self.at)
-        shown = "" if value is None else repr(value)
-        self.mistakes.append(Mistake(self.file, path, shown, problem, remedy))
+        given = {} if value is None else {"value": value}
+        self.mistakes.append(Mistake(self.file, path, problem, remedy, **given))
 
     def number(self, key: str, value: Number) -> float:
         """A constant of the mechanism, from a number or arithmetic text."""
@@ -142,7 +142,7 @@ class System:
                 return self.points[value]
             if value.isidentifier() and value not in self.names:
                 known = [*self.points, *self.names]
-                self.mistake(key, value, "unknown point", nearest(value, known))
+                self.mistake(key, value, "unknown point", near(value, known))
                 return (0.0, 0.0, 0.0)
         return self.vector(key, value)
 
@@ -153,7 +153,7 @@ class System:
                 return self.vectors[value]
             if value.isidentifier() and value not in self.names:
                 known = [*self.vectors, *self.names]
-                self.mistake(key, value, "unknown vector", nearest(value, known))
+                self.mistake(key, value, "unknown vector", near(value, known))
                 return (1.0, 0.0, 0.0)
         return self.vector(key, value)
 
@@ -162,10 +162,10 @@ class System:
         found = self.scalars.get(value)
         kind = {"rad": "angle", "m": "distance", None: "angle or distance"}[unit]
         if found is None:
-            self.mistake(key, value, f"unknown {kind}", nearest(value, self.scalars))
+            self.mistake(key, value, f"unknown {kind}", near(value, self.scalars))
         elif unit is not None and found.unit != unit:
             known = [name for name, c in self.scalars.items() if c.unit == unit]
-            self.mistake(key, value, f"is not an {kind}", nearest(value, known))
+            self.mistake(key, value, f"is not an {kind}", near(value, known))
         else:
             return found
         dummy = self.graph.var("unknown")

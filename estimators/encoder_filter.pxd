@@ -5,7 +5,7 @@ from rt_core.block cimport BlockView
 
 cdef enum:
     N_READS = 3       # position_count, valid, elapsed
-    N_WRITES = 10
+    N_WRITES = 11
 
 cdef struct EncoderState:
     # constants of the encoder and the gains, set at construction

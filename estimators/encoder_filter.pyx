@@ -30,11 +30,12 @@ cdef enum:
     REJECTED
     JUMPS
     READY
+    TRUSTED
 
 READ_PORTS = ("position_count", "valid", "elapsed")
 WRITE_PORTS = (
     "angle_rad", "rate_rad_s", "acceleration_rad_s2", "innovation_rad", "unwrapped_count",
-    "offset_rad", "missed", "rejected", "jumps", "ready",
+    "offset_rad", "missed", "rejected", "jumps", "ready", "trusted",
 )
 
 cdef double MAX_COUNT = 9007199254740992.0    # 2^53: beyond, counts are not exact
@@ -153,6 +154,8 @@ cdef void advance(
     s.value[REJECTED] = <double>s.n_rejected
     s.value[JUMPS] = <double>s.n_jumps
     s.value[READY] = 1.0 if s.tracking and s.n_accepted > s.settle_samples else 0.0
+    # what a guard wants to know: the estimate has settled, and a sample of this cycle went into it
+    s.value[TRUSTED] = 1.0 if s.value[READY] == 1.0 and s.n_missed == 0 else 0.0
 
 
 cdef int _step(void *self, int64_t t_ns) noexcept nogil:
@@ -181,7 +184,8 @@ cdef class EncoderFilter:
         the last accepted sample; `offset_rad`: how far the angle still is from the encoder's
         after a jump; `missed`: cycles in a row without an accepted sample; `rejected`, `jumps`:
         samples refused and jumps believed since the start; `ready`: 1 when the estimate has
-        settled. Torque belongs to `ready` = 1 only.
+        settled; `trusted`: 1 when it is ready and a sample of this cycle went into it.
+        Torque belongs to `ready` = 1 only.
     counts_per_rev : float
         Counts per turn of the wheel, > 0.
     period_s : float

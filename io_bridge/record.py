@@ -104,7 +104,7 @@ class RecordWriter:
             if rows.dtype.names != self.dtype.names:
                 raise RecordError(f"{self.path}: rows have other fields than the record")
             rows = rows.astype(self.dtype)
-        data = np.ascontiguousarray(rows).tobytes()
+        data = memoryview(np.ascontiguousarray(rows).view(np.uint8))
         size = self.dtype.itemsize
         start = self._data_start + self.n_rows * size
         try:
@@ -144,7 +144,7 @@ class RecordWriter:
     ) -> None:
         self.close()
 
-    def _write(self, data: bytes, offset: int) -> None:
+    def _write(self, data: bytes | memoryview, offset: int) -> None:
         # a short write is followed by one that says why
         done = 0
         while done < len(data):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 
@@ -14,24 +15,28 @@ class NotStartedError(RuntimeError):
 class Outcome(msgspec.Struct, frozen=True):
     """Verdict of a run, with the figures that it was judged by.
 
-    `figures` are rows of label, value with its unit, and remark.
+    `figures` are rows of label, value with its unit, and remark; `notes` are sentences: what the log had, or
+    which rights are missing and how to get them.
     """
 
     good: bool
     reasons: list[str]
     folder: str
     figures: list[tuple[str, str, str]]
+    notes: list[str]
 
     def print(self, console: Console) -> None:
         """Show figures, verdict and the run folder."""
         table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-        table.add_column(style="dim")
-        table.add_column(justify="right")
+        table.add_column(style="dim", no_wrap=True)
+        table.add_column(justify="right", no_wrap=True)
         table.add_column(style="dim")
         for row in self.figures:
             table.add_row(*row)
         console.print(table)
+        for note in self.notes:
+            console.print(f"[yellow]•[/] {escape(note)}", highlight=False)
         console.print("[bold green]GOOD[/]" if self.good else "[bold red]BAD[/]", end="  ")
-        console.print("; ".join(self.reasons) or "ran as asked", highlight=False)
+        console.print(escape("; ".join(self.reasons)) or "ran as asked", highlight=False)
         console.print(self.folder, soft_wrap=True, highlight=False)
         console.print(f"{self.folder}/report.html", soft_wrap=True, highlight=False)

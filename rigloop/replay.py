@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import Progress
 
-from codegen.build import BuiltKernel
 from io_bridge.log_reader import EncoderLog, read_log
 from io_bridge.log_schedule import schedule
 from io_bridge.record import RecordWriter, open_record
@@ -32,7 +31,7 @@ from rt_core.block import Block
 from rt_core.offline import Offline
 from rt_core.plan import Plan
 
-CHUNK = 50_000  # fast cycles stepped at once; bounds the memory of a replay
+CHUNK = 5_000  # fast cycles stepped at once; bounds the memory of a replay
 
 
 @dataclass(frozen=True)

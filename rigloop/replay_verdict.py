@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +27,7 @@ from rigloop.manifest import (
 )
 from rigloop.outcome import Outcome
 from rigloop.report import write_report
-from rigloop.verdict import flat, roles
+from rigloop.verdict import roles
 from rt_core.host import host_facts
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def conclude_log(
         speed=duration_s / pace.total_s,
         superseded=superseded,
     )
-    faults = tuple(DataFault(f.kind, f.count, f.first_row, f.words) for f in log.faults)
+    faults = tuple(DataFault(**asdict(f)) for f in log.faults)
     notes = (
         [f"{len(faults)} kinds of data fault in the log, each handled as listed"] if faults else []
     )
@@ -84,10 +85,10 @@ def conclude_log(
             f"samples every {log.sample_period_s * 1e3:.2f} ms",
         ),
         *_range(records, signals),
-        *((f.kind, f"{f.count}", f"first at row {f.first_row}: {f.words}") for f in faults),
         *_speed(duration_s, pace),
     ]
-    return Outcome(not bad, list(manifest.reasons), str(folder), figures)
+    told = [f"{f.kind}: {f.count}, first at row {f.first_row}: {f.words}" for f in faults]
+    return Outcome(not bad, list(manifest.reasons), str(folder), figures, told)
 
 
 def conclude_run(
@@ -136,7 +137,7 @@ def conclude_run(
         ("compared", f"{compared}", "values, bit for bit"),
         *_speed(duration_s, pace),
     ]
-    return Outcome(not bad, bad or notes, str(folder), figures)
+    return Outcome(not bad, bad or notes, str(folder), figures, [])
 
 
 def _failures(loaded: LoadedRig, records: Records) -> list[str]:
@@ -182,7 +183,7 @@ def _manifest(
             for name, task in loaded.rig.tasks.items()
         },
         versions=versions(),
-        host=flat(host_facts()),
+        host=host_facts(),
         faults=faults,
         replay=replay,
         signals=signals,

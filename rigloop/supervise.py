@@ -28,6 +28,7 @@ from rt_core.safety import State
 from rt_core.table import SignalTable
 
 HEARTBEAT_S = 0.02
+WAIT_BEATS = 25  # while the guard waits, half a second between pictures
 START_TIMEOUT_S = 30.0
 READY_TIMEOUT_S = 15.0
 STOP_TIMEOUT_S = 10.0
@@ -189,7 +190,8 @@ def _supervise(
             )
             if stop:
                 break
-            view.show(take_picture(shared, loaded, seen.armed_s, seconds, state, real_time))
+            if state != State.INIT or beat % WAIT_BEATS == 0:
+                view.show(take_picture(shared, loaded, seen.armed_s, seconds, state, real_time))
             time.sleep(HEARTBEAT_S)
         _beat_until_ended(shared, cycle, beat)
     return seen

@@ -18,7 +18,6 @@ from rigloop.manifest import (
     Named,
     Right,
     TaskFacts,
-    Timing,
     versions,
     write_manifest,
     write_timing,
@@ -75,7 +74,11 @@ def conclude(
         else ["not real-time: lateness and overruns are reported, not judged"]
     )
     timing = {
-        task: {name: bins(h) for name, h in found.items() if "/" not in name}
+        task: {
+            name: HistogramBins.of(h.edges_ns, h.counts, h.max_ns)
+            for name, h in found.items()
+            if "/" not in name
+        }
         for task, found in final.histograms.items()
     }
     manifest = Manifest(
@@ -98,8 +101,8 @@ def conclude(
             for name, task in loaded.rig.tasks.items()
         },
         versions=versions(),
-        host=flat(report.host),
-        rights=tuple(Right(r["name"], r["held"], _words(r)) for r in report.rights),
+        host=report.host,
+        rights=tuple(Right(**right) for right in report.rights),
         real_time=report.real_time,
         timing={
             task: {name: found.percentiles() for name, found in names.items()}
@@ -111,7 +114,10 @@ def conclude(
     write_manifest(folder, manifest)
     write_timing(folder, timing)
     write_report(folder)
-    return Outcome(not bad, list(manifest.reasons), str(folder), _figures(manifest, final))
+    missing = [
+        f"{right.name}: {right.why}; {right.remedy}" for right in manifest.rights if not right.held
+    ]
+    return Outcome(not bad, list(manifest.reasons), str(folder), _figures(manifest), missing)
 
 
 def _complaints(
@@ -191,10 +197,6 @@ def _lost(record: dict[str, Any]) -> int:
     return int(record.get("dropped", 0)) + int(record.get("unwritten", 0))
 
 
-def _words(right: dict[str, Any]) -> str:
-    return f"{right['why']}; {right['remedy']}" if right["remedy"] else str(right["why"])
-
-
 def _counters(loaded: LoadedRig, final: Final) -> dict[str, int | float]:
     """Return the signals that count: the loop's, the bus's, the filters', the guard's trip."""
     ports = {
@@ -207,6 +209,7 @@ def _counters(loaded: LoadedRig, final: Final) -> dict[str, int | float]:
         "iterations",
         "residual",
         "status",
+        "reassembled",
     }
     found: dict[str, int | float] = {}
     for name, block in loaded.rig.blocks.items():
@@ -231,32 +234,7 @@ def roles(loaded: LoadedRig) -> dict[str, tuple[str, str]]:
     return {role: (owner[path], path) for role, path in shown.items() if path in owner}
 
 
-def bins(histogram: Histogram) -> HistogramBins:
-    """Return the part of a histogram from its first to its last filled bin."""
-    filled = histogram.counts.nonzero()[0]
-    if not len(filled):
-        return HistogramBins((), (), 0.0)
-    first, last = int(filled[0]), int(filled[-1])
-    return HistogramBins(
-        tuple(float(edge) for edge in histogram.edges_ns[first : last + 1]),
-        tuple(int(count) for count in histogram.counts[first : last + 1]),
-        float(histogram.max_ns),
-    )
-
-
-def flat(facts: dict[str, Any]) -> dict[str, str | int | float | bool]:
-    """Return host facts as a manifest takes them; what could not be read says so."""
-    return {
-        key: " ".join(map(str, value))
-        if isinstance(value, list)
-        else "unknown"
-        if value is None
-        else value
-        for key, value in facts.items()
-    }
-
-
-def _figures(manifest: Manifest, final: Final) -> list[tuple[str, str, str]]:
+def _figures(manifest: Manifest) -> list[tuple[str, str, str]]:
     rows = [("armed", f"{manifest.duration_s:.1f} s", manifest.rig.name)]
     for task, names in manifest.timing.items():
         facts = manifest.tasks[task]
@@ -279,9 +257,7 @@ def _figures(manifest: Manifest, final: Final) -> list[tuple[str, str, str]]:
                 f"max {step.max * 1e-3:.0f} µs",
             ),
         ]
-    missing = [right for right in manifest.rights if not right.ok]
     rows.append(("rights", "real-time" if manifest.real_time else "not real-time", ""))
-    rows += [("", right.name, right.words) for right in missing]
     return rows
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from codegen import fields
 from codegen.fields import Name, Tunable
-from codegen.mistakes import nearest
 from codegen.system import System
+from rig_configs.mistakes import near
 
 
 class Entry(fields.Entry):
@@ -19,9 +19,7 @@ class Entry(fields.Entry):
 
 def add(entry: Entry, name: str, system: System) -> None:
     if entry.vector not in system.vectors:
-        system.mistake(
-            "vector", entry.vector, "unknown vector", nearest(entry.vector, system.vectors)
-        )
+        system.mistake("vector", entry.vector, "unknown vector", near(entry.vector, system.vectors))
         return
     inertia = system.tunable("inertia_kg_m2", entry.inertia_kg_m2)
     for component in system.vectors[entry.vector]:

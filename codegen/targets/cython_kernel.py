@@ -191,7 +191,6 @@ def _constant_tables(program: Program) -> str:
     tables = {
         "ROW_UNSCALE": [1.0 / w for w in program.scale],
         "LAM_UNIT": lam_unit,
-        "INTERNAL_0": [p.default for p in system.internals] or [0.0],
         "GUIDE_STRIDE": [STRIDE[g.coordinate.unit] for g in system.guides] or [1.0],
     }
     lines = []

@@ -39,7 +39,7 @@ cdef enum:
     N_INTERNAL = 2
     N_READS = 3 * N_GUIDES + N_SIGNALS
     N_OUTPUTS = 11
-    N_WRITES = N_OUTPUTS + 3
+    N_WRITES = N_OUTPUTS + 4
     ITERATIONS = 2
     MAX_PARTS = 128
 
@@ -96,9 +96,6 @@ cdef double[26] LAM_UNIT = [
     3074760000000.0, 3074760000000.0, 648000000000.0, 239760000000.0, 648000000000.0,
     46332000000.0, 82944000000.0, 257904000000.0, 253691999999.99997, 237492000000.0,
     696600000000.0,
-]
-cdef double[2] INTERNAL_0 = [
-    0.0, 0.0,
 ]
 cdef double[1] GUIDE_STRIDE = [
     0.0873,
@@ -2454,8 +2451,6 @@ cdef int start(Work *w, State *s) noexcept nogil:
         solve(w)
         for i in range(N_Q):
             s.qd[i] += w.x[i]
-    for i in range(N_INTERNAL):
-        s.internal[i] = INTERNAL_0[i]
     hold(w, s, &w.scratch)
     gamma(w, s)
     for i in range(N_Q):
@@ -2517,6 +2512,7 @@ cdef struct Data:
     int now                    # index of the committed state
     int is_started
     int last_status
+    int64_t reassembled        # steps whose guide had gone too far for one step
     double outputs[N_OUTPUTS]
     double *reads[N_READS + 1]
     double *writes[N_WRITES]
@@ -2556,6 +2552,13 @@ cdef int take(Data *d) noexcept nogil:
         held_reaction[i] = w.reaction[i]
     if d.is_started:
         status = advance(w, &d.states[d.now], &d.states[1 - d.now])
+        if status != STATUS_OK and N_GUIDES > 0:
+            # cycles were lost and the guide is further away than newton reaches in one step:
+            # assemble there from the last good pose; forces keep their internal states
+            d.states[1 - d.now] = d.states[d.now]
+            status = start(w, &d.states[1 - d.now])
+            if status == STATUS_OK:
+                d.reassembled += 1
     else:
         d.states[1 - d.now] = d.build
         status = start(w, &d.states[1 - d.now])
@@ -2585,6 +2588,7 @@ cdef int block_step(void *self, int64_t t_ns) noexcept nogil:
     d.writes[N_OUTPUTS][0] = d.work.iterations
     d.writes[N_OUTPUTS + 1][0] = d.work.residual
     d.writes[N_OUTPUTS + 2][0] = status
+    d.writes[N_OUTPUTS + 3][0] = <double>d.reassembled
     return status
 
 
@@ -2774,6 +2778,11 @@ cdef class Kernel:
         return self.data.work.iterations
 
     @property
+    def reassembled(self):
+        """Steps whose guide had gone too far for one step, and that were assembled anew instead."""
+        return self.data.reassembled
+
+    @property
     def residual(self):
         """Largest constraint violation of the last step, m or rad."""
         return self.data.work.residual
@@ -2824,7 +2833,8 @@ WRITE_PORTS = ['guide/torque_nm',
  'tyre_right/torque_nm',
  'iterations',
  'residual',
- 'status']
+ 'status',
+ 'reassembled']
 PARAMETERS = [('inertia/wheel/inertia_kg_m2', 0.04),
  ('inertia/pinion/inertia_kg_m2', 0.0001),
  ('inertia/knuckle_left/inertia_kg_m2', 0.9),
@@ -2908,7 +2918,7 @@ QD_0 = [0.0,
  0.0,
  0.0]
 
-SOURCE_SHA256 = "e4d1ed06b8e426436df861449648d09864509ff862932e3a9a26f327a3c727fa"
+SOURCE_SHA256 = "61258c424acac56fd392caf6a274bbafa70d1d85723ad98cce1dccf4a351f15e"
 MODEL_INFO = {'name': 'steering_26',
  'mechanism_sha256': '7562f0e6ef92a00b17ded879c58fd2a7f3728ffd8c159c33bb11a3b9a76b6ce9',
  'block_abi': 1,
@@ -3011,7 +3021,8 @@ MODEL_INFO = {'name': 'steering_26',
             'tyre_right/torque_nm',
             'iterations',
             'residual',
-            'status'],
+            'status',
+            'reassembled'],
  'n_q': 26,
  'n_phi': 26,
  'force_unit': 3240000000000.0,

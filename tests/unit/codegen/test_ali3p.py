@@ -157,3 +157,22 @@ def test_guide_jump_leaves_the_last_good_state(kernel):
     assert stepper.step(1e12, 0.0, 0.0) in (3, 4)
     assert (stepper.q, stepper.outputs) == (good, out)
     assert stepper.step(0.1, 0.0, 0.0) == 0
+
+
+def test_guide_that_moved_on_while_cycles_were_lost_is_followed(kernel):
+    # 11 ms without a step: the guide is further away than newton reaches in one
+    model = kernel("steering_26")
+    rate, lost = 1.4, 0.3
+    late, steady = model.Kernel(), model.Kernel()
+    assert late.reset(0.178, rate, 0.0) == 0
+    assert late.step(0.178 + 1e-3 * rate, rate, 0.0) == 0
+    psi = late.internal
+    assert late.step(0.178 + lost * rate, rate, 0.0) == 0
+    assert late.reassembled == 1
+    assert late.internal == psi
+    assert late.residual < 1e-9
+    assert steady.reset(0.178 + lost * rate, rate, 0.0) == 0
+    np.testing.assert_allclose(late.q, steady.q, atol=1e-9)
+    np.testing.assert_allclose(late.qd, steady.qd, atol=1e-6)
+    assert late.step(0.178 + (lost + 1e-3) * rate, rate, 0.0) == 0
+    assert late.reassembled == 1

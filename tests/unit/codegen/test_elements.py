@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from codegen.build import build_kernel, load_reference
-from codegen.mechanism import MECHANISMS, load
-from codegen.mistakes import MechanismError
+from codegen.mechanism import MECHANISMS, MechanismError, load
 
 
 def mechanism(tmp_path, text):

@@ -2,8 +2,7 @@
 
 import pytest
 
-from codegen.mechanism import MECHANISMS, find, load
-from codegen.mistakes import MechanismError
+from codegen.mechanism import MECHANISMS, MechanismError, find, load
 
 GOOD = (MECHANISMS / "guided_rod.toml").read_text()
 
