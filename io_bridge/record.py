@@ -104,7 +104,7 @@ class RecordWriter:
             if rows.dtype.names != self.dtype.names:
                 raise RecordError(f"{self.path}: rows have other fields than the record")
             rows = rows.astype(self.dtype)
-        data = memoryview(np.ascontiguousarray(rows).view(np.uint8))
+        data = np.ascontiguousarray(rows).view(np.uint8).data
         size = self.dtype.itemsize
         start = self._data_start + self.n_rows * size
         try:

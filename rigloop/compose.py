@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from codegen.build import BuiltKernel
 from estimators.encoder_filter import EncoderFilter
@@ -192,14 +193,14 @@ def drive_config(name: str, drive: schema.Drive, emulated: bool) -> DriveConfig:
 
 def drive_plant(drive: schema.Drive) -> DrivePlant:
     """Return the plant of a simulated drive; the default one where the rig describes none."""
-    scale = {
-        "rated_torque_nm": drive.rated_torque_nm,
-        "peak_torque_nm": drive.peak_torque_nm,
-        "counts_per_rev": drive.counts_per_rev,
-    }
+    plant = DrivePlant(
+        rated_torque_nm=drive.rated_torque_nm,
+        peak_torque_nm=drive.peak_torque_nm,
+        counts_per_rev=drive.counts_per_rev,
+    )
     if drive.plant is None:
-        return DrivePlant(**scale)
-    plant = drive.plant.model_dump()
+        return plant
+    given: dict[str, Any] = drive.plant.model_dump()
     for angle in ("amplitude", "offset"):
-        plant[f"{angle}_rad"] = math.radians(plant.pop(f"{angle}_deg"))
-    return DrivePlant(**scale, **plant)
+        given[f"{angle}_rad"] = math.radians(given.pop(f"{angle}_deg"))
+    return replace(plant, **given)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from codegen.build import BuiltKernel, build_kernel
 from codegen.options import KernelOptions
@@ -41,7 +42,7 @@ def build_kernels(
         name: build_kernel(
             block.mechanism,
             kernel_options(block, period_us(rig, name) * 1e-6),
-            on_stage=lambda stage, name=name: on_stage(name, stage),
+            on_stage=partial(on_stage, name),
         )
         for name, block in rig.blocks.items()
         if isinstance(block, MechanismBlock)

@@ -53,11 +53,11 @@ def conclude_log(
     signals = {
         role: where
         for role, where in roles(loaded).items()
-        if where[1] in _names(records, where[0])
+        if where[1] in _names(records[where[0]])
     }
     torque = next((path for path in measured if path.endswith("_nm")), None)
     if torque:
-        task = next(task for task, record in records.items() if torque in record.dtype.names)
+        task = next(task for task, record in records.items() if torque in _names(record))
         signals["measured"] = (task, torque)
     replay = Replay(
         log=Named(log.path.name, sha256_of(log.path)),
@@ -112,7 +112,7 @@ def conclude_run(
             )
     compared = 0
     for task, record in before.items():
-        for path in sorted(written & set(record.dtype.names)):
+        for path in sorted(written & set(_names(record))):
             old, new = (np.ascontiguousarray(r[path]).view(np.int64) for r in (record, again[task]))
             compared += len(old)
             differs = np.flatnonzero(old != new)
@@ -147,7 +147,7 @@ def _failures(loaded: LoadedRig, records: Records) -> list[str]:
         if block.kind != "mechanism":
             continue
         path = paths(name, block)[1]["status"]
-        status = next(record[path] for record in records.values() if path in record.dtype.names)
+        status = next(record[path] for record in records.values() if path in _names(record))
         if np.any(status != 0):
             row = int(np.flatnonzero(status != 0)[0])
             found.append(
@@ -193,8 +193,8 @@ def _manifest(
     return manifest
 
 
-def _names(records: Records, task: str) -> tuple[str, ...]:
-    return records[task].dtype.names or ()
+def _names(record: np.ndarray) -> tuple[str, ...]:
+    return record.dtype.names or ()
 
 
 def _bandwidth(loaded: LoadedRig) -> float:

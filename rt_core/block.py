@@ -22,9 +22,12 @@ class Block(Protocol):
         a path.
     """
 
-    name: str
-    reads: Mapping[str, str]
-    writes: Mapping[str, str]
+    @property
+    def name(self) -> str: ...
+    @property
+    def reads(self) -> Mapping[str, str]: ...
+    @property
+    def writes(self) -> Mapping[str, str]: ...
 
     def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None:
         """Take the address of one float64 cell per port, in port order; once, before any step."""
