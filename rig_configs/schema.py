@@ -71,6 +71,7 @@ class BusBlock(Section):
     backend: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,15}$")] = "simulated"
     drives: Annotated[dict[str, Drive], Field(min_length=1)]
     exchange_budget_us: Annotated[int, Field(ge=20)] = 100
+    bad_limit: Annotated[int, Field(ge=1)] = 3  # bad frames on end until the bus counts as lost
     reads: dict[str, str]
     writes: dict[str, str] = {}
 
@@ -114,6 +115,7 @@ class GuardBlock(Section):
     max_rate_rad_s: PositiveFloat
     ramp_in_s: NonNegative = 0.5
     ramp_out_s: Annotated[float, Field(ge=0, le=0.1)] = 0.02
+    sensor_hold_cycles: Annotated[int, Field(ge=0)] = 5  # bad samples on end that are bridged
     bucket_limit: Annotated[int, Field(ge=2)] = (
         10  # skips, bad samples: +2 a bad cycle, -1 a good one
     )
@@ -143,7 +145,7 @@ class Verdict(Section):
     """What a run must keep to be called good."""
 
     max_overrun_percent: NonNegative = 1.0  # judged only when the run had real-time rights
-    max_lost_frames: Annotated[int, Field(ge=0)] = 0
+    max_lost_percent: NonNegative = 0.0
 
 
 class Rig(Section):

@@ -131,6 +131,7 @@ def make_guard(rig: schema.Rig, name: str, config: schema.GuardBlock) -> Guard:
         ramp_out_s=config.ramp_out_s,
         max_request_age_cycles=_cycles(config.max_request_age_ms, period_s),
         max_gap_cycles=_cycles(config.max_gap_ms, period_s),
+        sensor_hold_cycles=config.sensor_hold_cycles,
         bucket_limit=config.bucket_limit,
         heartbeat_timeout_s=config.heartbeat_timeout_ms * 1e-3,
     )
@@ -168,12 +169,17 @@ def make_bus(rig: schema.Rig, backend: str, interface: str) -> Bus:
     plants = [drive_plant(drive) for drive in config.drives.values()]
     wires = reads | writes
     budget_us = float(config.exchange_budget_us)
+    limit = config.bad_limit
     if backend == "simulated":
-        return SimulatedBus(plants, drives, name=name, paths=wires, budget_us=budget_us)
+        return SimulatedBus(
+            plants, drives, name=name, paths=wires, budget_us=budget_us, bad_limit=limit
+        )
     # pysoem comes in only with a bus that needs it
     from io_bridge.ethercat_bus import EthercatBus
 
-    return EthercatBus(interface, drives, name=name, paths=wires, budget_us=budget_us)
+    return EthercatBus(
+        interface, drives, name=name, paths=wires, budget_us=budget_us, bad_limit=limit
+    )
 
 
 def drive_config(name: str, drive: schema.Drive, emulated: bool) -> DriveConfig:

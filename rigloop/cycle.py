@@ -92,6 +92,7 @@ def _loop(composed: Composed, table: SignalTable, fifo: bool, report: order.Repo
     loop = Loop(composed.plan, table, fifo=fifo, safe=composed.safe)
     with _stop_on_signals(loop) as caught:
         loop.start()
+        report.first_cycle_ns = loop.start_ns
         try:
             was_running = False
             while not loop.wait(NAP_S):

@@ -36,6 +36,7 @@ class Report(msgspec.Struct, forbid_unknown_fields=True):
     bus_faults: list[dict[str, Any]] = []
     at_rest: bool = False  # the guard said that the output was zero before the loop ended
     stopped_by: str = ""
+    first_cycle_ns: int = 0  # CLOCK_MONOTONIC
 
 
 def write(folder: Path, name: str, message: msgspec.Struct) -> None:

@@ -155,7 +155,7 @@ def _supervise(
     console: Console,
 ) -> Supervision:
     """Enable, arm once the guard is ready, watch until the end, and ask for the ramp-out."""
-    seen = Supervision()
+    seen = Supervision(process_began_ns=_process_began_ns())
     name, guard = next((n, b) for n, b in loaded.rig.blocks.items() if b.kind == "guard")
     state_path = write_path(name, guard.model_dump(), "state")
     report = order.read_report(folder)
@@ -195,6 +195,12 @@ def _supervise(
             time.sleep(HEARTBEAT_S)
         _beat_until_ended(shared, cycle, beat)
     return seen
+
+
+def _process_began_ns() -> int:
+    # field 22 of stat: ticks since boot, which CLOCK_MONOTONIC counts too while the machine does not sleep
+    ticks = int(Path("/proc/self/stat").read_text().rsplit(")", 1)[1].split()[19])
+    return ticks * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 def _beat_until_ended(shared: SignalTable, cycle: subprocess.Popen, beat: int) -> None:

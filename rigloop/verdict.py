@@ -35,6 +35,7 @@ class Supervision:
 
     armed_s: float = 0.0  # how long the guard was running
     interrupted: bool = False
+    process_began_ns: int = 0  # CLOCK_MONOTONIC
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ def conclude(
         task: {
             name: HistogramBins.of(h.edges_ns, h.counts, h.max_ns)
             for name, h in found.items()
-            if "/" not in name
+            # blocks have one each; a task without a bus has no bus time
+            if "/" not in name and (name != "bus" or h.max_ns > 0)
         }
         for task, found in final.histograms.items()
     }
@@ -114,10 +116,11 @@ def conclude(
     write_manifest(folder, manifest)
     write_timing(folder, timing)
     write_report(folder)
+    first_cycle_s = 1e-9 * max(0, report.first_cycle_ns - seen.process_began_ns)
     missing = [
         f"{right.name}: {right.why}; {right.remedy}" for right in manifest.rights if not right.held
     ]
-    return Outcome(not bad, list(manifest.reasons), str(folder), _figures(manifest), missing)
+    return Outcome(not bad, list(manifest.reasons), str(folder), _figures(manifest, first_cycle_s), missing)
 
 
 def _complaints(
@@ -145,10 +148,13 @@ def _complaints(
         found.append(f"ran {seen.armed_s:.1f} of {seconds:g} s")
     for name, block in loaded.rig.blocks.items():
         if block.kind == "bus":
-            lost = int(final.signals[write_path(name, block.model_dump(), "lost")])
-            if lost > limits.max_lost_frames:
+            lost = final.signals[write_path(name, block.model_dump(), "lost")]
+            task = next(t for t, config in loaded.rig.tasks.items() if name in config.blocks)
+            share = 100.0 * lost / max(1.0, final.signals[f"loop/{task}/cycle"])
+            if share > limits.max_lost_percent:
                 found.append(
-                    f"{lost} lost frames, limit verdict.max_lost_frames = {limits.max_lost_frames}"
+                    f"{lost:.0f} frames lost, {share:.2f} %, limit verdict.max_lost_percent = "
+                    f"{limits.max_lost_percent:g}"
                 )
     for task in loaded.rig.tasks:
         share = (
@@ -215,9 +221,7 @@ def _counters(loaded: LoadedRig, final: Final) -> dict[str, int | float]:
     for name, block in loaded.rig.blocks.items():
         found |= {p: final.signals[p] for port, p in paths(name, block)[1].items() if port in ports}
     for task in loaded.rig.tasks:
-        found |= {
-            p: final.signals[p] for n in ("torn",) if (p := f"loop/{task}/{n}") in final.signals
-        }
+        found[f"loop/{task}/torn"] = final.signals[f"loop/{task}/torn"]
     return {path: int(value) if value == int(value) else value for path, value in found.items()}
 
 
@@ -234,8 +238,11 @@ def roles(loaded: LoadedRig) -> dict[str, tuple[str, str]]:
     return {role: (owner[path], path) for role, path in shown.items() if path in owner}
 
 
-def _figures(manifest: Manifest) -> list[tuple[str, str, str]]:
-    rows = [("armed", f"{manifest.duration_s:.1f} s", manifest.rig.name)]
+def _figures(manifest: Manifest, first_cycle_s: float) -> list[tuple[str, str, str]]:
+    rows = [
+        ("first cycle after", f"{first_cycle_s:.2f} s", "from the start of the command"),
+        ("armed for", f"{manifest.duration_s:.1f} s", ""),
+    ]
     for task, names in manifest.timing.items():
         facts = manifest.tasks[task]
         late, step = names["late"], names["step"]
