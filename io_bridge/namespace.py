@@ -9,7 +9,6 @@ python -m io_bridge.namespace [--pair veth0 veth1] -- COMMAND...
 
 from __future__ import annotations
 
-import argparse
 import functools
 import os
 import shutil
@@ -89,6 +88,8 @@ def wrap(command: Sequence[str], pair: tuple[str, str] = PAIR) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Create the pair in the present namespace and become the command."""
+    import argparse  # only here: the cycle process imports this module, and is in a hurry
+
     parser = argparse.ArgumentParser(prog="io_bridge.namespace", description=__doc__)
     parser.add_argument("--pair", nargs=2, default=PAIR, metavar=("FIRST", "SECOND"))
     parser.add_argument("command", nargs="+")

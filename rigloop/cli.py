@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import msgspec
 import typer
 from rich.console import Console
 
-from rig_configs.load import LoadedRig
-from rig_configs.mistakes import ConfigError
-from rigloop.outcome import Outcome
+if TYPE_CHECKING:
+    from rig_configs.load import LoadedRig
+    from rigloop.outcome import Outcome
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -63,11 +63,13 @@ def run(
     json: JsonOption = False,
 ) -> None:
     """Run a rig live: arm it, show what it does, ramp out, and judge the run."""
-    from rigloop.supervise import run_live
+    from rigloop.children import cycle_process
 
     console = Console(stderr=json)
-    with _told(json):
-        outcome = run_live(_load(rig), seconds=for_s, bus=bus, runs=runs, console=console)
+    with cycle_process() as cycle, _told(json):
+        from rigloop.supervise import run_live
+
+        outcome = run_live(_load(rig), cycle, seconds=for_s, bus=bus, runs=runs, console=console)
     _finish(outcome, console, json)
 
 
@@ -121,8 +123,9 @@ def _load(rig: str) -> LoadedRig:
 def _told(json: bool) -> Iterator[None]:
     """Turn the errors that a user can mend into lines and an exit code; any other one is a bug and shows."""
     from io_bridge.log_reader import LogError
+    from rig_configs.mistakes import ConfigError
+    from rigloop.errors import NotStartedError
     from rigloop.manifest import ManifestError
-    from rigloop.outcome import NotStartedError
 
     try:
         yield

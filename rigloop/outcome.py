@@ -8,10 +8,6 @@ from rich.markup import escape
 from rich.table import Table
 
 
-class NotStartedError(RuntimeError):
-    """The run could not be started; nothing was armed. The message has cause and remedy."""
-
-
 class Outcome(msgspec.Struct, frozen=True):
     """Verdict of a run, with the figures that it was judged by.
 

@@ -21,9 +21,10 @@ from rig_configs import schema
 from rig_configs.load import LoadedRig
 from rig_configs.log_schema import load_mapping
 from rigloop.compose import make_blocks, plan_blocks
+from rigloop.errors import NotStartedError
 from rigloop.kernels import build_kernels
 from rigloop.manifest import ManifestError, read_manifest
-from rigloop.outcome import NotStartedError, Outcome
+from rigloop.outcome import Outcome
 from rigloop.replay_verdict import conclude_log, conclude_run
 from rigloop.runs import new_run_folder
 from rigloop.wiring import load

@@ -8,33 +8,30 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from io_bridge.namespace import PAIR, why_not, wrap
+from io_bridge.namespace import PAIR, why_not
 from rig_configs.schema import Rig
 from rigloop.compose import bus_of, drive_plant
-from rigloop.outcome import NotStartedError
+from rigloop.errors import NotStartedError
 
 SERVE_TIMEOUT_S = 10.0
 PRIORITY = 98  # above every task, which may spin on every core
 
 
-def in_namespace(command: Sequence[str], backend: str) -> list[str]:
-    """Return the command, inside a network namespace with a veth pair of its own if the back end is `veth`.
+def check_backend(backend: str) -> None:
+    """Refuse a back end that this machine cannot give.
 
     Raises
     ------
     NotStartedError
-        This machine forbids it; the message says why.
+        The kernel forbids a network namespace; the message says why.
     """
-    if backend != "veth":
-        return list(command)
-    reason = why_not()
+    reason = why_not() if backend == "veth" else None
     if reason is not None:
-        raise NotStartedError(f"--bus veth: {reason}; take --bus simulated, which needs no rights")
-    return wrap(command)
+        raise NotStartedError(f"bus veth: {reason}; take --bus simulated, which needs no rights")
 
 
 @contextlib.contextmanager

@@ -6,9 +6,8 @@ import contextlib
 import os
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
@@ -16,13 +15,15 @@ from rich.console import Console
 
 from rig_configs.load import LoadedRig, write_path
 from rigloop import order
+from rigloop.children import STOP_TIMEOUT_S, commission, recorder_process
 from rigloop.compose import bus_of
+from rigloop.errors import NotStartedError
 from rigloop.kernels import build_kernels
 from rigloop.live import LiveView
-from rigloop.outcome import NotStartedError, Outcome
+from rigloop.outcome import Outcome
 from rigloop.picture import take_picture
 from rigloop.runs import new_run_folder
-from rigloop.segment import in_namespace
+from rigloop.segment import check_backend
 from rigloop.verdict import Supervision, conclude, read_final
 from rt_core.safety import State
 from rt_core.table import SignalTable
@@ -31,11 +32,16 @@ HEARTBEAT_S = 0.02
 WAIT_BEATS = 25  # while the guard waits, half a second between pictures
 START_TIMEOUT_S = 30.0
 READY_TIMEOUT_S = 15.0
-STOP_TIMEOUT_S = 10.0
 
 
 def run_live(
-    loaded: LoadedRig, *, seconds: float | None, bus: str | None, runs: Path, console: Console
+    loaded: LoadedRig,
+    cycle: subprocess.Popen[str],
+    *,
+    seconds: float | None,
+    bus: str | None,
+    runs: Path,
+    console: Console,
 ) -> Outcome:
     """Run a rig until its time is over, Ctrl-C, or a fault; return the verdict.
 
@@ -56,19 +62,18 @@ def run_live(
     (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
     order.write(folder, "order.json", order.Order(loaded.name, table, bus))
 
-    backend = bus or bus_of(loaded.rig)[1].backend
-    command = in_namespace([sys.executable, "-m", "rigloop.cycle", str(folder)], backend)
-    with _processes(folder) as start:
-        cycle = start("cycle", command)
-        with _attach(table, cycle, folder) as shared:
-            watch = ["--pid", str(cycle.pid), table, str(folder)]
-            recorder = start("recorder", [sys.executable, "-m", "io_bridge.recorder", *watch])
-            seen = _supervise(shared, loaded, cycle, folder, seconds, console)
-            ended = _end(cycle)
-            # it ends by itself, once the loop has ended and the rings are empty
-            _end(recorder)
+    check_backend(bus or bus_of(loaded.rig)[1].backend)
+    commission(cycle, folder)
+    with _attach(table, cycle, folder) as shared:
+        try:
+            with recorder_process(folder, table, cycle.pid) as recorder:
+                seen = _supervise(shared, loaded, cycle, folder, seconds, console)
+                code = _end(cycle)
+                _end(recorder)
             final = read_final(shared, loaded)
-    return conclude(folder, loaded, kernels, final, seen, ended, seconds)
+        finally:
+            Path(table).unlink(missing_ok=True)
+    return conclude(folder, loaded, kernels, final, seen, code, seconds)
 
 
 def _new_folder(runs: Path, loaded: LoadedRig) -> Path:
@@ -80,40 +85,7 @@ def _new_folder(runs: Path, loaded: LoadedRig) -> Path:
         ) from None
 
 
-@contextlib.contextmanager
-def _processes(folder: Path) -> Iterator[Callable[[str, list[str]], subprocess.Popen]]:
-    """Yield what starts a child, its output in `<name>.log`; whatever happens, none stays behind."""
-    # one arena and no thread pools: what the cycle process locks into memory stays small
-    environment = os.environ | {"MALLOC_ARENA_MAX": "1", "OPENBLAS_NUM_THREADS": "1"}
-    children: list[subprocess.Popen] = []
-
-    def start(name: str, command: list[str]) -> subprocess.Popen:
-        with (folder / f"{name}.log").open("wb") as log:
-            # a session of its own: Ctrl-C is for the supervisor, which ramps out
-            child = subprocess.Popen(
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                env=environment,
-                start_new_session=True,
-            )
-        children.append(child)
-        return child
-
-    try:
-        yield start
-    finally:
-        for child in children:
-            if child.poll() is None:
-                child.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                child.wait(STOP_TIMEOUT_S)
-            child.kill()
-            child.wait()
-
-
-def _attach(table: str, cycle: subprocess.Popen, folder: Path) -> SignalTable:
+def _attach(table: str, cycle: subprocess.Popen[str], folder: Path) -> SignalTable:
     """Wait for the cycle process to make the table."""
     until = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < until:
@@ -135,7 +107,7 @@ def _why_it_ended(folder: Path) -> str:
     return f"the cycle process ended: {log[-1] if log else 'no message'}; see {folder}/cycle.log"
 
 
-def _end(child: subprocess.Popen) -> int:
+def _end(child: subprocess.Popen[str]) -> int:
     """Wait for a child that was told to end; make it, if it does not."""
     with contextlib.suppress(subprocess.TimeoutExpired):
         return child.wait(STOP_TIMEOUT_S)
@@ -149,7 +121,7 @@ def _end(child: subprocess.Popen) -> int:
 def _supervise(
     shared: SignalTable,
     loaded: LoadedRig,
-    cycle: subprocess.Popen,
+    cycle: subprocess.Popen[str],
     folder: Path,
     seconds: float | None,
     console: Console,
@@ -203,7 +175,7 @@ def _process_began_ns() -> int:
     return ticks * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
-def _beat_until_ended(shared: SignalTable, cycle: subprocess.Popen, beat: int) -> None:
+def _beat_until_ended(shared: SignalTable, cycle: subprocess.Popen[str], beat: int) -> None:
     # the heartbeat goes on through the ramp-out: its end is the stop's, not a lost supervisor's
     until = time.monotonic() + STOP_TIMEOUT_S
     while cycle.poll() is None and time.monotonic() < until:

@@ -120,7 +120,9 @@ def conclude(
     missing = [
         f"{right.name}: {right.why}; {right.remedy}" for right in manifest.rights if not right.held
     ]
-    return Outcome(not bad, list(manifest.reasons), str(folder), _figures(manifest, first_cycle_s), missing)
+    return Outcome(
+        not bad, list(manifest.reasons), str(folder), _figures(manifest, first_cycle_s), missing
+    )
 
 
 def _complaints(

@@ -1,0 +1,87 @@
+"""The processes of a live run besides the supervisor; whatever happens, none of them stays behind.
+
+The cycle process comes first of all, before the rig is read: it imports while the supervisor does, and waits on its
+standard input for the run folder. So this module imports nothing that takes time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+STOP_TIMEOUT_S = 10.0
+
+
+@contextlib.contextmanager
+def cycle_process() -> Iterator[subprocess.Popen[str]]:
+    """Yield a cycle process that waits for its run folder; an end of file instead ends it."""
+    # one arena and no thread pools: what the cycle process locks into memory stays small
+    environment = os.environ | {
+        "MALLOC_ARENA_MAX": "1",
+        "OPENBLAS_NUM_THREADS": "1",
+        "PYDANTIC_DISABLE_PLUGINS": "__all__",
+    }
+    # a session of its own: Ctrl-C is for the supervisor, which ramps out
+    child = subprocess.Popen(
+        [sys.executable, "-m", "rigloop.cycle"],
+        stdin=subprocess.PIPE,
+        env=environment,
+        start_new_session=True,
+        text=True,
+    )
+    with ended(child):
+        yield child
+
+
+def commission(child: subprocess.Popen[str], folder: Path) -> None:
+    """Tell a waiting cycle process its run folder. One that has died is found by its exit code."""
+    assert child.stdin is not None
+    with contextlib.suppress(BrokenPipeError):
+        child.stdin.write(f"{folder.absolute()}\n")
+        child.stdin.close()
+
+
+@contextlib.contextmanager
+def recorder_process(folder: Path, table: str, producer: int) -> Iterator[subprocess.Popen[str]]:
+    """Yield a recorder; it ends by itself once the producer has ended and the rings are empty."""
+    command = [
+        sys.executable,
+        "-m",
+        "io_bridge.recorder",
+        "--pid",
+        str(producer),
+        table,
+        str(folder),
+    ]
+    with (folder / "recorder.log").open("wb") as log:
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+            text=True,
+        )
+    with ended(child):
+        yield child
+
+
+@contextlib.contextmanager
+def ended(child: subprocess.Popen[str]) -> Iterator[None]:
+    """See to it that a child has ended: SIGTERM lets it ramp out, SIGKILL is the last resort."""
+    try:
+        yield
+    finally:
+        if child.stdin is not None and not child.stdin.closed:
+            # it was never commissioned
+            child.stdin.close()
+        elif child.poll() is None:
+            child.terminate()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(STOP_TIMEOUT_S)
+        child.kill()
+        child.wait()
