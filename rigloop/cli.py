@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -160,4 +161,6 @@ def _print_json(message: object) -> None:
 
 def main() -> None:
     """Entry point of the `rigloop` command."""
+    # looking for plugins in every installed package takes longer than reading a rig
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     app()
