@@ -45,7 +45,7 @@ def why_not() -> str | None:
         if shutil.which(tool, path=_path()) is None:
             return f"the command {tool!r} is missing (package {package})"
     probe = subprocess.run(
-        [*_unshare(), sys.executable, "-c", _PROBE],
+        [*_unshare(), sys.executable, "-P", "-c", _PROBE],
         capture_output=True,
         text=True,
         timeout=30,
@@ -82,7 +82,7 @@ def create_pair(first: str, second: str) -> None:
 
 def wrap(command: Sequence[str], pair: tuple[str, str] = PAIR) -> list[str]:
     """Return the command line that runs `command` in a fresh namespace with `pair` in it."""
-    inner = [sys.executable, "-m", "io_bridge.namespace", "--pair", *pair, "--", *command]
+    inner = [sys.executable, "-P", "-m", "io_bridge.namespace", "--pair", *pair, "--", *command]
     return [*_unshare(), *inner]
 
 

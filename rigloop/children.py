@@ -25,9 +25,10 @@ def cycle_process() -> Iterator[subprocess.Popen[str]]:
         "OPENBLAS_NUM_THREADS": "1",
         "PYDANTIC_DISABLE_PLUGINS": "__all__",
     }
+    # -P: a run started in a checkout takes the installed, compiled packages, not those beside it.
     # a session of its own: Ctrl-C is for the supervisor, which ramps out
     child = subprocess.Popen(
-        [sys.executable, "-m", "rigloop.cycle"],
+        [sys.executable, "-P", "-m", "rigloop.cycle"],
         stdin=subprocess.PIPE,
         env=environment,
         start_new_session=True,
@@ -50,6 +51,7 @@ def recorder_process(folder: Path, table: str, producer: int) -> Iterator[subpro
     """Yield a recorder; it ends by itself once the producer has ended and the rings are empty."""
     command = [
         sys.executable,
+        "-P",
         "-m",
         "io_bridge.recorder",
         "--pid",

@@ -61,7 +61,7 @@ def main(arguments: list[str]) -> int:
         backend = commission.bus or bus_of(loaded.rig)[1].backend
         if backend == "veth" and not arguments:
             # the same again, in a network namespace with a veth pair of its own
-            command = wrap([sys.executable, "-m", "rigloop.cycle", text])
+            command = wrap([sys.executable, "-P", "-m", "rigloop.cycle", text])
             os.execvp(command[0], command)
         kernels = build_kernels(loaded)
         report.kernels = {name: kernel.hash for name, kernel in kernels.items()}

@@ -48,7 +48,7 @@ def served_interface(rig: Rig, backend: str) -> Iterator[str]:
         return
     master_end, segment_end = PAIR
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "io_bridge.sim_segment", "--interface", segment_end]
+        command = [sys.executable, "-P", "-m", "io_bridge.sim_segment", "--interface", segment_end]
         for name, drive in bus_of(rig)[1].drives.items():
             plant = Path(folder) / f"{name}.json"
             plant.write_text(json.dumps(asdict(drive_plant(drive))))

@@ -103,8 +103,9 @@ def _why_it_ended(folder: Path) -> str:
     report = order.read_report(folder)
     if report is not None and report.error:
         return report.error
-    log = (folder / "cycle.log").read_text(errors="replace").strip().splitlines()
-    return f"the cycle process ended: {log[-1] if log else 'no message'}; see {folder}/cycle.log"
+    log = folder / "cycle.log"
+    lines = log.read_text(errors="replace").strip().splitlines() if log.exists() else []
+    return f"the cycle process ended: {lines[-1] if lines else 'no message'}; see {log}"
 
 
 def _end(child: subprocess.Popen[str]) -> int:

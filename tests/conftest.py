@@ -1,6 +1,11 @@
 """Options and fixtures of the whole suite."""
 
+import os
+
 import pytest
+
+# processes that tests start import what is installed, not the checkout that pytest runs in
+os.environ["PYTHONSAFEPATH"] = "1"
 
 
 def pytest_addoption(parser):

@@ -38,7 +38,7 @@ class Cells:
 
 
 def start_segment(tmp, plants=({"hands": "free"},)):
-    arguments = [sys.executable, "-m", "io_bridge.sim_segment", "--interface", "veth1"]
+    arguments = [sys.executable, "-P", "-m", "io_bridge.sim_segment", "--interface", "veth1"]
     for i, plant in enumerate(plants):
         path = f"{tmp}/plant{i}.json"
         with open(path, "w") as file:
