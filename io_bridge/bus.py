@@ -51,14 +51,17 @@ class Bus(Protocol):
     def faults(self) -> list[BusFault]:
         """Return what is wrong now; empty when all is well."""
 
-    def __enter__(self) -> Self: ...
+    def __enter__(self) -> Self:
+        self.open()
+        return self
 
     def __exit__(
         self,
         kind: type[BaseException] | None,
         error: BaseException | None,
         trace: TracebackType | None,
-    ) -> None: ...
+    ) -> None:
+        self.close()
 
 
 def list_faults(exchange: Exchange) -> list[BusFault]:

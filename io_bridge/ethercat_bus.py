@@ -16,12 +16,11 @@ import struct
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from io_bridge import words
 from io_bridge.bringup import BringUpError, check_identity, pdo_downloads
-from io_bridge.bus import BusFault, list_faults
+from io_bridge.bus import Bus, BusFault, list_faults
 from io_bridge.drive_config import DriveConfig, pdo_bytes
 from io_bridge.exchange import Exchange
 from io_bridge.packet_socket import PacketSocket, attach_filter
@@ -67,7 +66,7 @@ def _tame_pysoem_socket(fd: int) -> None:
         attach_filter(copy, 0x00, 0x7F)
 
 
-class EthercatBus:
+class EthercatBus(Bus):
     """Drives on a real, or a veth, network interface.
 
     Parameters
@@ -188,18 +187,6 @@ class EthercatBus:
     def faults(self) -> list[BusFault]:
         """Return what is wrong now."""
         return list_faults(self._exchange)
-
-    def __enter__(self) -> Self:
-        self.open()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _map_until(self, deadline: float) -> list[SlaveLayout]:
         """Map, from the start again when an answer was lost; not in the cycle, so patience is

@@ -4,11 +4,9 @@ real cycle."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import TracebackType
-from typing import Self
 
 from io_bridge.bringup import Master, to_safeop
-from io_bridge.bus import BusFault, list_faults
+from io_bridge.bus import Bus, BusFault, list_faults
 from io_bridge.drive_config import SENSOR, SIMULATED_IDENTITY, TX_PDO, DriveConfig, DrivePlant
 from io_bridge.drive_device import DriveDevice
 from io_bridge.exchange import Exchange
@@ -19,7 +17,7 @@ SAFE_CYCLES = 4
 OP_POLL_NS = 1_000_000
 
 
-class SimulatedBus:
+class SimulatedBus(Bus):
     """Drives emulated in this process; no rights, no sockets, simulated time is the cycle's nominal
     time.
 
@@ -109,18 +107,6 @@ class SimulatedBus:
     def faults(self) -> list[BusFault]:
         """Return what is wrong now."""
         return list_faults(self._exchange)
-
-    def __enter__(self) -> Self:
-        self.open()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def simulated_drive(plant: DrivePlant, position: int = 0, n_drives: int = 1) -> DriveConfig:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -27,11 +27,9 @@ from rigloop.manifest import (
 )
 from rigloop.outcome import Outcome
 from rigloop.report import write_report
+from rigloop.script import Pace
 from rigloop.verdict import roles
 from rt_core.host import host_facts
-
-if TYPE_CHECKING:
-    from rigloop.replay import Pace
 
 Kernels = Mapping[str, BuiltKernel]
 Records = Mapping[str, np.ndarray]
