@@ -14,14 +14,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import select
-import signal
 import sys
 import time
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from io_bridge.producer import Producer
 from io_bridge.record import RecordWriter
 from rt_core.layout import TableError
 from rt_core.table import RingReader, SignalTable
@@ -124,7 +123,7 @@ def record(
             if producer.ring_slots:
                 tasks[producer.name] = _TaskRecorder(table, producer.name, folder)
                 rings.callback(tasks[producer.name].ring.close)
-        ended = _Producer(table_path, pid)
+        ended = Producer(table_path, pid)
         results: dict[str, TaskRecord] = {}
         try:
             while True:
@@ -145,41 +144,6 @@ def record(
         # a full disk; the summary also goes to standard output
         pass
     return results
-
-
-class _Producer:
-    """Tells whether the producer of a table has ended."""
-
-    def __init__(self, table_path: str | os.PathLike[str], pid: int | None) -> None:
-        self.table_path = table_path
-        self.inode = os.stat(table_path).st_ino
-        self.terminated = False
-        self.pidfd = -1
-        if pid is not None:
-            try:
-                # a descriptor, not a number: the number may be given to another process
-                self.pidfd = os.pidfd_open(pid)
-            except ProcessLookupError:
-                self.terminated = True
-        signal.signal(signal.SIGTERM, self._terminate)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def __call__(self) -> bool:
-        if self.pidfd >= 0 and select.select([self.pidfd], [], [], 0)[0]:
-            self.terminated = True
-        try:
-            same = os.stat(self.table_path).st_ino == self.inode
-        except OSError:
-            same = False
-        return self.terminated or not same
-
-    def close(self) -> None:
-        if self.pidfd >= 0:
-            os.close(self.pidfd)
-            self.pidfd = -1
-
-    def _terminate(self, number: int, frame: object) -> None:
-        self.terminated = True
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -47,19 +47,12 @@ def commission(child: subprocess.Popen[str], folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def recorder_process(folder: Path, table: str, producer: int) -> Iterator[subprocess.Popen[str]]:
-    """Yield a recorder; it ends by itself once the producer has ended and the rings are empty."""
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "io_bridge.recorder",
-        "--pid",
-        str(producer),
-        table,
-        str(folder),
-    ]
-    with (folder / "recorder.log").open("wb") as log:
+def onlooker(
+    module: str, folder: Path, producer: int, table: str, *arguments: str
+) -> Iterator[subprocess.Popen[str]]:
+    """Yield a process that only looks at the table, and ends by itself once the producer has ended."""
+    command = [sys.executable, "-P", "-m", module, "--pid", str(producer), table, *arguments]
+    with (folder / f"{module.rpartition('.')[2]}.log").open("wb") as log:
         child = subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,

@@ -60,6 +60,12 @@ def run(
             help="`simulated` (in-process), `veth` (real frames on a pair of its own), or an interface."
         ),
     ] = None,
+    telemetry: Annotated[
+        str | None,
+        typer.Option(
+            help="Publish the newest signals over ZeroMQ here, such as `tcp://127.0.0.1:9872`."
+        ),
+    ] = None,
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
@@ -70,7 +76,15 @@ def run(
     with cycle_process() as cycle, _told(json):
         from rigloop.supervise import run_live
 
-        outcome = run_live(_load(rig), cycle, seconds=for_s, bus=bus, runs=runs, console=console)
+        outcome = run_live(
+            _load(rig),
+            cycle,
+            seconds=for_s,
+            bus=bus,
+            telemetry=telemetry,
+            runs=runs,
+            console=console,
+        )
     _finish(outcome, console, json)
 
 

@@ -14,8 +14,9 @@ from types import FrameType
 from rich.console import Console
 
 from rig_configs.load import LoadedRig, write_path
+from rig_configs.mistakes import ConfigError, Mistake
 from rigloop import order
-from rigloop.children import STOP_TIMEOUT_S, commission, recorder_process
+from rigloop.children import STOP_TIMEOUT_S, commission, onlooker
 from rigloop.compose import bus_of
 from rigloop.errors import NotStartedError
 from rigloop.kernels import build_kernels
@@ -40,6 +41,7 @@ def run_live(
     *,
     seconds: float | None,
     bus: str | None,
+    telemetry: str | None,
     runs: Path,
     console: Console,
 ) -> Outcome:
@@ -50,6 +52,8 @@ def run_live(
     NotStartedError
         A process or the bus did not start; the torque never left zero.
     """
+    if telemetry is not None:
+        _check_telemetry(telemetry)
     with console.status("kernel") as status:
         kernels = build_kernels(
             loaded, lambda name, stage: status.update(f"kernel {name}: {stage}")
@@ -66,7 +70,13 @@ def run_live(
     commission(cycle, folder)
     with _attach(table, cycle, folder) as shared:
         try:
-            with recorder_process(folder, table, cycle.pid) as recorder:
+            with contextlib.ExitStack() as onlookers:
+                watch = (folder, cycle.pid, table)
+                recorder = onlookers.enter_context(
+                    onlooker("io_bridge.recorder", *watch, str(folder))
+                )
+                if telemetry is not None:
+                    onlookers.enter_context(onlooker("io_bridge.telemetry", *watch, telemetry))
                 seen = _supervise(shared, loaded, cycle, folder, seconds, console)
                 code = _end(cycle)
                 _end(recorder)
@@ -74,6 +84,16 @@ def run_live(
         finally:
             Path(table).unlink(missing_ok=True)
     return conclude(folder, loaded, kernels, final, seen, code, seconds)
+
+
+def _check_telemetry(endpoint: str) -> None:
+    from io_bridge.telemetry import EndpointError, check_endpoint
+
+    try:
+        check_endpoint(endpoint)
+    except EndpointError as error:
+        mistake = Mistake("command line", "--telemetry", str(error), value=endpoint)
+        raise ConfigError([mistake]) from None
 
 
 def _new_folder(runs: Path, loaded: LoadedRig) -> Path:

@@ -1,0 +1,46 @@
+"""When an onlooker of a signal table may end."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+
+
+class Producer:
+    """Called, it tells whether the process that writes a table has ended.
+
+    It has when process PID is gone, when the table's file was removed, or when SIGTERM came to *this* process: an
+    onlooker that is told to end finishes what was written so far. SIGINT is left to the supervisor.
+    """
+
+    def __init__(self, table_path: str | os.PathLike[str], pid: int | None) -> None:
+        self.table_path = table_path
+        self.inode = os.stat(table_path).st_ino
+        self.terminated = False
+        self.pidfd = -1
+        if pid is not None:
+            try:
+                # a descriptor, not a number: the number may be given to another process
+                self.pidfd = os.pidfd_open(pid)
+            except ProcessLookupError:
+                self.terminated = True
+        signal.signal(signal.SIGTERM, self._terminate)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def __call__(self) -> bool:
+        if self.pidfd >= 0 and select.select([self.pidfd], [], [], 0)[0]:
+            self.terminated = True
+        try:
+            same = os.stat(self.table_path).st_ino == self.inode
+        except OSError:
+            same = False
+        return self.terminated or not same
+
+    def close(self) -> None:
+        if self.pidfd >= 0:
+            os.close(self.pidfd)
+            self.pidfd = -1
+
+    def _terminate(self, number: int, frame: object) -> None:
+        self.terminated = True

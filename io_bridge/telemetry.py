@@ -1,0 +1,106 @@
+"""The telemetry process: newest images of a signal table over ZeroMQ, for live plots.
+
+    python -m io_bridge.telemetry TABLE ENDPOINT [--pid PID] [--rate HZ]
+
+Each message has two parts: the producer's name, and a MessagePack map from signal path to value with `timestamp` in
+seconds of CLOCK_MONOTONIC. This is what PlotJuggler's ZeroMQ subscriber takes without a plugin. A subscriber that is
+slow or dead loses messages; the loop does not notice, and neither does this process.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from urllib.parse import urlsplit
+
+import msgspec
+import zmq
+
+from io_bridge.producer import Producer
+from rt_core.layout import TableError
+from rt_core.table import SignalTable
+
+RATE_HZ = 100.0
+QUEUED = 100  # messages kept for a slow subscriber before they are dropped
+LOCAL_HOSTS = ("127.0.0.1", "[::1]", "localhost")
+
+
+class EndpointError(ValueError):
+    """An endpoint that cannot be, or that is open to other machines."""
+
+
+def check_endpoint(endpoint: str) -> None:
+    """Refuse what is not local: there are no keys yet, so nobody else may listen.
+
+    Raises
+    ------
+    EndpointError
+        The message names the endpoint and what is allowed.
+    """
+    parts = urlsplit(endpoint)
+    host = parts.netloc.rpartition(":")[0]
+    if not (parts.scheme == "ipc" or (parts.scheme == "tcp" and host in LOCAL_HOSTS)):
+        raise EndpointError(f"{endpoint!r} is not local; give tcp://127.0.0.1:PORT or ipc:///PATH")
+
+
+def serve(table_path: str, endpoint: str, pid: int | None, rate_hz: float) -> int:
+    """Publish until the table's producer has ended; return the number of messages.
+
+    Raises
+    ------
+    EndpointError, OSError, TableError, zmq.ZMQError
+        The endpoint or the table cannot be had.
+    """
+    check_endpoint(endpoint)
+    # an ipc socket is a file: for its owner only
+    os.umask(0o177)
+    context = zmq.Context()
+    ended = Producer(table_path, pid)
+    sent = 0
+    try:
+        with SignalTable.attach(table_path) as table, context.socket(zmq.PUB) as socket:
+            socket.setsockopt(zmq.SNDHWM, QUEUED)
+            socket.setsockopt(zmq.LINGER, 0)
+            socket.bind(endpoint)
+            seen: dict[str, int] = {}
+            while not ended():
+                for producer in table.producers:
+                    number, values = table.latest_with_number(producer.name)
+                    if number and number != seen.get(producer.name):
+                        seen[producer.name] = number
+                        sample = dict(zip(producer.signals, values.tolist(), strict=False))
+                        sample["timestamp"] = time.monotonic()
+                        socket.send_multipart(
+                            [producer.name.encode(), msgspec.msgpack.encode(sample)]
+                        )
+                        sent += 1
+                time.sleep(1.0 / rate_hz)
+    finally:
+        ended.close()
+        context.destroy(linger=0)
+    return sent
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the telemetry process; 0 when the producer has ended, 2 on a bad start."""
+    parser = argparse.ArgumentParser(prog="python -m io_bridge.telemetry", description=__doc__)
+    parser.add_argument("table", help="path of the signal table")
+    parser.add_argument("endpoint", help="tcp://127.0.0.1:PORT or ipc:///PATH")
+    parser.add_argument("--pid", type=int, help="process of the producer")
+    parser.add_argument("--rate", type=float, default=RATE_HZ, help="pictures a second")
+    options = parser.parse_args(arguments)
+    if not 0.1 <= options.rate <= 1000.0:
+        parser.error(f"--rate {options.rate}: 0.1 to 1000")
+    try:
+        sent = serve(options.table, options.endpoint, options.pid, options.rate)
+    except (OSError, EndpointError, TableError, zmq.ZMQError) as error:
+        print(f"telemetry: {error}", file=sys.stderr)
+        return 2
+    print(f"sent {sent} messages")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
