@@ -43,19 +43,26 @@ def test_the_run_ended_at_the_trip_with_zero_torque(tripped):
     assert not np.any(record["guard/torque_nm"][record["guard/state"] == State.FAULT])
 
 
-def test_a_kernel_that_cannot_follow_is_a_bad_verdict(make_rig, run_to_end, tmp_path):
-    # a parameter of 1e300 overflows the kernel's factorisation: it says so instead of giving a torque
+def test_a_kernel_that_fails_is_a_bad_verdict_and_zero_torque(make_rig, run_to_end, tmp_path):
+    # damping that overflows a double once the wheel turns faster than 1.8 rad/s
     rig = make_rig(
         {
             r'mechanism = "steering_26"': 'mechanism = "steering_26"\n'
-            'parameters = { "damper/rack/damping_ns_per_m" = 1e300 }'
+            'parameters = { "damper/column/damping_nms_per_rad" = 1e308 }',
+            r'hands = "spring"': 'hands = "prescribed"',
+            r"frequency_hz = .*": "frequency_hz = 1.0",
         }
     )
     done = run_to_end(rig, tmp_path, "--for", "20")
     assert done.code == 1, done
-    assert any("steering" in r or "loop/simulation/fault" in r for r in done.outcome["reasons"]), (
-        done.outcome
-    )
+    reason = next(r for r in done.outcome["reasons"] if r.startswith("guard:"))
+    assert "loop/simulation/fault: a block of the requesting task failed: " in reason
+    assert "limit 0 = 0" in reason
     record = open_record(done.folder / "estimation.npy")
-    assert np.all(np.isfinite(record["guard/torque_nm"]))
+    # requests of 1e300 came before the failure: what left was finite and within the limit all the same
+    assert np.max(np.abs(record["steering/guide/torque_nm"])) > 1e100
+    assert np.all(np.abs(record["guard/torque_nm"]) <= 12.0)
     assert record["guard/torque_nm"][-1] == 0.0
+    kernel = open_record(done.folder / "simulation.npy")
+    assert np.any(kernel["steering/status"] != 0)
+    assert np.all(np.isfinite(kernel["steering/guide/torque_nm"]))
