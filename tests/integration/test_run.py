@@ -107,8 +107,8 @@ def test_motor_pushes_a_held_wheel_back_to_the_centre(make_rig, run_to_end, tmp_
     # the hands take two seconds to their farthest angle and stay near it for one
     rig = make_rig(
         {
-            r"amplitude_deg = .*": f"amplitude_deg = {side * HOLD_DEG}",
-            r"frequency_hz = .*": "frequency_hz = 0.125",
+            "blocks.bus.drives.wheel.plant.amplitude_deg": f"{side * HOLD_DEG}",
+            "blocks.bus.drives.wheel.plant.frequency_hz": "0.125",
         }
     )
     done = run_to_end(rig, tmp_path, "--for", "2")

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 # stop (1 s of waiting for rest at most), recorder, report: some two seconds on an idle machine
 END_TIMEOUT_S = 40
 GONE_TIMEOUT_S = 20
-QUICK_HEARTBEAT = {r"heartbeat_timeout_ms = .*": "heartbeat_timeout_ms = 500.0"}
+QUICK_HEARTBEAT = {"blocks.guard.heartbeat_timeout_ms": "500.0"}
 
 
 def assert_at_rest_and_whole(live):

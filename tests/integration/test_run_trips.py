@@ -13,7 +13,7 @@ from rt_core.safety import State, Trip
 @pytest.fixture(scope="module")
 def tripped(make_rig, run_to_end, tmp_path_factory):
     """A run whose wheel turns faster than its guard allows."""
-    rig = make_rig({r"max_rate_rad_s = .*": "max_rate_rad_s = 0.3"})
+    rig = make_rig({"blocks.guard.max_rate_rad_s": "0.3"})
     return run_to_end(rig, tmp_path_factory.mktemp("runs"), "--for", "20")
 
 
@@ -47,10 +47,9 @@ def test_a_kernel_that_fails_is_a_bad_verdict_and_zero_torque(make_rig, run_to_e
     # damping that overflows a double once the wheel turns faster than 1.8 rad/s
     rig = make_rig(
         {
-            r'mechanism = "steering_26"': 'mechanism = "steering_26"\n'
-            'parameters = { "damper/column/damping_nms_per_rad" = 1e308 }',
-            r'hands = "spring"': 'hands = "prescribed"',
-            r"frequency_hz = .*": "frequency_hz = 1.0",
+            "blocks.steering.parameters": '{ "damper/column/damping_nms_per_rad" = 1e308 }',
+            "blocks.bus.drives.wheel.plant.hands": '"prescribed"',
+            "blocks.bus.drives.wheel.plant.frequency_hz": "1.0",
         }
     )
     done = run_to_end(rig, tmp_path, "--for", "20")
