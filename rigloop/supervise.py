@@ -163,7 +163,8 @@ def _supervise(
             now = time.monotonic()
             beat += 1
             state = State(int(shared.value(state_path)))
-            if state == State.READY and armed_at is None and beat > 1:
+            ready = state == State.READY and beat > 1 and _is_recorded(folder, loaded)
+            if ready and armed_at is None:
                 armed_at = now
             if state == State.RUNNING and running_at is None:
                 running_at = now
@@ -219,3 +220,8 @@ def _interrupts() -> Iterator[list[int]]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _is_recorded(folder: Path, loaded: LoadedRig) -> bool:
+    # the recorder has attached once it has made its files; a run that ended before would leave no record
+    return all((folder / f"{task}.npy").exists() for task in loaded.rig.tasks)

@@ -1,0 +1,235 @@
+"""The `rigloop` command as a user starts it: real processes, real files, real signals."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from rig_configs.load import find_rig
+from rt_core.safety import State
+from rt_core.table import SignalTable
+
+COMMAND = (sys.executable, "-m", "rigloop")
+COMMAND_TIMEOUT_S = 120
+START_TIMEOUT_S = 60  # a kernel may have to be compiled first
+
+# a busy machine without real-time rights is late by much; none of that is what these tests are about
+TOLERANT = {
+    "tasks.estimation.core": None,
+    "tasks.estimation.spin_us": None,
+    "tasks.simulation.core": None,
+    "tasks.simulation.spin_us": None,
+    "blocks.bus.exchange_budget_us": "100000",
+    "blocks.bus.bad_limit": "1000",
+    "blocks.bus.drives.wheel.watchdog_ms": "1000.0",
+    "blocks.guard.max_gap_ms": "2000.0",
+    "blocks.guard.max_request_age_ms": "2000.0",
+    "blocks.guard.heartbeat_timeout_ms": "2000.0",
+    "blocks.guard.bucket_limit": "1000000",
+    "blocks.guard.sensor_hold_cycles": "100000",
+    "verdict.max_overrun_percent": "100.0",
+    "verdict.max_lost_percent": "100.0",
+}
+
+
+def edited(text: str, changes: dict[str, str | None]) -> str:
+    """Return a rig's text with keys (`table.key`) set to TOML values, or taken out (None)."""
+    for place, value in changes.items():
+        table, _, key = place.rpartition(".")
+        head, header, body = text.partition(f"\n[{table}]\n")
+        assert header, f"the rig has no table {table}"
+        body, rest = re.fullmatch(r"(.*?)((?:\n\[.*)?)", body, re.DOTALL).groups()
+        body = re.sub(rf"(?m)^{re.escape(key)} = .*\n?", "", body)
+        line = "" if value is None else f"{key} = {value}\n"
+        text = head + header + line + body + rest
+    return text
+
+
+@pytest.fixture(scope="session")
+def make_rig(tmp_path_factory):
+    """Write a steering rig that tolerates a busy machine, with changes (see `edited`)."""
+    shipped = find_rig("steering_wheel").read_text()
+
+    def make(changes=None, name="steering"):
+        folder = tmp_path_factory.mktemp("rig")
+        path = folder / f"{name}.toml"
+        path.write_text(edited(shipped, TOLERANT | (changes or {})))
+        return path
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def rigloop():
+    """Run the command to its end."""
+
+    def run(*arguments, cwd=None, env=None):
+        return subprocess.run(
+            [*COMMAND, *map(str, arguments)],
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_TIMEOUT_S,
+            cwd=cwd,
+            env=os.environ | (env or {}),
+        )
+
+    return run
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A command that has ended: exit code, the object on stdout, the run folder."""
+
+    code: int
+    outcome: dict
+    folder: Path
+    stderr: str
+
+
+@pytest.fixture(scope="session")
+def run_to_end(rigloop):
+    """`rigloop run RIG --json` to its end."""
+
+    def run(rig, runs, *options):
+        done = rigloop("run", rig, "--runs", runs, "--json", *options)
+        assert done.stdout, done.stderr
+        outcome = json.loads(done.stdout)
+        return Ended(done.returncode, outcome, Path(outcome.get("folder", runs)), done.stderr)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def good_run(make_rig, run_to_end, tmp_path_factory):
+    """One second of a good live run, shared by the tests that only look at it."""
+    return run_to_end(make_rig(), tmp_path_factory.mktemp("runs"), "--for", "1")
+
+
+def wait_for(condition, timeout_s, what):
+    """Poll until the condition gives something true; return that."""
+    until = time.monotonic() + timeout_s
+    while time.monotonic() < until:
+        found = condition()
+        if found:
+            return found
+        time.sleep(0.01)
+    raise AssertionError(f"{what}: not within {timeout_s} s")
+
+
+def running() -> dict[int, tuple[int, int, str]]:
+    """Processes that are not zombies: pid → parent, start time, command line."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
+                line = (entry / "cmdline").read_bytes().decode(errors="replace")
+            except OSError:
+                continue
+            if fields[0] != "Z":
+                found[int(entry.name)] = (int(fields[1]), int(fields[19]), line.replace("\0", " "))
+    return found
+
+
+@dataclass
+class Live:
+    """A supervisor that was started, and what it started."""
+
+    process: subprocess.Popen
+    runs: Path
+    known: dict[int, tuple[int, str]] = field(default_factory=dict)
+
+    @property
+    def folder(self) -> Path:
+        return next(self.runs.iterdir())
+
+    @property
+    def table(self) -> Path:
+        return Path(json.loads((self.folder / "order.json").read_text())["table"])
+
+    def pid(self, module: str) -> int:
+        """Process of the run that was started as `-m module`."""
+        (pid,) = [pid for pid, (_, line) in self.known.items() if f"-m {module}" in line]
+        return pid
+
+    def look(self) -> None:
+        """Note the supervisor and all that descends from it; pids are told apart by start time."""
+        now = running()
+        for pid, (parent, began, line) in sorted(now.items()):
+            if pid == self.process.pid or parent in self.known:
+                self.known[pid] = (began, line)
+
+    def left(self) -> list[int]:
+        """Processes of the run that are still there, or whose command line has its folder."""
+        now = running()
+        return [
+            pid
+            for pid, (_, began, line) in now.items()
+            if (pid in self.known and self.known[pid][0] == began) or str(self.runs) in line
+        ]
+
+    def wait_until_it_pushes(self) -> None:
+        """Wait until the guard runs and the torque is well away from zero."""
+
+        def pushes():
+            assert self.process.poll() is None, self.process.communicate()[1]
+            if not any(self.runs.glob("*/order.json")) or not self.table.exists():
+                return False
+            with SignalTable.attach(self.table) as table:
+                return (
+                    table.value("guard/state") == State.RUNNING
+                    and abs(table.value("guard/torque_nm")) > 0.2
+                )
+
+        wait_for(pushes, START_TIMEOUT_S, "torque")
+        self.look()
+
+    def end(self, timeout_s: float) -> dict:
+        """Wait for the supervisor; return what it printed."""
+        stdout, stderr = self.process.communicate(timeout=timeout_s)
+        assert stdout, stderr
+        return json.loads(stdout)
+
+    def wait_until_gone(self, timeout_s: float) -> None:
+        """Wait until no process of the run is left."""
+        self.process.poll()
+        wait_for(lambda: not self.left(), timeout_s, "end of every process of the run")
+
+
+@pytest.fixture
+def start_live(make_rig, tmp_path):
+    """Start `rigloop run` and return at once; nothing outlives the test."""
+    started = []
+
+    def start(rig=None, *options):
+        runs = tmp_path / "live runs"
+        runs.mkdir()
+        command = [*COMMAND, "run", rig or make_rig(), "--runs", runs, "--json", *options]
+        process = subprocess.Popen(
+            [str(part) for part in command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        started.append(Live(process, runs))
+        return started[-1]
+
+    yield start
+    for live in started:
+        live.process.kill()
+        live.process.communicate()
+        for pid in live.left():
+            os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture(scope="session", name="wait_for")
+def wait_for_fixture():
+    """Poll a condition."""
+    return wait_for

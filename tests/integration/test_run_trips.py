@@ -1,0 +1,67 @@
+"""What the guard does not allow ends the run, with the signal, its value and the limit in the verdict."""
+
+import re
+
+import numpy as np
+import pytest
+
+from io_bridge.record import open_record
+from rigloop.manifest import read_manifest
+from rt_core.safety import State, Trip
+
+
+@pytest.fixture(scope="module")
+def tripped(make_rig, run_to_end, tmp_path_factory):
+    """A run whose wheel turns faster than its guard allows."""
+    rig = make_rig({"blocks.guard.max_rate_rad_s": "0.3"})
+    return run_to_end(rig, tmp_path_factory.mktemp("runs"), "--for", "20")
+
+
+def test_a_wheel_too_fast_is_a_bad_verdict_with_signal_value_and_limit(tripped):
+    assert tripped.code == 1
+    reason = next(r for r in tripped.outcome["reasons"] if r.startswith("guard:"))
+    found = re.search(r"wheel/rate_rad_s: too fast: (\S+), limit max_rate_rad_s = 0\.3,", reason)
+    assert found, reason
+    assert abs(float(found[1])) > 0.3
+
+
+def test_the_manifest_keeps_the_reason(tripped):
+    manifest = read_manifest(tripped.folder)
+    assert manifest.verdict == "bad"
+    assert list(manifest.reasons) == tripped.outcome["reasons"]
+    assert manifest.counters["guard/trip"] == Trip.RATE_LIMIT
+
+
+def test_the_run_ended_at_the_trip_with_zero_torque(tripped):
+    record = open_record(tripped.folder / "estimation.npy")
+    assert record["guard/state"][-1] == State.FAULT
+    assert record["guard/torque_nm"][-1] == 0.0
+    at = int(np.flatnonzero(record["guard/trip"] == Trip.RATE_LIMIT)[0])
+    assert record["guard/trip_cycle"][-1] == record["loop/estimation/cycle"][at]
+    # no trip before the limit was passed, and none after the torque has gone
+    assert np.all(np.abs(record["wheel/rate_rad_s"][:at]) <= 0.3)
+    assert not np.any(record["guard/torque_nm"][record["guard/state"] == State.FAULT])
+
+
+def test_a_kernel_that_fails_is_a_bad_verdict_and_zero_torque(make_rig, run_to_end, tmp_path):
+    # damping that overflows a double once the wheel turns faster than 1.8 rad/s
+    rig = make_rig(
+        {
+            "blocks.steering.parameters": '{ "damper/column/damping_nms_per_rad" = 1e308 }',
+            "blocks.bus.drives.wheel.plant.hands": '"prescribed"',
+            "blocks.bus.drives.wheel.plant.frequency_hz": "1.0",
+        }
+    )
+    done = run_to_end(rig, tmp_path, "--for", "20")
+    assert done.code == 1, done
+    reason = next(r for r in done.outcome["reasons"] if r.startswith("guard:"))
+    assert "loop/simulation/fault: a block of the requesting task failed: " in reason
+    assert "limit 0 = 0" in reason
+    record = open_record(done.folder / "estimation.npy")
+    # requests of 1e300 came before the failure: what left was finite and within the limit all the same
+    assert np.max(np.abs(record["steering/guide/torque_nm"])) > 1e100
+    assert np.all(np.abs(record["guard/torque_nm"]) <= 12.0)
+    assert record["guard/torque_nm"][-1] == 0.0
+    kernel = open_record(done.folder / "simulation.npy")
+    assert np.any(kernel["steering/status"] != 0)
+    assert np.all(np.isfinite(kernel["steering/guide/torque_nm"]))
