@@ -142,6 +142,11 @@ def _cycles(duration_ms: float, period_s: float) -> int:
     return max(1, math.ceil(duration_ms * 1e-3 / period_s))
 
 
+def guard_of(rig: schema.Rig) -> tuple[str, schema.GuardBlock]:
+    """Return the guard of a rig and its name."""
+    return next((n, b) for n, b in rig.blocks.items() if isinstance(b, schema.GuardBlock))
+
+
 def bus_of(rig: schema.Rig) -> tuple[str, schema.BusBlock]:
     """Return the bus block of a rig and its name."""
     return next((n, b) for n, b in rig.blocks.items() if isinstance(b, schema.BusBlock))

@@ -20,8 +20,8 @@ from io_bridge.namespace import wrap
 from rig_configs.load import LoadedRig
 from rigloop import order
 from rigloop.compose import Composed, bus_of, compose_live, make_bus
+from rigloop.interface import served_interface
 from rigloop.kernels import build_kernels
-from rigloop.segment import served_interface
 from rigloop.wiring import load
 from rt_core.host import host_facts
 from rt_core.loop import Loop

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rig_configs.load import LoadedRig, write_path
+from rig_configs.schema import Rig
+from rigloop.compose import bus_of, guard_of, paths
 from rigloop.live import Picture
 from rt_core.safety import State, Trip
 from rt_core.table import SignalTable
@@ -10,42 +11,39 @@ from rt_core.table import SignalTable
 
 def take_picture(
     shared: SignalTable,
-    loaded: LoadedRig,
+    rig: Rig,
     elapsed_s: float,
     total_s: float | None,
     state: State,
     real_time: bool,
 ) -> Picture:
     """Read what the live view shows."""
-    rig = loaded.rig
     roles = {role: path for role, path in rig.show.model_dump().items() if path is not None}
     return Picture(
         elapsed_s=elapsed_s,
         total_s=total_s,
-        guard=_guard(shared, loaded, state),
-        bus=_bus(shared, loaded),
+        guard=_guard(shared, rig, state),
+        bus=_bus(shared, rig),
         real_time=real_time,
         values={role: shared.value(path) for role, path in roles.items()},
         tasks={task: _task(shared, task) for task in rig.tasks},
     )
 
 
-def _guard(shared: SignalTable, loaded: LoadedRig, state: State) -> str:
+def _guard(shared: SignalTable, rig: Rig, state: State) -> str:
     if state != State.INIT:
         return state.name
-    name, block = next((n, b) for n, b in loaded.rig.blocks.items() if b.kind == "guard")
-    waits_for = Trip(int(shared.value(write_path(name, block.model_dump(), "waits_for"))))
+    waits_for = Trip(int(shared.value(paths(*guard_of(rig))[1]["waits_for"])))
     return f"INIT: {waits_for.name.lower()}" if waits_for else "INIT"
 
 
-def _bus(shared: SignalTable, loaded: LoadedRig) -> str:
-    name, block = next((n, b) for n, b in loaded.rig.blocks.items() if b.kind == "bus")
-    value = {
-        port: int(shared.value(write_path(name, block.model_dump(), port)))
-        for port in ("al_state", "wkc", "wkc_expected", "lost")
-    }
-    state = "OP" if value["al_state"] == 8 else f"AL state {value['al_state']:#x}"
-    return f"{state} wkc {value['wkc']}/{value['wkc_expected']} lost {value['lost']}"
+def _bus(shared: SignalTable, rig: Rig) -> str:
+    writes = paths(*bus_of(rig))[1]
+    al_state, wkc, expected, lost = (
+        int(shared.value(writes[port])) for port in ("al_state", "wkc", "wkc_expected", "lost")
+    )
+    state = "OP" if al_state == 8 else f"AL state {al_state:#x}"
+    return f"{state} wkc {wkc}/{expected} lost {lost}"
 
 
 def _task(shared: SignalTable, task: str) -> dict[str, float]:

@@ -13,18 +13,18 @@ from types import FrameType
 
 from rich.console import Console
 
-from rig_configs.load import LoadedRig, write_path
+from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake
 from rigloop import order
 from rigloop.children import STOP_TIMEOUT_S, commission, onlooker
-from rigloop.compose import bus_of
+from rigloop.compose import bus_of, guard_of, paths
 from rigloop.errors import NotStartedError
+from rigloop.interface import check_backend
 from rigloop.kernels import build_kernels
 from rigloop.live import LiveView
 from rigloop.outcome import Outcome
 from rigloop.picture import take_picture
 from rigloop.runs import new_run_folder
-from rigloop.segment import check_backend
 from rigloop.verdict import Supervision, conclude, read_final
 from rt_core.safety import State
 from rt_core.table import SignalTable
@@ -149,8 +149,7 @@ def _supervise(
 ) -> Supervision:
     """Enable, arm once the guard is ready, watch until the end, and ask for the ramp-out."""
     seen = Supervision(process_began_ns=_process_began_ns())
-    name, guard = next((n, b) for n, b in loaded.rig.blocks.items() if b.kind == "guard")
-    state_path = write_path(name, guard.model_dump(), "state")
+    state_path = paths(*guard_of(loaded.rig))[1]["state"]
     report = order.read_report(folder)
     real_time = report is not None and report.real_time
     started = time.monotonic()
@@ -185,7 +184,7 @@ def _supervise(
             if stop:
                 break
             if state != State.INIT or beat % WAIT_BEATS == 0:
-                view.show(take_picture(shared, loaded, seen.armed_s, seconds, state, real_time))
+                view.show(take_picture(shared, loaded.rig, seen.armed_s, seconds, state, real_time))
             time.sleep(HEARTBEAT_S)
         _beat_until_ended(shared, cycle, beat)
     return seen

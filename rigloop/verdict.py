@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from codegen.build import BuiltKernel
-from rig_configs.load import LoadedRig, write_path
+from rig_configs.load import LoadedRig
+from rig_configs.schema import Rig
 from rigloop import order
-from rigloop.compose import paths
+from rigloop.compose import bus_of, guard_of, paths
 from rigloop.manifest import (
     HistogramBins,
     Manifest,
@@ -139,25 +140,14 @@ def _complaints(
     found = []
     if report.error:
         found.append(report.error)
-    for name, block in loaded.rig.blocks.items():
-        if block.kind == "guard":
-            found += _guard_complaints(name, block, final, seen)
+    found += _guard_complaints(loaded.rig, final, seen)
     if not report.at_rest:
         found.append(
             f"the output was not seen at rest at the end (cycle process: exit {cycle_code})"
         )
     if seconds is not None and not seen.interrupted and seen.armed_s < seconds:
         found.append(f"ran {seen.armed_s:.1f} of {seconds:g} s")
-    for name, block in loaded.rig.blocks.items():
-        if block.kind == "bus":
-            lost = final.signals[write_path(name, block.model_dump(), "lost")]
-            task = next(t for t, config in loaded.rig.tasks.items() if name in config.blocks)
-            share = 100.0 * lost / max(1.0, final.signals[f"loop/{task}/cycle"])
-            if share > limits.max_lost_percent:
-                found.append(
-                    f"{lost:.0f} frames lost, {share:.2f} %, limit verdict.max_lost_percent = "
-                    f"{limits.max_lost_percent:g}"
-                )
+    found += _bus_complaints(loaded.rig, final)
     for task in loaded.rig.tasks:
         share = (
             100.0
@@ -177,7 +167,19 @@ def _complaints(
     return found
 
 
-def _guard_complaints(name: str, block: Any, final: Final, seen: Supervision) -> list[str]:
+def _bus_complaints(rig: Rig, final: Final) -> list[str]:
+    name, block = bus_of(rig)
+    lost = final.signals[paths(name, block)[1]["lost"]]
+    task = next(task for task, config in rig.tasks.items() if name in config.blocks)
+    share = 100.0 * lost / max(1.0, final.signals[f"loop/{task}/cycle"])
+    limit = rig.verdict.max_lost_percent
+    if share <= limit:
+        return []
+    return [f"{lost:.0f} frames lost, {share:.2f} %, limit verdict.max_lost_percent = {limit:g}"]
+
+
+def _guard_complaints(rig: Rig, final: Final, seen: Supervision) -> list[str]:
+    name, block = guard_of(rig)
     reads, writes = paths(name, block)
     value = {port: final.signals[path] for port, path in writes.items()}
     if value["trip"]:

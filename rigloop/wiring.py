@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Any
 
 from codegen.mechanism import load as load_mechanism
 from codegen.mechanism import ports as mechanism_ports
 from estimators import encoder_filter
 from io_bridge import exchange
-from rig_configs.load import LoadedRig, Ports, load_rig
+from rig_configs.load import LoadedRig, Ports, load_rig, write_path
+from rig_configs.mistakes import ConfigError, Mistake
+from rig_configs.schema import Rig
 from rigloop.order import SUPERVISOR_SIGNALS
 from rt_core import guard
 from rt_core.plan import LOOP_SIGNALS, loop_signal
@@ -23,7 +26,38 @@ def load(name: str) -> LoadedRig:
     ConfigError
         With every mistake of the file.
     """
-    return load_rig(name, ports_of, other_signals)
+    loaded = load_rig(name, ports_of, other_signals)
+    mistakes = list(_unguarded(str(loaded.path), loaded.rig))
+    if mistakes:
+        raise ConfigError(mistakes)
+    return loaded
+
+
+def _unguarded(file: str, rig: Rig) -> Iterator[Mistake]:
+    """Find what would let a torque reach a drive past the guard."""
+    for kind in ("bus", "guard"):
+        names = [name for name, block in rig.blocks.items() if block.kind == kind]
+        if len(names) != 1:
+            yield Mistake(file, "blocks", f"{len(names)} blocks of kind {kind!r}", "a rig has one")
+            return
+    bus, guard = (next(n for n, b in rig.blocks.items() if b.kind == k) for k in ("bus", "guard"))
+    for task, config in rig.tasks.items():
+        if guard in config.blocks and (bus not in config.blocks or config.blocks[-1] != guard):
+            problem = "the guard is not the last block of the task that has the bus"
+            yield Mistake(
+                file, f"tasks.{task}.blocks", problem, "list it last, there", config.blocks
+            )
+    torque = write_path(guard, rig.blocks[guard].model_dump(), "torque_nm")
+    for port, path in rig.blocks[bus].reads.items():
+        if port.endswith("/torque_nm") and path != torque:
+            key = f"blocks.{bus}.reads.{port}"
+            yield Mistake(
+                file,
+                key,
+                "this torque does not come from the guard",
+                f"wire it to {torque!r}",
+                path,
+            )
 
 
 def other_signals(tasks: Iterable[str]) -> Iterator[str]:
@@ -49,5 +83,10 @@ def ports_of(table: Mapping[str, Any]) -> Ports | None:
         case "guard":
             return Ports(guard.READS, guard.WRITES)
         case "mechanism" if isinstance(table.get("mechanism"), str):
-            return Ports(*mechanism_ports(load_mechanism(table["mechanism"])))
+            return _kernel_ports(table["mechanism"])
     return None
+
+
+@cache
+def _kernel_ports(mechanism: str) -> Ports:
+    return Ports(*mechanism_ports(load_mechanism(mechanism)))

@@ -1,0 +1,61 @@
+"""No torque reaches a drive past the guard: a rig file that would allow it is refused."""
+
+import pytest
+
+from rig_configs.load import find_rig
+from rig_configs.mistakes import ConfigError
+from rigloop.wiring import load
+
+RIG = find_rig("steering_wheel").read_text()
+
+
+def mistakes(tmp_path, old, new):
+    assert old in RIG
+    path = tmp_path / "rig.toml"
+    path.write_text(RIG.replace(old, new))
+    with pytest.raises(ConfigError) as caught:
+        load(str(path))
+    return "\n".join(str(mistake) for mistake in caught.value.mistakes)
+
+
+@pytest.mark.parametrize("name", ["steering_wheel", "steering_wheel_veth"])
+def test_rigs_that_ship_are_good(name):
+    assert load(name).rig.title
+
+
+def test_torque_that_bypasses_the_guard_is_refused(tmp_path):
+    told = mistakes(
+        tmp_path,
+        '"wheel/torque_nm" = "guard/torque_nm"',
+        '"wheel/torque_nm" = "steering/guide/torque_nm"',
+    )
+    assert "does not come from the guard" in told
+    assert "guard/torque_nm" in told
+
+
+@pytest.mark.parametrize("order", ['["bus", "guard", "wheel"]', '["guard", "bus", "wheel"]'])
+def test_guard_that_is_not_last_is_refused(tmp_path, order):
+    assert "not the last block" in mistakes(tmp_path, '["bus", "wheel", "guard"]', order)
+
+
+def test_guard_in_another_task_is_refused(tmp_path):
+    path = tmp_path / "rig.toml"
+    path.write_text(
+        RIG.replace('["bus", "wheel", "guard"]', '["bus", "wheel"]').replace(
+            '["steering"]', '["steering", "guard"]'
+        )
+    )
+    with pytest.raises(ConfigError, match="not the last block of the task that has the bus"):
+        load(str(path))
+
+
+def test_unknown_mechanism_names_the_near_ones(tmp_path):
+    told = mistakes(tmp_path, 'mechanism = "steering_26"', 'mechanism = "stering_26"')
+    assert "blocks.steering" in told
+    assert "did you mean 'steering_26'" in told
+
+
+def test_unknown_port_of_a_kernel_names_the_near_ones(tmp_path):
+    told = mistakes(tmp_path, '"guide/wheel/position_rad" =', '"guide/wheel/positon_rad" =')
+    assert "no such port" in told
+    assert "guide/wheel/position_rad" in told
