@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -71,6 +72,7 @@ def plan_blocks(rig: schema.Rig, blocks: Mapping[str, Block], inputs: Iterable[s
     inputs : iterable of str
         Signals that nothing here writes, because their block was left out; the fastest task owns them.
     """
+    allowed = os.sched_getaffinity(0)
     fastest = min(rig.tasks, key=lambda name: rig.tasks[name].period_us)
     tasks = [
         Task(
@@ -78,7 +80,8 @@ def plan_blocks(rig: schema.Rig, blocks: Mapping[str, Block], inputs: Iterable[s
             [blocks[block] for block in task.blocks if block in blocks],
             period_ns=task.period_us * 1000,
             priority=task.priority,
-            core=task.core,
+            # a core that this process may not use is a missing right, and is reported as one
+            core=task.core if task.core in allowed else None,
             spin_ns=task.spin_us * 1000,
             bus=tuple(b for b in task.blocks if b in blocks and rig.blocks[b].kind == "bus"),
             inputs=tuple(inputs) if name == fastest else (),
