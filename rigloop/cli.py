@@ -11,7 +11,6 @@ from typing import Annotated, NoReturn
 import msgspec
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError
@@ -109,8 +108,7 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
     if json:
         _print_json({"rig": loaded.name, "sha256": loaded.sha256, "mistakes": []})
     else:
-        words = escape(f"{loaded.path}: {loaded.rig.title}")
-        Console().print(f"[green]good[/]  {words}", soft_wrap=True, highlight=False)
+        Console().print(f"[green]good[/]  {loaded.path}: {loaded.rig.title}")
 
 
 def _load(rig: str) -> LoadedRig:
@@ -122,10 +120,7 @@ def _load(rig: str) -> LoadedRig:
 @contextmanager
 def _told(json: bool) -> Iterator[None]:
     """Turn the errors that a user can mend into lines and an exit code; any other one is a bug and shows."""
-    from codegen.build import BuildError
-    from codegen.verify import VerificationError
     from io_bridge.log_reader import LogError
-    from rig_configs.log_schema import MappingError
     from rigloop.manifest import ManifestError
     from rigloop.outcome import NotStartedError
 
@@ -133,9 +128,9 @@ def _told(json: bool) -> Iterator[None]:
         yield
     except ConfigError as error:
         _fail([str(mistake) for mistake in error.mistakes], Exit.WRONG_INPUT, json)
-    except (LogError, MappingError, ManifestError) as error:
+    except (LogError, ManifestError) as error:
         _fail([str(error)], Exit.WRONG_INPUT, json)
-    except (BuildError, VerificationError, NotStartedError) as error:
+    except NotStartedError as error:
         _fail([str(error)], Exit.NOT_STARTED, json)
 
 

@@ -9,8 +9,7 @@ from codegen.mechanism import load as load_mechanism
 from codegen.mechanism import ports as mechanism_ports
 from estimators import encoder_filter
 from io_bridge import exchange
-from rig_configs.load import LoadedRig, Ports, load_rig, write_path
-from rig_configs.mistakes import ConfigError, Mistake, near
+from rig_configs.load import LoadedRig, Ports, load_rig
 from rigloop.order import SUPERVISOR_SIGNALS
 from rt_core import guard
 from rt_core.plan import LOOP_SIGNALS, loop_signal
@@ -24,49 +23,7 @@ def load(name: str) -> LoadedRig:
     ConfigError
         With every mistake of the file.
     """
-    loaded = load_rig(name, ports_of, other_signals)
-    mistakes = [*_role_mistakes(loaded), *_parameter_mistakes(loaded)]
-    if mistakes:
-        raise ConfigError(mistakes)
-    return loaded
-
-
-def _role_mistakes(loaded: LoadedRig) -> Iterator[Mistake]:
-    """Tell what a rig lacks to be safe: one bus, and one guard between the model and every drive."""
-    rig, file = loaded.rig, str(loaded.path)
-    named = {
-        kind: [name for name, block in rig.blocks.items() if block.kind == kind]
-        for kind in ("bus", "guard")
-    }
-    for kind, names in named.items():
-        if len(names) != 1:
-            found = f"{len(names)} blocks of kind {kind!r}" + "".join(f", {n}" for n in names)
-            yield Mistake(file, "blocks", found, "a rig has exactly one")
-    if any(len(names) != 1 for names in named.values()):
-        return
-    ((bus,), (guard,)) = named["bus"], named["guard"]
-    for task, table in rig.tasks.items():
-        if bus in table.blocks and guard not in table.blocks:
-            remedy = f"list {guard!r} in it: what leaves must pass the guard in the same cycle"
-            yield Mistake(file, f"tasks.{task}.blocks", f"steps {bus!r} without the guard", remedy)
-    checked = write_path(guard, rig.blocks[guard].model_dump(), "torque_nm")
-    for port, path in rig.blocks[bus].reads.items():
-        if port.endswith("/torque_nm") and path != checked:
-            key = f"blocks.{bus}.reads.{port}"
-            yield Mistake(file, key, "does not come from the guard", f"wire it to {checked!r}", path)
-
-
-def _parameter_mistakes(loaded: LoadedRig) -> Iterator[Mistake]:
-    for name, block in loaded.rig.blocks.items():
-        if block.kind != "mechanism":
-            continue
-        known = [quantity.path for quantity in load_mechanism(block.mechanism).system.parameters]
-        for path, value in block.parameters.items():
-            if path not in known:
-                key = f"blocks.{name}.parameters.{path}"
-                yield Mistake(
-                    str(loaded.path), key, "no such parameter", near(path, known), value
-                )
+    return load_rig(name, ports_of, other_signals)
 
 
 def other_signals(tasks: Iterable[str]) -> Iterator[str]:
