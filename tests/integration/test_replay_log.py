@@ -16,9 +16,9 @@ LOGS = Path(__file__).parents[1] / "data" / "logs"
 FAULTS = {
     "comma2k19_segment40": {"gap": 185, "constant run": None},
     "comma2k19_segment40_can": {"gap": None, "blank cells": 1284},
-    "phobos_limtoc_k10_step": {"jump": 1},
+    "phobos_limtoc_k10_step": {"step": 1},
     "phobos_limtoc_k10_wrap": {"time counter wrap": 1},
-    "phobos_raw_counts_v6": {"counter wrap": 113},
+    "phobos_raw_counts_v6": {"encoder wrap": 113},
 }
 WITHOUT_WIRE_LIBRARIES = """
 import sys
@@ -63,8 +63,9 @@ def test_every_cycle_is_recorded_and_finite(replayed):
     assert np.all(np.isfinite(kernel["steering/guide/torque_nm"]))
     assert np.ptp(kernel["steering/guide/torque_nm"]) > 0
     assert not np.any(kernel["steering/status"])
-    # the model is guided by the filter: they are at the same angle
-    assert np.array_equal(kernel["steering/wheel/angle_rad"], kernel["wheel/angle_rad"])
+    # the model is guided by the filter: they are at the same angle, to a tenth of the encoder's count
+    error = kernel["steering/wheel/angle_rad"] - kernel["wheel/angle_rad"]
+    assert np.max(np.abs(error)) < 0.1 * 2 * np.pi / 2**20
 
 
 def test_replay_twice_gives_the_same_bits(rigloop, tmp_path):
@@ -89,84 +90,3 @@ def test_replay_needs_neither_pysoem_nor_zmq(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["good"]
-
-
-def _empty(folder):
-    path = folder / "empty.csv"
-    path.touch()
-    return path
-
-
-def _truncated(folder):
-    path = folder / "cut.csv"
-    text = (LOGS / "comma2k19_segment40.csv").read_text()
-    path.write_text(text[: text.index("\n", 5000) + 6])
-    return path
-
-
-def _binary(folder):
-    path = folder / "binary.csv"
-    path.write_bytes(bytes(range(256)) * 40)
-    return path
-
-
-def _unknown_columns(folder):
-    path = folder / "columns.csv"
-    path.write_text("time,angle\n" + "".join(f"{i},{i}\n" for i in range(100)))
-    return path
-
-
-BAD_LOGS = {
-    "missing": (lambda folder: folder / "no.csv", "no such file"),
-    "folder": (lambda folder: folder, "manifest.json: cannot be read"),
-    "empty": (_empty, "is empty"),
-    "truncated": (_truncated, "truncated: the last row"),
-    "binary": (_binary, "not a text file"),
-    "unknown columns": (_unknown_columns, "no shipped mapping fits its columns time, angle"),
-}
-
-
-@pytest.mark.parametrize("kind", BAD_LOGS)
-def test_a_log_that_cannot_be_used_is_one_line_and_exit_2(rigloop, tmp_path, kind):
-    make, words = BAD_LOGS[kind]
-    logs = tmp_path / "logs"
-    logs.mkdir()
-    log = make(logs)
-    done = rigloop("replay", log, "--runs", tmp_path / "runs")
-    assert done.returncode == 2, done.stderr
-    (line,) = done.stderr.splitlines()
-    assert str(log) in line
-    assert words in line
-    assert not (tmp_path / "runs").exists()
-
-
-def test_a_bad_log_is_one_json_object_too(rigloop, tmp_path):
-    done = rigloop("replay", tmp_path / "no.csv", "--json")
-    assert done.returncode == 2
-    answer = json.loads(done.stdout)
-    assert answer["exit_code"] == 2
-    assert "no such file" in answer["mistakes"][0]
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        (None, "cannot read this mapping: No such file"),
-        ("name = 3", "name: "),
-        (
-            'name = "mine"\ntitle = "x"\nheader = ["t_s"]\ntime = { column = "t_s", unit = "s" }\n'
-            'angle = { column = "angel_deg", unit = "deg", counts_per_rev = 3600 }',
-            "no column angel_deg (mapping mine); found t_s, steering_angle_deg, speed_mps",
-        ),
-    ],
-    ids=["missing", "wrong", "no such column"],
-)
-def test_a_bad_mapping_is_one_line_and_exit_2(rigloop, tmp_path, text, words):
-    mapping = tmp_path / "mine.toml"
-    if text is not None:
-        mapping.write_text(text)
-    log = LOGS / "comma2k19_segment40.csv"
-    done = rigloop("replay", log, "--mapping", mapping, "--runs", tmp_path / "runs")
-    assert done.returncode == 2, done.stderr
-    (line,) = done.stderr.splitlines()
-    assert words in line

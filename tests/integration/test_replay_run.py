@@ -16,14 +16,14 @@ def copied(good_run, tmp_path):
     return shutil.copytree(good_run.folder, tmp_path / "run")
 
 
-def flip_bit(folder, task, signal, row):
-    """Turn the lowest bit of one value of a record."""
+def flip_bit(folder, task, signal, row, bit=0):
+    """Turn one bit of one value of a record; bit 0 is the last of the fraction."""
     path = folder / f"{task}.npy"
     record = open_record(path)
     start = record.offset + row * record.dtype.itemsize + record.dtype.fields[signal][1]
     del record
     data = bytearray(path.read_bytes())
-    data[start] ^= 1
+    data[start + bit // 8] ^= 1 << bit % 8
     path.write_bytes(data)
 
 
@@ -60,8 +60,11 @@ def test_a_flipped_bit_of_an_output_is_found_where_it_is(rigloop, copied, tmp_pa
 
 
 def test_a_flipped_bit_of_an_input_shows_in_what_came_of_it(rigloop, copied, tmp_path):
-    row = len(open_record(copied / "estimation.npy")) // 2
-    flip_bit(copied, "estimation", "bus/wheel/position_count", row)
+    count = open_record(copied / "estimation.npy")["bus/wheel/position_count"]
+    row = len(count) // 2
+    # a fraction of 52 bits: this one is worth one count
+    bit = 52 - int(np.log2(abs(count[row])))
+    flip_bit(copied, "estimation", "bus/wheel/position_count", row, bit)
     code, outcome = replay(rigloop, copied, tmp_path)
     assert code == 1
     angle = next(r for r in outcome["reasons"] if r.startswith("wheel/angle_rad differs"))
