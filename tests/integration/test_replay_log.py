@@ -71,9 +71,7 @@ def test_every_cycle_is_recorded_and_finite(replayed):
 def test_replay_twice_gives_the_same_bits(rigloop, tmp_path):
     folders = []
     for _ in range(2):
-        done = rigloop(
-            "replay", LOGS / "phobos_limtoc_k10_step.csv", "--runs", tmp_path, "--json"
-        )
+        done = rigloop("replay", LOGS / "phobos_limtoc_k10_step.csv", "--runs", tmp_path, "--json")
         folders.append(Path(json.loads(done.stdout)["folder"]))
     for task in ("estimation", "simulation"):
         one, two = ((folder / f"{task}.npy").read_bytes() for folder in folders)
