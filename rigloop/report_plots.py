@@ -47,6 +47,7 @@ STYLE: dict[Any, Any] = {
 }
 TITLES = {"step": "Step time", "late": "Lateness", "bus": "Bus time", "total": "Whole cycle"}
 BINS = 1200
+LARGEST = 1e100  # beyond it the arithmetic of axes overflows; a failing model may well get there
 MIN_NS = 50.0  # left end of the histograms: a log axis has no zero
 
 
@@ -56,7 +57,7 @@ def thinned(t: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]:
     Parameters
     ----------
     t, value : ndarray of float64, shape (n,)
-        NaN in `value` is left out.
+        NaN in `value`, and what is beyond `LARGEST`, is left out.
     bins : int, optional
         Stretches of equal number of samples.
 
@@ -65,7 +66,7 @@ def thinned(t: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]:
     t, value : ndarray of float64, shape (m,)
         m <= 2 bins + 2; unchanged if n is not larger than that. First and last sample are kept.
     """
-    good = np.isfinite(value)
+    good = np.abs(value) <= LARGEST  # false for NaN
     t, value = t[good], value[good]
     if len(t) <= 2 * bins + 2:
         return t, value
@@ -98,9 +99,10 @@ def loop_plot(angle: Array, torques: Sequence[tuple[str, Array]], unit: str) -> 
         axis = figure.subplots()
         every = max(1, len(angle) // (3 * BINS))
         for colour, (label, torque) in zip(COLOURS, torques, strict=False):
+            thin = torque[::every]
             axis.plot(
                 np.degrees(angle[::every]),
-                torque[::every],
+                np.where(np.abs(thin) <= LARGEST, thin, np.nan),
                 color=colour,
                 lw=0.9,
                 alpha=0.8,

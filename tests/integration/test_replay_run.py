@@ -1,0 +1,112 @@
+"""A recorded live run, stepped again: the same bits, or the first that is not."""
+
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from io_bridge.record import open_record
+from rigloop.manifest import read_manifest
+
+
+@pytest.fixture
+def copied(good_run, tmp_path):
+    """A copy of the good run, to spoil."""
+    return shutil.copytree(good_run.folder, tmp_path / "run")
+
+
+def flip_bit(folder, task, signal, row, bit=0):
+    """Turn one bit of one value of a record; bit 0 is the last of the fraction."""
+    path = folder / f"{task}.npy"
+    record = open_record(path)
+    start = record.offset + row * record.dtype.itemsize + record.dtype.fields[signal][1]
+    del record
+    data = bytearray(path.read_bytes())
+    data[start + bit // 8] ^= 1 << bit % 8
+    path.write_bytes(data)
+
+
+def replay(rigloop, folder, tmp_path):
+    done = rigloop("replay", folder, "--runs", tmp_path / "replays", "--json")
+    assert done.stdout, done.stderr
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_a_live_run_replays_bit_for_bit(rigloop, good_run, tmp_path):
+    code, outcome = replay(rigloop, good_run.folder, tmp_path)
+    assert code == 0, outcome
+    (reason,) = outcome["reasons"]
+    compared = int(reason.removeprefix("bit-equal to the live run: ").removesuffix(" values"))
+    cycles = sum(task.cycles for task in read_manifest(good_run.folder).tasks.values())
+    # guard and filter in every fast cycle, kernel and what it saw in every slow one: ten each at least
+    assert compared > 10 * cycles
+    live = open_record(good_run.folder / "estimation.npy")
+    again = open_record(f"{outcome['folder']}/estimation.npy")
+    for signal in ("wheel/angle_rad", "guard/torque_nm", "guard/state"):
+        assert np.array_equal(live[signal], again[signal])
+    assert np.any(again["guard/torque_nm"] != 0)
+
+
+def test_a_flipped_bit_of_an_output_is_found_where_it_is(rigloop, copied, tmp_path):
+    row = len(open_record(copied / "simulation.npy")) // 2
+    flip_bit(copied, "simulation", "steering/rack/travel_m", row)
+    code, outcome = replay(rigloop, copied, tmp_path)
+    assert code == 1
+    (reason,) = outcome["reasons"]
+    assert reason.startswith("steering/rack/travel_m differs in 1 of ")
+    assert f"first at row {row}: " in reason
+    assert read_manifest(outcome["folder"]).verdict == "bad"
+
+
+def test_a_flipped_bit_of_an_input_shows_in_what_came_of_it(rigloop, copied, tmp_path):
+    count = open_record(copied / "estimation.npy")["bus/wheel/position_count"]
+    row = len(count) // 2
+    # a fraction of 52 bits: this one is worth one count
+    bit = 52 - int(np.log2(abs(count[row])))
+    flip_bit(copied, "estimation", "bus/wheel/position_count", row, bit)
+    code, outcome = replay(rigloop, copied, tmp_path)
+    assert code == 1
+    angle = next(r for r in outcome["reasons"] if r.startswith("wheel/angle_rad differs"))
+    # the filter saw another count at that row and not before
+    assert f"first at row {row}: " in angle
+
+
+@pytest.mark.parametrize("row", [0, 700], ids=["the first", "one amid"])
+def test_a_record_that_lacks_a_cycle_is_refused(rigloop, copied, tmp_path, row):
+    path = copied / "estimation.npy"
+    record = np.load(path)
+    path.unlink()
+    np.save(path, np.delete(record, row))
+    code, outcome = replay(rigloop, copied, tmp_path)
+    assert code == 2
+    (line,) = outcome["mistakes"]
+    assert f"estimation lacks cycles before row {row};" in line
+    assert not (tmp_path / "replays").exists()
+
+
+def test_a_missing_or_broken_record_is_refused(rigloop, copied, tmp_path):
+    path = copied / "estimation.npy"
+    path.write_bytes(b"no record")
+    code, outcome = replay(rigloop, copied, tmp_path)
+    assert code == 2
+    assert "estimation.npy: is not a record" in outcome["mistakes"][0]
+    path.unlink()
+    code, outcome = replay(rigloop, copied, tmp_path)
+    assert code == 2
+    assert "estimation.npy" in outcome["mistakes"][0]
+
+
+def test_a_rig_that_was_changed_since_the_run_is_refused(rigloop, copied, tmp_path):
+    rig = copied / "rig.toml"
+    rig.write_text(rig.read_text().replace("limit_nm = 12.0", "limit_nm = 11.0"))
+    code, outcome = replay(rigloop, copied, tmp_path)
+    assert code == 2
+    assert "rig.toml: not the rig of the run" in outcome["mistakes"][0]
+
+
+def test_a_replay_is_no_live_run(rigloop, good_run, tmp_path):
+    _, outcome = replay(rigloop, good_run.folder, tmp_path)
+    code, refused = replay(rigloop, outcome["folder"], tmp_path)
+    assert code == 2
+    assert "only a live run can be replayed" in refused["mistakes"][0]

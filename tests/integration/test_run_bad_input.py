@@ -1,0 +1,96 @@
+"""Wrong rigs, buses and options: every mistake is told, the exit code says which kind, nothing starts."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from rig_configs.load import find_rig
+
+MANY_MISTAKES = {
+    "period_us = 1000": "period_us = 1100",
+    "limit_nm = 12.0": 'limit_nm = "twelve"\nlimitt_nm = 3',
+    'heartbeat = "supervisor/heartbeat"': 'heartbeat = "supervisor/hartbeat"\nheart = "x/y"',
+}
+
+
+@pytest.fixture
+def bad_rig(tmp_path):
+    def write(changes):
+        text = find_rig("steering_wheel").read_text()
+        for old, new in changes.items():
+            assert old in text
+            text = text.replace(old, new, 1)
+        path = tmp_path / "bad.toml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+@pytest.mark.parametrize("command", ["run", "check", "replay"])
+def test_all_mistakes_come_at_once_and_nothing_starts(rigloop, bad_rig, tmp_path, command):
+    rig = bad_rig(MANY_MISTAKES)
+    runs = tmp_path / "runs"
+    log = "tests/data/logs/phobos_limtoc_k10_wrap.csv"
+    arguments = {
+        "run": ["run", rig, "--runs", runs],
+        "check": ["check", rig],
+        "replay": ["replay", log, "--rig", rig, "--runs", runs],
+    }[command]
+    done = rigloop(*arguments)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 5, done.stderr
+    for words in ("1100", "twelve", "limitt_nm", "hartbeat", "heart:"):
+        assert words in done.stderr
+    assert not runs.exists()
+
+    told = json.loads(rigloop(*arguments, "--json").stdout)
+    assert told["exit_code"] == 2
+    assert told["mistakes"] == done.stderr.splitlines()
+    assert not runs.exists()
+
+
+def test_an_unknown_interface_could_not_start(make_rig, run_to_end, tmp_path):
+    done = run_to_end(make_rig(), tmp_path / "runs", "--bus", "nosuch0", "--for", "1")
+    assert done.code == 3
+    (line,) = done.outcome["mistakes"]
+    assert "'nosuch0'" in line
+
+
+def test_a_rig_on_a_real_bus_says_how_to_get_pysoem(make_rig, tmp_path):
+    # the cycle process is a process of its own: the blocker has to reach it too
+    blocker = tmp_path / "blocked"
+    blocker.mkdir()
+    (blocker / "pysoem.py").write_text("raise ModuleNotFoundError('No module named pysoem')\n")
+    code = "import sys; sys.path.insert(0, sys.argv.pop(1)); from rigloop.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(blocker), "run", str(make_rig())]
+        + ["--bus", "lo", "--for", "1", "--runs", str(tmp_path / "runs"), "--json"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": str(blocker)},
+    )
+    assert done.returncode == 3, done.stderr
+    (line,) = json.loads(done.stdout)["mistakes"]
+    assert "pip install rigloop[ethercat]" in line
+
+
+def test_a_runs_folder_that_cannot_be_made_is_told(make_rig, run_to_end, tmp_path):
+    (tmp_path / "file").touch()
+    done = run_to_end(make_rig(), tmp_path / "file" / "runs", "--for", "1")
+    assert done.code == 3
+    assert "give --runs" in done.outcome["mistakes"][0]
+
+
+def test_without_a_compiler_a_new_kernel_is_refused_with_the_reason(rigloop, tmp_path):
+    done = rigloop(
+        *("run", "steering_wheel", "--for", "1", "--runs", tmp_path / "runs", "--json"),
+        env={"CC": "/no/such/compiler", "XDG_CACHE_HOME": str(tmp_path / "cache")},
+    )
+    assert done.returncode == 3, done.stderr
+    assert "/no/such/compiler" in json.loads(done.stdout)["mistakes"][0]
+    assert not (tmp_path / "runs").exists()

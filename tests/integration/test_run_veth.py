@@ -1,0 +1,63 @@
+"""A live run over a real network interface pair: real frames, brought up by pysoem."""
+
+import signal
+
+import numpy as np
+import pytest
+
+from io_bridge import namespace
+from io_bridge.record import open_record
+from rigloop.manifest import read_manifest
+from rt_core.safety import State
+
+pytest.importorskip("pysoem")
+pytestmark = [
+    pytest.mark.netns,
+    pytest.mark.slow,
+    pytest.mark.skipif(namespace.why_not() is not None, reason=str(namespace.why_not())),
+]
+END_TIMEOUT_S = 60
+# both ends of the wire share the cores with everything else: 1 kHz, and a reply may take most of that
+SLOW_WIRE = {
+    "tasks.estimation.period_us": "1000",
+    "blocks.bus.exchange_budget_us": "800",
+}
+
+
+@pytest.fixture(scope="module")
+def veth_run(make_rig, run_to_end, tmp_path_factory):
+    rig = make_rig(SLOW_WIRE)
+    return run_to_end(rig, tmp_path_factory.mktemp("runs"), "--bus", "veth", "--for", "1")
+
+
+def test_a_run_over_veth_is_good_and_ends_at_rest(veth_run):
+    assert veth_run.code == 0, veth_run
+    assert read_manifest(veth_run.folder).verdict == "good"
+    record = open_record(veth_run.folder / "estimation.npy")
+    assert np.array_equal(record["loop/estimation/cycle"], np.arange(1, len(record) + 1))
+    assert record["guard/torque_nm"][-1] == 0.0
+    assert record["guard/safe"][-1] == 1.0
+
+
+def test_frames_came_back_and_the_drive_was_operational(veth_run):
+    record = open_record(veth_run.folder / "estimation.npy")
+    running = record["guard/state"] == State.RUNNING
+    assert np.count_nonzero(running) > 100
+    assert np.all(record["bus/wheel/operational"][running] == 1)
+    valid = record["bus/valid"] == 1
+    assert np.mean(valid[running]) > 0.5
+    assert np.all(record["bus/wkc"][valid] == record["bus/wkc_expected"][valid])
+    assert np.ptp(record["wheel/angle_rad"]) > np.radians(6)
+
+
+def test_a_killed_supervisor_leaves_nothing_behind_over_veth_either(start_live, make_rig):
+    live = start_live(make_rig(SLOW_WIRE), "--bus", "veth")
+    live.wait_until_it_pushes()
+    table = live.table
+    live.process.send_signal(signal.SIGKILL)
+    live.process.wait()
+    live.wait_until_gone(END_TIMEOUT_S)
+    assert not table.exists()
+    record = open_record(live.folder / "estimation.npy")
+    assert record["guard/torque_nm"][-1] == 0.0
+    assert record["guard/safe"][-1] == 1.0

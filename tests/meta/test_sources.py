@@ -1,0 +1,65 @@
+"""The tree itself: sizes of modules, paths of no machine, and all that a wheel has to carry."""
+
+import re
+import subprocess
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+MOST_LINES = 480
+# where people and machines keep their own things; what the system has everywhere is not meant
+MACHINE_PATH = re.compile(r"(?<![\w.~$}/])/(?:home|root|Users|work|tmp|mnt|scratch|data)/[\w.-]+")
+TEXT = {".py", ".pyx", ".pxd", ".pyi", ".in", ".toml", ".md", ".jinja", ".txt", ".csv", ".cfg", ""}
+SHIPPED = {
+    "rig_configs": ("rigs/*.toml", "mechanisms/*.toml", "logs/*.toml"),
+    "rigloop": ("templates/*.jinja",),
+    "codegen": ("formulations/*.in", "targets/*.in"),
+}
+
+
+def tracked() -> list[Path]:
+    """Files of the project; those that git knows, or all of a source tree without git."""
+    try:
+        listed = subprocess.run(
+            ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+        ).stdout
+        paths = [ROOT / name for name in listed.split("\0") if name]
+    except (OSError, subprocess.CalledProcessError):
+        rooms = (*SHIPPED, "rt_core", "estimators", "io_bridge", "tests", "docs", "examples")
+        paths = [path for room in rooms for path in (ROOT / room).rglob("*")]
+    return [path for path in paths if path.is_file() and path.suffix in TEXT]
+
+
+def test_no_module_is_too_long():
+    long = {
+        str(path.relative_to(ROOT)): n
+        for path in tracked()
+        if path.suffix in {".py", ".pyx", ".pxd", ".in"}
+        and path.relative_to(ROOT).parts[0] != "tests"
+        and (n := len(path.read_text().splitlines())) > MOST_LINES
+    }
+    assert not long
+
+
+def test_no_file_names_a_place_of_some_machine():
+    found = [
+        f"{path.relative_to(ROOT)}: {match[0]}"
+        for path in tracked()
+        for match in MACHINE_PATH.finditer(path.read_text(errors="replace"))
+    ]
+    assert not found
+
+
+@pytest.mark.parametrize(
+    ("package", "pattern"),
+    [(package, pattern) for package, patterns in SHIPPED.items() for pattern in patterns],
+)
+def test_what_a_package_reads_at_run_time_is_installed_with_it(package, pattern):
+    folder, _, ending = pattern.partition("/*")
+    in_tree = {path.name for path in (ROOT / package).glob(pattern)}
+    assert in_tree
+    installed = resources.files(package) / folder
+    assert in_tree <= {f.name for f in installed.iterdir() if f.name.endswith(ending)}
+    assert all((installed / name).read_bytes() for name in in_tree)
