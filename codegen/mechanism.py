@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from codegen import outputs
 from codegen.arithmetic import ArithmeticMistake, Value, evaluate
-from codegen.elements import registry
+from codegen.elements import NAMING, registry, stage
 from codegen.fields import Entry
 from codegen.outputs import Output
 from codegen.pose import require_mass
@@ -120,11 +120,11 @@ def _read(document: dict[str, Any], system: System, stem: str) -> list[Output]:
     for key in unknown:
         system.mistake(key, None, "unknown table", near(key, [*elements, *TOP_KEYS]))
     tables = [key for key in document if key in elements]
-    tables.sort(key=lambda key: not getattr(elements[key], "COORDINATES", False))  # stable
+    tables.sort(key=lambda key: stage(elements[key]))  # stable
     taken: dict[str, str] = dict.fromkeys(system.names, "parameters")
     for table in tables:
         for name, raw in _table(document, table, system).items():
-            if getattr(elements[table], "COORDINATES", False):
+            if stage(elements[table]) in NAMING:
                 if name in taken:
                     system.at = (table, name)
                     system.mistake("", None, f"the name is used in {taken[name]}", "rename one")
