@@ -178,6 +178,11 @@ class System:
         dummy = self.graph.var("unknown")
         return Coordinate(0, value, "rad", 0.0, 0.0, dummy, dummy)
 
+    def any_coordinate(self, key: str, value: str) -> Coordinate:
+        """An angle, a distance or a point's coordinate (`B_y`) by name."""
+        found = next((c for c in self.coordinates if c.name == value and c.unit != "1"), None)
+        return self.scalar(key, value) if found is None else found
+
     def body(self, key: str, value: str) -> Body:
         """A rigid body by name, or `ground`."""
         if value in self.bodies:

@@ -16,7 +16,7 @@ class Entry(fields.Entry):
 
 
 def add(entry: Entry, name: str, system: System) -> None:
-    coordinate = system.scalar("coordinate", entry.coordinate)
+    coordinate = system.any_coordinate("coordinate", entry.coordinate)
     value = expression("force", entry.force, system)
     suffix = "_nm" if coordinate.unit == "rad" else "_n"
     system.value(f"force{suffix}", value, suffix)

@@ -3,7 +3,9 @@
 `points` and `vectors` name moving ones, or are fixed. Positions, `centre_m` and `inertia_kg_m2`
 (about the centre) are those of the pose in the file, in global axes unless `axes` gives the first
 two axes of the inertia. A body that never turns but about one direction (a planar body, a shaft, a
-knuckle) says so by `axis`: then a point and one more point or vector suffice.
+knuckle) says so by `axis`: then a point and one more point or vector suffice. When its first point
+is fixed too, an `angle` may measure its turn from the file's pose; it then carries the inertia
+about the axis, which integrates a turning body more exactly than its vectors would.
 
 The rows that keep its shape are lengths, angles and, for what is more than needed, linear ones:
 
@@ -12,14 +14,16 @@ The rows that keep its shape are lengths, angles and, for what is more than need
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from codegen import body, fields
 from codegen.affine import affine
 from codegen.dag import Expr
-from codegen.fields import Number, Tunable, VectorValue
-from codegen.system import System
-from codegen.vectors import Vector, cross, dot, minus, times
+from codegen.fields import Name, Number, Tunable, VectorValue
+from codegen.system import Coordinate, System
+from codegen.vectors import Vector, cross, dot, minus, plus, times
 
 STAGE = 1
 COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")
@@ -29,6 +33,7 @@ class Entry(fields.Entry):
     points: tuple[VectorValue, ...]
     vectors: tuple[VectorValue, ...] = ()
     axis: VectorValue | None = None
+    angle: Name | None = None
     mass_kg: Tunable
     centre_m: VectorValue
     inertia_kg_m2: (
@@ -65,7 +70,15 @@ def add(entry: Entry, name: str, system: System) -> None:
     made = body.make(generators, built)
     system.bodies[name] = made
     _shape_rows(arms, labels, basis, axis, made, system)
-    _inertia(entry, axis, made, system)
+    angle = None
+    if entry.angle is not None:
+        if axis is None or not basis or body.is_moving(points[0]):
+            remedy = "give `axis`, a fixed first point and another point or vector"
+            system.mistake("angle", entry.angle, "turns about no fixed axis", remedy)
+            return
+        angle = system.scalar("angle", entry.angle, "rad")
+        _turn_row(arms[basis[0]], axis, angle, system)
+    _inertia(entry, axis, angle, made, system)
 
 
 def _label(value: VectorValue) -> str:
@@ -125,6 +138,20 @@ def _shape_rows(arms, labels, basis, axis, made, system) -> None:
             system.row_if_moving(f"fixed {labels[k]} {letter}", phi)
 
 
+def _turn_row(arm: Vector, axis: Vector, angle: Coordinate, system: System) -> None:
+    """The angle follows the arm, from where both are as built; see `rotation`."""
+    was = _built(arm, system)
+    side = minus(was, times(dot(axis, was), axis))
+    radius = dot(side, side) ** 0.5
+    e1 = times(1.0 / radius, side)
+    e2 = cross(axis, e1)
+    c, s = math.cos(angle.initial), math.sin(angle.initial)
+    zero = minus(times(c, e1), times(s, e2))
+    ahead = plus(times(s, e1), times(c, e2))
+    sine, cosine = system.graph.call("sin", angle.q), system.graph.call("cos", angle.q)
+    system.row("angle", (dot(arm, ahead) / radius) * cosine - (dot(arm, zero) / radius) * sine)
+
+
 def _nothing_if_tiny(phi: Expr) -> Expr:
     """A sum whose weights are all round-off is no row."""
     found = affine(phi)
@@ -141,7 +168,9 @@ def _signed(arm: Vector) -> Vector:
     return arm
 
 
-def _inertia(entry: Entry, axis: Vector | None, made: body.Body, system: System) -> None:
+def _inertia(
+    entry: Entry, axis: Vector | None, angle: Coordinate | None, made: body.Body, system: System
+) -> None:
     """Mass entries: m w(c) w(c)^T + W S W^T, S = trace(I)/2 - I the second moments of mass."""
     mass = system.tunable("mass_kg", entry.mass_kg)
     centre = system.vector("centre_m", entry.centre_m)
@@ -155,6 +184,14 @@ def _inertia(entry: Entry, axis: Vector | None, made: body.Body, system: System)
         remedy = "give the body more points or vectors, or an `axis`"
         system.mistake("", None, f"its mass {error}", remedy)
         return
+    if angle is not None and axis is not None:
+        arm = cross(axis, minus(centre, tuple(made.built[1:, 0])))
+        about = [(mass, dot(arm, arm))]
+        n = np.array(axis)
+        about += [(var, float(np.trace(moment) - n @ moment @ n)) for var, _, moment in parts]
+        total = system.graph.total((float(f"{size:.14g}"), var) for var, size in about)
+        system.add_mass(angle, angle, total)
+        parts, mass = [], system.graph.zero
     shares = [(mass, np.outer(w, w))]
     for var, _, moment in parts:
         full = np.zeros((4, 4))
