@@ -197,6 +197,7 @@ def _check_branch(
         told = [f"{c.name} from {start[c.index]:.4g} to {q[c.index]:.4g}" for c in far[:4]]
         problem = f"assembly moves {', '.join(told)}: perhaps another branch"
         remedy = "start nearer: at most " + ", ".join(
-            f"{limit} {unit if unit != '1' else 'of a vector'}" for unit, limit in MOVED_LIMIT.items()
+            f"{limit} {unit if unit != '1' else 'of a vector'}"
+            for unit, limit in MOVED_LIMIT.items()
         )
         report(Mistake(system.file, "file", problem, remedy))

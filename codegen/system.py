@@ -90,7 +90,7 @@ class System:
     scalars: dict[str, Coordinate] = field(default_factory=dict)
     points: dict[str, Vector] = field(default_factory=dict)
     vectors: dict[str, Vector] = field(default_factory=dict)
-    unit_vectors: set[Vector] = field(default_factory=set)
+    unit_vectors: dict[Vector, Row] = field(default_factory=dict)
     bodies: dict[str, Body] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     guides: list[Guide] = field(default_factory=list)

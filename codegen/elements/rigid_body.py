@@ -50,8 +50,9 @@ def add(entry: Entry, name: str, system: System) -> None:
         return
     points = [system.point("points", value) for value in entry.points]
     vectors = [system.direction("vectors", value) for value in entry.vectors]
-    labels = [_label(value) for value in (*entry.points[1:], *entry.vectors)]
-    arms = [minus(point, points[0]) for point in points[1:]] + vectors
+    # vectors first: a unit vector that is not needed to span the body has a row too many
+    labels = [_label(value) for value in (*entry.vectors, *entry.points[1:])]
+    arms = [*vectors, *(minus(point, points[0]) for point in points[1:])]
     axis = None
     if entry.axis is not None:
         axis = _unit(system.vector("axis", entry.axis))
@@ -133,6 +134,8 @@ def _shape_rows(arms, labels, basis, axis, made, system) -> None:
             remedy = "give the body another vector"
             system.mistake("points", labels[k], "is not spanned by the others", remedy)
             continue
+        if arms[k] in system.unit_vectors:
+            system.rows.remove(system.unit_vectors.pop(arms[k]))  # the linear rows keep its length
         for letter, gap in zip("xyz", minus(arms[k], combined), strict=True):
             phi = _nothing_if_tiny(graph.lift(gap))
             system.row_if_moving(f"fixed {labels[k]} {letter}", phi)

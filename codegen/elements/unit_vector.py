@@ -23,5 +23,5 @@ def add(entry: Entry, name: str, system: System) -> None:
         for axis, value in zip("xyz", start, strict=True)
     )
     system.vectors[name] = (x, y, z)
-    system.unit_vectors.add((x, y, z))
     system.row("length", (dot((x, y, z), (x, y, z)) - 1.0) / 2.0)
+    system.unit_vectors[x, y, z] = system.rows[-1]

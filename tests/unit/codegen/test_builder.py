@@ -55,6 +55,6 @@ def test_builder_tells_all_mistakes_at_once():
 def test_an_unknown_element_is_told_with_the_near_ones():
     with pytest.raises(AttributeError, match="did you mean 'point'"):
         MechanismBuilder("m").pont("P")
-    with pytest.raises(ValueError, match="angle.a is there already"):
+    with pytest.raises(ValueError, match=r"angle\.a is there already"):
         MechanismBuilder("m").angle("a").angle("a")
     assert "revolute" in dir(MechanismBuilder("m"))
