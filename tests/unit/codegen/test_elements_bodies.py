@@ -395,3 +395,39 @@ def test_a_door_on_two_hinges_names_its_redundant_rows_and_swings_like_on_one(ke
         assert stepper.outputs["e_j"] == pytest.approx(begin, abs=1e-3)
         swung.append(stepper.outputs["x_m"])
     assert swung[0] == pytest.approx(swung[1], abs=1e-6)
+
+
+def test_bricard_always_redundant_moves_and_keeps_its_energy(twin, tmp_path):
+    # six bars of 1 m, hinges across; bodies share points and hinge axes, so there is no joint at all
+    joints = [(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)]
+    axes = [(0, 1, 0), (0, 0, 1), (1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 0, 0)]
+    made = MechanismBuilder("bricard", gravity_m_s2=(0, -9.81, 0))
+    for k in range(1, 5):
+        made.point(f"P{k}", position_m=joints[k]).unit_vector(f"a{k}", direction=axes[k])
+    points = [joints[0], "P1", "P2", "P3", "P4", joints[5]]
+    hinges = [axes[0], "a1", "a2", "a3", "a4", axes[5]]
+    for k in range(5):
+        begin, end = np.array(joints[k]), np.array(joints[k + 1])
+        across = np.ones(3) - np.abs(end - begin)
+        made.rigid_body(
+            f"bar_{k}",
+            points=points[k : k + 2],
+            vectors=hinges[k : k + 2],
+            mass_kg=1.0,
+            centre_m=(begin + end) / 2,
+            inertia_kg_m2=across / 12,
+        )
+    made.output("e_j", "energy").output("P2_x_m", "P2_x")
+    found = assemble(made.build())
+    assert found.dof == 1
+    assert len(found.redundant) == 1
+    stepper = twin(made.save(tmp_path)).Kernel()
+    stepper.reset()
+    begin, away = stepper.outputs["e_j"], 0.0
+    for _ in range(2000):
+        stepper.step()
+        assert stepper.residual < 1e-8
+        # second order: some 1e-5 of the 40 J that swing to and fro
+        assert stepper.outputs["e_j"] == pytest.approx(begin, abs=2e-3)
+        away = max(away, abs(stepper.outputs["P2_x_m"] - 1.0))
+    assert away > 0.5
