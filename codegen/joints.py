@@ -125,7 +125,7 @@ def _mixed(a: float, first: Fixed, b: float, second: Fixed) -> Fixed:
 
 
 def perpendiculars(axis: Fixed) -> tuple[Fixed, Fixed]:
-    """Two unit vectors that make a right-handed frame with the axis: e1 x e2 = axis."""
+    """Two unit vectors that make a right-handed frame with the axis of length 1: e1 x e2 = axis."""
     least = min(range(3), key=lambda i: abs(axis[i]))
     seed = tuple(float(i == least) for i in range(3))
     side = cross(seed, axis)  # type: ignore[arg-type]

@@ -191,6 +191,18 @@ class System:
             self.mistake(key, value, "unknown body", near(value, [*self.bodies, "ground"]))
         return GROUND
 
+    def on_body(self, key: str, name: str, value: VectorValue, *, is_point: bool) -> Vector:
+        """A point or direction fixed on a body, given as it is in the file's pose."""
+        fixed = self.vector(key, value)
+        if not is_point and abs(sum(c * c for c in fixed) - 1.0) > 1e-9:
+            self.mistake(key, value, "is not of length 1", "write unit(...)")
+        body = self.body("body", name)
+        try:
+            return (body.point if is_point else body.direction)(self.graph, fixed)
+        except ValueError as error:
+            self.mistake(key, value, str(error), "give the body another vector")
+            return fixed
+
     def tunable(self, key: str, value: Tunable) -> Expr:
         """A run-time parameter with a default, or an input signal when the file says `{ input = ...
         }`.

@@ -15,12 +15,7 @@ class Entry(fields.Entry):
 
 
 def add(entry: Entry, name: str, system: System) -> None:
-    position = system.vector("position_m", entry.position_m)
-    try:
-        made = system.body("body", entry.body).point(system.graph, position)
-    except ValueError as error:
-        system.mistake("position_m", entry.position_m, str(error), "give the body another vector")
-        made = position
+    made = system.on_body("position_m", entry.body, entry.position_m, is_point=True)
     system.points[name] = made
     for axis, component in zip("xyz", made, strict=True):
         system.value(f"{axis}_m", component, "_m")

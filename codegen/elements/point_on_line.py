@@ -17,8 +17,8 @@ class Entry(fields.Entry):
 
 def add(entry: Entry, name: str, system: System) -> None:
     point = system.point("point", entry.point)
-    body = system.body("body", entry.body)
-    start = body.point(system.graph, system.vector("start_m", entry.start_m))
-    for number, side in enumerate(joints.perpendiculars(system.vector("along", entry.along))):
-        row = dot(minus(point, start), body.direction(system.graph, side))
-        system.row_if_moving(f"side {number + 1}", row)
+    start = system.on_body("start_m", entry.body, entry.start_m, is_point=True)
+    along = system.vector("along", entry.along)
+    for number, side in enumerate(joints.perpendiculars(along)):
+        held = system.on_body("along", entry.body, side, is_point=False)
+        system.row_if_moving(f"side {number + 1}", dot(minus(point, start), held))

@@ -17,7 +17,6 @@ class Entry(fields.Entry):
 
 def add(entry: Entry, name: str, system: System) -> None:
     point = system.point("point", entry.point)
-    body = system.body("body", entry.body)
-    start = body.point(system.graph, system.vector("start_m", entry.start_m))
-    normal = body.direction(system.graph, system.vector("normal", entry.normal))
+    start = system.on_body("start_m", entry.body, entry.start_m, is_point=True)
+    normal = system.on_body("normal", entry.body, entry.normal, is_point=False)
     system.row_if_moving("plane", dot(minus(point, start), normal))

@@ -20,12 +20,8 @@ class Entry(fields.Entry):
 
 
 def add(entry: Entry, name: str, system: System) -> None:
+    at = system.on_body("point_m", entry.body, entry.point_m, is_point=True)
     body = system.body("body", entry.body)
-    try:
-        at = body.point(system.graph, system.vector("point_m", entry.point_m))
-    except ValueError as error:
-        system.mistake("point_m", entry.point_m, str(error), "take a point of the body")
-        return
     for axis, given, component in zip("xyz", entry.force_n, at, strict=True):
         if given != 0.0:
             system.add_power(system.tunable(f"force_{axis}_n", given), component)

@@ -431,3 +431,31 @@ def test_bricard_always_redundant_moves_and_keeps_its_energy(twin, tmp_path):
         assert stepper.outputs["e_j"] == pytest.approx(begin, abs=2e-3)
         away = max(away, abs(stepper.outputs["P2_x_m"] - 1.0))
     assert away > 0.5
+
+
+@pytest.mark.parametrize(("table", "keys", "key"), [
+    ("point_on_line", {"point": "P", "body": "rod", "start_m": (0, 1, 0), "along": (1, 0, 0)}, "start_m"),
+    ("point_on_plane", {"point": "P", "start_m": (0, 0, 0), "normal": (0, 2, 0)}, "normal"),
+    ("point_on_plane", {"point": "P", "body": "rad", "start_m": (0, 0, 0), "normal": (0, 1, 0)}, "body"),
+    ("body_point", {"body": "rod", "position_m": (0, 1, 0)}, "position_m"),
+    ("revolute", {"bodies": ["rod", "ground"], "point_m": (0, 0, 0), "axis": (0, 2, 0)}, "axis"),
+    ("revolute", {"bodies": ["rod", "rod"], "point_m": (0, 0, 0), "axis": (0, 1, 0)}, "bodies"),
+    ("spring", {"angle": "a"}, ""), ("friction", {"coulomb": 1, "transition_speed": 1}, ""),
+    ("spring", {"angle": "a", "stiffness_n_per_m": 1}, "stiffness_n_per_m"),
+    ("belt", {"first": "a", "second": "a", "first_radius_m": 0, "second_radius_m": 1}, "first_radius_m"),
+    ("rigid_body", {"points": ["P"], "axis": (0, 0, 1), "angle": "a", "mass_kg": 1, "centre_m": "P"}, "angle"),
+])  # fmt: skip
+def test_a_wrong_element_names_its_key(table, keys, key):
+    made = (
+        MechanismBuilder("m")
+        .point("P", position_m=(0, 0, 0))
+        .point("R", position_m=(1, 0, 0))
+        .angle("a")
+    )
+    body = {"mass_kg": 1, "centre_m": (0.5, 0, 0), "inertia_kg_m2": (0, 0.1, 0.1)}
+    made.rigid_body("rod", points=["P", "R"], **body)
+    getattr(made, table)("wrong", **keys)
+    with pytest.raises(MechanismError) as caught:
+        made.build()
+    named = f"{table}.wrong" + (f".{key}" if key else "")
+    assert named in [m.key for m in caught.value.mistakes]
