@@ -14,7 +14,8 @@ from pydantic import ValidationError
 
 from codegen import outputs
 from codegen.arithmetic import ArithmeticMistake, Value, evaluate
-from codegen.elements import registry
+from codegen.assembly import assemble
+from codegen.elements import NAMING, registry, stage
 from codegen.fields import Entry
 from codegen.outputs import Output
 from codegen.pose import require_mass
@@ -60,8 +61,8 @@ def find(mechanism: Path | str) -> Path:
     return path
 
 
-def load(mechanism: Path | str) -> Mechanism:
-    """Read and check a mechanism file.
+def load(mechanism: Path | str | Mechanism) -> Mechanism:
+    """Read, check and assemble a mechanism file; one that is loaded already is returned.
 
     Raises
     ------
@@ -69,22 +70,45 @@ def load(mechanism: Path | str) -> Mechanism:
         With every mistake of the file: unknown or duplicate names, unknown keys, wrong types, bad
         expressions.
     """
+    if isinstance(mechanism, Mechanism):
+        return mechanism
     path = find(mechanism)
     file = path.name
     try:
         text = path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        mistake = Mistake(file, "(file)", f"is not TOML ({error})", "correct the line")
+        raise MechanismError([mistake]) from None
+    return parse(text, file)
+
+
+def parse(text: str, file: str) -> Mechanism:
+    """The mechanism of a TOML text; `file` is named in mistakes, its stem is the default name.
+
+    Raises
+    ------
+    MechanismError
+        As `load`.
+    """
+    try:
         document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
         raise MechanismError(
             [Mistake(file, "(file)", f"is not TOML ({error})", "correct the line")]
         ) from None
     system = System(file, {}, (0.0, 0.0, 0.0))
-    made = _read(document, system, path.stem)
+    stem = Path(file).stem
+    made = _read(document, system, stem)
+    if not system.mistakes:
+        found = assemble(system, system.mistakes.append)
+        names = [c.name for c in system.coordinates]
+        q, qd = (dict(zip(names, map(float, x), strict=True)) for x in (found.q, found.qd))
+        system.restart(q, qd)
     if not system.mistakes:
         require_mass(system)
     if system.mistakes:
         raise MechanismError(system.mistakes)
-    name = document.get("name", path.stem)
+    name = document.get("name", stem)
     return Mechanism(name, system, tuple(made), hashlib.sha256(text.encode()).hexdigest())
 
 
@@ -120,11 +144,11 @@ def _read(document: dict[str, Any], system: System, stem: str) -> list[Output]:
     for key in unknown:
         system.mistake(key, None, "unknown table", near(key, [*elements, *TOP_KEYS]))
     tables = [key for key in document if key in elements]
-    tables.sort(key=lambda key: not getattr(elements[key], "COORDINATES", False))  # stable
+    tables.sort(key=lambda key: stage(elements[key]))  # stable
     taken: dict[str, str] = dict.fromkeys(system.names, "parameters")
     for table in tables:
         for name, raw in _table(document, table, system).items():
-            if getattr(elements[table], "COORDINATES", False):
+            if stage(elements[table]) in NAMING:
                 if name in taken:
                     system.at = (table, name)
                     system.mistake("", None, f"the name is used in {taken[name]}", "rename one")

@@ -4,13 +4,17 @@
 <coordinate>.rate  .acceleration      its derivatives
 guide.<name>.reaction                 force or torque that the guide applies to the mechanism
 <table>.<name>.<value>                internal state or held value of a force, such as
-bore_torque.left.torque_nm
+bore_torque.left.torque_nm; place of a body's centre and its turn matrix: rigid_body.<name>.x_m, .r_xy
+energy  energy.kinetic  .potential    of masses, weights and linear springs, in J
+= <expression>                        arithmetic of coordinates, `rate(...)` and parameters
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from codegen.dag import Expr
+from codegen.symbolic import expression
 from codegen.system import System
 from rig_configs.mistakes import near
 
@@ -27,6 +31,8 @@ UNITS = {
     ("1", "rate"): "",
     ("1", "acceleration"): "",
 }
+
+ENERGIES = ("energy", "energy.kinetic", "energy.potential")
 
 
 @dataclass(frozen=True)
@@ -51,14 +57,24 @@ def _one(port: str, source: object, system: System) -> Output | None:
     by_name = {c.name: c for c in system.coordinates}
     guides = {guide.name: number for number, guide in enumerate(system.guides)}
     known = [*by_name, *(f"guide.{name}.reaction" for name in guides)]
+    known += ENERGIES
     known += [path.replace("/", ".") for path in system.values]
     if not isinstance(source, str):
         system.mistake(port, source, "is not text", "write what the output shows, in quotes")
         return None
     parts = source.split(".")
+    if source.startswith("="):
+        path = f"outputs/{port}"
+        system.values[path] = expression(port, source[1:], system)
+        return Output(port, "path", 0, path)
+    if source in ENERGIES:
+        path = f"outputs/{source}"
+        system.values[path] = _energy(source, system)
+        return _checked(Output(port, "path", 0, path), "_j", system)
     if source.replace(".", "/") in system.values:
         path = source.replace(".", "/")
-        return _checked(Output(port, "path", 0, path), "_" + path.rsplit("_", 1)[-1], system)
+        unit = system.value_units.get(path, "_" + path.rsplit("_", 1)[-1])
+        return _checked(Output(port, "path", 0, path), unit, system)
     if len(parts) == 3 and parts[0] == "guide" and parts[1] in guides and parts[2] == "reaction":
         index = guides[parts[1]]
         unit = UNITS[system.guides[index].coordinate.unit, "reaction"]
@@ -70,6 +86,18 @@ def _one(port: str, source: object, system: System) -> Output | None:
         return _checked(Output(port, kind, coordinate.index), unit, system)
     system.mistake(port, source, "unknown output", near(source, known))
     return None
+
+
+def _energy(source: str, system: System) -> Expr:
+    graph, c = system.graph, system.coordinates
+    kinetic = graph.total(
+        ((0.5 if i == j else 1.0), mass * (c[i].qd * c[j].qd))
+        for (i, j), mass in sorted(system.mass.items())
+    )
+    potential = graph.zero if system.potential is None else system.potential
+    if source == "energy.kinetic":
+        return kinetic
+    return potential if source == "energy.potential" else kinetic + potential
 
 
 def _checked(output: Output, unit: str, system: System) -> Output:

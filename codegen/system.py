@@ -9,9 +9,11 @@ once a step from its start.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from codegen.affine import affine
 from codegen.arithmetic import ArithmeticMistake, Value, evaluate
+from codegen.body import GROUND, Body
 from codegen.dag import Expr, Graph
 from codegen.dag import evaluate as evaluate_expr
 from codegen.fields import Input, Number, Tunable, VectorValue
@@ -88,6 +90,8 @@ class System:
     scalars: dict[str, Coordinate] = field(default_factory=dict)
     points: dict[str, Vector] = field(default_factory=dict)
     vectors: dict[str, Vector] = field(default_factory=dict)
+    unit_vectors: dict[Vector, Row] = field(default_factory=dict)
+    bodies: dict[str, Body] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     guides: list[Guide] = field(default_factory=list)
     mass: dict[tuple[int, int], Expr] = field(default_factory=dict)
@@ -99,6 +103,9 @@ class System:
     updates: dict[Expr, Expr] = field(default_factory=dict)
     held: list[Held] = field(default_factory=list)
     values: dict[str, Expr] = field(default_factory=dict)
+    value_units: dict[str, str] = field(default_factory=dict)
+    _owners: dict[Expr, Coordinate] = field(default_factory=dict)
+    _at_start: dict[str, float] = field(default_factory=lambda: {"unknown": 0.0})
 
     # what the file says -> what it means; a mistake is noted and a harmless value returned
 
@@ -171,6 +178,31 @@ class System:
         dummy = self.graph.var("unknown")
         return Coordinate(0, value, "rad", 0.0, 0.0, dummy, dummy)
 
+    def any_coordinate(self, key: str, value: str) -> Coordinate:
+        """An angle, a distance or a point's coordinate (`B_y`) by name."""
+        found = next((c for c in self.coordinates if c.name == value and c.unit != "1"), None)
+        return self.scalar(key, value) if found is None else found
+
+    def body(self, key: str, value: str) -> Body:
+        """A rigid body by name, or `ground`."""
+        if value in self.bodies:
+            return self.bodies[value]
+        if value != "ground":
+            self.mistake(key, value, "unknown body", near(value, [*self.bodies, "ground"]))
+        return GROUND
+
+    def on_body(self, key: str, name: str, value: VectorValue, *, is_point: bool) -> Vector:
+        """A point or direction fixed on a body, given as it is in the file's pose."""
+        fixed = self.vector(key, value)
+        if not is_point and abs(sum(c * c for c in fixed) - 1.0) > 1e-9:
+            self.mistake(key, value, "is not of length 1", "write unit(...)")
+        body = self.body("body", name)
+        try:
+            return (body.point if is_point else body.direction)(self.graph, fixed)
+        except ValueError as error:
+            self.mistake(key, value, str(error), "give the body another vector")
+            return fixed
+
     def tunable(self, key: str, value: Tunable) -> Expr:
         """A run-time parameter with a default, or an input signal when the file says `{ input = ...
         }`.
@@ -189,6 +221,8 @@ class System:
         q, qd = self.graph.var(f"q {name}"), self.graph.var(f"qd {name}")
         made = Coordinate(index, name, unit, initial, rate, q, qd)
         self.coordinates.append(made)
+        self._owners[q] = made
+        self._at_start[q.name] = initial
         return made
 
     def row(self, label: str, phi: Expr) -> int:
@@ -196,10 +230,48 @@ class System:
         self.rows.append(Row("/".join(self.at) + (f" {label}" if label else ""), phi))
         return len(self.rows) - 1
 
+    def row_if_moving(self, label: str, phi: Expr | float) -> None:
+        """Add a row unless nothing in it moves or another element has added the same one already:
+        the rows that keep a shape are shared by bodies that share points.
+        """
+        phi = self.graph.lift(phi)
+        if phi.is_const:
+            if abs(phi.value) > 1e-9:
+                remedy = "correct the fixed points or directions"
+                self.mistake("", None, f"{label}: cannot hold, nothing in it moves", remedy)
+        elif not any(row.phi is phi for row in self.rows):
+            self.row(label, phi)
+
     def add_mass(self, a: Coordinate, b: Coordinate, mass: Expr) -> None:
         """Add to the symmetric mass matrix; an off-diagonal entry is given once."""
         key = (min(a.index, b.index), max(a.index, b.index))
         self.mass[key] = self.mass.get(key, self.graph.zero) + mass
+
+    def add_kinetic(self, a: Expr | float, b: Expr | float, mass: Expr) -> None:
+        """Kinetic energy of an entry `mass` that couples the rates of two affine expressions: half
+        mass a' a', or mass a' b' for two different ones.
+        """
+        left, right = self._affine(a), self._affine(b)
+        for i, c in left.items():
+            for j, d in right.items():
+                if a is b and i.index > j.index:
+                    continue
+                doubled = 2.0 if a is not b and i is j else 1.0
+                self.add_mass(i, j, (doubled * c * d) * mass)
+
+    def _affine(self, expr: Expr | float) -> dict[Coordinate, float]:
+        found = affine(expr)
+        if found is None:
+            self.mistake("", None, "is not linear in the coordinates", "take points of bodies")
+            return {}
+        return {self._owners[var]: coef for var, coef in found[0].items() if var in self._owners}
+
+    def add_power(self, force: Expr | float, along: Expr | float) -> None:
+        """A force whose power is force times the rate of `along`, any expression of coordinates."""
+        along = self.graph.lift(along)
+        for var in self.graph.variables(along):
+            if var in self._owners:
+                self.add_force(self._owners[var], self.graph.diff(along, var) * force)
 
     def add_force(self, coordinate: Coordinate, force: Expr) -> None:
         """Add a generalised force in the positive direction of the coordinate."""
@@ -209,29 +281,47 @@ class System:
     def add_weight(self, point: Vector, mass: Expr) -> None:
         """Gravity on a point mass: force on its moving components, and potential energy."""
         for component, gravity in zip(point, self.gravity, strict=True):
-            coordinate = self.owner(component)
-            if coordinate is not None and gravity != 0.0:
-                self.add_force(coordinate, gravity * mass)
-                self.add_potential(-gravity * (mass * coordinate.q))
+            if gravity == 0.0 or not isinstance(component, Expr):
+                continue
+            for coordinate, coef in self._affine(component).items():
+                self.add_force(coordinate, (gravity * coef) * mass)
+            if not component.is_const:
+                self.add_potential(-gravity * (mass * component))
 
     def add_potential(self, energy: Expr) -> None:
         self.potential = energy if self.potential is None else self.potential + energy
 
     def owner(self, component: object) -> Coordinate | None:
         """The coordinate that a point's or vector's component is, None for a constant one."""
-        if isinstance(component, Expr):
-            for coordinate in self.coordinates:
-                if coordinate.q is component:
-                    return coordinate
-        return None
+        return self._owners.get(component) if isinstance(component, Expr) else None
 
     def initial(self, expr: Expr | float) -> float:
         """Value of an expression of coordinates in the pose that the file gives."""
         if not isinstance(expr, Expr):
             return float(expr)
-        return evaluate_expr(
-            expr, {c.q.name: c.initial for c in self.coordinates} | {"unknown": 0.0}
-        )
+        return evaluate_expr(expr, self._at_start)
+
+    def rate(self, expr: Expr | float) -> Expr:
+        """Time derivative of an expression of coordinates."""
+        expr = self.graph.lift(expr)
+        owned = [self._owners[v] for v in self.graph.variables(expr) if v in self._owners]
+        return self.graph.tangent(expr, {c.q: c.qd for c in owned})
+
+    def value(self, key: str, expr: Expr | float, unit: str) -> None:
+        """Name a quantity of this element, so that `[outputs]` can show it."""
+        path = "/".join([*self.at, key])
+        self.values[path] = self.graph.lift(expr)
+        self.value_units[path] = unit
+
+    def restart(self, initial: dict[str, float], rates: dict[str, float]) -> None:
+        """Replace the coordinates' values and rates when built, once the mechanism is assembled."""
+        for old in list(self.coordinates):
+            new = replace(old, initial=initial[old.name], initial_rate=rates[old.name])
+            self.coordinates[old.index] = self._owners[old.q] = new
+            self._at_start[old.q.name] = new.initial
+        by_name = {c.name: c for c in self.coordinates}
+        self.scalars = {name: by_name[name] for name in self.scalars}
+        self.guides = [replace(g, coordinate=by_name[g.coordinate.name]) for g in self.guides]
 
     def internal(self, key: str, initial: float) -> Expr:
         """A state of a force element, advanced once a step; say how with `update`."""

@@ -12,8 +12,9 @@ How to add an element
    taken for you.
 4. Scale every row so that its gradient is of order one: divide lengths squared by the length,
    offsets by the arm.
-5. Set `COORDINATES = True` in a file that makes coordinates: such tables are read first.
-6. Add a test to `tests/unit/codegen/test_elements.py` and a line to `docs/notation.md`.
+5. Tables are read in stages; set `STAGE` when others need what this one makes: 0 coordinates,
+   1 bodies, 2 points and vectors on bodies, 3 (default) everything else.
+6. Add a test to `tests/unit/codegen/test_elements.py` and a line to `docs/mechanisms.md`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,14 @@ import importlib
 import pkgutil
 from functools import cache
 from types import ModuleType
+
+LAST_STAGE = 3
+NAMING = (0, 2)  # stages whose names share one space; bodies have their own
+
+
+def stage(element: ModuleType) -> int:
+    """When an element's table is read."""
+    return int(getattr(element, "STAGE", LAST_STAGE))
 
 
 @cache

@@ -6,7 +6,7 @@ from codegen import fields
 from codegen.fields import Number
 from codegen.system import System
 
-COORDINATES = True
+STAGE = 0
 
 
 class Entry(fields.Entry):

@@ -14,7 +14,7 @@ class Entry(fields.Entry):
 
 
 def add(entry: Entry, name: str, system: System) -> None:
-    coordinate = system.scalar("coordinate", entry.coordinate)
+    coordinate = system.any_coordinate("coordinate", entry.coordinate)
     if any(guide.coordinate is coordinate for guide in system.guides):
         system.mistake(
             "coordinate", entry.coordinate, "is guided twice", "remove one of the guides"

@@ -24,7 +24,5 @@ def add(entry: Entry, name: str, system: System) -> None:
     if entry.point is not None:
         point = system.point("point", entry.point)
         for component in point:
-            coordinate = system.owner(component)
-            if coordinate is not None:
-                system.add_mass(coordinate, coordinate, mass)
+            system.add_kinetic(component, component, mass)
         system.add_weight(point, mass)

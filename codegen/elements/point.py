@@ -8,7 +8,7 @@ from codegen import fields
 from codegen.fields import VectorValue
 from codegen.system import System
 
-COORDINATES = True
+STAGE = 0
 
 
 class Entry(fields.Entry):

@@ -18,11 +18,8 @@ def add(entry: Entry, name: str, system: System) -> None:
     a, b = (system.point("points", point) for point in entry.points)
     mass = system.tunable("mass_kg", entry.mass_kg)
     for end_a, end_b in zip(a, b, strict=True):
-        first, second = system.owner(end_a), system.owner(end_b)
-        for end in (first, second):
-            if end is not None:
-                system.add_mass(end, end, mass / 3.0)
-        if first is not None and second is not None:
-            system.add_mass(first, second, mass / 6.0)
+        system.add_kinetic(end_a, end_a, mass / 3.0)
+        system.add_kinetic(end_b, end_b, mass / 3.0)
+        system.add_kinetic(end_a, end_b, mass / 6.0)
     system.add_weight(a, mass / 2.0)
     system.add_weight(b, mass / 2.0)

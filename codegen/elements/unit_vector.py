@@ -7,7 +7,7 @@ from codegen.fields import VectorValue
 from codegen.system import System
 from codegen.vectors import dot
 
-COORDINATES = True
+STAGE = 0
 
 
 class Entry(fields.Entry):
@@ -24,3 +24,4 @@ def add(entry: Entry, name: str, system: System) -> None:
     )
     system.vectors[name] = (x, y, z)
     system.row("length", (dot((x, y, z), (x, y, z)) - 1.0) / 2.0)
+    system.unit_vectors[x, y, z] = system.rows[-1]

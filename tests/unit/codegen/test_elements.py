@@ -52,7 +52,7 @@ def test_distance_rows_are_normalised_and_take_a_given_length(tmp_path):
         tmp_path,
         """
 [point.P]
-position_m = [2, 0, 0]
+position_m = [1.52, 0, 0]
 [constant_distance.rod]
 points = [[0, 0, 0], "P"]
 length_m = 1.5

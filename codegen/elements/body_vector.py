@@ -1,0 +1,21 @@
+"""A direction fixed on a body, given as it is in the file's pose: no coordinates of its own."""
+
+from __future__ import annotations
+
+from codegen import fields
+from codegen.fields import Name, VectorValue
+from codegen.system import System
+
+STAGE = 2
+
+
+class Entry(fields.Entry):
+    body: Name
+    direction: VectorValue
+
+
+def add(entry: Entry, name: str, system: System) -> None:
+    made = system.on_body("direction", entry.body, entry.direction, is_point=False)
+    system.vectors[name] = made
+    for axis, component in zip("xyz", made, strict=True):
+        system.value(axis, component, "")

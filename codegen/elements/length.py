@@ -1,0 +1,24 @@
+"""A distance coordinate measures the distance of two points: (|B - A|^2 - l^2) / (2 l as built)."""
+
+from __future__ import annotations
+
+from codegen import fields
+from codegen.fields import Name, VectorValue
+from codegen.system import System
+from codegen.vectors import dot, minus
+
+
+class Entry(fields.Entry):
+    points: tuple[VectorValue, VectorValue]
+    by: Name
+
+
+def add(entry: Entry, name: str, system: System) -> None:
+    a, b = (system.point("points", point) for point in entry.points)
+    length = system.scalar("by", entry.by, "m")
+    gap = minus(b, a)
+    built = system.initial(dot(gap, gap)) ** 0.5
+    if built == 0.0:
+        system.mistake("points", list(entry.points), "the distance is zero", "move one of them")
+        return
+    system.row("", (dot(gap, gap) - length.q * length.q) / (2.0 * built))

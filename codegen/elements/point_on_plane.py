@@ -1,0 +1,22 @@
+"""A point stays in a plane of a body or of the ground: one row."""
+
+from __future__ import annotations
+
+from codegen import fields
+from codegen.fields import Name, VectorValue
+from codegen.system import System
+from codegen.vectors import dot, minus
+
+
+class Entry(fields.Entry):
+    point: VectorValue
+    body: Name = "ground"
+    start_m: VectorValue  # a point of the plane
+    normal: VectorValue
+
+
+def add(entry: Entry, name: str, system: System) -> None:
+    point = system.point("point", entry.point)
+    start = system.on_body("start_m", entry.body, entry.start_m, is_point=True)
+    normal = system.on_body("normal", entry.body, entry.normal, is_point=False)
+    system.row_if_moving("plane", dot(minus(point, start), normal))

@@ -1,0 +1,26 @@
+"""A rack travels with its pinion: travel = radius x angle, from where both were built."""
+
+from __future__ import annotations
+
+from codegen import fields
+from codegen.fields import Name, Number
+from codegen.system import System
+
+
+class Entry(fields.Entry):
+    rack: Name
+    pinion: Name
+    radius_m: Number
+
+
+def add(entry: Entry, name: str, system: System) -> None:
+    rack, pinion = (
+        system.scalar("rack", entry.rack, "m"),
+        system.scalar("pinion", entry.pinion, "rad"),
+    )
+    radius = system.number("radius_m", entry.radius_m)
+    if radius == 0.0:
+        system.mistake("radius_m", entry.radius_m, "is zero", "give the pitch radius")
+        return
+    # as an angle, so that its gradient is of order one
+    system.row("", (rack.q - rack.initial) / radius - (pinion.q - pinion.initial))

@@ -1,0 +1,30 @@
+"""A cylindrical joint whose travel goes with its turn: travel = lead x angle / (2 pi), from
+where both were built.
+"""
+
+from __future__ import annotations
+
+import math
+
+from codegen import joints
+from codegen.fields import Name, Number, VectorValue
+from codegen.system import System
+from codegen.vectors import dot
+
+
+class Entry(joints.Entry):
+    axis: VectorValue
+    angle: Name
+    lead_m: Number  # travel of one turn; negative for a left-handed thread
+
+
+def add(entry: Entry, name: str, system: System) -> None:
+    joint = joints.Joint(entry, system)
+    axis = joint.unit("axis", entry.axis)
+    lead = system.number("lead_m", entry.lead_m) / (2.0 * math.pi)
+    joint.meet(joints.perpendiculars(axis))
+    joint.parallel(axis)
+    turn = joint.measure_angle(entry.angle, axis)
+    built = system.initial(turn)
+    along = dot(joint.gap(), joint.on(joint.second, axis))
+    system.row("thread", along - lead * (turn - built))

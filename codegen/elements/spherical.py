@@ -1,0 +1,14 @@
+"""Two bodies share a point: three rows. Bodies that name the same point need none."""
+
+from __future__ import annotations
+
+from codegen import joints
+from codegen.system import System
+
+
+class Entry(joints.Entry):
+    pass
+
+
+def add(entry: Entry, name: str, system: System) -> None:
+    joints.Joint(entry, system).meet()

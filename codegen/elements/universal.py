@@ -1,0 +1,23 @@
+"""Two bodies share a point, and a pin of each stays perpendicular to the other's: four rows
+(Cardan joint).
+"""
+
+from __future__ import annotations
+
+from codegen import joints
+from codegen.fields import VectorValue
+from codegen.system import System
+from codegen.vectors import dot
+
+
+class Entry(joints.Entry):
+    pins: tuple[VectorValue, VectorValue]  # of the first and of the second body
+
+
+def add(entry: Entry, name: str, system: System) -> None:
+    joint = joints.Joint(entry, system)
+    first, second = (joint.unit("pins", pin) for pin in entry.pins)
+    if abs(dot(first, second)) > 1e-9:
+        system.mistake("pins", list(entry.pins), "are not perpendicular", "use cross()")
+    joint.meet()
+    system.row_if_moving("cross", dot(joint.on(joint.first, first), joint.on(joint.second, second)))
