@@ -97,7 +97,7 @@ def text(program: Program) -> str:
         beta=repr(beta),
         gamma_newmark=repr(gamma_n),
         step_s=repr(options.step_s),
-        alpha=literal([program.unit * w * w for w in program.scale]),
+        alpha=literal([program.unit * w * w for w in program.full_scale]),
         projection_scale=repr(program.projection_scale),
         iterations=options.iterations,
         tolerance=repr(options.tolerance or 0.0),
