@@ -136,6 +136,18 @@ class Graph:
         kept.sort(key=lambda pair: pair[0].serial)
         return self._node("sum", tuple(t for t, _ in kept), tuple(c for _, c in kept))
 
+    def flat(self, expr: Expr) -> Expr:
+        """A chain of nested sums as one sum, however deep."""
+        terms: list[tuple[float, Expr]] = []
+        stack = [(1.0, expr)]
+        while stack:
+            coef, e = stack.pop()
+            if e.op == "sum":
+                stack += [(coef * c, a) for c, a in zip(e.coefs, e.args, strict=True)]
+            else:
+                terms.append((coef, e))
+        return self.total(terms)
+
     def product(self, a: Expr | float, b: Expr | float) -> Expr:
         coef, factors = 1.0, []
         for factor in (self.lift(a), self.lift(b)):
@@ -275,7 +287,10 @@ class Graph:
                 sizes = {abs(k) for k in flat.coefs}
                 if len(sizes) == 1 and self.one not in flat.args and sizes != {1.0}:
                     size = sizes.pop()
-                    signs = [(math.copysign(1.0, k), a) for k, a in zip(flat.coefs, flat.args)]
+                    signs = [
+                        (math.copysign(1.0, k), a)
+                        for k, a in zip(flat.coefs, flat.args, strict=True)
+                    ]
                     if len(signs) > 1 and not all(takes_factor(a) for _, a in signs):
                         return (c * size) * walk(self.total(signs), 1.0)
                 if c != 1.0 and not takes_factor(flat):

@@ -116,13 +116,15 @@ class Flow:
 
     cells: dict[str, int] = field(default_factory=dict)  # array element -> number
     steps: list[tuple[float, tuple[int, ...]]] = field(default_factory=list)  # latency, operands
-    results: list[tuple[str, int]] = field(default_factory=list)  # array element <- number
+    results: dict[str, int] = field(default_factory=dict)  # array element <- number
 
     def add(self, latency: float, operands: Iterable[int]) -> int:
         self.steps.append((latency, tuple(operands)))
         return len(self.steps) - 1
 
     def cell(self, text: str) -> int:
+        if text in self.results:
+            return self.results[text]
         if text not in self.cells:
             self.cells[text] = self.add(0.0, ())
         return self.cells[text]
@@ -136,7 +138,7 @@ class Flow:
         for number, (latency, operands) in enumerate(self.steps):
             if operands:
                 at[number] = max(at[k] for k in operands) + latency
-        for text, number in self.results:
+        for text, number in self.results.items():
             ready[text] = at[number]
 
 
@@ -178,7 +180,7 @@ class Emitter:
                 self.lines.append(f"{self.syntax.comment}{label}")
             value = self._root(assign.expr)
             self.cost.path = max(self.cost.path, value.ready)
-            self.flow.results.append((assign.target, value.flow))
+            self.flow.results[assign.target] = value.flow
             self.lines.append(f"{assign.target} = {_bare(value.text)}{self.syntax.end}")
         return self.lines, self.cost
 
@@ -252,6 +254,15 @@ class Emitter:
                 value = value._replace(text=name)
         self._done[e] = value
         return value
+
+    def _short(self, e: Expr) -> Value:
+        """As `_value`, named if its text would make a product unreadable."""
+        value = self._value(e)
+        if len(value.text) <= MAX_INLINE // 2 or self._leaf(e):
+            return value
+        self._done[e] = value._replace(text=self._name(e))
+        self._let(self._done[e].text, value.text)
+        return self._done[e]
 
     def _let(self, name: str, text: str) -> None:
         self.lines.append(f"{self.syntax.declare}{name} = {_bare(text)}{self.syntax.end}")
@@ -330,10 +341,9 @@ class Emitter:
             return _Term(number, negative, False, self.flow.cell("constant")), 0.0
         fused = self._uses.get(arg, 0) == 0 and arg not in self.known
         if size == 1.0 and arg.op == "mul" and fused:
-            a, b = (self._value(x) for x in arg.args)
+            a, b = (self._short(x) for x in arg.args)
             flow = self.flow.add(0.0, [a.flow, b.flow])
-            if len(a.text) + len(b.text) <= MAX_INLINE:
-                return _Term(f"{a.text} * {b.text}", negative, True, flow), max(a.ready, b.ready)
+            return _Term(f"{a.text} * {b.text}", negative, True, flow), max(a.ready, b.ready)
         text, ready, flow = self._value(arg)
         if size == 1.0:
             return _Term(text, negative, False, flow), ready

@@ -166,14 +166,14 @@ def _reduced(
     mass: dict[tuple[int, int], Expr] = {}
     for (i, j), entry in system.mass.items():
         for a, b in sorted({(i, j), (j, i)}):
-            for m, c in follows[a].items():
-                for n, d in follows[b].items():
+            for m, share in follows[a].items():
+                for n, other in follows[b].items():
                     if m <= n:
-                        mass[m, n] = mass.get((m, n), graph.zero) + (c * d) * entry
+                        mass[m, n] = mass.get((m, n), graph.zero) + (share * other) * entry
     force: dict[int, Expr] = {}
     for i, entry in system.force.items():
-        for m, c in follows[i].items():
-            force[m] = force.get(m, graph.zero) + c * moved(entry)
+        for m, share in follows[i].items():
+            force[m] = force.get(m, graph.zero) + share * moved(entry)
     small = replace(
         system,
         coordinates=made,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from codegen.dag import Expr
+from codegen.elimination import Entries
 from codegen.emit import Assign
 from codegen.mechanism import Mechanism
 from codegen.options import KernelOptions
@@ -14,13 +15,15 @@ from codegen.presolve import Presolved
 @dataclass
 class Routine:
     """Straight-line code `name(w, s)`: reads and writes arrays of the work space `w` and of the
-    state `s`. An `is_ordered` one may read what it has written.
+    state `s`. An `is_ordered` one may read what it has written; in an `is_split` one, assignments
+    under the same label have nothing else in common.
     """
 
     name: str
     title: str
     assigns: list[Assign]
     is_ordered: bool = False
+    is_split: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,10 @@ class Program:
         that are stepped, and of all rows.
     unit : float
         Force unit a0: penalties are alpha_i = a0 w_i^2.
+    phi_q : dict of (row, coordinate) to Expr
+        Scaled Jacobian of the stepped rows: constants, and variables that are stored.
+    weight_keys : list of (coordinate, coordinate)
+        Entries of the tangent's weight, in the order in which they are stored.
     calls : list of str or Sweep
         One step in order; `"routine variant"` names the weights that a factorisation takes.
     is_large : bool
@@ -75,5 +82,7 @@ class Program:
     full_scale: list[float]
     unit: float
     projection_scale: float
+    phi_q: Entries
+    weight_keys: list[tuple[int, int]]
     calls: list[str | Sweep]
     is_large: bool

@@ -43,9 +43,11 @@ def rolled(
     places: Mapping[str, int],
     *,
     is_ordered: bool,
+    is_split: bool,
 ) -> tuple[list[str], list[str], Cost]:
     """Static tables, lines and cost of a routine; `places` has the number of each named index."""
-    units = [_unit(group, bind, known, places) for group in _groups(assigns)]
+    groups = [[assign] for assign in assigns] if is_split else _groups(assigns)
+    units = [_unit(group, bind, known, places) for group in groups]
     if not is_ordered:
         first = {unit.shape: n for n, unit in reversed(list(enumerate(units)))}
         units.sort(key=lambda unit: first[unit.shape])
@@ -150,7 +152,10 @@ def _loop(name: str, group: list[list[Unit]], times: int) -> tuple[list[str], li
     numbers = [[number for unit in units for number in unit.numbers] for units in group]
     columns = [[row[n][1] for row in cells] for n in range(len(cells[0]))]
     uneven = [n for n, column in enumerate(columns) if not _is_even(column)]
-    varying = [n for n in range(len(numbers[0])) if any(r[n] != numbers[0][n] for r in numbers)]
+    # constants that are equal in every pass share a column
+    values = [tuple(row[n] for row in numbers) for n in range(len(numbers[0]))]
+    varying = sorted({values.index(v) for v in values if len(set(v)) > 1})
+    column_of = [values.index(v) for v in values]
 
     def place(n: int) -> str:
         array = cells[0][n][0]
@@ -160,14 +165,15 @@ def _loop(name: str, group: list[list[Unit]], times: int) -> tuple[list[str], li
         stride = columns[n][1] - begin if times > 1 else 0
         if stride == 0:
             return f"{array}[{begin}]"
-        return f"{array}[{begin} + {stride} * k]" if stride > 0 else f"{array}[{begin} - {-stride} * k]"
+        step = "k" if abs(stride) == 1 else f"{abs(stride)} * k"
+        return f"{array}[{begin} {'+' if stride > 0 else '-'} {step}]"
 
     graph = Graph()
     bind: dict[Expr, str] = {}
     assigns: list[Assign] = []
     first_cell = first_number = 0
     for unit in group[0]:
-        assigns += _rebuilt(graph, unit, first_cell, first_number, place, varying, bind)
+        assigns += _rebuilt(graph, unit, first_cell, column_of[first_number:], place, varying, bind)
         first_cell += len(unit.cells)
         first_number += len(unit.numbers)
     lines, cost = Emitter(C, bind).run(assigns)
@@ -179,8 +185,8 @@ def _loop(name: str, group: list[list[Unit]], times: int) -> tuple[list[str], li
         tables.append(_table("int", f"AT_{name}", rows))
         head.append(f"const int *at = AT_{name}[k];")
     if varying:
-        rows = [[row[n] for n in varying] for row in numbers]
-        tables.append(_table("double", f"C_{name}", rows))
+        constants = [[row[n] for n in varying] for row in numbers]
+        tables.append(_table("double", f"C_{name}", constants))
         head.append(f"const double *c = C_{name}[k];")
     body = [f"    {line}" for line in head + lines]
     return tables, [f"for (int k = 0; k < {times}; k++) {{", *body, "}"], cost
@@ -191,7 +197,7 @@ def _is_even(column: list[int]) -> bool:
     return all(value == column[0] + stride * k for k, value in enumerate(column))
 
 
-def _rebuilt(graph, unit, first_cell, first_number, place, varying, bind) -> list[Assign]:
+def _rebuilt(graph, unit, first_cell, column_of, place, varying, bind) -> list[Assign]:
     """The unit's assignments over variables for its cells and varying constants."""
     made: list[Expr] = []
     assigns: list[Assign] = []
@@ -203,10 +209,11 @@ def _rebuilt(graph, unit, first_cell, first_number, place, varying, bind) -> lis
         return var
 
     def number(n: int) -> Expr:
-        if first_number + n not in varying:
+        column = column_of[n]
+        if column not in varying:
             return graph.const(unit.numbers[n])
-        var = graph.var(f"c {first_number + n}")
-        bind[var] = f"c[{varying.index(first_number + n)}]"
+        var = graph.var(f"c {column}")
+        bind[var] = f"c[{varying.index(column)}]"
         return var
 
     def leaf(described: tuple) -> Expr:

@@ -32,7 +32,7 @@ from codegen.presolve import presolve
 from codegen.program import Program, Routine, Sweep
 from codegen.system import System
 
-LARGE = 128  # coordinates; from here on routines are rolled into loops
+LARGE = 64  # coordinates; from here on routines are rolled into loops
 
 
 def build(mechanism: Mechanism, options: KernelOptions) -> Program:
@@ -59,7 +59,6 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
 
     # constraints, scaled, with their Jacobian as stored nonzeros or constants
     phi = [graph.folded(row.phi, w) for w, row in zip(scale, system.rows, strict=True)]
-    exact_phi_q: Entries = {}
     phi_q: Entries = {}
     slots: list[tuple[tuple[int, int], Expr]] = []
     columns: list[list[int]] = [[] for _ in range(n_q)]
@@ -69,7 +68,6 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
             entry = graph.folded(graph.diff(value, q[i]))
             if entry.is_zero:
                 continue
-            exact_phi_q[r, i] = entry
             columns[i].append(r)
             rows[r].append(i)
             if entry.is_const:
@@ -94,9 +92,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     for r, value in enumerate(phi):
         terms = [(1.0, phi_q[r, i] * qd[i]) for i in rows[r]]
         phi_dot.append(graph.total([*terms, (1.0, graph.tangent(value, guided))]))
-        rest = graph.folded(
-            graph.tangent(graph.tangent(value, moving | guided), moving | guided)
-        )
+        rest = graph.folded(graph.tangent(graph.tangent(value, moving | guided), moving | guided))
         terms = [(1.0, phi_q[r, i] * qdd[i]) for i in rows[r]]
         phi_ddot.append(graph.total([*terms, (1.0, rest)]))
         graph.stem(phi_dot[r], f"phi_dot_{r}")
@@ -150,7 +146,8 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         for key, e in factor.lower.items()
     }
     inverse_var = {
-        k: e if e.is_const and not is_large else graph.var(f"inverse {k}") for k, e in factor.inverse.items()
+        k: e if e.is_const and not is_large else graph.var(f"inverse {k}")
+        for k, e in factor.inverse.items()
     }
     lower_at = {key: f"w->lower[{number}]" for number, key in enumerate(lower_keys)}
     factor_assigns = []
@@ -252,9 +249,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         return [graph.total(terms(i)) for i in range(n_q)]
 
     pushed = [graph.stem(lam[r] + phi_var[r], f"push_{r}") for r in range(n_phi)]
-    history = each(
-        lambda i: [*times_mass(mass_hist, i, qdd), (df / (1.0 - df), weighted[i])]
-    )
+    history = each(lambda i: [*times_mass(mass_hist, i, qdd), (df / (1.0 - df), weighted[i])])
     carried = each(lambda i: [(1.0, hist[i]), *times_mass(mass_newton, i, x)])
     residual = each(lambda i: [(-1.0, hist[i]), (1.0, force[i]), *transposed(i, pushed, -1.0)])
     exact = [exact_force.get(i, graph.zero) for i in range(n_q)]
@@ -287,12 +282,14 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         whole.append(Assign(f"w->all_lam[{n}]", e, "lam"))
 
     routines = [
-        Routine("prepare", "what depends on parameters only", prepare),
+        Routine("prepare", "what depends on parameters only", prepare, is_split=True),
         Routine(
             "hold", "internal states of forces, and what they hold for the step", _hold(system)
         ),
         Routine(
-            "history", "what the step start adds to the residual", per_coordinate("w->hist", history)
+            "history",
+            "what the step start adds to the residual",
+            per_coordinate("w->hist", history),
         ),
         Routine("evaluate", "phi and phi_q at q", evaluate_rows),
         Routine("forces", "force at q, qd, and what of the tangent depends on the state", forces),
@@ -355,7 +352,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
             "index-1 update of lam",
             [Assign(f"s->lam[{r}]", lam[r] + phi_ddot[r] / share) for r in range(n_phi)],
         ),
-        Routine("unfold", "every coordinate and multiplier of the mechanism", whole),
+        Routine("unfold", "every coordinate and multiplier of the mechanism", whole, is_split=True),
     ]
     # what depends on parameters alone is computed when they change, not in the step
     derived = _parameter_only(routines, {p.var for p in system.parameters})
@@ -406,6 +403,8 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         full_scale=full_scale,
         unit=unit,
         projection_scale=s,
+        phi_q=phi_q,
+        weight_keys=weight_keys,
         calls=_calls(options, bool(system.guides)),
         is_large=is_large,
     )
@@ -551,5 +550,3 @@ def _parameter_only(routines: list[Routine], parameters: set[Expr]) -> list[Expr
         elif e.op not in ("const", "var"):
             found.add(e)
     return sorted(found, key=lambda e: e.serial)
-
-

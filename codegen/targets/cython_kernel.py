@@ -1,5 +1,4 @@
-"""Program to a kernel: all that runs in the cycle in C99, and a thin Cython face over it.
-"""
+"""Program to a kernel: all that runs in the cycle in C99, and a thin Cython face over it."""
 
 from __future__ import annotations
 
@@ -39,11 +38,9 @@ def texts(program: Program) -> dict[str, str]:
     system, full = program.presolved.system, mechanism.system
     printed, tables, costs, flows = [], [], {}, {}
     for routine in program.routines:
-        more, lines, costs[routine.name], flow = _routine(program, routine)
+        more, lines, costs[routine.name], flows[routine.name] = _routine(program, routine)
         tables += more
         printed.append(lines)
-        if flow is not None:
-            flows[routine.name] = flow
     step_cost = _step_cost(program, costs, flows)
     info = model_info(program, step_cost)
     reduced = len(program.presolved.removed)
@@ -97,29 +94,23 @@ def texts(program: Program) -> dict[str, str]:
 
 
 def _step_cost(program: Program, costs: dict[str, Cost], flows: dict[str, Flow]) -> Cost:
-    """Work of one step; the critical path follows the data through all routines, unless rolled."""
-    total, ready = Cost(), {"": 0.0}
+    """Work of one step; the critical path follows the data through all routines."""
+    total = Cost()
+    ready: dict[str, float] = {}
     system = program.presolved.system
-    keys: dict[str, list[str]] = {
-        "q": [f"Q_{c.name}" for c in system.coordinates],
-        "phi": [str(r) for r in range(len(system.rows))],
-    }
+    sizes = {"q": len(system.coordinates), "phi": len(system.rows)}
     for call in program.calls:
         if isinstance(call, Sweep):
-            indices = keys[call.size]
-            total.sweep += call.slots * len(indices)
-            for k in indices:
+            total.sweep += call.slots * sizes[call.size]
+            for k in range(sizes[call.size]):
                 at = max(ready.get(f"{array}[{k}]", 0.0) for array in call.reads)
                 for array in call.writes:
                     ready[f"{array}[{k}]"] = at + LATENCY["fma"]
             continue
         name, _, variant = call.partition(" ")
-        path = total.path
         total = total.plus(costs[name])
-        if name in flows:
-            total.path = path
-            flows[name].advance(ready, {"weight": f"w->weight_{variant}"})
-    total.path = max(total.path, *ready.values())
+        flows[name].advance(ready, {"weight": f"w->weight_{variant}"})
+    total.path = max(ready.values(), default=0.0)
     return total
 
 
@@ -155,22 +146,19 @@ def model_info(program: Program, cost: Cost) -> dict[str, Any]:
     }
 
 
-def _routine(program: Program, routine: Routine) -> tuple[list[str], str, Cost, Flow | None]:
+def _routine(program: Program, routine: Routine) -> tuple[list[str], str, Cost, Flow]:
     # who stores a value computes it
     own = {"evaluate": "w->trig", "prepare": "w->derived"}.get(routine.name, "-")
     known = {e: where for e, where in program.known.items() if not where.startswith(own)}
     tables: list[str] = []
-    flow = None
+    emitter = Emitter(C, program.bind, known)
+    lines, cost = emitter.run(routine.assigns)
     if program.is_large:
         places = {f"Q_{c.name}": c.index for c in program.presolved.system.coordinates}
         tables, lines, cost = rolled(
             routine.name, routine.assigns, program.bind, known, places,
-            is_ordered=routine.is_ordered,
+            is_ordered=routine.is_ordered, is_split=routine.is_split,
         )  # fmt: skip
-    else:
-        emitter = Emitter(C, program.bind, known)
-        lines, cost = emitter.run(routine.assigns)
-        flow = emitter.flow
     signature = SIGNATURES.get(routine.name, "Work *restrict w, State *restrict s")
     unused = [name for name in ("w", "s", "after") if f"*restrict {name}" in signature]
     body = [
@@ -181,7 +169,20 @@ def _routine(program: Program, routine: Routine) -> tuple[list[str], str, Cost, 
         *(f"    {line}" for line in lines),
         "}",
     ]
-    return tables, "\n".join(body), cost, flow
+    return tables, "\n".join(body), cost, _renamed(program, emitter.flow)
+
+
+def _renamed(program: Program, flow: Flow) -> Flow:
+    """Coordinates by number, as sweeps name them."""
+    places = {f"Q_{c.name}]": f"{c.index}]" for c in program.presolved.system.coordinates}
+
+    def plain(text: str) -> str:
+        array, bracket, index = text.partition("[")
+        return array + bracket + places.get(index, index)
+
+    flow.cells = {plain(text): number for text, number in flow.cells.items()}
+    flow.results = {plain(text): number for text, number in flow.results.items()}
+    return flow
 
 
 def _formulation(program: Program) -> str:

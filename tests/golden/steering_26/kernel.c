@@ -159,34 +159,36 @@ void prepare(Work *restrict w, State *restrict s)
 
 static void hold(Work *restrict w, State *restrict s, State *restrict after)
 {
-    // internal states of forces, and what they hold for the step; 22 mul, 14 add, 2 fma, 8 div, path 95 cycles
+    // internal states of forces, and what they hold for the step; 18 mul, 10 add, 6 fma, 8 div, path 91 cycles
     (void)w, (void)s, (void)after;
     // bore_torque/left/psi_rad
     const double qd_knuckle_left = s->qd[Q_knuckle_left];
     const double left_slip = __builtin_fabs(qd_knuckle_left) * w->derived[0];
     const double bore_torque_left_slip_at_maximum = w->par[17];
-    const double t3 = (left_slip * w->derived[1]) * ((w->derived[2] + (left_slip * w->derived[1])) - 2.0);
-    const double t4 = left_slip < bore_torque_left_slip_at_maximum ? bore_torque_left_slip_at_maximum : left_slip;
-    const double left_f_g = left_slip < bore_torque_left_slip_at_maximum ? (w->par[16] * (1.0 / (1.0 + t3))) : (w->par[15] * (1.0 / t4));
-    const double t6 = 1.0 / (w->derived[4] + (left_f_g * w->derived[3]));
-    const double t7 = 0.001 * (t6 * (qd_knuckle_left * (left_f_g * w->derived[3])));
-    const double t8 = (s->internal[0] - t7) * (1.0 / (1.0 + 0.001 * (t6 * w->derived[5])));
-    after->internal[0] = t8;
+    const double t3 = (w->derived[2] + (left_slip * w->derived[1])) - 2.0;
+    const double t4 = w->par[16] * (1.0 / (1.0 + (left_slip * w->derived[1]) * t3));
+    const double t5 = left_slip < bore_torque_left_slip_at_maximum ? bore_torque_left_slip_at_maximum : left_slip;
+    const double left_f_g = left_slip < bore_torque_left_slip_at_maximum ? t4 : (w->par[15] * (1.0 / t5));
+    const double t7 = 1.0 / (w->derived[4] + (left_f_g * w->derived[3]));
+    const double t8 = t7 * (qd_knuckle_left * (left_f_g * w->derived[3]));
+    const double t9 = (s->internal[0] - 0.001 * t8) * (1.0 / (1.0 + 0.001 * (t7 * w->derived[5])));
+    after->internal[0] = t9;
     // bore_torque/right/psi_rad
     const double qd_knuckle_right = s->qd[Q_knuckle_right];
     const double right_slip = __builtin_fabs(qd_knuckle_right) * w->derived[6];
     const double bore_torque_right_slip_at_maximum = w->par[26];
-    const double t12 = (right_slip * w->derived[7]) * ((w->derived[8] + (right_slip * w->derived[7])) - 2.0);
-    const double t13 = right_slip < bore_torque_right_slip_at_maximum ? bore_torque_right_slip_at_maximum : right_slip;
-    const double right_f_g = right_slip < bore_torque_right_slip_at_maximum ? (w->par[25] * (1.0 / (1.0 + t12))) : (w->par[24] * (1.0 / t13));
-    const double t15 = 1.0 / (w->derived[10] + (right_f_g * w->derived[9]));
-    const double t16 = 0.001 * (t15 * (qd_knuckle_right * (right_f_g * w->derived[9])));
-    const double t17 = (s->internal[1] - t16) * (1.0 / (1.0 + 0.001 * (t15 * w->derived[11])));
-    after->internal[1] = t17;
+    const double t13 = (w->derived[8] + (right_slip * w->derived[7])) - 2.0;
+    const double t14 = w->par[25] * (1.0 / (1.0 + (right_slip * w->derived[7]) * t13));
+    const double t15 = right_slip < bore_torque_right_slip_at_maximum ? bore_torque_right_slip_at_maximum : right_slip;
+    const double right_f_g = right_slip < bore_torque_right_slip_at_maximum ? t14 : (w->par[24] * (1.0 / t15));
+    const double t17 = 1.0 / (w->derived[10] + (right_f_g * w->derived[9]));
+    const double t18 = t17 * (qd_knuckle_right * (right_f_g * w->derived[9]));
+    const double t19 = (s->internal[1] - 0.001 * t18) * (1.0 / (1.0 + 0.001 * (t17 * w->derived[11])));
+    after->internal[1] = t19;
     // bore_torque/left/psi_next_rad
-    w->held[0] = t8;
+    w->held[0] = t9;
     // bore_torque/right/psi_next_rad
-    w->held[1] = t17;
+    w->held[1] = t19;
 }
 
 static void history(Work *restrict w, State *restrict s)
@@ -455,24 +457,24 @@ static void forces(Work *restrict w, State *restrict s)
     // weight of newton: knuckle_left, knuckle_left
     const double t34 = w->derived[0] * (qd_knuckle_left < 0.0 ? (-1.0) : 1.0);
     const double t35 = w->derived[1] * t34;
-    const double t36 = bore_torque_left_initial_slope_n * ((t6 * t35 + t7 * t35) * (t8 * t8));
+    const double t36 = (t6 * t35 + t7 * t35) * (t8 * t8);
     const double t37 = left_slip < bore_torque_left_slip_at_maximum ? 0.0 : t34;
     const double t38 = -bore_torque_left_maximum_force_n * (t37 * (t11 * t11));
-    const double t39 = left_slip < bore_torque_left_slip_at_maximum ? (-t36) : t38;
+    const double t39 = left_slip < bore_torque_left_slip_at_maximum ? (-bore_torque_left_initial_slope_n * t36) : t38;
     const double t40 = w->derived[3] * t39;
-    const double part_5 = t13 * ((w->derived[3] * left_f_g) + qd_knuckle_left * t40) - t15 * (t40 * (t13 * t13));
-    const double part_6 = 1.1999999999999995e-06 * w->par[2] + 6.11111111111111e-10 * (bore_torque_left_damping_nms_per_rad * (part_5));
-    w->weight_newton[13] = part_6;
+    const double t41 = (w->derived[3] * left_f_g) + qd_knuckle_left * t40;
+    const double t42 = bore_torque_left_damping_nms_per_rad * (t13 * t41 - t15 * (t40 * (t13 * t13)));
+    w->weight_newton[13] = 1.1999999999999995e-06 * w->par[2] + 6.11111111111111e-10 * t42;
     // weight of newton: knuckle_right, knuckle_right
     const double t43 = w->derived[6] * (qd_knuckle_right < 0.0 ? (-1.0) : 1.0);
     const double t44 = w->derived[7] * t43;
-    const double t45 = bore_torque_right_initial_slope_n * ((t23 * t44 + t24 * t44) * (t25 * t25));
+    const double t45 = (t23 * t44 + t24 * t44) * (t25 * t25);
     const double t46 = right_slip < bore_torque_right_slip_at_maximum ? 0.0 : t43;
     const double t47 = -bore_torque_right_maximum_force_n * (t46 * (t28 * t28));
-    const double t48 = right_slip < bore_torque_right_slip_at_maximum ? (-t45) : t47;
+    const double t48 = right_slip < bore_torque_right_slip_at_maximum ? (-bore_torque_right_initial_slope_n * t45) : t47;
     const double t49 = w->derived[9] * t48;
-    const double t50 = t30 * ((w->derived[9] * right_f_g) + qd_knuckle_right * t49);
-    const double t51 = bore_torque_right_damping_nms_per_rad * (t50 - t32 * (t49 * (t30 * t30)));
+    const double t50 = (w->derived[9] * right_f_g) + qd_knuckle_right * t49;
+    const double t51 = bore_torque_right_damping_nms_per_rad * (t30 * t50 - t32 * (t49 * (t30 * t30)));
     w->weight_newton[14] = 1.1999999999999995e-06 * w->par[3] + 6.11111111111111e-10 * t51;
 }
 
@@ -529,7 +531,7 @@ static void residual(Work *restrict w, State *restrict s)
 
 void factorise(Work *restrict w, const double *weight)
 {
-    // L D L^T of weight + phi_q^T phi_q; 108 mul, 19 add, 120 fma, 16 div, path 152 cycles
+    // L D L^T of weight + phi_q^T phi_q; 106 mul, 17 add, 122 fma, 16 div, path 148 cycles
     (void)w;
     // column knuckle_right
     const double phi_q_10_knuckle_right = w->phi_q[33];
@@ -552,8 +554,8 @@ void factorise(Work *restrict w, const double *weight)
     const double phi_q_7_KR_z = w->phi_q[22];
     const double phi_q_8_KR_z = w->phi_q[25];
     const double part = (phi_q_7_KR_z * phi_q_7_KR_z + phi_q_8_KR_z * phi_q_8_KR_z) + (phi_q_10_KR_z * phi_q_10_KR_z + (weight[7] + phi_q_4_KR_z * phi_q_4_KR_z));
-    const double t15 = inverse_knuckle_right * (t_KR_z_knuckle_right * t_KR_z_knuckle_right);
-    const double inverse_KR_z = 1.0 / ((part) - t15);
+    const double t15 = t_KR_z_knuckle_right * t_KR_z_knuckle_right;
+    const double inverse_KR_z = 1.0 / ((part) - inverse_knuckle_right * t15);
     w->inverse[Q_KR_z] = inverse_KR_z;
     const double phi_q_4_KR_x = w->phi_q[10];
     const double phi_q_7_KR_x = w->phi_q[20];
@@ -613,8 +615,8 @@ void factorise(Work *restrict w, const double *weight)
     const double phi_q_5_KL_x = w->phi_q[14];
     const double phi_q_6_KL_x = w->phi_q[17];
     const double part_11 = (phi_q_5_KL_x * phi_q_5_KL_x + phi_q_6_KL_x * phi_q_6_KL_x) + (phi_q_9_KL_x * phi_q_9_KL_x + (weight[0] + phi_q_3_KL_x * phi_q_3_KL_x));
-    const double t59 = inverse_knuckle_left * (t_KL_x_knuckle_left * t_KL_x_knuckle_left);
-    const double inverse_KL_x = 1.0 / ((part_11) - t59);
+    const double t59 = t_KL_x_knuckle_left * t_KL_x_knuckle_left;
+    const double inverse_KL_x = 1.0 / ((part_11) - inverse_knuckle_left * t59);
     w->inverse[Q_KL_x] = inverse_KL_x;
     const double phi_q_3_KL_z = w->phi_q[8];
     const double phi_q_5_KL_z = w->phi_q[16];
@@ -656,10 +658,11 @@ void factorise(Work *restrict w, const double *weight)
     // column pinion
     const double phi_q_12_pinion = w->phi_q[39];
     const double part_21 = (weight[12] + phi_q_3_pinion * phi_q_3_pinion) + (phi_q_4_pinion * phi_q_4_pinion + phi_q_12_pinion * phi_q_12_pinion);
+    const double t90 = u_KR_y_pinion * u_KR_y_pinion;
+    const double t91 = u_KL_y_pinion * u_KL_y_pinion;
     const double part_22 = (((part_21) - t_KR_z_pinion * l_pinion_KR_z) - t_KL_x_pinion * l_pinion_KL_x) - u_KR_x_pinion * l_pinion_KR_x;
-    const double part_23 = (part_22 - u_KL_z_pinion * l_pinion_KL_z) - inverse_KR_y * (u_KR_y_pinion * u_KR_y_pinion);
-    const double pivot_pinion = part_23 - inverse_KL_y * (u_KL_y_pinion * u_KL_y_pinion);
-    const double inverse_pinion = 1.0 / pivot_pinion;
+    const double part_23 = ((part_22 - u_KL_z_pinion * l_pinion_KL_z) - inverse_KR_y * t90) - inverse_KL_y * t91;
+    const double inverse_pinion = 1.0 / (part_23);
     w->inverse[Q_pinion] = inverse_pinion;
     const double phi_q_12_v3_y = w->phi_q[37];
     const double t_v3_y_pinion = phi_q_12_v3_y * phi_q_12_pinion;
@@ -745,9 +748,9 @@ void factorise(Work *restrict w, const double *weight)
     // column v3_y
     const double phi_q_2_v3_y = w->phi_q[4];
     const double part_33 = phi_q_14_v3_y * phi_q_14_v3_y + (phi_q_2_v3_y * phi_q_2_v3_y + phi_q_12_v3_y * phi_q_12_v3_y);
+    const double t154 = t_v3_y_pinion * t_v3_y_pinion;
     const double part_34 = ((part_33) - t_v2_z_v3_y * l_v3_y_v2_z) - inverse_v2_y * (u_v2_y_v3_y * u_v2_y_v3_y);
-    const double pivot_v3_y = part_34 - inverse_pinion * (t_v3_y_pinion * t_v3_y_pinion);
-    const double inverse_v3_y = 1.0 / pivot_v3_y;
+    const double inverse_v3_y = 1.0 / (part_34 - inverse_pinion * t154);
     w->inverse[Q_v3_y] = inverse_v3_y;
     const double phi_q_2_v3_z = w->phi_q[5];
     const double part_35 = phi_q_14_v3_y * phi_q_14_v3_z + (phi_q_2_v3_y * phi_q_2_v3_z + phi_q_12_v3_y * phi_q_12_v3_z);
@@ -767,8 +770,9 @@ void factorise(Work *restrict w, const double *weight)
     w->lower[36] = inverse_v3_z * u_v3_z_wheel;
     // column wheel
     const double t_wheel_wheel = phi_q_11_wheel * phi_q_11_wheel + (0.046224999999999995 + weight[11]);
+    const double t169 = u_v3_z_wheel * u_v3_z_wheel;
     const double part_40 = ((t_wheel_wheel - t_v1_z_wheel * l_wheel_v1_z) - u_v1_y_wheel * l_wheel_v1_y) - u_v2_z_wheel * l_wheel_v2_z;
-    const double part_41 = ((part_40 - u_v2_y_wheel * l_wheel_v2_y) - u_v3_y_wheel * l_wheel_v3_y) - inverse_v3_z * (u_v3_z_wheel * u_v3_z_wheel);
+    const double part_41 = ((part_40 - u_v2_y_wheel * l_wheel_v2_y) - u_v3_y_wheel * l_wheel_v3_y) - inverse_v3_z * t169;
     w->inverse[Q_wheel] = 1.0 / (part_41);
 }
 
@@ -892,9 +896,10 @@ static void solve_guides(Work *restrict w)
     const double part_5 = ((w->rhs[Q_v3_y] - w->lower[28] * t2) - w->lower[31] * t4) - w->lower[18] * t14;
     const double t16 = part_5;
     const double part_6 = ((w->rhs[Q_v3_z] - w->lower[29] * t2) - w->lower[32] * t4) - w->lower[19] * t14;
+    const double t18 = part_6 - w->lower[34] * t16;
     const double part_7 = ((w->rhs[Q_wheel] - w->lower[23] * rhs_7) - w->lower[26] * t1) - w->lower[30] * t2;
-    const double part_8 = ((part_7 - w->lower[33] * t4) - w->lower[35] * t16) - w->lower[36] * (part_6 - w->lower[34] * t16);
-    w->x[Q_wheel] = w->inverse[Q_wheel] * (part_8);
+    const double t20 = ((part_7 - w->lower[33] * t4) - w->lower[35] * t16) - w->lower[36] * t18;
+    w->x[Q_wheel] = w->inverse[Q_wheel] * t20;
 }
 
 static void carry(Work *restrict w)
@@ -1287,7 +1292,7 @@ static void acceleration_rhs(Work *restrict w, State *restrict s)
 
 static void finish(Work *restrict w, State *restrict s)
 {
-    // weighted = phi_q^T lam - force; rhs of the index-1 correction F1, from qdd before its projection; outputs that are expressions; 59 mul, 19 add, 52 fma, 6 div, path 81 cycles
+    // weighted = phi_q^T lam - force; rhs of the index-1 correction F1, from qdd before its projection; outputs that are expressions; 57 mul, 17 add, 54 fma, 6 div, path 77 cycles
     (void)w, (void)s;
     // on KL_x
     const double lam_3 = s->lam[3];
@@ -1386,13 +1391,14 @@ static void finish(Work *restrict w, State *restrict s)
     const double qd_knuckle_left = s->qd[Q_knuckle_left];
     const double left_slip = __builtin_fabs(qd_knuckle_left) * w->derived[0];
     const double bore_torque_left_slip_at_maximum = w->par[17];
-    const double t54 = (left_slip * w->derived[1]) * ((w->derived[2] - 2.0) + (left_slip * w->derived[1]));
-    const double t55 = left_slip < bore_torque_left_slip_at_maximum ? bore_torque_left_slip_at_maximum : left_slip;
-    const double left_f_g = left_slip < bore_torque_left_slip_at_maximum ? (w->par[16] * (1.0 / (1.0 + t54))) : (w->par[15] * (1.0 / t55));
+    const double t54 = (w->derived[2] - 2.0) + (left_slip * w->derived[1]);
+    const double t55 = w->par[16] * (1.0 / (1.0 + (left_slip * w->derived[1]) * t54));
+    const double t56 = left_slip < bore_torque_left_slip_at_maximum ? bore_torque_left_slip_at_maximum : left_slip;
+    const double left_f_g = left_slip < bore_torque_left_slip_at_maximum ? t55 : (w->par[15] * (1.0 / t56));
     const double part_14 = w->derived[5] * bore_torque_left_psi_next_rad + qd_knuckle_left * (w->derived[3] * left_f_g);
-    const double t58 = (1.0 / (w->derived[4] + (w->derived[3] * left_f_g))) * (part_14);
-    const double t59 = w->par[10] * bore_torque_left_psi_next_rad - w->par[11] * t58;
-    const double weighted_knuckle_left = w->phi_q[29] * lam_9 - 3.08641975308642e-13 * t59;
+    const double t59 = (1.0 / (w->derived[4] + (w->derived[3] * left_f_g))) * (part_14);
+    const double t60 = w->par[10] * bore_torque_left_psi_next_rad - w->par[11] * t59;
+    const double weighted_knuckle_left = w->phi_q[29] * lam_9 - 3.08641975308642e-13 * t60;
     s->weighted[Q_knuckle_left] = weighted_knuckle_left;
     const double part_15 = s->qdd[Q_knuckle_left] * w->weight_project[13] + 3887999.9999999986 * weighted_knuckle_left;
     w->rhs[Q_knuckle_left] = -part_15;
@@ -1401,20 +1407,21 @@ static void finish(Work *restrict w, State *restrict s)
     const double qd_knuckle_right = s->qd[Q_knuckle_right];
     const double right_slip = __builtin_fabs(qd_knuckle_right) * w->derived[6];
     const double bore_torque_right_slip_at_maximum = w->par[26];
-    const double t66 = (right_slip * w->derived[7]) * ((w->derived[8] - 2.0) + (right_slip * w->derived[7]));
-    const double t67 = right_slip < bore_torque_right_slip_at_maximum ? bore_torque_right_slip_at_maximum : right_slip;
-    const double right_f_g = right_slip < bore_torque_right_slip_at_maximum ? (w->par[25] * (1.0 / (1.0 + t66))) : (w->par[24] * (1.0 / t67));
+    const double t67 = (w->derived[8] - 2.0) + (right_slip * w->derived[7]);
+    const double t68 = w->par[25] * (1.0 / (1.0 + (right_slip * w->derived[7]) * t67));
+    const double t69 = right_slip < bore_torque_right_slip_at_maximum ? bore_torque_right_slip_at_maximum : right_slip;
+    const double right_f_g = right_slip < bore_torque_right_slip_at_maximum ? t68 : (w->par[24] * (1.0 / t69));
     const double part_16 = w->derived[11] * bore_torque_right_psi_next_rad + qd_knuckle_right * (w->derived[9] * right_f_g);
-    const double t70 = (1.0 / (w->derived[10] + (w->derived[9] * right_f_g))) * (part_16);
-    const double t71 = w->par[19] * bore_torque_right_psi_next_rad - w->par[20] * t70;
-    const double weighted_knuckle_right = w->phi_q[33] * lam_10 - 3.08641975308642e-13 * t71;
+    const double t72 = (1.0 / (w->derived[10] + (w->derived[9] * right_f_g))) * (part_16);
+    const double t73 = w->par[19] * bore_torque_right_psi_next_rad - w->par[20] * t72;
+    const double weighted_knuckle_right = w->phi_q[33] * lam_10 - 3.08641975308642e-13 * t73;
     s->weighted[Q_knuckle_right] = weighted_knuckle_right;
     const double part_17 = s->qdd[Q_knuckle_right] * w->weight_project[14] + 3887999.9999999986 * weighted_knuckle_right;
     w->rhs[Q_knuckle_right] = -part_17;
     // bore_torque/left/torque_nm
-    w->observed[0] = t59;
+    w->observed[0] = t60;
     // bore_torque/right/torque_nm
-    w->observed[1] = t71;
+    w->observed[1] = t73;
 }
 
 static void refresh_lam(Work *restrict w, State *restrict s)
@@ -1889,29 +1896,29 @@ static void show(Data *d)
     // tyre_left/torque_nm
     const double bore_torque_left_stiffness_nm_per_rad = w->par[10];
     const double bore_torque_left_psi_next_rad = w->held[0];
-    const double t3 = bore_torque_left_stiffness_nm_per_rad * bore_torque_left_psi_next_rad;
     const double bore_torque_left_damping_nms_per_rad = w->par[11];
-    const double t5 = w->par[18] + w->par[13] * __builtin_fabs(w->par[14]);
+    const double t4 = w->par[18] + w->par[13] * __builtin_fabs(w->par[14]);
     const double bore_torque_left_bore_radius_m = w->par[12];
-    const double t7 = bore_torque_left_bore_radius_m * bore_torque_left_bore_radius_m;
+    const double t6 = bore_torque_left_bore_radius_m * bore_torque_left_bore_radius_m;
     const double qd_knuckle_left = s->qd[Q_knuckle_left];
-    const double left_slip = __builtin_fabs(qd_knuckle_left) * (bore_torque_left_bore_radius_m * (1.0 / t5));
+    const double left_slip = __builtin_fabs(qd_knuckle_left) * (bore_torque_left_bore_radius_m * (1.0 / t4));
     const double bore_torque_left_slip_at_maximum = w->par[17];
     const double bore_torque_left_initial_slope_n = w->par[16];
+    const double t11 = left_slip * (1.0 / bore_torque_left_slip_at_maximum);
     const double t12 = bore_torque_left_initial_slope_n * bore_torque_left_slip_at_maximum;
     const double bore_torque_left_maximum_force_n = w->par[15];
-    const double part = (t12 * (1.0 / bore_torque_left_maximum_force_n) - 2.0) + (left_slip * (1.0 / bore_torque_left_slip_at_maximum));
-    const double t15 = (left_slip * (1.0 / bore_torque_left_slip_at_maximum)) * (part);
+    const double t14 = 1.0 / bore_torque_left_maximum_force_n;
+    const double t15 = bore_torque_left_initial_slope_n * (1.0 / (1.0 + t11 * ((t12 * t14 - 2.0) + t11)));
     const double t16 = left_slip < bore_torque_left_slip_at_maximum ? bore_torque_left_slip_at_maximum : left_slip;
-    const double left_f_g = left_slip < bore_torque_left_slip_at_maximum ? (bore_torque_left_initial_slope_n * (1.0 / (1.0 + t15))) : (bore_torque_left_maximum_force_n * (1.0 / t16));
-    const double t18 = bore_torque_left_damping_nms_per_rad * t5 + (t7 * left_f_g);
-    const double t19 = (bore_torque_left_stiffness_nm_per_rad * t5) * bore_torque_left_psi_next_rad;
-    const double t20 = (1.0 / t18) * (t19 + qd_knuckle_left * (t7 * left_f_g));
-    d->outputs[9] = t3 - bore_torque_left_damping_nms_per_rad * t20;
+    const double left_f_g = left_slip < bore_torque_left_slip_at_maximum ? t15 : (bore_torque_left_maximum_force_n * (1.0 / t16));
+    const double t18 = bore_torque_left_damping_nms_per_rad * t4 + (t6 * left_f_g);
+    const double t19 = bore_torque_left_stiffness_nm_per_rad * t4;
+    const double t20 = t19 * bore_torque_left_psi_next_rad + qd_knuckle_left * (t6 * left_f_g);
+    const double part = bore_torque_left_stiffness_nm_per_rad * bore_torque_left_psi_next_rad - bore_torque_left_damping_nms_per_rad * ((1.0 / t18) * t20);
+    d->outputs[9] = part;
     // tyre_right/torque_nm
     const double bore_torque_right_stiffness_nm_per_rad = w->par[19];
     const double bore_torque_right_psi_next_rad = w->held[1];
-    const double t23 = bore_torque_right_stiffness_nm_per_rad * bore_torque_right_psi_next_rad;
     const double bore_torque_right_damping_nms_per_rad = w->par[20];
     const double t25 = w->par[27] + w->par[22] * __builtin_fabs(w->par[23]);
     const double bore_torque_right_bore_radius_m = w->par[21];
@@ -1920,17 +1927,18 @@ static void show(Data *d)
     const double right_slip = __builtin_fabs(qd_knuckle_right) * (bore_torque_right_bore_radius_m * (1.0 / t25));
     const double bore_torque_right_slip_at_maximum = w->par[26];
     const double bore_torque_right_initial_slope_n = w->par[25];
-    const double t32 = bore_torque_right_initial_slope_n * bore_torque_right_slip_at_maximum;
+    const double t32 = right_slip * (1.0 / bore_torque_right_slip_at_maximum);
+    const double t33 = bore_torque_right_initial_slope_n * bore_torque_right_slip_at_maximum;
     const double bore_torque_right_maximum_force_n = w->par[24];
-    const double part_2 = (t32 * (1.0 / bore_torque_right_maximum_force_n) - 2.0) + (right_slip * (1.0 / bore_torque_right_slip_at_maximum));
-    const double t35 = (right_slip * (1.0 / bore_torque_right_slip_at_maximum)) * (part_2);
-    const double t36 = bore_torque_right_initial_slope_n * (1.0 / (1.0 + t35));
+    const double t35 = 1.0 / bore_torque_right_maximum_force_n;
+    const double t36 = bore_torque_right_initial_slope_n * (1.0 / (1.0 + t32 * ((t33 * t35 - 2.0) + t32)));
     const double t37 = right_slip < bore_torque_right_slip_at_maximum ? bore_torque_right_slip_at_maximum : right_slip;
     const double right_f_g = right_slip < bore_torque_right_slip_at_maximum ? t36 : (bore_torque_right_maximum_force_n * (1.0 / t37));
     const double t39 = bore_torque_right_damping_nms_per_rad * t25 + (t27 * right_f_g);
-    const double t40 = (bore_torque_right_stiffness_nm_per_rad * t25) * bore_torque_right_psi_next_rad;
-    const double t41 = (1.0 / t39) * (t40 + qd_knuckle_right * (t27 * right_f_g));
-    d->outputs[10] = t23 - bore_torque_right_damping_nms_per_rad * t41;
+    const double t40 = bore_torque_right_stiffness_nm_per_rad * t25;
+    const double t41 = t40 * bore_torque_right_psi_next_rad + qd_knuckle_right * (t27 * right_f_g);
+    const double part_2 = bore_torque_right_stiffness_nm_per_rad * bore_torque_right_psi_next_rad - bore_torque_right_damping_nms_per_rad * ((1.0 / t39) * t41);
+    d->outputs[10] = part_2;
 }
 
 int take(Data *d)
