@@ -5,7 +5,8 @@
 Every row is measured in the same run, in interleaved rounds; the median round is printed with the
 p99.9/p50 of single steps. `limit` is what this machine allows: the larger of operation slots times
 the measured time of an independent multiply-add, and critical path times the latency of a dependent
-one; `times` is the median over it. Peers that are not installed are skipped with a word: Eigen (Debian: libeigen3-dev), MuJoCo
+one; `times` is the median over it. Peers that are not installed are skipped with a word: Eigen
+(Debian: libeigen3-dev), MuJoCo
 (`pip install mujoco`).
 
 Real time: no; a benchmark. Needs gcc (g++ for Eigen).
