@@ -18,6 +18,7 @@ import sysconfig
 import tempfile
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -28,7 +29,10 @@ from typing import Any
 from codegen.options import KernelOptions
 
 MODULE = "rigloop_kernel"
-FLAGS = ("-O3", "-fno-math-errno", "-ffp-contract=fast", "-fPIC", "-shared", "-w")
+FLAGS = (
+    "-std=gnu11", "-O3", "-fno-math-errno", "-ffp-contract=fast", "-fPIC", "-fvisibility=hidden", "-w",
+)  # fmt: skip
+FACE_FLAGS = ("-O1",)  # Python's side, nothing of it runs in the cycle
 # what x86-64-v3 asks for, as /proc/cpuinfo spells it
 V3_FLAGS = {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
 COMPILE_TIMEOUT_S = 600
@@ -47,7 +51,7 @@ class BuiltKernel:
     module : module
         Has `Kernel` and `model_info()`.
     path : Path
-        The compiled module; `kernel.pyx`, `reference.py` (NumPy twin) and `build.json` lie beside
+        The compiled module; `kernel.h`, `kernel.c`, `face.pyx`, `reference.py` (NumPy twin) and `build.json` lie beside
         it.
     hash : str
         Over mechanism, generator, options, compiler and Python ABI.
@@ -228,7 +232,8 @@ def _build(
     folder.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix="building-", dir=folder.parent))
     try:
-        (work / "kernel.pyx").write_text(sources.kernel)
+        for name, text in sources.files.items():
+            (work / name).write_text(text)
         (work / "reference.py").write_text(sources.reference)
         tell("compiling")
         _compile(work, compiler, flags)
@@ -253,10 +258,16 @@ def _compile(work: Path, compiler: tuple[str, ...], flags: list[str]) -> None:
         raise BuildError(
             f"{include / 'Python.h'} is missing: install it (Debian: apt install python3-dev)"
         )
-    cython = [sys.executable, "-m", "cython", "-3", "--module-name", MODULE, "kernel.pyx"]
-    _run(cython, work)
-    _run([*compiler, *flags, f"-I{include}", "kernel.c", "-o", f"{MODULE}.so"], work)
-    (work / "kernel.c").unlink()
+    cython = [sys.executable, "-m", "cython", "-3", "--module-name", MODULE, "face.pyx"]
+    # the kernel and its face share no code, only types: compiled side by side
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        kernel = beside.submit(_run, [*compiler, *flags, "-c", "kernel.c"], work)
+        _run(cython, work)
+        _run([*compiler, *flags, *FACE_FLAGS, f"-I{include}", "-c", "face.c"], work)
+        kernel.result()
+    _run([*compiler, *flags, "-shared", "kernel.o", "face.o", "-o", f"{MODULE}.so"], work)
+    for name in ("face.c", "face.o", "kernel.o"):
+        (work / name).unlink()
 
 
 def _run(command: list[str], work: Path) -> None:

@@ -12,6 +12,7 @@ import heapq
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from codegen.dag import Expr
 
@@ -33,17 +34,22 @@ class Assign:
 
 @dataclass
 class Cost:
-    """Floating-point work of straight-line code; `path` is the longest chain in cycles."""
+    """Floating-point work of straight-line code; `path` is the longest chain in cycles.
+
+    `sweep` counts operations in loops over whole arrays, which the compiler vectorises; `slots` has
+    them too, one by one.
+    """
 
     mul: int = 0
     add: int = 0
     fma: int = 0
     div: int = 0
+    sweep: int = 0
     path: float = 0.0
 
     @property
     def slots(self) -> int:
-        return self.mul + self.add + self.fma + self.div
+        return self.mul + self.add + self.fma + self.div + self.sweep
 
     def plus(self, other: Cost, times: int = 1) -> Cost:
         """Work of this followed by `other`, `times` over."""
@@ -52,36 +58,88 @@ class Cost:
             self.add + times * other.add,
             self.fma + times * other.fma,
             self.div + times * other.div,
+            self.sweep + times * other.sweep,
             self.path + times * other.path,
         )
 
     def __str__(self) -> str:
         counts = f"{self.mul} mul, {self.add} add, {self.fma} fma, {self.div} div"
-        return f"{counts}, path {self.path:.0f} cycles"
+        sweep = f", {self.sweep} in sweeps" if self.sweep else ""
+        return f"{counts}{sweep}, path {self.path:.0f} cycles"
 
 
 @dataclass(frozen=True)
 class Syntax:
-    """What differs between targets: declaration of a local, functions, choice."""
+    """What differs between targets: declaration of a local, end and comment of a line, functions,
+    choice.
+    """
 
     declare: str
+    end: str
+    comment: str
     function: Callable[[str, str], str]
     where: Callable[[str, str, str, str], str]
     sincos: Callable[[str, str, str], list[str]] | None
 
 
-CYTHON = Syntax(
-    "cdef double ",
-    lambda name, a: f"{'fabs' if name == 'abs' else name}({a})",
-    lambda a, b, then, other: f"({then} if {a} < {b} else {other})",
-    lambda a, s, c: [f"cdef double {s}", f"cdef double {c}", f"sincos({a}, &{s}, &{c})"],
+C = Syntax(
+    "const double ",
+    ";",
+    "// ",
+    lambda name, a: f"__builtin_{'fabs' if name == 'abs' else name}({a})",
+    lambda a, b, then, other: f"({a} < {b} ? {then} : {other})",
+    lambda a, s, c: [f"double {s}, {c};", f"sine_cosine({a}, &{s}, &{c});"],
 )
 NUMPY = Syntax(
     "",
+    "",
+    "# ",
     lambda name, a: f"np.{name}({a})",
     lambda a, b, then, other: f"({then} if {a} < {b} else {other})",
     None,
 )
+
+
+class Value(NamedTuple):
+    """Text of an operand, the cycle at which it is ready, and its number in the data flow."""
+
+    text: str
+    ready: float
+    flow: int
+
+
+@dataclass
+class Flow:
+    """Which operation waits for which: enough to find the critical path through several
+    routines.
+    """
+
+    cells: dict[str, int] = field(default_factory=dict)  # array element -> number
+    steps: list[tuple[float, tuple[int, ...]]] = field(default_factory=list)  # latency, operands
+    results: dict[str, int] = field(default_factory=dict)  # array element <- number
+
+    def add(self, latency: float, operands: Iterable[int]) -> int:
+        self.steps.append((latency, tuple(operands)))
+        return len(self.steps) - 1
+
+    def cell(self, text: str) -> int:
+        if text in self.results:
+            return self.results[text]
+        if text not in self.cells:
+            self.cells[text] = self.add(0.0, ())
+        return self.cells[text]
+
+    def advance(self, ready: dict[str, float], rename: Mapping[str, str]) -> None:
+        """Let the routine run once: `ready` has the cycle at which each array element is known."""
+        at = [0.0] * len(self.steps)
+        for text, number in self.cells.items():
+            array, bracket, index = text.partition("[")
+            at[number] = ready.get(rename.get(array, array) + bracket + index, 0.0)
+        for number, (latency, operands) in enumerate(self.steps):
+            if operands:
+                at[number] = max(at[k] for k in operands) + latency
+        for text, number in self.results.items():
+            ready[text] = at[number]
 
 
 @dataclass
@@ -91,6 +149,7 @@ class _Term:
     text: str
     negative: bool
     product: bool
+    flow: int
 
 
 @dataclass
@@ -106,27 +165,28 @@ class Emitter:
     known: Mapping[Expr, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
     cost: Cost = field(default_factory=Cost)
+    flow: Flow = field(default_factory=Flow)
 
     def run(self, assigns: Iterable[Assign]) -> tuple[list[str], Cost]:
         assigns = list(assigns)
         self._uses: dict[Expr, int] = {}
-        self._done: dict[Expr, tuple[str, float]] = {}
+        self._done: dict[Expr, Value] = {}
         self._taken: set[str] = set()
-        self._arrive: dict[Expr, float] = {}
-        self._count(a.expr for a in assigns)
+        self._count([a.expr for a in assigns])
         label = ""
         for assign in assigns:
             if assign.label and assign.label != label:
                 label = assign.label
-                self.lines.append(f"# {label}")
-            text, ready = self._root(assign.expr)
-            self.cost.path = max(self.cost.path, ready)
-            self.lines.append(f"{assign.target} = {_bare(text)}")
+                self.lines.append(f"{self.syntax.comment}{label}")
+            value = self._root(assign.expr)
+            self.cost.path = max(self.cost.path, value.ready)
+            self.flow.results[assign.target] = value.flow
+            self.lines.append(f"{assign.target} = {_bare(value.text)}{self.syntax.end}")
         return self.lines, self.cost
 
-    def _root(self, e: Expr) -> tuple[str, float]:
+    def _root(self, e: Expr) -> Value:
         """As `_value`, but an expression that only this assignment uses needs no name."""
-        if self._uses[e] > 1 or e in self._done or self._leaf(e) or e.op in ("sin", "cos"):
+        if self._uses.get(e, 0) > 1 or e in self._done or self._leaf(e) or e.op in ("sin", "cos"):
             return self._value(e)
         self._done[e] = self._compute(e)
         return self._done[e]
@@ -134,84 +194,125 @@ class Emitter:
     def _leaf(self, e: Expr) -> bool:
         return e.op in ("const", "var") or e in self.known
 
-    def _count(self, roots: Iterable[Expr]) -> None:
-        stack = list(roots)
-        for root in stack:
-            self._uses[root] = self._uses.get(root, 0) + 1
+    def _count(self, roots: list[Expr]) -> None:
+        """Uses of each node. A product whose only uses are sums is fused into each of them."""
+        pending: dict[Expr, list[Expr]] = {}  # products met in sums so far -> factors to count
+        times: dict[Expr, int] = {}
         seen: set[Expr] = set()
-        while stack:
-            e = stack.pop()
-            if e in seen or e in self.known:
-                continue
-            seen.add(e)
-            for arg in e.args:
-                self._uses[arg] = self._uses.get(arg, 0) + 1
-                stack.append(arg)
+        stack: list[Expr] = []
 
-    def _value(self, e: Expr) -> tuple[str, float]:
-        """Text of `e` as an operand, and when it is ready; a shared one is named first."""
+        def use(e: Expr) -> None:
+            self._uses[e] = self._uses.get(e, 0) + 1
+            if e not in seen and not self._leaf(e):
+                seen.add(e)
+                stack.append(e)
+
+        for root in roots:
+            use(root)
+        while stack or pending:
+            if not stack:
+                # nothing else uses these: count their factors once a sum
+                product, factors = pending.popitem()
+                seen.add(product)
+                for _ in range(times[product]):
+                    for factor in factors:
+                        use(factor)
+                continue
+            e = stack.pop()
+            if e.op == "mul":
+                pending.pop(e, None)
+            for coef, arg in zip(e.coefs or (0.0,) * len(e.args), e.args, strict=True):
+                fusable = abs(coef) == 1.0 and arg.op == "mul" and arg not in self.known
+                if not fusable:
+                    use(arg)
+                elif arg in seen and arg not in pending:
+                    if self._uses.get(arg, 0) == 0:
+                        for factor in arg.args:
+                            use(factor)
+                else:
+                    times[arg] = times.get(arg, 0) + 1
+                    pending[arg] = list(arg.args)
+
+    def _value(self, e: Expr) -> Value:
+        """`e` as an operand; a shared one is named first."""
         if e in self._done:
             return self._done[e]
         if e in self.known:
-            return self.known[e], 0.0
+            return Value(self.known[e], 0.0, self.flow.cell(self.known[e]))
         if e.op == "const":
-            return _number(e.value), 0.0
+            return Value(_number(e.value), 0.0, self.flow.cell("constant"))
         if e.op == "var":
             return self._variable(e)
         if e.op in ("sin", "cos") and self.syntax.sincos:
             return self._sincos(e)
-        text, ready = self._compute(e)
-        if self._uses.get(e, 0) > 1 or len(text) > MAX_INLINE:
+        value = self._compute(e)
+        if self._uses.get(e, 0) > 1 or len(value.text) > MAX_INLINE:
             trivial = e.op == "sum" and len(e.args) == 1 and self._leaf(e.args[0])
             if not (trivial and abs(e.coefs[0]) == 1.0):
                 name = self._name(e)
-                self.lines.append(f"{self.syntax.declare}{name} = {_bare(text)}")
-                text = name
-        self._done[e] = (text, ready)
+                self._let(name, value.text)
+                value = value._replace(text=name)
+        self._done[e] = value
+        return value
+
+    def _short(self, e: Expr) -> Value:
+        """As `_value`, named if its text would make a product unreadable."""
+        value = self._value(e)
+        if len(value.text) <= MAX_INLINE // 2 or self._leaf(e):
+            return value
+        self._done[e] = value._replace(text=self._name(e))
+        self._let(self._done[e].text, value.text)
         return self._done[e]
 
-    def _variable(self, e: Expr) -> tuple[str, float]:
+    def _let(self, name: str, text: str) -> None:
+        self.lines.append(f"{self.syntax.declare}{name} = {_bare(text)}{self.syntax.end}")
+
+    def _variable(self, e: Expr) -> Value:
         text = self.bind[e]
+        flow = self.flow.cell(text)
         if self._uses.get(e, 0) > 1 and "[" in text:
             name = self._fresh(_identifier(e.name))
-            self.lines.append(f"{self.syntax.declare}{name} = {text}")
+            self._let(name, text)
             text = name
-        self._done[e] = (text, 0.0)
+        self._done[e] = Value(text, 0.0, flow)
         return self._done[e]
 
-    def _sincos(self, e: Expr) -> tuple[str, float]:
+    def _sincos(self, e: Expr) -> Value:
         assert self.syntax.sincos is not None
         argument = e.args[0]
-        text, ready = self._value(argument)
+        text, ready, flow = self._value(argument)
         stem = _identifier(argument.name or "angle")
         sine, cosine = self._fresh(f"sin_{stem}"), self._fresh(f"cos_{stem}")
         self.lines += self.syntax.sincos(text, sine, cosine)
         for key, slots in SINCOS_SLOTS.items():
             setattr(self.cost, key, getattr(self.cost, key) + slots)
         ready += LATENCY["sincos"]
+        both = self.flow.add(LATENCY["sincos"], [flow])
         graph = e.graph
-        self._done[graph.call("sin", argument)] = (sine, ready)
-        self._done[graph.call("cos", argument)] = (cosine, ready)
+        self._done[graph.call("sin", argument)] = Value(sine, ready, both)
+        self._done[graph.call("cos", argument)] = Value(cosine, ready, both)
         return self._done[e]
 
-    def _compute(self, e: Expr) -> tuple[str, float]:
+    def _compute(self, e: Expr) -> Value:
         if e.op == "sum":
             return self._sum(e)
         parts = [self._value(a) for a in e.args]
-        ready = max(p[1] for p in parts)
-        texts = [p[0] for p in parts]
+        texts = [p.text for p in parts]
         if e.op == "mul":
             self.cost.mul += 1
-            return f"({texts[0]} * {texts[1]})", ready + LATENCY["mul"]
-        if e.op == "inv":
+            text, latency = f"({texts[0]} * {texts[1]})", LATENCY["mul"]
+        elif e.op == "inv":
             self.cost.div += 1
-            return f"(1.0 / {texts[0]})", ready + LATENCY["div"]
-        if e.op == "where":
+            text, latency = f"(1.0 / {texts[0]})", LATENCY["div"]
+        elif e.op == "where":
             self.cost.add += 1
-            return self.syntax.where(*texts), ready + LATENCY["add"]
-        return self.syntax.function(e.op, texts[0]), ready + LATENCY.get(e.op, 1)
+            text, latency = self.syntax.where(*texts), LATENCY["add"]
+        else:
+            text, latency = self.syntax.function(e.op, texts[0]), LATENCY.get(e.op, 1)
+        flow = self.flow.add(latency, [p.flow for p in parts])
+        return Value(text, max(p.ready for p in parts) + latency, flow)
 
-    def _sum(self, e: Expr) -> tuple[str, float]:
+    def _sum(self, e: Expr) -> Value:
         heap: list[tuple[float, int, _Term]] = []
         for order, (coef, arg) in enumerate(zip(e.coefs, e.args, strict=True)):
             term, ready = self._term(coef, arg)
@@ -223,39 +324,45 @@ class Emitter:
             heapq.heappush(heap, (ready, order, joined))
             order += 1
         ready, _, term = heap[0]
+        flow = term.flow
         if term.product:
             self.cost.mul += 1
             ready += LATENCY["mul"]
+            flow = self.flow.add(LATENCY["mul"], [flow])
         if term.negative:
-            return f"(-{term.text})", ready
-        return (term.text if _bare(term.text) != term.text else f"({term.text})"), ready
+            return Value(f"(-{term.text})", ready, flow)
+        text = term.text if _bare(term.text) != term.text else f"({term.text})"
+        return Value(text, ready, flow)
 
     def _term(self, coef: float, arg: Expr) -> tuple[_Term, float]:
-        size = abs(coef)
+        size, negative = abs(coef), coef < 0.0
         if arg.is_const:
-            return _Term(_number(size * arg.value), coef < 0.0, False), 0.0
-        single = self._uses.get(arg, 0) <= 1 and arg not in self.known
-        if size == 1.0 and arg.op == "mul" and single and arg not in self._done:
-            (a, a_ready), (b, b_ready) = (self._value(x) for x in arg.args)
-            if len(a) + len(b) <= MAX_INLINE:
-                return _Term(f"{a} * {b}", coef < 0.0, True), max(a_ready, b_ready)
-        text, ready = self._value(arg)
+            number = _number(size * arg.value)
+            return _Term(number, negative, False, self.flow.cell("constant")), 0.0
+        fused = self._uses.get(arg, 0) == 0 and arg not in self.known
+        if size == 1.0 and arg.op == "mul" and fused:
+            a, b = (self._short(x) for x in arg.args)
+            flow = self.flow.add(0.0, [a.flow, b.flow])
+            return _Term(f"{a.text} * {b.text}", negative, True, flow), max(a.ready, b.ready)
+        text, ready, flow = self._value(arg)
         if size == 1.0:
-            return _Term(text, coef < 0.0, False), ready
-        return _Term(f"{_number(size)} * {text}", coef < 0.0, True), ready
+            return _Term(text, negative, False, flow), ready
+        return _Term(f"{_number(size)} * {text}", negative, True, flow), ready
 
     def _join(self, first, second) -> tuple[_Term, float]:
         """Add two terms; at most one product fuses, the earlier of two is multiplied on its own."""
         a, b = first[2], second[2]
-        a_ready, b_ready = first[0], second[0]
+        a_ready, b_ready, a_flow = first[0], second[0], a.flow
         if a.product and b.product:
             self.cost.mul += 1
             a_ready += LATENCY["mul"]
+            a_flow = self.flow.add(LATENCY["mul"], [a_flow])
         if a.product or b.product:
             self.cost.fma += 1
         else:
             self.cost.add += 1
         ready = max(a_ready, b_ready) + LATENCY["fma"]
+        flow = self.flow.add(LATENCY["fma"], [a_flow, b.flow])
         left, right = (b, a) if a.negative and not b.negative else (a, b)
         if left.negative:
             text, negative = f"({left.text} + {right.text})", True
@@ -264,9 +371,9 @@ class Emitter:
             text, negative = f"({left.text} {sign} {right.text})", False
         if len(text) > MAX_LINE:
             name = self._fresh("part")
-            self.lines.append(f"{self.syntax.declare}{name} = {_bare(text)}")
+            self._let(name, text)
             text = name
-        return _Term(text, negative, False), ready
+        return _Term(text, negative, False, flow), ready
 
     def _name(self, e: Expr) -> str:
         stem = e.graph.stems.get(e)

@@ -14,9 +14,9 @@ from codegen.targets import cython_kernel, numpy_module
 
 @dataclass(frozen=True)
 class Sources:
-    """Cython text of the kernel and Python text of its NumPy twin."""
+    """Texts of a kernel: `files` by name (C99 and its Cython face), and its NumPy twin."""
 
-    kernel: str
+    files: dict[str, str]
     reference: str
 
 
@@ -35,4 +35,4 @@ def program(mechanism: Path | str, options: KernelOptions) -> Program:
 def generate(mechanism: Path | str, options: KernelOptions) -> Sources:
     """Mechanism file to source texts; the same input gives the same bytes."""
     made = program(mechanism, options)
-    return Sources(cython_kernel.text(made), numpy_module.text(made))
+    return Sources(cython_kernel.texts(made), numpy_module.text(made))

@@ -34,6 +34,9 @@ class KernelOptions:
         Mass-orthogonal projection of velocities and accelerations with a factor of its own. Its
         weight is 1 for a given `alpha` and (1-df) beta h^2 for `kappa`, whose alpha would spoil the
         conditioning.
+    presolve : bool
+        Solve linear constraints when generating, see `codegen.presolve`: fewer coordinates, the
+        same motion.
     residual_limit : float
         A step that ends with a larger constraint violation (m or rad) is refused.
     march : str
@@ -51,6 +54,7 @@ class KernelOptions:
     reaction: Literal["F1", "paper"] = "F1"
     projection: Literal["A"] = "A"
     formulation: str = "ali3p"
+    presolve: bool = True
     residual_limit: float = 1e-4
     march: str = "auto"
     cflags: tuple[str, ...] = ()

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from codegen.dag import Expr
-from codegen.elimination import Factor
+from codegen.elimination import Entries
 from codegen.emit import Assign
 from codegen.mechanism import Mechanism
 from codegen.options import KernelOptions
+from codegen.presolve import Presolved
 
 
 @dataclass
 class Routine:
     """Straight-line code `name(w, s)`: reads and writes arrays of the work space `w` and of the
-    state `s`.
+    state `s`. An `is_ordered` one may read what it has written; in an `is_split` one, assignments
+    under the same label have nothing else in common.
     """
 
     name: str
     title: str
     assigns: list[Assign]
+    is_ordered: bool = False
+    is_split: bool = False
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A loop over whole arrays, "q" of coordinates or "phi" of rows: `slots` operations an
+    element.
+    """
+
+    size: str
+    reads: list[str]
+    writes: list[str]
+    slots: int
 
 
 @dataclass
@@ -28,30 +44,45 @@ class Program:
 
     Attributes
     ----------
+    presolved : Presolved
+        The system that is stepped, and how the mechanism's own coordinates follow from it.
     bind : dict of Expr to str
         Where each variable lives, as `array[index]`.
     known : dict of Expr to str
         Where sines and cosines (`trig`) and parts that depend on parameters alone (`derived`) are
         stored.
+    observed : dict of Expr to str
+        Where outputs that are expressions are stored.
     arrays : dict of str to int
         Sizes of the work arrays.
-    scale : list of float
-        Factor w_i by which row i is scaled inside: phi' = w phi, lam = unit * w * lam'.
+    scale, full_scale : list of float
+        Factor w_i by which row i is scaled inside: phi' = w phi, lam = unit * w * lam'; of the rows
+        that are stepped, and of all rows.
     unit : float
         Force unit a0: penalties are alpha_i = a0 w_i^2.
-    calls : list of (str, int)
-        Routines of one step and how often each runs, for operation counts.
+    phi_q : dict of (row, coordinate) to Expr
+        Scaled Jacobian of the stepped rows: constants, and variables that are stored.
+    weight_keys : list of (coordinate, coordinate)
+        Entries of the tangent's weight, in the order in which they are stored.
+    calls : list of str or Sweep
+        One step in order; `"routine variant"` names the weights that a factorisation takes.
+    is_large : bool
+        Whether routines are rolled into loops.
     """
 
     mechanism: Mechanism
     options: KernelOptions
+    presolved: Presolved
     routines: list[Routine]
     bind: dict[Expr, str]
     known: dict[Expr, str]
+    observed: dict[Expr, str]
     arrays: dict[str, int]
     scale: list[float]
+    full_scale: list[float]
     unit: float
     projection_scale: float
-    factor: Factor
-    phi_q: dict[tuple[int, int], Expr]
-    calls: list[tuple[str, int]] = field(default_factory=list)
+    phi_q: Entries
+    weight_keys: list[tuple[int, int]]
+    calls: list[str | Sweep]
+    is_large: bool

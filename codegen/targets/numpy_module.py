@@ -41,7 +41,8 @@ def text(program: Program) -> str:
 
     jacobian = []
     for r, e in enumerate(phi):
-        for c in system.coordinates:
+        inside = set(graph.variables(e))
+        for c in (c for c in system.coordinates if c.q in inside):
             entry = graph.diff(e, c.q)
             if not entry.is_zero:
                 label = f"row {r}: {system.rows[r].label}"
@@ -51,9 +52,12 @@ def text(program: Program) -> str:
         mass += [Assign(f"out[{a}, {b}]", e) for a, b in sorted({(i, j), (j, i)})]
     damping, stiffness = [], []
     for i, e in sorted(system.force.items()):
+        inside = set(graph.variables(e))
         for c in system.coordinates:
-            damping.append(Assign(f"out[{i}, {c.index}]", -graph.diff(e, c.qd)))
-            stiffness.append(Assign(f"out[{i}, {c.index}]", -graph.diff(e, c.q)))
+            if c.qd in inside:
+                damping.append(Assign(f"out[{i}, {c.index}]", -graph.diff(e, c.qd)))
+            if c.q in inside:
+                stiffness.append(Assign(f"out[{i}, {c.index}]", -graph.diff(e, c.q)))
     force = [Assign(f"out[{i}]", e) for i, e in sorted(system.force.items())]
     hold = [
         Assign(f"after[{n}]", system.updates[p.var], p.path) for n, p in enumerate(system.internals)
@@ -63,7 +67,9 @@ def text(program: Program) -> str:
         Assign(f"out[{n}]", _output(system, output), output.port)
         for n, output in enumerate(mechanism.outputs)
     ]
-    potential = [Assign("energy", system.potential)] if system.potential is not None else []
+    potential = (
+        [Assign("energy", graph.flat(system.potential))] if system.potential is not None else []
+    )
     bind = _bind(system)
 
     def body(assigns: list[Assign]) -> str:
@@ -97,7 +103,7 @@ def text(program: Program) -> str:
         beta=repr(beta),
         gamma_newmark=repr(gamma_n),
         step_s=repr(options.step_s),
-        alpha=literal([program.unit * w * w for w in program.scale]),
+        alpha=literal([program.unit * w * w for w in program.full_scale]),
         projection_scale=repr(program.projection_scale),
         iterations=options.iterations,
         tolerance=repr(options.tolerance or 0.0),
