@@ -30,7 +30,8 @@ def rebuilt(path):
 def text_of(mechanism):
     """Generated texts without the hashes of their source."""
     made = generate(mechanism, KernelOptions())
-    return re.sub(r"[0-9a-f]{64}", "", made.kernel + made.reference)
+    texts = [*made.files.values(), made.reference]
+    return re.sub(r"[0-9a-f]{64}", "", "".join(texts))
 
 
 @pytest.mark.parametrize("name", ["guided_rod", "steering_rack"])
