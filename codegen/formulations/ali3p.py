@@ -25,12 +25,13 @@ from __future__ import annotations
 from codegen.dag import Expr
 from codegen.elimination import Entries, factorise, order_pattern, substitute
 from codegen.emit import Assign
+from codegen.forces import force_tangent, hold
 from codegen.mechanism import Mechanism
 from codegen.options import KernelOptions
 from codegen.penalty import penalties
+from codegen.precomputed import parameter_only, trigonometric
 from codegen.presolve import presolve
 from codegen.program import Program, Routine, Sweep
-from codegen.system import System
 
 LARGE = 64  # coordinates; from here on routines are rolled into loops
 
@@ -122,7 +123,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     # tangent: weights of newton and projection on one pattern
     inertia = (1.0 - dm) / ((1.0 - df) * beta * h * h)
     weight_newton = {key: inertia * entry for key, entry in mass_exact.items()}
-    for i, j, damping, stiffness in _force_tangent(system):
+    for i, j, damping, stiffness in force_tangent(system):
         entry = graph.folded(gamma / (beta * h) * damping + stiffness, 1.0 / unit)
         weight_newton[i, j] = weight_newton.get((i, j), graph.zero) + entry
     weight_project = {key: share * entry for key, entry in mass_exact.items()}
@@ -207,7 +208,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     for number, held in enumerate(system.held):
         bind[held.var] = f"w->held[{number}]"
     bind[system.step_s] = repr(h)
-    trig = _trigonometric([*phi, *(e for _, e in slots)])
+    trig = trigonometric([*phi, *(e for _, e in slots)])
     known = {e: f"w->trig[{number}]" for number, e in enumerate(trig)}
 
     # routines, in the order of the equations
@@ -283,9 +284,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
 
     routines = [
         Routine("prepare", "what depends on parameters only", prepare, is_split=True),
-        Routine(
-            "hold", "internal states of forces, and what they hold for the step", _hold(system)
-        ),
+        Routine("hold", "internal states of forces, and what they hold for the step", hold(system)),
         Routine(
             "history",
             "what the step start adds to the residual",
@@ -355,7 +354,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         Routine("unfold", "every coordinate and multiplier of the mechanism", whole, is_split=True),
     ]
     # what depends on parameters alone is computed when they change, not in the step
-    derived = _parameter_only(routines, {p.var for p in system.parameters})
+    derived = parameter_only(routines, {p.var for p in system.parameters})
     routines[0].assigns += [
         Assign(f"w->derived[{n}]", e, "shared by the routines below") for n, e in enumerate(derived)
     ]
@@ -478,75 +477,3 @@ def _multipliers(presolved, lam: list[Expr], lam_unit: list[float], qdd: list[Ex
         for r, e in zip(presolved.removed, presolved.recovered(rest), strict=True):
             found[r] = e
     return [found[r] for r in range(len(full.rows))]
-
-
-def _hold(system: System) -> list[Assign]:
-    assigns = []
-    for number, internal in enumerate(system.internals):
-        value = system.updates[internal.var]
-        assigns.append(Assign(f"after->internal[{number}]", value, internal.path))
-    for number, held in enumerate(system.held):
-        assigns.append(Assign(f"w->held[{number}]", held.value, held.path))
-    return assigns
-
-
-def _force_tangent(system: System) -> list[tuple[int, int, Expr, Expr]]:
-    """Symmetrised damping -dQ/dqd and stiffness -dQ/dq, upper triangle."""
-    graph = system.graph
-    damping: Entries = {}
-    stiffness: Entries = {}
-    for i, value in system.force.items():
-        inside = set(graph.variables(value))
-        for c in system.coordinates:
-            key = (min(i, c.index), max(i, c.index))
-            share = 1.0 if i == c.index else 0.5
-            for entries, var in ((damping, c.qd), (stiffness, c.q)):
-                if var in inside:
-                    entry = -share * graph.diff(value, var)
-                    entries[key] = entries.get(key, graph.zero) + entry
-    keys = sorted(damping.keys() | stiffness.keys())
-    zero = graph.zero
-    found = [(i, j, damping.get((i, j), zero), stiffness.get((i, j), zero)) for i, j in keys]
-    return [entry for entry in found if not (entry[2].is_zero and entry[3].is_zero)]
-
-
-def _trigonometric(exprs: list[Expr]) -> list[Expr]:
-    found: set[Expr] = set()
-    seen: set[Expr] = set()
-    stack = list(exprs)
-    while stack:
-        e = stack.pop()
-        if e not in seen:
-            seen.add(e)
-            stack.extend(e.args)
-            if e.op in ("sin", "cos"):
-                found.add(e)
-    return sorted(found, key=lambda e: e.serial)
-
-
-def _parameter_only(routines: list[Routine], parameters: set[Expr]) -> list[Expr]:
-    """The largest parts of all routines but `prepare` that contain parameters and nothing that
-    moves.
-    """
-    fixed: dict[Expr, bool] = {}
-    found: set[Expr] = set()
-
-    def is_fixed(e: Expr) -> bool:
-        if e not in fixed:
-            fixed[e] = e.op == "const" or e in parameters
-            if e.args:
-                fixed[e] = all(is_fixed(arg) for arg in e.args)
-        return fixed[e]
-
-    seen: set[Expr] = set()
-    stack = [a.expr for routine in routines if routine.name != "prepare" for a in routine.assigns]
-    while stack:
-        e = stack.pop()
-        if e in seen:
-            continue
-        seen.add(e)
-        if not is_fixed(e):
-            stack.extend(e.args)
-        elif e.op not in ("const", "var"):
-            found.add(e)
-    return sorted(found, key=lambda e: e.serial)

@@ -80,8 +80,16 @@ def test_replay_twice_gives_the_same_bits(rigloop, tmp_path):
 
 def test_replay_needs_neither_pysoem_nor_zmq(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_WIRE_LIBRARIES, "replay"]
-        + [str(LOGS / "phobos_limtoc_k10_wrap.csv"), "--runs", str(tmp_path), "--json"],
+        [
+            sys.executable,
+            "-c",
+            WITHOUT_WIRE_LIBRARIES,
+            "replay",
+            str(LOGS / "phobos_limtoc_k10_wrap.csv"),
+            "--runs",
+            str(tmp_path),
+            "--json",
+        ],
         capture_output=True,
         text=True,
         timeout=120,
