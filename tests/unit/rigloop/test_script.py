@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from rigloop.script import Script, pieces
 
 
