@@ -79,20 +79,12 @@ def test_replay_twice_gives_the_same_bits(rigloop, tmp_path):
 
 
 def test_replay_needs_neither_pysoem_nor_zmq(tmp_path):
+    log = LOGS / "phobos_limtoc_k10_wrap.csv"
     done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            WITHOUT_WIRE_LIBRARIES,
-            "replay",
-            str(LOGS / "phobos_limtoc_k10_wrap.csv"),
-            "--runs",
-            str(tmp_path),
-            "--json",
-        ],
+        [sys.executable, "-c", WITHOUT_WIRE_LIBRARIES, "replay", str(log), "--runs", str(tmp_path)],
         capture_output=True,
         text=True,
         timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["good"]
+    assert "GOOD" in done.stdout

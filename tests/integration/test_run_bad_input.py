@@ -66,22 +66,19 @@ def test_a_rig_on_a_real_bus_says_how_to_get_pysoem(make_rig, tmp_path):
     blocker.mkdir()
     (blocker / "pysoem.py").write_text("raise ModuleNotFoundError('No module named pysoem')\n")
     code = "import sys; sys.path.insert(0, sys.argv.pop(1)); from rigloop.cli import main; main()"
+    arguments = [
+        "run",
+        make_rig(),
+        "--bus",
+        "lo",
+        "--for",
+        "1",
+        "--runs",
+        tmp_path / "runs",
+        "--json",
+    ]
     done = subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            code,
-            str(blocker),
-            "run",
-            str(make_rig()),
-            "--bus",
-            "lo",
-            "--for",
-            "1",
-            "--runs",
-            str(tmp_path / "runs"),
-            "--json",
-        ],
+        [sys.executable, "-c", code, str(blocker), *map(str, arguments)],
         capture_output=True,
         text=True,
         timeout=120,
