@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import msgspec
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 if TYPE_CHECKING:
     from rig_configs.load import LoadedRig
@@ -125,7 +126,8 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
     if json:
         _print_json({"rig": loaded.name, "sha256": loaded.sha256, "mistakes": []})
     else:
-        Console().print(f"[green]good[/]  {loaded.path}: {loaded.rig.title}")
+        words = escape(f"{loaded.path}: {loaded.rig.title}")
+        Console().print(f"[green]good[/]  {words}", soft_wrap=True, highlight=False)
 
 
 def _load(rig: str) -> LoadedRig:
@@ -137,7 +139,10 @@ def _load(rig: str) -> LoadedRig:
 @contextmanager
 def _told(json: bool) -> Iterator[None]:
     """Turn the errors that a user can mend into lines and an exit code; any other one is a bug and shows."""
+    from codegen.build import BuildError
+    from codegen.verify import VerificationError
     from io_bridge.log_reader import LogError
+    from rig_configs.log_schema import MappingError
     from rig_configs.mistakes import ConfigError
     from rigloop.errors import NotStartedError
     from rigloop.manifest import ManifestError
@@ -146,9 +151,9 @@ def _told(json: bool) -> Iterator[None]:
         yield
     except ConfigError as error:
         _fail([str(mistake) for mistake in error.mistakes], Exit.WRONG_INPUT, json)
-    except (LogError, ManifestError) as error:
+    except (LogError, MappingError, ManifestError) as error:
         _fail([str(error)], Exit.WRONG_INPUT, json)
-    except NotStartedError as error:
+    except (BuildError, VerificationError, NotStartedError) as error:
         _fail([str(error)], Exit.NOT_STARTED, json)
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from io_bridge.log_reader import EncoderLog, read_log
 from io_bridge.log_schedule import schedule
-from io_bridge.record import open_record
+from io_bridge.record import RecordError, open_record
 from rig_configs import schema
 from rig_configs.load import LoadedRig
 from rig_configs.log_schema import load_mapping
@@ -83,10 +83,12 @@ def replay_run(run: Path, *, runs: Path, console: Console) -> Outcome:
             f"{run}: a {manifest.kind}, only a live run can be replayed bit for bit"
         )
     loaded = load(str(run / "rig.toml"))
+    if loaded.sha256 != manifest.rig.sha256:
+        raise ManifestError(f"{run}/rig.toml: not the rig of the run: changed since")
     rig = loaded.rig
     kernels = build_kernels(loaded)
     fast, slow = fast_and_slow(rig)
-    records = {task: open_record(run / manifest.tasks[task].record) for task in (fast, slow)}
+    records = {task: read_record(run / manifest.tasks[task].record) for task in (fast, slow)}
     for task, record in records.items():
         check_gapless(run, task, record)
 
@@ -155,6 +157,16 @@ def filter_settings(log: EncoderLog, rig: schema.Rig) -> dict[str, float]:
         "sample_period_s": log.sample_period_s,
         "bandwidth_rad_s": log.bandwidth_rad_s(rig_bandwidth),
     }
+
+
+def read_record(path: Path) -> np.ndarray:
+    """Return a record of a run; a missing or broken one is an error in one line."""
+    try:
+        return open_record(path)
+    except OSError as error:
+        raise ManifestError(f"{path}: cannot be read: {error.strerror}") from None
+    except RecordError as error:
+        raise ManifestError(str(error)) from None
 
 
 def check_gapless(run: Path, task: str, record: np.ndarray) -> None:

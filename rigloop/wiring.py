@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
+from codegen.mechanism import Mechanism
 from codegen.mechanism import load as load_mechanism
 from codegen.mechanism import ports as mechanism_ports
 from estimators import encoder_filter
 from io_bridge import exchange
 from rig_configs.load import LoadedRig, Ports, load_rig, write_path
-from rig_configs.mistakes import ConfigError, Mistake
-from rig_configs.schema import Rig
+from rig_configs.mistakes import ConfigError, Mistake, near
+from rig_configs.schema import MechanismBlock, Rig
 from rigloop.order import SUPERVISOR_SIGNALS
 from rt_core import guard
 from rt_core.plan import LOOP_SIGNALS, loop_signal
@@ -27,7 +28,8 @@ def load(name: str) -> LoadedRig:
         With every mistake of the file.
     """
     loaded = load_rig(name, ports_of, other_signals)
-    mistakes = list(_unguarded(str(loaded.path), loaded.rig))
+    file = str(loaded.path)
+    mistakes = [*_unguarded(file, loaded.rig), *_parameter_mistakes(file, loaded.rig)]
     if mistakes:
         raise ConfigError(mistakes)
     return loaded
@@ -60,6 +62,18 @@ def _unguarded(file: str, rig: Rig) -> Iterator[Mistake]:
             )
 
 
+def _parameter_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
+    for name, block in rig.blocks.items():
+        if isinstance(block, MechanismBlock):
+            known = {p.path for p in _mechanism(block.mechanism).system.parameters}
+            for path, value in block.parameters.items():
+                if path not in known:
+                    key = f"blocks.{name}.parameters.{path}"
+                    yield Mistake(
+                        file, key, "the mechanism has no such parameter", near(path, known)
+                    )
+
+
 def other_signals(tasks: Iterable[str]) -> Iterator[str]:
     """Return the signals that no block writes: the loop's own, and the supervisor's."""
     yield from SUPERVISOR_SIGNALS
@@ -83,10 +97,10 @@ def ports_of(table: Mapping[str, Any]) -> Ports | None:
         case "guard":
             return Ports(guard.READS, guard.WRITES)
         case "mechanism" if isinstance(table.get("mechanism"), str):
-            return _kernel_ports(table["mechanism"])
+            return Ports(*mechanism_ports(_mechanism(table["mechanism"])))
     return None
 
 
 @cache
-def _kernel_ports(mechanism: str) -> Ports:
-    return Ports(*mechanism_ports(load_mechanism(mechanism)))
+def _mechanism(name: str) -> Mechanism:
+    return load_mechanism(name)
