@@ -69,9 +69,7 @@ def _parameter_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
             for path, value in block.parameters.items():
                 if path not in known:
                     key = f"blocks.{name}.parameters.{path}"
-                    yield Mistake(
-                        file, key, "the mechanism has no such parameter", near(path, known)
-                    )
+                    yield Mistake(file, key, "no such parameter", near(path, known), value)
 
 
 def other_signals(tasks: Iterable[str]) -> Iterator[str]:
