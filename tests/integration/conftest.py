@@ -179,7 +179,7 @@ class Live:
         """Wait until the guard runs and the torque is well away from zero."""
 
         def pushes():
-            assert self.process.poll() is None, self.process.communicate()[1]
+            assert self.process.poll() is None, self.process.communicate()
             if not any(self.runs.glob("*/order.json")) or not self.table.exists():
                 return False
             with SignalTable.attach(self.table) as table:
