@@ -126,6 +126,12 @@ def load_rig(
     return LoadedRig(path.stem, path, text, rig)
 
 
+def read_checked(path: Path) -> LoadedRig:
+    """Read a rig file that `load_rig` has found good: its schema alone, without what is behind it."""
+    text = path.read_text(encoding="utf-8")
+    return LoadedRig(path.stem, path, text, Rig.model_validate(tomllib.loads(text)))
+
+
 def write_path(block: str, table: Mapping[str, Any], port: str) -> str:
     """Return the signal that a block's port writes: as given, else `block/port`."""
     return str(table.get("writes", {}).get(port, f"{block}/{port}"))

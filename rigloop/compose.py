@@ -114,8 +114,10 @@ def make_filter(
 
 def make_kernel(name: str, config: schema.MechanismBlock, built: BuiltKernel) -> Block:
     """Return a kernel of its own state, with the rig's parameters."""
-    reads, writes = paths(name, config)
-    kernel = built.module.Kernel(name, reads, writes)
+    # its own list of ports, so that nothing here has to read the mechanism
+    table = config.model_dump()
+    writes = {port: write_path(name, table, port) for port in built.module.WRITE_PORTS}
+    kernel = built.module.Kernel(name, config.reads, writes)
     kernel.parameters = config.parameters
     return kernel
 

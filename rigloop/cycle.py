@@ -17,12 +17,11 @@ from pathlib import Path
 from types import FrameType
 
 from io_bridge.namespace import wrap
-from rig_configs.load import LoadedRig
+from rig_configs.load import LoadedRig, read_checked
 from rigloop import order
 from rigloop.compose import Composed, bus_of, compose_live, make_bus
 from rigloop.interface import served_interface
 from rigloop.kernels import build_kernels
-from rigloop.wiring import load
 from rt_core.host import host_facts
 from rt_core.loop import Loop
 from rt_core.rights import acquire_rights
@@ -57,7 +56,7 @@ def main(arguments: list[str]) -> int:
     commission = order.read_order(folder)
     report = order.Report()
     try:
-        loaded = load(str(folder / "rig.toml"))
+        loaded = read_checked(folder / "rig.toml")
         backend = commission.bus or bus_of(loaded.rig)[1].backend
         if backend == "veth" and not arguments:
             # the same again, in a network namespace with a veth pair of its own

@@ -6,9 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
-from codegen.mechanism import Mechanism
-from codegen.mechanism import load as load_mechanism
-from codegen.mechanism import ports as mechanism_ports
 from estimators import encoder_filter
 from io_bridge import exchange
 from rig_configs.load import LoadedRig, Ports, load_rig, write_path
@@ -65,7 +62,7 @@ def _unguarded(file: str, rig: Rig) -> Iterator[Mistake]:
 def _parameter_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
     for name, block in rig.blocks.items():
         if isinstance(block, MechanismBlock):
-            known = {p.path for p in _mechanism(block.mechanism).system.parameters}
+            known = _kernel(block.mechanism)[1]
             for path, value in block.parameters.items():
                 if path not in known:
                     key = f"blocks.{name}.parameters.{path}"
@@ -95,10 +92,15 @@ def ports_of(table: Mapping[str, Any]) -> Ports | None:
         case "guard":
             return Ports(guard.READS, guard.WRITES)
         case "mechanism" if isinstance(table.get("mechanism"), str):
-            return Ports(*mechanism_ports(_mechanism(table["mechanism"])))
+            return _kernel(table["mechanism"])[0]
     return None
 
 
 @cache
-def _mechanism(name: str) -> Mechanism:
-    return load_mechanism(name)
+def _kernel(mechanism: str) -> tuple[Ports, frozenset[str]]:
+    """Ports and parameters of the kernel of a mechanism."""
+    # only where a rig is checked: the cycle process gets one that has been
+    from codegen.mechanism import load, ports
+
+    found = load(mechanism)
+    return Ports(*ports(found)), frozenset(p.path for p in found.system.parameters)
