@@ -150,8 +150,8 @@ class EthercatBus(Bus):
             return
         deadline = time.monotonic() + timeout_s
         try:
-            layouts = self._map_until(deadline)
-            self._start_keeper(layouts)
+            layouts, clock = self._map_until(deadline)
+            self._start_keeper(layouts, clock)
             self._request(OP, deadline)
         except Exception:
             self.close()
@@ -188,7 +188,7 @@ class EthercatBus(Bus):
         """Return what is wrong now."""
         return list_faults(self._exchange)
 
-    def _map_until(self, deadline: float) -> list[SlaveLayout]:
+    def _map_until(self, deadline: float) -> tuple[list[SlaveLayout], int]:
         """Map, from the start again when an answer was lost; not in the cycle, so patience is
         free."""
         while True:
@@ -200,9 +200,9 @@ class EthercatBus(Bus):
                         f"{self.interface}: a slave stopped answering while it was configured"
                     ) from error
 
-    def _map(self) -> list[SlaveLayout]:
+    def _map(self) -> tuple[list[SlaveLayout], int]:
         """Scan, check identities, map the PDOs, reach SAFEOP; return where the process data
-        lies."""
+        lies, and the station whose clock is read (0: it has none)."""
         master, drives = self._master, self._exchange.drives
         found = master.config_init()
         if found != len(drives):
@@ -229,8 +229,9 @@ class EthercatBus(Bus):
             layouts.append(from_fmmus(station, slave._fprd(0x0600, 64)))
             for register, value in watchdog_registers(drive.watchdog_ms):
                 slave._fpwr(register, struct.pack("<H", value))
+        features = master.slaves[0]._fprd(0x0008, 2)
         self._request(SAFEOP, time.monotonic() + 2.0)
-        return layouts
+        return layouts, layouts[0].station if features[0] & 0x04 else 0
 
     def _mapper(self, drive: DriveConfig) -> Callable[[Any], None]:
         """Return the PREOP to SAFEOP hook that writes the drive's PDO mapping."""
@@ -274,11 +275,9 @@ class EthercatBus(Bus):
             )
         )
 
-    def _start_keeper(self, layouts: list[SlaveLayout]) -> None:
+    def _start_keeper(self, layouts: list[SlaveLayout], clock: int) -> None:
         exchange = self._exchange
         assert self._socket is not None
-        features = self._master.slaves[0]._fprd(0x0008, 2)
-        clock = layouts[0].station if features[0] & 0x04 else 0
         exchange.configure(self._socket, layouts, n_slaves=len(layouts), clock_station=clock)
         exchange.safe = True
         exchange.stop_keeping(False)

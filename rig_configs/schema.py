@@ -85,6 +85,7 @@ class EncoderFilterBlock(Section):
     sign: Sign = 1
     zero_count: float = 0.0
     bandwidth_rad_s: PositiveFloat = 310.4  # 6.4 ms lag on the acceleration
+    lost_after_ms: PositiveFloat = 20.0  # without a sample for so long it starts anew
     reads: dict[str, str]
     writes: dict[str, str] = {}
 

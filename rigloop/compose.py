@@ -109,6 +109,7 @@ def make_filter(
     reads, writes = paths(name, config)
     given = config.model_dump(exclude={"kind", "reads", "writes"})
     given["period_s"] = period_us(rig, name) * 1e-6
+    given["lost_after_s"] = given.pop("lost_after_ms") * 1e-3
     return EncoderFilter(name, reads, writes, **(given | settings))
 
 

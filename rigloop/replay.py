@@ -26,6 +26,10 @@ from rigloop.script import Script, run_script
 from rigloop.wiring import load
 from rt_core.block import Block
 
+# a log has gaps of its own; the filter starts anew only after one that no motion bridges
+LOST_AFTER_SAMPLES = 20
+MIN_LOST_AFTER_S = 0.02
+
 
 def replay_log(
     path: Path, loaded: LoadedRig, *, mapping: Path | None, runs: Path, console: Console
@@ -155,6 +159,7 @@ def filter_settings(log: EncoderLog, rig: schema.Rig) -> dict[str, float]:
         "zero_count": float(angle.zero_count),
         "sign": angle.sign,
         "sample_period_s": log.sample_period_s,
+        "lost_after_s": max(LOST_AFTER_SAMPLES * log.sample_period_s, MIN_LOST_AFTER_S),
         "bandwidth_rad_s": log.bandwidth_rad_s(rig_bandwidth),
     }
 
