@@ -31,6 +31,7 @@ from rt_core.table import SignalTable
 
 HEARTBEAT_S = 0.02
 WAIT_BEATS = 25  # while the guard waits, half a second between pictures
+RESET_BEAT = 10
 START_TIMEOUT_S = 30.0
 READY_TIMEOUT_S = 15.0
 
@@ -177,6 +178,8 @@ def _supervise(
                 {
                     "supervisor/heartbeat": beat,
                     "supervisor/enable": 1.0,
+                    # a drive may wake up in its fault state; one edge, before anything is armed
+                    "supervisor/reset": float(armed_at is None and beat > RESET_BEAT),
                     "supervisor/arm": float(armed_at is not None),
                     "supervisor/stop": float(stop),
                 }

@@ -1,6 +1,7 @@
 """The guard's trips, one by one: what trips, when, with which words, and how to arm again."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -202,3 +203,16 @@ def test_all_bad_limits_and_ports_are_told_at_once():
         "amr",
     ):
         assert word in str(caught.value)
+
+
+def test_request_sign_turns_the_output_and_nothing_else(inputs):
+    as_asked = run(inputs)
+    turned = run(inputs, replace(CONFIG, request_sign=-1))
+    assert turned["torque_nm"][-1] == -5
+    np.testing.assert_array_equal(turned["torque_nm"], -as_asked["torque_nm"])
+    np.testing.assert_array_equal(turned["state"], as_asked["state"])
+
+
+@pytest.mark.parametrize("sign", [0, 2, -0.5, math.nan])
+def test_request_sign_is_plus_or_minus_one(sign):
+    assert any("request_sign" in line for line in replace(CONFIG, request_sign=sign).mistakes())
