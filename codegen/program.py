@@ -66,6 +66,8 @@ class Program:
         Entries of the tangent's weight, in the order in which they are stored.
     calls : list of str or Sweep
         One step in order; `"routine variant"` names the weights that a factorisation takes.
+    text : str
+        How a target in C calls the routines: `check`, `advance` and `start`.
     is_large : bool
         Whether routines are rolled into loops.
     """
@@ -85,4 +87,5 @@ class Program:
     phi_q: Entries
     weight_keys: list[tuple[int, int]]
     calls: list[str | Sweep]
+    text: str
     is_large: bool

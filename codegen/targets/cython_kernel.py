@@ -17,7 +17,6 @@ from codegen.roll import rolled
 VERSION = "1"
 BLOCK_ABI = 1
 HERE = Path(__file__).parent
-FORMULATIONS = HERE.parent / "formulations"
 # of each continuation part when assembling: 5 degrees, 20 mm
 STRIDE = {"rad": 0.0873, "m": 0.02}
 PUBLIC = ("prepare", "evaluate", "factorise", "solve", "unfold")
@@ -71,7 +70,7 @@ def texts(program: Program) -> dict[str, str]:
             f"    double {array}[{max(1, size)}];" for array, size in program.arrays.items()
         ),
         "routines": "\n\n".join(printed),
-        "formulation": _formulation(program),
+        "formulation": program.text,
         "output_lines": "\n".join(_output_lines(program)),
         "read_ports": literal(info["reads"]),
         "write_ports": literal(info["writes"]),
@@ -183,45 +182,6 @@ def _renamed(program: Program, flow: Flow) -> Flow:
     flow.cells = {plain(text): number for text, number in flow.cells.items()}
     flow.results = {plain(text): number for text, number in flow.results.items()}
     return flow
-
-
-def _formulation(program: Program) -> str:
-    options = program.options
-    dm, df, beta, gamma = options.newmark
-    h = options.step_s
-    paper, consistent, first = [], ["solve_guides(w);"], []
-    weight = program.projection_scale / (1.0 - dm)
-    for number, guide in enumerate(program.presolved.system.guides):
-        r, q = guide.row, f"Q_{guide.coordinate.name}"
-        unit = program.unit * program.scale[r]
-        error = f"s->qdd[{q}] - w->guide[{3 * number + 2}]"
-        factor = program.projection_scale * program.scale[r] * unit
-        first.append(f"w->reaction[{number}] = -{unit!r} * s->lam[{r}];")
-        paper.append(
-            f"w->reaction[{number}] = -({(1 - df) * unit!r} * s->lam[{r}]"
-            f" + {df * unit!r} * s0->lam[{r}] + {factor!r} * ({error}));"
-        )
-        consistent.append(
-            f"w->reaction[{number}] = -{unit!r} * (s->lam[{r}]"
-            f" + {weight * program.scale[r]!r} * ({error} + w->x[{q}]));"
-        )
-    if not program.presolved.system.guides:
-        consistent = []
-    chosen = consistent if options.reaction == "F1" else paper
-    template = Template((FORMULATIONS / f"{options.formulation}.h.in").read_text())
-    return template.substitute(
-        dm=dm,
-        df=df,
-        beta=beta,
-        gamma=gamma,
-        reaction=options.reaction,
-        h=repr(h),
-        half_h2=repr(h * h / 2.0),
-        dqd=repr(gamma / (beta * h)),
-        dqdd=repr(1.0 / (beta * h * h)),
-        reaction_lines="\n".join(f"    {line}" for line in chosen),
-        start_reaction_lines="\n".join(f"    {line}" for line in first),
-    )
 
 
 def _output_lines(program: Program) -> list[str]:

@@ -386,7 +386,7 @@ QD_0 = [0.0,
  0.0,
  0.0]
 
-SOURCE_SHA256 = "497736ee9da602650ae2ccde3b36d4bd3874f1f7c3250db1acfb61299f83ef21"
+SOURCE_SHA256 = "09bde43b01d5730369a7f90b44b31693a2d0561e80fb4963b370fffae1ea79af"
 MODEL_INFO = {'name': 'steering_26',
  'mechanism_sha256': '7562f0e6ef92a00b17ded879c58fd2a7f3728ffd8c159c33bb11a3b9a76b6ce9',
  'block_abi': 1,

@@ -76,30 +76,30 @@ typedef struct {
     double guide[3];
     double signal[1];
     double par[28];
-    double derived[12];
     double held[2];
     double force[4];
     double observed[2];
     double trig[8];
     double phi[16];
     double phi_q[48];
-    double phi_dot[1];
-    double phi_ddot[1];
-    double mass_hist[15];
-    double inertia[15];
-    double weight_newton[15];
-    double weight_project[15];
-    double hist[16];
     double upper[1];
     double lower[37];
     double inverse[16];
     double rhs[16];
     double y[1];
     double x[16];
+    double phi_dot[1];
+    double phi_ddot[1];
     double all_q[26];
     double all_qd[26];
     double all_qdd[26];
     double all_lam[26];
+    double derived[12];
+    double mass_hist[15];
+    double inertia[15];
+    double weight_newton[15];
+    double weight_project[15];
+    double hist[16];
     double reaction[AT_LEAST_1(N_GUIDES)]; // of the guides on the mechanism; Nm or N
     double residual;                       // largest constraint violation; m or rad
     int iterations;

@@ -1,0 +1,286 @@
+"""The equations of a mechanism as every formulation needs them: scaled, sparse, bound to arrays.
+
+Everything is divided by the force unit a0 and every row i scaled by w_i, with penalties alpha_i =
+a0 w_i^2, so that no penalty appears in the code: phi' = w phi, lam' = lam/(a0 w), mass' = M/a0,
+force' = Q/a0. Variables of the graph stand for what is stored: `phi r`, `phi_q r c`, `force i`, …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from codegen.dag import Expr, Graph
+from codegen.elimination import Entries
+from codegen.emit import Assign
+from codegen.forces import hold
+from codegen.mechanism import Mechanism
+from codegen.options import KernelOptions
+from codegen.penalty import penalties
+from codegen.precomputed import trigonometric
+from codegen.presolve import Presolved, presolve
+from codegen.program import Routine
+from codegen.system import System
+
+LARGE = 64  # coordinates; from here on routines are rolled into loops
+
+Terms = list[tuple[float, Expr]]
+
+
+@dataclass
+class Equations:
+    """Constraints with their derivatives, mass and forces, and where each lives.
+
+    Attributes
+    ----------
+    phi, phi_dot, phi_ddot : list of Expr
+        Scaled rows and their time derivatives, over q, qd, `qdd` and the guide inputs.
+    phi_q : dict of (row, coordinate) to Expr
+        Jacobian: constants, and variables of the stored nonzeros `slots`.
+    columns, rows : list of list of int
+        Rows of each coordinate, coordinates of each row.
+    mass : dict of (coordinate, coordinate) to Expr
+        Nonzeros of mass' over parameters, upper triangle; `in_mass` has those of each coordinate's
+        row, each with the coordinate that it multiplies.
+    force : list of Expr
+        A stored variable or zero per coordinate; `exact_force` is what they stand for.
+    bind, known, arrays
+        See `codegen.program.Program`.
+    """
+
+    mechanism: Mechanism
+    options: KernelOptions
+    presolved: Presolved
+    system: System
+    graph: Graph
+    names: list[str]
+    scale: list[float]
+    full_scale: list[float]
+    unit: float
+    is_large: bool
+    q: list[Expr]
+    qd: list[Expr]
+    qdd: list[Expr]
+    lam: list[Expr]
+    phi_var: list[Expr]
+    phi: list[Expr]
+    phi_dot: list[Expr] = field(default_factory=list)
+    phi_ddot: list[Expr] = field(default_factory=list)
+    phi_q: Entries = field(default_factory=dict)
+    slots: list[tuple[tuple[int, int], Expr]] = field(default_factory=list)
+    columns: list[list[int]] = field(default_factory=list)
+    rows: list[list[int]] = field(default_factory=list)
+    mass: Entries = field(default_factory=dict)
+    in_mass: list[list[tuple[tuple[int, int], int]]] = field(default_factory=list)
+    force: list[Expr] = field(default_factory=list)
+    exact_force: dict[int, Expr] = field(default_factory=dict)
+    moving: dict[Expr, Expr] = field(default_factory=dict)
+    guided: dict[Expr, Expr] = field(default_factory=dict)
+    shown: list[str] = field(default_factory=list)
+    bind: dict[Expr, str] = field(default_factory=dict)
+    known: dict[Expr, str] = field(default_factory=dict)
+    arrays: dict[str, int] = field(default_factory=dict)
+
+    def family(self, array: str, count: int) -> list[Expr]:
+        """Variables of an array, one an element."""
+        return [self.graph.var(f"{array} {i}") for i in range(count)]
+
+    def coordinate_array(self, array: str, where: str) -> list[Expr]:
+        """Variables of an array with one element a coordinate, bound to `where`."""
+        values = self.family(array, len(self.q))
+        self.bind |= {e: f"{where}[Q_{n}]" for e, n in zip(values, self.names, strict=True)}
+        return values
+
+    def transposed(self, i: int, y: Sequence[Expr], sign: float = 1.0) -> Terms:
+        """Terms of (phi_q^T y)_i."""
+        return [(sign, self.phi_q[r, i] * y[r]) for r in self.columns[i]]
+
+    def stored_mass(self, array: str, where: Callable[[int, tuple[int, int]], str]) -> Entries:
+        """Variables for multiples of the mass matrix's nonzeros, bound to `where(number, key)`."""
+        entries = {key: self.graph.var(f"{array} {key[0]} {key[1]}") for key in self.mass}
+        for number, (key, e) in enumerate(entries.items()):
+            self.bind[e] = where(number, key)
+        return entries
+
+    def times_mass(self, entries: Entries, i: int, values: Sequence[Expr]) -> Terms:
+        """Terms of (entries values)_i, with `entries` on the pattern of the mass matrix."""
+        return [(1.0, entries[key] * values[j]) for key, j in self.in_mass[i]]
+
+    def each(self, terms: Callable[[int], Terms]) -> list[Expr]:
+        """A sum of terms for each coordinate."""
+        return [self.graph.total(terms(i)) for i in range(len(self.q))]
+
+    def per_coordinate(self, array: str, values: list[Expr]) -> list[Assign]:
+        return [Assign(f"{array}[Q_{self.names[i]}]", value) for i, value in enumerate(values)]
+
+    def row_first(self, array: str, values: list[Expr]) -> list[Assign]:
+        """rhs = -phi_q^T of a value per row; a large mechanism stores the values between."""
+        y, stored = values, []
+        if self.is_large:
+            y = self.family(array, len(values))
+            self.bind |= {e: f"w->{array}[{r}]" for r, e in enumerate(y)}
+            stored = [Assign(f"w->{array}[{r}]", e, f"row {r}") for r, e in enumerate(values)]
+        self.arrays[array] = len(values) if self.is_large else 0
+        rhs = self.each(lambda i: self.transposed(i, y, -1.0))
+        return [*stored, *self.per_coordinate("w->rhs", rhs)]
+
+    def evaluate_routine(self) -> Routine:
+        """phi and phi_q at q."""
+        labels = [row.label for row in self.system.rows]
+        assigns = [
+            Assign(where, e, f"of {e.args[0].name or 'an angle'}")
+            for e, where in self.known.items()
+            if where.startswith("w->trig")
+        ]
+        by_row: list[list[Assign]] = [[] for _ in self.phi]
+        for number, ((r, _), entry) in enumerate(self.slots):
+            by_row[r].append(Assign(f"w->phi_q[{number}]", entry, f"row {r}: {labels[r]}"))
+        for r, value in enumerate(self.phi):
+            assigns.append(Assign(f"w->phi[{r}]", value, f"row {r}: {labels[r]}"))
+            assigns += by_row[r]
+        return Routine("evaluate", "phi and phi_q at q", assigns)
+
+    def force_assigns(self) -> list[Assign]:
+        return [
+            Assign(f"w->force[{n}]", e, f"on {self.names[i]}")
+            for n, (i, e) in enumerate(self.exact_force.items())
+        ]
+
+    def hold_routine(self) -> Routine:
+        title = "internal states of forces, and what they hold for the step"
+        return Routine("hold", title, hold(self.system))
+
+    def observe_assigns(self) -> list[Assign]:
+        """Outputs that are expressions."""
+        values = self.system.values
+        return [
+            Assign(f"w->observed[{n}]", self.graph.folded(values[path]), path)
+            for n, path in enumerate(self.shown)
+        ]
+
+    def observed(self) -> dict[Expr, str]:
+        values = self.system.values
+        return {values[path]: f"w->observed[{n}]" for n, path in enumerate(self.shown)}
+
+
+def equations(mechanism: Mechanism, options: KernelOptions) -> Equations:
+    """Scale and differentiate the equations of a mechanism."""
+    presolved = presolve(mechanism.system, wanted=options.presolve)
+    system = presolved.system
+    graph = system.graph
+    coordinates = system.coordinates
+    n_q, n_phi = len(coordinates), len(system.rows)
+    full_scale, unit = penalties(mechanism.system, options)
+    scale = [full_scale[r] for r in presolved.kept]
+    eq = Equations(
+        mechanism=mechanism,
+        options=options,
+        presolved=presolved,
+        system=system,
+        graph=graph,
+        names=[c.name for c in coordinates],
+        scale=scale,
+        full_scale=full_scale,
+        unit=unit,
+        is_large=n_q > LARGE,
+        q=[c.q for c in coordinates],
+        qd=[c.qd for c in coordinates],
+        qdd=[graph.var(f"qdd {i}") for i in range(n_q)],
+        lam=[graph.var(f"lam {r}") for r in range(n_phi)],
+        phi_var=[graph.var(f"phi {r}") for r in range(n_phi)],
+        phi=[graph.folded(row.phi, w) for w, row in zip(scale, system.rows, strict=True)],
+    )
+    _differentiate(eq)
+    _add_dynamics(eq)
+    _bind(eq)
+    return eq
+
+
+def _differentiate(eq: Equations) -> None:
+    graph, index_of = eq.graph, {v: i for i, v in enumerate(eq.q)}
+    eq.columns = [[] for _ in eq.q]
+    eq.rows = [[] for _ in eq.phi]
+    for r, value in enumerate(eq.phi):
+        for i in sorted(index_of[v] for v in graph.variables(value) if v in index_of):
+            entry = graph.folded(graph.diff(value, eq.q[i]))
+            if entry.is_zero:
+                continue
+            eq.columns[i].append(r)
+            eq.rows[r].append(i)
+            if entry.is_const:
+                eq.phi_q[r, i] = entry
+            else:
+                eq.slots.append(((r, i), entry))
+                eq.phi_q[r, i] = graph.var(f"phi_q {r} {eq.names[i]}")
+    # guide inputs move too
+    eq.moving = dict(zip(eq.q, eq.qd, strict=True))
+    for guide in eq.system.guides:
+        position, rate, acceleration = guide.inputs
+        eq.guided |= {position: rate, rate: acceleration}
+    both = eq.moving | eq.guided
+    for r, value in enumerate(eq.phi):
+        terms = [(1.0, eq.phi_q[r, i] * eq.qd[i]) for i in eq.rows[r]]
+        eq.phi_dot.append(graph.total([*terms, (1.0, graph.tangent(value, eq.guided))]))
+        rest = graph.folded(graph.tangent(graph.tangent(value, both), both))
+        terms = [(1.0, eq.phi_q[r, i] * eq.qdd[i]) for i in eq.rows[r]]
+        eq.phi_ddot.append(graph.total([*terms, (1.0, rest)]))
+        graph.stem(eq.phi_dot[r], f"phi_dot_{r}")
+        graph.stem(eq.phi_ddot[r], f"phi_ddot_{r}")
+
+
+def _add_dynamics(eq: Equations) -> None:
+    system, graph = eq.system, eq.graph
+    eq.mass = {key: system.mass[key] / eq.unit for key in sorted(system.mass)}
+    eq.in_mass = [[] for _ in eq.q]
+    for a, b in eq.mass:
+        eq.in_mass[a].append(((a, b), b))
+        if a != b:
+            eq.in_mass[b].append(((a, b), a))
+    keys = sorted(i for i, e in system.force.items() if not e.is_zero)
+    eq.exact_force = {i: graph.folded(system.force[i], 1.0 / eq.unit) for i in keys}
+    eq.force = [
+        graph.var(f"force {i}") if i in eq.exact_force else graph.zero for i in range(len(eq.q))
+    ]
+
+
+def _bind(eq: Equations) -> None:
+    """Where everything that is common to formulations lives."""
+    system, bind = eq.system, eq.bind
+    for c in system.coordinates:
+        bind |= {c.q: f"s->q[Q_{c.name}]", c.qd: f"s->qd[Q_{c.name}]"}
+        bind[eq.qdd[c.index]] = f"s->qdd[Q_{c.name}]"
+    for r in range(len(eq.phi)):
+        bind |= {eq.lam[r]: f"s->lam[{r}]", eq.phi_var[r]: f"w->phi[{r}]"}
+    for number, (key, _) in enumerate(eq.slots):
+        bind[eq.phi_q[key]] = f"w->phi_q[{number}]"
+    for number, i in enumerate(eq.exact_force):
+        bind[eq.force[i]] = f"w->force[{number}]"
+    for number, guide in enumerate(system.guides):
+        for part, var in enumerate(guide.inputs):
+            bind[var] = f"w->guide[{3 * number + part}]"
+    for array, quantities in (("par", system.parameters), ("signal", system.signals)):
+        for number, quantity in enumerate(quantities):
+            bind[quantity.var] = f"w->{array}[{number}]"
+    for number, quantity in enumerate(system.internals):
+        bind[quantity.var] = f"s->internal[{number}]"
+    for number, held in enumerate(system.held):
+        bind[held.var] = f"w->held[{number}]"
+    bind[system.step_s] = repr(eq.options.step_s)
+    eq.shown = [
+        o.path
+        for o in eq.mechanism.outputs
+        if o.kind == "path" and system.values[o.path] not in bind
+    ]
+    trig = trigonometric([*eq.phi, *(e for _, e in eq.slots)])
+    eq.known |= {e: f"w->trig[{number}]" for number, e in enumerate(trig)}
+    eq.arrays |= {
+        "guide": 3 * len(system.guides),
+        "signal": len(system.signals),
+        "par": len(system.parameters),
+        "held": len(system.held),
+        "force": len(eq.exact_force),
+        "observed": len(eq.shown),
+        "trig": len(trig),
+        "phi": len(eq.phi),
+        "phi_q": len(eq.slots),
+    }

@@ -1,0 +1,57 @@
+"""From the coordinates that are stepped back to every coordinate and multiplier of the mechanism."""
+
+from __future__ import annotations
+
+from codegen.dag import Expr
+from codegen.emit import Assign
+from codegen.formulations.equations import Equations
+from codegen.presolve import Presolved
+from codegen.program import Routine
+
+
+def unfold_routine(eq: Equations) -> Routine:
+    """`unfold(w, s)` fills `all_q`, `all_qd`, `all_qdd` and `all_lam`, on demand."""
+    presolved = eq.presolved
+    parts = {"q": presolved.q, "qd": presolved.qd, "qdd": presolved.spread(eq.qdd)}
+    assigns = [
+        Assign(f"w->all_{array}[{i}]", eq.graph.folded(e), array)
+        for array, values in parts.items()
+        for i, e in enumerate(values)
+    ]
+    found = multipliers(presolved, eq.lam, [eq.unit * w for w in eq.scale], eq.qdd)
+    assigns += [Assign(f"w->all_lam[{n}]", e, "lam") for n, e in enumerate(found)]
+    eq.arrays |= {f"all_{array}": len(values) for array, values in parts.items()}
+    eq.arrays["all_lam"] = len(found)
+    return Routine(
+        "unfold", "every coordinate and multiplier of the mechanism", assigns, False, True
+    )
+
+
+def multipliers(
+    presolved: Presolved, lam: list[Expr], lam_unit: list[float], qdd: list[Expr]
+) -> list[Expr]:
+    """Multipliers of all rows, in the units of their rows."""
+    full, graph = presolved.full, presolved.full.graph
+    found: dict[int, Expr] = {
+        r: u * e for r, e, u in zip(presolved.kept, lam, lam_unit, strict=True)
+    }
+    if presolved.removed:
+        # expressions of the full mechanism hold at the coordinates that the others determine
+        moves = {c.q: e for c, e in zip(full.coordinates, presolved.q, strict=True) if e is not c.q}
+        moves |= {
+            c.qd: e for c, e in zip(full.coordinates, presolved.qd, strict=True) if e is not c.qd
+        }
+        spread = presolved.spread(qdd)
+        rest = [graph.zero] * len(full.coordinates)
+        for i in presolved.dependent:
+            terms = [(1.0, full.force.get(i, graph.zero))]
+            for (a, b), e in full.mass.items():
+                if i in (a, b):
+                    terms.append((-1.0, e * spread[b if i == a else a]))
+            for r in presolved.kept:
+                slope = graph.diff(full.rows[r].phi, full.coordinates[i].q)
+                terms.append((-1.0, slope * found[r]))
+            rest[i] = graph.substitute(graph.total(terms), moves)
+        for r, e in zip(presolved.removed, presolved.recovered(rest), strict=True):
+            found[r] = e
+    return [found[r] for r in range(len(full.rows))]
