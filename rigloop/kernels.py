@@ -15,7 +15,8 @@ def kernel_options(block: MechanismBlock, step_s: float) -> KernelOptions:
     """Return how the kernel of a mechanism block integrates."""
     return KernelOptions(
         step_s=step_s,
-        rho_inf="trapezoidal" if block.integrator == "trapezoidal" else block.rho_inf,
+        integrator=block.integrator,
+        rho_inf=block.rho_inf,
         kappa=block.kappa,
         iterations=block.iterations,
         reaction=block.reaction,

@@ -185,7 +185,7 @@ def driver_torque(t):
 def test_driven_steering_follows_the_exact_motion(kernel, twin):
     found = []
     for step_s, made in ((2e-3, twin), (1e-3, kernel)):
-        module = made("steering_rack", step_s=step_s, rho_inf="trapezoidal")
+        module = made("steering_rack", step_s=step_s, integrator="trapezoidal")
         watch = coordinates(module, theta="wheel", omega="d_wheel", **STEERING)
         reference = exact("steering_torque_driven")
         mine, violation = errors(module, reference, watch, signal=driver_torque)

@@ -9,7 +9,7 @@ import pytest
 
 STEP_S = 1e-3
 PAPER = {
-    "rho_inf": "trapezoidal", "alpha": 1e9, "iterations": 10, "tolerance": 1e-6,
+    "integrator": "trapezoidal", "alpha": 1e9, "iterations": 10, "tolerance": 1e-6,
     "reaction": "paper",
 }  # fmt: skip
 
