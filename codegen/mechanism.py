@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -186,6 +187,8 @@ def _parameter(raw: Any, names: Mapping[str, Value]) -> Value:
     if isinstance(raw, str):
         return evaluate(raw, names)
     if isinstance(raw, int | float) and not isinstance(raw, bool):
+        if not math.isfinite(raw):
+            raise ArithmeticMistake("is not finite")
         return float(raw)
     if isinstance(raw, list) and len(raw) == 3:
         parts = [_parameter(part, names) for part in raw]

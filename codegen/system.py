@@ -9,6 +9,7 @@ once a step from its start.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 
 from codegen.affine import affine
@@ -120,6 +121,9 @@ class System:
         if isinstance(result, tuple):
             self.mistake(key, value, "is a vector", "write a number")
             return 1.0
+        if not math.isfinite(result):
+            self.mistake(key, value, "is not finite", "write a number")
+            return 1.0
         return result
 
     def vector(self, key: str, value: VectorValue) -> tuple[float, float, float]:
@@ -164,6 +168,14 @@ class System:
                 return (1.0, 0.0, 0.0)
         return self.vector(key, value)
 
+    def unit(self, key: str, value: VectorValue) -> tuple[float, float, float]:
+        """A constant direction, which must be of length 1."""
+        x, y, z = self.vector(key, value)
+        if abs(math.sqrt(x * x + y * y + z * z) - 1.0) > 1e-9:
+            self.mistake(key, value, "is not of length 1", "write unit(...)")
+            return (1.0, 0.0, 0.0)
+        return (x, y, z)
+
     def scalar(self, key: str, value: str, unit: str | None = None) -> Coordinate:
         """An angle or distance coordinate by name."""
         found = self.scalars.get(value)
@@ -193,9 +205,7 @@ class System:
 
     def on_body(self, key: str, name: str, value: VectorValue, *, is_point: bool) -> Vector:
         """A point or direction fixed on a body, given as it is in the file's pose."""
-        fixed = self.vector(key, value)
-        if not is_point and abs(sum(c * c for c in fixed) - 1.0) > 1e-9:
-            self.mistake(key, value, "is not of length 1", "write unit(...)")
+        fixed = self.vector(key, value) if is_point else self.unit(key, value)
         body = self.body("body", name)
         try:
             return (body.point if is_point else body.direction)(self.graph, fixed)
@@ -203,13 +213,27 @@ class System:
             self.mistake(key, value, str(error), "give the body another vector")
             return fixed
 
-    def tunable(self, key: str, value: Tunable) -> Expr:
+    def inertial(self, key: str, value: Tunable) -> Expr:
+        """A mass or moment of inertia: a run-time parameter, not below zero, and never a signal."""
+        if isinstance(value, Input):
+            remedy = "give a number; kernels take new masses as parameters"
+            self.mistake(key, None, "a mass cannot be an input signal", remedy)
+            value = 1.0
+        return self.tunable(key, value, least=0.0)
+
+    def tunable(
+        self, key: str, value: Tunable, *, least: float | None = None, above: float | None = None
+    ) -> Expr:
         """A run-time parameter with a default, or an input signal when the file says `{ input = ...
-        }`.
+        }`; the default must keep to the bounds.
         """
         path = "/".join([*self.at, key])
         is_signal = isinstance(value, Input)
         default = self.number(key, value.input if isinstance(value, Input) else value)
+        if least is not None and default < least:
+            self.mistake(key, default, f"is below {least:g}", f"give {least:g} or more")
+        if above is not None and default <= above:
+            self.mistake(key, default, f"is not above {above:g}", f"give more than {above:g}")
         quantity = Quantity(path, default, self.graph.var(path))
         (self.signals if is_signal else self.parameters).append(quantity)
         return quantity.var
@@ -230,17 +254,31 @@ class System:
         self.rows.append(Row("/".join(self.at) + (f" {label}" if label else ""), phi))
         return len(self.rows) - 1
 
-    def row_if_moving(self, label: str, phi: Expr | float) -> None:
+    def row_if_moving(self, label: str, phi: Expr | float) -> int | None:
         """Add a row unless nothing in it moves or another element has added the same one already:
-        the rows that keep a shape are shared by bodies that share points.
+        the rows that keep a shape are shared by bodies that share points. Returns its number if it
+        was added.
         """
         phi = self.graph.lift(phi)
         if phi.is_const:
             if abs(phi.value) > 1e-9:
                 remedy = "correct the fixed points or directions"
                 self.mistake("", None, f"{label}: cannot hold, nothing in it moves", remedy)
-        elif not any(row.phi is phi for row in self.rows):
-            self.row(label, phi)
+            return None
+        if any(row.phi is phi for row in self.rows):
+            return None
+        return self.row(label, phi)
+
+    def row_multiplier(self, number: int) -> Expr:
+        """Multiplier of a row after the step, in the row's own units: the row's force on the
+        mechanism is -phi_q^T of it. For values that outputs show only, never for forces.
+        """
+        return self.graph.var(f"row_lam {number}")
+
+    def reaction(self, number: int, coordinate: Coordinate) -> Expr:
+        """Force or torque of a row on a coordinate, in its positive direction."""
+        slope = self.graph.diff(self.rows[number].phi, coordinate.q)
+        return -slope * self.row_multiplier(number)
 
     def add_mass(self, a: Coordinate, b: Coordinate, mass: Expr) -> None:
         """Add to the symmetric mass matrix; an off-diagonal entry is given once."""

@@ -175,14 +175,15 @@ def _inertia(
     entry: Entry, axis: Vector | None, angle: Coordinate | None, made: body.Body, system: System
 ) -> None:
     """Mass entries: m w(c) w(c)^T + W S W^T, S = trace(I)/2 - I the second moments of mass."""
-    mass = system.tunable("mass_kg", entry.mass_kg)
+    mass = system.inertial("mass_kg", entry.mass_kg)
     centre = system.vector("centre_m", entry.centre_m)
     system.add_weight(_point(made, centre, system), mass)
     parts = _second_moments(entry, axis, system)
+    _require_physical(entry, sum((d * m for _, d, m in parts), np.zeros((3, 3))), system)
     try:
         w = made.weights((1.0, *centre))
         if axis is None:
-            _require_span(made, sum(default * moment for _, default, moment in parts))
+            _require_span(made, sum((d * m for _, d, m in parts), np.zeros((3, 3))))
     except ValueError as error:
         remedy = "give the body more points or vectors, or an `axis`"
         system.mistake("", None, f"its mass {error}", remedy)
@@ -229,7 +230,20 @@ def _point(made: body.Body, position: tuple[float, float, float], system: System
         return position  # told with the inertia
 
 
-def _require_span(made: body.Body, moment: np.ndarray | float) -> None:
+def _require_physical(entry: Entry, moment: np.ndarray, system: System) -> None:
+    """Masses are not negative, so no second moment is: no principal moment of inertia exceeds the
+    sum of the other two.
+    """
+    least = np.linalg.eigvalsh(moment)
+    if least[0] >= -1e-6 * max(abs(least[-1]), 1e-12):
+        return
+    principal = ", ".join(f"{value:.6g}" for value in np.sort(np.sum(least) - least))
+    problem = f"belongs to no body: of the principal moments {principal} one exceeds the other two"
+    remedy = "correct the inertia; it is about the centre of mass, products are those of the tensor"
+    system.mistake("inertia_kg_m2", entry.inertia_kg_m2, problem, remedy)
+
+
+def _require_span(made: body.Body, moment: np.ndarray) -> None:
     span = made.built[1:, made.built[0] == 0.0]
     outside = np.eye(3) - span @ np.linalg.pinv(span) if span.size else np.eye(3)
     size = float(np.max(np.abs(moment)))
@@ -273,4 +287,4 @@ def _second_moments(
         )
         return []
     across = (np.eye(3) - np.outer(axis, axis)) / 2.0
-    return [(system.tunable("inertia_kg_m2", default), default, across)] if default else []
+    return [(system.inertial("inertia_kg_m2", default), default, across)] if default else []
