@@ -56,7 +56,9 @@ class Body:
         """The body's point that was built at `position`; it moves on the body where that is an
         expression.
         """
-        fixed = [0.0 if isinstance(p, Expr) and not p.is_const else float(_number(p)) for p in position]
+        fixed = [
+            0.0 if isinstance(p, Expr) and not p.is_const else float(_number(p)) for p in position
+        ]
         found = self._combined(graph, (1.0, *fixed))
         for unit, p in zip(np.eye(3), position, strict=True):
             if isinstance(p, Expr) and not p.is_const:

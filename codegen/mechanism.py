@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from pydantic import ValidationError
 from codegen import outputs
 from codegen.arithmetic import ArithmeticMistake, Value, evaluate
 from codegen.assembly import assemble
-from codegen.elements import NAMING, registry, stage
+from codegen.elements import LAST_STAGE, NAMING, registry, stage
 from codegen.fields import Entry
 from codegen.outputs import Output
 from codegen.pose import require_mass
@@ -100,7 +101,7 @@ def parse(text: str, file: str) -> Mechanism:
     system = System(file, {}, (0.0, 0.0, 0.0))
     stem = Path(file).stem
     made = _read(document, system, stem)
-    if not system.mistakes:
+    if all(mistake.key.startswith("outputs") for mistake in system.mistakes):
         found = assemble(system, system.mistakes.append)
         names = [c.name for c in system.coordinates]
         q, qd = (dict(zip(names, map(float, x), strict=True)) for x in (found.q, found.qd))
@@ -178,8 +179,9 @@ def _parameters(table: Mapping[str, Any], system: System) -> None:
         try:
             system.names[name] = _parameter(raw, system.names)
         except ArithmeticMistake as error:
-            system.mistake(name, raw, str(error), "correct the expression")
-            system.names[name] = 1.0
+            if not any(system.is_excused(word) for word in re.findall(r"[A-Za-z_]\w*", str(raw))):
+                system.mistake(name, raw, str(error), "correct the expression")
+            system.failed.add(name)
     system.at = ()
 
 
@@ -198,6 +200,15 @@ def _parameter(raw: Any, names: Mapping[str, Value]) -> Value:
 
 
 def _element(element: ModuleType, table: str, name: str, raw: Any, system: System) -> None:
+    before = len(system.mistakes)
+    _add(element, table, name, raw, system)
+    if len(system.mistakes) > before:  # what builds on it is excused
+        system.failed.add(f"{table}.{name}")
+        if stage(element) < LAST_STAGE:
+            system.failed.add(name)
+
+
+def _add(element: ModuleType, table: str, name: str, raw: Any, system: System) -> None:
     system.at = (table, name)
     if not name.isidentifier():
         system.mistake("", None, "is not a name", "use letters, digits and _")

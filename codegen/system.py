@@ -10,6 +10,7 @@ once a step from its start.
 from __future__ import annotations
 
 import math
+import re
 from dataclasses import dataclass, field, replace
 
 from codegen.affine import affine
@@ -87,6 +88,7 @@ class System:
     graph: Graph = field(default_factory=Graph)
     at: tuple[str, ...] = ()
     mistakes: list[Mistake] = field(default_factory=list)
+    failed: set[str] = field(default_factory=set)
     coordinates: list[Coordinate] = field(default_factory=list)
     scalars: dict[str, Coordinate] = field(default_factory=dict)
     points: dict[str, Vector] = field(default_factory=dict)
@@ -108,7 +110,12 @@ class System:
     _owners: dict[Expr, Coordinate] = field(default_factory=dict)
     _at_start: dict[str, float] = field(default_factory=lambda: {"unknown": 0.0})
 
-    # what the file says -> what it means; a mistake is noted and a harmless value returned
+    # what the file says -> what it means; a mistake is noted and a harmless value returned; names
+    # of tables that have a mistake themselves are taken without another one
+
+    def is_excused(self, name: str) -> bool:
+        """Whether a name, or what it is part of (`P` of `P_x`), failed already."""
+        return name in self.failed or name.rpartition("_")[0] in self.failed
 
     def mistake(self, key: str, value: object, problem: str, remedy: str) -> None:
         path = ".".join([*self.at, key]) if key else ".".join(self.at)
@@ -143,7 +150,8 @@ class System:
         try:
             return evaluate(value, self.names)
         except ArithmeticMistake as error:
-            self.mistake(key, value, str(error), "correct the expression")
+            if not any(self.is_excused(word) for word in re.findall(r"[A-Za-z_]\w*", value)):
+                self.mistake(key, value, str(error), "correct the expression")
             return fallback
 
     def point(self, key: str, value: VectorValue) -> Vector:
@@ -153,9 +161,17 @@ class System:
                 return self.points[value]
             if value.isidentifier() and value not in self.names:
                 known = [*self.points, *self.names]
-                self.mistake(key, value, "unknown point", near(value, known))
-                return (0.0, 0.0, 0.0)
+                if not self.is_excused(value):
+                    self.mistake(key, value, "unknown point", near(value, known))
+                return self._somewhere(value)
         return self.vector(key, value)
+
+    def _somewhere(self, name: str) -> Vector:
+        """A point for one that failed; no two of them in one place, so that nothing else fails."""
+        axes = [self.graph.var(f"unknown {name} {axis}") for axis in "xyz"]
+        for k, axis in enumerate(axes):
+            self._at_start.setdefault(axis.name, math.sin(1.0 + k + len(self._at_start)))
+        return (axes[0], axes[1], axes[2])
 
     def direction(self, key: str, value: VectorValue) -> Vector:
         """A moving unit vector by name, or a fixed direction by arithmetic."""
@@ -164,7 +180,8 @@ class System:
                 return self.vectors[value]
             if value.isidentifier() and value not in self.names:
                 known = [*self.vectors, *self.names]
-                self.mistake(key, value, "unknown vector", near(value, known))
+                if not self.is_excused(value):
+                    self.mistake(key, value, "unknown vector", near(value, known))
                 return (1.0, 0.0, 0.0)
         return self.vector(key, value)
 
@@ -181,14 +198,15 @@ class System:
         found = self.scalars.get(value)
         kind = {"rad": "angle", "m": "distance", None: "angle or distance"}[unit]
         if found is None:
-            self.mistake(key, value, f"unknown {kind}", near(value, self.scalars))
+            if not self.is_excused(value):
+                self.mistake(key, value, f"unknown {kind}", near(value, self.scalars))
         elif unit is not None and found.unit != unit:
             known = [name for name, c in self.scalars.items() if c.unit == unit]
             self.mistake(key, value, f"is not an {kind}", near(value, known))
         else:
             return found
         dummy = self.graph.var("unknown")
-        return Coordinate(0, value, "rad", 0.0, 0.0, dummy, dummy)
+        return Coordinate(0, value, unit or "rad", 0.0, 0.0, dummy, dummy)
 
     def any_coordinate(self, key: str, value: str) -> Coordinate:
         """An angle, a distance or a point's coordinate (`B_y`) by name."""
@@ -199,7 +217,7 @@ class System:
         """A rigid body by name, or `ground`."""
         if value in self.bodies:
             return self.bodies[value]
-        if value != "ground":
+        if value != "ground" and not self.is_excused(value):
             self.mistake(key, value, "unknown body", near(value, [*self.bodies, "ground"]))
         return GROUND
 
