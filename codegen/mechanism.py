@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from codegen import outputs
 from codegen.arithmetic import ArithmeticMistake, Value, evaluate
 from codegen.assembly import assemble
-from codegen.elements import LAST_STAGE, NAMING, registry, stage
+from codegen.elements import LAST_STAGE, NAMING, in_order, registry, stage
 from codegen.fields import Entry
 from codegen.outputs import Output
 from codegen.pose import require_mass
@@ -146,16 +146,15 @@ def _read(document: dict[str, Any], system: System, stem: str) -> list[Output]:
     for key in unknown:
         system.mistake(key, None, "unknown table", near(key, [*elements, *TOP_KEYS]))
     tables = [key for key in document if key in elements]
-    tables.sort(key=lambda key: stage(elements[key]))  # stable
+    entries = [(key, *item) for key in tables for item in _table(document, key, system).items()]
     taken: dict[str, str] = dict.fromkeys(system.names, "parameters")
-    for table in tables:
-        for name, raw in _table(document, table, system).items():
-            if stage(elements[table]) in NAMING:
-                if name in taken:
-                    system.at = (table, name)
-                    system.mistake("", None, f"the name is used in {taken[name]}", "rename one")
-                taken[name] = table
-            _element(elements[table], table, name, raw, system)
+    for table, name, raw in in_order(entries):
+        if stage(elements[table]) in NAMING:
+            if name in taken:
+                system.at = (table, name)
+                system.mistake("", None, f"the name is used in {taken[name]}", "rename one")
+            taken[name] = table
+        _element(elements[table], table, name, raw, system)
     if not system.coordinates and not system.mistakes:
         system.at = ()
         system.mistake("file", None, "has no coordinates", "add a point, angle or distance")

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from codegen.affine import affine
@@ -95,6 +96,7 @@ class System:
     vectors: dict[str, Vector] = field(default_factory=dict)
     unit_vectors: dict[Vector, Row] = field(default_factory=dict)
     bodies: dict[str, Body] = field(default_factory=dict)
+    carriers: dict[Vector, set[str]] = field(default_factory=dict)  # bodies that it is fixed on
     rows: list[Row] = field(default_factory=list)
     guides: list[Guide] = field(default_factory=list)
     mass: dict[tuple[int, int], Expr] = field(default_factory=dict)
@@ -230,6 +232,11 @@ class System:
         except ValueError as error:
             self.mistake(key, value, str(error), "give the body another vector")
             return fixed
+
+    def carry(self, body: str, vectors: Iterable[Vector]) -> None:
+        """Note points and directions that are fixed on a body."""
+        for vector in vectors:
+            self.carriers.setdefault(vector, set()).add(body)
 
     def inertial(self, key: str, value: Tunable) -> Expr:
         """A mass or moment of inertia: a run-time parameter, not below zero, and never a signal."""

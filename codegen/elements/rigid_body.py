@@ -70,7 +70,8 @@ def add(entry: Entry, name: str, system: System) -> None:
         built.append((0.0, *axis))
     made = body.make(generators, built)
     system.bodies[name] = made
-    _shape_rows(arms, labels, basis, axis, made, system)
+    _shape_rows(arms, labels, basis, axis, made, _held(vectors, points, system), system)
+    system.carry(name, [*points, *vectors])
     angle = None
     if entry.angle is not None:
         if axis is None or not basis or body.is_moving(points[0]):
@@ -109,12 +110,18 @@ def _basis(arms: list[Vector], axis: Vector | None, system: System) -> list[int]
     return chosen
 
 
-def _shape_rows(arms, labels, basis, axis, made, system) -> None:
+def _held(vectors: list[Vector], points: list[Vector], system: System) -> list[set[str]]:
+    """Other bodies that each arm is fixed on: what two arms share, keeps their angle already."""
+    on = [system.carriers.get(point, set()) for point in points]
+    return [*(system.carriers.get(v, set()) for v in vectors), *(on[0] & end for end in on[1:])]
+
+
+def _shape_rows(arms, labels, basis, axis, made, held, system) -> None:
     graph = system.graph
     for position, i in enumerate(basis):
         for j in basis[: position + 1]:
-            if i == j and arms[i] in system.unit_vectors:
-                continue  # brings its own row
+            if (i == j and arms[i] in system.unit_vectors) or held[i] & held[j]:
+                continue  # brings its own row, or another body has it
             a, b = _signed(arms[i]), _signed(arms[j])
             was = dot(_built(a, system), _built(b, system))
             scale = max(np.linalg.norm(_built(a, system)), np.linalg.norm(_built(b, system)))
