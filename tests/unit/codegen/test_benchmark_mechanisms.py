@@ -246,3 +246,299 @@ def test_bricard_moves_though_its_rows_are_redundant(twin):
     assert error < 5e-5
     assert rate_error < 5e-4
     assert drift < 1e-3  # of some 40 J
+
+
+# flyball governor: spin and opening as coordinates
+
+
+def governor_places(q):
+    """Balls, sleeve height; the arms open by q[1], the spindle has turned by q[0]."""
+    out = np.array([np.cos(q[0]), np.sin(q[0]), 0.0])
+    arm = np.sin(q[1]) * out + np.array([0.0, 0.0, -1.0]) * np.cos(q[1])
+    other = -np.sin(q[1]) * out + np.array([0.0, 0.0, -1.0]) * np.cos(q[1])
+    return arm, other, -np.cos(q[1])
+
+
+def governor_inertial(q):
+    right, left, sleeve = governor_places(q)
+    parts = [*rod(1.0, np.zeros(3), right), *rod(1.0, np.zeros(3), left)]
+    parts += [*(math.sqrt(5.0) * right), *(math.sqrt(5.0) * left)]
+    return np.array([*parts, math.sqrt(3.0) * sleeve, math.sqrt(0.02) * q[0]])
+
+
+def governor_energy(q):
+    _, _, sleeve = governor_places(q)
+    weight = 9.81 * (2 * (5.0 + 0.5) * -np.cos(q[1]) + 3.0 * sleeve)
+    return weight + 4e5 * (-sleeve - math.cos(math.radians(30))) ** 2
+
+
+def governor_damper(q, qd):
+    slope = math.sin(q[1])
+    return np.array([0.0, -4e4 * slope**2 * qd[1]])
+
+
+def test_stiff_governor_opens_as_it_should(kernel):
+    assert assemble(load("governor")).dof == 2
+    times = np.array([0.05, 0.2, 0.5])
+    start = [0.0, math.radians(30)]
+    q, qd = motion(
+        governor_inertial, start, [2 * math.pi, 0.0], times, governor_energy, governor_damper
+    )
+    modules = [kernel("governor", step_s=h) for h in (2e-3, 1e-3)]
+    places = []
+    for a, b in zip(q, qd, strict=True):
+        place = lambda z: np.array([z[0], governor_places(z)[2], *governor_places(z)[0]])  # noqa: E731
+        places.append((place(a), rates(place, a, b)))
+    names = ["spin", "sleeve_z", "right_x", "right_y", "right_z"]
+    (error, rate_error), _ = compared(modules, names, times, places)
+    assert error < 1e-5
+    assert rate_error < 1e-3
+
+
+# spatial slider-crank: a crank across the slider's line, a slender coupler on two ball joints
+
+
+def crank_places(q):
+    pin = np.array([0.0, 0.1 - 0.08 * np.sin(q[0]), 0.12 + 0.08 * np.cos(q[0])])
+    slider = np.array([np.sqrt(0.09 - pin[1] ** 2 - pin[2] ** 2), 0.0, 0.0])
+    return pin, slider
+
+
+def crank_inertial(q):
+    pin, slider = crank_places(q)
+    half = np.array([0.0, 0.1, 0.12]) / 2 + pin / 2
+    along = slider - pin
+    parts = [*(math.sqrt(0.12) * half), 0.01 * q[0]]
+    parts += [*(math.sqrt(0.5) * (pin + slider) / 2), *(math.sqrt(0.004) / 0.3 * along)]
+    return np.array([*parts, *(math.sqrt(2.0) * slider)])
+
+
+def spatial_slider_crank():
+    made = MechanismBuilder("spatial_crank", gravity_m_s2=(0, 0, -9.81))
+    made.parameter("pin", [0, 0.1, 0.2]).parameter("slider", ["sqrt(0.09 - 0.05)", 0, 0])
+    made.parameter("n", "unit(slider - pin)").parameter("side", "unit(cross(n, (1, 0, 0)))")
+    made.point("P", position_m="pin", moves="yz").point("S", position_m="slider", moves="x")
+    made.angle("crank", initial_rate_rad_s=6.0)
+    body = {"axis": (1, 0, 0), "angle": "crank"}
+    made.rigid_body(
+        "wheel", points=[(0, 0.1, 0.12), "P"], mass_kg=0.12, centre_m=(0, 0.1, 0.16),
+        inertia_kg_m2=1e-4, **body,
+    )  # fmt: skip
+    made.rigid_body(
+        "coupler", points=["P", "S"], mass_kg=0.5, centre_m="(pin + slider) / 2",
+        inertia_kg_m2=(0, 0.004, 0.004), axes=("n", "side"),
+    )  # fmt: skip
+    return made.mass("S", point="S", mass_kg=2.0).output("energy_j", "energy")
+
+
+def test_spatial_slider_crank(twin, tmp_path):
+    made = spatial_slider_crank()
+    assert assemble(made.build()).dof == 1
+    times = np.array([0.2, 0.5, 1.0])
+
+    def energy(q):
+        pin, slider = crank_places(q)
+        return 9.81 * (0.12 * (0.06 + pin[2] / 2) + 0.25 * (pin[2] + slider[2]))
+
+    q, qd = motion(crank_inertial, [0.0], [6.0], times, energy)
+    modules = [twin(made.save(tmp_path), step_s=h) for h in (1e-3, 5e-4)]
+    place = lambda z: np.array([z[0], crank_places(z)[1][0]])  # noqa: E731
+    places = [(place(a), rates(place, a, b)) for a, b in zip(q, qd, strict=True)]
+    (error, rate_error), drift = compared(modules, ["crank", "S_x"], times, places)
+    assert error < 2e-4
+    assert rate_error < 2e-3
+    assert drift < 1e-4
+
+
+# six-bar of Stephenson: a four-bar whose coupler point moves a second rocker
+
+
+def six_bar_places(q):
+    a = 0.3 * np.array([np.cos(q[0]), np.sin(q[0])])
+    b = circles(a, 0.9, np.array([1.0, 0.0]), 0.8, 1.0)
+    along = (b - a) / 0.9
+    c = a + 0.45 * along + 0.35 * np.array([-along[1], along[0]])
+    d = circles(c, 1.1, np.array([1.6, 0.4]), 0.8, 1.0)
+    return a, b, c, d
+
+
+def six_bar_inertial(q):
+    a, b, c, d = six_bar_places(q)
+    o = np.array([0.0, 0.0])
+    coupler = [*(math.sqrt(2.0) * (a + b + c) / 3.0), math.sqrt(0.08) * angle_of(b - a)]
+    bars = [(3.0, o, a), (1.5, np.array([1.0, 0.0]), b), (1.0, c, d), (1.2, np.array([1.6, 0.4]), d)]
+    return np.array([*coupler, *(x for m, p, r in bars for x in rod(m, p, r))])
+
+
+def six_bar_energy(q):
+    a, b, c, d = six_bar_places(q)
+    return 9.81 * (2.0 * (a + b + c)[1] / 3 + 1.5 * a[1] + 0.75 * b[1] + 0.5 * (c + d)[1] + 0.6 * (d[1] + 0.4))
+
+
+def test_six_bar_turns_through(twin, tmp_path):
+    a, b, c, d = (np.array([*p, 0.0]) for p in six_bar_places(np.array([0.4])))
+    made = MechanismBuilder("six_bar", gravity_m_s2=(0, -9.81, 0))
+    for name, at in (("A", a), ("B", b), ("C", c), ("D", d)):
+        made.point(name, position_m=at, moves="xy")
+    made.angle("crank", initial_rad=0.4, initial_rate_rad_s=9.0)
+    made.rotation("crank", angle="crank", point="A", centre_m=(0, 0, 0), axis=(0, 0, 1), zero=(1, 0, 0))
+    made.rigid_body(
+        "coupler", points=["A", "B", "C"], axis=(0, 0, 1), mass_kg=2.0,
+        centre_m=(a + b + c) / 3, inertia_kg_m2=0.08,
+    )  # fmt: skip
+    for name, mass, ends in (
+        ("crank", 3.0, [(0, 0, 0), "A"]), ("rocker", 1.5, [(1, 0, 0), "B"]),
+        ("link", 1.0, ["C", "D"]), ("output", 1.2, [(1.6, 0.4, 0), "D"]),
+    ):  # fmt: skip
+        made.constant_distance(name, points=ends).uniform_rod(name, points=ends, mass_kg=mass)
+    made.output("energy_j", "energy")
+    found = assemble(made.build())
+    assert (found.dof, found.redundant) == (1, ())
+    times = np.array([0.3, 0.8, 1.5])
+    q, qd = motion(six_bar_inertial, [0.4], [9.0], times, six_bar_energy)
+    place = lambda z: np.array([z[0], *six_bar_places(z)[3]])  # noqa: E731
+    places = [(place(x), rates(place, x, v)) for x, v in zip(q, qd, strict=True)]
+    modules = [twin(made.save(tmp_path), step_s=h) for h in (1e-3, 5e-4)]
+    (error, rate_error), drift = compared(modules, ["crank", "D_x", "D_y"], times, places)
+    assert error < 1e-3
+    assert rate_error < 2e-2
+    assert drift < 5e-3
+
+
+# a platform on three parallel legs, six hinges of general bodies
+
+
+def test_platform_on_six_parallel_hinges(kernel, tmp_path):
+    def general(made, name, at, mass, inertia):
+        made.point(name, position_m=at)
+        for letter, direction in (("u", (1, 0, 0)), ("v", (0, 1, 0)), ("w", (0, 0, 1))):
+            made.unit_vector(f"{name}_{letter}", direction=direction)
+        made.rigid_body(
+            name, points=[name], vectors=[f"{name}_{k}" for k in "uvw"], mass_kg=mass,
+            centre_m=at, inertia_kg_m2=inertia,
+        )  # fmt: skip
+
+    made = MechanismBuilder("platform", gravity_m_s2=(0, -9.81, 0))
+    tilt, length = 0.7, 0.8
+    down = length * np.array([math.sin(tilt), -math.cos(tilt), 0])
+    feet = [np.array(p) for p in ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.4, 0.0, 0.9))]
+    general(made, "plate", np.mean(feet, axis=0) + down, 4.0, (0.3, 0.2, 0.4))
+    for k, foot in enumerate(feet):
+        # a leg that is as heavy along every axis across it: its own axis does not matter here
+        general(made, f"leg{k}", foot + down / 2, 1.5, (0.08, 0.08, 0.08))
+        axis = {"axis": (0, 0, 1)}
+        made.revolute(f"foot{k}", bodies=[f"leg{k}", "ground"], point_m=foot, **axis)
+        made.revolute(f"top{k}", bodies=["plate", f"leg{k}"], point_m=foot + down, **axis)
+    made.output("energy_j", "energy")
+    found = assemble(made.build())
+    assert found.dof == 1
+    # 4 bodies with 6 freedoms, 6 hinges of 5 rows: -6 by counting, 1 in truth
+    assert len(found.redundant) == 7
+    assert all("revolute/" in redundant.row for redundant in found.redundant)
+
+    def inertial(q):
+        leg = length * np.array([np.sin(q[0]), -np.cos(q[0])])
+        parts = [*(math.sqrt(3 * 1.5) * leg / 2), math.sqrt(3 * 0.08) * q[0], *(2.0 * leg)]
+        return np.array(parts)
+
+    def energy(q):
+        return -9.81 * length * np.cos(q[0]) * (4.0 + 3 * 1.5 / 2)
+
+    times = np.array([0.5, 1.0, 2.0])
+    q, qd = motion(inertial, [tilt], [0.0], times, energy)
+    place = lambda z: np.mean(feet, axis=0) + length * np.array([np.sin(z[0]), -np.cos(z[0]), 0 * z[0]])  # noqa: E731
+    places = [(place(x), rates(place, x, v)) for x, v in zip(q, qd, strict=True)]
+    path = made.save(tmp_path)
+    modules = [kernel(path, step_s=h) for h in (4e-3, 2e-3)]
+    names = ["plate_x", "plate_y", "plate_z"]
+    (error, rate_error), drift = compared(modules, names, times, places)
+    assert error < 1e-4
+    assert rate_error < 1e-3
+    assert drift < 1e-3
+
+
+# an arm of four general bodies whose hinges stand across each other
+
+ARM_LINK, ARM_MASS = np.array([0.4, 0.1, 0.0]), 1.3
+ARM_AXES = np.array([(0, 0, 1), (0, 1, 0), (1, 0, 0), (0, 0.6, 0.8)])
+ARM_CENTRE, ARM_INERTIA = np.array([0.2, 0.08, -0.05]), np.array([0.02, 0.05, 0.06])
+
+
+def arm_inertial(q):
+    turns, place = chain(q, ARM_AXES, [ARM_LINK] * 4)
+    second = np.sum(ARM_INERTIA) / 2.0 - ARM_INERTIA
+    parts = []
+    for rotation, at in zip(turns, place, strict=False):
+        parts.append(math.sqrt(ARM_MASS) * (at + rotation @ ARM_CENTRE))
+        parts += list((rotation * np.sqrt(second)).T)
+    return np.concatenate(parts)
+
+
+def arm_energy(q):
+    turns, place = chain(q, ARM_AXES, [ARM_LINK] * 4)
+    return 9.81 * ARM_MASS * sum(
+        (at + rotation @ ARM_CENTRE)[2] for rotation, at in zip(turns, place, strict=False)
+    )
+
+
+def test_spatial_arm_of_general_bodies(twin, tmp_path):
+    made = MechanismBuilder("arm", gravity_m_s2=(0, 0, -9.81))
+    before = "ground"
+    for k in range(4):
+        at = k * ARM_LINK
+        made.point(f"P{k}", position_m=at + [0.1, 0, 0])  # not the hinge: all rows are needed
+        for letter, direction in (("u", (1, 0, 0)), ("v", (0, 1, 0)), ("w", (0, 0, 1))):
+            made.unit_vector(f"{letter}{k}", direction=direction)
+        made.rigid_body(
+            f"b{k}", points=[f"P{k}"], vectors=[f"u{k}", f"v{k}", f"w{k}"], mass_kg=ARM_MASS,
+            centre_m=at + ARM_CENTRE, inertia_kg_m2=ARM_INERTIA,
+        )  # fmt: skip
+        made.angle(f"a{k}", initial_rate_rad_s=[1.0, -2.0, 0.5, 3.0][k])
+        made.revolute(f"h{k}", bodies=[f"b{k}", before], point_m=at, axis=ARM_AXES[k], angle=f"a{k}")
+        before = f"b{k}"
+    made.output("energy_j", "energy")
+    found = assemble(made.build())
+    assert (found.dof, found.redundant) == (4, ())
+    times = np.array([0.2, 0.5])
+    q, qd = motion(arm_inertial, np.zeros(4), np.array([1.0, -2.0, 0.5, 3.0]), times, arm_energy)
+    modules = [twin(made.save(tmp_path), step_s=h) for h in (2e-3, 1e-3)]
+    names = [f"a{k}" for k in range(4)]
+    (error, rate_error), drift = compared(modules, names, times, list(zip(q, qd, strict=True)))
+    assert error < 2e-4
+    assert rate_error < 4e-3
+    assert drift < 2e-3
+
+
+@pytest.mark.parametrize("count", [2, 30])
+def test_chains_of_rods(kernel, tmp_path, count):
+    length = 1.0 / count
+    made = MechanismBuilder(f"chain_{count}", gravity_m_s2=(0, -9.81, 0))
+    for k in range(count):
+        made.point(f"P{k}", position_m=((k + 1) * length, 0, 0), moves="xy")
+        ends = [f"P{k - 1}" if k else (0, 0, 0), f"P{k}"]
+        made.constant_distance(f"rod{k}", points=ends).uniform_rod(f"rod{k}", points=ends, mass_kg=0.1)
+    made.output("energy_j", "energy")
+
+    def joints(q):
+        steps = length * np.array([np.cos(q), np.sin(q)])
+        return np.concatenate([np.zeros((2, 1)), np.cumsum(steps, axis=1)], axis=1)
+
+    def inertial(q):
+        place = joints(q)
+        middle, along = (place[:, 1:] + place[:, :-1]) / 2, place[:, 1:] - place[:, :-1]
+        return np.concatenate([math.sqrt(0.1) * middle, math.sqrt(0.1 / 12) * along]).ravel()
+
+    def energy(q):
+        place = joints(q)
+        return 0.981 * np.sum(place[1, 1:] + place[1, :-1]) / 2
+
+    times = np.array([0.1, 0.2, 0.3])
+    q, qd = motion(inertial, np.zeros(count), np.zeros(count), times, energy)
+    names = [f"P{count - 1}_x", f"P{count - 1}_y"]
+    places = [(joints(a)[:, -1], rates(lambda z: joints(z)[:, -1], a, b)) for a, b in zip(q, qd, strict=True)]
+    path = made.save(tmp_path)
+    modules = [kernel(path, step_s=h) for h in (2e-3, 1e-3)]
+    (error, rate_error), drift = compared(modules, names, times, places)
+    assert error < 1e-4
+    assert rate_error < 5e-3
+    assert drift < 1e-3
