@@ -117,7 +117,7 @@ def assemble(system: System, report: Callable[[Mistake], None] | None = None) ->
     guided = {guide.row for guide in system.guides}
     free_rows = [r for r in range(len(labels)) if r not in guided]
     if free_rows and np.max(np.abs(jac[free_rows] @ qd), initial=0.0) > CLOSED:
-        qd = qd - _least(jac[free_rows], jac[free_rows] @ qd)
+        qd = _consistent(jac[free_rows], qd)
 
     redundant, is_singular = [], False
     rank = space.rank
@@ -140,6 +140,20 @@ def _raise(mistake: Mistake) -> None:
 
 def _least(jac: np.ndarray, right: np.ndarray) -> np.ndarray:
     return np.linalg.lstsq(jac, right, rcond=1e-9)[0]
+
+
+def _consistent(jac: np.ndarray, qd: np.ndarray) -> np.ndarray:
+    """Rates that the rows allow: those that the file gives, and what follows from them; where they
+    contradict each other, the nearest ones.
+    """
+    open_rate = jac @ qd
+    follows = qd == 0.0
+    made = qd.copy()
+    made[follows] -= _least(jac[:, follows], open_rate)
+    made[np.abs(made) < 1e-14 * np.max(np.abs(made))] = 0.0  # round-off
+    if np.max(np.abs(jac @ made), initial=0.0) <= CLOSED * max(1.0, float(np.max(np.abs(qd)))):
+        return made
+    return qd - _least(jac, open_rate)
 
 
 def _close(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

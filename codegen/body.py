@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.dag import Expr, Graph
-from codegen.vectors import Vector
+from codegen.vectors import Vector, plus, times
 
 OFF_SPAN = 1e-9
 
@@ -52,9 +52,19 @@ class Body:
             raise ValueError("lies outside what the body's points and vectors span")
         return w
 
-    def point(self, graph: Graph, position: Sequence[float]) -> Vector:
-        """The body's point that was built at `position`."""
-        return self._combined(graph, (1.0, *position))
+    def point(self, graph: Graph, position: Vector) -> Vector:
+        """The body's point that was built at `position`; it moves on the body where that is an
+        expression.
+        """
+        fixed = [
+            0.0 if isinstance(p, Expr) and not p.is_const else float(_number(p)) for p in position
+        ]
+        found = self._combined(graph, (1.0, *fixed))
+        for unit, p in zip(np.eye(3), position, strict=True):
+            if isinstance(p, Expr) and not p.is_const:
+                along = self.direction(graph, [float(u) for u in unit])
+                found = plus(found, times(p, along))
+        return found
 
     def direction(self, graph: Graph, direction: Sequence[float]) -> Vector:
         """The body's direction that was built as `direction`."""
@@ -88,6 +98,10 @@ def tidy(values: np.ndarray) -> np.ndarray:
     rounded = np.array([float(f"{v:.14g}") for v in values.ravel()]).reshape(values.shape)
     whole = np.round(rounded)
     return np.where(np.abs(rounded - whole) < 1e-13 * size, whole, rounded)
+
+
+def _number(value: Expr | float) -> float:
+    return value.value if isinstance(value, Expr) else value
 
 
 def is_moving(vector: Vector) -> bool:

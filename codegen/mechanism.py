@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import math
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +17,7 @@ from pydantic import ValidationError
 from codegen import outputs
 from codegen.arithmetic import ArithmeticMistake, Value, evaluate
 from codegen.assembly import assemble
-from codegen.elements import NAMING, registry, stage
+from codegen.elements import LAST_STAGE, NAMING, in_order, registry, stage
 from codegen.fields import Entry
 from codegen.outputs import Output
 from codegen.pose import require_mass
@@ -99,7 +101,7 @@ def parse(text: str, file: str) -> Mechanism:
     system = System(file, {}, (0.0, 0.0, 0.0))
     stem = Path(file).stem
     made = _read(document, system, stem)
-    if not system.mistakes:
+    if all(mistake.key.startswith("outputs") for mistake in system.mistakes):
         found = assemble(system, system.mistakes.append)
         names = [c.name for c in system.coordinates]
         q, qd = (dict(zip(names, map(float, x), strict=True)) for x in (found.q, found.qd))
@@ -144,16 +146,15 @@ def _read(document: dict[str, Any], system: System, stem: str) -> list[Output]:
     for key in unknown:
         system.mistake(key, None, "unknown table", near(key, [*elements, *TOP_KEYS]))
     tables = [key for key in document if key in elements]
-    tables.sort(key=lambda key: stage(elements[key]))  # stable
+    entries = [(key, *item) for key in tables for item in _table(document, key, system).items()]
     taken: dict[str, str] = dict.fromkeys(system.names, "parameters")
-    for table in tables:
-        for name, raw in _table(document, table, system).items():
-            if stage(elements[table]) in NAMING:
-                if name in taken:
-                    system.at = (table, name)
-                    system.mistake("", None, f"the name is used in {taken[name]}", "rename one")
-                taken[name] = table
-            _element(elements[table], table, name, raw, system)
+    for table, name, raw in in_order(entries):
+        if stage(elements[table]) in NAMING:
+            if name in taken:
+                system.at = (table, name)
+                system.mistake("", None, f"the name is used in {taken[name]}", "rename one")
+            taken[name] = table
+        _element(elements[table], table, name, raw, system)
     if not system.coordinates and not system.mistakes:
         system.at = ()
         system.mistake("file", None, "has no coordinates", "add a point, angle or distance")
@@ -177,8 +178,9 @@ def _parameters(table: Mapping[str, Any], system: System) -> None:
         try:
             system.names[name] = _parameter(raw, system.names)
         except ArithmeticMistake as error:
-            system.mistake(name, raw, str(error), "correct the expression")
-            system.names[name] = 1.0
+            if not any(system.is_excused(word) for word in re.findall(r"[A-Za-z_]\w*", str(raw))):
+                system.mistake(name, raw, str(error), "correct the expression")
+            system.failed.add(name)
     system.at = ()
 
 
@@ -186,6 +188,8 @@ def _parameter(raw: Any, names: Mapping[str, Value]) -> Value:
     if isinstance(raw, str):
         return evaluate(raw, names)
     if isinstance(raw, int | float) and not isinstance(raw, bool):
+        if not math.isfinite(raw):
+            raise ArithmeticMistake("is not finite")
         return float(raw)
     if isinstance(raw, list) and len(raw) == 3:
         parts = [_parameter(part, names) for part in raw]
@@ -195,6 +199,15 @@ def _parameter(raw: Any, names: Mapping[str, Value]) -> Value:
 
 
 def _element(element: ModuleType, table: str, name: str, raw: Any, system: System) -> None:
+    before = len(system.mistakes)
+    _add(element, table, name, raw, system)
+    if len(system.mistakes) > before:  # what builds on it is excused
+        system.failed.add(f"{table}.{name}")
+        if stage(element) < LAST_STAGE:
+            system.failed.add(name)
+
+
+def _add(element: ModuleType, table: str, name: str, raw: Any, system: System) -> None:
     system.at = (table, name)
     if not name.isidentifier():
         system.mistake("", None, "is not a name", "use letters, digits and _")

@@ -9,6 +9,9 @@ once a step from its start.
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from codegen.affine import affine
@@ -86,12 +89,14 @@ class System:
     graph: Graph = field(default_factory=Graph)
     at: tuple[str, ...] = ()
     mistakes: list[Mistake] = field(default_factory=list)
+    failed: set[str] = field(default_factory=set)
     coordinates: list[Coordinate] = field(default_factory=list)
     scalars: dict[str, Coordinate] = field(default_factory=dict)
     points: dict[str, Vector] = field(default_factory=dict)
     vectors: dict[str, Vector] = field(default_factory=dict)
     unit_vectors: dict[Vector, Row] = field(default_factory=dict)
     bodies: dict[str, Body] = field(default_factory=dict)
+    carriers: dict[Vector, set[str]] = field(default_factory=dict)  # bodies that it is fixed on
     rows: list[Row] = field(default_factory=list)
     guides: list[Guide] = field(default_factory=list)
     mass: dict[tuple[int, int], Expr] = field(default_factory=dict)
@@ -107,7 +112,12 @@ class System:
     _owners: dict[Expr, Coordinate] = field(default_factory=dict)
     _at_start: dict[str, float] = field(default_factory=lambda: {"unknown": 0.0})
 
-    # what the file says -> what it means; a mistake is noted and a harmless value returned
+    # what the file says -> what it means; a mistake is noted and a harmless value returned; names
+    # of tables that have a mistake themselves are taken without another one
+
+    def is_excused(self, name: str) -> bool:
+        """Whether a name, or what it is part of (`P` of `P_x`), failed already."""
+        return name in self.failed or name.rpartition("_")[0] in self.failed
 
     def mistake(self, key: str, value: object, problem: str, remedy: str) -> None:
         path = ".".join([*self.at, key]) if key else ".".join(self.at)
@@ -119,6 +129,9 @@ class System:
         result = self._arithmetic(key, value, 1.0)
         if isinstance(result, tuple):
             self.mistake(key, value, "is a vector", "write a number")
+            return 1.0
+        if not math.isfinite(result):
+            self.mistake(key, value, "is not finite", "write a number")
             return 1.0
         return result
 
@@ -139,7 +152,8 @@ class System:
         try:
             return evaluate(value, self.names)
         except ArithmeticMistake as error:
-            self.mistake(key, value, str(error), "correct the expression")
+            if not any(self.is_excused(word) for word in re.findall(r"[A-Za-z_]\w*", value)):
+                self.mistake(key, value, str(error), "correct the expression")
             return fallback
 
     def point(self, key: str, value: VectorValue) -> Vector:
@@ -149,9 +163,17 @@ class System:
                 return self.points[value]
             if value.isidentifier() and value not in self.names:
                 known = [*self.points, *self.names]
-                self.mistake(key, value, "unknown point", near(value, known))
-                return (0.0, 0.0, 0.0)
+                if not self.is_excused(value):
+                    self.mistake(key, value, "unknown point", near(value, known))
+                return self._somewhere(value)
         return self.vector(key, value)
+
+    def _somewhere(self, name: str) -> Vector:
+        """A point for one that failed; no two of them in one place, so that nothing else fails."""
+        axes = [self.graph.var(f"unknown {name} {axis}") for axis in "xyz"]
+        for k, axis in enumerate(axes):
+            self._at_start.setdefault(axis.name, math.sin(1.0 + k + len(self._at_start)))
+        return (axes[0], axes[1], axes[2])
 
     def direction(self, key: str, value: VectorValue) -> Vector:
         """A moving unit vector by name, or a fixed direction by arithmetic."""
@@ -160,23 +182,33 @@ class System:
                 return self.vectors[value]
             if value.isidentifier() and value not in self.names:
                 known = [*self.vectors, *self.names]
-                self.mistake(key, value, "unknown vector", near(value, known))
+                if not self.is_excused(value):
+                    self.mistake(key, value, "unknown vector", near(value, known))
                 return (1.0, 0.0, 0.0)
         return self.vector(key, value)
+
+    def unit(self, key: str, value: VectorValue) -> tuple[float, float, float]:
+        """A constant direction, which must be of length 1."""
+        x, y, z = self.vector(key, value)
+        if abs(math.sqrt(x * x + y * y + z * z) - 1.0) > 1e-9:
+            self.mistake(key, value, "is not of length 1", "write unit(...)")
+            return (1.0, 0.0, 0.0)
+        return (x, y, z)
 
     def scalar(self, key: str, value: str, unit: str | None = None) -> Coordinate:
         """An angle or distance coordinate by name."""
         found = self.scalars.get(value)
         kind = {"rad": "angle", "m": "distance", None: "angle or distance"}[unit]
         if found is None:
-            self.mistake(key, value, f"unknown {kind}", near(value, self.scalars))
+            if not self.is_excused(value):
+                self.mistake(key, value, f"unknown {kind}", near(value, self.scalars))
         elif unit is not None and found.unit != unit:
             known = [name for name, c in self.scalars.items() if c.unit == unit]
             self.mistake(key, value, f"is not an {kind}", near(value, known))
         else:
             return found
         dummy = self.graph.var("unknown")
-        return Coordinate(0, value, "rad", 0.0, 0.0, dummy, dummy)
+        return Coordinate(0, value, unit or "rad", 0.0, 0.0, dummy, dummy)
 
     def any_coordinate(self, key: str, value: str) -> Coordinate:
         """An angle, a distance or a point's coordinate (`B_y`) by name."""
@@ -187,15 +219,13 @@ class System:
         """A rigid body by name, or `ground`."""
         if value in self.bodies:
             return self.bodies[value]
-        if value != "ground":
+        if value != "ground" and not self.is_excused(value):
             self.mistake(key, value, "unknown body", near(value, [*self.bodies, "ground"]))
         return GROUND
 
     def on_body(self, key: str, name: str, value: VectorValue, *, is_point: bool) -> Vector:
         """A point or direction fixed on a body, given as it is in the file's pose."""
-        fixed = self.vector(key, value)
-        if not is_point and abs(sum(c * c for c in fixed) - 1.0) > 1e-9:
-            self.mistake(key, value, "is not of length 1", "write unit(...)")
+        fixed = self.vector(key, value) if is_point else self.unit(key, value)
         body = self.body("body", name)
         try:
             return (body.point if is_point else body.direction)(self.graph, fixed)
@@ -203,13 +233,32 @@ class System:
             self.mistake(key, value, str(error), "give the body another vector")
             return fixed
 
-    def tunable(self, key: str, value: Tunable) -> Expr:
+    def carry(self, body: str, vectors: Iterable[Vector]) -> None:
+        """Note points and directions that are fixed on a body."""
+        for vector in vectors:
+            self.carriers.setdefault(vector, set()).add(body)
+
+    def inertial(self, key: str, value: Tunable) -> Expr:
+        """A mass or moment of inertia: a run-time parameter, not below zero, and never a signal."""
+        if isinstance(value, Input):
+            remedy = "give a number; kernels take new masses as parameters"
+            self.mistake(key, None, "a mass cannot be an input signal", remedy)
+            value = 1.0
+        return self.tunable(key, value, least=0.0)
+
+    def tunable(
+        self, key: str, value: Tunable, *, least: float | None = None, above: float | None = None
+    ) -> Expr:
         """A run-time parameter with a default, or an input signal when the file says `{ input = ...
-        }`.
+        }`; the default must keep to the bounds.
         """
         path = "/".join([*self.at, key])
         is_signal = isinstance(value, Input)
         default = self.number(key, value.input if isinstance(value, Input) else value)
+        if least is not None and default < least:
+            self.mistake(key, default, f"is below {least:g}", f"give {least:g} or more")
+        if above is not None and default <= above:
+            self.mistake(key, default, f"is not above {above:g}", f"give more than {above:g}")
         quantity = Quantity(path, default, self.graph.var(path))
         (self.signals if is_signal else self.parameters).append(quantity)
         return quantity.var
@@ -230,17 +279,31 @@ class System:
         self.rows.append(Row("/".join(self.at) + (f" {label}" if label else ""), phi))
         return len(self.rows) - 1
 
-    def row_if_moving(self, label: str, phi: Expr | float) -> None:
+    def row_if_moving(self, label: str, phi: Expr | float) -> int | None:
         """Add a row unless nothing in it moves or another element has added the same one already:
-        the rows that keep a shape are shared by bodies that share points.
+        the rows that keep a shape are shared by bodies that share points. Returns its number if it
+        was added.
         """
         phi = self.graph.lift(phi)
         if phi.is_const:
             if abs(phi.value) > 1e-9:
                 remedy = "correct the fixed points or directions"
                 self.mistake("", None, f"{label}: cannot hold, nothing in it moves", remedy)
-        elif not any(row.phi is phi for row in self.rows):
-            self.row(label, phi)
+            return None
+        if any(row.phi is phi for row in self.rows):
+            return None
+        return self.row(label, phi)
+
+    def row_multiplier(self, number: int) -> Expr:
+        """Multiplier of a row after the step, in the row's own units: the row's force on the
+        mechanism is -phi_q^T of it. For values that outputs show only, never for forces.
+        """
+        return self.graph.var(f"row_lam {number}")
+
+    def reaction(self, number: int, coordinate: Coordinate) -> Expr:
+        """Force or torque of a row on a coordinate, in its positive direction."""
+        slope = self.graph.diff(self.rows[number].phi, coordinate.q)
+        return -slope * self.row_multiplier(number)
 
     def add_mass(self, a: Coordinate, b: Coordinate, mass: Expr) -> None:
         """Add to the symmetric mass matrix; an off-diagonal entry is given once."""

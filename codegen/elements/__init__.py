@@ -13,7 +13,8 @@ How to add an element
 4. Scale every row so that its gradient is of order one: divide lengths squared by the length,
    offsets by the arm.
 5. Tables are read in stages; set `STAGE` when others need what this one makes: 0 coordinates,
-   1 bodies, 2 points and vectors on bodies, 3 (default) everything else.
+   1 bodies, 2 points and vectors on bodies, 3 (default) everything else. Of stages 1 and 2 whatever
+   is built on comes first.
 6. Add a test to `tests/unit/codegen/test_elements.py` and a line to `docs/mechanisms.md`.
 """
 
@@ -21,8 +22,11 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from types import ModuleType
+from typing import Any
 
 LAST_STAGE = 3
 NAMING = (0, 2)  # stages whose names share one space; bodies have their own
@@ -40,3 +44,40 @@ def registry() -> dict[str, ModuleType]:
         found.name: importlib.import_module(f"{__name__}.{found.name}")
         for found in pkgutil.iter_modules(__path__)
     }
+
+
+Named = tuple[str, str, Any]  # table, name, what the file says
+
+
+def in_order(entries: Iterable[Named]) -> Iterator[Named]:
+    """Entries by stage, otherwise as the file has them; bodies and what is fixed on them wait for
+    each other, since a body may be built on points of another one.
+    """
+    elements = registry()
+    waiting = sorted(entries, key=lambda entry: min(stage(elements[entry[0]]), LAST_STAGE))
+    yield from (entry for entry in waiting if stage(elements[entry[0]]) == 0)
+    mixed = [entry for entry in waiting if stage(elements[entry[0]]) in (1, 2)]
+    while mixed:
+        missing = {_made(entry) for entry in mixed}
+        is_ready = [not (_needed(entry) - {_made(entry)}) & missing for entry in mixed]
+        if not any(is_ready):  # they wait for each other in a circle: let the first one tell
+            is_ready[0] = True
+        yield from (entry for entry, now in zip(mixed, is_ready, strict=True) if now)
+        mixed = [entry for entry, now in zip(mixed, is_ready, strict=True) if not now]
+    yield from (entry for entry in waiting if stage(elements[entry[0]]) == LAST_STAGE)
+
+
+def _made(entry: Named) -> tuple[str, str]:
+    """What an entry makes: a body, or a point or direction."""
+    return ("body" if stage(registry()[entry[0]]) == 1 else "place", entry[1])
+
+
+def _needed(entry: Named) -> set[tuple[str, str]]:
+    """Bodies, points and directions that an entry may stand on."""
+    raw = entry[2] if isinstance(entry[2], dict) else {}
+    words = {
+        ("body" if key == "body" else "place", word)
+        for key, value in raw.items()
+        for word in re.findall(r"[A-Za-z_]\w*", str(value))
+    }
+    return words

@@ -28,4 +28,5 @@ def add(entry: Entry, name: str, system: System) -> None:
     sense = -1.0 if entry.crossed else 1.0
     ratio = radii[0] / max(radii), sense * radii[1] / max(radii)
     turned = ratio[0] * (first.q - first.initial) - ratio[1] * (second.q - second.initial)
-    system.row("", turned)
+    row = system.row("", turned)
+    system.value("torque_nm", system.reaction(row, first), "_nm")

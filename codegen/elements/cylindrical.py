@@ -15,10 +15,11 @@ class Entry(joints.Entry):
 
 def add(entry: Entry, name: str, system: System) -> None:
     joint = joints.Joint(entry, system)
-    axis = joint.unit("axis", entry.axis)
+    axis = system.unit("axis", entry.axis)
     joint.meet(joints.perpendiculars(axis))
     joint.parallel(axis)
     if entry.angle is not None:
         joint.measure_angle(entry.angle, axis)
     if entry.travel is not None:
         joint.measure_travel(entry.travel, axis)
+    joint.show_reaction()

@@ -27,4 +27,7 @@ def add(entry: Entry, name: str, system: System) -> None:
         remedy = "give `angle` and `damping_nms_per_rad`, or `distance` and `damping_ns_per_m`"
         system.mistake("", None, "needs one coordinate and its damping", remedy)
         return
-    system.add_force(coordinate, -damping * coordinate.qd)
+    force = -damping * coordinate.qd
+    key, unit = ("torque_nm", "_nm") if coordinate.unit == "rad" else ("force_n", "_n")
+    system.value(key, force, unit)
+    system.add_force(coordinate, force)

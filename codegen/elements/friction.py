@@ -31,12 +31,13 @@ def add(entry: Entry, name: str, system: System) -> None:
     key, unit = ("angle", "rad") if entry.angle is not None else ("distance", "m")
     coordinate = system.scalar(key, getattr(entry, key), unit)
     rate = coordinate.qd
-    level = system.tunable("coulomb", entry.coulomb)
+    level = system.tunable("coulomb", entry.coulomb, least=0.0)
     if entry.static is not None and entry.stribeck_speed is not None:
         peak = system.tunable("static", entry.static)
-        slip = rate / system.tunable("stribeck_speed", entry.stribeck_speed)
+        slip = rate / system.tunable("stribeck_speed", entry.stribeck_speed, above=0.0)
         level = level + (peak - level) * smooth.exp(-(slip * slip))
-    turn = smooth.tanh(rate / system.tunable("transition_speed", entry.transition_speed))
+    width = system.tunable("transition_speed", entry.transition_speed, above=0.0)
+    turn = smooth.tanh(rate / width)
     drag = system.graph.stem(level * turn, f"{name}_friction")
     if entry.viscous != 0.0:
         drag = drag + system.tunable("viscous", entry.viscous) * rate

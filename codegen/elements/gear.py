@@ -21,4 +21,6 @@ def add(entry: Entry, name: str, system: System) -> None:
     if ratio == 0.0:
         system.mistake("ratio", entry.ratio, "is zero", "give the pitch radius or tooth ratio")
         return
-    system.row("", first.q / ratio - second.q - (first.initial / ratio - second.initial))
+    row = system.row("", first.q / ratio - second.q - (first.initial / ratio - second.initial))
+    key = "torque_nm" if first.unit == "rad" else "force_n"
+    system.value(key, system.reaction(row, first), "_" + key.split("_")[1])

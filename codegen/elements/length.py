@@ -21,4 +21,5 @@ def add(entry: Entry, name: str, system: System) -> None:
     if built == 0.0:
         system.mistake("points", list(entry.points), "the distance is zero", "move one of them")
         return
-    system.row("", (dot(gap, gap) - length.q * length.q) / (2.0 * built))
+    row = system.row("", (dot(gap, gap) - length.q * length.q) / (2.0 * built))
+    system.value("force_n", (length.q / built) * system.row_multiplier(row), "_n")  # tension

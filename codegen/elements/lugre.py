@@ -24,6 +24,15 @@ class Entry(fields.Entry):
     viscous: Tunable = 0.0  # s2
 
 
+# what the law divides by
+BOUNDS = {
+    "coulomb": {"above": 0.0},
+    "static": {"above": 0.0},
+    "stribeck_speed": {"above": 0.0},
+    "bristle_stiffness": {"above": 0.0},
+}
+
+
 def add(entry: Entry, name: str, system: System) -> None:
     if (entry.angle is None) == (entry.distance is None):
         system.mistake("", None, "needs one coordinate", "give `angle` or `distance`")
@@ -31,7 +40,10 @@ def add(entry: Entry, name: str, system: System) -> None:
     key, unit = ("angle", "rad") if entry.angle is not None else ("distance", "m")
     coordinate = system.scalar(key, getattr(entry, key), unit)
     rate, h = coordinate.qd, system.step_s
-    tuned = {key: system.tunable(key, getattr(entry, key)) for key in list(Entry.model_fields)[2:]}
+    tuned = {
+        key: system.tunable(key, getattr(entry, key), **BOUNDS.get(key, {}))
+        for key in list(Entry.model_fields)[2:]
+    }
     level, s0 = tuned["coulomb"], tuned["bristle_stiffness"]
     slip = rate / tuned["stribeck_speed"]
     g = level + (tuned["static"] - level) * smooth.exp(-(slip * slip))

@@ -17,7 +17,7 @@ def add(entry: Entry, name: str, system: System) -> None:
     if (entry.distance is None) == (entry.point is None):
         system.mistake("", None, "needs one thing that has the mass", "give `distance` or `point`")
         return
-    mass = system.tunable("mass_kg", entry.mass_kg)
+    mass = system.inertial("mass_kg", entry.mass_kg)
     if entry.distance is not None:
         distance = system.scalar("distance", entry.distance, "m")
         system.add_mass(distance, distance, mass)

@@ -23,5 +23,5 @@ def add(entry: Entry, name: str, system: System) -> None:
     system.value("torque_nm", torque, "_nm")
     system.add_force(angle, torque)
     if entry.rotor_inertia_kg_m2 != 0.0:
-        rotor = system.tunable("rotor_inertia_kg_m2", entry.rotor_inertia_kg_m2)
+        rotor = system.inertial("rotor_inertia_kg_m2", entry.rotor_inertia_kg_m2)
         system.add_mass(angle, angle, (ratio * ratio) * rotor)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from codegen import fields
 from codegen.fields import VectorValue
 from codegen.system import System
-from codegen.vectors import dot
+from codegen.vectors import cross, dot
 
 
 class Entry(fields.Entry):
@@ -14,4 +14,6 @@ class Entry(fields.Entry):
 
 def add(entry: Entry, name: str, system: System) -> None:
     a, b = (system.direction("vectors", vector) for vector in entry.vectors)
-    system.row("", system.graph.lift(dot(a, b)))
+    row = system.row("", system.graph.lift(dot(a, b)))
+    for axis, component in zip("xyz", cross(a, b), strict=True):  # on what carries the first one
+        system.value(f"t{axis}_nm", -component * system.row_multiplier(row), "_nm")

@@ -13,6 +13,7 @@ class Entry(joints.Entry):
 
 def add(entry: Entry, name: str, system: System) -> None:
     joint = joints.Joint(entry, system)
-    axis = joint.unit("axis", entry.axis)
+    axis = system.unit("axis", entry.axis)
     joint.meet((axis,))
     joint.parallel(axis)
+    joint.show_reaction()

@@ -18,7 +18,11 @@ class Entry(fields.Entry):
 def add(entry: Entry, name: str, system: System) -> None:
     point = system.point("point", entry.point)
     start = system.on_body("start_m", entry.body, entry.start_m, is_point=True)
-    along = system.vector("along", entry.along)
+    along = system.unit("along", entry.along)
+    pushes = []
     for number, side in enumerate(joints.perpendiculars(along)):
         held = system.on_body("along", entry.body, side, is_point=False)
-        system.row_if_moving(f"side {number + 1}", dot(minus(point, start), held))
+        row = system.row_if_moving(f"side {number + 1}", dot(minus(point, start), held))
+        if row is not None:
+            pushes.append((system.row_multiplier(row), held))
+    joints.show_force(pushes, system)  # on the point

@@ -19,4 +19,6 @@ def add(entry: Entry, name: str, system: System) -> None:
     point = system.point("point", entry.point)
     start = system.on_body("start_m", entry.body, entry.start_m, is_point=True)
     normal = system.on_body("normal", entry.body, entry.normal, is_point=False)
-    system.row_if_moving("plane", dot(minus(point, start), normal))
+    row = system.row_if_moving("plane", dot(minus(point, start), normal))
+    if row is not None:
+        system.value("force_n", -system.row_multiplier(row), "_n")  # on the point, along `normal`

@@ -14,8 +14,9 @@ class Entry(joints.Entry):
 
 def add(entry: Entry, name: str, system: System) -> None:
     joint = joints.Joint(entry, system)
-    axis = joint.unit("axis", entry.axis)
+    axis = system.unit("axis", entry.axis)
     joint.meet(joints.perpendiculars(axis))
     joint.lock()
     if entry.travel is not None:
         joint.measure_travel(entry.travel, axis)
+    joint.show_reaction()

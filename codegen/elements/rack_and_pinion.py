@@ -23,4 +23,6 @@ def add(entry: Entry, name: str, system: System) -> None:
         system.mistake("radius_m", entry.radius_m, "is zero", "give the pitch radius")
         return
     # as an angle, so that its gradient is of order one
-    system.row("", (rack.q - rack.initial) / radius - (pinion.q - pinion.initial))
+    row = system.row("", (rack.q - rack.initial) / radius - (pinion.q - pinion.initial))
+    system.value("force_n", system.reaction(row, rack), "_n")
+    system.value("torque_nm", system.reaction(row, pinion), "_nm")

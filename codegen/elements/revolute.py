@@ -14,8 +14,9 @@ class Entry(joints.Entry):
 
 def add(entry: Entry, name: str, system: System) -> None:
     joint = joints.Joint(entry, system)
-    axis = joint.unit("axis", entry.axis)
+    axis = system.unit("axis", entry.axis)
     joint.meet()
     joint.parallel(axis)
     if entry.angle is not None:
         joint.measure_angle(entry.angle, axis)
+    joint.show_reaction()

@@ -14,3 +14,4 @@ def add(entry: Entry, name: str, system: System) -> None:
     joint = joints.Joint(entry, system)
     joint.meet()
     joint.lock()
+    joint.show_reaction()

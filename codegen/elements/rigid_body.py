@@ -70,7 +70,8 @@ def add(entry: Entry, name: str, system: System) -> None:
         built.append((0.0, *axis))
     made = body.make(generators, built)
     system.bodies[name] = made
-    _shape_rows(arms, labels, basis, axis, made, system)
+    _shape_rows(arms, labels, basis, axis, made, _held(vectors, points, system), system)
+    system.carry(name, [*points, *vectors])
     angle = None
     if entry.angle is not None:
         if axis is None or not basis or body.is_moving(points[0]):
@@ -109,12 +110,18 @@ def _basis(arms: list[Vector], axis: Vector | None, system: System) -> list[int]
     return chosen
 
 
-def _shape_rows(arms, labels, basis, axis, made, system) -> None:
+def _held(vectors: list[Vector], points: list[Vector], system: System) -> list[set[str]]:
+    """Other bodies that each arm is fixed on: what two arms share, keeps their angle already."""
+    on = [system.carriers.get(point, set()) for point in points]
+    return [*(system.carriers.get(v, set()) for v in vectors), *(on[0] & end for end in on[1:])]
+
+
+def _shape_rows(arms, labels, basis, axis, made, held, system) -> None:
     graph = system.graph
     for position, i in enumerate(basis):
         for j in basis[: position + 1]:
-            if i == j and arms[i] in system.unit_vectors:
-                continue  # brings its own row
+            if (i == j and arms[i] in system.unit_vectors) or held[i] & held[j]:
+                continue  # brings its own row, or another body has it
             a, b = _signed(arms[i]), _signed(arms[j])
             was = dot(_built(a, system), _built(b, system))
             scale = max(np.linalg.norm(_built(a, system)), np.linalg.norm(_built(b, system)))
@@ -175,14 +182,15 @@ def _inertia(
     entry: Entry, axis: Vector | None, angle: Coordinate | None, made: body.Body, system: System
 ) -> None:
     """Mass entries: m w(c) w(c)^T + W S W^T, S = trace(I)/2 - I the second moments of mass."""
-    mass = system.tunable("mass_kg", entry.mass_kg)
+    mass = system.inertial("mass_kg", entry.mass_kg)
     centre = system.vector("centre_m", entry.centre_m)
     system.add_weight(_point(made, centre, system), mass)
     parts = _second_moments(entry, axis, system)
+    _require_physical(entry, sum((d * m for _, d, m in parts), np.zeros((3, 3))), system)
     try:
         w = made.weights((1.0, *centre))
         if axis is None:
-            _require_span(made, sum(default * moment for _, default, moment in parts))
+            _require_span(made, sum((d * m for _, d, m in parts), np.zeros((3, 3))))
     except ValueError as error:
         remedy = "give the body more points or vectors, or an `axis`"
         system.mistake("", None, f"its mass {error}", remedy)
@@ -229,7 +237,20 @@ def _point(made: body.Body, position: tuple[float, float, float], system: System
         return position  # told with the inertia
 
 
-def _require_span(made: body.Body, moment: np.ndarray | float) -> None:
+def _require_physical(entry: Entry, moment: np.ndarray, system: System) -> None:
+    """Masses are not negative, so no second moment is: no principal moment of inertia exceeds the
+    sum of the other two.
+    """
+    least = np.linalg.eigvalsh(moment)
+    if least[0] >= -1e-6 * max(abs(least[-1]), 1e-12):
+        return
+    principal = ", ".join(f"{value:.6g}" for value in np.sort(np.sum(least) - least))
+    problem = f"belongs to no body: of the principal moments {principal} one exceeds the other two"
+    remedy = "correct the inertia; it is about the centre of mass, products are those of the tensor"
+    system.mistake("inertia_kg_m2", entry.inertia_kg_m2, problem, remedy)
+
+
+def _require_span(made: body.Body, moment: np.ndarray) -> None:
     span = made.built[1:, made.built[0] == 0.0]
     outside = np.eye(3) - span @ np.linalg.pinv(span) if span.size else np.eye(3)
     size = float(np.max(np.abs(moment)))
@@ -273,4 +294,4 @@ def _second_moments(
         )
         return []
     across = (np.eye(3) - np.outer(axis, axis)) / 2.0
-    return [(system.tunable("inertia_kg_m2", default), default, across)] if default else []
+    return [(system.inertial("inertia_kg_m2", default), default, across)] if default else []

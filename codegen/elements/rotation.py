@@ -25,9 +25,13 @@ class Entry(fields.Entry):
 
 
 def add(entry: Entry, name: str, system: System) -> None:
-    angle = system.scalar("angle", entry.angle, "rad").q
-    e1 = system.vector("zero", entry.zero)
-    e2 = cross(system.vector("axis", entry.axis), e1)
+    measured = system.scalar("angle", entry.angle, "rad")
+    angle = measured.q
+    e1, axis = system.unit("zero", entry.zero), system.unit("axis", entry.axis)
+    e2 = cross(axis, e1)
+    if abs(dot(axis, e1)) > 1e-9:
+        remedy = "use unit(cross(axis, ...))"
+        system.mistake("zero", entry.zero, "is not perpendicular to the axis", remedy)
     if entry.vector is not None and entry.point is None and entry.centre_m is None:
         arm = system.direction("vector", entry.vector)
     elif entry.vector is None and entry.point is not None and entry.centre_m is not None:
@@ -43,4 +47,5 @@ def add(entry: Entry, name: str, system: System) -> None:
         system.mistake("zero", entry.zero, "the arm is on the axis", "take another point or axis")
         return
     sine, cosine = system.graph.call("sin", angle), system.graph.call("cos", angle)
-    system.row("", (dot(arm, e2) / radius) * cosine - (dot(arm, e1) / radius) * sine)
+    row = system.row("", (dot(arm, e2) / radius) * cosine - (dot(arm, e1) / radius) * sine)
+    system.value("torque_nm", system.reaction(row, measured), "_nm")

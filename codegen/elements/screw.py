@@ -9,7 +9,6 @@ import math
 from codegen import joints
 from codegen.fields import Name, Number, VectorValue
 from codegen.system import System
-from codegen.vectors import dot
 
 
 class Entry(joints.Entry):
@@ -20,11 +19,10 @@ class Entry(joints.Entry):
 
 def add(entry: Entry, name: str, system: System) -> None:
     joint = joints.Joint(entry, system)
-    axis = joint.unit("axis", entry.axis)
+    axis = system.unit("axis", entry.axis)
     lead = system.number("lead_m", entry.lead_m) / (2.0 * math.pi)
     joint.meet(joints.perpendiculars(axis))
     joint.parallel(axis)
     turn = joint.measure_angle(entry.angle, axis)
-    built = system.initial(turn)
-    along = dot(joint.gap(), joint.on(joint.second, axis))
-    system.row("thread", along - lead * (turn - built))
+    joint.thread(axis, turn, lead)
+    joint.show_reaction()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codegen import fields
+from codegen import fields, joints
 from codegen.fields import Name, VectorValue
 from codegen.system import System
 from codegen.vectors import minus, plus, times
@@ -18,8 +18,14 @@ class Entry(fields.Entry):
 def add(entry: Entry, name: str, system: System) -> None:
     point = system.point("point", entry.point)
     start = system.vector("start_m", entry.start_m)
-    travel = system.scalar("by", entry.by, "m").q
-    along = system.vector("along", entry.along)
-    gap = minus(point, plus(start, times(travel, along)))
-    for axis, component in zip("xyz", gap, strict=True):
-        system.row(axis, system.graph.lift(component))
+    travel = system.scalar("by", entry.by, "m")
+    along = system.unit("along", entry.along)
+    gap = minus(point, plus(start, times(travel.q, along)))
+    pushes, moved = [], system.graph.zero
+    for (axis, direction), component in zip(joints.AXES.items(), gap, strict=True):
+        row = system.row_if_moving(axis, component)
+        if row is not None:
+            pushes.append((system.row_multiplier(row), direction))
+            moved = moved + system.reaction(row, travel)
+    joints.show_force(pushes, system)  # on the point
+    system.value("force_n", moved, "_n")  # on the distance

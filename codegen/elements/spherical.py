@@ -11,4 +11,6 @@ class Entry(joints.Entry):
 
 
 def add(entry: Entry, name: str, system: System) -> None:
-    joints.Joint(entry, system).meet()
+    joint = joints.Joint(entry, system)
+    joint.meet()
+    joint.show_reaction()

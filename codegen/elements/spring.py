@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 
 from codegen import fields, smooth
+from codegen.dag import Expr
 from codegen.fields import Input, Name, Number, Tunable
 from codegen.system import System
 
@@ -50,12 +51,33 @@ def add(entry: Entry, name: str, system: System) -> None:
         if len(xs) < 2 or any(b <= a for a, b in itertools.pairwise(xs)):
             system.mistake("table", list(xs), "needs two or more rising deflections", "sort them")
             return
-        system.add_force(coordinate, -smooth.table(deflection, xs, ys))
+        force = -smooth.table(deflection, xs, ys)
+        at_rest = _integral(system.graph.zero, xs, ys)
+        system.add_potential(_integral(deflection, xs, ys) - at_rest)
     else:
         k = system.tunable(f"stiffness_{per}", stiffness)
-        system.add_force(coordinate, -k * deflection)
+        force = -k * deflection
         if not isinstance(stiffness, Input):
             system.add_potential(0.5 * (k * (deflection * deflection)))
     if damping is not None:
         c = system.tunable(f"damping_{rate}", damping)
-        system.add_force(coordinate, -c * coordinate.qd)
+        force = force - c * coordinate.qd
+    suffix = "_nm" if on_angle else "_n"
+    system.value(f"{'torque' if on_angle else 'force'}{suffix}", force, suffix)
+    system.add_force(coordinate, force)
+
+
+def _integral(x: Expr, xs: list[float], ys: list[float]) -> Expr:
+    """Energy that a table takes up to x, from its first deflection: a parabola a piece."""
+    graph = x.graph
+    levels = [0.0]
+    for (x0, y0), (x1, y1) in itertools.pairwise(zip(xs, ys, strict=True)):
+        levels.append(levels[-1] + (x1 - x0) * (y0 + y1) / 2.0)
+    found: Expr | None = None
+    for k in reversed(range(len(xs) - 1)):
+        slope = (ys[k + 1] - ys[k]) / (xs[k + 1] - xs[k])
+        beyond = x - xs[k]
+        piece = levels[k] + beyond * (ys[k] + (slope / 2.0) * beyond)
+        found = piece if found is None else graph.where_less(x, xs[k + 1], piece, found)
+    assert found is not None
+    return graph.lift(found)

@@ -16,7 +16,7 @@ class Entry(fields.Entry):
 
 def add(entry: Entry, name: str, system: System) -> None:
     a, b = (system.point("points", point) for point in entry.points)
-    mass = system.tunable("mass_kg", entry.mass_kg)
+    mass = system.inertial("mass_kg", entry.mass_kg)
     for end_a, end_b in zip(a, b, strict=True):
         system.add_kinetic(end_a, end_a, mass / 3.0)
         system.add_kinetic(end_b, end_b, mass / 3.0)

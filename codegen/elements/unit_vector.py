@@ -15,9 +15,7 @@ class Entry(fields.Entry):
 
 
 def add(entry: Entry, name: str, system: System) -> None:
-    start = system.vector("direction", entry.direction)
-    if abs(dot(start, start) - 1.0) > 1e-9:
-        system.mistake("direction", entry.direction, "is not of length 1", "write unit(...)")
+    start = system.unit("direction", entry.direction)
     x, y, z = (
         system.coordinate(f"{name}_{axis}", "1", value).q
         for axis, value in zip("xyz", start, strict=True)

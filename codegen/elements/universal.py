@@ -16,8 +16,9 @@ class Entry(joints.Entry):
 
 def add(entry: Entry, name: str, system: System) -> None:
     joint = joints.Joint(entry, system)
-    first, second = (joint.unit("pins", pin) for pin in entry.pins)
+    first, second = (system.unit("pins", pin) for pin in entry.pins)
     if abs(dot(first, second)) > 1e-9:
         system.mistake("pins", list(entry.pins), "are not perpendicular", "use cross()")
     joint.meet()
-    system.row_if_moving("cross", dot(joint.on(joint.first, first), joint.on(joint.second, second)))
+    joint.across(first, second)
+    joint.show_reaction()

@@ -21,7 +21,7 @@ def add(entry: Entry, name: str, system: System) -> None:
     if entry.vector not in system.vectors:
         system.mistake("vector", entry.vector, "unknown vector", near(entry.vector, system.vectors))
         return
-    inertia = system.tunable("inertia_kg_m2", entry.inertia_kg_m2)
+    inertia = system.inertial("inertia_kg_m2", entry.inertia_kg_m2)
     for component in system.vectors[entry.vector]:
         coordinate = system.owner(component)
         if coordinate is not None:
