@@ -105,7 +105,7 @@ def text(program: Program) -> str:
         df=repr(df),
         beta=repr(beta),
         gamma_newmark=repr(gamma_n),
-        step_s=repr(options.step_s),
+        step_s=repr(options.inner_step_s),
         alpha=literal([program.unit * w * w for w in program.full_scale]),
         projection_scale=repr(program.projection_scale),
         penalty_share=repr(program.projection_scale / (1.0 - dm)),
