@@ -14,7 +14,8 @@ from codegen.system import System
 def penalties(system: System, options: KernelOptions) -> tuple[list[float], float]:
     """Row scales w_i and force unit a0, so that alpha_i = a0 w_i^2.
 
-    With kappa, alpha_i = kappa m_i / (beta h^2), where m_i is the inertia that row i feels at the
+    With kappa, alpha_i = kappa m_i / (beta h^2), or kappa m_i for formulations on accelerations and
+    momenta, where m_i is the inertia that row i feels at the
     built pose when all other rows hold, (S^+)_ii with S = phi_q mass^-1 phi_q^T, and at least what
     it feels alone, 1/S_ii. A row that feels none takes the largest of the rows that share its
     coordinates.
@@ -24,7 +25,7 @@ def penalties(system: System, options: KernelOptions) -> tuple[list[float], floa
         return [1.0] * n_phi, options.alpha
     _, _, beta, _ = options.newmark
     kappa = options.kappa if options.kappa is not None else 1e6
-    unit = kappa / (beta * options.step_s**2)
+    unit = kappa / (beta * options.step_s**2) if options.formulation == "ali3p" else kappa
     jac, mass = built_pose(system)
     diagonal = np.diag(mass)
     if n_phi == 0 or not diagonal.any():

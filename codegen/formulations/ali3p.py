@@ -167,6 +167,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         calls=_calls(options, bool(eq.system.guides)),
         text=_text(eq, s),
         is_large=eq.is_large,
+        state={"weighted": (n_q, "phi_q^T lam - force, / force unit; of the step's end")},
     )
 
 

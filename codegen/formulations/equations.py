@@ -113,15 +113,19 @@ class Equations:
     def per_coordinate(self, array: str, values: list[Expr]) -> list[Assign]:
         return [Assign(f"{array}[Q_{self.names[i]}]", value) for i, value in enumerate(values)]
 
-    def row_first(self, array: str, values: list[Expr]) -> list[Assign]:
-        """rhs = -phi_q^T of a value per row; a large mechanism stores the values between."""
+    def row_first(
+        self, array: str, values: list[Expr], more: Callable[[int], Terms] | None = None
+    ) -> list[Assign]:
+        """rhs = -phi_q^T of a value per row, and `more` terms of a coordinate; a large mechanism
+        stores the values between.
+        """
         y, stored = values, []
         if self.is_large:
             y = self.family(array, len(values))
             self.bind |= {e: f"w->{array}[{r}]" for r, e in enumerate(y)}
             stored = [Assign(f"w->{array}[{r}]", e, f"row {r}") for r, e in enumerate(values)]
         self.arrays[array] = len(values) if self.is_large else 0
-        rhs = self.each(lambda i: self.transposed(i, y, -1.0))
+        rhs = self.each(lambda i: [*(more(i) if more else []), *self.transposed(i, y, -1.0)])
         return [*stored, *self.per_coordinate("w->rhs", rhs)]
 
     def evaluate_routine(self) -> Routine:
@@ -265,7 +269,7 @@ def _bind(eq: Equations) -> None:
         bind[quantity.var] = f"s->internal[{number}]"
     for number, held in enumerate(system.held):
         bind[held.var] = f"w->held[{number}]"
-    bind[system.step_s] = repr(eq.options.step_s)
+    bind[system.step_s] = repr(eq.options.inner_step_s)
     eq.shown = [
         o.path
         for o in eq.mechanism.outputs

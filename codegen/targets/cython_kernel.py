@@ -69,6 +69,10 @@ def texts(program: Program) -> dict[str, str]:
         "work_fields": "\n".join(
             f"    double {array}[{max(1, size)}];" for array, size in program.arrays.items()
         ),
+        "state_fields": "\n".join(
+            f"    double {array}[{max(1, size)}]; // {meaning}"
+            for array, (size, meaning) in program.state.items()
+        ),
         "routines": "\n\n".join(printed),
         "formulation": program.text,
         "output_lines": "\n".join(_output_lines(program)),

@@ -386,13 +386,15 @@ QD_0 = [0.0,
  0.0,
  0.0]
 
-SOURCE_SHA256 = "09bde43b01d5730369a7f90b44b31693a2d0561e80fb4963b370fffae1ea79af"
+SOURCE_SHA256 = "e167143839a74ec5d382cf069b94b5ac6bb95db8cd22b1cedba2e26b8b2ca4cc"
 MODEL_INFO = {'name': 'steering_26',
  'mechanism_sha256': '7562f0e6ef92a00b17ded879c58fd2a7f3728ffd8c159c33bb11a3b9a76b6ce9',
  'block_abi': 1,
- 'options': "step_s=0.001, rho_inf=0.8, kappa=None, alpha=None, iterations=2, tolerance=None, reaction='F1', "
-            "projection='A', formulation='ali3p', presolve=True, residual_limit=0.0001, march='auto', "
-            'cflags=()',
+ 'options': "step_s=0.001, formulation='ali3p', integrator='generalized_alpha', rho_inf=0.8, "
+            'newmark_beta=0.25, newmark_gamma=0.5, kappa=None, alpha=None, xi=None, omega_rad_s=None, '
+            "iterations=2, tolerance=None, projection='A', reuse='none', substeps=1, reaction='F1', "
+            "presolve=True, frozen=False, precision='float64', wrapper='class', residual_limit=0.0001, "
+            "compiler=None, march='auto', cflags=()",
  'step_s': 0.001,
  'coordinates': [('PL_x', 'm'),
                  ('PL_y', 'm'),

@@ -1723,9 +1723,6 @@ void unfold(Work *restrict w, State *restrict s)
     w->all_lam[25] = 696600000000.0 * s->lam[15];
 }
 
-// One step of ALI3-P: index-3 augmented Lagrangian, Newmark family, mass-orthogonal projections.
-// delta_m, delta_f, beta, gamma = 0.33333333333333337, 0.4444444444444445, 0.308641975308642, 0.6111111111111112; reaction: F1
-
 static int check(Work *w, const State *s)
 {
     // violation in m or rad, and whether everything is finite
@@ -1746,6 +1743,9 @@ static int check(Work *w, const State *s)
         return STATUS_NOT_FINITE;
     return worst > RESIDUAL_LIMIT ? STATUS_NOT_CONVERGED : STATUS_OK;
 }
+
+// One step of ALI3-P: index-3 augmented Lagrangian, Newmark family, mass-orthogonal projections.
+// delta_m, delta_f, beta, gamma = 0.33333333333333337, 0.4444444444444445, 0.308641975308642, 0.6111111111111112; reaction: F1
 
 static int advance(Work *w, State *s0, State *s)
 {
@@ -1805,6 +1805,28 @@ static int advance(Work *w, State *s0, State *s)
     return check(w, s);
 }
 
+static void begin(Work *w, State *s)
+{
+    // accelerations and multipliers at a consistent pose and rates: index 1, from zero
+    for (int i = 0; i < N_Q; i++)
+        s->qdd[i] = 0.0;
+    for (int i = 0; i < N_PHI; i++)
+        s->lam[i] = 0.0;
+    for (int pass = 0; pass < 8; pass++) {
+        acceleration_rhs(w, s);
+        solve(w);
+        finish(w, s);
+        for (int i = 0; i < N_Q; i++)
+            s->qdd[i] += w->x[i];
+        solve(w);
+        for (int i = 0; i < N_Q; i++)
+            s->qdd[i] += w->x[i];
+        refresh_lam(w, s);
+    }
+    finish(w, s);
+    w->reaction[0] = -696600000000.0 * s->lam[15];
+}
+
 static void assemble(Work *w, State *s)
 {
     // newton on phi alone, mass-weighted; 4 corrections
@@ -1847,24 +1869,8 @@ static int start(Work *w, State *s)
             s->qd[i] += w->x[i];
     }
     hold(w, s, &w->scratch);
-    for (int i = 0; i < N_Q; i++)
-        s->qdd[i] = 0.0;
-    for (int i = 0; i < N_PHI; i++)
-        s->lam[i] = 0.0;
-    for (int pass = 0; pass < 8; pass++) {
-        acceleration_rhs(w, s);
-        solve(w);
-        finish(w, s);
-        for (int i = 0; i < N_Q; i++)
-            s->qdd[i] += w->x[i];
-        solve(w);
-        for (int i = 0; i < N_Q; i++)
-            s->qdd[i] += w->x[i];
-        refresh_lam(w, s);
-    }
-    finish(w, s);
+    begin(w, s);
     w->iterations = 0;
-    w->reaction[0] = -696600000000.0 * s->lam[15];
     return check(w, s);
 }
 

@@ -1,0 +1,112 @@
+"""Accelerations and multipliers at given positions and rates, with the augmented leading matrix.
+
+In the scaled quantities of `equations`, with T = mass' + phi_q'^T phi_q', as increments, so that
+round-off is that of the increment:
+
+    stabilise    drive = gamma' + 2 xi omega phi_dot' + omega^2 phi'
+    force_rhs    T x = force' - mass' qdd - phi_q'^T (phi_q' qdd + drive + lam'),    qdd += x
+    refresh_lam  lam' += phi_q' qdd + drive
+
+T is positive definite whatever the rank of phi_q. The penalty formulation has no lam' in its right
+side: there lam' = phi_q' qdd + drive is what the penalty makes of the violation.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from codegen.dag import Expr
+from codegen.emit import Assign
+from codegen.formulations.equations import Equations
+from codegen.options import KernelOptions
+from codegen.program import Routine, Sweep
+
+
+@dataclass(frozen=True)
+class Stabilisation:
+    """A violation obeys phi_ddot + rate phi_dot + place phi = 0."""
+
+    rate: float
+    place: float
+
+
+# 2 xi omega h and (omega h)^2: roots of the discrete violation well inside the unit circle, at
+# zero for both Euler rules
+BEARABLE = {
+    "forward_euler": (2.0, 1.0),
+    "semi_implicit_euler": (1.0, 1.0),
+    "rk4": (2.0, 2.0),
+    "trapezoidal": (0.4, 0.04),
+}
+
+
+def stabilisation(options: KernelOptions) -> Stabilisation:
+    """From `xi` and `omega_rad_s`; what is not given, as the integrator bears it."""
+    h = options.inner_step_s
+    rate, place = BEARABLE[str(options.integrator)]
+    omega = options.omega_rad_s if options.omega_rad_s is not None else math.sqrt(place) / h
+    xi = options.xi if options.xi is not None else rate / (2.0 * math.sqrt(place))
+    return Stabilisation(2.0 * xi * omega, omega * omega)
+
+
+def acceleration_routines(
+    eq: Equations, weigh: dict[tuple[int, int], Expr], made: Stabilisation, *, augments: bool
+) -> list[Routine]:
+    """`stabilise`, `force_rhs` and `refresh_lam`; `weigh` has the stored entries of mass'."""
+    graph, n_phi = eq.graph, len(eq.phi)
+    still = dict.fromkeys(eq.qdd, graph.zero)
+    drive = eq.family("drive", n_phi)
+    eq.bind |= {e: f"w->drive[{r}]" for r, e in enumerate(drive)}
+    eq.arrays["drive"] = n_phi
+    driven = [
+        graph.total(
+            [
+                (1.0, graph.substitute(eq.phi_ddot[r], still)),
+                (made.rate, eq.phi_dot[r]),
+                (made.place, eq.phi_var[r]),
+            ]
+        )
+        for r in range(n_phi)
+    ]
+    push = [
+        [(1.0, drive[r]), *((1.0, eq.phi_q[r, i] * eq.qdd[i]) for i in eq.rows[r])]
+        for r in range(n_phi)
+    ]
+    kept = [[(1.0, eq.lam[r])] if augments else [] for r in range(n_phi)]
+    values = [graph.total([*push[r], *kept[r]]) for r in range(n_phi)]
+    for r, e in enumerate(values):
+        graph.stem(e, f"push_{r}")
+    rhs = eq.row_first("push", values, lambda i: unbalanced(eq, weigh, i))
+    return [
+        Routine(
+            "stabilise",
+            "drive = gamma + 2 xi omega phi_dot + omega^2 phi",
+            [Assign(f"w->drive[{r}]", e, f"row {r}") for r, e in enumerate(driven)],
+        ),
+        Routine(
+            "force_rhs",
+            "rhs = force - mass qdd - phi_q^T (phi_q qdd + drive"
+            + (" + lam)" if augments else ")"),
+            rhs,
+            eq.is_large,
+        ),
+        Routine(
+            "refresh_lam",
+            "lam from the violation that is left",
+            [Assign(f"s->lam[{r}]", e, f"row {r}") for r, e in enumerate(values)],
+        ),
+    ]
+
+
+def unbalanced(
+    eq: Equations, weigh: dict[tuple[int, int], Expr], i: int
+) -> list[tuple[float, Expr]]:
+    """Terms of (force' - mass' qdd)_i."""
+    return [(1.0, eq.force[i]), *((-c, e) for c, e in eq.times_mass(weigh, i, eq.qdd))]
+
+
+def accelerate_calls(passes: int) -> list[str | Sweep]:
+    """`accelerate` of `acceleration.h.in`, in order."""
+    once = ["force_rhs", "solve", Sweep("q", ["s->qdd", "w->x"], ["s->qdd"], 1), "refresh_lam"]
+    return ["forces", "stabilise", *once * passes]

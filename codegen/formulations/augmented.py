@@ -1,0 +1,27 @@
+"""What the penalty and the index-1 formulation share: all but whether multipliers are kept."""
+
+from __future__ import annotations
+
+from string import Template
+
+from codegen.formulations.acceleration import accelerate_calls
+from codegen.formulations.stepping import HERE, Derivative, ground, stepped
+from codegen.mechanism import Mechanism
+from codegen.options import KernelOptions
+from codegen.program import Program
+
+
+def augmented(mechanism: Mechanism, options: KernelOptions, *, augments: bool) -> Program:
+    """The program of either; `augments` keeps multipliers."""
+    on = ground(mechanism, options)
+    # without multipliers a second pass would correct round-off alone
+    passes = on.passes if augments else 1
+    text = Template((HERE / "augmented.h.in").read_text()).substitute(passes=passes)
+    derivative = Derivative(
+        routines=[],
+        calls=["evaluate", "factorise project", *accelerate_calls(passes)],
+        text=text,
+        twin=("formulations/acceleration.py.in", "formulations/augmented.py.in"),
+        fill={"augments": repr(augments), "passes": str(passes)},
+    )
+    return stepped(on, derivative, augments=augments)

@@ -1,0 +1,23 @@
+"""Index-1 augmented Lagrangian: the penalty formulation with multipliers.
+
+    (M + J^T a J) qdd = f - J^T a (Jdot qd + Phi_t_dot + 2 xi w Phi_dot + w^2 Phi) - J^T lam
+    lam += a (Phi_ddot + 2 xi w Phi_dot + w^2 Phi)
+
+repeated `iterations` times an evaluation (once within the trapezoidal rule, which iterates
+already), from the last multipliers: the stabilised acceleration constraints hold to round-off for
+any penalty.
+
+Source: Bayo and Ledesma 1996.
+"""
+
+from __future__ import annotations
+
+from codegen.formulations.augmented import augmented
+from codegen.mechanism import Mechanism
+from codegen.options import KernelOptions
+from codegen.program import Program
+
+
+def build(mechanism: Mechanism, options: KernelOptions) -> Program:
+    """Discretise `mechanism`: the routines of one step as expressions."""
+    return augmented(mechanism, options, augments=True)

@@ -1,0 +1,218 @@
+"""A formulation that gives the derivative of a state, an integrator of `codegen.integrators`, and
+the step that both make.
+
+The formulation brings C and NumPy text of `derive` (the derivative at a state), `set_out` (what
+positions and rates do not say at a start) and `conclude` (what is due once a step), and says which
+arrays of the state are integrated. Everything else is here: weights, assembly, inputs within the
+step, substeps, outputs. The derivative at the end of a step is the first one of the next step.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from string import Template
+
+from codegen.elimination import Entries
+from codegen.emit import Assign
+from codegen.formulations.acceleration import (
+    Stabilisation,
+    acceleration_routines,
+    stabilisation,
+)
+from codegen.formulations.equations import Equations, equations
+from codegen.formulations.factor import Factored, factored
+from codegen.formulations.unfold import unfold_routine
+from codegen.mechanism import Mechanism
+from codegen.options import KernelOptions
+from codegen.precomputed import parameter_only
+from codegen.program import Program, Routine, Sweep
+
+HERE = Path(__file__).parent
+INTEGRATORS = HERE.parent / "integrators"
+# derivatives evaluated in a step; of the trapezoidal rule: once an iteration
+EVALUATED = {"forward_euler": 1, "semi_implicit_euler": 1, "rk4": 4}
+SECOND_ORDER = {"q": "s->qd", "qd": "s->qdd"}
+
+
+@dataclass
+class Derivative:
+    """What a formulation adds to the common ground.
+
+    Attributes
+    ----------
+    routines : list of Routine
+        Beyond those of `Ground`.
+    integrated : dict of str to str
+        Integrated arrays of the state, positions first, and where their derivatives are.
+    calls, closing : list of str or Sweep
+        One `derive`, and one `conclude`.
+    text : str
+        C of `derive`, `set_out` and `conclude`.
+    twin : tuple of str
+        Templates of the NumPy twin's `Dynamics`.
+    state : dict of str to (size, meaning)
+        See `codegen.program.Program`.
+    fill : dict of str to str
+        For the twin's templates.
+    """
+
+    routines: list[Routine]
+    calls: list[str | Sweep]
+    text: str
+    twin: tuple[str, ...]
+    integrated: dict[str, str] = field(default_factory=lambda: dict(SECOND_ORDER))
+    closing: list[str | Sweep] = field(default_factory=list)
+    state: dict[str, tuple[int, str]] = field(default_factory=dict)
+    fill: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Ground:
+    """Equations with the factorisation of mass' + phi_q'^T phi_q', on which all these formulations
+    start, and the options' meaning.
+
+    `weigh` has the stored entries of mass', `passes` how often an evaluation corrects itself: the
+    trapezoidal rule iterates already.
+    """
+
+    eq: Equations
+    factor: Factored
+    weigh: Entries
+    made: Stabilisation
+    passes: int
+
+
+def ground(mechanism: Mechanism, options: KernelOptions, *, extra_keys: bool = False) -> Ground:
+    """Equations and factorisation; with `extra_keys` the weight has every diagonal entry first."""
+    eq = equations(mechanism, options)
+    diagonal = [(i, i) for i in range(len(eq.q))] if extra_keys else []
+    keys = [*diagonal, *sorted(key for key in eq.mass if key not in diagonal)]
+    factor = factored(eq, keys)
+    number_of = {key: number for number, key in enumerate(keys)}
+    weigh = eq.stored_mass("mass", lambda n, key: f"w->weight_project[{number_of[key]}]")
+    passes = 1 if options.integrator == "trapezoidal" else options.iterations
+    return Ground(eq, factor, weigh, stabilisation(options), passes)
+
+
+def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Program:
+    """The program of a formulation with the integrator that the options name."""
+    eq, options = on.eq, on.eq.options
+    weight = [
+        Assign(f"w->weight_project[{n}]", eq.mass.get(key, eq.graph.zero), "mass")
+        for n, key in enumerate(on.factor.weight_keys)
+    ]
+    position = eq.each(lambda i: eq.transposed(i, eq.phi_var, -1.0))
+    routines = [
+        Routine("prepare", "what depends on parameters only", weight, is_split=True),
+        eq.hold_routine(),
+        eq.evaluate_routine(),
+        Routine("forces", "force at q, qd", eq.force_assigns()),
+        *on.factor.routines,
+        Routine("position_rhs", "rhs = -phi_q^T phi", eq.per_coordinate("w->rhs", position)),
+        Routine(
+            "velocity_rhs",
+            "rhs = -phi_q^T phi_dot",
+            eq.row_first("phi_dot", eq.phi_dot),
+            eq.is_large,
+        ),
+        *acceleration_routines(eq, on.weigh, on.made, augments=augments),
+        *derivative.routines,
+        Routine("observe", "outputs that are expressions", eq.observe_assigns()),
+        unfold_routine(eq),
+    ]
+    derived = parameter_only(routines, {p.var for p in eq.system.parameters})
+    weight += [
+        Assign(f"w->derived[{n}]", e, "shared by the routines below") for n, e in enumerate(derived)
+    ]
+    eq.known |= {e: f"w->derived[{n}]" for n, e in enumerate(derived)}
+    sizes = {name: len(eq.phi) if name == "integral" else len(eq.q) for name in derivative.integrated}
+    eq.arrays |= {
+        "derived": len(derived),
+        "weight_project": len(on.factor.weight_keys),
+        "last_q": len(eq.q),
+    }
+    for part in ("from", "sum", "slope"):
+        eq.arrays |= {f"{part}_{name}": size for name, size in sizes.items()}
+    inputs = {
+        "guide": (3 * len(eq.system.guides), "inputs of this time: position, rate, acceleration"),
+        "signal": (len(eq.system.signals), "input signals of this time"),
+    }
+    return Program(
+        mechanism=eq.mechanism,
+        options=options,
+        presolved=eq.presolved,
+        routines=routines,
+        bind=eq.bind,
+        known=eq.known,
+        observed=eq.observed(),
+        arrays=eq.arrays,
+        scale=eq.scale,
+        full_scale=eq.full_scale,
+        unit=eq.unit,
+        projection_scale=1.0,
+        phi_q=eq.phi_q,
+        weight_keys=on.factor.weight_keys,
+        calls=_calls(on, derivative),
+        text=_text(on, derivative),
+        is_large=eq.is_large,
+        state=inputs | derivative.state,
+        twin=(*derivative.twin, f"integrators/{options.integrator}.py.in", "formulations/stepping.py.in"),
+        twin_fill={
+            "substeps": str(options.substeps),
+            "passes": str(on.passes),
+            "rate_gain": repr(on.made.rate),
+            "place_gain": repr(on.made.place),
+        }
+        | derivative.fill,
+    )
+
+
+def _calls(on: Ground, derivative: Derivative) -> list[str | Sweep]:
+    """One call of the kernel in order."""
+    options = on.eq.options
+    times = EVALUATED.get(str(options.integrator), options.iterations)
+    sweeps = [Sweep("phi" if name == "integral" else "q", [f"s->{name}", slope], [f"s->{name}"], 1)
+              for name, slope in derivative.integrated.items()]
+    held = ["hold", *derivative.calls] if on.eq.system.held or on.eq.system.internals else []
+    once = [*held, *[*sweeps, *derivative.calls] * times, *derivative.closing]
+    return [*once * options.substeps, "observe"]
+
+
+def _text(on: Ground, derivative: Derivative) -> str:
+    """C of the step."""
+    eq, options = on.eq, on.eq.options
+    h = options.inner_step_s
+    reactions = [
+        f"    w->reaction[{n}] = {-eq.unit * eq.scale[guide.row]!r} * s->lam[{guide.row}];"
+        for n, guide in enumerate(eq.system.guides)
+    ]
+    sizes = {name: "N_PHI" if name == "integral" else "N_Q" for name in derivative.integrated}
+    integrator = (INTEGRATORS / f"{options.integrator}.h.in").read_text()
+    integrator = Template(integrator).substitute(h=repr(h), half_h=repr(h / 2.0))
+    text = (HERE / "stepping.h.in").read_text()
+    return Template(text).substitute(
+        title=f"One step: {options.formulation}, {options.integrator}.",
+        span=repr(options.step_s),
+        substeps=options.substeps,
+        holds=int(bool(eq.system.held or eq.system.internals)),
+        integrator=_looped(integrator, derivative.integrated, sizes),
+        formulation=(HERE / "acceleration.h.in").read_text() + derivative.text,
+        reaction_lines="\n".join(reactions or ["    (void)w, (void)s;"]),
+    )
+
+
+def _looped(text: str, integrated: dict[str, str], sizes: dict[str, str]) -> str:
+    """`each` and `each_back` lines as loops."""
+
+    def loop(found: re.Match[str]) -> str:
+        indent, back, body = found.groups()
+        names = list(integrated)[::-1] if back else list(integrated)
+        return "\n".join(
+            f"{indent}for (int i = 0; i < {sizes[name]}; i++)\n{indent}    "
+            + body.replace("{y}", name).replace("{dy}", integrated[name])
+            for name in names
+        )
+
+    return re.sub(r"^( *)each(_back)? (.*)$", loop, text, flags=re.MULTILINE)
