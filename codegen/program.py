@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from codegen.dag import Expr
 from codegen.elimination import Entries
@@ -70,6 +70,9 @@ class Program:
         How a target in C calls the routines: `check`, `advance` and `start`.
     is_large : bool
         Whether routines are rolled into loops.
+    pivot_limit : list of float
+        A pivot of the factor below its limit is small, see `codegen.formulations.singular`; none:
+        singular poses are not counted.
     """
 
     mechanism: Mechanism
@@ -89,3 +92,4 @@ class Program:
     calls: list[str | Sweep]
     text: str
     is_large: bool
+    pivot_limit: list[float] = field(default_factory=list)

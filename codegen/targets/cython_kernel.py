@@ -98,7 +98,8 @@ def _step_cost(program: Program, costs: dict[str, Cost], flows: dict[str, Flow])
     ready: dict[str, float] = {}
     system = program.presolved.system
     sizes = {"q": len(system.coordinates), "phi": len(system.rows)}
-    for call in program.calls:
+    counting = [Sweep("q", ["w->inverse"], [], 1)] if program.pivot_limit else []
+    for call in [*program.calls * program.options.substeps, *counting]:
         if isinstance(call, Sweep):
             total.sweep += call.slots * sizes[call.size]
             for k in range(sizes[call.size]):
