@@ -195,6 +195,16 @@ class KernelOptions:
             return 1.0 - dm
         return (1.0 - df) * beta * self.inner_step_s**2
 
+    def short(self) -> str:
+        """Step, formulation and integrator, and what else is not as by default."""
+        wanted = ("step_s", "formulation", "integrator")
+        parts = [str(getattr(self, key)) for key in wanted[1:]]
+        return ", ".join([*parts, f"step_s={self.step_s!r}", *(
+            f"{f.name}={getattr(self, f.name)!r}"
+            for f in fields(self)
+            if f.name not in wanted and getattr(self, f.name) != f.default
+        )])  # fmt: skip
+
     def text(self) -> str:
         """All options on one line, in a fixed order."""
         return ", ".join(f"{key}={value!r}" for key, value in asdict(self).items())

@@ -67,9 +67,15 @@ class Program:
     calls : list of str or Sweep
         One step in order; `"routine variant"` names the weights that a factorisation takes.
     text : str
-        How a target in C calls the routines: `check`, `advance` and `start`.
+        How a target in C calls the routines: `advance`, one step, and `begin`, accelerations and
+        multipliers of a start.
     is_large : bool
         Whether routines are rolled into loops.
+    state : dict of str to (size, meaning)
+        Arrays of the state beyond q, qd, qdd, lam and the internal states of forces.
+    twin, twin_fill : tuple of str, dict of str to str
+        Templates of the NumPy twin beside `formulations/equations.py.in`, in order, and what they are
+        filled with.
     pivot_limit : list of float
         A pivot of the factor below its limit is small, see `codegen.formulations.singular`; none:
         singular poses are not counted.
@@ -92,4 +98,7 @@ class Program:
     calls: list[str | Sweep]
     text: str
     is_large: bool
+    state: dict[str, tuple[int, str]] = field(default_factory=dict)
+    twin: tuple[str, ...] = ("formulations/ali3p.py.in",)
+    twin_fill: dict[str, str] = field(default_factory=dict)
     pivot_limit: list[float] = field(default_factory=list)

@@ -30,6 +30,7 @@ from codegen.forces import force_tangent
 from codegen.formulations import ali3p_order
 from codegen.formulations.equations import Equations, equations
 from codegen.formulations.factor import factored
+from codegen.formulations.singular import pivot_limits
 from codegen.formulations.unfold import row_multipliers, unfold_routine
 from codegen.mechanism import Mechanism
 from codegen.options import KernelOptions
@@ -124,8 +125,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         ),
         Routine(
             "finish",
-            "weighted = phi_q^T lam - force; rhs of the index-1 correction F1, from qdd before its"
-            " projection; outputs that are expressions",
+            "weighted = phi_q^T lam - force; rhs of F1, from qdd before its projection; outputs",
             _finish(eq, mass_project, share),
         ),
         Routine(
@@ -168,6 +168,8 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         calls=ali3p_order.calls(eq),
         text=ali3p_order.text(eq),
         is_large=eq.is_large,
+        state={"weighted": (n_q, "phi_q^T lam - force, of the step's end")},
+        pivot_limit=pivot_limits(eq, share),
     )
 
 

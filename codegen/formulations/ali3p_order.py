@@ -107,7 +107,7 @@ def _project(eq: Equations) -> list[str]:
             *factor,
             "acceleration_rhs(w, s);",
             "solve(w);",
-            "double unprojected[N_Q];",
+            "real unprojected[N_Q];",
             "for (int i = 0; i < N_Q; i++)",
             "    unprojected[i] = w->x[i];",
             "finish(w, s);",

@@ -14,9 +14,9 @@ from codegen.emit import NUMPY, Assign, Cost, Emitter
 from codegen.outputs import Output
 from codegen.program import Program
 from codegen.system import System
-from codegen.targets.cython_kernel import VERSION, literal, model_info
+from codegen.targets.describe import VERSION, literal, model_info
 
-FORMULATIONS = Path(__file__).parents[1] / "formulations"
+CODEGEN = Path(__file__).parents[1]
 
 
 def text(program: Program) -> str:
@@ -78,7 +78,10 @@ def text(program: Program) -> str:
         return "\n".join(f"    {line}" for line in lines) or "    pass"
 
     dm, df, beta, gamma_n = options.newmark
-    return Template((FORMULATIONS / f"{options.formulation}.py.in").read_text()).substitute(
+    parts = ("formulations/equations.py.in", *program.twin)
+    whole = "\n\n".join((CODEGEN / part).read_text() for part in parts)
+    return Template(whole).substitute(
+        program.twin_fill,
         version=VERSION,
         name=mechanism.name,
         sha256=mechanism.sha256,
@@ -106,6 +109,7 @@ def text(program: Program) -> str:
         substeps=options.substeps,
         alpha=literal([program.unit * w * w for w in program.full_scale]),
         projection_scale=repr(program.projection_scale),
+        penalty_share=repr(program.projection_scale / (1.0 - dm)),
         iterations=options.iterations,
         tolerance=repr(options.tolerance or 0.0),
         projection=repr(options.projection),
