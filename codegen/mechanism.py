@@ -126,7 +126,7 @@ def ports(mechanism: Mechanism) -> tuple[tuple[str, ...], tuple[str, ...]]:
     ]
     reads += [f"input/{signal.path}" for signal in system.signals]
     writes = [output.port for output in mechanism.outputs]
-    return tuple(reads), (*writes, "iterations", "residual", "status", "reassembled")
+    return tuple(reads), (*writes, "iterations", "residual", "status", "reassembled", "singular")
 
 
 def _read(document: dict[str, Any], system: System, stem: str) -> list[Output]:

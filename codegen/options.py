@@ -160,8 +160,10 @@ class KernelOptions:
         wrong = []
         if self.kappa is not None and self.alpha is not None:
             wrong.append("kappa and alpha: give one of them")
-        if self.reuse == "step" and self.projection == "A":
-            wrong.append("reuse = 'step': give projection = 'B' or 'none', 'A' factors anew")
+        if self.reuse != "none" and self.projection == "A":
+            wrong.append(
+                f"reuse = {self.reuse!r}: give projection = 'B' or 'none', 'A' factors anew"
+            )
         fast = [
             f for f in self.cflags if f in ("-ffast-math", "-Ofast", "-funsafe-math-optimizations")
         ]
@@ -184,6 +186,24 @@ class KernelOptions:
         rho = self.rho_inf
         dm, df = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
         return dm, df, (1.0 - dm + df) ** 2 / 4.0, 0.5 - dm + df
+
+    @property
+    def projection_scale(self) -> float:
+        """Weight of the penalty in the projections, and in F1."""
+        dm, df, beta, _ = self.newmark
+        if self.alpha is not None and self.projection != "B":
+            return 1.0 - dm
+        return (1.0 - df) * beta * self.inner_step_s**2
+
+    def short(self) -> str:
+        """Step, formulation and integrator, and what else is not as by default."""
+        wanted = ("step_s", "formulation", "integrator")
+        parts = [str(getattr(self, key)) for key in wanted[1:]]
+        return ", ".join([*parts, f"step_s={self.step_s!r}", *(
+            f"{f.name}={getattr(self, f.name)!r}"
+            for f in fields(self)
+            if f.name not in wanted and getattr(self, f.name) != f.default
+        )])  # fmt: skip
 
     def text(self) -> str:
         """All options on one line, in a fixed order."""

@@ -76,6 +76,9 @@ class Program:
     twin, twin_fill : tuple of str, dict of str to str
         Templates of the NumPy twin beside `formulations/equations.py.in`, in order, and what they are
         filled with.
+    pivot_limit : list of float
+        A pivot of the factor below its limit is small, see `codegen.formulations.singular`; none:
+        singular poses are not counted.
     """
 
     mechanism: Mechanism
@@ -98,3 +101,4 @@ class Program:
     state: dict[str, tuple[int, str]] = field(default_factory=dict)
     twin: tuple[str, ...] = ("formulations/ali3p.py.in",)
     twin_fill: dict[str, str] = field(default_factory=dict)
+    pivot_limit: list[float] = field(default_factory=list)

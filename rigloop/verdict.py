@@ -220,6 +220,7 @@ def _counters(loaded: LoadedRig, final: Final) -> dict[str, int | float]:
         "residual",
         "status",
         "reassembled",
+        "singular",
     }
     found: dict[str, int | float] = {}
     for name, block in loaded.rig.blocks.items():

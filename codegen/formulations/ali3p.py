@@ -1,5 +1,5 @@
-"""Index-3 augmented Lagrangian with mass-orthogonal projections (ALI3-P), generalised-alpha or
-trapezoidal Newmark.
+"""Index-3 augmented Lagrangian with mass-orthogonal projections (ALI3-P), integrated with the
+Newmark family.
 
 In the scaled quantities of `equations`:
 
@@ -7,34 +7,35 @@ In the scaled quantities of `equations`:
                 weighted_k)/(1-df) at the predictor, and hist += inertia x after each correction
     tangent     T = inertia + g/(b h) C' + K' + phi_q'^T phi_q',
                 inertia = (1-dm)/((1-df) b h^2) mass'
-    projection  T_p = (1-dm)/s mass' + phi_q'^T phi_q'
+    projection  T_p = (1-dm)/s mass' + phi_q'^T phi_q' ("A"), or T ("B")
     F1          T_p d = -(1-dm)/s (mass' qdd* + weighted),
                 lam_F1' = lam' + s/(1-dm) phi_ddot'(qdd + d),    weighted = phi_q'^T lam' - force'
 
 with qdd* the acceleration before its projection x. (F1 is T_p d = -(1-dm)/s (mass' qdd + weighted)
 - phi_q'^T phi_ddot'(qdd) at the projected qdd = qdd* + x; T_p x = -phi_q'^T phi_ddot'(qdd*) makes
-its last term -(1-dm)/s mass' x, so the constraints need not be evaluated again.)
+its last term -(1-dm)/s mass' x, so the constraints need not be evaluated again.) The multipliers of
+all rows follow from the same d. Without projections qdd stays qdd*, and x goes into d.
+
+The routines are expressions; the order in which a step calls them is in `ali3p_order`.
 
 Source: Bayo and Ledesma 1996; Cuadrado et al. 2000; Dopico et al. 2014; Chung and Hulbert 1993.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-from string import Template
-
+from codegen.dag import Expr
 from codegen.elimination import Entries
 from codegen.emit import Assign
 from codegen.forces import force_tangent
+from codegen.formulations import ali3p_order
 from codegen.formulations.equations import Equations, equations
 from codegen.formulations.factor import factored
-from codegen.formulations.unfold import unfold_routine
+from codegen.formulations.singular import pivot_limits
+from codegen.formulations.unfold import row_multipliers, unfold_routine
 from codegen.mechanism import Mechanism
 from codegen.options import KernelOptions
 from codegen.precomputed import parameter_only
-from codegen.program import Program, Routine, Sweep
-
-TEXT = Path(__file__).with_name("ali3p.h.in")
+from codegen.program import Program, Routine
 
 
 def build(mechanism: Mechanism, options: KernelOptions) -> Program:
@@ -42,9 +43,9 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     eq = equations(mechanism, options)
     graph, names, lam, qdd = eq.graph, eq.names, eq.lam, eq.qdd
     dm, df, beta, gamma = options.newmark
-    h = options.step_s
+    h = options.inner_step_s
     n_q, n_phi = len(eq.q), len(eq.phi)
-    s = (1.0 - dm) if options.alpha is not None else (1.0 - df) * beta * h * h
+    s = options.projection_scale
     share = (1.0 - dm) / s
 
     # weights of newton and projection, on one pattern
@@ -124,8 +125,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         ),
         Routine(
             "finish",
-            "weighted = phi_q^T lam - force; rhs of the index-1 correction F1, from qdd before its"
-            " projection; outputs that are expressions",
+            "weighted = phi_q^T lam - force; rhs of F1, from qdd before its projection; outputs",
             _finish(eq, mass_project, share),
         ),
         Routine(
@@ -133,6 +133,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
             "index-1 update of lam",
             [Assign(f"s->lam[{r}]", lam[r] + eq.phi_ddot[r] / share) for r in range(n_phi)],
         ),
+        Routine("react", "multipliers of the rows that outputs show", _react(eq, x, share), True),
         unfold_routine(eq),
     ]
     # what depends on parameters alone is computed when they change, not in the step
@@ -164,10 +165,11 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         projection_scale=s,
         phi_q=eq.phi_q,
         weight_keys=weight_keys,
-        calls=_calls(options, bool(eq.system.guides)),
-        text=_text(eq, s),
+        calls=ali3p_order.calls(eq),
+        text=ali3p_order.text(eq),
         is_large=eq.is_large,
-        state={"weighted": (n_q, "phi_q^T lam - force, / force unit; of the step's end")},
+        state={"weighted": (n_q, "phi_q^T lam - force, of the step's end")},
+        pivot_limit=pivot_limits(eq, share),
     )
 
 
@@ -187,68 +189,15 @@ def _finish(eq: Equations, mass_project: Entries, share: float) -> list[Assign]:
             Assign(f"s->weighted[Q_{name}]", weigh[i], f"on {name}"),
             Assign(f"w->rhs[Q_{name}]", rhs[i], f"on {name}"),
         ]
-    return [*assigns, *eq.observe_assigns()]
+    return [*assigns, *eq.observe_assigns(of_rows=False)]
 
 
-def _calls(options: KernelOptions, has_guides: bool) -> list[str | Sweep]:
-    """One step in order, as `ali3p.h.in` has it: routines and loops over whole arrays."""
-    calls: list[str | Sweep] = [
-        "hold", "history",
-        Sweep("q", ["s->q", "s->qd", "s->qdd"], ["s->q"], 2),
-        Sweep("q", ["s->qd", "s->qdd"], ["s->qd"], 1),
-    ]  # fmt: skip
-    for iteration in range(options.iterations):
-        calls.append("evaluate")
-        if iteration > 0:
-            calls.append(Sweep("phi", ["s->lam", "w->phi"], ["s->lam"], 1))
-        calls += ["forces", "residual", "factorise newton", "solve"]
-        for array in ("s->q", "s->qd", "s->qdd"):
-            calls.append(Sweep("q", [array, "w->x"], [array], 1))
-        if options.tolerance is not None:
-            calls.append(Sweep("q", ["w->x"], [], 1))
-        if iteration + 1 < options.iterations:
-            calls.append("carry")
-    calls += [
-        "evaluate",
-        Sweep("phi", ["s->lam", "w->phi"], ["s->lam"], 1),
-        "factorise project", "velocity_rhs", "solve",
-        Sweep("q", ["s->qd", "w->x"], ["s->qd"], 1),
-        "acceleration_rhs", "solve", "finish",
-        Sweep("q", ["s->qdd", "w->x"], ["s->qdd"], 1),
-    ]  # fmt: skip
-    return [*calls, "solve_guides"] if options.reaction == "F1" and has_guides else calls
-
-
-def _text(eq: Equations, s: float) -> str:
-    """The order of the routines in C: `ali3p.h.in` with its constants."""
-    options = eq.options
-    dm, df, beta, gamma = options.newmark
-    h = options.step_s
-    paper, consistent, first = [], ["solve_guides(w);"], []
-    for number, guide in enumerate(eq.system.guides):
-        r, q = guide.row, f"Q_{guide.coordinate.name}"
-        unit = eq.unit * eq.scale[r]
-        error = f"s->qdd[{q}] - w->guide[{3 * number + 2}]"
-        first.append(f"w->reaction[{number}] = -{unit!r} * s->lam[{r}];")
-        paper.append(
-            f"w->reaction[{number}] = -({(1 - df) * unit!r} * s->lam[{r}]"
-            f" + {df * unit!r} * s0->lam[{r}] + {s * eq.scale[r] * unit!r} * ({error}));"
-        )
-        consistent.append(
-            f"w->reaction[{number}] = -{unit!r} * (s->lam[{r}]"
-            f" + {s / (1.0 - dm) * eq.scale[r]!r} * ({error} + w->x[{q}]));"
-        )
-    chosen = consistent if options.reaction == "F1" else paper
-    return Template(TEXT.read_text()).substitute(
-        dm=dm,
-        df=df,
-        beta=beta,
-        gamma=gamma,
-        reaction=options.reaction,
-        h=repr(h),
-        half_h2=repr(h * h / 2.0),
-        dqd=repr(gamma / (beta * h)),
-        dqdd=repr(1.0 / (beta * h * h)),
-        reaction_lines="\n".join(f"    {line}" for line in chosen if eq.system.guides),
-        start_reaction_lines="\n".join(f"    {line}" for line in first),
-    )
+def _react(eq: Equations, x: list[Expr], share: float) -> list[Assign]:
+    """Consistent multipliers of the wanted rows, and outputs that contain them: F1 with d = x."""
+    graph = eq.graph
+    qdd = [a + d for a, d in zip(eq.qdd, x, strict=True)]
+    moved = dict(zip(eq.qdd, qdd, strict=True))
+    lam = [
+        eq.lam[r] + graph.substitute(e, moved) / share for r, e in enumerate(eq.phi_ddot)
+    ] if eq.wanted_rows else []  # fmt: skip
+    return [*row_multipliers(eq, lam, qdd), *eq.observe_assigns(of_rows=True)]

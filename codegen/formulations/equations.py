@@ -44,6 +44,8 @@ class Equations:
         row, each with the coordinate that it multiplies.
     force : list of Expr
         A stored variable or zero per coordinate; `exact_force` is what they stand for.
+    wanted_rows : list of int
+        Rows of the whole mechanism whose multipliers outputs show, `w->row_lam`.
     bind, known, arrays
         See `codegen.program.Program`.
     """
@@ -77,6 +79,7 @@ class Equations:
     moving: dict[Expr, Expr] = field(default_factory=dict)
     guided: dict[Expr, Expr] = field(default_factory=dict)
     shown: list[str] = field(default_factory=list)
+    wanted_rows: list[int] = field(default_factory=list)
     bind: dict[Expr, str] = field(default_factory=dict)
     known: dict[Expr, str] = field(default_factory=dict)
     arrays: dict[str, int] = field(default_factory=dict)
@@ -154,12 +157,15 @@ class Equations:
         title = "internal states of forces, and what they hold for the step"
         return Routine("hold", title, hold(self.system))
 
-    def observe_assigns(self) -> list[Assign]:
-        """Outputs that are expressions."""
+    def observe_assigns(self, *, of_rows: bool | None = None) -> list[Assign]:
+        """Outputs that are expressions; only those that contain multipliers of rows (True), or only
+        the others (False).
+        """
         values = self.system.values
         return [
             Assign(f"w->observed[{n}]", self.graph.folded(values[path]), path)
             for n, path in enumerate(self.shown)
+            if of_rows is None or of_rows == bool(_rows_in(self.graph, values[path]))
         ]
 
     def observed(self) -> dict[Expr, str]:
@@ -270,11 +276,11 @@ def _bind(eq: Equations) -> None:
     for number, held in enumerate(system.held):
         bind[held.var] = f"w->held[{number}]"
     bind[system.step_s] = repr(eq.options.inner_step_s)
-    eq.shown = [
-        o.path
-        for o in eq.mechanism.outputs
-        if o.kind == "path" and system.values[o.path] not in bind
-    ]
+    paths = [o.path for o in eq.mechanism.outputs if o.kind == "path"]
+    eq.wanted_rows = sorted({r for p in paths for r in _rows_in(eq.graph, system.values[p])})
+    for number, r in enumerate(eq.wanted_rows):
+        bind[system.row_multiplier(r)] = f"w->row_lam[{number}]"
+    eq.shown = [path for path in paths if system.values[path] not in bind]
     trig = trigonometric([*eq.phi, *(e for _, e in eq.slots)])
     eq.known |= {e: f"w->trig[{number}]" for number, e in enumerate(trig)}
     eq.arrays |= {
@@ -284,7 +290,14 @@ def _bind(eq: Equations) -> None:
         "held": len(system.held),
         "force": len(eq.exact_force),
         "observed": len(eq.shown),
+        "row_lam": len(eq.wanted_rows),
         "trig": len(trig),
         "phi": len(eq.phi),
         "phi_q": len(eq.slots),
     }
+
+
+def _rows_in(graph: Graph, expr: Expr) -> list[int]:
+    """Rows whose multipliers an expression contains."""
+    names = [var.name.split(" ") for var in graph.variables(expr)]
+    return [int(name[1]) for name in names if name[0] == "row_lam"]

@@ -27,6 +27,20 @@ def unfold_routine(eq: Equations) -> Routine:
     )
 
 
+def row_multipliers(eq: Equations, lam: list[Expr], qdd: list[Expr]) -> list[Assign]:
+    """Multipliers of the rows that outputs show, from those of the stepped rows (as `eq.lam`,
+    scaled) and the accelerations that belong to them.
+    """
+    if not eq.wanted_rows:
+        return []
+    found = multipliers(eq.presolved, lam, [eq.unit * w for w in eq.scale], qdd)
+    rows = eq.presolved.full.rows
+    return [
+        Assign(f"w->row_lam[{n}]", eq.graph.folded(found[r]), f"multiplier of {rows[r].label}")
+        for n, r in enumerate(eq.wanted_rows)
+    ]
+
+
 def multipliers(
     presolved: Presolved, lam: list[Expr], lam_unit: list[float], qdd: list[Expr]
 ) -> list[Expr]:

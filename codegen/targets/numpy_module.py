@@ -14,7 +14,7 @@ from codegen.emit import NUMPY, Assign, Cost, Emitter
 from codegen.outputs import Output
 from codegen.program import Program
 from codegen.system import System
-from codegen.targets.cython_kernel import VERSION, literal, model_info
+from codegen.targets.describe import VERSION, literal, model_info
 
 CODEGEN = Path(__file__).parents[1]
 
@@ -106,11 +106,14 @@ def text(program: Program) -> str:
         beta=repr(beta),
         gamma_newmark=repr(gamma_n),
         step_s=repr(options.inner_step_s),
+        substeps=options.substeps,
         alpha=literal([program.unit * w * w for w in program.full_scale]),
         projection_scale=repr(program.projection_scale),
         penalty_share=repr(program.projection_scale / (1.0 - dm)),
         iterations=options.iterations,
         tolerance=repr(options.tolerance or 0.0),
+        projection=repr(options.projection),
+        reuse=repr(options.reuse),
         reaction=repr(options.reaction),
         guides=literal([(g.row, g.coordinate.index) for g in system.guides]),
         parameters=literal([(p.path, p.default) for p in system.parameters]),
@@ -140,6 +143,8 @@ def _bind(system: System) -> dict[Expr, str]:
     for c in system.coordinates:
         bind |= {c.q: f"q[{c.index}]", c.qd: f"qd[{c.index}]"}
         bind[graph.var(f"qdd {c.index}")] = f"qdd[{c.index}]"
+    for r in range(len(system.rows)):
+        bind[system.row_multiplier(r)] = f"row_lam[{r}]"
     for n, guide in enumerate(system.guides):
         bind |= {var: f"guide[{3 * n + part}]" for part, var in enumerate(guide.inputs)}
         bind[graph.var(f"reaction {n}")] = f"reaction[{n}]"

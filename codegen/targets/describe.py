@@ -1,0 +1,76 @@
+"""What a kernel says of itself."""
+
+from __future__ import annotations
+
+import pprint
+from typing import Any
+
+from codegen.emit import Cost
+from codegen.mechanism import ports
+from codegen.program import Program
+
+VERSION = "1"
+BLOCK_ABI = 1
+FORCE_UNITS = {"rad": "Nm", "m": "N", "1": "N"}
+
+
+def model_info(
+    program: Program, cost: Cost, routines: dict[str, Cost] | None = None
+) -> dict[str, Any]:
+    """Self-description that every kernel carries."""
+    system, options = program.mechanism.system, program.options
+    reads, writes = ports(program.mechanism)
+    n_q, n_phi = len(system.coordinates), len(system.rows)
+    return {
+        "name": program.mechanism.name,
+        "mechanism_sha256": program.mechanism.sha256,
+        "generator": VERSION,
+        "block_abi": BLOCK_ABI,
+        "options": options.text(),
+        "step_s": options.step_s,
+        "substeps": options.substeps,
+        "precision": options.precision,
+        "coordinates": [(c.name, c.unit) for c in system.coordinates],
+        "stepped": [c.name for c in program.presolved.system.coordinates],
+        "constraints": [row.label for row in system.rows],
+        "guides": [guide.name for guide in system.guides],
+        "reaction_units": [FORCE_UNITS[g.coordinate.unit] for g in system.guides],
+        "internals": [internal.path for internal in system.internals],
+        "parameters": [p.path for p in system.parameters],
+        "reads": list(reads),
+        "writes": list(writes),
+        "n_q": n_q,
+        "n_phi": n_phi,
+        "shapes": {
+            "q": (n_q,),
+            "qd": (n_q,),
+            "qdd": (n_q,),
+            "lam": (n_phi,),
+            "guide": (len(system.guides), 3),
+            "reaction": (len(system.guides),),
+            "internal": (len(system.internals),),
+            "signals": (len(system.signals),),
+            "parameters": (len(system.parameters),),
+            "outputs": (len(program.mechanism.outputs),),
+        },
+        "force_unit": program.unit,
+        "operations": _counts(cost),
+        "routines": {name: _counts(c) for name, c in (routines or {}).items()},
+    }
+
+
+def _counts(cost: Cost) -> dict[str, int]:
+    return {
+        "mul": cost.mul,
+        "add": cost.add,
+        "fma": cost.fma,
+        "div": cost.div,
+        "slots": cost.slots,
+        "sweep": cost.sweep,
+        "path_cycles": round(cost.path),
+    }
+
+
+def literal(value: Any) -> str:
+    """A Python value as source text, the same everywhere."""
+    return pprint.pformat(value, width=110, sort_dicts=False)

@@ -1,0 +1,305 @@
+"""Program to C99: the pieces that all targets in C put together."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from string import Template
+
+from codegen import trig
+from codegen.dag import Expr
+from codegen.emit import LATENCY, Assign, C, Cost, Emitter, Flow
+from codegen.program import Program, Routine, Sweep
+from codegen.roll import rolled
+from codegen.targets.describe import BLOCK_ABI, VERSION
+from codegen.targets.spelling import spelled
+
+HERE = Path(__file__).parent
+# of each continuation part when assembling: 5 degrees, 20 mm
+STRIDE = {"rad": 0.0873, "m": 0.02}
+NEVER_SMALL = 1e30
+PUBLIC = ("prepare", "evaluate", "factorise", "solve", "unfold")
+SIGNATURES = {
+    "hold": "Work *restrict w, State *restrict s, State *restrict after",
+    "factorise": "Work *restrict w, const real *weight",
+    "solve": "Work *restrict w",
+    "solve_guides": "Work *restrict w",
+    "carry": "Work *restrict w",
+}
+NOTES = {
+    "guide": "position, rate, acceleration of each guide at the step's end",
+    "signal": "input signals",
+    "par": "run-time parameters, in the units of their names",
+    "held": "what forces hold for the step",
+    "force": "applied forces, / a0; of coordinates that have any",
+    "observed": "outputs that are expressions",
+    "row_lam": "multipliers of rows that outputs show, in the rows' units",
+    "trig": "sines and cosines in phi and phi_q",
+    "phi": "constraint residuals, * w",
+    "phi_q": "entries of the Jacobian that vary, * w, by rows",
+    "upper": "L D, by columns; only where loops need it",
+    "lower": "L of L D L^T, by columns",
+    "inverse": "1 / D",
+    "rhs": "right-hand side of solve",
+    "y": "forward substitution; only where loops need it",
+    "x": "solution of solve",
+    "phi_dot": "time derivative of phi; only where loops need it",
+    "phi_ddot": "second time derivative of phi; only where loops need it",
+    "all_q": "of all coordinates, by unfold",
+    "all_qd": "their rates",
+    "all_qdd": "their accelerations",
+    "all_lam": "multipliers of all rows, in the rows' units",
+    "derived": "parts that depend on parameters alone",
+    "mass_hist": "mass' / (1 - df), nonzeros",
+    "inertia": "(1 - dm) / ((1 - df) beta h^2) mass', nonzeros",
+    "weight_newton": "weight of the tangent beside phi_q^T phi_q, nonzeros",
+    "weight_project": "weight of the projection beside phi_q^T phi_q, nonzeros",
+    "hist": "residual without its constraint and applied forces",
+}
+
+
+class KernelText:
+    """The parts of a kernel in C.
+
+    With `has_block` what a face needs is visible outside; else everything is static, and routines
+    that nothing here or in `calls` uses are left out.
+
+    Attributes
+    ----------
+    costs : dict of str to Cost
+        Of every routine; `step` is that of one call.
+    fill : dict of str to str
+        For the templates beside this file.
+    """
+
+    def __init__(self, program: Program, *, has_block: bool, calls: str = "") -> None:
+        self.program = program
+        self.costs: dict[str, Cost] = {}
+        self._flows: dict[str, Flow] = {}
+        self._tables: list[str] = []
+        self._called = (HERE / "kernel.c.in").read_text() + program.text + calls
+        found = {r.name: self._routine(r, has_block=has_block) for r in program.routines}
+        printed = {name: text for name, text in found.items() if text}
+        self.step = self._step_cost()
+        self.fill = self._sizes() | self._fragments(has_block=has_block)
+        self.fill["routines"] = "\n\n".join(printed.values())
+        self.fill["stages"] = "\n".join(
+            f"//     {r.name:17} {r.title}; {self.costs[r.name].slots} operations"
+            for r in program.routines
+            if r.name in printed
+        )
+        self.fill["constant_tables"] = "\n".join([*_constant_tables(program, has_block=has_block), *self._tables])
+        self.fill["types"] = self.filled("types.h.in")
+
+    def filled(self, name: str, **more: str) -> str:
+        """A template beside this file with its places filled."""
+        return Template((HERE / name).read_text()).substitute(self.fill, **more)
+
+    def _routine(self, routine: Routine, *, has_block: bool) -> str:
+        program = self.program
+        # who stores a value computes it
+        own = {"evaluate": "w->trig", "prepare": "w->derived"}.get(routine.name, "-")
+        known = {e: where for e, where in program.known.items() if not where.startswith(own)}
+        emitter = Emitter(C, program.bind, known)
+        lines, cost = emitter.run(routine.assigns)
+        tables: list[str] = []
+        if program.is_large:
+            places = {f"Q_{c.name}": c.index for c in program.presolved.system.coordinates}
+            tables, lines, cost = rolled(
+                routine.name, routine.assigns, program.bind, known, places,
+                is_ordered=routine.is_ordered, is_split=routine.is_split,
+            )  # fmt: skip
+        self.costs[routine.name] = cost
+        self._flows[routine.name] = _renamed(program, emitter.flow)
+        is_public = has_block and routine.name in PUBLIC
+        called = rf"\b{routine.name}\("
+        if not is_public and not re.search(called, self._called):
+            return ""  # this step has no use for it
+        self._tables += [spelled(table, program.options.precision) for table in tables]
+        signature = SIGNATURES.get(routine.name, "Work *restrict w, State *restrict s")
+        unused = [name for name in ("w", "s", "after") if f"*restrict {name}" in signature]
+        body = "\n".join(f"    {line}" for line in lines)
+        return "\n".join([
+            f"{'' if is_public else 'static '}void {routine.name}({signature})",
+            "{",
+            f"    // {routine.title}; {cost}",
+            f"    {', '.join(f'(void){name}' for name in unused)};",
+            *([spelled(body, program.options.precision)] if body else []),
+            "}",
+        ])  # fmt: skip
+
+    def _step_cost(self) -> Cost:
+        """Work of one call; the critical path follows the data through all routines."""
+        program, total = self.program, Cost()
+        ready: dict[str, float] = {}
+        system = program.presolved.system
+        sizes = {"q": len(system.coordinates), "phi": len(system.rows)}
+        counting = [Sweep("q", ["w->inverse"], [], 1)] if program.pivot_limit else []
+        for call in [*program.calls * program.options.substeps, *counting]:
+            if isinstance(call, Sweep):
+                total.sweep += call.slots * sizes[call.size]
+                for k in range(sizes[call.size]):
+                    at = max(ready.get(f"{array}[{k}]", 0.0) for array in call.reads)
+                    for array in call.writes:
+                        ready[f"{array}[{k}]"] = at + LATENCY["fma"]
+                continue
+            name, _, variant = call.partition(" ")
+            total = total.plus(self.costs[name])
+            self._flows[name].advance(ready, {"weight": f"w->weight_{variant}"})
+        total.path = max(ready.values(), default=0.0)
+        return total
+
+    def _sizes(self) -> dict[str, str]:
+        program = self.program
+        mechanism, options = program.mechanism, program.options
+        system, full = program.presolved.system, mechanism.system
+        reduced = len(program.presolved.removed)
+        return {
+            "version": VERSION,
+            "abi": str(BLOCK_ABI),
+            "name": mechanism.name,
+            "sha256": mechanism.sha256,
+            "options": options.short(),
+            "slots": str(self.step.slots),
+            "cost": str(self.step),
+            "unit": f"{program.unit:.6g}",
+            "reduced": f", after {reduced} linear ones were solved" if reduced else "",
+            "real": {"float64": "double", "float32": "float"}[options.precision],
+            "n_q": str(len(system.coordinates)),
+            "n_phi": str(len(system.rows)),
+            "n_all_q": str(len(full.coordinates)),
+            "n_all_phi": str(len(full.rows)),
+            "n_guides": str(len(system.guides)),
+            "n_par": str(len(system.parameters)),
+            "n_signals": str(len(system.signals)),
+            "n_internal": str(len(system.internals)),
+            "n_outputs": str(len(mechanism.outputs)),
+            "iterations": str(options.iterations),
+            "substeps": str(options.substeps),
+            "step_s": repr(options.step_s),
+            "tolerance": repr(options.tolerance or 0.0),
+            "residual_limit": repr(options.residual_limit),
+        }
+
+    def _fragments(self, *, has_block: bool) -> dict[str, str]:
+        program = self.program
+        is_split = program.options.substeps > 1
+        remember = (
+            "        for (int i = 0; i < 3 * N_GUIDES; i++)\n            d->before[i] = w->guide[i];\n"
+        )
+        cells = "    double *reads[N_READS + 1];\n    double *writes[N_WRITES];\n"
+        split = "    State between[2];\n    double before[AT_LEAST_1(3 * N_GUIDES)]; // guide inputs of the last call\n"
+        follow = Template((HERE / "follow.c.in").read_text())
+        return _sincos() | {
+            "api": "" if has_block else "static ",
+            "coordinate_enum": "\n".join(
+                f"    Q_{c.name} = {c.index}," for c in program.presolved.system.coordinates
+            ).rstrip(","),
+            "work_fields": "\n".join(
+                _field(array, size, NOTES.get(array, "")) for array, size in program.arrays.items()
+            ),
+            "state_fields": "\n".join(
+                _field(array, size, note) for array, (size, note) in program.state.items()
+            ),
+            "block_fields": cells if has_block else "",
+            "substep_fields": split if is_split else "",
+            "follow": follow.substitute(step_s=repr(program.options.step_s)) if is_split else "",
+            "advance": (
+                "follow(d)"
+                if is_split
+                else "advance(w, &d->states[d->now], &d->states[1 - d->now])"
+            ),
+            "remember": remember if is_split else "",
+            "formulation": spelled(program.text, program.options.precision),
+            "output_lines": "\n".join(_output_lines(program)),
+        }  # fmt: skip
+
+
+def _field(array: str, size: int, note: str) -> str:
+    field = f"    real {array}[{max(1, size)}];"
+    return f"{field:32}// {note}" if note else field
+
+
+def _renamed(program: Program, flow: Flow) -> Flow:
+    """Coordinates by number, as sweeps name them."""
+    places = {f"Q_{c.name}]": f"{c.index}]" for c in program.presolved.system.coordinates}
+
+    def plain(text: str) -> str:
+        array, bracket, index = text.partition("[")
+        return array + bracket + places.get(index, index)
+
+    flow.cells = {plain(text): number for text, number in flow.cells.items()}
+    flow.results = {plain(text): number for text, number in flow.results.items()}
+    return flow
+
+
+def _output_lines(program: Program) -> list[str]:
+    system, full = program.presolved.system, program.mechanism.system
+    graph = full.graph
+    qdd = [graph.var(f"qdd {c.index}") for c in system.coordinates]
+    shown = {
+        "value": program.presolved.q,
+        "rate": program.presolved.qd,
+        "acceleration": program.presolved.spread(qdd),
+    }
+    bind = dict(program.bind)
+    assigns = []
+    for n, output in enumerate(program.mechanism.outputs):
+        e: Expr
+        if output.kind == "reaction":
+            e = graph.var(f"reaction {output.index}")
+            bind[e] = f"w->reaction[{output.index}]"
+        elif output.kind == "path":
+            e = system.values[output.path]
+        else:
+            e = shown[output.kind][output.index]
+        assigns.append(Assign(f"d->outputs[{n}]", graph.folded(e), output.port))
+    lines, _ = Emitter(C, bind, program.observed).run(assigns)
+    return [f"    {spelled(line, program.options.precision)}" for line in lines]
+
+
+def _constant_tables(program: Program, *, has_block: bool) -> list[str]:
+    system, full = program.presolved.system, program.mechanism.system
+    by_name = {c.name: c.index for c in full.coordinates}
+    limits = [1.0 / limit if limit else NEVER_SMALL for limit in program.pivot_limit]
+    never = [NEVER_SMALL] * len(system.coordinates)
+    kept = [
+        "// place of each stepped coordinate among all",
+        table("const int", "KEPT", [by_name[c.name] for c in system.coordinates]),
+    ]
+    return [
+        "// scaled to unscaled violation: m or rad",
+        table("static const real", "ROW_UNSCALE", [1.0 / w for w in program.scale] or [1.0]),
+        "// 1 / pivot from which on a coordinate counts as free: the way to see singular poses",
+        table("static const real", "SMALL_PIVOT_INVERSE", limits or never),
+        "// how far a guide moves in one part of the assembly; its coordinate",
+        table("static const double", "GUIDE_STRIDE",
+              [STRIDE[g.coordinate.unit] for g in system.guides] or [1.0]),
+        table("static const int", "GUIDED", [g.coordinate.index for g in system.guides] or [0]),
+        *(kept if has_block else []),
+    ]  # fmt: skip
+
+
+def table(kind: str, name: str, values: list) -> str:
+    """A constant array."""
+    rows = [", ".join(map(repr, values[k : k + 8])) for k in range(0, len(values), 8)]
+    return f"{kind} {name}[{len(values)}] = {{\n    " + ",\n    ".join(rows) + "\n};"
+
+
+def _sincos() -> dict[str, str]:
+    sine, cosine = trig.coefficients()
+    first, second, third = trig.half_pi_parts()
+
+    def horner(coefs: tuple[float, ...]) -> str:
+        nested = repr(coefs[-1])
+        for coef in reversed(coefs[:-1]):
+            nested = f"({nested}) * z + {coef!r}" if " " in nested else f"{nested} * z + {coef!r}"
+        return nested
+
+    return {
+        "half_pi_0": repr(first),
+        "half_pi_1": repr(second),
+        "half_pi_2": repr(third),
+        "sine_poly": horner(sine),
+        "cosine_poly": horner(cosine),
+    }
