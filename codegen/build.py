@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -101,7 +101,7 @@ def build_kernel(
     options = options or KernelOptions()
     tell = on_stage or (lambda stage: None)
     path = _find(mechanism)
-    compiler = _compiler()
+    compiler = _compiler(options.compiler)
     flags = [*FLAGS, *_march(options.march), *options.cflags]
     digest = _hash(path.read_bytes(), options, compiler, flags)
     folder = cache_folder() / digest[:32]
@@ -185,14 +185,17 @@ def _generator() -> bytes:
 
 
 @cache
-def _compiler() -> tuple[str, ...]:
-    command = shlex.split(os.environ.get("CC") or "gcc")
-    found = shutil.which(command[0])
-    if found is None:
-        raise BuildError(
-            f"no C compiler {command[0]!r}: install one (Debian: apt install gcc) or set CC"
-        )
-    return (found, *command[1:])
+def _compiler(wanted: str | None = None) -> tuple[str, ...]:
+    """Command of the compiler: the option, CC of the environment, else gcc or cc."""
+    given = wanted or os.environ.get("CC")
+    choices = [shlex.split(given)] if given else [["gcc"], ["cc"]]
+    for command in choices:
+        if command and (found := shutil.which(command[0])):
+            return (found, *command[1:])
+    names = " or ".join(repr(command[0]) for command in choices if command)
+    raise BuildError(
+        f"no C compiler {names}: install one (Debian: apt install gcc), set CC or the option compiler"
+    )
 
 
 @cache
@@ -238,9 +241,15 @@ def _build(
         tell("compiling")
         _compile(work, compiler, flags)
         tell("verifying")
-        checks: dict[str, Any] = dict(
-            verify(load(work / f"{MODULE}.so"), load_reference(work / "reference.py"))
-        )
+
+        def finer(step_s: float) -> ModuleType:
+            reference = generate(path, replace(options, step_s=step_s)).reference
+            (work / "finer.py").write_text(reference)
+            return load_reference(work / "finer.py")
+
+        made = load(work / f"{MODULE}.so"), load_reference(work / "reference.py")
+        checks: dict[str, Any] = dict(verify(*made, finer))
+        (work / "finer.py").unlink(missing_ok=True)
         checks["seconds"] = round(time.perf_counter() - begin, 3)
         (work / "build.json").write_text(json.dumps(checks, indent=1) + "\n")
         try:

@@ -43,7 +43,7 @@ class KernelOptions:
         Of "newmark".
     kappa : float, optional
         Dimensionless penalty alpha beta h^2 / effective mass, one alpha a row (beta = 1/4 where the
-        integrator has none). Default 1e6.
+        integrator has none). Default 1e6; 1e3 with float32.
     alpha : float, optional
         One penalty for all rows instead of `kappa`; force per (scaled) constraint.
     xi, omega_rad_s : float, optional
@@ -55,13 +55,15 @@ class KernelOptions:
         Stop when the Euclidean norm of the correction falls below; None: always `iterations`.
     projection : {"A", "B", "none"}
         Projection of velocities and accelerations: "A" mass-orthogonal with a factor of its own,
-        "B" in the metric of Newton's tangent, "none". Weight 1 for a given `alpha` and (1-df) beta
-        h^2 for `kappa`, whose alpha would spoil the conditioning.
+        "B" in the metric of Newton's tangent, "none". Weight (1-df) beta h^2, but 1 for "A" with a
+        given `alpha`. Without a projection F1 takes a factor of its own.
     reuse : {"none", "projection", "step"}
-        Which factorisations are saved: none; the projections take Newton's last factor; one factor
-        serves all iterations of a step.
+        Which factorisations are saved, with projection "B" or "none": none; the projections take
+        Newton's last factor; one factor serves all iterations of a step too, for kappa <= 1e4.
     substeps : int
-        Steps of step_s / substeps inside one call; guides move between by interpolation.
+        Steps of step_s / substeps inside one call. Guides move between the last inputs and the new
+        ones: position and rate by cubic Hermite polynomials over their own derivatives,
+        acceleration linear; exact at the end.
     reaction : {"F1", "paper"}
         Guide reaction: index-1 consistent at t_{k+1}, or the weighted sum over the
         generalised-alpha interval.
@@ -69,9 +71,11 @@ class KernelOptions:
         Solve linear constraints when generating, see `codegen.presolve`: fewer coordinates, the
         same motion.
     frozen : bool
-        Parameters become constants of the text: a little faster, no longer tunable.
+        Parameters become constants of the text at their values in the mechanism file: a little
+        faster, no longer tunable.
     precision : {"float64", "float32"}
-        Of all arithmetic but sines; float32 is not fit for reactions.
+        Of all arithmetic but sines; inputs and outputs stay double. float32 is not fit for
+        reactions.
     wrapper : {"class", "procedural"}
         What Python sees: a `Kernel` that owns its state, or functions on a state that the caller
         holds.
@@ -186,6 +190,12 @@ class KernelOptions:
         rho = self.rho_inf
         dm, df = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
         return dm, df, (1.0 - dm + df) ** 2 / 4.0, 0.5 - dm + df
+
+    @property
+    def row_kappa(self) -> float:
+        """`kappa` or its default: what is left of single precision allows less."""
+        default = 1e6 if self.precision == "float64" else 1e3
+        return default if self.kappa is None else self.kappa
 
     @property
     def projection_scale(self) -> float:

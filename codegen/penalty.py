@@ -24,8 +24,9 @@ def penalties(system: System, options: KernelOptions) -> tuple[list[float], floa
     if options.alpha is not None:
         return [1.0] * n_phi, options.alpha
     _, _, beta, _ = options.newmark
-    kappa = options.kappa if options.kappa is not None else 1e6
-    unit = kappa / (beta * options.inner_step_s**2) if options.formulation == "ali3p" else kappa
+    unit = options.row_kappa / (beta * options.inner_step_s**2)
+    if options.formulation != "ali3p":
+        unit = options.row_kappa
     jac, mass = built_pose(system)
     diagonal = np.diag(mass)
     if n_phi == 0 or not diagonal.any():

@@ -95,11 +95,8 @@ class MechanismBlock(Section):
 
     kind: Literal["mechanism"]
     mechanism: str
-    integrator: Literal["generalized_alpha", "trapezoidal"] = "generalized_alpha"
-    rho_inf: Fraction = 0.8
-    kappa: PositiveFloat = 1e6
-    iterations: Annotated[int, Field(ge=1, le=10)] = 2
-    reaction: Literal["F1", "paper"] = "F1"
+    # of codegen.options.KernelOptions, which checks them; the step is the period of the task
+    options: dict[str, bool | int | float | str | list[str]] = {}
     parameters: dict[str, float] = {}
     reads: dict[str, str]
     writes: dict[str, str] = {}

@@ -26,7 +26,11 @@ def load(name: str) -> LoadedRig:
     """
     loaded = load_rig(name, ports_of, other_signals)
     file = str(loaded.path)
-    mistakes = [*_unguarded(file, loaded.rig), *_parameter_mistakes(file, loaded.rig)]
+    mistakes = [
+        *_unguarded(file, loaded.rig),
+        *_parameter_mistakes(file, loaded.rig),
+        *_option_mistakes(file, loaded.rig),
+    ]
     if mistakes:
         raise ConfigError(mistakes)
     return loaded
@@ -67,6 +71,17 @@ def _parameter_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
                 if path not in known:
                     key = f"blocks.{name}.parameters.{path}"
                     yield Mistake(file, key, "no such parameter", near(path, known), value)
+
+
+def _option_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
+    from rigloop.kernels import kernel_options
+
+    for name, block in rig.blocks.items():
+        if isinstance(block, MechanismBlock):
+            try:
+                kernel_options(rig, name, file)
+            except ConfigError as error:
+                yield from error.mistakes
 
 
 def other_signals(tasks: Iterable[str]) -> Iterator[str]:

@@ -30,6 +30,7 @@ def texts(program: Program) -> dict[str, str]:
         "qd_0": literal([c.initial_rate for c in full.coordinates]),
         "model_info": literal(info),
     }
+    kernel.fill["mark"] = hashlib.sha256(literal(info).encode()).hexdigest()[:15]
     kernel.fill["face"] = kernel.filled(FACES[program.options.wrapper])
     head = kernel.filled("head.c.in", includes='#include "kernel.h"')
     body, block = kernel.filled("kernel.c.in"), kernel.filled("block.c.in")

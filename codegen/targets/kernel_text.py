@@ -88,7 +88,9 @@ class KernelText:
             for r in program.routines
             if r.name in printed
         )
-        self.fill["constant_tables"] = "\n".join([*_constant_tables(program, has_block=has_block), *self._tables])
+        self.fill["constant_tables"] = "\n".join(
+            [*_constant_tables(program, has_block=has_block), *self._tables]
+        )
         self.fill["types"] = self.filled("types.h.in")
 
     def filled(self, name: str, **more: str) -> str:
@@ -184,9 +186,7 @@ class KernelText:
     def _fragments(self, *, has_block: bool) -> dict[str, str]:
         program = self.program
         is_split = program.options.substeps > 1
-        remember = (
-            "        for (int i = 0; i < 3 * N_GUIDES; i++)\n            d->before[i] = w->guide[i];\n"
-        )
+        remember = "        for (int i = 0; i < 3 * N_GUIDES; i++)\n            d->before[i] = w->guide[i];\n"
         cells = "    double *reads[N_READS + 1];\n    double *writes[N_WRITES];\n"
         split = "    State between[2];\n    double before[AT_LEAST_1(3 * N_GUIDES)]; // guide inputs of the last call\n"
         follow = Template((HERE / "follow.c.in").read_text())

@@ -17,23 +17,24 @@ cdef struct BlockView:
 cdef extern from "kernel.h":
     enum:
         N_Q, N_PHI, N_GUIDES, N_PAR, N_SIGNALS, N_INTERNAL, N_READS, N_OUTPUTS, N_WRITES, N_ALL_Q, N_ALL_PHI
+    ctypedef double real
     ctypedef struct State:
-        double *q
-        double *qd
-        double *internal
+        real *q
+        real *qd
+        real *internal
     ctypedef struct Work:
-        double *par
-        double *signal
-        double *guide
-        double *rhs
-        double *x
-        double *all_q
-        double *all_qd
-        double *all_qdd
-        double *all_lam
-        double *weight_project
-        double *reaction
-        double residual
+        real *par
+        real *signal
+        real *guide
+        real *rhs
+        real *x
+        real *all_q
+        real *all_qd
+        real *all_qdd
+        real *all_lam
+        real *weight_project
+        real *reaction
+        real residual
         int iterations
     ctypedef struct Data:
         Work work
@@ -43,13 +44,14 @@ cdef extern from "kernel.h":
         int is_started
         int last_status
         int64_t reassembled
+        int64_t singular
         double *outputs
         double **reads
         double **writes
     const int *KEPT
     void prepare(Work *w, State *s) noexcept nogil
     void evaluate(Work *w, State *s) noexcept nogil
-    void factorise(Work *w, const double *weight) noexcept nogil
+    void factorise(Work *w, const real *weight) noexcept nogil
     void solve(Work *w) noexcept nogil
     void unfold(Work *w, State *s) noexcept nogil
     int take(Data *d) noexcept nogil
@@ -58,11 +60,11 @@ cdef extern from "kernel.h":
     void sine_cosine_of(double x, double *sine, double *cosine) noexcept nogil
 
 
-cdef list listed(double *values, int count):
+cdef list listed(real *values, int count):
     return [values[i] for i in range(count)]
 
 
-cdef int fill(double *values, int count, given, str what) except -1:
+cdef int fill(real *values, int count, given, str what) except -1:
     given = [float(value) for value in given]
     if len(given) != count:
         raise ValueError(f"{what}: {len(given)} values given, {count} needed")
@@ -71,7 +73,7 @@ cdef int fill(double *values, int count, given, str what) except -1:
     return 0
 
 
-cdef int choose(double *values, given, str what) except -1:
+cdef int choose(real *values, given, str what) except -1:
     # of every coordinate, those that are stepped
     given = [float(value) for value in given]
     if len(given) != N_ALL_Q:
@@ -79,6 +81,33 @@ cdef int choose(double *values, given, str what) except -1:
     for i in range(N_Q):
         values[i] = given[KEPT[i]]
     return 0
+
+
+cdef long run_on(Data *d, guide, outputs, count) except -1:
+    cdef Py_buffer taken, given
+    cdef long done = 0, total = count
+    PyObject_GetBuffer(guide, &taken, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)
+    try:
+        PyObject_GetBuffer(outputs, &given, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
+        try:
+            if taken.format != b"d" or given.format != b"d":
+                raise TypeError("guide and outputs must be float64")
+            if taken.len < total * 3 * N_GUIDES * 8 or given.len < total * N_OUTPUTS * 8:
+                raise ValueError(f"guide or outputs shorter than {count} rows")
+            with nogil:
+                done = run_steps(d, <double *>taken.buf, <double *>given.buf, total)
+        finally:
+            PyBuffer_Release(&given)
+    finally:
+        PyBuffer_Release(&taken)
+    return done
+
+
+def sine_cosine(double x):
+    """The kernel's own sine and cosine of x."""
+    cdef double s, c
+    sine_cosine_of(x, &s, &c)
+    return s, c
 
 
 cdef class Kernel:
@@ -156,23 +185,7 @@ cdef class Kernel:
 
         Stops at the first bad status and returns the number of good steps.
         """
-        cdef Py_buffer taken, given
-        cdef long done = 0, total = count
-        PyObject_GetBuffer(guide, &taken, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)
-        try:
-            PyObject_GetBuffer(outputs, &given, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
-            try:
-                if taken.format != b"d" or given.format != b"d":
-                    raise TypeError("guide and outputs must be float64")
-                if taken.len < total * 3 * N_GUIDES * 8 or given.len < total * N_OUTPUTS * 8:
-                    raise ValueError(f"guide or outputs shorter than {count} rows")
-                with nogil:
-                    done = run_steps(&self.data, <double *>taken.buf, <double *>given.buf, total)
-            finally:
-                PyBuffer_Release(&given)
-        finally:
-            PyBuffer_Release(&taken)
-        return done
+        return run_on(&self.data, guide, outputs, count)
 
     cdef Work *_unfolded(self):
         unfold(&self.data.work, &self.data.states[self.data.now])
@@ -251,6 +264,11 @@ cdef class Kernel:
         return self.data.reassembled
 
     @property
+    def singular(self):
+        """Steps at a singular pose, or nearly: constraints depend on each other there that do not elsewhere."""
+        return self.data.singular
+
+    @property
     def residual(self):
         """Largest constraint violation of the last step, m or rad."""
         return self.data.work.residual
@@ -267,13 +285,6 @@ def _wired(ports, given, what):
     if unknown:
         raise ValueError(f"{what}: no port {unknown[0]!r}; ports: {', '.join(ports)}")
     return {port: given.get(port, port) for port in ports}
-
-
-def sine_cosine(double x):
-    """The kernel's own sine and cosine of x."""
-    cdef double s, c
-    sine_cosine_of(x, &s, &c)
-    return s, c
 
 
 def solve_projection(q, rhs):
@@ -302,7 +313,8 @@ WRITE_PORTS = ['guide/torque_nm',
  'iterations',
  'residual',
  'status',
- 'reassembled']
+ 'reassembled',
+ 'singular']
 PARAMETERS = [('inertia/wheel/inertia_kg_m2', 0.04),
  ('inertia/pinion/inertia_kg_m2', 0.0001),
  ('inertia/knuckle_left/inertia_kg_m2', 0.9),
@@ -386,9 +398,10 @@ QD_0 = [0.0,
  0.0,
  0.0]
 
-SOURCE_SHA256 = "e167143839a74ec5d382cf069b94b5ac6bb95db8cd22b1cedba2e26b8b2ca4cc"
+SOURCE_SHA256 = "e13d4ec58ff3909fbd9952ba9ca862d2157f22f99662f3b295f30a3f3c20a23b"
 MODEL_INFO = {'name': 'steering_26',
  'mechanism_sha256': '7562f0e6ef92a00b17ded879c58fd2a7f3728ffd8c159c33bb11a3b9a76b6ce9',
+ 'generator': '1',
  'block_abi': 1,
  'options': "step_s=0.001, formulation='ali3p', integrator='generalized_alpha', rho_inf=0.8, "
             'newmark_beta=0.25, newmark_gamma=0.5, kappa=None, alpha=None, xi=None, omega_rad_s=None, '
@@ -396,6 +409,8 @@ MODEL_INFO = {'name': 'steering_26',
             "presolve=True, frozen=False, precision='float64', wrapper='class', residual_limit=0.0001, "
             "compiler=None, march='auto', cflags=()",
  'step_s': 0.001,
+ 'substeps': 1,
+ 'precision': 'float64',
  'coordinates': [('PL_x', 'm'),
                  ('PL_y', 'm'),
                  ('PL_z', 'm'),
@@ -422,6 +437,22 @@ MODEL_INFO = {'name': 'steering_26',
                  ('knuckle_left', 'rad'),
                  ('knuckle_right', 'rad'),
                  ('rack', 'm')],
+ 'stepped': ['KL_x',
+             'KL_y',
+             'KL_z',
+             'KR_x',
+             'KR_y',
+             'KR_z',
+             'v1_y',
+             'v1_z',
+             'v2_y',
+             'v2_z',
+             'v3_y',
+             'v3_z',
+             'wheel',
+             'pinion',
+             'knuckle_left',
+             'knuckle_right'],
  'constraints': ['unit_vector/v1 length',
                  'unit_vector/v2 length',
                  'unit_vector/v3 length',
@@ -449,6 +480,7 @@ MODEL_INFO = {'name': 'steering_26',
                  'gear/rack_and_pinion',
                  'guide/wheel'],
  'guides': ['wheel'],
+ 'reaction_units': ['Nm'],
  'internals': ['bore_torque/left/psi_rad', 'bore_torque/right/psi_rad'],
  'parameters': ['inertia/wheel/inertia_kg_m2',
                 'inertia/pinion/inertia_kg_m2',
@@ -493,17 +525,123 @@ MODEL_INFO = {'name': 'steering_26',
             'iterations',
             'residual',
             'status',
-            'reassembled'],
+            'reassembled',
+            'singular'],
  'n_q': 26,
  'n_phi': 26,
+ 'shapes': {'q': (26,),
+            'qd': (26,),
+            'qdd': (26,),
+            'lam': (26,),
+            'guide': (1, 3),
+            'reaction': (1,),
+            'internal': (2,),
+            'signals': (0,),
+            'parameters': (28,),
+            'outputs': (11,)},
  'force_unit': 3240000000000.0,
  'operations': {'mul': 1116,
                 'add': 394,
                 'fma': 1576,
                 'div': 74,
-                'slots': 3368,
-                'sweep': 208,
-                'path_cycles': 929}}
+                'slots': 3384,
+                'sweep': 224,
+                'path_cycles': 929},
+ 'routines': {'prepare': {'mul': 45,
+                          'add': 0,
+                          'fma': 7,
+                          'div': 6,
+                          'slots': 58,
+                          'sweep': 0,
+                          'path_cycles': 23},
+              'hold': {'mul': 18, 'add': 10, 'fma': 6, 'div': 8, 'slots': 42, 'sweep': 0, 'path_cycles': 91},
+              'history': {'mul': 17,
+                          'add': 1,
+                          'fma': 17,
+                          'div': 0,
+                          'slots': 35,
+                          'sweep': 0,
+                          'path_cycles': 12},
+              'evaluate': {'mul': 118,
+                           'add': 57,
+                           'fma': 171,
+                           'div': 0,
+                           'slots': 346,
+                           'sweep': 0,
+                           'path_cycles': 68},
+              'forces': {'mul': 52,
+                         'add': 16,
+                         'fma': 14,
+                         'div': 6,
+                         'slots': 88,
+                         'sweep': 0,
+                         'path_cycles': 81},
+              'residual': {'mul': 14,
+                           'add': 34,
+                           'fma': 35,
+                           'div': 0,
+                           'slots': 83,
+                           'sweep': 0,
+                           'path_cycles': 16},
+              'factorise': {'mul': 106,
+                            'add': 17,
+                            'fma': 122,
+                            'div': 16,
+                            'slots': 261,
+                            'sweep': 0,
+                            'path_cycles': 148},
+              'solve': {'mul': 18, 'add': 2, 'fma': 72, 'div': 0, 'slots': 92, 'sweep': 0, 'path_cycles': 68},
+              'solve_guides': {'mul': 3,
+                               'add': 2,
+                               'fma': 35,
+                               'div': 0,
+                               'slots': 40,
+                               'sweep': 0,
+                               'path_cycles': 40},
+              'carry': {'mul': 1, 'add': 1, 'fma': 17, 'div': 0, 'slots': 19, 'sweep': 0, 'path_cycles': 12},
+              'position_rhs': {'mul': 22,
+                               'add': 6,
+                               'fma': 27,
+                               'div': 0,
+                               'slots': 55,
+                               'sweep': 0,
+                               'path_cycles': 12},
+              'velocity_rhs': {'mul': 44,
+                               'add': 12,
+                               'fma': 55,
+                               'div': 0,
+                               'slots': 111,
+                               'sweep': 0,
+                               'path_cycles': 24},
+              'acceleration_rhs': {'mul': 100,
+                                   'add': 21,
+                                   'fma': 127,
+                                   'div': 0,
+                                   'slots': 248,
+                                   'sweep': 0,
+                                   'path_cycles': 32},
+              'finish': {'mul': 57,
+                         'add': 17,
+                         'fma': 54,
+                         'div': 6,
+                         'slots': 134,
+                         'sweep': 0,
+                         'path_cycles': 77},
+              'refresh_lam': {'mul': 84,
+                              'add': 21,
+                              'fma': 110,
+                              'div': 0,
+                              'slots': 215,
+                              'sweep': 0,
+                              'path_cycles': 32},
+              'react': {'mul': 0, 'add': 0, 'fma': 0, 'div': 0, 'slots': 0, 'sweep': 0, 'path_cycles': 0},
+              'unfold': {'mul': 70,
+                         'add': 7,
+                         'fma': 27,
+                         'div': 0,
+                         'slots': 104,
+                         'sweep': 0,
+                         'path_cycles': 28}}}
 
 
 def model_info():

@@ -1,0 +1,55 @@
+"""Work and energy of a stepped motion: an independent check of accelerations and reactions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+
+def work_error(stepper: Any, twin: ModuleType, motion: Sequence[Sequence[float]]) -> float:
+    """Change of kinetic energy less the work of applied forces and guides, relative to what moved.
+
+    The motion and the guide reactions are those of `stepper`; masses and forces are the twin's
+    functions. Power is summed up by the trapezoidal rule, so that what is left is of the second order
+    in the step.
+
+    Parameters
+    ----------
+    motion : sequence of sequence of float
+        Guide inputs, of the start and of every step.
+    """
+    par = np.array([value for _, value in twin.PARAMETERS])
+    signal = np.array(twin.SIGNALS_0)
+    mass = twin.mass(par)
+    stepper.reset(*motion[0])
+    before = _state(stepper)
+    first = _kinetic(mass, before)
+    work = moved = 0.0
+    largest = first
+    for begin, end in zip(motion[:-1], motion[1:], strict=True):
+        stepper.step(*end)
+        after = _state(stepper)
+        held = twin.hold(before["q"], before["qd"], before["internal"], par, signal)[1]
+        power = 0.0
+        for at, guide in ((before, begin), (after, end)):
+            applied = twin.force(at["q"], at["qd"], held, par, signal)
+            power += 0.5 * float(applied @ at["qd"] + at["reaction"] @ np.array(guide[1::3]))
+        step_s = twin.model_info()["step_s"]
+        work += step_s * power
+        moved += step_s * abs(power)
+        before = after
+        largest = max(largest, _kinetic(mass, before))
+    # nothing moves: round-off of a motion at a thousandth of a unit a second
+    floor = 0.5e-6 * float(np.trace(mass))
+    return abs(_kinetic(mass, before) - first - work) / max(largest + moved, floor)
+
+
+def _state(stepper: Any) -> dict[str, np.ndarray]:
+    return {key: np.array(getattr(stepper, key)) for key in ("q", "qd", "internal", "reaction")}
+
+
+def _kinetic(mass: np.ndarray, at: dict[str, np.ndarray]) -> float:
+    return 0.5 * float(at["qd"] @ mass @ at["qd"])
