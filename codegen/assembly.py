@@ -11,6 +11,7 @@ import numpy as np
 
 from codegen.dag import Expr, evaluate
 from codegen.redundancy import Redundancy, row_space
+from codegen.sparse import least
 from codegen.system import System
 from rig_configs.mistakes import Mistake
 
@@ -117,7 +118,7 @@ def assemble(system: System, report: Callable[[Mistake], None] | None = None) ->
     guided = {guide.row for guide in system.guides}
     free_rows = [r for r in range(len(labels)) if r not in guided]
     if free_rows and np.max(np.abs(jac[free_rows] @ qd), initial=0.0) > CLOSED:
-        qd = qd - _least(jac[free_rows], jac[free_rows] @ qd)
+        qd = qd - least(jac[free_rows], jac[free_rows] @ qd)
 
     redundant, is_singular = [], False
     rank = space.rank
@@ -138,10 +139,6 @@ def _raise(mistake: Mistake) -> None:
     raise ValueError(str(mistake))
 
 
-def _least(jac: np.ndarray, right: np.ndarray) -> np.ndarray:
-    return np.linalg.lstsq(jac, right, rcond=1e-9)[0]
-
-
 def _close(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Newton, least change; the file's values stay when they are exact already."""
     q = start.copy()
@@ -150,7 +147,7 @@ def _close(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         violation = rows.phi(q)
         if np.max(np.abs(violation), initial=0.0) <= CLOSED:
             break
-        step = _least(jac, violation)
+        step = least(jac, violation)
         if not np.all(np.isfinite(step)):
             break
         q = q - step
@@ -165,7 +162,7 @@ def _moved_on(rows: Rows, q: np.ndarray, jac: np.ndarray) -> np.ndarray:
     guided = {guide.row for guide in rows.system.guides}
     free = [r for r in range(len(jac)) if r not in guided]
     wish = np.cos(1.0 + np.arange(len(q)))  # any direction will do, the same each time
-    allowed = wish - _least(jac[free], jac[free] @ wish) if free else wish
+    allowed = wish - least(jac[free], jac[free] @ wish) if free else wish
     size = float(np.max(np.abs(allowed), initial=0.0))
     if size < 1e-9:
         return q
