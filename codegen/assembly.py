@@ -11,6 +11,7 @@ import numpy as np
 
 from codegen.dag import Expr, evaluate
 from codegen.redundancy import Redundancy, row_space
+from codegen.sparse import least
 from codegen.system import System
 from rig_configs.mistakes import Mistake
 
@@ -138,10 +139,6 @@ def _raise(mistake: Mistake) -> None:
     raise ValueError(str(mistake))
 
 
-def _least(jac: np.ndarray, right: np.ndarray) -> np.ndarray:
-    return np.linalg.lstsq(jac, right, rcond=1e-9)[0]
-
-
 def _consistent(jac: np.ndarray, qd: np.ndarray) -> np.ndarray:
     """Rates that the rows allow: those that the file gives, and what follows from them; where they
     contradict each other, the nearest ones.
@@ -149,11 +146,11 @@ def _consistent(jac: np.ndarray, qd: np.ndarray) -> np.ndarray:
     open_rate = jac @ qd
     follows = qd == 0.0
     made = qd.copy()
-    made[follows] -= _least(jac[:, follows], open_rate)
+    made[follows] -= least(jac[:, follows], open_rate)
     made[np.abs(made) < 1e-14 * np.max(np.abs(made))] = 0.0  # round-off
     if np.max(np.abs(jac @ made), initial=0.0) <= CLOSED * max(1.0, float(np.max(np.abs(qd)))):
         return made
-    return qd - _least(jac, open_rate)
+    return qd - least(jac, open_rate)
 
 
 def _close(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -164,7 +161,7 @@ def _close(rows: Rows, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         violation = rows.phi(q)
         if np.max(np.abs(violation), initial=0.0) <= CLOSED:
             break
-        step = _least(jac, violation)
+        step = least(jac, violation)
         if not np.all(np.isfinite(step)):
             break
         q = q - step
@@ -179,7 +176,7 @@ def _moved_on(rows: Rows, q: np.ndarray, jac: np.ndarray) -> np.ndarray:
     guided = {guide.row for guide in rows.system.guides}
     free = [r for r in range(len(jac)) if r not in guided]
     wish = np.cos(1.0 + np.arange(len(q)))  # any direction will do, the same each time
-    allowed = wish - _least(jac[free], jac[free] @ wish) if free else wish
+    allowed = wish - least(jac[free], jac[free] @ wish) if free else wish
     size = float(np.max(np.abs(allowed), initial=0.0))
     if size < 1e-9:
         return q

@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 
+from codegen.folding import folded
+
 FUNCTIONS: dict[str, Callable[[float], float]] = {
     "sin": math.sin,
     "cos": math.cos,
@@ -255,65 +257,9 @@ class Graph:
             made = self.call(e.op, args[0])
         return self.stem(made, self.stems[e]) if e in self.stems else made
 
-    def folded(self, expr: Expr, factor: float = 1.0) -> Expr:
-        """`factor * expr` with nested sums merged and constant factors moved to where they cost
-        nothing.
-        """
-        memo: dict[tuple[Expr, float], Expr] = {}
-
-        def takes_factor(e: Expr) -> bool:
-            # a multiplication by a constant disappears in one that is there anyway
-            if e.op == "sum":
-                pairs = zip(e.coefs, e.args, strict=True)
-                return all(a.is_const or abs(c) != 1.0 or takes_factor(a) for c, a in pairs)
-            return e.is_const or (e.op == "mul" and any(takes_factor(a) for a in e.args))
-
-        def terms(e: Expr) -> list[tuple[float, Expr]]:
-            if e.op != "sum":
-                return [(1.0, e)]
-            pairs = zip(e.coefs, e.args, strict=True)
-            return [(c * k, a) for c, inner in pairs for k, a in terms(inner)]
-
-        def walk(e: Expr, c: float) -> Expr:
-            if (e, c) not in memo:
-                memo[e, c] = scale(e, c)
-            return memo[e, c]
-
-        def scale(e: Expr, c: float) -> Expr:
-            if e.op == "sum":
-                flat = self.total(terms(e))
-                if flat.op != "sum":
-                    return walk(flat, c)
-                sizes = {abs(k) for k in flat.coefs}
-                if len(sizes) == 1 and self.one not in flat.args and sizes != {1.0}:
-                    size = sizes.pop()
-                    signs = [
-                        (math.copysign(1.0, k), a)
-                        for k, a in zip(flat.coefs, flat.args, strict=True)
-                    ]
-                    if len(signs) > 1 and not all(takes_factor(a) for _, a in signs):
-                        return (c * size) * walk(self.total(signs), 1.0)
-                if c != 1.0 and not takes_factor(flat):
-                    return c * walk(flat, 1.0)
-                made = []
-                for k, a in zip(flat.coefs, flat.args, strict=True):
-                    if takes_factor(a) and not a.is_const:
-                        made.append((1.0, walk(a, c * k)))
-                    else:
-                        made.append((c * k, walk(a, 1.0)))
-                return self.total(made)
-            if e.op == "mul":
-                a, b = e.args
-                if c != 1.0 and takes_factor(a):
-                    return walk(a, c) * walk(b, 1.0)
-                if c != 1.0 and takes_factor(b):
-                    return walk(a, 1.0) * walk(b, c)
-                return c * (walk(a, 1.0) * walk(b, 1.0))
-            if not e.args:
-                return c * e
-            return c * self._rebuilt(e, [walk(a, 1.0) for a in e.args])
-
-        return walk(expr, factor)
+    def folded(self, expr: Expr, factor: float = 1.0, *, with_gradient: bool = False) -> Expr:
+        """`factor * expr` in a cheaper form, see `codegen.folding`."""
+        return folded(self, expr, factor, with_gradient=with_gradient)
 
     def diff(self, expr: Expr, variable: Expr) -> Expr:
         return self.tangent(expr, {variable: self.one})

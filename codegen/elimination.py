@@ -1,94 +1,17 @@
-"""Elimination order and static LDL^T of a symmetric matrix of expressions."""
+"""Static LDL^T of a symmetric matrix of expressions, and its substitutions."""
 
 from __future__ import annotations
 
-import heapq
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.dag import Expr, Graph
+from codegen.elimination_cost import entry
+from codegen.ordering import order_pattern, quick_columns
+
+__all__ = ["Entries", "Factor", "factorise", "order_pattern", "substitute"]
 
 Entries = dict[tuple[int, int], Expr]
-TRIES = 60
-
-
-def order_pattern(
-    n: int, pattern: set[tuple[int, int]], last: Sequence[int], *, is_large: bool = False
-) -> list[int]:
-    """Elimination order of a symmetric pattern: cheap and short, `last` at the end.
-
-    Minimum degree with randomly broken ties; of some tries with a fixed seed the one with the least
-    0.75 * operation slots + 0.8 * critical path is taken (weights fitted to measured times).
-    A large pattern is ordered once, by degree, then by the time at which a pivot is ready.
-    """
-    neighbours: list[set[int]] = [set() for _ in range(n)]
-    for i, j in pattern:
-        if i != j:
-            neighbours[i].add(j)
-            neighbours[j].add(i)
-    if is_large:
-        return _order_by_degree(n, neighbours, last)
-    choice = random.Random(1)
-    best: tuple[float, list[int]] | None = None
-    for attempt in range(TRIES):
-        found = _try_order(n, neighbours, last, choice, 0.0 if attempt == 0 else 1.5)
-        if best is None or found[0] < best[0]:
-            best = found
-    assert best is not None
-    return best[1]
-
-
-def _order_by_degree(n: int, around: list[set[int]], last: Sequence[int]) -> list[int]:
-    left = set(range(n)) - set(last)
-    depth = [0] * n  # pivots that must come before
-    heap = [(len(around[i]), 0, i) for i in sorted(left)]
-    heapq.heapify(heap)
-    order: list[int] = []
-    while heap:
-        degree, deep, pivot = heapq.heappop(heap)
-        if pivot not in left or (degree, deep) != (len(around[pivot]), depth[pivot]):
-            continue  # has changed since; its present entry is further down
-        left.remove(pivot)
-        order.append(pivot)
-        rest = around[pivot]
-        for i in sorted(rest):
-            around[i].discard(pivot)
-            around[i] |= rest - {i}
-            depth[i] = max(depth[i], depth[pivot] + 1)
-        for i in sorted(rest & left):
-            heapq.heappush(heap, (len(around[i]), depth[i], i))
-    return [*order, *last]
-
-
-def _try_order(n, neighbours, last, choice, slack) -> tuple[float, list[int]]:
-    around = [set(s) for s in neighbours]
-    left = set(range(n)) - set(last)
-    ready = [0.0] * n  # of each pivot
-    order: list[int] = []
-    slots, path = 0.0, 0.0
-    tail = list(last)
-    while left or tail:
-        if left:
-            # degree first, then early pivots; a random share of both lets tries differ
-            pivot = min(
-                sorted(left),
-                key=lambda i: len(around[i]) + 0.01 * ready[i] + slack * choice.random(),
-            )
-            left.remove(pivot)
-        else:
-            pivot = tail.pop(0)
-        order.append(pivot)
-        rest = around[pivot]
-        size = len(rest)
-        slots += 1 + size + size * (size + 1) / 2 + 3 * 2 * size
-        divided = ready[pivot] + 14
-        path = max(path, divided)
-        for i in rest:
-            around[i].discard(pivot)
-            around[i] |= rest - {i}
-            ready[i] = max(ready[i], divided + 8) + 4 * (size > 3)
-    return 0.75 * slots + 0.8 * path, order
 
 
 @dataclass
@@ -112,11 +35,12 @@ def factorise(
     k`), so that every column is a small expression on its own.
     """
     rank = {index: position for position, index in enumerate(order)}
+    quick = set() if cut else quick_columns({key: entry(e) for key, e in matrix.items()}, order)
     # terms[(i, j)], i eliminated before j, collects the entry and what earlier pivots subtract
     terms: dict[tuple[int, int], list[tuple[float, Expr]]] = {}
-    for (i, j), entry in matrix.items():
+    for (i, j), e in matrix.items():
         key = (i, j) if rank[i] <= rank[j] else (j, i)
-        terms[key] = [(1.0, entry)]
+        terms[key] = [(1.0, e)]
     below: dict[int, list[int]] = {k: [] for k in order}
     for i, j in terms:
         if i != j:
@@ -137,7 +61,7 @@ def factorise(
             lower[i] = graph.var(f"lower {i} {k}") if cut else factor.lower[i, k]
         for a, i in enumerate(rest):
             # the next pivot of this branch waits for nothing but the reciprocal
-            if a == 0 and not cut:
+            if a == 0 and k in quick:
                 square = (upper[i] * upper[i]) * inverse
             else:
                 square = upper[i] * lower[i]

@@ -8,17 +8,17 @@ operations.
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from codegen.dag import Expr
+from codegen.sums import joined
 
 # cycles on current x86 cores
 LATENCY = {"mul": 4, "add": 4, "fma": 4, "div": 14, "sqrt": 18, "sincos": 60}
-SINCOS_SLOTS = {"mul": 8, "add": 6, "fma": 18}
+SINCOS_SLOTS = {"mul": 4, "add": 5, "fma": 16}  # operations of `sine_cosine` in the kernel's text
 MAX_LINE = 80  # of a sum before it is broken up
 MAX_INLINE = 56  # characters of an expression that still reads well inside another
 
@@ -172,6 +172,7 @@ class Emitter:
         self._uses: dict[Expr, int] = {}
         self._done: dict[Expr, Value] = {}
         self._taken: set[str] = set()
+        self._last: dict[str, int] = {}  # name -> number of its last variant
         self._count([a.expr for a in assigns])
         label = ""
         for assign in assigns:
@@ -313,26 +314,25 @@ class Emitter:
         return Value(text, max(p.ready for p in parts) + latency, flow)
 
     def _sum(self, e: Expr) -> Value:
-        heap: list[tuple[float, int, _Term]] = []
-        for order, (coef, arg) in enumerate(zip(e.coefs, e.args, strict=True)):
-            term, ready = self._term(coef, arg)
-            heapq.heappush(heap, (ready, order, term))
-        order = len(heap)
-        while len(heap) > 1:
-            first, second = heapq.heappop(heap), heapq.heappop(heap)
-            joined, ready = self._join(first, second)
-            heapq.heappush(heap, (ready, order, joined))
-            order += 1
-        ready, _, term = heap[0]
-        flow = term.flow
+        terms, ready = [], []
+        for coef, arg in zip(e.coefs, e.args, strict=True):
+            term, at = self._term(coef, arg)
+            terms.append(term)
+            ready.append(at)
+        pairs, _, _ = joined([(at, t.product) for at, t in zip(ready, terms, strict=True)])
+        for i, j in pairs:
+            term, at = self._join((ready[i], terms[i]), (ready[j], terms[j]))
+            terms.append(term)
+            ready.append(at)
+        term, at, flow = terms[-1], ready[-1], terms[-1].flow
         if term.product:
             self.cost.mul += 1
-            ready += LATENCY["mul"]
+            at += LATENCY["mul"]
             flow = self.flow.add(LATENCY["mul"], [flow])
         if term.negative:
-            return Value(f"(-{term.text})", ready, flow)
+            return Value(f"(-{term.text})", at, flow)
         text = term.text if _bare(term.text) != term.text else f"({term.text})"
-        return Value(text, ready, flow)
+        return Value(text, at, flow)
 
     def _term(self, coef: float, arg: Expr) -> tuple[_Term, float]:
         size, negative = abs(coef), coef < 0.0
@@ -349,10 +349,12 @@ class Emitter:
             return _Term(text, negative, False, flow), ready
         return _Term(f"{_number(size)} * {text}", negative, True, flow), ready
 
-    def _join(self, first, second) -> tuple[_Term, float]:
+    def _join(
+        self, first: tuple[float, _Term], second: tuple[float, _Term]
+    ) -> tuple[_Term, float]:
         """Add two terms; at most one product fuses, the earlier of two is multiplied on its own."""
-        a, b = first[2], second[2]
-        a_ready, b_ready, a_flow = first[0], second[0], a.flow
+        (a_ready, a), (b_ready, b) = first, second
+        a_flow = a.flow
         if a.product and b.product:
             self.cost.mul += 1
             a_ready += LATENCY["mul"]
@@ -385,10 +387,11 @@ class Emitter:
         return self._fresh(f"t{number}")
 
     def _fresh(self, name: str) -> str:
-        candidate, number = name, 1
+        candidate, number = name, self._last.get(name, 1)
         while candidate in self._taken:
             number += 1
             candidate = f"{name}_{number}"
+        self._last[name] = number
         self._taken.add(candidate)
         return candidate
 

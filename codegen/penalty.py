@@ -8,6 +8,8 @@ import numpy as np
 
 from codegen.options import KernelOptions
 from codegen.pose import built_pose
+from codegen.redundancy import SHARE_LIMIT, row_space
+from codegen.sparse import LARGE, rows_of, saddle
 from codegen.system import System
 
 
@@ -31,18 +33,44 @@ def penalties(system: System, options: KernelOptions) -> tuple[list[float], floa
     diagonal = np.diag(mass)
     if n_phi == 0 or not diagonal.any():
         return [1.0] * n_phi, unit
-    # a trace of mass on massless coordinates makes the inverse exist
-    floor = 1e-6 * diagonal.max() * np.eye(len(mass))
-    together = np.diag(np.linalg.pinv(jac @ np.linalg.solve(mass + floor, jac.T)))
+    together = _inertia_together(jac, mass)
     mobile = np.where(diagonal > 0.0, 1.0 / np.where(diagonal > 0.0, diagonal, 1.0), 0.0)
     mobility = (jac**2) @ mobile
     alone = np.where(mobility > 0.0, 1.0 / np.where(mobility > 0.0, mobility, 1.0), 0.0)
-    shares = (np.abs(jac) @ np.abs(jac.T)) > 0.0
-    while not alone.all():
-        spread = np.where(alone > 0.0, alone, np.max(np.where(shares, alone, 0.0), axis=1))
-        if np.array_equal(spread, alone):
-            alone = np.where(alone > 0.0, alone, alone.max())
-        else:
-            alone = spread
+    alone = _spread(alone, jac)
     # three digits are plenty for a penalty, and hide what linear algebra libraries differ in
     return [float(f"{math.sqrt(m):.3g}") for m in np.maximum(together, alone)], unit
+
+
+def _inertia_together(jac: np.ndarray, mass: np.ndarray) -> np.ndarray:
+    """(S^+)_ii of S = jac mass^-1 jac^T; a trace of mass on massless coordinates makes the inverse
+    exist.
+    """
+    floor = 1e-6 * np.diag(mass).max() * np.eye(len(mass))
+    if max(jac.shape) < LARGE:
+        return np.diag(np.linalg.pinv(jac @ np.linalg.solve(mass + floor, jac.T)))
+    # large: -S^-1 is the last block of the inverse of [[mass, jac^T], [jac, 0]]; rows that follow
+    # from others are left out, and take what those have
+    found = np.zeros(len(jac))
+    space = row_space(jac)
+    kept = [r for r in range(len(jac)) if r not in space.dependent]
+    factor = saddle(rows_of(mass + floor), rows_of(jac[kept]), 0.0)
+    found[kept] = -factor.inverse_diagonal()[len(mass) :]
+    for r, combination in space.dependent.items():
+        found[r] = np.max(np.where(np.abs(combination) > SHARE_LIMIT, found, 0.0))
+    return found
+
+
+def _spread(alone: np.ndarray, jac: np.ndarray) -> np.ndarray:
+    """Rows without inertia take the largest of the rows that share their coordinates."""
+    rows = [np.flatnonzero(row) for row in jac]
+    while not alone.all():
+        nearby = np.zeros(jac.shape[1])  # largest of the rows at each coordinate
+        for value, row in zip(alone, rows, strict=True):
+            nearby[row] = np.maximum(nearby[row], value)
+        around = np.array([nearby[row].max(initial=0.0) for row in rows])
+        spread = np.where(alone > 0.0, alone, around)
+        if np.array_equal(spread, alone):
+            return np.where(alone > 0.0, alone, alone.max())
+        alone = spread
+    return alone

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from codegen.dag import evaluate
+from codegen.sparse import LARGE, factorised, rows_of
 from codegen.system import System
 
 
@@ -14,12 +15,12 @@ def built_pose(system: System) -> tuple[np.ndarray, np.ndarray]:
     at = {c.q.name: c.initial for c in system.coordinates}
     at |= {p.var.name: p.default for p in [*system.parameters, *system.signals]}
     at |= {g.inputs[0].name: g.coordinate.initial for g in system.guides}
+    by_var = {c.q: c.index for c in system.coordinates}
     jac = np.zeros((len(system.rows), n_q))
     for r, row in enumerate(system.rows):
-        inside = set(system.graph.variables(row.phi))
-        for c in system.coordinates:
-            if c.q in inside:
-                jac[r, c.index] = evaluate(system.graph.diff(row.phi, c.q), at)
+        for var in system.graph.variables(row.phi):
+            if var in by_var:
+                jac[r, by_var[var]] = evaluate(system.graph.diff(row.phi, var), at)
     mass = np.zeros((n_q, n_q))
     for (i, j), entry in system.mass.items():
         mass[i, j] = mass[j, i] = evaluate(entry, at)
@@ -29,16 +30,37 @@ def built_pose(system: System) -> tuple[np.ndarray, np.ndarray]:
 def require_mass(system: System) -> None:
     """Note a mistake if some motion that the constraints allow meets no mass."""
     jac, mass = built_pose(system)
-    _, singular, right = np.linalg.svd(jac, full_matrices=True)
-    rank = int(np.sum(singular > 1e-9 * max(1.0, singular.max(initial=0.0))))
-    free = right[rank:].T
-    if free.shape[1] == 0:
+    motion = (_loose if len(mass) < LARGE else _loose_sparse)(jac, mass)
+    if motion is None:
         return
-    size, motion = np.linalg.eigh(free.T @ mass @ free)
-    if size[0] > 1e-12 * max(1.0, mass.max(initial=0.0)):
-        return
-    share = np.abs(free @ motion[:, 0])
+    share = np.abs(motion)
     names = [c.name for c in system.coordinates if share[c.index] > 0.1 * share.max()]
     system.at = ()
     remedy = "add a mass or a constraint"
     system.mistake("file", None, f"can move without mass: {', '.join(names)}", remedy)
+
+
+def _loose(jac: np.ndarray, mass: np.ndarray) -> np.ndarray | None:
+    """A motion that meets neither constraint nor mass, if there is one."""
+    _, singular, right = np.linalg.svd(jac, full_matrices=True)
+    rank = int(np.sum(singular > 1e-9 * max(1.0, singular.max(initial=0.0))))
+    free = right[rank:].T
+    if free.shape[1] == 0:
+        return None
+    size, motion = np.linalg.eigh(free.T @ mass @ free)
+    is_heavy = size[0] > 1e-12 * max(1.0, mass.max(initial=0.0))
+    return None if is_heavy else free @ motion[:, 0]
+
+
+def _loose_sparse(jac: np.ndarray, mass: np.ndarray) -> np.ndarray | None:
+    """The same: mass + jac^T jac is singular just then, and a pivot tells."""
+    matrix = rows_of(mass / max(1.0, mass.max(initial=0.0)))
+    for row in rows_of(jac):
+        for i, a in row.items():
+            for j, b in row.items():
+                matrix[i][j] = matrix[i].get(j, 0.0) + a * b
+    factor = factorised(matrix)
+    lightest = min(range(len(matrix)), key=factor.pivots.__getitem__)
+    if factor.pivots[lightest] > 1e-12:
+        return None
+    return factor.null_vector(lightest)

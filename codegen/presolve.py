@@ -16,8 +16,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from codegen.affine import affine
 from codegen.dag import Expr
 from codegen.system import Coordinate, Guide, System
+
+Affine = tuple[dict[Expr, float], float]  # coefficients of coordinates, and the constant
 
 SMALL = 0.1  # of a row's largest coefficient: below, a coordinate is no pivot
 
@@ -80,44 +83,61 @@ def presolve(system: System, *, wanted: bool = True) -> Presolved:
     guided = {guide.coordinate.index for guide in system.guides}
     guide_rows = {guide.row for guide in system.guides}
     busy = _nonlinear_uses(system)
-    values: dict[Expr, Expr] = {}
+    solved: dict[Expr, Affine] = {}
+    users: dict[Expr, set[Expr]] = {}  # coordinate -> removed ones that follow it
     removed: list[int] = []
     dependent: list[int] = []
     linear = [
-        (len(terms), r)
+        (len(form[0]), r, form)
         for r, row in enumerate(system.rows)
-        if wanted and r not in guide_rows and (terms := _affine(row.phi, by_var)) is not None
+        if wanted and r not in guide_rows and (form := _linear(row.phi, by_var)) is not None
     ]
-    for _, r in sorted(linear):
-        left = graph.folded(graph.substitute(system.rows[r].phi, values))
-        terms = _affine(left, by_var)
-        if not terms:
+    for _, r, form in sorted(linear, key=lambda item: item[:2]):
+        weights, offset = _substituted(form, solved)
+        if not weights:
             continue  # redundant or contradictory: stays, and is handled as any other row
-        largest = max(abs(a) for a in terms.values())
-        free = [v for v, a in terms.items() if abs(a) >= SMALL * largest]
+        largest = max(abs(a) for a in weights.values())
+        free = [v for v, a in weights.items() if abs(a) >= SMALL * largest]
         free = [v for v in free if by_var[v].index not in guided]
         if not free:
             continue
         pivot = min(free, key=lambda v: (busy[by_var[v].index], by_var[v].index))
-        solved = graph.folded(left - terms[pivot] * pivot, -1.0 / terms[pivot])
-        values = {v: graph.folded(graph.substitute(e, {pivot: solved})) for v, e in values.items()}
-        values[pivot] = solved
+        scale = -1.0 / weights.pop(pivot)
+        now = {pivot: ({v: scale * a for v, a in weights.items()}, scale * offset)}
+        for other in sorted(users.pop(pivot, ()), key=lambda v: v.serial):
+            now[other] = _substituted(solved[other], now)
+        solved |= now
+        for v, (follows, _) in now.items():
+            for followed in follows:
+                users.setdefault(followed, set()).add(v)
         removed.append(r)
         dependent.append(by_var[pivot].index)
+    values = {
+        v: graph.total([*((a, u) for u, a in weights.items()), (offset, graph.one)])
+        for v, (weights, offset) in solved.items()
+    }
     return _reduced(system, values, removed, dependent)
 
 
-def _affine(phi: Expr, by_var: dict[Expr, Coordinate]) -> dict[Expr, float] | None:
+def _linear(phi: Expr, by_var: dict[Expr, Coordinate]) -> Affine | None:
     """Coefficients of an affine expression of coordinates alone, None for any other."""
-    flat = phi.graph.folded(phi)
-    pairs = zip(flat.coefs, flat.args, strict=True) if flat.op == "sum" else [(1.0, flat)]
-    found = {}
-    for coef, arg in pairs:
-        if arg in by_var:
-            found[arg] = coef
-        elif not arg.is_const:
-            return None
-    return found
+    found = affine(phi)
+    if found is None or any(v not in by_var for v in found[0]):
+        return None
+    return {v: a for v, a in found[0].items() if a != 0.0}, found[1]
+
+
+def _substituted(form: Affine, solved: dict[Expr, Affine]) -> Affine:
+    """`form` over the coordinates that are left, in creation order."""
+    weights: dict[Expr, float] = {}
+    offset = form[1]
+    for v, a in form[0].items():
+        inner, constant = solved.get(v, ({v: 1.0}, 0.0))
+        offset += a * constant
+        for u, b in inner.items():
+            weights[u] = weights.get(u, 0.0) + a * b
+    kept = sorted((v for v, a in weights.items() if a != 0.0), key=lambda v: v.serial)
+    return {v: weights[v] for v in kept}, offset
 
 
 def _nonlinear_uses(system: System) -> list[int]:
@@ -126,7 +146,7 @@ def _nonlinear_uses(system: System) -> list[int]:
     uses = [0] * len(system.coordinates)
     index = {c.q: c.index for c in system.coordinates}
     for row in system.rows:
-        if _affine(row.phi, {c.q: c for c in system.coordinates}) is None:
+        if affine(row.phi) is None:
             for var in graph.variables(row.phi):
                 if var in index:
                     uses[index[var]] += 1
@@ -152,7 +172,8 @@ def _reduced(
     def moved(e: Expr) -> Expr:
         return graph.substitute(e, moves) if moves else e
 
-    kept = [r for r in range(len(system.rows)) if r not in set(removed)]
+    gone_rows = set(removed)
+    kept = [r for r in range(len(system.rows)) if r not in gone_rows]
     rows = [replace(system.rows[r], phi=moved(system.rows[r].phi)) for r in kept]
     guides = [
         Guide(g.name, number[g.coordinate.q], kept.index(g.row), g.inputs) for g in system.guides
@@ -160,9 +181,9 @@ def _reduced(
     # q = B z + c by columns: which z each q follows, and how much
     follows: list[dict[int, float]] = []
     for e in q:
-        flat = graph.folded(e)
-        pairs = zip(flat.coefs, flat.args, strict=True) if flat.op == "sum" else [(1.0, flat)]
-        follows.append({number[a].index: c for c, a in pairs if a in number})
+        form = affine(e)
+        assert form is not None
+        follows.append({number[v].index: a for v, a in form[0].items()})
     mass: dict[tuple[int, int], Expr] = {}
     for (i, j), entry in system.mass.items():
         for a, b in sorted({(i, j), (j, i)}):

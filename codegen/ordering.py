@@ -1,0 +1,136 @@
+"""Elimination order of a symmetric matrix: cheap and short."""
+
+from __future__ import annotations
+
+import heapq
+import random
+from collections.abc import Collection, Mapping, Sequence
+
+from codegen.dag import Expr
+from codegen.elimination_cost import Entry, entry, work
+
+TRIES = 60  # orders by minimum degree
+KEPT = 12  # of them, looked at closely
+MOVES = 20_000  # of one index to another place; as many as entries of the matrix allow
+
+
+def order_pattern(
+    n: int,
+    pattern: set[tuple[int, int]],
+    last: Sequence[int],
+    *,
+    is_large: bool = False,
+    matrix: Mapping[tuple[int, int], Expr] | None = None,
+) -> list[int]:
+    """Elimination order of a symmetric pattern: cheap and short, `last` at the end.
+
+    Minimum degree with randomly broken ties, then moves of single indices as long as they lower the
+    price of `codegen.elimination_cost`; a fixed seed, so the same input gives the same order. With
+    `matrix` constants in it are known to cost nothing.
+    A large pattern is ordered once, by degree, then by the time at which a pivot is ready.
+    """
+    neighbours: list[set[int]] = [set() for _ in range(n)]
+    for i, j in pattern:
+        if i != j:
+            neighbours[i].add(j)
+            neighbours[j].add(i)
+    if is_large:
+        return order_by_degree(n, neighbours, last)
+    if matrix is None:
+        entries = {key: Entry(((0.0, True), (0.0, True)), False) for key in pattern}
+    else:
+        entries = {key: entry(e) for key, e in matrix.items()}
+    entries |= {(i, i): Entry(((0.0, False),), False) for i in range(n) if (i, i) not in entries}
+    choice = random.Random(1)
+    tried = [
+        _by_degree(n, neighbours, last, choice, 0.0 if attempt == 0 else 1.5)
+        for attempt in range(TRIES)
+    ]
+    tried.sort(key=lambda pair: pair[0])
+    price, order = min((work(entries, o, ()).price, o) for _, o in tried[:KEPT])
+    free = n - len(last)
+    if free < 2:
+        return order
+    for _ in range(MOVES // (1 + len(pattern))):
+        origin = choice.randrange(free)
+        near = origin + choice.choice((-3, -2, -1, 1, 2, 3))
+        place = choice.randrange(free) if choice.random() < 0.5 else min(max(near, 0), free - 1)
+        moved = list(order)
+        moved.insert(place, moved.pop(origin))
+        now = work(entries, moved, ()).price
+        if now <= price:
+            price, order = now, moved
+    return order
+
+
+def quick_columns(matrix: Mapping[tuple[int, int], Entry], order: Sequence[int]) -> set[int]:
+    """Columns on the critical path: there, `(u u) / d` in place of `u (u / d)` saves cycles and
+    costs a multiplication.
+    """
+    quick = set(order)
+    price = work(matrix, order, quick).price
+    for k in order:
+        now = work(matrix, order, quick - {k}).price
+        if now <= price:
+            price = now
+            quick.discard(k)
+    return quick
+
+
+def _by_degree(n, neighbours, last, choice, slack) -> tuple[float, list[int]]:
+    """An order by minimum degree, and a rough price of it."""
+    around = [set(s) for s in neighbours]
+    left = set(range(n)) - set(last)
+    ready = [0.0] * n  # of each pivot
+    order: list[int] = []
+    slots, path = 0.0, 0.0
+    tail = list(last)
+    while left or tail:
+        if left:
+            # degree first, then early pivots; a random share of both lets tries differ
+            pivot = min(
+                sorted(left),
+                key=lambda i: len(around[i]) + 0.01 * ready[i] + slack * choice.random(),
+            )
+            left.remove(pivot)
+        else:
+            pivot = tail.pop(0)
+        order.append(pivot)
+        rest = around[pivot]
+        size = len(rest)
+        slots += 1 + size + size * (size + 1) / 2 + 3 * 2 * size
+        divided = ready[pivot] + 14
+        path = max(path, divided)
+        for i in rest:
+            around[i].discard(pivot)
+            around[i] |= rest - {i}
+            ready[i] = max(ready[i], divided + 8) + 4 * (size > 3)
+    return 0.75 * slots + 0.8 * path, order
+
+
+def order_by_degree(
+    n: int, around: list[set[int]], last: Sequence[int], late: Collection[int] = ()
+) -> list[int]:
+    """Least neighbours first, then the earliest; takes `around` apart.
+
+    Indices in `late` have no pivot of their own: one of their neighbours comes before.
+    """
+    left = set(range(n)) - set(last)
+    depth = [0] * n  # pivots that must come before
+    heap = [(len(around[i]), 0, i) for i in sorted(left.difference(late))]
+    heapq.heapify(heap)
+    order: list[int] = []
+    while heap:
+        degree, deep, pivot = heapq.heappop(heap)
+        if pivot not in left or (degree, deep) != (len(around[pivot]), depth[pivot]):
+            continue  # has changed since; its present entry is further down
+        left.remove(pivot)
+        order.append(pivot)
+        rest = around[pivot]
+        for i in sorted(rest):
+            around[i].discard(pivot)
+            around[i] |= rest - {i}
+            depth[i] = max(depth[i], depth[pivot] + 1)
+        for i in sorted(rest & left):
+            heapq.heappush(heap, (len(around[i]), depth[i], i))
+    return [*order, *last]
