@@ -406,12 +406,6 @@ class System:
         self.values[path] = var
         return var
 
-    def row_multiplier(self, r: int) -> Expr:
-        """Multiplier of row `r` at the end of the step, in the row's own units: the row pushes the
-        mechanism with -phi_q[r]^T times it. Only outputs may contain it.
-        """
-        return self.graph.var(f"row_lam {r}")
-
     @property
     def step_s(self) -> Expr:
         """The step as a symbol; the formulation puts its number in."""

@@ -127,7 +127,9 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
         Assign(f"w->derived[{n}]", e, "shared by the routines below") for n, e in enumerate(derived)
     ]
     eq.known |= {e: f"w->derived[{n}]" for n, e in enumerate(derived)}
-    sizes = {name: len(eq.phi) if name == "integral" else len(eq.q) for name in derivative.integrated}
+    sizes = {
+        name: len(eq.phi) if name == "integral" else len(eq.q) for name in derivative.integrated
+    }
     eq.arrays |= {
         "derived": len(derived),
         "weight_project": len(on.factor.weight_keys),
@@ -158,7 +160,11 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
         text=_text(on, derivative),
         is_large=eq.is_large,
         state=inputs | derivative.state,
-        twin=(*derivative.twin, f"integrators/{options.integrator}.py.in", "formulations/stepping.py.in"),
+        twin=(
+            *derivative.twin,
+            f"integrators/{options.integrator}.py.in",
+            "formulations/stepping.py.in",
+        ),
         twin_fill={
             "substeps": str(options.substeps),
             "passes": str(on.passes),
@@ -173,8 +179,10 @@ def _calls(on: Ground, derivative: Derivative) -> list[str | Sweep]:
     """One call of the kernel in order."""
     options = on.eq.options
     times = EVALUATED.get(str(options.integrator), options.iterations)
-    sweeps = [Sweep("phi" if name == "integral" else "q", [f"s->{name}", slope], [f"s->{name}"], 1)
-              for name, slope in derivative.integrated.items()]
+    sweeps = [
+        Sweep("phi" if name == "integral" else "q", [f"s->{name}", slope], [f"s->{name}"], 1)
+        for name, slope in derivative.integrated.items()
+    ]
     held = ["hold", *derivative.calls] if on.eq.system.held or on.eq.system.internals else []
     once = [*held, *[*sweeps, *derivative.calls] * times, *derivative.closing]
     return [*once * options.substeps, "observe"]
