@@ -28,28 +28,27 @@ from typing import Literal
 
 import numpy as np
 
+from codegen.serial_chain_basis import (
+    COS,
+    ONE,
+    SIN,
+    SLOPES,
+    SMALL,
+    Key,
+    Matrix,
+    Q,
+    Sum,
+    constant,
+    plus,
+    product,
+    tidy,
+    times,
+)  # fmt: skip
+
 PARAMETERS = ("xx", "yy", "zz", "xy", "xz", "yz", "x", "y", "z", "m")
 _PLACES = {(0, 0): 0, (1, 1): 1, (2, 2): 2, (0, 1): 3, (0, 2): 4, (1, 2): 5, (0, 3): 6, (1, 3): 7,
            (2, 3): 8, (3, 3): 9}  # fmt: skip
-SMALL = 1e-12  # of a coefficient's size: below, it is round-off
 DEPENDENT = 1e-9
-
-# factors of one joint, and what their products and derivatives are
-ONE, COS, SIN, COS2, SIN2, Q, QQ = range(7)
-_PRODUCTS = {
-    (COS, COS): ((0.5, ONE), (0.5, COS2)),
-    (SIN, SIN): ((0.5, ONE), (-0.5, COS2)),
-    (COS, SIN): ((0.5, SIN2),),
-    (Q, Q): ((1.0, QQ),),
-}
-_SLOPES = {
-    COS: (-1.0, SIN), SIN: (1.0, COS), COS2: (-2.0, SIN2), SIN2: (2.0, COS2), Q: (1.0, ONE),
-    QQ: (2.0, Q),
-}  # fmt: skip
-
-Key = tuple[int, ...]  # one factor a joint
-Sum = dict[Key, float]
-Matrix = list[list[Sum]]
 
 
 @dataclass(frozen=True)
@@ -151,7 +150,7 @@ def dynamics(joints: Iterable[Joint], gravity_m_s2: Sequence[float]) -> Dynamics
         for key in sorted({key for sums in entries.values() for key in sums}):
             for entry in sorted(entries, key=str):
                 if key in entries[entry]:  # type: ignore[index]
-                    number[entry, key] = len(table)  # type: ignore[index]
+                    number[entry, key] = len(table)
                     table.append(entries[entry][key])  # type: ignore[index]
     rows = np.array(table) if table else np.zeros((0, 10 * len(chain)))
     kept = _independent(rows)
@@ -178,47 +177,6 @@ def identifiable(made: Dynamics) -> Least:
     return Least(tuple(kept), tuple(grouped), tuple(idle), share)
 
 
-# sums of products
-
-
-def _times(a: Sum, b: Sum) -> Sum:
-    found: Sum = {}
-    for key_a, coef_a in a.items():
-        for key_b, coef_b in b.items():
-            parts: list[tuple[float, Key]] = [(coef_a * coef_b, ())]
-            for one, other in zip(key_a, key_b, strict=True):
-                pair = (min(one, other), max(one, other))
-                made = _PRODUCTS[pair] if pair[0] != ONE else ((1.0, pair[1]),)
-                parts = [(c * d, (*key, f)) for c, key in parts for d, f in made]
-            for coef, key in parts:
-                found[key] = found.get(key, 0.0) + coef
-    return found
-
-
-def _plus(sums: Iterable[Sum]) -> Sum:
-    found: Sum = {}
-    for one in sums:
-        for key, coef in one.items():
-            found[key] = found.get(key, 0.0) + coef
-    return found
-
-
-def _product(a: Matrix, b: Matrix) -> Matrix:
-    rows, columns = range(len(a)), range(len(b[0]))
-    return [
-        [_tidy(_plus(_times(a[r][k], b[k][c]) for k in range(len(b)))) for c in columns]
-        for r in rows
-    ]
-
-
-def _tidy(one: Sum) -> Sum:
-    return {key: coef for key, coef in one.items() if abs(coef) > SMALL}
-
-
-def _constant(matrix: np.ndarray, n: int) -> Matrix:
-    return [[{(ONE,) * n: float(v)} if v else {} for v in row] for row in matrix]
-
-
 def _moved(joint: Joint, k: int, n: int, *, at_rest: bool = False) -> Matrix:
     """4 x 4 transform of joint k; `at_rest` leaves its motion out."""
 
@@ -238,13 +196,13 @@ def _moved(joint: Joint, k: int, n: int, *, at_rest: bool = False) -> Matrix:
         sine = {factor(COS): s0, factor(SIN): c0}
 
     def scaled(size: float, of: Sum) -> Sum:
-        return _tidy({key: size * coef for key, coef in of.items()})
+        return tidy({key: size * coef for key, coef in of.items()})
 
     a = joint.length_m
     return [
-        [_tidy(cosine), scaled(-ca, sine), scaled(sa, sine), scaled(a, cosine)],
-        [_tidy(sine), scaled(ca, cosine), scaled(-sa, cosine), scaled(a, sine)],
-        [{}, scaled(sa, one), scaled(ca, one), _tidy(offset)],
+        [tidy(cosine), scaled(-ca, sine), scaled(sa, sine), scaled(a, cosine)],
+        [tidy(sine), scaled(ca, cosine), scaled(-sa, cosine), scaled(a, sine)],
+        [{}, scaled(sa, one), scaled(ca, one), tidy(offset)],
         [{}, {}, {}, one],
     ]
 
@@ -261,19 +219,19 @@ _MOVE = np.array([[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0]])
 def _inertia(chain: tuple[Joint, ...]) -> dict[tuple[int, int], dict[Key, np.ndarray]]:
     """Inertia matrix, upper triangle: products of the basis -> rows over p."""
     n = len(chain)
-    rate = [_constant(_TURN if joint.kind == "hinge" else _MOVE, n) for joint in chain]
+    rate = [constant(_TURN if joint.kind == "hinge" else _MOVE, n) for joint in chain]
     found: dict[tuple[int, int], dict[Key, np.ndarray]] = {}
     for k in range(n):
         # seen from the frame before joint k, whose own motion cancels; `moved[i]` is the transform
         # up to some link with joint i differentiated
         before = _moved(chain[k], k, n, at_rest=True)
-        moved = {k: _product(rate[k], before)}
+        moved = {k: product(rate[k], before)}
         for last in range(k, n):
             if last > k:
                 here = _moved(chain[last], last, n)
-                moved = {i: _product(matrix, here) for i, matrix in moved.items()}
-                moved[last] = _product(_product(before, rate[last]), here)
-                before = _product(before, here)
+                moved = {i: product(matrix, here) for i, matrix in moved.items()}
+                moved[last] = product(product(before, rate[last]), here)
+                before = product(before, here)
             for i in range(k, last + 1):
                 _add_energy(found.setdefault((k, i), {}), moved[k], moved[i], last, n)
     return {entry: _cleaned(sums) for entry, sums in found.items()}
@@ -286,16 +244,16 @@ def _add_energy(
     for a in range(4):
         for b in range(4):
             place = 10 * body + _PLACES[min(a, b), max(a, b)]
-            for key, coef in _plus(_times(left[r][a], right[r][b]) for r in range(3)).items():
+            for key, coef in plus(times(left[r][a], right[r][b]) for r in range(3)).items():
                 into.setdefault(key, np.zeros(10 * n))[place] += coef
 
 
 def _potential(chain: tuple[Joint, ...], gravity: Sequence[float]) -> dict[Key, np.ndarray]:
     n = len(chain)
     found: dict[Key, np.ndarray] = {}
-    place = _constant(np.eye(4), n)
+    place = constant(np.eye(4), n)
     for body, joint in enumerate(chain):
-        place = _product(place, _moved(joint, body, n))
+        place = product(place, _moved(joint, body, n))
         for r in range(3):
             for c in range(4):
                 for key, coef in place[r][c].items():
@@ -307,8 +265,8 @@ def _potential(chain: tuple[Joint, ...], gravity: Sequence[float]) -> dict[Key, 
 
 def _cleaned(sums: dict[Key, np.ndarray]) -> dict[Key, np.ndarray]:
     size = max((float(np.max(np.abs(row))) for row in sums.values()), default=1.0)
-    tidy = {key: np.where(np.abs(row) < SMALL * size, 0.0, row) for key, row in sums.items()}
-    return {key: row for key, row in tidy.items() if row.any()}
+    tidied = {key: np.where(np.abs(row) < SMALL * size, 0.0, row) for key, row in sums.items()}
+    return {key: row for key, row in tidied.items() if row.any()}
 
 
 def _independent(rows: np.ndarray) -> list[int]:
@@ -335,8 +293,8 @@ def _torque(k: int, n: int, number: dict) -> tuple[Term, ...]:
 
     def slopes(entry, j: int, factor: float, rates: tuple[int, ...]) -> None:
         for (of, key), row in number.items():
-            if of == entry and key[j] in _SLOPES:
-                slope, kind = _SLOPES[key[j]]
+            if of == entry and key[j] in SLOPES:
+                slope, kind = SLOPES[key[j]]
                 terms.append(Term(factor * slope, row, (*key[:j], kind, *key[j + 1 :]), rates))
 
     for i in range(n):

@@ -15,7 +15,8 @@ import numpy as np
 from codegen.dag import Expr, Graph
 from codegen.emit import NUMPY, Assign, Cost, Emitter, Syntax
 from codegen.emit import C as CYCLE
-from codegen.serial_chain import COS, COS2, ONE, QQ, SIN, SIN2, Dynamics, Key, Q
+from codegen.serial_chain import Dynamics
+from codegen.serial_chain_basis import COS, COS2, ONE, QQ, SIN, SIN2, Key, Q
 
 C99: Syntax = replace(
     CYCLE,
