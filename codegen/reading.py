@@ -36,7 +36,8 @@ class Reading:
     points: dict[str, Vector] = field(default_factory=dict)
     vectors: dict[str, Vector] = field(default_factory=dict)
     bodies: dict[str, Body] = field(default_factory=dict)
-    carriers: dict[Vector, set[str]] = field(default_factory=dict)  # bodies that it is fixed on
+    # bodies that a "point" or "vector" is fixed on
+    carriers: dict[tuple[str, Vector], set[str]] = field(default_factory=dict)
     parameters: list[Quantity] = field(default_factory=list)
     signals: list[Quantity] = field(default_factory=list)
     _at_start: dict[str, float] = field(default_factory=lambda: {"unknown": 0.0})
@@ -159,10 +160,14 @@ class Reading:
             self.mistake(key, value, str(error), "give the body another vector")
             return fixed
 
-    def carry(self, body: str, vectors: Iterable[Vector]) -> None:
-        """Note points and directions that are fixed on a body."""
+    def carry(self, body: str, kind: str, vectors: Iterable[Vector]) -> None:
+        """Note points or vectors that are fixed on a body."""
         for vector in vectors:
-            self.carriers.setdefault(vector, set()).add(body)
+            self.carriers.setdefault((kind, vector), set()).add(body)
+
+    def carried_by(self, kind: str, vector: Vector) -> set[str]:
+        """Bodies that a point or vector is fixed on."""
+        return self.carriers.get((kind, vector), set())
 
     def inertial(self, key: str, value: Tunable) -> Expr:
         """A mass or moment of inertia: a run-time parameter, not below zero, and never a signal."""
