@@ -46,7 +46,10 @@ FUNCTIONS: dict[str, tuple[Callable[..., Value], str]] = {
     "x": (lambda a: a[0], "v"),
     "y": (lambda a: a[1], "v"),
     "z": (lambda a: a[2], "v"),
+    # other units are turned into SI where they are written
     "deg": (math.radians, "n"),
+    "rpm": (lambda turns: turns * math.pi / 30.0, "n"),
+    "mm": (lambda length: length / 1000.0, "n"),
     "sqrt": (math.sqrt, "n"),
     "sin": (math.sin, "n"),
     "cos": (math.cos, "n"),
@@ -54,6 +57,8 @@ FUNCTIONS: dict[str, tuple[Callable[..., Value], str]] = {
     "atan2": (math.atan2, "nn"),
     "abs": (abs, "n"),
 }
+# how a name would end that does not keep to SI -> what to write
+NOT_SI = {"_deg": "deg", "_rpm": "rpm", "_mm": "mm"}
 CONSTANTS: dict[str, float] = {"pi": math.pi}
 
 

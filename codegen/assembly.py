@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from codegen.body import is_moving
 from codegen.dag import Expr, evaluate
 from codegen.redundancy import Redundancy, row_space
 from codegen.sparse import least
@@ -19,6 +20,7 @@ ITERATIONS = 30
 CLOSED = 1e-12  # m or rad: as exact as the rows can be evaluated
 OPEN = 1e-8  # what newton must reach at least
 MOVED_LIMIT = {"m": 0.05, "rad": 0.2, "1": 0.2}
+SIZE_LIMIT = 0.2  # of the mechanism's size, where that is less than 0.05 m
 NEARBY = 1e-3  # how far along a free motion redundancy is looked at again
 
 
@@ -203,12 +205,22 @@ def _conflict(
 def _check_branch(
     system: System, start: np.ndarray, q: np.ndarray, report: Callable[[Mistake], None]
 ) -> None:
-    far = [c for c in system.coordinates if abs(q - start)[c.index] > MOVED_LIMIT[c.unit]]
+    limits = MOVED_LIMIT | {"m": min(MOVED_LIMIT["m"], SIZE_LIMIT * _size(system))}
+    far = [c for c in system.coordinates if abs(q - start)[c.index] > limits[c.unit]]
     if far:
         told = [f"{c.name} from {start[c.index]:.4g} to {q[c.index]:.4g}" for c in far[:4]]
         problem = f"assembly moves {', '.join(told)}: perhaps another branch"
         remedy = "start nearer: at most " + ", ".join(
-            f"{limit} {unit if unit != '1' else 'of a vector'}"
-            for unit, limit in MOVED_LIMIT.items()
+            f"{limit:.3g} {unit if unit != '1' else 'of a vector'}"
+            for unit, limit in limits.items()
         )
         report(Mistake(system.file, "file", problem, remedy))
+
+
+def _size(system: System) -> float:
+    """How far apart the moving points are in the file's pose; infinite for less than two places."""
+    moving = [point for point in system.points.values() if is_moving(point)]
+    if not moving:
+        return np.inf
+    places = np.array([[system.initial(c) for c in point] for point in moving])
+    return float(np.max(np.ptp(places, axis=0))) or np.inf

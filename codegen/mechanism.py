@@ -15,7 +15,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from codegen import outputs
-from codegen.arithmetic import ArithmeticMistake, Value, evaluate
+from codegen.arithmetic import NOT_SI, ArithmeticMistake, Value, evaluate
 from codegen.assembly import assemble
 from codegen.elements import LAST_STAGE, NAMING, in_order, registry, stage
 from codegen.fields import Entry
@@ -175,6 +175,10 @@ def _table(document: Mapping[str, Any], key: str, system: System) -> dict[str, A
 def _parameters(table: Mapping[str, Any], system: System) -> None:
     system.at = ("parameters",)
     for name, raw in table.items():
+        for ending, function in NOT_SI.items():
+            if name.endswith(ending):
+                remedy = f"write {function}(...) and another name"
+                system.mistake(name, raw, "is not in SI units, by its name", remedy)
         try:
             system.names[name] = _parameter(raw, system.names)
         except ArithmeticMistake as error:

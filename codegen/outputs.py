@@ -3,10 +3,12 @@
 <coordinate>                          value; point_x, vector_y, angle or distance
 <coordinate>.rate  .acceleration      its derivatives
 guide.<name>.reaction                 force or torque that the guide applies to the mechanism
-<table>.<name>.<value>                internal state or held value of a force, such as
-bore_torque.left.torque_nm; place of a body's centre and its turn matrix: rigid_body.<name>.x_m, .r_xy
-energy  energy.kinetic  .potential    of masses, weights and linear springs, in J
-= <expression>                        arithmetic of coordinates, `rate(...)` and parameters
+<table>.<name>.<value>                what an element shows: force of a joint, revolute.<name>.fx_n;
+                                      torque of a tyre, bore_torque.left.torque_nm; place of a
+                                      body's centre and its turn matrix, rigid_body.<name>.x_m, .r_xy
+energy  energy.kinetic  .potential    of masses, weights and springs, in J
+= <expression>                        arithmetic of coordinates, `rate(...)`, parameters and values of
+                                      elements, `= sqrt(revolute.pin.fx_n ** 2 + ...)`
 """
 
 from __future__ import annotations
@@ -65,7 +67,8 @@ def _one(port: str, source: object, system: System) -> Output | None:
     parts = source.split(".")
     if source.startswith("="):
         path = f"outputs/{port}"
-        system.values[path] = expression(port, source[1:], system)
+        shown = {place.replace("/", "."): value for place, value in system.values.items()}
+        system.values[path] = expression(port, source[1:], system, shown)
         return Output(port, "path", 0, path)
     if source in ENERGIES:
         path = f"outputs/{source}"

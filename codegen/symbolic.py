@@ -32,8 +32,8 @@ def expression(
     key: str, text: str, system: System, extra: Mapping[str, Expr] | None = None
 ) -> Expr:
     """An expression of coordinates by name (`rack`, `PL_x`), `rate(name)`, numbers of
-    `[parameters]`, arithmetic, integer powers and the functions above. A mistake is noted and zero
-    returned.
+    `[parameters]`, arithmetic, integer powers, the functions above, and whatever else is given. A
+    mistake is noted and zero returned.
     """
     known: dict[str, Any] = {c.name: c.q for c in system.coordinates}
     known |= {name: value for name, value in system.names.items() if isinstance(value, float)}
@@ -61,6 +61,13 @@ def _walk(node: ast.expr, known: Mapping[str, Any], system: System) -> Expr:
                     return graph.var("unknown")
                 raise ArithmeticMistake(f"unknown name {name!r} ({near(name, known)})")
             return graph.lift(known[name])
+        case ast.Attribute():
+            name = ast.unparse(node)  # a value of an element
+            if name not in known:
+                if ".".join(name.split(".")[:2]) in system.failed:
+                    return graph.var("unknown")
+                raise ArithmeticMistake(f"unknown value {name!r} ({near(name, known)})")
+            return graph.lift(known[name])
         case ast.UnaryOp(op=ast.USub(), operand=operand):
             return -_walk(operand, known, system)
         case ast.BinOp(left=left, op=ast.Pow(), right=ast.Constant(value=int() as power)):
@@ -82,7 +89,7 @@ def _walk(node: ast.expr, known: Mapping[str, Any], system: System) -> Expr:
                 case ast.Div():
                     return a * graph.reciprocal(b)
         case ast.Call(func=ast.Name(id="rate"), args=[inner], keywords=[]):
-            return system.rate(_walk(inner, known, system))
+            return _rate(_walk(inner, known, system), system)
         case ast.Call(func=ast.Name(id=name), args=[inner], keywords=[]):
             if name not in FUNCTIONS:
                 raise ArithmeticMistake(
@@ -90,3 +97,10 @@ def _walk(node: ast.expr, known: Mapping[str, Any], system: System) -> Expr:
                 )
             return FUNCTIONS[name](graph, _walk(inner, known, system))
     raise ArithmeticMistake(f"{ast.unparse(node)!r} is not arithmetic of coordinates")
+
+
+def _rate(inner: Expr, system: System) -> Expr:
+    still = {c.q for c in system.coordinates} | {p.var for p in system.parameters}
+    if any(var not in still and var.name != "unknown" for var in system.graph.variables(inner)):
+        raise ArithmeticMistake("rate() takes coordinates, no rates, forces or input signals")
+    return system.rate(inner)

@@ -17,7 +17,7 @@ class Entry(fields.Entry):
 def add(entry: Entry, name: str, system: System) -> None:
     made = system.on_body("position_m", entry.body, entry.position_m, is_point=True)
     system.points[name] = made
-    system.carry(entry.body, [made])
+    system.carry(entry.body, "point", [made])
     for axis, component in zip("xyz", made, strict=True):
         system.value(f"{axis}_m", component, "_m")
         system.value(f"v{axis}_m_s", system.rate(component), "_m_s")

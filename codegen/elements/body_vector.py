@@ -17,6 +17,6 @@ class Entry(fields.Entry):
 def add(entry: Entry, name: str, system: System) -> None:
     made = system.on_body("direction", entry.body, entry.direction, is_point=False)
     system.vectors[name] = made
-    system.carry(entry.body, [made])
+    system.carry(entry.body, "vector", [made])
     for axis, component in zip("xyz", made, strict=True):
         system.value(axis, component, "")

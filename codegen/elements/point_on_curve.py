@@ -21,9 +21,9 @@ class Entry(fields.Entry):
 def add(entry: Entry, name: str, system: System) -> None:
     point = system.point("point", entry.point)
     system.scalar("by", entry.by)
-    written = [expression("curve_m", text, system) for text in entry.curve_m]
+    x, y, z = (expression("curve_m", text, system) for text in entry.curve_m)
     try:
-        place = system.body("body", entry.body).point(system.graph, written)
+        place = system.body("body", entry.body).point(system.graph, (x, y, z))
     except ValueError as error:
         remedy = "give the body more points or vectors"
         system.mistake("curve_m", list(entry.curve_m), str(error), remedy)

@@ -71,7 +71,8 @@ def add(entry: Entry, name: str, system: System) -> None:
     made = body.make(generators, built)
     system.bodies[name] = made
     _shape_rows(arms, labels, basis, axis, made, _held(vectors, points, system), system)
-    system.carry(name, [*points, *vectors])
+    system.carry(name, "point", points)
+    system.carry(name, "vector", vectors)
     angle = None
     if entry.angle is not None:
         if axis is None or not basis or body.is_moving(points[0]):
@@ -112,8 +113,8 @@ def _basis(arms: list[Vector], axis: Vector | None, system: System) -> list[int]
 
 def _held(vectors: list[Vector], points: list[Vector], system: System) -> list[set[str]]:
     """Other bodies that each arm is fixed on: what two arms share, keeps their angle already."""
-    on = [system.carriers.get(point, set()) for point in points]
-    return [*(system.carriers.get(v, set()) for v in vectors), *(on[0] & end for end in on[1:])]
+    on = [system.carried_by("point", point) for point in points]
+    return [*(system.carried_by("vector", v) for v in vectors), *(on[0] & end for end in on[1:])]
 
 
 def _shape_rows(arms, labels, basis, axis, made, held, system) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 from codegen.assembly import MOVED_LIMIT, assemble
 from codegen.builder import MechanismBuilder
-from codegen.mechanism import MECHANISMS, MechanismError, load
+from codegen.mechanism import MECHANISMS, MechanismError, load, parse
 from codegen.redundancy import row_space
 
 
@@ -120,3 +120,32 @@ def test_rank_and_combination_against_singular_values():
     size = np.linalg.norm(jac, axis=1, keepdims=True)
     for combination in found.dependent.values():
         np.testing.assert_allclose(combination @ (jac / size), 0.0, atol=1e-12)
+
+
+def test_rates_that_the_file_gives_decide_the_others():
+    made = four_bar()
+    made.angle("turn", initial_rad="pi / 2", initial_rate_rad_s=-2.0)
+    made.rotation(
+        "turn", angle="turn", point="A", centre_m=(0, 0, 0), axis=(0, 0, 1), zero=(1, 0, 0)
+    )
+    text = (
+        made.text()
+        .replace("velocity_m_s = [1, 0.2, 0]", "")
+        .replace("velocity_m_s = [1, 0, 0]", "")
+    )
+    found = assemble(parse(text, "made.toml"))
+    np.testing.assert_allclose(found.qd, [2, 0, 2, 0, -2], atol=1e-14)
+
+
+def test_a_small_mechanism_may_move_less_before_it_is_another_branch():
+    text = four_bar(tip=(1.03, 0.96, 0.0)).text()
+    parse(text, "made.toml")
+    # the same in millimetres: what was 40 mm of 1 m is 40 micrometres of 1 mm
+    small = (
+        text.replace("[0, 1, 0]", "[0, 1e-3, 0]")
+        .replace("[1.03, 0.96, 0.0]", "[1.03e-3, 0.2e-3, 0]")
+        .replace("length_m = 1.0", "length_m = 1e-3")
+        .replace('[1, 0, 0], "B"', '[1e-3, 0, 0], "B"')
+    )
+    with pytest.raises(MechanismError, match="branch"):
+        parse(small, "made.toml")

@@ -462,9 +462,10 @@ def test_platform_on_six_parallel_hinges(twin, tmp_path):
 
     times = np.array([0.5, 1.0, 2.0])
     q, qd = motion(inertial, [tilt], [0.0], times, energy)
-    place = lambda z: (
-        np.mean(feet, axis=0) + length * np.array([np.sin(z[0]), -np.cos(z[0]), 0 * z[0]])
-    )  # noqa: E731
+
+    def place(z):
+        return np.mean(feet, axis=0) + length * np.array([np.sin(z[0]), -np.cos(z[0]), 0 * z[0]])
+
     places = [(place(x), rates(place, x, v)) for x, v in zip(q, qd, strict=True)]
     path = made.save(tmp_path)
     modules = [twin(path, step_s=h) for h in (4e-3, 2e-3)]

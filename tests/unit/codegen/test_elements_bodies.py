@@ -459,3 +459,147 @@ def test_a_wrong_element_names_its_key(table, keys, key):
         made.build()
     named = f"{table}.wrong" + (f".{key}" if key else "")
     assert named in [m.key for m in caught.value.mistakes]
+
+
+def test_a_table_has_the_energy_of_its_force():
+    made = wheel().spring("s", angle="a", table=[(-1, -5), (0.5, 1), (1, 2), (2, 10)], rest_rad=0.3)
+    system = made.build().system
+    potential = system.potential
+
+    def energy(x):
+        return evaluate(potential, {system.coordinates[0].q.name: x})
+
+    assert energy(0.3) == pytest.approx(0.0, abs=1e-15)
+    for x in (-2.0, -0.4, 0.6, 1.1, 2.0, 4.0):
+        slope = (energy(x + 1e-5) - energy(x - 1e-5)) / 2e-5
+        assert force_on(made, [x])[0] == pytest.approx(-slope, rel=1e-8)
+
+
+@pytest.mark.parametrize("frame", ["general", "axis"])
+def test_a_curve_moves_with_its_body(frame):
+    # a pin in a parabolic groove of a plate that has turned by 0.8 rad and moved
+    made = MechanismBuilder("m").distance("s", initial_m=0.5)
+    made.point("pin", position_m=(0.5, 0.25, 0)).mass("pin", point="pin", mass_kg=1)
+    made.point("O", position_m=(0, 0, 0))
+    axes = {"u": (1, 0, 0), "v": (0, 1, 0), "w": (0, 0, 1)}
+    named = axes if frame == "general" else {"u": axes["u"]}
+    for name, direction in named.items():
+        made.unit_vector(name, direction=direction)
+    about = {} if frame == "general" else {"axis": (0, 0, 1)}
+    made.rigid_body(
+        "plate", points=["O"], vectors=list(named), mass_kg=1, centre_m=(0, 0, 0),
+        inertia_kg_m2=(1, 1, 1), **about,
+    )  # fmt: skip
+    made.point_on_curve("groove", point="pin", body="plate", by="s", curve_m=["s", "s ** 2", "0"])
+    rows = Rows(made.build().system)
+    c, s = math.cos(0.8), math.sin(0.8)
+    turn = np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+    origin = np.array([3.0, -1.0, 0.0])
+    at = {"s": 0.7}
+    at |= dict(zip(("pin_x", "pin_y", "pin_z"), origin + turn @ [0.7, 0.49, 0], strict=True))
+    at |= dict(zip(("O_x", "O_y", "O_z"), origin, strict=True))
+    for k, name in enumerate(named):
+        at |= {f"{name}_{axis}": turn[i, k] for i, axis in enumerate("xyz")}
+    q = np.array([at[coordinate.name] for coordinate in rows.system.coordinates])
+    np.testing.assert_allclose(rows.phi(q), 0.0, atol=1e-14)
+    q[[coordinate.name for coordinate in rows.system.coordinates].index("s")] = 0.6
+    assert np.max(np.abs(rows.phi(q))) > 0.05
+
+
+def test_a_curve_of_a_slender_body_is_refused():
+    made = MechanismBuilder("m").distance("s")
+    made.point("A", position_m=(0, 0, 0)).point("B", position_m=(1, 0, 0))
+    made.rigid_body(
+        "rod", points=["A", "B"], mass_kg=1, centre_m=(0.5, 0, 0), inertia_kg_m2=(0, 0.1, 0.1)
+    )
+    made.point_on_curve("c", point="A", body="rod", by="s", curve_m=["s", "s", "0"])
+    with pytest.raises(MechanismError, match=r"point_on_curve\.c\.curve_m.*lies outside"):
+        made.build()
+
+
+def test_a_distance_that_nothing_acts_on_is_a_clock(twin, tmp_path):
+    # an oscillator of 2 kg and 50 N/m under 3 N sin 4t, against its closed form
+    made = MechanismBuilder("driven").distance("x")
+    made.point("P", position_m=(0, 0, 0), moves="xy").mass("P", point="P", mass_kg=2)
+    made.slide("x", point="P", start_m=(0, 0, 0), along=(1, 0, 0), by="x")
+    made.distance("t", initial_rate_m_s=1.0).mass("t", distance="t", mass_kg=1)
+    made.spring("x", distance="x", stiffness_n_per_m=50)
+    made.expression_force("drive", coordinate="x", force="3 * sin(4 * t)")
+    made.output("x_m", "x").output("t_m", "t")
+    path, errors = made.save(tmp_path), []
+    for h in (4e-3, 2e-3):
+        stepper = twin(path, step_s=h).Kernel()
+        stepper.reset()
+        for _ in range(round(2.0 / h)):
+            stepper.step()
+        assert stepper.outputs["t_m"] == pytest.approx(2.0, abs=1e-9)
+        exact = 3 / (50 - 2 * 16) * (math.sin(8.0) - 4 / 5 * math.sin(10.0))
+        errors.append(abs(stepper.outputs["x_m"] - exact))
+    assert 1.9 < math.log2(errors[0] / errors[1]) < 2.2
+
+
+@pytest.mark.parametrize("text", [
+    "sin(a)", "cos(a)", "sqrt(1 + a * a)", "abs(a - 0.9)", "abs(0.2 - a)", "exp(a)", "tanh(a)",
+    "deg(a)", "1 / (2 + a)", "-a ** 5", "rate(a * a)",
+])  # fmt: skip
+def test_every_function_of_an_expression_has_its_derivative(text):
+    made = wheel().expression_force("f", coordinate="a", force=text)
+    system = made.build().system
+    (c,) = system.coordinates
+    force = system.force[0]
+    rate = 0.4
+
+    def at(x):
+        return {c.q.name: x, c.qd.name: rate}
+
+    for x in (-0.7, 0.3, 1.4):
+        slope = evaluate(system.graph.diff(force, c.q), at(x))
+        ahead, behind = (evaluate(force, at(x + d)) for d in (1e-5, -1e-5))
+        assert slope == pytest.approx((ahead - behind) / 2e-5, rel=1e-8, abs=1e-9)
+
+
+def test_every_function_is_among_those_tested():
+    from codegen.symbolic import FUNCTIONS
+
+    assert set(FUNCTIONS) == {"sin", "cos", "sqrt", "abs", "exp", "tanh", "deg"}
+
+
+@pytest.mark.parametrize(("table", "keys", "key", "told"), [
+    ("mass", {"point": "P", "mass_kg": -1}, "mass_kg", "below 0"),
+    ("mass", {"point": "P", "mass_kg": {"input": 1.0}}, "mass_kg", "cannot be an input"),
+    ("mass", {"point": "P", "mass_kg": math.nan}, "mass_kg", "not finite"),
+    ("inertia", {"angle": "a", "inertia_kg_m2": -0.1}, "inertia_kg_m2", "below 0"),
+    ("uniform_rod", {"points": ["P", (0, 0, 0)], "mass_kg": -2}, "mass_kg", "below 0"),
+    ("motor", {"angle": "a", "torque_constant_nm_per_a": 1, "current_a": 1, "rotor_inertia_kg_m2": -1},
+     "rotor_inertia_kg_m2", "below 0"),
+    ("friction", {"angle": "a", "coulomb": 1, "transition_speed": 0}, "transition_speed", "above 0"),
+    ("lugre", {"angle": "a", "coulomb": 0, "static": 1, "stribeck_speed": 1, "bristle_stiffness": 1},
+     "coulomb", "above 0"),
+    ("slide", {"point": "P", "start_m": "P", "along": (0, 0, 0), "by": "s"}, "along", "length 1"),
+    ("rotation", {"angle": "a", "point": "P", "centre_m": (0, 0, 0), "axis": (0, 0, 1), "zero": (0, 0.6, 0.8)},
+     "zero", "not perpendicular"),
+])  # fmt: skip
+def test_numbers_that_no_mechanism_has_are_refused(table, keys, key, told):
+    made = MechanismBuilder("m").point("P", position_m=(1, 0, 0)).angle("a").distance("s")
+    text = getattr(made, table)("wrong", **keys)
+    if math.nan in keys.values():  # the builder itself asks for finite numbers
+        with pytest.raises(ValueError, match="not finite"):
+            text.build()
+        return
+    with pytest.raises(MechanismError) as caught:
+        text.build()
+    (found,) = [m for m in caught.value.mistakes if m.key == f"{table}.wrong.{key}"]
+    assert told in found.problem
+
+
+@pytest.mark.parametrize("inertia", [(1, 1, 2.1), (-0.1, 0.1, 0.1), (1, 1, 1, 0.9, 0.9, -0.9)])
+def test_an_inertia_that_no_body_has_is_refused(inertia):
+    made = MechanismBuilder("m").point("P", position_m=(0, 0, 0))
+    for letter, direction in (("u", (1, 0, 0)), ("v", (0, 1, 0)), ("w", (0, 0, 1))):
+        made.unit_vector(letter, direction=direction)
+    made.rigid_body(
+        "b", points=["P"], vectors=["u", "v", "w"], mass_kg=1, centre_m=(0, 0, 0),
+        inertia_kg_m2=inertia,
+    )  # fmt: skip
+    with pytest.raises(MechanismError, match="belongs to no body"):
+        made.build()

@@ -62,3 +62,88 @@ def test_shipped_mechanisms_start_with_a_drawing_and_load(path):
     mechanism = load(path)
     assert mechanism.name == path.stem
     assert mechanism.outputs
+
+
+WRONG = """
+name = "made"
+[parameters]
+a = "b + 1"
+A0 = "(a, 0, 0)"
+k = nan
+width_mm = 30
+[point.P]
+position_m = [1, 0, "zz"]
+[point.Q]
+position_m = "A0"
+[unit_vector.v]
+direction = [1, 1, 0]
+[angle.turn]
+initial = 3
+[rigid_body.bar]
+points = ["P", "Q"]
+vectors = ["v"]
+axis = [0, 0, 1]
+mass_kg = -1
+centre_m = "A0"
+[revolute.hinge]
+bodies = ["bar", "gruond"]
+point_m = [0, 0, 0]
+axis = [0, 0, 0]
+angle = "turn"
+[damper.bearing]
+angle = "turn"
+damping_nms_per_rad = inf
+[outputs]
+"P/x_m" = "P_x"
+"turn_rad" = "turn"
+"hinge_n" = "revolute.hinge.fx_n"
+"pin_n" = "revolute.pin.fx_n"
+"sum" = "= sin(turn) + P_x + zzz"
+"""
+
+
+def test_a_wrong_table_neither_hides_nor_causes_other_mistakes(tmp_path):
+    path = tmp_path / "made.toml"
+    path.write_text(WRONG)
+    with pytest.raises(MechanismError) as caught:
+        load(path)
+    assert [m.key for m in caught.value.mistakes] == [
+        "parameters.a", "parameters.k", "parameters.width_mm", "point.P.position_m",
+        "unit_vector.v.direction", "angle.turn.initial", "rigid_body.bar.mass_kg",
+        "revolute.hinge.bodies", "revolute.hinge.axis", "damper.bearing.damping_nms_per_rad",
+        "outputs.pin_n", "outputs.sum",
+    ]  # fmt: skip
+    assert all(m.remedy for m in caught.value.mistakes)
+
+
+def test_bodies_on_points_of_other_bodies_are_read_in_any_order(tmp_path):
+    def bar(name, points, centre):
+        return f"""
+[rigid_body.{name}]
+points = {points}
+axis = [0, 0, 1]
+mass_kg = 1
+centre_m = {centre}
+inertia_kg_m2 = 0.1
+"""
+
+    tables = {
+        "first": bar("first", '[[0, 0, 0], "P"]', "[0.5, 0, 0]"),
+        "middle": '[body_point.middle]\nbody = "first"\nposition_m = [0.5, 0, 0]\n',
+        "second": bar("second", '["middle", "Q"]', "[0.5, 0.5, 0]"),
+    }
+    points = {"P": "[1, 0, 0]", "Q": "[0.5, 1, 0]"}
+    head = 'name = "made"\n' + "".join(
+        f'[point.{name}]\nposition_m = {place}\nmoves = "xy"\n' for name, place in points.items()
+    )
+    labels = []
+    for order in (("first", "middle", "second"), ("second", "middle", "first")):
+        path = tmp_path / "made.toml"
+        path.write_text(head + "\n".join(tables[name] for name in order))
+        labels.append(sorted(row.label for row in load(path).system.rows))
+    assert labels[0] == labels[1]
+    assert len(labels[0]) == 2
+    circle = head + "\n".join(tables[name] for name in ("middle", "second"))
+    path.write_text(circle.replace('body = "first"', 'body = "second"'))
+    with pytest.raises(MechanismError, match="unknown"):
+        load(path)
