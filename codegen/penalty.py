@@ -28,6 +28,9 @@ def penalties(system: System, options: KernelOptions) -> tuple[list[float], floa
     unit = kappa / (beta * options.step_s**2) if options.formulation == "ali3p" else kappa
     jac, mass = built_pose(system)
     diagonal = np.diag(mass)
+    if options.formulation == "independent":
+        # no penalty but in the metric of the assembly
+        return [1.0] * n_phi, kappa * float(diagonal.max())
     if n_phi == 0 or not diagonal.any():
         return [1.0] * n_phi, unit
     # a trace of mass on massless coordinates makes the inverse exist
