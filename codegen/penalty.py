@@ -31,6 +31,9 @@ def penalties(system: System, options: KernelOptions) -> tuple[list[float], floa
         unit = options.row_kappa
     jac, mass = built_pose(system)
     diagonal = np.diag(mass)
+    if options.formulation == "independent":
+        # no penalty but in the metric of the assembly
+        return [1.0] * n_phi, kappa * float(diagonal.max())
     if n_phi == 0 or not diagonal.any():
         return [1.0] * n_phi, unit
     together = _inertia_together(jac, mass)

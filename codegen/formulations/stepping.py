@@ -84,10 +84,10 @@ class Ground:
     passes: int
 
 
-def ground(mechanism: Mechanism, options: KernelOptions, *, extra_keys: bool = False) -> Ground:
-    """Equations and factorisation; with `extra_keys` the weight has every diagonal entry first."""
+def ground(mechanism: Mechanism, options: KernelOptions, *, diagonal_first: bool = False) -> Ground:
+    """Equations and factorisation; with `diagonal_first` the weight begins with its whole diagonal."""
     eq = equations(mechanism, options)
-    diagonal = [(i, i) for i in range(len(eq.q))] if extra_keys else []
+    diagonal = [(i, i) for i in range(len(eq.q))] if diagonal_first else []
     keys = [*diagonal, *sorted(key for key in eq.mass if key not in diagonal)]
     factor = factored(eq, keys)
     number_of = {key: number for number, key in enumerate(keys)}
@@ -133,7 +133,6 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
     eq.arrays |= {
         "derived": len(derived),
         "weight_project": len(on.factor.weight_keys),
-        "last_q": len(eq.q),
     }
     for part in ("from", "sum", "slope"):
         eq.arrays |= {f"{part}_{name}": size for name, size in sizes.items()}
