@@ -48,7 +48,7 @@ def test_chain_follows_the_exact_motion_through_its_singular_positions(chain, n)
 def test_loops_step_as_the_unrolled_kernel_does(chain, monkeypatch):
     path = chain(12)
     unrolled = build_kernel(path).module
-    monkeypatch.setattr("codegen.formulations.ali3p.LARGE", 4)
+    monkeypatch.setattr("codegen.formulations.equations.LARGE", 4)
     # other options give the looped kernel a place of its own in the cache
     looped = build_kernel(path, KernelOptions(cflags=("-DLOOPED",))).module
     gap = angles(looped, 300) - angles(unrolled, 300)
