@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
@@ -29,7 +30,7 @@ def work_error(stepper: Any, twin: ModuleType, motion: Sequence[Sequence[float]]
     first = _kinetic(mass, before)
     work = moved = 0.0
     largest = first
-    for begin, end in zip(motion[:-1], motion[1:], strict=True):
+    for begin, end in pairwise(motion):
         stepper.step(*end)
         after = _state(stepper)
         held = twin.hold(before["q"], before["qd"], before["internal"], par, signal)[1]
