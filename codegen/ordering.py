@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import random
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from codegen.dag import Expr
 from codegen.elimination_cost import Entry, entry, work
@@ -108,16 +108,11 @@ def _by_degree(n, neighbours, last, choice, slack) -> tuple[float, list[int]]:
     return 0.75 * slots + 0.8 * path, order
 
 
-def order_by_degree(
-    n: int, around: list[set[int]], last: Sequence[int], late: Collection[int] = ()
-) -> list[int]:
-    """Least neighbours first, then the earliest; takes `around` apart.
-
-    Indices in `late` have no pivot of their own: one of their neighbours comes before.
-    """
+def order_by_degree(n: int, around: list[set[int]], last: Sequence[int]) -> list[int]:
+    """Least neighbours first, then the earliest; takes `around` apart."""
     left = set(range(n)) - set(last)
     depth = [0] * n  # pivots that must come before
-    heap = [(len(around[i]), 0, i) for i in sorted(left.difference(late))]
+    heap = [(len(around[i]), 0, i) for i in sorted(left)]
     heapq.heapify(heap)
     order: list[int] = []
     while heap:

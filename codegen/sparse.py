@@ -6,7 +6,7 @@ memory grow with them, where dense factors would grow with their cube.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -72,13 +72,13 @@ class SparseLdl:
         return np.array([inverse[k][k] for k in range(len(self.order))])
 
 
-def factorised(matrix: Rows, late: Collection[int] = ()) -> SparseLdl:
-    """L D L^T of a symmetric matrix with both triangles given, definite but for the indices in
-    `late`, which become pivots after a neighbour.
+def factorised(matrix: Rows) -> SparseLdl:
+    """L D L^T of a symmetric matrix with both triangles given, without pivoting: it must be
+    definite, or quasi-definite (Vanderbei 1995).
     """
     n = len(matrix)
     around = [set(row) - {i} for i, row in enumerate(matrix)]
-    order = order_by_degree(n, around, [], late)
+    order = order_by_degree(n, around, [])
     rest = [dict(row) for row in matrix]
     columns: list[dict[int, float]] = [{} for _ in range(n)]
     pivots = [0.0] * n
@@ -95,15 +95,17 @@ def factorised(matrix: Rows, late: Collection[int] = ()) -> SparseLdl:
     return SparseLdl(order, columns, pivots)
 
 
-def saddle(mass: Rows, jac: Rows, softness: float) -> SparseLdl:
-    """Factor of [[mass, jac^T], [jac, -softness]], mass definite."""
+def saddle(mass: Rows, jac: Rows, softness: Sequence[float]) -> SparseLdl:
+    """Factor of [[mass, jac^T], [jac, -softness]], mass definite; some softness in each row makes
+    every order of elimination possible.
+    """
     n_q = len(mass)
     whole: Rows = [dict(row) for row in mass] + [{} for _ in jac]
     for r, row in enumerate(jac):
-        whole[n_q + r][n_q + r] = -softness
+        whole[n_q + r][n_q + r] = -softness[r]
         for i, entry in row.items():
             whole[i][n_q + r] = whole[n_q + r][i] = entry
-    return factorised(whole, range(n_q, n_q + len(jac)))
+    return factorised(whole)
 
 
 def least(jac: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -113,7 +115,7 @@ def least(jac: np.ndarray, right: np.ndarray) -> np.ndarray:
     # identity as mass: x = -jac^T y; softness is worn off by repetition
     n_q = jac.shape[1]
     unit: Rows = [{i: 1.0} for i in range(n_q)]
-    factor = saddle(unit, rows_of(jac), 1e-9)
+    factor = saddle(unit, rows_of(jac), [1e-9] * len(jac))
     x = np.zeros(n_q)
     for _ in range(3):
         missing = right - jac @ x
