@@ -18,6 +18,7 @@ from rigloop.drawing.views import IN_PLANE, IN_SPACE, SIDES, View, plane_of
 FORMATS = (".svg", ".png", ".pdf")
 ROOM = 0.13  # of the drawing's size, around it
 MOST_LABELS = 70
+FILM_IN = (6.4, 5.0)
 LEGEND_IN = 2.0  # inches at the right
 CORNER_PT = 32.0
 GRAVITY_AT, AXES_AT = (0.92, 0.90), (0.07, 0.10)  # of the axes
@@ -93,6 +94,15 @@ def _extent(
 def _view(ax: Axes, sketch: Sketch, shapes: list[Drawn], view: View, *, with_labels: bool) -> None:
     _fit(ax, *_extent(shapes, view, sketch.size))
     ax.set_title(view.title, fontsize=9, color="#555555", loc="left")
+    _frame(ax, view)
+    paint(ax, shapes, view)
+    if with_labels:
+        corner = _signs(ax, sketch, view)
+        _labels(ax, shapes, view, corner)
+
+
+def _frame(ax: Axes, view: View) -> None:
+    """A scale in metres where the view is along an axis; nothing where it is slanted."""
     if view.axes[0]:
         ax.set_xlabel(view.axes[0], fontsize=8)
         ax.set_ylabel(view.axes[1], fontsize=8)
@@ -103,10 +113,6 @@ def _view(ax: Axes, sketch: Sketch, shapes: list[Drawn], view: View, *, with_lab
             side.set_color("#bbbbbb")
     else:
         ax.set_axis_off()
-    paint(ax, shapes, view)
-    if with_labels:
-        corner = _signs(ax, sketch, view)
-        _labels(ax, shapes, view, corner)
 
 
 def _fit(ax: Axes, low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
@@ -210,3 +216,29 @@ def _inset(figure: Figure, sketch: Sketch, q: NDArray[np.float64]) -> None:
     for shape in shapes:
         if shape.label:
             labels.put(shape.label, IN_SPACE.on_paper(shape.points[-1]), label_colour(shape))
+
+
+def film_axes(
+    sketch: Sketch, everything: list[Drawn], view: View, title: str
+) -> tuple[Figure, Axes]:
+    """A small figure whose axes hold all poses, with what never moves in it."""
+    low, high = _extent(everything, view, sketch.size)
+    scale = min(FILM_IN[0] / (high - low)[0], FILM_IN[1] / (high - low)[1])
+    width, height = np.maximum((high - low) * scale, (3.2, 2.4))
+    figure = _figure(width + 2.2, height + 0.8)
+    figure.set_dpi(80)
+    figure.subplots_adjust(
+        left=0.5 / (width + 2.2), right=1 - 1.7 / (width + 2.2), bottom=0.35 / (height + 0.8),
+        top=1 - 0.45 / (height + 0.8),
+    )  # fmt: skip
+    ax = figure.add_subplot()
+    _frame(ax, view)
+    _fit(ax, low, high)
+    _signs(ax, sketch, view)
+    figure.suptitle(title, x=0.02, ha="left", fontsize=10, fontweight="bold", color=INK)
+    fixed = {s.label: view.on_paper(s.points)[0] for s in everything if s.style == "fixed"}
+    labels = Labels(ax, [])
+    for name, at in fixed.items():
+        if name:
+            labels.put(name, at, INK, 7.5)
+    return figure, ax
