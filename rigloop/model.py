@@ -87,7 +87,9 @@ def check(mechanism: MechanismArgument, json: JsonOption = False) -> None:
         return
     console = Console()
     freedoms = "1 freedom" if assembled.dof == 1 else f"{assembled.dof} freedoms"
-    console.print(f"[green]good[/]  {escape(str(path))}: {freedoms}", soft_wrap=True, highlight=False)
+    console.print(
+        f"[green]good[/]  {escape(str(path))}: {freedoms}", soft_wrap=True, highlight=False
+    )
     for row in redundant:
         console.print(f"[yellow]•[/] {escape(row)}", soft_wrap=True, highlight=False)
     if assembled.is_singular:
@@ -100,7 +102,9 @@ def import_(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Mechanism file to write; the robot's name with .toml if not given."
+            "--output",
+            "-o",
+            help="Mechanism file to write; the robot's name with .toml if not given.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option(help="Write over a file that is there.")] = False,

@@ -182,9 +182,7 @@ def _masses(written: list[Written], system: System) -> Iterator[MassFacts]:
 def _inputs(mechanism: Mechanism) -> Iterator[NamedValue]:
     system = mechanism.system
     reads = ports(mechanism)[0]
-    built = [
-        value for guide in system.guides for value in (guide.coordinate.initial, 0.0, 0.0)
-    ]
+    built = [value for guide in system.guides for value in (guide.coordinate.initial, 0.0, 0.0)]
     built += [signal.default for signal in system.signals]
     for port, value in zip(reads, built, strict=True):
         yield NamedValue(port, value)

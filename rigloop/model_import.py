@@ -62,7 +62,11 @@ def import_mechanism(
         found.builder.save(target.parent)
     except OSError as error:
         raise MechanismError(
-            [Mistake(str(target), "--output", f"cannot be written: {error.strerror}", "give another")]
+            [
+                Mistake(
+                    str(target), "--output", f"cannot be written: {error.strerror}", "give another"
+                )
+            ]
         ) from None
     system = found.mechanism.system
     report = ImportReport(

@@ -52,7 +52,9 @@ def show_mechanism(
             _draw(path, mechanism, assembled, output, run, simulate_s, console)
         except OSError as error:
             problem = f"cannot be written: {error.strerror}"
-            raise MechanismError([Mistake(str(output), "--output", problem, "give another")]) from None
+            raise MechanismError(
+                [Mistake(str(output), "--output", problem, "give another")]
+            ) from None
         console.print(f"\n[green]written[/]  {escape(str(output))}", highlight=False)
     return facts
 
@@ -63,7 +65,9 @@ def _wrong(output: Path | None, run: Path | None, simulate_s: float | None) -> I
         yield Mistake("command line", "--simulate", "stands beside --run", "give one of them")
     if output is None:
         if moves:
-            yield Mistake("command line", "--output", "missing", "say where the film goes: .gif, .html")
+            yield Mistake(
+                "command line", "--output", "missing", "say where the film goes: .gif, .html"
+            )
         return
     good = FILMS if moves else PICTURES
     if output.suffix not in good:
@@ -73,7 +77,9 @@ def _wrong(output: Path | None, run: Path | None, simulate_s: float | None) -> I
         kind = "film" if moves else "picture"
         yield Mistake(str(output), "--output", f"is no {kind} that can be written", remedy)
     elif not output.parent.is_dir():
-        yield Mistake(str(output), "--output", "its folder is not there", "make it, or give another")
+        yield Mistake(
+            str(output), "--output", "its folder is not there", "make it, or give another"
+        )
 
 
 def _draw(

@@ -90,7 +90,9 @@ def _root(path: Path) -> str:
         root = parse(path).getroot().tag
     except OSError as error:
         problem = f"cannot be read: {error.strerror}"
-        raise MechanismError([Mistake(file, "(file)", problem, "give a URDF or MJCF file")]) from None
+        raise MechanismError(
+            [Mistake(file, "(file)", problem, "give a URDF or MJCF file")]
+        ) from None
     except (ParseError, ValueError) as error:
         problem = f"is not XML ({error})"
         raise MechanismError([Mistake(file, "(file)", problem, "correct the line")]) from None
@@ -149,7 +151,12 @@ def _drop_shapes(mj, spec, tree: Tree) -> None:
                 tree.left_out("geom", geom.name or "-", f"height field on {body.name}")
                 spec.delete(geom)
     used = {geom.meshname for body in spec.bodies for geom in body.geoms}
-    for kind, keep in (("meshes", used), ("hfields", set()), ("materials", set()), ("textures", set())):
+    for kind, keep in (
+        ("meshes", used),
+        ("hfields", set()),
+        ("materials", set()),
+        ("textures", set()),
+    ):
         for element in list(getattr(spec, kind)):
             if element.name not in keep:
                 spec.delete(element)

@@ -213,5 +213,3 @@ def leave_out_the_rest(found: Compiled) -> None:
             tree.left_out(kind, found.name(kind, number), "has no counterpart")
     if np.any(m.opt.wind) or m.opt.density or m.opt.viscosity:
         tree.left_out("option", "wind, density, viscosity", "no forces of a fluid")
-    if m.opt.timestep:
-        tree.left_out("option", "timestep, integrator, solver", "are options of the kernel")

@@ -54,9 +54,7 @@ class Compiled:
         self.data = self.mj.MjData(self.model)
         self.tree = tree
         self.open = _close(self, carried_equalities)
-        self.moving = [
-            b for b in range(1, self.model.nbody) if self.model.body_weldid[b] == b != 0
-        ]
+        self.moving = [b for b in range(1, self.model.nbody) if self.model.body_jntnum[b]]
         names = Names([GROUND])
         self.link_name = {b: names.new(self.name("body", b)) for b in self.moving}
         names = Names(["ground"])
@@ -169,9 +167,7 @@ def _tell_joint(tree: Tree, joint: Joint) -> None:
     if joint.damping:
         tree.carried("joint", joint.name, f"damping {joint.damping:.6g}")
     if joint.stiffness:
-        tree.carried(
-            "joint", joint.name, f"stiffness {joint.stiffness:.6g} about {joint.rest:.6g}"
-        )
+        tree.carried("joint", joint.name, f"stiffness {joint.stiffness:.6g} about {joint.rest:.6g}")
     if joint.inertia:
         words = f"armature {joint.inertia:.6g} {ROTOR[joint.kind]} on the coordinate"
         tree.carried("joint", joint.name, words)
@@ -212,9 +208,7 @@ def _close(found: Compiled, carried: set[int] | None) -> float:
     m.opt.disableflags = int(bits.mjDSBL_CONTACT) | int(bits.mjDSBL_LIMIT)
     m.opt.jacobian = int(mj.mjtJacobian.mjJAC_DENSE)
     if carried is not None:
-        d.eq_active[:] = [
-            bool(m.eq_active0[e]) and e in carried for e in range(m.neq)
-        ]
+        d.eq_active[:] = [bool(m.eq_active0[e]) and e in carried for e in range(m.neq)]
     built = d.qpos.copy()
     gap = 0.0
     for _ in range(ITERATIONS):

@@ -11,14 +11,14 @@ ROOT = "mujoco"
 # read through the compiled model: either carried or told by name there
 RESOLVED = frozenset(
     "mujoco compiler option flag default include worldbody body frame replicate attach inertial "
-    "joint freejoint geom site equality connect weld tendon spatial fixed pulley actuator general "
-    "motor position velocity intvelocity damper cylinder muscle adhesion dcmotor pid so3 sensor "
-    "keyframe key contact pair exclude composite model lengthrange".split()
+    "joint freejoint geom site equality connect weld tendon spatial fixed actuator general motor "
+    "position velocity intvelocity damper cylinder muscle adhesion dcmotor pid so3 sensor keyframe "
+    "contact model".split()
 )
-APPEARANCE = frozenset(
-    "visual global quality headlight map scale rgba statistic asset texture material mesh hfield "
-    "camera light skin size memory custom numeric text tuple".split()
-)
+# told by name with the compiled model, whatever is inside; and what has no mechanics
+TOLD_WHOLE = frozenset("sensor keyframe contact deformable actuator spatial fixed".split())
+APPEARANCE = frozenset("visual statistic asset camera light size custom".split())
+DEEPEST = 20  # files that include each other
 # attributes of what is carried; their meaning is in the compiled numbers, or has none in mechanics
 KNOWN = {
     "body": "name pos quat axisangle xyaxes zaxis euler childclass mocap gravcomp user",
@@ -28,9 +28,7 @@ KNOWN = {
     "joint joint1 joint2 polycoef active coef",
     "connect": "name class active body1 body2 anchor site1 site2",
     "weld": "name class active body1 body2 anchor site1 site2 relpose torquescale",
-    "option": "gravity timestep integrator solver iterations tolerance ls_iterations "
-    "ls_tolerance noslip_iterations noslip_tolerance ccd_iterations ccd_tolerance cone "
-    "jacobian wind density viscosity impratio apirate sdf_iterations sdf_initpoints",
+    "option": "gravity wind density viscosity",  # told with the compiled model
 }
 
 
@@ -47,20 +45,30 @@ def leave_out_unknown(path: Path, tree: Tree) -> None:
                 if (key, value) != ("gravity", "disable"):
                     tree.left_out("option", f"flag {key}", value)
         known = KNOWN.get(element.tag)
-        for key in element.attrib if known else ():
-            if key not in known.split():  # type: ignore[union-attr]
+        for key, value in element.attrib.items() if known else ():
+            if key in known.split():  # type: ignore[union-attr]
+                continue
+            if element.tag == "option":
+                tree.left_out(
+                    "option", key, f"{value}: options of the kernel say how it integrates"
+                )
+            else:
                 name = element.get("name") or element.get("class") or "-"
-                words = f"{key} = {element.get(key)}"
-                tree.left_out(element.tag, name, words)
+                tree.left_out(element.tag, name, f"{key} {value}")
     for tag, number in sorted(appearance.items()):
-        tree.left_out(tag, f"{number} of it", "appearance or settings, no mechanics")
+        tree.left_out(tag, "-", f"{number} of it: appearance or settings, no mechanics")
 
 
 def _elements(path: Path, depth: int = 0) -> list[Element]:
-    found = []
-    for element in parse(path).getroot().iter():
+    """All elements of a file and of those that it includes."""
+    found: list[Element] = []
+    waiting = [parse(path).getroot()]
+    while waiting:
+        element = waiting.pop(0)
         found.append(element)
+        if element.tag not in TOLD_WHOLE and element.tag not in APPEARANCE:
+            waiting += element
         included = element.get("file") if element.tag == "include" else None
-        if included and depth < 20 and (path.parent / included).is_file():
+        if included and depth < DEEPEST and (path.parent / included).is_file():
             found += _elements(path.parent / included, depth + 1)
     return found

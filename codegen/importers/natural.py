@@ -120,9 +120,7 @@ class _Writer:
             side = perpendiculars(axis)[0]
             vector = self.names.new(f"{name}_u")
             self.made.unit_vector(vector, direction=side)
-            return Part(
-                name, [at], [vector], axis, plane=axis if has_plane and in_plane else None
-            )
+            return Part(name, [at], [vector], axis, plane=axis if has_plane and in_plane else None)
         shared = self.names.new(f"{name}_axis")
         self.made.unit_vector(shared, direction=joint.axis)
         below.vectors.append(shared)
@@ -214,14 +212,10 @@ class _Writer:
             return
         self.made.distance(name, initial_m=joint.value)
         if below.name == GROUND:
-            start = tuple(
-                p - joint.value * a for p, a in zip(joint.at, joint.axis, strict=True)
-            )
+            start = tuple(p - joint.value * a for p, a in zip(joint.at, joint.axis, strict=True))
             self.made.slide(name, point=part.points[0], start_m=start, along=joint.axis, by=name)
         elif not below.is_turning:
-            self.made.prismatic(
-                name, bodies=bodies, point_m=joint.at, axis=joint.axis, travel=name
-            )
+            self.made.prismatic(name, bodies=bodies, point_m=joint.at, axis=joint.axis, travel=name)
         else:
             self.made.cylindrical(
                 name, bodies=bodies, point_m=joint.at, axis=joint.axis, travel=name

@@ -10,10 +10,9 @@ from rig_configs.mistakes import Mistake, near
 
 ROOT = "robot"
 CARRIED = frozenset(
-    "robot link inertial origin mass inertia joint parent child axis dynamics mimic".split()
+    "robot link inertial origin mass inertia joint parent child axis dynamics mimic "
+    "limit collision".split()  # these two are told by name with the compiled model
 )
-SHAPES = ("visual", "collision")
-TOLD = frozenset("limit safety_controller calibration".split())
 
 
 def mistakes(path: Path) -> list[Mistake]:
@@ -61,6 +60,7 @@ def leave_out_unknown(path: Path, tree: Tree) -> None:
 def _reason(tag: str) -> str:
     return {
         "material": "appearance",
+        "visual": "appearance",
         "transmission": "gear ratios of motors; give them to the input",
         "gazebo": "settings of another program",
         "sensor": "has no counterpart",
@@ -68,13 +68,9 @@ def _reason(tag: str) -> str:
 
 
 def _link(link: Element, name: str, tree: Tree) -> None:
-    for shape in SHAPES:
-        number = len(link.findall(shape))
-        if number:
-            tree.left_out(shape, name, f"{number} shape{'s' * (number > 1)}")
     for element in link:
-        if element.tag not in CARRIED and element.tag not in SHAPES:
-            tree.left_out(element.tag, name, "is not known to this importer")
+        if element.tag not in CARRIED:
+            tree.left_out(element.tag, name, _reason(element.tag))
 
 
 def _joint(joint: Element, name: str, tree: Tree) -> None:
@@ -84,8 +80,7 @@ def _joint(joint: Element, name: str, tree: Tree) -> None:
         tree.carried("joint", name, f"fixed: {body} is one body with its parent")
     for element in joint:
         if element.tag == "limit" and element.get("velocity"):
-            # range and effort are told by the compiled model
             tree.left_out("limit", name, f"velocity {element.get('velocity')}")
-        elif element.tag not in CARRIED and element.tag != "limit":
+        elif element.tag not in CARRIED:
             given = ", ".join(f"{k} {v}" for k, v in element.attrib.items())
             tree.left_out(element.tag, name, given or _reason(element.tag))

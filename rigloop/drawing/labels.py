@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 RADII_PT = (9.0, 16.0, 26.0, 40.0, 58.0)
 DIRECTIONS = 16
 MARGIN_PX = 2.0
+CROWDED = 500.0  # a label that may be left out covers no more than this
 LEADER_FROM_PT = 20.0  # farther away, a thin line leads to the place
 
 
@@ -35,8 +36,16 @@ class Labels:
         self.spots = np.concatenate(spots) if spots else np.zeros((0, 2))
         self.taken: list[Bbox] = []
 
-    def put(self, words: str, at: NDArray[np.float64], colour: str, size: float = 8.0) -> None:
-        """Write a label near a place."""
+    def put(
+        self, words: str, at: NDArray[np.float64], colour: str, size: float, *, must: bool = True
+    ) -> bool:
+        """Write a label near a place; without `must` only if there is room right beside it.
+
+        Returns
+        -------
+        bool
+            Whether it was written.
+        """
         text = self.ax.annotate(
             words, at, xytext=(0, 0), textcoords="offset points", fontsize=size, color=colour,
             ha="center", va="center", zorder=10, annotation_clip=False,
@@ -45,7 +54,7 @@ class Labels:
         box = text.get_window_extent(self.renderer)
         place = self.ax.transData.transform(at)
         best, cost = (0.0, 0.0), math.inf
-        for radius in RADII_PT:
+        for radius in RADII_PT if must else RADII_PT[:2]:
             for k in range(DIRECTIONS):
                 turn = 2.0 * math.pi * k / DIRECTIONS + math.pi / 4
                 # the near edge of the text, not its middle, is at the radius
@@ -54,10 +63,14 @@ class Labels:
                 found = self._cost(_around(place + (dx, dy), box), radius)
                 if found < cost:
                     best, cost = (dx, dy), found
+        if not must and cost > CROWDED:
+            text.remove()
+            return False
         offset = (best[0] / self.scale, best[1] / self.scale)
         text.set_position(offset)
         self._lead(text, offset, colour)
         self.taken.append(_around(place + best, box))
+        return True
 
     def _cost(self, box: Bbox, radius: float) -> float:
         overlap = sum(_shared(box, other) for other in self.taken)

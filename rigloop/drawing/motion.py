@@ -106,9 +106,7 @@ def motion_of_run(run: Path, mechanism: Mechanism, tell: Progress) -> Motion:
     return Motion(every * step_us * 1e-6, np.array(poses), title, notes)
 
 
-def _block(
-    run: Path, loaded: LoadedRig, mechanism: Mechanism
-) -> tuple[str, schema.MechanismBlock]:
+def _block(run: Path, loaded: LoadedRig, mechanism: Mechanism) -> tuple[str, schema.MechanismBlock]:
     found = {
         name: block
         for name, block in loaded.rig.blocks.items()

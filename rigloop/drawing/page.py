@@ -17,8 +17,9 @@ from rigloop.drawing.views import IN_PLANE, IN_SPACE, SIDES, View, plane_of
 
 FORMATS = (".svg", ".png", ".pdf")
 ROOM = 0.13  # of the drawing's size, around it
-MOST_LABELS = 70
+MOST_LABELS = 60  # from here on, names without room are left out
 FILM_IN = (6.4, 5.0)
+INSET_IN = 1.75
 LEGEND_IN = 2.0  # inches at the right
 CORNER_PT = 32.0
 GRAVITY_AT, AXES_AT = (0.92, 0.90), (0.07, 0.10)  # of the axes
@@ -168,15 +169,14 @@ def _corner_arrow(
     )  # fmt: skip
 
 
-def _labels(
-    ax: Axes, shapes: list[Drawn], view: View, corner: list[NDArray[np.float64]]
-) -> None:
+def _labels(ax: Axes, shapes: list[Drawn], view: View, corner: list[NDArray[np.float64]]) -> None:
     busy = [view.on_paper(s.points) for s in shapes if s.kind not in ("area", "axis")] + corner
     labels = Labels(ax, busy)
     named: set[tuple[str, tuple[float, float]]] = set()
     order = {"mark": 0, "arc": 1, "arrow": 2, "line": 3, "spring": 3, "area": 4}
     candidates = sorted((s for s in shapes if s.label), key=lambda s: order[s.kind])
-    for shape in candidates[:MOST_LABELS]:
+    left_out = 0
+    for shape in candidates:
         xy = view.on_paper(shape.points)
         if shape.kind in ("mark", "arrow"):
             at = xy[-1]
@@ -188,34 +188,38 @@ def _labels(
         if key in named:
             continue
         named.add(key)
-        italic = 7.5 if shape.kind in ("line", "area", "spring") else 8.5
-        labels.put(shape.label, at, label_colour(shape), italic)
-    if len(candidates) > MOST_LABELS:
+        size = 7.5 if shape.kind in ("line", "area", "spring") else 8.5
+        must = len(candidates) <= MOST_LABELS
+        left_out += not labels.put(shape.label, at, label_colour(shape), size, must=must)
+    if left_out:
         ax.set_title(
-            f"{view.title}; {MOST_LABELS} of {len(candidates)} names",
-            fontsize=9, color="#555555", loc="left",
-        )  # fmt: skip
+            f"{view.title}; no room for {left_out} names", fontsize=9, color="#555555", loc="left"
+        )
 
 
-def _inset(figure: Figure, sketch: Sketch, q: NDArray[np.float64]) -> None:
-    """Directions that are no place: around one origin, seen as the view in space."""
-    shapes = sketch.loose_at(q)
-    side = 1.75
+def inset_axes(figure: Figure, right_in: float, bottom_in: float) -> Axes:
+    """Room for directions that are at no place: around one origin, seen as the view in space."""
     width, height = figure.get_size_inches()
-    ax = figure.add_axes((1 - (side + 0.1) / width, 0.35 / height, side / width, side / height))
+    left = 1 - (INSET_IN + right_in) / width
+    ax = figure.add_axes((left, bottom_in / height, INSET_IN / width, INSET_IN / height))
     ax.set_title("directions", fontsize=9, color="#555555")
-    ax.set_xlim(-1.45, 1.45)
-    ax.set_ylim(-1.45, 1.45)
+    ax.set_xlim(-1.5, 1.5)
+    ax.set_ylim(-1.5, 1.5)
     ax.set_aspect("equal")
     ax.set_axis_off()
     turn = np.linspace(0, 2 * np.pi, 73)
     ax.plot(np.cos(turn), np.sin(turn), color="#dddddd", lw=0.8)
+    return ax
+
+
+def _inset(figure: Figure, sketch: Sketch, q: NDArray[np.float64]) -> None:
+    shapes = sketch.loose_at(q)
+    ax = inset_axes(figure, 0.1, 0.35)
     paint(ax, shapes, IN_SPACE)
-    figure.canvas.draw()
     labels = Labels(ax, [IN_SPACE.on_paper(s.points) for s in shapes])
     for shape in shapes:
         if shape.label:
-            labels.put(shape.label, IN_SPACE.on_paper(shape.points[-1]), label_colour(shape))
+            labels.put(shape.label, IN_SPACE.on_paper(shape.points[-1]), label_colour(shape), 8.0)
 
 
 def film_axes(
@@ -224,13 +228,16 @@ def film_axes(
     """A small figure whose axes hold all poses, with what never moves in it."""
     low, high = _extent(everything, view, sketch.size)
     scale = min(FILM_IN[0] / (high - low)[0], FILM_IN[1] / (high - low)[1])
-    width, height = np.maximum((high - low) * scale, (3.2, 2.4))
-    figure = _figure(width + 2.2, height + 0.8)
+    # beside the axes: scale at the left, legend and directions at the right, clock below
+    width, height = np.maximum((high - low) * scale, (3.2, 4.6 if sketch.loose else 2.4)) + (
+        2.8,
+        1.2,
+    )
+    figure = _figure(width, height)
     figure.set_dpi(80)
     figure.subplots_adjust(
-        left=0.5 / (width + 2.2), right=1 - 1.7 / (width + 2.2), bottom=0.35 / (height + 0.8),
-        top=1 - 0.45 / (height + 0.8),
-    )  # fmt: skip
+        left=0.75 / width, right=1 - 2.0 / width, bottom=0.75 / height, top=1 - 0.45 / height
+    )
     ax = figure.add_subplot()
     _frame(ax, view)
     _fit(ax, low, high)

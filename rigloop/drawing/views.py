@@ -68,8 +68,7 @@ def plane_of(sketch: Sketch, q: NDArray[np.float64]) -> str | None:
     rank = int(np.sum(singular > 1e-8))
     poses = [q, *(q + STEP * motion for motion in right[rank:])]
     places = [
-        np.concatenate([d.points for d in sketch.at(p) if d.kind not in SIZED])
-        for p in poses
+        np.concatenate([d.points for d in sketch.at(p) if d.kind not in SIZED]) for p in poses
     ]
     level = places[0][0]
     for column, axis in ((2, "z"), (1, "y"), (0, "x")):
