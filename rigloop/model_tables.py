@@ -57,7 +57,12 @@ def print_facts(facts: ModelFacts, console: Console) -> None:
     _operations(facts, console)
 
 
-_LOOK: dict = dict(title_justify="left", title_style="bold", box=None, padding=(0, 2, 0, 0))
+_LOOK: dict = {
+    "title_justify": "left",
+    "title_style": "bold",
+    "box": None,
+    "padding": (0, 2, 0, 0),
+}
 
 
 def _pairs(console: Console, rows: list[tuple[str, str, str]]) -> None:

@@ -8,16 +8,22 @@ from xml.etree.ElementTree import Element, parse
 from codegen.importers.tree import Tree
 
 ROOT = "mujoco"
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
 # read through the compiled model: either carried or told by name there
-RESOLVED = frozenset(
+RESOLVED = _words(
     "mujoco compiler option flag default include worldbody body frame replicate attach inertial "
     "joint freejoint geom site equality connect weld tendon spatial fixed actuator general motor "
     "position velocity intvelocity damper cylinder muscle adhesion dcmotor pid so3 sensor keyframe "
-    "contact model".split()
+    "contact model"
 )
 # told by name with the compiled model, whatever is inside; and what has no mechanics
-TOLD_WHOLE = frozenset("sensor keyframe contact deformable actuator spatial fixed".split())
-APPEARANCE = frozenset("visual statistic asset camera light size custom".split())
+TOLD_WHOLE = _words("sensor keyframe contact deformable actuator spatial fixed")
+APPEARANCE = _words("visual statistic asset camera light size custom")
 DEEPEST = 20  # files that include each other
 # attributes of what is carried; their meaning is in the compiled numbers, or has none in mechanics
 KNOWN = {

@@ -166,7 +166,7 @@ class _Writer:
         return point
 
     def _body(self, part: Part) -> None:
-        given: dict[str, Any] = dict(points=part.points, vectors=part.vectors)
+        given: dict[str, Any] = {"points": part.points, "vectors": part.vectors}
         if part.axis is not None:
             given["axis"] = part.axis
         scalar = next(

@@ -10,9 +10,10 @@ from rig_configs.mistakes import Mistake, near
 
 ROOT = "robot"
 CARRIED = frozenset(
-    "robot link inertial origin mass inertia joint parent child axis dynamics mimic "
-    "limit collision".split()  # these two are told by name with the compiled model
-)
+    ("robot", "link", "inertial", "origin", "mass", "inertia", "joint", "parent", "child", "axis",
+     "dynamics", "mimic",
+     "limit", "collision")  # these two are told by name with the compiled model
+)  # fmt: skip
 
 
 def mistakes(path: Path) -> list[Mistake]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -60,7 +61,7 @@ class Labels:
                 # the near edge of the text, not its middle, is at the radius
                 dx = math.cos(turn) * (radius * self.scale + box.width / 2)
                 dy = math.sin(turn) * (radius * self.scale + box.height / 2)
-                found = self._cost(_around(place + (dx, dy), box), radius)
+                found = self._cost(_around(place + np.array([dx, dy]), box), radius)
                 if found < cost:
                     best, cost = (dx, dy), found
         if not must and cost > CROWDED:
@@ -104,7 +105,7 @@ def _shared(a: Bbox, b: Bbox) -> float:
 def _dense(line: NDArray[np.float64]) -> NDArray[np.float64]:
     """Points of a polyline some five pixels apart."""
     parts = [line[:1]]
-    for a, b in zip(line[:-1], line[1:], strict=True):
+    for a, b in itertools.pairwise(line):
         steps = max(1, int(np.hypot(*(b - a)) / 5.0))
         parts.append(a + (b - a) * np.linspace(0.0, 1.0, steps + 1)[1:, None])
     return np.concatenate(parts)

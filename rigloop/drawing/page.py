@@ -229,10 +229,8 @@ def film_axes(
     low, high = _extent(everything, view, sketch.size)
     scale = min(FILM_IN[0] / (high - low)[0], FILM_IN[1] / (high - low)[1])
     # beside the axes: scale at the left, legend and directions at the right, clock below
-    width, height = np.maximum((high - low) * scale, (3.2, 4.6 if sketch.loose else 2.4)) + (
-        2.8,
-        1.2,
-    )
+    least = np.array([3.2, 4.6 if sketch.loose else 2.4])
+    width, height = np.maximum((high - low) * scale, least) + np.array([2.8, 1.2])
     figure = _figure(width, height)
     figure.set_dpi(80)
     figure.subplots_adjust(
