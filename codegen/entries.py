@@ -5,9 +5,9 @@ from __future__ import annotations
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from codegen.elements import registry
-from codegen.fields import Entry
 from codegen.mechanism import find
 
 
@@ -17,7 +17,7 @@ class Written:
 
     table: str
     name: str
-    entry: Entry
+    entry: Any  # the element's own subclass of `codegen.fields.Entry`
 
     @property
     def title(self) -> str:

@@ -148,15 +148,15 @@ def _moved(written: list[Written], system: System) -> dict[str, float]:
     for w in written:
         entry = w.entry
         if w.table == "point":
-            position = system.vector("position_m", entry.position_m)  # type: ignore[attr-defined]
+            position = system.vector("position_m", entry.position_m)
             given |= {f"{w.name}_{a}": v for a, v in zip("xyz", position, strict=True)}
         elif w.table == "unit_vector":
-            way = system.vector("direction", entry.direction)  # type: ignore[attr-defined]
+            way = system.vector("direction", entry.direction)
             given |= {f"{w.name}_{a}": v for a, v in zip("xyz", way, strict=True)}
         elif w.table == "angle":
-            given[w.name] = system.number("initial_rad", entry.initial_rad)  # type: ignore[attr-defined]
+            given[w.name] = system.number("initial_rad", entry.initial_rad)
         elif w.table == "distance":
-            given[w.name] = system.number("initial_m", entry.initial_m)  # type: ignore[attr-defined]
+            given[w.name] = system.number("initial_m", entry.initial_m)
     gaps = {c.name: c.initial - given[c.name] for c in system.coordinates if c.name in given}
     return {name: gap for name, gap in gaps.items() if abs(gap) > 1e-12}
 

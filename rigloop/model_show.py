@@ -92,7 +92,7 @@ def _draw(
     console: Console,
 ) -> None:
     # matplotlib takes longer to import than a mechanism to read
-    from rigloop.drawing.sketch import sketch
+    from rigloop.drawing.places import sketch
 
     made = sketch(path, mechanism)
     if run is None and simulate_s is None:

@@ -194,9 +194,8 @@ def _lumped(m: Any, d: Any, members: list[int]) -> tuple[float, Triple, Triple, 
         moments, turn = np.linalg.eigh(total)
     where = d.xipos[members[0]] if len(members) == 1 else centre
     first = direction(turn[:, 0])
-    second = np.array(direction(turn[:, 1]))
     # as perpendicular as numbers can be: the mechanism's check is strict
-    second = direction(second - np.dot(second, first) * np.array(first))
+    second = direction(turn[:, 1] - np.dot(turn[:, 1], first) * np.array(first))
     return mass, triple(where), triple(moments), (first, second)
 
 

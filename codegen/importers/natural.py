@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 
 from codegen.builder import MechanismBuilder
-from codegen.importers.tree import GROUND, Drive, Joint, Link, Names, Tree, Triple
+from codegen.importers import loads
+from codegen.importers.tree import GROUND, Joint, Link, Names, Tree, Triple
 from codegen.joints import perpendiculars
 
-TRANSITION_SPEED = 1e-2  # rad/s or m/s: where the smooth friction has 76 % of its level
 NOTHING = 1e-30  # kg m^2
 UNITS: tuple[Triple, Triple, Triple] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
-RATE = {"hinge": ("nms_per_rad", "nm_per_rad", "rad"), "slide": ("ns_per_m", "n_per_m", "m")}
 
 
 @dataclass
@@ -94,10 +93,10 @@ class _Writer:
             for joint in link.joints:
                 self._joint(joint)
         self._closures()
-        self._forces()
+        loads.write_forces(tree, self.made, self.scalar)
         for site, owner, at in tree.sites:
             self.made.body_point(self.names.new(site), body=owner, position_m=at)
-        self._outputs()
+        loads.write_outputs(tree, self.made, self.scalar)
 
     # parts
 
@@ -234,7 +233,7 @@ class _Writer:
                 first, second = self.scalar[coupling.first], self.scalar[coupling.second]
                 self.made.gear(coupling.name, first=first, second=second, ratio=coupling.ratio)
         for strut in self.tree.struts:
-            ends = []
+            ends: list[Any] = []
             for number, (link, at) in enumerate(strut.ends):
                 if link == GROUND:
                     ends.append(at)
@@ -251,65 +250,6 @@ class _Writer:
 
     def _bodies(self, first: str, second: str) -> list[str]:
         return [first, second] if first != GROUND else [second, first]
-
-    # forces
-
-    def _forces(self) -> None:
-        for link in self.tree.links:
-            for joint in link.joints:
-                if joint.is_scalar:
-                    self._joint_forces(joint)
-        for drive in self.tree.drives:
-            self._drive(drive, self.tree.joint(drive.joint)[1].kind)
-
-    def _joint_forces(self, joint: Joint) -> None:
-        name = self.scalar[joint.name]
-        damping, stiffness, unit = RATE[joint.kind]
-        on = {"angle" if joint.kind == "hinge" else "distance": name}
-        if joint.stiffness:
-            keys = {f"stiffness_{stiffness}": joint.stiffness, f"rest_{unit}": joint.rest}
-            self.made.spring(name, **on, **keys)
-        if joint.damping:
-            self.made.damper(name, **on, **{f"damping_{damping}": joint.damping})
-        if joint.friction:
-            self.made.friction(
-                name, **on, coulomb=joint.friction, transition_speed=TRANSITION_SPEED
-            )
-        if joint.inertia and joint.kind == "hinge":
-            self.made.inertia(name, angle=name, inertia_kg_m2=joint.inertia)
-        elif joint.inertia:
-            self.made.mass(name, distance=name, mass_kg=joint.inertia)
-
-    def _drive(self, drive: Drive, kind: str) -> None:
-        name = self.scalar[drive.joint]
-        damping, stiffness, unit = RATE[kind]
-        on = {"angle" if kind == "hinge" else "distance": name}
-        force = "torque_nm" if kind == "hinge" else "force_n"
-        self.made.force(drive.name, **on, **{force: {"input": 0.0}})
-        table = f"{drive.name}_bias"
-        if drive.offset:
-            self.made.force(table, **on, **{force: drive.offset})
-        if drive.stiffness:
-            keys = {f"stiffness_{stiffness}": drive.stiffness, f"rest_{unit}": 0.0}
-            self.made.spring(table, **on, **keys)
-        if drive.damping:
-            self.made.damper(table, **on, **{f"damping_{damping}": drive.damping})
-
-    def _outputs(self) -> None:
-        for link in self.tree.links:
-            for joint in link.joints:
-                if joint.is_scalar:
-                    name = self.scalar[joint.name]
-                    parts = ("angle_rad", "rate_rad_s")
-                    if joint.kind == "slide":
-                        parts = ("travel_m", "rate_m_s")
-                    self.made.output(f"{name}/{parts[0]}", name)
-                    self.made.output(f"{name}/{parts[1]}", f"{name}.rate")
-            if any(not joint.is_scalar for joint in link.joints):
-                for axis in "xyz":
-                    port, source = f"{link.name}/{axis}_m", f"rigid_body.{link.name}.{axis}_m"
-                    self.made.output(port, source)
-        self.made.output("energy/total_j", "energy")
 
 
 def _give_mass(part: Part, link: Link) -> None:

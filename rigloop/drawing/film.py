@@ -96,7 +96,9 @@ def _point_out(compass: Axes, shapes: list[Drawn]) -> None:
     for shape in shapes:
         if shape.label:
             at = 1.25 * IN_SPACE.on_paper(shape.points[-1])
-            compass.text(*at, shape.label, fontsize=6.5, color=label_colour(shape), ha="center")
+            compass.text(
+                at[0], at[1], shape.label, fontsize=6.5, color=label_colour(shape), ha="center"
+            )
 
 
 def _ways(poses: list[list[Drawn]], view: View) -> list[NDArray[np.float64]]:

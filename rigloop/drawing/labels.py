@@ -48,7 +48,7 @@ class Labels:
             Whether it was written.
         """
         text = self.ax.annotate(
-            words, at, xytext=(0, 0), textcoords="offset points", fontsize=size, color=colour,
+            words, (float(at[0]), float(at[1])), xytext=(0, 0), textcoords="offset points", fontsize=size, color=colour,
             ha="center", va="center", zorder=10, annotation_clip=False,
             bbox={"boxstyle": "round,pad=0.12", "fc": "white", "ec": "none", "alpha": 0.75},
         )  # fmt: skip

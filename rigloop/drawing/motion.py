@@ -86,7 +86,8 @@ def motion_of_run(run: Path, mechanism: Mechanism, tell: Progress) -> Motion:
     shown = {
         port: record[path]
         for port in module.WRITE_PORTS
-        if port in kernel.outputs and (path := write_path(name, table, port)) in record.dtype.names
+        if port in kernel.outputs
+        and (path := write_path(name, table, port)) in (record.dtype.names or ())
     }
     every = _every(len(record), step_us * 1e-6)
     poses, differs = [], 0
@@ -99,7 +100,7 @@ def motion_of_run(run: Path, mechanism: Mechanism, tell: Progress) -> Motion:
             now = kernel.outputs
             differs += any(now[port] != values[k] for port, values in shown.items())
             tell(k, len(record))
-    notes = ()
+    notes: tuple[str, ...] = ()
     if differs:
         notes = (f"outputs differ from the recorded ones in {differs} of {len(poses)} frames",)
     title = f"{mechanism.name} in {run.name}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -70,7 +71,7 @@ def save(sketch: Sketch, q: NDArray[np.float64], title: str, path: Path) -> None
     figure = page(sketch, q, title)
     metadata = {"Date": None} if path.suffix == ".svg" else None
     if path.suffix == ".pdf":
-        metadata = {"CreationDate": None}  # type: ignore[dict-item]
+        metadata = {"CreationDate": None}
     figure.savefig(path, metadata=metadata)
 
 
@@ -119,7 +120,8 @@ def _frame(ax: Axes, view: View) -> None:
 def _fit(ax: Axes, low: NDArray[np.float64], high: NDArray[np.float64]) -> None:
     """Limits that show all of it with equal axes, whatever the shape of the frame."""
     frame = ax.get_position()
-    width, height = ax.figure.get_size_inches() * (frame.width, frame.height)
+    figure: Any = ax.figure
+    width, height = figure.get_size_inches() * (frame.width, frame.height)
     centre, span = (low + high) / 2, high - low
     scale = max(span[0] / width, span[1] / height) / 2
     ax.set_xlim(centre[0] - scale * width, centre[0] + scale * width)
@@ -155,16 +157,17 @@ def _corner_arrow(
     reach = CORNER_PT * way
     if np.hypot(*reach) < 2.0:
         return  # seen from its tip
-    to_data = ax.transAxes + ax.transData.inverted()
+    to_data: Any = ax.transAxes + ax.transData.inverted()
     root = ax.transAxes.transform(at)
     scale = ax.figure.dpi / 72.0
-    head = ax.transAxes.inverted().transform(root + scale * reach)
+    head = to_data.transform(ax.transAxes.inverted().transform(root + scale * reach))
+    foot = to_data.transform(at)
     ax.annotate(
-        "", to_data.transform(head), xytext=to_data.transform(at), annotation_clip=False,
+        "", head, xytext=foot, annotation_clip=False,
         arrowprops={"arrowstyle": "-|>", "color": colour, "lw": 1.4, "shrinkA": 0, "shrinkB": 0},
     )  # fmt: skip
     ax.annotate(
-        words, to_data.transform(at), xytext=tuple(1.35 * reach), textcoords="offset points",
+        words, foot, xytext=tuple(1.35 * reach), textcoords="offset points",
         fontsize=8, color=colour, ha="center", va="center", annotation_clip=False,
     )  # fmt: skip
 

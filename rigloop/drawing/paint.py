@@ -49,6 +49,7 @@ STYLES: dict[str, tuple[str, dict[str, Any]]] = {
     "guide": ("guided coordinate", {"color": RED, "lw": 2.0}),
     "gravity": ("gravity", {"color": INK, "lw": 1.5}),
 }  # fmt: skip
+SOLID = ("centre", "moving", "fixed", "force")
 NAMED_BY_COLOUR = {"rod": "#3d5866", "link": INK, "joint": "#a84a00", "fixed": INK}
 
 
@@ -68,7 +69,7 @@ def _one(ax: Axes, shape: Drawn, xy: NDArray[np.float64], look: dict[str, Any]) 
     if shape.kind == "area":
         _area(ax, xy, BODIES[shape.colour % len(BODIES)])
     elif shape.kind == "mark":
-        filled = {} if shape.style in ("centre", "moving", "fixed") else {"mfc": "none", "mew": 1.6}
+        filled: dict[str, Any] = {} if shape.style in SOLID else {"mfc": "none", "mew": 1.6}
         ax.plot(*xy[0], ls="none", zorder=5, **look, **filled)
     elif shape.kind == "arrow":
         if np.linalg.norm(xy[1] - xy[0]) < 1e-9:
@@ -83,7 +84,7 @@ def _one(ax: Axes, shape: Drawn, xy: NDArray[np.float64], look: dict[str, Any]) 
         ax.plot(*xy.T, **look)
 
 
-def _tip(ax: Axes, tail: NDArray[np.float64], head: NDArray[np.float64], look: Any) -> None:
+def _tip(ax: Axes, tail: Any, head: Any, look: Any) -> None:
     ax.annotate(
         "", head, xytext=tail, zorder=4, annotation_clip=False,
         arrowprops={"arrowstyle": "-|>", "shrinkA": 0, "shrinkB": 0, **look},
@@ -140,7 +141,7 @@ def legend_entries(shapes: list[Drawn]) -> tuple[list[Any], list[str]]:
         if style == "body":
             handles.append(Patch(fc=BODIES[0], alpha=0.35, ec=BODIES[0]))
         elif "marker" in look:
-            filled = {} if style in ("centre", "moving", "fixed") else {"mfc": "none", "mew": 1.4}
+            filled: dict[str, Any] = {} if style in SOLID else {"mfc": "none", "mew": 1.4}
             handles.append(Line2D([], [], ls="none", **{**look, "ms": 7}, **filled))
         else:
             handles.append(Line2D([], [], **look))
