@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -72,7 +73,9 @@ def save(sketch: Sketch, q: NDArray[np.float64], title: str, path: Path) -> None
     metadata = {"Date": None} if path.suffix == ".svg" else None
     if path.suffix == ".pdf":
         metadata = {"CreationDate": None}
-    figure.savefig(path, metadata=metadata)
+    # names of clip paths would be random
+    with matplotlib.rc_context({"svg.hashsalt": "rigloop"}):
+        figure.savefig(path, metadata=metadata)
 
 
 def _figure(width: float, height: float) -> Figure:

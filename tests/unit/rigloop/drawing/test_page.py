@@ -25,10 +25,11 @@ def pose(mechanism):
 
 
 def texts(figure):
-    """Written words with their boxes on the figure, in pixels."""
+    """Written words with their boxes on the figure, in pixels; without the numbers of a scale."""
     renderer = figure.canvas.get_renderer()
     figure.canvas.draw()
-    found = [t for t in figure.findobj(Text) if t.get_text().strip() and t.get_visible()]
+    numbers = {t for ax in figure.axes for t in (*ax.get_xticklabels(), *ax.get_yticklabels())}
+    found = [t for t in figure.findobj(Text) if t.get_text().strip() and t not in numbers]
     return [(t.get_text(), t.get_window_extent(renderer)) for t in found]
 
 
