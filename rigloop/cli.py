@@ -14,6 +14,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from rigloop.model import app as model_app
+
 if TYPE_CHECKING:
     from rig_configs.load import LoadedRig
     from rigloop.outcome import Outcome
@@ -176,6 +178,9 @@ def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
 
 def _print_json(message: object) -> None:
     typer.echo(msgspec.json.format(msgspec.json.encode(message)).decode())
+
+
+app.add_typer(model_app, name="model")
 
 
 def main() -> None:

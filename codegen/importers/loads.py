@@ -1,0 +1,75 @@
+"""What acts on the joints of a tree, and what a mechanism shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from codegen.builder import MechanismBuilder
+from codegen.importers.tree import Drive, Joint, Tree
+
+TRANSITION_SPEED = 1e-2  # rad/s or m/s: where the smooth friction has 76 % of its level
+UNITS = {  # of damping, stiffness and coordinate
+    "hinge": ("nms_per_rad", "nm_per_rad", "rad"),
+    "slide": ("ns_per_m", "n_per_m", "m"),
+}
+
+
+def write_forces(tree: Tree, made: MechanismBuilder, scalar: Mapping[str, str]) -> None:
+    """Springs, dampers, friction, rotors and drives; `scalar` names the coordinate of each joint."""
+    for link in tree.links:
+        for joint in link.joints:
+            if joint.is_scalar:
+                _joint(joint, scalar[joint.name], made)
+    for drive in tree.drives:
+        _drive(drive, tree.joint(drive.joint)[1].kind, scalar[drive.joint], made)
+
+
+def _on(kind: str, name: str) -> dict[str, str]:
+    return {"angle" if kind == "hinge" else "distance": name}
+
+
+def _joint(joint: Joint, name: str, made: MechanismBuilder) -> None:
+    damping, stiffness, unit = UNITS[joint.kind]
+    on = _on(joint.kind, name)
+    if joint.stiffness:
+        keys = {f"stiffness_{stiffness}": joint.stiffness, f"rest_{unit}": joint.rest}
+        made.spring(name, **on, **keys)
+    if joint.damping:
+        made.damper(name, **on, **{f"damping_{damping}": joint.damping})
+    if joint.friction:
+        made.friction(name, **on, coulomb=joint.friction, transition_speed=TRANSITION_SPEED)
+    if joint.inertia and joint.kind == "hinge":
+        made.inertia(name, angle=name, inertia_kg_m2=joint.inertia)
+    elif joint.inertia:
+        made.mass(name, distance=name, mass_kg=joint.inertia)
+
+
+def _drive(drive: Drive, kind: str, name: str, made: MechanismBuilder) -> None:
+    damping, stiffness, unit = UNITS[kind]
+    on = _on(kind, name)
+    force = "torque_nm" if kind == "hinge" else "force_n"
+    made.force(drive.name, **on, **{force: {"input": 0.0}})
+    bias = f"{drive.name}_bias"
+    if drive.offset:
+        made.force(bias, **on, **{force: drive.offset})
+    if drive.stiffness:
+        keys = {f"stiffness_{stiffness}": drive.stiffness, f"rest_{unit}": 0.0}
+        made.spring(bias, **on, **keys)
+    if drive.damping:
+        made.damper(bias, **on, **{f"damping_{damping}": drive.damping})
+
+
+def write_outputs(tree: Tree, made: MechanismBuilder, scalar: Mapping[str, str]) -> None:
+    """Every joint's coordinate and rate, the centre of links on balls or free, the energy."""
+    for link in tree.links:
+        for joint in link.joints:
+            if not joint.is_scalar:
+                continue
+            name = scalar[joint.name]
+            value = "angle_rad" if joint.kind == "hinge" else "travel_m"
+            rate = "rate_rad_s" if joint.kind == "hinge" else "rate_m_s"
+            made.output(f"{name}/{value}", name).output(f"{name}/{rate}", f"{name}.rate")
+        if any(not joint.is_scalar for joint in link.joints):
+            for axis in "xyz":
+                made.output(f"{link.name}/{axis}_m", f"rigid_body.{link.name}.{axis}_m")
+    made.output("energy/total_j", "energy")

@@ -1,0 +1,80 @@
+"""MJCF, MuJoCo's own format: everything that its compiler resolves; what it does not is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree.ElementTree import Element, parse
+
+from codegen.importers.tree import Tree
+
+ROOT = "mujoco"
+
+
+def _words(listed: str) -> frozenset[str]:
+    return frozenset(listed.split())
+
+
+# read through the compiled model: either carried or told by name there
+RESOLVED = _words(
+    "mujoco compiler option flag default include worldbody body frame replicate attach inertial "
+    "joint freejoint geom site equality connect weld tendon spatial fixed actuator general motor "
+    "position velocity intvelocity damper cylinder muscle adhesion dcmotor pid so3 sensor keyframe "
+    "contact model"
+)
+# told by name with the compiled model, whatever is inside; and what has no mechanics
+TOLD_WHOLE = _words("sensor keyframe contact deformable actuator spatial fixed")
+APPEARANCE = _words("visual statistic asset camera light size custom")
+DEEPEST = 20  # files that include each other
+# attributes of what is carried; their meaning is in the compiled numbers, or has none in mechanics
+KNOWN = {
+    "body": "name pos quat axisangle xyaxes zaxis euler childclass mocap gravcomp user",
+    "inertial": "pos quat axisangle xyaxes zaxis euler mass diaginertia fullinertia",
+    "joint": "name class type group pos axis ref springref springdamper stiffness damping "
+    "frictionloss armature range limited actuatorfrcrange actuatorfrclimited user "
+    "joint joint1 joint2 polycoef active coef",
+    "connect": "name class active body1 body2 anchor site1 site2",
+    "weld": "name class active body1 body2 anchor site1 site2 relpose torquescale",
+    "option": "gravity wind density viscosity",  # told with the compiled model
+}
+
+
+def leave_out_unknown(path: Path, tree: Tree) -> None:
+    """Tell what stands in the file and is not known here; the compiled model tells the rest."""
+    appearance: dict[str, int] = {}
+    for element in _elements(path):
+        if element.tag in APPEARANCE:
+            appearance[element.tag] = appearance.get(element.tag, 0) + 1
+        elif element.tag not in RESOLVED:
+            tree.left_out(element.tag, element.get("name", "-"), "is not known to this importer")
+        if element.tag == "flag":
+            for key, value in element.attrib.items():
+                if (key, value) != ("gravity", "disable"):
+                    tree.left_out("option", f"flag {key}", value)
+        known = KNOWN.get(element.tag)
+        for key, value in element.attrib.items() if known else ():
+            if key in known.split():  # type: ignore[union-attr]
+                continue
+            if element.tag == "option":
+                tree.left_out(
+                    "option", key, f"{value}: options of the kernel say how it integrates"
+                )
+            else:
+                name = element.get("name") or element.get("class") or "-"
+                tree.left_out(element.tag, name, f"{key} {value}")
+    for tag, number in sorted(appearance.items()):
+        tree.left_out(tag, "-", f"{number} of it: appearance or settings, no mechanics")
+
+
+def _elements(path: Path, depth: int = 0) -> list[Element]:
+    """All elements of a file and of those that it includes."""
+    found: list[Element] = []
+    waiting = [parse(path).getroot()]
+    while waiting:
+        element = waiting.pop(0)
+        found.append(element)
+        if element.tag not in TOLD_WHOLE and element.tag not in APPEARANCE:
+            waiting += element
+        included = element.get("file") if element.tag == "include" else None
+        if included and depth < DEEPEST and (path.parent / included).is_file():
+            found += _elements(path.parent / included, depth + 1)
+    return found

@@ -1,0 +1,87 @@
+"""URDF: MuJoCo reads its links and joints; what it passes over in silence is told here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree.ElementTree import Element, parse
+
+from codegen.importers.tree import Tree
+from rig_configs.mistakes import Mistake, near
+
+ROOT = "robot"
+CARRIED = frozenset(
+    ("robot", "link", "inertial", "origin", "mass", "inertia", "joint", "parent", "child", "axis",
+     "dynamics", "mimic",
+     "limit", "collision")  # these two are told by name with the compiled model
+)  # fmt: skip
+
+
+def mistakes(path: Path) -> list[Mistake]:
+    """Every broken reference of the file at once; MuJoCo would stop at the first."""
+    root = parse(path).getroot()
+    file = path.name
+    links = [link.get("name", "") for link in root.findall("link")]
+    found = []
+    for kind in ("link", "joint"):
+        names = [element.get("name", "") for element in root.findall(kind)]
+        for name in sorted({n for n in names if names.count(n) > 1}):
+            found.append(Mistake(file, f"{kind} {name}", "is there twice", "rename one"))
+    moved: dict[str, str] = {}
+    for joint in root.findall("joint"):
+        key = f"joint {joint.get('name', '')}"
+        for end in ("parent", "child"):
+            element = joint.find(end)
+            link = "" if element is None else element.get("link", "")
+            if link not in links:
+                problem = f"{end} {link!r} is no link" if link else f"has no {end}"
+                found.append(Mistake(file, key, problem, near(link, links)))
+        child = joint.find("child")
+        name = "" if child is None else child.get("link", "")
+        if name in moved:
+            problem = f"link {name!r} is the child of {moved[name]} too"
+            remedy = "give each link one parent; close loops in MJCF"
+            found.append(Mistake(file, key, problem, remedy))
+        moved.setdefault(name, key)
+    return found
+
+
+def leave_out_unknown(path: Path, tree: Tree) -> None:
+    """Tell what stands in the file and is not carried over."""
+    root = parse(path).getroot()
+    for element in root:
+        name = element.get("name", "-")
+        if element.tag == "link":
+            _link(element, name, tree)
+        elif element.tag == "joint":
+            _joint(element, name, tree)
+        else:
+            tree.left_out(element.tag, name, _reason(element.tag))
+
+
+def _reason(tag: str) -> str:
+    return {
+        "material": "appearance",
+        "visual": "appearance",
+        "transmission": "gear ratios of motors; give them to the input",
+        "gazebo": "settings of another program",
+        "sensor": "has no counterpart",
+    }.get(tag, "is not known to this importer")
+
+
+def _link(link: Element, name: str, tree: Tree) -> None:
+    for element in link:
+        if element.tag not in CARRIED:
+            tree.left_out(element.tag, name, _reason(element.tag))
+
+
+def _joint(joint: Element, name: str, tree: Tree) -> None:
+    if joint.get("type") == "fixed":
+        child = joint.find("child")
+        body = "" if child is None else child.get("link", "")
+        tree.carried("joint", name, f"fixed: {body} is one body with its parent")
+    for element in joint:
+        if element.tag == "limit" and element.get("velocity"):
+            tree.left_out("limit", name, f"velocity {element.get('velocity')}")
+        elif element.tag not in CARRIED:
+            given = ", ".join(f"{k} {v}" for k, v in element.attrib.items())
+            tree.left_out(element.tag, name, given or _reason(element.tag))

@@ -1,0 +1,134 @@
+"""What an importer tells: everything that it leaves out, by name, and every mistake."""
+
+import sys
+
+import pytest
+
+from codegen.importers import compiled, import_file
+from codegen.mechanism import MechanismError
+
+
+def left_out(imported):
+    return {(i.kind, i.name): i.words for i in imported.items if i.status == "left out"}
+
+
+def test_nothing_of_mjcf_vanishes_silently(mujoco, robots):
+    imported = import_file(robots / "busy.xml")
+    told = left_out(imported)
+    assert told["joint", "ankle"] == "damping 0.2 of a ball joint"
+    assert told["limit", "hip"] == "range -1.0472 .. 1.0472"
+    assert {name for kind, name in told if kind == "geom"} == {"floor", "thigh", "sole", "pole"}
+    assert told["tendon", "pull"]
+    assert told["actuator", "calf"] == "has dynamics of its own"
+    assert told["equality", "curved"] == "joint is not active"
+    assert told["gravcomp", "foot"] == "0.5"
+    expected = {("sensor", "hip angle"), ("key", "lifted"), ("mocap", "post"), ("light", "-")}
+    expected |= {("option", "wind, density, viscosity"), ("asset", "-")}
+    assert expected <= set(told)
+    words = [i.words for i in imported.items if i.status == "changed"]
+    assert words == ["frictionloss 0.3: smooth at rest, tanh of the rate"]
+    ranges = [i.words for i in imported.items if i.name == "clamped" and i.status == "left out"]
+    assert ranges == ["control range", "force range"]
+
+
+def test_nothing_of_urdf_vanishes_silently(mujoco, robots):
+    told = left_out(import_file(robots / "arm.urdf"))
+    assert told["safety_controller", "elbow"] == "k_velocity 10"
+    assert told["wheelspeed", "odd"] == "is not known to this importer"
+    assert {kind for kind, _ in told} >= {"transmission", "gazebo", "visual", "material", "geom"}
+    assert {name for kind, name in told if kind == "limit"} == {"elbow", "wrist", "lid"}
+
+
+def test_an_attribute_that_is_not_known_is_told(mujoco, robots, tmp_path):
+    text = (robots / "pendulum.xml").read_text()
+    path = tmp_path / "margin.xml"
+    path.write_text(text.replace('name="shoulder"', 'name="shoulder" margin="0.01"'))
+    assert left_out(import_file(path))["joint", "shoulder"] == "margin 0.01"
+
+
+def test_files_that_are_included_are_read_too(mujoco, robots, tmp_path):
+    (tmp_path / "more.xml").write_text(
+        '<mujoco><worldbody><body name="b"><joint name="j" margin="0.1"/>'
+        '<inertial pos="0.1 0 0" mass="1" diaginertia="1 1 1"/></body></worldbody></mujoco>'
+    )
+    path = tmp_path / "all.xml"
+    path.write_text('<mujoco><include file="more.xml"/></mujoco>')
+    imported = import_file(path)
+    assert left_out(imported)["joint", "j"] == "margin 0.1"
+    assert imported.mechanism.name == "all"
+
+
+def test_names_become_names_of_a_mechanism(mujoco, robots):
+    imported = import_file(robots / "loops.xml", "my_loops")
+    system = imported.mechanism.system
+    assert {"crank_a", "lamp"} <= set(system.bodies)
+    assert "lamp_hinge" in system.scalars
+    assert imported.mechanism.name == "my_loops"
+
+
+def test_a_mesh_that_is_not_there_is_no_matter_when_the_link_says_its_inertia(mujoco, tmp_path):
+    path = tmp_path / "mesh.xml"
+    path.write_text(
+        '<mujoco><asset><mesh name="m" file="nowhere.stl"/></asset><worldbody><body name="b">'
+        '<joint name="j"/><inertial pos="0.1 0 0" mass="1" diaginertia="1 1 1"/>'
+        '<geom name="shell" type="mesh" mesh="m"/></body></worldbody></mujoco>'
+    )
+    assert left_out(import_file(path))["geom", "shell"] == "mesh on b"
+
+
+WRONG = {
+    "missing": (None, "cannot be read: No such file"),
+    "not xml": ("<mujoco><worldbody>", "is not XML"),
+    "binary": ("\x00\x01", "is not XML"),
+    "another root": ("<sdf/>", "is no robot file"),
+    "unknown element": ("<mujoco><leg/></mujoco>", "unrecognized element"),
+    "nothing moves": ("<mujoco><worldbody/></mujoco>", "nothing in it moves"),
+    "no mass": (
+        '<mujoco><worldbody><body name="b"><joint/></body></worldbody></mujoco>',
+        "mass and inertia of moving bodies",
+    ),
+    "open loop": (
+        '<mujoco><worldbody><site name="s" pos="5 0 0"/><body name="b"><joint/>'
+        '<inertial pos="1 0 0" mass="1" diaginertia="1 1 1"/><site name="t" pos="1 0 0"/></body>'
+        '</worldbody><equality><connect name="far" site1="t" site2="s"/></equality></mujoco>',
+        "stay open by",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_wrong_file_is_one_mistake_with_a_remedy(mujoco, tmp_path, kind):
+    text, words = WRONG[kind]
+    path = tmp_path / "robot.xml"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(MechanismError) as found:
+        import_file(path)
+    (mistake,) = found.value.mistakes
+    assert words in str(mistake)
+    assert "robot.xml" in mistake.file
+    assert mistake.remedy
+
+
+def test_all_broken_references_of_a_urdf_are_told_at_once(tmp_path):
+    path = tmp_path / "robot.urdf"
+    path.write_text(
+        '<robot name="r"><link name="base"/><link name="arm"/><link name="arm"/>'
+        '<joint name="a" type="continuous"><parent link="bsae"/><child link="arm"/></joint>'
+        '<joint name="b" type="continuous"><parent link="base"/><child link="arm"/></joint>'
+        '<joint name="c" type="continuous"><parent link="base"/></joint></robot>'
+    )
+    with pytest.raises(MechanismError) as found:
+        import_file(path)
+    told = [str(mistake) for mistake in found.value.mistakes]
+    assert len(told) == 4
+    assert "link arm: is there twice" in told[0]
+    assert "parent 'bsae' is no link; did you mean 'base'?" in told[1]
+    assert "is the child of joint a too" in told[2]
+    assert "has no child" in told[3]
+
+
+def test_a_missing_library_is_told_with_the_extra(robots, monkeypatch):
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(compiled.MissingExtra, match=r"rigloop\[import\]"):
+        import_file(robots / "pendulum.xml")
