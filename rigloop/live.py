@@ -54,7 +54,7 @@ class LiveView:
             self._live.update(_table(self._title, picture))
         elif time.monotonic() - self._last_plain_s >= PLAIN_INTERVAL_S:
             self._last_plain_s = time.monotonic()
-            self._console.print(_line(picture), highlight=False, soft_wrap=True)
+            self._console.print(_line(picture), highlight=False, soft_wrap=True, markup=False)
 
 
 def _table(title: str, picture: Picture) -> Table:
