@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
-from typing import Any
 
 from io_bridge import doctor as bus
 from rig_configs.schema import Rig
 from rigloop import doctor_software as software
 from rigloop.compose import bus_of
-from rigloop.errors import NotStartedError
 from rt_core.doctor import kernel, memory, processor, rights, wall_clock
-from rt_core.doctor.check import Check, Demands, Level, TaskDemand, Topic, by_severity
+from rt_core.doctor.check import Check, Demands, TaskDemand, Topic, by_severity
 from rt_core.host import Host
 
 CheckFunction = Callable[[Host, Demands], Check]
@@ -54,36 +51,6 @@ SLOW: tuple[CheckFunction, ...] = (
     software.package_names,
     software.compiler,
 )
-
-
-def refuse_if_red(checks: Iterable[Check]) -> None:
-    """End a strict run before it begins.
-
-    Raises
-    ------
-    NotStartedError
-        Something is red; the message has a line for each, with its remedy.
-    """
-    red = [check for check in checks if check.level is Level.RED]
-    if red:
-        lines = [f"{check.name}: {check.found}; {check.cause}; {check.remedy}" for check in red]
-        raise NotStartedError("\n".join(["--mode strict: not started", *lines]))
-
-
-def with_rights(checks: Iterable[Check], rights: Iterable[Mapping[str, Any]]) -> list[Check]:
-    """Put what the cycle process did not get in the place of what was expected of it."""
-    missing = {right["name"]: right for right in rights if right["needed"] and not right["held"]}
-    return by_severity(
-        replace(
-            check,
-            level=Level.RED,
-            found=missing[check.name]["why"],
-            remedy=missing[check.name]["remedy"],
-        )
-        if check.name in missing
-        else check
-        for check in checks
-    )
 
 
 def demands_of(rig: Rig, backend: str | None = None) -> Demands:

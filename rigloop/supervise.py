@@ -20,14 +20,7 @@ from rig_configs.mistakes import ConfigError, Mistake
 from rigloop import order
 from rigloop.children import STOP_TIMEOUT_S, commission, onlooker
 from rigloop.compose import bus_of, guard_of, paths
-from rigloop.doctor import (
-    QUICK,
-    SLOW,
-    demands_of,
-    examine,
-    refuse_if_red,
-    with_rights,
-)
+from rigloop.degraded import refuse_if_red, with_rights
 from rigloop.errors import NotStartedError
 from rigloop.interface import check_backend
 from rigloop.kernels import build_kernels
@@ -69,9 +62,10 @@ def run_live(
     """
     if telemetry is not None:
         _check_telemetry(telemetry)
-    demands = demands_of(loaded.rig, bus)
-    checks = examine(demands) if mode is Mode.STRICT else []
-    refuse_if_red(checks)
+    if mode is Mode.STRICT:
+        from rigloop.doctor import demands_of, examine
+
+        refuse_if_red(examine(demands_of(loaded.rig, bus)))
     with console.status("kernel") as status:
         kernels = build_kernels(
             loaded, lambda name, stage: status.update(f"kernel {name}: {stage}")
@@ -86,12 +80,15 @@ def run_live(
 
     check_backend(bus or bus_of(loaded.rig)[1].backend)
     commission(cycle, folder)
-    # what takes long is looked at while the loop starts
+    # imported and looked at only now, while the loop starts: nothing of it delays the first cycle
+    from rigloop.doctor import QUICK, SLOW, demands_of, examine
+
+    demands = demands_of(loaded.rig, bus)
     with ThreadPoolExecutor(max_workers=1) as beside:
-        slow = beside.submit(examine, demands, () if checks else SLOW)
-        checks = checks or examine(demands, QUICK)
-        ended = _watch(table, cycle, folder, loaded, checks, seconds, telemetry, console)
-        checks += slow.result()
+        slow = beside.submit(examine, demands, SLOW)
+        quick = examine(demands, QUICK)
+        ended = _watch(table, cycle, folder, loaded, quick, seconds, telemetry, console)
+        checks = [*quick, *slow.result()]
     return conclude(folder, loaded, kernels, ended, seconds, mode, checks)
 
 

@@ -13,7 +13,7 @@ from rig_configs.load import LoadedRig
 from rig_configs.schema import Rig
 from rigloop import order
 from rigloop.compose import bus_of, guard_of, paths
-from rigloop.doctor import with_rights
+from rigloop.degraded import with_rights
 from rigloop.manifest import (
     HistogramBins,
     Manifest,

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 import zmq
 
+from rigloop import order
 from rigloop.manifest import read_manifest
 from rt_core.doctor.check import Level
 
@@ -88,6 +89,21 @@ def test_strict_refuses_before_anything_is_started(make_rig, tmp_path):
     assert tables() <= before
 
 
+def test_the_cycle_process_refuses_too_whatever_the_doctor_said(make_rig, tmp_path):
+    table = tmp_path / "table"
+    (tmp_path / "rig.toml").write_text(make_rig().read_text())
+    wanted = order.Order("steering", str(table), mode=order.Mode.STRICT)
+    order.write(tmp_path, "order.json", wanted)
+    done = subprocess.run(
+        [*WITHOUT_RIGHTS, sys.executable, "-P", "-m", "rigloop.cycle", str(tmp_path)], timeout=180
+    )
+    assert done.returncode == 3
+    report = order.read_report(tmp_path)
+    assert report.error.startswith("not real-time: fifo priority")
+    assert report.first_cycle_ns == 0
+    assert not table.exists()
+
+
 def test_strict_runs_where_nothing_is_red(make_rig, tmp_path):
     rig = make_rig()
     found = json.loads(rigloop("doctor", rig, "--json").stdout)
@@ -99,7 +115,8 @@ def test_strict_runs_where_nothing_is_red(make_rig, tmp_path):
         pytest.skip("the hypervisor takes time, now and then")
     manifest = read_manifest(outcome["folder"])
     assert (manifest.mode, manifest.real_time) == ("strict", True)
-    assert outcome["banner"] == ""
+    # what the hypervisor does during the run is told as well
+    assert outcome["banner"] in ("", "degraded: hypervisor steal")
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """A host whose files a test writes itself."""
 
-import os
-
 import pytest
 
 from rt_core.host import Host
@@ -25,17 +23,3 @@ def make_host(tmp_path):
         return host
 
     return make
-
-
-@pytest.fixture
-def as_user():
-    """Wrap a command so that it runs without any capability, as an ordinary user does."""
-    if os.geteuid() == 0:
-        return lambda *command: (
-            "setpriv",
-            "--reuid=65534",
-            "--clear-groups",
-            "--inh-caps=-all",
-            *command,
-        )
-    return lambda *command: command

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from rigloop import doctor
-from rigloop.errors import NotStartedError
 from rigloop.wiring import load
 from rt_core.doctor.check import Check, Demands, Level, banner, by_severity, is_good
 from rt_core.host import Host
@@ -81,27 +80,6 @@ def test_an_empty_machine_ends_no_check(make_host):
     # no proc, no sys, no dev: everything that reads files is unknown or red, and says so
     for check in doctor.examine(Demands(interface="eth7"), doctor.QUICK, make_host()):
         assert check.level is not Level.RED or check.remedy
-
-
-def test_a_strict_run_is_refused_with_each_remedy():
-    doctor.refuse_if_red([GREEN, AMBER])
-    with pytest.raises(NotStartedError, match=r"strict.*\nswap: on; because; swapoff$"):
-        doctor.refuse_if_red([GREEN, RED])
-
-
-def test_a_right_that_the_cycle_process_did_not_get_is_red():
-    lock = Check("memory lock", Level.GREEN, "no limit", "pages")
-    right = {
-        "name": "memory lock",
-        "held": False,
-        "needed": True,
-        "why": "ENOMEM",
-        "remedy": "free",
-    }
-    found = doctor.with_rights([GREEN, lock], [right])
-    assert found == [Check("memory lock", Level.RED, "ENOMEM", "pages", "free"), GREEN]
-    assert doctor.with_rights([lock], [right | {"held": True}]) == [lock]
-    assert doctor.with_rights([lock], [right | {"needed": False}]) == [lock]
 
 
 def test_needed_rights_are_checks_by_the_same_name(all_checks):

@@ -10,10 +10,10 @@ from rt_core.doctor.check import Demands, Level
 from rt_core.host import Host
 
 
-def said(check, env=None):
+def said(check, env, before):
     code = (
         "from rigloop import doctor_software as s; from rt_core.doctor.check import Demands\n"
-        f"from rt_core.host import Host; check = s.{check}(Host(), Demands())\n"
+        f"from rt_core.host import Host\n{before}\ncheck = s.{check}(Host(), Demands())\n"
         "print(check.level.value, check.found, check.remedy, sep='\\n')"
     )
     done = subprocess.run(
@@ -57,13 +57,15 @@ def test_a_package_that_hides_ours_is_red(tmp_path):
     # no distribution, only a folder that comes first
     (tmp_path / "estimators").mkdir()
     (tmp_path / "estimators" / "__init__.py").write_text("")
-    level, found, remedy = said(
-        "package_names", {"PYTHONPATH": str(tmp_path), "PYTHONSAFEPATH": "1"}
+    # an editable installation looks for its own packages before any folder: as if it were none
+    before = (
+        "import sys; from pathlib import Path; import rigloop\n"
+        "sys.meta_path[:] = [f for f in sys.meta_path if 'editable' not in type(f).__module__]\n"
+        "sys.path.append(str(Path(rigloop.__file__).parents[1]))"
     )
-    if level == "green":
-        pytest.skip("an editable installation finds its own packages first")
+    level, found, remedy = said("package_names", {"PYTHONPATH": str(tmp_path)}, before)
     assert level == "red"
-    assert f"estimators in {tmp_path}" in found
+    assert found.startswith(f"estimators in {tmp_path}, not in ")
     assert remedy.startswith("unset PYTHONPATH")
 
 

@@ -46,7 +46,7 @@ def test_shared_memory_has_to_be_there(make_host):
     assert memory.shared(make_host({"/dev/shm": None}), ANY).level is Level.GREEN
 
 
-def test_shared_memory_has_to_be_writable(make_host, as_user):
+def test_shared_memory_has_to_be_writable(make_host):
     host = make_host({"/dev/shm": None})
     host.path("/dev/shm").chmod(0o555)
     if os.access(host.path("/dev/shm"), os.W_OK) and os.geteuid() != 0:
