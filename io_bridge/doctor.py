@@ -87,15 +87,20 @@ def network_card(host: Host, demands: Demands) -> Check:
     name = demands.interface
     if name is None:
         return INTERFACE.green(NO_CARD)
-    cards = host.path("/sys/class/net")
-    if not (cards / name).exists():
-        others = sorted(card.name for card in cards.glob("*") if card.name != "lo")
-        return INTERFACE.red(f"no {name}", f"# give --bus one of: {', '.join(others)}")
+    cards = {card.name for card in host.path("/sys/class/net").glob("*")}
+    others = (
+        f"# give --bus another card: {', '.join(sorted(cards - {name, 'lo'})) or 'plug one in'}"
+    )
+    if name not in cards:
+        return INTERFACE.red(f"no {name}", others)
     # a card that is down has no carrier to read
     if host.text(f"/sys/class/net/{name}/carrier") != "1":
         return INTERFACE.red(f"{name} has no link", f"sudo ip link set {name} up  # and its cable")
-    routes = [line.split()[0] for line in (host.text("/proc/net/route") or "").splitlines()]
-    if name in routes:
+    # interface and destination stand first; the default route has destination 0
+    routes = [line.split()[:2] for line in (host.text("/proc/net/route") or "").splitlines()]
+    if [name, "00000000"] in routes:
+        return INTERFACE.red(f"{name} is this machine's way to its network", others)
+    if name in (route[0] for route in routes):
         remedy = f"sudo nmcli device set {name} managed no; sudo ip addr flush dev {name}"
         return INTERFACE.amber(f"{name} carries ordinary traffic too", remedy)
     return INTERFACE.green(f"{name} has a link, and no other traffic is routed over it")

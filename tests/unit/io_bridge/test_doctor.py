@@ -123,10 +123,19 @@ def test_a_card_without_a_link_is_red(make_host):
 
 
 def test_a_card_with_other_traffic_is_amber(make_host):
-    route = {"/proc/net/route": "Iface\tDestination\neth1\t00000000\n"}
+    route = {"/proc/net/route": "Iface\tDestination\neth1\t000200C0\n"}
     check = doctor.network_card(make_host(card() | route), REAL)
     assert check.level is Level.AMBER
     assert "nmcli device set eth1 managed no" in check.remedy
+
+
+def test_the_card_that_leads_to_the_network_is_not_for_a_bus(make_host):
+    route = {"/proc/net/route": "Iface\tDestination\neth1\t00000000\n"}
+    other = {"/sys/class/net/eth2/carrier": "1"}
+    check = doctor.network_card(make_host(card() | route | other), REAL)
+    assert check.level is Level.RED
+    # nothing to paste that would cut off whoever pastes it
+    assert check.remedy == "# give --bus another card: eth2"
 
 
 def test_interrupts_with_a_core_of_their_own_are_green(make_host):
