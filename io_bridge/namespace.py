@@ -37,12 +37,17 @@ def _path() -> str:
     return os.pathsep.join([os.environ.get("PATH", os.defpath), "/usr/sbin", "/sbin"])
 
 
+def has_tool(name: str) -> bool:
+    """Whether a system command is installed, also where an ordinary user's PATH does not lead."""
+    return shutil.which(name, path=_path()) is not None
+
+
 @functools.cache
 def why_not() -> str | None:
     """Return why no namespace with a veth pair and raw sockets can be had here, or None when it
     can."""
     for tool, package in (("unshare", "util-linux"), ("ip", "iproute2")):
-        if shutil.which(tool, path=_path()) is None:
+        if not has_tool(tool):
             return f"the command {tool!r} is missing (package {package})"
     probe = subprocess.run(
         [*_unshare(), sys.executable, "-P", "-c", _PROBE],

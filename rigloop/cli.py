@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from rigloop.model import app as model_app
+from rigloop.order import Mode
 
 if TYPE_CHECKING:
     from rig_configs.load import LoadedRig
@@ -26,7 +27,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     help="Hard real-time multibody simulation for hardware-in-the-loop rigs.",
-    epilog="Exit codes: 0 good, 1 the verdict is bad, 2 wrong input, 3 could not start.",
+    epilog="Exit codes: 0 good, 1 the verdict is bad or a check is red, 2 wrong input, 3 could not start.",
 )
 
 
@@ -69,6 +70,12 @@ def run(
             help="Publish the newest signals over ZeroMQ here, such as `tcp://127.0.0.1:9872`."
         ),
     ] = None,
+    mode: Annotated[
+        Mode,
+        typer.Option(
+            help="With red checks of the doctor: `strict` refuses to start, `degraded` runs and says so everywhere."
+        ),
+    ] = Mode.DEGRADED,
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
@@ -85,6 +92,7 @@ def run(
             seconds=for_s,
             bus=bus,
             telemetry=telemetry,
+            mode=mode,
             runs=runs,
             console=console,
         )
@@ -132,6 +140,31 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
         Console().print(f"[green]good[/]  {words}", soft_wrap=True, highlight=False)
 
 
+@app.command(epilog="Example: `rigloop doctor steering_wheel`")
+def doctor(
+    rig: Annotated[
+        str | None, typer.Argument(help="Look with the eyes of this rig: its cores, periods, bus.")
+    ] = None,
+    bus: Annotated[
+        str | None, typer.Option(help="As for `run`; an interface is looked at closely.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Look at this machine: what keeps a run from being on time, why, and what to do. Changes nothing."""
+    from rigloop.doctor import demands_of, demands_without_rig, examine
+    from rigloop.doctor_view import as_message, show
+    from rt_core.doctor.check import is_good
+
+    with _told(json):
+        demands = demands_of(_load(rig).rig, bus) if rig else demands_without_rig(bus)
+        checks = examine(demands)
+    if json:
+        _print_json(as_message(checks, rig, bus))
+    else:
+        show(checks, Console())
+    raise typer.Exit(int(Exit.GOOD if is_good(checks) else Exit.BAD_VERDICT))
+
+
 def _load(rig: str) -> LoadedRig:
     from rigloop.wiring import load
 
@@ -155,8 +188,10 @@ def _told(json: bool) -> Iterator[None]:
         _fail([str(mistake) for mistake in error.mistakes], Exit.WRONG_INPUT, json)
     except (LogError, MappingError, ManifestError) as error:
         _fail([str(error)], Exit.WRONG_INPUT, json)
-    except (BuildError, VerificationError, NotStartedError) as error:
+    except (BuildError, VerificationError) as error:
         _fail([str(error)], Exit.NOT_STARTED, json)
+    except NotStartedError as error:
+        _fail(str(error).splitlines(), Exit.NOT_STARTED, json)
 
 
 def _fail(lines: list[str], code: Exit, json: bool) -> NoReturn:

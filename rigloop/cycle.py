@@ -66,7 +66,8 @@ def main(arguments: list[str]) -> int:
         report.kernels = {name: kernel.hash for name, kernel in kernels.items()}
         with served_interface(loaded.rig, backend) as interface:
             bus = make_bus(loaded.rig, backend, interface)
-            _run(folder, compose_live(loaded.rig, kernels, bus), loaded, commission.table, report)
+            composed = compose_live(loaded.rig, kernels, bus)
+            _run(folder, composed, loaded, commission, report)
     except (OSError, ValueError, ImportError, RuntimeError) as error:
         report.error = str(error) or type(error).__name__
         return 3
@@ -83,7 +84,11 @@ def _log_to(path: Path) -> None:
 
 
 def _run(
-    folder: Path, composed: Composed, loaded: LoadedRig, path: str, report: order.Report
+    folder: Path,
+    composed: Composed,
+    loaded: LoadedRig,
+    commission: order.Order,
+    report: order.Report,
 ) -> None:
     tasks = loaded.rig.tasks.values()
     cores = {task.core for task in tasks if task.core is not None}
@@ -93,9 +98,11 @@ def _run(
     report.host = host_facts()
     # before the table exists, so that whoever sees the table can read the rights
     order.write(folder, "cycle.json", report)
+    if commission.mode is order.Mode.STRICT and not rights.real_time:
+        raise RuntimeError(rights.verdict)
     with composed.bus as bus:
         bus.to_op(OP_TIMEOUT_S)
-        table = SignalTable.create(path, composed.plan)
+        table = SignalTable.create(commission.table, composed.plan)
         try:
             gc.freeze()
             gc.disable()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 from rich.live import Live
+from rich.markup import escape
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
@@ -26,6 +27,7 @@ class Picture:
     real_time: bool
     values: Mapping[str, float]  # role → value
     tasks: Mapping[str, Mapping[str, float]]  # task → late_p50, late_p99, step_p50, step_max, …
+    banner: str = ""  # what makes the run a degraded one
 
 
 class LiveView:
@@ -52,10 +54,12 @@ class LiveView:
             self._live.update(_table(self._title, picture))
         elif time.monotonic() - self._last_plain_s >= PLAIN_INTERVAL_S:
             self._last_plain_s = time.monotonic()
-            self._console.print(_line(picture), highlight=False, soft_wrap=True)
+            self._console.print(_line(picture), highlight=False, soft_wrap=True, markup=False)
 
 
 def _table(title: str, picture: Picture) -> Table:
+    if picture.banner:
+        title += f"\n[bold yellow]{escape(picture.banner)}[/]"
     grid = Table(title=title, title_justify="left", show_header=False, min_width=72)
     grid.add_column(style="dim", min_width=14)
     grid.add_column(justify="right", min_width=12)
@@ -99,4 +103,5 @@ def _line(picture: Picture) -> str:
     return (
         f"{picture.elapsed_s:6.1f} s  {math.degrees(value['angle']):7.2f} °  {value['rate']:7.3f} rad/s  "
         f"{value['command']:7.3f} Nm  {picture.guard}  bus {picture.bus}  {tasks}"
+        + (f"  {picture.banner}" if picture.banner else "")
     )

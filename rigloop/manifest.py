@@ -14,6 +14,8 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rt_core.doctor.check import Check
+
 MANIFEST = "manifest.json"
 TIMING = "timing.json"
 REPORT = "report.html"
@@ -111,6 +113,10 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     versions: dict[str, str]
     host: dict[str, str | int | float | bool | tuple[float, ...] | None]
     rights: tuple[Right, ...] = ()
+    mode: Literal["strict", "degraded"] | None = None
+    """What the run was to do with red checks; None: it was made before there were any."""
+    checks: tuple[Check, ...] = ()
+    """What the doctor found, worst first."""
     real_time: bool = False
     """Had every right that a hard real-time run needs."""
     timing: dict[str, dict[str, Percentiles]] = {}

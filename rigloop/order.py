@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,15 @@ SUPERVISOR_SIGNALS = (
     "supervisor/arm",
     "supervisor/stop",
     "supervisor/reset",
+    "supervisor/degraded",  # how many checks of the doctor are red
 )
+
+
+class Mode(StrEnum):
+    """What a run does with red checks: refuse to start, or run and say so everywhere."""
+
+    STRICT = "strict"
+    DEGRADED = "degraded"
 
 
 class Order(msgspec.Struct, forbid_unknown_fields=True):
@@ -23,6 +32,7 @@ class Order(msgspec.Struct, forbid_unknown_fields=True):
     rig: str
     table: str  # path of the signal table that the cycle process makes
     bus: str | None = None  # overrides the rig file's backend
+    mode: Mode = Mode.DEGRADED
 
 
 class Report(msgspec.Struct, forbid_unknown_fields=True):

@@ -12,7 +12,7 @@ class Outcome(msgspec.Struct, frozen=True):
     """Verdict of a run, with the figures that it was judged by.
 
     `figures` are rows of label, value with its unit, and remark; `notes` are sentences: what the log had, or
-    which rights are missing and how to get them.
+    which rights are missing and how to get them. `banner` is the line of a degraded run.
     """
 
     good: bool
@@ -20,6 +20,7 @@ class Outcome(msgspec.Struct, frozen=True):
     folder: str
     figures: list[tuple[str, str, str]]
     notes: list[str]
+    banner: str = ""
 
     def print(self, console: Console) -> None:
         """Show figures, verdict and the run folder."""
@@ -31,7 +32,9 @@ class Outcome(msgspec.Struct, frozen=True):
             table.add_row(*row)
         console.print(table)
         for note in self.notes:
-            console.print(f"[yellow]•[/] {escape(note)}", highlight=False)
+            console.print(f"[yellow]•[/] {escape(note)}", highlight=False, soft_wrap=True)
+        if self.banner:
+            console.print(f"[bold yellow]{escape(self.banner)}[/]", soft_wrap=True, highlight=False)
         console.print("[bold green]GOOD[/]" if self.good else "[bold red]BAD[/]", end="  ")
         console.print(escape("; ".join(self.reasons)) or "ran as asked", highlight=False)
         console.print(self.folder, soft_wrap=True, highlight=False)

@@ -16,6 +16,7 @@ def take_picture(
     total_s: float | None,
     state: State,
     real_time: bool,
+    banner: str,
 ) -> Picture:
     """Read what the live view shows."""
     roles = {role: path for role, path in rig.show.model_dump().items() if path is not None}
@@ -27,6 +28,7 @@ def take_picture(
         real_time=real_time,
         values={role: shared.value(path) for role, path in roles.items()},
         tasks={task: _task(shared, task) for task in rig.tasks},
+        banner=banner,
     )
 
 

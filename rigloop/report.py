@@ -1,4 +1,4 @@
-"""`report.html` of a run folder: verdict, signals, timing, late cycles, rights; no links out."""
+"""`report.html` of a run folder: verdict, signals, timing, late cycles, host, rights; no links out."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from io_bridge.record import RecordError, open_record
 from rigloop.manifest import REPORT, Manifest, Percentiles, Timing, read_manifest, read_timing
+from rt_core.doctor.check import banner
 
 Array = NDArray[np.float64]
 
@@ -152,6 +153,7 @@ def _context(run: Run) -> dict[str, Any]:
         loop = plots.loop_plot(np.interp(t, *angle), [(torques[0][0], torque)], "N m")
     return {
         "manifest": manifest,
+        "banner": banner(manifest.checks),
         "notes": run.notes,
         "tiles": _tiles(run, summary, torques),
         "time_svg": plots.time_plot(panels) if panels else None,

@@ -8,24 +8,29 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import FrameType
 
 from rich.console import Console
+from rich.markup import escape
 
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake
 from rigloop import order
 from rigloop.children import STOP_TIMEOUT_S, commission, onlooker
 from rigloop.compose import bus_of, guard_of, paths
+from rigloop.degraded import refuse_if_red, with_rights
 from rigloop.errors import NotStartedError
 from rigloop.interface import check_backend
 from rigloop.kernels import build_kernels
 from rigloop.live import LiveView
+from rigloop.order import Mode
 from rigloop.outcome import Outcome
 from rigloop.picture import take_picture
 from rigloop.runs import new_run_folder
-from rigloop.verdict import Supervision, conclude, read_final
+from rigloop.verdict import Ended, Supervision, conclude, read_final
+from rt_core.doctor.check import Check, Level, banner
 from rt_core.safety import State
 from rt_core.table import SignalTable
 
@@ -43,6 +48,7 @@ def run_live(
     seconds: float | None,
     bus: str | None,
     telemetry: str | None,
+    mode: Mode,
     runs: Path,
     console: Console,
 ) -> Outcome:
@@ -51,10 +57,15 @@ def run_live(
     Raises
     ------
     NotStartedError
-        A process or the bus did not start; the torque never left zero.
+        A process or the bus did not start, or the run is strict and something is red; the torque
+        never left zero.
     """
     if telemetry is not None:
         _check_telemetry(telemetry)
+    if mode is Mode.STRICT:
+        from rigloop.doctor import demands_of, examine
+
+        refuse_if_red(examine(demands_of(loaded.rig, bus)))
     with console.status("kernel") as status:
         kernels = build_kernels(
             loaded, lambda name, stage: status.update(f"kernel {name}: {stage}")
@@ -65,10 +76,33 @@ def run_live(
     folder = _new_folder(runs, loaded)
     table = f"/dev/shm/rigloop-{os.getuid()}-{os.getpid()}"
     (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
-    order.write(folder, "order.json", order.Order(loaded.name, table, bus))
+    order.write(folder, "order.json", order.Order(loaded.name, table, bus, mode))
 
     check_backend(bus or bus_of(loaded.rig)[1].backend)
     commission(cycle, folder)
+    # imported and looked at only now, while the loop starts: nothing of it delays the first cycle
+    from rigloop.doctor import QUICK, SLOW, demands_of, examine
+
+    demands = demands_of(loaded.rig, bus)
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        slow = beside.submit(examine, demands, SLOW)
+        quick = examine(demands, QUICK)
+        ended = _watch(table, cycle, folder, loaded, quick, seconds, telemetry, console)
+        checks = [*quick, *slow.result()]
+    return conclude(folder, loaded, kernels, ended, seconds, mode, checks)
+
+
+def _watch(
+    table: str,
+    cycle: subprocess.Popen[str],
+    folder: Path,
+    loaded: LoadedRig,
+    checks: list[Check],
+    seconds: float | None,
+    telemetry: str | None,
+    console: Console,
+) -> Ended:
+    """Supervise a commissioned cycle process to its end, with those that look on."""
     with _attach(table, cycle, folder) as shared:
         try:
             with contextlib.ExitStack() as onlookers:
@@ -78,13 +112,12 @@ def run_live(
                 )
                 if telemetry is not None:
                     onlookers.enter_context(onlooker("io_bridge.telemetry", *watch, telemetry))
-                seen = _supervise(shared, loaded, cycle, folder, seconds, console)
+                seen = _supervise(shared, loaded, cycle, folder, checks, seconds, console)
                 code = _end(cycle)
                 _end(recorder)
-            final = read_final(shared, loaded)
+            return Ended(seen, read_final(shared, loaded), code)
         finally:
             Path(table).unlink(missing_ok=True)
-    return conclude(folder, loaded, kernels, final, seen, code, seconds)
 
 
 def _check_telemetry(endpoint: str) -> None:
@@ -145,6 +178,7 @@ def _supervise(
     loaded: LoadedRig,
     cycle: subprocess.Popen[str],
     folder: Path,
+    checks: list[Check],
     seconds: float | None,
     console: Console,
 ) -> Supervision:
@@ -153,6 +187,12 @@ def _supervise(
     state_path = paths(*guard_of(loaded.rig))[1]["state"]
     report = order.read_report(folder)
     real_time = report is not None and report.real_time
+    checks = with_rights(checks, report.rights if report is not None else ())
+    degraded = banner(checks)
+    n_red = sum(check.level is Level.RED for check in checks)
+    if degraded:
+        words = f"{degraded}; `rigloop doctor {loaded.name}` says what to do"
+        console.print(f"[bold yellow]{escape(words)}[/]", highlight=False, soft_wrap=True)
     started = time.monotonic()
     armed_at: float | None = None
     running_at: float | None = None
@@ -182,12 +222,16 @@ def _supervise(
                     "supervisor/reset": float(armed_at is None and beat > RESET_BEAT),
                     "supervisor/arm": float(armed_at is not None),
                     "supervisor/stop": float(stop),
+                    "supervisor/degraded": float(n_red),
                 }
             )
             if stop:
                 break
             if state != State.INIT or beat % WAIT_BEATS == 0:
-                view.show(take_picture(shared, loaded.rig, seen.armed_s, seconds, state, real_time))
+                picture = take_picture(
+                    shared, loaded.rig, seen.armed_s, seconds, state, real_time, degraded
+                )
+                view.show(picture)
             time.sleep(HEARTBEAT_S)
         _beat_until_ended(shared, cycle, beat)
     return seen

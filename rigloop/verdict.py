@@ -13,6 +13,7 @@ from rig_configs.load import LoadedRig
 from rig_configs.schema import Rig
 from rigloop import order
 from rigloop.compose import bus_of, guard_of, paths
+from rigloop.degraded import with_rights
 from rigloop.manifest import (
     HistogramBins,
     Manifest,
@@ -23,8 +24,10 @@ from rigloop.manifest import (
     write_manifest,
     write_timing,
 )
+from rigloop.order import Mode
 from rigloop.outcome import Outcome
 from rigloop.report import write_report
+from rt_core.doctor.check import Check, banner
 from rt_core.histogram import Histogram
 from rt_core.safety import Trip, explain_trip
 from rt_core.table import SignalTable
@@ -47,6 +50,15 @@ class Final:
     histograms: dict[str, dict[str, Histogram]]
 
 
+@dataclass(frozen=True)
+class Ended:
+    """A run that is over: what was seen of it, its table's last word, the cycle process's exit code."""
+
+    seen: Supervision
+    final: Final
+    code: int
+
+
 def read_final(shared: SignalTable, loaded: LoadedRig) -> Final:
     """Read a table for the last time."""
     signals: dict[str, float] = {}
@@ -61,15 +73,16 @@ def conclude(
     folder: Path,
     loaded: LoadedRig,
     kernels: dict[str, BuiltKernel],
-    final: Final,
-    seen: Supervision,
-    cycle_code: int,
+    ended: Ended,
     seconds: float | None,
+    mode: Mode,
+    checks: list[Check],
 ) -> Outcome:
     """Write manifest, timing and report of a live run; return its verdict."""
+    seen, final = ended.seen, ended.final
     report = order.read_report(folder) or order.Report(error="the cycle process left no report")
     records = _records(folder)
-    bad = _complaints(loaded, final, report, records, seen, cycle_code, seconds)
+    bad = _complaints(loaded, ended, report, records, seconds)
     notes = (
         []
         if report.real_time
@@ -106,6 +119,8 @@ def conclude(
         versions=versions(),
         host=report.host,
         rights=tuple(Right(**right) for right in report.rights),
+        mode=mode.value,
+        checks=tuple(with_rights(checks, report.rights)),
         real_time=report.real_time,
         timing={
             task: {name: found.percentiles() for name, found in names.items()}
@@ -122,28 +137,31 @@ def conclude(
         f"{right.name}: {right.why}; {right.remedy}" for right in manifest.rights if not right.held
     ]
     return Outcome(
-        not bad, list(manifest.reasons), str(folder), _figures(manifest, first_cycle_s), missing
+        not bad,
+        list(manifest.reasons),
+        str(folder),
+        _figures(manifest, first_cycle_s),
+        missing,
+        banner(manifest.checks),
     )
 
 
 def _complaints(
     loaded: LoadedRig,
-    final: Final,
+    ended: Ended,
     report: order.Report,
     records: dict[str, Any],
-    seen: Supervision,
-    cycle_code: int,
     seconds: float | None,
 ) -> list[str]:
     """Return everything that makes the run bad."""
-    limits = loaded.rig.verdict
+    limits, seen, final = loaded.rig.verdict, ended.seen, ended.final
     found = []
     if report.error:
         found.append(report.error)
     found += _guard_complaints(loaded.rig, final, seen)
     if not report.at_rest:
         found.append(
-            f"the output was not seen at rest at the end (cycle process: exit {cycle_code})"
+            f"the output was not seen at rest at the end (cycle process: exit {ended.code})"
         )
     if seconds is not None and not seen.interrupted and seen.armed_s < seconds:
         found.append(f"ran {seen.armed_s:.1f} of {seconds:g} s")

@@ -11,10 +11,11 @@ import os
 import resource
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 from typing import Any
 
-_CAP_IPC_LOCK = 14
+from rt_core.host import Host
+
+_CAP_IPC_LOCK, _CAP_SYS_NICE = 14, 23
 _MCL_CURRENT, _MCL_FUTURE = 1, 2
 _PR_SET_TIMERSLACK = 29
 _M_TRIM_THRESHOLD, _M_MMAP_MAX, _M_ARENA_MAX = -1, -4, -8
@@ -106,9 +107,9 @@ def acquire_rights(priority: int = 90, cores: Iterable[int] = ()) -> Rights:
     latency, latency_fd = _cpu_latency()
     return Rights(
         (
-            _fifo(priority),
+            fifo_priority(priority),
             _memory_lock(),
-            _affinity(frozenset(cores)),
+            affinity(frozenset(cores)),
             latency,
             _timer_slack(),
             _malloc(),
@@ -121,61 +122,75 @@ def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
 
 
-def _fifo(priority: int) -> Right:
-    # on this thread, and back: the same rule holds for the threads to come
+def fifo_priority(priority: int) -> Right:
+    """Try a FIFO priority on this thread, and go back: the same rule holds for threads to come."""
     name = "fifo priority"
     policy, param = os.sched_getscheduler(0), os.sched_getparam(0)
     try:
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
     except OSError as error:
         limit = resource.getrlimit(resource.RLIMIT_RTPRIO)[0]
-        if limit >= priority or os.geteuid() == 0:
+        if limit >= priority or Host().has_capability(_CAP_SYS_NICE):
             # allowed by rank, refused by the group: its share of real-time run time is zero
             return Right(
                 name, False, True,
                 f"{error.strerror} at priority {priority}, though the limit allows it: "
-                "the cpu control group has no real-time share, or CAP_SYS_NICE was dropped",
-                "write a share (950000) to the group's cpu.rt_runtime_us, or move the process to "
-                "the root group; in a container add CAP_SYS_NICE",
+                "the cpu control group has no real-time share",
+                "echo $$ | sudo tee /sys/fs/cgroup/cpu/cgroup.procs  # or give this group a share",
             )  # fmt: skip
         return Right(
             name, False, True,
             f"{error.strerror} at priority {priority}: RLIMIT_RTPRIO is {limit}",
-            "add '@realtime - rtprio 99' to /etc/security/limits.d/realtime.conf, add the user to "
-            "the group realtime and log in again",
+            _limit_remedy("rtprio 99", "SYS_NICE"),
         )  # fmt: skip
     os.sched_setscheduler(0, policy, param)
     return Right(name, True, True, f"SCHED_FIFO {priority} granted")
 
 
-def _memory_lock() -> Right:
+def may_lock_memory() -> Right:
+    """Tell whether this process may lock all of its memory; locks nothing."""
     name = "memory lock"
     limit = resource.getrlimit(resource.RLIMIT_MEMLOCK)[0]
-    if not _has_capability(_CAP_IPC_LOCK) and limit != resource.RLIM_INFINITY:
+    if not Host().has_capability(_CAP_IPC_LOCK) and limit != resource.RLIM_INFINITY:
         # a lock that later allocations break would be worse than none
         return Right(
             name, False, True, f"RLIMIT_MEMLOCK is {limit // 1024} KiB",
-            "add '@realtime - memlock unlimited' to /etc/security/limits.d/realtime.conf, add the "
-            "user to the group realtime and log in again",
+            _limit_remedy("memlock unlimited", "IPC_LOCK"),
         )  # fmt: skip
-    if _libc().mlockall(_MCL_CURRENT | _MCL_FUTURE):
-        code = ctypes.get_errno()
-        return Right(
-            name, False, True, f"mlockall: {errno.errorcode.get(code, code)}",
-            "free memory, or raise the memory limit of the control group",
-        )  # fmt: skip
-    return Right(name, True, True, "all present and future pages are locked")
+    return Right(name, True, True, "no limit")
 
 
-def _affinity(cores: frozenset[int]) -> Right:
+def affinity(cores: frozenset[int]) -> Right:
+    """Tell whether this process may run on these cores."""
     name = "affinity"
     allowed = os.sched_getaffinity(0)
     if not cores <= allowed:
         return Right(
             name, False, True, f"core(s) {sorted(cores - allowed)} not among {sorted(allowed)}",
-            f"choose cores among {sorted(allowed)} in the rig, or widen the process's cpuset",
+            f"core = {min(allowed)}  # in the rig, or another of {sorted(allowed)}; or widen the cpuset",
         )  # fmt: skip
     return Right(name, True, True, f"cores {sorted(cores) or 'any'} of {sorted(allowed)}")
+
+
+def _limit_remedy(limit: str, capability: str) -> str:
+    return (
+        f"echo '@realtime - {limit}' | sudo tee -a /etc/security/limits.d/realtime.conf; "
+        'sudo groupadd -f realtime; sudo usermod -aG realtime "$USER"'
+        f"  # then log in again; in a container: --cap-add {capability}"
+    )
+
+
+def _memory_lock() -> Right:
+    allowed = may_lock_memory()
+    if not allowed.held:
+        return allowed
+    if _libc().mlockall(_MCL_CURRENT | _MCL_FUTURE):
+        code = ctypes.get_errno()
+        return Right(
+            allowed.name, False, True, f"mlockall: {errno.errorcode.get(code, code)}",
+            "# free memory, or raise the memory limit of the control group",
+        )  # fmt: skip
+    return Right(allowed.name, True, True, "all present and future pages are locked")
 
 
 def _cpu_latency() -> tuple[Right, int]:
@@ -214,10 +229,3 @@ def _malloc() -> Right:
         "malloc", held, False, "one arena, no trimming, no mmap" if held else "mallopt refused",
         "" if held else "start with MALLOC_ARENA_MAX=1",
     )  # fmt: skip
-
-
-def _has_capability(bit: int) -> bool:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("CapEff:"):
-            return bool(int(line.split()[1], 16) >> bit & 1)
-    return False

@@ -19,6 +19,7 @@ from rigloop.manifest import (
     write_manifest,
     write_timing,
 )
+from rt_core.doctor.check import Check, Level
 
 
 def manifest(**changes):
@@ -130,3 +131,36 @@ def test_hash_is_that_of_the_content(tmp_path):
 def test_versions_name_python_and_numpy():
     assert versions()["numpy"] == np.__version__
     assert "python" in versions()
+
+
+CHECKS = (
+    Check("swap", Level.RED, "on", "because", "swapoff -a"),
+    Check("clock source", Level.GREEN, "tsc", "slow"),
+)
+
+
+def test_checks_of_the_host_come_back_as_written(tmp_path):
+    written = manifest(mode="strict", checks=CHECKS)
+    write_manifest(tmp_path, written)
+    read = read_manifest(tmp_path)
+    assert read == written
+    assert read.checks[0].level is Level.RED
+
+
+def test_a_manifest_from_before_there_were_checks_is_read(tmp_path):
+    path = write_manifest(tmp_path, manifest())
+    old = json.loads(path.read_text())
+    del old["checks"], old["mode"]
+    path.write_text(json.dumps(old))
+    assert (read_manifest(tmp_path).checks, read_manifest(tmp_path).mode) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [({"mode": "lax"}, "mode"), ({"checks": [{"name": "swap", "level": "pink"}]}, "checks")],
+)
+def test_a_manifest_with_wrong_checks_is_refused(tmp_path, change, complaint):
+    path = write_manifest(tmp_path, manifest(checks=CHECKS))
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    with pytest.raises(ManifestError, match=complaint):
+        read_manifest(tmp_path)

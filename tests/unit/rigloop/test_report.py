@@ -22,6 +22,7 @@ from rigloop.manifest import (
 )
 from rigloop.report import worst_cycles, write_report
 from rigloop.report_plots import thinned
+from rt_core.doctor.check import Check, Level
 
 N, PERIOD_NS = 40_000, 250_000
 ANGLE, TORQUE = "wheel/angle_rad", "drive/torque_nm"
@@ -233,3 +234,27 @@ def test_worst_cycles_are_the_latest_ones_first():
     assert worst_cycles(record, "a", most=1) == [30]
     assert worst_cycles(record, "b") == []
     assert worst_cycles(record[:0], "a") == []
+
+
+def test_a_degraded_run_says_so_above_everything_with_each_remedy(folder):
+    checks = (
+        Check("fifo priority", Level.RED, "refused", "others first", "one line\nanother <line>"),
+        Check("swap", Level.AMBER, "on", "paged out", "swapoff -a"),
+        Check("clock source", Level.GREEN, "tsc", "slow"),
+    )
+    write_manifest(folder, Manifest(**facts(checks=checks, mode="degraded")))
+    page = page_of(folder)
+    words = page.words
+    assert words.index("degraded: fifo priority") < words.index("Duration")
+    assert words.index("others first") < words.index("paged out") < words.index("1 green")
+    assert "one line another <line>" in words
+
+
+def test_a_run_with_nothing_red_has_no_band(folder):
+    checks = (Check("clock source", Level.GREEN, "tsc", "slow"),)
+    write_manifest(folder, Manifest(**facts(checks=checks, mode="strict")))
+    assert "degraded" not in page_of(folder).words
+
+
+def test_a_run_without_checks_has_no_doctor(folder):
+    assert "Doctor" not in page_of(folder).words

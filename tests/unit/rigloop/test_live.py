@@ -1,0 +1,24 @@
+import io
+
+import pytest
+from rich.console import Console
+
+from rigloop.live import LiveView, Picture
+
+TASK = dict.fromkeys(("late_p50", "late_p99", "step_p50", "step_max", "cycles", "overruns"), 1.0)
+BANNER = "degraded: fifo priority [a], memory lock"
+
+
+def shown(banner, is_terminal):
+    file = io.StringIO()
+    console = Console(file=file, width=100, force_terminal=is_terminal)
+    values = {"angle": 0.1, "rate": 0.0, "torque": 1.0, "command": -1.0}
+    with LiveView(console, "Steering") as view:
+        view.show(Picture(1.0, 10.0, "RUNNING", "OP", False, values, {"fast": TASK}, banner))
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("is_terminal", [True, False], ids=["table", "lines"])
+def test_a_degraded_run_shows_its_banner(is_terminal):
+    assert BANNER in shown(BANNER, is_terminal)
+    assert "degraded" not in shown("", is_terminal)
