@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
-import msgspec
 import typer
 from rich.console import Console
 from rich.markup import escape
 
+from rigloop.answer import Exit, print_json, told
 from rigloop.model import app as model_app
 from rigloop.order import Mode
 
@@ -29,15 +26,6 @@ app = typer.Typer(
     help="Hard real-time multibody simulation for hardware-in-the-loop rigs.",
     epilog="Exit codes: 0 good, 1 the verdict is bad or a check is red, 2 wrong input, 3 could not start.",
 )
-
-
-class Exit(IntEnum):
-    """Exit codes of every command."""
-
-    GOOD = 0
-    BAD_VERDICT = 1
-    WRONG_INPUT = 2
-    NOT_STARTED = 3
 
 
 RigArgument = Annotated[
@@ -83,7 +71,7 @@ def run(
     from rigloop.children import cycle_process
 
     console = Console(stderr=json)
-    with cycle_process() as cycle, _told(json):
+    with cycle_process() as cycle, told(json):
         from rigloop.supervise import run_live
 
         outcome = run_live(
@@ -118,7 +106,7 @@ def replay(
     from rigloop.replay import replay_log, replay_run
 
     console = Console(stderr=json)
-    with _told(json):
+    with told(json):
         if log.is_dir():
             outcome = replay_run(log, runs=runs, console=console)
         else:
@@ -131,10 +119,10 @@ def replay(
 @app.command(epilog="Example: `rigloop check my_rig.toml`")
 def check(rig: RigArgument, json: JsonOption = False) -> None:
     """Check a rig file: schema, tasks, wiring. Starts nothing."""
-    with _told(json):
+    with told(json):
         loaded = _load(rig)
     if json:
-        _print_json({"rig": loaded.name, "sha256": loaded.sha256, "mistakes": []})
+        print_json({"rig": loaded.name, "sha256": loaded.sha256, "mistakes": []})
     else:
         words = escape(f"{loaded.path}: {loaded.rig.title}")
         Console().print(f"[green]good[/]  {words}", soft_wrap=True, highlight=False)
@@ -155,11 +143,11 @@ def doctor(
     from rigloop.doctor_view import as_message, show
     from rt_core.doctor.check import is_good
 
-    with _told(json):
+    with told(json):
         demands = demands_of(_load(rig).rig, bus) if rig else demands_without_rig(bus)
         checks = examine(demands)
     if json:
-        _print_json(as_message(checks, rig, bus))
+        print_json(as_message(checks, rig, bus))
     else:
         show(checks, Console())
     raise typer.Exit(int(Exit.GOOD if is_good(checks) else Exit.BAD_VERDICT))
@@ -171,48 +159,12 @@ def _load(rig: str) -> LoadedRig:
     return load(rig)
 
 
-@contextmanager
-def _told(json: bool) -> Iterator[None]:
-    """Turn the errors that a user can mend into lines and an exit code; any other one is a bug and shows."""
-    from codegen.build import BuildError
-    from codegen.verify import VerificationError
-    from io_bridge.log_reader import LogError
-    from rig_configs.log_schema import MappingError
-    from rig_configs.mistakes import ConfigError
-    from rigloop.errors import NotStartedError
-    from rigloop.manifest import ManifestError
-
-    try:
-        yield
-    except ConfigError as error:
-        _fail([str(mistake) for mistake in error.mistakes], Exit.WRONG_INPUT, json)
-    except (LogError, MappingError, ManifestError) as error:
-        _fail([str(error)], Exit.WRONG_INPUT, json)
-    except (BuildError, VerificationError) as error:
-        _fail([str(error)], Exit.NOT_STARTED, json)
-    except NotStartedError as error:
-        _fail(str(error).splitlines(), Exit.NOT_STARTED, json)
-
-
-def _fail(lines: list[str], code: Exit, json: bool) -> NoReturn:
-    if json:
-        _print_json({"mistakes": lines, "exit_code": int(code)})
-    else:
-        for line in lines:
-            typer.echo(line, err=True)
-    raise typer.Exit(int(code))
-
-
 def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
     if json:
-        _print_json(outcome)
+        print_json(outcome)
     else:
         outcome.print(console)
     raise typer.Exit(int(Exit.GOOD if outcome.good else Exit.BAD_VERDICT))
-
-
-def _print_json(message: object) -> None:
-    typer.echo(msgspec.json.format(msgspec.json.encode(message)).decode())
 
 
 app.add_typer(model_app, name="model")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
 from rich.markup import escape
+
+from rigloop.answer import Exit, fail, print_json, told
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -17,6 +19,7 @@ app = typer.Typer(
     epilog="Example: `rigloop model show steering_26 --output steering.svg`",
 )
 
+Target = Literal["c99", "cython", "numpy"]
 MechanismArgument = Annotated[
     str, typer.Argument(help="Name of a mechanism that ships, or the path of its file.")
 ]
@@ -47,8 +50,6 @@ def show(
     json: JsonOption = False,
 ) -> None:
     """Print coordinates, constraints, freedoms, masses and the cost of a step; draw or film it."""
-    from rigloop.cli import _print_json as print_json
-    from rigloop.cli import _told as told
     from rigloop.model_show import show_mechanism
 
     console = Console(stderr=json)
@@ -65,8 +66,6 @@ def check(mechanism: MechanismArgument, json: JsonOption = False) -> None:
     """Check a mechanism file: names, keys, units, assembly, redundancy. Compiles nothing."""
     from codegen.assembly import assemble
     from codegen.mechanism import find, load
-    from rigloop.cli import _print_json as print_json
-    from rigloop.cli import _told as told
 
     with told(json):
         path = find(mechanism)
@@ -96,6 +95,43 @@ def check(mechanism: MechanismArgument, json: JsonOption = False) -> None:
         console.print("[yellow]•[/] the pose is singular", highlight=False)
 
 
+@app.command(epilog="Example: `rigloop model generate steering_26 --target c99 -o steering`")
+def generate(
+    mechanism: MechanismArgument,
+    target: Annotated[
+        Target,
+        typer.Option(
+            help="`c99`: standalone source, header and example for any host; `cython`: kernel.c and its"
+            " Python face; `numpy`: the same mechanism as a plain module."
+        ),
+    ] = "c99",
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder that gets the files.")
+    ] = Path("generated"),
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option", help="`key=value` of docs/options.md, such as `step_s=5e-4`; repeatable."
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Write the source of a mechanism's kernel: C99 for other hosts, Cython, or NumPy."""
+    with told(json):
+        from codegen.generate import write
+        from codegen.option_text import from_words
+
+        try:
+            written = write(mechanism, target, output, from_words(option or []))
+        except OSError as error:
+            fail([f"--output {output}: {error.strerror}"], Exit.WRONG_INPUT, json)
+    if json:
+        print_json({"files": [str(path) for path in written]})
+    else:
+        for path in written:
+            typer.echo(str(path))
+
+
 @app.command("import", epilog="Example: `rigloop model import robot.urdf -o robot.toml`")
 def import_(
     file: Annotated[Path, typer.Argument(help="A robot: URDF, or MJCF of MuJoCo.")],
@@ -111,8 +147,6 @@ def import_(
     json: JsonOption = False,
 ) -> None:
     """Turn a robot file into a mechanism file; tell what was carried over and what was not."""
-    from rigloop.cli import _print_json as print_json
-    from rigloop.cli import _told as told
     from rigloop.model_import import import_mechanism
 
     console = Console(stderr=json)

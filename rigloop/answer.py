@@ -1,0 +1,58 @@
+"""How a command answers: exit codes, one JSON object, and the errors that a user can mend as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from typing import NoReturn
+
+import msgspec
+import typer
+
+
+class Exit(IntEnum):
+    """Exit codes of every command."""
+
+    GOOD = 0
+    BAD_VERDICT = 1
+    WRONG_INPUT = 2
+    NOT_STARTED = 3
+
+
+@contextmanager
+def told(json: bool) -> Iterator[None]:
+    """Turn the errors that a user can mend into lines and an exit code; any other one is a bug and shows."""
+    from codegen.build import BuildError
+    from codegen.verify import VerificationError
+    from io_bridge.log_reader import LogError
+    from rig_configs.log_schema import MappingError
+    from rig_configs.mistakes import ConfigError
+    from rigloop.errors import NotStartedError
+    from rigloop.manifest import ManifestError
+
+    try:
+        yield
+    except ConfigError as error:
+        fail([str(mistake) for mistake in error.mistakes], Exit.WRONG_INPUT, json)
+    except (LogError, MappingError, ManifestError) as error:
+        fail([str(error)], Exit.WRONG_INPUT, json)
+    except (BuildError, VerificationError) as error:
+        fail([str(error)], Exit.NOT_STARTED, json)
+    except NotStartedError as error:
+        fail(str(error).splitlines(), Exit.NOT_STARTED, json)
+
+
+def fail(lines: list[str], code: Exit, json: bool) -> NoReturn:
+    """End the command with lines, or their JSON."""
+    if json:
+        print_json({"mistakes": lines, "exit_code": int(code)})
+    else:
+        for line in lines:
+            typer.echo(line, err=True)
+    raise typer.Exit(int(code))
+
+
+def print_json(message: object) -> None:
+    """Print one message, indented."""
+    typer.echo(msgspec.json.format(msgspec.json.encode(message)).decode())
