@@ -2,10 +2,12 @@
 
 How to add a format
 -------------------
-1. Create `codegen/importers/<format>.py` with `ROOT`, the tag that its files start with, and
-   `leave_out_unknown(path, tree)`, which tells what it has and a mechanism has not; `mistakes(path)`
-   where the reader would stop at the first of several.
-2. Make `read_file` turn it into a `tree.Tree`: `natural.write` does the rest.
+1. Create `codegen/importers/<format>.py` with `ROOT`, the tag that its files start with;
+   `read(mujoco, path)`, which makes a MuJoCo specification of a file; `leave_out_unknown(path, tree)`,
+   which tells what the file has and a mechanism has not; and `mistakes(path)` where the reader would
+   stop at the first of several.
+2. A format that MuJoCo cannot express fills a `tree.Tree` instead, as `read_file` does here;
+   `natural.write` does the rest.
 3. Name it in `FORMATS`, in `tests/unit/codegen/importers` and in `docs/importing.md`.
 """
 
@@ -75,7 +77,7 @@ def import_file(path: Path | str, name: str | None = None) -> Imported:
     found = tell_mistakes(path) if tell_mistakes else []
     if found:
         raise MechanismError(found)
-    read_file(path, tree)
+    read_file(path, root, tree)
     FORMATS[root].leave_out_unknown(path, tree)
     wanted = name or Names().new(path.stem)
     title = f"{wanted}: from {path.name} ({LABELS[root]})"
@@ -104,8 +106,8 @@ def _root(path: Path) -> str:
     return root
 
 
-def read_file(path: Path, tree: Tree) -> None:
-    """Fill a tree from what MuJoCo makes of a file.
+def read_file(path: Path, root: str, tree: Tree) -> None:
+    """Fill a tree from what MuJoCo makes of a file of the format `root`.
 
     Raises
     ------
@@ -115,11 +117,11 @@ def read_file(path: Path, tree: Tree) -> None:
     mj = compiled.library()
     file = str(path)
     try:
-        spec = mj.MjSpec.from_file(file)
+        spec = FORMATS[root].read(mj, path)
         _drop_shapes(mj, spec, tree)
         wanted = closures.carried_equalities(mj, spec.copy().compile())
         found = compiled.Compiled(spec, tree, wanted)
-    except ValueError as error:
+    except (ValueError, mj.FatalError) as error:
         words = " ".join(str(error).split())
         remedy = "MuJoCo's words; correct the file"
         raise MechanismError([Mistake(file, "(file)", words, remedy)]) from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import Element, parse
 
 from codegen.importers.tree import Tree
@@ -36,6 +37,11 @@ KNOWN = {
     "weld": "name class active body1 body2 anchor site1 site2 relpose torquescale",
     "option": "gravity wind density viscosity",  # told with the compiled model
 }
+
+
+def read(mujoco: Any, path: Path) -> Any:
+    """MuJoCo's specification of a file, with what it includes."""
+    return mujoco.MjSpec.from_file(str(path))
 
 
 def leave_out_unknown(path: Path, tree: Tree) -> None:

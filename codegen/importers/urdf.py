@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import Element, parse
 
-from codegen.importers.tree import Tree
+from codegen.importers.tree import Names, Tree
 from rig_configs.mistakes import Mistake, near
 
 ROOT = "robot"
@@ -45,6 +46,13 @@ def mistakes(path: Path) -> list[Mistake]:
     return found
 
 
+def read(mujoco: Any, path: Path) -> Any:
+    """MuJoCo's specification of a file; not every version opens URDF by its name."""
+    spec = mujoco.MjSpec.from_string(path.read_text(encoding="utf-8"))
+    spec.modelfiledir = str(path.parent)
+    return spec
+
+
 def leave_out_unknown(path: Path, tree: Tree) -> None:
     """Tell what stands in the file and is not carried over."""
     root = parse(path).getroot()
@@ -79,9 +87,13 @@ def _joint(joint: Element, name: str, tree: Tree) -> None:
         child = joint.find("child")
         body = "" if child is None else child.get("link", "")
         tree.carried("joint", name, f"fixed: {body} is one body with its parent")
+    joint_name = Names().new(name)
     for element in joint:
         if element.tag == "limit" and element.get("velocity"):
             tree.left_out("limit", name, f"velocity {element.get('velocity')}")
+        elif element.tag == "mimic" and not any(c.first == joint_name for c in tree.couplings):
+            follows = f"follows {element.get('joint')}"
+            tree.left_out("mimic", name, f"{follows}: this version of MuJoCo does not read it")
         elif element.tag not in CARRIED:
             given = ", ".join(f"{k} {v}" for k, v in element.attrib.items())
             tree.left_out(element.tag, name, given or _reason(element.tag))

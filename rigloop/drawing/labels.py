@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 RADII_PT = (9.0, 16.0, 26.0, 40.0, 58.0)
 DIRECTIONS = 16
 MARGIN_PX = 2.0
-CROWDED = 500.0  # a label that may be left out covers no more than this
+CROWDED = 130.0  # a label that may be left out covers no more than this
 LEADER_FROM_PT = 20.0  # farther away, a thin line leads to the place
 
 

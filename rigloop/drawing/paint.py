@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from rigloop.drawing.sketch import Drawn
 from rigloop.drawing.views import View
 
-INK, BLUE, ORANGE, GREEN, RED, PURPLE, GREY = (
-    "#222222", "#0072b2", "#d55e00", "#009e73", "#c2185b", "#7b4fa3", "#8a8a8a",
+INK, BLUE, ORANGE, GREEN, RED, PURPLE, GREY, BROWN = (
+    "#222222", "#0072b2", "#d55e00", "#009e73", "#c2185b", "#7b4fa3", "#8a8a8a", "#8d5a2b",
 )  # fmt: skip
 # pale enough that lines and names stay legible on them
 BODIES = ("#56b4e9", "#e69f00", "#6cc4a1", "#cc79a7", "#b8b042", "#8c9eff", "#bf8f6f")
@@ -27,7 +27,7 @@ STYLES: dict[str, tuple[str, dict[str, Any]]] = {
     "arm": ("arm of an angle", {"color": PURPLE, "lw": 0.8, "ls": ":", "zorder": 2.5}),
     "together": ("one slide", {"color": "#9aa7b0", "lw": 3.0, "zorder": 1.9}),
     "rail": ("way of a slide", {"color": GREY, "lw": 1.1, "ls": ":", "zorder": 1.5}),
-    "spring": ("spring", {"color": GREEN, "lw": 1.2, "zorder": 2.5}),
+    "spring": ("spring", {"color": BROWN, "lw": 1.2, "zorder": 2.5}),
     "trail": ("way so far", {"color": BLUE, "lw": 0.9, "alpha": 0.35, "zorder": 1.2}),
     "fixed": ("fixed point", {"marker": "^", "color": INK, "ms": 7}),
     "moving": ("moving point", {"marker": "o", "color": BLUE, "ms": 5}),

@@ -69,7 +69,7 @@ class _Sketcher:
         if hasattr(entry, "bodies") and hasattr(entry, "point_m"):
             self.joint(w)
         elif w.table in ("gear", "rack_and_pinion", "belt"):
-            given = [v for v in entry.model_dump().values() if v in self.system.scalars]
+            given = [v for v in entry.model_dump().values() if self.is_scalar(v)]
             self.made.notes.append(f"{w.table} {w.name}: {' – '.join(given)}")
         elif w.table == "slide":
             start = self.point(entry.start_m)
@@ -84,6 +84,9 @@ class _Sketcher:
             self.made.add("mark", "joint", self.system.point("point", entry.point), label=w.name)
         elif w.table != "rigid_body" and len(getattr(entry, "points", ())) == 2:
             self.pair(w)
+
+    def is_scalar(self, value: object) -> bool:
+        return isinstance(value, str) and value in self.system.scalars
 
     def pair(self, w: Written) -> None:
         a, b = (self.point(value) for value in w.entry.points)
@@ -104,7 +107,12 @@ class _Sketcher:
             places.append(_on(body, at, system))
             if name in self.on_body:
                 self.on_body[name].append(places[-1])
-        self.made.add("mark", f"joint {w.table}", places[0], label=w.name)
+        label = w.name
+        for key, sign in (("angle", "∠"), ("travel", "↔")):
+            measured = getattr(entry, key, None)
+            if measured is not None:
+                label = f"{sign} {w.name}" if measured == w.name else f"{label} {sign} {measured}"
+        self.made.add("mark", f"joint {w.table}", places[0], label=label)
         axis = getattr(entry, "axis", None)
         if axis is None:
             return

@@ -1,6 +1,7 @@
 """`rigloop model ...` in this process: tables, JSON, files, exit codes, and what it says of wrong input."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -25,6 +26,19 @@ def model(monkeypatch, tmp_path):
         return CliRunner().invoke(app, ["model", *map(str, arguments)])
 
     return call
+
+
+def test_the_installed_program_answers_with_exit_codes(tmp_path):
+    def run(*arguments):
+        command = [sys.executable, "-P", "-m", "rigloop", "model", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
+
+    good = run("check", "steering_26")
+    assert (good.returncode, good.stderr) == (0, "")
+    assert good.stdout.startswith("good")
+    bad = run("check", "steering_62")
+    assert (bad.returncode, bad.stdout) == (2, "")
+    assert "'steering_26'" in bad.stderr
 
 
 @pytest.mark.parametrize("command", COMMANDS)
