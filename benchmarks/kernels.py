@@ -1,13 +1,17 @@
-"""Time of one step of generated kernels, beside the same algorithm done otherwise.
+"""Time, accuracy and size of generated kernels, beside other programs that do the same work.
 
-    taskset -c 1 python benchmarks/kernels.py [--rounds 7] [--steps 4000]
+    python benchmarks/kernels.py [--rounds 7] [--quick] [--json FILE] [--core 1]
 
-Every row is measured in the same run, in interleaved rounds; the median round is printed with the
-p99.9/p50 of single steps. `limit` is what this machine allows: the larger of operation slots times
-the measured time of an independent multiply-add, and critical path times the latency of a dependent
-one; `times` is the median over it. Peers that are not installed are skipped with a word: Eigen
-(Debian: libeigen3-dev), MuJoCo
-(`pip install mujoco`).
+Every program is measured in the same run, in interleaved rounds on one pinned core; the table has
+the median and the least round. `error` is the largest one against the exact motion, over ten
+seconds (five for slider-crank and steering); where a program needs a smaller step than 1 ms for it,
+`us/ms` says what a millisecond of motion costs. `limit` is what this machine allows, from its own
+speed in the same run: the larger of operation slots times an independent multiply-add, and critical
+path times a dependent one. `tail` is p99.9 over p50 of single steps, under FIFO where the system
+lets us.
+
+Peers that are not installed are skipped with a line that says how to install them:
+pip install "rigloop[bench]" brings MuJoCo.
 
 Real time: no; a benchmark. Needs gcc (g++ for Eigen).
 """
@@ -16,325 +20,204 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import json
 import math
-import re
+import os
+import platform
 import statistics
 import subprocess
+import sys
 import tempfile
-import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from peers import eigen_llt, exudyn_models, mujoco_models, ours, pinocchio_models
+from peers.row import Row
+from peers.sizes import Size, exponent, measured_sizes
+from peers.timer import TIMER, compiled, machine_ns
+from peers.works import guided_rows, slider_crank, steering, swing, swing_start
+from rich.console import Console
+from rich.table import Table
 
-from codegen.build import FLAGS, build_kernel, load_reference
-from codegen.generate import program
-from codegen.n_four_bar import n_four_bar
-from codegen.options import KernelOptions
-from codegen.program import Program
-from codegen.targets.cython_kernel import texts
-
-TIMER = r"""
-#include <stdint.h>
-#include <time.h>
-typedef int (*step_fn)(void *, int64_t);
-static int64_t now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1000000000LL + t.tv_nsec;
-}
-/* steps through the block's own function; each step's guide is copied to the cells it reads */
-int time_steps(step_fn step, void *self, double *cells, const double *guide, int width, long n,
-               int64_t *single, int64_t *whole)
-{
-    int64_t begin = now();
-    for (long k = 0; k < n; k++) {
-        for (int i = 0; i < width; i++) cells[i] = guide[k * width + i];
-        int64_t before = single ? now() : 0;
-        if (step(self, 0)) return 1;
-        if (single) single[k] = now() - before;
-    }
-    *whole = now() - begin;
-    return 0;
-}
-/* ns of one dependent, and of one of ten independent multiply-adds */
-void machine(double *dependent, double *independent)
-{
-    double x[10], a = 0.999999, b = 1e-9;
-    for (int i = 0; i < 10; i++) x[i] = i;
-    int64_t t = now();
-    for (long k = 0; k < 4000000; k++) { x[0] = x[0] * a + b; __asm__ volatile("" : "+x"(x[0])); }
-    *dependent = (now() - t) / 4e6;
-    t = now();
-    for (long k = 0; k < 4000000; k++)
-        for (int i = 0; i < 10; i++) { x[i] = x[i] * a + b; __asm__ volatile("" : "+x"(x[i])); }
-    *independent = (now() - t) / 4e7;
-}
-"""
-
-EIGEN = r"""
-#include <Eigen/Dense>
-extern "C" {
-#define restrict __restrict
-#include "kernel.h"
-}
-static const int JAC[][3] = {@jac@};      // row, coordinate, place in phi_q or -1
-static const double JAC_CONST[] = {@const@};
-static const int WEIGHT[][2] = {@weight@};
-static Eigen::MatrixXd phi_q = Eigen::MatrixXd::Zero(N_PHI, N_Q), tangent(N_Q, N_Q);
-static Eigen::LLT<Eigen::MatrixXd> llt(N_Q);
-extern "C" void factorise(Work *w, const double *weight)
-{
-    for (unsigned k = 0; k < sizeof JAC / sizeof *JAC; k++)
-        phi_q(JAC[k][0], JAC[k][1]) = JAC[k][2] < 0 ? JAC_CONST[k] : w->phi_q[JAC[k][2]];
-    tangent.noalias() = phi_q.transpose() * phi_q;
-    for (unsigned k = 0; k < sizeof WEIGHT / sizeof *WEIGHT; k++) {
-        const int i = WEIGHT[k][0], j = WEIGHT[k][1];
-        tangent(i, j) += weight[k];
-        if (i != j) tangent(j, i) += weight[k];
-    }
-    llt.compute(tangent);
-}
-extern "C" void solve(Work *w)
-{
-    Eigen::Map<Eigen::VectorXd> x(w->x, N_Q), rhs(w->rhs, N_Q);
-    x = rhs;
-    llt.solveInPlace(x);
-}
-extern "C" void solve_guides(Work *w) { solve(w); }
-extern "C" Data *make()
-{
-    static Data d;
-    const double par[] = {@par@}, q[] = {@q@};
-    for (int i = 0; i < N_PAR; i++) d.work.par[i] = par[i];
-    for (int i = 0; i < N_Q; i++) d.build.q[i] = q[i];
-    prepare(&d.work, &d.build);
-    return &d;
-}
-extern "C" long run(Data *d, const double *guide, double *out, long n) { return run_steps(d, guide, out, n); }
-"""
+CHAINS = (1, 10, 40)
 
 
-@dataclass
-class Row:
-    """One line of the table; `run(n)` takes n steps and returns the seconds."""
-
-    name: str
-    run: Callable[[int], float]
-    singles: Callable[[int], np.ndarray] | None = None
-    slots: int = 0
-    path: int = 0
-
-
-def swing(n: int, guides: int) -> np.ndarray:
-    """Guide position, rate, acceleration over n steps of 1 ms: 0.5 Hz, 0.8 rad."""
-    rate = math.pi
-    t = rate * 1e-3 * np.arange(1, n + 1)
-    one = np.stack([np.sin(t), rate * np.cos(t), -rate * rate * np.sin(t)], axis=1)
-    return np.ascontiguousarray(0.8 * np.tile(one, guides)) if guides else np.zeros((n, 1))
-
-
-def compiled(folder: Path, name: str, text: str, *more: str) -> ctypes.CDLL:
-    """Shared library of a C or C++ text."""
-    source = folder / name
-    source.write_text(text)
-    target = source.with_suffix(".so")
-    compiler = "g++" if source.suffix == ".cpp" else "gcc"
-    flags = [f for f in FLAGS if not f.startswith("-fvis") and not f.startswith("-std")]
-    command = [compiler, *flags, "-march=native", "-shared", str(source), *more, "-o", str(target)]
-    subprocess.run(command, check=True, cwd=folder, timeout=300, capture_output=True)
-    return ctypes.CDLL(str(target))
-
-
-def ours(name: str, mechanism: Path | str, options: KernelOptions, timer: ctypes.CDLL) -> Row:
-    """The compiled kernel through its block function, as a loop calls it."""
-    module = build_kernel(mechanism, options).module
-    stepper = module.Kernel()
-    reads, writes = np.zeros(len(stepper.reads) + 1), np.zeros(len(stepper.writes))
-    stepper.bind(
-        [reads.ctypes.data + 8 * i for i in range(len(stepper.reads))],
-        [writes.ctypes.data + 8 * i for i in range(len(stepper.writes))],
-    )
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    capsule = stepper.capsule()
-    _, function, state = (ctypes.c_int64 * 3).from_address(pointer(capsule, b"rigloop.block"))
-    width = len(stepper.reads)
-
-    def steps(n: int, single: np.ndarray | None) -> float:
-        guide = swing(n, width // 3)
-        stepper.reset(*([0.0, 0.8 * math.pi, 0.0] * (width // 3)))
-        whole = ctypes.c_int64()
-        bad = timer.time_steps(
-            ctypes.c_void_p(function), ctypes.c_void_p(state), ctypes.c_void_p(reads.ctypes.data),
-            ctypes.c_void_p(guide.ctypes.data), width, ctypes.c_long(n),
-            ctypes.c_void_p(single.ctypes.data if single is not None else None),
-            ctypes.byref(whole),
-        )  # fmt: skip
-        if bad:
-            raise RuntimeError(f"{name}: step returned status {stepper.status}")
-        return whole.value * 1e-9
-
-    def singles(n: int) -> np.ndarray:
-        found = np.zeros(n, dtype=np.int64)
-        steps(n, found)
-        return found
-
-    work = module.model_info()["operations"]
-    return Row(name, lambda n: steps(n, None), singles, work["slots"], work["path_cycles"])
-
-
-def twin(name: str, mechanism: Path | str) -> Row:
-    """The NumPy target."""
-    stepper = load_reference(build_kernel(mechanism).path).Kernel()
-
-    def run(n: int) -> float:
-        n = max(1, n // 100)
-        guides = swing(n, 1)
-        stepper.reset(0.0, 0.8 * math.pi, 0.0)
-        begin = time.perf_counter()
-        for guide in guides:
-            stepper.step(*guide)
-        return (time.perf_counter() - begin) * 100
-
-    return Row(name, run)
-
-
-def eigen(name: str, mechanism: Path | str, folder: Path) -> Row:
-    """The same step in all coordinates, with the tangent assembled and factorised by Eigen's dense
-    LLT of dynamic size.
-    """
-    made: Program = program(mechanism, KernelOptions(presolve=False))
-    files = texts(made)
-    code = files["kernel.c"]
-    for routine in ("factorise", "solve", "solve_guides"):
-        pattern = rf"\n(?:static )?(void {routine}\([^)]*\))\n\{{.*?\n\}}\n"
-        code = re.sub(pattern, r"\n\1;\n", code, flags=re.DOTALL)
-    (folder / "kernel.h").write_text(files["kernel.h"])
-    (folder / "rest.c").write_text(code)
-    flags = ["-std=gnu11", "-O3", "-march=native", "-ffp-contract=fast", "-fPIC", "-w", "-c"]
-    subprocess.run(["gcc", *flags, "rest.c"], cwd=folder, check=True, timeout=120)
-    system = made.presolved.system
-    jac, constants = [], []
-    for (r, i), e in made.phi_q.items():
-        place = -1 if e.is_const else int(made.bind[e].split("[")[1][:-1])
-        jac.append(f"{{{r}, {i}, {place}}}")
-        constants.append(repr(e.value))
-    fill = {
-        "jac": ", ".join(jac),
-        "const": ", ".join(constants),
-        "weight": ", ".join(f"{{{i}, {j}}}" for i, j in made.weight_keys),
-        "par": ", ".join(repr(p.default) for p in system.parameters),
-        "q": ", ".join(repr(c.initial) for c in system.coordinates),
-    }
-    text = re.sub(r"@(\w+)@", lambda found: fill[found.group(1)], EIGEN)
-    library = compiled(folder, "dense.cpp", text, "-I/usr/include/eigen3", "-I.", "rest.o")
-    library.make.restype = ctypes.c_void_p
-    data = library.make()
-    library.run.restype = ctypes.c_long
-
-    def run(n: int) -> float:
-        guide, out = swing(n, 1), np.zeros((n, len(made.mechanism.outputs)))
-        begin = time.perf_counter()
-        done = library.run(
-            ctypes.c_void_p(data), ctypes.c_void_p(guide.ctypes.data),
-            ctypes.c_void_p(out.ctypes.data), ctypes.c_long(n),
-        )  # fmt: skip
-        if done != n:
-            raise RuntimeError(f"{name}: stopped after {done} steps")
-        return time.perf_counter() - begin
-
-    return Row(name, run)
-
-
-def mujoco_chain(n_bars: int) -> Row:
-    """N four-bar in MuJoCo with its soft loop constraints, semi-implicit Euler: no exact peer."""
-    import mujoco
-
-    parts = []
-    for k in range(n_bars + 1):
-        rod = '<geom type="capsule" fromto="0 0 0 0 0 1" size="0.02" mass="1" contype="0" conaffinity="0"/>'
-        across = rod.replace("0 0 0 0 0 1", "0 0 0 1 0 0")
-        hinge = '<joint type="hinge" axis="0 1 0"/>'
-        inner = f'<body name="c{k}" pos="0 0 1">{hinge}{across}</body>' if k < n_bars else ""
-        parts.append(f'<body name="l{k}" pos="{k} 0 0">{hinge}{rod}{inner}</body>')
-    loops = "".join(
-        f'<connect body1="c{k}" body2="l{k + 1}" anchor="1 0 0"/>' for k in range(n_bars)
-    )
-    model = mujoco.MjModel.from_xml_string(
-        f'<mujoco><option timestep="0.001"/><worldbody>{"".join(parts)}</worldbody>'
-        f"<equality>{loops}</equality></mujoco>"
-    )
-    data = mujoco.MjData(model)
-
-    def run(n: int) -> float:
-        mujoco.mj_resetData(model, data)
-        begin = time.perf_counter()
-        mujoco.mj_step(model, data, n)
-        return time.perf_counter() - begin
-
-    return Row(f"{n_bars} four-bar, MuJoCo (soft loops)", run)
-
-
-def rows(timer: ctypes.CDLL, folder: Path) -> list[Row]:
+def rows(timer: ctypes.CDLL, folder: Path, console: Console) -> list[Row]:
     """Everything that this machine can run."""
-    made = [
-        ours("steering, presolved", "steering_26", KernelOptions(), timer),
-        ours("steering, 26 coordinates", "steering_26", KernelOptions(presolve=False), timer),
-        ours("slider-crank", "slider_crank", KernelOptions(), timer),
-        twin("steering, NumPy target", "steering_26"),
-    ]
-    for n in (1, 10, 40):
-        path = folder / f"n_four_bar_{n}.toml"
-        path.write_text(n_four_bar(n))
-        made.append(ours(f"{n} four-bar", path, KernelOptions(), timer))
-    if Path("/usr/include/eigen3").is_dir():
-        made.append(eigen("steering, 26, Eigen dynamic LLT", "steering_26", folder))
-    else:
-        print("Eigen: not installed, skipped (Debian: apt install libeigen3-dev)")
+    made = [steering(timer), *guided_rows(timer, folder)]
+
+    def add(what: str, install: str, make: Callable[[], list[Row]]) -> None:
+        try:
+            made.extend(make())
+        except ImportError:
+            console.print(f"{what}: not installed, skipped ({install})", style="yellow")
+
+    add(
+        "Eigen",
+        eigen_llt.INSTALL,
+        lambda: [eigen_llt.row("steering_26, guided", "steering_26", swing, folder)],
+    )
+    made += [ours.chain(n, timer, folder) for n in CHAINS]
+    made.append(slider_crank(timer))
+    for name, peer, sizes in (
+        ("MuJoCo", mujoco_models, CHAINS),
+        ("Exudyn", exudyn_models, CHAINS),
+        ("pinocchio", pinocchio_models, (1, 10)),
+    ):
+        add(name, peer.INSTALL, lambda p=peer, s=sizes: [p.chain(n) for n in s])
+        add(name, peer.INSTALL, lambda p=peer: [p.slider_crank()])
+    order = {work: k for k, work in enumerate(dict.fromkeys(row.work for row in made))}
+    return sorted(made, key=lambda row: order[row.work])
+
+
+def measured(found: list[Row], timer: ctypes.CDLL, rounds: int, console: Console) -> list[dict]:
+    """Each row's figures, from interleaved rounds."""
+    times: list[list[float]] = [[] for _ in found]
+    speeds = []
+    for _ in range(rounds):
+        speeds.append(machine_ns(timer))
+        for row, mine in zip(found, times, strict=True):
+            mine.append(row.run(row.steps) / row.steps * 1e6)
+    latency, throughput = (statistics.median(s) for s in zip(*speeds, strict=True))
+    console.print(
+        f"multiply-add: {latency:.2f} ns dependent, {throughput:.3f} ns independent (medians)"
+    )
+    figures = []
+    for row, mine in zip(found, times, strict=True):
+        made = {
+            "work": row.work,
+            "who": row.who,
+            "us": statistics.median(mine),
+            "least_us": min(mine),
+            "us_per_ms": statistics.median(mine) * row.per_ms,
+            "bar_us": row.bar_us,
+        }
+        if row.error is not None:
+            made |= {"error": row.error(), "unit": row.unit}
+        if row.singles is not None:
+            single = row.singles(20_000)
+            made["tail"] = float(np.percentile(single, 99.9) / np.percentile(single, 50))
+            # path is counted in cycles of a machine whose multiply-add takes four
+            limit = max(row.slots * throughput, row.path_cycles / 4.0 * latency) * 1e-3
+            made |= {"slots": row.slots, "path_cycles": row.path_cycles, "limit_us": limit}
+        figures.append(made)
+    return figures
+
+
+def table(figures: list[dict]) -> Table:
+    shown = Table(title="one step of 1 ms (slider-crank 0.1 ms, pinocchio 1 ms)", pad_edge=False)
+    for name in ("work", "program"):
+        shown.add_column(name, no_wrap=True)
+    for name in "us least us/ms bar vs error tail slots path limit x".split():
+        shown.add_column(name, justify="right", no_wrap=True)
+    best = {}
+    for f in figures:
+        best.setdefault(f["work"], f["us_per_ms"])  # ours stands first
+
+    def number(value: float | None, form: str) -> str:
+        return "" if value is None else format(value, form)
+
+    before = None
+    for f in figures:
+        limit = f.get("limit_us")
+        error = f"{f['error']:.1e} {f['unit']}" if "error" in f else ""
+        bar = f["bar_us"]
+        style = "bold" if f["who"].startswith("rigloop") else None
+        shown.add_row(
+            f["work"] if f["work"] != before else "", f["who"],
+            f"{f['us']:.3g}", f"{f['least_us']:.3g}", f"{f['us_per_ms']:.3g}",
+            number(bar, ".3g"), f"{f['us_per_ms'] / best[f['work']]:.3g}", error,
+            number(f.get("tail"), ".2f"), number(f.get("slots"), "d"),
+            number(f.get("path_cycles"), "d"), number(limit, ".3f"),
+            number(f["us"] / limit if limit else None, ".2f"), style=style,
+        )  # fmt: skip
+        before = f["work"]
+    return shown
+
+
+def size_table(found: list[Size]) -> Table:
+    shown = Table(title="N four-bar of any size", pad_edge=False)
+    for name in "N;coordinates;us a step;ns a coordinate;slots;build s;text kB".split(";"):
+        shown.add_column(name, justify="right")
+    for s in found:
+        shown.add_row(
+            str(s.n), str(s.coordinates), f"{s.us:.3g}", f"{s.us * 1e3 / s.coordinates:.1f}",
+            str(s.slots), f"{s.build_s:.1f}", str(s.text_kb),
+        )  # fmt: skip
+    return shown
+
+
+def builds(console: Console) -> dict[str, float]:
+    """Seconds of a cold and of a warm build of the steering kernel, in processes of their own."""
+    found = {}
+    script = (
+        "import time; b = time.perf_counter(); from codegen.build import build_kernel;"
+        "build_kernel('steering_26'); print(time.perf_counter() - b)"
+    )
+    with tempfile.TemporaryDirectory() as cache:
+        for name in ("cold", "warm"):
+            done = subprocess.run(
+                [sys.executable, "-c", script], capture_output=True, text=True, check=True,
+                env=os.environ | {"XDG_CACHE_HOME": cache}, timeout=300,
+            )  # fmt: skip
+            found[name] = float(done.stdout)
+    console.print(
+        f"generate, compile and verify steering_26: cold {found['cold']:.2f} s (bar 6), "
+        f"warm {found['warm']:.3f} s (bar 0.1, with imports)"
+    )
+    return found
+
+
+def pinned(core: int | None, console: Console) -> None:
+    """One core, FIFO if we may; say how busy the machine is."""
+    cores = sorted(os.sched_getaffinity(0))
+    chosen = core if core is not None else cores[-1]
+    os.sched_setaffinity(0, {chosen})
     try:
-        made += [mujoco_chain(n) for n in (1, 10, 40)]
-    except ImportError:
-        print("MuJoCo: not installed, skipped (pip install mujoco)")
-    return made
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(10))
+        kind = "FIFO"
+    except OSError:
+        kind = "ordinary scheduling, FIFO is not allowed here"
+    load = ", ".join(f"{x:.1f}" for x in os.getloadavg())
+    console.print(
+        f"{platform.machine()}, {len(cores)} cores, load {load}; on core {chosen}, {kind}"
+    )
+    if os.getloadavg()[0] > 0.5 * len(cores):
+        console.print("the machine is busy: compare ratios and least values", style="yellow")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--steps", type=int, default=4000)
+    parser.add_argument("--quick", action="store_true", help="fewer rounds, N up to 100, no builds")
+    parser.add_argument("--json", type=Path, help="write all figures to a file")
+    parser.add_argument("--core", type=int, help="which one; default: the last")
     given = parser.parse_args()
+    console = Console(width=None if sys.stdout.isatty() else 150)
+    made: dict = {"builds": {} if given.quick else builds(console)}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         timer = compiled(folder, "timer.c", TIMER)
-        measured = rows(timer, folder)
-        found: dict[str, list[float]] = {row.name: [] for row in measured}
-        speeds = []
-        for _ in range(given.rounds):
-            dependent, independent = ctypes.c_double(), ctypes.c_double()
-            timer.machine(ctypes.byref(dependent), ctypes.byref(independent))
-            speeds.append((dependent.value, independent.value))
-            for row in measured:
-                found[row.name].append(row.run(given.steps) / given.steps * 1e6)
-        latency, throughput = (statistics.median(s) for s in zip(*speeds, strict=True))
-        print(f"multiply-add: {latency:.2f} ns dependent, {throughput:.3f} ns independent")
-        print(
-            f"{'':34} {'us':>9} {'least':>9} {'p99.9/p50':>9} {'slots':>6} {'path':>5} {'limit':>6} {'times':>6}"
-        )
-        for row in measured:
-            median, least = statistics.median(found[row.name]), min(found[row.name])
-            line = f"{row.name:34} {median:9.3f} {least:9.3f}"
-            if row.singles is not None:
-                single = row.singles(20 * given.steps)
-                ratio = np.percentile(single, 99.9) / np.percentile(single, 50)
-                # path is in cycles of a machine whose multiply-add takes four
-                limit = max(row.slots * throughput, row.path / 4.0 * latency) * 1e-3
-                line += (
-                    f" {ratio:9.2f} {row.slots:6} {row.path:5} {limit:6.3f} {median / limit:6.2f}"
-                )
-            print(line, flush=True)
+        found = rows(timer, folder, console)
+        sizes = (10, 40, 100) if given.quick else (10, 40, 100, 200, 500, 1000)
+        stepped = measured_sizes(sizes, timer, folder)
+        pinned(given.core, console)
+        figures = measured(found, timer, 3 if given.quick else given.rounds, console)
+        console.print(table(figures))
+        grown = stepped(3 if given.quick else given.rounds)
+        console.print(size_table(grown))
+        slope = exponent(grown)
+        console.print(f"cost exponent from N = {sizes[0]} to {sizes[-1]}: {slope:.3f} (bar 1.0 +- 0.1)")
+    made |= {"rows": figures, "sizes": [vars(s) for s in grown], "exponent": slope}
+    face = {f["who"]: f["least_us"] for f in figures if f["work"] == "steering_26, guided"}
+    if "the same C alone" in face:
+        ratio = face["rigloop"] / face["the same C alone"]
+        console.print(f"Cython kernel over the same C compiled alone: {ratio:.3f} (bar 1.03, least)")
+        made["face"] = ratio
+    if given.json:
+        given.json.write_text(json.dumps(made, indent=1) + "\n")
+    assert not math.isnan(slope)
 
 
 if __name__ == "__main__":

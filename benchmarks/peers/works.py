@@ -1,0 +1,113 @@
+"""The pieces of work that every program is measured on, done by our kernels."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from pathlib import Path
+
+import numpy as np
+
+from codegen.build import load_reference
+from codegen.options import KernelOptions
+from peers import ours
+from peers.exact import REFERENCES, at_reference, largest_gap, reference
+from peers.row import Row
+
+
+def swing(n: int) -> np.ndarray:
+    """Guide position, rate, acceleration over n steps of 1 ms: 0.5 Hz, 0.8 rad."""
+    rate = math.pi
+    t = rate * 1e-3 * np.arange(1, n + 1)
+    one = np.stack([np.sin(t), rate * np.cos(t), -rate * rate * np.sin(t)], axis=1)
+    return np.ascontiguousarray(0.8 * one)
+
+
+swing_start = [0.0, 0.8 * math.pi, 0.0]
+
+
+def steering(timer: ctypes.CDLL) -> Row:
+    """Spatial steering, driven by a torque at the wheel."""
+    stepper = ours.Stepper("steering_rack", KernelOptions(), timer)
+    exact = reference("steering_torque_driven")
+
+    def torque(n: int) -> np.ndarray:
+        return 6.0 * np.sin(math.pi * 1e-3 * np.arange(1, n + 1))[:, None]
+
+    def error() -> float:
+        kept = stepper.steps(torque(5000), [], keep=True)[1]
+        assert kept is not None
+        found = kept[:, stepper.ports.index("wheel/angle_rad")]
+        return largest_gap(at_reference(found, exact["t"], 1e-3), exact["theta"][1:])
+
+    return ours.row("steering, torque-driven", stepper, torque, [], error=error, bar_us=2.0)
+
+
+def guided_rows(timer: ctypes.CDLL, folder: Path) -> list[Row]:
+    """Steering in 26 coordinates, guided at the wheel; error of the guide's torque over its peak."""
+    made = []
+    work = "steering_26, guided"
+    for presolve, who, bar in ((False, "rigloop, 26 coordinates", 1.2), (True, "rigloop", 0.8)):
+        stepper = ours.Stepper("steering_26", KernelOptions(presolve=presolve), timer)
+        made.append(
+            ours.row(
+                work, stepper, swing, swing_start, who=who, bar_us=bar, unit="of peak",
+                error=lambda s=stepper: _torque_error(s),
+            )  # fmt: skip
+        )
+    made.append(ours.alone(work, stepper, swing, swing_start, folder))
+    made.append(ours.twin(work, stepper, swing, swing_start))
+    return made
+
+
+def _torque_error(stepper: ours.Stepper) -> float:
+    """Against inverse dynamics by dense linear algebra, at every tenth step of 2 s; the tyres'
+    states are the kernel's own.
+    """
+    module = load_reference(stepper.path)
+    guides = swing(2000)
+    stepper.kernel.reset(*swing_start)
+    par = np.array([value for _, value in module.PARAMETERS])
+    wanted, found = [], []
+    for k, guide in enumerate(guides):
+        before = (np.array(stepper.kernel.q), np.array(stepper.kernel.qd))
+        internal = np.array(stepper.kernel.internal)
+        if stepper.kernel.step(*guide) != 0:
+            raise RuntimeError("the kernel stopped")
+        if k % 10 == 9:
+            held = module.hold(*before, internal, par, np.array(module.SIGNALS_0))[1]
+            wanted.append(_inverse_dynamics(module, np.array(stepper.kernel.q), guide, held, par))
+            found.append(stepper.kernel.reaction[0])
+    gap = np.abs(np.array(found) - np.array(wanted))
+    return float(np.max(gap) / np.max(np.abs(wanted)))
+
+
+def _inverse_dynamics(module, q, guide, held, par) -> float:
+    for _ in range(8):
+        q = q - np.linalg.lstsq(module.phi_q(q), module.phi(q, guide))[0]
+    jac = module.phi_q(q)
+    qd = -np.linalg.lstsq(jac, module.phi_t(guide))[0]
+    applied = module.force(q, qd, held, par, np.array(module.SIGNALS_0))
+    rows = len(jac)
+    block = np.block([[module.mass(par), jac.T], [jac, np.zeros((rows, rows))]])
+    right = np.concatenate([applied, -module.gamma(q, qd, guide)])
+    lam = np.linalg.solve(block, right)[len(q) :]
+    return -lam[module.GUIDES[0][0]]
+
+
+def slider_crank(timer: ctypes.CDLL) -> Row:
+    """Free slider-crank, 0.1 ms: at 1 ms the phase error of a second-order method is 5e-2 rad."""
+    stepper = ours.Stepper(REFERENCES / "crank_free.toml", KernelOptions(step_s=1e-4), timer)
+    exact = reference("slider_crank_free")
+    still = np.zeros(3 * len(stepper.info["guides"]))
+
+    def error() -> float:
+        kept = stepper.steps(np.tile(still, (50000, 1)), list(still), keep=True)[1]
+        assert kept is not None
+        found = kept[:, stepper.ports.index("crank/angle_rad")]
+        return largest_gap(at_reference(found, exact["t"], 1e-4), exact["theta"][1:])
+
+    return ours.row(
+        "slider-crank", stepper, lambda n: np.tile(still, (n, 1)), list(still), error=error,
+        per_ms=10.0, bar_us=1.5,
+    )  # fmt: skip
