@@ -26,14 +26,14 @@ def penalties(system: System, options: KernelOptions) -> tuple[list[float], floa
     if options.alpha is not None:
         return [1.0] * n_phi, options.alpha
     _, _, beta, _ = options.newmark
-    unit = options.row_kappa / (beta * options.inner_step_s**2)
-    if options.formulation != "ali3p":
-        unit = options.row_kappa
+    unit = options.row_kappa
+    if options.formulation == "ali3p":
+        unit /= beta * options.inner_step_s**2
     jac, mass = built_pose(system)
     diagonal = np.diag(mass)
     if options.formulation == "independent":
         # no penalty but in the metric of the assembly
-        return [1.0] * n_phi, kappa * float(diagonal.max())
+        return [1.0] * n_phi, options.row_kappa * float(diagonal.max())
     if n_phi == 0 or not diagonal.any():
         return [1.0] * n_phi, unit
     together = _inertia_together(jac, mass)

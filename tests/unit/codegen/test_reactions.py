@@ -307,11 +307,6 @@ def test_forces_of_a_guided_slider_crank_are_the_closed_form():
         )
 
 
-NOT_YET = pytest.mark.xfail(
-    strict=True, reason="kernels do not bind row multipliers yet", raises=Exception
-)
-
-
 def largest_errors(stepper, h, watch, guide):
     found = {}
     for port, (name, column, seconds) in watch.items():
@@ -328,7 +323,6 @@ def largest_errors(stepper, h, watch, guide):
     return found
 
 
-@NOT_YET
 @pytest.mark.parametrize("made", ["kernel", "twin"])
 @pytest.mark.parametrize(("mechanism", "step_s", "watch"), [
     (pendulum, 4e-3, {"tension_n": ("pendulum", "tension", 2.0)}),
@@ -346,7 +340,6 @@ def test_reactions_in_a_run_are_of_second_order(
         assert 1.8 < math.log2(coarse[port] / fine[port]) < 2.7, (coarse, fine)
 
 
-@NOT_YET
 def test_reactions_of_a_guided_run_are_exact(kernel, tmp_path):
     # every motion is given: what is left is 1/kappa of the reaction (17 Nm, 60 N), not h^2
     path = slider_crank("crank_hinge", omega=guided(0.0)[1], is_guided=True).save(tmp_path)
