@@ -75,7 +75,7 @@ def motion_of_run(run: Path, mechanism: Mechanism, tell: Progress) -> Motion:
     record = read_record(run / manifest.tasks[task].record)
     if not len(record):
         raise ManifestError(f"{run}: the record of {task} has no cycle")
-    module = build_kernel(block.mechanism, kernel_options(block, step_us * 1e-6)).module
+    module = build_kernel(block.mechanism, kernel_options(loaded.rig, name)).module
     kernel = module.Kernel(name)
     kernel.parameters = block.parameters
     inputs = {port: np.asarray(record[block.reads[port]]) for port in module.READ_PORTS}
