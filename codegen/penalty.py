@@ -24,7 +24,9 @@ def penalties(system: System, options: KernelOptions) -> tuple[list[float], floa
     if options.alpha is not None:
         return [1.0] * n_phi, options.alpha
     _, _, beta, _ = options.newmark
-    kappa = options.kappa if options.kappa is not None else 1e6
+    # multipliers make up for a soft penalty; without them it is what decides
+    default = 1e8 if options.formulation == "penalty" else 1e6
+    kappa = options.kappa if options.kappa is not None else default
     unit = kappa / (beta * options.step_s**2) if options.formulation == "ali3p" else kappa
     jac, mass = built_pose(system)
     diagonal = np.diag(mass)
