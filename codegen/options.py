@@ -42,13 +42,14 @@ class KernelOptions:
     newmark_beta, newmark_gamma : float
         Of "newmark".
     kappa : float, optional
-        Dimensionless penalty alpha beta h^2 / effective mass, one alpha a row (beta = 1/4 where the
-        integrator has none). Default 1e6; 1e3 with float32.
+        Dimensionless penalty, one alpha a row: alpha beta h^2 / effective mass for "ali3p", alpha /
+        effective mass for the others. Default 1e6, for "penalty" 1e8; 1e3 with float32.
     alpha : float, optional
         One penalty for all rows instead of `kappa`; force per (scaled) constraint.
     xi, omega_rad_s : float, optional
         Stabilisation of "index1", "penalty" and "hamiltonian": rows obey phi_ddot + 2 xi omega
-        phi_dot + omega^2 phi = 0. Default 1/sqrt(2) and sqrt(2)/step_s.
+        phi_dot + omega^2 phi = 0. Default 1 and 20 rad/s; of "hamiltonian" 1000 and 0.1 rad/s, with
+        "semi_implicit_euler" 1/2 and 1/step_s.
     iterations : int
         Newton or fixed-point iterations: the fixed number, or the cap when `tolerance` is given.
     tolerance : float, optional
@@ -193,8 +194,12 @@ class KernelOptions:
 
     @property
     def row_kappa(self) -> float:
-        """`kappa` or its default: what is left of single precision allows less."""
-        default = 1e6 if self.precision == "float64" else 1e3
+        """`kappa` or its default: what is left of single precision allows less; without
+        multipliers, which make up for a soft penalty, it takes more.
+        """
+        default = 1e8 if self.formulation == "penalty" else 1e6
+        if self.precision == "float32":
+            default = 1e3
         return default if self.kappa is None else self.kappa
 
     @property

@@ -35,7 +35,7 @@ from codegen.options import KernelOptions
 from codegen.program import Program, Routine, Sweep
 from codegen.system import System
 
-RATIO = 10.0
+RATIO = 2.0  # the truncation error grows with powers of it
 PIVOT_LIMIT = 1e10  # 1e-5 from a dead centre; rows have gradients of order one
 CLOSINGS = 2  # newton corrections of positions within the trapezoidal rule, which iterates already
 
