@@ -63,10 +63,13 @@ def rows(timer: ctypes.CDLL, folder: Path, console: Console) -> list[Row]:
     for name, peer, sizes in (
         ("MuJoCo", mujoco_models, CHAINS),
         ("Exudyn", exudyn_models, CHAINS),
-        ("pinocchio", pinocchio_models, (1, 10)),
+        ("pinocchio", pinocchio_models, ()),
     ):
-        add(name, peer.INSTALL, lambda p=peer, s=sizes: [p.chain(n) for n in s])
-        add(name, peer.INSTALL, lambda p=peer: [p.slider_crank()])
+        add(
+            name,
+            peer.INSTALL,
+            lambda p=peer, s=sizes: [*(p.chain(n) for n in s), p.slider_crank()],
+        )
     order = {work: k for k, work in enumerate(dict.fromkeys(row.work for row in made))}
     return sorted(made, key=lambda row: order[row.work])
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from codegen.dag import Expr, Graph
 from codegen.elimination_cost import entry
-from codegen.ordering import order_pattern, quick_columns
+from codegen.ordering import bordered, order_pattern, quick_columns
 
-__all__ = ["Entries", "Factor", "factorise", "order_pattern", "substitute"]
+__all__ = ["Entries", "Factor", "bordered", "factorise", "order_pattern", "substitute"]
 
 Entries = dict[tuple[int, int], Expr]
 
@@ -85,7 +85,8 @@ def substitute(
 ) -> tuple[list[Expr], list[Expr]]:
     """Forward (y) and back substitution (x), with the factor's entries as given expressions.
 
-    With `cut`, earlier results are variables (`y i`, `x i`).
+    With `cut`, earlier results are variables (`y i`, `x i`). `rhs` may have zeros for indices that
+    are not in the order.
     """
     rank = {index: position for position, index in enumerate(factor.order)}
     by_row: dict[int, list[int]] = {k: [] for k in factor.order}
@@ -107,4 +108,5 @@ def substitute(
             [(1.0, seen[k] * inverse[k])] + [(-1.0, lower[i, k] * found[i]) for i in later]
         )
         found[k] = graph.var(f"x {k}") if cut else x[k]
-    return [y[i] for i in range(len(rhs))], [x[i] for i in range(len(rhs))]
+    zero = graph.zero
+    return [y.get(i, zero) for i in range(len(rhs))], [x.get(i, zero) for i in range(len(rhs))]

@@ -59,14 +59,15 @@ def entry(e: Expr) -> Entry:
 
 
 def work(
-    matrix: Mapping[tuple[int, int], Entry], order: Sequence[int], quick: Collection[int]
+    matrix: Mapping[tuple[int, int], Entry],
+    order: Sequence[int],
+    quick: Collection[int] = (),
+    silent: Collection[int] = (),
 ) -> Work:
     """Cost of eliminating in this order; columns in `quick` square their first entry before it is
-    divided.
+    divided, indices in `silent` have zero on the right-hand side.
     """
-    rank = [0] * len(order)
-    for position, index in enumerate(order):
-        rank[index] = position
+    rank = {index: position for position, index in enumerate(order)}
     # by rank: the entry's terms, whether it has a constant
     terms: dict[tuple[int, int], list[Term]] = {}
     constant: set[tuple[int, int]] = set()
@@ -116,8 +117,9 @@ def work(
                 else:
                     terms[key].append((late if u is None else max(u, late), True))
     last = max((x for x in inverse if x is not None), default=0.0)
-    solve_slots, solve_path = _solve(columns, [0.0] * len(order), is_ready=True)
-    _, factor_path = _solve(columns, [x or 0.0 for x in inverse], is_ready=False)
+    quiet = {rank[k] for k in silent}
+    solve_slots, solve_path = _solve(columns, [0.0] * len(order), quiet, is_ready=True)
+    _, factor_path = _solve(columns, [x or 0.0 for x in inverse], quiet, is_ready=False)
     return Work(slots, solve_slots, max(last, factor_path), solve_path)
 
 
@@ -127,24 +129,31 @@ def _entry(terms: list[Term], has_constant: bool) -> tuple[float | None, int]:
     return joined([*terms, (0.0, False)] if has_constant else terms)[1:]
 
 
-def _solve(columns, inverse: list[float], *, is_ready: bool) -> tuple[int, float]:
+def _solve(
+    columns, inverse: list[float], quiet: Collection[int], *, is_ready: bool
+) -> tuple[int, float]:
     """Slots and path of both substitutions, with a factor that is there or just being made."""
     n = len(columns)
     slots = 0
-    waiting: list[list[Term]] = [[(0.0, False)] for _ in range(n)]
-    y = [0.0] * n
+    waiting: list[list[Term]] = [[] if k in quiet else [(0.0, False)] for k in range(n)]
+    y: list[float | None] = [None] * n  # None for zero
     for k in range(n):
-        _, y[k], spent = joined(waiting[k])
+        if not waiting[k]:
+            continue
+        _, done, spent = joined(waiting[k])
+        y[k] = done
         slots += spent
         for i, ready in columns[k]:
-            at = y[k] if is_ready or ready is None else max(y[k], ready)
+            at = done if is_ready or ready is None else max(done, ready)
             waiting[i].append((at, True))
     x = [0.0] * n
     for k in range(n - 1, -1, -1):
-        terms = [(max(y[k], inverse[k]), True)]
+        mine = y[k]
+        terms = [] if mine is None else [(max(mine, inverse[k]), True)]
         for i, ready in columns[k]:
             at = x[i] if is_ready or ready is None else max(x[i], ready)
             terms.append((at, True))
-        _, x[k], spent = joined(terms)
-        slots += spent
+        if terms:
+            _, x[k], spent = joined(terms)
+            slots += spent
     return slots, max(x, default=0.0)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import heapq
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from codegen.dag import Expr
 from codegen.elimination_cost import Entry, entry, work
@@ -51,7 +52,7 @@ def order_pattern(
     free = n - len(last)
     if free < 2:
         return order
-    for _ in range(MOVES // (1 + len(pattern))):
+    for _ in range(min(400, MOVES // (1 + len(pattern)))):
         origin = choice.randrange(free)
         near = origin + choice.choice((-3, -2, -1, 1, 2, 3))
         place = choice.randrange(free) if choice.random() < 0.5 else min(max(near, 0), free - 1)
@@ -61,6 +62,117 @@ def order_pattern(
         if now <= price:
             price, order = now, moved
     return order
+
+
+@dataclass(frozen=True)
+class Bordered:
+    """[[weight + phi_q^T phi_q of the other rows, phi_q^T], [phi_q, -1]] of the rows kept in it:
+    the same solution as weight + phi_q^T phi_q of all rows.
+
+    A row of its own is worth it where a coordinate that carries mass can be eliminated before the
+    row ties it to all others. A row's index is the number of coordinates and its own.
+
+    Attributes
+    ----------
+    kept : list of int
+        Rows, in ascending order.
+    order : list of int
+        Of coordinates and kept rows.
+    """
+
+    kept: list[int]
+    order: list[int]
+
+
+def bordered(
+    n: int,
+    weights: Collection[tuple[int, int]],
+    rows: Sequence[Mapping[int, Expr]],
+    massive: Collection[int],
+    start: Sequence[int],
+    last: Sequence[int],
+) -> Bordered:
+    """Rows to keep and an order, by moves that lower the price, from `start` without any.
+
+    A coordinate that carries no mass of its own comes after all its rows, so that its pivot is
+    never zero; so the matrix is quasi-definite, and every order that is left is safe (Vanderbei
+    1995).
+    """
+    weight = Entry(((0.0, False),), False)
+    constant = [{i: e.is_const for i, e in row.items()} for row in rows]
+    bound = [[n + r for r, row in enumerate(rows) if i in row] for i in range(n)]
+    made: dict[frozenset[int], dict[tuple[int, int], Entry]] = {}
+
+    def matrix(kept: frozenset[int]) -> dict[tuple[int, int], Entry]:
+        if kept not in made:
+            made[kept] = _bordered_pattern(n, weights, constant, kept, weight)
+        return made[kept]
+
+    def is_safe(order: Sequence[int], kept: frozenset[int]) -> bool:
+        rank = {k: position for position, k in enumerate(order)}
+        return all(
+            i in massive or all(rank[r] < rank[i] for r in bound[i] if r - n in kept)
+            for i in range(n)
+        )
+
+    choice = random.Random(2)
+    kept: frozenset[int] = frozenset()
+    order = list(start)
+    price = work(matrix(kept), order).price
+    candidates = [r for r, row in enumerate(rows) if any(i in massive for i in row)]
+    tries = min(600, 3 * MOVES // (1 + len(matrix(kept)))) if candidates else 0
+    for _ in range(tries):
+        free = len(order) - len(last)
+        moved, now_kept = list(order), kept
+        if choice.random() < 0.4:
+            r = choice.choice(candidates)
+            if r in kept:
+                now_kept = kept - {r}
+                moved.remove(n + r)
+            else:
+                # some of its coordinates that carry mass, and the row right after them
+                now_kept = kept | {r}
+                movable = [i for i in rows[r] if i in massive and i not in last]
+                first = [i for i in movable if choice.random() < 0.6] or movable[:1]
+                place = min((moved.index(i) for i in first), default=free)
+                moved = [i for i in moved if i not in first]
+                moved[place:place] = [*first, n + r]
+        else:
+            origin = choice.randrange(free)
+            near = origin + choice.choice((-3, -2, -1, 1, 2, 3))
+            place = choice.randrange(free) if choice.random() < 0.3 else min(max(near, 0), free - 1)
+            moved.insert(place, moved.pop(origin))
+        if now_kept and not is_safe(moved, now_kept):
+            continue
+        now = work(matrix(now_kept), moved, (), [n + r for r in now_kept]).price
+        if now <= price:
+            price, order, kept = now, moved, now_kept
+    return Bordered(sorted(kept), order)
+
+
+def _bordered_pattern(n, weights, constant, kept, weight) -> dict[tuple[int, int], Entry]:
+    terms: dict[tuple[int, int], list] = {(i, i): [] for i in range(n)}
+    fixed: set[tuple[int, int]] = set()
+    for key in weights:
+        terms.setdefault(key, []).extend(weight.terms)
+    for r, row in enumerate(constant):
+        if r in kept:
+            terms[n + r, n + r] = []
+            fixed.add((n + r, n + r))
+            for i, is_fixed in row.items():
+                terms[i, n + r] = [] if is_fixed else [(0.0, False)]
+                if is_fixed:
+                    fixed.add((i, n + r))
+            continue
+        inside = sorted(row)
+        for a, i in enumerate(inside):
+            for j in inside[a:]:
+                if row[i] and row[j]:
+                    terms.setdefault((i, j), [])
+                    fixed.add((i, j))
+                else:
+                    terms.setdefault((i, j), []).append((0.0, True))
+    return {key: Entry(tuple(given), key in fixed) for key, given in terms.items()}
 
 
 def quick_columns(matrix: Mapping[tuple[int, int], Entry], order: Sequence[int]) -> set[int]:

@@ -27,6 +27,29 @@ def built_pose(system: System) -> tuple[np.ndarray, np.ndarray]:
     return jac, mass
 
 
+def massive(system: System) -> set[int]:
+    """Coordinates that carry mass of their own: pivots of the mass matrix, with the parameters of
+    the file, are not zero.
+    """
+    at = {p.var.name: p.default for p in system.parameters}
+    rest: dict[int, dict[int, float]] = {}
+    for (i, j), entry in system.mass.items():
+        rest.setdefault(i, {})[j] = rest.setdefault(j, {})[i] = evaluate(entry, at)
+    diagonal = {i: row.get(i, 0.0) for i, row in rest.items()}
+    found = set()
+    for k in sorted(rest):
+        row = rest.pop(k)
+        pivot = row.pop(k, 0.0)
+        if pivot <= 1e-6 * diagonal[k]:
+            continue  # a later one takes over what it would add
+        found.add(k)
+        left = {i: entry for i, entry in row.items() if i in rest}
+        for i, entry in left.items():
+            for j, other in left.items():
+                rest[i][j] = rest[i].get(j, 0.0) - entry * other / pivot
+    return found
+
+
 def require_mass(system: System) -> None:
     """Note a mistake if some motion that the constraints allow meets no mass."""
     jac, mass = built_pose(system)
