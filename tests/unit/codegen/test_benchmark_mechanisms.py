@@ -525,7 +525,9 @@ def test_spatial_arm_of_general_bodies(twin, tmp_path):
     found = assemble(made.build())
     assert (found.dof, found.redundant) == (4, ())
     times = np.array([0.2, 0.5])
-    q, qd = motion(arm_inertial, np.zeros(4), np.array([1.0, -2.0, 0.5, 3.0]), times, arm_energy)
+    q, qd = motion(
+        arm_inertial, np.zeros(4), np.array([1.0, -2.0, 0.5, 3.0]), times, arm_energy, rtol=1e-8
+    )
     modules = [twin(made.save(tmp_path), step_s=h) for h in (2e-3, 1e-3)]
     names = [f"a{k}" for k in range(4)]
     (error, rate_error), drift = compared(modules, names, times, list(zip(q, qd, strict=True)))
@@ -559,8 +561,8 @@ def test_chains_of_rods(twin, tmp_path, count):
         place = joints(q)
         return 0.981 * np.sum(place[1, 1:] + place[1, :-1]) / 2
 
-    times = np.array([0.1, 0.2, 0.3])
-    q, qd = motion(inertial, np.zeros(count), np.zeros(count), times, energy)
+    times = np.array([0.1, 0.2])
+    q, qd = motion(inertial, np.zeros(count), np.zeros(count), times, energy, rtol=1e-8)
     names = [f"P{count - 1}_x", f"P{count - 1}_y"]
     places = [
         (joints(a)[:, -1], rates(lambda z: joints(z)[:, -1], a, b))
