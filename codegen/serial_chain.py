@@ -28,6 +28,7 @@ from typing import Literal
 
 import numpy as np
 
+from codegen.body import tidy as rounded
 from codegen.serial_chain_basis import (
     COS,
     ONE,
@@ -162,7 +163,7 @@ def dynamics(joints: Iterable[Joint], gravity_m_s2: Sequence[float]) -> Dynamics
     least = rows[kept]
     size = np.linalg.norm(rows, axis=1, keepdims=True)
     share = np.linalg.lstsq((least / size[kept]).T, (rows / size).T, rcond=None)[0].T
-    share = np.where(np.abs(share) < SMALL, 0.0, share) * size / size[kept].T
+    share = rounded(np.where(np.abs(share) < SMALL, 0.0, share) * size / size[kept].T)
     share[kept] = np.eye(len(kept))
     torques = tuple(_torque(k, len(chain), number) for k in range(len(chain)))
     return Dynamics(chain, least, share, torques)
