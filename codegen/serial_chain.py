@@ -28,6 +28,7 @@ from typing import Literal
 
 import numpy as np
 
+from codegen.body import tidy as rounded
 from codegen.serial_chain_basis import (
     COS,
     ONE,
@@ -49,6 +50,10 @@ PARAMETERS = ("xx", "yy", "zz", "xy", "xz", "yz", "x", "y", "z", "m")
 _PLACES = {(0, 0): 0, (1, 1): 1, (2, 2): 2, (0, 1): 3, (0, 2): 4, (1, 2): 5, (0, 3): 6, (1, 3): 7,
            (2, 3): 8, (3, 3): 9}  # fmt: skip
 DEPENDENT = 1e-9
+
+
+Entry = tuple[int, int] | None  # of the inertia matrix, upper triangle; None: the potential
+Rows = dict[Key, np.ndarray]  # product of the basis -> coefficients over p
 
 
 @dataclass(frozen=True)
@@ -144,20 +149,21 @@ def dynamics(joints: Iterable[Joint], gravity_m_s2: Sequence[float]) -> Dynamics
         raise ValueError("a chain needs one joint or more, and finite numbers")
     inertia, potential = _inertia(chain), _potential(chain, gravity_m_s2)
     # rows of C: products of the basis in order, and for each the entries of the inertia matrix
+    groups: list[dict[Entry, Rows]] = [inertia, {None: potential}]
     table: list[np.ndarray] = []
-    number: dict[tuple[tuple[int, int] | None, Key], int] = {}
-    for entries in (inertia, {None: potential}):
-        for key in sorted({key for sums in entries.values() for key in sums}):
-            for entry in sorted(entries, key=str):
-                if key in entries[entry]:  # type: ignore[index]
+    number: dict[tuple[Entry, Key], int] = {}
+    for group in groups:
+        for key in sorted({key for sums in group.values() for key in sums}):
+            for entry in sorted(group, key=str):
+                if key in group[entry]:
                     number[entry, key] = len(table)
-                    table.append(entries[entry][key])  # type: ignore[index]
+                    table.append(group[entry][key])
     rows = np.array(table) if table else np.zeros((0, 10 * len(chain)))
     kept = _independent(rows)
     least = rows[kept]
     size = np.linalg.norm(rows, axis=1, keepdims=True)
     share = np.linalg.lstsq((least / size[kept]).T, (rows / size).T, rcond=None)[0].T
-    share = np.where(np.abs(share) < SMALL, 0.0, share) * size / size[kept].T
+    share = rounded(np.where(np.abs(share) < SMALL, 0.0, share) * size / size[kept].T)
     share[kept] = np.eye(len(kept))
     torques = tuple(_torque(k, len(chain), number) for k in range(len(chain)))
     return Dynamics(chain, least, share, torques)
@@ -216,11 +222,11 @@ _TURN = np.array([[0, -1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]])
 _MOVE = np.array([[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 0]])
 
 
-def _inertia(chain: tuple[Joint, ...]) -> dict[tuple[int, int], dict[Key, np.ndarray]]:
+def _inertia(chain: tuple[Joint, ...]) -> dict[Entry, Rows]:
     """Inertia matrix, upper triangle: products of the basis -> rows over p."""
     n = len(chain)
     rate = [constant(_TURN if joint.kind == "hinge" else _MOVE, n) for joint in chain]
-    found: dict[tuple[int, int], dict[Key, np.ndarray]] = {}
+    found: dict[Entry, Rows] = {}
     for k in range(n):
         # seen from the frame before joint k, whose own motion cancels; `moved[i]` is the transform
         # up to some link with joint i differentiated
@@ -237,9 +243,7 @@ def _inertia(chain: tuple[Joint, ...]) -> dict[tuple[int, int], dict[Key, np.nda
     return {entry: _cleaned(sums) for entry, sums in found.items()}
 
 
-def _add_energy(
-    into: dict[Key, np.ndarray], left: Matrix, right: Matrix, body: int, n: int
-) -> None:
+def _add_energy(into: Rows, left: Matrix, right: Matrix, body: int, n: int) -> None:
     """trace(left J right^T), J the body's pseudo-inertia."""
     for a in range(4):
         for b in range(4):
@@ -248,9 +252,9 @@ def _add_energy(
                 into.setdefault(key, np.zeros(10 * n))[place] += coef
 
 
-def _potential(chain: tuple[Joint, ...], gravity: Sequence[float]) -> dict[Key, np.ndarray]:
+def _potential(chain: tuple[Joint, ...], gravity: Sequence[float]) -> Rows:
     n = len(chain)
-    found: dict[Key, np.ndarray] = {}
+    found: Rows = {}
     place = constant(np.eye(4), n)
     for body, joint in enumerate(chain):
         place = product(place, _moved(joint, body, n))
@@ -263,7 +267,7 @@ def _potential(chain: tuple[Joint, ...], gravity: Sequence[float]) -> dict[Key, 
     return {key: row for key, row in _cleaned(found).items() if any(key)}
 
 
-def _cleaned(sums: dict[Key, np.ndarray]) -> dict[Key, np.ndarray]:
+def _cleaned(sums: Rows) -> Rows:
     size = max((float(np.max(np.abs(row))) for row in sums.values()), default=1.0)
     tidied = {key: np.where(np.abs(row) < SMALL * size, 0.0, row) for key, row in sums.items()}
     return {key: row for key, row in tidied.items() if row.any()}
@@ -287,7 +291,7 @@ def _independent(rows: np.ndarray) -> list[int]:
     return kept
 
 
-def _torque(k: int, n: int, number: dict) -> tuple[Term, ...]:
+def _torque(k: int, n: int, number: dict[tuple[Entry, Key], int]) -> tuple[Term, ...]:
     """Lagrange's equation of joint k, coefficient by coefficient."""
     terms: list[Term] = []
 

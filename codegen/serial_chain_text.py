@@ -6,6 +6,7 @@ plain NumPy and as C99 without dependencies but libm's sine and cosine.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -136,15 +137,15 @@ def _literal(matrix: np.ndarray) -> str:
 def _lines(
     values: list[Expr], out: str, syntax: Syntax, equations: _Equations
 ) -> tuple[list[str], Cost]:
-    bind = {var: var.name for var in equations.variables}
+    bind = {var: re.sub(r"_(\d+)$", r"[\1]", var.name) for var in equations.variables}
     assigns = [Assign(f"{out}[{n}]", e) for n, e in enumerate(values)]
     return Emitter(syntax, bind).run(assigns)
 
 
 def _equations(made: Dynamics) -> _Equations:
     graph, n = Graph(), len(made.joints)
-    mu = [graph.var(f"mu[{j}]") for j in range(len(made.C))]
-    q, qd, qdd = ([graph.var(f"{name}[{i}]") for i in range(n)] for name in ("q", "qd", "qdd"))
+    mu = [graph.var(f"mu_{j}") for j in range(len(made.C))]
+    q, qd, qdd = ([graph.var(f"{name}_{i}") for i in range(n)] for name in ("q", "qd", "qdd"))
     factor = [dict(_factors(graph, q[i])) for i in range(n)]
     # coefficients that differ by a factor are one
     constants: list[Expr] = []
@@ -159,7 +160,7 @@ def _equations(made: Dynamics) -> _Equations:
             constants.append(
                 graph.total((float(v), mu[j]) for j, v in enumerate(share / size) if v)
             )
-        return size, graph.var(f"k[{place}]")
+        return size, graph.var(f"k_{place}")
 
     torques = []
     for terms in made.torques:
@@ -181,7 +182,7 @@ def _equations(made: Dynamics) -> _Equations:
         torques.append(graph.total(parts))
     n_k = len(constants)
     return _Equations(
-        graph, constants, torques, [*mu, *q, *qd, *qdd, *(graph.var(f"k[{i}]") for i in range(n_k))]
+        graph, constants, torques, [*mu, *q, *qd, *qdd, *(graph.var(f"k_{i}") for i in range(n_k))]
     )
 
 

@@ -15,7 +15,9 @@ How to add an element
 5. Tables are read in stages; set `STAGE` when others need what this one makes: 0 coordinates,
    1 bodies, 2 points and vectors on bodies, 3 (default) everything else. Of stages 1 and 2 whatever
    is built on comes first.
-6. Add a test to `tests/unit/codegen/test_elements.py` and a line to `docs/mechanisms.md`.
+6. Name what outputs may show with `system.value`: forces, and reactions of rows through
+   `system.row_multiplier` and `system.reaction`.
+7. Add a test to `tests/unit/codegen/test_elements.py` and a line to `docs/mechanisms.md`.
 """
 
 from __future__ import annotations

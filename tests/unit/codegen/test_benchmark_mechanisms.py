@@ -292,10 +292,11 @@ def test_stiff_governor_opens_as_it_should(kernel, twin):
         governor_inertial, start, [2 * math.pi, 0.0], times, governor_energy, governor_damper
     )
     modules = [twin("governor", step_s=2e-3), kernel("governor", step_s=1e-3)]
-    places = []
-    for a, b in zip(q, qd, strict=True):
-        place = lambda z: np.array([z[0], governor_places(z)[2], *governor_places(z)[0]])  # noqa: E731
-        places.append((place(a), rates(place, a, b)))
+
+    def place(z):
+        return np.array([z[0], governor_places(z)[2], *governor_places(z)[0]])
+
+    places = [(place(a), rates(place, a, b)) for a, b in zip(q, qd, strict=True)]
     names = ["spin", "sleeve_z", "right_x", "right_y", "right_z"]
     (error, rate_error), _ = compared(modules, names, times, places)
     assert error < 5e-5  # rad of spin; the sleeve's spring makes 245 rad/s
@@ -349,7 +350,10 @@ def test_spatial_slider_crank(twin, tmp_path):
 
     q, qd = motion(crank_inertial, [0.0], [6.0], times, energy)
     modules = [twin(made.save(tmp_path), step_s=h) for h in (1e-3, 5e-4)]
-    place = lambda z: np.array([z[0], crank_places(z)[1][0]])  # noqa: E731
+
+    def place(z):
+        return np.array([z[0], crank_places(z)[1][0]])
+
     places = [(place(a), rates(place, a, b)) for a, b in zip(q, qd, strict=True)]
     (error, rate_error), drift = compared(modules, ["crank", "S_x"], times, places)
     assert error < 2e-4
@@ -412,7 +416,10 @@ def test_six_bar_turns_through(twin, tmp_path):
     assert (found.dof, found.redundant) == (1, ())
     times = np.array([0.3, 0.8, 1.5])
     q, qd = motion(six_bar_inertial, [0.4], [9.0], times, six_bar_energy)
-    place = lambda z: np.array([z[0], *six_bar_places(z)[3]])  # noqa: E731
+
+    def place(z):
+        return np.array([z[0], *six_bar_places(z)[3]])
+
     places = [(place(x), rates(place, x, v)) for x, v in zip(q, qd, strict=True)]
     modules = [twin(made.save(tmp_path), step_s=h) for h in (1e-3, 5e-4)]
     (error, rate_error), drift = compared(modules, ["crank", "D_x", "D_y"], times, places)
@@ -525,7 +532,9 @@ def test_spatial_arm_of_general_bodies(twin, tmp_path):
     found = assemble(made.build())
     assert (found.dof, found.redundant) == (4, ())
     times = np.array([0.2, 0.5])
-    q, qd = motion(arm_inertial, np.zeros(4), np.array([1.0, -2.0, 0.5, 3.0]), times, arm_energy)
+    q, qd = motion(
+        arm_inertial, np.zeros(4), np.array([1.0, -2.0, 0.5, 3.0]), times, arm_energy, rtol=1e-8
+    )
     modules = [twin(made.save(tmp_path), step_s=h) for h in (2e-3, 1e-3)]
     names = [f"a{k}" for k in range(4)]
     (error, rate_error), drift = compared(modules, names, times, list(zip(q, qd, strict=True)))
@@ -559,8 +568,8 @@ def test_chains_of_rods(twin, tmp_path, count):
         place = joints(q)
         return 0.981 * np.sum(place[1, 1:] + place[1, :-1]) / 2
 
-    times = np.array([0.1, 0.2, 0.3])
-    q, qd = motion(inertial, np.zeros(count), np.zeros(count), times, energy)
+    times = np.array([0.1, 0.2])
+    q, qd = motion(inertial, np.zeros(count), np.zeros(count), times, energy, rtol=1e-8)
     names = [f"P{count - 1}_x", f"P{count - 1}_y"]
     places = [
         (joints(a)[:, -1], rates(lambda z: joints(z)[:, -1], a, b))
