@@ -220,11 +220,18 @@ def _close(found: Compiled, carried: set[int] | None) -> float:
         step = -np.linalg.lstsq(jac, d.efc_pos[rows], rcond=1e-9)[0]
         mj.mj_integratePos(m, d.qpos, step, 1.0)
     m.opt.disableflags, m.opt.jacobian = keep
-    for j in range(m.njnt):
-        if m.jnt_type[j] < 2:
-            continue
-        before, now = built[m.jnt_qposadr[j]], d.qpos[m.jnt_qposadr[j]]
-        if abs(now - before) > MOVED:
-            words = f"moved from {before:.6g} to {now:.6g} so that the loops close"
-            found.tree.changed("joint", found.name("joint", j), words)
+    _tell_moved(found, built)
     return gap
+
+
+def _tell_moved(found: Compiled, built: np.ndarray) -> None:
+    m, d = found.model, found.data
+    for j in range(m.njnt):
+        size = {"free": 7, "ball": 4}.get(KINDS[m.jnt_type[j]], 1)
+        part = slice(m.jnt_qposadr[j], m.jnt_qposadr[j] + size)
+        before, now = built[part], d.qpos[part]
+        far = float(np.max(np.abs(now - before)))
+        if far > MOVED:
+            how = f"from {before[0]:.6g} to {now[0]:.6g}" if size == 1 else f"by {far:.3g}"
+            words = f"moved {how} so that the loops close"
+            found.tree.changed("joint", found.name("joint", j), words)

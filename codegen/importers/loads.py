@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from codegen.builder import MechanismBuilder
-from codegen.importers.tree import Drive, Joint, Tree
+from codegen.importers.tree import Drive, Joint, Names, Tree
 
 TRANSITION_SPEED = 1e-2  # rad/s or m/s: where the smooth friction has 76 % of its level
 UNITS = {  # of damping, stiffness and coordinate
@@ -20,8 +20,10 @@ def write_forces(tree: Tree, made: MechanismBuilder, scalar: Mapping[str, str]) 
         for joint in link.joints:
             if joint.is_scalar:
                 _joint(joint, scalar[joint.name], made)
+    names = Names([*scalar.values(), *(drive.name for drive in tree.drives)])
     for drive in tree.drives:
-        _drive(drive, tree.joint(drive.joint)[1].kind, scalar[drive.joint], made)
+        bias = names.new(f"{drive.name}_bias")
+        _drive(drive, tree.joint(drive.joint)[1].kind, scalar[drive.joint], bias, made)
 
 
 def _on(kind: str, name: str) -> dict[str, str]:
@@ -44,12 +46,11 @@ def _joint(joint: Joint, name: str, made: MechanismBuilder) -> None:
         made.mass(name, distance=name, mass_kg=joint.inertia)
 
 
-def _drive(drive: Drive, kind: str, name: str, made: MechanismBuilder) -> None:
+def _drive(drive: Drive, kind: str, name: str, bias: str, made: MechanismBuilder) -> None:
     damping, stiffness, unit = UNITS[kind]
     on = _on(kind, name)
     force = "torque_nm" if kind == "hinge" else "force_n"
     made.force(drive.name, **on, **{force: {"input": 0.0}})
-    bias = f"{drive.name}_bias"
     if drive.offset:
         made.force(bias, **on, **{force: drive.offset})
     if drive.stiffness:

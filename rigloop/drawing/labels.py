@@ -32,10 +32,10 @@ class Labels:
         figure = ax.figure
         self.renderer = figure.canvas.get_renderer()  # type: ignore[attr-defined]
         self.scale = figure.dpi / 72.0
-        self.inside = ax.get_window_extent(self.renderer)
+        self.inside = _edges(ax.get_window_extent(self.renderer))
         spots = [_dense(ax.transData.transform(line)) for line in busy if len(line)]
         self.spots = np.concatenate(spots) if spots else np.zeros((0, 2))
-        self.taken: list[Bbox] = []
+        self.taken = np.zeros((0, 4))  # left, bottom, right, top of labels that are there
 
     def put(
         self, words: str, at: NDArray[np.float64], colour: str, size: float, *, must: bool = True
@@ -70,16 +70,16 @@ class Labels:
         offset = (best[0] / self.scale, best[1] / self.scale)
         text.set_position(offset)
         self._lead(text, offset, colour)
-        self.taken.append(_around(place + best, box))
+        self.taken = np.concatenate([self.taken, _edges(_around(place + best, box))])
         return True
 
     def _cost(self, box: Bbox, radius: float) -> float:
-        overlap = sum(_shared(box, other) for other in self.taken)
+        overlap = float(np.sum(_shared(box, self.taken)))
         hidden = np.count_nonzero(
             (self.spots[:, 0] > box.x0) & (self.spots[:, 0] < box.x1)
             & (self.spots[:, 1] > box.y0) & (self.spots[:, 1] < box.y1)
         )  # fmt: skip
-        cut = box.width * box.height - _shared(box, self.inside)
+        cut = box.width * box.height - float(_shared(box, self.inside)[0])
         return 20.0 * overlap + 100.0 * cut + 60.0 * float(hidden) + 4.0 * radius
 
     def _lead(self, text: Annotation, offset: tuple[float, float], colour: str) -> None:
@@ -96,10 +96,15 @@ def _around(centre: NDArray[np.float64], box: Bbox) -> Bbox:
     return Bbox([centre - half, centre + half])
 
 
-def _shared(a: Bbox, b: Bbox) -> float:
-    width = min(a.x1, b.x1) - max(a.x0, b.x0)
-    height = min(a.y1, b.y1) - max(a.y0, b.y0)
-    return width * height if width > 0.0 and height > 0.0 else 0.0
+def _edges(box: Bbox) -> NDArray[np.float64]:
+    return np.array([[box.x0, box.y0, box.x1, box.y1]])
+
+
+def _shared(a: Bbox, others: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Areas that a box has in common with others."""
+    width = np.minimum(a.x1, others[:, 2]) - np.maximum(a.x0, others[:, 0])
+    height = np.minimum(a.y1, others[:, 3]) - np.maximum(a.y0, others[:, 1])
+    return np.maximum(width, 0.0) * np.maximum(height, 0.0)
 
 
 def _dense(line: NDArray[np.float64]) -> NDArray[np.float64]:

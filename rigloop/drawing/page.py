@@ -19,6 +19,7 @@ from rigloop.drawing.views import IN_PLANE, IN_SPACE, SIDES, View, plane_of
 
 FORMATS = (".svg", ".png", ".pdf")
 ROOM = 0.13  # of the drawing's size, around it
+MOST_TRIED = 250
 MOST_LABELS = 60  # from here on, names without room are left out
 FILM_IN = (6.4, 5.0)
 INSET_IN = 1.75
@@ -181,8 +182,8 @@ def _labels(ax: Axes, shapes: list[Drawn], view: View, corner: list[NDArray[np.f
     named: set[tuple[str, tuple[float, float]]] = set()
     order = {"mark": 0, "arc": 1, "arrow": 2, "line": 3, "spring": 3, "area": 4}
     candidates = sorted((s for s in shapes if s.label), key=lambda s: order[s.kind])
-    left_out = 0
-    for shape in candidates:
+    left_out = len(candidates[MOST_TRIED:])
+    for shape in candidates[:MOST_TRIED]:
         xy = view.on_paper(shape.points)
         if shape.kind in ("mark", "arrow"):
             at = xy[-1]
