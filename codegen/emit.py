@@ -349,9 +349,7 @@ class Emitter:
             return _Term(text, negative, False, flow), ready
         return _Term(f"{_number(size)} * {text}", negative, True, flow), ready
 
-    def _join(
-        self, first: tuple[float, _Term], second: tuple[float, _Term]
-    ) -> tuple[_Term, float]:
+    def _join(self, first: tuple[float, _Term], second: tuple[float, _Term]) -> tuple[_Term, float]:
         """Add two terms; at most one product fuses, the earlier of two is multiplied on its own."""
         (a_ready, a), (b_ready, b) = first, second
         a_flow = a.flow

@@ -226,7 +226,7 @@ def slots(roots: list[Expr]) -> int:
         seen.add(e)
         if e.op == "sum":
             products = [
-                abs(c) != 1.0 and not a.is_const or a.op == "mul"
+                (abs(c) != 1.0 and not a.is_const) or a.op == "mul"
                 for c, a in zip(e.coefs, e.args, strict=True)
             ]
             count += sum(products) + max(len(products) - sum(products), 1) - 1

@@ -52,7 +52,11 @@ def test_last_indices_stay_last_and_all_are_there():
 
 
 def test_constants_cost_nothing():
-    given = {(0, 0): Entry((), True), (0, 1): Entry((), True), (1, 1): Entry(((0.0, False),), False)}
+    given = {
+        (0, 0): Entry((), True),
+        (0, 1): Entry((), True),
+        (1, 1): Entry(((0.0, False),), False),
+    }
     found = work(given, [0, 1])
     # one addition of the constant that column 0 leaves, one division
     assert found.factor_slots == 2
@@ -70,13 +74,17 @@ def test_rows_of_their_own_leave_the_solution_as_it_is(seed):
     mass = np.diag([*rng.uniform(1e-6, 1e-4, 6), 0.0])
     rows, jac = [], np.zeros((7, n))
     for r in range(7):
-        inside = {r % n: 0.0, (r + 1) % n: 0.0, 6: 0.0} if r == 5 else {r % n: 0.0, (r + 1) % n: 0.0}
+        inside = (
+            {r % n: 0.0, (r + 1) % n: 0.0, 6: 0.0} if r == 5 else {r % n: 0.0, (r + 1) % n: 0.0}
+        )
         for i in inside:
             jac[r, i] = rng.normal()
             values[f"g {r} {i}"] = float(jac[r, i])
         rows.append({i: graph.var(f"g {r} {i}") for i in inside})
     values |= {f"w {i}": float(mass[i, i]) for i in range(6)}
-    pattern = {(i, j) for row in rows for i in row for j in row if i <= j} | {(i, i) for i in range(n)}
+    pattern = {(i, j) for row in rows for i in row for j in row if i <= j} | {
+        (i, i) for i in range(n)
+    }
     start = order_pattern(n, pattern, [6])
     plan = bordered(n, weights, rows, set(range(6)), start, [6])
     assert sorted(k for k in plan.order if k < n) == list(range(n))
