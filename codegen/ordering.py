@@ -12,7 +12,8 @@ from codegen.elimination_cost import Entry, entry, work
 
 TRIES = 60  # orders by minimum degree
 KEPT = 12  # of them, looked at closely
-MOVES = 20_000  # of one index to another place; as many as entries of the matrix allow
+MOVES = 300  # at most, of one index to another place
+PATIENCE = 100  # moves without a gain
 
 
 def order_pattern(
@@ -52,16 +53,28 @@ def order_pattern(
     free = n - len(last)
     if free < 2:
         return order
-    for _ in range(min(400, MOVES // (1 + len(pattern)))):
-        origin = choice.randrange(free)
-        near = origin + choice.choice((-3, -2, -1, 1, 2, 3))
-        place = choice.randrange(free) if choice.random() < 0.5 else min(max(near, 0), free - 1)
-        moved = list(order)
-        moved.insert(place, moved.pop(origin))
+    vain = 0
+    for _ in range(MOVES):
+        moved = _moved(order, free, choice)
+        if moved == order:
+            continue
         now = work(entries, moved, ()).price
+        vain = 0 if now < price else vain + 1
         if now <= price:
             price, order = now, moved
+        if vain > PATIENCE:
+            break
     return order
+
+
+def _moved(order: Sequence[int], free: int, choice: random.Random) -> list[int]:
+    """The order with one of its first `free` indices at another place, often a near one."""
+    origin = choice.randrange(free)
+    near = origin + choice.choice((-3, -2, -1, 1, 2, 3))
+    place = choice.randrange(free) if choice.random() < 0.4 else min(max(near, 0), free - 1)
+    made = list(order)
+    made.insert(place, made.pop(origin))
+    return made
 
 
 @dataclass(frozen=True)
@@ -120,11 +133,13 @@ def bordered(
     order = list(start)
     price = work(matrix(kept), order).price
     candidates = [r for r, row in enumerate(rows) if any(i in massive for i in row)]
-    tries = min(600, 3 * MOVES // (1 + len(matrix(kept)))) if candidates else 0
-    for _ in range(tries):
+    vain = 0
+    for _ in range(2 * MOVES if candidates else 0):
+        if vain > 2 * PATIENCE:
+            break
         free = len(order) - len(last)
         moved, now_kept = list(order), kept
-        if choice.random() < 0.4:
+        if not kept or choice.random() < 0.4:
             r = choice.choice(candidates)
             if r in kept:
                 now_kept = kept - {r}
@@ -138,13 +153,13 @@ def bordered(
                 moved = [i for i in moved if i not in first]
                 moved[place:place] = [*first, n + r]
         else:
-            origin = choice.randrange(free)
-            near = origin + choice.choice((-3, -2, -1, 1, 2, 3))
-            place = choice.randrange(free) if choice.random() < 0.3 else min(max(near, 0), free - 1)
-            moved.insert(place, moved.pop(origin))
+            moved = _moved(order, free, choice)
+            if moved == order:
+                continue
         if now_kept and not is_safe(moved, now_kept):
             continue
         now = work(matrix(now_kept), moved, (), [n + r for r in now_kept]).price
+        vain = 0 if now < price else vain + 1
         if now <= price:
             price, order, kept = now, moved, now_kept
     return Bordered(sorted(kept), order)

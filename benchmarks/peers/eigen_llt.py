@@ -67,9 +67,7 @@ extern "C" long run(Data *d, const double *guide, double *out, long n) { return 
 """
 
 
-def row(
-    work: str, mechanism: Path | str, inputs: Callable[[int], np.ndarray], folder: Path
-) -> Row:
+def row(work: str, mechanism: Path | str, inputs: Callable[[int], np.ndarray], folder: Path) -> Row:
     """Row of a guided mechanism."""
     if not HEADERS.is_dir():
         raise ImportError(INSTALL)

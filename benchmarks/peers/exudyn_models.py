@@ -29,7 +29,9 @@ class Plane:
     def body(self, mass, inertia, pose, rate) -> int:
         """A rigid body: pose and rate are x, y, angle of its centre."""
         node = self.system.AddNode(
-            self.items.NodeRigidBody2D(referenceCoordinates=list(pose), initialVelocities=list(rate))
+            self.items.NodeRigidBody2D(
+                referenceCoordinates=list(pose), initialVelocities=list(rate)
+            )
         )
         made = self.system.AddObject(
             self.items.ObjectRigidBody2D(physicsMass=mass, physicsInertia=inertia, nodeNumber=node)
@@ -47,7 +49,9 @@ class Plane:
 
     def pin(self, a: int, at_a, b: int, at_b) -> None:
         self.system.AddObject(
-            self.items.ObjectJointRevolute2D(markerNumbers=[self.marker(a, at_a), self.marker(b, at_b)])
+            self.items.ObjectJointRevolute2D(
+                markerNumbers=[self.marker(a, at_a), self.marker(b, at_b)]
+            )
         )
 
     def slide(self, body: int) -> None:

@@ -18,6 +18,8 @@ from codegen.options import KernelOptions
 from peers.exact import chain_angle, largest_gap
 from peers.row import Row
 
+ALONE = "the same C alone"
+
 
 class Stepper:
     """A compiled kernel, stepped from C. `inputs` has a row for every step, in the order of its
@@ -91,7 +93,9 @@ def row(
     )  # fmt: skip
 
 
-def twin(work: str, stepper: Stepper, inputs: Callable[[int], np.ndarray], first: list[float]) -> Row:
+def twin(
+    work: str, stepper: Stepper, inputs: Callable[[int], np.ndarray], first: list[float]
+) -> Row:
     """The NumPy target of the same mechanism, guides only."""
     module = load_reference(stepper.path).Kernel()
 
@@ -107,7 +111,11 @@ def twin(work: str, stepper: Stepper, inputs: Callable[[int], np.ndarray], first
 
 
 def alone(
-    work: str, stepper: Stepper, inputs: Callable[[int], np.ndarray], first: list[float], folder: Path
+    work: str,
+    stepper: Stepper,
+    inputs: Callable[[int], np.ndarray],
+    first: list[float],
+    folder: Path,
 ) -> Row:
     """The kernel's C compiled without its Cython face, with the flags of the build."""
     from codegen.build import _march
@@ -149,7 +157,7 @@ Data *make(const void *built)
             raise RuntimeError("the kernel compiled alone stopped")
         return whole.value * 1e-9
 
-    return Row(work, "the same C alone", run)
+    return Row(work, ALONE, run)
 
 
 def chain(n: int, timer: ctypes.CDLL, folder: Path) -> Row:
@@ -167,5 +175,11 @@ def chain(n: int, timer: ctypes.CDLL, folder: Path) -> Row:
     bar = {1: 0.2, 10: 0.9, 40: 4.0}.get(n)
     steps = max(200, 4000 // n)
     return row(
-        f"{n} four-bar", stepper, lambda k: np.zeros((k, 1)), [], error=error, steps=steps, bar_us=bar
+        f"{n} four-bar",
+        stepper,
+        lambda k: np.zeros((k, 1)),
+        [],
+        error=error,
+        steps=steps,
+        bar_us=bar,
     )

@@ -116,9 +116,7 @@ def slider_crank() -> Row:
     tree.loop(rod, (length, 0), block, (0, 0))
     end = r * math.cos(angle) + length * math.cos(lean)
     end_rate = -r * math.sin(angle) * rate - length * math.sin(lean) * lean_rate
-    run, angles = tree.stepper(
-        [angle, lean - angle, end], [rate, lean_rate - rate, end_rate], 1e-3
-    )
+    run, angles = tree.stepper([angle, lean - angle, end], [rate, lean_rate - rate, end_rate], 1e-3)
 
     def error() -> float:
         found = at_reference(angles(5000), exact["t"], 1e-3)
