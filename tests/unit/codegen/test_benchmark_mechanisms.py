@@ -568,7 +568,7 @@ def test_chains_of_rods(twin, tmp_path, count):
         place = joints(q)
         return 0.981 * np.sum(place[1, 1:] + place[1, :-1]) / 2
 
-    times = np.array([0.1, 0.2])
+    times = np.array([0.1, 0.2, 0.3])
     q, qd = motion(inertial, np.zeros(count), np.zeros(count), times, energy, rtol=1e-8)
     names = [f"P{count - 1}_x", f"P{count - 1}_y"]
     places = [
