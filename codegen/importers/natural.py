@@ -11,6 +11,7 @@ directions. What is shared needs no row. A part turns
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -66,6 +67,7 @@ class _Writer:
         self.names = Names()
         self.parts: dict[str, Part] = {}
         self.places: dict[str, Triple] = {}  # of moving points
+        self.ways: dict[str, Triple] = {}  # of moving unit vectors
         self.last: dict[str, Part] = {GROUND: Part(GROUND, [], is_turning=False)}
         self.moved_by: dict[str, tuple[Part, Part]] = {}  # joint: its part, and the one below
         part_names = Names([GROUND, *(link.name for link in tree.links)])
@@ -77,7 +79,7 @@ class _Writer:
             for number, joint in enumerate(link.joints):
                 is_last = number == len(link.joints) - 1
                 part_name = link.name if is_last else part_names.new(f"{link.name}_{joint.name}")
-                part = self._part(part_name, joint, below)
+                part = self._part(part_name, joint, below, link.axes)
                 if is_last:
                     _give_mass(part, link)
                 else:
@@ -100,9 +102,9 @@ class _Writer:
 
     # parts
 
-    def _part(self, name: str, joint: Joint, below: Part) -> Part:
+    def _part(self, name: str, joint: Joint, below: Part, axes: tuple[Triple, Triple]) -> Part:
         if joint.kind == "free":
-            return Part(name, [self._point(name, joint.at)], self._directions(name, None))
+            return Part(name, [self._point(name, joint.at)], self._frame(name, axes))
         if joint.kind == "slide":
             return self._sliding(name, joint, below)
         if joint.kind == "ball" or not below.is_turning:
@@ -110,20 +112,20 @@ class _Writer:
         else:  # `revolute` measures the angle and says that they meet: linear rows, no cost
             at = self._point(name, joint.at, below.plane)
         if joint.kind == "ball":
-            return Part(name, [at], self._directions(name, None))
+            return Part(name, [at], self._frame(name, axes))
         parallel = below.axis is not None and _are_parallel(below.axis, joint.axis)
         if not below.is_turning or parallel:
             axis = joint.axis if below.axis is None else below.axis
             in_plane = below.plane is None or _are_parallel(below.plane, axis)
             has_plane = below.name == GROUND or (in_plane and below.plane is not None)
             side = perpendiculars(axis)[0]
-            vector = self.names.new(f"{name}_u")
-            self.made.unit_vector(vector, direction=side)
+            vector = self._vector(f"{name}_u", side)
             return Part(name, [at], [vector], axis, plane=axis if has_plane and in_plane else None)
-        shared = self.names.new(f"{name}_axis")
-        self.made.unit_vector(shared, direction=joint.axis)
-        below.vectors.append(shared)
-        return Part(name, [at], [shared, *self._directions(name, joint.axis)])
+        shared = next((v for v in below.vectors if _are_parallel(self.ways[v], joint.axis)), None)
+        if shared is None:
+            shared = self._vector(f"{name}_axis", joint.axis)
+            below.vectors.append(shared)
+        return Part(name, [at], [shared, *self._vectors(name, perpendiculars(joint.axis))])
 
     def _sliding(self, name: str, joint: Joint, below: Part) -> Part:
         part = Part(name, [], list(below.vectors[: 1 if below.axis else 3]), below.axis)
@@ -136,14 +138,20 @@ class _Writer:
         part.points = [self._point(name, joint.at, part.plane)]
         return part
 
-    def _directions(self, name: str, axis: Triple | None) -> list[str]:
-        """Moving unit vectors: three, or two that are perpendicular to an axis."""
-        found = UNITS if axis is None else perpendiculars(axis)
-        made = []
-        for letter, direction in zip("uvw", found, strict=False):
-            made.append(self.names.new(f"{name}_{letter}"))
-            self.made.unit_vector(made[-1], direction=direction)
-        return made
+    def _vector(self, wanted: str, direction: Triple) -> str:
+        """A moving unit vector of its own."""
+        name = self.names.new(wanted)
+        self.made.unit_vector(name, direction=direction)
+        self.ways[name] = direction
+        return name
+
+    def _vectors(self, name: str, directions: Sequence[Triple]) -> list[str]:
+        return [self._vector(f"{name}_{k}", way) for k, way in zip("uvw", directions, strict=False)]
+
+    def _frame(self, name: str, axes: tuple[Triple, Triple]) -> list[str]:
+        """Three of them along the principal axes of inertia: hinges are often parallel to these."""
+        x, y, z = (float(c) for c in np.cross(*axes))
+        return self._vectors(name, (*axes, (x, y, z)))
 
     def _shared_point(self, name: str, at: Triple, below: Part) -> Any:
         if below.name == GROUND:
