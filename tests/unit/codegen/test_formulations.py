@@ -64,7 +64,7 @@ def test_angle_rate_and_rod_force_of_a_pendulum_converge(twin, formulation, inte
     order = np.log2(found[0] / found[1])
     # more where the error is one of phase that happens to be small
     assert np.all(order > ORDER[integrator] - 0.3), (order, found)
-    assert np.all(found[1] < {1: 0.6, 2: 2e-3, 4: 4e-2}[ORDER[integrator]])
+    assert np.all(found[1] < {1: 2.5, 2: 6e-3, 4: 4e-2}[ORDER[integrator]])
 
 
 @pytest.mark.parametrize("formulation", ["index1", "hamiltonian", "independent"])
