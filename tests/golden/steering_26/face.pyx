@@ -257,7 +257,7 @@ cdef class Kernel:
 
     @property
     def status(self):
-        """0 good, 1 an input is not finite, 2 cannot be assembled, 3 not converged, 4 result not finite."""
+        """0 good, 1 an input is not finite, 2 cannot be assembled, 3 not converged, 4 result not finite, 5 singular pose."""
         return self.data.last_status
 
 
@@ -386,7 +386,7 @@ QD_0 = [0.0,
  0.0,
  0.0]
 
-SOURCE_SHA256 = "e167143839a74ec5d382cf069b94b5ac6bb95db8cd22b1cedba2e26b8b2ca4cc"
+SOURCE_SHA256 = "eb6889f8cb87d4f8d244a91e3235ab0788c9532d46ebf6423744a8b8fe1e0a6d"
 MODEL_INFO = {'name': 'steering_26',
  'mechanism_sha256': '7562f0e6ef92a00b17ded879c58fd2a7f3728ffd8c159c33bb11a3b9a76b6ce9',
  'block_abi': 1,

@@ -1739,6 +1739,8 @@ static int check(Work *w, const State *s)
     for (int i = 0; i < N_GUIDES; i++)
         total += __builtin_fabs(w->reaction[i]);
     w->residual = worst;
+    if (w->is_collapsed)
+        return STATUS_SINGULAR;
     if (!__builtin_isfinite(total))
         return STATUS_NOT_FINITE;
     return worst > RESIDUAL_LIMIT ? STATUS_NOT_CONVERGED : STATUS_OK;

@@ -9,8 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from codegen.build import build_kernel
 from codegen.builder import MechanismBuilder
-from codegen.options import INTEGRATORS
+from codegen.n_four_bar import n_four_bar
+from codegen.options import INTEGRATORS, KernelOptions
+from codegen.verify import VerificationError
 
 REFERENCES = Path(__file__).parents[2] / "data" / "references"
 FORMULATIONS = ("penalty", "index1", "hamiltonian", "independent")
@@ -159,9 +162,7 @@ def swing(seconds, step_s=1e-4):
     theta, omega = 0.0, -0.9  # P starts at rest while the pivot moves
 
     def rate(t, y):
-        return np.array(
-            [y[1], -9.81 * math.sin(y[0]) - shaken(t)[2] * math.cos(y[0])]
-        )
+        return np.array([y[1], -9.81 * math.sin(y[0]) - shaken(t)[2] * math.cos(y[0])])
 
     y = np.array([theta, omega])
     for k in range(round(seconds / step_s)):
@@ -252,9 +253,23 @@ def test_a_singular_position_is_told(kernel, tmp_path):
     made.constant_distance("crank", points=[(0, 0, 0), "P"])
     made.constant_distance("conrod", points=["P", "S"])
     made.mass("P", point="P", mass_kg=1.0).mass("S", point="S", mass_kg=1.0)
-    from codegen.build import build_kernel
-    from codegen.options import KernelOptions
-    from codegen.verify import VerificationError
-
     with pytest.raises(VerificationError, match="status 2"):
         build_kernel(made.save(tmp_path), KernelOptions(formulation="independent"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_loops_of_a_large_mechanism_step_as_unrolled_text_does(tmp_path, monkeypatch, formulation):
+    path = tmp_path / "n_four_bar_12.toml"
+    path.write_text(n_four_bar(12))
+    made = {"formulation": formulation, "residual_limit": 1e-2}
+    unrolled = build_kernel(path, KernelOptions(**made)).module.Kernel()
+    monkeypatch.setattr("codegen.formulations.equations.LARGE", 4)
+    # other options give the looped kernel a place of its own in the cache
+    looped = build_kernel(path, KernelOptions(cflags=("-DLOOPED",), **made)).module.Kernel()
+    for stepper in (unrolled, looped):
+        stepper.reset()
+        for _ in range(100):
+            assert stepper.step() == 0
+    # the same sums in another order
+    np.testing.assert_allclose(looped.q, unrolled.q, atol=1e-12)
