@@ -51,7 +51,9 @@ class KernelOptions:
         phi_dot + omega^2 phi = 0. Default 1 and 20 rad/s; of "hamiltonian" 1000 and 0.1 rad/s, with
         "semi_implicit_euler" 1/2 and 1/step_s.
     iterations : int
-        Newton or fixed-point iterations: the fixed number, or the cap when `tolerance` is given.
+        Newton or fixed-point iterations: the fixed number, or the cap when `tolerance` is given. With
+        an explicit integrator: how often an evaluation corrects its multipliers ("index1",
+        "hamiltonian") or its position ("independent").
     tolerance : float, optional
         Stop when the Euclidean norm of the correction falls below; None: always `iterations`.
     projection : {"A", "B", "none"}

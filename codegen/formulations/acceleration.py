@@ -105,5 +105,10 @@ def unbalanced(
 
 def accelerate_calls(passes: int) -> list[str | Sweep]:
     """`accelerate` of `acceleration.h.in`, in order."""
-    once = ["force_rhs", "solve", Sweep("q", ["s->qdd", "w->x"], ["s->qdd"], 1), "refresh_lam"]
+    once: list[str | Sweep] = [
+        "force_rhs",
+        "solve",
+        Sweep("q", ["s->qdd", "w->x"], ["s->qdd"], 1),
+        "refresh_lam",
+    ]
     return ["forces", "stabilise", *once * passes]

@@ -31,7 +31,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     """Discretise `mechanism`: the routines of one step as expressions."""
     on = ground(mechanism, options)
     n_q, n_phi = len(on.eq.q), len(on.eq.phi)
-    once = [
+    once: list[str | Sweep] = [
         "momentum_rhs", "solve", Sweep("q", ["s->qd", "w->x"], ["s->qd"], 1), "refresh_sigma",
     ]  # fmt: skip
     derivative = Derivative(
@@ -40,7 +40,11 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         closing=accelerate_calls(1),
         text=Template((HERE / "hamiltonian.h.in").read_text()).substitute(passes=on.passes),
         twin=("formulations/acceleration.py.in", "formulations/hamiltonian.py.in"),
-        integrated={"q": "s->qd", "p": "s->p_dot", "integral": "s->open"},
+        integrated={
+            "q": ("s->qd", "q"),
+            "p": ("s->p_dot", "q"),
+            "integral": ("s->open", "phi"),
+        },
         state={
             "p": (n_q, "momenta / force unit"),
             "p_dot": (n_q, "their rates"),

@@ -66,15 +66,23 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         pivot_limit=repr(PIVOT_LIMIT),
         z_0=", ".join(str(i + 1) for i in z) or "0",
     )
-    corrected = Sweep("q", ["s->q", "w->x"], ["s->q"], 1)
+    close: list[str | Sweep] = [
+        "evaluate", "factorise z", "position_rhs", "solve",
+        Sweep("q", ["s->q", "w->x"], ["s->q"], 1),
+    ]  # fmt: skip
+    column: list[str | Sweep] = [
+        "solve",
+        "weigh_x",
+        Sweep("q", ["w->x", "w->weighed"], [], 2 + n_z),
+    ]
     derivative = Derivative(
         routines=routines,
         calls=[
-            *["evaluate", "factorise z", "position_rhs", "solve", corrected] * closings,
+            *close * closings,
             "evaluate", "factorise z", "velocity_rhs", "solve",
             Sweep("q", ["s->qd", "w->x"], ["s->qd"], 1),
             "forces", "gamma_rhs", "solve", "unbalance",
-            *["solve", "weigh_x", Sweep("q", ["w->x", "w->weighed"], [], 2 + n_z)] * n_z,
+            *column * n_z,
             Sweep("q", ["s->qdd", "w->x"], ["s->qdd"], n_z),
         ],
         closing=["unbalance", "solve", "recover_lam"],

@@ -33,7 +33,7 @@ HERE = Path(__file__).parent
 INTEGRATORS = HERE.parent / "integrators"
 # derivatives evaluated in a step; of the trapezoidal rule: once an iteration
 EVALUATED = {"forward_euler": 1, "semi_implicit_euler": 1, "rk4": 4}
-SECOND_ORDER = {"q": "s->qd", "qd": "s->qdd"}
+SECOND_ORDER = {"q": ("s->qd", "q"), "qd": ("s->qdd", "q")}
 
 
 @dataclass
@@ -44,8 +44,9 @@ class Derivative:
     ----------
     routines : list of Routine
         Beyond those of `Ground`.
-    integrated : dict of str to str
-        Integrated arrays of the state, positions first, and where their derivatives are.
+    integrated : dict of str to (where, "q" or "phi")
+        Integrated arrays of the state, positions first: where their derivatives are, and whether
+        they have an element a coordinate or a row.
     calls, closing : list of str or Sweep
         One `derive`, and one `conclude`.
     text : str
@@ -62,7 +63,7 @@ class Derivative:
     calls: list[str | Sweep]
     text: str
     twin: tuple[str, ...]
-    integrated: dict[str, str] = field(default_factory=lambda: dict(SECOND_ORDER))
+    integrated: dict[str, tuple[str, str]] = field(default_factory=lambda: dict(SECOND_ORDER))
     closing: list[str | Sweep] = field(default_factory=list)
     state: dict[str, tuple[int, str]] = field(default_factory=dict)
     fill: dict[str, str] = field(default_factory=dict)
@@ -127,15 +128,14 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
         Assign(f"w->derived[{n}]", e, "shared by the routines below") for n, e in enumerate(derived)
     ]
     eq.known |= {e: f"w->derived[{n}]" for n, e in enumerate(derived)}
-    sizes = {
-        name: len(eq.phi) if name == "integral" else len(eq.q) for name in derivative.integrated
-    }
-    eq.arrays |= {
-        "derived": len(derived),
-        "weight_project": len(on.factor.weight_keys),
-    }
+    eq.arrays |= {"derived": len(derived), "weight_project": len(on.factor.weight_keys)}
+    integrator = (INTEGRATORS / f"{options.integrator}.h.in").read_text()
+    sizes = {"q": len(eq.q), "phi": len(eq.phi)}
     for part in ("from", "sum", "slope"):
-        eq.arrays |= {f"{part}_{name}": size for name, size in sizes.items()}
+        if f"w->{part}_" in integrator:
+            eq.arrays |= {
+                f"{part}_{y}": sizes[kind] for y, (_, kind) in derivative.integrated.items()
+            }
     inputs = {
         "guide": (3 * len(eq.system.guides), "inputs of this time: position, rate, acceleration"),
         "signal": (len(eq.system.signals), "input signals of this time"),
@@ -156,7 +156,7 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
         phi_q=eq.phi_q,
         weight_keys=on.factor.weight_keys,
         calls=_calls(on, derivative),
-        text=_text(on, derivative),
+        text=_text(on, derivative, integrator),
         is_large=eq.is_large,
         state=inputs | derivative.state,
         twin=(
@@ -179,15 +179,15 @@ def _calls(on: Ground, derivative: Derivative) -> list[str | Sweep]:
     options = on.eq.options
     times = EVALUATED.get(str(options.integrator), options.iterations)
     sweeps = [
-        Sweep("phi" if name == "integral" else "q", [f"s->{name}", slope], [f"s->{name}"], 1)
-        for name, slope in derivative.integrated.items()
+        Sweep(kind, [f"s->{y}", slope], [f"s->{y}"], 1)
+        for y, (slope, kind) in derivative.integrated.items()
     ]
     held = ["hold", *derivative.calls] if on.eq.system.held or on.eq.system.internals else []
     once = [*held, *[*sweeps, *derivative.calls] * times, *derivative.closing]
     return [*once * options.substeps, "observe"]
 
 
-def _text(on: Ground, derivative: Derivative) -> str:
+def _text(on: Ground, derivative: Derivative, integrator: str) -> str:
     """C of the step."""
     eq, options = on.eq, on.eq.options
     h = options.inner_step_s
@@ -195,8 +195,6 @@ def _text(on: Ground, derivative: Derivative) -> str:
         f"    w->reaction[{n}] = {-eq.unit * eq.scale[guide.row]!r} * s->lam[{guide.row}];"
         for n, guide in enumerate(eq.system.guides)
     ]
-    sizes = {name: "N_PHI" if name == "integral" else "N_Q" for name in derivative.integrated}
-    integrator = (INTEGRATORS / f"{options.integrator}.h.in").read_text()
     integrator = Template(integrator).substitute(h=repr(h), half_h=repr(h / 2.0))
     text = (HERE / "stepping.h.in").read_text()
     return Template(text).substitute(
@@ -204,22 +202,22 @@ def _text(on: Ground, derivative: Derivative) -> str:
         span=repr(options.step_s),
         substeps=options.substeps,
         holds=int(bool(eq.system.held or eq.system.internals)),
-        integrator=_looped(integrator, derivative.integrated, sizes),
+        integrator=_looped(integrator, derivative.integrated),
         formulation=(HERE / "acceleration.h.in").read_text() + derivative.text,
         reaction_lines="\n".join(reactions or ["    (void)w, (void)s;"]),
     )
 
 
-def _looped(text: str, integrated: dict[str, str], sizes: dict[str, str]) -> str:
+def _looped(text: str, integrated: dict[str, tuple[str, str]]) -> str:
     """`each` and `each_back` lines as loops."""
 
     def loop(found: re.Match[str]) -> str:
         indent, back, body = found.groups()
-        names = list(integrated)[::-1] if back else list(integrated)
+        arrays = [(y, dy, kind.upper()) for y, (dy, kind) in integrated.items()]
         return "\n".join(
-            f"{indent}for (int i = 0; i < {sizes[name]}; i++)\n{indent}    "
-            + body.replace("{y}", name).replace("{dy}", integrated[name])
-            for name in names
+            f"{indent}for (int i = 0; i < N_{kind}; i++)\n{indent}    "
+            + body.replace("{y}", y).replace("{dy}", f"{dy}[i]")
+            for y, dy, kind in (arrays[::-1] if back else arrays)
         )
 
     return re.sub(r"^( *)each(_back)? (.*)$", loop, text, flags=re.MULTILINE)

@@ -1745,6 +1745,8 @@ static int check(Work *w, const State *s)
     for (int i = 0; i < N_GUIDES; i++)
         total += (real)fabs(w->reaction[i]);
     w->residual = worst;
+    if (w->is_collapsed)
+        return STATUS_SINGULAR;
     if (!isfinite(total))
         return STATUS_NOT_FINITE;
     return worst > (real)RESIDUAL_LIMIT ? STATUS_NOT_CONVERGED : STATUS_OK;

@@ -89,7 +89,8 @@ enum {
     STATUS_GUIDE_NOT_FINITE = 1,
     STATUS_NOT_ASSEMBLED = 2,
     STATUS_NOT_CONVERGED = 3,
-    STATUS_NOT_FINITE = 4
+    STATUS_NOT_FINITE = 4,
+    STATUS_SINGULAR = 5
 };
 
 #define TOLERANCE 0.0
@@ -136,6 +137,7 @@ typedef struct {
     real reaction[AT_LEAST_1(N_GUIDES)]; // of the guides on the mechanism; Nm or N
     real residual;                       // largest constraint violation; m or rad
     int iterations;
+    int is_collapsed;                      // a pivot was lost: no such step is good
     State scratch;
 } Work;
 

@@ -9,8 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from codegen.build import build_kernel
 from codegen.builder import MechanismBuilder
-from codegen.options import INTEGRATORS
+from codegen.n_four_bar import n_four_bar
+from codegen.options import INTEGRATORS, KernelOptions
+from codegen.verify import VerificationError
 
 REFERENCES = Path(__file__).parents[2] / "data" / "references"
 FORMULATIONS = ("penalty", "index1", "hamiltonian", "independent")
@@ -64,7 +67,7 @@ def test_angle_rate_and_rod_force_of_a_pendulum_converge(twin, formulation, inte
     order = np.log2(found[0] / found[1])
     # more where the error is one of phase that happens to be small
     assert np.all(order > ORDER[integrator] - 0.3), (order, found)
-    assert np.all(found[1] < {1: 0.6, 2: 2e-3, 4: 4e-2}[ORDER[integrator]])
+    assert np.all(found[1] < {1: 2.5, 2: 6e-3, 4: 4e-2}[ORDER[integrator]])
 
 
 @pytest.mark.parametrize("formulation", ["index1", "hamiltonian", "independent"])
@@ -137,6 +140,12 @@ def test_compiled_kernel_is_its_twin(kernel, twin, formulation):
     assert (again.q, again.qd, again.reaction) == (fast.q, fast.qd, fast.reaction)
     assert fast.step(math.nan, *crank_guide(0.0)[1:]) == 1
     assert again.q == fast.q
+    # cycles were lost and the guide is 0.9 rad away: assembled there, with consistent reactions
+    there = crank_guide(0.35)
+    assert fast.step(*there) == 0
+    assert again.reset(*there) == 0
+    assert fast.residual < 1e-6
+    np.testing.assert_allclose(fast.q, again.q, atol=1e-6)
 
 
 def cart(folder):
@@ -159,9 +168,7 @@ def swing(seconds, step_s=1e-4):
     theta, omega = 0.0, -0.9  # P starts at rest while the pivot moves
 
     def rate(t, y):
-        return np.array(
-            [y[1], -9.81 * math.sin(y[0]) - shaken(t)[2] * math.cos(y[0])]
-        )
+        return np.array([y[1], -9.81 * math.sin(y[0]) - shaken(t)[2] * math.cos(y[0])])
 
     y = np.array([theta, omega])
     for k in range(round(seconds / step_s)):
@@ -196,6 +203,23 @@ def test_guides_within_a_step_keep_order_four(twin, tmp_path_factory, formulatio
     fine = twin(path, **scheme(formulation, "rk4", step_s=2e-2, substeps=2))
     # halves of a call are steps whose guides the call interpolates
     assert abs(hanging(fine, 0.8) - true) < 2.0 * error[1]
+
+
+def test_input_signals_are_linear_within_a_step(twin):
+    # a torque of 6 sin(pi t) Nm: what is left is the chord of the sine, of order two
+    reference, found = exact("steering_torque_driven"), []
+    for step_s in (5e-3, 2.5e-3):
+        module = twin("steering_rack", **scheme("independent", "rk4", step_s=step_s))
+        at = [name for name, _ in module.model_info()["coordinates"]].index("wheel")
+        stepper = module.Kernel()
+        stepper.signal = np.zeros(1)
+        stepper.reset()
+        for k in range(1, round(0.25 / step_s) + 1):
+            stepper.signal = np.array([6.0 * math.sin(math.pi * k * step_s)])
+            stepper.step()
+        found.append(abs(stepper.q[at] - reference["theta"][5]))
+    assert math.log2(found[0] / found[1]) == pytest.approx(2.0, abs=0.2)
+    assert found[1] < 1e-5
 
 
 def doubled(folder):
@@ -252,9 +276,23 @@ def test_a_singular_position_is_told(kernel, tmp_path):
     made.constant_distance("crank", points=[(0, 0, 0), "P"])
     made.constant_distance("conrod", points=["P", "S"])
     made.mass("P", point="P", mass_kg=1.0).mass("S", point="S", mass_kg=1.0)
-    from codegen.build import build_kernel
-    from codegen.options import KernelOptions
-    from codegen.verify import VerificationError
-
     with pytest.raises(VerificationError, match="status 2"):
         build_kernel(made.save(tmp_path), KernelOptions(formulation="independent"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_loops_of_a_large_mechanism_step_as_unrolled_text_does(tmp_path, monkeypatch, formulation):
+    path = tmp_path / "n_four_bar_12.toml"
+    path.write_text(n_four_bar(12))
+    made = {"formulation": formulation, "residual_limit": 1e-2}
+    unrolled = build_kernel(path, KernelOptions(**made)).module.Kernel()
+    monkeypatch.setattr("codegen.formulations.equations.LARGE", 4)
+    # other options give the looped kernel a place of its own in the cache
+    looped = build_kernel(path, KernelOptions(cflags=("-DLOOPED",), **made)).module.Kernel()
+    for stepper in (unrolled, looped):
+        stepper.reset()
+        for _ in range(100):
+            assert stepper.step() == 0
+    # the same sums in another order
+    np.testing.assert_allclose(looped.q, unrolled.q, atol=1e-12)
