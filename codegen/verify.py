@@ -88,7 +88,12 @@ def _work_left(
         if errors[-1] <= limit or (level > 1 and errors[-1] < errors[-2] / 3.5 < errors[-3] / 12):
             return []
     told = ", ".join(f"{e:.3g}" for e in errors)
-    return [f"work: the energy misses the work of the forces by {told} at h, h/4, h/16, …"]
+    remedy = (
+        "if the options make the motion unstable: a larger kappa, projection 'A', a smaller step"
+    )
+    return [
+        f"work: the energy misses the work of the forces by {told} at h, h/4, h/16, …; {remedy}"
+    ]
 
 
 def stepper(kernel: ModuleType) -> Any:

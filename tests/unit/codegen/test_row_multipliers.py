@@ -101,7 +101,7 @@ def test_rail_force_of_the_slider_is_second_order_presolved_or_not(tmp_path, pre
         assert first < 1e-6  # 1/kappa of some 100 N
         found.append(worst)
     assert 1.9 < math.log2(found[0] / found[1]) < 2.6
-    assert found[1] < 0.2  # of 500 N
+    assert found[1] < 0.5  # of 95 N; most of it is the phase, some 1e-3 rad
     # both in the same state one step later, whatever the path of the elimination
     fast, slow = module.Kernel(), twin.Kernel()
     fast.reset()
