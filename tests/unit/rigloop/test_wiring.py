@@ -4,6 +4,7 @@ import pytest
 
 from rig_configs.load import find_rig
 from rig_configs.mistakes import ConfigError
+from rigloop.kernels import kernel_options
 from rigloop.wiring import load
 
 RIG = find_rig("steering_wheel").read_text()
@@ -59,3 +60,36 @@ def test_unknown_port_of_a_kernel_names_the_near_ones(tmp_path):
     told = mistakes(tmp_path, '"guide/wheel/position_rad" =', '"guide/wheel/positon_rad" =')
     assert "no such port" in told
     assert "guide/wheel/position_rad" in told
+
+
+def test_options_of_a_kernel_are_checked_with_the_rig(tmp_path):
+    told = mistakes(
+        tmp_path,
+        'mechanism = "steering_26"',
+        'mechanism = "steering_26"\noptions = { kapa = 1e5, iterations = 0, step_s = 1e-3 }',
+    )
+    assert "blocks.steering.options.kapa" in told
+    assert "'kappa'" in told
+    assert "blocks.steering.options.iterations = 0: must be 1 to 100" in told
+    assert "blocks.steering.options.step_s" in told
+
+
+def test_a_frozen_kernel_takes_no_parameters(tmp_path):
+    told = mistakes(
+        tmp_path,
+        'mechanism = "steering_26"',
+        'mechanism = "steering_26"\noptions = { frozen = true }\n'
+        'parameters = { "inertia/wheel/inertia_kg_m2" = 0.05 }',
+    )
+    assert "parameters of a frozen kernel cannot be set" in told
+
+
+def test_options_reach_the_kernel(tmp_path):
+    path = tmp_path / "rig.toml"
+    mechanism = 'mechanism = "steering_26"'
+    given = 'options = { projection = "B", reuse = "projection", kappa = 1e5, cflags = ["-g"] }'
+    path.write_text(RIG.replace(mechanism, f"{mechanism}\n{given}"))
+    options = kernel_options(load(str(path)).rig, "steering")
+    assert (options.projection, options.reuse, options.kappa) == ("B", "projection", 1e5)
+    assert options.cflags == ("-g",)
+    assert options.step_s == 1e-3
