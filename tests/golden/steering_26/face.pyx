@@ -386,7 +386,7 @@ QD_0 = [0.0,
  0.0,
  0.0]
 
-SOURCE_SHA256 = "497736ee9da602650ae2ccde3b36d4bd3874f1f7c3250db1acfb61299f83ef21"
+SOURCE_SHA256 = "253aefdce310c55d8e3387951bec980605e86b297efbc02db18f38b3eea1d623"
 MODEL_INFO = {'name': 'steering_26',
  'mechanism_sha256': '7562f0e6ef92a00b17ded879c58fd2a7f3728ffd8c159c33bb11a3b9a76b6ce9',
  'block_abi': 1,
@@ -495,13 +495,13 @@ MODEL_INFO = {'name': 'steering_26',
  'n_q': 26,
  'n_phi': 26,
  'force_unit': 3240000000000.0,
- 'operations': {'mul': 1116,
-                'add': 394,
-                'fma': 1576,
+ 'operations': {'mul': 845,
+                'add': 176,
+                'fma': 1664,
                 'div': 74,
-                'slots': 3368,
+                'slots': 2967,
                 'sweep': 208,
-                'path_cycles': 929}}
+                'path_cycles': 817}}
 
 
 def model_info():

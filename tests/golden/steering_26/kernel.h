@@ -2,7 +2,7 @@
 // mechanism: steering_26, sha256 7562f0e6ef92a00b17ded879c58fd2a7f3728ffd8c159c33bb11a3b9a76b6ce9
 // block abi: 1
 // options: step_s=0.001, rho_inf=0.8, kappa=None, alpha=None, iterations=2, tolerance=None, reaction='F1', projection='A', formulation='ali3p', presolve=True, residual_limit=0.0001, march='auto', cflags=()
-// one step: 3368 floating-point slots (1116 mul, 394 add, 1576 fma, 74 div, 208 in sweeps, path 929 cycles)
+// one step: 2967 floating-point slots (845 mul, 176 add, 1664 fma, 74 div, 208 in sweeps, path 817 cycles)
 //
 // Real-time kernel of the mechanism steering_26: 16 coordinates, 16 constraints, after 10 linear ones were solved.
 //
@@ -91,7 +91,7 @@ typedef struct {
     double weight_project[15];
     double hist[16];
     double upper[1];
-    double lower[37];
+    double lower[38];
     double inverse[16];
     double rhs[16];
     double y[1];
