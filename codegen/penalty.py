@@ -58,7 +58,7 @@ def _inertia_together(jac: np.ndarray, mass: np.ndarray) -> np.ndarray:
     space = row_space(jac)
     kept = [r for r in range(len(jac)) if r not in space.dependent]
     alone = (jac[kept] ** 2) @ (1.0 / np.diag(mass + floor))
-    factor = saddle(rows_of(mass + floor), rows_of(jac[kept]), 1e-8 * alone)
+    factor = saddle(rows_of(mass + floor), rows_of(jac[kept]), list(1e-8 * alone))
     found[kept] = -factor.inverse_diagonal()[len(mass) :]
     for r, combination in space.dependent.items():
         found[r] = np.max(np.where(np.abs(combination) > SHARE_LIMIT, found, 0.0))

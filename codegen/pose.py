@@ -43,10 +43,10 @@ def massive(system: System) -> set[int]:
         if pivot <= 1e-6 * diagonal[k]:
             continue  # a later one takes over what it would add
         found.add(k)
-        left = {i: entry for i, entry in row.items() if i in rest}
-        for i, entry in left.items():
+        left = {i: value for i, value in row.items() if i in rest}
+        for i, mine in left.items():
             for j, other in left.items():
-                rest[i][j] = rest[i].get(j, 0.0) - entry * other / pivot
+                rest[i][j] = rest[i].get(j, 0.0) - mine * other / pivot
     return found
 
 
