@@ -1,22 +1,18 @@
 """Sources of a kernel from the command line."""
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from rigloop.model_generate import generate
+from rigloop.cli import app
 
 
-@pytest.fixture
-def app():
-    made = typer.Typer()
-    made.command()(generate)
-    return made
+def generate(*words):
+    return CliRunner().invoke(app, ["model", "generate", *words])
 
 
-def test_writes_the_target_that_is_asked_for(app, tmp_path):
-    done = CliRunner().invoke(
-        app, ["guided_rod", "--target", "c99", "--output", str(tmp_path), "--option", "kappa=1e5"]
+def test_writes_the_target_that_is_asked_for(tmp_path):
+    done = generate(
+        "guided_rod", "--target", "c99", "--output", str(tmp_path), "--option", "kappa=1e5"
     )
     assert done.exit_code == 0, done.output
     assert "kappa=100000.0" in (tmp_path / "guided_rod.h").read_text()
@@ -27,8 +23,8 @@ def test_writes_the_target_that_is_asked_for(app, tmp_path):
     (["guided_rood"], "guided_rod"), (["guided_rod", "--option", "kapa=1"], "kappa"),
     (["guided_rod", "--target", "fortran"], "c99, cython, numpy"),
 ])  # fmt: skip
-def test_wrong_input_is_told_in_a_line(app, tmp_path, words, told):
-    done = CliRunner().invoke(app, [*words, "--output", str(tmp_path / "out")])
+def test_wrong_input_is_told_in_a_line(tmp_path, words, told):
+    done = generate(*words, "--output", str(tmp_path / "out"))
     assert done.exit_code == 2
     assert told in done.output
     assert not (tmp_path / "out").exists()
