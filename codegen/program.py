@@ -76,9 +76,9 @@ class Program:
     twin, twin_fill : tuple of str, dict of str to str
         Templates of the NumPy twin beside `formulations/equations.py.in`, in order, and what they are
         filled with.
-    pivot_limit : list of float
-        A pivot of the factor below its limit is small, see `codegen.formulations.singular`; none:
-        singular poses are not counted.
+    pivot_limit, row_pivot_limit : list of float
+        A pivot of a coordinate, or of a row that is an unknown of its own, below its limit is small,
+        see `codegen.formulations.singular`; none: singular poses are not counted.
     """
 
     mechanism: Mechanism
@@ -102,3 +102,4 @@ class Program:
     twin: tuple[str, ...] = ("formulations/ali3p.py.in",)
     twin_fill: dict[str, str] = field(default_factory=dict)
     pivot_limit: list[float] = field(default_factory=list)
+    row_pivot_limit: list[float] = field(default_factory=list)

@@ -29,7 +29,7 @@ from codegen.emit import Assign
 from codegen.forces import force_tangent
 from codegen.formulations import ali3p_order
 from codegen.formulations.equations import Equations, equations
-from codegen.formulations.factor import factored
+from codegen.formulations.factor import Factored, factored
 from codegen.formulations.singular import pivot_limits
 from codegen.formulations.unfold import row_multipliers, unfold_routine
 from codegen.mechanism import Mechanism
@@ -57,6 +57,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     weight_project = {key: share * entry for key, entry in eq.mass.items()}
     factor = factored(eq, sorted(weight_newton))
     weight_keys, x = factor.weight_keys, factor.x
+    pivot_limit, row_pivot_limit = pivot_limits(eq, share, factor.kept)
 
     hist = eq.coordinate_array("hist", "w->hist")
     weighted = eq.coordinate_array("weighted", "s->weighted")
@@ -105,6 +106,9 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         Routine("forces", "force at q, qd, and what of the tangent depends on the state", forces),
         Routine("residual", "rhs = -r", eq.per_coordinate("w->rhs", residual)),
         *factor.routines,
+        Routine(
+            "lift", "lam += phi + phi_q x, what the linear step makes of phi", _lift(eq, factor)
+        ),
         Routine(
             "carry",
             "hist follows the corrected acceleration",
@@ -169,8 +173,21 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         text=ali3p_order.text(eq),
         is_large=eq.is_large,
         state={"weighted": (n_q, "phi_q^T lam - force, of the step's end")},
-        pivot_limit=pivot_limits(eq, share),
+        pivot_limit=pivot_limit,
+        row_pivot_limit=row_pivot_limit,
     )
+
+
+def _lift(eq: Equations, factor: Factored) -> list[Assign]:
+    assigns = []
+    for r, lam in enumerate(eq.lam):
+        terms = [(1.0, eq.phi_q[r, i] * factor.x[i]) for i in eq.rows[r]]
+        if r in factor.x_row:
+            terms = [(1.0, factor.x_row[r])]
+        assigns.append(
+            Assign(f"s->lam[{r}]", eq.graph.total([(1.0, lam), (1.0, eq.phi_var[r]), *terms]))
+        )
+    return assigns
 
 
 def _finish(eq: Equations, mass_project: Entries, share: float) -> list[Assign]:

@@ -26,10 +26,7 @@ def calls(eq: Equations) -> list[str | Sweep]:
         Sweep("q", ["s->qd", "s->qdd"], ["s->qd"], 1),
     ]  # fmt: skip
     for iteration in range(options.iterations):
-        found.append("evaluate")
-        if iteration > 0:
-            found.append(Sweep("phi", ["s->lam", "w->phi"], ["s->lam"], 1))
-        found += ["forces", "residual"]
+        found += ["evaluate", "forces", "residual"]
         if iteration == 0 or options.reuse != "step":
             found.append("factorise newton")
         found.append("solve")
@@ -38,8 +35,11 @@ def calls(eq: Equations) -> list[str | Sweep]:
         if options.tolerance is not None:
             found.append(Sweep("q", ["w->x"], [], 1))
         if iteration + 1 < options.iterations:
-            found.append("carry")
-    found += ["evaluate", Sweep("phi", ["s->lam", "w->phi"], ["s->lam"], 1)]
+            found += ["lift", "carry"]
+    if options.iterations == 1:
+        found += ["lift", "evaluate"]
+    else:
+        found += ["evaluate", Sweep("phi", ["s->lam", "w->phi"], ["s->lam"], 1)]
     weight = _projection_weight(eq)
     if weight:
         found.append(f"factorise {weight}")
@@ -89,6 +89,16 @@ def text(eq: Equations) -> str:
             if options.reuse == "step"
             else ["factorise(w, w->weight_newton);"],
             8,
+        ),
+        last_multipliers=_indented(
+            ["lift(w, s);", "evaluate(w, s);"]
+            if options.iterations == 1
+            else [
+                "evaluate(w, s);",
+                "for (int i = 0; i < N_PHI; i++)",
+                "    s->lam[i] += w->phi[i];",
+            ],
+            4,
         ),
         project_lines=_indented(_project(eq), 4),
         reaction_lines=_indented(_reactions(eq), 4),

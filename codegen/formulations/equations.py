@@ -198,7 +198,10 @@ def equations(mechanism: Mechanism, options: KernelOptions) -> Equations:
         qdd=[graph.var(f"qdd {i}") for i in range(n_q)],
         lam=[graph.var(f"lam {r}") for r in range(n_phi)],
         phi_var=[graph.var(f"phi {r}") for r in range(n_phi)],
-        phi=[graph.folded(row.phi, w) for w, row in zip(scale, system.rows, strict=True)],
+        phi=[
+            graph.folded(row.phi, w, with_gradient=True)
+            for w, row in zip(scale, system.rows, strict=True)
+        ],
     )
     _differentiate(eq)
     _add_dynamics(eq)

@@ -7,6 +7,11 @@ pivots is the number of freedoms, whatever the order and however many coordinate
 rises by the rank that is lost. (The determinant is no measure: that of a long chain varies by more
 than one lost rank does.)
 
+A row that is an unknown of its own (`factor`) has a negative pivot: -1 where it finds its
+coordinates determined already, and -phi_q^2 / weight where it takes a small pivot's place. So the
+number of freedoms is that of small pivots of coordinates, and of rows with a pivot near -1, less
+the number of such rows.
+
 The limit lies in the geometric middle of the two sizes: while a freedom passes from one coordinate
 to another the product of their pivots stays, so that one of them is small and one is not. With
 kappa = 1e6 a pose counts as singular when the smallest singular value of the scaled phi_q is below
@@ -22,10 +27,12 @@ from codegen.formulations.equations import Equations
 from codegen.pose import built_pose
 
 
-def pivot_limits(eq: Equations, share: float) -> list[float]:
-    """Size below which each coordinate's pivot is small, with weight `share` mass."""
+def pivot_limits(eq: Equations, share: float, kept: list[int]) -> tuple[list[float], list[float]]:
+    """Size below which the pivot of each coordinate, and that of each row in `kept`, is small, with
+    weight `share` mass.
+    """
     if not eq.phi:
-        return []
+        return [], []
     jac, mass = built_pose(eq.system)
     gradient = np.max((jac * np.array(eq.scale)[:, None]) ** 2, axis=1)
     held = np.array([max((gradient[r] for r in rows), default=0.0) for rows in eq.columns])
@@ -34,4 +41,6 @@ def pivot_limits(eq: Equations, share: float) -> list[float]:
     usual = np.median(free[both] / held[both]) if both.any() else 1e-6
     # a massless coordinate passes on the weight of others
     free = np.where(free > 0.0, free, usual * held)
-    return [float(f"{limit:.3g}") for limit in np.sqrt(held * free)]
+    coordinates = np.sqrt(held * free)
+    rows = [np.sqrt(max(jac[r] ** 2 * eq.scale[r] ** 2 / free)) for r in kept]
+    return [float(f"{e:.3g}") for e in coordinates], [float(f"{e:.3g}") for e in rows]

@@ -90,7 +90,7 @@ def ground(mechanism: Mechanism, options: KernelOptions, *, diagonal_first: bool
     eq = equations(mechanism, options)
     diagonal = [(i, i) for i in range(len(eq.q))] if diagonal_first else []
     keys = [*diagonal, *sorted(key for key in eq.mass if key not in diagonal)]
-    factor = factored(eq, keys)
+    factor = factored(eq, keys, weight_is_mass=not diagonal_first)
     number_of = {key: number for number, key in enumerate(keys)}
     weigh = eq.stored_mass("mass", lambda n, key: f"w->weight_project[{number_of[key]}]")
     passes = 1 if options.integrator == "trapezoidal" else options.iterations

@@ -43,6 +43,8 @@ NOTES = {
     "rhs": "right-hand side of solve",
     "y": "forward substitution; only where loops need it",
     "x": "solution of solve",
+    "inverse_row": "1 / pivot of the rows that are unknowns of the factorisation",
+    "x_row": "phi_q x of those rows",
     "phi_dot": "time derivative of phi; only where loops need it",
     "phi_ddot": "second time derivative of phi; only where loops need it",
     "all_q": "of all coordinates, by unfold",
@@ -170,6 +172,7 @@ class KernelText:
             "n_q": str(len(system.coordinates)),
             "n_phi": str(len(system.rows)),
             "n_all_q": str(len(full.coordinates)),
+            "n_row_pivots": len(program.row_pivot_limit),
             "n_all_phi": str(len(full.rows)),
             "n_guides": str(len(system.guides)),
             "n_par": str(len(system.parameters)),
@@ -262,6 +265,7 @@ def _constant_tables(program: Program, *, has_block: bool) -> list[str]:
     system, full = program.presolved.system, program.mechanism.system
     by_name = {c.name: c.index for c in full.coordinates}
     limits = [1.0 / limit if limit else NEVER_SMALL for limit in program.pivot_limit]
+    rows = [1.0 / limit for limit in program.row_pivot_limit]
     never = [NEVER_SMALL] * len(system.coordinates)
     kept = [
         "// place of each stepped coordinate among all",
@@ -272,6 +276,7 @@ def _constant_tables(program: Program, *, has_block: bool) -> list[str]:
         table("static const real", "ROW_UNSCALE", [1.0 / w for w in program.scale] or [1.0]),
         "// 1 / pivot from which on a coordinate counts as free: the way to see singular poses",
         table("static const real", "SMALL_PIVOT_INVERSE", limits or never),
+        table("static const real", "SMALL_ROW_PIVOT_INVERSE", rows or [NEVER_SMALL]),
         "// how far a guide moves in one part of the assembly; its coordinate",
         table("static const double", "GUIDE_STRIDE",
               [STRIDE[g.coordinate.unit] for g in system.guides] or [1.0]),

@@ -2,7 +2,7 @@
 // mechanism: steering_26, sha256 7562f0e6ef92a00b17ded879c58fd2a7f3728ffd8c159c33bb11a3b9a76b6ce9
 // block abi: 1
 // options: ali3p, generalized_alpha, step_s=0.001
-// one step: 3384 floating-point slots (1116 mul, 394 add, 1576 fma, 74 div, 224 in sweeps, path 929 cycles)
+// one step: 3020 floating-point slots (839 mul, 192 add, 1707 fma, 74 div, 208 in sweeps, path 817 cycles)
 //
 // Real-time kernel of the mechanism steering_26: 16 coordinates, 16 constraints, after 10 linear ones were solved.
 //
@@ -13,20 +13,21 @@
 //
 //     prepare           what depends on parameters only; 58 operations
 //     hold              internal states of forces, and what they hold for the step; 42 operations
-//     history           what the step start adds to the residual; 35 operations
-//     evaluate          phi and phi_q at q; 346 operations
+//     history           what the step start adds to the residual; 34 operations
+//     evaluate          phi and phi_q at q; 245 operations
 //     forces            force at q, qd, and what of the tangent depends on the state; 88 operations
-//     residual          rhs = -r; 83 operations
-//     factorise         L D L^T of weight + phi_q^T phi_q; 261 operations
-//     solve             x = T^-1 rhs; 92 operations
+//     residual          rhs = -r; 69 operations
+//     factorise         L D L^T of weight + phi_q^T phi_q; 245 operations
+//     solve             x = T^-1 rhs; 93 operations
 //     solve_guides      the guided coordinates of T^-1 rhs alone; 40 operations
-//     carry             hist follows the corrected acceleration; 19 operations
-//     position_rhs      rhs = -phi_q^T phi; 55 operations
-//     velocity_rhs      rhs = -phi_q^T phi_dot; 111 operations
-//     acceleration_rhs  rhs = -phi_q^T phi_ddot; 248 operations
-//     finish            weighted = phi_q^T lam - force; rhs of F1, from qdd before its projection; outputs; 134 operations
-//     refresh_lam       index-1 update of lam; 215 operations
-//     unfold            every coordinate and multiplier of the mechanism; 104 operations
+//     lift              lam += phi + phi_q x, what the linear step makes of phi; 65 operations
+//     carry             hist follows the corrected acceleration; 18 operations
+//     position_rhs      rhs = -phi_q^T phi; 49 operations
+//     velocity_rhs      rhs = -phi_q^T phi_dot; 99 operations
+//     acceleration_rhs  rhs = -phi_q^T phi_ddot; 231 operations
+//     finish            weighted = phi_q^T lam - force; rhs of F1, from qdd before its projection; outputs; 127 operations
+//     refresh_lam       index-1 update of lam; 198 operations
+//     unfold            every coordinate and multiplier of the mechanism; 103 operations
 //
 // and then how a step calls them (advance), how it begins (start), and what the loop calls (take).
 //
@@ -58,6 +59,7 @@ enum {
     N_WRITES = N_OUTPUTS + 5,
     N_ALL_Q = 26, // with the coordinates that linear constraints determine
     N_ALL_PHI = 26,
+    N_ROW_PIVOTS = 0, // rows that are unknowns of the factorisation
     ITERATIONS = 2,
     SUBSTEPS = 1,
     MAX_PARTS = 128 // of the way of a guide when assembling
@@ -117,11 +119,13 @@ typedef struct {
     real phi[16];               // constraint residuals, * w
     real phi_q[48];             // entries of the Jacobian that vary, * w, by rows
     real upper[1];              // L D, by columns; only where loops need it
-    real lower[37];             // L of L D L^T, by columns
+    real lower[38];             // L of L D L^T, by columns
     real inverse[16];           // 1 / D
+    real inverse_row[1];        // 1 / pivot of the rows that are unknowns of the factorisation
     real rhs[16];               // right-hand side of solve
     real y[1];                  // forward substitution; only where loops need it
     real x[16];                 // solution of solve
+    real x_row[1];              // phi_q x of those rows
     real phi_dot[1];            // time derivative of phi; only where loops need it
     real phi_ddot[1];           // second time derivative of phi; only where loops need it
     real all_q[26];             // of all coordinates, by unfold
@@ -137,7 +141,7 @@ typedef struct {
     real reaction[AT_LEAST_1(N_GUIDES)]; // of the guides on the mechanism; Nm or N
     real residual;                       // largest constraint violation; m or rad
     int iterations;
-    int is_collapsed;                      // a pivot was lost: no such step is good
+    int is_collapsed; // a pivot was lost: no such step is good
     State scratch;
 } Work;
 
