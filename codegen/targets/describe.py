@@ -11,6 +11,39 @@ from codegen.program import Program
 
 VERSION = "1"
 BLOCK_ABI = 1
+# of the work arrays
+NOTES = {
+    "guide": "position, rate, acceleration of each guide at the step's end",
+    "signal": "input signals",
+    "par": "run-time parameters, in the units of their names",
+    "held": "what forces hold for the step",
+    "force": "applied forces, / a0; of coordinates that have any",
+    "observed": "outputs that are expressions",
+    "row_lam": "multipliers of rows that outputs show, in the rows' units",
+    "trig": "sines and cosines in phi and phi_q",
+    "phi": "constraint residuals, * w",
+    "phi_q": "entries of the Jacobian that vary, * w, by rows",
+    "upper": "L D, by columns; only where loops need it",
+    "lower": "L of L D L^T, by columns",
+    "inverse": "1 / D",
+    "rhs": "right-hand side of solve",
+    "y": "forward substitution; only where loops need it",
+    "x": "solution of solve",
+    "inverse_row": "1 / pivot of the rows that are unknowns of the factorisation",
+    "x_row": "phi_q x of those rows",
+    "phi_dot": "time derivative of phi; only where loops need it",
+    "phi_ddot": "second time derivative of phi; only where loops need it",
+    "all_q": "of all coordinates, by unfold",
+    "all_qd": "their rates",
+    "all_qdd": "their accelerations",
+    "all_lam": "multipliers of all rows, in the rows' units",
+    "derived": "parts that depend on parameters alone",
+    "mass_hist": "mass' / (1 - df), nonzeros",
+    "inertia": "(1 - dm) / ((1 - df) beta h^2) mass', nonzeros",
+    "weight_newton": "weight of the tangent beside phi_q^T phi_q, nonzeros",
+    "weight_project": "weight of the projection beside phi_q^T phi_q, nonzeros",
+    "hist": "residual without its constraint and applied forces",
+}
 FORCE_UNITS = {"rad": "Nm", "m": "N", "1": "N"}
 
 

@@ -81,7 +81,7 @@ name = "stiff"
 position_m = [0.001, 0, 0]
 moves = "x"
 [point.O]
-position_m = [0, 1, 0]
+position_m = [1, 0, 0]
 velocity_m_s = [0.1, 0, 0]
 moves = "x"
 [mass.P]
