@@ -171,6 +171,17 @@ class KernelOptions:
             wrong.append(
                 f"reuse = {self.reuse!r}: give projection = 'B' or 'none', 'A' factors anew"
             )
+        for names, owners in (
+            (("projection", "reuse", "reaction"), ("ali3p",)),
+            (("xi", "omega_rad_s"), ("index1", "penalty", "hamiltonian")),
+        ):
+            for name in names:
+                value = getattr(self, name)
+                if self.formulation not in owners and value != KernelOptions.__dict__[name]:
+                    known = ", ".join(map(repr, owners))
+                    wrong.append(
+                        f"{name} = {value!r}: means something to {known} only, leave it out"
+                    )
         fast = [
             f for f in self.cflags if f in ("-ffast-math", "-Ofast", "-funsafe-math-optimizations")
         ]

@@ -169,7 +169,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         projection_scale=s,
         phi_q=eq.phi_q,
         weight_keys=weight_keys,
-        calls=ali3p_order.calls(eq),
+        calls=ali3p_order.calls(eq) * options.substeps,
         text=ali3p_order.text(eq),
         is_large=eq.is_large,
         state={"weighted": (n_q, "phi_q^T lam - force, of the step's end")},

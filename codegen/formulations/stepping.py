@@ -23,7 +23,7 @@ from codegen.formulations.acceleration import (
 )
 from codegen.formulations.equations import Equations, equations
 from codegen.formulations.factor import Factored, factored
-from codegen.formulations.unfold import unfold_routine
+from codegen.formulations.unfold import row_multipliers, unfold_routine
 from codegen.mechanism import Mechanism
 from codegen.options import KernelOptions
 from codegen.precomputed import parameter_only
@@ -120,7 +120,12 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
         ),
         *acceleration_routines(eq, on.weigh, on.made, augments=augments),
         *derivative.routines,
-        Routine("observe", "outputs that are expressions", eq.observe_assigns()),
+        Routine(
+            "observe",
+            "multipliers of rows that outputs show; outputs that are expressions",
+            [*row_multipliers(eq, eq.lam, eq.qdd), *eq.observe_assigns()],
+            is_ordered=True,
+        ),
         unfold_routine(eq),
     ]
     derived = parameter_only(routines, {p.var for p in eq.system.parameters})

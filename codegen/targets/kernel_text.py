@@ -107,7 +107,7 @@ class KernelText:
         system = program.presolved.system
         sizes = {"q": len(system.coordinates), "phi": len(system.rows)}
         counting = [Sweep("q", ["w->inverse"], [], 1)] if program.pivot_limit else []
-        for call in [*program.calls * program.options.substeps, *counting]:
+        for call in [*program.calls, *counting]:
             if isinstance(call, Sweep):
                 total.sweep += call.slots * sizes[call.size]
                 for k in range(sizes[call.size]):
@@ -156,7 +156,8 @@ class KernelText:
 
     def _fragments(self, *, has_block: bool) -> dict[str, str]:
         program = self.program
-        is_split = program.options.substeps > 1
+        # the others take their substeps inside `advance`
+        is_split = program.options.substeps > 1 and program.options.formulation == "ali3p"
         remember = "        for (int i = 0; i < 3 * N_GUIDES; i++)\n            d->before[i] = w->guide[i];\n"
         cells = "    double *reads[N_READS + 1];\n    double *writes[N_WRITES];\n"
         split = "    State between[2];\n    double before[AT_LEAST_1(3 * N_GUIDES)]; // guide inputs of the last call\n"

@@ -269,6 +269,31 @@ def test_independent_coordinates_change_before_their_dead_centre(twin):
     assert stepper.q[at] == pytest.approx(reference["theta"][20], abs=5e-8)
 
 
+def test_three_freedoms_change_independent_coordinates_as_the_twin_does(kernel, twin, tmp_path):
+    # a triple pendulum in points alone: every coordinate stands still now and then
+    made = MechanismBuilder("triple", gravity_m_s2=(0, -9.81, 0))
+    ends = [(0, 0, 0)]
+    for k, place in enumerate([(0.5, 0.1, 0), (1.0, 0.3, 0), (1.4, 0.0, 0)]):
+        made.point(f"P{k}", position_m=place, moves="xy")
+        ends.append(f"P{k}")
+        made.constant_distance(f"rod_{k}", points=ends[-2:])
+        made.uniform_rod(f"rod_{k}", points=ends[-2:], mass_kg=1.0)
+    path = made.save(tmp_path)
+    options = scheme("independent", "rk4")
+    fast, slow = kernel(path, **options).Kernel(), twin(path, **options).Kernel()
+    assert fast.reset() == 0
+    slow.reset()
+    before, chosen = slow.energy(), set()
+    for _ in range(600):
+        assert fast.step() == 0
+        slow.step()
+        chosen.add(tuple(slow.z))
+    assert len(chosen) > 3
+    np.testing.assert_allclose(fast.q, slow.q, atol=1e-9)  # round-off, grown in 0.6 s
+    assert slow.energy() == pytest.approx(before, abs=1e-5)  # 2.4e-6: of order four
+    assert fast.residual < 1e-14
+
+
 def test_a_singular_position_is_told(kernel, tmp_path):
     # upright, two motions are open and one independent coordinate is too few
     made = MechanismBuilder("upright", gravity_m_s2=(0, -9.81, 0))

@@ -1,6 +1,6 @@
 """Energy over 10 s through singular positions: the published settings of each formulation.
 
-Drifts in J of the slider-crank (13.6 J) and the double four-bar (35.8 J); limits as published. Three
+Drifts in J of the slider-crank (13.6 J) and the double four-bar (35.8 J); limits as published. Five
 published settings do not hold with this realisation; what was measured stands beside what does.
 """
 
