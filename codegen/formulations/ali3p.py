@@ -89,8 +89,8 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
 
     pushed = [graph.stem(lam[r] + eq.phi_var[r], f"push_{r}") for r in range(n_phi)]
     history = eq.each(lambda i: [*eq.times_mass(mass_hist, i, qdd), (df / (1.0 - df), weighted[i])])
-    residual = eq.each(
-        lambda i: [(-1.0, hist[i]), (1.0, eq.force[i]), *eq.transposed(i, pushed, -1.0)]
+    residual = eq.row_first(
+        "push", pushed, lambda i: [(-1.0, hist[i]), (1.0, eq.force[i])], is_kept=True
     )
     carried = eq.each(lambda i: [(1.0, hist[i]), *eq.times_mass(mass_newton, i, x)])
     position = eq.each(lambda i: eq.transposed(i, eq.phi_var, -1.0))
@@ -104,7 +104,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         ),
         eq.evaluate_routine(),
         Routine("forces", "force at q, qd, and what of the tangent depends on the state", forces),
-        Routine("residual", "rhs = -r", eq.per_coordinate("w->rhs", residual)),
+        Routine("residual", "rhs = -r; push = lam + phi", residual, eq.is_large),
         *factor.routines,
         Routine(
             "lift", "lam += phi + phi_q x, what the linear step makes of phi", _lift(eq, factor)
@@ -180,13 +180,11 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
 
 def _lift(eq: Equations, factor: Factored) -> list[Assign]:
     assigns = []
-    for r, lam in enumerate(eq.lam):
+    for r, push in enumerate(eq.family("push", len(eq.lam))):
         terms = [(1.0, eq.phi_q[r, i] * factor.x[i]) for i in eq.rows[r]]
         if r in factor.x_row:
             terms = [(1.0, factor.x_row[r])]
-        assigns.append(
-            Assign(f"s->lam[{r}]", eq.graph.total([(1.0, lam), (1.0, eq.phi_var[r]), *terms]))
-        )
+        assigns.append(Assign(f"s->lam[{r}]", eq.graph.total([(1.0, push), *terms])))
     return assigns
 
 

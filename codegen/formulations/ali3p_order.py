@@ -32,14 +32,12 @@ def calls(eq: Equations) -> list[str | Sweep]:
         found.append("solve")
         for array in ("s->q", "s->qd", "s->qdd"):
             found.append(Sweep("q", [array, "w->x"], [array], 1))
+        found.append("lift")
         if options.tolerance is not None:
             found.append(Sweep("q", ["w->x"], [], 1))
         if iteration + 1 < options.iterations:
-            found += ["lift", "carry"]
-    if options.iterations == 1:
-        found += ["lift", "evaluate"]
-    else:
-        found += ["evaluate", Sweep("phi", ["s->lam", "w->phi"], ["s->lam"], 1)]
+            found.append("carry")
+    found.append("evaluate")
     weight = _projection_weight(eq)
     if weight:
         found.append(f"factorise {weight}")
@@ -89,16 +87,6 @@ def text(eq: Equations) -> str:
             if options.reuse == "step"
             else ["factorise(w, w->weight_newton);"],
             8,
-        ),
-        last_multipliers=_indented(
-            ["lift(w, s);", "evaluate(w, s);"]
-            if options.iterations == 1
-            else [
-                "evaluate(w, s);",
-                "for (int i = 0; i < N_PHI; i++)",
-                "    s->lam[i] += w->phi[i];",
-            ],
-            4,
         ),
         project_lines=_indented(_project(eq), 4),
         reaction_lines=_indented(_reactions(eq), 4),

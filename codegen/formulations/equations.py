@@ -117,17 +117,23 @@ class Equations:
         return [Assign(f"{array}[Q_{self.names[i]}]", value) for i, value in enumerate(values)]
 
     def row_first(
-        self, array: str, values: list[Expr], more: Callable[[int], Terms] | None = None
+        self,
+        array: str,
+        values: list[Expr],
+        more: Callable[[int], Terms] | None = None,
+        *,
+        is_kept: bool = False,
     ) -> list[Assign]:
-        """rhs = -phi_q^T of a value per row, and `more` terms of a coordinate; a large mechanism
-        stores the values between.
+        """rhs = -phi_q^T of a value per row, and `more` terms of a coordinate. The values are stored
+        where another routine reads them (`is_kept`), and between in a large mechanism.
         """
-        y, stored = values, []
-        if self.is_large:
-            y = self.family(array, len(values))
+        is_stored = is_kept or self.is_large
+        y, stored = self.family(array, len(values)), []
+        if is_stored:
             self.bind |= {e: f"w->{array}[{r}]" for r, e in enumerate(y)}
             stored = [Assign(f"w->{array}[{r}]", e, f"row {r}") for r, e in enumerate(values)]
-        self.arrays[array] = len(values) if self.is_large else 0
+        self.arrays[array] = len(values) if is_stored else 0
+        y = y if self.is_large else values
         rhs = self.each(lambda i: [*(more(i) if more else []), *self.transposed(i, y, -1.0)])
         return [*stored, *self.per_coordinate("w->rhs", rhs)]
 
@@ -234,11 +240,26 @@ def _differentiate(eq: Equations) -> None:
     for r, value in enumerate(eq.phi):
         terms = [(1.0, eq.phi_q[r, i] * eq.qd[i]) for i in eq.rows[r]]
         eq.phi_dot.append(graph.total([*terms, (1.0, graph.tangent(value, eq.guided))]))
-        rest = graph.folded(graph.tangent(graph.tangent(value, both), both))
+        rest = graph.folded(_second_rate(eq, r, both))
         terms = [(1.0, eq.phi_q[r, i] * eq.qdd[i]) for i in eq.rows[r]]
         eq.phi_ddot.append(graph.total([*terms, (1.0, rest)]))
         graph.stem(eq.phi_dot[r], f"phi_dot_{r}")
         graph.stem(eq.phi_ddot[r], f"phi_ddot_{r}")
+
+
+def _second_rate(eq: Equations, r: int, moving: dict[Expr, Expr]) -> Expr:
+    """Second time derivative of row `r` less phi_q qdd."""
+    graph, value = eq.graph, eq.phi[r]
+    for i in eq.rows[r]:
+        slope = graph.diff(value, eq.q[i])
+        # a row that measures an angle is a sum of its sines and cosines: d2 phi / d angle2 = -phi
+        if graph.folded(graph.total([(1.0, graph.diff(slope, eq.q[i])), (1.0, value)])).is_zero:
+            others = {var: rate for var, rate in moving.items() if var is not eq.q[i]}
+            across = graph.tangent(slope, others) * eq.qd[i]
+            own = (eq.qd[i] * eq.qd[i]) * eq.phi_var[r]
+            rest = graph.tangent(graph.tangent(value, others), others)
+            return graph.total([(1.0, rest), (2.0, across), (-1.0, own)])
+    return graph.tangent(graph.tangent(value, moving), moving)
 
 
 def _add_dynamics(eq: Equations) -> None:

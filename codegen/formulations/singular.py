@@ -12,11 +12,12 @@ coordinates determined already, and -phi_q^2 / weight where it takes a small piv
 number of freedoms is that of small pivots of coordinates, and of rows with a pivot near -1, less
 the number of such rows.
 
-The limit lies in the geometric middle of the two sizes: while a freedom passes from one coordinate
-to another the product of their pivots stays, so that one of them is small and one is not. With
-kappa = 1e6 a pose counts as singular when the smallest singular value of the scaled phi_q is below
-0.02 to 0.03 of its usual size: two to four degrees before the links of one to sixty four-bars lie flat. From some
-1e4 on down kappa does not tell the sizes apart as well, and the range is wider.
+While a freedom passes from one coordinate to another the product of their pivots stays, so both meet
+in the geometric middle of the two sizes. The limit lies a tenth below it: there at most one of them
+is small, whatever else changes. With kappa = 1e6 a pose counts as singular when the smallest
+singular value of the scaled phi_q is below 0.01 of its usual size: a degree before the links of one
+to sixty four-bars lie flat. From some 1e4 on down kappa does not tell the sizes apart as well, and
+the range is wider.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ import numpy as np
 
 from codegen.formulations.equations import Equations
 from codegen.pose import built_pose
+
+BELOW = 0.1  # of the geometric middle
 
 
 def pivot_limits(eq: Equations, share: float, kept: list[int]) -> tuple[list[float], list[float]]:
@@ -41,6 +44,6 @@ def pivot_limits(eq: Equations, share: float, kept: list[int]) -> tuple[list[flo
     usual = np.median(free[both] / held[both]) if both.any() else 1e-6
     # a massless coordinate passes on the weight of others
     free = np.where(free > 0.0, free, usual * held)
-    coordinates = np.sqrt(held * free)
-    rows = [np.sqrt(max(jac[r] ** 2 * eq.scale[r] ** 2 / free)) for r in kept]
+    coordinates = BELOW * np.sqrt(held * free)
+    rows = [BELOW * np.sqrt(max(jac[r] ** 2 * eq.scale[r] ** 2 / free)) for r in kept]
     return [float(f"{e:.3g}") for e in coordinates], [float(f"{e:.3g}") for e in rows]

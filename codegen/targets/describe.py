@@ -31,6 +31,7 @@ NOTES = {
     "x": "solution of solve",
     "inverse_row": "1 / pivot of the rows that are unknowns of the factorisation",
     "x_row": "phi_q x of those rows",
+    "push": "lam + phi",
     "phi_dot": "time derivative of phi; only where loops need it",
     "phi_ddot": "second time derivative of phi; only where loops need it",
     "all_q": "of all coordinates, by unfold",

@@ -11,8 +11,8 @@ static const real ROW_UNSCALE[16] = {
 };
 // 1 / pivot from which on a coordinate counts as free: the way to see singular poses
 static const real SMALL_PIVOT_INVERSE[16] = {
-    279.3296089385475, 279.3296089385475, 279.3296089385475, 279.3296089385475, 279.3296089385475, 279.3296089385475, 299401.1976047904, 299401.1976047904,
-    436681.22270742356, 326797.38562091504, 689655.172413793, 689655.172413793, 20449.897750511245, 8264.462809917355, 144.3001443001443, 144.3001443001443
+    2793.296089385475, 2793.296089385475, 2793.296089385475, 2793.296089385475, 2793.296089385475, 2793.296089385475, 2994011.976047904, 2994011.976047904,
+    4366812.227074236, 3267973.85620915, 6896551.724137932, 6896551.724137932, 204498.97750511247, 82644.62809917355, 1443.001443001443, 1443.001443001443
 };
 static const real SMALL_ROW_PIVOT_INVERSE[1] = {
     1e+30
@@ -483,51 +483,83 @@ static void forces(Work *restrict w, State *restrict s)
 
 static void residual(Work *restrict w, State *restrict s)
 {
-    // rhs = -r; 0 mul, 20 add, 49 fma, 0 div, path 20 cycles
+    // rhs = -r; push = lam + phi; 0 mul, 20 add, 49 fma, 0 div, path 20 cycles
     (void)w, (void)s;
+    // row 0
+    const real push_0 = s->lam[0] + w->phi[0];
+    w->push[0] = push_0;
+    // row 1
+    const real push_1 = s->lam[1] + w->phi[1];
+    w->push[1] = push_1;
+    // row 2
+    const real push_2 = s->lam[2] + w->phi[2];
+    w->push[2] = push_2;
+    // row 3
     const real push_3 = s->lam[3] + w->phi[3];
+    w->push[3] = push_3;
+    // row 4
+    const real push_4 = s->lam[4] + w->phi[4];
+    w->push[4] = push_4;
+    // row 5
     const real push_5 = s->lam[5] + w->phi[5];
+    w->push[5] = push_5;
+    // row 6
     const real push_6 = s->lam[6] + w->phi[6];
+    w->push[6] = push_6;
+    // row 7
+    const real push_7 = s->lam[7] + w->phi[7];
+    w->push[7] = push_7;
+    // row 8
+    const real push_8 = s->lam[8] + w->phi[8];
+    w->push[8] = push_8;
+    // row 9
     const real push_9 = s->lam[9] + w->phi[9];
+    w->push[9] = push_9;
+    // row 10
+    const real push_10 = s->lam[10] + w->phi[10];
+    w->push[10] = push_10;
+    // row 11
+    const real push_11 = s->lam[11] + w->phi[11];
+    w->push[11] = push_11;
+    // row 12
+    const real push_12 = s->lam[12] + w->phi[12];
+    w->push[12] = push_12;
+    // row 13
+    const real push_13 = s->lam[13] + w->phi[13];
+    w->push[13] = push_13;
+    // row 14
+    const real push_14 = s->lam[14] + w->phi[14];
+    w->push[14] = push_14;
+    // row 15
+    const real push_15 = s->lam[15] + w->phi[15];
+    w->push[15] = push_15;
     const real part = w->phi_q[17] * push_6 + (w->phi_q[14] * push_5 + (w->hist[Q_KL_x] + w->phi_q[6] * push_3));
     w->rhs[Q_KL_x] = -(w->phi_q[26] * push_9 + part);
     const real part_2 = w->phi_q[18] * push_6 + (w->phi_q[15] * push_5 + (w->hist[Q_KL_y] + w->phi_q[7] * push_3));
     w->rhs[Q_KL_y] = -(w->phi_q[27] * push_9 + part_2);
     const real part_3 = w->phi_q[19] * push_6 + (w->phi_q[16] * push_5 + (w->hist[Q_KL_z] + w->phi_q[8] * push_3));
     w->rhs[Q_KL_z] = -(w->phi_q[28] * push_9 + part_3);
-    const real push_4 = s->lam[4] + w->phi[4];
-    const real push_7 = s->lam[7] + w->phi[7];
-    const real push_8 = s->lam[8] + w->phi[8];
-    const real push_10 = s->lam[10] + w->phi[10];
     const real part_4 = w->phi_q[23] * push_8 + (w->phi_q[20] * push_7 + (w->hist[Q_KR_x] + w->phi_q[10] * push_4));
     w->rhs[Q_KR_x] = -(w->phi_q[30] * push_10 + part_4);
     const real part_5 = w->phi_q[24] * push_8 + (w->phi_q[21] * push_7 + (w->hist[Q_KR_y] + w->phi_q[11] * push_4));
     w->rhs[Q_KR_y] = -(w->phi_q[31] * push_10 + part_5);
     const real part_6 = w->phi_q[25] * push_8 + (w->phi_q[22] * push_7 + (w->hist[Q_KR_z] + w->phi_q[12] * push_4));
     w->rhs[Q_KR_z] = -(w->phi_q[32] * push_10 + part_6);
-    const real push_0 = s->lam[0] + w->phi[0];
-    const real push_11 = s->lam[11] + w->phi[11];
-    const real push_13 = s->lam[13] + w->phi[13];
     const real part_7 = w->phi_q[40] * push_13 + (w->phi_q[34] * push_11 + (w->hist[Q_v1_y] + w->phi_q[0] * push_0));
     w->rhs[Q_v1_y] = -part_7;
     const real part_8 = w->phi_q[41] * push_13 + (w->phi_q[35] * push_11 + (w->hist[Q_v1_z] + w->phi_q[1] * push_0));
     w->rhs[Q_v1_z] = -part_8;
-    const real push_1 = s->lam[1] + w->phi[1];
-    const real push_14 = s->lam[14] + w->phi[14];
     const real part_9 = w->phi_q[44] * push_14 + (w->phi_q[42] * push_13 + (w->hist[Q_v2_y] + w->phi_q[2] * push_1));
     w->rhs[Q_v2_y] = -part_9;
     const real part_10 = w->phi_q[45] * push_14 + (w->phi_q[43] * push_13 + (w->hist[Q_v2_z] + w->phi_q[3] * push_1));
     w->rhs[Q_v2_z] = -part_10;
-    const real push_2 = s->lam[2] + w->phi[2];
-    const real push_12 = s->lam[12] + w->phi[12];
     const real part_11 = w->phi_q[46] * push_14 + (w->phi_q[37] * push_12 + (w->hist[Q_v3_y] + w->phi_q[4] * push_2));
     w->rhs[Q_v3_y] = -part_11;
     const real part_12 = w->phi_q[47] * push_14 + (w->phi_q[38] * push_12 + (w->hist[Q_v3_z] + w->phi_q[5] * push_2));
     w->rhs[Q_v3_z] = -part_12;
-    const real part_13 = ((w->force[0] - w->hist[Q_wheel]) - 0.215 * (s->lam[15] + w->phi[15])) - w->phi_q[36] * push_11;
-    w->rhs[Q_wheel] = part_13;
-    const real part_14 = ((w->force[1] - w->hist[Q_pinion]) - w->phi_q[9] * push_3) - w->phi_q[13] * push_4;
-    w->rhs[Q_pinion] = part_14 - w->phi_q[39] * push_12;
+    w->rhs[Q_wheel] = ((w->force[0] - w->hist[Q_wheel]) - 0.215 * push_15) - w->phi_q[36] * push_11;
+    const real part_13 = ((w->force[1] - w->hist[Q_pinion]) - w->phi_q[9] * push_3) - w->phi_q[13] * push_4;
+    w->rhs[Q_pinion] = part_13 - w->phi_q[39] * push_12;
     w->rhs[Q_knuckle_left] = (w->force[2] - w->hist[Q_knuckle_left]) - w->phi_q[29] * push_9;
     w->rhs[Q_knuckle_right] = (w->force[3] - w->hist[Q_knuckle_right]) - w->phi_q[33] * push_10;
 }
@@ -922,50 +954,46 @@ static void solve_guides(Work *restrict w)
 
 static void lift(Work *restrict w, State *restrict s)
 {
-    // lam += phi + phi_q x, what the linear step makes of phi; 0 mul, 16 add, 49 fma, 0 div, path 20 cycles
+    // lam += phi + phi_q x, what the linear step makes of phi; 0 mul, 0 add, 49 fma, 0 div, path 16 cycles
     (void)w, (void)s;
     const real x_6 = w->x[Q_v1_y];
     const real x_7 = w->x[Q_v1_z];
-    s->lam[0] = w->phi_q[1] * x_7 + (w->phi_q[0] * x_6 + (s->lam[0] + w->phi[0]));
+    s->lam[0] = w->phi_q[1] * x_7 + (w->push[0] + w->phi_q[0] * x_6);
     const real x_8 = w->x[Q_v2_y];
     const real x_9 = w->x[Q_v2_z];
-    s->lam[1] = w->phi_q[3] * x_9 + (w->phi_q[2] * x_8 + (s->lam[1] + w->phi[1]));
+    s->lam[1] = w->phi_q[3] * x_9 + (w->push[1] + w->phi_q[2] * x_8);
     const real x_10 = w->x[Q_v3_y];
     const real x_11 = w->x[Q_v3_z];
-    s->lam[2] = w->phi_q[5] * x_11 + (w->phi_q[4] * x_10 + (s->lam[2] + w->phi[2]));
+    s->lam[2] = w->phi_q[5] * x_11 + (w->push[2] + w->phi_q[4] * x_10);
     const real x_0 = w->x[Q_KL_x];
     const real x_1 = w->x[Q_KL_y];
     const real x_2 = w->x[Q_KL_z];
     const real x_13 = w->x[Q_pinion];
-    const real part = w->phi_q[8] * x_2 + (w->phi_q[7] * x_1 + (w->phi_q[6] * x_0 + (s->lam[3] + w->phi[3])));
-    s->lam[3] = w->phi_q[9] * x_13 + part;
+    const real part = w->phi_q[9] * x_13 + (w->phi_q[8] * x_2 + (w->phi_q[7] * x_1 + (w->push[3] + w->phi_q[6] * x_0)));
+    s->lam[3] = part;
     const real x_3 = w->x[Q_KR_x];
     const real x_4 = w->x[Q_KR_y];
     const real x_5 = w->x[Q_KR_z];
-    const real part_2 = w->phi_q[12] * x_5 + (w->phi_q[11] * x_4 + (w->phi_q[10] * x_3 + (s->lam[4] + w->phi[4])));
-    s->lam[4] = w->phi_q[13] * x_13 + part_2;
-    const real part_3 = w->phi_q[16] * x_2 + (w->phi_q[15] * x_1 + (w->phi_q[14] * x_0 + (s->lam[5] + w->phi[5])));
-    s->lam[5] = part_3;
-    const real part_4 = w->phi_q[19] * x_2 + (w->phi_q[18] * x_1 + (w->phi_q[17] * x_0 + (s->lam[6] + w->phi[6])));
-    s->lam[6] = part_4;
-    const real part_5 = w->phi_q[22] * x_5 + (w->phi_q[21] * x_4 + (w->phi_q[20] * x_3 + (s->lam[7] + w->phi[7])));
-    s->lam[7] = part_5;
-    const real part_6 = w->phi_q[25] * x_5 + (w->phi_q[24] * x_4 + (w->phi_q[23] * x_3 + (s->lam[8] + w->phi[8])));
-    s->lam[8] = part_6;
-    const real part_7 = w->phi_q[28] * x_2 + (w->phi_q[27] * x_1 + (w->phi_q[26] * x_0 + (s->lam[9] + w->phi[9])));
-    s->lam[9] = w->phi_q[29] * w->x[Q_knuckle_left] + part_7;
-    const real part_8 = w->phi_q[32] * x_5 + (w->phi_q[31] * x_4 + (w->phi_q[30] * x_3 + (s->lam[10] + w->phi[10])));
-    s->lam[10] = w->phi_q[33] * w->x[Q_knuckle_right] + part_8;
+    const real part_2 = w->phi_q[13] * x_13 + (w->phi_q[12] * x_5 + (w->phi_q[11] * x_4 + (w->push[4] + w->phi_q[10] * x_3)));
+    s->lam[4] = part_2;
+    s->lam[5] = w->phi_q[16] * x_2 + (w->phi_q[15] * x_1 + (w->push[5] + w->phi_q[14] * x_0));
+    s->lam[6] = w->phi_q[19] * x_2 + (w->phi_q[18] * x_1 + (w->push[6] + w->phi_q[17] * x_0));
+    s->lam[7] = w->phi_q[22] * x_5 + (w->phi_q[21] * x_4 + (w->push[7] + w->phi_q[20] * x_3));
+    s->lam[8] = w->phi_q[25] * x_5 + (w->phi_q[24] * x_4 + (w->push[8] + w->phi_q[23] * x_3));
+    const real part_3 = w->phi_q[29] * w->x[Q_knuckle_left] + (w->phi_q[28] * x_2 + (w->phi_q[27] * x_1 + (w->push[9] + w->phi_q[26] * x_0)));
+    s->lam[9] = part_3;
+    const real part_4 = w->phi_q[33] * w->x[Q_knuckle_right] + (w->phi_q[32] * x_5 + (w->phi_q[31] * x_4 + (w->push[10] + w->phi_q[30] * x_3)));
+    s->lam[10] = part_4;
     const real x_12 = w->x[Q_wheel];
-    const real part_9 = w->phi_q[36] * x_12 + (w->phi_q[35] * x_7 + (w->phi_q[34] * x_6 + (s->lam[11] + w->phi[11])));
-    s->lam[11] = part_9;
-    const real part_10 = w->phi_q[39] * x_13 + (w->phi_q[38] * x_11 + (w->phi_q[37] * x_10 + (s->lam[12] + w->phi[12])));
-    s->lam[12] = part_10;
-    const real part_11 = w->phi_q[42] * x_8 + (w->phi_q[41] * x_7 + (w->phi_q[40] * x_6 + (s->lam[13] + w->phi[13])));
-    s->lam[13] = w->phi_q[43] * x_9 + part_11;
-    const real part_12 = w->phi_q[46] * x_10 + (w->phi_q[45] * x_9 + (w->phi_q[44] * x_8 + (s->lam[14] + w->phi[14])));
-    s->lam[14] = w->phi_q[47] * x_11 + part_12;
-    s->lam[15] = 0.215 * x_12 + (s->lam[15] + w->phi[15]);
+    const real part_5 = w->phi_q[36] * x_12 + (w->phi_q[35] * x_7 + (w->push[11] + w->phi_q[34] * x_6));
+    s->lam[11] = part_5;
+    const real part_6 = w->phi_q[39] * x_13 + (w->phi_q[38] * x_11 + (w->push[12] + w->phi_q[37] * x_10));
+    s->lam[12] = part_6;
+    const real part_7 = w->phi_q[43] * x_9 + (w->phi_q[42] * x_8 + (w->phi_q[41] * x_7 + (w->push[13] + w->phi_q[40] * x_6)));
+    s->lam[13] = part_7;
+    const real part_8 = w->phi_q[46] * x_10 + (w->phi_q[45] * x_9 + (w->push[14] + w->phi_q[44] * x_8));
+    s->lam[14] = w->phi_q[47] * x_11 + part_8;
+    s->lam[15] = 0.215 * x_12 + w->push[15];
 }
 
 static void carry(Work *restrict w)
@@ -1164,7 +1192,7 @@ static void velocity_rhs(Work *restrict w, State *restrict s)
 
 static void acceleration_rhs(Work *restrict w, State *restrict s)
 {
-    // rhs = -phi_q^T phi_ddot; 87 mul, 13 add, 131 fma, 0 div, path 36 cycles
+    // rhs = -phi_q^T phi_ddot; 75 mul, 13 add, 111 fma, 0 div, path 32 cycles
     (void)w, (void)s;
     const real phi_q_3_KL_x = w->phi_q[6];
     const real qd_KL_x = s->qd[Q_KL_x];
@@ -1195,163 +1223,140 @@ static void acceleration_rhs(Work *restrict w, State *restrict s)
     const real part_4 = (qdd_2 * phi_q_6_KL_z + (qdd_0 * phi_q_6_KL_x + qdd_1 * phi_q_6_KL_y)) + 2.6201115654461393 * t18;
     const real phi_ddot_6 = part_4;
     const real phi_q_9_KL_x = w->phi_q[26];
-    const real q_KL_x = s->q[Q_KL_x];
-    const real q_KL_y = s->q[Q_KL_y];
-    const real q_KL_z = s->q[Q_KL_z];
-    const real part_5 = ((4.755410814399827 + 1.6280805110329852 * q_KL_x) - 6.671590789776476 * q_KL_y) - 0.7786472009288178 * q_KL_z;
     const real qd_knuckle_left = s->qd[Q_knuckle_left];
-    const real t34 = qd_knuckle_left * w->trig[1];
-    const real part_6 = 0.9326429728117281 * q_KL_z + (1.5206000170459377 * q_KL_y + (6.677201056848205 * q_KL_x - 1.209723173953805));
-    const real t36 = qd_knuckle_left * w->trig[0];
-    const real part_7 = (3.2561610220659705 * qd_KL_x - 13.343181579552953 * qd_KL_y) - 1.5572944018576356 * qd_KL_z;
-    const real part_8 = 1.8652859456234563 * qd_KL_z + (13.35440211369641 * qd_KL_x + 3.0412000340918754 * qd_KL_y);
-    const real part_9 = t36 * (part_7) + ((part_5) * (qd_knuckle_left * t34) + (part_6) * (qd_knuckle_left * t36));
+    const real t30 = qd_knuckle_left * qd_knuckle_left;
+    const real part_5 = (3.2561610220659705 * qd_KL_x - 13.343181579552953 * qd_KL_y) - 1.5572944018576356 * qd_KL_z;
+    const real part_6 = 1.8652859456234563 * qd_KL_z + (13.35440211369641 * qd_KL_x + 3.0412000340918754 * qd_KL_y);
+    const real t33 = w->trig[0] * (part_5) - w->trig[1] * (part_6);
     const real phi_q_9_KL_y = w->phi_q[27];
     const real phi_q_9_KL_z = w->phi_q[28];
     const real phi_q_9_knuckle_left = w->phi_q[29];
-    const real part_10 = s->qdd[Q_knuckle_left] * phi_q_9_knuckle_left + (qdd_2 * phi_q_9_KL_z + (qdd_0 * phi_q_9_KL_x + qdd_1 * phi_q_9_KL_y));
-    const real phi_ddot_9 = part_10 - (part_9 - t34 * (part_8));
-    const real part_11 = phi_q_3_KL_x * phi_ddot_3 + (phi_q_5_KL_x * phi_ddot_5 + phi_q_6_KL_x * phi_ddot_6);
-    w->rhs[Q_KL_x] = -(part_11 + phi_q_9_KL_x * phi_ddot_9);
-    const real part_12 = phi_q_3_KL_y * phi_ddot_3 + (phi_q_5_KL_y * phi_ddot_5 + phi_q_6_KL_y * phi_ddot_6);
-    w->rhs[Q_KL_y] = -(part_12 + phi_q_9_KL_y * phi_ddot_9);
-    const real part_13 = phi_q_3_KL_z * phi_ddot_3 + (phi_q_5_KL_z * phi_ddot_5 + phi_q_6_KL_z * phi_ddot_6);
-    w->rhs[Q_KL_z] = -(part_13 + phi_q_9_KL_z * phi_ddot_9);
+    const real part_7 = s->qdd[Q_knuckle_left] * phi_q_9_knuckle_left + (qdd_2 * phi_q_9_KL_z + (qdd_0 * phi_q_9_KL_x + qdd_1 * phi_q_9_KL_y));
+    const real phi_ddot_9 = part_7 - (w->phi[9] * t30 + qd_knuckle_left * t33);
+    const real part_8 = phi_q_3_KL_x * phi_ddot_3 + (phi_q_5_KL_x * phi_ddot_5 + phi_q_6_KL_x * phi_ddot_6);
+    w->rhs[Q_KL_x] = -(part_8 + phi_q_9_KL_x * phi_ddot_9);
+    const real part_9 = phi_q_3_KL_y * phi_ddot_3 + (phi_q_5_KL_y * phi_ddot_5 + phi_q_6_KL_y * phi_ddot_6);
+    w->rhs[Q_KL_y] = -(part_9 + phi_q_9_KL_y * phi_ddot_9);
+    const real part_10 = phi_q_3_KL_z * phi_ddot_3 + (phi_q_5_KL_z * phi_ddot_5 + phi_q_6_KL_z * phi_ddot_6);
+    w->rhs[Q_KL_z] = -(part_10 + phi_q_9_KL_z * phi_ddot_9);
     const real phi_q_4_KR_x = w->phi_q[10];
     const real qd_KR_x = s->qd[Q_KR_x];
     const real qd_KR_z = s->qd[Q_KR_z];
     const real qd_KR_y = s->qd[Q_KR_y];
-    const real t52 = 22.14865425225719 * qd_KR_y - 0.15504057976580035 * qd_pinion;
-    const real t53 = qd_KR_y - 0.007 * qd_pinion;
-    const real part_14 = 22.14865425225719 * (qd_KR_x * qd_KR_x) + 22.14865425225719 * (qd_KR_z * qd_KR_z);
+    const real t46 = 22.14865425225719 * qd_KR_y - 0.15504057976580035 * qd_pinion;
+    const real t47 = qd_KR_y - 0.007 * qd_pinion;
+    const real part_11 = 22.14865425225719 * (qd_KR_x * qd_KR_x) + 22.14865425225719 * (qd_KR_z * qd_KR_z);
     const real qdd_3 = s->qdd[Q_KR_x];
     const real qdd_4 = s->qdd[Q_KR_y];
     const real phi_q_4_KR_y = w->phi_q[11];
     const real qdd_5 = s->qdd[Q_KR_z];
     const real phi_q_4_KR_z = w->phi_q[12];
     const real phi_q_4_pinion = w->phi_q[13];
-    const real part_15 = qdd_13 * phi_q_4_pinion + (qdd_5 * phi_q_4_KR_z + (qdd_3 * phi_q_4_KR_x + qdd_4 * phi_q_4_KR_y));
-    const real phi_ddot_4 = part_15 + (t52 * t53 + part_14);
+    const real part_12 = qdd_13 * phi_q_4_pinion + (qdd_5 * phi_q_4_KR_z + (qdd_3 * phi_q_4_KR_x + qdd_4 * phi_q_4_KR_y));
+    const real phi_ddot_4 = part_12 + (t46 * t47 + part_11);
     const real phi_q_7_KR_x = w->phi_q[20];
-    const real t64 = (qd_KR_z * qd_KR_z) + (qd_KR_y * qd_KR_y + (qd_KR_x * qd_KR_x));
+    const real t58 = (qd_KR_z * qd_KR_z) + (qd_KR_y * qd_KR_y + (qd_KR_x * qd_KR_x));
     const real phi_q_7_KR_y = w->phi_q[21];
     const real phi_q_7_KR_z = w->phi_q[22];
-    const real part_16 = (qdd_5 * phi_q_7_KR_z + (qdd_3 * phi_q_7_KR_x + qdd_4 * phi_q_7_KR_y)) + 15.78454619981763 * t64;
-    const real phi_ddot_7 = part_16;
+    const real part_13 = (qdd_5 * phi_q_7_KR_z + (qdd_3 * phi_q_7_KR_x + qdd_4 * phi_q_7_KR_y)) + 15.78454619981763 * t58;
+    const real phi_ddot_7 = part_13;
     const real phi_q_8_KR_x = w->phi_q[23];
     const real phi_q_8_KR_y = w->phi_q[24];
     const real phi_q_8_KR_z = w->phi_q[25];
-    const real part_17 = (qdd_5 * phi_q_8_KR_z + (qdd_3 * phi_q_8_KR_x + qdd_4 * phi_q_8_KR_y)) + 2.6201115654461393 * t64;
-    const real phi_ddot_8 = part_17;
+    const real part_14 = (qdd_5 * phi_q_8_KR_z + (qdd_3 * phi_q_8_KR_x + qdd_4 * phi_q_8_KR_y)) + 2.6201115654461393 * t58;
+    const real phi_ddot_8 = part_14;
     const real phi_q_10_KR_x = w->phi_q[30];
-    const real q_KR_x = s->q[Q_KR_x];
-    const real q_KR_y = s->q[Q_KR_y];
-    const real q_KR_z = s->q[Q_KR_z];
-    const real part_18 = (6.671590789776476 * q_KR_y + (4.755410814399827 + 1.6280805110329852 * q_KR_x)) - 0.7786472009288178 * q_KR_z;
     const real qd_knuckle_right = s->qd[Q_knuckle_right];
-    const real t80 = qd_knuckle_right * w->trig[3];
-    const real part_19 = 0.9326429728117281 * q_KR_z + ((6.677201056848205 * q_KR_x - 1.209723173953805) - 1.5206000170459377 * q_KR_y);
-    const real t82 = qd_knuckle_right * w->trig[2];
-    const real part_20 = (3.2561610220659705 * qd_KR_x + 13.343181579552953 * qd_KR_y) - 1.5572944018576356 * qd_KR_z;
-    const real part_21 = 1.8652859456234563 * qd_KR_z + (13.35440211369641 * qd_KR_x - 3.0412000340918754 * qd_KR_y);
-    const real part_22 = t82 * (part_20) + ((part_18) * (qd_knuckle_right * t80) - (part_19) * (qd_knuckle_right * t82));
+    const real t70 = qd_knuckle_right * qd_knuckle_right;
+    const real part_15 = (3.2561610220659705 * qd_KR_x + 13.343181579552953 * qd_KR_y) - 1.5572944018576356 * qd_KR_z;
+    const real part_16 = 1.8652859456234563 * qd_KR_z + (13.35440211369641 * qd_KR_x - 3.0412000340918754 * qd_KR_y);
+    const real t73 = w->trig[2] * (part_15) + w->trig[3] * (part_16);
     const real phi_q_10_KR_y = w->phi_q[31];
     const real phi_q_10_KR_z = w->phi_q[32];
     const real phi_q_10_knuckle_right = w->phi_q[33];
-    const real part_23 = s->qdd[Q_knuckle_right] * phi_q_10_knuckle_right + (qdd_5 * phi_q_10_KR_z + (qdd_3 * phi_q_10_KR_x + qdd_4 * phi_q_10_KR_y));
-    const real phi_ddot_10 = part_23 + (t80 * (part_21) + part_22);
-    const real part_24 = phi_q_4_KR_x * phi_ddot_4 + (phi_q_7_KR_x * phi_ddot_7 + phi_q_8_KR_x * phi_ddot_8);
-    w->rhs[Q_KR_x] = -(part_24 + phi_q_10_KR_x * phi_ddot_10);
-    const real part_25 = phi_q_4_KR_y * phi_ddot_4 + (phi_q_7_KR_y * phi_ddot_7 + phi_q_8_KR_y * phi_ddot_8);
-    w->rhs[Q_KR_y] = -(part_25 + phi_q_10_KR_y * phi_ddot_10);
-    const real part_26 = phi_q_4_KR_z * phi_ddot_4 + (phi_q_7_KR_z * phi_ddot_7 + phi_q_8_KR_z * phi_ddot_8);
-    w->rhs[Q_KR_z] = -(part_26 + phi_q_10_KR_z * phi_ddot_10);
+    const real part_17 = s->qdd[Q_knuckle_right] * phi_q_10_knuckle_right + (qdd_5 * phi_q_10_KR_z + (qdd_3 * phi_q_10_KR_x + qdd_4 * phi_q_10_KR_y));
+    const real phi_ddot_10 = part_17 - (w->phi[10] * t70 - qd_knuckle_right * t73);
+    const real part_18 = phi_q_4_KR_x * phi_ddot_4 + (phi_q_7_KR_x * phi_ddot_7 + phi_q_8_KR_x * phi_ddot_8);
+    w->rhs[Q_KR_x] = -(part_18 + phi_q_10_KR_x * phi_ddot_10);
+    const real part_19 = phi_q_4_KR_y * phi_ddot_4 + (phi_q_7_KR_y * phi_ddot_7 + phi_q_8_KR_y * phi_ddot_8);
+    w->rhs[Q_KR_y] = -(part_19 + phi_q_10_KR_y * phi_ddot_10);
+    const real part_20 = phi_q_4_KR_z * phi_ddot_4 + (phi_q_7_KR_z * phi_ddot_7 + phi_q_8_KR_z * phi_ddot_8);
+    w->rhs[Q_KR_z] = -(part_20 + phi_q_10_KR_z * phi_ddot_10);
     const real phi_q_0_v1_y = w->phi_q[0];
     const real qd_v1_y = s->qd[Q_v1_y];
     const real qd_v1_z = s->qd[Q_v1_z];
-    const real t97 = 0.2 * (qd_v1_y * qd_v1_y) + 0.2653061224489796 * (qd_v1_z * qd_v1_z);
+    const real t85 = 0.2 * (qd_v1_y * qd_v1_y) + 0.2653061224489796 * (qd_v1_z * qd_v1_z);
     const real qdd_6 = s->qdd[Q_v1_y];
     const real qdd_7 = s->qdd[Q_v1_z];
     const real phi_q_0_v1_z = w->phi_q[1];
-    const real phi_ddot_0 = (qdd_6 * phi_q_0_v1_y + qdd_7 * phi_q_0_v1_z) + t97;
+    const real phi_ddot_0 = (qdd_6 * phi_q_0_v1_y + qdd_7 * phi_q_0_v1_z) + t85;
     const real phi_q_11_v1_y = w->phi_q[34];
-    const real q_v1_y = s->q[Q_v1_y];
-    const real q_v1_z = s->q[Q_v1_z];
-    const real t105 = 0.049590424631988136 * q_v1_y + 0.22315691084394643 * q_v1_z;
     const real qd_wheel = s->qd[Q_wheel];
-    const real t107 = qd_wheel * w->trig[5];
-    const real t108 = 0.1937544574579359 * q_v1_y - 0.05711582646152308 * q_v1_z;
-    const real t109 = qd_wheel * w->trig[4];
-    const real t110 = 0.09918084926397627 * qd_v1_y + 0.44631382168789285 * qd_v1_z;
-    const real t111 = 0.3875089149158718 * qd_v1_y - 0.11423165292304616 * qd_v1_z;
-    const real part_27 = t107 * t111 + (t109 * t110 + (t105 * (qd_wheel * t107) - t108 * (qd_wheel * t109)));
+    const real t92 = 0.09918084926397627 * qd_v1_y + 0.44631382168789285 * qd_v1_z;
+    const real t93 = 0.3875089149158718 * qd_v1_y - 0.11423165292304616 * qd_v1_z;
+    const real t94 = w->trig[4] * t92 + w->trig[5] * t93;
     const real phi_q_11_v1_z = w->phi_q[35];
     const real qdd_12 = s->qdd[Q_wheel];
     const real phi_q_11_wheel = w->phi_q[36];
-    const real part_28 = (qdd_12 * phi_q_11_wheel + (qdd_6 * phi_q_11_v1_y + qdd_7 * phi_q_11_v1_z)) - (part_27);
-    const real phi_ddot_11 = part_28;
+    const real part_21 = (qdd_12 * phi_q_11_wheel + (qdd_6 * phi_q_11_v1_y + qdd_7 * phi_q_11_v1_z)) - (w->phi[11] * (qd_wheel * qd_wheel) + qd_wheel * t94);
+    const real phi_ddot_11 = part_21;
     const real phi_q_13_v1_y = w->phi_q[40];
     const real qd_v2_y = s->qd[Q_v2_y];
     const real qd_v2_z = s->qd[Q_v2_z];
-    const real t121 = 0.006497959183673473 * qd_v2_y + 0.24042448979591835 * qd_v2_z;
+    const real t103 = 0.006497959183673473 * qd_v2_y + 0.24042448979591835 * qd_v2_z;
     const real phi_q_13_v1_z = w->phi_q[41];
     const real qdd_8 = s->qdd[Q_v2_y];
     const real phi_q_13_v2_y = w->phi_q[42];
     const real qdd_9 = s->qdd[Q_v2_z];
     const real phi_q_13_v2_z = w->phi_q[43];
-    const real part_29 = qdd_9 * phi_q_13_v2_z + (qdd_8 * phi_q_13_v2_y + (qdd_6 * phi_q_13_v1_y + qdd_7 * phi_q_13_v1_z));
-    const real phi_ddot_13 = (0.1592 * (qd_v1_y * qd_v2_y) + qd_v1_z * t121) + part_29;
-    const real part_30 = (phi_q_0_v1_y * phi_ddot_0 + phi_q_13_v1_y * phi_ddot_13) + phi_q_11_v1_y * phi_ddot_11;
-    w->rhs[Q_v1_y] = -part_30;
-    const real part_31 = (phi_q_0_v1_z * phi_ddot_0 + phi_q_13_v1_z * phi_ddot_13) + phi_q_11_v1_z * phi_ddot_11;
-    w->rhs[Q_v1_z] = -part_31;
+    const real part_22 = qdd_9 * phi_q_13_v2_z + (qdd_8 * phi_q_13_v2_y + (qdd_6 * phi_q_13_v1_y + qdd_7 * phi_q_13_v1_z));
+    const real phi_ddot_13 = (0.1592 * (qd_v1_y * qd_v2_y) + qd_v1_z * t103) + part_22;
+    const real part_23 = (phi_q_0_v1_y * phi_ddot_0 + phi_q_13_v1_y * phi_ddot_13) + phi_q_11_v1_y * phi_ddot_11;
+    w->rhs[Q_v1_y] = -part_23;
+    const real part_24 = (phi_q_0_v1_z * phi_ddot_0 + phi_q_13_v1_z * phi_ddot_13) + phi_q_11_v1_z * phi_ddot_11;
+    w->rhs[Q_v1_z] = -part_24;
     const real phi_q_1_v2_y = w->phi_q[2];
-    const real t132 = 0.014272448979591837 * qd_v2_y + 0.0018112244897959201 * qd_v2_z;
-    const real t133 = 0.02552015306122449 * (qd_v2_z * qd_v2_z) + qd_v2_y * t132;
+    const real t114 = 0.014272448979591837 * qd_v2_y + 0.0018112244897959201 * qd_v2_z;
+    const real t115 = 0.02552015306122449 * (qd_v2_z * qd_v2_z) + qd_v2_y * t114;
     const real phi_q_1_v2_z = w->phi_q[3];
-    const real phi_ddot_1 = (qdd_8 * phi_q_1_v2_y + qdd_9 * phi_q_1_v2_z) + t133;
+    const real phi_ddot_1 = (qdd_8 * phi_q_1_v2_y + qdd_9 * phi_q_1_v2_z) + t115;
     const real phi_q_14_v2_y = w->phi_q[44];
     const real qd_v3_y = s->qd[Q_v3_y];
     const real qd_v3_z = s->qd[Q_v3_z];
-    const real t139 = 0.03107142857142857 * qd_v3_y + 0.4051714285714285 * qd_v3_z;
-    const real t140 = 0.15908571428571427 * qd_v3_y + 0.019885714285714305 * qd_v3_z;
+    const real t121 = 0.03107142857142857 * qd_v3_y + 0.4051714285714285 * qd_v3_z;
+    const real t122 = 0.15908571428571427 * qd_v3_y + 0.019885714285714305 * qd_v3_z;
     const real phi_q_14_v2_z = w->phi_q[45];
     const real qdd_10 = s->qdd[Q_v3_y];
     const real phi_q_14_v3_y = w->phi_q[46];
     const real qdd_11 = s->qdd[Q_v3_z];
     const real phi_q_14_v3_z = w->phi_q[47];
-    const real part_32 = qdd_11 * phi_q_14_v3_z + (qdd_10 * phi_q_14_v3_y + (qdd_8 * phi_q_14_v2_y + qdd_9 * phi_q_14_v2_z));
-    const real phi_ddot_14 = part_32 + (qd_v2_z * t139 + qd_v2_y * t140);
-    const real part_33 = phi_q_14_v2_y * phi_ddot_14 + (phi_q_1_v2_y * phi_ddot_1 + phi_q_13_v2_y * phi_ddot_13);
-    w->rhs[Q_v2_y] = -part_33;
-    const real part_34 = phi_q_14_v2_z * phi_ddot_14 + (phi_q_1_v2_z * phi_ddot_1 + phi_q_13_v2_z * phi_ddot_13);
-    w->rhs[Q_v2_z] = -part_34;
+    const real part_25 = qdd_11 * phi_q_14_v3_z + (qdd_10 * phi_q_14_v3_y + (qdd_8 * phi_q_14_v2_y + qdd_9 * phi_q_14_v2_z));
+    const real phi_ddot_14 = part_25 + (qd_v2_z * t121 + qd_v2_y * t122);
+    const real part_26 = phi_q_14_v2_y * phi_ddot_14 + (phi_q_1_v2_y * phi_ddot_1 + phi_q_13_v2_y * phi_ddot_13);
+    w->rhs[Q_v2_y] = -part_26;
+    const real part_27 = phi_q_14_v2_z * phi_ddot_14 + (phi_q_1_v2_z * phi_ddot_1 + phi_q_13_v2_z * phi_ddot_13);
+    w->rhs[Q_v2_z] = -part_27;
     const real phi_q_2_v3_y = w->phi_q[4];
-    const real t151 = 0.014796296296296295 * qd_v3_y + 0.011140740740740741 * qd_v3_z;
-    const real t152 = 0.05866296296296296 * (qd_v3_z * qd_v3_z) + qd_v3_y * t151;
+    const real t133 = 0.014796296296296295 * qd_v3_y + 0.011140740740740741 * qd_v3_z;
+    const real t134 = 0.05866296296296296 * (qd_v3_z * qd_v3_z) + qd_v3_y * t133;
     const real phi_q_2_v3_z = w->phi_q[5];
-    const real phi_ddot_2 = (qdd_10 * phi_q_2_v3_y + qdd_11 * phi_q_2_v3_z) + t152;
+    const real phi_ddot_2 = (qdd_10 * phi_q_2_v3_y + qdd_11 * phi_q_2_v3_z) + t134;
     const real phi_q_12_v3_y = w->phi_q[37];
-    const real q_v3_y = s->q[Q_v3_y];
-    const real q_v3_z = s->q[Q_v3_z];
-    const real t158 = 0.03036563828090472 * q_v3_y + 0.14723811952939267 * q_v3_z;
-    const real t159 = qd_pinion * w->trig[7];
-    const real t160 = 0.06945752489744846 * q_v3_y - 0.033223491011318246 * q_v3_z;
-    const real t161 = qd_pinion * w->trig[6];
-    const real t162 = 0.06073127656180944 * qd_v3_y + 0.29447623905878534 * qd_v3_z;
-    const real t163 = 0.1389150497948969 * qd_v3_y - 0.06644698202263649 * qd_v3_z;
-    const real part_35 = t159 * t163 + (t161 * t162 + (t158 * (qd_pinion * t159) - t160 * (qd_pinion * t161)));
+    const real t138 = 0.06073127656180944 * qd_v3_y + 0.29447623905878534 * qd_v3_z;
+    const real t139 = 0.1389150497948969 * qd_v3_y - 0.06644698202263649 * qd_v3_z;
+    const real t140 = w->trig[6] * t138 + w->trig[7] * t139;
+    const real t141 = w->phi[12] * (qd_pinion * qd_pinion) - qd_pinion * t140;
     const real phi_q_12_v3_z = w->phi_q[38];
     const real phi_q_12_pinion = w->phi_q[39];
-    const real part_36 = (qdd_13 * phi_q_12_pinion + (qdd_10 * phi_q_12_v3_y + qdd_11 * phi_q_12_v3_z)) + (part_35);
-    const real phi_ddot_12 = part_36;
-    const real part_37 = (phi_q_2_v3_y * phi_ddot_2 + phi_q_14_v3_y * phi_ddot_14) + phi_q_12_v3_y * phi_ddot_12;
-    w->rhs[Q_v3_y] = -part_37;
-    const real part_38 = (phi_q_2_v3_z * phi_ddot_2 + phi_q_14_v3_z * phi_ddot_14) + phi_q_12_v3_z * phi_ddot_12;
-    w->rhs[Q_v3_z] = -part_38;
+    const real part_28 = (qdd_13 * phi_q_12_pinion + (qdd_10 * phi_q_12_v3_y + qdd_11 * phi_q_12_v3_z)) - t141;
+    const real phi_ddot_12 = part_28;
+    const real part_29 = (phi_q_2_v3_y * phi_ddot_2 + phi_q_14_v3_y * phi_ddot_14) + phi_q_12_v3_y * phi_ddot_12;
+    w->rhs[Q_v3_y] = -part_29;
+    const real part_30 = (phi_q_2_v3_z * phi_ddot_2 + phi_q_14_v3_z * phi_ddot_14) + phi_q_12_v3_z * phi_ddot_12;
+    w->rhs[Q_v3_z] = -part_30;
     w->rhs[Q_wheel] = -(0.215 * (0.215 * qdd_12 - 0.215 * w->guide[2]) + phi_q_11_wheel * phi_ddot_11);
-    const real part_39 = (phi_q_3_pinion * phi_ddot_3 + phi_q_4_pinion * phi_ddot_4) + phi_q_12_pinion * phi_ddot_12;
-    w->rhs[Q_pinion] = -part_39;
+    const real part_31 = phi_q_12_pinion * phi_ddot_12 + (phi_q_3_pinion * phi_ddot_3 + phi_q_4_pinion * phi_ddot_4);
+    w->rhs[Q_pinion] = -part_31;
     w->rhs[Q_knuckle_left] = -phi_q_9_knuckle_left * phi_ddot_9;
     w->rhs[Q_knuckle_right] = -phi_q_10_knuckle_right * phi_ddot_10;
 }
@@ -1492,7 +1497,7 @@ static void finish(Work *restrict w, State *restrict s)
 
 static void refresh_lam(Work *restrict w, State *restrict s)
 {
-    // index-1 update of lam; 71 mul, 13 add, 114 fma, 0 div, path 36 cycles
+    // index-1 update of lam; 59 mul, 13 add, 94 fma, 0 div, path 32 cycles
     (void)w, (void)s;
     const real qd_v1_y = s->qd[Q_v1_y];
     const real qd_v1_z = s->qd[Q_v1_z];
@@ -1551,65 +1556,43 @@ static void refresh_lam(Work *restrict w, State *restrict s)
     s->lam[7] = s->lam[7] + 2.5720164609053505e-07 * (part_10);
     const real part_11 = (qdd_5 * w->phi_q[25] + (qdd_3 * w->phi_q[23] + qdd_4 * w->phi_q[24])) + 2.6201115654461393 * t45;
     s->lam[8] = s->lam[8] + 2.5720164609053505e-07 * (part_11);
-    const real q_KL_x = s->q[Q_KL_x];
-    const real q_KL_y = s->q[Q_KL_y];
-    const real q_KL_z = s->q[Q_KL_z];
-    const real part_12 = ((4.755410814399827 + 1.6280805110329852 * q_KL_x) - 6.671590789776476 * q_KL_y) - 0.7786472009288178 * q_KL_z;
     const real qd_knuckle_left = s->qd[Q_knuckle_left];
-    const real t53 = qd_knuckle_left * w->trig[1];
-    const real part_13 = 0.9326429728117281 * q_KL_z + (1.5206000170459377 * q_KL_y + (6.677201056848205 * q_KL_x - 1.209723173953805));
-    const real t55 = qd_knuckle_left * w->trig[0];
-    const real part_14 = (3.2561610220659705 * qd_KL_x - 13.343181579552953 * qd_KL_y) - 1.5572944018576356 * qd_KL_z;
-    const real part_15 = 1.8652859456234563 * qd_KL_z + (13.35440211369641 * qd_KL_x + 3.0412000340918754 * qd_KL_y);
-    const real part_16 = t55 * (part_14) + ((part_12) * (qd_knuckle_left * t53) + (part_13) * (qd_knuckle_left * t55));
-    const real part_17 = s->qdd[Q_knuckle_left] * w->phi_q[29] + (qdd_2 * w->phi_q[28] + (qdd_0 * w->phi_q[26] + qdd_1 * w->phi_q[27]));
-    s->lam[9] = s->lam[9] + 2.5720164609053505e-07 * (part_17 - (part_16 - t53 * (part_15)));
-    const real q_KR_x = s->q[Q_KR_x];
-    const real q_KR_y = s->q[Q_KR_y];
-    const real q_KR_z = s->q[Q_KR_z];
-    const real part_18 = (6.671590789776476 * q_KR_y + (4.755410814399827 + 1.6280805110329852 * q_KR_x)) - 0.7786472009288178 * q_KR_z;
+    const real t49 = qd_knuckle_left * qd_knuckle_left;
+    const real part_12 = (3.2561610220659705 * qd_KL_x - 13.343181579552953 * qd_KL_y) - 1.5572944018576356 * qd_KL_z;
+    const real part_13 = 1.8652859456234563 * qd_KL_z + (13.35440211369641 * qd_KL_x + 3.0412000340918754 * qd_KL_y);
+    const real t52 = w->trig[0] * (part_12) - w->trig[1] * (part_13);
+    const real part_14 = s->qdd[Q_knuckle_left] * w->phi_q[29] + (qdd_2 * w->phi_q[28] + (qdd_0 * w->phi_q[26] + qdd_1 * w->phi_q[27]));
+    const real part_15 = s->lam[9] + 2.5720164609053505e-07 * (part_14 - (w->phi[9] * t49 + qd_knuckle_left * t52));
+    s->lam[9] = part_15;
     const real qd_knuckle_right = s->qd[Q_knuckle_right];
-    const real t65 = qd_knuckle_right * w->trig[3];
-    const real part_19 = 0.9326429728117281 * q_KR_z + ((6.677201056848205 * q_KR_x - 1.209723173953805) - 1.5206000170459377 * q_KR_y);
-    const real t67 = qd_knuckle_right * w->trig[2];
-    const real part_20 = (3.2561610220659705 * qd_KR_x + 13.343181579552953 * qd_KR_y) - 1.5572944018576356 * qd_KR_z;
-    const real part_21 = 1.8652859456234563 * qd_KR_z + (13.35440211369641 * qd_KR_x - 3.0412000340918754 * qd_KR_y);
-    const real part_22 = t67 * (part_20) + ((part_18) * (qd_knuckle_right * t65) - (part_19) * (qd_knuckle_right * t67));
-    const real part_23 = s->qdd[Q_knuckle_right] * w->phi_q[33] + (qdd_5 * w->phi_q[32] + (qdd_3 * w->phi_q[30] + qdd_4 * w->phi_q[31]));
-    s->lam[10] = s->lam[10] + 2.5720164609053505e-07 * (part_23 + (t65 * (part_21) + part_22));
-    const real q_v1_y = s->q[Q_v1_y];
-    const real q_v1_z = s->q[Q_v1_z];
-    const real t74 = 0.049590424631988136 * q_v1_y + 0.22315691084394643 * q_v1_z;
+    const real t56 = qd_knuckle_right * qd_knuckle_right;
+    const real part_16 = (3.2561610220659705 * qd_KR_x + 13.343181579552953 * qd_KR_y) - 1.5572944018576356 * qd_KR_z;
+    const real part_17 = 1.8652859456234563 * qd_KR_z + (13.35440211369641 * qd_KR_x - 3.0412000340918754 * qd_KR_y);
+    const real t59 = w->trig[2] * (part_16) + w->trig[3] * (part_17);
+    const real part_18 = s->qdd[Q_knuckle_right] * w->phi_q[33] + (qdd_5 * w->phi_q[32] + (qdd_3 * w->phi_q[30] + qdd_4 * w->phi_q[31]));
+    const real part_19 = s->lam[10] + 2.5720164609053505e-07 * (part_18 - (w->phi[10] * t56 - qd_knuckle_right * t59));
+    s->lam[10] = part_19;
     const real qd_wheel = s->qd[Q_wheel];
-    const real t76 = qd_wheel * w->trig[5];
-    const real t77 = 0.1937544574579359 * q_v1_y - 0.05711582646152308 * q_v1_z;
-    const real t78 = qd_wheel * w->trig[4];
-    const real t79 = 0.09918084926397627 * qd_v1_y + 0.44631382168789285 * qd_v1_z;
-    const real t80 = 0.3875089149158718 * qd_v1_y - 0.11423165292304616 * qd_v1_z;
-    const real t81 = t76 * t80 + (t78 * t79 + (t74 * (qd_wheel * t76) - t77 * (qd_wheel * t78)));
+    const real t63 = 0.09918084926397627 * qd_v1_y + 0.44631382168789285 * qd_v1_z;
+    const real t64 = 0.3875089149158718 * qd_v1_y - 0.11423165292304616 * qd_v1_z;
+    const real t65 = w->trig[4] * t63 + w->trig[5] * t64;
     const real qdd_12 = s->qdd[Q_wheel];
-    const real phi_ddot_11 = (qdd_12 * w->phi_q[36] + (qdd_6 * w->phi_q[34] + qdd_7 * w->phi_q[35])) - t81;
-    s->lam[11] = s->lam[11] + 2.5720164609053505e-07 * phi_ddot_11;
-    const real q_v3_y = s->q[Q_v3_y];
-    const real q_v3_z = s->q[Q_v3_z];
-    const real t86 = 0.03036563828090472 * q_v3_y + 0.14723811952939267 * q_v3_z;
-    const real t87 = qd_pinion * w->trig[7];
-    const real t88 = 0.06945752489744846 * q_v3_y - 0.033223491011318246 * q_v3_z;
-    const real t89 = qd_pinion * w->trig[6];
-    const real t90 = 0.06073127656180944 * qd_v3_y + 0.29447623905878534 * qd_v3_z;
-    const real t91 = 0.1389150497948969 * qd_v3_y - 0.06644698202263649 * qd_v3_z;
-    const real t92 = t87 * t91 + (t89 * t90 + (t86 * (qd_pinion * t87) - t88 * (qd_pinion * t89)));
-    const real part_24 = (qdd_13 * w->phi_q[39] + (qdd_10 * w->phi_q[37] + qdd_11 * w->phi_q[38])) + t92;
-    s->lam[12] = s->lam[12] + 2.5720164609053505e-07 * (part_24);
-    const real t94 = 0.006497959183673473 * qd_v2_y + 0.24042448979591835 * qd_v2_z;
-    const real part_25 = qdd_9 * w->phi_q[43] + (qdd_8 * w->phi_q[42] + (qdd_6 * w->phi_q[40] + qdd_7 * w->phi_q[41]));
-    const real phi_ddot_13 = (0.1592 * (qd_v1_y * qd_v2_y) + qd_v1_z * t94) + part_25;
+    const real part_20 = (qdd_12 * w->phi_q[36] + (qdd_6 * w->phi_q[34] + qdd_7 * w->phi_q[35])) - (w->phi[11] * (qd_wheel * qd_wheel) + qd_wheel * t65);
+    s->lam[11] = s->lam[11] + 2.5720164609053505e-07 * (part_20);
+    const real t68 = 0.06073127656180944 * qd_v3_y + 0.29447623905878534 * qd_v3_z;
+    const real t69 = 0.1389150497948969 * qd_v3_y - 0.06644698202263649 * qd_v3_z;
+    const real t70 = w->trig[6] * t68 + w->trig[7] * t69;
+    const real part_21 = (qdd_13 * w->phi_q[39] + (qdd_10 * w->phi_q[37] + qdd_11 * w->phi_q[38])) - (w->phi[12] * (qd_pinion * qd_pinion) - qd_pinion * t70);
+    s->lam[12] = s->lam[12] + 2.5720164609053505e-07 * (part_21);
+    const real t72 = 0.006497959183673473 * qd_v2_y + 0.24042448979591835 * qd_v2_z;
+    const real part_22 = qdd_9 * w->phi_q[43] + (qdd_8 * w->phi_q[42] + (qdd_6 * w->phi_q[40] + qdd_7 * w->phi_q[41]));
+    const real phi_ddot_13 = (0.1592 * (qd_v1_y * qd_v2_y) + qd_v1_z * t72) + part_22;
     s->lam[13] = s->lam[13] + 2.5720164609053505e-07 * phi_ddot_13;
-    const real t97 = 0.03107142857142857 * qd_v3_y + 0.4051714285714285 * qd_v3_z;
-    const real t98 = 0.15908571428571427 * qd_v3_y + 0.019885714285714305 * qd_v3_z;
-    const real part_26 = qdd_11 * w->phi_q[47] + (qdd_10 * w->phi_q[46] + (qdd_8 * w->phi_q[44] + qdd_9 * w->phi_q[45]));
-    const real part_27 = s->lam[14] + 2.5720164609053505e-07 * (part_26 + (qd_v2_z * t97 + qd_v2_y * t98));
-    s->lam[14] = part_27;
+    const real t75 = 0.03107142857142857 * qd_v3_y + 0.4051714285714285 * qd_v3_z;
+    const real t76 = 0.15908571428571427 * qd_v3_y + 0.019885714285714305 * qd_v3_z;
+    const real part_23 = qdd_11 * w->phi_q[47] + (qdd_10 * w->phi_q[46] + (qdd_8 * w->phi_q[44] + qdd_9 * w->phi_q[45]));
+    const real part_24 = s->lam[14] + 2.5720164609053505e-07 * (part_23 + (qd_v2_z * t75 + qd_v2_y * t76));
+    s->lam[14] = part_24;
     s->lam[15] = s->lam[15] + 2.5720164609053505e-07 * (0.215 * qdd_12 - 0.215 * w->guide[2]);
 }
 
@@ -1841,6 +1824,7 @@ static int advance(Work *w, State *s0, State *s)
             s->qd[i] += 1979.9999999999998 * w->x[i];
             s->qdd[i] += 3239999.9999999995 * w->x[i];
         }
+        lift(w, s);
         w->iterations = iteration + 1;
         if (TOLERANCE > 0.0) {
             real square = 0.0;
@@ -1849,14 +1833,10 @@ static int advance(Work *w, State *s0, State *s)
             if (square < (real)(TOLERANCE * TOLERANCE))
                 break;
         }
-        if (iteration + 1 < ITERATIONS) {
-            lift(w, s);
+        if (iteration + 1 < ITERATIONS)
             carry(w);
-        }
     }
     evaluate(w, s);
-    for (int i = 0; i < N_PHI; i++)
-        s->lam[i] += w->phi[i];
     // mass-orthogonal projections, as increments
     factorise(w, w->weight_project);
     velocity_rhs(w, s);

@@ -2,7 +2,7 @@
 // mechanism: steering_26, sha256 7562f0e6ef92a00b17ded879c58fd2a7f3728ffd8c159c33bb11a3b9a76b6ce9
 // block abi: 1
 // options: ali3p, generalized_alpha, step_s=0.001
-// one step: 3020 floating-point slots (839 mul, 192 add, 1707 fma, 74 div, 208 in sweeps, path 817 cycles)
+// one step: 3005 floating-point slots (827 mul, 176 add, 1736 fma, 74 div, 192 in sweeps, path 817 cycles)
 //
 // Real-time kernel of the mechanism steering_26: 16 coordinates, 16 constraints, after 10 linear ones were solved.
 //
@@ -16,17 +16,17 @@
 //     history           what the step start adds to the residual; 34 operations
 //     evaluate          phi and phi_q at q; 245 operations
 //     forces            force at q, qd, and what of the tangent depends on the state; 88 operations
-//     residual          rhs = -r; 69 operations
+//     residual          rhs = -r; push = lam + phi; 69 operations
 //     factorise         L D L^T of weight + phi_q^T phi_q; 245 operations
 //     solve             x = T^-1 rhs; 93 operations
 //     solve_guides      the guided coordinates of T^-1 rhs alone; 40 operations
-//     lift              lam += phi + phi_q x, what the linear step makes of phi; 65 operations
+//     lift              lam += phi + phi_q x, what the linear step makes of phi; 49 operations
 //     carry             hist follows the corrected acceleration; 18 operations
 //     position_rhs      rhs = -phi_q^T phi; 49 operations
 //     velocity_rhs      rhs = -phi_q^T phi_dot; 99 operations
-//     acceleration_rhs  rhs = -phi_q^T phi_ddot; 231 operations
+//     acceleration_rhs  rhs = -phi_q^T phi_ddot; 199 operations
 //     finish            weighted = phi_q^T lam - force; rhs of F1, from qdd before its projection; outputs; 127 operations
-//     refresh_lam       index-1 update of lam; 198 operations
+//     refresh_lam       index-1 update of lam; 166 operations
 //     unfold            every coordinate and multiplier of the mechanism; 103 operations
 //
 // and then how a step calls them (advance), how it begins (start), and what the loop calls (take).
@@ -126,6 +126,7 @@ typedef struct {
     real y[1];                  // forward substitution; only where loops need it
     real x[16];                 // solution of solve
     real x_row[1];              // phi_q x of those rows
+    real push[16];              // lam + phi
     real phi_dot[1];            // time derivative of phi; only where loops need it
     real phi_ddot[1];           // second time derivative of phi; only where loops need it
     real all_q[26];             // of all coordinates, by unfold
