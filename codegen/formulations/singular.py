@@ -15,8 +15,8 @@ the number of such rows.
 While a freedom passes from one coordinate to another the product of their pivots stays, so both meet
 in the geometric middle of the two sizes. The limit lies a tenth below it: there at most one of them
 is small, whatever else changes. With kappa = 1e6 a pose counts as singular when the smallest
-singular value of the scaled phi_q is below 0.01 of its usual size: a degree before the links of one
-to sixty four-bars lie flat. From some 1e4 on down kappa does not tell the sizes apart as well, and
+singular value of the scaled phi_q is below 0.01 of its usual size: 0.5 degrees before the links of
+one four-bar lie flat, 1.3 of sixty. From some 1e4 on down kappa does not tell the sizes apart as well, and
 the range is wider.
 """
 

@@ -40,7 +40,7 @@ def options(formulation, rule, step_s, alpha, omega, xi):
 def drift(module, name):
     """Largest change of energy in 10 s, by the compiled kernel."""
     stepper, ports = module.Kernel(), module.model_info()["writes"]
-    column, width = ports.index("energy/total_j"), len(ports) - 4
+    column, width = ports.index("energy/total_j"), len(stepper.outputs)
     assert stepper.reset() == 0
     left, worst = round(10.0 / module.model_info()["step_s"]), 0.0
     while left:

@@ -19,7 +19,7 @@ def rod():
 
 def test_a_good_kernel_tells_how_good(rod):
     found = verify(*rod)
-    assert set(found) == {"phi_q", "q", "reaction", "outputs", "work"}
+    assert set(found) == {"phi_q", "q", "reaction", "outputs", "open", "work"}
     assert found["work"] < 1e-4
 
 
