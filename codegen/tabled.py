@@ -19,6 +19,7 @@ Two to three times slower than straight-line text, in a hundredth of its length.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -27,6 +28,8 @@ from codegen.emit import LATENCY, Assign, Cost, Flow
 from codegen.gather import PART, Cell, Gather, Gatherer, Term, by_level
 
 GROUPS = 24  # loops up to which they stand one after the other
+MANY = 4  # terms of a sum, in the mean, from which on it is added in several parts
+AT_ONCE = 4  # such parts
 PERMUTED = 4  # forms of which every order is tried
 
 Form = tuple[str, bool]
@@ -149,6 +152,9 @@ def _body(name: str, gathers: list[Gather], made: Tabled) -> list[str]:
         if number == 0:
             lines.append("double sum = 0.0;")
         begin, end = _begins(f"FROM_{of}", [len(row) for row in rows], "k", made)
+        if sum(map(len, rows)) >= MANY * len(rows):
+            lines += _interleaved(begin, end, sign, text)
+            continue
         lines += [
             f"for (int t = {begin}; t < {end}; t++)",
             f"    sum {sign}= {text};",
@@ -160,6 +166,29 @@ def _body(name: str, gathers: list[Gather], made: Tabled) -> list[str]:
     )
     lines.append(f"{target} = {'1.0 / sum' if gathers[0].is_inverse else 'sum'};")
     return [f"    {line}" for line in lines]
+
+
+def _interleaved(begin: str, end: str, sign: str, text: str) -> list[str]:
+    """A long sum as several that do not wait for each other."""
+    others = [f"sum_{n}" for n in range(1, AT_ONCE)]
+    made = ["{", f"    double {', '.join(f'{other} = 0.0' for other in others)};"]
+    made += [
+        f"    int t = {begin};",
+        f"    const int end = {end};",
+        f"    for (; t + {AT_ONCE - 1} < end; t += {AT_ONCE}) {{",
+        f"        sum {sign}= {text};",
+    ]
+    for n, other in enumerate(others, 1):
+        moved = re.sub(r"\bt\b", f"(t + {n})", text)
+        made.append(f"        {other} {sign}= {moved};")
+    return [
+        *made,
+        "    }",
+        "    for (; t < end; t++)",
+        f"        sum {sign}= {text};",
+        f"    sum += {' + '.join(others)};",
+        "}",
+    ]
 
 
 def _kind(term: Term) -> Kind:
