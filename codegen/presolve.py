@@ -63,10 +63,12 @@ class Presolved:
         graph = self.full.graph
         n = len(self.removed)
         square = np.zeros((n, n))
+        place = {self.full.coordinates[i].q: m for m, i in enumerate(self.dependent)}
         for k, r in enumerate(self.removed):
-            for m, i in enumerate(self.dependent):
-                entry = graph.diff(self.full.rows[r].phi, self.full.coordinates[i].q)
-                square[m, k] = entry.value
+            phi = self.full.rows[r].phi
+            for var in graph.variables(phi):
+                if var in place:
+                    square[place[var], k] = graph.diff(phi, var).value
         inverse = np.linalg.inv(square)
         # exact zeros of the inverse come out as round-off
         inverse[np.abs(inverse) < 1e-14 * np.abs(inverse).max(initial=1.0)] = 0.0

@@ -73,7 +73,7 @@ def row_space(jac: np.ndarray) -> RowSpace:
             return RowSpace(n_phi, {})
     basis = np.zeros((min(n_phi, n_q), n_q))
     kept: list[int] = []
-    dependent: dict[int, np.ndarray] = {}
+    left_over: list[int] = []
     for row in range(n_phi):
         rest = scaled[row].copy()
         known = basis[: len(kept)]
@@ -83,13 +83,15 @@ def row_space(jac: np.ndarray) -> RowSpace:
         if left > RANK_LIMIT and len(kept) < n_q:
             basis[len(kept)] = rest / left
             kept.append(row)
-            continue
-        combination = np.zeros(n_phi)
-        combination[row] = 1.0
-        if kept and size[row] > 0.0:
-            combination[kept] = -np.linalg.lstsq(scaled[kept].T, scaled[row])[0]
-        dependent[row] = combination
-    return RowSpace(len(kept), dependent)
+        else:
+            left_over.append(row)
+    # kept rows are independent: one way each, and nothing of later ones but round-off
+    combinations = np.zeros((len(left_over), n_phi))
+    if kept and left_over:
+        shares = np.linalg.lstsq(scaled[kept].T, scaled[left_over].T)[0].T
+        combinations[:, kept] = np.where(np.less.outer(left_over, kept), 0.0, -shares)
+    combinations[range(len(left_over)), left_over] = 1.0
+    return RowSpace(len(kept), dict(zip(left_over, combinations, strict=True)))
 
 
 def _by_elimination(rows: Rows, n_phi: int) -> RowSpace:

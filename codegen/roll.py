@@ -35,8 +35,10 @@ class Unit:
     numbers: list[float]
 
 
-def rolled(
-    name: str,
+Run = list[list[Unit]]  # the units of each pass of a loop; one pass: no loop
+
+
+def runs(
     assigns: list[Assign],
     bind: Mapping[Expr, str],
     known: Mapping[Expr, str],
@@ -44,28 +46,42 @@ def rolled(
     *,
     is_ordered: bool,
     is_split: bool,
-) -> tuple[list[str], list[str], Cost]:
-    """Static tables, lines and cost of a routine; `places` has the number of each named index."""
+) -> list[Run]:
+    """A routine cut into loops; `places` has the number of each named index."""
     groups = [[assign] for assign in assigns] if is_split else _groups(assigns)
     units = [_unit(group, bind, known, places) for group in groups]
     if not is_ordered:
         first = {unit.shape: n for n, unit in reversed(list(enumerate(units)))}
         units.sort(key=lambda unit: first[unit.shape])
-    tables: list[str] = []
-    lines: list[str] = []
-    cost = Cost()
+    found: list[Run] = []
     at = 0
     while at < len(units):
         period, times = _run(units, at)
         if times < SHORTEST:
             period, times = 1, 1
-        group = [units[at + k * period : at + (k + 1) * period] for k in range(times)]
-        more, body, spent = _loop(f"{name}_{len(lines)}", group, times)
-        tables += more
-        lines += body
-        cost = cost.plus(spent, times)
+        found.append([units[at + k * period : at + (k + 1) * period] for k in range(times)])
         at += period * times
-    return tables, lines, cost
+    return found
+
+
+def length(found: list[Run]) -> int:
+    """Operands and operations that the text of some loops has."""
+    return sum(len(unit.shape) for run in found for unit in run[0])
+
+
+def rolled(name: str, found: list[Run]) -> tuple[list[str], list[list[str]], Cost]:
+    """Static tables, lines in blocks of their own, and cost of loops."""
+    tables: list[str] = []
+    blocks: list[list[str]] = []
+    begun = 0  # lines so far
+    cost = Cost()
+    for run in found:
+        more, body, spent = _loop(f"{name}_{begun}", run, len(run))
+        tables += more
+        blocks.append(body)
+        begun += len(body)
+        cost = cost.plus(spent, len(run))
+    return tables, blocks, cost
 
 
 def _groups(assigns: list[Assign]) -> list[list[Assign]]:

@@ -57,15 +57,20 @@ def multipliers(
         }
         spread = presolved.spread(qdd)
         rest = [graph.zero] * len(full.coordinates)
-        for i in presolved.dependent:
-            terms = [(1.0, full.force.get(i, graph.zero))]
-            for (a, b), e in full.mass.items():
-                if i in (a, b):
-                    terms.append((-1.0, e * spread[b if i == a else a]))
-            for r in presolved.kept:
-                slope = graph.diff(full.rows[r].phi, full.coordinates[i].q)
-                terms.append((-1.0, slope * found[r]))
-            rest[i] = graph.substitute(graph.total(terms), moves)
+        terms = {i: [(1.0, full.force.get(i, graph.zero))] for i in presolved.dependent}
+        for (a, b), e in full.mass.items():
+            if a in terms:
+                terms[a].append((-1.0, e * spread[b]))
+            if b in terms and a != b:
+                terms[b].append((-1.0, e * spread[a]))
+        index = {full.coordinates[i].q: i for i in presolved.dependent}
+        for r in presolved.kept:
+            phi = full.rows[r].phi
+            for var in graph.variables(phi):
+                if var in index:
+                    terms[index[var]].append((-1.0, graph.diff(phi, var) * found[r]))
+        for i, parts in terms.items():
+            rest[i] = graph.substitute(graph.total(parts), moves)
         for r, e in zip(presolved.removed, presolved.recovered(rest), strict=True):
             found[r] = e
     return [found[r] for r in range(len(full.rows))]

@@ -9,8 +9,8 @@ from string import Template
 from codegen import trig
 from codegen.dag import Expr
 from codegen.emit import LATENCY, Assign, C, Cost, Emitter, Flow
+from codegen.loops import looped, pieces
 from codegen.program import Program, Routine, Sweep
-from codegen.roll import rolled
 from codegen.targets.describe import BLOCK_ABI, NOTES, VERSION
 from codegen.targets.spelling import spelled
 
@@ -45,7 +45,7 @@ class KernelText:
     def __init__(self, program: Program, *, has_block: bool, calls: str = "") -> None:
         self.program = program
         self.costs: dict[str, Cost] = {}
-        self._flows: dict[str, Flow] = {}
+        self._flows: dict[str, list[Flow]] = {}
         self._tables: list[str] = []
         self._called = (HERE / "kernel.c.in").read_text() + program.text + calls
         found = {r.name: self._routine(r, has_block=has_block) for r in program.routines}
@@ -72,17 +72,17 @@ class KernelText:
         # who stores a value computes it
         own = {"evaluate": "w->trig", "prepare": "w->derived"}.get(routine.name, "-")
         known = {e: where for e, where in program.known.items() if not where.startswith(own)}
-        emitter = Emitter(C, program.bind, known)
-        lines, cost = emitter.run(routine.assigns)
         tables: list[str] = []
         if program.is_large:
             places = {f"Q_{c.name}": c.index for c in program.presolved.system.coordinates}
-            tables, lines, cost = rolled(
-                routine.name, routine.assigns, program.bind, known, places,
-                is_ordered=routine.is_ordered, is_split=routine.is_split,
-            )  # fmt: skip
+            made = looped(routine, program.bind, known, places)
+            tables, parts, cost, flows = made.tables, pieces(made.blocks), made.cost, made.flows
+        else:
+            emitter = Emitter(C, program.bind, known)
+            lines, cost = emitter.run(routine.assigns)
+            parts, flows = [lines], [emitter.flow]
         self.costs[routine.name] = cost
-        self._flows[routine.name] = _renamed(program, emitter.flow)
+        self._flows[routine.name] = [_renamed(program, flow) for flow in flows]
         is_public = has_block and routine.name in PUBLIC
         called = rf"\b{routine.name}\("
         if not is_public and not re.search(called, self._called):
@@ -90,13 +90,30 @@ class KernelText:
         self._tables += [spelled(table, program.options.precision) for table in tables]
         signature = SIGNATURES.get(routine.name, "Work *restrict w, State *restrict s")
         unused = [name for name in ("w", "s", "after") if f"*restrict {name}" in signature]
+        title = f"{routine.title}; {cost}"
+        texts = []
+        if len(parts) > 1:
+            calls = []
+            for number, lines in enumerate(parts, 1):
+                name = f"{routine.name}_{number}"
+                note = f"part {number} of {routine.name}"
+                head = f"static __attribute__((noinline)) void {name}({signature})"
+                texts.append(self._function(head, unused, note, lines))
+                passed = re.findall(r"(\w+)(?:, |$)", signature)
+                calls.append(f"{name}({', '.join(passed)});")
+            parts = [calls]
+        head = f"{'' if is_public else 'static '}void {routine.name}({signature})"
+        texts.append(self._function(head, unused, title, parts[0]))
+        return "\n\n".join(texts)
+
+    def _function(self, head: str, unused: list[str], title: str, lines: list[str]) -> str:
         body = "\n".join(f"    {line}" for line in lines)
         return "\n".join([
-            f"{'' if is_public else 'static '}void {routine.name}({signature})",
+            head,
             "{",
-            f"    // {routine.title}; {cost}",
+            f"    // {title}",
             f"    {', '.join(f'(void){name}' for name in unused)};",
-            *([spelled(body, program.options.precision)] if body else []),
+            *([spelled(body, self.program.options.precision)] if body else []),
             "}",
         ])  # fmt: skip
 
@@ -117,7 +134,8 @@ class KernelText:
                 continue
             name, _, variant = call.partition(" ")
             total = total.plus(self.costs[name])
-            self._flows[name].advance(ready, {"weight": f"w->weight_{variant}"})
+            for flow in self._flows[name]:
+                flow.advance(ready, {"weight": f"w->weight_{variant}"})
         total.path = max(ready.values(), default=0.0)
         return total
 
