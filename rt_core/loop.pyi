@@ -51,6 +51,8 @@ class Loop:
     stall : Stall or None
         The task that stood still for `stall_cycles`. If it has the actuator, the watchdog sends safe outputs in its
         place until the threads have ended.
+    at_rest : bool
+        What `stop` found, also where it raised.
     start_ns : int
         CLOCK_MONOTONIC time of cycle 0 of all tasks.
 
@@ -78,6 +80,7 @@ class Loop:
     running: bool
     stop_requested: bool
     stall: Stall | None
+    at_rest: bool
     start_ns: int
 
     def __init__(

@@ -43,6 +43,7 @@ cdef class Loop:
     cdef readonly bint fifo
     cdef readonly bint explains
     cdef readonly double stop_timeout_s
+    cdef readonly bint at_rest
     cdef object _safe            # where the signal is that says the output is at rest
     cdef list _cycles
     cdef Thread *_threads
@@ -199,9 +200,9 @@ cdef class Loop:
 
     def stop(self):
         self.request_stop()
-        at_rest = self._await_safe()
+        self.at_rest = self._await_safe()
         self.finish()
-        return at_rest
+        return self.at_rest
 
     def _await_safe(self):
         # the output leaves with the exchange of the cycle after the guard said so: wait two more
