@@ -20,10 +20,12 @@ def attribute_cycle(
     end_ns: int,
     limit_ns: int,
     cpu_ns: int,
+    blocks_ns: int,
     bus_ns: int = 0,
     bus_wait_ns: int = 0,
     usual_own_ns: int = 0,
     usual_bus_ns: int = 0,
+    usual_rest_ns: int = 0,
 ) -> Cause:
     """Return the cause of a cycle that was begun late or outlived its period, as the loop does.
 
@@ -32,12 +34,12 @@ def attribute_cycle(
     deadline_ns, woke_ns, begin_ns, end_ns, limit_ns : int
         When the cycle was to begin, when its thread was back from its sleep, when it began and ended, and when the
         next one was to begin.
-    cpu_ns, bus_ns : int
-        From begin to end: CPU time of the thread, wall time of the bus blocks.
+    cpu_ns, blocks_ns, bus_ns : int
+        From begin to end: CPU time of the thread, wall time of all blocks and of the bus blocks.
     bus_wait_ns : int
         Longest time that the bus blocks may sleep.
-    usual_own_ns, usual_bus_ns : int
-        Mean wall times of cycles that kept their period.
+    usual_own_ns, usual_bus_ns, usual_rest_ns : int
+        Mean wall times of cycles that kept their period: other blocks, bus blocks, outside of all blocks.
 
     Real time
     ---------

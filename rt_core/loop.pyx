@@ -93,7 +93,7 @@ cdef class Loop:
             FOREVER if task.stall_cycles is None else task.stall_cycles * task.period_ns
         )
         thread.late_limit_ns = (
-            task.period_ns // 2 if task.late_limit_ns is None else task.late_limit_ns
+            task.period_ns if task.late_limit_ns is None else task.late_limit_ns
         )
         thread.bus_wait_ns = FOREVER if task.bus_wait_ns is None else task.bus_wait_ns
         thread.explains = self.explains

@@ -74,8 +74,8 @@ class Task:
     count_stolen : bool
         False: overruns whose cause is stolen time give no point.
     late_limit_ns : int or None
-        A cycle that begins later than this is a late one, kept with its neighbours. None: half the
-        period.
+        A cycle that begins later than this is a late one, kept with its neighbours. None: the period,
+        so that only cycles that lost or outlived a period are kept.
     bus_wait_ns : int or None
         Longest time that the bus blocks of a cycle may sleep; None: as long as they take.
     stall_cycles : int or None

@@ -22,12 +22,14 @@ cdef struct Usual:               # running means of cycles that kept their perio
     int64_t n
     double own_ns
     double bus_ns
+    double rest_ns
 
 
-cdef inline void _learn(Usual *usual, int64_t own_ns, int64_t bus_ns) noexcept nogil:
+cdef inline void _learn(Usual *usual, const Facts *f) noexcept nogil:
     usual.n = min(usual.n + 1, <int64_t>MEAN_OVER)
-    usual.own_ns += (own_ns - usual.own_ns) / usual.n
-    usual.bus_ns += (bus_ns - usual.bus_ns) / usual.n
+    usual.own_ns += (f.blocks_ns - f.bus_ns - usual.own_ns) / usual.n
+    usual.bus_ns += (f.bus_ns - usual.bus_ns) / usual.n
+    usual.rest_ns += (f.end_ns - f.begin_ns - f.blocks_ns - usual.rest_ns) / usual.n
 
 
 cdef inline void _count_overrun(Thread *thread, double *image, int64_t k, int64_t skipped,
@@ -38,8 +40,10 @@ cdef inline void _count_overrun(Thread *thread, double *image, int64_t k, int64_
     if cause != NONE:
         image[OVERRUNS_LATE_WAKE + <int>cause - 1] += 1
     level = count_overrun(&thread.policy, k, cause)
+    if image[OVERRUN_TRIP] != 0:
+        return                   # the level stays as it was when the policy acted
     image[OVERRUN_LEVEL] = level
-    if level >= thread.policy.limit and image[OVERRUN_TRIP] == 0:
+    if level >= thread.policy.limit:
         if thread.policy.action == SAFE or thread.policy.action == STOP_LOOP:
             image[OVERRUN_TRIP] = image[CYCLE] + 1
         if thread.policy.action == STOP_LOOP:
@@ -81,7 +85,7 @@ cdef void *_run(void *arg) noexcept nogil:
     cdef Usual usual
     cdef bint is_last = False
 
-    usual.n, usual.own_ns, usual.bus_ns = 0, 0, 0
+    usual.n, usual.own_ns, usual.bus_ns, usual.rest_ns = 0, 0, 0, 0
     f.cpu_ns, f.end_ns, f.bus_wait_ns = 0, 0, thread.bus_wait_ns
     settle_thread()
     store_release(&thread.ready, 1)
@@ -139,16 +143,20 @@ cdef void *_run(void *arg) noexcept nogil:
         if thread.explains:
             f.cpu_ns = thread_cpu_ns() - f.cpu_ns
             f.bus_ns = <int64_t>image[BUS_NS]
+            f.blocks_ns = f.bus_ns + <int64_t>image[STEP_NS]
             if f.end_ns >= f.limit_ns:
                 f.usual_own_ns = <int64_t>usual.own_ns
                 f.usual_bus_ns = <int64_t>usual.bus_ns
+                f.usual_rest_ns = <int64_t>usual.rest_ns
                 outlived = attribute(&f)
                 cause = outlived
             else:
-                _learn(&usual, f.end_ns - now - f.bus_ns, f.bus_ns)
+                _learn(&usual, &f)
             _trace(thread, &f, cause)
             if thread.spare:
-                spare_ns = period_ns * SPIN_DUTY // 100 - <int64_t>(usual.own_ns + usual.bus_ns)
+                spare_ns = period_ns * SPIN_DUTY // 100 - <int64_t>(
+                    usual.own_ns + usual.bus_ns + usual.rest_ns
+                )
                 spin_ns = min(thread.spin_ns, max(spare_ns, 0))
         # the next whole period; later than k + 1 when this cycle outlived its own
         k = max(k + 1, (f.end_ns - start_ns) // period_ns + 1)

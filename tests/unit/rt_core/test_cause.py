@@ -11,8 +11,8 @@ PERIOD = 1_000_000
 NO_LIMIT = 1 << 60
 
 
-def cause(late=0, asleep=True, cpu=0, off=0, bus=0, **more):
-    """Decide on a cycle with a deadline at 0: lateness, CPU time, time off the core, bus time, ns."""
+def cause(late=0, asleep=True, cpu=0, off=0, bus=0, outside=0, **more):
+    """Decide on a cycle with a deadline at 0: lateness, CPU time, time off the core, in the bus, outside of blocks, ns."""
     return attribute_cycle(
         deadline_ns=0,
         woke_ns=late if asleep else -50_000,
@@ -20,6 +20,7 @@ def cause(late=0, asleep=True, cpu=0, off=0, bus=0, **more):
         end_ns=late + cpu + off,
         limit_ns=PERIOD,
         cpu_ns=cpu,
+        blocks_ns=cpu + off - outside,
         bus_ns=bus,
         **more,
     )
@@ -57,6 +58,11 @@ def cause(late=0, asleep=True, cpu=0, off=0, bus=0, **more):
         ),
         # stolen time in the middle of own work does not make that the cause
         (Cause.STOLEN, {"cpu": 900_000, "off": 1_000_000, "usual_own_ns": 850_000}),
+        # the loop's own code does not take longer by itself; off the core or not, it counts once
+        (Cause.STOLEN, {"cpu": 2_000_000, "outside": 1_900_000}),
+        (Cause.STOLEN, {"cpu": 100_000, "off": 1_900_000, "outside": 1_900_000}),
+        (Cause.OWN, {"cpu": 2_000_000, "off": 900_000, "outside": 900_000}),
+        (Cause.OWN, {"cpu": 1_100_000, "outside": 600_000, "usual_rest_ns": 580_000}),
         # two together: the greater one
         (Cause.LATE_WAKE, {"late": 900_000, "cpu": 300_000}),
         (Cause.OWN, {"late": 300_000, "cpu": 900_000}),
