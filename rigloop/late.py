@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from rt_core.cause import Cause
 from rt_core.trace import RECORD
 
-ROW = np.dtype([("event", "<i4"), ("late", "?"), *((name, RECORD[name]) for name in RECORD.names or ())])
+ROW = np.dtype(
+    [("event", "<i4"), ("late", "?"), *((name, RECORD[name]) for name in RECORD.names or ())]
+)
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,8 @@ def worst(events: list[LateEvent], periods_ns: Mapping[str, int], most: int) -> 
     """Return the events to look at: the one furthest beyond its period of each task and cause, then the next."""
     ranked = sorted(events, key=lambda e: periods_ns[e.task] - e.excess_ns)
     seen: set[tuple[str, Cause]] = set()
-    first, others = [], []
+    first: list[LateEvent] = []
+    others: list[LateEvent] = []
     for event in ranked:
         kind = (event.task, event.cause)
         (others if kind in seen else first).append(event)

@@ -21,9 +21,10 @@ PAGES = 6
 STAGE_COLOURS = (plots.BLUE, "#5f9ad1", plots.GREEN, "#8cc3a0", "#7a6bb0", "#b3a8d6")
 ASLEEP, SPINNING, REST = "#e3b48c", plots.ORANGE, plots.GREY
 SENTENCES = {
-    Cause.LATE_WAKE: "It still slept at its deadline: timer, kernel, a thread of higher priority or the host woke it late.",
-    Cause.STOLEN: "It had work to do and did not get on: its core was taken by the host, by an interrupt, by a thread of "
-    "higher priority, or by real-time throttling.",
+    Cause.LATE_WAKE: "It still slept at its deadline: timer, kernel, a thread of higher priority or "
+    "the host woke it late.",
+    Cause.STOLEN: "It had work to do and did not get on: its core was taken by the host, by an "
+    "interrupt, by a thread of higher priority, or by real-time throttling.",
     Cause.OWN: "Its own work took longer than usual.",
     Cause.BUS: "The bus exchange took longer than usual.",
 }
@@ -60,7 +61,8 @@ def _page(event: LateEvent, facts: TaskFacts, number: int) -> dict[str, Any]:
     over = late + wall - facts.period_ns
     off = max(0, wall - cpu)
     return {
-        "title": f"{event.task}, cycle {int(row['cycle']):,} at {row['deadline_ns'] * 1e-9:.4f} s: {WORDS[event.cause]}",
+        "title": f"{event.task}, cycle {int(row['cycle']):,} at {row['deadline_ns'] * 1e-9:.4f} s: "
+        f"{WORDS[event.cause]}",
         "words": f"{SENTENCES[event.cause]} Begun {_us(late)} after its deadline, {_us(wall)} from begin to end, of "
         f"that {_us(off)} off the core; "
         + (f"{_us(over)} beyond its period." if over > 0 else "within its period."),
@@ -131,4 +133,14 @@ def _bars(axis: Axes, event: LateEvent, blocks: Sequence[str]) -> None:
         axis.bar(x, height, 0.78, bottom, color=colour, label=label, lw=0, zorder=2)
         bottom += height
     cpu = rows["late_ns"] / 1e3 + rows["cpu_ns"] / 1e3
-    axis.plot(x, cpu, ls="", marker="_", ms=7, mew=1.6, color=plots.INK, label="begin + CPU time", zorder=3)
+    axis.plot(
+        x,
+        cpu,
+        ls="",
+        marker="_",
+        ms=7,
+        mew=1.6,
+        color=plots.INK,
+        label="begin + CPU time",
+        zorder=3,
+    )

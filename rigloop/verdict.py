@@ -55,9 +55,7 @@ class Final:
 
 def overruns_by_cause(signals: Mapping[str, float], task: str) -> dict[Cause, int]:
     """Return the overruns of a task, most frequent cause first."""
-    counts = {
-        cause: int(signals[loop_signal(task, signal_of(cause))]) for cause in Cause if cause
-    }
+    counts = {cause: int(signals[loop_signal(task, signal_of(cause))]) for cause in Cause if cause}
     return dict(sorted(counts.items(), key=lambda item: -item[1]))
 
 

@@ -294,7 +294,9 @@ def test_offline_stepping_gives_the_bits_of_the_live_loop(library, path):
     for name, live in rows.items():
         # what only a clock can tell
         untimed = LOOP_SIGNALS[: LOOP_SIGNALS.index("late_cycles")]
-        known = {loop_signal(name, x) for x in set(untimed) - {"late_ns", "step_ns", "bus_ns", "stop"}}
+        known = {
+            loop_signal(name, x) for x in set(untimed) - {"late_ns", "step_ns", "bus_ns", "stop"}
+        }
         timing = {loop_signal(name, x) for x in LOOP_SIGNALS} - known
         for i, signal_path in enumerate(offline.paths(name)):
             if signal_path not in timing:

@@ -12,7 +12,7 @@ NO_LIMIT = 1 << 60
 
 
 def cause(late=0, asleep=True, cpu=0, off=0, bus=0, outside=0, **more):
-    """Decide on a cycle with a deadline at 0: lateness, CPU time, time off the core, in the bus, outside of blocks, ns."""
+    """Decide on a cycle with a deadline at 0; ns late, on and off the core, in the bus, outside of blocks."""
     return attribute_cycle(
         deadline_ns=0,
         woke_ns=late if asleep else -50_000,
