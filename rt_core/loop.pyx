@@ -107,6 +107,7 @@ cdef class Loop:
         thread.late = words + <int64_t>area.histograms["late"]
         thread.step = words + <int64_t>area.histograms["step"]
         thread.bus = words + <int64_t>area.histograms["bus"]
+        thread.explain = words + <int64_t>area.histograms["explain"]
         thread.total = words + <int64_t>area.histograms["total"]
         for block in task.blocks:
             if hasattr(block, "safe_capsule"):

@@ -75,7 +75,8 @@ cdef void *_run(void *arg) noexcept nogil:
     cdef CycleState *cycle = thread.cycle
     cdef double *image = cycle.image
     cdef int64_t period_ns = thread.period_ns
-    cdef int64_t start_ns, now, late_ns, spare_ns
+    cdef int64_t start_ns, now, late_ns, spare_ns, began_ns
+    cdef int64_t explained_ns = 0
     cdef int64_t spin_ns = 0 if thread.spare else thread.spin_ns
     cdef int64_t k = 0           # number of this period since the common zero
     cdef int64_t last = -1       # that of the last executed cycle
@@ -102,6 +103,7 @@ cdef void *_run(void *arg) noexcept nogil:
         f.begin_ns = now
         if thread.explains:
             f.cpu_ns = thread_cpu_ns()
+            explained_ns = now_ns() - now
         late_ns = now - f.deadline_ns
         # woken periods too late: those are lost, t_ns stays with the clock
         k += late_ns // period_ns
@@ -141,6 +143,7 @@ cdef void *_run(void *arg) noexcept nogil:
         record(thread.total, f.end_ns - now)
         outlived = NONE
         if thread.explains:
+            began_ns = now_ns()
             f.cpu_ns = thread_cpu_ns() - f.cpu_ns
             f.bus_ns = <int64_t>image[BUS_NS]
             f.blocks_ns = f.bus_ns + <int64_t>image[STEP_NS]
@@ -158,6 +161,7 @@ cdef void *_run(void *arg) noexcept nogil:
                     usual.own_ns + usual.bus_ns + usual.rest_ns
                 )
                 spin_ns = min(thread.spin_ns, max(spare_ns, 0))
+            record(thread.explain, explained_ns + now_ns() - began_ns)
         # the next whole period; later than k + 1 when this cycle outlived its own
         k = max(k + 1, (f.end_ns - start_ns) // period_ns + 1)
 
