@@ -35,5 +35,5 @@ cdef struct Watchdog:
     int64_t sent                 # safe outputs sent
 
 
-cdef int spawn_watchdog(Watchdog *watchdog, bint fifo) except -1
+cdef int spawn_watchdog(Watchdog *watchdog, bint fifo, object core) except -1
 cdef void end_watchdog(Watchdog *watchdog) noexcept

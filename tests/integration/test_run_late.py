@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -98,7 +99,7 @@ def test_a_thread_that_stands_still_is_the_watchdogs(start_live, make_rig):
     (thread,) = [
         tid
         for tid in os.listdir(f"/proc/{cycle}/task")
-        if open(f"/proc/{cycle}/task/{tid}/comm").read().strip() == "rt:estimation"
+        if Path(f"/proc/{cycle}/task/{tid}/comm").read_text().strip() == "rt:estimation"
     ]
     with subprocess.Popen([sys.executable, "-c", HOLD, thread], stdout=subprocess.PIPE) as holder:
         if holder.stdout.readline().strip() != b"1":
