@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -101,11 +102,16 @@ def test_a_thread_that_stands_still_is_the_watchdogs(start_live, make_rig):
         for tid in os.listdir(f"/proc/{cycle}/task")
         if Path(f"/proc/{cycle}/task/{tid}/comm").read_text().strip() == "rt:estimation"
     ]
+    # the net below the watchdog: a FIFO thread that never sleeps again; two seconds more than the longest stall allowed
+    limits = Path(f"/proc/{cycle}/limits").read_text()
+    run_time = re.search(r"Max realtime timeout +(\S+)", limits)[1]
     with subprocess.Popen([sys.executable, "-c", HOLD, thread], stdout=subprocess.PIPE) as holder:
         if holder.stdout.readline().strip() != b"1":
             live.process.terminate()
             pytest.skip("no right to stop a thread of another process")
         outcome = live.end(END_TIMEOUT_S)
+    if read_manifest(live.folder).real_time:
+        assert run_time == "4000000"
     (reason,) = [r for r in outcome["reasons"] if r.startswith("watchdog:")]
     assert "loop/estimation/cycle: task estimation stalled at cycle " in reason
     assert "limit stall_cycles = 1000" in reason
