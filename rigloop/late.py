@@ -67,7 +67,7 @@ def read_events(folder: Path, task: str) -> list[LateEvent]:
     """Read what `write_events` wrote; none if there is no such file, or it is another kind."""
     try:
         table = np.load(folder / late_file(task), allow_pickle=False)
-    except (OSError, ValueError):
+    except (OSError, ValueError, EOFError):
         return []
     if table.dtype != ROW:
         return []

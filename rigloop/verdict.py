@@ -227,6 +227,8 @@ def _causes(final: Final, task: str) -> str:
 
 
 def _spin(asked_us: int | str, chosen: dict[str, Any] | None) -> str:
+    if chosen is None and asked_us == "auto":
+        return "none: not the highest task of a core of its own"
     if chosen is None:
         return f"{asked_us} µs" if asked_us else ""
     bound = f", bound by the {chosen['bound']}" if chosen["bound"] else ""

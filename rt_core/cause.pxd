@@ -4,13 +4,20 @@ What is known of a cycle: its planned deadline, when its thread was back from it
 thread's own CPU time in between, and the wall time of the bus blocks and of all blocks. From these follow four times,
 each with its usual part taken off; the greatest is the cause.
 
-| time | is | why |
-|---|---|---|
-| late wake | begin - deadline, if the thread still slept at its deadline | it was ready to run, but not run: timer, kernel, a thread of higher priority, or a host that had taken the core |
-| stolen | wall - CPU time, less what the bus blocks may have slept; and begin - deadline, if it was awake before its deadline | a thread that works or spins and yet does not get on has lost its core: to the host, to a thread of higher priority, or to real-time throttling |
-| | and the time outside of all blocks, less the usual | the loop's own few instructions are the same in each cycle: what makes them longer is an interrupt, whose time the kernel counts as the thread's, or a host that does not tell what it takes |
-| bus | time of the bus blocks, less the usual | a reply that came late, or not at all |
-| own | time of the other blocks, less the usual | their work; or an interrupt, which cannot be told from it there |
+late wake
+    begin - deadline, if the thread still slept at its deadline. It was to be run and was not: timer, kernel, a thread
+    of higher priority, or a host that had taken the core.
+stolen
+    wall - CPU time, less what the bus blocks may have slept; and begin - deadline, if the thread was awake before its
+    deadline. A thread that works or spins and yet does not get on has lost its core: to the host, to a thread of
+    higher priority, or to real-time throttling.
+    And the time outside of all blocks, less the usual: the loop's own few instructions are the same in each cycle.
+    What makes them longer is an interrupt, whose time the kernel counts as the thread's, or a host that does not tell
+    what it takes.
+bus
+    Time of the bus blocks, less the usual: a reply that came late, or not at all.
+own
+    Time of the other blocks, less the usual: their work; or an interrupt, which cannot be told from it there.
 
 The usual is the running mean over cycles that kept their period: a task that takes 80 % of its period every time and
 is woken 30 % late was late because of the wake. Stolen time that did not lie outside of the blocks lies somewhere in

@@ -1,5 +1,4 @@
 """Python's view of the decision in cause.pxd."""
-from libc.stdint cimport int64_t
 
 
 def attribute_cycle(

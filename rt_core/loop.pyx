@@ -107,6 +107,7 @@ cdef class Loop:
         thread.late = words + <int64_t>area.histograms["late"]
         thread.step = words + <int64_t>area.histograms["step"]
         thread.bus = words + <int64_t>area.histograms["bus"]
+        thread.explain = words + <int64_t>area.histograms["explain"]
         thread.total = words + <int64_t>area.histograms["total"]
         for block in task.blocks:
             if hasattr(block, "safe_capsule"):
@@ -162,7 +163,9 @@ cdef class Loop:
             for i in range(self._n):
                 self._await(&self._threads[i].ready, 10.0, "start")
             if any(task.stall_cycles is not None for task in self.plan.tasks):
-                spawn_watchdog(&self._watchdog, self.fifo)
+                # its looks disturb the task with the fewest cycles
+                slowest = max(self.plan.tasks, key=lambda task: task.period_ns)
+                spawn_watchdog(&self._watchdog, self.fifo, slowest.core)
                 self._await(&self._watchdog.ready, 10.0, "start")
         except BaseException:
             self._release(NEVER)

@@ -224,7 +224,14 @@ def _producer(task: Task, sources: dict[str, list[str]]) -> Producer:
         if source != SUPERVISOR and cycle not in paths:
             paths.insert(0, cycle)
         mirrors += [Mirror(source, path) for path in paths]
-    histograms = ("late", "step", "bus", "total", *(f"block/{b.name}" for b in task.blocks))
+    histograms = (
+        "late",
+        "step",
+        "bus",
+        "total",
+        "explain",
+        *(f"block/{b.name}" for b in task.blocks),
+    )
     return Producer(task.name, task.period_ns, tuple(own), tuple(mirrors), histograms, task.slots)
 
 

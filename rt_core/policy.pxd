@@ -23,7 +23,7 @@ cdef inline int count_overrun(Policy *policy, int64_t k, Cause cause) noexcept n
     cdef int weight = 2 if cause == OWN else 0 if cause == STOLEN and policy.ignore_stolen else 1
     cdef int level = 0
     cdef int64_t i
-    for i in range(weight):
+    for _ in range(weight):
         policy.points[policy.n % policy.limit] = k
         policy.n += 1
     for i in range(min(policy.n, <int64_t>policy.limit)):

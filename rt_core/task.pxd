@@ -38,6 +38,7 @@ cdef struct Thread:
     int64_t *step
     int64_t *bus
     int64_t *total
+    int64_t *explain             # what CPU times, cause and trace took themselves
 
 
 cdef int spawn(Thread *thread, object task, bint fifo) except -1

@@ -69,13 +69,35 @@ cdef inline void _trace(Thread *thread, const Facts *f, Cause cause) noexcept no
     trace_cycle(&thread.trace, &seen)
 
 
+cdef inline Cause _explain(Thread *thread, Facts *f, Usual *usual, Cause begun) noexcept nogil:
+    # why the cycle outlived its period, NONE if it did not; `begun` is why it was begun late
+    cdef Cause outlived = NONE
+    f.bus_ns = <int64_t>thread.cycle.image[BUS_NS]
+    f.blocks_ns = f.bus_ns + <int64_t>thread.cycle.image[STEP_NS]
+    if f.end_ns >= f.limit_ns:
+        f.usual_own_ns = <int64_t>usual.own_ns
+        f.usual_bus_ns = <int64_t>usual.bus_ns
+        f.usual_rest_ns = <int64_t>usual.rest_ns
+        outlived = attribute(f)
+    else:
+        _learn(usual, f)
+    _trace(thread, f, begun if outlived == NONE else outlived)
+    return outlived
+
+
+cdef inline int64_t _spare_spin(Thread *thread, const Usual *usual) noexcept nogil:
+    cdef int64_t work_ns = <int64_t>(usual.own_ns + usual.bus_ns + usual.rest_ns)
+    return min(thread.spin_ns, max(thread.period_ns * SPIN_DUTY // 100 - work_ns, 0))
+
+
 cdef void *_run(void *arg) noexcept nogil:
     cdef Thread *thread = <Thread *>arg
     cdef Shared *shared = thread.shared
     cdef CycleState *cycle = thread.cycle
     cdef double *image = cycle.image
     cdef int64_t period_ns = thread.period_ns
-    cdef int64_t start_ns, now, late_ns, spare_ns
+    cdef int64_t start_ns, now, late_ns, began_ns
+    cdef int64_t explained_ns = 0
     cdef int64_t spin_ns = 0 if thread.spare else thread.spin_ns
     cdef int64_t k = 0           # number of this period since the common zero
     cdef int64_t last = -1       # that of the last executed cycle
@@ -102,6 +124,7 @@ cdef void *_run(void *arg) noexcept nogil:
         f.begin_ns = now
         if thread.explains:
             f.cpu_ns = thread_cpu_ns()
+            explained_ns = now_ns() - now
         late_ns = now - f.deadline_ns
         # woken periods too late: those are lost, t_ns stays with the clock
         k += late_ns // period_ns
@@ -141,23 +164,12 @@ cdef void *_run(void *arg) noexcept nogil:
         record(thread.total, f.end_ns - now)
         outlived = NONE
         if thread.explains:
+            began_ns = now_ns()
             f.cpu_ns = thread_cpu_ns() - f.cpu_ns
-            f.bus_ns = <int64_t>image[BUS_NS]
-            f.blocks_ns = f.bus_ns + <int64_t>image[STEP_NS]
-            if f.end_ns >= f.limit_ns:
-                f.usual_own_ns = <int64_t>usual.own_ns
-                f.usual_bus_ns = <int64_t>usual.bus_ns
-                f.usual_rest_ns = <int64_t>usual.rest_ns
-                outlived = attribute(&f)
-                cause = outlived
-            else:
-                _learn(&usual, &f)
-            _trace(thread, &f, cause)
+            outlived = _explain(thread, &f, &usual, cause)
             if thread.spare:
-                spare_ns = period_ns * SPIN_DUTY // 100 - <int64_t>(
-                    usual.own_ns + usual.bus_ns + usual.rest_ns
-                )
-                spin_ns = min(thread.spin_ns, max(spare_ns, 0))
+                spin_ns = _spare_spin(thread, &usual)
+            record(thread.explain, explained_ns + now_ns() - began_ns)
         # the next whole period; later than k + 1 when this cycle outlived its own
         k = max(k + 1, (f.end_ns - start_ns) // period_ns + 1)
 

@@ -1,12 +1,14 @@
 """A thread above all tasks that takes the outputs away from a task that stands still.
 
-It looks every TICK_NS at the deadline that each task waits for or works on. A task that shows the same deadline in
-two looks on end, with more than its `stall_ns` gone since, stands still. Two looks, because a host that takes the
-whole machine away makes everything stand still: then the watchdog is late itself, forgets what it saw, and the tasks go on
-by themselves before it looks again.
+It looks every TICK_NS at the deadline that each task waits for or works on. A task that shows the
+same deadline in two looks on end, with more than its `stall_ns` gone since, stands still. Two
+looks, because a host that takes the whole machine away makes everything stand still: then the
+watchdog is late itself, forgets what it saw, and the tasks go on by themselves before it looks
+again. So a stall is seen within `stall_ns` and two ticks.
 
-What it does then, once: it says who stood still and when, asks the loop to stop, and if that task is the one that has
-the actuator, it calls the safe entry of the bus block from then on at each tick, itself.
+What it does then, once: it says who stood still and when, and asks the loop to stop. If that task
+is the one that has the actuator, it calls the safe entry of the bus block, itself, in that look and
+at each tick from then on.
 """
 from libc.stdint cimport int64_t
 
@@ -35,5 +37,5 @@ cdef struct Watchdog:
     int64_t sent                 # safe outputs sent
 
 
-cdef int spawn_watchdog(Watchdog *watchdog, bint fifo) except -1
+cdef int spawn_watchdog(Watchdog *watchdog, bint fifo, object core) except -1
 cdef void end_watchdog(Watchdog *watchdog) noexcept

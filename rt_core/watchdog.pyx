@@ -53,8 +53,8 @@ cdef void *_watch(void *arg) noexcept nogil:
     return NULL
 
 
-cdef int spawn_watchdog(Watchdog *watchdog, bint fifo) except -1:
-    start_thread(&watchdog.id, _watch, watchdog, "rt-watchdog", PRIORITY if fifo else 0, None)
+cdef int spawn_watchdog(Watchdog *watchdog, bint fifo, object core) except -1:
+    start_thread(&watchdog.id, _watch, watchdog, "rt-watchdog", PRIORITY if fifo else 0, core)
     watchdog.created = True
     return 0
 
