@@ -6,6 +6,7 @@ from rt_core.block cimport BlockView
 cdef class Exchange:
     cdef ExchangeState state
     cdef BlockView view
+    cdef BlockView safe_view
     cdef Link link
     cdef readonly str name
     cdef readonly tuple drives

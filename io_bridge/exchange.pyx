@@ -18,7 +18,7 @@ from io_bridge.exchange_cycle cimport (
     BUS_WKC_EXPECTED, FAULT_AL, FAULT_COMMAND, FAULT_DRIVE, FAULT_LOST, FAULT_NOT_READY,
     FAULT_STALE, FAULT_WKC, MAX_DRIVES, N_BUS_WRITES, N_DRIVE_READS, N_DRIVE_WRITES, SENSOR,
     STATUSWORD, TORQUE_ACTUAL, VELOCITY, WKC, WKC_EXPECTED, DriveIo, ExchangeState, exchange_keep,
-    exchange_step, raise_flag,
+    exchange_safe, exchange_step, raise_flag,
 )
 from io_bridge.frame cimport (
     BRD, FIRST_DATAGRAM, FPRD, FRMW, LRD, LWR, frame_add, frame_begin, frame_end,
@@ -145,6 +145,9 @@ cdef class Exchange:
         self.view.abi = BLOCK_ABI
         self.view.step = exchange_step
         self.view.self = x
+        self.safe_view.abi = BLOCK_ABI
+        self.safe_view.step = exchange_safe
+        self.safe_view.self = x
 
     cdef void _connect(self, list reads, list writes):
         cdef ExchangeState *x = &self.state
@@ -189,6 +192,10 @@ cdef class Exchange:
         # a capsule keeps the pointer to its name, so the name lives as long as the module
         return PyCapsule_New(&self.view, _capsule_name, NULL)
 
+    def safe_capsule(self):
+        """Return the PyCapsule of the entry that the watchdog calls instead of a stalled cycle."""
+        return PyCapsule_New(&self.safe_view, _capsule_name, NULL)
+
     def configure(self, link: Link, layouts: Sequence[SlaveLayout], *, n_slaves: int,
                   clock_station: int = 0) -> None:
         """Build the cycle's frame. Outside the cycle, before the first step.
@@ -211,6 +218,7 @@ cdef class Exchange:
         if len(layouts) != x.n_drives:
             raise ValueError(f"bus {self.name!r}: {len(layouts)} layouts for {x.n_drives} drives")
         x.ready = 0
+        x.owner = 0                 # a watchdog that took the frame is no longer there
         frame_begin(x.tx)
         x.clock_at = 0
         if clock_station:

@@ -76,7 +76,7 @@ cdef struct ExchangeState:
     int ready                   # configured
     int in_service              # OP was reached: anything less is a fault
     int safe                    # outputs forced to zero and disable
-    int owner                   # 0 free, 1 keeper, 2 cycle; taken atomically
+    int owner                   # 0 free, 1 keeper, 2 cycle, 3 watchdog; taken atomically
     int stop_keeper
     int64_t budget_ns
     int bad_limit
@@ -99,5 +99,6 @@ cdef struct ExchangeState:
     double unbound[MAX_DRIVES * (N_DRIVE_READS + N_DRIVE_WRITES) + N_BUS_WRITES]
 
 cdef int exchange_step(void *self, int64_t t_ns) noexcept nogil
+cdef int exchange_safe(void *self, int64_t t_ns) noexcept nogil
 cdef void exchange_keep(ExchangeState *x, int64_t period_ns) noexcept nogil
 cdef void raise_flag(int *flag, int value) noexcept nogil

@@ -42,6 +42,7 @@ cdef extern from * nogil:
 cdef enum:                        # owners of the frame
     KEEPER = 1
     CYCLE = 2
+    WATCHDOG = 3
 
 
 cdef void raise_flag(int *flag, int value) noexcept nogil:
@@ -273,6 +274,30 @@ cdef int exchange_step(void *self, int64_t t_ns) noexcept nogil:
     fault = exchange(x, t_ns)
     release(&x.owner)
     return fault
+
+
+cdef int exchange_safe(void *self, int64_t t_ns) noexcept nogil:
+    """Send outputs of zero torque and disable in place of a cycle that stands still; the watchdog's.
+
+    The frame is taken from the cycle for good: if that goes on after all, it finds its inputs
+    invalid and sends nothing. Replies are thrown away, so no cell is touched that the cycle may be
+    reading. Return 0 when the frame has left; else the cycle stands in the middle of its exchange, and
+    what it was sending is all that leaves.
+    """
+    cdef ExchangeState *x = <ExchangeState *> self
+    cdef DriveIo *d
+    cdef uint8_t *out
+    cdef int i
+    if not x.ready or (x.owner != WATCHDOG and not take(&x.owner, WATCHDOG)):
+        return FAULT_NOT_READY
+    for i in range(x.n_drives):
+        d = &x.drives[i]
+        out = x.tx + d.outputs_at + DATAGRAM_HEADER
+        put16(out + d.o_control, next_control(d.state, 0, 0))
+        put16(out + d.o_torque, 0)
+    stamp(x)
+    x.transport.drain(x.transport.self)
+    return x.transport.send(x.transport.self, x.tx, x.size, t_ns)
 
 
 cdef void exchange_keep(ExchangeState *x, int64_t period_ns) noexcept nogil:

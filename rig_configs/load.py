@@ -145,6 +145,18 @@ def _tables(data: Mapping[str, Any], key: str) -> dict[str, Mapping[str, Any]]:
     )
 
 
+def _above(name: str, tasks: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """Return a task that shares the core of `name` and does not give way to it."""
+    core, priority = tasks[name].get("core"), tasks[name].get("priority", 80)
+    if type(core) is not int or type(priority) is not int:
+        return None
+    for other, task in tasks.items():
+        level = task.get("priority", 80)
+        if other != name and task.get("core") == core and type(level) is int and level >= priority:
+            return other
+    return None
+
+
 def _task_mistakes(file: str, data: Mapping[str, Any]) -> Iterator[Mistake]:
     tasks, blocks = _tables(data, "tasks"), _tables(data, "blocks")
     periods = {
@@ -166,6 +178,15 @@ def _task_mistakes(file: str, data: Mapping[str, Any]) -> Iterator[Mistake]:
                 f"tasks.{name}.spin_us",
                 f"not below the period of {period}",
                 "spin a part of it",
+                spin,
+            )
+        above = _above(name, tasks)
+        if spin and above is not None:
+            yield Mistake(
+                file,
+                f"tasks.{name}.spin_us",
+                f"task {above!r} has the same core and no lower priority: it would spin at its cost",
+                "let only the highest task of a core spin",
                 spin,
             )
     home: dict[str, str] = {}

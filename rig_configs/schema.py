@@ -24,7 +24,18 @@ class Task(Section):
     blocks: Annotated[list[str], Field(min_length=1)]
     priority: Annotated[int, Field(ge=1, le=98)] = 80  # 99 belongs to the kernel's own threads
     core: Annotated[int, Field(ge=0)] | None = None
-    spin_us: Annotated[int, Field(ge=0)] = 0
+    # spent spinning before each deadline; auto: from two seconds of wake-ups, measured at the start
+    spin_us: Annotated[int, Field(ge=0)] | Literal["auto"] = 0
+    overrun: Literal["skip", "safe", "stop"] = "skip"
+    overrun_limit: Annotated[int, Field(ge=1, le=64)] = (
+        3  # points: an overrun 1, of its own making 2
+    )
+    overrun_window: Annotated[int, Field(ge=1)] = 10  # cycles in which so many points are too many
+    count_stolen: bool = True  # false: overruns that the host made give no point
+    late_limit_us: Annotated[int, Field(ge=1)] | None = (
+        None  # cycles begun later are kept; the period
+    )
+    stall_cycles: Annotated[int, Field(ge=1)] = 3  # without a new cycle: the watchdog takes over
 
 
 class Identity(Section):

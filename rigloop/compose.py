@@ -39,7 +39,9 @@ def compose_live(rig: schema.Rig, kernels: Mapping[str, BuiltKernel], bus: Bus) 
     blocks: dict[str, Block] = {bus_of(rig)[0]: bus.block()}
     blocks |= make_blocks(rig, kernels)
     safe = next(block.writes["safe"] for block in blocks.values() if isinstance(block, Guard))
-    return Composed(plan_blocks(rig, blocks), bus, safe)
+    # the emulated drives of this process answer at once: a bus block off its core has lost it
+    waits = 0 if isinstance(bus, SimulatedBus) else bus_of(rig)[1].exchange_budget_us * 1000
+    return Composed(plan_blocks(rig, blocks, bus_wait_ns=waits), bus, safe)
 
 
 def make_blocks(
@@ -64,13 +66,20 @@ def make_blocks(
     return blocks
 
 
-def plan_blocks(rig: schema.Rig, blocks: Mapping[str, Block], inputs: Iterable[str] = ()) -> Plan:
+def plan_blocks(
+    rig: schema.Rig,
+    blocks: Mapping[str, Block],
+    inputs: Iterable[str] = (),
+    bus_wait_ns: int | None = None,
+) -> Plan:
     """Plan the tasks of a rig with those of its blocks that are given.
 
     Parameters
     ----------
     inputs : iterable of str
         Signals that nothing here writes, because their block was left out; the fastest task owns them.
+    bus_wait_ns : int, optional
+        Longest time that the bus block may sleep in a cycle.
     """
     allowed = os.sched_getaffinity(0)
     fastest = min(rig.tasks, key=lambda name: rig.tasks[name].period_us)
@@ -82,7 +91,14 @@ def plan_blocks(rig: schema.Rig, blocks: Mapping[str, Block], inputs: Iterable[s
             priority=task.priority,
             # a core that this process may not use is a missing right, and is reported as one
             core=task.core if task.core in allowed else None,
-            spin_ns=task.spin_us * 1000,
+            spin_ns=0 if task.spin_us == "auto" else task.spin_us * 1000,
+            overrun=task.overrun,
+            overrun_limit=task.overrun_limit,
+            overrun_window=task.overrun_window,
+            count_stolen=task.count_stolen,
+            late_limit_ns=None if task.late_limit_us is None else task.late_limit_us * 1000,
+            stall_cycles=task.stall_cycles,
+            bus_wait_ns=bus_wait_ns,
             bus=tuple(b for b in task.blocks if b in blocks and rig.blocks[b].kind == "bus"),
             inputs=tuple(inputs) if name == fastest else (),
         )

@@ -10,9 +10,11 @@ import contextlib
 import ctypes
 import gc
 import os
+import resource
 import signal
 import sys
 from collections.abc import Iterator
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
 
@@ -22,14 +24,16 @@ from rigloop import order
 from rigloop.compose import Composed, bus_of, compose_live, make_bus
 from rigloop.interface import served_interface
 from rigloop.kernels import build_kernels
+from rigloop.spins import Measuring, start_measuring, with_spins
 from rt_core.host import host_facts
-from rt_core.loop import Loop
+from rt_core.loop import Loop, Stall
 from rt_core.rights import acquire_rights
 from rt_core.safety import State
 from rt_core.table import SignalTable
 
 OP_TIMEOUT_S = 10.0
 NAP_S = 0.02
+RUN_TIME_S = 2.0  # of a FIFO thread without a sleep, beyond what the watchdog allows
 PR_SET_PDEATHSIG = 1
 
 
@@ -62,18 +66,23 @@ def main(arguments: list[str]) -> int:
             # the same again, in a network namespace with a veth pair of its own
             command = wrap([sys.executable, "-P", "-m", "rigloop.cycle", text])
             os.execvp(command[0], command)
+        measuring = start_measuring(loaded.rig)
         kernels = build_kernels(loaded)
         report.kernels = {name: kernel.hash for name, kernel in kernels.items()}
         with served_interface(loaded.rig, backend) as interface:
             bus = make_bus(loaded.rig, backend, interface)
             composed = compose_live(loaded.rig, kernels, bus)
-            _run(folder, composed, loaded, commission, report)
+            _run(folder, composed, loaded, commission, measuring, report)
     except (OSError, ValueError, ImportError, RuntimeError) as error:
         report.error = str(error) or type(error).__name__
         return 3
     finally:
         order.write(folder, "cycle.json", report)
-    return 0 if report.at_rest else 1
+    code = 0 if report.at_rest else 1
+    if report.hung:
+        # its thread cannot be joined: go without taking anything from under it
+        os._exit(code)
+    return code
 
 
 def _log_to(path: Path) -> None:
@@ -88,6 +97,7 @@ def _run(
     composed: Composed,
     loaded: LoadedRig,
     commission: order.Order,
+    measuring: Measuring,
     report: order.Report,
 ) -> None:
     tasks = loaded.rig.tasks.values()
@@ -102,14 +112,20 @@ def _run(
         raise RuntimeError(rights.verdict)
     with composed.bus as bus:
         bus.to_op(OP_TIMEOUT_S)
+        plan, spins = with_spins(composed.plan, measuring)
+        composed = replace(composed, plan=plan)
+        report.spins = {task: asdict(spin) for task, spin in spins.items()}
         table = SignalTable.create(commission.table, composed.plan)
         try:
             gc.freeze()
             gc.disable()
             _loop(composed, table, rights.fifo, report)
         finally:
-            # those that look on keep what they have mapped
-            table.close(unlink=True)
+            # those that look on keep what they have mapped; a thread that hangs keeps all of it
+            if report.hung:
+                os.unlink(path)
+            else:
+                table.close(unlink=True)
         report.bus_faults = [
             {"source": f.source, "code": f.code, "words": f.words} for f in bus.faults()
         ]
@@ -119,6 +135,8 @@ def _loop(composed: Composed, table: SignalTable, fifo: bool, report: order.Repo
     """Step until a signal, the supervisor or a fault says stop; then wait for the output to rest."""
     state_path = composed.safe.rsplit("/", 1)[0] + "/state"
     loop = Loop(composed.plan, table, fifo=fifo, safe=composed.safe)
+    if fifo:
+        _limit_run_time(composed)
     with _stop_on_signals(loop) as caught:
         loop.start()
         report.first_cycle_ns = loop.start_ns
@@ -127,6 +145,8 @@ def _loop(composed: Composed, table: SignalTable, fifo: bool, report: order.Repo
             while not loop.wait(NAP_S):
                 state = State(int(table.value(state_path)))
                 was_running |= state == State.RUNNING
+                if loop.stall is not None:
+                    break
                 if table.value("supervisor/stop") > 0.5:
                     report.stopped_by = "supervisor"
                     break
@@ -134,9 +154,35 @@ def _loop(composed: Composed, table: SignalTable, fifo: bool, report: order.Repo
                     report.stopped_by = "guard"
                     break
         finally:
-            report.at_rest = loop.stop()
+            try:
+                loop.stop()
+            except TimeoutError:
+                report.hung = True
+            report.at_rest = loop.at_rest
+            if loop.stall is not None:
+                report.stopped_by = "watchdog"
+                report.stall = _explain(loop.stall, composed)
     if caught:
         report.stopped_by = signal.Signals(caught[0]).name
+
+
+def _limit_run_time(composed: Composed) -> None:
+    # the last net, below the watchdog: a FIFO thread that never sleeps is ended by the kernel, with the process, and
+    # then the drive's own watchdog acts
+    stall_s = max((task.stall_cycles or 0) * task.period_ns for task in composed.plan.tasks) * 1e-9
+    _, hard = resource.getrlimit(resource.RLIMIT_RTTIME)
+    soft = int((stall_s + RUN_TIME_S) * 1e6)
+    resource.setrlimit(resource.RLIMIT_RTTIME, (soft if hard < 0 else min(soft, hard), hard))
+
+
+def _explain(stall: Stall, composed: Composed) -> str:
+    task = next(task for task in composed.plan.tasks if task.name == stall.task)
+    cycles = stall.for_ns / task.period_ns
+    sent = f"; {stall.sent} frames with safe outputs sent in its place" if stall.sent else ""
+    return (
+        f"watchdog: loop/{task.name}/cycle: task {task.name} stalled at cycle {stall.cycle}: "
+        f"{cycles:.1f} periods without a new cycle, limit stall_cycles = {task.stall_cycles}{sent}"
+    )
 
 
 @contextlib.contextmanager

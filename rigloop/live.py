@@ -26,7 +26,7 @@ class Picture:
     bus: str
     real_time: bool
     values: Mapping[str, float]  # role → value
-    tasks: Mapping[str, Mapping[str, float]]  # task → late_p50, late_p99, step_p50, step_max, …
+    tasks: Mapping[str, Mapping[str, float]]  # task → late_p50, overruns, overruns_own, step_max, …
     banner: str = ""  # what makes the run a degraded one
 
 
@@ -83,6 +83,8 @@ def _table(title: str, picture: Picture) -> Table:
             "late p99", f"{task['late_p99']:.1f} µs", "step max", f"{task['step_max']:.1f} µs"
         )
         grid.add_row("cycles", f"{task['cycles']:.0f}", "overruns", f"{task['overruns']:.0f}")
+        if task["overruns"]:
+            grid.add_row("", "", "why", _causes(task))
     grid.add_section()
     rights = "[green]real-time[/]" if picture.real_time else "[yellow]not real-time[/]"
     if picture.total_s is None:
@@ -94,10 +96,21 @@ def _table(title: str, picture: Picture) -> Table:
     return grid
 
 
+def _causes(task: Mapping[str, float]) -> str:
+    counts = {
+        "stolen": task["overruns_stolen"],
+        "late wake": task["overruns_late_wake"],
+        "own": task["overruns_own"],
+        "bus": task["overruns_bus"],
+    }
+    return ", ".join(f"{n:.0f} {words}" for words, n in counts.items() if n)
+
+
 def _line(picture: Picture) -> str:
     value = picture.values
     tasks = "  ".join(
         f"{name}: late p99 {task['late_p99']:.0f} µs, step {task['step_p50']:.1f} µs, {task['overruns']:.0f} overruns"
+        + (f" ({_causes(task)})" if task["overruns"] else "")
         for name, task in picture.tasks.items()
     )
     return (

@@ -48,6 +48,14 @@ class TaskFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     skipped: Count = 0
     dropped: Count = 0
     """Cycles that the recorder did not get."""
+    causes: dict[str, Count] = {}
+    """Overruns by cause, in the words of `rt_core.cause`."""
+    late_events: Count = 0
+    """Late cycles; the neighbours of the first of them are kept in `<task>_late.npy`."""
+    blocks: tuple[str, ...] = ()
+    """In the order in which they are stepped."""
+    spin: str = ""
+    """How long it spun, and how that was chosen."""
 
 
 class Right(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -46,6 +46,11 @@ class Report(msgspec.Struct, forbid_unknown_fields=True):
     bus_faults: list[dict[str, Any]] = []
     at_rest: bool = False  # the guard said that the output was zero before the loop ended
     stopped_by: str = ""
+    hung: bool = False  # a task's thread did not end
+    stall: str = ""  # what the watchdog said; empty: nothing stood still
+    spins: dict[
+        str, dict[str, Any]
+    ] = {}  # task → what was measured and chosen where spin_us = "auto"
     first_cycle_ns: int = 0  # CLOCK_MONOTONIC
 
 

@@ -8,6 +8,8 @@ from rigloop.live import Picture
 from rt_core.safety import State, Trip
 from rt_core.table import SignalTable
 
+CAUSES = ("stolen", "late_wake", "own", "bus")
+
 
 def take_picture(
     shared: SignalTable,
@@ -54,6 +56,7 @@ def _task(shared: SignalTable, task: str) -> dict[str, float]:
     return {
         "cycles": shared.value(f"loop/{task}/cycle"),
         "overruns": shared.value(f"loop/{task}/overruns"),
+        **{f"overruns_{n}": shared.value(f"loop/{task}/overruns_{n}") for n in CAUSES},
         "late_p50": late_p50,
         "late_p99": late_p99,
         "step_p50": found["step"].percentile(50) * 1e-3,

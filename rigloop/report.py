@@ -122,6 +122,7 @@ def worst_cycles(record: np.ndarray, task: str, most: int = WORST) -> list[int]:
 
 def _context(run: Run) -> dict[str, Any]:
     from rigloop import report_plots as plots
+    from rigloop.report_late import late_pages
 
     manifest = run.manifest
     summary = _summary(run)
@@ -165,6 +166,7 @@ def _context(run: Run) -> dict[str, Any]:
             for name, values in by_name.items()
             if task in manifest.tasks
         ],
+        "late_pages": late_pages(run.folder, manifest),
         "late": _late(run),
     }
 

@@ -82,20 +82,20 @@ def thinned(t: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]:
 def time_plot(panels: Sequence[tuple[str, Sequence[Line]]]) -> str:
     """Panels over one time axis; each is a label of its ordinate and its lines."""
     with matplotlib.rc_context(STYLE):
-        figure = _figure(9.2, 0.5 + 2.15 * len(panels), hspace=0.16)
+        figure = new_figure(9.2, 0.5 + 2.15 * len(panels), hspace=0.16)
         axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         for axis, (label, lines) in zip(axes, panels, strict=True):
             _lines(axis, lines)
             axis.set_ylabel(label)
         axes[-1].set_xlabel("time (s)")
         figure.align_ylabels(axes)
-        return _svg(figure, "time")
+        return as_svg(figure, "time")
 
 
 def loop_plot(angle: Array, torques: Sequence[tuple[str, Array]], unit: str) -> str:
     """Torque over angle: the loop that the driver feels. Evenly thinned: it has no order in x."""
     with matplotlib.rc_context(STYLE):
-        figure = _figure(5.6, 4.1)
+        figure = new_figure(5.6, 4.1)
         axis = figure.subplots()
         every = max(1, len(angle) // (3 * BINS))
         for colour, (label, torque) in zip(COLOURS, torques, strict=False):
@@ -112,7 +112,7 @@ def loop_plot(angle: Array, torques: Sequence[tuple[str, Array]], unit: str) -> 
         axis.set_ylabel(f"torque ({unit})")
         if len(torques) > 1:
             _legend(axis, len(torques))
-        return _svg(figure, "loop")
+        return as_svg(figure, "loop")
 
 
 def timing_plot(
@@ -124,7 +124,7 @@ def timing_plot(
     """Histograms of one task, two in a row, both axes logarithmic, with percentiles and period."""
     with matplotlib.rc_context(STYLE):
         n_rows = -(-len(histograms) // 2)
-        figure = _figure(9.2, 0.2 + 2.5 * n_rows, hspace=0.32)
+        figure = new_figure(9.2, 0.2 + 2.5 * n_rows, hspace=0.32)
         axes = figure.subplots(n_rows, 2, squeeze=False)
         limits = _common_limits(histograms, period_ns)
         for axis, (name, bins) in zip(axes.flat, histograms.items(), strict=False):
@@ -141,11 +141,12 @@ def timing_plot(
             axis.set_visible(False)
         for axis in axes[:, 0]:
             axis.set_ylabel("cycles")
-        return _svg(figure, f"timing-{task}")
+        return as_svg(figure, f"timing-{task}")
 
 
-def _figure(width_in: float, height_in: float, hspace: float = 0.2) -> Figure:
-    # margins in inches: the automatic layout takes most of the time of a report
+def new_figure(width_in: float, height_in: float, hspace: float = 0.2) -> Figure:
+    """Return an empty figure; margins are in inches."""
+    # the automatic layout takes most of the time of a report
     figure = Figure(figsize=(width_in, height_in))
     figure.subplots_adjust(
         left=0.75 / width_in,
@@ -229,7 +230,8 @@ def _histogram(axis: Axes, bins: HistogramBins, summary: Percentiles, period_ns:
     )
 
 
-def _svg(figure: Figure, name: str) -> str:
+def as_svg(figure: Figure, name: str) -> str:
+    """Return a figure as SVG of the width of its page; `name` keeps its ids apart from other figures'."""
     out = io.StringIO()
     # ids differ from figure to figure of a page, but not from run to run
     with matplotlib.rc_context({"svg.hashsalt": name}):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from rig_configs.schema import Rig
 from rigloop import order
 from rigloop.compose import bus_of, guard_of, paths
 from rigloop.degraded import with_rights
+from rigloop.late import write_events
 from rigloop.manifest import (
     HistogramBins,
     Manifest,
@@ -28,7 +30,9 @@ from rigloop.order import Mode
 from rigloop.outcome import Outcome
 from rigloop.report import write_report
 from rt_core.doctor.check import Check, banner
+from rt_core.cause import WORDS, Cause, explain_overruns, signal_of
 from rt_core.histogram import Histogram
+from rt_core.plan import loop_signal
 from rt_core.safety import Trip, explain_trip
 from rt_core.table import SignalTable
 
@@ -48,6 +52,14 @@ class Final:
 
     signals: dict[str, float]
     histograms: dict[str, dict[str, Histogram]]
+    late: dict[str, tuple[int, list[tuple[int, Any]]]]
+    """Late cycles by task: how many, and the cycles around the first of them."""
+
+
+def overruns_by_cause(signals: Mapping[str, float], task: str) -> dict[Cause, int]:
+    """Return the overruns of a task, most frequent cause first."""
+    counts = {cause: int(signals[loop_signal(task, signal_of(cause))]) for cause in Cause if cause}
+    return dict(sorted(counts.items(), key=lambda item: -item[1]))
 
 
 @dataclass(frozen=True)
@@ -66,7 +78,11 @@ def read_final(shared: SignalTable, loaded: LoadedRig) -> Final:
         values = shared.latest(producer.name)
         # own signals come first, mirrors of others behind them
         signals |= dict(zip(producer.signals, map(float, values), strict=False))
-    return Final(signals, {task: shared.histograms(task) for task in loaded.rig.tasks})
+    return Final(
+        signals,
+        {task: shared.histograms(task) for task in loaded.rig.tasks},
+        {task: shared.late_events(task) for task in loaded.rig.tasks},
+    )
 
 
 def conclude(
@@ -113,6 +129,14 @@ def conclude(
                 overruns=int(final.signals[f"loop/{name}/overruns"]),
                 skipped=int(final.signals[f"loop/{name}/skipped"]),
                 dropped=_lost(records.get(name, {})),
+                causes={
+                    WORDS[cause]: n
+                    for cause, n in overruns_by_cause(final.signals, name).items()
+                    if n
+                },
+                late_events=final.late[name][0],
+                blocks=tuple(task.blocks),
+                spin=_spin(task.spin_us, report.spins.get(name)),
             )
             for name, task in loaded.rig.tasks.items()
         },
@@ -129,6 +153,8 @@ def conclude(
         counters=_counters(loaded, final),
         signals=roles(loaded),
     )
+    for task, (_, events) in final.late.items():
+        write_events(folder, task, events)
     write_manifest(folder, manifest)
     write_timing(folder, timing)
     write_report(folder)
@@ -158,6 +184,17 @@ def _complaints(
     found = []
     if report.error:
         found.append(report.error)
+    if report.stall:
+        found.append(report.stall)
+    for task, config in loaded.rig.tasks.items():
+        trip = final.signals[loop_signal(task, "overrun_trip")]
+        if trip:
+            found.append(
+                f"{loop_signal(task, 'overrun_level')}: overruns worth "
+                f"{final.signals[loop_signal(task, 'overrun_level')]:.0f} points within "
+                f"{config.overrun_window} cycles ({_causes(final, task)} in all), limit tasks.{task}.overrun_limit = "
+                f"{config.overrun_limit}, at cycle {trip:.0f} ({config.overrun.upper()})"
+            )
     found += _guard_complaints(loaded.rig, final, seen)
     if not report.at_rest:
         found.append(
@@ -175,7 +212,7 @@ def _complaints(
         if report.real_time and share > limits.max_overrun_percent:
             found.append(
                 f"{task}: {share:.2f} % of cycles overran, limit verdict.max_overrun_percent = "
-                f"{limits.max_overrun_percent:g}"
+                f"{limits.max_overrun_percent:g} ({_causes(final, task)})"
             )
         lost_rows = _lost(records.get(task, {}))
         if lost_rows:
@@ -183,6 +220,22 @@ def _complaints(
     if not records:
         found.append("the recorder left no summary: see recorder.log")
     return found
+
+
+def _causes(final: Final, task: str) -> str:
+    return explain_overruns(overruns_by_cause(final.signals, task)) or "no cause known"
+
+
+def _spin(asked_us: int | str, chosen: dict[str, Any] | None) -> str:
+    if chosen is None and asked_us == "auto":
+        return "none: not the highest task of a core of its own"
+    if chosen is None:
+        return f"{asked_us} µs" if asked_us else ""
+    bound = f", bound by the {chosen['bound']}" if chosen["bound"] else ""
+    return (
+        f"{chosen['spin_ns'] / 1e3:.0f} µs, from a p99.9 of {chosen['p99_9_ns'] / 1e3:.0f} µs in "
+        f"{chosen['wakes']} wakes{bound}"
+    )
 
 
 def _bus_complaints(rig: Rig, final: Final) -> list[str]:
@@ -274,7 +327,7 @@ def _figures(manifest: Manifest, first_cycle_s: float) -> list[tuple[str, str, s
             (
                 f"{task} cycles",
                 f"{facts.cycles}",
-                f"{period}, {facts.overruns} overruns, {facts.skipped} skipped",
+                f"{period}, {_overruns(facts)}, {facts.skipped} skipped",
             ),
             (
                 "  late p50 / p99 / p99.9",
@@ -289,6 +342,11 @@ def _figures(manifest: Manifest, first_cycle_s: float) -> list[tuple[str, str, s
         ]
     rows.append(("rights", "real-time" if manifest.real_time else "not real-time", ""))
     return rows
+
+
+def _overruns(facts: TaskFacts) -> str:
+    told = ", ".join(f"{n} {words}" for words, n in facts.causes.items())
+    return f"{facts.overruns} overruns" + (f": {told}" if told else "")
 
 
 def _us(*durations_ns: float) -> str:

@@ -8,6 +8,7 @@ cdef extern from "<time.h>" nogil:
         time_t tv_sec
         long tv_nsec
     const clockid_t CLOCK_MONOTONIC
+    const clockid_t CLOCK_THREAD_CPUTIME_ID
     const int TIMER_ABSTIME
     int clock_gettime(clockid_t clock, timespec *now)
     int clock_nanosleep(clockid_t clock, int flags, const timespec *until, timespec *remain)
@@ -29,9 +30,16 @@ cdef inline int64_t now_ns() noexcept nogil:
     return <int64_t>t.tv_sec * 1000000000 + t.tv_nsec
 
 
-cdef inline int64_t wait_until(int64_t deadline_ns, int64_t spin_ns) noexcept nogil:
+cdef inline int64_t thread_cpu_ns() noexcept nogil:
+    # CPU time of the calling thread: a system call of half a microsecond that never blocks
+    cdef timespec t
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t)
+    return <int64_t>t.tv_sec * 1000000000 + t.tv_nsec
+
+
+cdef inline int64_t wait_for(int64_t deadline_ns, int64_t spin_ns, int64_t *woke_ns) noexcept nogil:
     # sleep, then spin the last `spin_ns`; returns the moment it came back, never before the
-    # deadline
+    # deadline; `woke_ns` is when the sleep was over, and stays as it was if there was no time for one
     cdef int64_t until = deadline_ns - spin_ns
     cdef int64_t now = now_ns()
     cdef timespec t
@@ -40,7 +48,13 @@ cdef inline int64_t wait_until(int64_t deadline_ns, int64_t spin_ns) noexcept no
         t.tv_nsec = <long>(until % 1000000000)
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL)
         now = now_ns()
+        woke_ns[0] = now
     while now < deadline_ns:
         relax()
         now = now_ns()
     return now
+
+
+cdef inline int64_t wait_until(int64_t deadline_ns, int64_t spin_ns) noexcept nogil:
+    cdef int64_t woke_ns
+    return wait_for(deadline_ns, spin_ns, &woke_ns)

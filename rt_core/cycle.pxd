@@ -17,12 +17,21 @@ cdef enum:
     OVERRUNS = 8
     SKIPPED = 9
     TORN = 10
+    LATE_CYCLES = 11
+    CAUSE = 12
+    OVERRUNS_LATE_WAKE = 13
+    OVERRUNS_STOLEN = 14
+    OVERRUNS_OWN = 15
+    OVERRUNS_BUS = 16
+    OVERRUN_LEVEL = 17
+    OVERRUN_TRIP = 18
 
 cdef struct Stage:
     step_fn step
     void *self
     bint is_bus
     int64_t *histogram           # NULL offline
+    int64_t took_ns              # in the last cycle
 
 cdef struct Source:              # a producer that this task mirrors
     int64_t *latest

@@ -135,6 +135,7 @@ cdef int64_t step_stages_timed(CycleState *state, int64_t t_ns) noexcept nogil:
         stage = &state.stages[i]
         _note(state, i, stage.step(stage.self, t_ns))
         end = now_ns()
+        stage.took_ns = end - begin
         record(stage.histogram, end - begin)
         if stage.is_bus:
             bus_ns += end - begin

@@ -14,9 +14,10 @@ from typing import Any
 
 from rt_core.histogram import HISTOGRAM_WORDS
 from rt_core.plan import Mirror, Producer
+from rt_core.trace import TRACE_SIZE
 
 MAGIC = b"rigloop\0"
-TABLE_ABI = 1
+TABLE_ABI = 2
 WORD = 8
 LINE_WORDS = 8  # a cache line of 64 bytes, in words
 RING_HEAD_WORDS = 3 * LINE_WORDS  # written and dropped | consumed | spare
@@ -39,6 +40,7 @@ class Area:
     stride: int  # words from one of the two images of `latest` to the other
     ring: int
     histograms: dict[str, int]
+    trace: int  # of the cycles around late ones; only where there is a ring
 
     @property
     def cells(self) -> int:
@@ -87,7 +89,10 @@ def lay_out(producers: tuple[Producer, ...], description: bytes | None = None) -
         for name in producer.histograms:
             histograms[name] = word
             word += _up(HISTOGRAM_WORDS, LINE_WORDS)
-        areas[producer.name] = Area(producer, latest, stride, ring, histograms)
+        trace = word
+        if producer.ring_slots:
+            word += _up(TRACE_SIZE, LINE_WORDS)
+        areas[producer.name] = Area(producer, latest, stride, ring, histograms, trace)
     return Layout(description, areas, _up(word * WORD, PAGE))
 
 

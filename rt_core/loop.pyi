@@ -1,8 +1,20 @@
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from rt_core.plan import Plan
 from rt_core.table import SignalTable
+
+class Stall(NamedTuple):
+    """What the watchdog saw: a task that stood still.
+
+    `cycle` is the last one that it began, `for_ns` the time since its deadline when it was seen, `sent` how many
+    safe outputs the watchdog has sent itself.
+    """
+
+    task: str
+    cycle: int
+    for_ns: int
+    sent: int
 
 class Loop:
     """The tasks of a plan as threads: each with its own period, from one common zero.
@@ -27,13 +39,20 @@ class Loop:
         Path of the signal that is 1 when the output is at rest (the guard's `safe`).
     stop_timeout_s : float
         Longest time that `stop` waits for it.
+    explains : bool
+        Attribute late cycles and overruns to causes, and keep the cycles around them.
 
     Attributes
     ----------
     running : bool
         Whether a thread still steps.
     stop_requested : bool
-        By `request_stop`, or by the overrun policy of a task.
+        By `request_stop`, by the overrun policy of a task, or by the watchdog.
+    stall : Stall or None
+        The task that stood still for `stall_cycles`. If it has the actuator, the watchdog sends safe outputs in its
+        place until the threads have ended.
+    at_rest : bool
+        What `stop` found, also where it raised.
     start_ns : int
         CLOCK_MONOTONIC time of cycle 0 of all tasks.
 
@@ -57,8 +76,11 @@ class Loop:
     table: SignalTable
     fifo: bool
     stop_timeout_s: float
+    explains: bool
     running: bool
     stop_requested: bool
+    stall: Stall | None
+    at_rest: bool
     start_ns: int
 
     def __init__(
@@ -69,6 +91,7 @@ class Loop:
         fifo: bool = False,
         safe: str | None = None,
         stop_timeout_s: float = 1.0,
+        explains: bool = True,
     ) -> None: ...
     def start(self) -> None:
         """Start the threads. OSError when one cannot be made as asked."""
@@ -85,8 +108,13 @@ class Loop:
         Returns
         -------
         bool
-            Whether the output came to rest within `stop_timeout_s`. The threads have ended in any
-            case.
+            Whether the output came to rest within `stop_timeout_s`, or the watchdog sent safe
+            outputs. The threads have ended.
+
+        Raises
+        ------
+        TimeoutError
+            As `finish`.
         """
     def finish(self, timeout_s: float = 1.0) -> None:
         """End the threads after their current cycle, whose image is published, and join them.

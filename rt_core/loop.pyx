@@ -1,20 +1,29 @@
 """The live loop: starts the tasks' threads from one common zero, and brings them to rest."""
 import atexit
+from collections import namedtuple
 
 from cpython.exc cimport PyErr_CheckSignals
+from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
 
+from rt_core.block cimport BlockView
 from rt_core.clock cimport now_ns, wait_until
 from rt_core.cycle cimport CYCLE, Cycle, wire_cycle
 from rt_core.shared cimport load_acquire, store_release
 from rt_core.table cimport SignalTable
-from rt_core.task cimport (
-    LATCH_FAULT, NEVER, SKIP, STOP_LOOP, Shared, Thread, join, spawn,
-)
+from rt_core.policy cimport SAFE, SKIP, STOP_LOOP
+from rt_core.task cimport NEVER, Shared, Thread, join, spawn
+from rt_core.watchdog cimport Watchdog, end_watchdog, spawn_watchdog
 
+from rt_core.block import BLOCK_CAPSULE
 from rt_core.layout import TableError
 
+cdef enum:
+    FOREVER = 0x7FFFFFFFFFFFFFFF
+
+
+Stall = namedtuple("Stall", ("task", "cycle", "for_ns", "sent"))
 
 # loops whose threads live, even against their will: the memory they use must not go away
 _running = set()
@@ -32,18 +41,23 @@ cdef class Loop:
     cdef readonly object plan
     cdef readonly SignalTable table
     cdef readonly bint fifo
+    cdef readonly bint explains
     cdef readonly double stop_timeout_s
+    cdef readonly bint at_rest
     cdef object _safe            # where the signal is that says the output is at rest
     cdef list _cycles
     cdef Thread *_threads
     cdef int _n
     cdef Shared _shared
+    cdef Watchdog _watchdog
+    cdef object _safe_block      # keeps what the watchdog calls
     cdef bint _started
 
     def __cinit__(self):
         self._cycles = []
 
-    def __init__(self, plan, SignalTable table, *, fifo=False, safe=None, stop_timeout_s=1.0):
+    def __init__(self, plan, SignalTable table, *, fifo=False, safe=None, stop_timeout_s=1.0,
+                 explains=True):
         if not table.writable:
             raise TableError(f"{table.path}: attached for reading; attach with writable=True")
         if table.producers != plan.producers:
@@ -51,13 +65,19 @@ cdef class Loop:
         self.plan = plan
         self.table = table
         self.fifo = fifo
+        self.explains = explains
         self.stop_timeout_s = stop_timeout_s
         self._safe = None if safe is None else _find(plan, safe)
         self._threads = <Thread *>calloc(len(plan.tasks), sizeof(Thread))
-        if self._threads == NULL:
+        self._watchdog.seen = <int64_t *>calloc(len(plan.tasks), sizeof(int64_t))
+        if self._threads == NULL or self._watchdog.seen == NULL:
             raise MemoryError()
+        self._watchdog.guarded = -1
         for task in plan.tasks:
             self._add(task)
+        self._watchdog.shared = &self._shared
+        self._watchdog.threads = self._threads
+        self._watchdog.n = self._n
 
     cdef int _add(self, object task) except -1:
         cdef Cycle cycle = wire_cycle(task, self.table.layout, self.table.words, True)
@@ -68,20 +88,41 @@ cdef class Loop:
         thread.cycle = &cycle.state
         thread.period_ns = task.period_ns
         thread.spin_ns = task.spin_ns
-        thread.overrun = {"skip": SKIP, "fault": LATCH_FAULT, "stop": STOP_LOOP}[task.overrun]
-        thread.overrun_limit = task.overrun_limit
+        thread.spare = task.spin_spare
+        thread.stall_ns = (
+            FOREVER if task.stall_cycles is None else task.stall_cycles * task.period_ns
+        )
+        thread.late_limit_ns = (
+            task.period_ns if task.late_limit_ns is None else task.late_limit_ns
+        )
+        thread.bus_wait_ns = FOREVER if task.bus_wait_ns is None else task.bus_wait_ns
+        thread.explains = self.explains
+        thread.policy.action = {"skip": SKIP, "safe": SAFE, "stop": STOP_LOOP}[task.overrun]
+        thread.policy.limit = task.overrun_limit
+        thread.policy.window = task.overrun_window
+        thread.policy.ignore_stolen = not task.count_stolen
+        thread.trace.words = words + <int64_t>area.trace
         thread.ring = words + <int64_t>area.ring
         thread.slots = task.slots
         thread.late = words + <int64_t>area.histograms["late"]
         thread.step = words + <int64_t>area.histograms["step"]
         thread.bus = words + <int64_t>area.histograms["bus"]
+        thread.explain = words + <int64_t>area.histograms["explain"]
         thread.total = words + <int64_t>area.histograms["total"]
+        for block in task.blocks:
+            if hasattr(block, "safe_capsule"):
+                self._safe_block = (block, block.safe_capsule())
+                self._watchdog.safe = <BlockView *>PyCapsule_GetPointer(
+                    self._safe_block[1], BLOCK_CAPSULE.encode()
+                )
+                self._watchdog.guarded = self._n
         self._cycles.append(cycle)
         self._n += 1
         return 0
 
     def __dealloc__(self):
         free(self._threads)
+        free(self._watchdog.seen)
 
     @property
     def start_ns(self):
@@ -99,6 +140,16 @@ cdef class Loop:
     def stop_requested(self):
         return load_acquire(&self._shared.stop) != 0
 
+    @property
+    def stall(self):
+        cdef int64_t stalled = load_acquire(&self._watchdog.stalled)
+        if not stalled:
+            return None
+        return Stall(
+            self.plan.tasks[stalled - 1].name, self._watchdog.stalled_cycle,
+            self._watchdog.stalled_ns, load_acquire(&self._watchdog.sent),
+        )
+
     def start(self):
         if self._started:
             raise RuntimeError("a loop starts once; make a new one")
@@ -111,6 +162,11 @@ cdef class Loop:
                 spawn(&self._threads[i], self.plan.tasks[i], self.fifo)
             for i in range(self._n):
                 self._await(&self._threads[i].ready, 10.0, "start")
+            if any(task.stall_cycles is not None for task in self.plan.tasks):
+                # its looks disturb the task with the fewest cycles
+                slowest = max(self.plan.tasks, key=lambda task: task.period_ns)
+                spawn_watchdog(&self._watchdog, self.fifo, slowest.core)
+                self._await(&self._watchdog.ready, 10.0, "start")
         except BaseException:
             self._release(NEVER)
             self.finish()
@@ -147,9 +203,9 @@ cdef class Loop:
 
     def stop(self):
         self.request_stop()
-        at_rest = self._await_safe()
+        self.at_rest = self._await_safe()
         self.finish()
-        return at_rest
+        return self.at_rest
 
     def _await_safe(self):
         # the output leaves with the exchange of the cycle after the guard said so: wait two more
@@ -160,6 +216,9 @@ cdef class Loop:
         cdef int64_t until = now_ns() + <int64_t>(self.stop_timeout_s * 1e9)
         rest_cycle = None
         while now_ns() < until and self.running:
+            if load_acquire(&self._watchdog.sent):
+                # the guard no longer speaks: what leaves is the watchdog's
+                return True
             image = self.table.latest(producer)
             if not image[safe] > 0.5:
                 rest_cycle = None
@@ -176,10 +235,13 @@ cdef class Loop:
         if self not in _running:
             return
         store_release(&self._shared.end, 1)
-        for i in range(self._n):
-            if self._threads[i].created:
-                self._await(&self._threads[i].ended, timeout_s, "end (a block hangs)")
-                join(&self._threads[i])
+        try:
+            for i in range(self._n):
+                if self._threads[i].created:
+                    self._await(&self._threads[i].ended, timeout_s, "end (a block hangs)")
+                    join(&self._threads[i])
+        finally:
+            end_watchdog(&self._watchdog)
         self.table.users -= 1
         _running.discard(self)
 

@@ -28,9 +28,18 @@ LOOP_SIGNALS = (
     "overruns",  # times that one or more periods were skipped
     "skipped",  # periods skipped, in all
     "torn",  # mirrors that kept their old value because the source was written too often
+    "late_cycles",  # cycles begun later than the task's late_limit_ns
+    "cause",  # of the last late cycle or overrun: rt_core.cause.Cause
+    "overruns_late_wake",  # overruns by cause; the four add up to `overruns`
+    "overruns_stolen",
+    "overruns_own",
+    "overruns_bus",
+    "overrun_level",  # points within the policy's window at the last overrun
+    "overrun_trip",  # cycle in which the overrun policy acted; 0: it did not
 )
 
-Overrun = Literal["skip", "fault", "stop"]
+Overrun = Literal["skip", "safe", "stop"]
+MOST_POINTS = 64  # of an overrun policy
 
 _PATH = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)+")
 _NAME = re.compile(r"[a-z0-9_]+")
@@ -53,11 +62,24 @@ class Task:
         CPU that the thread is pinned to.
     spin_ns : int
         The last part of the wait for a deadline, spent spinning instead of sleeping.
-    overrun : {"skip", "fault", "stop"}
-        After `overrun_limit` overruns in cycles on end: go on counting; latch `loop/<name>/fault` =
-        1 with `fault_block` = 0; or ask the loop to stop. Periods are skipped and phase is kept in
-        all three.
+    spin_spare : bool
+        Spin less where the usual step leaves less: work and spin stay within 85 % of the period.
+    overrun : {"skip", "safe", "stop"}
+        After `overrun_limit` points within `overrun_window` periods: go on counting; latch
+        `loop/<name>/fault` = 1 with `fault_block` = 0, on which the guard ramps out; or ask the
+        loop to stop. Periods are skipped and phase is kept in all three.
     overrun_limit : int
+        An overrun is one point; one of the task's own making is two.
+    overrun_window : int
+    count_stolen : bool
+        False: overruns whose cause is stolen time give no point.
+    late_limit_ns : int or None
+        A cycle that begins later than this is a late one, kept with its neighbours. None: the period,
+        so that only cycles that lost or outlived a period are kept.
+    bus_wait_ns : int or None
+        Longest time that the bus blocks of a cycle may sleep; None: as long as they take.
+    stall_cycles : int or None
+        Periods without a new cycle after which the watchdog acts; None: it does not watch this task.
     bus : tuple of str
         Names of the blocks whose time counts as bus time.
     inputs : tuple of str
@@ -72,8 +94,14 @@ class Task:
     priority: int = 80
     core: int | None = None
     spin_ns: int = 0
+    spin_spare: bool = False
     overrun: Overrun = "skip"
     overrun_limit: int = 3
+    overrun_window: int = 10
+    count_stolen: bool = True
+    late_limit_ns: int | None = None
+    bus_wait_ns: int | None = None
+    stall_cycles: int | None = None
     bus: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
     ring_slots: int | None = None
@@ -196,7 +224,14 @@ def _producer(task: Task, sources: dict[str, list[str]]) -> Producer:
         if source != SUPERVISOR and cycle not in paths:
             paths.insert(0, cycle)
         mirrors += [Mirror(source, path) for path in paths]
-    histograms = ("late", "step", "bus", "total", *(f"block/{b.name}" for b in task.blocks))
+    histograms = (
+        "late",
+        "step",
+        "bus",
+        "total",
+        "explain",
+        *(f"block/{b.name}" for b in task.blocks),
+    )
     return Producer(task.name, task.period_ns, tuple(own), tuple(mirrors), histograms, task.slots)
 
 
@@ -267,10 +302,19 @@ def _task_mistakes(tasks: Sequence[Task]) -> list[str]:
             mistakes.append(f"{where}: priority = {task.priority} must be within 1 and 99")
         if not 0 <= task.spin_ns <= max(0, task.period_ns):
             mistakes.append(f"{where}: spin_ns = {task.spin_ns} must be within 0 and period_ns")
-        if task.overrun not in ("skip", "fault", "stop"):
-            mistakes.append(f"{where}: overrun = {task.overrun!r} must be skip, fault or stop")
-        if task.overrun_limit < 1:
-            mistakes.append(f"{where}: overrun_limit = {task.overrun_limit} must be at least 1")
+        if task.overrun not in ("skip", "safe", "stop"):
+            mistakes.append(f"{where}: overrun = {task.overrun!r} must be skip, safe or stop")
+        if not 1 <= task.overrun_limit <= MOST_POINTS:
+            mistakes.append(
+                f"{where}: overrun_limit = {task.overrun_limit} must be within 1 and {MOST_POINTS}"
+            )
+        for name in ("overrun_window", "stall_cycles"):
+            value = getattr(task, name)
+            if value is not None and value < 1:
+                mistakes.append(f"{where}: {name} = {value} must be at least 1")
+        for name in ("late_limit_ns", "bus_wait_ns"):
+            if getattr(task, name) is not None and getattr(task, name) < 0:
+                mistakes.append(f"{where}: {name} = {getattr(task, name)} must not be below 0")
         if task.slots < 2 or task.slots & (task.slots - 1):
             mistakes.append(f"{where}: ring_slots = {task.slots} must be a power of two, 2 or more")
         for block in task.blocks:

@@ -70,7 +70,10 @@ class SignalTable:
     def publish(self, signals: Mapping[str, float]) -> None:
         """Publish the supervisor's signals; those not given keep their value. One process only."""
     def histograms(self, task: str) -> dict[str, Histogram]:
-        """Return snapshots: `late`, `step`, `bus`, `total`, and `block/<name>` for each block."""
+        """Return snapshots: `late`, `step`, `bus`, `total`, `explain` (what the causes and the trace of
+        late cycles took), and `block/<name>` for each block."""
+    def late_events(self, task: str) -> tuple[int, list[tuple[int, NDArray[np.void]]]]:
+        """Return the cycles around each late one: see `rt_core.trace.read_events`."""
     def close(self, *, unlink: bool = False) -> None:
         """Unmap, and remove the file if asked. RuntimeError while a loop or reader uses it."""
     def __enter__(self) -> Self: ...

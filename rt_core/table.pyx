@@ -19,6 +19,7 @@ from rt_core.layout import (
     HEADER, MAGIC, MAX_BYTES, TABLE_ABI, WORD, TableError, lay_out, read_layout,
 )
 from rt_core.plan import SUPERVISOR
+from rt_core.trace import TRACE_SIZE, read_events
 
 
 cdef class SignalTable:
@@ -124,6 +125,12 @@ cdef class SignalTable:
             words = np.frombuffer(self._bytes, np.int64, HISTOGRAM_WORDS, word * WORD)
             found[name] = Histogram.from_words(words)
         return found
+
+    def late_events(self, str task):
+        area = self.area(task)
+        if not area.producer.ring_slots:
+            raise TableError(f"{self.path}: {task!r} is no task, so it is never late")
+        return read_events(np.frombuffer(self._bytes, np.int64, TRACE_SIZE, area.trace * WORD))
 
     def close(self, *, unlink=False):
         if self.users:

@@ -2,15 +2,9 @@
 from libc.stdint cimport int64_t
 
 from rt_core.cycle cimport CycleState
-
-cdef extern from "<pthread.h>" nogil:
-    ctypedef unsigned long pthread_t
-
-# overrun policies
-cdef enum:
-    SKIP = 0
-    LATCH_FAULT = 1
-    STOP_LOOP = 2
+from rt_core.policy cimport Policy
+from rt_core.thread cimport pthread_t
+from rt_core.trace cimport Trace
 
 cdef enum:
     NEVER = -1                   # a start_ns: some thread could not be made, so none steps
@@ -25,18 +19,26 @@ cdef struct Thread:
     bint created
     int64_t ready
     int64_t ended
+    int64_t beat_ns              # deadline of the cycle under way, or of the next one
+    int64_t beat_cycle           # number of the cycle under way
     Shared *shared
     CycleState *cycle
     int64_t period_ns
     int64_t spin_ns
-    int overrun
-    int64_t overrun_limit
+    bint spare                   # spin only what the usual work leaves of SPIN_DUTY
+    int64_t late_limit_ns
+    int64_t stall_ns             # as long without a new cycle: the watchdog acts
+    int64_t bus_wait_ns
+    bint explains                # off: no CPU time, no causes, no trace
+    Policy policy
+    Trace trace
     int64_t *ring
     int64_t slots
     int64_t *late
     int64_t *step
     int64_t *bus
     int64_t *total
+    int64_t *explain             # what CPU times, cause and trace took themselves
 
 
 cdef int spawn(Thread *thread, object task, bint fifo) except -1

@@ -1,63 +1,93 @@
 """The thread of one task: deadlines, skipping, and everything around the blocks of a cycle."""
-import errno
-import os
+from libc.stdint cimport int64_t, uint32_t
 
-from libc.stdint cimport int64_t
-
-from rt_core.clock cimport now_ns, wait_until
+from rt_core.cause cimport NONE, Cause, Facts, attribute, begun_late
+from rt_core.clock cimport now_ns, thread_cpu_ns, wait_for, wait_until
 from rt_core.cycle cimport (
-    BUS_NS, CYCLE, ELAPSED, FAULT, FAULT_BLOCK, LATE_NS, OVERRUNS, SKIPPED, STEP_NS, STOP,
+    BUS_NS, CAUSE, CYCLE, ELAPSED, FAULT, FAULT_BLOCK, LATE_CYCLES, LATE_NS, OVERRUN_LEVEL,
+    OVERRUN_TRIP, OVERRUNS, OVERRUNS_LATE_WAKE, SKIPPED, STEP_NS, STOP,
     CycleState, publish_image, refresh_mirrors, step_stages_timed,
 )
 from rt_core.histogram cimport record
-from rt_core.shared cimport load_acquire, push_ring, store_release
+from rt_core.policy cimport SAFE, STOP_LOOP, count_overrun
+from rt_core.shared cimport load_acquire, push_ring, store_relaxed, store_release
+from rt_core.thread cimport join_thread, settle_thread, start_thread
+from rt_core.trace cimport STAGES, Record, brief, trace_cycle
 
-cdef extern from "<pthread.h>" nogil:
-    ctypedef struct pthread_attr_t:
-        pass
-    ctypedef struct sigset_t:
-        pass
-    ctypedef struct cpu_set_t:
-        pass
-    cdef struct sched_param:
-        int sched_priority
-    const int SCHED_FIFO
-    const int PTHREAD_EXPLICIT_SCHED
-    const int SIG_SETMASK
-    void CPU_ZERO(cpu_set_t *cpus)
-    void CPU_SET(int cpu, cpu_set_t *cpus)
-    int pthread_attr_init(pthread_attr_t *attr)
-    int pthread_attr_destroy(pthread_attr_t *attr)
-    int pthread_attr_setstacksize(pthread_attr_t *attr, size_t size)
-    int pthread_attr_setschedpolicy(pthread_attr_t *attr, int policy)
-    int pthread_attr_setschedparam(pthread_attr_t *attr, const sched_param *param)
-    int pthread_attr_setinheritsched(pthread_attr_t *attr, int inherit)
-    int pthread_attr_setaffinity_np(pthread_attr_t *attr, size_t size, const cpu_set_t *cpus)
-    int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-                       void *(*run)(void *) noexcept nogil, void *arg)
-    int pthread_join(pthread_t thread, void **result)
-    int pthread_setname_np(pthread_t thread, const char *name)
-    int pthread_sigmask(int how, const sigset_t *new, sigset_t *old)
+cdef enum:
+    SPIN_DUTY = 85               # percent of the period: beyond 95 the kernel takes real time away for a while
+    MEAN_OVER = 64               # cycles that the usual times are the mean of, roughly
 
-cdef extern from "<signal.h>" nogil:
-    int sigfillset(sigset_t *signals)
+cdef struct Usual:               # running means of cycles that kept their period
+    int64_t n
+    double own_ns
+    double bus_ns
+    double rest_ns
 
-cdef extern from "<sys/prctl.h>" nogil:
-    const int PR_SET_TIMERSLACK
-    int prctl(int option, unsigned long value)
 
-cdef extern from *:
-    """
-    #define STACK_BYTES (1 << 20)
-    #define STACK_TOUCHED (512 << 10)
-    /* touch the stack that a cycle may use, so that no cycle faults a page in */
-    static __attribute__((noinline)) void touch_stack(void) {
-        volatile char stack[STACK_TOUCHED];
-        for (long i = 0; i < STACK_TOUCHED; i += 4096) stack[i] = 0;
-    }
-    """
-    const size_t STACK_BYTES
-    void touch_stack() noexcept nogil
+cdef inline void _learn(Usual *usual, const Facts *f) noexcept nogil:
+    usual.n = min(usual.n + 1, <int64_t>MEAN_OVER)
+    usual.own_ns += (f.blocks_ns - f.bus_ns - usual.own_ns) / usual.n
+    usual.bus_ns += (f.bus_ns - usual.bus_ns) / usual.n
+    usual.rest_ns += (f.end_ns - f.begin_ns - f.blocks_ns - usual.rest_ns) / usual.n
+
+
+cdef inline void _count_overrun(Thread *thread, double *image, int64_t k, int64_t skipped,
+                                Cause cause) noexcept nogil:
+    cdef int level
+    image[OVERRUNS] += 1
+    image[SKIPPED] += <double>skipped
+    if cause != NONE:
+        image[OVERRUNS_LATE_WAKE + <int>cause - 1] += 1
+    level = count_overrun(&thread.policy, k, cause)
+    if image[OVERRUN_TRIP] != 0:
+        return                   # the level stays as it was when the policy acted
+    image[OVERRUN_LEVEL] = level
+    if level >= thread.policy.limit:
+        if thread.policy.action == SAFE or thread.policy.action == STOP_LOOP:
+            image[OVERRUN_TRIP] = image[CYCLE] + 1
+        if thread.policy.action == STOP_LOOP:
+            store_release(&thread.shared.stop, 1)
+
+
+cdef inline void _trace(Thread *thread, const Facts *f, Cause cause) noexcept nogil:
+    cdef CycleState *cycle = thread.cycle
+    cdef Record seen
+    cdef int i
+    seen.cycle = <int64_t>cycle.image[CYCLE]
+    seen.deadline_ns = f.deadline_ns - thread.shared.start_ns
+    seen.cause = <uint32_t><int>cause
+    seen.elapsed = brief(<int64_t>cycle.image[ELAPSED])
+    seen.late_ns = brief(f.begin_ns - f.deadline_ns)
+    seen.slept_ns = brief(f.woke_ns - f.deadline_ns)
+    seen.wall_ns = brief(f.end_ns - f.begin_ns)
+    seen.cpu_ns = brief(f.cpu_ns)
+    for i in range(STAGES):
+        seen.stage_ns[i] = 0
+    for i in range(cycle.n_stages):
+        seen.stage_ns[min(i, STAGES - 1)] += brief(cycle.stages[i].took_ns)
+    trace_cycle(&thread.trace, &seen)
+
+
+cdef inline Cause _explain(Thread *thread, Facts *f, Usual *usual, Cause begun) noexcept nogil:
+    # why the cycle outlived its period, NONE if it did not; `begun` is why it was begun late
+    cdef Cause outlived = NONE
+    f.bus_ns = <int64_t>thread.cycle.image[BUS_NS]
+    f.blocks_ns = f.bus_ns + <int64_t>thread.cycle.image[STEP_NS]
+    if f.end_ns >= f.limit_ns:
+        f.usual_own_ns = <int64_t>usual.own_ns
+        f.usual_bus_ns = <int64_t>usual.bus_ns
+        f.usual_rest_ns = <int64_t>usual.rest_ns
+        outlived = attribute(f)
+    else:
+        _learn(usual, f)
+    _trace(thread, f, begun if outlived == NONE else outlived)
+    return outlived
+
+
+cdef inline int64_t _spare_spin(Thread *thread, const Usual *usual) noexcept nogil:
+    cdef int64_t work_ns = <int64_t>(usual.own_ns + usual.bus_ns + usual.rest_ns)
+    return min(thread.spin_ns, max(thread.period_ns * SPIN_DUTY // 100 - work_ns, 0))
 
 
 cdef void *_run(void *arg) noexcept nogil:
@@ -66,15 +96,20 @@ cdef void *_run(void *arg) noexcept nogil:
     cdef CycleState *cycle = thread.cycle
     cdef double *image = cycle.image
     cdef int64_t period_ns = thread.period_ns
-    cdef int64_t start_ns, now, late_ns, end_ns
+    cdef int64_t start_ns, now, late_ns, began_ns
+    cdef int64_t explained_ns = 0
+    cdef int64_t spin_ns = 0 if thread.spare else thread.spin_ns
     cdef int64_t k = 0           # number of this period since the common zero
     cdef int64_t last = -1       # that of the last executed cycle
-    cdef int64_t in_row = 0      # overruns in cycles on end
+    cdef Cause outlived = NONE   # why that one outlived its period
+    cdef Cause cause
+    cdef Facts f
+    cdef Usual usual
     cdef bint is_last = False
-    cdef double fault = 0
 
-    touch_stack()
-    prctl(PR_SET_TIMERSLACK, 1)
+    usual.n, usual.own_ns, usual.bus_ns, usual.rest_ns = 0, 0, 0, 0
+    f.cpu_ns, f.end_ns, f.bus_wait_ns = 0, 0, thread.bus_wait_ns
+    settle_thread()
     store_release(&thread.ready, 1)
     while load_acquire(&shared.start_ns) == 0:
         wait_until(now_ns() + 100000, 0)
@@ -82,26 +117,38 @@ cdef void *_run(void *arg) noexcept nogil:
     is_last = start_ns == NEVER
 
     while not is_last:
-        now = wait_until(start_ns + k * period_ns, thread.spin_ns)
-        late_ns = now - (start_ns + k * period_ns)
+        f.deadline_ns = start_ns + k * period_ns
+        store_release(&thread.beat_ns, f.deadline_ns)
+        f.woke_ns = f.end_ns
+        now = wait_for(f.deadline_ns, spin_ns, &f.woke_ns)
+        f.begin_ns = now
+        if thread.explains:
+            f.cpu_ns = thread_cpu_ns()
+            explained_ns = now_ns() - now
+        late_ns = now - f.deadline_ns
         # woken periods too late: those are lost, t_ns stays with the clock
         k += late_ns // period_ns
+        f.limit_ns = start_ns + (k + 1) * period_ns
 
         is_last = load_acquire(&shared.end) != 0
-        in_row = in_row + 1 if k > last + 1 else 0
+        cause = NONE
+        if thread.explains and (late_ns > thread.late_limit_ns or late_ns >= period_ns):
+            cause = begun_late(&f)
+            image[LATE_CYCLES] += 1
         if k > last + 1:
-            image[OVERRUNS] += 1
-            image[SKIPPED] += <double>(k - last - 1)
-            if in_row >= thread.overrun_limit:
-                if thread.overrun == LATCH_FAULT:
-                    fault = 1
-                elif thread.overrun == STOP_LOOP:
-                    store_release(&shared.stop, 1)
+            # the cycle before outlived its period, or else this one was begun too late
+            if outlived == NONE:
+                outlived = cause
+            image[CAUSE] = <double><int>outlived
+            _count_overrun(thread, image, k, k - last - 1, outlived)
+        elif cause != NONE:
+            image[CAUSE] = <double><int>cause
         image[CYCLE] += 1
+        store_relaxed(&thread.beat_cycle, <int64_t>image[CYCLE])
         image[ELAPSED] = <double>(k - last)
         image[LATE_NS] = <double>late_ns
         image[STOP] = <double>load_acquire(&shared.stop)
-        image[FAULT] = fault
+        image[FAULT] = 1 if thread.policy.action == SAFE and image[OVERRUN_TRIP] != 0 else 0
         image[FAULT_BLOCK] = 0
         last = k
 
@@ -110,56 +157,34 @@ cdef void *_run(void *arg) noexcept nogil:
         publish_image(cycle)
         push_ring(thread.ring, thread.slots, k * period_ns, <const int64_t *>image, cycle.cells)
 
-        end_ns = now_ns()
+        f.end_ns = now_ns()
         record(thread.late, late_ns)
         record(thread.step, <int64_t>image[STEP_NS])
         record(thread.bus, <int64_t>image[BUS_NS])
-        record(thread.total, end_ns - now)
+        record(thread.total, f.end_ns - now)
+        outlived = NONE
+        if thread.explains:
+            began_ns = now_ns()
+            f.cpu_ns = thread_cpu_ns() - f.cpu_ns
+            outlived = _explain(thread, &f, &usual, cause)
+            if thread.spare:
+                spin_ns = _spare_spin(thread, &usual)
+            record(thread.explain, explained_ns + now_ns() - began_ns)
         # the next whole period; later than k + 1 when this cycle outlived its own
-        k = max(k + 1, (end_ns - start_ns) // period_ns + 1)
+        k = max(k + 1, (f.end_ns - start_ns) // period_ns + 1)
 
     store_release(&thread.ended, 1)
     return NULL
 
 
 cdef int spawn(Thread *thread, object task, bint fifo) except -1:
-    cdef pthread_attr_t attr
-    cdef sched_param param
-    cdef cpu_set_t cpus
-    cdef sigset_t every, before
-    cdef int status
-    name = f"rt:{task.name}".encode()[:15]
-    pthread_attr_init(&attr)
-    pthread_attr_setstacksize(&attr, STACK_BYTES)
-    if fifo:
-        param.sched_priority = task.priority
-        pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED)
-        pthread_attr_setschedpolicy(&attr, SCHED_FIFO)
-        pthread_attr_setschedparam(&attr, &param)
-    if task.core is not None:
-        CPU_ZERO(&cpus)
-        CPU_SET(task.core, &cpus)
-        pthread_attr_setaffinity_np(&attr, sizeof(cpu_set_t), &cpus)
-    # signals are for the main thread: none may cut a wait short
-    sigfillset(&every)
-    pthread_sigmask(SIG_SETMASK, &every, &before)
-    status = pthread_create(&thread.id, &attr, _run, thread)
-    pthread_sigmask(SIG_SETMASK, &before, NULL)
-    pthread_attr_destroy(&attr)
-    if status:
-        raise OSError(
-            status,
-            f"task {task.name!r}: no thread with "
-            f"{f'FIFO priority {task.priority}' if fifo else 'ordinary priority'}, "
-            f"core {task.core}: {os.strerror(status)}"
-            + ("; see the rights report" if status == errno.EPERM else "")
-            + ("; is the core online?" if status == errno.EINVAL else ""),
-        )
+    start_thread(
+        &thread.id, _run, thread, f"rt:{task.name}", task.priority if fifo else 0, task.core
+    )
     thread.created = True
-    pthread_setname_np(thread.id, name)
     return 0
 
 
 cdef void join(Thread *thread) noexcept:
-    pthread_join(thread.id, NULL)
+    join_thread(thread.id)
     thread.created = False

@@ -26,6 +26,8 @@ TOLERANT = {
     "tasks.estimation.spin_us": None,
     "tasks.simulation.core": None,
     "tasks.simulation.spin_us": None,
+    "tasks.estimation.stall_cycles": "10000",
+    "tasks.simulation.stall_cycles": "2000",
     "blocks.bus.exchange_budget_us": "100000",
     "blocks.bus.bad_limit": "1000",
     "blocks.bus.drives.wheel.watchdog_ms": "1000.0",

@@ -104,3 +104,11 @@ def test_two_drives_keep_their_own_data(scenario):
     assert seen["drive0/position_count"] / TURN == pytest.approx(0.1 / 6.283185307, abs=1 / TURN)
     assert seen["drive1/position_count"] / TURN == pytest.approx(-0.2 / 6.283185307, abs=1 / TURN)
     assert seen["wkc"] == seen["wkc_expected"] == 8
+
+
+def test_a_cycle_that_stands_still_is_replaced_by_the_watchdog(scenario):
+    found = scenario("a_cycle_that_stands_still")
+    assert found["pushed"] > 0.9
+    assert found["stall"]["sent"] >= 20
+    # not the drive's own watchdog, which would have taken it out of OP
+    assert found["segment"][-1] == "drive 0: OP, 0.000 Nm"

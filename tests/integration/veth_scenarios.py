@@ -13,6 +13,10 @@ from io_bridge.drive_config import DrivePlant
 from io_bridge.ethercat_bus import EthercatBus
 from io_bridge.sii import Identity
 from io_bridge.simulated_bus import simulated_drive
+from rt_core.load import BusyBlock
+from rt_core.loop import Loop
+from rt_core.plan import Task, plan_table
+from rt_core.table import RingReader, SignalTable
 
 # generous, so that a busy machine does not decide the outcome
 BUDGET_US = 20_000.0
@@ -219,6 +223,34 @@ def two_drives(tmp):
         bus.to_op(5.0)
         cycle(bus.block(), 20)
         return {"seen": {port: cell.value for port, cell in cells.writes.items()}}
+
+
+def a_cycle_that_stands_still(tmp):
+    segment = start_segment(tmp)
+    cells = {f"drive/{port}": f"supervisor/{port}" for port in ("torque_nm", "enable", "reset")}
+    with make_bus(paths=cells) as bus:
+        bus.to_op(5.0)
+        hang = BusyBlock("hang", 2_000_000_000, every=1 << 60, first=400)
+        task = Task("t", [bus.block(), hang], 2_000_000, stall_cycles=30)
+        plan = plan_table([task], cells.values())
+        with SignalTable.create(f"{tmp}/table", plan) as table:
+            reader = RingReader(table, "t")
+            loop = Loop(plan, table, stop_timeout_s=0.1)
+            loop.start()
+            table.publish({"supervisor/torque_nm": 1.0, "supervisor/enable": 1.0})
+            loop.wait(10.0)
+            until = time.monotonic() + 1.0
+            while loop.stall and loop.stall.sent < 20 and time.monotonic() < until:
+                time.sleep(0.001)
+            stall = loop.stall
+            # the cycle still hangs: what the drive does now is what the watchdog told it
+            said = end_segment(segment)
+            loop.request_stop()
+            loop.finish(10.0)
+            rows = reader.drain()
+            reader.close()
+        pushed = float(rows["bus/drive/torque_actual_nm"].max())
+        return {"stall": stall and stall._asdict(), "segment": said, "pushed": pushed}
 
 
 if __name__ == "__main__":

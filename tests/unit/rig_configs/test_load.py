@@ -93,6 +93,10 @@ def test_two_writers_of_a_signal_are_named(tmp_path):
         ),
         (('blocks = ["bus", "wheel"]', 'blocks = ["bus", "wheel", "bus"]'), "already stepped"),
         (("period_us = 200", "period_us = 200\nspin_us = 200"), "not below the period"),
+        (("period_us = 200", 'period_us = 200\nspin_us = "much"'), "spin_us"),
+        (("period_us = 200", 'period_us = 200\noverrun = "panic"'), "overrun"),
+        (("period_us = 200", "period_us = 200\noverrun_limit = 65"), "less than or equal to 64"),
+        (("period_us = 200", "period_us = 200\nstall_cycles = 0"), "greater than or equal to 1"),
         (('kind = "bus"', 'kind = "buss"'), "unknown kind"),
         (
             ('reads = { torque_nm = "wheel/angle_rad" }', "reads = {}"),
@@ -107,6 +111,18 @@ def test_two_writers_of_a_signal_are_named(tmp_path):
 def test_each_mistake_is_told(tmp_path, change, words):
     assert change[0] in RIG
     assert any(words in line for line in mistakes(tmp_path, RIG.replace(*change)))
+
+
+@pytest.mark.parametrize(("high", "low", "told"), [(90, 80, True), (80, 90, False), (80, 80, True)])
+def test_only_the_highest_task_of_a_core_may_spin(tmp_path, high, low, told):
+    first = f"period_us = 200\ncore = 0\npriority = {high}"
+    second = (
+        f"[tasks.more]\nperiod_us = 400\ncore = 0\npriority = {low}\nspin_us = 50\nblocks = []\n"
+    )
+    text = RIG.replace("period_us = 200", first) + second
+    found = [line for line in mistakes(tmp_path, text) if "tasks.more.spin_us" in line]
+    assert bool(found) == told
+    assert all("only the highest task of a core" in line for line in found)
 
 
 def test_missing_rig_names_the_near_ones():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from io_bridge.record import RecordWriter
+from rigloop.late import write_events
 from rigloop.manifest import (
     DataFault,
     HistogramBins,
@@ -22,7 +23,9 @@ from rigloop.manifest import (
 )
 from rigloop.report import worst_cycles, write_report
 from rigloop.report_plots import thinned
+from rt_core.cause import Cause
 from rt_core.doctor.check import Check, Level
+from rt_core.trace import RECORD
 
 N, PERIOD_NS = 40_000, 250_000
 ANGLE, TORQUE = "wheel/angle_rad", "drive/torque_nm"
@@ -258,3 +261,33 @@ def test_a_run_with_nothing_red_has_no_band(folder):
 
 def test_a_run_without_checks_has_no_doctor(folder):
     assert "Doctor" not in page_of(folder).words
+
+
+def test_a_run_with_late_cycles_draws_the_worst_of_them(folder):
+    records = np.zeros(33, RECORD)
+    records["cycle"] = np.arange(1000, 1033)
+    records["wall_ns"] = 3000
+    records["stage_ns"][:, 0] = 2500
+    records["cause"][16] = Cause.STOLEN
+    records["wall_ns"][16] = 4_200_000
+    records["cpu_ns"][16] = 3000
+    write_events(folder, "estimation", [(16, records)])
+    task = TaskFacts(
+        PERIOD_NS,
+        "estimation.npy",
+        N,
+        78,
+        90,
+        causes={"stolen": 60, "late wake": 15, "own work": 3},
+        late_events=70,
+        blocks=("bus", "wheel"),
+    )
+    write_manifest(folder, Manifest(**facts(tasks={"estimation": task})))
+    page = page_of(folder)
+    assert (
+        "70 late, the first 1 kept; 78 overruns: 60 stolen, 15 late wake, 3 own work" in page.words
+    )
+    assert "estimation, cycle 1,016" in page.words
+    assert "its core was taken" in page.words
+    assert "4.20 ms from begin to end" in page.words
+    assert page.tags.count("svg") == 4

@@ -7,7 +7,8 @@ from pathlib import Path
 from rt_core import layout
 from rt_core.histogram import HISTOGRAM_WORDS
 from rt_core.load import BusyBlock
-from rt_core.plan import LOOP_SIGNALS, Task, plan_table
+from rt_core.plan import LOOP_SIGNALS, MOST_POINTS, Task, plan_table
+from rt_core.trace import TRACE_SIZE
 
 SOURCE = Path(__file__).parents[3] / "rt_core"
 
@@ -27,6 +28,7 @@ def test_areas_do_not_overlap_and_lie_in_the_file():
         slots = area.producer.ring_slots
         if slots:
             spans.append((area.ring, layout.RING_HEAD_WORDS + slots * (1 + area.cells)))
+            spans.append((area.trace, TRACE_SIZE))
         spans += [(word, HISTOGRAM_WORDS) for word in area.histograms.values()]
     spans.sort()
     assert spans[0][0] * 8 >= layout.HEADER.size + len(placed.description)
@@ -40,6 +42,8 @@ def test_the_c_side_has_the_same_constants():
     shared = (SOURCE / "shared.pxd").read_text()
     for name in ("LINE_WORDS", "RING_HEAD_WORDS"):
         assert int(re.search(rf"{name} = (\d+)", shared)[1]) == getattr(layout, name)
+    policy = (SOURCE / "policy.pxd").read_text()
+    assert int(re.search(r"MOST_POINTS = (\d+)", policy)[1]) == MOST_POINTS
     cells = re.findall(r"^    ([A-Z_]+) = (\d+)$", (SOURCE / "cycle.pxd").read_text(), re.M)
     assert [(name.lower(), int(i)) for name, i in cells] == [
         (name, i) for i, name in enumerate(LOOP_SIGNALS)

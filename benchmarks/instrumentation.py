@@ -1,0 +1,144 @@
+"""What the explanation of late cycles costs a cycle: CPU time, causes and trace, on and off side by side.
+
+    python benchmarks/instrumentation.py [--rounds 7] [--seconds 4] [--core 1]
+
+Each round runs a loop with explanations and one without, in random order: a task of 1 ms with three
+blocks that do next to nothing and a spin of `--spin` µs, and behind it on the same core, with a
+lower priority and the same deadlines, a follower. The follower begins when the cycle has gone to
+sleep with all that it does after its blocks, so how late it begins is the length of the whole cycle
+and of one switch, seen from outside. The explanation also measures itself, in every run. Printed are medians over the
+rounds of each round's percentiles, their differences, and the mean from the kernel's own count of
+the thread's CPU time. Rounds with much steal are left out and counted.
+
+Real time: a benchmark of it; without FIFO priorities it says so, and its tails mean little.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import statistics
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from rt_core.host import steal_ticks
+from rt_core.load import BusyBlock
+from rt_core.loop import Loop
+from rt_core.plan import Task, plan_table
+from rt_core.rights import acquire_rights
+from rt_core.table import SignalTable
+
+MS = 1_000_000
+PERCENTILES = (50.0, 99.0, 99.9)
+WARM_UP_S = 0.3
+
+
+@dataclass(frozen=True)
+class Figures:
+    """Of one run, µs."""
+
+    mean: float
+    percentiles: tuple[float, ...]
+    late_p99: float
+    explain: tuple[float, ...]
+    steal: int
+
+
+def run(path: Path, core: int, fifo: bool, explains: bool, seconds: float, spin_ns: int) -> Figures:
+    """Run the two tasks once."""
+    blocks = [BusyBlock(name, 0) for name in ("a", "b", "c")]
+    plan = plan_table(
+        [
+            Task("measured", blocks, MS, priority=80, core=core, spin_ns=spin_ns),
+            Task("follower", [BusyBlock("d", 0)], MS, priority=70, core=core),
+        ]
+    )
+    before = steal_ticks() or 0
+    with SignalTable.create(path, plan) as table:
+        with Loop(plan, table, fifo=fifo, explains=explains) as loop:
+            loop.wait(WARM_UP_S)
+            cpu, cycles = cpu_ns("rt:measured"), table.value("loop/measured/cycle")
+            early = table.histograms("follower")["late"], table.histograms("measured")
+            loop.wait(seconds)
+            cpu = cpu_ns("rt:measured") - cpu
+            cycles = table.value("loop/measured/cycle") - cycles
+            behind = table.histograms("follower")["late"] - early[0]
+            late, itself = (
+                table.histograms("measured")[name] - early[1][name] for name in ("late", "explain")
+            )
+        table.close(unlink=True)
+    return Figures(
+        cpu / cycles / 1e3,
+        tuple(float(p) / 1e3 for p in behind.percentiles(PERCENTILES)),
+        float(late.percentile(99)) / 1e3,
+        tuple(float(p) / 1e3 for p in itself.percentiles(PERCENTILES)) if itself.n else (0.0,) * 3,
+        (steal_ticks() or 0) - before,
+    )
+
+
+def cpu_ns(name: str) -> int:
+    """CPU time of a thread of this process by the scheduler's count."""
+    for thread in Path("/proc/self/task").iterdir():
+        if (thread / "comm").read_text().strip() == name[:15]:
+            return int((thread / "schedstat").read_text().split()[0])
+    raise LookupError(name)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=4.0)
+    parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
+    parser.add_argument("--spin", type=int, default=200, help="µs")
+    parser.add_argument(
+        "--most-steal", type=int, default=5, help="ticks; rounds with more are left out"
+    )
+    options = parser.parse_args()
+    rights = acquire_rights(80, [options.core])
+    print(rights.verdict)
+    found: dict[bool, list[Figures]] = {True: [], False: []}
+    dropped = 0
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        for _ in range(options.rounds):
+            order = [True, False]
+            random.shuffle(order)
+            pair = {
+                explains: run(
+                    Path(folder) / "table",
+                    options.core,
+                    rights.fifo,
+                    explains,
+                    options.seconds,
+                    options.spin * 1000,
+                )
+                for explains in order
+            }
+            if max(figures.steal for figures in pair.values()) > options.most_steal:
+                dropped += 1
+                continue
+            for explains, figures in pair.items():
+                found[explains].append(figures)
+    print(f"{len(found[True])} rounds, {dropped} left out for steal; load {os.getloadavg()[0]:.1f}")
+    if not found[True]:
+        return
+    print(f"{'µs':<28}{'on':>9}{'off':>9}{'on - off':>10}")
+    rows = [("CPU time a cycle, mean", lambda f: f.mean)]
+    rows += [
+        (f"whole cycle, p{p:g}", lambda f, i=i: f.percentiles[i]) for i, p in enumerate(PERCENTILES)
+    ]
+    rows += [("begun late, p99", lambda f: f.late_p99)]
+    rows += [
+        (f"explanation itself, p{p:g}", lambda f, i=i: f.explain[i])
+        for i, p in enumerate(PERCENTILES)
+    ]
+    for label, of in rows:
+        on, off = ([of(figures) for figures in found[explains]] for explains in (True, False))
+        paired = statistics.median(a - b for a, b in zip(on, off, strict=True))
+        print(f"{label:<28}{statistics.median(on):9.2f}{statistics.median(off):9.2f}{paired:10.2f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,146 @@
+"""The late cycles of a report: each worst one drawn with the cycles before and after it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter
+
+from rigloop import report_plots as plots
+from rigloop.late import LateEvent, read_events, worst
+from rigloop.manifest import Manifest, TaskFacts
+from rt_core.cause import WORDS, Cause
+
+PAGES = 6
+STAGE_COLOURS = (plots.BLUE, "#5f9ad1", plots.GREEN, "#8cc3a0", "#7a6bb0", "#b3a8d6")
+ASLEEP, SPINNING, REST = "#e3b48c", plots.ORANGE, plots.GREY
+SENTENCES = {
+    Cause.LATE_WAKE: "It still slept at its deadline: timer, kernel, a thread of higher priority or "
+    "the host woke it late.",
+    Cause.STOLEN: "It had work to do and did not get on: its core was taken by the host, by an "
+    "interrupt, by a thread of higher priority, or by real-time throttling.",
+    Cause.OWN: "Its own work took longer than usual.",
+    Cause.BUS: "The bus exchange took longer than usual.",
+}
+
+
+def late_pages(folder: Path, manifest: Manifest) -> dict[str, Any] | None:
+    """Return what the template shows of the late cycles; None if the run kept none."""
+    events = [event for task in manifest.tasks for event in read_events(folder, task)]
+    if not events:
+        return None
+    periods = {name: task.period_ns for name, task in manifest.tasks.items()}
+    pages = [
+        _page(event, manifest.tasks[event.task], i)
+        for i, event in enumerate(worst(events, periods, PAGES))
+    ]
+    kept = Counter(event.task for event in events)
+    counts = [
+        f"{name}: {task.late_events:,} late"
+        + (f", the first {kept[name]} kept" if task.late_events > kept[name] else "")
+        + (
+            f"; {task.overruns:,} overruns: "
+            + ", ".join(f"{n:,} {words}" for words, n in task.causes.items())
+            if task.causes
+            else ""
+        )
+        for name, task in manifest.tasks.items()
+    ]
+    return {"pages": pages, "counts": counts}
+
+
+def _page(event: LateEvent, facts: TaskFacts, number: int) -> dict[str, Any]:
+    row = event.rows[event.at]
+    late, wall, cpu = (int(row[name]) for name in ("late_ns", "wall_ns", "cpu_ns"))
+    over = late + wall - facts.period_ns
+    off = max(0, wall - cpu)
+    return {
+        "title": f"{event.task}, cycle {int(row['cycle']):,} at {row['deadline_ns'] * 1e-9:.4f} s: "
+        f"{WORDS[event.cause]}",
+        "words": f"{SENTENCES[event.cause]} Begun {_us(late)} after its deadline, {_us(wall)} from begin to end, of "
+        f"that {_us(off)} off the core; "
+        + (f"{_us(over)} beyond its period." if over > 0 else "within its period."),
+        "svg": _figure(event, facts, number),
+    }
+
+
+def _us(ns: float) -> str:
+    return f"{ns / 1e3:,.0f} µs" if ns < 1e6 else f"{ns / 1e6:,.2f} ms"
+
+
+def _figure(event: LateEvent, facts: TaskFacts, number: int) -> str:
+    with matplotlib.rc_context(plots.STYLE):
+        # twice the same bars: the late cycle as a whole, and magnified, what the others are made of
+        figure = plots.new_figure(9.2, 3.6, hspace=0.12)
+        whole, near = figure.subplots(2, 1, sharex=True)
+        tops = (event.rows["late_ns"] + event.rows["wall_ns"].astype(float)) / 1e3
+        for axis in (whole, near):
+            _bars(axis, event, facts.blocks)
+            axis.axhline(facts.period_ns / 1e3, color=plots.INK, lw=0.9, ls=(0, (4, 3)))
+            axis.yaxis.set_major_formatter(FuncFormatter(lambda us, _: f"{us:,g}"))
+            axis.xaxis.grid(False)
+            axis.margins(x=0.01)
+        whole.set_ylim(0, 1.12 * max(tops.max(), facts.period_ns / 1e3))
+        near.set_ylim(0, 1.3 * np.percentile(tops, 90))
+        whole.annotate(
+            "period",
+            (0.0, facts.period_ns / 1e3),
+            xycoords=("axes fraction", "data"),
+            xytext=(3, 2),
+            textcoords="offset points",
+            fontsize=8,
+            color=plots.INK,
+        )
+        near.set_xlabel("cycle, from the late one")
+        whole.set_ylabel("µs after deadline")
+        near.set_ylabel("magnified")
+        figure.align_ylabels((whole, near))
+        whole.legend(
+            loc="lower right",
+            bbox_to_anchor=(1.0, 1.0),
+            ncols=8,
+            borderaxespad=0.1,
+            handlelength=1.0,
+            columnspacing=1.2,
+        )
+        return plots.as_svg(figure, f"late-{number}")
+
+
+def _bars(axis: Axes, event: LateEvent, blocks: Sequence[str]) -> None:
+    # one bar a cycle, from its deadline upwards: late, then each block in order, then the rest of the loop
+    rows = event.rows
+    x = np.arange(len(rows)) - event.at
+    late = rows["late_ns"] / 1e3
+    slept = np.minimum(rows["slept_ns"] / 1e3, late)
+    parts = [("late: asleep", ASLEEP, slept), ("late: taken away", SPINNING, late - slept)]
+    stages = rows["stage_ns"] / 1e3
+    for i in range(min(len(blocks), stages.shape[1])):
+        last = i == stages.shape[1] - 1 and len(blocks) > stages.shape[1]
+        label = "others" if last else blocks[i]
+        parts.append((label, STAGE_COLOURS[i], stages[:, i]))
+    rest = np.maximum(rows["wall_ns"] / 1e3 - stages.sum(axis=1), 0)
+    parts.append(("loop", REST, rest))
+    bottom = np.zeros(len(rows))
+    for label, colour, height in parts:
+        if label.startswith("late") and not np.any(height):
+            continue
+        axis.bar(x, height, 0.78, bottom, color=colour, label=label, lw=0, zorder=2)
+        bottom += height
+    cpu = rows["late_ns"] / 1e3 + rows["cpu_ns"] / 1e3
+    axis.plot(
+        x,
+        cpu,
+        ls="",
+        marker="_",
+        ms=7,
+        mew=1.6,
+        color=plots.INK,
+        label="begin + CPU time",
+        zorder=3,
+    )

@@ -1,0 +1,1 @@
+"""The thread above all tasks; for `Loop` only, there is nothing here for Python."""

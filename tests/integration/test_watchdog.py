@@ -1,0 +1,121 @@
+"""A task that stands still: the watchdog takes its drive to zero torque, and says who it was and when.
+
+In processes of their own, because a thread that hangs can only be ended with its process.
+"""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import json, os, sys, time
+from io_bridge.simulated_bus import SimulatedBus
+from rt_core.load import BusyBlock
+from rt_core.loop import Loop
+from rt_core.plan import Task, plan_table
+from rt_core.table import SignalTable
+
+MS = 1_000_000
+path, hang_ns, where = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+cells = {f"drive/{port}": f"supervisor/{port}" for port in ("torque_nm", "enable", "reset")}
+bus = SimulatedBus(paths=cells)
+drive = bus.devices[0]
+hang = BusyBlock("hang", hang_ns, every=1 << 60, first=400)
+tasks = {
+    "drive": [Task("fast", [bus.block(), hang], MS, stall_cycles=3)],
+    "other": [
+        Task("fast", [bus.block()], MS, stall_cycles=1000),
+        Task("slow", [hang], MS, stall_cycles=3),
+    ],
+}[where]
+plan = plan_table(tasks, cells.values())
+try:
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(80))
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    fifo = True
+except PermissionError:
+    fifo = False
+bus.to_op(5.0)
+table = SignalTable.create(path, plan)
+loop = Loop(plan, table, fifo=fifo)
+pushed = 0.0
+loop.start()
+table.publish({"supervisor/torque_nm": 2.0, "supervisor/enable": 1.0})
+until = time.monotonic() + 10
+while not loop.stop_requested and time.monotonic() < until:
+    if loop.stall is None:
+        pushed = max(pushed, drive.wanted_torque_nm)
+    time.sleep(0.0005)
+until = time.monotonic() + 1
+while loop.stall and loop.stall.task == "fast" and not loop.stall.sent and time.monotonic() < until:
+    time.sleep(0.0005)
+after = [drive.wanted_torque_nm]
+time.sleep(0.3)
+after.append(drive.wanted_torque_nm)
+hung, at_rest = False, None
+try:
+    loop.stop()
+except TimeoutError:
+    hung = True
+stall = loop.stall
+if stall is not None and where == "other":
+    after = [drive.wanted_torque_nm]
+print(json.dumps({
+    "fifo": fifo, "pushed": pushed, "after": after, "hung": hung, "at_rest": loop.at_rest,
+    "stall": stall and stall._asdict(),
+}))
+sys.stdout.flush()
+os._exit(0)
+"""
+FOREVER, A_WHILE = 1 << 60, 150_000_000
+
+
+def run(tmp_path, hang_ns, where):
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, tmp_path / "table", str(hang_ns), where],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def hung(tmp_path_factory):
+    return run(tmp_path_factory.mktemp("hung"), FOREVER, "drive")
+
+
+def test_a_task_that_hangs_ends_at_zero_torque_at_the_drive(hung):
+    assert hung["pushed"] == pytest.approx(2.0, abs=0.01)
+    assert hung["after"] == [0.0, 0.0]
+    assert hung["stall"]["sent"] >= 1
+    assert hung["at_rest"]
+
+
+def test_the_stall_names_task_cycle_and_time(hung):
+    assert hung["hung"]
+    stall = hung["stall"]
+    assert stall["task"] == "fast"
+    # the cycle that hangs is number 401, unless the host stopped an earlier one for as long
+    assert stall["cycle"] <= 401
+    assert stall["for_ns"] > 3_000_000
+    if hung["fifo"]:
+        # three periods and two looks of 2 ms, where the host lets them be; and at most ten more
+        assert stall["for_ns"] < 3_000_000 + 10 * 4_000_000
+
+
+def test_a_cycle_that_goes_on_after_all_moves_the_drive_no_more(tmp_path):
+    found = run(tmp_path, A_WHILE, "drive")
+    assert found["pushed"] == pytest.approx(2.0, abs=0.01)
+    assert not found["hung"]
+    assert found["after"] == [0.0, 0.0]
+
+
+def test_a_stall_elsewhere_leaves_the_drive_to_the_task_that_has_it(tmp_path):
+    found = run(tmp_path, FOREVER, "other")
+    assert found["stall"]["task"] == "slow"
+    assert found["stall"]["sent"] == 0
+    assert found["hung"]
