@@ -56,9 +56,7 @@ def looped(
     found = loops(routine.assigns)
     if length(found) <= LONG:
         return straight(routine.name, routine.assigns, found)
-    made = tabled(
-        routine.name, routine.assigns, bind, known, places, is_ordered=routine.is_ordered
-    )
+    made = tabled(routine.name, routine.assigns, bind, known, places, is_ordered=routine.is_ordered)
     if made is None:
         return straight(routine.name, routine.assigns, found)
     left = loops(made.rest)

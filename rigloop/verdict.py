@@ -29,8 +29,8 @@ from rigloop.manifest import (
 from rigloop.order import Mode
 from rigloop.outcome import Outcome
 from rigloop.report import write_report
-from rt_core.doctor.check import Check, banner
 from rt_core.cause import WORDS, Cause, explain_overruns, signal_of
+from rt_core.doctor.check import Check, banner
 from rt_core.histogram import Histogram
 from rt_core.plan import loop_signal
 from rt_core.safety import Trip, explain_trip
