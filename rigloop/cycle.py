@@ -123,7 +123,7 @@ def _run(
         finally:
             # those that look on keep what they have mapped; a thread that hangs keeps all of it
             if report.hung:
-                os.unlink(path)
+                os.unlink(commission.table)
             else:
                 table.close(unlink=True)
         report.bus_faults = [

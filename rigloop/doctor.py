@@ -60,7 +60,13 @@ def demands_of(rig: Rig, backend: str | None = None) -> Demands:
     interface, veth = _backend(backend)
     return Demands(
         tasks=tuple(
-            TaskDemand(task, config.period_us, config.priority, config.core, config.spin_us)
+            TaskDemand(
+                task,
+                config.period_us,
+                config.priority,
+                config.core,
+                0 if config.spin_us == "auto" else config.spin_us,  # chosen within its duty
+            )
             for task, config in rig.tasks.items()
         ),
         bus_task=next(task for task, config in rig.tasks.items() if name in config.blocks),

@@ -158,7 +158,7 @@ class KernelText:
             "n_q": str(len(system.coordinates)),
             "n_phi": str(len(system.rows)),
             "n_all_q": str(len(full.coordinates)),
-            "n_row_pivots": len(program.row_pivot_limit),
+            "n_row_pivots": str(len(program.row_pivot_limit)),
             "n_all_phi": str(len(full.rows)),
             "n_guides": str(len(system.guides)),
             "n_par": str(len(system.parameters)),
