@@ -149,7 +149,7 @@ def _find(mechanism: Path | str) -> Path:
     if path.suffix != ".toml" and len(path.parts) == 1:
         path = Path(__file__).parents[1] / "rig_configs" / "mechanisms" / f"{mechanism}.toml"
     if not path.is_file():
-        from codegen.mechanism import find  # raises the error with the names that ship
+        from codegen.description.mechanism import find  # raises the error with the names that ship
 
         return find(mechanism)
     return path

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codegen.dag import Expr
-from codegen.mechanism import Mechanism
+from codegen.description.mechanism import Mechanism
+from codegen.expressions.dag import Expr
 
 
 def frozen(mechanism: Mechanism) -> Mechanism:

@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
+from codegen.description.mechanism import Mechanism, load
 from codegen.frozen import frozen
-from codegen.mechanism import Mechanism, load
 from codegen.options import KernelOptions
 from codegen.program import Program
 from codegen.targets import c99, cython_kernel, numpy_module

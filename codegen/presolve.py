@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from codegen.affine import affine
-from codegen.dag import Expr
-from codegen.system import Coordinate, Guide, System
+from codegen.description.affine import affine
+from codegen.description.system import Coordinate, Guide, System
+from codegen.expressions.dag import Expr
 
 Affine = tuple[dict[Expr, float], float]  # coefficients of coordinates, and the constant
 

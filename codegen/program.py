@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from codegen.dag import Expr
-from codegen.elimination import Entries
-from codegen.emit import Assign
-from codegen.mechanism import Mechanism
+from codegen.description.mechanism import Mechanism
+from codegen.expressions.dag import Expr
+from codegen.expressions.elimination import Entries
+from codegen.expressions.emit import Assign
 from codegen.options import KernelOptions
 from codegen.presolve import Presolved
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from rigloop.answer import Exit, print_json, told
-from rigloop.model import app as model_app
+from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
 
 if TYPE_CHECKING:

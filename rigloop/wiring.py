@@ -115,7 +115,7 @@ def ports_of(table: Mapping[str, Any]) -> Ports | None:
 def _kernel(mechanism: str) -> tuple[Ports, frozenset[str]]:
     """Ports and parameters of the kernel of a mechanism."""
     # only where a rig is checked: the cycle process gets one that has been
-    from codegen.mechanism import load, ports
+    from codegen.description.mechanism import load, ports
 
     found = load(mechanism)
     return Ports(*ports(found)), frozenset(p.path for p in found.system.parameters)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from codegen.build import FLAGS, build_kernel, load_reference
-from codegen.n_four_bar import n_four_bar
+from codegen.description.n_four_bar import n_four_bar
 from codegen.options import KernelOptions
 from peers.exact import chain_angle, largest_gap
 from peers.row import Row

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from codegen.n_four_bar import n_four_bar
+from codegen.description.n_four_bar import n_four_bar
 from codegen.options import KernelOptions
 from peers import ours
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from codegen.build import load_reference
-from codegen.builder import MechanismBuilder
+from codegen.description.builder import MechanismBuilder
 from codegen.options import KernelOptions
 from peers import ours
 from peers.exact import at_reference, largest_gap, reference

@@ -4,7 +4,7 @@ How to add an element
 ---------------------
 1. Create `codegen/elements/<table>.py`; it reads `[<table>.<name>]` of a mechanism file, and
    nothing else needs to know.
-2. Define `class Entry(codegen.fields.Entry)`, the keys of the table, with units in their names:
+2. Define `class Entry(codegen.description.fields.Entry)`, the keys of the table, with units in their names:
    `VectorValue` for points and directions, `Number` for constants, `Tunable` for what stays
    adjustable at run time.
 3. Define `add(entry, name, system)`: resolve names with `system.point`, `.direction`, `.scalar`,

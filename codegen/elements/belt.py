@@ -4,9 +4,9 @@ second; a crossed one turns them against each other.
 
 from __future__ import annotations
 
-from codegen import fields
-from codegen.fields import Name, Number
-from codegen.system import System
+from codegen.description import fields
+from codegen.description.fields import Name, Number
+from codegen.description.system import System
 
 
 class Entry(fields.Entry):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from codegen import fields
-from codegen.fields import Number, VectorValue
-from codegen.system import System
-from codegen.vectors import dot, minus
+from codegen.description import fields
+from codegen.description.fields import Number, VectorValue
+from codegen.description.system import System
+from codegen.description.vectors import dot, minus
 
 
 class Entry(fields.Entry):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from codegen import fields
-from codegen.fields import Name, Tunable
-from codegen.system import System
+from codegen.description import fields
+from codegen.description.fields import Name, Tunable
+from codegen.description.system import System
 
 
 class Entry(fields.Entry):

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from codegen import fields
-from codegen.fields import Name
-from codegen.symbolic import expression
-from codegen.system import System
+from codegen.description import fields
+from codegen.description.fields import Name
+from codegen.description.symbolic import expression
+from codegen.description.system import System
 
 
 class Entry(fields.Entry):

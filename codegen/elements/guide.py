@@ -4,9 +4,9 @@ an output.
 
 from __future__ import annotations
 
-from codegen import fields
-from codegen.fields import Name
-from codegen.system import Guide, System
+from codegen.description import fields
+from codegen.description.fields import Name
+from codegen.description.system import Guide, System
 
 
 class Entry(fields.Entry):

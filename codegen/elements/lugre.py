@@ -8,9 +8,10 @@ the step. Source: Canudas de Wit, Olsson, Astrom, Lischinsky 1995.
 
 from __future__ import annotations
 
-from codegen import fields, smooth
-from codegen.fields import Name, Tunable
-from codegen.system import System
+from codegen.description import fields
+from codegen.description.fields import Name, Tunable
+from codegen.description.system import System
+from codegen.expressions import smooth
 
 
 class Entry(fields.Entry):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-from codegen import fields
-from codegen.fields import VectorValue
-from codegen.system import System
+from codegen.description import fields
+from codegen.description.fields import VectorValue
+from codegen.description.system import System
 
 STAGE = 0
 

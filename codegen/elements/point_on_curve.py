@@ -5,10 +5,10 @@ The curve is written in a coordinate, in global axes as it is in the file's pose
 
 from __future__ import annotations
 
-from codegen import fields, joints
-from codegen.fields import Name, VectorValue
-from codegen.symbolic import expression
-from codegen.system import System
+from codegen.description import fields, joints
+from codegen.description.fields import Name, VectorValue
+from codegen.description.symbolic import expression
+from codegen.description.system import System
 
 
 class Entry(fields.Entry):

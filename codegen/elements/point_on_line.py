@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from codegen import fields, joints
-from codegen.fields import Name, VectorValue
-from codegen.system import System
-from codegen.vectors import dot, minus
+from codegen.description import fields, joints
+from codegen.description.fields import Name, VectorValue
+from codegen.description.system import System
+from codegen.description.vectors import dot, minus
 
 
 class Entry(fields.Entry):

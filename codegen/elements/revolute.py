@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from codegen import joints
-from codegen.fields import Name, VectorValue
-from codegen.system import System
+from codegen.description import joints
+from codegen.description.fields import Name, VectorValue
+from codegen.description.system import System
 
 
 class Entry(joints.Entry):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from codegen import joints
-from codegen.system import System
+from codegen.description import joints
+from codegen.description.system import System
 
 
 class Entry(joints.Entry):

@@ -18,12 +18,12 @@ import math
 
 import numpy as np
 
-from codegen import body, fields
-from codegen.affine import affine
-from codegen.dag import Expr
-from codegen.fields import Name, Number, Tunable, VectorValue
-from codegen.system import Coordinate, System
-from codegen.vectors import Vector, cross, dot, minus, plus, times
+from codegen.description import body, fields
+from codegen.description.affine import affine
+from codegen.description.fields import Name, Number, Tunable, VectorValue
+from codegen.description.system import Coordinate, System
+from codegen.description.vectors import Vector, cross, dot, minus, plus, times
+from codegen.expressions.dag import Expr
 
 STAGE = 1
 COMPONENTS = ("xx", "yy", "zz", "xy", "xz", "yz")

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 
-from codegen import fields
-from codegen.fields import Name, VectorValue
-from codegen.system import System
-from codegen.vectors import cross, dot, minus
+from codegen.description import fields
+from codegen.description.fields import Name, VectorValue
+from codegen.description.system import System
+from codegen.description.vectors import cross, dot, minus
 
 
 class Entry(fields.Entry):

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import math
 
-from codegen import joints
-from codegen.fields import Name, Number, VectorValue
-from codegen.system import System
+from codegen.description import joints
+from codegen.description.fields import Name, Number, VectorValue
+from codegen.description.system import System
 
 
 class Entry(joints.Entry):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from codegen import fields, joints
-from codegen.fields import Name, VectorValue
-from codegen.system import System
-from codegen.vectors import minus, plus, times
+from codegen.description import fields, joints
+from codegen.description.fields import Name, VectorValue
+from codegen.description.system import System
+from codegen.description.vectors import minus, plus, times
 
 
 class Entry(fields.Entry):

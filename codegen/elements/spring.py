@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import itertools
 
-from codegen import fields, smooth
-from codegen.dag import Expr
-from codegen.fields import Input, Name, Number, Tunable
-from codegen.system import System
+from codegen.description import fields
+from codegen.description.fields import Input, Name, Number, Tunable
+from codegen.description.system import System
+from codegen.expressions import smooth
+from codegen.expressions.dag import Expr
 
 
 class Entry(fields.Entry):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from codegen import fields
-from codegen.fields import Input, Number, Tunable, VectorValue
-from codegen.system import System
-from codegen.vectors import dot, minus
+from codegen.description import fields
+from codegen.description.fields import Input, Number, Tunable, VectorValue
+from codegen.description.system import System
+from codegen.description.vectors import dot, minus
 
 
 class Entry(fields.Entry):

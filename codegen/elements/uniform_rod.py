@@ -4,9 +4,9 @@ each.
 
 from __future__ import annotations
 
-from codegen import fields
-from codegen.fields import Tunable, VectorValue
-from codegen.system import System
+from codegen.description import fields
+from codegen.description.fields import Tunable, VectorValue
+from codegen.description.system import System
 
 
 class Entry(fields.Entry):

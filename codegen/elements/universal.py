@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
-from codegen import joints
-from codegen.fields import VectorValue
-from codegen.system import System
-from codegen.vectors import dot
+from codegen.description import joints
+from codegen.description.fields import VectorValue
+from codegen.description.system import System
+from codegen.description.vectors import dot
 
 
 class Entry(joints.Entry):

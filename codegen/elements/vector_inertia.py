@@ -6,9 +6,9 @@ moment of inertia about that axis of a shaft that the vector is fixed to.
 
 from __future__ import annotations
 
-from codegen import fields
-from codegen.fields import Name, Tunable
-from codegen.system import System
+from codegen.description import fields
+from codegen.description.fields import Name, Tunable
+from codegen.description.system import System
 from rig_configs.mistakes import near
 
 

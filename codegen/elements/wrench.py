@@ -6,10 +6,10 @@ The torque t acts as forces t x e_i / 2 on the body's three axes e_i, whose powe
 
 from __future__ import annotations
 
-from codegen import fields
-from codegen.fields import Name, Tunable, VectorValue
-from codegen.system import System
-from codegen.vectors import cross, times
+from codegen.description import fields
+from codegen.description.fields import Name, Tunable, VectorValue
+from codegen.description.system import System
+from codegen.description.vectors import cross, times
 
 
 class Entry(fields.Entry):

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codegen.dag import Expr
-from codegen.emit import Assign
+from codegen.expressions.dag import Expr
+from codegen.expressions.emit import Assign
 from codegen.formulations.equations import Equations
 from codegen.options import KernelOptions
 from codegen.program import Routine, Sweep

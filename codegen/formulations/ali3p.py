@@ -23,18 +23,18 @@ Source: Bayo and Ledesma 1996; Cuadrado et al. 2000; Dopico et al. 2014; Chung a
 
 from __future__ import annotations
 
-from codegen.dag import Expr
-from codegen.elimination import Entries
-from codegen.emit import Assign
-from codegen.forces import force_tangent
+from codegen.description.mechanism import Mechanism
+from codegen.expressions.dag import Expr
+from codegen.expressions.elimination import Entries
+from codegen.expressions.emit import Assign
 from codegen.formulations import ali3p_order
 from codegen.formulations.equations import Equations, equations
 from codegen.formulations.factor import Factored, factored
+from codegen.formulations.forces import force_tangent
+from codegen.formulations.precomputed import parameter_only
 from codegen.formulations.singular import pivot_limits
 from codegen.formulations.unfold import row_multipliers, unfold_routine
-from codegen.mechanism import Mechanism
 from codegen.options import KernelOptions
-from codegen.precomputed import parameter_only
 from codegen.program import Program, Routine
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from string import Template
 
+from codegen.description.mechanism import Mechanism
 from codegen.formulations.acceleration import accelerate_calls
 from codegen.formulations.stepping import HERE, Derivative, ground, stepped
-from codegen.mechanism import Mechanism
 from codegen.options import KernelOptions
 from codegen.program import Program
 

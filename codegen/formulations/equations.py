@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from codegen.dag import Expr, Graph
-from codegen.elimination import Entries
-from codegen.emit import Assign
-from codegen.forces import hold
-from codegen.mechanism import Mechanism
+from codegen.description.mechanism import Mechanism
+from codegen.description.system import System
+from codegen.expressions.dag import Expr, Graph
+from codegen.expressions.elimination import Entries
+from codegen.expressions.emit import Assign
+from codegen.formulations.forces import hold
+from codegen.formulations.precomputed import trigonometric
 from codegen.options import KernelOptions
-from codegen.penalty import penalties
-from codegen.precomputed import trigonometric
+from codegen.pose.penalty import penalties
 from codegen.presolve import Presolved, presolve
 from codegen.program import Routine
-from codegen.system import System
 
 LARGE = 64  # coordinates; from here on routines are rolled into loops
 

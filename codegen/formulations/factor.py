@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codegen.dag import Expr
-from codegen.elimination import Entries, bordered, factorise, order_pattern, substitute
-from codegen.emit import Assign
+from codegen.expressions.dag import Expr
+from codegen.expressions.elimination import Entries, bordered, factorise, order_pattern, substitute
+from codegen.expressions.emit import Assign
 from codegen.formulations.equations import Equations
-from codegen.pose import massive
+from codegen.pose.built import massive
 from codegen.program import Routine
 
 
@@ -45,7 +45,7 @@ def factored(
     """Plan the factorisation of weight + phi_q^T phi_q and bind its arrays.
 
     Where the weight contains the mass, some rows may be kept as unknowns of their own,
-    `codegen.ordering.Bordered`; the solution is the same.
+    `codegen.expressions.ordering.Bordered`; the solution is the same.
     """
     graph, is_large = eq.graph, eq.is_large
     n_q, n_phi = len(eq.q), len(eq.rows)

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 from string import Template
 
-from codegen.emit import Assign
+from codegen.description.mechanism import Mechanism
+from codegen.expressions.emit import Assign
 from codegen.formulations.acceleration import accelerate_calls
 from codegen.formulations.stepping import HERE, Derivative, Ground, ground, stepped
-from codegen.mechanism import Mechanism
 from codegen.options import KernelOptions
 from codegen.program import Program, Routine, Sweep
 

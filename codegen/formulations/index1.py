@@ -12,8 +12,8 @@ Source: Bayo and Ledesma 1996.
 
 from __future__ import annotations
 
+from codegen.description.mechanism import Mechanism
 from codegen.formulations.augmented import augmented
-from codegen.mechanism import Mechanism
 from codegen.options import KernelOptions
 from codegen.program import Program
 

@@ -10,8 +10,8 @@ Source: Bayo, Garcia de Jalon and Serna 1988.
 
 from __future__ import annotations
 
+from codegen.description.mechanism import Mechanism
 from codegen.formulations.augmented import augmented
-from codegen.mechanism import Mechanism
 from codegen.options import KernelOptions
 from codegen.program import Program
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 import numpy as np
 
 from codegen.formulations.equations import Equations
-from codegen.pose import built_pose
+from codegen.pose.built import built_pose
 
 BELOW = 0.1  # of the geometric middle
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template
 
-from codegen.elimination import Entries
-from codegen.emit import Assign
+from codegen.description.mechanism import Mechanism
+from codegen.expressions.elimination import Entries
+from codegen.expressions.emit import Assign
 from codegen.formulations.acceleration import (
     Stabilisation,
     acceleration_routines,
@@ -23,10 +24,9 @@ from codegen.formulations.acceleration import (
 )
 from codegen.formulations.equations import Equations, equations
 from codegen.formulations.factor import Factored, factored
+from codegen.formulations.precomputed import parameter_only
 from codegen.formulations.unfold import row_multipliers, unfold_routine
-from codegen.mechanism import Mechanism
 from codegen.options import KernelOptions
-from codegen.precomputed import parameter_only
 from codegen.program import Program, Routine, Sweep
 
 HERE = Path(__file__).parent

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from codegen.dag import Expr
-from codegen.emit import Assign
+from codegen.expressions.dag import Expr
+from codegen.expressions.emit import Assign
 from codegen.formulations.equations import Equations
 from codegen.presolve import Presolved
 from codegen.program import Routine

@@ -18,11 +18,11 @@ from pathlib import Path
 from types import ModuleType
 from xml.etree.ElementTree import ParseError, parse
 
-from codegen.builder import MechanismBuilder
+from codegen.description.builder import MechanismBuilder
+from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.importers import closures, compiled, mjcf, natural, urdf
 from codegen.importers.drawing import drawing
 from codegen.importers.tree import Item, Names, Tree
-from codegen.mechanism import Mechanism, MechanismError
 from rig_configs.mistakes import Mistake
 
 FORMATS: dict[str, ModuleType] = {module.ROOT: module for module in (mjcf, urdf)}

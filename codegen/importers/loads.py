@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from codegen.builder import MechanismBuilder
+from codegen.description.builder import MechanismBuilder
 from codegen.importers.tree import Drive, Joint, Names, Tree
 
 TRANSITION_SPEED = 1e-2  # rad/s or m/s: where the smooth friction has 76 % of its level

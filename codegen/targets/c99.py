@@ -8,7 +8,7 @@ import hashlib
 import json
 import re
 
-from codegen.mechanism import ports
+from codegen.description.mechanism import ports
 from codegen.program import Program
 from codegen.targets.kernel_text import HERE, KernelText, table
 

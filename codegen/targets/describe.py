@@ -5,8 +5,8 @@ from __future__ import annotations
 import pprint
 from typing import Any
 
-from codegen.emit import Cost
-from codegen.mechanism import ports
+from codegen.description.mechanism import ports
+from codegen.expressions.emit import Cost
 from codegen.program import Program
 
 VERSION = "1"

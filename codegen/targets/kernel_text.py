@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 from string import Template
 
-from codegen import trig
-from codegen.dag import Expr
-from codegen.emit import LATENCY, Assign, C, Cost, Emitter, Flow
-from codegen.loops import looped, pieces
+from codegen.expressions import trig
+from codegen.expressions.dag import Expr
+from codegen.expressions.emit import LATENCY, Assign, C, Cost, Emitter, Flow
+from codegen.expressions.loops import looped, pieces
 from codegen.program import Program, Routine, Sweep
 from codegen.targets.describe import BLOCK_ABI, NOTES, VERSION
 from codegen.targets.spelling import spelled

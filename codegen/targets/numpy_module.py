@@ -9,11 +9,11 @@ from __future__ import annotations
 from pathlib import Path
 from string import Template
 
-from codegen.dag import Expr
-from codegen.emit import NUMPY, Assign, Cost, Emitter
-from codegen.outputs import Output
+from codegen.description.outputs import Output
+from codegen.description.system import System
+from codegen.expressions.dag import Expr
+from codegen.expressions.emit import NUMPY, Assign, Cost, Emitter
 from codegen.program import Program
-from codegen.system import System
 from codegen.targets.describe import VERSION, literal, model_info
 
 CODEGEN = Path(__file__).parents[1]

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.assembly import assemble
 from codegen.build import build_kernel
-from codegen.mechanism import Mechanism, MechanismError, load
+from codegen.description.mechanism import Mechanism, MechanismError, load
 from codegen.options import KernelOptions
+from codegen.pose.assembly import assemble
 from rig_configs import schema
 from rig_configs.load import LoadedRig, write_path
 from rig_configs.mistakes import Mistake, near

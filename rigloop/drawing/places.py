@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.body import GROUND, Body, is_moving
-from codegen.entries import Written, entries
-from codegen.fields import VectorValue
-from codegen.mechanism import Mechanism
-from codegen.system import Coordinate, System
-from codegen.vectors import Vector, minus
+from codegen.description.body import GROUND, Body, is_moving
+from codegen.description.entries import Written, entries
+from codegen.description.fields import VectorValue
+from codegen.description.mechanism import Mechanism
+from codegen.description.system import Coordinate, System
+from codegen.description.vectors import Vector, minus
 from rigloop.drawing.sketch import SIZED, Shape, Sketch
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.assembly import Rows
+from codegen.pose.assembly import Rows
 from rigloop.drawing.sketch import SIZED, Sketch
 
 FLAT = 1e-9

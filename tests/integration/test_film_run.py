@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from codegen.mechanism import load
+from codegen.description.mechanism import load
 from io_bridge.record import open_record
 from rigloop.cli import app
 from rigloop.drawing.motion import motion_of_run

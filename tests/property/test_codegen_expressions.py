@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codegen.build import build_kernel, load_reference
-from codegen.dag import Graph, evaluate
-from codegen.elimination import factorise, order_pattern, substitute
+from codegen.expressions.dag import Graph, evaluate
+from codegen.expressions.elimination import factorise, order_pattern, substitute
 from codegen.options import KernelOptions
 from codegen.verify import jacobian_error
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from codegen.n_four_bar import n_four_bar
+from codegen.description.n_four_bar import n_four_bar
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from codegen.arithmetic import ArithmeticMistake, evaluate
+from codegen.description.arithmetic import ArithmeticMistake, evaluate
 
 NAMES = {"a": 2.0, "p": (1.0, 2.0, 2.0), "q": (0.0, 0.0, 1.0)}
 

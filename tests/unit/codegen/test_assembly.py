@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from codegen.assembly import MOVED_LIMIT, assemble
-from codegen.builder import MechanismBuilder
-from codegen.mechanism import MECHANISMS, MechanismError, load, parse
-from codegen.redundancy import row_space
+from codegen.description.builder import MechanismBuilder
+from codegen.description.mechanism import MECHANISMS, MechanismError, load, parse
+from codegen.pose.assembly import MOVED_LIMIT, assemble
+from codegen.pose.redundancy import row_space
 
 
 def four_bar(tip=(1.0, 1.0, 0.0), extra=False, diagonal=None):

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from codegen.assembly import assemble
-from codegen.builder import MechanismBuilder
-from codegen.mechanism import load
+from codegen.description.builder import MechanismBuilder
+from codegen.description.mechanism import load
+from codegen.pose.assembly import assemble
 
 TINY = 1e-30
 

@@ -8,7 +8,7 @@ import pytest
 
 from codegen import build
 from codegen.build import BuildError, build_kernel, load
-from codegen.mechanism import MECHANISMS
+from codegen.description.mechanism import MECHANISMS
 from codegen.options import KernelOptions
 
 

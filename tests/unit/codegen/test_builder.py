@@ -5,10 +5,10 @@ import tomllib
 
 import pytest
 
-from codegen.builder import MechanismBuilder
+from codegen.description.builder import MechanismBuilder
+from codegen.description.mechanism import MECHANISMS, MechanismError, load
 from codegen.elements import registry
 from codegen.generate import generate
-from codegen.mechanism import MECHANISMS, MechanismError, load
 from codegen.options import KernelOptions
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from codegen.build import build_kernel, load_reference
-from codegen.mechanism import MECHANISMS, MechanismError, load
+from codegen.description.mechanism import MECHANISMS, MechanismError, load
 
 
 def mechanism(tmp_path, text):

@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from codegen.assembly import Rows, assemble
-from codegen.builder import MechanismBuilder
-from codegen.dag import Graph, evaluate
-from codegen.mechanism import MechanismError
-from codegen.pose import built_pose
-from codegen.smooth import exp, tanh
+from codegen.description.builder import MechanismBuilder
+from codegen.description.mechanism import MechanismError
+from codegen.expressions.dag import Graph, evaluate
+from codegen.expressions.smooth import exp, tanh
+from codegen.pose.assembly import Rows, assemble
+from codegen.pose.built import built_pose
 
 MASS, CENTRE = 3.0, (0.2, -0.1, 0.3)
 INERTIA = (0.5, 0.4, 0.3, 0.02, -0.03, 0.01)
@@ -559,7 +559,7 @@ def test_every_function_of_an_expression_has_its_derivative(text):
 
 
 def test_every_function_is_among_those_tested():
-    from codegen.symbolic import FUNCTIONS
+    from codegen.description.symbolic import FUNCTIONS
 
     assert set(FUNCTIONS) == {"sin", "cos", "sqrt", "abs", "exp", "tanh", "deg"}
 

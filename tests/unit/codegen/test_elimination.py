@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codegen.dag import Graph, evaluate
-from codegen.elimination import factorise, substitute
-from codegen.elimination_cost import Entry, work
-from codegen.ordering import bordered, order_pattern
+from codegen.expressions.dag import Graph, evaluate
+from codegen.expressions.elimination import factorise, substitute
+from codegen.expressions.elimination_cost import Entry, work
+from codegen.expressions.ordering import bordered, order_pattern
 
 
 def spd(n, share, seed):

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codegen.dag import Graph, evaluate
-from codegen.folding import slots
-from codegen.sums import ADD, joined
+from codegen.expressions.dag import Graph, evaluate
+from codegen.expressions.folding import slots
+from codegen.expressions.sums import ADD, joined
 
 NUMBERS = st.floats(-3.0, 3.0).map(lambda x: round(x, 2))
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from codegen.build import build_kernel
-from codegen.builder import MechanismBuilder
-from codegen.n_four_bar import n_four_bar
+from codegen.description.builder import MechanismBuilder
+from codegen.description.n_four_bar import n_four_bar
 from codegen.options import INTEGRATORS, KernelOptions
 from codegen.verify import VerificationError
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from codegen.build import build_kernel
+from codegen.description.n_four_bar import n_four_bar
 from codegen.generate import program
-from codegen.n_four_bar import n_four_bar
 from codegen.options import KernelOptions
 from codegen.targets.cython_kernel import texts
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from codegen.mechanism import MECHANISMS, MechanismError, find, load
+from codegen.description.mechanism import MECHANISMS, MechanismError, find, load
 
 GOOD = (MECHANISMS / "guided_rod.toml").read_text()
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from codegen.mechanism import find, load
+from codegen.description.mechanism import find, load
 from codegen.presolve import presolve
 
 

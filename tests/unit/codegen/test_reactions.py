@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codegen.assembly import Rows
-from codegen.builder import MechanismBuilder
-from codegen.dag import evaluate
+from codegen.description.builder import MechanismBuilder
+from codegen.expressions.dag import evaluate
+from codegen.pose.assembly import Rows
 
 REFERENCES = Path(__file__).parents[2] / "data" / "references"
 GRAVITY = np.array([0.5, -9.81, 1.0])

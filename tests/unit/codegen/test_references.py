@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codegen.builder import MechanismBuilder
+from codegen.description.builder import MechanismBuilder
 
 REFERENCES = Path(__file__).parents[2] / "data" / "references"
 

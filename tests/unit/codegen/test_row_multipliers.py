@@ -12,9 +12,9 @@ import pytest
 
 from codegen import build
 from codegen.build import load_reference
-from codegen.mechanism import load, parse
+from codegen.description.mechanism import load, parse
+from codegen.description.outputs import Output
 from codegen.options import KernelOptions
-from codegen.outputs import Output
 
 REFERENCES = Path(__file__).parents[2] / "data" / "references"
 # the slider's height as a linear row instead of a guide

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codegen.serial_chain import Joint, dynamics, identifiable, link
-from codegen.serial_chain_text import c_text, numpy_text
+from codegen.serial_chain.chain import Joint, dynamics, identifiable, link
+from codegen.serial_chain.text import c_text, numpy_text
 
 TINY = 1e-30
 G = 9.81

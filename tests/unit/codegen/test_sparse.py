@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from codegen.mechanism import find, load
+from codegen.description.mechanism import find, load
 from codegen.options import KernelOptions
-from codegen.penalty import penalties
-from codegen.pose import built_pose, massive
-from codegen.redundancy import row_space
-from codegen.sparse import factorised, least, rows_of
+from codegen.pose.built import built_pose, massive
+from codegen.pose.penalty import penalties
+from codegen.pose.redundancy import row_space
+from codegen.pose.sparse import factorised, least, rows_of
 
 
 def banded(n, seed):

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from codegen.build import build_kernel, load_reference
-from codegen.builder import MechanismBuilder
-from codegen.dag import Graph, evaluate
-from codegen.emit import Assign
-from codegen.gather import Gatherer, by_level
+from codegen.description.builder import MechanismBuilder
+from codegen.expressions.dag import Graph, evaluate
+from codegen.expressions.emit import Assign
+from codegen.expressions.gather import Gatherer, by_level
 from codegen.generate import generate, program
 from codegen.options import KernelOptions
 from codegen.targets.cython_kernel import texts
@@ -99,8 +99,8 @@ def all_in_tables(monkeypatch):
 
     def begin():
         monkeypatch.setattr("codegen.formulations.equations.LARGE", 4)
-        monkeypatch.setattr("codegen.loops.LONG", 0)
-        monkeypatch.setattr("codegen.loops.LINES", 30)
+        monkeypatch.setattr("codegen.expressions.loops.LONG", 0)
+        monkeypatch.setattr("codegen.expressions.loops.LINES", 30)
 
     return begin
 

@@ -6,7 +6,7 @@ import pytest
 
 from codegen import verify as checks
 from codegen.build import build_kernel, load_reference
-from codegen.n_four_bar import n_four_bar
+from codegen.description.n_four_bar import n_four_bar
 from codegen.verify import VerificationError, jacobian_error, verify
 from codegen.work_energy import work_error
 

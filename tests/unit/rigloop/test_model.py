@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from codegen.mechanism import load
+from codegen.description.mechanism import load
 from rigloop.cli import app
 
 ROBOTS = Path(__file__).parents[2] / "data" / "robots"

@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
-from codegen.assembly import Rows
 from codegen.importers import closures, compiled, import_file
 from codegen.importers.tree import Tree
+from codegen.pose.assembly import Rows
 
 
 @pytest.mark.parametrize(

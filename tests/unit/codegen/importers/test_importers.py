@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
+from codegen.description.mechanism import MechanismError
 from codegen.importers import compiled, import_file
-from codegen.mechanism import MechanismError
 
 
 def left_out(imported):

@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
-from codegen.assembly import assemble
 from codegen.importers.natural import write
 from codegen.importers.tree import Coupling, Joint, Link, Loop, Names, Tree
-from codegen.pose import built_pose
+from codegen.pose.assembly import assemble
+from codegen.pose.built import built_pose
 
 Y = (0.0, 1.0, 0.0)
 AXES = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0))

@@ -5,8 +5,8 @@ import pytest
 from matplotlib.text import Text
 from PIL import Image
 
-from codegen.mechanism import load
-from codegen.n_four_bar import n_four_bar
+from codegen.description.mechanism import load
+from codegen.description.n_four_bar import n_four_bar
 from rigloop.drawing.page import page, save
 from rigloop.drawing.places import sketch
 from rigloop.drawing.views import IN_PLANE, SIDES, plane_of

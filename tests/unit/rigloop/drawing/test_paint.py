@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from codegen import joints
+from codegen.description import joints
 from codegen.elements import registry
 from rigloop.drawing.paint import STYLES, convex_hull, style_of
 from rigloop.drawing.sketch import Drawn

@@ -1,0 +1,1 @@
+"""From a mechanism file, or the builder, to one validated `System` of equations."""

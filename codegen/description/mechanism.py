@@ -1,0 +1,239 @@
+"""Mechanism file to validated, frozen model."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from pydantic import ValidationError
+
+from codegen.description import outputs
+from codegen.description.arithmetic import NOT_SI, ArithmeticMistake, Value, evaluate
+from codegen.description.fields import Entry
+from codegen.description.outputs import Output
+from codegen.description.system import System
+from codegen.elements import LAST_STAGE, NAMING, in_order, registry, stage
+from codegen.pose.assembly import assemble
+from codegen.pose.built import require_mass
+from rig_configs.mistakes import ConfigError, Mistake, near
+
+MECHANISMS = Path(__file__).parents[2] / "rig_configs" / "mechanisms"
+UNIT_SUFFIX = {"rad": ("rad", "rad_s", "rad_s2"), "m": ("m", "m_s", "m_s2")}
+TOP_KEYS = ("name", "gravity_m_s2", "parameters", "outputs")
+
+
+class MechanismError(ConfigError):
+    """A mechanism file cannot be used; `mistakes` has every reason."""
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """A validated mechanism: its equations, outputs and the hash of its text."""
+
+    name: str
+    system: System
+    outputs: tuple[Output, ...]
+    sha256: str
+
+
+def find(mechanism: Path | str) -> Path:
+    """Path of a mechanism file, given its path or the name of one that ships.
+
+    Raises
+    ------
+    MechanismError
+        There is no such file.
+    """
+    path = Path(mechanism)
+    if path.suffix != ".toml" and len(path.parts) == 1:
+        path = MECHANISMS / f"{mechanism}.toml"
+    if not path.is_file():
+        shipped = sorted(p.stem for p in MECHANISMS.glob("*.toml"))
+        remedy = near(str(mechanism), shipped)
+        raise MechanismError(
+            [Mistake(str(mechanism), "mechanism", "no such mechanism file", remedy)]
+        )
+    return path
+
+
+def load(mechanism: Path | str | Mechanism) -> Mechanism:
+    """Read, check and assemble a mechanism file; one that is loaded already is returned.
+
+    Raises
+    ------
+    MechanismError
+        With every mistake of the file: unknown or duplicate names, unknown keys, wrong types, bad
+        expressions.
+    """
+    if isinstance(mechanism, Mechanism):
+        return mechanism
+    path = find(mechanism)
+    file = path.name
+    try:
+        text = path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        mistake = Mistake(file, "(file)", f"is not TOML ({error})", "correct the line")
+        raise MechanismError([mistake]) from None
+    return parse(text, file)
+
+
+def parse(text: str, file: str) -> Mechanism:
+    """The mechanism of a TOML text; `file` is named in mistakes, its stem is the default name.
+
+    Raises
+    ------
+    MechanismError
+        As `load`.
+    """
+    try:
+        document = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise MechanismError(
+            [Mistake(file, "(file)", f"is not TOML ({error})", "correct the line")]
+        ) from None
+    system = System(file, {}, (0.0, 0.0, 0.0))
+    stem = Path(file).stem
+    made = _read(document, system, stem)
+    if all(mistake.key.startswith("outputs") for mistake in system.mistakes):
+        found = assemble(system, system.mistakes.append)
+        names = [c.name for c in system.coordinates]
+        q, qd = (dict(zip(names, map(float, x), strict=True)) for x in (found.q, found.qd))
+        system.restart(q, qd)
+    if not system.mistakes:
+        require_mass(system)
+    if system.mistakes:
+        raise MechanismError(system.mistakes)
+    name = document.get("name", stem)
+    return Mechanism(name, system, tuple(made), hashlib.sha256(text.encode()).hexdigest())
+
+
+def ports(mechanism: Mechanism) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Ports of the mechanism's kernel as a block: those that it reads, and those that it writes."""
+    system = mechanism.system
+    reads = [
+        f"guide/{guide.name}/{part}_{suffix}"
+        for guide in system.guides
+        for part, suffix in zip(
+            ("position", "rate", "acceleration"), UNIT_SUFFIX[guide.coordinate.unit], strict=True
+        )
+    ]
+    reads += [f"input/{signal.path}" for signal in system.signals]
+    writes = [output.port for output in mechanism.outputs]
+    return tuple(reads), (*writes, "iterations", "residual", "status", "reassembled", "singular")
+
+
+def _read(document: dict[str, Any], system: System, stem: str) -> list[Output]:
+    if document.get("name", stem) != stem:
+        system.mistake("name", document["name"], "is not the file's name", f'write "{stem}"')
+    _parameters(_table(document, "parameters", system), system)
+    if "gravity_m_s2" in document:
+        gravity = document["gravity_m_s2"]
+        if isinstance(gravity, str | list) and (isinstance(gravity, str) or len(gravity) == 3):
+            x, y, z = system.vector("gravity_m_s2", gravity)  # type: ignore[arg-type]
+            system.gravity = (x, y, z)
+        else:
+            system.mistake("gravity_m_s2", gravity, "is not a vector", "write [x, y, z]")
+
+    elements = registry()
+    unknown = [key for key in document if key not in elements and key not in TOP_KEYS]
+    for key in unknown:
+        system.mistake(key, None, "unknown table", near(key, [*elements, *TOP_KEYS]))
+    tables = [key for key in document if key in elements]
+    entries = [(key, *item) for key in tables for item in _table(document, key, system).items()]
+    taken: dict[str, str] = dict.fromkeys(system.names, "parameters")
+    for table, name, raw in in_order(entries):
+        if stage(elements[table]) in NAMING:
+            if name in taken:
+                system.at = (table, name)
+                system.mistake("", None, f"the name is used in {taken[name]}", "rename one")
+            taken[name] = table
+        _element(elements[table], table, name, raw, system)
+    if not system.coordinates and not system.mistakes:
+        system.at = ()
+        system.mistake("file", None, "has no coordinates", "add a point, angle or distance")
+    made = outputs.read(_table(document, "outputs", system), system)
+    system.at = ()
+    return made
+
+
+def _table(document: Mapping[str, Any], key: str, system: System) -> dict[str, Any]:
+    table = document.get(key, {})
+    if isinstance(table, dict):
+        return table
+    system.at = ()
+    system.mistake(key, table, "is not a table", f"write [{key}] or [{key}.<name>]")
+    return {}
+
+
+def _parameters(table: Mapping[str, Any], system: System) -> None:
+    system.at = ("parameters",)
+    for name, raw in table.items():
+        for ending, function in NOT_SI.items():
+            if name.endswith(ending):
+                remedy = f"write {function}(...) and another name"
+                system.mistake(name, raw, "is not in SI units, by its name", remedy)
+        try:
+            system.names[name] = _parameter(raw, system.names)
+        except ArithmeticMistake as error:
+            if not any(system.is_excused(word) for word in re.findall(r"[A-Za-z_]\w*", str(raw))):
+                system.mistake(name, raw, str(error), "correct the expression")
+            system.failed.add(name)
+    system.at = ()
+
+
+def _parameter(raw: Any, names: Mapping[str, Value]) -> Value:
+    if isinstance(raw, str):
+        return evaluate(raw, names)
+    if isinstance(raw, int | float) and not isinstance(raw, bool):
+        if not math.isfinite(raw):
+            raise ArithmeticMistake("is not finite")
+        return float(raw)
+    if isinstance(raw, list) and len(raw) == 3:
+        parts = [_parameter(part, names) for part in raw]
+        x, y, z = (part for part in parts if isinstance(part, float))
+        return (x, y, z)
+    raise ArithmeticMistake("is neither number, text nor three numbers")
+
+
+def _element(element: ModuleType, table: str, name: str, raw: Any, system: System) -> None:
+    before = len(system.mistakes)
+    _add(element, table, name, raw, system)
+    if len(system.mistakes) > before:  # what builds on it is excused
+        system.failed.add(f"{table}.{name}")
+        if stage(element) < LAST_STAGE:
+            system.failed.add(name)
+
+
+def _add(element: ModuleType, table: str, name: str, raw: Any, system: System) -> None:
+    system.at = (table, name)
+    if not name.isidentifier():
+        system.mistake("", None, "is not a name", "use letters, digits and _")
+        return
+    try:
+        entry: Entry = element.Entry.model_validate(raw)
+    except ValidationError as error:
+        for detail in error.errors():
+            _schema_mistake(detail, element.Entry, system)
+        return
+    element.add(entry, name, system)
+
+
+def _schema_mistake(detail: Any, entry: type[Entry], system: System) -> None:
+    key = str(detail["loc"][0]) if detail["loc"] else ""
+    known = list(entry.model_fields)
+    if any(m.key == ".".join([*system.at, key]) for m in system.mistakes):
+        return  # one mistake a key: a union reports each of its members
+    if detail["type"] == "extra_forbidden":
+        system.mistake(key, detail["input"], "unknown key", near(key, known))
+    elif detail["type"] == "missing":
+        system.mistake(key, None, "is missing", "add it")
+    else:
+        problem = detail["msg"][0].lower() + detail["msg"][1:]
+        system.mistake(key, detail["input"], problem, f"keys of this table: {', '.join(known)}")

@@ -1,0 +1,110 @@
+"""Outputs of a mechanism: a signal name, its unit last, and what it shows.
+
+<coordinate>                          value; point_x, vector_y, angle or distance
+<coordinate>.rate  .acceleration      its derivatives
+guide.<name>.reaction                 force or torque that the guide applies to the mechanism
+<table>.<name>.<value>                what an element shows: force of a joint, revolute.<name>.fx_n;
+                                      torque of a tyre, bore_torque.left.torque_nm; place of a
+                                      body's centre and its turn matrix, rigid_body.<name>.x_m, .r_xy
+energy  energy.kinetic  .potential    of masses, weights and springs, in J
+= <expression>                        arithmetic of coordinates, `rate(...)`, parameters and values of
+                                      elements, `= sqrt(revolute.pin.fx_n ** 2 + ...)`
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codegen.description.symbolic import expression
+from codegen.description.system import System
+from codegen.expressions.dag import Expr
+from rig_configs.mistakes import near
+
+UNITS = {
+    ("rad", "value"): "_rad",
+    ("rad", "rate"): "_rad_s",
+    ("rad", "acceleration"): "_rad_s2",
+    ("rad", "reaction"): "_nm",
+    ("m", "value"): "_m",
+    ("m", "rate"): "_m_s",
+    ("m", "acceleration"): "_m_s2",
+    ("m", "reaction"): "_n",
+    ("1", "value"): "",
+    ("1", "rate"): "",
+    ("1", "acceleration"): "",
+}
+
+ENERGIES = ("energy", "energy.kinetic", "energy.potential")
+
+
+@dataclass(frozen=True)
+class Output:
+    """One output port; `kind` is value, rate, acceleration, reaction (index: a coordinate or guide)
+    or path.
+    """
+
+    port: str
+    kind: str
+    index: int
+    path: str = ""
+
+
+def read(table: dict[str, object], system: System) -> list[Output]:
+    """Resolve the `[outputs]` table; mistakes go to `system`."""
+    system.at = ("outputs",)
+    return [made for port, source in table.items() if (made := _one(port, source, system))]
+
+
+def _one(port: str, source: object, system: System) -> Output | None:
+    by_name = {c.name: c for c in system.coordinates}
+    guides = {guide.name: number for number, guide in enumerate(system.guides)}
+    known = [*by_name, *(f"guide.{name}.reaction" for name in guides)]
+    known += ENERGIES
+    known += [path.replace("/", ".") for path in system.values]
+    if not isinstance(source, str):
+        system.mistake(port, source, "is not text", "write what the output shows, in quotes")
+        return None
+    parts = source.split(".")
+    if source.startswith("="):
+        path = f"outputs/{port}"
+        shown = {place.replace("/", "."): value for place, value in system.values.items()}
+        system.values[path] = expression(port, source[1:], system, shown)
+        return Output(port, "path", 0, path)
+    if source in ENERGIES:
+        path = f"outputs/{source}"
+        system.values[path] = _energy(source, system)
+        return _checked(Output(port, "path", 0, path), "_j", system)
+    if source.replace(".", "/") in system.values:
+        path = source.replace(".", "/")
+        unit = system.value_units.get(path, "_" + path.rsplit("_", 1)[-1])
+        return _checked(Output(port, "path", 0, path), unit, system)
+    if len(parts) == 3 and parts[0] == "guide" and parts[1] in guides and parts[2] == "reaction":
+        index = guides[parts[1]]
+        unit = UNITS[system.guides[index].coordinate.unit, "reaction"]
+        return _checked(Output(port, "reaction", index), unit, system)
+    kind = parts[1] if len(parts) == 2 else "value"
+    if parts[0] in by_name and len(parts) <= 2 and kind in ("value", "rate", "acceleration"):
+        coordinate = by_name[parts[0]]
+        unit = UNITS[coordinate.unit, kind]
+        return _checked(Output(port, kind, coordinate.index), unit, system)
+    if not (system.is_excused(parts[0]) or ".".join(parts[:2]) in system.failed):
+        system.mistake(port, source, "unknown output", near(source, known))
+    return None
+
+
+def _energy(source: str, system: System) -> Expr:
+    graph, c = system.graph, system.coordinates
+    kinetic = graph.total(
+        ((0.5 if i == j else 1.0), mass * (c[i].qd * c[j].qd))
+        for (i, j), mass in sorted(system.mass.items())
+    )
+    potential = graph.zero if system.potential is None else system.potential
+    if source == "energy.kinetic":
+        return kinetic
+    return potential if source == "energy.potential" else kinetic + potential
+
+
+def _checked(output: Output, unit: str, system: System) -> Output:
+    if not output.port.endswith(unit):
+        system.mistake(output.port, None, "its name lacks the unit", f"end the name with {unit}")
+    return output

@@ -1,0 +1,62 @@
+"""The named scalars that a mechanism's equations are made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codegen.expressions.dag import Expr
+
+
+@dataclass(frozen=True)
+class Coordinate:
+    """One dependent coordinate: unit "rad", "m" or "1" (component of a unit vector), value and rate
+    when built.
+    """
+
+    index: int
+    name: str
+    unit: str
+    initial: float
+    initial_rate: float
+    q: Expr
+    qd: Expr
+
+
+@dataclass(frozen=True)
+class Row:
+    """One scalar constraint, scaled so that its gradient is of order one."""
+
+    label: str
+    phi: Expr
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A rheonomic constraint: `row` makes a coordinate follow position, rate and acceleration
+    inputs.
+    """
+
+    name: str
+    coordinate: Coordinate
+    row: int
+    inputs: tuple[Expr, Expr, Expr]
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A named scalar beside the coordinates: parameter, input signal or internal state; value when
+    built.
+    """
+
+    path: str
+    default: float
+    var: Expr
+
+
+@dataclass(frozen=True)
+class Held:
+    """A value computed once a step from its start, such as a tyre torque with its own state."""
+
+    path: str
+    var: Expr
+    value: Expr

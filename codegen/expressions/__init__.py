@@ -1,0 +1,1 @@
+"""Expressions in a hash-consed graph: derivatives, factorisation, and printing as straight lines."""

@@ -1,0 +1,243 @@
+"""Constant factors moved to where they cost nothing, like squares gathered, opposite sums made one,
+second-degree polynomials in their shortest form.
+
+    c (a - x0)  ->  c a - c x0               a multiply-add instead of two operations
+    k (a^2 + b^2) - c  ->  (g^2 + h^2) / (2 s) - c,   g = s a, h = s b, s = 2 k
+
+The second is the form of a distance: its gradient is g and h, which are needed anyway.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from codegen.expressions.dag import Expr, Graph
+
+LONGEST = 16  # monomials of a polynomial that is worth multiplying out
+
+
+def folded(graph: Graph, e: Expr, factor: float, *, with_gradient: bool) -> Expr:
+    """`factor * e` in the cheapest of the forms that this module knows; with its gradient, when
+    that will be wanted too.
+    """
+    made = Folding(graph).walk(e, factor)
+    found = _polynomial(e)
+    if found is None or len(found) > LONGEST or all(len(set(key)) < 2 for key in found):
+        return made  # no product of two: nothing to arrange otherwise
+    found = {key: factor * k for key, k in found.items()}
+
+    def work(form: Expr) -> int:
+        if not with_gradient:
+            return slots([form])
+        slopes = [graph.diff(form, v) for v in graph.variables(form)]
+        return slots([form, *(Folding(graph).walk(slope, 1.0) for slope in slopes)])
+
+    return min(made, _nested(graph, found), _symmetric(graph, found), key=work)
+
+
+class Folding:
+    """One pass over an expression; `walk(e, c)` is `c * e`, folded."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.memo: dict[tuple[Expr, float], Expr] = {}
+
+    def walk(self, e: Expr, c: float) -> Expr:
+        if (e, c) not in self.memo:
+            self.memo[e, c] = self._scaled(e, c)
+        return self.memo[e, c]
+
+    def _scaled(self, e: Expr, c: float) -> Expr:
+        if e.op == "sum":
+            return self._scaled_sum(e, c)
+        if e.op == "mul":
+            a, b = e.args
+            if c != 1.0 and self._takes_factor(a):
+                return self.walk(a, c) * self.walk(b, 1.0)
+            if c != 1.0 and self._takes_factor(b):
+                return self.walk(a, 1.0) * self.walk(b, c)
+            return c * (self.walk(a, 1.0) * self.walk(b, 1.0))
+        if not e.args:
+            return c * e
+        return c * self.graph._rebuilt(e, [self.walk(a, 1.0) for a in e.args])
+
+    def _scaled_sum(self, e: Expr, c: float) -> Expr:
+        flat = self.graph.total(_terms(e))
+        if flat.op != "sum":
+            return self.walk(flat, c)
+        if self.graph.one in flat.args:
+            gathered = self._squares(flat, c)
+            if gathered is not None:
+                return gathered
+        elif len(flat.args) > 1 and not all(self._takes_factor(a) for a in flat.args):
+            sizes = {abs(k) for k in flat.coefs}
+            if len(sizes) == 1 and sizes != {1.0}:
+                size = sizes.pop()
+                pairs = zip(flat.coefs, flat.args, strict=True)
+                signs = [(math.copysign(1.0, k), a) for k, a in pairs]
+                return (c * size) * self.walk(self.graph.total(signs), 1.0)
+        if c != 1.0 and not self._takes_factor(flat):
+            return c * self.walk(flat, 1.0)
+        made = []
+        for k, a in zip(flat.coefs, flat.args, strict=True):
+            if self._takes_factor(a) and not a.is_const:
+                made.append((1.0, self.walk(a, c * k)))
+            else:
+                made.append((c * k, self.walk(a, 1.0)))
+        return self._signed(made)
+
+    def _takes_factor(self, e: Expr) -> bool:
+        # a multiplication by a constant disappears in one that is there anyway, and an addition of
+        # a constant becomes a part of it
+        if e.op == "sum":
+            if self.graph.one in e.args:
+                return True
+            pairs = zip(e.coefs, e.args, strict=True)
+            return all(abs(c) != 1.0 or self._takes_factor(a) for c, a in pairs)
+        return e.is_const or (e.op == "mul" and any(self._takes_factor(a) for a in e.args))
+
+    def _signed(self, terms: list[tuple[float, Expr]]) -> Expr:
+        """The sum, its first coefficient positive: a difference and its opposite are one node."""
+        made = self.graph.total(terms)
+        if made.op != "sum" or len(made.args) == 1:
+            return made
+        first = made.coefs[1] if made.args[0].is_const else made.coefs[0]
+        if first > 0.0:
+            return made
+        return -self.graph.total((-k, a) for k, a in zip(made.coefs, made.args, strict=True))
+
+    def _squares(self, flat: Expr, c: float) -> Expr | None:
+        """c times a sum with a constant, its squares gathered by their coefficients."""
+        groups: dict[float, list[Expr]] = {}
+        rest: list[tuple[float, Expr]] = []
+        for k, a in zip(flat.coefs, flat.args, strict=True):
+            if a.op == "mul" and a.args[0] is a.args[1]:
+                groups.setdefault(k, []).append(a.args[0])
+            else:
+                rest.append((k, a))
+        if not groups:
+            return None
+        made = [(c * k, self.walk(a, 1.0)) for k, a in rest]
+        for k, roots in groups.items():
+            slope, share = _inverse_pair(2.0 * c * k)
+            if all(not root.args for root in roots):
+                squares = [(1.0, root * root) for root in (self.walk(r, 1.0) for r in roots)]
+                made.append((c * k, self.graph.total(squares)))
+                continue
+            sides = [self._spread(root, slope) for root in roots]
+            made.append((share, self.graph.total((1.0, side * side) for side in sides)))
+        return self.graph.total(made)
+
+    def _spread(self, e: Expr, factor: float) -> Expr:
+        """factor * e, multiplied out one level so that it stays one sum."""
+        folded = self.walk(e, 1.0)
+        if folded.op != "sum":
+            return factor * folded
+        pairs = zip(folded.coefs, folded.args, strict=True)
+        return self._signed([(factor * k, a) for k, a in pairs])
+
+
+def _terms(e: Expr) -> list[tuple[float, Expr]]:
+    if e.op != "sum":
+        return [(1.0, e)]
+    pairs = zip(e.coefs, e.args, strict=True)
+    return [(c * k, a) for c, inner in pairs for k, a in _terms(inner)]
+
+
+def _inverse_pair(slope: float) -> tuple[float, float]:
+    """The slope, or a neighbour within some last bits, and the number whose product with twice it
+    rounds to one: no factor is left in the gradient.
+    """
+    for _ in range(8):
+        near = 0.5 / slope
+        for share in (near, math.nextafter(near, math.inf), math.nextafter(near, -math.inf)):
+            if share * (2.0 * slope) == 1.0:
+                return slope, share
+        slope = math.nextafter(slope, 0.0)
+    raise AssertionError(slope)
+
+
+Monomial = tuple["Expr", ...]
+
+
+def _nested(graph: Graph, found: dict[Monomial, float]) -> Expr:
+    """Each variable times what follows it."""
+    rest = [(k, key[0] if key else graph.one) for key, k in found.items() if len(key) < 2]
+    rows: dict[Expr, list[tuple[float, Expr]]] = {}
+    for key, k in found.items():
+        if len(key) == 2:
+            rows.setdefault(key[0], []).append((k, key[1]))
+    return graph.total([*((1.0, a * graph.total(terms)) for a, terms in rows.items()), *rest])
+
+
+def _symmetric(graph: Graph, found: dict[Monomial, float]) -> Expr:
+    """Half of q^T (A q), A q being the gradient, and the rest."""
+    rest = [(k, key[0] if key else graph.one) for key, k in found.items() if len(key) < 2]
+    rows: dict[Expr, list[tuple[float, Expr]]] = {}
+    for key, k in found.items():
+        if len(key) == 2:
+            rows.setdefault(key[0], []).append((k, key[1]))
+            rows.setdefault(key[1], []).append((k, key[0]))
+    twice = graph.total((1.0, a * graph.total(terms)) for a, terms in rows.items())
+    return graph.total([(0.5, twice), *rest])
+
+
+def _polynomial(e: Expr) -> dict[Monomial, float] | None:
+    """Coefficients by monomial of at most two variables; None if `e` is no such polynomial."""
+    if e.op == "const":
+        return {(): e.value}
+    if e.op == "var":
+        return {(e,): 1.0}
+    found: dict[Monomial, float] = {}
+    if e.op == "sum":
+        for c, a in zip(e.coefs, e.args, strict=True):
+            inner = _polynomial(a)
+            if inner is None or len(inner) > LONGEST:
+                return None
+            for key, k in inner.items():
+                found[key] = found.get(key, 0.0) + c * k
+        return found
+    if e.op != "mul":
+        return None
+    left, right = (_polynomial(a) for a in e.args)
+    if left is None or right is None or len(left) * len(right) > LONGEST**2:
+        return None
+    for p, k in left.items():
+        for q, m in right.items():
+            key = tuple(sorted((*p, *q), key=lambda v: v.serial))
+            if len(key) > 2:
+                return None
+            found[key] = found.get(key, 0.0) + k * m
+    return found
+
+
+def slots(roots: list[Expr]) -> int:
+    """Operations of some expressions, a product in a sum counted as one with its addition."""
+    count = 0
+    seen: set[Expr] = set()
+    stack = list(roots)
+    fused: set[Expr] = set()
+    while stack:
+        e = stack.pop()
+        if e in seen or not e.args:
+            continue
+        seen.add(e)
+        if e.op == "sum":
+            products = [
+                (abs(c) != 1.0 and not a.is_const) or a.op == "mul"
+                for c, a in zip(e.coefs, e.args, strict=True)
+            ]
+            count += sum(products) + max(len(products) - sum(products), 1) - 1
+            pairs = zip(e.coefs, e.args, strict=True)
+            inside = [a for c, a in pairs if abs(c) == 1.0 and a.op == "mul"]
+            for product in inside:
+                if product not in fused:
+                    fused.add(product)
+                    stack.extend(product.args)
+            stack.extend(a for a in e.args if a not in fused)
+        else:
+            count += 1
+            stack.extend(e.args)
+    return count

@@ -1,0 +1,1 @@
+"""The mechanism in numbers at the pose of its file: assembly, redundant rows, penalties."""

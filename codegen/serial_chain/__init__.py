@@ -1,0 +1,1 @@
+"""Serial chains in generalised inertial parameters: inverse dynamics as text."""

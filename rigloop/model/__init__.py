@@ -1,0 +1,1 @@
+"""`rigloop model ...`: show, check, generate and import mechanisms."""

@@ -1,0 +1,156 @@
+"""`rigloop model ...`: look at a mechanism, check it, film it, import one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from rigloop.answer import Exit, fail, print_json, told
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    help="Look at a mechanism, check it, draw or film it, import one.",
+    epilog="Example: `rigloop model show steering_26 --output steering.svg`",
+)
+
+Target = Literal["c99", "cython", "numpy"]
+MechanismArgument = Annotated[
+    str, typer.Argument(help="Name of a mechanism that ships, or the path of its file.")
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object instead of tables.")
+]
+
+
+@app.command(epilog="Example: `rigloop model show steering_26 --output steering.svg`")
+def show(
+    mechanism: MechanismArgument,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Draw it into this file: .svg, .png or .pdf; with --run or --simulate film it: .gif or .html.",
+        ),
+    ] = None,
+    run: Annotated[
+        Path | None,
+        typer.Option(help="Folder of a recorded run or replay whose motion is to be filmed."),
+    ] = None,
+    simulate: Annotated[
+        float | None,
+        typer.Option(min=0.04, max=600, help="Seconds of free motion to be filmed."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Print coordinates, constraints, freedoms, masses and the cost of a step; draw or film it."""
+    from rigloop.model.show import show_mechanism
+
+    console = Console(stderr=json)
+    with told(json):
+        facts = show_mechanism(
+            mechanism, output=output, run=run, simulate_s=simulate, console=console, quiet=json
+        )
+    if json:
+        print_json(facts)
+
+
+@app.command(epilog="Example: `rigloop model check my_mechanism.toml`")
+def check(mechanism: MechanismArgument, json: JsonOption = False) -> None:
+    """Check a mechanism file: names, keys, units, assembly, redundancy. Compiles nothing."""
+    from codegen.description.mechanism import find, load
+    from codegen.pose.assembly import assemble
+
+    with told(json):
+        path = find(mechanism)
+        found = load(path)
+        assembled = assemble(found)  # type: ignore[arg-type]
+    redundant = [str(row) for row in assembled.redundant]
+    if json:
+        print_json(
+            {
+                "mechanism": found.name,
+                "sha256": found.sha256,
+                "dof": assembled.dof,
+                "is_singular": assembled.is_singular,
+                "redundant": redundant,
+                "mistakes": [],
+            }
+        )
+        return
+    console = Console()
+    freedoms = "1 freedom" if assembled.dof == 1 else f"{assembled.dof} freedoms"
+    console.print(
+        f"[green]good[/]  {escape(str(path))}: {freedoms}", soft_wrap=True, highlight=False
+    )
+    for row in redundant:
+        console.print(f"[yellow]•[/] {escape(row)}", soft_wrap=True, highlight=False)
+    if assembled.is_singular:
+        console.print("[yellow]•[/] the pose is singular", highlight=False)
+
+
+@app.command(epilog="Example: `rigloop model generate steering_26 --target c99 -o steering`")
+def generate(
+    mechanism: MechanismArgument,
+    target: Annotated[
+        Target,
+        typer.Option(
+            help="`c99`: standalone source, header and example for any host; `cython`: kernel.c and its"
+            " Python face; `numpy`: the same mechanism as a plain module."
+        ),
+    ] = "c99",
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder that gets the files.")
+    ] = Path("generated"),
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option", help="`key=value` of docs/options.md, such as `step_s=5e-4`; repeatable."
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Write the source of a mechanism's kernel: C99 for other hosts, Cython, or NumPy."""
+    with told(json):
+        from codegen.generate import write
+        from codegen.option_text import from_words
+
+        try:
+            written = write(mechanism, target, output, from_words(option or []))
+        except OSError as error:
+            fail([f"--output {output}: {error.strerror}"], Exit.WRONG_INPUT, json)
+    if json:
+        print_json({"files": [str(path) for path in written]})
+    else:
+        for path in written:
+            typer.echo(str(path))
+
+
+@app.command("import", epilog="Example: `rigloop model import robot.urdf -o robot.toml`")
+def import_(
+    file: Annotated[Path, typer.Argument(help="A robot: URDF, or MJCF of MuJoCo.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Mechanism file to write; the robot's name with .toml if not given.",
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option(help="Write over a file that is there.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Turn a robot file into a mechanism file; tell what was carried over and what was not."""
+    from rigloop.model.importing import import_mechanism
+
+    console = Console(stderr=json)
+    with told(json):
+        report = import_mechanism(file, output, force=force, console=console, quiet=json)
+    if json:
+        print_json(report)

@@ -1,0 +1,188 @@
+"""What there is to know of a mechanism, as plain data: for tables, and for `--json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from codegen import costs
+from codegen.description.entries import Written, entries
+from codegen.description.fields import Input
+from codegen.description.mechanism import Mechanism, load, ports
+from codegen.description.system import System
+from codegen.options import KernelOptions
+from codegen.pose.assembly import Assembled, assemble
+from codegen.presolve import presolve
+
+UNITS = {"1": ""}  # a component of a unit vector has none
+MASSES = ("mass_kg", "rotor_inertia_kg_m2", "inertia_kg_m2")
+
+
+class CoordinateFacts(msgspec.Struct, frozen=True):
+    """One dependent coordinate; `moved` is how far assembly took it from the file's value."""
+
+    name: str
+    unit: str
+    value: float
+    rate: float
+    moved: float
+    is_stepped: bool
+    """False: linear rows give it, solved when the kernel is generated."""
+
+
+class RowFacts(msgspec.Struct, frozen=True):
+    """One scalar constraint."""
+
+    element: str
+    row: str
+    coordinates: tuple[str, ...]
+    is_linear: bool
+    """Solved when the kernel is generated."""
+
+
+class MassFacts(msgspec.Struct, frozen=True):
+    """Masses and inertias of one element."""
+
+    element: str
+    mass_kg: float | None
+    inertia_kg_m2: tuple[float, ...]
+
+
+class NamedValue(msgspec.Struct, frozen=True):
+    """A parameter or an input, and its value when built."""
+
+    name: str
+    value: float
+
+
+class RedundantRow(msgspec.Struct, frozen=True):
+    """A row that follows from others."""
+
+    row: str
+    follows_from: tuple[str, ...]
+
+
+class ModelFacts(msgspec.Struct, frozen=True):
+    """All that `rigloop model show` prints."""
+
+    name: str
+    file: str
+    sha256: str
+    gravity_m_s2: tuple[float, float, float]
+    dof: int
+    """Freedoms that the guides leave."""
+    is_singular: bool
+    coordinates: tuple[CoordinateFacts, ...]
+    constraints: tuple[RowFacts, ...]
+    redundant: tuple[RedundantRow, ...]
+    masses: tuple[MassFacts, ...]
+    total_mass_kg: float
+    inputs: tuple[NamedValue, ...]
+    parameters: tuple[NamedValue, ...]
+    outputs: tuple[str, ...]
+    states: tuple[str, ...]
+    """Internal states of forces."""
+    operations: dict[str, int]
+    """Of one step of the default kernel."""
+    options: str
+
+
+def model_facts(path: Path) -> tuple[ModelFacts, Mechanism, Assembled]:
+    """Read a mechanism file and everything about it; nothing is compiled.
+
+    Raises
+    ------
+    MechanismError
+        With every mistake of the file.
+    """
+    mechanism = load(path)
+    system = mechanism.system
+    written = entries(path)
+    moved = _moved(written, system)
+    assembled = assemble(mechanism)  # type: ignore[arg-type]
+    solved = presolve(system)
+    gone, linear = set(solved.dependent), set(solved.removed)
+    coordinates = tuple(
+        CoordinateFacts(
+            c.name, UNITS.get(c.unit, c.unit), c.initial, c.initial_rate,
+            moved.get(c.name, 0.0), c.index not in gone,
+        )
+        for c in system.coordinates
+    )  # fmt: skip
+    by_var = {c.q: c.name for c in system.coordinates}
+    rows = []
+    for number, row in enumerate(system.rows):
+        element, _, words = row.label.partition(" ")
+        inside = tuple(by_var[v] for v in system.graph.variables(row.phi) if v in by_var)
+        rows.append(RowFacts(element.replace("/", "."), words, inside, number in linear))
+    options = KernelOptions()
+    masses = tuple(_masses(written, system))
+    facts = ModelFacts(
+        name=mechanism.name,
+        file=str(path),
+        sha256=mechanism.sha256,
+        gravity_m_s2=system.gravity,
+        dof=assembled.dof,
+        is_singular=assembled.is_singular,
+        coordinates=coordinates,
+        constraints=tuple(rows),
+        redundant=tuple(RedundantRow(r.row, tuple(r.others)) for r in assembled.redundant),
+        masses=masses,
+        total_mass_kg=sum(m.mass_kg or 0.0 for m in masses),
+        inputs=tuple(_inputs(mechanism)),
+        parameters=tuple(NamedValue(p.path, p.default) for p in system.parameters),
+        outputs=tuple(output.port for output in mechanism.outputs),
+        states=tuple(state.path for state in system.internals),
+        operations=costs.operations(path, options),
+        options=options.text(),
+    )
+    return facts, mechanism, assembled
+
+
+def _moved(written: list[Written], system: System) -> dict[str, float]:
+    """How far assembly took each coordinate from the file's value, above round-off."""
+    # the mechanism that `load` returns stands in the closed pose already
+    given: dict[str, float] = {}
+    for w in written:
+        entry = w.entry
+        if w.table == "point":
+            position = system.vector("position_m", entry.position_m)
+            given |= {f"{w.name}_{a}": v for a, v in zip("xyz", position, strict=True)}
+        elif w.table == "unit_vector":
+            way = system.vector("direction", entry.direction)
+            given |= {f"{w.name}_{a}": v for a, v in zip("xyz", way, strict=True)}
+        elif w.table == "angle":
+            given[w.name] = system.number("initial_rad", entry.initial_rad)
+        elif w.table == "distance":
+            given[w.name] = system.number("initial_m", entry.initial_m)
+    gaps = {c.name: c.initial - given[c.name] for c in system.coordinates if c.name in given}
+    return {name: gap for name, gap in gaps.items() if abs(gap) > 1e-12}
+
+
+def _masses(written: list[Written], system: System) -> Iterator[MassFacts]:
+    for w in written:
+        found: dict[str, tuple[float, ...]] = {}
+        for key in MASSES:
+            value = getattr(w.entry, key, None)
+            if value is None:
+                continue
+            parts = value if isinstance(value, tuple) else (value,)
+            found[key] = tuple(
+                system.number(key, p.input if isinstance(p, Input) else p) for p in parts
+            )
+        if not any(any(parts) for parts in found.values()):
+            continue
+        inertia = found.get("inertia_kg_m2") or found.get("rotor_inertia_kg_m2") or ()
+        mass = found.get("mass_kg")
+        yield MassFacts(w.title, mass[0] if mass else None, inertia if any(inertia) else ())
+
+
+def _inputs(mechanism: Mechanism) -> Iterator[NamedValue]:
+    system = mechanism.system
+    reads = ports(mechanism)[0]
+    built = [value for guide in system.guides for value in (guide.coordinate.initial, 0.0, 0.0)]
+    built += [signal.default for signal in system.signals]
+    for port, value in zip(reads, built, strict=True):
+        yield NamedValue(port, value)

@@ -1,0 +1,123 @@
+"""`rigloop model show`: the facts on the terminal, the picture or the film in a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from codegen.description.mechanism import Mechanism, MechanismError, find
+from codegen.pose.assembly import Assembled
+from rig_configs.mistakes import Mistake
+from rigloop.model.facts import ModelFacts, model_facts
+from rigloop.model.tables import print_facts
+
+PICTURES = (".svg", ".png", ".pdf")
+FILMS = (".gif", ".html")
+
+
+def show_mechanism(
+    name: str,
+    *,
+    output: Path | None,
+    run: Path | None,
+    simulate_s: float | None,
+    console: Console,
+    quiet: bool,
+) -> ModelFacts:
+    """Print what is known of a mechanism, and draw or film it into `output`.
+
+    Raises
+    ------
+    MechanismError
+        With every mistake of the file and of the options.
+    ManifestError
+        `run` is no run of this mechanism.
+    """
+    path = find(name)
+    mistakes = list(_wrong(output, run, simulate_s))
+    if mistakes:
+        raise MechanismError(mistakes)
+    with console.status("generating, to count operations"):
+        facts, mechanism, assembled = model_facts(path)
+    if not quiet:
+        print_facts(facts, console)
+    if output is not None:
+        try:
+            _draw(path, mechanism, assembled, output, run, simulate_s, console)
+        except OSError as error:
+            problem = f"cannot be written: {error.strerror}"
+            raise MechanismError(
+                [Mistake(str(output), "--output", problem, "give another")]
+            ) from None
+        console.print(f"\n[green]written[/]  {escape(str(output))}", highlight=False)
+    return facts
+
+
+def _wrong(output: Path | None, run: Path | None, simulate_s: float | None) -> Iterator[Mistake]:
+    moves = run is not None or simulate_s is not None
+    if run is not None and simulate_s is not None:
+        yield Mistake("command line", "--simulate", "stands beside --run", "give one of them")
+    if output is None:
+        if moves:
+            yield Mistake(
+                "command line", "--output", "missing", "say where the film goes: .gif, .html"
+            )
+        return
+    good = FILMS if moves else PICTURES
+    if output.suffix not in good:
+        remedy = f"end it with {', '.join(good)}"
+        if output.suffix in FILMS:
+            remedy = "a film needs --run FOLDER or --simulate SECONDS"
+        kind = "film" if moves else "picture"
+        yield Mistake(str(output), "--output", f"is no {kind} that can be written", remedy)
+    elif not output.parent.is_dir():
+        yield Mistake(
+            str(output), "--output", "its folder is not there", "make it, or give another"
+        )
+
+
+def _draw(
+    path: Path,
+    mechanism: Mechanism,
+    assembled: Assembled,
+    output: Path,
+    run: Path | None,
+    simulate_s: float | None,
+    console: Console,
+) -> None:
+    # matplotlib takes longer to import than a mechanism to read
+    from rigloop.drawing.places import sketch
+
+    made = sketch(path, mechanism)
+    if run is None and simulate_s is None:
+        from rigloop.drawing.page import save
+
+        save(made, np.asarray(assembled.q), mechanism.name, output)
+        return
+    from rigloop.drawing.film import save_film
+    from rigloop.drawing.motion import free_motion, motion_of_run
+
+    with _progress(console, "moving") as tell:
+        if run is not None:
+            motion = motion_of_run(run, mechanism, tell)
+        else:
+            assert simulate_s is not None
+            motion = free_motion(path, mechanism, simulate_s, tell)
+    for note in motion.notes:
+        console.print(f"[yellow]•[/] {escape(note)}", highlight=False)
+    with _progress(console, "filming") as tell:
+        save_film(made, motion, output, tell)
+
+
+@contextmanager
+def _progress(console: Console, words: str) -> Iterator[Callable[[int, int], None]]:
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(words, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
