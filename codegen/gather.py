@@ -140,7 +140,7 @@ class Gatherer:
             factors = []
             for factor in e.args:
                 if factor.op == "sum" and len(factor.args) == 1 and factor not in self._cells:
-                    coef, factor = coef * factor.coefs[0], factor.args[0]  # noqa: PLW2901
+                    coef, factor = coef * factor.coefs[0], factor.args[0]
                 factors.append(self._cell(factor))
             return [(coef, tuple(sorted(factors)))]  # like pairs of arrays look alike
         if e.op == "inv":

@@ -16,7 +16,7 @@ from codegen.program import Routine
 from codegen.roll import Run, length, rolled, runs
 from codegen.tabled import tabled
 
-LONG = 2000  # operands and operations in the text of a routine from which on tables replace it
+LONG = 1000  # operands and operations in the text of a routine from which on tables replace it
 SHORTER = 0.7  # what tables must leave of the text at most
 LINES = 400  # of a function, where it can be cut
 
@@ -56,9 +56,7 @@ def looped(
     found = loops(routine.assigns)
     if length(found) <= LONG:
         return straight(routine.name, routine.assigns, found)
-    made = tabled(
-        routine.name, routine.assigns, bind, known, places, is_ordered=routine.is_ordered
-    )
+    made = tabled(routine.name, routine.assigns, bind, known, places, is_ordered=routine.is_ordered)
     if made is None:
         return straight(routine.name, routine.assigns, found)
     left = loops(made.rest)
