@@ -16,7 +16,7 @@ from codegen.expressions.roll import Run, length, rolled, runs
 from codegen.expressions.tabled import tabled
 from codegen.program import Routine
 
-LONG = 2000  # operands and operations in the text of a routine from which on tables replace it
+LONG = 1000  # operands and operations in the text of a routine from which on tables replace it
 SHORTER = 0.7  # what tables must leave of the text at most
 LINES = 400  # of a function, where it can be cut
 

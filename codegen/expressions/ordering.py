@@ -8,12 +8,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from codegen.expressions.dag import Expr
-from codegen.expressions.elimination_cost import Entry, entry, work
+from codegen.expressions.elimination_cost import Entry, Work, entry, work
 
 TRIES = 60  # orders by minimum degree
 KEPT = 12  # of them, looked at closely
 MOVES = 300  # at most, of one index to another place
 PATIENCE = 100  # moves without a gain
+BUDGET = 500_000  # operations of the orders that are looked at in one place: about a second
 
 
 def order_pattern(
@@ -49,12 +50,16 @@ def order_pattern(
         for attempt in range(TRIES)
     ]
     tried.sort(key=lambda pair: pair[0])
-    price, order = min((work(entries, o, ()).price, o) for _, o in tried[:KEPT])
+    best = work(entries, tried[0][1], ())
+    looks = _looks(best)
+    price, order = best.price, tried[0][1]
+    for _, other in tried[1 : min(KEPT, looks)]:
+        price, order = min((price, order), (work(entries, other, ()).price, other))
     free = n - len(last)
     if free < 2:
         return order
     vain = 0
-    for _ in range(MOVES):
+    for _ in range(min(MOVES, looks)):
         moved = _moved(order, free, choice)
         if moved == order:
             continue
@@ -65,6 +70,11 @@ def order_pattern(
         if vain > PATIENCE:
             break
     return order
+
+
+def _looks(one: Work) -> int:
+    """How many orders like this one can be looked at closely."""
+    return BUDGET // (one.factor_slots + one.solve_slots + 1)
 
 
 def _moved(order: Sequence[int], free: int, choice: random.Random) -> list[int]:
@@ -195,8 +205,10 @@ def quick_columns(matrix: Mapping[tuple[int, int], Entry], order: Sequence[int])
     costs a multiplication.
     """
     quick = set(order)
-    price = work(matrix, order, quick).price
-    for k in order:
+    all_quick = work(matrix, order, quick)
+    price = all_quick.price
+    # a column that is not looked at stays quick
+    for k in order[: _looks(all_quick)]:
         now = work(matrix, order, quick - {k}).price
         if now <= price:
             price = now

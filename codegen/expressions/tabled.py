@@ -25,7 +25,8 @@ from dataclasses import dataclass, field
 
 from codegen.expressions.dag import Expr
 from codegen.expressions.emit import LATENCY, Assign, Cost, Flow
-from codegen.expressions.gather import PART, Cell, Gather, Gatherer, Term, by_level
+from codegen.expressions.gather import PART, Gather, Gatherer, Term, by_level
+from codegen.expressions.index_tables import begins, columns, static_table
 
 GROUPS = 24  # loops up to which they stand one after the other
 MANY = 4  # terms of a sum, in the mean, from which on it is added in several parts
@@ -101,7 +102,7 @@ def _stages(name: str, groups: list[list[Gather]], made: Tabled) -> None:
         sizes = [0] * stages
         for stage, group in mine:
             sizes[stage] = len(group)
-        begin = _begins(f"STAGE_{name}_{number}", sizes, "stage", made)
+        begin = begins(f"STAGE_{name}_{number}", sizes, "stage", made.tables)
         members = [gather for _, group in mine for gather in group]
         made.lines += [
             f"    for (int k = {begin[0]}; k < {begin[1]}; k++) {{",
@@ -151,7 +152,7 @@ def _body(name: str, gathers: list[Gather], made: Tabled) -> list[str]:
             continue
         if number == 0:
             lines.append("double sum = 0.0;")
-        begin, end = _begins(f"FROM_{of}", [len(row) for row in rows], "k", made)
+        begin, end = begins(f"FROM_{of}", [len(row) for row in rows], "k", made.tables)
         if sum(map(len, rows)) >= MANY * len(rows):
             lines += _interleaved(begin, end, sign, text)
             continue
@@ -162,7 +163,8 @@ def _body(name: str, gathers: list[Gather], made: Tabled) -> list[str]:
     if not order:
         lines.append("double sum = 0.0;")
     target = _element(
-        gathers[0].target[0], *_columns(f"TO_{name}", [[g.target] for g in gathers], "k", made)
+        gathers[0].target[0],
+        *columns(f"TO_{name}", [[g.target] for g in gathers], "k", made.tables),
     )
     lines.append(f"{target} = {'1.0 / sum' if gathers[0].is_inverse else 'sum'};")
     return [f"    {line}" for line in lines]
@@ -205,80 +207,16 @@ def _product(name: str, kind: Kind, terms: list[Term], counter: str, made: Table
         if len(set(values)) == 1:
             factors.append(repr(values[0]) if values[0] > 0.0 else f"({values[0]!r})")
         else:
-            made.tables.append(_table("double", f"C_{name}", [repr(v) for v in values]))
+            made.tables.append(static_table("double", f"C_{name}", [repr(v) for v in values]))
             factors.append(f"C_{name}[{counter}]")
     if arrays:
-        indices = _columns(f"AT_{name}", [list(cells) for _, cells in terms], counter, made)
+        indices = columns(f"AT_{name}", [list(cells) for _, cells in terms], counter, made.tables)
         factors += [_element(a, i) for a, i in zip(arrays, indices, strict=True)]
     return " * ".join(factors)
 
 
 def _element(array: str, index: str) -> str:
     return f"{array}[{index}]"
-
-
-def _columns(name: str, rows: list[list[Cell]], counter: str, made: Tabled) -> list[str]:
-    """Index of each cell of a row, as text over the row's number; a table where they grow unevenly."""
-    columns = [[row[n][1] for row in rows] for n in range(len(rows[0]))]
-    even = [_even(column, counter) for column in columns]
-    uneven = [column for column, text in zip(columns, even, strict=True) if text is None]
-    if uneven:
-        kind = _integer(max(max(column) for column in uneven))
-        if len(uneven) == 1:
-            made.tables.append(_table(kind, name, [str(i) for i in uneven[0]]))
-        else:
-            pairs = ["{" + ", ".join(map(str, row)) + "}" for row in zip(*uneven, strict=True)]
-            made.tables.append(_table(kind, name, pairs, width=len(uneven)))
-    texts, number = [], 0
-    for text in even:
-        if text is not None:
-            texts.append(text)
-            continue
-        texts.append(f"{name}[{counter}]" + (f"[{number}]" if len(uneven) > 1 else ""))
-        number += 1
-    return texts
-
-
-def _even(column: list[int], counter: str) -> str | None:
-    """The column as `a + b * counter`, if it is that."""
-    stride = column[1] - column[0] if len(column) > 1 else 0
-    if any(value != column[0] + stride * k for k, value in enumerate(column)):
-        return None
-    if stride == 0:
-        return str(column[0])
-    times = counter if abs(stride) == 1 else f"{abs(stride)} * {counter}"
-    if column[0] == 0 and stride > 0:
-        return times
-    return f"{column[0]} {'+' if stride > 0 else '-'} {times}"
-
-
-def _begins(name: str, sizes: list[int], counter: str, made: Tabled) -> tuple[str, str]:
-    """Where a piece of a list begins and ends, pieces having these sizes."""
-    if len(set(sizes)) == 1:
-        size = sizes[0]
-        factor = "" if size == 1 else f"{size} * "
-        return f"{factor}{counter}", f"{factor}({counter} + 1)"
-    begins = [0, *itertools.accumulate(sizes)]
-    made.tables.append(_table(_integer(begins[-1]), name, [str(i) for i in begins]))
-    return f"{name}[{counter}]", f"{name}[{counter} + 1]"
-
-
-def _integer(largest: int) -> str:
-    # half the memory that the cycle has to pull in
-    return "unsigned short" if largest < 1 << 16 else "int"
-
-
-def _table(kind: str, name: str, texts: list[str], width: int = 0) -> str:
-    lines, line = [], "   "
-    for text in texts:
-        if len(line) + len(text) > 100 and line.strip():
-            lines.append(line)
-            line = "   "
-        line += f" {text},"
-    lines.append(line)
-    body = "\n".join(lines)
-    shape = f"[{len(texts)}]" + (f"[{width}]" if width else "")
-    return f"static const {kind} {name}{shape} = {{\n{body}\n}};"
 
 
 def _cost(gathers: list[Gather]) -> Cost:

@@ -57,20 +57,24 @@ def multipliers(
         }
         spread = presolved.spread(qdd)
         rest = [graph.zero] * len(full.coordinates)
-        terms = {i: [(1.0, full.force.get(i, graph.zero))] for i in presolved.dependent}
+        coupled: dict[int, list[tuple[int, Expr]]] = {i: [] for i in presolved.dependent}
         for (a, b), e in full.mass.items():
-            if a in terms:
-                terms[a].append((-1.0, e * spread[b]))
-            if b in terms and a != b:
-                terms[b].append((-1.0, e * spread[a]))
+            for i, other in {(a, b), (b, a)}:
+                if i in coupled:
+                    coupled[i].append((other, e))
         index = {full.coordinates[i].q: i for i in presolved.dependent}
+        rows: dict[int, list[int]] = {i: [] for i in presolved.dependent}
         for r in presolved.kept:
-            phi = full.rows[r].phi
-            for var in graph.variables(phi):
+            for var in graph.variables(full.rows[r].phi):
                 if var in index:
-                    terms[index[var]].append((-1.0, graph.diff(phi, var) * found[r]))
-        for i, parts in terms.items():
-            rest[i] = graph.substitute(graph.total(parts), moves)
+                    rows[index[var]].append(r)
+        for i in presolved.dependent:
+            terms = [(1.0, full.force.get(i, graph.zero))]
+            terms += [(-1.0, e * spread[other]) for other, e in coupled[i]]
+            for r in rows[i]:
+                slope = graph.diff(full.rows[r].phi, full.coordinates[i].q)
+                terms.append((-1.0, slope * found[r]))
+            rest[i] = graph.substitute(graph.total(terms), moves)
         for r, e in zip(presolved.removed, presolved.recovered(rest), strict=True):
             found[r] = e
     return [found[r] for r in range(len(full.rows))]

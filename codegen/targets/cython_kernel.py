@@ -28,7 +28,7 @@ def texts(program: Program) -> dict[str, str]:
         "internal_0": literal([p.default for p in system.internals]),
         "q_0": literal([c.initial for c in full.coordinates]),
         "qd_0": literal([c.initial_rate for c in full.coordinates]),
-        "model_info": literal(info),
+        "model_info": _parsed(literal(info)) if program.is_large else literal(info),
     }
     kernel.fill["mark"] = hashlib.sha256(literal(info).encode()).hexdigest()[:15]
     kernel.fill["face"] = kernel.filled(FACES[program.options.wrapper])
@@ -39,3 +39,11 @@ def texts(program: Program) -> dict[str, str]:
     face = kernel.filled("face.pyx.in", source_sha256="")
     digest = hashlib.sha256("".join([*files.values(), face]).encode()).hexdigest()
     return files | {"face.pyx": kernel.filled("face.pyx.in", source_sha256=digest)}
+
+
+def _parsed(text: str) -> str:
+    """A literal that Python reads when the module is loaded: compilers take seconds for thousands of
+    names, one object each.
+    """
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'__import__("ast").literal_eval("""{escaped}""")'

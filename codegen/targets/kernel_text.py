@@ -18,6 +18,13 @@ HERE = Path(__file__).parent
 # of each continuation part when assembling: 5 degrees, 20 mm
 STRIDE = {"rad": 0.0873, "m": 0.02}
 NEVER_SMALL = 1e30
+# pieces of a long routine: compilers take more than proportionally longer for long functions
+APART = """\
+#ifdef __GNUC__
+#define APART __attribute__((noinline))
+#else
+#define APART
+#endif"""
 PUBLIC = ("prepare", "evaluate", "factorise", "solve", "unfold")
 SIGNATURES = {
     "hold": "Work *restrict w, State *restrict s, State *restrict after",
@@ -97,11 +104,13 @@ class KernelText:
             for number, lines in enumerate(parts, 1):
                 name = f"{routine.name}_{number}"
                 note = f"part {number} of {routine.name}"
-                head = f"static __attribute__((noinline)) void {name}({signature})"
+                head = f"static APART void {name}({signature})"
                 texts.append(self._function(head, unused, note, lines))
                 passed = re.findall(r"(\w+)(?:, |$)", signature)
                 calls.append(f"{name}({', '.join(passed)});")
             parts = [calls]
+            if APART not in self._tables:
+                self._tables.insert(0, APART)
         head = f"{'' if is_public else 'static '}void {routine.name}({signature})"
         texts.append(self._function(head, unused, title, parts[0]))
         return "\n\n".join(texts)

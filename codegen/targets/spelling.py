@@ -11,7 +11,7 @@ CALL = re.compile(r"\b(fabs|sqrt|exp|tanh)\(")
 def spelled(text: str, precision: str) -> str:
     """Code over `double` and compiler builtins as C99 over `real`."""
     text = text.replace("__builtin_", "")
-    text = re.sub(r"\bdouble (?=\w)", "real ", text)
+    text = re.sub(r"\bdouble (?=[\w*])", "real ", text)
     if precision == "float64":
         return text
     lines = []

@@ -4,6 +4,7 @@ short.
 
 import random
 import re
+import subprocess
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from codegen.description.builder import MechanismBuilder
 from codegen.expressions.dag import Graph, evaluate
 from codegen.expressions.emit import Assign
 from codegen.expressions.gather import Gatherer, by_level
-from codegen.generate import generate, program
+from codegen.generate import generate, program, write
 from codegen.options import KernelOptions
 from codegen.targets.cython_kernel import texts
 
@@ -105,8 +106,11 @@ def all_in_tables(monkeypatch):
     return begin
 
 
-@pytest.mark.parametrize("made", [net(3, 2), tree(4)], ids=lambda made: made.name)
-@pytest.mark.parametrize("formulation", ["ali3p", "index1"])
+@pytest.mark.parametrize(
+    ("made", "formulation"),
+    [(net(3, 2), "ali3p"), (tree(3), "index1")],
+    ids=["net", "tree"],
+)
 def test_tables_step_as_straight_text_does(tmp_path, all_in_tables, made, formulation):
     path = made.save(tmp_path)
     options = {"formulation": formulation}
@@ -160,8 +164,8 @@ def test_text_of_an_irregular_mechanism_is_bounded(tmp_path, small, large):
         sizes.append(functions(files["kernel.c"]))
     for found in sizes:
         assert max(found.values()) < 900
-        assert found["factorise"] < 80
-        assert found["solve"] < 80
+        assert found["factorise"] < 200
+        assert found["solve"] < 200
     # twice the mechanism, and what is straight text until it is long
     assert sum(sizes[1].values()) < 1.4 * sum(sizes[0].values()) + 600
 
@@ -223,3 +227,14 @@ def test_functions_and_choices_are_left_to_straight_text():
     found = Gatherer(assigns, {x: "x[0]"}, {}, {})
     assert found.rest == assigns[:1]
     assert [gather.target for gather in found.made] == [("y", 1)]
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_strict_compilers_take_a_large_mechanism(tmp_path, precision):
+    made = tree(10)
+    options = KernelOptions(precision=precision)
+    write(made.save(tmp_path), "c99", tmp_path, options)
+    strict = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O0"]
+    command = ["gcc", *strict, "-c", f"{made.name}.c", "-o", "out.o"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
