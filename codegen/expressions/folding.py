@@ -22,6 +22,8 @@ def folded(graph: Graph, e: Expr, factor: float, *, with_gradient: bool) -> Expr
     """`factor * e` in the cheapest of the forms that this module knows; with its gradient, when
     that will be wanted too.
     """
+    if factor == 0.0:
+        return graph.zero
     made = Folding(graph).walk(e, factor)
     found = _polynomial(e)
     if found is None or len(found) > LONGEST or all(len(set(key)) < 2 for key in found):
@@ -148,15 +150,16 @@ def _terms(e: Expr) -> list[tuple[float, Expr]]:
 
 def _inverse_pair(slope: float) -> tuple[float, float]:
     """The slope, or a neighbour within some last bits, and the number whose product with twice it
-    rounds to one: no factor is left in the gradient.
+    rounds to one: no factor is left in the gradient. Where there is none, a factor of almost one is.
     """
+    tried = slope
     for _ in range(8):
-        near = 0.5 / slope
+        near = 0.5 / tried
         for share in (near, math.nextafter(near, math.inf), math.nextafter(near, -math.inf)):
-            if share * (2.0 * slope) == 1.0:
-                return slope, share
-        slope = math.nextafter(slope, 0.0)
-    raise AssertionError(slope)
+            if share * (2.0 * tried) == 1.0:
+                return tried, share
+        tried = math.nextafter(tried, 0.0)
+    return slope, 0.5 / slope
 
 
 Monomial = tuple["Expr", ...]
