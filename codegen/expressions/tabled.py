@@ -69,7 +69,7 @@ def tabled(
     if is_staged:
         gathers = found.made
         groups = _groups(gathers)
-    made = Tabled(cost=_cost(gathers), flow=_flow(gathers), rest=found.rest)
+    made = Tabled(flow=_flow(gathers), rest=found.rest)
     ready: dict[str, float] = {}
     made.flow.advance(ready, {})
     made.cost.path = max(ready.values())
@@ -140,6 +140,8 @@ def _body(name: str, gathers: list[Gather], made: Tabled) -> list[str]:
     lines: list[str] = []
     for number, kind in enumerate(order):
         rows = kinds[kind]
+        is_first = number == 0 and kind in single
+        _count(made.cost, kind, sum(map(len, rows)), is_first=is_first)
         of = f"{name}_{number}"
         counter = "k" if kind in single else "t"
         text = _product(of, kind, [term for row in rows for term in row], counter, made)
@@ -155,6 +157,7 @@ def _body(name: str, gathers: list[Gather], made: Tabled) -> list[str]:
         begin, end = begins(f"FROM_{of}", [len(row) for row in rows], "k", made.tables)
         if sum(map(len, rows)) >= MANY * len(rows):
             lines += _interleaved(begin, end, sign, text)
+            made.cost.add += (AT_ONCE - 1) * len(rows)
             continue
         lines += [
             f"for (int t = {begin}; t < {end}; t++)",
@@ -162,6 +165,7 @@ def _body(name: str, gathers: list[Gather], made: Tabled) -> list[str]:
         ]
     if not order:
         lines.append("double sum = 0.0;")
+    made.cost.div += gathers[0].is_inverse * len(gathers)
     target = _element(
         gathers[0].target[0],
         *columns(f"TO_{name}", [[g.target] for g in gathers], "k", made.tables),
@@ -219,19 +223,17 @@ def _element(array: str, index: str) -> str:
     return f"{array}[{index}]"
 
 
-def _cost(gathers: list[Gather]) -> Cost:
-    """Operations as the loops carry them out."""
-    cost = Cost()
-    for gather in gathers:
-        for number, (coef, cells) in enumerate(gather.terms):
-            factors = len(cells) + (abs(coef) != 1.0 or not cells)
-            cost.mul += max(factors - 2, 0)
-            if factors > 1:
-                cost.fma += 1
-            elif number:
-                cost.add += 1
-        cost.div += gather.is_inverse
-    return cost
+def _count(cost: Cost, kind: Kind, times: int, *, is_first: bool) -> None:
+    """Add what `times` terms of a kind take; the first one of a sum is not added to anything."""
+    arrays, sign = kind
+    products = max(len(arrays) + (sign == "c") - 1, 0)
+    if is_first:
+        cost.mul += times * products
+    elif products:
+        cost.mul += times * (products - 1)
+        cost.fma += times
+    else:
+        cost.add += times
 
 
 def _flow(gathers: list[Gather]) -> Flow:
