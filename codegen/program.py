@@ -70,7 +70,7 @@ class Program:
         How a target in C calls the routines: `advance`, one step, and `begin`, accelerations and
         multipliers of a start.
     is_large : bool
-        Whether long routines become loops, see `codegen.loops`.
+        Whether long routines become loops, see `codegen.expressions.loops`.
     state : dict of str to (size, meaning)
         Arrays of the state beyond q, qd, qdd, lam and the internal states of forces.
     twin, twin_fill : tuple of str, dict of str to str

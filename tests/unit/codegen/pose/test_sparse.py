@@ -32,8 +32,8 @@ def test_solution_and_diagonal_of_the_inverse():
 @pytest.fixture
 def all_sparse(monkeypatch):
     """Every mechanism counts as large."""
-    for module in ("sparse", "penalty", "pose", "redundancy"):
-        monkeypatch.setattr(f"codegen.{module}.LARGE", 1)
+    for module in ("sparse", "penalty", "built", "redundancy"):
+        monkeypatch.setattr(f"codegen.pose.{module}.LARGE", 1)
 
 
 @pytest.mark.parametrize("name", ["steering_26", "steering_rack", "double_four_bar"])
