@@ -11,7 +11,7 @@ path times a dependent one. `tail` is p99.9 over p50 of single steps, under FIFO
 lets us.
 
 Peers that are not installed are skipped with a line that says how to install them:
-pip install "rigloop[bench]" brings MuJoCo.
+pip install "rigloop[bench]" brings MuJoCo, Exudyn and Pinocchio.
 
 Real time: no; a benchmark. Needs gcc (g++ for Eigen).
 """

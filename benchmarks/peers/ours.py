@@ -161,10 +161,10 @@ Data *make(const void *built)
 
 
 def chain(n: int, timer: ctypes.CDLL, folder: Path) -> Row:
-    """N four-bar through all its flat positions; rho 1 keeps the energy."""
+    """N four-bar through all its flat positions; the trapezoidal rule keeps the energy."""
     path = folder / f"n_four_bar_{n}.toml"
     path.write_text(n_four_bar(n))
-    stepper = Stepper(path, KernelOptions(rho_inf=1.0), timer)
+    stepper = Stepper(path, KernelOptions(integrator="trapezoidal"), timer)
 
     def error() -> float:
         kept = stepper.steps(np.zeros((10000, 1)), [], keep=True)[1]
