@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields
+from types import NoneType
 from typing import Literal, get_args, get_type_hints
 
 Formulation = Literal["ali3p", "index1", "penalty", "hamiltonian", "independent"]
@@ -143,11 +144,18 @@ class KernelOptions:
         return wrong
 
     def _out_of_range(self) -> list[str]:
-        wrong = []
-        for name in (
+        positive = (
             "step_s", "kappa", "alpha", "tolerance", "residual_limit", "xi", "omega_rad_s",
             "newmark_beta",
-        ):  # fmt: skip
+        )  # fmt: skip
+        wrong = [
+            f"{name} = {value!r}: must be a number"
+            for name in (*positive, "rho_inf", "newmark_gamma", "iterations", "substeps")
+            if not isinstance(value := getattr(self, name), (int, float, NoneType))
+        ]
+        if wrong:
+            return wrong
+        for name in positive:
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value > 0.0):
                 wrong.append(f"{name} = {value}: must be above zero")

@@ -30,7 +30,7 @@ def twin(tmp_path):
 
     def made(imported, step_s):
         path = imported.builder.save(tmp_path)
-        options = KernelOptions(step_s=step_s, rho_inf="trapezoidal")
+        options = KernelOptions(step_s=step_s, integrator="trapezoidal")
         source = tmp_path / "reference.py"
         source.write_text(numpy_module.text(program(path, options)))
         return load_reference(source)
