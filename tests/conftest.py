@@ -6,6 +6,8 @@ import pytest
 
 # processes that tests start import what is installed, not the checkout that pytest runs in
 os.environ["PYTHONSAFEPATH"] = "1"
+# small matrices: threads of the linear algebra library would only fight for the cores
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_addoption(parser):
