@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from codegen.description.mechanism import load
 from rigloop.cli import app
 
-ROBOTS = Path(__file__).parents[2] / "data" / "robots"
+ROBOTS = Path(__file__).parents[3] / "data" / "robots"
 COMMANDS = ("show", "check", "import")
 
 
