@@ -4,6 +4,8 @@ import os
 
 import pytest
 
+from rig_configs.load import find_rig
+
 # processes that tests start import what is installed, not the checkout that pytest runs in
 os.environ["PYTHONSAFEPATH"] = "1"
 # small matrices: threads of the linear algebra library would only fight for the cores
@@ -18,3 +20,19 @@ def pytest_addoption(parser):
 def update_golden(request):
     """Whether goldens are to be rewritten instead of compared."""
     return request.config.getoption("--update-golden")
+
+
+@pytest.fixture
+def bad_rig(tmp_path):
+    """Write the steering rig with wrong lines in it."""
+
+    def write(changes):
+        text = find_rig("steering_wheel").read_text()
+        for old, new in changes.items():
+            assert old in text
+            text = text.replace(old, new, 1)
+        path = tmp_path / "bad.toml"
+        path.write_text(text)
+        return path
+
+    return write

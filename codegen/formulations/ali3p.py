@@ -7,6 +7,7 @@ In the scaled quantities of `equations`:
                 weighted_k)/(1-df) at the predictor, and hist += inertia x after each correction
     tangent     T = inertia + g/(b h) C' + K' + phi_q'^T phi_q',
                 inertia = (1-dm)/((1-df) b h^2) mass'
+    multipliers lam' += phi' + phi_q' x, after each correction x
     projection  T_p = (1-dm)/s mass' + phi_q'^T phi_q' ("A"), or T ("B")
     F1          T_p d = -(1-dm)/s (mass' qdd* + weighted),
                 lam_F1' = lam' + s/(1-dm) phi_ddot'(qdd + d),    weighted = phi_q'^T lam' - force'
@@ -31,7 +32,6 @@ from codegen.formulations import ali3p_order
 from codegen.formulations.equations import Equations, equations
 from codegen.formulations.factor import Factored, factored
 from codegen.formulations.forces import force_tangent
-from codegen.formulations.precomputed import parameter_only
 from codegen.formulations.singular import pivot_limits
 from codegen.formulations.unfold import row_multipliers, unfold_routine
 from codegen.options import KernelOptions
@@ -140,14 +140,8 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         Routine("react", "multipliers of the rows that outputs show", _react(eq, x, share), True),
         unfold_routine(eq),
     ]
-    # what depends on parameters alone is computed when they change, not in the step
-    derived = parameter_only(routines, constant)
-    routines[0].assigns += [
-        Assign(f"w->derived[{n}]", e, "shared by the routines below") for n, e in enumerate(derived)
-    ]
-    eq.known |= {e: f"w->derived[{n}]" for n, e in enumerate(derived)}
+    eq.store_derived(routines)
     eq.arrays |= {
-        "derived": len(derived),
         "mass_hist": len(eq.mass),
         "inertia": len(eq.mass),
         "weight_newton": len(weight_keys),

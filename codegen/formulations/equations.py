@@ -16,7 +16,7 @@ from codegen.expressions.dag import Expr, Graph
 from codegen.expressions.elimination import Entries
 from codegen.expressions.emit import Assign
 from codegen.formulations.forces import hold
-from codegen.formulations.precomputed import trigonometric
+from codegen.formulations.precomputed import parameter_only, trigonometric
 from codegen.options import KernelOptions
 from codegen.pose.penalty import penalties
 from codegen.presolve import Presolved, presolve
@@ -152,6 +152,16 @@ class Equations:
             assigns.append(Assign(f"w->phi[{r}]", value, f"row {r}: {labels[r]}"))
             assigns += by_row[r]
         return Routine("evaluate", "phi and phi_q at q", assigns)
+
+    def store_derived(self, routines: list[Routine]) -> None:
+        """What depends on parameters alone is computed when they change, in the first routine
+        (`prepare`), and not in the step.
+        """
+        derived = parameter_only(routines, {p.var for p in self.system.parameters})
+        for number, e in enumerate(derived):
+            self.known[e] = f"w->derived[{number}]"
+            routines[0].assigns.append(Assign(self.known[e], e, "shared by the routines below"))
+        self.arrays["derived"] = len(derived)
 
     def force_assigns(self) -> list[Assign]:
         return [

@@ -24,7 +24,6 @@ from codegen.formulations.acceleration import (
 )
 from codegen.formulations.equations import Equations, equations
 from codegen.formulations.factor import Factored, factored
-from codegen.formulations.precomputed import parameter_only
 from codegen.formulations.unfold import row_multipliers, unfold_routine
 from codegen.options import KernelOptions
 from codegen.program import Program, Routine, Sweep
@@ -128,12 +127,8 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
         ),
         unfold_routine(eq),
     ]
-    derived = parameter_only(routines, {p.var for p in eq.system.parameters})
-    weight += [
-        Assign(f"w->derived[{n}]", e, "shared by the routines below") for n, e in enumerate(derived)
-    ]
-    eq.known |= {e: f"w->derived[{n}]" for n, e in enumerate(derived)}
-    eq.arrays |= {"derived": len(derived), "weight_project": len(on.factor.weight_keys)}
+    eq.store_derived(routines)
+    eq.arrays["weight_project"] = len(on.factor.weight_keys)
     integrator = (INTEGRATORS / f"{options.integrator}.h.in").read_text()
     sizes = {"q": len(eq.q), "phi": len(eq.phi)}
     for part in ("from", "sum", "slope"):

@@ -7,27 +7,11 @@ import sys
 
 import pytest
 
-from rig_configs.load import find_rig
-
 MANY_MISTAKES = {
     "period_us = 1000": "period_us = 1100",
     "limit_nm = 12.0": 'limit_nm = "twelve"\nlimitt_nm = 3',
     'heartbeat = "supervisor/heartbeat"': 'heartbeat = "supervisor/hartbeat"\nheart = "x/y"',
 }
-
-
-@pytest.fixture
-def bad_rig(tmp_path):
-    def write(changes):
-        text = find_rig("steering_wheel").read_text()
-        for old, new in changes.items():
-            assert old in text
-            text = text.replace(old, new, 1)
-        path = tmp_path / "bad.toml"
-        path.write_text(text)
-        return path
-
-    return write
 
 
 @pytest.mark.parametrize("command", ["run", "check", "replay"])

@@ -398,7 +398,7 @@ QD_0 = [0.0,
  0.0,
  0.0]
 
-SOURCE_SHA256 = "b23f339db1fdcf8ddf615855dca83b13e417e7e4c11094aa4c5c2437ff0f9fd1"
+SOURCE_SHA256 = "fe07dc8e19846e4355787b37c9d83738fee563b5fcf93539cfc1efecd44fb705"
 MODEL_INFO = {'name': 'steering_26',
  'mechanism_sha256': '7562f0e6ef92a00b17ded879c58fd2a7f3728ffd8c159c33bb11a3b9a76b6ce9',
  'generator': '1',

@@ -1812,7 +1812,7 @@ static int advance(Work *w, State *s0, State *s)
         s->qdd[i] = s0->qdd[i];
     }
     // bounded newton; after a correction the multipliers take what the linear step makes of phi: the
-    // square of a large step, times the penalty, would throw the next one off. The last step is small
+    // square of a large step, times the penalty, would throw them off
     for (int iteration = 0; iteration < ITERATIONS; iteration++) {
         evaluate(w, s);
         forces(w, s);

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from rig_configs.load import find_rig
 from rigloop.cli import app
 
 COMMANDS = ("run", "replay", "check")
@@ -22,22 +21,6 @@ def rigloop(monkeypatch):
         return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
     return call
-
-
-@pytest.fixture
-def bad_rig(tmp_path):
-    """Write the steering rig with wrong lines in it."""
-
-    def write(changes):
-        text = find_rig("steering_wheel").read_text()
-        for old, new in changes.items():
-            assert old in text
-            text = text.replace(old, new, 1)
-        path = tmp_path / "bad.toml"
-        path.write_text(text)
-        return path
-
-    return write
 
 
 @pytest.mark.parametrize(
