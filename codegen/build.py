@@ -31,6 +31,8 @@ from codegen.options import KernelOptions
 MODULE = "rigloop_kernel"
 FLAGS = (
     "-std=gnu11", "-O3", "-fno-math-errno", "-ffp-contract=fast", "-fPIC", "-fvisibility=hidden", "-w",
+    # a vector of values that were just stored one by one waits until they have left the store buffer
+    "-fno-tree-slp-vectorize",
 )  # fmt: skip
 FACE_FLAGS = ("-O1",)  # Python's side, nothing of it runs in the cycle
 # what x86-64-v3 asks for, as /proc/cpuinfo spells it

@@ -157,7 +157,7 @@ class Emitter:
     """Turns one routine's assignments into lines.
 
     `bind` gives the text of each variable; `known` the text of expressions that another routine has
-    stored.
+    stored; `ready` the cycle at which a place has its value, where that is not the start.
     """
 
     syntax: Syntax
@@ -166,6 +166,7 @@ class Emitter:
     lines: list[str] = field(default_factory=list)
     cost: Cost = field(default_factory=Cost)
     flow: Flow = field(default_factory=Flow)
+    ready: dict[str, float] = field(default_factory=dict)
 
     def run(self, assigns: Iterable[Assign]) -> tuple[list[str], Cost]:
         assigns = list(assigns)
@@ -182,6 +183,7 @@ class Emitter:
             value = self._root(assign.expr)
             self.cost.path = max(self.cost.path, value.ready)
             self.flow.results[assign.target] = value.flow
+            self.ready[assign.target.split()[-1]] = value.ready
             self.lines.append(f"{assign.target} = {_bare(value.text)}{self.syntax.end}")
         return self.lines, self.cost
 
@@ -275,7 +277,7 @@ class Emitter:
             name = self._fresh(_identifier(e.name))
             self._let(name, text)
             text = name
-        self._done[e] = Value(text, 0.0, flow)
+        self._done[e] = Value(text, self.ready.get(self.bind[e], 0.0), flow)
         return self._done[e]
 
     def _sincos(self, e: Expr) -> Value:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from codegen.expressions.dag import Expr
 from codegen.expressions.emit import Assign, C, Cost, Emitter, Flow
-from codegen.expressions.roll import Run, length, rolled, runs
+from codegen.expressions.loop_text import rolled
+from codegen.expressions.roll import Run, length, runs
 from codegen.expressions.tabled import tabled
 from codegen.program import Routine
 

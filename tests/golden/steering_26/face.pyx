@@ -5,6 +5,8 @@
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_WRITABLE, PyBUF_C_CONTIGUOUS, PyBuffer_Release, PyObject_GetBuffer
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t
+from libc.stdlib cimport free
+from libc.string cimport memset
 
 # block contract: the same lines as rt_core/block.pxd, so that a kernel compiles without that package
 ctypedef int (*step_fn)(void *self, int64_t t_ns) noexcept nogil
@@ -110,6 +112,10 @@ def sine_cosine(double x):
     return s, c
 
 
+cdef extern from "<stdlib.h>":
+    void *aligned_alloc(size_t alignment, size_t size)
+
+
 cdef class Kernel:
     """The mechanism as a block, and by hand from Python.
 
@@ -121,11 +127,21 @@ cdef class Kernel:
         Port to signal path, for ports that are not called as their signal.
     """
 
-    cdef Data data
+    cdef Data *data
     cdef BlockView view
     cdef readonly str name
     cdef readonly dict reads, writes
     cdef bint is_bound
+
+    def __cinit__(self):
+        # on its own cache lines: inside this object a vector of the state would lie across two of them
+        self.data = <Data *>aligned_alloc(64, (sizeof(Data) + 63) // 64 * 64)
+        if self.data is NULL:
+            raise MemoryError
+        memset(self.data, 0, sizeof(Data))
+
+    def __dealloc__(self):
+        free(self.data)
 
     def __init__(self, name="steering_26", reads=None, writes=None):
         self.name = name
@@ -157,7 +173,7 @@ cdef class Kernel:
             raise RuntimeError(f"{self.name}: bind first")
         self.view.abi = 1
         self.view.step = block_step
-        self.view.self = <void *>&self.data
+        self.view.self = <void *>self.data
         return PyCapsule_New(<void *>&self.view, b"rigloop.block", NULL)
 
     def request_reset(self):
@@ -173,19 +189,19 @@ cdef class Kernel:
         choose(self.data.build.q, Q_0 if q is None else q, "q")
         choose(self.data.build.qd, QD_0 if qd is None else qd, "qd")
         self.data.is_started = 0
-        return take(&self.data)
+        return take(self.data)
 
     def step(self, *guide):
         """One step to guide position, rate, acceleration (per guide). Returns the status; 0 is good."""
         fill(self.data.work.guide, 3 * N_GUIDES, guide, "guide position, rate, acceleration")
-        return take(&self.data)
+        return take(self.data)
 
     def run(self, guide, outputs, count):
         """`count` steps: guide (count, 3 * n_guides) float64 in, outputs (count, n_outputs) float64 filled.
 
         Stops at the first bad status and returns the number of good steps.
         """
-        return run_on(&self.data, guide, outputs, count)
+        return run_on(self.data, guide, outputs, count)
 
     cdef Work *_unfolded(self):
         unfold(&self.data.work, &self.data.states[self.data.now])
@@ -398,7 +414,7 @@ QD_0 = [0.0,
  0.0,
  0.0]
 
-SOURCE_SHA256 = "fe07dc8e19846e4355787b37c9d83738fee563b5fcf93539cfc1efecd44fb705"
+SOURCE_SHA256 = "4d4918d108e44ee2e70ec5a93ba95e98d878bd38b29d52ecd7b49174c2c2b685"
 MODEL_INFO = {'name': 'steering_26',
  'mechanism_sha256': '7562f0e6ef92a00b17ded879c58fd2a7f3728ffd8c159c33bb11a3b9a76b6ce9',
  'generator': '1',
