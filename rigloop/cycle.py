@@ -59,7 +59,7 @@ def main(arguments: list[str]) -> int:
     folder = Path(text)
     _log_to(folder / "cycle.log")
     commission = order.read_order(folder)
-    report = order.Report()
+    report = order.Report(pid=os.getpid())
     try:
         loaded = read_checked(folder / "rig.toml")
         backend = commission.bus or bus_of(loaded.rig)[1].backend

@@ -39,6 +39,7 @@ class Order(msgspec.Struct, forbid_unknown_fields=True):
 class Report(msgspec.Struct, forbid_unknown_fields=True):
     """What the cycle process says of itself when it has ended, or could not start."""
 
+    pid: int = 0
     error: str | None = None
     kernels: dict[str, str] = {}  # block → kernel hash
     rights: list[dict[str, Any]] = []

@@ -122,9 +122,13 @@ def watch(
                 recorder = onlookers.enter_context(
                     onlooker("io_bridge.recorder", *run, str(folder))
                 )
+                report = order.read_report(folder)
                 processes = {
-                    "supervisor": os.getpid(), "cycle": cycle.pid, "recorder": recorder.pid
-                }  # fmt: skip
+                    "supervisor": os.getpid(),
+                    # on veth the child is only what holds its namespace
+                    "cycle": cycle.pid if report is None else report.pid,
+                    "recorder": recorder.pid,
+                }
                 if telemetry is not None:
                     processes["telemetry"] = onlookers.enter_context(
                         onlooker("io_bridge.telemetry", *run, telemetry)

@@ -151,8 +151,8 @@ def _began(number: int, injection: Injection, seen: Evidence, lim: Limits) -> in
     task = task_of(injection, lim)
     record = seen.fast if task == lim.fast else seen.slow
     if acts.act == Act.HANG:
-        # the cycle that hangs is never published: it is the one after the last, if that is what the watchdog saw
-        if WATCHDOG not in seen.report.stall or f"task {task} " not in seen.report.stall:
+        # the cycle that hangs is never published: it is the one after the last, if its thread did not end
+        if not seen.report.hung:
             return None
         if task == lim.fast:
             return len(t_ns)
@@ -281,9 +281,9 @@ def _goes_on(
     if not len(running) or running[-1] < min(AFTER_CYCLES, stated.detect + AFTER_CYCLES):
         why.append("the guard did not run on")
     if isinstance(acts, InCycle) and stated.reaction == Reaction.HOLD:
-        held = np.count_nonzero(state[began:] == State.HOLD)
-        if held > lim.guard.sensor_hold_cycles + acts.cycles:
-            why.append(f"held for {held} cycles")
+        after = np.flatnonzero(state[what.found or began :] != State.HOLD)
+        if not len(after) or after[0] > lim.guard.sensor_hold_cycles + acts.cycles:
+            why.append("held for longer than the guard allows")
     if np.any(np.diff(cycle) != 1):
         why.append("the record has gaps")
 
