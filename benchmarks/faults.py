@@ -8,7 +8,8 @@ the bound; and what was left behind. A row that was not as stated is printed wit
 Interrupted, it prints what it has.
 
 Real time: needs FIFO priorities and a core for each task. A host that takes the machine away for longer than the
-rig's limits makes a repeat fail that is not the rig's fault; such repeats are not dropped.
+rig's limits ends a run before its fault began: such a fault is tried again, and counted as spoilt. Once a fault has
+begun nothing is dropped, whatever the host did.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from rigloop.manifest import Injected
 from rigloop.wiring import load
 from rt_core.host import steal_ticks
 
+TRIES = 4
 ON_VETH = "steering_wheel_veth"
 
 
@@ -48,6 +50,7 @@ class Row:
     worst_to_zero: int | None = None
     to_zero_bound: int | None = None
     left: int = 0
+    spoilt: int = 0  # ended before the fault began; tried again
     why: dict[str, int] = field(default_factory=dict)
 
     def add(self, injected: Injected, left: int) -> None:
@@ -76,8 +79,8 @@ class Row:
 
 def show(rows: dict[str, Row], seconds: float, steal: int) -> None:
     """Print the table."""
-    head = ("fault", "stated", "repeats", "found", "reaction", "in time", "to find", "bound", "to zero", "bound", "left")
-    line = "{:18} {:7} {:>7} {:>7} {:>8} {:>8} {:>8} {:>6} {:>8} {:>6} {:>5}"
+    head = ("fault", "stated", "repeats", "found", "reaction", "in time", "to find", "bound", "to zero", "bound", "left", "spoilt")
+    line = "{:18} {:7} {:>7} {:>7} {:>8} {:>8} {:>8} {:>6} {:>8} {:>6} {:>5} {:>7}"
     print(line.format(*head))
     for row in rows.values():
         zero = "-" if row.worst_to_zero is None else str(row.worst_to_zero)
@@ -85,7 +88,7 @@ def show(rows: dict[str, Row], seconds: float, steal: int) -> None:
         print(
             line.format(
                 row.name, row.stated, row.repeats, row.found, row.met, row.in_time, row.worst_to_find,
-                row.to_find_bound, zero, bound, row.left,
+                row.to_find_bound, zero, bound, row.left, row.spoilt,
             )
         )  # fmt: skip
     bad = {row.name: row.why for row in rows.values() if row.good < row.repeats}
@@ -119,11 +122,15 @@ def main() -> int:
         runs = options.runs or Path(scratch)
         try:
             for repeat in range(options.repeats):
-                todo = trials(names)
-                random.shuffle(todo)
-                for trial in todo:
-                    tried = attempt(rigs[trial.bus], trial, runs)
-                    take(tried, rows, repeat)
+                left = names
+                for _ in range(TRIES):
+                    todo = trials(left)
+                    random.shuffle(todo)
+                    left = [
+                        name
+                        for trial in todo
+                        for name in take(attempt(rigs[trial.bus], trial, runs), rows, repeat)
+                    ]
                 if options.json:
                     options.json.write_text(json.dumps([asdict(row) for row in rows.values()], indent=1))
         except KeyboardInterrupt:
@@ -132,15 +139,22 @@ def main() -> int:
     return int(any(row.good < row.repeats for row in rows.values()))
 
 
-def take(tried: Tried, rows: dict[str, Row], repeat: int) -> None:
-    """Count a trial; keep the folder of one that was not as stated."""
+def take(tried: Tried, rows: dict[str, Row], repeat: int) -> list[str]:
+    """Count a trial; keep the folder of one that was not as stated. Return the faults that did not begin."""
+    again = []
     for injected in tried.faults:
-        rows[injected.asked.partition("@")[0]].add(injected, len(tried.left))
+        name = injected.asked.partition("@")[0]
+        if not injected.good and not injected.tried:
+            rows[name].spoilt += 1
+            again.append(name)
+            continue
+        rows[name].add(injected, len(tried.left))
         if not injected.good or tried.left:
             words = "; ".join([*injected.why, *(f"left: {line[:120]}" for line in tried.left)])
             print(f"repeat {repeat}: {injected.asked}: {words} ({tried.folder})", file=sys.stderr, flush=True)
     if all(injected.good for injected in tried.faults) and not tried.left:
         sweep(tried.folder)
+    return again
 
 
 if __name__ == "__main__":

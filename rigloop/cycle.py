@@ -34,6 +34,7 @@ from rt_core.table import SignalTable
 
 OP_TIMEOUT_S = 10.0
 NAP_S = 0.02
+MAIN_PRIORITY = 1  # of the thread that waits for signals, below every task and above what else the machine does
 RUN_TIME_S = 2.0  # of a FIFO thread without a sleep, beyond what the watchdog allows
 PR_SET_PDEATHSIG = 1
 
@@ -150,6 +151,8 @@ def _loop(
         report.first_cycle_ns = loop.start_ns
         # now, for those who want to know it of a process that was killed
         order.write(folder, "cycle.json", report)
+        if fifo:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(MAIN_PRIORITY))
         try:
             was_running = False
             while not loop.wait(NAP_S):
@@ -168,6 +171,8 @@ def _loop(
                 loop.stop()
             except TimeoutError:
                 report.hung = True
+            if fifo:
+                os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
             report.at_rest = loop.at_rest
             if loop.stall is not None:
                 report.stopped_by = "watchdog"

@@ -90,6 +90,9 @@ class Replay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Samples that a newer one in the same tick replaced."""
 
 
+ENDED_BEFORE = "the guard had tripped before it"
+
+
 class Injected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One fault on purpose, and what became of it.
 
@@ -113,6 +116,11 @@ class Injected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     good: bool
     why: tuple[str, ...] = ()
     """What is not as stated."""
+
+    @property
+    def tried(self) -> bool:
+        """Whether the fault began in a run that nothing else had ended."""
+        return self.began is not None and not any(w.startswith(ENDED_BEFORE) for w in self.why)
 
     def line(self) -> str:
         """Return it as one sentence."""

@@ -128,7 +128,8 @@ cdef int step_injection(void *self, int64_t t_ns) noexcept nogil:
     acts = (
         x.armed and t_ns - x.armed_ns >= x.at_ns and (x.cycles == 0 or x.n < x.cycles)
     )
-    if x.act == ORDER:
+    # what another fault has ordered stays
+    if x.act == ORDER and x.acting[0] != 0:
         x.order[0] = 0
     x.acting[0] = 0
     if not acts:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from rigloop.inject.faults import STOP, WATCHDOG, InCycle, Reaction, ToProcess
 from rigloop.inject.limits import Limits
 from rigloop.inject.place import block_name, task_of
 from rigloop.inject.request import Injection
-from rigloop.manifest import Injected
+from rigloop.manifest import ENDED_BEFORE, Injected
 from rt_core.inject import Act
 from rt_core.plan import loop_signal
 from rt_core.safety import State, Trip
@@ -88,18 +88,24 @@ def judge(
 ) -> list[Injected]:
     """Return what became of each fault of a run."""
     evidence = gather(folder, lim, final)
-    return [_judge(i, injection, evidence, lim) for i, injection in enumerate(injections)]
+    began = [_began(i, injection, evidence, lim) for i, injection in enumerate(injections)]
+    return [_judge(i, began, injection, evidence, lim) for i, injection in enumerate(injections)]
 
 
-def _judge(number: int, injection: Injection, seen: Evidence, lim: Limits) -> Injected:
+def _judge(
+    number: int, begins: Sequence[int | None], injection: Injection, seen: Evidence, lim: Limits
+) -> Injected:
     stated = injection.stated(lim)
     cycle = seen.fast[loop_signal(lim.fast, "cycle")]
-    began = _began(number, injection, seen, lim)
+    began = begins[number]
     why: list[str] = []
     what = Seen()
     if began is None:
         why.append("it did not begin before the run ended")
     else:
+        # what comes after the next fault is that one's
+        until = min((b for b in begins if b is not None and b > began), default=None)
+        seen = replace(seen, fast=seen.fast[:until])
         what = _seen(began, stated.found_by, seen, lim)
         if stated.reaction == Reaction.DRIVE:
             _by_drive(began, what, number, seen, lim, why)
@@ -239,7 +245,7 @@ def _compare(
     if not np.any(np.abs(torque[max(0, began - n_before) : began]) > PUSHES_NM):
         why.append("there was no torque before it")
     if began > 0 and trip[began - 1]:
-        why.append(f"the guard had tripped before it: {Trip(int(trip[began - 1])).name}")
+        why.append(f"{ENDED_BEFORE}: {Trip(int(trip[began - 1])).name}")
     if not np.all(np.isfinite(torque)) or np.any(np.abs(torque) > lim.guard.limit_nm):
         why.append("a torque beyond the limit left the guard")
     slope = lim.guard.rate_nm_s * lim.period_s * (1 + 1e-9)
