@@ -25,6 +25,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from rigloop.inject.faults import FAULTS
+from rigloop.inject.limits import limits_of
 from rigloop.inject.trials import Tried, attempt, ends_at_zero, sweep, trials, warm_up
 from rigloop.manifest import Injected
 from rigloop.wiring import load
@@ -116,6 +117,7 @@ def main() -> int:
     rigs = {None: load(options.rig), "veth": load(ON_VETH)}
     for loaded in rigs.values():
         warm_up(loaded)
+    limits = limits_of(rigs[None].rig)
     rows = {name: Row(name) for name in names}
     begin, steal = time.monotonic(), steal_ticks() or 0
     with tempfile.TemporaryDirectory(prefix="faults-") as scratch:
@@ -124,7 +126,7 @@ def main() -> int:
             for repeat in range(options.repeats):
                 left = names
                 for _ in range(TRIES):
-                    todo = trials(left)
+                    todo = trials(left, limits)
                     random.shuffle(todo)
                     left = [
                         name

@@ -33,4 +33,7 @@ def faults(
     elif markdown:
         typer.echo(as_markdown(limits))
     else:
-        Console().print(table(limits))
+        console = Console()
+        console.print(table(limits), highlight=False)
+        period = limits.fast_task.period_us
+        console.print(f"{rig}: bounds in cycles of {period} µs, from the fault on", highlight=False)

@@ -140,8 +140,7 @@ def _bus_bad(lim: Limits, value: float) -> Stated:
 def _many_overruns(lim: Limits, value: float) -> Stated:
     if lim.slow_task.overrun != "safe":
         return Stated(Reaction.COUNT, (loop_signal(lim.slow, "overruns_own"),), lim.slow_cycles(3), None)
-    # each is two points; it takes two periods, and shows in the cycle after it
-    detect = lim.slow_cycles(2 * (math.ceil(lim.slow_task.overrun_limit / 2) + 1))
+    detect = lim.slow_cycles(lim.slow_task.overrun_window)
     return Stated(Reaction.RAMP, ("REQUEST_FAULT",), detect, detect + lim.ramp)
 
 
@@ -192,7 +191,7 @@ ROWS = (
           "the next cycle of that task", _count(lambda lim: loop_signal(lim.slow, "overruns_own"),
           lambda lim: lim.slow_cycles(3)), _slow_us(1.5)),
     Fault("overruns-model", "each step of the model's task takes longer than its period",
-          InCycle("work", Act.BURN, cycles=0, scale=US), "overrun_limit / 2 overruns of own making", _many_overruns,
+          InCycle("work", Act.BURN, cycles=0, scale=US), "overrun_window periods", _many_overruns,
           _slow_us(1.5)),
     Fault("overruns", "each cycle of the guard's task takes longer than its period",
           InCycle("estimate", Act.BURN, cycles=0, scale=US), "bucket_limit / 2 overruns",

@@ -46,14 +46,15 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def table(lim: Limits) -> Table:
-    """Return the table for a terminal."""
-    shown = Table(
-        title=f"{lim.rig.title}: cycles of {lim.fast_task.period_us} µs", title_justify="left"
-    )
-    for head in HEAD:
-        shown.add_column(head, overflow="fold", no_wrap=head == "fault")
+    """Return the table for a terminal: what it does and what is stated, without the words on why."""
+    shown = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for head in ("fault", "what it does", "reaction"):
+        shown.add_column(head, no_wrap=head == "fault")
+    for head in ("to find", "to zero"):
+        shown.add_column(head, justify="right", no_wrap=True)
     for row in rows(lim):
-        shown.add_row(*_cells(row))
+        name, does, _, reaction, _, _, to_find, to_zero = _cells(row)
+        shown.add_row(name, does, reaction, to_find, to_zero)
     return shown
 
 

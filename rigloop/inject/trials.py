@@ -25,9 +25,9 @@ from rich.console import Console
 from rig_configs.load import LoadedRig
 from rigloop import children, order
 from rigloop.compose import bus_of
-from rigloop.inject.faults import FAULTS, Reaction
+from rigloop.inject.faults import FAULTS, Fault, InCycle, Reaction
 from rigloop.inject.judge import judge
-from rigloop.inject.limits import limits_of
+from rigloop.inject.limits import Limits, limits_of
 from rigloop.inject.request import parse
 from rigloop.kernels import build_kernels
 from rigloop.manifest import Injected
@@ -37,7 +37,7 @@ from rigloop.supervise import watch
 AT_S = 0.25  # the torque is there: the ramp-in of the rig is over
 APART_S = 0.12
 GONE_S = 15.0
-ENDPOINT = "tcp://127.0.0.1:29872"
+FIRST_PORT = 20_000
 
 
 class Forked:
@@ -122,14 +122,9 @@ class Tried:
     folder: Path
 
 
-def trials(names: Sequence[str]) -> list[Trial]:
+def trials(names: Sequence[str], lim: Limits) -> list[Trial]:
     """Return the runs that try these faults: those that end a run alone, the others side by side."""
-    together = [
-        n for n in names
-        if FAULTS[n].needs in ("", "simulated") and FAULTS[n].where != "recorder process" and _harmless(n)
-    ]  # fmt: skip
-    last = [n for n in together if n in ("request-huge", "sensor-jump")]
-    together = [n for n in together if n not in last] + last
+    together = sorted((n for n in names if _goes_on(FAULTS[n], lim)), key=_lasts)
     beside = [n for n in names if FAULTS[n].needs == "telemetry"]
     found = []
     if together:
@@ -137,7 +132,7 @@ def trials(names: Sequence[str]) -> list[Trial]:
         found.append(Trial(asked, AT_S + APART_S * (len(together) + 1)))
     if beside:
         asked = tuple(f"{n}@{AT_S + 0.3 * i:.2f}" for i, n in enumerate(beside))
-        found.append(Trial(asked, AT_S + 0.3 * (len(beside) + 1), telemetry=ENDPOINT))
+        found.append(Trial(asked, AT_S + 0.3 * (len(beside) + 1), telemetry=_endpoint()))
     alone = [n for n in names if n not in together and n not in beside]
     for name in alone:
         seconds = 0.9 if FAULTS[name].where == "recorder process" else 5.0
@@ -148,19 +143,29 @@ def trials(names: Sequence[str]) -> list[Trial]:
     return found
 
 
-def _harmless(name: str) -> bool:
-    return name in (
-        "overrun", "late-wake", "stolen", "sensor-nan-blip", "sensor-jump", "wkc-low-blip", "frame-lost",
-        "request-nan-blip", "request-huge",
-    )  # fmt: skip
+def _goes_on(fault: Fault, lim: Limits) -> bool:
+    """Whether a rig goes on after a fault from inside of the cycle."""
+    value = fault.argument.default(lim) if fault.argument else 0.0
+    reaction = fault.states(lim, value).reaction
+    return isinstance(fault.acts, InCycle) and reaction in (Reaction.COUNT, Reaction.HOLD)
+
+
+def _lasts(name: str) -> bool:
+    acts = FAULTS[name].acts
+    return isinstance(acts, InCycle) and acts.cycles == 0
+
+
+def _endpoint() -> str:
+    return f"tcp://127.0.0.1:{FIRST_PORT + os.getpid() % 10_000}"
 
 
 def warm_up(loaded: LoadedRig) -> None:
     """Import and build what every trial needs."""
     build_kernels(loaded)
-    for module in ("rigloop.cycle", "io_bridge.recorder", "io_bridge.telemetry"):
+    for module in (
+        "rigloop.cycle", "rigloop.inject.place", "io_bridge.recorder", "io_bridge.telemetry"
+    ):  # fmt: skip
         importlib.import_module(module)
-    importlib.import_module("rigloop.inject.place")
 
 
 def attempt(loaded: LoadedRig, trial: Trial, runs: Path) -> Tried:
