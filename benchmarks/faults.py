@@ -1,4 +1,4 @@
-"""Every fault that can be injected, again and again: found, met as the rig states, at zero torque in time, nothing left?
+"""Every fault that can be injected, again and again: found, met as stated, at zero torque in time, nothing left?
 
     python benchmarks/faults.py [--repeats 50] [--rig fault_bench] [--only sensor-nan,link-down] [--json FILE]
 
@@ -80,7 +80,20 @@ class Row:
 
 def show(rows: dict[str, Row], seconds: float, steal: int) -> None:
     """Print the table."""
-    head = ("fault", "stated", "repeats", "found", "reaction", "in time", "to find", "bound", "to zero", "bound", "left", "spoilt")
+    head = (
+        "fault",
+        "stated",
+        "repeats",
+        "found",
+        "reaction",
+        "in time",
+        "to find",
+        "bound",
+        "to zero",
+        "bound",
+        "left",
+        "spoilt",
+    )
     line = "{:18} {:7} {:>7} {:>7} {:>8} {:>8} {:>8} {:>6} {:>8} {:>6} {:>5} {:>7}"
     print(line.format(*head))
     for row in rows.values():
@@ -98,17 +111,22 @@ def show(rows: dict[str, Row], seconds: float, steal: int) -> None:
             print(f"{name}: {n} × {words}")
     n = sum(row.repeats for row in rows.values())
     good = sum(row.good for row in rows.values())
-    print(f"{good} of {n} as stated, {len(rows)} rows, {seconds:.0f} s, {steal} ticks stolen, load {os.getloadavg()[0]:.1f}")
+    machine = f"{steal} ticks stolen, load {os.getloadavg()[0]:.1f}"
+    print(f"{good} of {n} as stated, {len(rows)} rows, {seconds:.0f} s, {machine}")
 
 
 def main() -> int:
     """Run the benchmark; 0 when every repeat of every row was as stated."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
     parser.add_argument("--repeats", type=int, default=50)
     parser.add_argument("--rig", default="fault_bench")
     parser.add_argument("--only", help="names, with commas between them")
     parser.add_argument("--json", type=Path, help="file for the rows")
-    parser.add_argument("--runs", type=Path, help="folder for the runs; those as stated are taken away")
+    parser.add_argument(
+        "--runs", type=Path, help="folder for the runs; those as stated are taken away"
+    )
     options = parser.parse_args()
     names = options.only.split(",") if options.only else list(FAULTS)
     unknown = sorted(set(names) - set(FAULTS))
@@ -134,7 +152,9 @@ def main() -> int:
                         for name in take(attempt(rigs[trial.bus], trial, runs), rows, repeat)
                     ]
                 if options.json:
-                    options.json.write_text(json.dumps([asdict(row) for row in rows.values()], indent=1))
+                    options.json.write_text(
+                        json.dumps([asdict(row) for row in rows.values()], indent=1)
+                    )
         except KeyboardInterrupt:
             print("interrupted", file=sys.stderr)
         show(rows, time.monotonic() - begin, (steal_ticks() or 0) - steal)
@@ -153,7 +173,11 @@ def take(tried: Tried, rows: dict[str, Row], repeat: int) -> list[str]:
         rows[name].add(injected, len(tried.left))
         if not injected.good or tried.left:
             words = "; ".join([*injected.why, *(f"left: {line[:120]}" for line in tried.left)])
-            print(f"repeat {repeat}: {injected.asked}: {words} ({tried.folder})", file=sys.stderr, flush=True)
+            print(
+                f"repeat {repeat}: {injected.asked}: {words} ({tried.folder})",
+                file=sys.stderr,
+                flush=True,
+            )
     if all(injected.good for injected in tried.faults) and not tried.left:
         sweep(tried.folder)
     return again

@@ -131,7 +131,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     frames = 0
     try:
         while not stopping and os.getppid() == parent:
-            frames += serve(segment, wire, start_ns, LOOK_UP_S if witness is None else LOOK_CLOSELY_S)
+            frames += serve(
+                segment, wire, start_ns, LOOK_UP_S if witness is None else LOOK_CLOSELY_S
+            )
             if witness is not None:
                 witness.look()
         # a real drive does not die with its master: it goes on until its watchdog has taken the torque

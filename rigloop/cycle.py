@@ -34,7 +34,9 @@ from rt_core.table import SignalTable
 
 OP_TIMEOUT_S = 10.0
 NAP_S = 0.02
-MAIN_PRIORITY = 1  # of the thread that waits for signals, below every task and above what else the machine does
+MAIN_PRIORITY = (
+    1  # of the thread that waits for signals, below every task and above what else the machine does
+)
 RUN_TIME_S = 2.0  # of a FIFO thread without a sleep, beyond what the watchdog allows
 PR_SET_PDEATHSIG = 1
 

@@ -126,8 +126,8 @@ class Injected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return it as one sentence."""
         if self.good and self.to_zero_bound is not None:
             return (
-                f"{self.asked}: {self.reaction}, found by {self.found_by} after {self.to_find} cycles, zero torque after "
-                f"{self.to_zero} of at most {self.to_zero_bound}"
+                f"{self.asked}: {self.reaction}, found by {self.found_by} after {self.to_find} cycles, zero "
+                f"torque after {self.to_zero} of at most {self.to_zero_bound}"
             )
         if self.good:
             by = f", by {self.found_by} after {self.to_find} cycles" if self.found_by else ""

@@ -50,7 +50,9 @@ class Report(msgspec.Struct, forbid_unknown_fields=True):
     stopped_by: str = ""
     hung: bool = False  # a task's thread did not end
     stall: str = ""  # what the watchdog said; empty: nothing stood still
-    stalled_ns: int = 0  # from the deadline of the cycle that stood still to the watchdog's safe outputs
+    stalled_ns: int = (
+        0  # from the deadline of the cycle that stood still to the watchdog's safe outputs
+    )
     drives_nm: dict[str, float] = {}  # what the emulated drives of this process were told last
     spins: dict[
         str, dict[str, Any]

@@ -14,8 +14,8 @@ class Outcome(msgspec.Struct, frozen=True):
     """Verdict of a run, with the figures that it was judged by.
 
     `figures` are rows of label, value with its unit, and remark; `notes` are sentences: what the log had, or
-    which rights are missing and how to get them. `banner` is the line of a degraded run. `injections` says what became of the
-    faults on purpose.
+    which rights are missing and how to get them. `banner` is the line of a degraded run. `injections`
+    says what became of the faults on purpose.
     """
 
     good: bool
@@ -37,7 +37,9 @@ class Outcome(msgspec.Struct, frozen=True):
         console.print(table)
         for injected in self.injections:
             colour = "green" if injected.good else "red"
-            console.print(f"[{colour}]•[/] {escape(injected.line())}", highlight=False, soft_wrap=True)
+            console.print(
+                f"[{colour}]•[/] {escape(injected.line())}", highlight=False, soft_wrap=True
+            )
         for note in self.notes:
             console.print(f"[yellow]•[/] {escape(note)}", highlight=False, soft_wrap=True)
         if self.banner:

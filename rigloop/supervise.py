@@ -9,7 +9,7 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING
@@ -37,7 +37,6 @@ from rt_core.safety import State
 from rt_core.table import SignalTable
 
 if TYPE_CHECKING:
-    from rigloop.inject.outside import Tell
     from rigloop.inject.request import Injection
 
 HEARTBEAT_S = 0.02
@@ -72,7 +71,11 @@ def run_live(
     if telemetry is not None:
         _check_telemetry(telemetry)
     backend = bus or bus_of(loaded.rig)[1].backend
-    injections = _injections(loaded, inject, backend, telemetry is not None, seconds)
+    injections: Sequence[Injection] = ()
+    if inject:
+        from rigloop.inject.request import parse
+
+        injections = parse(inject, loaded.rig, backend, telemetry is not None, seconds)
     if mode is Mode.STRICT:
         from rigloop.doctor import demands_of, examine
 
@@ -133,36 +136,26 @@ def watch(
                     processes["telemetry"] = onlookers.enter_context(
                         onlooker("io_bridge.telemetry", *run, telemetry)
                     ).pid
-                tell = onlookers.enter_context(_agent(folder, injections))
+                tell = None
+                if injections:
+                    from rigloop.inject.outside import agent
+
+                    tell = onlookers.enter_context(agent(folder, injections))
                 seen = _supervise(
-                    shared, loaded, cycle, folder, checks, seconds, console, lambda: tell(processes)
+                    shared,
+                    loaded,
+                    cycle,
+                    folder,
+                    checks,
+                    seconds,
+                    console,
+                    tell and partial(tell, processes),
                 )
                 code = _end(cycle)
                 _end(recorder)
             return Ended(seen, read_final(shared, loaded), code)
         finally:
             Path(table).unlink(missing_ok=True)
-
-
-def _injections(
-    loaded: LoadedRig, inject: Sequence[str], backend: str, telemetry: bool, seconds: float | None
-) -> Sequence[Injection]:
-    if not inject:
-        return ()
-    from rigloop.inject.limits import limits_of
-    from rigloop.inject.request import parse
-
-    return parse(
-        inject, limits_of(loaded.rig), backend=backend, telemetry=telemetry, seconds=seconds
-    )
-
-
-def _agent(folder: Path, injections: Sequence[Injection]) -> AbstractContextManager[Tell]:
-    if not injections:
-        return contextlib.nullcontext(lambda processes: None)
-    from rigloop.inject.outside import agent
-
-    return agent(folder, injections)
 
 
 def _check_telemetry(endpoint: str) -> None:
@@ -226,7 +219,7 @@ def _supervise(
     checks: list[Check],
     seconds: float | None,
     console: Console,
-    at_arming: Callable[[], None],
+    at_arming: Callable[[], None] | None,
 ) -> Supervision:
     """Enable, arm once the guard is ready, watch until the end, and ask for the ramp-out."""
     seen = Supervision(process_began_ns=_process_began_ns())
@@ -271,7 +264,7 @@ def _supervise(
                     "supervisor/degraded": float(n_red),
                 }
             )
-            if armed_at == now:
+            if armed_at == now and at_arming is not None:
                 at_arming()
             if stop:
                 break

@@ -14,7 +14,8 @@ RIG = "fault_bench"
 
 def faults(
     rig: Annotated[
-        str, typer.Argument(help="State the bounds of this rig, in cycles of the task with its guard.")
+        str,
+        typer.Argument(help="State the bounds of this rig, in cycles of the task with its guard."),
     ] = RIG,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the tables of docs/faults.md.")

@@ -1,12 +1,11 @@
 """What a run's own evidence says about each fault: when it began, what found it, when the torque was zero; as stated?
 
-It reads what the run left (records, `cycle.json`, `recorder.json`, `injected.json`, `drive.json`), so that it can be asked again
-by anyone, and also after the supervisor was killed.
+It reads what the run left (records, `cycle.json`, `recorder.json`, `injected.json`, `drive.json`), so that it can be
+asked again by anyone, and also after the supervisor was killed.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,37 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from io_bridge.record import open_record
-from rigloop import order
 from rigloop.compose import guard_of, paths
-from rigloop.inject.agent import FILL_DISK, LOG
-from rigloop.inject.faults import STOP, WATCHDOG, InCycle, Reaction, ToProcess
+from rigloop.inject.agent import FILL_DISK
+from rigloop.inject.evidence import Evidence, began_in, gather
+from rigloop.inject.kinds import STOP, WATCHDOG, InCycle, Reaction, ToProcess
 from rigloop.inject.limits import Limits
-from rigloop.inject.place import block_name, task_of
 from rigloop.inject.request import Injection
 from rigloop.manifest import ENDED_BEFORE, Injected
-from rt_core.inject import Act
 from rt_core.plan import loop_signal
 from rt_core.safety import State, Trip
 
 PUSHES_NM = 0.02  # less torque than this before a fault, and its way to zero would show nothing
 BEFORE_S = 0.1
 AFTER_CYCLES = 50  # that a run must go on for after a fault that only counts
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What a run left."""
-
-    fast: np.ndarray
-    slow: np.ndarray
-    report: order.Report
-    recorder: dict[str, Any]
-    injected_ns: dict[int, int]
-    """Number of the injection → CLOCK_MONOTONIC."""
-    drives: dict[str, Any]
-    final: Mapping[str, float] | None
-    """Newest value of every signal, where the supervisor lived to read it."""
 
 
 @dataclass
@@ -57,38 +38,12 @@ class Seen:
     zero: int | None = None
 
 
-def gather(folder: Path, lim: Limits, final: Mapping[str, float] | None) -> Evidence:
-    """Read what a run left."""
-    injected = {}
-    log = folder / LOG
-    if log.exists():
-        for line in log.read_text().splitlines():
-            act = json.loads(line)
-            injected[act["number"]] = act["at_ns"]
-    return Evidence(
-        open_record(folder / f"{lim.fast}.npy"),
-        open_record(folder / f"{lim.slow}.npy"),
-        order.read_report(folder) or order.Report(error="no report"),
-        _json(folder / "recorder.json"),
-        injected,
-        _json(folder / "drive.json"),
-        final,
-    )
-
-
-def _json(path: Path) -> dict[str, Any]:
-    try:
-        return json.loads(path.read_text())
-    except (OSError, ValueError):
-        return {}
-
-
 def judge(
     folder: Path, injections: Sequence[Injection], lim: Limits, final: Mapping[str, float] | None
 ) -> list[Injected]:
     """Return what became of each fault of a run."""
     evidence = gather(folder, lim, final)
-    began = [_began(i, injection, evidence, lim) for i, injection in enumerate(injections)]
+    began = [began_in(i, injection, evidence, lim) for i, injection in enumerate(injections)]
     return [_judge(i, began, injection, evidence, lim) for i, injection in enumerate(injections)]
 
 
@@ -143,31 +98,6 @@ def _judge(
         not why,
         tuple(why),
     )
-
-
-def _began(number: int, injection: Injection, seen: Evidence, lim: Limits) -> int | None:
-    """Return the row of the guard's task in which a fault began; one behind the last if that never came."""
-    acts, t_ns = injection.fault.acts, seen.fast["t_ns"]
-    if isinstance(acts, ToProcess):
-        at_ns = seen.injected_ns.get(number)
-        start_ns = seen.report.first_cycle_ns
-        if at_ns is None or not start_ns:
-            return None
-        return int(np.searchsorted(t_ns, at_ns - start_ns))
-    task = task_of(injection, lim)
-    record = seen.fast if task == lim.fast else seen.slow
-    if acts.act == Act.HANG:
-        # the cycle that hangs is never published: it is the one after the last, if its thread did not end
-        if not seen.report.hung:
-            return None
-        if task == lim.fast:
-            return len(t_ns)
-        began_ns = int(record["t_ns"][-1]) + lim.slow_task.period_us * 1000
-        return int(np.searchsorted(t_ns, began_ns))
-    rows = np.flatnonzero(record[f"{block_name(number)}/cycle"])
-    if not len(rows):
-        return None
-    return int(np.searchsorted(t_ns, record["t_ns"][rows[0]]))
 
 
 def _seen(began: int, wanted: Sequence[str], seen: Evidence, lim: Limits) -> Seen:
@@ -256,7 +186,9 @@ def _compare(
         why.append(f"{what.reaction.value}, stated {stated.reaction.value}")
     if stated.reaction in (Reaction.RAMP, Reaction.SAFE):
         if what.found_by not in stated.found_by:
-            why.append(f"found by {what.found_by or 'nothing'}, stated {' or '.join(stated.found_by)}")
+            why.append(
+                f"found by {what.found_by or 'nothing'}, stated {' or '.join(stated.found_by)}"
+            )
         if not seen.report.at_rest:
             why.append("the cycle process did not see the output at rest")
     elif stated.reaction in (Reaction.COUNT, Reaction.HOLD):

@@ -6,10 +6,20 @@ from typing import Any
 
 from rich.table import Table
 
-from rigloop.inject.faults import NOT_INJECTABLE, ROWS, Fault
+from rigloop.inject.faults import NOT_INJECTABLE, ROWS
+from rigloop.inject.kinds import Fault
 from rigloop.inject.limits import Limits
 
-HEAD = ("fault", "what it does", "where", "reaction", "found by", "bound", "cycles to find", "to zero")
+HEAD = (
+    "fault",
+    "what it does",
+    "where",
+    "reaction",
+    "found by",
+    "bound",
+    "cycles to find",
+    "to zero",
+)
 
 
 def rows(lim: Limits) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rigloop.children import ended
-from rigloop.inject.faults import ToProcess
+from rigloop.inject.kinds import ToProcess
 from rigloop.inject.request import Injection
 
 Tell = Callable[[Mapping[str, int]], None]

@@ -9,7 +9,7 @@ from io_bridge.bus import Bus
 from io_bridge.simulated_bus import SimulatedBus
 from rig_configs.schema import MechanismBlock, Rig
 from rigloop.compose import bus_of, guard_of
-from rigloop.inject.faults import InCycle
+from rigloop.inject.kinds import InCycle
 from rigloop.inject.limits import Limits, limits_of, sensor_cells
 from rigloop.inject.request import Injection, again
 from rigloop.order import SUPERVISOR_SIGNALS
@@ -43,7 +43,9 @@ def placed(plan: Plan, bus: Bus, injections: Sequence[Injection], lim: Limits) -
     """Return a plan with the blocks of faults in its tasks."""
     tasks = {task.name: task for task in plan.tasks}
     made = {
-        block_name(number): _block(block_name(number), injection, tasks[task_of(injection, lim)], bus, lim)
+        block_name(number): _block(
+            block_name(number), injection, tasks[task_of(injection, lim)], bus, lim
+        )
         for number, injection in enumerate(injections)
         if isinstance(injection.fault.acts, InCycle)
     }

@@ -8,8 +8,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from rig_configs.mistakes import ConfigError, Mistake, near
-from rigloop.inject.faults import FAULTS, Fault, InCycle, Stated
-from rigloop.inject.limits import Limits, sensor_cells
+from rig_configs.schema import Rig
+from rigloop.inject.faults import FAULTS
+from rigloop.inject.kinds import Fault, InCycle, Stated
+from rigloop.inject.limits import Limits, limits_of, sensor_cells
 
 MOST = 16
 _WORDS = re.compile(r"(?P<name>[^:@]*)(:(?P<value>[^@]*))?@(?P<at>.*)")
@@ -30,7 +32,7 @@ class Injection:
 
 
 def parse(
-    asked: Sequence[str], lim: Limits, *, backend: str, telemetry: bool, seconds: float | None = None
+    asked: Sequence[str], rig: Rig, backend: str, telemetry: bool, seconds: float | None
 ) -> list[Injection]:
     """Return what is to be injected into a rig.
 
@@ -40,6 +42,7 @@ def parse(
         With every wrong name, value, time, and what the fault needs and the run does not have.
     """
     mistakes: list[Mistake] = []
+    lim = limits_of(rig)
     found = [
         injection
         for words in asked
@@ -72,7 +75,11 @@ def _parse(
     parts = _WORDS.fullmatch(words)
     if parts is None:
         mistakes.append(
-            _mistake(words, "not FAULT@T or FAULT:VALUE@T", "such as `sensor-nan@1.5`; `rigloop faults` lists them")
+            _mistake(
+                words,
+                "not FAULT@T or FAULT:VALUE@T",
+                "such as `sensor-nan@1.5`; `rigloop faults` lists them",
+            )
         )
         return None
     before = len(mistakes)
@@ -114,7 +121,9 @@ def _value(
     return value
 
 
-def _needs(words: str, fault: Fault, lim: Limits, backend: str, telemetry: bool) -> Iterable[Mistake]:
+def _needs(
+    words: str, fault: Fault, lim: Limits, backend: str, telemetry: bool
+) -> Iterable[Mistake]:
     if fault.needs in ("simulated", "veth") and backend != fault.needs:
         yield _mistake(words, f"not on bus {backend!r}", f"add --bus {fault.needs}")
     if fault.needs == "telemetry" and not telemetry:
@@ -125,7 +134,9 @@ def _needs(words: str, fault: Fault, lim: Limits, backend: str, telemetry: bool)
             if cell not in have:
                 yield _mistake(words, f"this rig has no {cell} to disturb", "take another fault")
         if fault.acts.place in ("guide", "work") and lim.slow == lim.fast:
-            yield _mistake(words, "this rig has no model in a task of its own", "take another fault")
+            yield _mistake(
+                words, "this rig has no model in a task of its own", "take another fault"
+            )
 
 
 def _number(text: str) -> float | None:

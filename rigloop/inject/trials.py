@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 from rich.console import Console
@@ -25,8 +26,9 @@ from rich.console import Console
 from rig_configs.load import LoadedRig
 from rigloop import children, order
 from rigloop.compose import bus_of
-from rigloop.inject.faults import FAULTS, Fault, InCycle, Reaction
+from rigloop.inject.faults import FAULTS
 from rigloop.inject.judge import judge
+from rigloop.inject.kinds import Fault, InCycle, Reaction
 from rigloop.inject.limits import Limits, limits_of
 from rigloop.inject.request import parse
 from rigloop.kernels import build_kernels
@@ -179,36 +181,35 @@ def attempt(loaded: LoadedRig, trial: Trial, runs: Path) -> Tried:
     )
     limits = limits_of(loaded.rig)
     backend = trial.bus or bus_of(loaded.rig)[1].backend
-    injections = parse(
-        trial.asked, limits, backend=backend, telemetry=trial.telemetry is not None,
-        seconds=trial.seconds,
-    )  # fmt: skip
+    injections = parse(trial.asked, loaded.rig, backend, trial.telemetry is not None, trial.seconds)
+
+    cycle: Any = None
 
     def supervise() -> int:
-        console = Console(file=io.StringIO())
-        if backend == "veth":
-            with children.cycle_process() as cycle:
-                children.commission(cycle, folder)
-                ended = watch(
-                    table, cycle, folder, loaded, [], trial.seconds, trial.telemetry, console, injections
-                )
-        else:
-            children.start = forked
-            cycle = forked("rigloop.cycle", [str(folder)], folder / "cycle.log")
-            with children.ended(cycle):
-                ended = watch(
-                    table, cycle, folder, loaded, [], trial.seconds, trial.telemetry, console, injections
-                )
+        ended = watch(
+            table, cycle, folder, loaded, [], trial.seconds, trial.telemetry,
+            Console(file=io.StringIO()), injections,
+        )  # fmt: skip
         (folder / "final.json").write_bytes(msgspec.json.encode(ended.final.signals))
         return 0
 
-    Forked(supervise, folder / "supervisor.log").wait()
+    def work() -> int:
+        # in the supervisor that is tried: its children must be its own
+        nonlocal cycle
+        if backend == "veth":
+            with children.cycle_process() as cycle:
+                children.commission(cycle, folder)
+                return supervise()
+        children.start = forked
+        cycle = forked("rigloop.cycle", [str(folder)], folder / "cycle.log")
+        with children.ended(cycle):
+            return supervise()
+
+    Forked(work, folder / "supervisor.log").wait()
     left = _left(folder, table)
     final = folder / "final.json"
     signals = msgspec.json.decode(final.read_bytes()) if final.exists() else None
-    return Tried(
-        judge(folder, injections, limits, signals), left, time.monotonic() - begin, folder
-    )
+    return Tried(judge(folder, injections, limits, signals), left, time.monotonic() - begin, folder)
 
 
 def _left(folder: Path, table: str) -> list[str]:

@@ -5,13 +5,13 @@ import os
 
 import pytest
 
+from io_bridge.namespace import why_not
 from rig_configs.load import find_rig
 from rigloop.inject.faults import FAULTS
 from rigloop.inject.limits import limits_of
 from rigloop.inject.trials import attempt, sweep, trials, warm_up
 from rigloop.manifest import read_manifest
 from rigloop.wiring import load
-from io_bridge.namespace import why_not
 
 # a host that takes the whole machine away makes a bound in time fail; it does not do so three times in a row
 TRIES = 3
@@ -65,7 +65,9 @@ def test_nothing_is_left_behind(tried):
 # and as a user does it, once with a rig that keeps its word and once with one that does not
 
 
-def test_a_run_says_where_a_fault_began_what_found_it_and_when_the_torque_was_zero(run_to_end, tmp_path):
+def test_a_run_says_where_a_fault_began_what_found_it_and_when_the_torque_was_zero(
+    run_to_end, tmp_path
+):
     done = run_to_end("fault_bench", tmp_path, "--for", "5", "--inject", "request-nan@0.3")
     (fault,) = done.outcome["injections"]
     manifest = read_manifest(done.folder)
@@ -91,7 +93,9 @@ def test_a_rig_that_does_not_keep_its_word_is_a_bad_verdict(run_to_end, tmp_path
     rig = tmp_path / "hasty.toml"
     text = find_rig("fault_bench").read_text()
     assert "bucket_limit = 30\n" in text
-    rig.write_text(text.replace("bucket_limit = 30\n", "bucket_limit = 30\nsensor_hold_cycles = 0\n"))
+    rig.write_text(
+        text.replace("bucket_limit = 30\n", "bucket_limit = 30\nsensor_hold_cycles = 0\n")
+    )
     done = run_to_end(rig, tmp_path / "runs", "--for", "5", "--inject", "sensor-nan-blip@0.3")
     assert done.code == 1
     assert "RAMP, stated HOLD" in done.outcome["injections"][0]["why"]

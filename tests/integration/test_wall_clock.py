@@ -63,7 +63,10 @@ def test_the_shim_moves_the_wall_clock_of_a_process(shim):
         "print(len(seen) >= 2)"
     )
     done = subprocess.run(
-        ["python3", "-c", code], env={"LD_PRELOAD": str(shim), "PATH": "/usr/bin:/bin"}, capture_output=True, text=True
+        ["python3", "-c", code],
+        env={"LD_PRELOAD": str(shim), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
     )
     assert done.stdout.strip() == "True", done
 

@@ -19,7 +19,9 @@ CELL = "in/count"
 def made(act, **options):
     task = Task("fast", [], MS, core=options.pop("core", None))
     options = {"at_s": 0.01, "cells": [CELL] if act in (Act.SET, Act.ADD) else []} | options
-    return InjectionBlock("wrong", act, task=task, arm="in/arm", own_cycle="loop/fast/cycle", **options)
+    return InjectionBlock(
+        "wrong", act, task=task, arm="in/arm", own_cycle="loop/fast/cycle", **options
+    )
 
 
 def run(block):

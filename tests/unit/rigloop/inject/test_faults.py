@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from io_bridge.segment_link import Order
-from rigloop.inject.faults import FAULTS, NOT_INJECTABLE, ROWS, InCycle, Reaction
+from rigloop.inject.faults import FAULTS, NOT_INJECTABLE, ROWS
+from rigloop.inject.kinds import InCycle, Reaction
 from rigloop.inject.limits import limits_of, sensor_cells
 from rigloop.inject.listing import as_markdown, rows
 from rigloop.wiring import load
@@ -53,15 +54,21 @@ def test_every_fault_finds_what_it_disturbs(rig):
 
 def test_bounds_follow_the_limits_of_the_rig():
     bench, wheel = (
-        {row["name"]: row for row in rows(limits_of(load(rig).rig))} for rig in ("fault_bench", "steering_wheel")
+        {row["name"]: row for row in rows(limits_of(load(rig).rig))}
+        for rig in ("fault_bench", "steering_wheel")
     )
     # 1 ms and 200 µs, the same ramp of 20 ms
     assert bench["angle-range"]["to_zero"] < wheel["angle-range"]["to_zero"]
     assert bench["link-down"]["to_find"] == wheel["link-down"]["to_find"] == 2
     # a rig that only counts many overruns of its model states so
-    assert (bench["overruns-model"]["reaction"], wheel["overruns-model"]["reaction"]) == ("RAMP", "COUNT")
+    assert (bench["overruns-model"]["reaction"], wheel["overruns-model"]["reaction"]) == (
+        "RAMP",
+        "COUNT",
+    )
 
 
 def test_the_page_shows_the_table_as_it_is():
-    shown = re.search(r"<!-- rigloop faults --markdown -->\n(.*?)<!-- end -->", PAGE.read_text(), re.DOTALL)
+    shown = re.search(
+        r"<!-- rigloop faults --markdown -->\n(.*?)<!-- end -->", PAGE.read_text(), re.DOTALL
+    )
     assert shown[1].strip() == as_markdown(limits_of(load("fault_bench").rig)).strip()

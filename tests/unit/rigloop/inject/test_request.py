@@ -16,7 +16,7 @@ def lim():
 
 
 def asked(lim, *words, backend="simulated", telemetry=False, seconds=None):
-    return parse(words, lim, backend=backend, telemetry=telemetry, seconds=seconds)
+    return parse(words, lim.rig, backend, telemetry, seconds)
 
 
 def test_a_name_and_a_time_are_enough(lim):
@@ -33,7 +33,9 @@ def test_an_argument_takes_the_place_of_the_rigs_own(lim):
 def test_what_was_found_right_is_read_again_as_it_was(lim):
     words = ["overrun:2500@1", "link-down@2"]
     first, second = asked(lim, *words), again(words, lim)
-    assert [(i.words, i.value, i.at_s) for i in first] == [(i.words, i.value, i.at_s) for i in second]
+    assert [(i.words, i.value, i.at_s) for i in first] == [
+        (i.words, i.value, i.at_s) for i in second
+    ]
 
 
 @pytest.mark.parametrize(
