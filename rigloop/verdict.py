@@ -242,7 +242,9 @@ def _complaints(
             )
         lost_rows = _lost(records.get(task, {}))
         if lost_rows:
-            found.append(f"{task}: {lost_rows} cycles are not in the record")
+            reason = records.get(task, {}).get("reason")
+            why = f" ({reason})" if reason else ""
+            found.append(f"{task}: {lost_rows} cycles are not in the record{why}")
     if not records:
         found.append("the recorder left no summary: see recorder.log")
     return found
