@@ -216,7 +216,7 @@ def _goes_on(
         _recorded(acts, seen, lim, why)
         return
     running = np.flatnonzero(state[began:] == State.RUNNING)
-    if not len(running) or running[-1] < min(AFTER_CYCLES, stated.detect + AFTER_CYCLES):
+    if not len(running) or running[-1] < AFTER_CYCLES:
         why.append("the guard did not run on")
     if isinstance(acts, InCycle) and stated.reaction == Reaction.HOLD:
         after = np.flatnonzero(state[what.found or began :] != State.HOLD)

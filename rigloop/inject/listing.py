@@ -21,6 +21,13 @@ HEAD = (
     "to zero",
 )
 
+NEEDS = {
+    "": "",
+    "simulated": "`--bus simulated`",
+    "veth": "`--bus veth`",
+    "telemetry": "`--telemetry`",
+}
+
 
 def rows(lim: Limits) -> list[dict[str, Any]]:
     """Return a row a fault."""
@@ -48,9 +55,10 @@ def _row(fault: Fault, lim: Limits) -> dict[str, Any]:
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     does = f"{row['does']} (default {row['argument']})" if row["argument"] else row["does"]
     zero = "" if row["to_zero"] is None else str(row["to_zero"])
+    where = ", ".join(filter(None, (row["where"], NEEDS[row["needs"]])))
     found_by = " or ".join(row["found_by"]) or "nothing: it does no harm"
     return (
-        row["name"], does, row["where"], row["reaction"], found_by, row["bound"],
+        row["name"], does, where, row["reaction"], found_by, row["bound"],
         str(row["to_find"]) if row["found_by"] else "", zero,
     )  # fmt: skip
 

@@ -88,6 +88,14 @@ def test_a_run_says_where_a_fault_began_what_found_it_and_when_the_torque_was_ze
     assert manifest.tasks["estimation"].blocks[-2:] == ("inject1", "guard")
 
 
+def test_a_run_with_faults_is_not_replayed(run_to_end, rigloop, tmp_path):
+    done = run_to_end("fault_bench", tmp_path, "--for", "1", "--inject", "rate-range:-50@0.3")
+    assert done.outcome["injections"][0]["good"], done.outcome
+    again = rigloop("replay", done.folder, "--runs", tmp_path / "again")
+    assert again.returncode == 2
+    assert "faults on purpose (rate-range:-50@0.3)" in again.stderr
+
+
 def test_a_rig_that_does_not_keep_its_word_is_a_bad_verdict(run_to_end, tmp_path):
     # one bad sample is to be bridged; this guard bridges none
     rig = tmp_path / "hasty.toml"
