@@ -126,6 +126,14 @@ cdef int mailbox(void *self, const uint8_t *request, int n, uint8_t *reply, int 
     return coe_answer(&(<Drive *> self).coe, request, n, reply, capacity, al_state)
 
 
+cdef void fail(void *self, int error_code) noexcept nogil:
+    cdef Drive *d = <Drive *> self
+    d.state = FAULT
+    d.error_code[0] = <uint16_t> error_code
+    d.status[0] = FAULT
+    command(d)
+
+
 cdef class DriveDevice(SlaveDevice):
     """A simulated drive with motor, wheel, hands, encoder and torque sensor.
 
@@ -166,6 +174,7 @@ cdef class DriveDevice(SlaveDevice):
         self.esc.app.advance = advance
         self.esc.app.al_changed = al_changed
         self.esc.app.mailbox = mailbox
+        self.esc.app.fail = fail
         publish(d)
         self.power_on()
 
@@ -250,10 +259,7 @@ cdef class DriveDevice(SlaveDevice):
 
     def trip(self, error_code: int) -> None:
         """Put the drive into its fault state with an error code in 0x603F (fault injection)."""
-        self.drive.state = FAULT
-        self.drive.error_code[0] = error_code
-        self.drive.status[0] = FAULT
-        command(&self.drive)
+        fail(&self.drive, error_code)
 
     @property
     def angle_rad(self) -> float:

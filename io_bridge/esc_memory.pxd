@@ -71,6 +71,8 @@ cdef struct Application:
     # answer the mailbox request of n bytes in `request` into `reply`; return its length, 0 for none
     int (*mailbox)(void *self, const uint8_t *request, int n, uint8_t *reply, int capacity,
                    int al_state) noexcept nogil
+    # break down with an error code (fault injection); NULL where a device cannot
+    void (*fail)(void *self, int error_code) noexcept nogil
 
 cdef struct Esc:
     uint8_t memory[ESC_MEMORY]

@@ -4,6 +4,15 @@ from io_bridge.frame cimport MAX_FRAME
 from io_bridge.link cimport Link
 from io_bridge.segment cimport Ring, Segment
 
+cpdef enum Order:           # fault injection: what goes wrong with this frame, at the last slave
+    NO_ORDER = 0
+    LOSE_FRAME = 1
+    REFUSE_INPUTS = 2       # working counter too low
+    FREEZE = 3              # old inputs and an old clock under right counters
+    LOSE_OPERATION = 4      # leaves OP by itself
+    FAIL_DRIVE = 5          # CiA 402 fault
+    END_WATCHDOG = 6        # its process data watchdog runs out
+
 cdef struct InProcess:
     Ring *ring
     int64_t offset_ns       # segment time minus the cycle's nominal time
@@ -11,6 +20,8 @@ cdef struct InProcess:
     int n_waiting           # bytes of the frame that came back; 0 = none
     int held                # it comes back too late for this cycle
     int drop                # frames still to lose
+    double order            # an Order; a cell, so that a block can set it
+    int order_before
     int delay               # frames still to bring back one cycle late
 
 

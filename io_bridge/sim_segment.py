@@ -1,7 +1,7 @@
 """The emulated segment as a process of its own on one end of a veth pair: for pysoem and for other
 masters.
 
-python -m io_bridge.sim_segment --interface veth1 [--plant FILE.json ...]
+python -m io_bridge.sim_segment --interface veth1 [--plant FILE.json ...] [--witness FILE.json]
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from io_bridge.segment import Segment
 from io_bridge.segment_server import serve
 
 PR_SET_PDEATHSIG = 1
+LOOK_CLOSELY_S = 0.001
+OUTLIVE_S = 2.0
 LOOK_UP_S = 0.05
 """How often signals are looked at."""
 
@@ -54,6 +56,43 @@ def load_plant(path: Path) -> DrivePlant:
         raise ValueError(f"{path}: {error}") from error
 
 
+class Witness:
+    """What the drives did when their master fell silent, for one who was not there.
+
+    Attributes
+    ----------
+    pushed : bool
+        Some drive had a torque to give.
+    zero_ns : int or None
+        CLOCK_MONOTONIC at which the last of them had none any more.
+    """
+
+    def __init__(self, devices: Sequence[DriveDevice]) -> None:
+        self.devices = devices
+        self.pushed = False
+        self.zero_ns: int | None = None
+
+    def look(self) -> None:
+        """Note whether any drive has torque; as often as `LOOK_CLOSELY_S`."""
+        if any(device.wanted_torque_nm != 0.0 for device in self.devices):
+            self.pushed = True
+            self.zero_ns = None
+        elif self.zero_ns is None:
+            self.zero_ns = time.monotonic_ns()
+
+    def write(self, path: Path) -> None:
+        """Write it down, whole or not at all."""
+        found = {
+            "pushed": self.pushed,
+            "zero_ns": self.zero_ns,
+            "al_state": words.al_state(self.devices[0].al_status),
+            "al_code": f"{self.devices[0].al_code:#06x}",
+        }
+        part = path.with_name(f".{path.name}.part")
+        part.write_text(json.dumps(found))
+        os.replace(part, path)
+
+
 def end_with_parent() -> None:
     """Have the kernel send SIGTERM when the parent process dies."""
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
@@ -66,6 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--plant", action="append", type=Path, default=[], help="JSON of one drive; repeatable"
     )
+    parser.add_argument("--witness", type=Path, help="JSON of what the drives did, at the end")
     options = parser.parse_args(arguments)
     parent = os.getppid()
     stopping = False
@@ -86,13 +126,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"sim_segment: {error}", file=sys.stderr)
         return 2
     print(f"serving {len(plants)} drive(s) on {options.interface}", flush=True)
+    witness = None if options.witness is None else Witness(devices)
     start_ns = time.monotonic_ns()
     frames = 0
     try:
         while not stopping and os.getppid() == parent:
-            frames += serve(segment, wire, start_ns, LOOK_UP_S)
+            frames += serve(
+                segment, wire, start_ns, LOOK_UP_S if witness is None else LOOK_CLOSELY_S
+            )
+            if witness is not None:
+                witness.look()
+        # a real drive does not die with its master: it goes on until its watchdog has taken the torque
+        until = time.monotonic() + OUTLIVE_S
+        while witness is not None and witness.zero_ns is None and time.monotonic() < until:
+            serve(segment, wire, start_ns, LOOK_CLOSELY_S)
+            witness.look()
     finally:
         wire.close()
+    if witness is not None:
+        witness.write(options.witness)
     # whoever started this may be gone, and its pipe with it
     with contextlib.suppress(BrokenPipeError):
         print(f"answered {frames} frames", flush=True)

@@ -35,6 +35,7 @@ class Task(Section):
     late_limit_us: Annotated[int, Field(ge=1)] | None = (
         None  # cycles begun later are kept; the period
     )
+    off_core: Literal["count", "safe"] = "count"  # its thread runs on another core than its own
     stall_cycles: Annotated[int, Field(ge=1)] = 3  # without a new cycle: the watchdog takes over
 
 

@@ -10,10 +10,28 @@ import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 STOP_TIMEOUT_S = 10.0
+
+
+def spawned(module: str, arguments: Sequence[str], log: Path) -> subprocess.Popen[str]:
+    """Start `python -m module` that writes to a log, in a session of its own: Ctrl-C is for the supervisor."""
+    with log.open("wb") as file:
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", module, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+            text=True,
+        )
+
+
+# how onlookers are started; one who starts many forks them from what is imported already
+start: Callable[[str, Sequence[str], Path], Any] = spawned
 
 
 @contextlib.contextmanager
@@ -51,16 +69,8 @@ def onlooker(
     module: str, folder: Path, producer: int, table: str, *arguments: str
 ) -> Iterator[subprocess.Popen[str]]:
     """Yield a process that only looks at the table, and ends by itself once the producer has ended."""
-    command = [sys.executable, "-P", "-m", module, "--pid", str(producer), table, *arguments]
-    with (folder / f"{module.rpartition('.')[2]}.log").open("wb") as log:
-        child = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-            text=True,
-        )
+    log = folder / f"{module.rpartition('.')[2]}.log"
+    child = start(module, ["--pid", str(producer), table, *arguments], log)
     with ended(child):
         yield child
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from rigloop.answer import Exit, print_json, told
+from rigloop.inject.commands import faults
 from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
 
@@ -64,6 +65,13 @@ def run(
             help="With red checks of the doctor: `strict` refuses to start, `degraded` runs and says so everywhere."
         ),
     ] = Mode.DEGRADED,
+    inject: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="FAULT@T or FAULT:VALUE@T: do this wrong T seconds after arming; repeatable. "
+            "`rigloop faults` lists them."
+        ),
+    ] = None,
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
@@ -83,6 +91,7 @@ def run(
             mode=mode,
             runs=runs,
             console=console,
+            inject=inject or (),
         )
     _finish(outcome, console, json)
 
@@ -168,6 +177,7 @@ def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
 
 
 app.add_typer(model_app, name="model")
+app.command(epilog="Example: `rigloop faults steering_wheel`")(faults)
 
 
 def main() -> None:

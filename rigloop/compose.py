@@ -98,6 +98,7 @@ def plan_blocks(
             count_stolen=task.count_stolen,
             late_limit_ns=None if task.late_limit_us is None else task.late_limit_us * 1000,
             stall_cycles=task.stall_cycles,
+            off_core=task.off_core,
             bus_wait_ns=bus_wait_ns,
             bus=tuple(b for b in task.blocks if b in blocks and rig.blocks[b].kind == "bus"),
             inputs=tuple(inputs) if name == fastest else (),

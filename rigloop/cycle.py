@@ -19,6 +19,7 @@ from pathlib import Path
 from types import FrameType
 
 from io_bridge.namespace import wrap
+from io_bridge.simulated_bus import SimulatedBus
 from rig_configs.load import LoadedRig, read_checked
 from rigloop import order
 from rigloop.compose import Composed, bus_of, compose_live, make_bus
@@ -33,6 +34,9 @@ from rt_core.table import SignalTable
 
 OP_TIMEOUT_S = 10.0
 NAP_S = 0.02
+MAIN_PRIORITY = (
+    1  # of the thread that waits for signals, below every task and above what else the machine does
+)
 RUN_TIME_S = 2.0  # of a FIFO thread without a sleep, beyond what the watchdog allows
 PR_SET_PDEATHSIG = 1
 
@@ -58,7 +62,7 @@ def main(arguments: list[str]) -> int:
     folder = Path(text)
     _log_to(folder / "cycle.log")
     commission = order.read_order(folder)
-    report = order.Report()
+    report = order.Report(pid=os.getpid())
     try:
         loaded = read_checked(folder / "rig.toml")
         backend = commission.bus or bus_of(loaded.rig)[1].backend
@@ -69,7 +73,8 @@ def main(arguments: list[str]) -> int:
         measuring = start_measuring(loaded.rig)
         kernels = build_kernels(loaded)
         report.kernels = {name: kernel.hash for name, kernel in kernels.items()}
-        with served_interface(loaded.rig, backend) as interface:
+        witness = folder / "drive.json" if commission.inject else None
+        with served_interface(loaded.rig, backend, witness) as interface:
             bus = make_bus(loaded.rig, backend, interface)
             composed = compose_live(loaded.rig, kernels, bus)
             _run(folder, composed, loaded, commission, measuring, report)
@@ -113,13 +118,17 @@ def _run(
     with composed.bus as bus:
         bus.to_op(OP_TIMEOUT_S)
         plan, spins = with_spins(composed.plan, measuring)
+        if commission.inject:
+            from rigloop.inject.place import disturbed
+
+            plan = disturbed(plan, composed.bus, loaded.rig, commission.inject)
         composed = replace(composed, plan=plan)
         report.spins = {task: asdict(spin) for task, spin in spins.items()}
         table = SignalTable.create(commission.table, composed.plan)
         try:
             gc.freeze()
             gc.disable()
-            _loop(composed, table, rights.fifo, report)
+            _loop(folder, composed, table, rights.fifo, report)
         finally:
             # those that look on keep what they have mapped; a thread that hangs keeps all of it
             if report.hung:
@@ -131,7 +140,9 @@ def _run(
         ]
 
 
-def _loop(composed: Composed, table: SignalTable, fifo: bool, report: order.Report) -> None:
+def _loop(
+    folder: Path, composed: Composed, table: SignalTable, fifo: bool, report: order.Report
+) -> None:
     """Step until a signal, the supervisor or a fault says stop; then wait for the output to rest."""
     state_path = composed.safe.rsplit("/", 1)[0] + "/state"
     loop = Loop(composed.plan, table, fifo=fifo, safe=composed.safe)
@@ -140,6 +151,10 @@ def _loop(composed: Composed, table: SignalTable, fifo: bool, report: order.Repo
     with _stop_on_signals(loop) as caught:
         loop.start()
         report.first_cycle_ns = loop.start_ns
+        # now, for those who want to know it of a process that was killed
+        order.write(folder, "cycle.json", report)
+        if fifo:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(MAIN_PRIORITY))
         try:
             was_running = False
             while not loop.wait(NAP_S):
@@ -158,10 +173,16 @@ def _loop(composed: Composed, table: SignalTable, fifo: bool, report: order.Repo
                 loop.stop()
             except TimeoutError:
                 report.hung = True
+            if fifo:
+                os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
             report.at_rest = loop.at_rest
             if loop.stall is not None:
                 report.stopped_by = "watchdog"
                 report.stall = _explain(loop.stall, composed)
+                report.stalled_ns = loop.stall.for_ns
+            if isinstance(composed.bus, SimulatedBus):
+                drives = zip(composed.bus.block().drives, composed.bus.devices, strict=True)
+                report.drives_nm = {drive.name: device.wanted_torque_nm for drive, device in drives}
     if caught:
         report.stopped_by = signal.Signals(caught[0]).name
 

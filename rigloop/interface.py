@@ -35,8 +35,13 @@ def check_backend(backend: str) -> None:
 
 
 @contextlib.contextmanager
-def served_interface(rig: Rig, backend: str) -> Iterator[str]:
+def served_interface(rig: Rig, backend: str, witness: Path | None = None) -> Iterator[str]:
     """Yield the interface of a back end; for `veth`, the emulated drives answer at its other end meanwhile.
+
+    Parameters
+    ----------
+    witness : Path, optional
+        File in which the emulated drives say what they did, also when their master has died.
 
     Raises
     ------
@@ -53,6 +58,8 @@ def served_interface(rig: Rig, backend: str) -> Iterator[str]:
             plant = Path(folder) / f"{name}.json"
             plant.write_text(json.dumps(asdict(drive_plant(drive))))
             command += ["--plant", str(plant)]
+        if witness is not None:
+            command += ["--witness", str(witness)]
         server = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )

@@ -90,6 +90,51 @@ class Replay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Samples that a newer one in the same tick replaced."""
 
 
+ENDED_BEFORE = "the guard had tripped before it"
+
+
+class Injected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One fault on purpose, and what became of it.
+
+    Cycles are those of the guard's task; None: not seen, or not to be seen.
+    """
+
+    asked: str
+    does: str
+    reaction: str
+    """What was seen: COUNT, HOLD, RAMP, SAFE, DRIVE."""
+    stated: str
+    began: int | None
+    found: int | None
+    found_by: str
+    to_find: int | None
+    to_find_bound: int
+    zero: int | None
+    to_zero: int | None
+    """Cycles from the fault to a torque of exactly zero."""
+    to_zero_bound: int | None
+    good: bool
+    why: tuple[str, ...] = ()
+    """What is not as stated."""
+
+    @property
+    def tried(self) -> bool:
+        """Whether the fault began in a run that nothing else had ended."""
+        return self.began is not None and not any(w.startswith(ENDED_BEFORE) for w in self.why)
+
+    def line(self) -> str:
+        """Return it as one sentence."""
+        if self.good and self.to_zero_bound is not None:
+            return (
+                f"{self.asked}: {self.reaction}, found by {self.found_by} after {self.to_find} cycles, zero "
+                f"torque after {self.to_zero} of at most {self.to_zero_bound}"
+            )
+        if self.good:
+            by = f", by {self.found_by} after {self.to_find} cycles" if self.found_by else ""
+            return f"{self.asked}: {self.reaction}{by}, as stated"
+        return f"{self.asked}: not as stated: {'; '.join(self.why)}"
+
+
 class Percentiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Summary of one histogram of durations, ns."""
 
@@ -131,6 +176,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """By task and name of the histogram."""
     counters: dict[str, int | float] = {}
     faults: tuple[DataFault, ...] = ()
+    injections: tuple[Injected, ...] = ()
+    """Faults on purpose; with any, the verdict is whether the rig met them as it states."""
     replay: Replay | None = None
     signals: dict[str, tuple[str, str]] = {}
     format: Literal[1] = 1

@@ -33,11 +33,13 @@ class Order(msgspec.Struct, forbid_unknown_fields=True):
     table: str  # path of the signal table that the cycle process makes
     bus: str | None = None  # overrides the rig file's backend
     mode: Mode = Mode.DEGRADED
+    inject: tuple[str, ...] = ()  # faults on purpose, as on the command line
 
 
 class Report(msgspec.Struct, forbid_unknown_fields=True):
     """What the cycle process says of itself when it has ended, or could not start."""
 
+    pid: int = 0
     error: str | None = None
     kernels: dict[str, str] = {}  # block → kernel hash
     rights: list[dict[str, Any]] = []
@@ -48,6 +50,10 @@ class Report(msgspec.Struct, forbid_unknown_fields=True):
     stopped_by: str = ""
     hung: bool = False  # a task's thread did not end
     stall: str = ""  # what the watchdog said; empty: nothing stood still
+    stalled_ns: int = (
+        0  # from the deadline of the cycle that stood still to the watchdog's safe outputs
+    )
+    drives_nm: dict[str, float] = {}  # what the emulated drives of this process were told last
     spins: dict[
         str, dict[str, Any]
     ] = {}  # task → what was measured and chosen where spin_us = "auto"

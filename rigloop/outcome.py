@@ -7,12 +7,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from rigloop.manifest import Injected
+
 
 class Outcome(msgspec.Struct, frozen=True):
     """Verdict of a run, with the figures that it was judged by.
 
     `figures` are rows of label, value with its unit, and remark; `notes` are sentences: what the log had, or
-    which rights are missing and how to get them. `banner` is the line of a degraded run.
+    which rights are missing and how to get them. `banner` is the line of a degraded run. `injections`
+    says what became of the faults on purpose.
     """
 
     good: bool
@@ -21,6 +24,7 @@ class Outcome(msgspec.Struct, frozen=True):
     figures: list[tuple[str, str, str]]
     notes: list[str]
     banner: str = ""
+    injections: list[Injected] = []
 
     def print(self, console: Console) -> None:
         """Show figures, verdict and the run folder."""
@@ -31,6 +35,11 @@ class Outcome(msgspec.Struct, frozen=True):
         for row in self.figures:
             table.add_row(*row)
         console.print(table)
+        for injected in self.injections:
+            colour = "green" if injected.good else "red"
+            console.print(
+                f"[{colour}]•[/] {escape(injected.line())}", highlight=False, soft_wrap=True
+            )
         for note in self.notes:
             console.print(f"[yellow]•[/] {escape(note)}", highlight=False, soft_wrap=True)
         if self.banner:

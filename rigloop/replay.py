@@ -86,6 +86,11 @@ def replay_run(run: Path, *, runs: Path, console: Console) -> Outcome:
         raise ManifestError(
             f"{run}: a {manifest.kind}, only a live run can be replayed bit for bit"
         )
+    if manifest.injections:
+        asked = ", ".join(injected.asked for injected in manifest.injections)
+        raise ManifestError(
+            f"{run}: has faults on purpose ({asked}): its blocks did not see what is recorded"
+        )
     loaded = load(str(run / "rig.toml"))
     if loaded.sha256 != manifest.rig.sha256:
         raise ManifestError(f"{run}/rig.toml: not the rig of the run: changed since")

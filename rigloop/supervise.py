@@ -7,10 +7,12 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
@@ -34,6 +36,9 @@ from rt_core.doctor.check import Check, Level, banner
 from rt_core.safety import State
 from rt_core.table import SignalTable
 
+if TYPE_CHECKING:
+    from rigloop.inject.request import Injection
+
 HEARTBEAT_S = 0.02
 WAIT_BEATS = 25  # while the guard waits, half a second between pictures
 RESET_BEAT = 10
@@ -51,17 +56,26 @@ def run_live(
     mode: Mode,
     runs: Path,
     console: Console,
+    inject: Sequence[str] = (),
 ) -> Outcome:
     """Run a rig until its time is over, Ctrl-C, or a fault; return the verdict.
 
     Raises
     ------
+    ConfigError
+        The endpoint of telemetry, or a fault to inject, is not right.
     NotStartedError
         A process or the bus did not start, or the run is strict and something is red; the torque
         never left zero.
     """
     if telemetry is not None:
         _check_telemetry(telemetry)
+    backend = bus or bus_of(loaded.rig)[1].backend
+    injections: Sequence[Injection] = ()
+    if inject:
+        from rigloop.inject.request import parse
+
+        injections = parse(inject, loaded.rig, backend, telemetry is not None, seconds)
     if mode is Mode.STRICT:
         from rigloop.doctor import demands_of, examine
 
@@ -76,9 +90,9 @@ def run_live(
     folder = _new_folder(runs, loaded)
     table = f"/dev/shm/rigloop-{os.getuid()}-{os.getpid()}"
     (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
-    order.write(folder, "order.json", order.Order(loaded.name, table, bus, mode))
+    order.write(folder, "order.json", order.Order(loaded.name, table, bus, mode, tuple(inject)))
 
-    check_backend(bus or bus_of(loaded.rig)[1].backend)
+    check_backend(backend)
     commission(cycle, folder)
     # imported and looked at only now, while the loop starts: nothing of it delays the first cycle
     from rigloop.doctor import QUICK, SLOW, demands_of, examine
@@ -87,12 +101,12 @@ def run_live(
     with ThreadPoolExecutor(max_workers=1) as beside:
         slow = beside.submit(examine, demands, SLOW)
         quick = examine(demands, QUICK)
-        ended = _watch(table, cycle, folder, loaded, quick, seconds, telemetry, console)
+        ended = watch(table, cycle, folder, loaded, quick, seconds, telemetry, console, injections)
         checks = [*quick, *slow.result()]
-    return conclude(folder, loaded, kernels, ended, seconds, mode, checks)
+    return conclude(folder, loaded, kernels, ended, seconds, mode, checks, injections)
 
 
-def _watch(
+def watch(
     table: str,
     cycle: subprocess.Popen[str],
     folder: Path,
@@ -101,18 +115,42 @@ def _watch(
     seconds: float | None,
     telemetry: str | None,
     console: Console,
+    injections: Sequence[Injection] = (),
 ) -> Ended:
     """Supervise a commissioned cycle process to its end, with those that look on."""
     with _attach(table, cycle, folder) as shared:
         try:
             with contextlib.ExitStack() as onlookers:
-                watch = (folder, cycle.pid, table)
+                run = (folder, cycle.pid, table)
                 recorder = onlookers.enter_context(
-                    onlooker("io_bridge.recorder", *watch, str(folder))
+                    onlooker("io_bridge.recorder", *run, str(folder))
                 )
+                report = order.read_report(folder)
+                processes = {
+                    "supervisor": os.getpid(),
+                    # on veth the child is only what holds its namespace
+                    "cycle": cycle.pid if report is None else report.pid,
+                    "recorder": recorder.pid,
+                }
                 if telemetry is not None:
-                    onlookers.enter_context(onlooker("io_bridge.telemetry", *watch, telemetry))
-                seen = _supervise(shared, loaded, cycle, folder, checks, seconds, console)
+                    processes["telemetry"] = onlookers.enter_context(
+                        onlooker("io_bridge.telemetry", *run, telemetry)
+                    ).pid
+                tell = None
+                if injections:
+                    from rigloop.inject.outside import agent
+
+                    tell = onlookers.enter_context(agent(folder, injections))
+                seen = _supervise(
+                    shared,
+                    loaded,
+                    cycle,
+                    folder,
+                    checks,
+                    seconds,
+                    console,
+                    tell and partial(tell, processes),
+                )
                 code = _end(cycle)
                 _end(recorder)
             return Ended(seen, read_final(shared, loaded), code)
@@ -181,6 +219,7 @@ def _supervise(
     checks: list[Check],
     seconds: float | None,
     console: Console,
+    at_arming: Callable[[], None] | None,
 ) -> Supervision:
     """Enable, arm once the guard is ready, watch until the end, and ask for the ramp-out."""
     seen = Supervision(process_began_ns=_process_began_ns())
@@ -225,6 +264,8 @@ def _supervise(
                     "supervisor/degraded": float(n_red),
                 }
             )
+            if armed_at == now and at_arming is not None:
+                at_arming()
             if stop:
                 break
             if state != State.INIT or beat % WAIT_BEATS == 0:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from codegen.build import BuiltKernel
 from rig_configs.load import LoadedRig
@@ -18,6 +18,7 @@ from rigloop.degraded import with_rights
 from rigloop.late import write_events
 from rigloop.manifest import (
     HistogramBins,
+    Injected,
     Manifest,
     Named,
     Right,
@@ -35,6 +36,9 @@ from rt_core.histogram import Histogram
 from rt_core.plan import loop_signal
 from rt_core.safety import Trip, explain_trip
 from rt_core.table import SignalTable
+
+if TYPE_CHECKING:
+    from rigloop.inject.request import Injection
 
 
 @dataclass
@@ -93,6 +97,7 @@ def conclude(
     seconds: float | None,
     mode: Mode,
     checks: list[Check],
+    injections: Sequence[Injection] = (),
 ) -> Outcome:
     """Write manifest, timing and report of a live run; return its verdict."""
     seen, final = ended.seen, ended.final
@@ -104,6 +109,11 @@ def conclude(
         if report.real_time
         else ["not real-time: lateness and overruns are reported, not judged"]
     )
+    injected, blocks = _injected(folder, loaded, final, injections)
+    if injected:
+        # what the faults did to the run is what they were for; the verdict is whether it met them as it states
+        notes = [*bad, *notes]
+        bad = [verdict.line() for verdict in injected if not verdict.good]
     timing = {
         task: {
             name: HistogramBins.of(h.edges_ns, h.counts, h.max_ns)
@@ -120,7 +130,7 @@ def conclude(
         started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - seen.armed_s)),
         duration_s=seen.armed_s,
         verdict="bad" if bad else "good",
-        reasons=tuple(bad or notes),
+        reasons=tuple([*bad, *notes] if injected else bad or notes),
         tasks={
             name: TaskFacts(
                 period_ns=task.period_us * 1000,
@@ -135,7 +145,7 @@ def conclude(
                     if n
                 },
                 late_events=final.late[name][0],
-                blocks=tuple(task.blocks),
+                blocks=tuple(blocks[name]),
                 spin=_spin(task.spin_us, report.spins.get(name)),
             )
             for name, task in loaded.rig.tasks.items()
@@ -152,6 +162,7 @@ def conclude(
         },
         counters=_counters(loaded, final),
         signals=roles(loaded),
+        injections=tuple(injected),
     )
     for task, (_, events) in final.late.items():
         write_events(folder, task, events)
@@ -169,7 +180,22 @@ def conclude(
         _figures(manifest, first_cycle_s),
         missing,
         banner(manifest.checks),
+        injected,
     )
+
+
+def _injected(
+    folder: Path, loaded: LoadedRig, final: Final, injections: Sequence[Injection]
+) -> tuple[list[Injected], dict[str, list[str]]]:
+    """Return what became of the faults on purpose, and every task's blocks with those of the faults."""
+    if not injections:
+        return [], {name: task.blocks for name, task in loaded.rig.tasks.items()}
+    from rigloop.inject.judge import judge
+    from rigloop.inject.limits import limits_of
+    from rigloop.inject.place import stages
+
+    limits = limits_of(loaded.rig)
+    return judge(folder, injections, limits, final.signals), stages(injections, limits)
 
 
 def _complaints(
@@ -216,7 +242,9 @@ def _complaints(
             )
         lost_rows = _lost(records.get(task, {}))
         if lost_rows:
-            found.append(f"{task}: {lost_rows} cycles are not in the record")
+            reason = records.get(task, {}).get("reason")
+            why = f" ({reason})" if reason else ""
+            found.append(f"{task}: {lost_rows} cycles are not in the record{why}")
     if not records:
         found.append("the recorder left no summary: see recorder.log")
     return found

@@ -25,6 +25,7 @@ cdef enum:
     OVERRUNS_BUS = 16
     OVERRUN_LEVEL = 17
     OVERRUN_TRIP = 18
+    OFF_CORE = 19
 
 cdef struct Stage:
     step_fn step

@@ -96,6 +96,8 @@ cdef class Loop:
             task.period_ns if task.late_limit_ns is None else task.late_limit_ns
         )
         thread.bus_wait_ns = FOREVER if task.bus_wait_ns is None else task.bus_wait_ns
+        thread.core = -1 if task.core is None else task.core
+        thread.off_core_is_fault = task.off_core == "safe"
         thread.explains = self.explains
         thread.policy.action = {"skip": SKIP, "safe": SAFE, "stop": STOP_LOOP}[task.overrun]
         thread.policy.limit = task.overrun_limit

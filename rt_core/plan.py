@@ -36,7 +36,11 @@ LOOP_SIGNALS = (
     "overruns_bus",
     "overrun_level",  # points within the policy's window at the last overrun
     "overrun_trip",  # cycle in which the overrun policy acted; 0: it did not
+    "off_core",  # looks, one every OFF_CORE_EVERY cycles, that found the thread on another core than its own
 )
+
+OFF_CORE_EVERY = 1000  # cycles
+FAULT_POLICY, FAULT_OFF_CORE = 1, 2  # `fault` with a `fault_block` of 0
 
 Overrun = Literal["skip", "safe", "stop"]
 MOST_POINTS = 64  # of an overrun policy
@@ -80,6 +84,9 @@ class Task:
         Longest time that the bus blocks of a cycle may sleep; None: as long as they take.
     stall_cycles : int or None
         Periods without a new cycle after which the watchdog acts; None: it does not watch this task.
+    off_core : {"count", "safe"}
+        A thread that runs on another core than `core`: count it; or latch `loop/<name>/fault` = 2 with
+        `fault_block` = 0, on which the guard ramps out.
     bus : tuple of str
         Names of the blocks whose time counts as bus time.
     inputs : tuple of str
@@ -102,6 +109,7 @@ class Task:
     late_limit_ns: int | None = None
     bus_wait_ns: int | None = None
     stall_cycles: int | None = None
+    off_core: Literal["count", "safe"] = "count"
     bus: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
     ring_slots: int | None = None

@@ -29,6 +29,8 @@ cdef struct Thread:
     int64_t late_limit_ns
     int64_t stall_ns             # as long without a new cycle: the watchdog acts
     int64_t bus_wait_ns
+    int core                     # that it is pinned to; -1: none
+    bint off_core_is_fault
     bint explains                # off: no CPU time, no causes, no trace
     Policy policy
     Trace trace

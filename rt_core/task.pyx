@@ -4,8 +4,8 @@ from libc.stdint cimport int64_t, uint32_t
 from rt_core.cause cimport NONE, Cause, Facts, attribute, begun_late
 from rt_core.clock cimport now_ns, thread_cpu_ns, wait_for, wait_until
 from rt_core.cycle cimport (
-    BUS_NS, CAUSE, CYCLE, ELAPSED, FAULT, FAULT_BLOCK, LATE_CYCLES, LATE_NS, OVERRUN_LEVEL,
-    OVERRUN_TRIP, OVERRUNS, OVERRUNS_LATE_WAKE, SKIPPED, STEP_NS, STOP,
+    BUS_NS, CAUSE, CYCLE, ELAPSED, FAULT, FAULT_BLOCK, LATE_CYCLES, LATE_NS, OFF_CORE,
+    OVERRUN_LEVEL, OVERRUN_TRIP, OVERRUNS, OVERRUNS_LATE_WAKE, SKIPPED, STEP_NS, STOP,
     CycleState, publish_image, refresh_mirrors, step_stages_timed,
 )
 from rt_core.histogram cimport record
@@ -14,7 +14,13 @@ from rt_core.shared cimport load_acquire, push_ring, store_relaxed, store_releas
 from rt_core.thread cimport join_thread, settle_thread, start_thread
 from rt_core.trace cimport STAGES, Record, brief, trace_cycle
 
+cdef extern from "<sched.h>" nogil:
+    int sched_getcpu()
+
 cdef enum:
+    OFF_CORE_EVERY = 1000        # cycles between two looks at the core; plan.OFF_CORE_EVERY
+    FAULT_POLICY = 1             # plan.FAULT_POLICY, plan.FAULT_OFF_CORE
+    FAULT_OFF_CORE = 2
     SPIN_DUTY = 85               # percent of the period: beyond 95 the kernel takes real time away for a while
     MEAN_OVER = 64               # cycles that the usual times are the mean of, roughly
 
@@ -85,6 +91,20 @@ cdef inline Cause _explain(Thread *thread, Facts *f, Usual *usual, Cause begun) 
     return outlived
 
 
+cdef inline double _own_fault(Thread *thread, double *image) noexcept nogil:
+    # what the loop itself finds wrong with its task, before any block does
+    if (
+        thread.core >= 0 and <int64_t>image[CYCLE] % OFF_CORE_EVERY == 0
+        and sched_getcpu() != thread.core
+    ):
+        image[OFF_CORE] += 1
+    if thread.policy.action == SAFE and image[OVERRUN_TRIP] != 0:
+        return FAULT_POLICY
+    if thread.off_core_is_fault and image[OFF_CORE] != 0:
+        return FAULT_OFF_CORE
+    return 0
+
+
 cdef inline int64_t _spare_spin(Thread *thread, const Usual *usual) noexcept nogil:
     cdef int64_t work_ns = <int64_t>(usual.own_ns + usual.bus_ns + usual.rest_ns)
     return min(thread.spin_ns, max(thread.period_ns * SPIN_DUTY // 100 - work_ns, 0))
@@ -148,7 +168,7 @@ cdef void *_run(void *arg) noexcept nogil:
         image[ELAPSED] = <double>(k - last)
         image[LATE_NS] = <double>late_ns
         image[STOP] = <double>load_acquire(&shared.stop)
-        image[FAULT] = 1 if thread.policy.action == SAFE and image[OVERRUN_TRIP] != 0 else 0
+        image[FAULT] = _own_fault(thread, image)
         image[FAULT_BLOCK] = 0
         last = k
 

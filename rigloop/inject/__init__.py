@@ -1,0 +1,1 @@
+"""Faults on purpose in a live run: which there are, where they act, and whether the rig met them as it states."""

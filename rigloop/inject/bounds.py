@@ -1,0 +1,111 @@
+"""What a rig states about each kind of fault, from its own limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+from rigloop.inject.kinds import STOP, Argument, Reaction, Stated
+from rigloop.inject.limits import Limits
+from rt_core.plan import OFF_CORE_EVERY, loop_signal
+
+LOOKS_S = 0.05  # 20 ms between two looks at signals, and the turn of the thread that looks
+ENDING_S = 0.1  # from a signal to zero torque
+
+States = Callable[[Limits, float], Stated]
+
+
+def counts(signal: Callable[[Limits], str], detect: Callable[[Limits], int]) -> States:
+    """Goes on, and a signal counts it."""
+    return lambda lim, value: Stated(Reaction.COUNT, (signal(lim),), detect(lim), None)
+
+
+def ramps(trips: Iterable[str], detect: Callable[[Limits], int]) -> States:
+    """Ramps out, found by any of these trips."""
+    return lambda lim, value: Stated(
+        Reaction.RAMP, tuple(trips), detect(lim), detect(lim) + lim.ramp
+    )
+
+
+def safe(trips: Iterable[str], detect: Callable[[Limits], int]) -> States:
+    """Is at zero at once, found by any of these trips."""
+    return lambda lim, value: Stated(Reaction.SAFE, tuple(trips), detect(lim), detect(lim))
+
+
+def holds(lim: Limits, value: float) -> Stated:
+    """Keeps the last good value until the fault is over, and goes on."""
+    return Stated(Reaction.HOLD, ("HOLD",), 1, None)
+
+
+def goes_on(lim: Limits, value: float) -> Stated:
+    """Goes on as if nothing were."""
+    return Stated(Reaction.COUNT, (), 0, None)
+
+
+def sensor_bad(lim: Limits) -> int:
+    """Cycles until the guard's patience with a sensor ends, whether with bad ones on end or with a full bucket."""
+    return min(lim.guard.sensor_hold_cycles, math.ceil(lim.guard.bucket_limit / 2) - 1)
+
+
+def bus_bad(lim: Limits, value: float) -> Stated:
+    """The bus gives its drives up after `bad_limit` cycles, unless the guard's patience with the sensor ends before."""
+    lost = lim.bus.bad_limit - 1
+    if lost <= sensor_bad(lim):
+        return Stated(Reaction.SAFE, ("ACTUATOR_LOST",), lost, lost)
+    bad = sensor_bad(lim)
+    return Stated(Reaction.RAMP, ("SENSOR_LOST", "SENSOR_FLICKERS"), bad, bad + lim.ramp)
+
+
+def many_overruns(lim: Limits, value: float) -> Stated:
+    """Ramps out once the overruns of the model's task are too many within its window; else counts them."""
+    if lim.slow_task.overrun != "safe":
+        return Stated(
+            Reaction.COUNT, (loop_signal(lim.slow, "overruns_own"),), lim.slow_cycles(3), None
+        )
+    detect = lim.slow_cycles(lim.slow_task.overrun_window)
+    return Stated(Reaction.RAMP, ("REQUEST_FAULT",), detect, detect + lim.ramp)
+
+
+def off_core(lim: Limits, value: float) -> Stated:
+    """Looks at the core of the guard's thread every so many cycles."""
+    if lim.fast_task.off_core != "safe":
+        return Stated(Reaction.COUNT, (loop_signal(lim.fast, "off_core"),), OFF_CORE_EVERY, None)
+    return Stated(Reaction.RAMP, ("OWN_FAULT",), OFF_CORE_EVERY, OFF_CORE_EVERY + lim.ramp)
+
+
+def request_late(lim: Limits) -> int:
+    """Cycles until the guard misses a new request, or the watchdog the model's task."""
+    return min(lim.guard.max_request_age_cycles + lim.slow_cycles(1), lim.stall(lim.slow_task)) + 2
+
+
+def asked_to_end(lim: Limits, value: float) -> Stated:
+    """Ramps out after a signal to the supervisor, all within `ENDING_S`."""
+    return Stated(
+        Reaction.RAMP, (STOP,), lim.cycles(ENDING_S) - lim.ramp, max(lim.cycles(ENDING_S), lim.ramp)
+    )
+
+
+def parent_died(lim: Limits, value: float) -> Stated:
+    """Ramps out after a signal to the cycle process: the user's, or the kernel's when the supervisor has died."""
+    detect = lim.cycles(LOOKS_S)
+    return Stated(Reaction.RAMP, (STOP,), detect, detect + lim.ramp)
+
+
+def drive_watchdog(lim: Limits, value: float) -> Stated:
+    """Leaves it to the drive."""
+    detect = lim.cycles(max(drive.watchdog_ms for drive in lim.bus.drives.values()) * 1e-3) + 3
+    return Stated(Reaction.DRIVE, ("drive watchdog",), detect, detect)
+
+
+def slow_us(periods: float) -> Argument:
+    """Work of so many periods of the model's task."""
+    return Argument("µs", lambda lim: periods * lim.slow_task.period_us, 1, 1e7)
+
+
+def fast_us(periods: float) -> Argument:
+    """Work of so many periods of the guard's task."""
+    return Argument("µs", lambda lim: periods * lim.fast_task.period_us, 1, 1e7)
+
+
+NAN = Argument("", lambda lim: math.nan, -math.inf, math.inf)
+US = 1000.0

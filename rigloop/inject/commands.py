@@ -1,0 +1,40 @@
+"""`rigloop faults`: which faults `rigloop run --inject` knows, and what a rig states about each."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from rigloop.answer import print_json, told
+
+RIG = "fault_bench"
+
+
+def faults(
+    rig: Annotated[
+        str,
+        typer.Argument(help="State the bounds of this rig, in cycles of the task with its guard."),
+    ] = RIG,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Print the tables of docs/faults.md.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """List the faults of `rigloop run --inject`: what each does, how it is found, and within how many cycles."""
+    from rigloop.inject.limits import limits_of
+    from rigloop.inject.listing import as_markdown, rows, table
+    from rigloop.wiring import load
+
+    with told(json):
+        limits = limits_of(load(rig).rig)
+    if json:
+        print_json({"rig": rig, "period_us": limits.fast_task.period_us, "faults": rows(limits)})
+    elif markdown:
+        typer.echo(as_markdown(limits))
+    else:
+        console = Console()
+        console.print(table(limits), highlight=False)
+        period = limits.fast_task.period_us
+        console.print(f"{rig}: bounds in cycles of {period} µs, from the fault on", highlight=False)

@@ -1,0 +1,244 @@
+"""What a run's own evidence says about each fault: when it began, what found it, when the torque was zero; as stated?
+
+It reads what the run left (records, `cycle.json`, `recorder.json`, `injected.json`, `drive.json`), so that it can be
+asked again by anyone, and also after the supervisor was killed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rigloop.compose import guard_of, paths
+from rigloop.inject.agent import FILL_DISK
+from rigloop.inject.evidence import Evidence, began_in, gather
+from rigloop.inject.kinds import STOP, WATCHDOG, InCycle, Reaction, ToProcess
+from rigloop.inject.limits import Limits
+from rigloop.inject.request import Injection
+from rigloop.manifest import ENDED_BEFORE, Injected
+from rt_core.plan import loop_signal
+from rt_core.safety import State, Trip
+
+PUSHES_NM = 0.02  # less torque than this before a fault, and its way to zero would show nothing
+BEFORE_S = 0.1
+AFTER_CYCLES = 50  # that a run must go on for after a fault that only counts
+
+
+@dataclass
+class Seen:
+    """What was seen of one fault: rows of the record, what found it, the reaction."""
+
+    found: int | None = None
+    found_by: str = ""
+    reaction: Reaction = Reaction.COUNT
+    zero: int | None = None
+
+
+def judge(
+    folder: Path, injections: Sequence[Injection], lim: Limits, final: Mapping[str, float] | None
+) -> list[Injected]:
+    """Return what became of each fault of a run."""
+    evidence = gather(folder, lim, final)
+    began = [began_in(i, injection, evidence, lim) for i, injection in enumerate(injections)]
+    return [_judge(i, began, injection, evidence, lim) for i, injection in enumerate(injections)]
+
+
+def _judge(
+    number: int, begins: Sequence[int | None], injection: Injection, seen: Evidence, lim: Limits
+) -> Injected:
+    stated = injection.stated(lim)
+    cycle = seen.fast[loop_signal(lim.fast, "cycle")]
+    began = begins[number]
+    why: list[str] = []
+    what = Seen()
+    if began is None:
+        why.append("it did not begin before the run ended")
+    else:
+        # what comes after the next fault is that one's
+        until = min((b for b in begins if b is not None and b > began), default=None)
+        seen = replace(seen, fast=seen.fast[:until])
+        what = _seen(began, stated.found_by, seen, lim)
+        if stated.reaction == Reaction.DRIVE:
+            _by_drive(began, what, number, seen, lim, why)
+        _compare(began, what, injection, seen, lim, why)
+
+    def at(row: int | None) -> int | None:
+        if row is None:
+            return None
+        # a row behind the record's end is a cycle that is not in it
+        return int(cycle[row]) if row < len(cycle) else int(cycle[-1]) + 1 + row - len(cycle)
+
+    first, found, zero = at(began), at(what.found), at(what.zero)
+    to_find = None if found is None or first is None else found - first
+    to_zero = None if zero is None or first is None else zero - first
+    if began is not None:
+        if to_find is not None and to_find > stated.detect:
+            why.append(f"found after {to_find} cycles, stated {stated.detect}")
+        if stated.zero is not None and to_zero is None:
+            why.append("the torque was not seen to be zero")
+        elif stated.zero is not None and to_zero is not None and to_zero > stated.zero:
+            why.append(f"zero after {to_zero} cycles, stated {stated.zero}")
+    return Injected(
+        injection.words,
+        injection.fault.does,
+        what.reaction.value,
+        stated.reaction.value,
+        first,
+        found,
+        what.found_by,
+        to_find,
+        stated.detect,
+        zero,
+        to_zero,
+        stated.zero,
+        not why,
+        tuple(why),
+    )
+
+
+def _seen(began: int, wanted: Sequence[str], seen: Evidence, lim: Limits) -> Seen:
+    """Return what the record shows from a row on."""
+    writes = paths(*guard_of(lim.rig))[1]
+    fast = seen.fast
+    state, trip, torque = (fast[writes[port]] for port in ("state", "trip", "torque_nm"))
+    what = Seen()
+    pushing = np.flatnonzero(torque != 0)
+    last = int(pushing[-1]) if len(pushing) else -1
+    if last + 1 < len(torque):
+        what.zero = max(last + 1, began)
+    tripped = np.flatnonzero(trip[began:])
+    stopping = np.flatnonzero(state[began:] == State.STOPPING)
+    if seen.report.stall and WATCHDOG in wanted and began >= len(fast):
+        # the watchdog's time is since the deadline of the cycle that hangs, as it says itself
+        what.found_by, what.reaction = WATCHDOG, Reaction.SAFE
+        what.found = began + lim.cycles(seen.report.stalled_ns * 1e-9)
+        at_rest = seen.report.at_rest and all(nm == 0.0 for nm in seen.report.drives_nm.values())
+        what.zero = what.found if at_rest else None
+    elif len(tripped):
+        what.found = began + int(tripped[0])
+        what.found_by = Trip(int(trip[what.found])).name
+        what.reaction = Reaction.SAFE if state[what.found] == State.FAULT else Reaction.RAMP
+    elif len(stopping) and (STOP in wanted or WATCHDOG in wanted):
+        what.found = began + int(stopping[0])
+        what.found_by, what.reaction = STOP, Reaction.RAMP
+    elif wanted and "/" in wanted[0]:
+        _counted(began, wanted[0], what, seen)
+    elif len(held := np.flatnonzero(state[began:] == State.HOLD)):
+        what.found, what.found_by, what.reaction = began + int(held[0]), "HOLD", Reaction.HOLD
+    return what
+
+
+def _counted(began: int, signal: str, what: Seen, seen: Evidence) -> None:
+    """Look for the first row after a fault in which a counter has moved."""
+    record = seen.fast if signal in (seen.fast.dtype.names or ()) else seen.slow
+    if began >= len(seen.fast) or not len(record):
+        return
+    row = int(np.searchsorted(record["t_ns"], seen.fast["t_ns"][began]))
+    before = record[signal][max(0, row - 1)]
+    moved = np.flatnonzero(record[signal][row:] > before)
+    if len(moved):
+        what.found_by = signal
+        what.found = int(np.searchsorted(seen.fast["t_ns"], record["t_ns"][row + moved[0]]))
+
+
+def _by_drive(
+    began: int, what: Seen, number: int, seen: Evidence, lim: Limits, why: list[str]
+) -> None:
+    """Take the word of the emulated drive, which outlives its master."""
+    drives = seen.drives
+    if not drives or number not in seen.injected_ns:
+        why.append("the drive left no word")
+        return
+    what.reaction, what.found_by = Reaction.DRIVE, "drive watchdog"
+    if not drives["pushed"]:
+        why.append("the drive had no torque to take away")
+    if "0x001b" not in drives["al_code"]:
+        why.append(f"the drive says {drives['al_state']}, {drives['al_code']}: not its watchdog")
+    if drives["zero_ns"] is not None:
+        took_s = (drives["zero_ns"] - seen.injected_ns[number]) * 1e-9
+        what.found = what.zero = began + lim.cycles(max(0.0, took_s))
+
+
+def _compare(
+    began: int, what: Seen, injection: Injection, seen: Evidence, lim: Limits, why: list[str]
+) -> None:
+    """Add what is not as the rig states, except times."""
+    stated = injection.stated(lim)
+    writes = paths(*guard_of(lim.rig))[1]
+    fast = seen.fast
+    state, trip, torque = (fast[writes[port]] for port in ("state", "trip", "torque_nm"))
+    n_before = lim.cycles(BEFORE_S)
+    if not np.any(np.abs(torque[max(0, began - n_before) : began]) > PUSHES_NM):
+        why.append("there was no torque before it")
+    if began > 0 and trip[began - 1]:
+        why.append(f"{ENDED_BEFORE}: {Trip(int(trip[began - 1])).name}")
+    if not np.all(np.isfinite(torque)) or np.any(np.abs(torque) > lim.guard.limit_nm):
+        why.append("a torque beyond the limit left the guard")
+    slope = lim.guard.rate_nm_s * lim.period_s * (1 + 1e-9)
+    steep = np.flatnonzero(np.abs(np.diff(torque)) > slope) + 1
+    if any(state[row] != State.FAULT for row in steep):
+        why.append("the torque changed faster than its limit")
+    if what.reaction != stated.reaction:
+        why.append(f"{what.reaction.value}, stated {stated.reaction.value}")
+    if stated.reaction in (Reaction.RAMP, Reaction.SAFE):
+        if what.found_by not in stated.found_by:
+            why.append(
+                f"found by {what.found_by or 'nothing'}, stated {' or '.join(stated.found_by)}"
+            )
+        if not seen.report.at_rest:
+            why.append("the cycle process did not see the output at rest")
+    elif stated.reaction in (Reaction.COUNT, Reaction.HOLD):
+        _goes_on(began, what, injection, seen, lim, why)
+
+
+def _goes_on(
+    began: int, what: Seen, injection: Injection, seen: Evidence, lim: Limits, why: list[str]
+) -> None:
+    """Add what keeps a run from having gone on after a fault."""
+    stated, acts = injection.stated(lim), injection.fault.acts
+    writes = paths(*guard_of(lim.rig))[1]
+    cycle_path = loop_signal(lim.fast, "cycle")
+    state, cycle = seen.fast[writes["state"]], seen.fast[cycle_path]
+    if stated.found_by and not what.found_by:
+        why.append(f"{stated.found_by[0]} did not count it")
+    whom = acts.whom if isinstance(acts, ToProcess) else ""
+    if whom == "recorder":
+        final = seen.final or {}
+        if final.get(writes["trip"], 1.0):
+            why.append("the guard tripped, or the supervisor left no word")
+        first = int(cycle[min(began, len(cycle) - 1)])
+        if final.get(cycle_path, 0.0) < first + AFTER_CYCLES:
+            why.append("the loop did not go on")
+        _recorded(acts, seen, lim, why)
+        return
+    running = np.flatnonzero(state[began:] == State.RUNNING)
+    if not len(running) or running[-1] < AFTER_CYCLES:
+        why.append("the guard did not run on")
+    if isinstance(acts, InCycle) and stated.reaction == Reaction.HOLD:
+        after = np.flatnonzero(state[what.found or began :] != State.HOLD)
+        if not len(after) or after[0] > lim.guard.sensor_hold_cycles + acts.cycles:
+            why.append("held for longer than the guard allows")
+    if np.any(np.diff(cycle) != 1):
+        why.append("the record has gaps")
+
+
+def _recorded(acts: Any, seen: Evidence, lim: Limits, why: list[str]) -> None:
+    """Compare what the recorder says of itself with what the loop has stepped."""
+    if acts.do == "SIGKILL":
+        return
+    for task in (lim.fast, lim.slow):
+        told = seen.recorder.get(task)
+        made = (seen.final or {}).get(loop_signal(task, "cycle"), -1.0)
+        if told is None or told["rows"] + told["unwritten"] + told["dropped"] != made:
+            why.append(f"{task}: rows, unwritten and dropped are not the {made:.0f} cycles stepped")
+    unwritten = sum(told["unwritten"] for told in seen.recorder.values())
+    if acts.do == FILL_DISK and not (
+        unwritten and any(told["first_unwritten_ns"] for told in seen.recorder.values())
+    ):
+        why.append("the recorder told of no gap")
+    if acts.do == "SIGSTOP" and any(told["dropped"] for told in seen.recorder.values()):
+        why.append("cycles were dropped though the rings hold two seconds")

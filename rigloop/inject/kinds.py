@@ -1,0 +1,100 @@
+"""What a fault is: what it does and where, and what a rig states about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from io_bridge.segment_link import Order
+from rigloop.inject.limits import Limits
+from rt_core.inject import Act
+
+WATCHDOG, STOP = (
+    "watchdog",
+    "stop",
+)  # what finds a fault, besides the guard's trips and the signals that count
+
+
+class Reaction(StrEnum):
+    """What a rig does about a fault."""
+
+    COUNT = "COUNT"  # goes on
+    HOLD = "HOLD"  # last good value, for a few cycles, then goes on
+    RAMP = "RAMP"  # torque to zero by a ramp, latched
+    SAFE = "SAFE"  # zero at once, latched
+    DRIVE = "DRIVE"  # nothing of ours is left: the drive's own watchdog
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What a rig states about one fault."""
+
+    reaction: Reaction
+    found_by: tuple[str, ...]
+    """Trips of the guard, `watchdog`, `stop`, or the signal that counts it; any of them."""
+    detect: int
+    """Cycles from the fault to what finds it, at most."""
+    zero: int | None
+    """Cycles from the fault to zero torque, at most; None: the torque goes on."""
+
+
+@dataclass(frozen=True)
+class InCycle:
+    """A block put into a task: what it does, where, and for how long."""
+
+    place: Literal["head", "sensor", "estimate", "guide", "work"]
+    act: Act
+    cells: tuple[str, ...] = ()  # of limits.sensor_cells
+    cycles: int = 1  # 0: to the end
+    every: int = 1
+    order: Order = Order.NO_ORDER
+    scale: float = 1.0  # from the argument's unit to the block's
+
+
+@dataclass(frozen=True)
+class ToProcess:
+    """Something done to a process of the run from outside."""
+
+    whom: Literal["supervisor", "cycle", "recorder", "telemetry"]
+    do: str  # a signal's name, or FILL_DISK
+    back_s: float = (
+        0.0  # a stopped process goes on after so long; 0: when the cycle process has ended
+    )
+
+
+@dataclass(frozen=True)
+class Argument:
+    """The number behind a fault's name."""
+
+    unit: str
+    default: Callable[[Limits], float]
+    least: float
+    most: float
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One row of the table."""
+
+    name: str
+    does: str
+    acts: InCycle | ToProcess
+    bound: str  # in words, for a reader
+    states: Callable[[Limits, float], Stated]
+    argument: Argument | None = None
+    needs: Literal["", "simulated", "veth", "telemetry"] = ""
+
+    @property
+    def where(self) -> str:
+        """Where it acts."""
+        if isinstance(self.acts, ToProcess):
+            return f"{self.acts.whom} process"
+        return {
+            "head": "bus",
+            "sensor": "sensor",
+            "estimate": "estimation task",
+            "guide": "model",
+            "work": "simulation task",
+        }[self.acts.place]

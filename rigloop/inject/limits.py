@@ -1,0 +1,87 @@
+"""The limits of a rig in cycles of the task that has the guard: what the bounds of faults are made of."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from rig_configs.schema import BusBlock, EncoderFilterBlock, MechanismBlock, Rig, Task
+from rigloop.compose import bus_of, guard_of, make_guard
+from rt_core.safety import GuardConfig
+
+LOOK_S = 0.002  # between two looks of the watchdog
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a rig states about its reactions. `fast` is the task with the guard, `slow` the one with the model."""
+
+    rig: Rig
+    fast: str
+    slow: str
+    guard: GuardConfig
+
+    @property
+    def fast_task(self) -> Task:
+        """The task with the guard."""
+        return self.rig.tasks[self.fast]
+
+    @property
+    def slow_task(self) -> Task:
+        """The task with the model."""
+        return self.rig.tasks[self.slow]
+
+    @property
+    def period_s(self) -> float:
+        """Of the guard's task."""
+        return self.fast_task.period_us * 1e-6
+
+    @property
+    def ramp(self) -> int:
+        """Cycles from a trip to exactly zero."""
+        return self.guard.cycles_to_zero(self.period_s)
+
+    @property
+    def bus(self) -> BusBlock:
+        """The bus block."""
+        return bus_of(self.rig)[1]
+
+    def cycles(self, seconds: float) -> int:
+        """Cycles of the guard's task in a time, rounded up."""
+        return math.ceil(seconds / self.period_s - 1e-9)
+
+    def slow_cycles(self, n: int) -> int:
+        """Cycles of the guard's task until it has seen `n` cycles of the model's."""
+        return self.cycles((n + 1) * self.slow_task.period_us * 1e-6) + 1
+
+    def stall(self, task: Task) -> int:
+        """Cycles until the watchdog has seen that a task stands still."""
+        return self.cycles(task.stall_cycles * task.period_us * 1e-6 + 2 * LOOK_S) + 1
+
+
+def limits_of(rig: Rig) -> Limits:
+    """Return the limits of a rig."""
+    name, block = guard_of(rig)
+    model = next((n for n, b in rig.blocks.items() if isinstance(b, MechanismBlock)), name)
+    tasks = {block: task for task, config in rig.tasks.items() for block in config.blocks}
+    return Limits(rig, tasks[name], tasks[model], make_guard(rig, name, block).config)
+
+
+def sensor_cells(rig: Rig) -> dict[str, str]:
+    """Return the signals that carry the sensor: count and its validity, angle, rate, and the model's own."""
+    encoder = next((b for b in rig.blocks.values() if isinstance(b, EncoderFilterBlock)), None)
+    guard = guard_of(rig)[1]
+    model = next((b for b in rig.blocks.values() if isinstance(b, MechanismBlock)), None)
+    found = {
+        "angle": guard.reads["angle_rad"],
+        "rate": guard.reads["rate_rad_s"],
+        "request": guard.reads["torque_request_nm"],
+    }
+    if encoder is not None:
+        found |= {"count": encoder.reads["position_count"]}
+        if "valid" in encoder.reads:
+            found |= {"valid": encoder.reads["valid"]}
+    if model is not None:
+        guides = [path for port, path in model.reads.items() if port.startswith("guide/")]
+        found |= {"guide": guides[0]} if guides else {}
+    return found

@@ -1,0 +1,89 @@
+"""The table of faults with the figures of a rig: for the terminal, for JSON, and for docs/faults.md."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.table import Table
+
+from rigloop.inject.faults import NOT_INJECTABLE, ROWS
+from rigloop.inject.kinds import Fault
+from rigloop.inject.limits import Limits
+
+HEAD = (
+    "fault",
+    "what it does",
+    "where",
+    "reaction",
+    "found by",
+    "bound",
+    "cycles to find",
+    "to zero",
+)
+
+NEEDS = {
+    "": "",
+    "simulated": "`--bus simulated`",
+    "veth": "`--bus veth`",
+    "telemetry": "`--telemetry`",
+}
+
+
+def rows(lim: Limits) -> list[dict[str, Any]]:
+    """Return a row a fault."""
+    return [_row(fault, lim) for fault in ROWS]
+
+
+def _row(fault: Fault, lim: Limits) -> dict[str, Any]:
+    value = fault.argument.default(lim) if fault.argument else 0.0
+    stated = fault.states(lim, value)
+    unit = fault.argument.unit if fault.argument else ""
+    return {
+        "name": fault.name,
+        "argument": f"{value:.6g} {unit}" if unit else "",
+        "does": fault.does,
+        "where": fault.where,
+        "needs": fault.needs,
+        "reaction": stated.reaction.value,
+        "found_by": list(stated.found_by),
+        "bound": fault.bound,
+        "to_find": stated.detect,
+        "to_zero": stated.zero,
+    }
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    does = f"{row['does']} (default {row['argument']})" if row["argument"] else row["does"]
+    zero = "" if row["to_zero"] is None else str(row["to_zero"])
+    where = ", ".join(filter(None, (row["where"], NEEDS[row["needs"]])))
+    found_by = " or ".join(row["found_by"]) or "nothing: it does no harm"
+    return (
+        row["name"], does, where, row["reaction"], found_by, row["bound"],
+        str(row["to_find"]) if row["found_by"] else "", zero,
+    )  # fmt: skip
+
+
+def table(lim: Limits) -> Table:
+    """Return the table for a terminal: what it does and what is stated, without the words on why."""
+    shown = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for head in ("fault", "what it does", "reaction"):
+        shown.add_column(head, no_wrap=head == "fault")
+    for head in ("to find", "to zero"):
+        shown.add_column(head, justify="right", no_wrap=True)
+    for row in rows(lim):
+        name, does, _, reaction, _, _, to_find, to_zero = _cells(row)
+        shown.add_row(name, does, reaction, to_find, to_zero)
+    return shown
+
+
+def as_markdown(lim: Limits) -> str:
+    """Return the tables of docs/faults.md."""
+    lines = [_line(HEAD), _line(["---"] * 6 + ["---:"] * 2)]
+    lines += [_line((f"`{cells[0]}`", *cells[1:])) for cells in map(_cells, rows(lim))]
+    lines += ["", _line(("not injectable", "why")), _line(("---", "---"))]
+    lines += [_line(item) for item in NOT_INJECTABLE.items()]
+    return "\n".join(lines)
+
+
+def _line(cells: Any) -> str:
+    return "| " + " | ".join(cells) + " |"

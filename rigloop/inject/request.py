@@ -1,0 +1,146 @@
+"""`--inject FAULT[:VALUE]@T`: from words to what is to be injected, with every mistake told."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rig_configs.mistakes import ConfigError, Mistake, near
+from rig_configs.schema import Rig
+from rigloop.inject.faults import FAULTS
+from rigloop.inject.kinds import Fault, InCycle, Stated
+from rigloop.inject.limits import Limits, limits_of, sensor_cells
+
+MOST = 16
+_WORDS = re.compile(r"(?P<name>[^:@]*)(:(?P<value>[^@]*))?@(?P<at>.*)")
+
+
+@dataclass(frozen=True)
+class Injection:
+    """One fault at a time after arming; `words` is what was asked for, `value` is in the argument's unit."""
+
+    words: str
+    fault: Fault
+    value: float
+    at_s: float
+
+    def stated(self, lim: Limits) -> Stated:
+        """Return what the rig states about it."""
+        return self.fault.states(lim, self.value)
+
+
+def parse(
+    asked: Sequence[str], rig: Rig, backend: str, telemetry: bool, seconds: float | None
+) -> list[Injection]:
+    """Return what is to be injected into a rig.
+
+    Raises
+    ------
+    ConfigError
+        With every wrong name, value, time, and what the fault needs and the run does not have.
+    """
+    mistakes: list[Mistake] = []
+    lim = limits_of(rig)
+    found = [
+        injection
+        for words in asked
+        if (injection := _parse(words, lim, backend, telemetry, seconds, mistakes)) is not None
+    ]
+    if len(asked) > MOST:
+        mistakes.append(_mistake(f"{len(asked)} of them", "too many", f"at most {MOST} a run"))
+    if mistakes:
+        raise ConfigError(mistakes)
+    return found
+
+
+def again(asked: Iterable[str], lim: Limits) -> list[Injection]:
+    """Return what was asked for and found right before."""
+    return [i for words in asked if (i := _parse(words, lim, None, True, None, [])) is not None]
+
+
+def _mistake(value: str, problem: str, remedy: str) -> Mistake:
+    return Mistake("command line", "--inject", problem, remedy, value)
+
+
+def _parse(
+    words: str,
+    lim: Limits,
+    backend: str | None,
+    telemetry: bool,
+    seconds: float | None,
+    mistakes: list[Mistake],
+) -> Injection | None:
+    parts = _WORDS.fullmatch(words)
+    if parts is None:
+        mistakes.append(
+            _mistake(
+                words,
+                "not FAULT@T or FAULT:VALUE@T",
+                "such as `sensor-nan@1.5`; `rigloop faults` lists them",
+            )
+        )
+        return None
+    before = len(mistakes)
+    fault = FAULTS.get(parts["name"])
+    if fault is None:
+        mistakes.append(_mistake(words, f"no fault {parts['name']!r}", near(parts["name"], FAULTS)))
+    at_s = _number(parts["at"])
+    if at_s is None or not 0 <= at_s <= 86_400:
+        mistakes.append(_mistake(words, f"T = {parts['at']!r}", "seconds after arming, 0 to 86400"))
+    elif seconds is not None and at_s >= seconds:
+        mistakes.append(_mistake(words, f"T = {at_s:g} is after the end", f"--for is {seconds:g}"))
+    if fault is None:
+        return None
+    value = _value(words, parts["value"], fault, lim, mistakes)
+    if backend is not None:
+        mistakes += _needs(words, fault, lim, backend, telemetry)
+    if len(mistakes) > before or at_s is None:
+        return None
+    return Injection(words, fault, value, at_s)
+
+
+def _value(
+    words: str, given: str | None, fault: Fault, lim: Limits, mistakes: list[Mistake]
+) -> float:
+    argument = fault.argument
+    if argument is None:
+        if given is not None:
+            mistakes.append(_mistake(words, f"{fault.name} takes no value", f"`{fault.name}@T`"))
+        return 0.0
+    if given is None:
+        return argument.default(lim)
+    value = _number(given)
+    if value is None or math.isnan(value) or not argument.least <= value <= argument.most:
+        unit = f" {argument.unit}" if argument.unit else ""
+        mistakes.append(
+            _mistake(words, f"VALUE = {given!r}", f"{argument.least:g} to {argument.most:g}{unit}")
+        )
+        return 0.0
+    return value
+
+
+def _needs(
+    words: str, fault: Fault, lim: Limits, backend: str, telemetry: bool
+) -> Iterable[Mistake]:
+    if fault.needs in ("simulated", "veth") and backend != fault.needs:
+        yield _mistake(words, f"not on bus {backend!r}", f"add --bus {fault.needs}")
+    if fault.needs == "telemetry" and not telemetry:
+        yield _mistake(words, "there is no telemetry", "add --telemetry tcp://127.0.0.1:PORT")
+    if isinstance(fault.acts, InCycle):
+        have = sensor_cells(lim.rig)
+        for cell in fault.acts.cells:
+            if cell not in have:
+                yield _mistake(words, f"this rig has no {cell} to disturb", "take another fault")
+        if fault.acts.place in ("guide", "work") and lim.slow == lim.fast:
+            yield _mistake(
+                words, "this rig has no model in a task of its own", "take another fault"
+            )
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

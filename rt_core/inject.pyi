@@ -1,0 +1,83 @@
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any
+
+from rt_core.plan import Task
+
+READS: tuple[str, ...]
+WRITES: tuple[str, ...]
+
+class Act(IntEnum):
+    """What a fault does in each cycle in which it acts; `inject.pxd` has the words."""
+
+    SET = ...
+    ADD = ...
+    BURN = ...
+    HANG = ...
+    FAIL = ...
+    MOVE = ...
+    STEAL = ...
+    HOLD_CORE = ...
+    ORDER = ...
+
+class InjectionBlock:
+    """One fault on purpose, at a nominal time after arming.
+
+    Parameters
+    ----------
+    name : str
+        Prefix of its signals: `<name>/cycle`, the cycle of its task in which it began, 0 before;
+        `<name>/acting`, 1 in the cycles in which it acts.
+    act : Act
+    task : Task
+        That steps it; `core` and `priority` matter for what happens to its thread.
+    arm, own_cycle : str
+        Signals: above 0.5 once the rig is armed; cycles executed of the task.
+    at_s : float
+        After arming, s.
+    cycles : int
+        That it lasts; 0: to the end.
+    every : int
+        It acts in each so many-th of them.
+    value : float
+        What `act` needs: a cell's value, ns, a status, an order.
+    cells : sequence of str
+        Signals in the task's image, its own or mirrors, that are written over; at most 8.
+    order : int
+        Address of a float64 cell outside of the table, for `Act.ORDER`; `keep` owns it.
+
+    Raises
+    ------
+    ValueError
+        All mistakes in one message.
+    OSError
+        From `bind`: no right to a thread of higher priority.
+
+    Real time
+    ---------
+    As bad as the fault itself. `STEAL` and `HOLD_CORE` post a semaphore, `MOVE` makes one system
+    call; the others stay in user space.
+    """
+
+    name: str
+    reads: dict[str, str]
+    writes: dict[str, str]
+    act: Act
+    def __init__(
+        self,
+        name: str,
+        act: Act,
+        *,
+        task: Task,
+        arm: str,
+        own_cycle: str,
+        at_s: float,
+        cycles: int = 1,
+        every: int = 1,
+        value: float = 0.0,
+        cells: Sequence[str] = (),
+        order: int = 0,
+        keep: Any = None,
+    ) -> None: ...
+    def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
+    def capsule(self) -> Any: ...

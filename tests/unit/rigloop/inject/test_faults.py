@@ -1,0 +1,74 @@
+"""The table of faults: what it promises, for every rig that ships, and that the page shows it as it is."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from io_bridge.segment_link import Order
+from rigloop.inject.faults import FAULTS, NOT_INJECTABLE, ROWS
+from rigloop.inject.kinds import InCycle, Reaction
+from rigloop.inject.limits import limits_of, sensor_cells
+from rigloop.inject.listing import as_markdown, rows
+from rigloop.wiring import load
+from rt_core.inject import Act
+from rt_core.safety import TRIPS, Trip
+
+PAGE = Path(__file__).parents[4] / "docs/faults.md"
+RIGS = ["fault_bench", "steering_wheel", "steering_wheel_veth"]
+
+
+def test_names_are_distinct():
+    assert len(FAULTS) == len(ROWS) >= 20
+    assert not set(FAULTS) & set(NOT_INJECTABLE)
+
+
+def test_every_trip_of_the_guard_has_a_fault_that_leads_to_it():
+    lim = limits_of(load("fault_bench").rig)
+    found_by = {name for row in rows(lim) for name in row["found_by"]}
+    assert {trip.name for trip in TRIPS} - found_by <= {Trip.SENSOR_LOST.name}
+    # the bus gives up before the guard's patience with the sensor ends; a count that is none does not
+    assert "SENSOR_LOST" in found_by
+
+
+@pytest.mark.parametrize("rig", RIGS)
+def test_every_rig_states_a_bound_for_every_fault(rig):
+    lim = limits_of(load(rig).rig)
+    for row in rows(lim):
+        ends = row["reaction"] in (Reaction.RAMP, Reaction.SAFE, Reaction.DRIVE)
+        assert (row["to_zero"] is not None) == ends, row
+        if ends:
+            assert 0 <= row["to_find"] <= row["to_zero"], row
+        if row["reaction"] == Reaction.RAMP and "ms" not in row["bound"]:
+            assert row["to_zero"] - row["to_find"] == lim.ramp, row
+
+
+@pytest.mark.parametrize("rig", RIGS)
+def test_every_fault_finds_what_it_disturbs(rig):
+    have = sensor_cells(load(rig).rig)
+    for fault in ROWS:
+        if isinstance(fault.acts, InCycle):
+            assert set(fault.acts.cells) <= set(have)
+            assert (fault.acts.act == Act.ORDER) == (fault.acts.order != Order.NO_ORDER)
+
+
+def test_bounds_follow_the_limits_of_the_rig():
+    bench, wheel = (
+        {row["name"]: row for row in rows(limits_of(load(rig).rig))}
+        for rig in ("fault_bench", "steering_wheel")
+    )
+    # 1 ms and 200 µs, the same ramp of 20 ms
+    assert bench["angle-range"]["to_zero"] < wheel["angle-range"]["to_zero"]
+    assert bench["link-down"]["to_find"] == wheel["link-down"]["to_find"] == 2
+    # a rig that only counts many overruns of its model states so
+    assert (bench["overruns-model"]["reaction"], wheel["overruns-model"]["reaction"]) == (
+        "RAMP",
+        "COUNT",
+    )
+
+
+def test_the_page_shows_the_table_as_it_is():
+    shown = re.search(
+        r"<!-- rigloop faults --markdown -->\n(.*?)<!-- end -->", PAGE.read_text(), re.DOTALL
+    )
+    assert shown[1].strip() == as_markdown(limits_of(load("fault_bench").rig)).strip()
