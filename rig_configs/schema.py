@@ -113,6 +113,15 @@ class MechanismBlock(Section):
     writes: dict[str, str] = {}
 
 
+class RelayBlock(Section):
+    """Torque of the sign of an angle, for `rigloop bench latency`."""
+
+    kind: Literal["relay"]
+    torque_nm: PositiveFloat
+    reads: dict[str, str]
+    writes: dict[str, str] = {}
+
+
 class GuardBlock(Section):
     """The last gate before the actuator."""
 
@@ -136,7 +145,8 @@ class GuardBlock(Section):
 
 
 Block = Annotated[
-    BusBlock | EncoderFilterBlock | MechanismBlock | GuardBlock, Field(discriminator="kind")
+    BusBlock | EncoderFilterBlock | MechanismBlock | RelayBlock | GuardBlock,
+    Field(discriminator="kind"),
 ]
 
 
