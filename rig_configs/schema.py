@@ -165,6 +165,8 @@ class Verdict(Section):
 
     max_overrun_percent: NonNegative = 1.0  # judged only when the run had real-time rights
     max_lost_percent: NonNegative = 0.0
+    # of `rigloop bench latency`: p99.9 without the drive, beyond a period of the simulation
+    max_latency_ms: PositiveFloat = 0.5
 
 
 class Rig(Section):

@@ -170,7 +170,8 @@ def judge(run: Path, loaded: LoadedRig, backend: str, found: Found) -> Result:
     filter_ns = model.filter_delay_ns(path.fast_ns, bandwidth_rad_s(loaded), frequency)
     delay_ns = model.path_delay_ns(path.fast_ns, filter_ns)
     t9 = path.slow_ns + delay_ns + model.LOG_STEP_NS
-    limit = path.slow_ns + model.OWN_PATH_NS
+    beyond_ms = loaded.rig.verdict.max_latency_ms
+    limit = path.slow_ns + 1e6 * beyond_ms
     distance = model.distance(events["total_ns"], delay_ns, path.slow_ns)
     allowed = model.allowed_distance(len(events), path.slow_ns)
     stages = {s: _known(events[f"{s}_ns"]) for s in STAGES}
@@ -185,7 +186,7 @@ def judge(run: Path, loaded: LoadedRig, backend: str, found: Found) -> Result:
     if latency.p99_9 > limit:
         late.append(
             f"p99.9 of {len(events)} latencies is {latency.p99_9 / 1e6:.2f} ms, limit Ts + "
-            f"{model.OWN_PATH_NS / 1e6:g} ms = {limit / 1e6:.2f} ms"
+            f"verdict.max_latency_ms = {limit / 1e6:.2f} ms"
         )
     if distance > allowed:
         late.append(f"the distribution is {distance:.3f} from uniform over Ts, limit {allowed:.3f}")
@@ -237,7 +238,7 @@ def _known(values: np.ndarray) -> Figures:
 def _too_few(ms: float, found: Found) -> str:
     return (
         f"Ts = {ms:g} ms: {len(found.events)} sign changes of the encoder were followed by the torque, "
-        f"{FEWEST} are needed ({found.unarmed} came while the guard or the drive held back, "
+        f"{FEWEST} are needed ({found.unarmed} came while guard, drive or filter held back, "
         f"{found.crowded} too soon after another, {found.lost} without an answer, {found.unrecorded} not "
         "wholly in the record): is the wheel driven, and armed for long enough?"
     )

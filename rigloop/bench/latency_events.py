@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+SETTLED_RAD = 1e-6  # what is left of a bridged jump; passed within a microsecond
 STAGES = ("wait_sample", "filter", "wait_tick", "step", "hand_over", "bus")
 GROUPS = {
     "waiting for a tick": ("wait_sample", "wait_tick"),
@@ -75,6 +76,7 @@ class Path:
     angle_rad: str
     torque_nm: str
     ramp: str
+    offset_rad: str
     sign: float = 1.0
     zero_count: float = 0.0
 
@@ -87,7 +89,7 @@ class Found:
     ----------
     events : ndarray of `EVENT`
     unarmed : int
-        The guard did not pass the whole torque, or the drive was not operational.
+        The guard did not pass the whole torque, the drive was not operational, or the filter bridged a jump.
     crowded : int
         Another sign change came too soon before or after.
     lost : int
@@ -168,7 +170,10 @@ class _Run:
         self.actual = np.array(fast[path.torque_actual_nm])
         # half a count: the encoder shows the whole counts below the angle
         self.value = path.sign * (np.array(fast[path.count]) - path.zero_count) + 0.5
+        # a filter that bridges a jump shows an angle that is not the encoder's
+        bridged = np.abs(np.array(fast[path.offset_rad])) > SETTLED_RAD
         self.armed = (np.array(fast[path.ramp]) == 1) & (np.array(fast[path.operational]) == 1)
+        self.armed &= ~bridged
         self.fast_cycle = np.array(fast[f"loop/{path.fast}/cycle"])
         self.seen_cycle = np.array(fast[f"loop/{path.slow}/cycle"])
         self.slow_cycle = np.array(slow[f"loop/{path.slow}/cycle"])

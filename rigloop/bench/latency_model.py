@@ -22,7 +22,6 @@ Array = NDArray[np.float64]
 
 PATH_CYCLES = 3  # of estimation: published, guarded, sent
 LOG_STEP_NS = 200_000.0  # of the published test: what T9 allows beyond Ts + D
-OWN_PATH_NS = 500_000.0  # p99.9 without the drive, beyond Ts
 PUBLISHED_NS = 2_200_000.0  # largest latency beyond Ts, with bus and drive, at 1 ms and at 5 ms
 
 

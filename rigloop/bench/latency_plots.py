@@ -64,7 +64,7 @@ def _histogram(axis: Axes, result: Result, events: np.ndarray, end_ms: float) ->
     _mark(axis, f.mean / 1e6, f"mean {f.mean / 1e6:.2f}", 0.985, plots.INK, "-", "center")
     _mark(axis, f.p99_9 / 1e6, f"p99.9 {f.p99_9 / 1e6:.2f}", 0.895, plots.INK, "-", "center")
     limit = result.limit_ns / 1e6
-    _mark(axis, limit, f"limit Ts + 0.5 = {limit:.1f}", 0.805, plots.GREEN, (0, (4, 3)), "left")
+    _mark(axis, limit, f"limit {limit:.2f}", 0.805, plots.GREEN, (0, (4, 3)), "left")
     published = result.published_ns / 1e6
     _mark(
         axis, published, f"published max Ts + 2.2 = {published:.1f}", 0.985, plots.GREY,

@@ -101,6 +101,7 @@ def signal_path(loaded: LoadedRig) -> SignalPath:
         angle_rad=angle,
         torque_nm=guard_writes["torque_nm"],
         ramp=guard_writes["ramp"],
+        offset_rad=encoder_writes["offset_rad"],
         sign=float(encoder.sign),
         zero_count=encoder.zero_count,
     )
