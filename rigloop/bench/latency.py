@@ -132,7 +132,7 @@ def run_latency(
         if len(found.events) < FEWEST:
             reasons.append(_too_few(ms, found))
         else:
-            measured.append(Measured(judge(run, rig, backend, found), found))
+            measured.append(Measured(judge(run, rig, found), found))
         if read_manifest(run).duration_s < seconds:
             reasons.append(f"Ts = {ms:g} ms: the run ended early: {'; '.join(ran.reasons)}")
             break
@@ -154,7 +154,7 @@ def events_of(run: Path, loaded: LoadedRig, backend: str) -> Found:
     return find_events(fast, slow, path, zero_ns, nominal_clock=backend == "simulated")
 
 
-def judge(run: Path, loaded: LoadedRig, backend: str, found: Found) -> Result:
+def judge(run: Path, loaded: LoadedRig, found: Found) -> Result:
     """Return the figures of a run's events, and whether they are good.
 
     Parameters
@@ -205,7 +205,7 @@ def judge(run: Path, loaded: LoadedRig, backend: str, found: Found) -> Result:
         reasons=tuple(period + reason for reason in reasons),
         notes=tuple(notes),
         real_time=manifest.real_time,
-        device_clock="nominal" if backend == "simulated" else "device",
+        device_clock=found.clock,
         latency=latency,
         nominal=nominal,
         response=response,

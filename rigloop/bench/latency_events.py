@@ -96,6 +96,9 @@ class Found:
         No torque of the new sign arrived before the next sign change, or the end.
     unrecorded : int
         The record lacks a cycle on the way.
+    clock : {"nominal", "device", "host"}
+        That the ends are timed by: nominal time of the cycle, the device's own clock, or the host's where
+        the device has none.
     """
 
     events: np.ndarray
@@ -103,6 +106,7 @@ class Found:
     crowded: int
     lost: int
     unrecorded: int
+    clock: str
 
 
 def find_events(
@@ -145,7 +149,8 @@ def find_events(
             unarmed += 1
         else:
             rows.append(event)
-    return Found(np.array(rows, EVENT), unarmed, crowded, lost, unrecorded)
+    clock = "nominal" if nominal_clock else "device" if has_clock(fast, path) else "host"
+    return Found(np.array(rows, EVENT), unarmed, crowded, lost, unrecorded, clock)
 
 
 class _Run:
@@ -196,8 +201,12 @@ class _Run:
 
 def device_times(fast: np.ndarray, path: Path) -> Array:
     """Return when each frame passed the device, by its own clock; by the host's if it has none."""
-    times = np.array(fast[path.device_ns])
-    return times if len(times) and np.ptp(times) > 0 else np.array(fast[path.sent_ns])
+    return np.array(fast[path.device_ns if has_clock(fast, path) else path.sent_ns])
+
+
+def has_clock(fast: np.ndarray, path: Path) -> bool:
+    """Whether the device's clock moves."""
+    return bool(len(fast) and fast[path.device_ns][0] != fast[path.device_ns][-1])
 
 
 def _sign_changes(run: _Run) -> Iterator[tuple[int, float, int]]:

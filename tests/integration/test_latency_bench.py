@@ -181,7 +181,7 @@ def test_live_on_the_simulated_segment(rigloop, tmp_path):
     text = rig.read_text()
     text = text.replace("[tasks.estimation]\n", "[tasks.estimation]\nperiod_us = 200\n")
     rig.write_text(text.replace("[tasks.simulation]\n", "[tasks.simulation]\nperiod_us = 1000\n"))
-    code, outcome = bench(rigloop, rig, tmp_path, "--for", "5")
+    code, outcome = bench(rigloop, rig, tmp_path, "--for", "4")
     assert [result["period_us"] for result in outcome["results"]] == [1000, 5000]
     for result in outcome["results"]:
         path, events = checked(result, nominal_clock=True)
@@ -200,7 +200,7 @@ def test_live_on_the_simulated_segment(rigloop, tmp_path):
         assert result["frequency_hz"] == pytest.approx(4.4007, abs=0.05)
     page = (Path(outcome["folder"]) / "report.html").read_text()
     assert page.count("<svg") == 2
-    assert "http://" not in re.sub(r'xmlns(:\w+)?="[^"]*"|<!DOCTYPE[^>]*>', "", page)
+    assert not re.search(r'(?:src|href)="(?!#)', page)
     assert code == (0 if outcome["good"] else 1)
 
 
