@@ -15,10 +15,9 @@ def show(outcome: LatencyOutcome, console: Console) -> None:
     table = Table(
         title="sign change of the encoder → torque of the new sign, ms", title_justify="left"
     )
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     for name in ("n", "mean", "p50", "p99", "p99.9", "max"):
-        table.add_column(name, justify="right")
-    table.add_column("")
+        table.add_column(name, justify="right", no_wrap=True)
     for result in outcome.results:
         _rows(table, result)
     console.print(table)
@@ -33,17 +32,19 @@ def show(outcome: LatencyOutcome, console: Console) -> None:
 
 
 def _rows(table: Table, result: Result) -> None:
-    model_ms = (result.path_delay_ns + 500.0 * result.period_us) / 1e6
-    limit = f"p99.9 ≤ {result.limit_ns / 1e6:.2f}; mean of the model {model_ms:.2f}"
-    _row(table, f"Ts = {result.period_us / 1e3:g} ms", result.latency, limit)
+    _row(table, f"Ts = {result.period_us / 1e3:g} ms", result.latency)
     for name, part in result.groups.items():
-        _row(table, f"  {name}", part, "")
+        _row(table, f"  {name}", part)
+    delay_ms, period_ms = result.path_delay_ns / 1e6, result.period_us / 1e3
+    shares = (0.5, 0.5, 0.99, 0.999, 1.0)
+    table.add_row("model", "", *(f"{delay_ms + share * period_ms:.3f}" for share in shares))
+    table.add_row("limit", "", "", "", "", f"{result.limit_ns / 1e6:.3f}", "")
     if result.response is not None:
-        published = f"published: max {result.published_ns / 1e6:.1f}"
-        _row(table, "  through the drive", result.response, published)
+        _row(table, "through the drive", result.response)
+    table.add_row("published, through", "", "", "", "", "", f"{result.published_ns / 1e6:.3f}")
     table.add_section()
 
 
-def _row(table: Table, name: str, f: Figures, remark: str) -> None:
+def _row(table: Table, name: str, f: Figures) -> None:
     figures = (f"{ns / 1e6:.3f}" for ns in (f.mean, f.p50, f.p99, f.p99_9, f.max))
-    table.add_row(name, str(f.n), *figures, remark)
+    table.add_row(name, str(f.n), *figures)
