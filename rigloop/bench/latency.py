@@ -130,11 +130,13 @@ def run_latency(
         run = Path(ran.folder)
         found = events_of(run, rig, backend)
         if len(found.events) < FEWEST:
+            reasons += [f"Ts = {ms:g} ms: run: {reason}" for reason in ran.reasons if not ran.good]
             reasons.append(_too_few(ms, found))
         else:
             measured.append(Measured(judge(run, rig, found), found))
         if read_manifest(run).duration_s < seconds:
-            reasons.append(f"Ts = {ms:g} ms: the run ended early: {'; '.join(ran.reasons)}")
+            if ran.good:
+                reasons.append(f"Ts = {ms:g} ms: the run was interrupted")
             break
     results = [m.result for m in measured]
     reasons += [reason for result in results for reason in result.reasons]

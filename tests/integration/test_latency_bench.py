@@ -83,7 +83,7 @@ def test_every_sign_change_of_the_driven_wheel_is_found_to_a_microsecond(loop):
     rig, path, fast, found = loop
     true = true_sign_changes(fast, path, rig)
     nearest = true[np.abs(found.events["t0_ns"][:, None] - true).argmin(axis=1)]
-    # a count of the encoder is 0.6 us here
+    # half a count of the encoder is 0.6 us here
     assert np.max(np.abs(found.events["t0_ns"] - nearest)) < 1_000
     assert len(np.unique(nearest)) == len(found.events)
     # all but those before the guard had ramped in, and the last ones, whose answer is beyond the end
