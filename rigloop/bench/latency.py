@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from rigloop.manifest import read_manifest
 from rigloop.order import Mode
 from rigloop.runs import new_run_folder
 from rigloop.supervise import run_live
+from rt_core.cause import WORDS, Cause
 
 FEWEST = 20  # sign changes that a distribution can be told from
 ENOUGH = 1000  # for a p99.9 that is not the maximum
@@ -55,7 +57,8 @@ class Result(msgspec.Struct, frozen=True):
     limit_ns: float
     """Of latency.p99_9."""
     t9_limit_ns: float
-    n_beyond_t9: int
+    beyond_t9: dict[str, int]
+    """Latencies beyond it, by the cause of the cycles that were lost on the way."""
     published_ns: float
     distance: float
     """Of the distribution from the uniform one over a period, and how far it may be."""
@@ -218,7 +221,7 @@ def judge(run: Path, loaded: LoadedRig, found: Found) -> Result:
         frequency_hz=frequency,
         limit_ns=limit,
         t9_limit_ns=t9,
-        n_beyond_t9=int(np.count_nonzero(events["total_ns"] > t9)),
+        beyond_t9=causes(events[events["total_ns"] > t9]),
         published_ns=path.slow_ns + model.PUBLISHED_NS,
         distance=distance,
         allowed_distance=allowed,
@@ -229,6 +232,12 @@ def judge(run: Path, loaded: LoadedRig, found: Found) -> Result:
             "unrecorded": found.unrecorded,
         },
     )
+
+
+def causes(events: np.ndarray) -> dict[str, int]:
+    """Return how many events lost cycles to which cause, most frequent first."""
+    counts = Counter(WORDS.get(Cause(cause), "no cycle lost") for cause in events["cause"].tolist())
+    return dict(counts.most_common())
 
 
 def _known(values: np.ndarray) -> Figures:

@@ -44,6 +44,8 @@ EVENT = np.dtype(
             "f8",
         ),  # t0 until the drive itself reports torque of the new sign; NaN: never
         ("late_ns", "f8"),  # largest lateness of the cycles that took part
+        ("lost_ns", "f8"),  # longest time on the way in which a task had no cycle though it was due
+        ("cause", "i1"),  # of that: rt_core.cause.Cause
     ]
 )
 
@@ -179,6 +181,10 @@ class _Run:
         bridged = np.abs(np.array(fast[path.offset_rad])) > SETTLED_RAD
         self.armed = (np.array(fast[path.ramp]) == 1) & (np.array(fast[path.operational]) == 1)
         self.armed &= ~bridged
+        self.fast_lost = path.fast_ns * (np.array(fast[f"loop/{path.fast}/elapsed"]) - 1)
+        self.fast_cause = np.array(fast[f"loop/{path.fast}/cause"])
+        self.slow_lost = path.slow_ns * (np.array(slow[f"loop/{path.slow}/elapsed"]) - 1)
+        self.slow_cause = np.array(slow[f"loop/{path.slow}/cause"])
         self.fast_cycle = np.array(fast[f"loop/{path.fast}/cycle"])
         self.seen_cycle = np.array(fast[f"loop/{path.slow}/cycle"])
         self.slow_cycle = np.array(slow[f"loop/{path.slow}/cycle"])
@@ -264,7 +270,20 @@ def _event(
     nominal = run.device[k] - t0 + run.t[a] - run.t[k]
     late = max(run.late[k], run.late[f], run.slow_late[s], run.late[g], run.late[a])
     response = _response(run, sign, k, last) - t0
-    return (t0, sign, k, f, s, g, a, *stages, sum(stages), nominal, response, late)
+    lost = _lost(run, min(k, f), a, s)
+    return (t0, sign, k, f, s, g, a, *stages, sum(stages), nominal, response, late, *lost)
+
+
+def _lost(run: _Run, first: int, a: int, s: int) -> tuple[float, int]:
+    """Return the longest time without a cycle that was due, and its cause; 0 and 0 if there was none."""
+    fast = first + int(np.argmax(run.fast_lost[first : a + 1]))
+    # a tick that outlived its period shows in the one after
+    slow = s + int(np.argmax(run.slow_lost[s : s + 2]))
+    if run.fast_lost[fast] >= run.slow_lost[slow]:
+        lost, cause = run.fast_lost[fast], run.fast_cause[fast]
+    else:
+        lost, cause = run.slow_lost[slow], run.slow_cause[slow]
+    return (float(lost), int(cause)) if lost > 0 else (0.0, 0)
 
 
 def _response(run: _Run, sign: int, k: int, last: int) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 from rigloop.bench.latency import LatencyOutcome, Measured
 from rigloop.bench.latency_events import GROUPS, STAGES
 from rigloop.manifest import REPORT, read_manifest
+from rt_core.cause import WORDS, Cause
 from rt_core.doctor.check import banner
 
 LONGEST = 5
@@ -89,7 +90,7 @@ def _stage_rows(measured: Measured) -> Iterator[tuple[str, str, Any]]:
         yield "", "sign change → torque that the drive reports", r.response
 
 
-def _longest(measured: Measured) -> Iterator[dict[str, float]]:
+def _longest(measured: Measured) -> Iterator[dict[str, Any]]:
     events = measured.found.events
     for i in np.argsort(-events["total_ns"])[:LONGEST]:
         event = events[i]
@@ -97,5 +98,7 @@ def _longest(measured: Measured) -> Iterator[dict[str, float]]:
             "at_s": event["t0_ns"] * 1e-9,
             "total": event["total_ns"],
             "late": event["late_ns"],
+            "lost": event["lost_ns"],
+            "cause": WORDS.get(Cause(int(event["cause"])), ""),
             **{stage: event[f"{stage}_ns"] for stage in STAGES},
         }

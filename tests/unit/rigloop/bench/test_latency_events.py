@@ -5,6 +5,7 @@ import pytest
 
 from io_bridge.record import record_dtype
 from rigloop.bench.latency_events import GROUPS, STAGES, Path, find_events
+from rt_core.cause import Cause
 
 US, MS = 1_000, 1_000_000
 FAST, SLOW = 100 * US, 1 * MS
@@ -56,7 +57,7 @@ def records(*, device_offset=None, changes=CHANGES, fast_late=0.0, slow_late=0.0
                 "loop/fast/cycle", "loop/fast/late_ns", "loop/slow/cycle", "bus/valid", "bus/sent_ns",
                 "bus/dc_time_ns", "bus/wheel/valid", "bus/wheel/operational",
                 "bus/wheel/torque_actual_nm", "wheel/unwrapped_count", "wheel/angle_rad",
-                "guard/torque_nm", "guard/ramp", "wheel/offset_rad",
+                "guard/torque_nm", "guard/ramp", "wheel/offset_rad", "loop/fast/elapsed", "loop/fast/cause",
             ]
         ),
     )  # fmt: skip
@@ -67,6 +68,8 @@ def records(*, device_offset=None, changes=CHANGES, fast_late=0.0, slow_late=0.0
                 "loop/slow/cycle",
                 "loop/slow/late_ns",
                 "loop/slow/step_ns",
+                "loop/slow/elapsed",
+                "loop/slow/cause",
                 "loop/fast/cycle",
                 "wheel/angle_rad",
             ]
@@ -76,6 +79,7 @@ def records(*, device_offset=None, changes=CHANGES, fast_late=0.0, slow_late=0.0
     fast["loop/fast/cycle"], slow["loop/slow/cycle"] = np.arange(N) + 1, np.arange(M) + 1
     fast["loop/fast/late_ns"], slow["loop/slow/late_ns"] = fast_late, slow_late
     slow["loop/slow/step_ns"] = STEP_NS
+    fast["loop/fast/elapsed"] = slow["loop/slow/elapsed"] = 1
     fast["bus/sent_ns"] = ZERO_NS + fast["t_ns"] + fast["loop/fast/late_ns"] + SEND_NS
     if device_offset is None:
         fast["bus/dc_time_ns"] = fast["t_ns"] + 12_345.0
@@ -221,6 +225,24 @@ def test_a_task_taken_off_its_core_after_it_began_gets_the_time_where_it_was_los
     assert event["wait_tick_ns"] == pytest.approx(before["wait_tick_ns"][0] + 3 * FAST, abs=1)
     assert event["total_ns"] == pytest.approx(before["total_ns"][0] + 3 * FAST, abs=1)
     assert event["hand_over_ns"] >= 0
+
+
+def test_the_cause_is_that_of_the_longest_time_without_a_cycle():
+    fast, slow = records()
+    events = find(fast, slow).events
+    assert not events["cause"].any()
+    assert not events["lost_ns"].any()
+    # on the way of the first: two fast cycles; of the second: those and a tick, which shows in the next one
+    for i in (0, 1):
+        fast["loop/fast/elapsed"][events["guard"][i]] = 3
+        fast["loop/fast/cause"][events["guard"][i]] = Cause.BUS
+    slow["loop/slow/elapsed"][events["tick"][1] + 1] = 2
+    slow["loop/slow/cause"][events["tick"][1] + 1] = Cause.STOLEN
+    # on no way
+    fast["loop/fast/elapsed"][events["frame"][2] + 1] = 9
+    found = find(fast, slow).events
+    assert list(found["cause"]) == [Cause.BUS, Cause.STOLEN, Cause.NONE]
+    assert list(found["lost_ns"]) == [2 * FAST, SLOW, 0]
 
 
 def test_lateness_of_whole_periods_is_counted_once():

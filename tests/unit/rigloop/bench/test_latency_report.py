@@ -10,6 +10,7 @@ from rigloop.bench.latency_events import EVENT, GROUPS, STAGES, Found
 from rigloop.bench.latency_model import figures
 from rigloop.bench.latency_report import write_latency_report
 from rigloop.manifest import Manifest, Named, TaskFacts, write_manifest
+from rt_core.cause import Cause
 
 N = 400
 
@@ -23,6 +24,7 @@ def measured(run, latest_ns=0.0):
     events["step_ns"], events["hand_over_ns"], events["bus_ns"] = 5_000, 95_000, 100_000
     if latest_ns:
         events["wait_tick_ns"][-1] += latest_ns
+        events["cause"][-1], events["lost_ns"][-1] = Cause.LATE_WAKE, latest_ns
     events["total_ns"] = sum(events[f"{s}_ns"] for s in STAGES)
     events["nominal_ns"] = events["total_ns"]
     events["response_ns"] = events["total_ns"] + 350_000
@@ -33,7 +35,7 @@ def measured(run, latest_ns=0.0):
         stages={s: figures(events[f"{s}_ns"]) for s in STAGES},
         groups={g: figures(sum(events[f"{s}_ns"] for s in parts)) for g, parts in GROUPS.items()},
         path_delay_ns=280_000.0, filter_delay_ns=-20_000.0, frequency_hz=4.4, limit_ns=1.5e6,
-        t9_limit_ns=1.48e6, n_beyond_t9=1 if latest_ns else 0, published_ns=3.2e6, distance=0.01,
+        t9_limit_ns=1.48e6, beyond_t9={"late wake": 1} if latest_ns else {}, published_ns=3.2e6, distance=0.01,
         allowed_distance=0.3, skipped={"unarmed": 3},
     )  # fmt: skip
     return Measured(result, Found(events, 3, 0, 0, 0, "nominal"))
@@ -83,6 +85,8 @@ def test_a_bad_verdict_shows_its_reasons(run):
 def test_one_long_latency_is_told_and_does_not_spoil_the_scale(run):
     text = page(run.parent, [measured(run, latest_ns=40e6)])
     assert "one beyond, 41.3 ms" in text
+    assert "= 1.480 ms: 1 late wake." in text
+    assert re.search(r"40\.000</td><td>late wake</td>", text)
     ticks = [float(t) for t in re.findall(r">\s*(\d+\.\d)\s*</text>", text)]
     assert max(ticks) <= 3.5
 
