@@ -50,6 +50,7 @@ DRIVE_WRITES = (
 )
 BUS_WRITES = (
     "lost", "late", "exchange_ns", "dc_time_ns", "al_state", "wkc", "wkc_expected", "valid",
+    "sent_ns",
 )
 
 

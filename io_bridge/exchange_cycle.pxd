@@ -8,7 +8,7 @@ cdef enum:
     MAX_DRIVES = 16
     N_DRIVE_READS = 3
     N_DRIVE_WRITES = 11
-    N_BUS_WRITES = 8
+    N_BUS_WRITES = 9
 
 cdef enum:                        # fault codes of a step
     FAULT_NOT_READY = 1
@@ -42,6 +42,7 @@ cdef enum:                        # positions in DRIVE_READS, DRIVE_WRITES, BUS_
     BUS_WKC = 5
     BUS_WKC_EXPECTED = 6
     BUS_VALID = 7
+    BUS_SENT = 8
 
 cdef struct DriveIo:
     double permille_per_nm      # of rated torque, with the drive's sign

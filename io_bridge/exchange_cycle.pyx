@@ -231,6 +231,7 @@ cdef int judge(ExchangeState *x, int good, int command_fault) noexcept nogil:
 cdef int exchange(ExchangeState *x, int64_t t_ns) noexcept nogil:
     """One cycle. Bounded by the budget; returns the fault code."""
     cdef int64_t begin = monotonic_ns()
+    cdef int64_t sent
     cdef int command_fault = 0
     cdef int i, good
     for i in range(x.n_drives):
@@ -238,6 +239,7 @@ cdef int exchange(ExchangeState *x, int64_t t_ns) noexcept nogil:
     stamp(x)
     x.late += x.transport.drain(x.transport.self)
     good = 0
+    sent = monotonic_ns()
     if (x.transport.send(x.transport.self, x.tx, x.size, t_ns) == 0
             and await_reply(x, begin + x.budget_ns)):
         good = receive(x)
@@ -248,6 +250,7 @@ cdef int exchange(ExchangeState *x, int64_t t_ns) noexcept nogil:
     x.writes[BUS_LOST][0] = <double> x.lost
     x.writes[BUS_LATE][0] = <double> x.late
     x.writes[BUS_VALID][0] = good
+    x.writes[BUS_SENT][0] = <double> sent
     x.writes[BUS_EXCHANGE][0] = <double> (monotonic_ns() - begin)
     return x.fault
 

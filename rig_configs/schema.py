@@ -114,6 +114,15 @@ class MechanismBlock(Section):
     writes: dict[str, str] = {}
 
 
+class RelayBlock(Section):
+    """Torque of the sign of an angle, for `rigloop bench latency`."""
+
+    kind: Literal["relay"]
+    torque_nm: PositiveFloat
+    reads: dict[str, str]
+    writes: dict[str, str] = {}
+
+
 class GuardBlock(Section):
     """The last gate before the actuator."""
 
@@ -137,7 +146,8 @@ class GuardBlock(Section):
 
 
 Block = Annotated[
-    BusBlock | EncoderFilterBlock | MechanismBlock | GuardBlock, Field(discriminator="kind")
+    BusBlock | EncoderFilterBlock | MechanismBlock | RelayBlock | GuardBlock,
+    Field(discriminator="kind"),
 ]
 
 
@@ -156,6 +166,8 @@ class Verdict(Section):
 
     max_overrun_percent: NonNegative = 1.0  # judged only when the run had real-time rights
     max_lost_percent: NonNegative = 0.0
+    # of `rigloop bench latency`: p99.9 without the drive, beyond a period of the simulation
+    max_latency_ms: PositiveFloat = 0.5
 
 
 class Rig(Section):

@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from rigloop.answer import Exit, print_json, told
 from rigloop.inject.commands import faults
+from rigloop.bench.commands import app as bench_app
 from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
 
@@ -178,6 +179,7 @@ def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
 
 app.add_typer(model_app, name="model")
 app.command(epilog="Example: `rigloop faults steering_wheel`")(faults)
+app.add_typer(bench_app, name="bench")
 
 
 def main() -> None:

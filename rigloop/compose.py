@@ -16,6 +16,7 @@ from io_bridge.sii import Identity
 from io_bridge.simulated_bus import SimulatedBus
 from rig_configs import schema
 from rig_configs.load import Ports, write_path
+from rigloop.bench.relay import Relay
 from rigloop.kernels import period_us
 from rigloop.order import SUPERVISOR_SIGNALS
 from rigloop.wiring import ports_of
@@ -61,6 +62,8 @@ def make_blocks(
                 blocks[name] = make_filter(rig, name, config, **filter_settings)
             case schema.MechanismBlock():
                 blocks[name] = make_kernel(name, config, kernels[name])
+            case schema.RelayBlock():
+                blocks[name] = Relay(config.torque_nm, name, *paths(name, config))
             case schema.GuardBlock():
                 blocks[name] = make_guard(rig, name, config)
     return blocks

@@ -11,6 +11,7 @@ from io_bridge import exchange
 from rig_configs.load import LoadedRig, Ports, load_rig, write_path
 from rig_configs.mistakes import ConfigError, Mistake, near
 from rig_configs.schema import MechanismBlock, Rig
+from rigloop.bench import relay
 from rigloop.order import SUPERVISOR_SIGNALS
 from rt_core import guard
 from rt_core.plan import LOOP_SIGNALS, loop_signal
@@ -106,6 +107,8 @@ def ports_of(table: Mapping[str, Any]) -> Ports | None:
             return Ports(encoder_filter.READ_PORTS, encoder_filter.WRITE_PORTS)
         case "guard":
             return Ports(guard.READS, guard.WRITES)
+        case "relay":
+            return Ports(relay.READS, relay.WRITES)
         case "mechanism" if isinstance(table.get("mechanism"), str):
             return _kernel(table["mechanism"])[0]
     return None

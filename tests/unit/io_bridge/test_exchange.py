@@ -1,4 +1,5 @@
 import math
+import time
 
 import pytest
 
@@ -93,6 +94,20 @@ def test_units_are_those_of_the_ports(rig):
     assert r.cells["drive/velocity_count_s"] == pytest.approx(rate, abs=0.51)
     assert r.cells["drive/torque_actual_nm"] == pytest.approx(2.0, abs=0.00637)
     assert r.cells["drive/sensor_torque_nm"] == 0.0
+
+
+def test_a_torque_is_at_the_drive_with_the_frame_of_its_own_step(rig):
+    r = rig([FREE])
+    r.enable()
+    r.cells["drive/torque_nm"] = 2.0
+    r.step()
+    assert r.bus.devices[0].wanted_torque_nm == pytest.approx(2.0, abs=0.00637)
+    r.cells["drive/torque_nm"] = -2.0
+    before = time.monotonic_ns()
+    r.step()
+    assert r.bus.devices[0].wanted_torque_nm == pytest.approx(-2.0, abs=0.00637)
+    # the moment of sending lies within the exchange, on the clock of the loop
+    assert before <= r.cells["sent_ns"] <= time.monotonic_ns()
 
 
 def test_the_sign_turns_position_velocity_and_torque_together(rig):

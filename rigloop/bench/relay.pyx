@@ -1,0 +1,68 @@
+"""The relay of the latency test: the torque h, with the sign of the angle."""
+from cpython.pycapsule cimport PyCapsule_New
+from libc.math cimport isfinite
+from libc.stdint cimport int64_t, uintptr_t
+
+from rt_core.block cimport BlockView
+
+import math
+
+from rt_core.block import BLOCK_ABI
+
+READS = ("angle_rad",)
+WRITES = ("torque_nm",)
+
+cdef enum:
+    FAULT_ANGLE = 1              # the angle is not a finite number
+
+cdef struct Memory:
+    const double *angle_rad
+    double *torque_nm
+    double h_nm
+
+
+cdef int step_relay(void *self, int64_t t_ns) noexcept nogil:
+    cdef Memory *m = <Memory *>self
+    if not isfinite(m.angle_rad[0]):
+        m.torque_nm[0] = 0.0
+        return FAULT_ANGLE
+    m.torque_nm[0] = m.h_nm if m.angle_rad[0] >= 0.0 else -m.h_nm
+    return 0
+
+
+cdef class Relay:
+    """See relay.pyi."""
+
+    cdef readonly str name
+    cdef readonly dict reads
+    cdef readonly dict writes
+    cdef Memory memory
+    cdef BlockView view
+
+    def __init__(self, torque_nm, name, reads, writes=None):
+        paths = {port: f"{name}/{port}" for port in WRITES} | dict(writes or {})
+        mistakes = []
+        if not (math.isfinite(torque_nm) and torque_nm > 0.0):
+            mistakes.append(f"torque_nm = {torque_nm}: must be a positive number")
+        for what, given, ports in (("reads", reads, READS), ("writes", paths, WRITES)):
+            if set(given) != set(ports):
+                mistakes.append(f"{what} has the ports {', '.join(given) or 'none'}, "
+                                f"a relay has {', '.join(ports)}")
+        if mistakes:
+            raise ValueError(f"relay {name}: " + "; ".join(mistakes))
+        self.name = name
+        self.reads = dict(reads)
+        self.writes = paths
+        self.memory.h_nm = torque_nm
+        self.view.abi = BLOCK_ABI
+        self.view.step = step_relay
+        self.view.self = &self.memory
+
+    def bind(self, reads, writes):
+        cdef uintptr_t angle = reads[0]
+        cdef uintptr_t torque = writes[0]
+        self.memory.angle_rad = <const double *>angle
+        self.memory.torque_nm = <double *>torque
+
+    def capsule(self):
+        return PyCapsule_New(&self.view, "rigloop.block", NULL)
