@@ -15,6 +15,7 @@ from rigloop.inject.commands import faults
 from rigloop.bench.commands import app as bench_app
 from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
+from rigloop.soak.command import soak
 
 if TYPE_CHECKING:
     from rig_configs.load import LoadedRig
@@ -180,6 +181,7 @@ def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
 app.add_typer(model_app, name="model")
 app.command(epilog="Example: `rigloop faults steering_wheel`")(faults)
 app.add_typer(bench_app, name="bench")
+app.command(epilog="Example: `rigloop soak steering_wheel --for 3600`")(soak)
 
 
 def main() -> None:

@@ -88,7 +88,7 @@ def run_live(
         origin = "from the cache" if kernel.from_cache else f"built in {kernel.seconds:.1f} s"
         console.print(f"kernel {name} {kernel.hash[:12]} {origin}", highlight=False)
     folder = _new_folder(runs, loaded)
-    table = f"/dev/shm/rigloop-{os.getuid()}-{os.getpid()}"
+    table = table_path()
     (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
     order.write(folder, "order.json", order.Order(loaded.name, table, bus, mode, tuple(inject)))
 
@@ -166,6 +166,11 @@ def _check_telemetry(endpoint: str) -> None:
     except EndpointError as error:
         mistake = Mistake("command line", "--telemetry", str(error), value=endpoint)
         raise ConfigError([mistake]) from None
+
+
+def table_path() -> str:
+    """Return where the signal table of this process's run is."""
+    return f"/dev/shm/rigloop-{os.getuid()}-{os.getpid()}"
 
 
 def _new_folder(runs: Path, loaded: LoadedRig) -> Path:

@@ -24,7 +24,9 @@ is woken 30 % late was late because of the wake. Stolen time that did not lie ou
 the bus or the other blocks; it comes off that of the two with the greater surplus.
 A bus block that sleeps cannot be told from one whose core was taken, so up to `bus_wait_ns` of the time that it was
 off the core is the bus's; more than it may wait is stolen.
-A cycle that kept its period and was only begun late has no other cause than its begin.
+A cycle that kept its period and was only begun late has no other cause than its begin. One that was begun periods
+too late and then outlives the one that it counts for is two overruns, each with its own cause: the lost periods do
+not count for the second.
 
 Four times are compared, and not tried one after the other for being enough: where two of them are, each alone would
 have been too much, and the greater one is what to mend.
@@ -39,7 +41,7 @@ cpdef enum Cause:
     BUS = 4
 
 cdef struct Facts:               # of one cycle; moments are CLOCK_MONOTONIC
-    int64_t deadline_ns          # when it was to begin
+    int64_t deadline_ns          # when it was to begin; for `attribute` of the period that it counts for
     int64_t woke_ns              # back from its sleep; or the end of the cycle before, if there was no time for one
     int64_t begin_ns
     int64_t end_ns

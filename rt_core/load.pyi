@@ -2,9 +2,18 @@ from collections.abc import Sequence
 from typing import Any
 
 class BusyBlock:
-    """Burn `burn_ns` of wall time by spinning, in the steps `first`, `first + every`, ...
+    """Take `burn_ns` of wall time, in the steps `first`, `first + every`, ...
 
-    Writes `<name>/burned_ns`.
+    Writes `<name>/burned_ns`, and `<name>/cpu_ns`: of that, what the thread had of its core.
+
+    Parameters
+    ----------
+    name : str
+    burn_ns : int
+    every, first : int
+        In steps that were executed; a skipped period is none.
+    sleeps : bool
+        Sleep for so long, as a bus does that waits for its reply, instead of spinning.
 
     Real time
     ---------
@@ -16,6 +25,32 @@ class BusyBlock:
     reads: dict[str, str]
     writes: dict[str, str]
 
-    def __init__(self, name: str, burn_ns: int, *, every: int = 1, first: int = 0) -> None: ...
+    def __init__(
+        self, name: str, burn_ns: int, *, every: int = 1, first: int = 0, sleeps: bool = False
+    ) -> None: ...
+    def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
+    def capsule(self) -> Any: ...
+
+class SleepProbe:
+    """Write whether another thread of this process sleeps just now, `<name>/asleep`; zero before `watch`.
+
+    Real time
+    ---------
+    Bounded, but it reads a file of the kernel's: for measurements only.
+    """
+
+    name: str
+    reads: dict[str, str]
+    writes: dict[str, str]
+
+    def __init__(self, name: str) -> None: ...
+    def watch(self, thread: int) -> None:
+        """Say which thread, once, by the kernel's number of it; also while the loop runs.
+
+        Raises
+        ------
+        OSError
+            There is no such thread.
+        """
     def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
     def capsule(self) -> Any: ...

@@ -78,13 +78,17 @@ cdef inline void _trace(Thread *thread, const Facts *f, Cause cause) noexcept no
 cdef inline Cause _explain(Thread *thread, Facts *f, Usual *usual, Cause begun) noexcept nogil:
     # why the cycle outlived its period, NONE if it did not; `begun` is why it was begun late
     cdef Cause outlived = NONE
+    cdef int64_t deadline_ns = f.deadline_ns
     f.bus_ns = <int64_t>thread.cycle.image[BUS_NS]
     f.blocks_ns = f.bus_ns + <int64_t>thread.cycle.image[STEP_NS]
     if f.end_ns >= f.limit_ns:
         f.usual_own_ns = <int64_t>usual.own_ns
         f.usual_bus_ns = <int64_t>usual.bus_ns
         f.usual_rest_ns = <int64_t>usual.rest_ns
+        # whole periods lost before its begin are an overrun of their own, which has its cause already
+        f.deadline_ns = f.limit_ns - thread.period_ns
         outlived = attribute(f)
+        f.deadline_ns = deadline_ns
     else:
         _learn(usual, f)
     _trace(thread, f, begun if outlived == NONE else outlived)

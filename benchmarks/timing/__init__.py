@@ -1,0 +1,1 @@
+"""Parts of lateness.py: rounds, loads, what is measured, and the bars."""

@@ -1,0 +1,81 @@
+"""Figures against their bars: one row each, and the table of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from timing.rounds import Rounds
+
+WORDS = {True: "[green]holds[/]", False: "[bold red]does not[/]", None: ""}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure; `holds` is None where there is no bar, or nothing could be measured."""
+
+    section: str
+    what: str
+    ours: str
+    other: str = ""
+    ratio: float | None = None
+    bar: str = ""
+    holds: bool | None = None
+    remark: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return asdict(self)
+
+
+def compared(
+    section: str, what: str, rounds: Rounds, ours: str, other: str, bars: dict[str, float | None]
+) -> list[Row]:
+    """Return ratios of medians, a row for each figure of `bars` (`p50`, `p99`, `p99_9`)."""
+    if not rounds.n:
+        return [skipped(section, what, f"all {rounds.dropped} rounds dropped for steal")]
+    rows = []
+    for figure, bar in bars.items():
+        a, b = rounds.median(ours, figure), rounds.median(other, figure)
+        rows.append(
+            Row(
+                section,
+                f"{what}, {figure.replace('_', '.')}",
+                f"{a:.1f}",
+                f"{b:.1f}",
+                a / b,
+                f"≤ {bar:g}" if bar is not None else "",
+                None if bar is None else a / b <= bar,
+                f"{rounds.n} rounds, {rounds.dropped} dropped",
+            )
+        )
+    return rows
+
+
+def skipped(section: str, what: str, why: str) -> Row:
+    """Return a row for what could not be measured, and why."""
+    return Row(section, what, "not measured", remark=why)
+
+
+def show(rows: Iterable[Row], console: Console) -> None:
+    """Print rows under each other, the section once."""
+    table = Table(box=None, padding=(0, 2, 0, 0), title_justify="left")
+    table.add_column("", style="bold", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for column in ("µs", "against µs", "ratio", "bar"):
+        table.add_column(column, justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    table.add_column("", style="dim")
+    last = ""
+    for row in rows:
+        ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
+        section = row.section if row.section != last else ""
+        last = row.section
+        table.add_row(
+            section, row.what, row.ours, row.other, ratio, row.bar, WORDS[row.holds], row.remark
+        )
+    console.print(table)

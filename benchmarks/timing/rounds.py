@@ -1,0 +1,90 @@
+"""Variants side by side: every round runs all of them in random order; rounds that the host disturbed are dropped."""
+
+from __future__ import annotations
+
+import random
+import statistics
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from rt_core.histogram import Histogram
+from rt_core.host import steal_ticks
+
+MOST_STEAL = 5  # ticks in one run; the tail of a round with more is the host's
+FLOOR_US = 0.1  # below it lateness is one reading of the clock
+
+
+@dataclass(frozen=True)
+class Lateness:
+    """How late one run's cycles were begun, in µs; `facts` is what else was counted."""
+
+    p50: float
+    p99: float
+    p99_9: float
+    n: int
+    facts: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, histogram: Histogram, **facts: Any) -> Lateness:
+        """Return the percentiles of a histogram of ns."""
+        p50, p99, p99_9 = (float(p) / 1e3 for p in histogram.percentiles((50, 99, 99.9)))
+        return cls(p50, p99, p99_9, histogram.n, facts)
+
+
+Run = Callable[[], Lateness]
+
+
+@dataclass
+class Rounds:
+    """Good rounds by variant, and how many were dropped."""
+
+    found: dict[str, list[Lateness]]
+    dropped: int = 0
+
+    @property
+    def n(self) -> int:
+        """Number of good rounds."""
+        return min(map(len, self.found.values()), default=0)
+
+    def median(self, variant: str, figure: str) -> float:
+        """Return the median over the rounds of a figure of each round, at least `FLOOR_US`."""
+        found = [getattr(lateness, figure) for lateness in self.found[variant]]
+        return max(FLOOR_US, statistics.median(found))
+
+    def facts(self, variant: str, name: str) -> list[Any]:
+        """Return one fact of every round of a variant."""
+        return [lateness.facts[name] for lateness in self.found[variant]]
+
+
+def interleaved(
+    variants: Mapping[str, Run], rounds: int, tell: Callable[[str], None] = lambda text: None
+) -> Rounds:
+    """Run all variants until there are enough good rounds, or half as many again were tried.
+
+    Parameters
+    ----------
+    variants : mapping of str to callable
+        What one run of each is.
+    rounds : int
+        Good ones that are wanted.
+    tell : callable, optional
+        Gets a line on how far it is.
+    """
+    done = Rounds({name: [] for name in variants})
+    tries = rounds + (rounds + 1) // 2
+    while done.n < rounds and done.n + done.dropped < tries:
+        order = list(variants)
+        random.shuffle(order)
+        now, worst = {}, 0
+        for name in order:
+            tell(f"round {done.n + 1} of {rounds}, {done.dropped} dropped: {name}")
+            before = steal_ticks() or 0
+            now[name] = variants[name]()
+            worst = max(worst, (steal_ticks() or 0) - before)
+        if worst > MOST_STEAL:
+            done.dropped += 1
+            continue
+        for name, lateness in now.items():
+            done.found[name].append(lateness)
+    return done

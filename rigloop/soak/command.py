@@ -1,0 +1,117 @@
+"""`rigloop soak`: run, watch, judge."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from rigloop.answer import Exit, print_json, told
+from rigloop.order import Mode
+
+if TYPE_CHECKING:
+    from rigloop.soak.judge import Row
+    from rigloop.soak.watch import Sample
+
+LINES = 60  # of progress in a whole run
+LEAST_LINE_S = 1.0
+WORDS = {True: "[green]holds[/]", False: "[bold red]does not[/]", None: ""}
+
+
+def soak(
+    rig: Annotated[
+        str, typer.Argument(help="Name of a rig that ships, or the path of a rig file.")
+    ],
+    for_s: Annotated[
+        float, typer.Option("--for", min=1.0, max=86_400, help="Seconds to run.")
+    ] = 3600.0,
+    bus: Annotated[str | None, typer.Option(help="As for `run`.")] = None,
+    mode: Annotated[Mode, typer.Option(help="As for `run`.")] = Mode.DEGRADED,
+    runs: Annotated[Path, typer.Option("--runs", help="Folder that gets the run folder.")] = Path(
+        "runs"
+    ),
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Run a rig for long, watch what only shows with time, and judge it.
+
+    Overruns by cause, memory, threads and open files of every process, page faults of the loop, records, and
+    the loop's time against the clock. Leaves `soak.html` and `soak.csv` in the run folder beside the run's own report.
+    """
+    from rigloop.children import cycle_process
+
+    console = Console(stderr=json)
+    with cycle_process() as cycle, told(json):
+        from rigloop.manifest import read_manifest
+        from rigloop.soak.judge import as_message, is_good, judge
+        from rigloop.soak.page import write_page, write_samples
+        from rigloop.soak.watch import Watcher
+        from rigloop.supervise import run_live, table_path
+        from rigloop.wiring import load
+
+        loaded = load(rig)
+        with Watcher(loaded, table_path(), runs, for_s, _progress(console, for_s)) as watcher:
+            outcome = run_live(
+                loaded,
+                cycle,
+                seconds=for_s,
+                bus=bus,
+                telemetry=None,
+                mode=mode,
+                runs=runs,
+                console=console,
+            )
+        folder = Path(outcome.folder)
+        rows = judge(loaded, watcher.samples, read_manifest(folder), folder)
+        write_samples(folder, watcher.samples)
+        write_page(folder, loaded.rig.title, rows, watcher.samples, for_s)
+    if json:
+        print_json(as_message(rows, outcome, watcher.samples))
+    else:
+        _show(rows, folder, console)
+    raise typer.Exit(int(Exit.GOOD if is_good(rows) else Exit.BAD_VERDICT))
+
+
+def _progress(console: Console, seconds: float) -> Any:
+    interval_s = max(LEAST_LINE_S, seconds / LINES)
+    last = time.monotonic()
+
+    def tell(sample: Sample) -> None:
+        nonlocal last
+        if time.monotonic() - last < interval_s:
+            return
+        last = time.monotonic()
+        from rt_core.cause import explain_overruns
+
+        memory = ", ".join(
+            f"{role} {seen.own_kib / 1024:.1f}" for role, seen in sample.processes.items()
+        )
+        overruns = explain_overruns(sample.overruns) or "none"
+        console.print(
+            f"soak {sample.t_s:6.0f} of {seconds:g} s  overruns: {overruns}  memory, MiB: {memory}  "
+            f"record {sample.record_bytes / 1e6:.1f} MB",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+    return tell
+
+
+def _show(rows: list[Row], folder: Path, console: Console) -> None:
+    from rigloop.soak.judge import is_good, reasons
+
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("", "found", "limit", ""):
+        table.add_column(column)
+    for row in rows:
+        table.add_row(row.what, escape(row.found), row.limit, WORDS[row.good])
+    console.print(table)
+    verdict = "[bold green]GOOD[/]" if is_good(rows) else "[bold red]BAD[/]"
+    said = escape("; ".join(reasons(rows))) or "nothing grew, nothing was lost"
+    console.print(f"{verdict}  {said}", highlight=False, soft_wrap=True)
+    for page in ("soak.html", "report.html"):
+        console.print(f"{folder}/{page}", highlight=False, soft_wrap=True)
