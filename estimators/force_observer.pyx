@@ -14,7 +14,8 @@ from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 
 from estimators.covariance cimport is_positive_definite, propagate, set_diagonal, take_scalar
-from estimators.observed_model cimport MODEL_ABI, solve
+from estimators.linear_solve cimport solve
+from estimators.observed_model cimport MODEL_ABI
 
 import math
 

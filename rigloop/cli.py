@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from rigloop.answer import Exit, print_json, told
 from rigloop.bench.commands import app as bench_app
+from rigloop.identify_command import identify
 from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
 
@@ -170,6 +171,7 @@ def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
 
 app.add_typer(model_app, name="model")
 app.add_typer(bench_app, name="bench")
+app.command(epilog="Example: `rigloop identify log.csv --fit 4 6 --judge 6 8 --plot torque.png`")(identify)
 
 
 def main() -> None:
