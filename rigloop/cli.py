@@ -15,6 +15,7 @@ from rigloop.bench.commands import app as bench_app
 from rigloop.identify_command import identify
 from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
+from rigloop.tune_command import tune
 
 if TYPE_CHECKING:
     from rig_configs.load import LoadedRig
@@ -172,6 +173,7 @@ def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
 app.add_typer(model_app, name="model")
 app.add_typer(bench_app, name="bench")
 app.command(epilog="Example: `rigloop identify log.csv --fit 4 6 --judge 6 8 --plot torque.png`")(identify)
+app.command(epilog="Example: `rigloop tune --counts 131072 --period-us 100 --lag-ms 6.4`")(tune)
 
 
 def main() -> None:
