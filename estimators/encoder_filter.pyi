@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 READ_PORTS: Final[tuple[str, ...]]
+OPTIONAL_PORTS: Final[tuple[str, ...]]
 WRITE_PORTS: Final[tuple[str, ...]]
 
 class EncoderFilter:

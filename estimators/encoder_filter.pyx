@@ -24,6 +24,7 @@ from estimators.encoder_gains import MODELS, innovation_peak, process_noise, ste
 from rt_core.block import BLOCK_ABI
 
 READ_PORTS = ("position_count", "valid", "elapsed", "sample_age_s")
+OPTIONAL_PORTS = ("sample_age_s",)      # a rig may leave these bare; it has to say where the others are
 WRITE_PORTS = (
     "angle_rad", "rate_rad_s", "acceleration_rad_s2", "innovation_rad", "unwrapped_count",
     "offset_rad", "missed", "rejected", "jumps", "ready", "trusted", "jerk_rad_s3", "nis",
