@@ -113,7 +113,7 @@ def bandwidth_for_lag(
 
     # slower than the sine itself the lag is a matter of turns, and no more monotonic
     low = np.log(max(MIN_EPSILON / sample_period_s, 4 * pi * frequency_hz))
-    high = np.log(MAX_EPSILON / sample_period_s)
+    high = np.log(0.999 * MAX_EPSILON / sample_period_s)
     longest, shortest = lag(low), lag(high)
     if not shortest <= wanted_s <= longest:
         raise ValueError(

@@ -21,7 +21,8 @@ from rigloop.identify import COULOMB_RATE_RAD_S, Identification
 Array = NDArray[np.float64]
 
 PERIOD_S = 1e-3
-BANDWIDTHS = np.geomspace(0.02, 0.6, 24)  # times the sample rate
+# times the sample rate; the slowest one settles within 0.6 s at 1 kHz
+BANDWIDTHS = np.geomspace(0.02, 0.6, 24)
 HIGHEST_HZ = 30.0
 SEGMENT_S = 0.5
 LONGEST_DELAY_MS = 40.0
@@ -79,12 +80,14 @@ def observe(log: EncoderLog, found: Identification) -> Observation:
     t_s = PERIOD_S * np.arange(len(ticks.valid))
     measured = log.torque[found.torque][ticks.sample]
     fit = (t_s >= found.from_s) & (t_s < found.to_s) & np.isfinite(measured)
+    if not fit.any():
+        raise ValueError(f"no sample from {found.from_s} to {found.to_s} s")
     best: tuple[float, Observation] | None = None
     for bandwidth in BANDWIDTHS / log.sample_period_s:
-        motion = _motion(log, ticks.position_count, ticks.valid, float(bandwidth))
+        motion, ready = _motion(log, ticks.position_count, ticks.valid, float(bandwidth))
         for uses_friction in (False, True):
             observed = _torque(motion, found, uses_friction)
-            error = float(np.mean((observed - measured)[fit] ** 2))
+            error = float(np.mean((observed - measured)[fit & ready] ** 2))
             if best is None or error < best[0]:
                 best = error, Observation(
                     float(bandwidth), uses_friction, t_s, measured, observed
@@ -136,7 +139,9 @@ def spectra_of(observation: Observation, from_s: float, to_s: float) -> Spectra:
     return Spectra(np.fft.rfftfreq(n, PERIOD_S), paa, pbb, coherence)
 
 
-def _motion(log: EncoderLog, count: Array, valid: Array, bandwidth: float) -> Array:
+def _motion(
+    log: EncoderLog, count: Array, valid: Array, bandwidth: float
+) -> tuple[Array, NDArray[np.bool_]]:
     angle = log.mapping.angle
     encoder = EncoderFilter(
         "encoder", {"position_count": "log"}, {}, counts_per_rev=angle.counts_per_rev,
@@ -145,7 +150,7 @@ def _motion(log: EncoderLog, count: Array, valid: Array, bandwidth: float) -> Ar
         bandwidth_rad_s=bandwidth,
     )  # fmt: skip
     found = encoder.run(count, valid, np.ones(len(count)))
-    return np.ascontiguousarray(found[:, MOTION])
+    return np.ascontiguousarray(found[:, MOTION]), found[:, WRITE_PORTS.index("ready")] == 1.0
 
 
 def _torque(motion: Array, found: Identification, uses_friction: bool) -> Array:
