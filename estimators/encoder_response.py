@@ -17,9 +17,7 @@ from estimators.encoder_gains import MAX_EPSILON, MIN_EPSILON, steady_gains, tra
 Array = NDArray[np.float64]
 
 
-def response(
-    gain: Array, sample_period_s: float, frequency_hz: Array
-) -> NDArray[np.complex128]:
+def response(gain: Array, sample_period_s: float, frequency_hz: Array) -> NDArray[np.complex128]:
     """Estimate over truth for a sine of the angle; 1 is perfect.
 
     Parameters

@@ -94,7 +94,7 @@ class LogMapping(_Strict):
     bandwidth_rad_s: Positive | None = None
     """Of the encoder filter; none: what the sample period allows."""
     free_s: tuple[Finite, Finite] | None = None
-    """Stretch in which no hand touches the wheel, s from the first sample: there the measured torque is what turns it."""
+    """Stretch without hands, s from the first sample: there the measured torque alone turns the wheel."""
 
     @model_validator(mode="after")
     def _torque_names_differ(self) -> LogMapping:

@@ -172,7 +172,9 @@ def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
 
 app.add_typer(model_app, name="model")
 app.add_typer(bench_app, name="bench")
-app.command(epilog="Example: `rigloop identify log.csv --fit 4 6 --judge 6 8 --plot torque.png`")(identify)
+app.command(epilog="Example: `rigloop identify log.csv --fit 4 6 --judge 6 8 --plot torque.png`")(
+    identify
+)
 app.command(epilog="Example: `rigloop tune --counts 131072 --period-us 100 --lag-ms 6.4`")(tune)
 
 

@@ -164,7 +164,9 @@ def _context(run: Run) -> dict[str, Any]:
         "filters": [
             (
                 facts,
-                plots.time_plot([("innovation (mrad)", [("", facts.t_s, 1e3 * facts.innovation_rad)])]),
+                plots.time_plot(
+                    [("innovation (mrad)", [("", facts.t_s, 1e3 * facts.innovation_rad)])]
+                ),
             )
             for facts in filter_facts(run.records)
         ],

@@ -124,9 +124,7 @@ def at(tuning: Tuning, frequency_hz: float) -> list[tuple[float, float]]:
     return [(float(-1e3 * np.angle(h) / (2 * np.pi * frequency_hz)), abs(h)) for h in found]
 
 
-def fit(
-    log: EncoderLog, model: str, stretch: tuple[float, float] | None
-) -> FittedNoise:
+def fit(log: EncoderLog, model: str, stretch: tuple[float, float] | None) -> FittedNoise:
     """Fit bandwidth and sample noise to a stretch of a log by maximum likelihood.
 
     Raises
@@ -137,8 +135,6 @@ def fit(
     low, high = stretch or (0.0, math.inf)
     inside = (log.t_s >= low) & (log.t_s < high)
     try:
-        return fit_noise(
-            log.t_s[inside], log.angle_rad[inside], log.sample_period_s, MODELS[model]
-        )
+        return fit_noise(log.t_s[inside], log.angle_rad[inside], log.sample_period_s, MODELS[model])
     except ValueError as error:
         raise LogError(f"{log.path}: {error}") from error

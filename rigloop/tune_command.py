@@ -25,11 +25,10 @@ def tune(
         float | None, typer.Option(min=1, help="Counts of the encoder a turn; the log's.")
     ] = None,
     period_us: Annotated[
-        float | None, typer.Option("--period-us", min=1, help="Time between two samples; the log's.")
+        float | None,
+        typer.Option("--period-us", min=1, help="Time between two samples; the log's."),
     ] = None,
-    bandwidth: Annotated[
-        float | None, typer.Option(help="Wanted bandwidth w0, rad/s.")
-    ] = None,
+    bandwidth: Annotated[float | None, typer.Option(help="Wanted bandwidth w0, rad/s.")] = None,
     lag_ms: Annotated[
         float | None, typer.Option("--lag-ms", help="Wanted lag of the highest derivative.")
     ] = None,

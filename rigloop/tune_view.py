@@ -67,7 +67,9 @@ def draw(tuning: Tuning) -> Figure:
         amplitude.set_ylim(0, 2)
         amplitude.set_xlabel("frequency (Hz)")
         lag.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4, borderaxespad=0.1)
-        title = f"{tuning.model}, w0 = {tuning.bandwidth_rad_s:.4g} rad/s, {1e6 * tuning.period_s:g} µs"
+        title = (
+            f"{tuning.model}, w0 = {tuning.bandwidth_rad_s:.4g} rad/s, {1e6 * tuning.period_s:g} µs"
+        )
         lag.set_title(title, loc="left", fontsize=11, color=INK)
         for axis in (lag, amplitude):
             axis.axvspan(tuning.frequency_hz[0], 30.0, color=BLUE, alpha=0.05, lw=0)

@@ -37,7 +37,8 @@ def show(rows: list[Row], runs: int, console: Console) -> None:
     table.add_column("µs a step", justify="right")
     for row in rows:
         cells = [
-            f"{value:.3g}" + (f" [dim]({row.reference[i]:.3g})[/]" if row.reference else " [dim](–)[/]")
+            f"{value:.3g}"
+            + (f" [dim]({row.reference[i]:.3g})[/]" if row.reference else " [dim](–)[/]")
             for i, value in enumerate(row.rms)
         ]
         table.add_row(row.case, row.filter, *cells, f"{row.step_us:.2f}")

@@ -32,7 +32,9 @@ def scalar_update(x, cov, h, innovation, r):
 def samples(seed=0):
     rng = np.random.default_rng(seed)
     t = T * np.arange(N)
-    return 0.4 * np.sin(9 * t) + 1e-3 * rng.normal(size=N), -32.4 * np.sin(9 * t) + rng.normal(size=N)
+    return 0.4 * np.sin(9 * t) + 1e-3 * rng.normal(size=N), -32.4 * np.sin(9 * t) + rng.normal(
+        size=N
+    )
 
 
 def test_kinematic_observer_of_a_rotor_is_a_linear_kalman_filter():
