@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 READ_PORTS: Final[tuple[str, ...]]
+OPTIONAL_PORTS: Final[tuple[str, ...]]
 WRITE_PORTS: Final[tuple[str, ...]]
 
 class EncoderFilter:
@@ -30,7 +31,13 @@ class EncoderFilter:
         jump_samples: int = 5,
         bleed_rad_s: float = 2.0,
         lost_after_s: float | None = None,
+        model: str = "constant_acceleration",
+        gains: str = "steady",
+        noise_rad: float | None = None,
+        gate_nis: float = 0.0,
     ) -> None: ...
+    @property
+    def covariance(self) -> NDArray[np.float64]: ...
     def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
     def capsule(self) -> Any: ...
     def run(
@@ -38,4 +45,5 @@ class EncoderFilter:
         position_count: NDArray[np.float64],
         valid: NDArray[np.float64],
         elapsed: NDArray[np.float64],
+        sample_age_s: NDArray[np.float64] | None = None,
     ) -> NDArray[np.float64]: ...

@@ -19,10 +19,11 @@ MAX_FILE_BYTES = 1 << 20  # no rig file is near this; a wrong file is refused be
 
 
 class Ports(NamedTuple):
-    """The ports of a block: what must be wired to a signal, and what it writes."""
+    """The ports of a block: what is wired to a signal, what it writes, and what of the former may stay bare."""
 
     reads: tuple[str, ...]
     writes: tuple[str, ...]
+    optional: tuple[str, ...] = ()
 
 
 PortsOf = Callable[[Mapping[str, Any]], Ports | None]
@@ -236,7 +237,7 @@ def _wiring_mistakes(
         if found is not None:
             ports[name] = found
     writer = dict.fromkeys(other_signals(_tables(data, "tasks")), "the loop")
-    for name, (_, writes) in ports.items():
+    for name, (_, writes, _) in ports.items():
         given = _strings(blocks[name].get("writes"))
         for port in given:
             if port not in writes:
@@ -256,7 +257,7 @@ def _wiring_mistakes(
                 )
             writer.setdefault(path, f"block {name!r}")
     all_known = len(ports) == len(blocks)
-    for name, (reads, _) in ports.items():
+    for name, (reads, _, optional) in ports.items():
         given = _strings(blocks[name].get("reads"))
         for port, path in given.items():
             key = f"blocks.{name}.reads.{port}"
@@ -265,7 +266,7 @@ def _wiring_mistakes(
             elif path not in writer and all_known:
                 yield Mistake(file, key, "no block writes this signal", near(path, writer), path)
         for port in reads:
-            if port not in given:
+            if port not in given and port not in optional:
                 yield Mistake(
                     file, f"blocks.{name}.reads.{port}", "missing", "wire this port to a signal"
                 )

@@ -93,6 +93,8 @@ class LogMapping(_Strict):
     rows: RowFilter | None = None
     bandwidth_rad_s: Positive | None = None
     """Of the encoder filter; none: what the sample period allows."""
+    free_s: tuple[Finite, Finite] | None = None
+    """Stretch without hands, s from the first sample: there the measured torque alone turns the wheel."""
 
     @model_validator(mode="after")
     def _torque_names_differ(self) -> LogMapping:

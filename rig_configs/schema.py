@@ -89,7 +89,7 @@ class BusBlock(Section):
 
 
 class EncoderFilterBlock(Section):
-    """Steady-state Kalman filter: count → angle, rate, acceleration."""
+    """Kalman filter: count → angle, rate, acceleration."""
 
     kind: Literal["encoder_filter"]
     counts_per_rev: PositiveFloat
@@ -97,6 +97,12 @@ class EncoderFilterBlock(Section):
     sign: Sign = 1
     zero_count: float = 0.0
     bandwidth_rad_s: PositiveFloat = 310.4  # 6.4 ms lag on the acceleration
+    model: Literal["constant_velocity", "constant_acceleration", "constant_jerk"] = (
+        "constant_acceleration"
+    )
+    gains: Literal["steady", "time_varying"] = "steady"  # time-varying: for irregular samples
+    noise_rad: PositiveFloat | None = None  # of a sample; that of the rounding to counts
+    gate_nis: NonNegative = 0.0  # larger normalised innovations are rejected; 0: no such gate
     lost_after_ms: PositiveFloat = 20.0  # without a sample for so long it starts anew
     reads: dict[str, str]
     writes: dict[str, str] = {}

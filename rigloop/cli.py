@@ -16,6 +16,11 @@ from rigloop.bench.commands import app as bench_app
 from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
 from rigloop.soak.command import soak
+from rigloop.bench.commands import app as bench_app
+from rigloop.identify_command import identify
+from rigloop.model.commands import app as model_app
+from rigloop.order import Mode
+from rigloop.tune_command import tune
 
 if TYPE_CHECKING:
     from rig_configs.load import LoadedRig
@@ -182,6 +187,11 @@ app.add_typer(model_app, name="model")
 app.command(epilog="Example: `rigloop faults steering_wheel`")(faults)
 app.add_typer(bench_app, name="bench")
 app.command(epilog="Example: `rigloop soak steering_wheel --for 3600`")(soak)
+app.add_typer(bench_app, name="bench")
+app.command(epilog="Example: `rigloop identify log.csv --fit 4 6 --judge 6 8 --plot torque.png`")(
+    identify
+)
+app.command(epilog="Example: `rigloop tune --counts 131072 --period-us 100 --lag-ms 6.4`")(tune)
 
 
 def main() -> None:

@@ -117,7 +117,7 @@ def paths(name: str, config: schema.Block) -> tuple[dict[str, str], dict[str, st
     ports: Ports | None = ports_of(table)
     assert ports is not None, name
     return (
-        {port: config.reads[port] for port in ports.reads},
+        {port: config.reads[port] for port in ports.reads if port in config.reads},
         {port: write_path(name, table, port) for port in ports.writes},
     )
 

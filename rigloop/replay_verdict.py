@@ -27,6 +27,7 @@ from rigloop.manifest import (
 )
 from rigloop.outcome import Outcome
 from rigloop.report import write_report
+from rigloop.report_torque import keep_observed_torque
 from rigloop.script import Pace
 from rigloop.verdict import roles
 from rt_core.host import host_facts
@@ -68,6 +69,7 @@ def conclude_log(
     notes = (
         [f"{len(faults)} kinds of data fault in the log, each handled as listed"] if faults else []
     )
+    keep_observed_torque(folder, log)
     manifest = _manifest(
         folder, loaded, kernels, records, bad, notes, duration_s, signals, replay, faults
     )

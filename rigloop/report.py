@@ -122,7 +122,9 @@ def worst_cycles(record: np.ndarray, task: str, most: int = WORST) -> list[int]:
 
 def _context(run: Run) -> dict[str, Any]:
     from rigloop import report_plots as plots
+    from rigloop.report_filter import filter_facts
     from rigloop.report_late import late_pages
+    from rigloop.report_torque import torque_section
 
     manifest = run.manifest
     summary = _summary(run)
@@ -159,6 +161,16 @@ def _context(run: Run) -> dict[str, Any]:
         "tiles": _tiles(run, summary, torques),
         "time_svg": plots.time_plot(panels) if panels else None,
         "loop_svg": loop,
+        "filters": [
+            (
+                facts,
+                plots.time_plot(
+                    [("innovation (mrad)", [("", facts.t_s, 1e3 * facts.innovation_rad)])]
+                ),
+            )
+            for facts in filter_facts(run.records)
+        ],
+        "observed": torque_section(run.folder),
         "timing": timing,
         "summary": [
             (task, name, values, manifest.tasks[task].period_ns)

@@ -104,7 +104,9 @@ def ports_of(table: Mapping[str, Any]) -> Ports | None:
         case "bus" if isinstance(table.get("drives"), dict):
             return Ports(*exchange.ports(tuple(table["drives"])))
         case "encoder_filter":
-            return Ports(encoder_filter.READ_PORTS, encoder_filter.WRITE_PORTS)
+            return Ports(
+                encoder_filter.READ_PORTS, encoder_filter.WRITE_PORTS, encoder_filter.OPTIONAL_PORTS
+            )
         case "guard":
             return Ports(guard.READS, guard.WRITES)
         case "relay":

@@ -10,6 +10,13 @@ from rich.console import Console
 
 from rigloop.answer import Exit, print_json, told
 from rigloop.order import Mode
+"""`rigloop bench ...`: reproduce what papers print, on this machine."""
+
+from __future__ import annotations
+
+import typer
+
+from rigloop.bench.two_stage_command import two_stage
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -17,6 +24,8 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     help="Run published tests of a whole rig, and compare with the published figures.",
     epilog="Example: `rigloop bench latency --for 120`",
+    help="Reproduce published benchmarks on this machine.",
+    epilog="Example: `rigloop bench two-stage --plot two_stage`",
 )
 
 
@@ -87,3 +96,6 @@ def latency(
     else:
         show(outcome, console)
     raise typer.Exit(int(Exit.GOOD if outcome.good else Exit.BAD_VERDICT))
+app.command("two-stage", epilog="Example: `rigloop bench two-stage --runs 20 --plot two_stage`")(
+    two_stage
+)

@@ -82,3 +82,43 @@ def test_no_input_makes_an_output_that_is_not_finite(cycles):
     out = block.run(count, valid, elapsed)
     assert np.isfinite(out).all()
     assert out.shape == (len(cycles), len(WRITE_PORTS))
+
+
+@settings(deadline=None)
+@given(
+    st.sampled_from(["constant_velocity", "constant_acceleration", "constant_jerk"]),
+    st.lists(st.floats(0.1, 400.0), min_size=2, max_size=60),
+    st.floats(1e-4, 3.0),
+)
+def test_covariance_stays_symmetric_and_positive_definite(model, intervals, epsilon):
+    elapsed = np.maximum(np.array(intervals), 1.0)
+    block = EncoderFilter(
+        "e", {"position_count": "c"}, {}, counts_per_rev=CPR, period_s=1e-3,
+        bandwidth_rad_s=1e3 * epsilon, model=model, gains="time_varying", lost_after_s=1e9,
+        max_acceleration_rad_s2=1e9,
+    )  # fmt: skip
+    n = len(elapsed)
+    out = block.run(np.arange(n, dtype=float), np.ones(n), elapsed)
+    cov = block.covariance
+    # by the filter's own scale: rad, rad w0, rad w0^2 ...
+    scale = 1.0 / np.sqrt(np.diag(cov))
+    assert np.all(np.isfinite(scale))
+    assert np.array_equal(cov, cov.T)
+    # positive in its factors; that it is formed here from them costs round-off
+    assert np.linalg.eigvalsh(cov * np.outer(scale, scale)).min() > -1e-14
+    assert out[-1, WRITE_PORTS.index("covariance_resets")] == 0
+
+
+@settings(deadline=None)
+@given(steps, st.integers(-8, 8))
+def test_scale_of_the_encoder_scales_the_estimate_and_nothing_else(moves, power):
+    # noise and counts of another unit of angle, a power of two: the same bits, scaled
+    count, factor = np.cumsum(moves), 2.0**power
+    one = run(count, gains="time_varying")
+    other = run(
+        count, gains="time_varying", counts_per_rev=CPR / factor,
+        max_acceleration_rad_s2=1e9 * factor,
+    )  # fmt: skip
+    np.testing.assert_allclose(other[:, :3], factor * one[:, :3], rtol=1e-9, atol=1e-9 * factor)
+    nis = WRITE_PORTS.index("nis")
+    np.testing.assert_allclose(other[:, nis], one[:, nis], rtol=1e-6, atol=1e-9)

@@ -110,11 +110,12 @@ def test_agrees_with_a_plain_kalman_filter_in_numpy():
 
 
 def test_step_through_the_capsule_does_what_run_does():
-    block = make(writes=WRITE_PORTS)
+    block = make(reads=READ_PORTS, writes=WRITE_PORTS)
+    n = len(READ_PORTS)
     assert isinstance(block, Block)
     cells = np.zeros(len(READ_PORTS) + len(WRITE_PORTS))
     address = [cells.ctypes.data + 8 * i for i in range(len(cells))]
-    block.bind(address[:3], address[3:])
+    block.bind(address[:n], address[n:])
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
 
@@ -128,9 +129,9 @@ def test_step_through_the_capsule_does_what_run_does():
     count, expected = counts(0.2 * np.sin(30 * t)), None
     expected = make().run(count, np.ones(500), np.ones(500))
     for k in range(500):
-        cells[:3] = count[k], 1.0, 1.0
+        cells[:n] = count[k], 1.0, 1.0, 0.0
         assert step(view.self, k * 100_000) == 0
-        np.testing.assert_array_equal(cells[3:], expected[k])
+        np.testing.assert_array_equal(cells[n:], expected[k])
 
 
 def test_ports_that_are_not_connected_take_their_defaults():

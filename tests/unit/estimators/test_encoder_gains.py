@@ -2,7 +2,13 @@ import numpy as np
 import pytest
 from scipy.linalg import solve_discrete_are
 
-from estimators.encoder_gains import innovation_peak, steady_gains, transition_matrix
+from estimators.encoder_gains import (
+    innovation_peak,
+    process_noise,
+    steady_gains,
+    steady_state,
+    transition_matrix,
+)
 
 
 def process_covariance(t, jerk_density):
@@ -86,3 +92,29 @@ def test_innovation_peak_is_the_largest_of_a_simulated_acceleration_step():
 def test_wrong_argument_is_named(period_s, bandwidth_rad_s, named):
     with pytest.raises(ValueError, match=named):
         steady_gains(period_s, bandwidth_rad_s)
+
+
+@pytest.mark.parametrize("n_states", [2, 3, 4])
+@pytest.mark.parametrize("epsilon", [1e-3, 0.03, 0.5])
+def test_steady_state_of_every_model_agrees_with_a_riccati_solver(n_states, epsilon):
+    # scaled by w0, unit variance of a sample: any bandwidth
+    transition, noise = transition_matrix(epsilon, n_states), process_noise(epsilon, n_states)
+    h = np.eye(n_states)[:, :1]
+    cov = solve_discrete_are(transition.T, h, epsilon * noise, [[1.0]])
+    found = steady_state(epsilon, 1.0, n_states)
+    assert found.innovation_variance == pytest.approx(cov[0, 0] + 1.0, rel=1e-8)
+    np.testing.assert_allclose(found.gain, cov[:, 0] / (cov[0, 0] + 1.0), rtol=1e-7)
+    corrected = cov - np.outer(cov[:, 0], cov[0]) / (cov[0, 0] + 1.0)
+    np.testing.assert_allclose(found.covariance, corrected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("n_states", [2, 3, 4])
+def test_process_noise_is_the_integral_of_its_definition(n_states):
+    # Q = int F(s) b b' F(s)' ds with b the last unit vector, by Gauss quadrature: exact for polynomials
+    period_s = 0.7
+    node, weight = np.polynomial.legendre.leggauss(8)
+    expected = np.zeros((n_states, n_states))
+    for x, w in zip(node, weight, strict=True):
+        column = transition_matrix(period_s * (x + 1) / 2, n_states)[:, -1]
+        expected += w * period_s / 2 * np.outer(column, column)
+    np.testing.assert_allclose(process_noise(period_s, n_states), expected, rtol=1e-13)

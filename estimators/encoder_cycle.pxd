@@ -1,0 +1,62 @@
+"""State of the encoder filter and one cycle of it."""
+from libc.stdint cimport int64_t
+
+from estimators.encoder_covariance cimport MOST_STATES, EncoderCovariance
+from estimators.encoder_motion cimport Motion
+from estimators.encoder_offset cimport Offset
+
+cdef enum:
+    N_READS = 4       # position_count, valid, elapsed, sample_age_s
+    N_WRITES = 14
+
+cdef inline double max_count() noexcept nogil:
+    return 9007199254740992.0       # 2^53: beyond, counts are not exact
+
+cdef struct EncoderState:
+    # constants of the encoder and the gains, set at construction
+    double rad_per_count        # 2 pi / counts_per_rev, with the sign of the mounting
+    double counter_span         # counts after which the raw counter repeats; 0: never
+    double zero_count           # count at angle zero
+    double period_s             # of the task
+    double sample_period_s      # of the gains
+    double steady_gain[MOST_STATES]     # on the innovation: 1, 1/s, 1/s^2, 1/s^3
+    double steady_nis_per_rad2  # 1 / innovation variance, rad^-2
+    double sample_variance_rad2
+    double gate_rad             # innovation of a sample on time above which it is rejected
+    double gate_nis             # the same for the normalised innovation squared; 0: no such gate
+    double max_acceleration_rad_s2   # widens the gate for a sample that comes late
+    double lost_after_s         # without an accepted sample for so long, the filter gives up
+    int64_t jump_samples        # rejected samples that agree until they are believed
+    int64_t settle_samples      # accepted samples within the gate until `ready`
+    bint is_time_varying
+    # estimate, of the angle as the encoder states it
+    Motion estimate             # at the time of the last accepted sample
+    double estimate_age_s       # how long ago that is
+    Motion now                  # moved to this cycle
+    EncoderCovariance covariance
+    Offset offset               # what the output is apart from that angle after a jump
+    # last accepted sample
+    double raw_count
+    double unwrapped_count
+    # bookkeeping
+    double accepted_age_s       # cycles' time since the last accepted sample
+    double since_sample_s       # since the last sample, accepted or not
+    double rejected_rad         # innovation of the last rejected sample
+    double nis                  # of this cycle's sample
+    int64_t n_agreeing          # rejected samples in a row that agree
+    int64_t n_accepted          # since the start, a loss, or a large innovation while settling
+    int64_t n_missed            # cycles in a row without an accepted sample
+    int64_t n_rejected          # in all
+    int64_t n_jumps             # in all
+    bint tracking               # there is an estimate
+    # ports: addresses given by `bind`, else a cell of `idle`
+    const double *read[N_READS]
+    double *write[N_WRITES]
+    double value[N_WRITES]      # of this cycle
+    double idle[N_READS]
+
+cdef void advance(
+    EncoderState *s, double position_count, double valid, double elapsed, double sample_age_s
+) noexcept nogil
+
+cdef int step(void *self, int64_t t_ns) noexcept nogil    # of block.pxd; self: an EncoderState

@@ -1,0 +1,1 @@
+# nothing for Python: the cycle is C

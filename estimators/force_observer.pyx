@@ -1,0 +1,233 @@
+"""Stage 2 of the two-stage observer: known and unknown forces from the motion of stage 1.
+
+    mass zdd + bias = B1 F1 + B2 F2,    F1 measured, F2 not
+
+    form A:  F1 = B1^-1 (mass zdd + bias - B2 F2) + noise,   F2 = F2 + noise
+    form B:  F1 = F1 + noise,                                F2 = B2^-1 (mass zdd + bias - B1 F1) + noise
+
+with the motion of the cycle before, corrected by the measured F1. Take the form whose inverse
+exists where the mechanism works: A if the unknown force has dead centres. Where it does not, all
+forces walk at random.
+"""
+from cpython.pycapsule cimport PyCapsule_GetPointer
+from libc.math cimport isfinite
+from libc.stdint cimport int64_t
+
+from estimators.covariance cimport is_positive_definite, propagate, set_diagonal, take_scalar
+from estimators.linear_solve cimport solve
+from estimators.observed_model cimport MODEL_ABI
+
+import math
+
+import numpy as np
+
+
+cdef void _predict(ForceState *s) noexcept nogil:
+    cdef int n = s.model.n_dof, n_x = 2 * n, i, j
+    cdef double mass[MOST_DOF * MOST_DOF]
+    cdef double tau[MOST_DOF]
+    cdef double known[MOST_DOF * MOST_DOF]
+    cdef double unknown[MOST_DOF * MOST_DOF]
+    cdef double right[MOST_DOF * (MOST_DOF + 1)]    # [tau, B of the other force]
+    cdef double f[MOST2]
+    cdef double *inverted = &known[0] if s.is_form_a else &unknown[0]
+    cdef double *other = &unknown[0] if s.is_form_a else &known[0]
+    # solved: the forces that the balance gives; walking: the others
+    cdef int solved = 0 if s.is_form_a else n, walking = n if s.is_form_a else 0
+    s.model.dynamics(s.model.model, s.motion, s.motion + n, mass, tau, known, unknown)
+    for i in range(n):
+        for j in range(n):
+            tau[i] += mass[i * n + j] * s.motion[2 * n + j]
+    for i in range(n):
+        right[i * (n + 1)] = tau[i]
+        for j in range(n):
+            right[i * (n + 1) + 1 + j] = other[i * n + j]
+    for i in range(n_x * n_x):
+        f[i] = 0.0
+    for i in range(n):
+        f[(walking + i) * n_x + walking + i] = 1.0
+    if solve(inverted, right, n, n + 1, s.least_pivot):
+        for i in range(n):
+            s.x[solved + i] = right[i * (n + 1)]
+            for j in range(n):
+                s.x[solved + i] -= right[i * (n + 1) + 1 + j] * s.x[walking + j]
+                f[(solved + i) * n_x + walking + j] = -right[i * (n + 1) + 1 + j]
+    else:
+        s.n_guarded += 1
+        for i in range(n):
+            f[(solved + i) * n_x + solved + i] = 1.0
+    propagate(s.p, f, n_x)
+    for i in range(n):
+        s.p[(solved + i) * n_x + solved + i] += s.balance_variance
+        s.p[(walking + i) * n_x + walking + i] += s.walk_variance
+
+
+cdef void observe(ForceState *s, const double *motion, const double *known) noexcept nogil:
+    """One cycle: predict with the motion of the last one, correct by the known forces."""
+    cdef int n = s.model.n_dof, n_x = 2 * n, i, j
+    cdef double h[MOST]
+    cdef double innovation, variance
+    cdef bint all_there = True
+    s.nis = 0.0
+    if s.has_motion:
+        _predict(s)
+        for i in range(n):
+            if not isfinite(known[i]):
+                continue
+            for j in range(n_x):
+                h[j] = 1.0 if j == i else 0.0
+            innovation = known[i] - s.x[i]
+            variance = take_scalar(s.x, s.p, h, innovation, s.known_variance, n_x)
+            s.nis += innovation * innovation / variance
+        if not is_positive_definite(s.p, n_x):
+            s.n_resets += 1
+            set_diagonal(s.p, s.initial, n_x)
+    for i in range(3 * n):
+        all_there = all_there and isfinite(motion[i])
+    s.has_motion = all_there
+    if all_there:
+        for i in range(3 * n):
+            s.motion[i] = motion[i]
+
+
+cdef int _step(void *self, int64_t t_ns) noexcept nogil:
+    cdef ForceState *s = <ForceState *>self
+    cdef Ports *ports = s.ports
+    cdef int n = s.model.n_dof, i
+    cdef double motion[3 * MOST_DOF]
+    cdef double known[MOST_DOF]
+    for i in range(3 * n):
+        motion[i] = ports.read[i][0]
+    for i in range(n):
+        known[i] = ports.read[3 * n + i][0]
+    observe(s, motion, known)
+    for i in range(2 * n):
+        ports.write[i][0] = s.x[i]
+    ports.write[2 * n][0] = s.nis
+    ports.write[2 * n + 1][0] = <double>s.n_guarded
+    ports.write[2 * n + 2][0] = <double>s.n_resets
+    return 0
+
+
+cdef class ForceObserver(PortedBlock):
+    """Force observer: stage 2 of the two-stage observer, or behind an encoder filter; a block.
+
+    Parameters
+    ----------
+    name : str
+        Name of the block.
+    reads : mapping of str to str
+        Port to signal path. `z_0` ..., `zd_0` ..., `zdd_0` ...: the motion; `known_0` ...: measured
+        forces, NaN or not connected for none.
+    writes : mapping of str to str
+        `known_0` ..., `unknown_0` ...: the estimate; `nis`, `guarded`, `covariance_resets`.
+    model : object
+        With `model_capsule()`: an `ObservedModel`.
+    form : {"A", "B"}
+        Which force the dynamics are solved for: A the known, B the unknown one.
+    known_noise : float
+        Standard deviation of a measured known force, N or N m.
+    balance_noise : float
+        Standard deviation of the force that the dynamics give in a cycle.
+    walk_noise : float
+        Standard deviation of the random walk of the other force in a cycle.
+    least_pivot : float, optional
+        Of the matrix that the form inverts: below it counts as singular.
+
+    Raises
+    ------
+    ValueError
+        A value out of range, or a wrong port.
+
+    Real time
+    ---------
+    `step` is safe: no allocation, no Python; one evaluation of the dynamics.
+
+    Source
+    ------
+    Two-stage observer, ECCOMAS Multibody Dynamics 2015, equations 13 and 16.
+    """
+
+    def __init__(
+        self, str name, reads, writes, *, model, str form, double known_noise,
+        double balance_noise, double walk_noise, double least_pivot=1e-6,
+    ):
+        cdef ForceState *s = &self.state
+        cdef object capsule = model.model_capsule()
+        s.model = <ObservedModel *>PyCapsule_GetPointer(capsule, b"rigloop.observed_model")
+        cdef int n = s.model.n_dof, i
+        mistakes = [
+            f"{key} = {value}: must be a positive number"
+            for key, value in (
+                ("known_noise", known_noise), ("balance_noise", balance_noise),
+                ("walk_noise", walk_noise), ("least_pivot", least_pivot))
+            if not (math.isfinite(value) and value > 0.0)
+        ]
+        if form not in ("A", "B"):
+            mistakes.append(f"form = {form}: must be A or B")
+        if s.model.abi != MODEL_ABI or not 1 <= n <= MOST_DOF:
+            mistakes.append(f"model of {n} dof: at most {MOST_DOF}")
+        if mistakes:
+            raise ValueError(f"{name}: " + "; ".join(mistakes))
+        motion = [f"{part}_{i}" for part in ("z", "zd", "zdd") for i in range(n)]
+        known = [f"known_{i}" for i in range(n)]
+        self.set_up(
+            name, reads, writes, motion + known,
+            known + [f"unknown_{i}" for i in range(n)] + ["nis", "guarded", "covariance_resets"],
+            motion, _step, s)
+        self.model, self.n_dof = model, n
+        s.ports = &self.ports
+        s.is_form_a = form == "A"
+        s.known_variance = known_noise ** 2
+        s.balance_variance = balance_noise ** 2
+        s.walk_variance = walk_noise ** 2
+        s.least_pivot = least_pivot
+        for i in range(2 * n):
+            # a wide start, forgotten after one balance
+            s.initial[i] = 1e6 * (known_noise ** 2 + balance_noise ** 2 + walk_noise ** 2)
+        set_diagonal(s.p, s.initial, 2 * n)
+
+    @property
+    def covariance(self):
+        """Covariance of [F1, F2], shape (2 n, 2 n)."""
+        cdef int i, n = 2 * self.n_dof
+        return np.array([self.state.p[i] for i in range(n * n)]).reshape(n, n)
+
+    def run(self, const double[:, ::1] motion, const double[:, ::1] known):
+        """Step over whole arrays.
+
+        Parameters
+        ----------
+        motion : ndarray of float64, shape (n_cycles, 3 n_dof)
+            z, zd, zdd.
+        known : ndarray of float64, shape (n_cycles, n_dof)
+            Measured forces; NaN: none.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_cycles, 2 n_dof + 1)
+            Known and unknown forces, and nis, of each cycle.
+
+        Raises
+        ------
+        ValueError
+            Wrong shapes.
+
+        Real time
+        ---------
+        Not safe: allocates the result. The loop itself holds no GIL.
+        """
+        cdef Py_ssize_t cycles = motion.shape[0], i
+        cdef int n = self.state.model.n_dof, j
+        if motion.shape[1] != 3 * n or known.shape[0] != cycles or known.shape[1] != n:
+            raise ValueError(
+                f"{self.name}: motion ({cycles}, {motion.shape[1]}) and known forces "
+                f"({known.shape[0]}, {known.shape[1]}) for {n} dof")
+        cdef double[:, ::1] out = np.empty((cycles, 2 * n + 1))
+        with nogil:
+            for i in range(cycles):
+                observe(&self.state, &motion[i, 0], &known[i, 0])
+                for j in range(2 * n):
+                    out[i, j] = self.state.x[j]
+                out[i, 2 * n] = self.state.nis
+        return np.asarray(out)

@@ -1,0 +1,29 @@
+"""What an observer knows of a mechanism: two functions of (z, zd), handed over as a capsule.
+
+z are the n independent coordinates. Hand-written models fill this in, and so can generated ones.
+"""
+from libc.stdint cimport int64_t
+
+cdef enum:
+    MODEL_ABI = 1
+    MOST_DOF = 4
+    MOST_SENSORS = 4
+
+# velocities of the measured points: sens (m, n) zd; their accelerations: sens zdd + bias (m)
+ctypedef void (*sensors_fn)(
+    const void *model, const double *z, const double *zd, double *sens, double *bias
+) noexcept nogil
+
+# mass (n, n) zdd + bias (n) = known (n, n) F1 + unknown (n, n) F2
+ctypedef void (*dynamics_fn)(
+    const void *model, const double *z, const double *zd, double *mass, double *bias,
+    double *known, double *unknown
+) noexcept nogil
+
+cdef struct ObservedModel:
+    int64_t abi           # MODEL_ABI of the side that made it
+    int n_dof
+    int n_sensors         # accelerometers, at least n_dof for a kinematic observer
+    sensors_fn sensors
+    dynamics_fn dynamics
+    const void *model

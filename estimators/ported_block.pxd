@@ -1,0 +1,22 @@
+"""What every observer block shares: name, ports, capsule."""
+from rt_core.block cimport BlockView, step_fn
+
+cdef enum:
+    MOST_PORTS = 24
+
+cdef struct Ports:
+    const double *read[MOST_PORTS]
+    double *write[MOST_PORTS]
+    double value[MOST_PORTS]      # what is written, of this cycle
+    double idle[MOST_PORTS]       # what a port reads that is not connected
+
+cdef class PortedBlock:
+    cdef Ports ports
+    cdef BlockView view
+    cdef readonly str name
+    cdef readonly dict reads
+    cdef readonly dict writes
+    cdef readonly tuple read_ports
+    cdef readonly tuple write_ports
+    cdef set_up(
+        self, str name, reads, writes, read_ports, write_ports, needed, step_fn step, void *state)

@@ -1,0 +1,66 @@
+"""What every observer block shares: name, ports, capsule. A subclass brings the step."""
+from cpython.pycapsule cimport PyCapsule_New
+from libc.stdint cimport uintptr_t
+
+import math
+
+from rt_core.block import BLOCK_ABI
+
+
+cdef class PortedBlock:
+    """A block with named ports; not used by itself.
+
+    Attributes
+    ----------
+    name : str
+    reads, writes : dict of str to str
+        Port to signal path.
+    read_ports, write_ports : tuple of str
+        All that there are, in the order of the rows of `run`.
+
+    Real time
+    ---------
+    `step` is the subclass's.
+    """
+
+    cdef set_up(
+        self, str name, reads, writes, read_ports, write_ports, needed, step_fn step, void *state
+    ):
+        # a ValueError names every wrong port at once
+        mistakes = [
+            f"no such {kind} port {port}: there are {', '.join(known)}"
+            for kind, given, known in (
+                ("read", reads, read_ports), ("written", writes, write_ports))
+            for port in given if port not in known
+        ]
+        mistakes += [f"port {port} is not connected" for port in needed if port not in reads]
+        if mistakes:
+            raise ValueError(f"{name}: " + "; ".join(mistakes))
+        cdef int i
+        self.name, self.reads, self.writes = name, dict(reads), dict(writes)
+        self.read_ports, self.write_ports = tuple(read_ports), tuple(write_ports)
+        for i in range(MOST_PORTS):
+            self.ports.idle[i] = math.nan
+            self.ports.value[i] = 0.0
+            self.ports.read[i] = &self.ports.idle[i]
+            self.ports.write[i] = &self.ports.value[i]
+        self.view.abi = BLOCK_ABI
+        self.view.step = step
+        self.view.self = state
+
+    def bind(self, reads, writes):
+        """Take the address of one float64 cell per port, in port order."""
+        if len(reads) != len(self.reads) or len(writes) != len(self.writes):
+            raise ValueError(
+                f"{self.name}: {len(reads)} and {len(writes)} addresses for "
+                f"{len(self.reads)} read and {len(self.writes)} written ports")
+        if not (all(reads) and all(writes)):
+            raise ValueError(f"{self.name}: address 0")
+        for port, address in zip(self.reads, reads):
+            self.ports.read[self.read_ports.index(port)] = <const double *><uintptr_t>address
+        for port, address in zip(self.writes, writes):
+            self.ports.write[self.write_ports.index(port)] = <double *><uintptr_t>address
+
+    def capsule(self):
+        """Capsule with the `BlockView`; the block must outlive it."""
+        return PyCapsule_New(&self.view, b"rigloop.block", NULL)

@@ -1,0 +1,141 @@
+"""Identification of a rotor: exact where it can be known, honest intervals where not."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from io_bridge.log_reader import read_log
+from io_bridge.log_table import LogError
+from rig_configs.mistakes import ConfigError
+from rigloop.identify import COULOMB_RATE_RAD_S, identify, newey_west, stretches, torque_of
+from rigloop.identify_compare import judge, observe
+
+LOGS = Path(__file__).parents[2] / "data" / "logs"
+TRUE = {"inertia": 0.04, "viscous": 0.12, "coulomb": 0.25, "offset": -0.1}
+
+
+@pytest.fixture(scope="module")
+def free():
+    """Four seconds of a handlebar that swings by itself, with a torque sensor."""
+    return read_log(LOGS / "phobos_limtoc_k10_free.csv")
+
+
+def synthetic(free, seed=0, noise_nm=0.05, colour=0.9):
+    """The log with a motion of several frequencies and the torque of a rotor that is known."""
+    rng = np.random.default_rng(seed)
+    t = free.t_s
+    angle = rate = acceleration = 0.0
+    for hz, amplitude, phase in ((0.7, 0.8, 0.3), (1.9, 0.3, 1.0), (3.3, 0.12, 2.0)):
+        w = 2 * np.pi * hz
+        angle = angle + amplitude * np.sin(w * t + phase)
+        rate = rate + amplitude * w * np.cos(w * t + phase)
+        acceleration = acceleration - amplitude * w * w * np.sin(w * t + phase)
+    disturbance = np.zeros_like(t)
+    for k, e in enumerate(noise_nm * np.sqrt(1 - colour**2) * rng.normal(size=len(t))):
+        disturbance[k] = colour * disturbance[k - 1] + e
+    torque = (
+        TRUE["inertia"] * acceleration + TRUE["viscous"] * rate
+        + TRUE["coulomb"] * np.tanh(rate / COULOMB_RATE_RAD_S) + TRUE["offset"] + disturbance
+    )  # fmt: skip
+    count = np.rint(angle / (2 * np.pi) * free.mapping.angle.counts_per_rev)
+    return replace(free, position_count=count, torque={"sensor_nm": torque})
+
+
+def test_known_rotor_is_found(free):
+    found = identify(synthetic(free, noise_nm=0.0), "sensor_nm", 0.0, 4.0)
+    for name, value in TRUE.items():
+        # what is left is the smoother's error from counts of 41 microrad
+        assert found.value(name) == pytest.approx(value, rel=0.01, abs=1e-3)
+
+
+def test_intervals_hold_what_they_promise_with_coloured_noise(free):
+    inside = dict.fromkeys(TRUE, 0)
+    runs = 60
+    for seed in range(runs):
+        found = identify(synthetic(free, seed), "sensor_nm", 0.0, 4.0)
+        for p in found.parameters:
+            inside[p.name] += p.low <= TRUE[p.name] <= p.high
+    # 95 % of 60 are 57; with five standard deviations of that count, and the small-sample optimism
+    # of these intervals
+    assert min(inside.values()) >= 48, inside
+
+
+def test_intervals_of_white_residuals_are_those_of_the_textbook():
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(5000, 3))
+    residual = rng.normal(size=5000)
+    textbook = np.linalg.inv(x.T @ x) * np.var(residual)
+    np.testing.assert_allclose(
+        np.sqrt(np.diag(newey_west(x, residual))), np.sqrt(np.diag(textbook)), rtol=0.1
+    )
+
+
+def test_correlated_residuals_widen_the_intervals():
+    rng = np.random.default_rng(3)
+    n, rho = 20_000, 0.95
+    residual, x = np.zeros(n), np.zeros(n)
+    for k in range(1, n):
+        residual[k] = rho * residual[k - 1] + rng.normal()
+        x[k] = rho * x[k - 1] + rng.normal()
+    x = x[:, None]
+    white = np.var(residual) / float(x[:, 0] @ x[:, 0])
+    # scores of two such processes: variance inflated by (1 + rho^2) / (1 - rho^2)
+    expected = white * (1 + rho**2) / (1 - rho**2)
+    assert float(newey_west(x, residual)[0, 0]) == pytest.approx(expected, rel=0.35)
+
+
+def test_inertia_of_the_real_handlebar_is_the_published_one(free):
+    found = identify(free, "sensor_nm", 0.0, 2.0)
+    # 0.0285 by an independent fit over all of the stretch
+    assert found.value("inertia") == pytest.approx(0.0285, rel=0.02)
+    assert found.residual_rms_nm < 0.05 * found.torque_rms_nm
+
+
+def test_torque_observed_from_the_angle_alone_is_within_ten_percent_on_an_unseen_stretch(free):
+    found = identify(free, "sensor_nm", 0.0, 2.0)
+    observation = observe(free, found)
+    judged = judge(observation, 2.0, 4.0)
+    assert judged.percent < 10.0
+    assert judged.coherence > 0.99
+    assert abs(judged.delay_ms) < 8.0
+    assert judged.undelayed_percent < judged.percent
+
+
+def test_delay_and_coherence_of_a_shifted_copy_are_known(free):
+    found = identify(free, "sensor_nm", 0.0, 2.0)
+    o = observe(free, found)
+    late = replace_struct(o, observed_nm=np.interp(o.t_s - 0.007, o.t_s, o.measured_nm))
+    judged = judge(late, 1.0, 3.0)
+    assert judged.delay_ms == pytest.approx(7.0, abs=0.15)
+    assert judged.coherence == pytest.approx(1.0, abs=5e-3)
+    noise = replace_struct(o, observed_nm=np.random.default_rng(1).normal(size=len(o.t_s)))
+    assert judge(noise, 0.0, 4.0).coherence < 0.5
+
+
+def replace_struct(observation, **changes):
+    fields = {name: getattr(observation, name) for name in observation.__struct_fields__}
+    return type(observation)(**(fields | changes))
+
+
+def test_judged_stretch_may_not_overlap_the_fitted_one(free):
+    with pytest.raises(ConfigError, match="overlaps --fit"):
+        stretches(free, (0.0, 2.0), (1.5, 3.0))
+    with pytest.raises(ConfigError, match="empty stretch"):
+        stretches(free, (2.0, 2.0), (3.0, 4.0))
+    mapping = free.mapping.model_copy(update={"free_s": None})
+    fit, judged = stretches(replace(free, mapping=mapping), None, None)
+    assert fit[1] == judged[0]
+
+
+def test_log_that_cannot_be_identified_says_why(free):
+    with pytest.raises(LogError, match="at least 200"):
+        identify(free, "sensor_nm", 1.0, 1.05)
+    resting = replace(free, position_count=np.zeros_like(free.position_count))
+    with pytest.raises(LogError, match="rests"):
+        identify(resting, "sensor_nm", 0.0, 4.0)
+    with pytest.raises(LogError, match="no torque wheel_nm"):
+        torque_of(free, "wheel")
+    assert torque_of(free, "motor") == "motor_nm"
+    assert torque_of(free, None) == "sensor_nm"
