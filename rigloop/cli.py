@@ -11,15 +11,12 @@ from rich.console import Console
 from rich.markup import escape
 
 from rigloop.answer import Exit, print_json, told
-from rigloop.inject.commands import faults
 from rigloop.bench.commands import app as bench_app
+from rigloop.identify_command import identify
+from rigloop.inject.commands import faults
 from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
 from rigloop.soak.command import soak
-from rigloop.bench.commands import app as bench_app
-from rigloop.identify_command import identify
-from rigloop.model.commands import app as model_app
-from rigloop.order import Mode
 from rigloop.tune_command import tune
 
 if TYPE_CHECKING:
@@ -184,10 +181,9 @@ def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
 
 
 app.add_typer(model_app, name="model")
+app.add_typer(bench_app, name="bench")
 app.command(epilog="Example: `rigloop faults steering_wheel`")(faults)
-app.add_typer(bench_app, name="bench")
 app.command(epilog="Example: `rigloop soak steering_wheel --for 3600`")(soak)
-app.add_typer(bench_app, name="bench")
 app.command(epilog="Example: `rigloop identify log.csv --fit 4 6 --judge 6 8 --plot torque.png`")(
     identify
 )
