@@ -63,7 +63,7 @@ def at(name: str, rate: bool = False) -> Show:
 
 CASES = (
     Case(
-        "pendulum", REFERENCES / "pendulum.toml", "pendulum", (8, 4, 2, 1, 0.5), 10.0,
+        "pendulum", REFERENCES / "pendulum.toml", "pendulum", (4, 2, 1, 0.5), 10.0,
         {"theta": at("theta"), "omega": at("theta", True),
          "tension": lambda s: -s.kernel.reaction[0]},
         guide=(1.0, 0.0, 0.0),
@@ -81,7 +81,7 @@ CASES = (
     ),
     Case(
         "spatial steering, driven by a torque", "steering_rack", "steering_torque_driven",
-        (4, 2, 1, 0.5), 5.0,
+        (5, 2, 1, 0.5), 5.0,
         {"theta": at("wheel"), "omega": at("wheel", True), "y_rack": at("rack"),
          "delta_L": at("delta_left")},
         signal=lambda t: {"input/force/driver/torque_nm": 6.0 * math.sin(math.pi * t)},
