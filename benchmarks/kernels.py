@@ -31,7 +31,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from peers import eigen_llt, exudyn_models, mujoco_models, ours, pinocchio_models
+from peers import (
+    eigen_llt,
+    exudyn_models,
+    exudyn_steering,
+    mujoco_models,
+    mujoco_steering,
+    ours,
+    pinocchio_models,
+)
 from peers.row import Row
 from peers.sizes import Size, exponent, measured_sizes
 from peers.timer import TIMER, compiled, machine_ns
@@ -59,16 +67,18 @@ def rows(timer: ctypes.CDLL, folder: Path, console: Console) -> list[Row]:
     )
     made += [ours.chain(n, timer, folder) for n in CHAINS]
     made.append(slider_crank(timer, folder))
-    for name, peer, sizes in (
-        ("MuJoCo", mujoco_models, CHAINS),
-        ("Exudyn", exudyn_models, CHAINS),
-        ("pinocchio", pinocchio_models, ()),
+    for name, peer, sizes, steered in (
+        ("MuJoCo", mujoco_models, CHAINS, [lambda: mujoco_steering.row(folder)]),
+        ("Exudyn", exudyn_models, CHAINS, [exudyn_steering.row]),
+        ("pinocchio", pinocchio_models, (), []),
     ):
         add(
             name,
             peer.INSTALL,
-            lambda p=peer, s=sizes: [*(p.chain(n) for n in s), p.slider_crank()],
-        )
+            lambda p=peer, s=sizes, more=steered: [
+                *(make() for make in more), *(p.chain(n) for n in s), p.slider_crank()
+            ],
+        )  # fmt: skip
     order = {work: k for k, work in enumerate(dict.fromkeys(row.work for row in made))}
     return sorted(made, key=lambda row: order[row.work])
 

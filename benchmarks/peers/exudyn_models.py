@@ -72,32 +72,45 @@ class Plane:
                 outputVariableType=exudyn.OutputVariableType.Rotation,
             )
         )  # fmt: skip
-        system.Assemble()
-        settings = exudyn.SimulationSettings()
-        solution, integration = settings.solutionSettings, settings.timeIntegration
-        solution.writeSolutionToFile = False
-        solution.sensorsWritePeriod = step_s
-        settings.displayStatistics = settings.displayComputationTime = False
-        integration.verboseMode = 0
-        integration.generalizedAlpha.spectralRadius = 0.9  # at 1 it stops at the flat positions
-        integration.adaptiveStep = False
-        integration.newton.useModifiedNewton = True
-        settings.linearSolverType = exudyn.LinearSolverType.EigenSparse
-        settings.parallel.numberOfThreads = 1
+        run, values = solver(exudyn, system, sensor, step_s)
+        return run, lambda n: start + np.unwrap(values(n))
 
-        def solve(n: int, *, stored: bool) -> float:
-            integration.numberOfSteps, integration.endTime = n, n * step_s
-            solution.sensorsWritePeriod = step_s if stored else 1e9
-            begin = time.perf_counter()
-            system.SolveDynamic(settings)
-            return time.perf_counter() - begin
 
-        def angles(n: int) -> np.ndarray:
-            solve(n, stored=True)
-            rows = system.GetSensorStoredData(sensor)
-            return start + np.unwrap(rows[-n:, -1])
+def solver(
+    exudyn,
+    system,
+    sensor,
+    step_s: float,
+    *,
+    linear: str = "EigenSparse",
+    tolerance: float = 1e-8,
+) -> tuple[Callable, Callable]:
+    """`run(n)`, and `values(n)` of a sensor, from the start each time."""
+    system.Assemble()
+    settings = exudyn.SimulationSettings()
+    solution, integration = settings.solutionSettings, settings.timeIntegration
+    solution.writeSolutionToFile = False
+    settings.displayStatistics = settings.displayComputationTime = False
+    integration.verboseMode = 0
+    integration.generalizedAlpha.spectralRadius = 0.9  # at 1 it stops at the flat positions
+    integration.adaptiveStep = False
+    integration.newton.useModifiedNewton = True
+    integration.newton.relativeTolerance = tolerance
+    settings.linearSolverType = getattr(exudyn.LinearSolverType, linear)
+    settings.parallel.numberOfThreads = 1
 
-        return lambda n: solve(n, stored=False), angles
+    def solve(n: int, *, stored: bool) -> float:
+        integration.numberOfSteps, integration.endTime = n, n * step_s
+        solution.sensorsWritePeriod = step_s if stored else 1e9
+        begin = time.perf_counter()
+        system.SolveDynamic(settings)
+        return time.perf_counter() - begin
+
+    def values(n: int) -> np.ndarray:
+        solve(n, stored=True)
+        return system.GetSensorStoredData(sensor)[-n:, -1]
+
+    return lambda n: solve(n, stored=False), values
 
 
 def chain(n_bars: int) -> Row:

@@ -22,14 +22,23 @@ BODY = '<inertial pos="{centre}" mass="{mass}" diaginertia="{inertia}"/>'
 HARD = 'solref="{stiff} 1" solimp="0.9999 0.9999 0.001"'
 
 
-def _stepped(xml: str, rates: list[float]) -> tuple[Callable, Callable]:
-    """`run(n)`, and `angles(n)` of the first joint."""
+def stepped(
+    xml: str,
+    rates: list[float],
+    *,
+    angle: Callable | None = None,
+    forces: Callable | None = None,
+) -> tuple[Callable, Callable]:
+    """`run(n)`, and `angles(n)` of the first joint, or what `angle(data)` finds; `forces` is C that
+    MuJoCo calls for passive forces.
+    """
     import mujoco
 
     model = mujoco.MjModel.from_xml_string(xml)
     data = mujoco.MjData(model)
 
     def restart() -> None:
+        mujoco.set_mjcb_passive(forces)  # one for all models
         mujoco.mj_resetData(model, data)
         data.qvel[:] = rates
 
@@ -44,7 +53,11 @@ def _stepped(xml: str, rates: list[float]) -> tuple[Callable, Callable]:
         found = np.empty(n)
         for k in range(n):
             mujoco.mj_step(model, data)
-            found[k] = data.qpos[0]
+            if angle is None:
+                found[k] = data.qpos[0]
+            else:
+                mujoco.mj_kinematics(model, data)
+                found[k] = angle(data)
         return found
 
     return run, angles
@@ -64,7 +77,7 @@ def chain(n_bars: int) -> Row:
     loops = "".join(
         f'<connect body1="c{k}" body2="l{k + 1}" anchor="1 0 0" {hard}/>' for k in range(n_bars)
     )
-    run, angles = _stepped(
+    run, angles = stepped(
         f"<mujoco>{OPTION.format(h=1e-3)}<worldbody>{''.join(parts)}</worldbody>"
         f"<equality>{loops}</equality></mujoco>",
         rates,
@@ -97,7 +110,7 @@ def slider_crank() -> Row:
     # about -y, which turns x towards z
     hinge = '<joint type="hinge" axis="0 -1 0"/>'
     end = r * math.cos(angle) + length * math.cos(lean)
-    run, angles = _stepped(
+    run, angles = stepped(
         f'<mujoco>{OPTION.format(h=1e-4)}<compiler angle="radian"/><worldbody>'
         f"<body {turned(angle)}>{hinge}{crank}"
         f'<body name="rod" pos="{r} 0 0" {turned(lean - angle)}>{hinge}{rod}</body></body>'
