@@ -1,4 +1,6 @@
-"""The spatial steering as its mechanism file has it, for programs that build it from bodies."""
+"""The spatial steering as its mechanism file has it, for programs that build it from bodies; and how
+it is driven.
+"""
 
 from __future__ import annotations
 

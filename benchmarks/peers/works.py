@@ -14,6 +14,7 @@ from codegen.options import KernelOptions
 from peers import ours
 from peers.exact import at_reference, largest_gap, reference
 from peers.row import Row
+from peers.steering_parts import MECHANISM, TORQUE_HZ, TORQUE_NM, WORK
 
 
 def swing(n: int) -> np.ndarray:
@@ -29,11 +30,12 @@ swing_start = [0.0, 0.8 * math.pi, 0.0]
 
 def steering(timer: ctypes.CDLL) -> Row:
     """Spatial steering, driven by a torque at the wheel."""
-    stepper = ours.Stepper("steering_rack", KernelOptions(), timer)
+    stepper = ours.Stepper(MECHANISM, KernelOptions(), timer)
     exact = reference("steering_torque_driven")
 
     def torque(n: int) -> np.ndarray:
-        return 6.0 * np.sin(math.pi * 1e-3 * np.arange(1, n + 1))[:, None]
+        t = 1e-3 * np.arange(1, n + 1)
+        return TORQUE_NM * np.sin(2.0 * math.pi * TORQUE_HZ * t)[:, None]
 
     def error() -> float:
         kept = stepper.steps(torque(5000), [], keep=True)[1]
@@ -41,7 +43,7 @@ def steering(timer: ctypes.CDLL) -> Row:
         found = kept[:, stepper.ports.index("wheel/angle_rad")]
         return largest_gap(at_reference(found, exact["t"], 1e-3), exact["theta"][1:])
 
-    return ours.row("steering, torque-driven", stepper, torque, [], error=error, bar_us=2.0)
+    return ours.row(WORK, stepper, torque, [], error=error, bar_us=2.0)
 
 
 def guided_rows(timer: ctypes.CDLL, folder: Path) -> list[Row]:
