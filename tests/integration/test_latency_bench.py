@@ -12,7 +12,8 @@ from io_bridge.record import record_dtype
 from rig_configs.load import find_rig
 from rigloop.bench import latency_model as model
 from rigloop.bench.latency import events_of
-from rigloop.bench.latency_events import STAGES, find_events
+from rigloop.bench.latency_events import STAGES
+from rigloop.bench.latency_follow import find_events
 from rigloop.bench.latency_rig import at_period, bandwidth_rad_s, signal_path
 from rigloop.compose import compose_live, make_bus
 from rigloop.kernels import build_kernels
