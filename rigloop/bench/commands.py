@@ -20,3 +20,75 @@ app.command(epilog="Example: `rigloop bench latency --period-ms 1 --period-ms 5 
 app.command("two-stage", epilog="Example: `rigloop bench two-stage --runs 20 --plot two_stage`")(
     two_stage
 )
+
+
+@app.callback()
+def _group() -> None:
+    # one command alone would otherwise take the group's place
+    pass
+
+
+@app.command(epilog="Example: `rigloop bench latency --period-ms 1 --period-ms 5 --for 120`")
+def latency(
+    rig: Annotated[
+        str | None,
+        typer.Option(
+            help="Rig with a relay behind its model; `latency_bench`, on `veth` `latency_bench_veth`."
+        ),
+    ] = None,
+    bus: Annotated[
+        str | None,
+        typer.Option(
+            help="`simulated` (in-process), `veth` (real frames on a pair of its own), or an interface."
+        ),
+    ] = None,
+    period_ms: Annotated[
+        list[float] | None,
+        typer.Option(
+            "--period-ms",
+            min=0.05,
+            max=1000,
+            help="Period of the simulation task; repeatable. 1 and 5 if not given.",
+        ),
+    ] = None,
+    for_s: Annotated[
+        float,
+        typer.Option(
+            "--for",
+            min=2.0,
+            max=86_400,
+            help="Seconds for each period; 120 give 1050 sign changes.",
+        ),
+    ] = 120.0,
+    mode: Annotated[
+        Mode, typer.Option(help="With red checks of the doctor, as for `run`.")
+    ] = Mode.DEGRADED,
+    runs: Annotated[
+        Path, typer.Option("--runs", help="Folder that gets the bench's folder, with its runs.")
+    ] = Path("runs"),
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object instead of tables.")
+    ] = False,
+) -> None:
+    """Measure how long it takes from a sign change of the encoder to the torque of the new sign."""
+    console = Console(stderr=json)
+    with told(json):
+        from rigloop.bench.latency import run_latency
+        from rigloop.bench.latency_rig import RIG, RIGS
+        from rigloop.bench.latency_view import show
+        from rigloop.wiring import load
+
+        outcome = run_latency(
+            load(rig or RIGS.get(bus or "", RIG)),
+            periods_ms=period_ms or [1.0, 5.0],
+            seconds=for_s,
+            bus=bus,
+            mode=mode,
+            runs=runs,
+            console=console,
+        )
+    if json:
+        print_json(outcome)
+    else:
+        show(outcome, console)
+    raise typer.Exit(int(Exit.GOOD if outcome.good else Exit.BAD_VERDICT))

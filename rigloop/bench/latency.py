@@ -14,7 +14,8 @@ from io_bridge.record import open_record
 from rig_configs.load import LoadedRig
 from rigloop import order
 from rigloop.bench import latency_model as model
-from rigloop.bench.latency_events import GROUPS, STAGES, Found, find_events
+from rigloop.bench.latency_events import GROUPS, STAGES, Found
+from rigloop.bench.latency_follow import find_events
 from rigloop.bench.latency_model import Figures, figures
 from rigloop.bench.latency_rig import at_period, bandwidth_rad_s, signal_path, slow_guard
 from rigloop.children import cycle_process
@@ -199,6 +200,12 @@ def judge(run: Path, loaded: LoadedRig, found: Found) -> Result:
         reasons += late
     else:
         notes += ["not real-time: latencies are reported, not judged", *late]
+    if found.lost:
+        late.append(f"{found.lost} sign changes had no answer before the next one")
+    if found.bridged:
+        notes.append(
+            f"{found.bridged} sign changes came while the encoder filter bridged a jump, as after a gap: not judged"
+        )
     if len(events) < ENOUGH:
         notes.append(f"{len(events)} sign changes: p99.9 is the maximum; {ENOUGH} tell them apart")
     period = f"Ts = {path.slow_ns / 1e6:g} ms: "
@@ -227,6 +234,7 @@ def judge(run: Path, loaded: LoadedRig, found: Found) -> Result:
         allowed_distance=allowed,
         skipped={
             "unarmed": found.unarmed,
+            "bridged": found.bridged,
             "crowded": found.crowded,
             "lost": found.lost,
             "unrecorded": found.unrecorded,
@@ -249,7 +257,8 @@ def _known(values: np.ndarray) -> Figures:
 def _too_few(ms: float, found: Found) -> str:
     return (
         f"Ts = {ms:g} ms: {len(found.events)} sign changes of the encoder were followed by the torque, "
-        f"{FEWEST} are needed ({found.unarmed} came while guard, drive or filter held back, "
-        f"{found.crowded} too soon after another, {found.lost} without an answer, {found.unrecorded} not "
-        "wholly in the record): is the wheel driven, and armed for long enough?"
+        f"{FEWEST} are needed ({found.unarmed} came while guard or drive held back, {found.bridged} while "
+        f"the filter bridged a jump, {found.crowded} too soon after another, {found.lost} without an "
+        f"answer, {found.unrecorded} not wholly in the record): is the wheel driven, and armed for long "
+        "enough?"
     )

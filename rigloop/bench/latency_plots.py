@@ -84,7 +84,9 @@ def _mark(
     axis: Axes, x: float, words: str, level: float, colour: str, style: object, side: str
 ) -> None:
     # labels on levels of their own: the lines may lie close together
-    if x <= axis.get_xlim()[1]:
+    end = axis.get_xlim()[1]
+    if x <= end:
+        side = "right" if side == "center" and x > 0.93 * end else side
         axis.axvline(x, color=colour, lw=1.0, ls=style)
         _note(axis, x, words, level, plots.INK if colour == plots.GREY else colour, side)
 

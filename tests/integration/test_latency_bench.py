@@ -12,7 +12,8 @@ from io_bridge.record import record_dtype
 from rig_configs.load import find_rig
 from rigloop.bench import latency_model as model
 from rigloop.bench.latency import events_of
-from rigloop.bench.latency_events import STAGES, find_events
+from rigloop.bench.latency_events import STAGES
+from rigloop.bench.latency_follow import find_events
 from rigloop.bench.latency_rig import at_period, bandwidth_rad_s, signal_path
 from rigloop.compose import compose_live, make_bus
 from rigloop.kernels import build_kernels
@@ -79,12 +80,12 @@ def true_sign_changes(fast, path, rig):
     return np.arange(np.ceil(0.5e9 / half_ns), last // half_ns + 1) * half_ns
 
 
-def test_every_sign_change_of_the_driven_wheel_is_found_to_a_microsecond(loop):
+def test_every_sign_change_of_the_driven_wheel_is_found_to_half_a_count(loop):
     rig, path, fast, found = loop
     true = true_sign_changes(fast, path, rig)
     nearest = true[np.abs(found.events["t0_ns"][:, None] - true).argmin(axis=1)]
-    # half a count of the encoder is 0.6 us here
-    assert np.max(np.abs(found.events["t0_ns"] - nearest)) < 1_000
+    # 2^20 counts a turn at the wheel's rate of 0.965 rad/s: half of one is 3.1 us
+    assert np.max(np.abs(found.events["t0_ns"] - nearest)) < 3_500
     assert len(np.unique(nearest)) == len(found.events)
     # all but those before the guard had ramped in, and the last ones, whose answer is beyond the end
     assert len(found.events) >= len(true) - 4
@@ -181,7 +182,7 @@ def test_live_on_the_simulated_segment(rigloop, tmp_path):
     text = rig.read_text()
     text = text.replace("[tasks.estimation]\n", "[tasks.estimation]\nperiod_us = 200\n")
     rig.write_text(text.replace("[tasks.simulation]\n", "[tasks.simulation]\nperiod_us = 1000\n"))
-    code, outcome = bench(rigloop, rig, tmp_path, "--for", "4")
+    code, outcome = bench(rigloop, rig, tmp_path, "--for", "5")
     assert [result["period_us"] for result in outcome["results"]] == [1000, 5000]
     for result in outcome["results"]:
         path, events = checked(result, nominal_clock=True)

@@ -43,5 +43,13 @@ def test_an_unknown_rig_is_wrong_input(bench, tmp_path):
     assert "'latency_bench'" in done.stderr
 
 
+@pytest.mark.parametrize("option", ["--for", "--period-ms"])
+def test_what_is_no_number_is_wrong_input(bench, tmp_path, option):
+    done = bench("latency", option, "nan", "--runs", tmp_path)
+    assert done.exit_code == 2
+    assert f"Invalid value for '{option}'" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_time_must_hold_some_sign_changes(bench):
     assert bench("latency", "--for", 0.5).exit_code == 2

@@ -38,7 +38,7 @@ def measured(run, latest_ns=0.0):
         t9_limit_ns=1.48e6, beyond_t9={"late wake": 1} if latest_ns else {}, published_ns=3.2e6, distance=0.01,
         allowed_distance=0.3, skipped={"unarmed": 3},
     )  # fmt: skip
-    return Measured(result, Found(events, 3, 0, 0, 0, "nominal"))
+    return Measured(result, Found(events, 3, 0, 0, 0, 0, "nominal"))
 
 
 @pytest.fixture

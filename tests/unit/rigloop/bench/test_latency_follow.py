@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from io_bridge.record import record_dtype
-from rigloop.bench.latency_events import GROUPS, STAGES, Path, find_events
+from rigloop.bench.latency_events import GROUPS, STAGES, Path
+from rigloop.bench.latency_follow import find_events
 from rt_core.cause import Cause
 
 US, MS = 1_000, 1_000_000
@@ -267,7 +268,7 @@ def test_a_sign_change_while_the_filter_bridges_a_jump_is_left_out():
     fast, slow = records()
     fast["wheel/offset_rad"] = 1e-3 * np.exp(-np.arange(N) / 100)
     found = find(fast, slow)
-    assert (len(found.events), found.unarmed) == (2, 1)
+    assert (len(found.events), found.bridged) == (2, 1)
 
 
 def test_sign_changes_too_close_to_each_other_are_left_out():
@@ -278,9 +279,17 @@ def test_sign_changes_too_close_to_each_other_are_left_out():
 
 def test_an_answer_that_never_comes_is_counted():
     fast, slow = records()
-    fast["guard/torque_nm"][find(fast, slow).events["guard"][2] :] = -1
+    guard = find(fast, slow).events["guard"]
+    fast["guard/torque_nm"][guard[1] : guard[2]] = 1
     found = find(fast, slow)
     assert (len(found.events), found.lost) == (2, 1)
+
+
+def test_an_answer_beyond_the_end_of_the_record_is_not_missed():
+    fast, slow = records()
+    end = find(fast, slow).events["frame"][2]
+    found = find(fast[:end], slow)
+    assert (len(found.events), found.lost) == (2, 0)
 
 
 @pytest.mark.parametrize("task", ["fast", "slow"])
