@@ -233,7 +233,7 @@ def main() -> int:
     )
     parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS))
     parser.add_argument("--rounds", type=int, help="5, or 3 with --quick")
-    parser.add_argument("--seconds", type=float, help="of one run: 4.5, or 1.2 with --quick")
+    parser.add_argument("--seconds", type=float, help="of one run: 4, or 1.2 with --quick")
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
     parser.add_argument("--json", type=Path, help="write the figures here as well")
     options = parser.parse_args()
@@ -257,7 +257,7 @@ def main() -> int:
         bench = Bench(
             options.core,
             rounds,
-            options.seconds or (1.2 if options.quick else 4.5),
+            options.seconds or (1.2 if options.quick else 4.0),
             Path(folder),
             lambda text: status.update(f"{time.monotonic() - began:.0f} s  {text}"),
         )

@@ -115,7 +115,7 @@ BLEMISHES = {
     "memory, cycle": lambda s: in_cycle(s, own_kib=90_000 + int(s.t_s / 60 * 200)),
     "memory, cycle: threads": lambda s: in_cycle(s, threads=4 + (s.t_s > 600)),
     "memory, cycle: files": lambda s: in_cycle(s, files=6 + int(s.t_s / 60)),
-    "memory, cycle: lived": lambda s: (
+    "cycle lived": lambda s: (
         s if s.t_s < 600 else replace(s, processes={"supervisor": s.processes["supervisor"]})
     ),
     # the loop counts fewer periods than there were
