@@ -133,6 +133,18 @@ def test_what_grows_stops_or_drifts_is_told(soaked, blemish):
     assert not is_good(rows)
 
 
+def test_a_loop_may_keep_the_pace_of_a_real_bus_and_not_of_a_simulated_one(soaked):
+    def paced(s):
+        return replace(s, loop_s=s.t_s * (1 + 5e-5))
+
+    def row(**options):
+        found = judge(soaked.loaded, samples(make=paced), soaked.manifest, soaked.folder, **options)
+        return next(row for row in found if row.what == "loop against clock")
+
+    assert row(follows_bus=True).good is True
+    assert row().good is False
+
+
 def test_a_page_fault_counts_where_memory_is_locked(soaked):
     def faulted(s):
         faults = {"estimation": 20 + (s.t_s > 900), "simulation": 9}
