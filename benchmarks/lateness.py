@@ -50,7 +50,7 @@ from timing.sleepers import cyclictest, missing_cyclictest, run_loop, task
 from rt_core.host import host_facts, steal_ticks
 from rt_core.rights import acquire_rights
 
-WIDTH = 112  # of the table, also where no terminal says its own
+WIDTH = 120  # of the table, also where no terminal says its own
 LOADS = ("quiet", "busy", "stress-ng")
 SPIN_US = {1000: 200, 100: 40}
 NO_SPIN = {"p50": None, "p99": 1.2, "p99_9": 2.0}
@@ -188,9 +188,9 @@ def with_instruments(bench: Bench) -> list[Row]:
     """The explanation of late cycles, on and off; with the spin, where its cost is not lost in the wake."""
 
     def run(explains: bool) -> Lateness:
-        found = instrumentation.run(
-            bench.folder / "table", bench.core, True, explains, 0.6 * bench.seconds, 200_000
-        )
+        table = bench.folder / "table"
+        table.unlink(missing_ok=True)
+        found = instrumentation.run(table, bench.core, True, explains, 0.6 * bench.seconds, 200_000)
         behind = found.percentiles
         return Lateness(*behind, n=0, facts={"late": found.late_p99, "itself": found.explain[2]})
 
@@ -233,7 +233,7 @@ def main() -> int:
     )
     parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS))
     parser.add_argument("--rounds", type=int, help="5, or 3 with --quick")
-    parser.add_argument("--seconds", type=float, help="of one run: 4.5, or 1.2 with --quick")
+    parser.add_argument("--seconds", type=float, help="of one run: 4, or 1.2 with --quick")
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
     parser.add_argument("--json", type=Path, help="write the figures here as well")
     options = parser.parse_args()
@@ -257,7 +257,7 @@ def main() -> int:
         bench = Bench(
             options.core,
             rounds,
-            options.seconds or (1.2 if options.quick else 4.5),
+            options.seconds or (1.2 if options.quick else 4.0),
             Path(folder),
             lambda text: status.update(f"{time.monotonic() - began:.0f} s  {text}"),
         )

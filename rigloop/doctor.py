@@ -10,7 +10,7 @@ from io_bridge import doctor as bus
 from rig_configs.schema import Rig
 from rigloop import doctor_software as software
 from rigloop.compose import bus_of
-from rt_core.doctor import kernel, memory, processor, rights, wall_clock
+from rt_core.doctor import hypervisor, kernel, memory, processor, rights, wall_clock
 from rt_core.doctor.check import Check, Demands, TaskDemand, Topic, by_severity
 from rt_core.host import Host
 
@@ -31,6 +31,7 @@ QUICK: tuple[CheckFunction, ...] = (
     processor.idle,
     processor.siblings,
     processor.clock_source,
+    hypervisor.steal_accounting,
     wall_clock.wall_clock,
     memory.free,
     memory.swap,
@@ -46,7 +47,7 @@ QUICK: tuple[CheckFunction, ...] = (
 )
 # these measure, start a process, or read every installed package
 SLOW: tuple[CheckFunction, ...] = (
-    processor.steal,
+    hypervisor.steal,
     bus.network_namespace,
     software.package_names,
     software.compiler,

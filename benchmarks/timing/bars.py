@@ -37,7 +37,11 @@ def compared(
 ) -> list[Row]:
     """Return ratios of medians, a row for each figure of `bars` (`p50`, `p99`, `p99_9`)."""
     if not rounds.n:
-        return [skipped(section, what, f"all {rounds.dropped} rounds dropped for steal")]
+        return [
+            skipped(
+                section, what, f"all {rounds.dropped} rounds dropped: {rounds.error or 'steal'}"
+            )
+        ]
     rows = []
     for figure, bar in bars.items():
         a, b = rounds.median(ours, figure), rounds.median(other, figure)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import statistics
+import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -37,10 +38,12 @@ Run = Callable[[], Lateness]
 
 @dataclass
 class Rounds:
-    """Good rounds by variant, and how many were dropped."""
+    """Good rounds by variant, and how many were dropped, with the reason where it is not steal."""
 
     found: dict[str, list[Lateness]]
     dropped: int = 0
+    error: str = ""
+    """Of the last round that did not come to its end; it is dropped too."""
 
     @property
     def n(self) -> int:
@@ -80,9 +83,13 @@ def interleaved(
         for name in order:
             tell(f"round {done.n + 1} of {rounds}, {done.dropped} dropped: {name}")
             before = steal_ticks() or 0
-            now[name] = variants[name]()
+            try:
+                now[name] = variants[name]()
+            except (OSError, RuntimeError, subprocess.SubprocessError) as error:
+                done.error = f"{name}: {type(error).__name__}: {error}"
+                break
             worst = max(worst, (steal_ticks() or 0) - before)
-        if worst > MOST_STEAL:
+        if worst > MOST_STEAL or len(now) < len(variants):
             done.dropped += 1
             continue
         for name, lateness in now.items():

@@ -89,30 +89,29 @@ def run_loop(
             for name in names
         }
 
-    table = SignalTable.create(folder / "table", plan)
-    loop = Loop(plan, table, fifo=True)
-    loop.start()
-    try:
-        loop.wait(WARM_UP_S)
-        meanwhile(table)
-        before = snapshot(table)
-        loop.wait(seconds)
-        after = snapshot(table)
-    finally:
-        # a core that others have for seconds ends no benchmark
-        loop.finish(END_S)
-    found = []
-    for name in names:
-        (late, n_own), (late_before, n_own_before) = after[name], before[name]
-        found.append(
-            Lateness.of(
-                late - late_before,
-                own=int(n_own - n_own_before),
-                cycles=int(table.value(f"loop/{name}/cycle")),
+    path = folder / "table"
+    path.unlink(missing_ok=True)  # of a run that did not come to its end
+    with SignalTable.create(path, plan) as table:
+        loop = Loop(plan, table, fifo=True)
+        loop.start()
+        try:
+            loop.wait(WARM_UP_S)
+            meanwhile(table)
+            before = snapshot(table)
+            loop.wait(seconds)
+            after = snapshot(table)
+        finally:
+            # a core that others have for seconds ends no benchmark
+            loop.finish(END_S)
+        found = []
+        for name in names:
+            (late, n_own), (late_before, n_own_before) = after[name], before[name]
+            found.append(
+                Lateness.of(
+                    late - late_before,
+                    own=int(n_own - n_own_before),
+                    cycles=int(table.value(f"loop/{name}/cycle")),
+                )
             )
-        )
-    try:
         afterwards(table)
-    finally:
-        table.close(unlink=True)
     return found

@@ -46,6 +46,7 @@ def soak(
 
     console = Console(stderr=json)
     with cycle_process() as cycle, told(json):
+        from rigloop.compose import bus_of
         from rigloop.manifest import read_manifest
         from rigloop.soak.judge import as_message, is_good, judge
         from rigloop.soak.page import write_page, write_samples
@@ -66,7 +67,14 @@ def soak(
                 console=console,
             )
         folder = Path(outcome.folder)
-        rows = judge(loaded, watcher.samples, read_manifest(folder), folder)
+        backend = bus or bus_of(loaded.rig)[1].backend
+        rows = judge(
+            loaded,
+            watcher.samples,
+            read_manifest(folder),
+            folder,
+            follows_bus=backend != "simulated",
+        )
         write_samples(folder, watcher.samples)
         write_page(folder, loaded.rig.title, rows, watcher.samples, for_s)
     if json:

@@ -35,13 +35,13 @@ class ProcessSample:
     faults: dict[str, int]
 
 
-def processes_of_run() -> dict[str, int]:
-    """Return this process and those of its descendants that have a role in a run, by role."""
+def processes_of_run(supervisor: int) -> dict[str, int]:
+    """Return a supervisor's process and those of its descendants that have a role in a run, by role."""
     children: dict[int, list[int]] = {}
     for pid, parent in _parents():
         children.setdefault(parent, []).append(pid)
-    found = {SUPERVISOR: os.getpid()}
-    waiting = [os.getpid()]
+    found = {SUPERVISOR: supervisor}
+    waiting = [supervisor]
     while waiting:
         for pid in children.get(waiting.pop(), []):
             waiting.append(pid)

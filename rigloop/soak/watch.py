@@ -119,7 +119,7 @@ class Watcher:
             if self._over.wait(POLL_S):
                 return
         began = time.monotonic()
-        pids = processes_of_run()
+        pids = processes_of_run(os.getpid())
         records = [
             folder / f"{task}.npy"
             for folder in set(self._runs.glob("*")) - self._known

@@ -55,19 +55,20 @@ def _preemption_mode(host: Host) -> str | None:
         return found[1]
     if found := re.search(r"\bpreempt=(\w+)", host.text("/proc/cmdline") or ""):
         return found[1]
-    configuration = _configuration(host)
+    configured = configuration(host)
     for mode, option in (
         ("none", "PREEMPT_NONE"),
         ("voluntary", "PREEMPT_VOLUNTARY"),
         ("lazy", "PREEMPT_LAZY"),
         ("full", "PREEMPT"),
     ):
-        if f"CONFIG_{option}=y" in configuration:
+        if f"CONFIG_{option}=y" in configured:
             return mode
     return None
 
 
-def _configuration(host: Host) -> list[str]:
+def configuration(host: Host) -> list[str]:
+    """Return the lines of the kernel's configuration, none if it is nowhere to be read."""
     release = host.text("/proc/sys/kernel/osrelease")
     text = host.text(f"/boot/config-{release}")
     if text is None:

@@ -1,23 +1,19 @@
-"""The processor: its clock, its sleep, its siblings, and what a hypervisor takes of it."""
+"""The processor: its clock, its sleep, its siblings."""
 
 from __future__ import annotations
 
 import os
-import re
-import time
 
 from rt_core.doctor.check import Check, Demands, Topic, words
 from rt_core.host import Host
 
 CPU = "/sys/devices/system/cpu"
-MOST_STEAL_PERCENT = 5.0  # 50 ms of a second: no deadline near a period holds
 
 GOVERNOR = Topic("CPU governor", "at a lower clock a step takes longer, and each change stalls")
 TURBO = Topic("turbo and heat", "a clock that depends on heat makes the step time depend on it too")
 IDLE = Topic("idle states", "a core that sleeps deeply wakes up late")
 SIBLINGS = Topic("sibling threads", "two threads of one core share its units: each slows the other")
 CLOCK = Topic("clock source", "a slow clock is read several times a cycle, an unstable one jumps")
-STEAL = Topic("hypervisor steal", "a stolen slice of time stops the loop, whatever its priority")
 
 
 def governor(host: Host, demands: Demands) -> Check:
@@ -124,32 +120,3 @@ def clock_source(host: Host, demands: Demands) -> Check:
     if current in ("hpet", "acpi_pm", "jiffies", "refined-jiffies", "pit"):
         return CLOCK.red(f"{current}: a reading takes 1 µs or more", switch)
     return CLOCK.amber(f"{current}: depends on the hypervisor", switch)
-
-
-def steal(host: Host, demands: Demands) -> Check:
-    """Measure the share of time that the hypervisor gives to others, over `host.sample_s`."""
-    remedy = "# a machine of its own, or cores of the host dedicated to this machine"
-    before = _ticks(host)
-    time.sleep(host.sample_s)
-    after = _ticks(host)
-    if before is None or after is None:
-        return STEAL.unknown("no steal column in /proc/stat", remedy)
-    stolen, total = after[0] - before[0], after[1] - before[1]
-    percent = 100.0 * stolen / max(1, total)
-    found = f"{percent:.1f} % of {host.sample_s:g} s ({stolen} of {total} ticks)"
-    if percent >= MOST_STEAL_PERCENT:
-        return STEAL.red(found, remedy)
-    if stolen > 0:
-        return STEAL.amber(found, remedy)
-    if host.is_virtual():
-        return STEAL.green(f"{found}; a virtual machine, so look again under load")
-    return STEAL.green(found)
-
-
-def _ticks(host: Host) -> tuple[int, int] | None:
-    """Stolen and all ticks of all cores since boot; guest time is part of user time."""
-    columns = re.match(r"cpu((?: +\d+){8})", host.text("/proc/stat") or "")
-    if columns is None:
-        return None
-    ticks = [int(column) for column in columns[1].split()]
-    return ticks[7], sum(ticks)

@@ -115,7 +115,7 @@ BLEMISHES = {
     "memory, cycle": lambda s: in_cycle(s, own_kib=90_000 + int(s.t_s / 60 * 200)),
     "memory, cycle: threads": lambda s: in_cycle(s, threads=4 + (s.t_s > 600)),
     "memory, cycle: files": lambda s: in_cycle(s, files=6 + int(s.t_s / 60)),
-    "memory, cycle: lived": lambda s: (
+    "cycle lived": lambda s: (
         s if s.t_s < 600 else replace(s, processes={"supervisor": s.processes["supervisor"]})
     ),
     # the loop counts fewer periods than there were
@@ -131,6 +131,18 @@ def test_what_grows_stops_or_drifts_is_told(soaked, blemish):
     assert len(new) == 1
     assert new.pop().startswith(f"{blemish}: ")
     assert not is_good(rows)
+
+
+def test_a_loop_may_keep_the_pace_of_a_real_bus_and_not_of_a_simulated_one(soaked):
+    def paced(s):
+        return replace(s, loop_s=s.t_s * (1 + 5e-5))
+
+    def row(**options):
+        found = judge(soaked.loaded, samples(make=paced), soaked.manifest, soaked.folder, **options)
+        return next(row for row in found if row.what == "loop against clock")
+
+    assert row(follows_bus=True).good is True
+    assert row().good is False
 
 
 def test_a_page_fault_counts_where_memory_is_locked(soaked):

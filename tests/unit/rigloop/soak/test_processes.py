@@ -48,7 +48,7 @@ def test_processes_of_a_run_are_found_by_their_role_also_below_another():
         try:
             found = {}
             for _ in range(500):
-                found = processes_of_run()
+                found = processes_of_run(os.getpid())
                 if "recorder" in found:
                     break
         finally:

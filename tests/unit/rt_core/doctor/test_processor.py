@@ -1,7 +1,3 @@
-import os
-import threading
-import time
-
 import pytest
 
 from rt_core.doctor import processor
@@ -127,49 +123,3 @@ def test_the_clock_source_is_judged(make_host, current, level):
     assert check.level is level
     if level is not Level.GREEN:
         assert check.remedy == f"echo tsc | sudo tee {folder}/current_clocksource"
-
-
-def stat(steal, idle):
-    return f"cpu  100 0 50 {idle} 1 0 2 {steal} 7 0\ncpu0 50 0 25 1 1 0 1 1 0 0\n"
-
-
-@pytest.mark.parametrize(
-    ("stolen", "idle", "level", "told"),
-    [
-        (0, 100, Level.GREEN, "0.0 %"),
-        (2, 98, Level.AMBER, "2.0 % of 0.5 s (2 of 100 ticks)"),
-        (7, 93, Level.RED, "7.0 %"),
-    ],
-)
-def test_steal_is_measured_between_two_readings(make_host, stolen, idle, level, told):
-    host = make_host({"/proc/stat": stat(5000, 9000)}, sample_s=0.5)
-    first = threading.Event()
-
-    def later():
-        # between the two readings, both of which are of this file
-        first.wait()
-        os.replace(changed, host.path("/proc/stat"))
-
-    changed = host.path("/proc/changed")
-    changed.write_text(stat(5000 + stolen, 9000 + idle))
-    writer = threading.Thread(target=later)
-    writer.start()
-    threading.Timer(0.2, first.set).start()
-    check = processor.steal(host, RIG)
-    writer.join()
-    assert check.level is level
-    assert check.found.startswith(told)
-
-
-@pytest.mark.parametrize("files", [{}, {"/proc/stat": "cpu  1 2 3 4\n"}])
-def test_unknown_steal_is_amber(make_host, files):
-    assert processor.steal(make_host(files), RIG).found.startswith("unknown")
-
-
-def test_real_steal_takes_as_long_as_it_says():
-    from rt_core.host import Host
-
-    began = time.monotonic()
-    check = processor.steal(Host(sample_s=0.2), RIG)
-    assert time.monotonic() - began >= 0.2
-    assert "% of 0.2 s" in check.found
