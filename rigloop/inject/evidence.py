@@ -35,8 +35,11 @@ class Evidence:
     """Newest value of every signal, where the supervisor lived to read it."""
 
 
-def gather(folder: Path, lim: Limits, final: Mapping[str, float] | None) -> Evidence:
-    """Read what a run left."""
+def gather(folder: Path, lim: Limits, final: Mapping[str, float] | None) -> Evidence | None:
+    """Read what a run left; None if it never had a record."""
+    records = [folder / f"{task}.npy" for task in (lim.fast, lim.slow)]
+    if not all(record.exists() for record in records):
+        return None
     injected = {}
     log = folder / LOG
     if log.exists():
@@ -44,8 +47,8 @@ def gather(folder: Path, lim: Limits, final: Mapping[str, float] | None) -> Evid
             act = json.loads(line)
             injected[act["number"]] = act["at_ns"]
     return Evidence(
-        open_record(folder / f"{lim.fast}.npy"),
-        open_record(folder / f"{lim.slow}.npy"),
+        open_record(records[0]),
+        open_record(records[1]),
         order.read_report(folder) or order.Report(error="no report"),
         _json(folder / "recorder.json"),
         injected,

@@ -16,7 +16,7 @@ import numpy as np
 from rigloop.compose import guard_of, paths
 from rigloop.inject.agent import FILL_DISK
 from rigloop.inject.evidence import Evidence, began_in, gather
-from rigloop.inject.kinds import STOP, WATCHDOG, InCycle, Reaction, ToProcess
+from rigloop.inject.kinds import STOP, WATCHDOG, Fault, InCycle, Reaction, Stated, ToProcess
 from rigloop.inject.limits import Limits
 from rigloop.inject.request import Injection
 from rigloop.manifest import ENDED_BEFORE, Injected
@@ -43,8 +43,21 @@ def judge(
 ) -> list[Injected]:
     """Return what became of each fault of a run."""
     evidence = gather(folder, lim, final)
+    if evidence is None:
+        return [
+            _not_tried(injection.words, injection.fault, injection.stated(lim))
+            for injection in injections
+        ]
     began = [began_in(i, injection, evidence, lim) for i, injection in enumerate(injections)]
     return [_judge(i, began, injection, evidence, lim) for i, injection in enumerate(injections)]
+
+
+def _not_tried(words: str, fault: Fault, stated: Stated) -> Injected:
+    why = ("it did not begin: the run left no record",)
+    return Injected(
+        words, fault.does, "", stated.reaction.value, None, None, "", None, stated.detect, None, None,
+        stated.zero, False, why,
+    )  # fmt: skip
 
 
 def _judge(

@@ -1,0 +1,161 @@
+"""The judge on records that are made here, one thing wrong at a time: it must find it and say it."""
+
+import numpy as np
+import pytest
+
+from io_bridge.record import RecordWriter
+from rigloop import order
+from rigloop.inject.judge import judge
+from rigloop.inject.limits import limits_of
+from rigloop.inject.request import again
+from rigloop.wiring import load
+from rt_core.safety import State, Trip
+
+N, BEGAN, FOUND, ZERO = 600, 300, 303, 325
+MS = 1_000_000
+ASKED = ("request-nan@0.25",)
+
+
+@pytest.fixture(scope="module")
+def lim():
+    return limits_of(load("fault_bench").rig)
+
+
+@pytest.fixture
+def columns():
+    """A run that pushes 4 Nm, gets a NaN for good in row 300, trips in row 303 and is at zero in row 325."""
+    row = np.arange(N)
+    torque = np.interp(row, [0, 100, FOUND - 1, ZERO], [0.0, 4.0, 4.0, 0.0])
+    state = np.select(
+        [row < BEGAN, row < FOUND, row < ZERO],
+        [State.RUNNING, State.HOLD, State.STOPPING],
+        State.FAULT,
+    )
+    return {
+        "loop/estimation/cycle": row + 1.0,
+        "guard/state": state.astype(float),
+        "guard/trip": np.where(row >= FOUND, float(Trip.REQUEST_NOT_FINITE), 0.0),
+        "guard/torque_nm": torque,
+        "inject1/cycle": np.where(row >= BEGAN, BEGAN + 1.0, 0.0),
+    }
+
+
+@pytest.fixture
+def verdict(lim, tmp_path):
+    def write(columns, at_rest=True, asked=ASKED):
+        n = len(columns["guard/state"])
+        for task, fields in (
+            ("estimation", columns),
+            ("simulation", {"loop/simulation/cycle": np.arange(n) + 1.0}),
+        ):
+            with RecordWriter(tmp_path / f"{task}.npy", list(fields)) as writer:
+                rows = np.zeros(n, writer.dtype)
+                rows["t_ns"] = np.arange(n) * MS
+                for name, column in fields.items():
+                    rows[name] = column
+                writer.append(rows)
+        order.write(tmp_path, "cycle.json", order.Report(at_rest=at_rest, first_cycle_ns=1))
+        (found,) = judge(tmp_path, again(asked, lim), lim, None)
+        return found
+
+    return write
+
+
+def test_a_run_that_kept_its_word_is_good_with_its_cycles(columns, verdict):
+    found = verdict(columns)
+    assert found.good, found.why
+    assert (found.began, found.found, found.zero) == (BEGAN + 1, FOUND + 1, ZERO + 1)
+    assert (found.to_find, found.to_zero) == (FOUND - BEGAN, ZERO - BEGAN)
+    assert (found.reaction, found.found_by) == ("RAMP", "REQUEST_NOT_FINITE")
+    assert found.tried
+
+
+def late(columns):
+    columns["guard/trip"][: FOUND + 1] = 0
+
+
+def slow_ramp(columns):
+    columns["guard/torque_nm"] = np.interp(
+        np.arange(N), [0, 100, FOUND, FOUND + 60], [0.0, 4.0, 4.0, 0.0]
+    )
+
+
+def stays(columns):
+    columns["guard/torque_nm"][-1] = 0.1
+
+
+def other_trip(columns):
+    columns["guard/trip"][FOUND:] = Trip.HEARTBEAT_LOST
+
+
+def nothing_found(columns):
+    columns["guard/trip"][:] = 0
+    columns["guard/state"][:] = State.RUNNING
+
+
+def no_torque(columns):
+    columns["guard/torque_nm"][:] = 0
+
+
+def beyond(columns):
+    columns["guard/torque_nm"][200] = 12.5
+
+
+def not_finite(columns):
+    columns["guard/torque_nm"][301] = np.nan
+
+
+def steep(columns):
+    columns["guard/torque_nm"][250] = -4.0
+
+
+def before(columns):
+    columns["guard/trip"][280:] = Trip.TIME_GAP
+
+
+def never(columns):
+    columns["inject1/cycle"][:] = 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        (late, "found after 4 cycles, stated 3"),
+        (slow_ramp, "zero after 63 cycles, stated 31"),
+        (stays, "the torque was not seen to be zero"),
+        (other_trip, "found by HEARTBEAT_LOST, stated REQUEST_NOT_FINITE"),
+        (nothing_found, "COUNT, stated RAMP"),
+        (no_torque, "there was no torque before it"),
+        (beyond, "a torque beyond the limit left the guard"),
+        (not_finite, "a torque beyond the limit left the guard"),
+        (steep, "the torque changed faster than its limit"),
+        (before, "the guard had tripped before it: TIME_GAP"),
+        (never, "it did not begin before the run ended"),
+    ],
+)
+def test_what_is_not_as_stated_is_found_and_said(columns, verdict, wrong, words):
+    wrong(columns)
+    found = verdict(columns)
+    assert not found.good
+    assert words in found.why
+    assert words in found.line()
+    assert found.tried == (wrong not in (before, never))
+
+
+def test_an_output_that_was_not_seen_at_rest_is_not_good(columns, verdict):
+    found = verdict(columns, at_rest=False)
+    assert found.why == ("the cycle process did not see the output at rest",)
+
+
+def test_a_blip_must_be_held_and_then_run_on(columns, verdict):
+    row = np.arange(N)
+    columns["guard/trip"][:] = 0
+    columns["guard/torque_nm"] = np.interp(row, [0, 100], [0.0, 4.0])
+    columns["guard/state"] = np.where(row == BEGAN, State.HOLD, State.RUNNING).astype(float)
+    assert verdict(columns, asked=("request-nan-blip@0.25",)).good
+
+
+def test_a_run_without_a_record_was_not_tried(lim, tmp_path):
+    (found,) = judge(tmp_path, again(ASKED, lim), lim, None)
+    assert not found.good
+    assert not found.tried
