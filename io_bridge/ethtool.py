@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 SIOCETHTOOL = 0x8946
 GET_COALESCING = 0x0E
+GET_LINK = 0x0A
 GET_FLAGS, LRO_FLAG = 0x25, 1 << 15
 # those that gather received frames, or hand the card more than one frame at a time
 GET_OFFLOAD = {"gro": 0x2B, "gso": 0x23, "tso": 0x1E}
@@ -97,6 +98,16 @@ def offloads(interface: str) -> dict[str, bool]:
     _ask(interface, flags)
     found["lro"] = bool(flags.data & LRO_FLAG)
     return found
+
+
+def has_link(interface: str) -> bool | None:
+    """Return whether something is at the other end of the cable; None where the driver does not tell."""
+    value = _Value(cmd=GET_LINK)
+    try:
+        _ask(interface, value)
+    except OSError:
+        return None
+    return bool(value.data)
 
 
 def _ask(interface: str, message: ctypes.Structure) -> None:

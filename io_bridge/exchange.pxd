@@ -1,5 +1,6 @@
 from io_bridge.exchange_cycle cimport ExchangeState
 from io_bridge.link cimport Link
+from io_bridge.terminal_io cimport TerminalIo
 from rt_core.block cimport BlockView
 
 
@@ -9,7 +10,11 @@ cdef class Exchange:
     cdef BlockView safe_view
     cdef Link link
     cdef readonly str name
+    cdef readonly tuple slaves
     cdef readonly tuple drives
+    cdef readonly object clock
     cdef readonly dict reads
     cdef readonly dict writes
-    cdef void _connect(self, list reads, list writes)
+    cdef void _fill_terminal(self, TerminalIo *t, config) except *
+    cdef void _connect(self, list reads, list writes) except *
+    cdef int _add(self, int command, int address, int size) except -1

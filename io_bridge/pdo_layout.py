@@ -5,15 +5,40 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
+from io_bridge.sii import Identity
+
 
 class SlaveLayout(NamedTuple):
-    """Station address, and logical start and bytes of outputs and inputs."""
+    """Station address, logical start and bytes of outputs and inputs, and whether it has a clock."""
 
     station: int
     outputs_at: int
     n_outputs: int
     inputs_at: int
     n_inputs: int
+    has_clock: bool = False
+
+
+class SlaveRecord(NamedTuple):
+    """How a slave was configured: enough to do it again after a power cycle."""
+
+    layout: SlaveLayout
+    identity: Identity
+    managers: bytes  # registers of four sync managers, from 0x0800
+    fmmus: bytes  # registers of the FMMUs, from 0x0600
+    clock_delay: bytes = bytes(4)  # register 0x0928
+
+
+def fmmu_rows(layout: SlaveLayout, outputs_start: int, inputs_start: int) -> bytes:
+    """Return the FMMU registers that map whole bytes of outputs, then inputs."""
+    rows = b""
+    for at, size, physical, kind in (
+        (layout.outputs_at, layout.n_outputs, outputs_start, 2),
+        (layout.inputs_at, layout.n_inputs, inputs_start, 1),
+    ):
+        if size:
+            rows += struct.pack("<IHBBHBBBxxx", at, size, 0, 7, physical, 0, kind, 1)
+    return rows.ljust(32, b"\0")
 
 
 def watchdog_registers(watchdog_ms: float) -> tuple[tuple[int, int], ...]:

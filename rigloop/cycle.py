@@ -112,6 +112,7 @@ def _run(
         raise RuntimeError(rights.verdict)
     with composed.bus as bus:
         bus.to_op(OP_TIMEOUT_S)
+        bus.attend()
         plan, spins = with_spins(composed.plan, measuring)
         composed = replace(composed, plan=plan)
         report.spins = {task: asdict(spin) for task, spin in spins.items()}

@@ -11,6 +11,7 @@ cdef enum:
 
 cdef struct Shared:              # what the threads of a loop and its owner tell each other
     int64_t start_ns             # common time zero; 0: not yet
+    int64_t shift_ns             # what a clock outside has moved it by
     int64_t stop                 # ramp out
     int64_t end                  # this cycle is the last
 
@@ -29,6 +30,8 @@ cdef struct Thread:
     int64_t late_limit_ns
     int64_t stall_ns             # as long without a new cycle: the watchdog acts
     int64_t bus_wait_ns
+    const double *steer          # cell with the next part of that move; NULL: nothing steers
+    double steer_rest_ns         # less than a nanosecond, kept for the next part
     bint explains                # off: no CPU time, no causes, no trace
     Policy policy
     Trace trace

@@ -37,7 +37,7 @@ def test_torque_turns_the_wheel_and_close_leaves_none(scenario):
     assert found["codes"] == [0]
     assert found["faults"] == []
     assert found["valid"] == 1.0
-    assert seen["wkc"] == seen["wkc_expected"] == 4.0
+    assert seen["wkc"] == seen["wkc_expected"] == 3.0
     assert seen["drive/al_state"] == 8
     assert seen["drive/operational"] == 1
     assert seen["drive/torque_actual_nm"] == pytest.approx(0.5, abs=0.00637)
@@ -103,7 +103,7 @@ def test_two_drives_keep_their_own_data(scenario):
     seen = scenario("two_drives")["seen"]
     assert seen["drive0/position_count"] / TURN == pytest.approx(0.1 / 6.283185307, abs=1 / TURN)
     assert seen["drive1/position_count"] / TURN == pytest.approx(-0.2 / 6.283185307, abs=1 / TURN)
-    assert seen["wkc"] == seen["wkc_expected"] == 8
+    assert seen["wkc"] == seen["wkc_expected"] == 6
 
 
 def test_a_cycle_that_stands_still_is_replaced_by_the_watchdog(scenario):

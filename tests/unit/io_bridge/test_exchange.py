@@ -6,6 +6,7 @@ from io_bridge.bus import list_faults
 from io_bridge.drive_config import RX_PDO, TX_PDO, DriveConfig, DrivePlant
 from io_bridge.exchange import Exchange
 from io_bridge.pdo_layout import SlaveLayout
+from io_bridge.terminal_config import TerminalConfig
 from io_bridge.simulated_bus import SimulatedBus, simulated_drive
 from rt_core.block import Block
 
@@ -76,7 +77,7 @@ def test_a_good_cycle_is_valid_with_every_counter_right(rig):
     assert r.step(3) == 0
     assert r.cells["drive/valid"] == r.cells["valid"] == 1
     assert r.cells["drive/wkc"] == r.cells["drive/wkc_expected"] == 2
-    assert r.cells["wkc"] == r.cells["wkc_expected"] == 4
+    assert r.cells["wkc"] == r.cells["wkc_expected"] == 3
     assert r.cells["al_state"] == r.cells["drive/al_state"] == 8
     assert r.bus.faults() == []
 
@@ -246,7 +247,7 @@ def test_a_layout_that_contradicts_the_pdo_is_refused(rig):
     r = rig()
     with pytest.raises(ValueError, match="drive maps 4 bytes of outputs, its PDO has 5"):
         r.block.configure(r.bus.link, [SlaveLayout(0x1001, 0, 4, 4, 17)], n_slaves=1)
-    with pytest.raises(ValueError, match="2 layouts for 1 drives"):
+    with pytest.raises(ValueError, match="2 layouts for 1 slaves"):
         r.block.configure(r.bus.link, [SlaveLayout(0x1001, 0, 5, 5, 17)] * 2, n_slaves=1)
 
 
@@ -261,13 +262,42 @@ def test_cells_must_match_the_ports():
 def test_eight_drives_share_a_frame(rig):
     r = rig([FREE] * 8)
     r.step(3)
-    assert r.cells["wkc"] == r.cells["wkc_expected"] == 8 * 4
+    assert r.cells["wkc"] == r.cells["wkc_expected"] == 8 * 3
     assert all(r.cells[f"drive{i}/valid"] == 1 for i in range(8))
 
 
-def test_drives_that_do_not_fit_one_frame_are_refused():
+def test_more_than_one_frame_is_matched_as_one_exchange(rig):
+    r = rig([FREE] * 16)
+    assert r.block.n_frames == 2
+    for i in range(16):
+        r.cells[f"drive{i}/enable"] = 1
+        r.cells[f"drive{i}/torque_nm"] = 0.1 * (i + 1)
+    assert r.step(12) == 0
+    assert r.cells["wkc"] == r.cells["wkc_expected"] == 16 * 3
+    for i, device in enumerate(r.bus.devices):
+        assert device.wanted_torque_nm == pytest.approx(0.1 * (i + 1), abs=0.00637)
+    assert (r.cells["lost"], r.cells["late"], r.cells["duplicated"]) == (0, 0, 0)
+
+
+def test_one_frame_lost_of_several_is_a_lost_cycle(rig):
+    r = rig([FREE] * 16)
+    r.step(3)
+    r.bus.link.drop_frames(1)
+    r.step()
+    assert (r.cells["lost"], r.cells["valid"], r.cells["drive15/valid"]) == (1, 0, 0)
+    r.step()
+    assert (r.cells["lost"], r.cells["valid"], r.cells["drive15/valid"]) == (1, 1, 1)
+
+
+def test_drives_that_do_not_fit_four_frames_are_refused():
     plants = [FREE] * 16
     big = {"tx_pdo": (*TX_PDO, *((0, 0, 64),) * 3), "rx_pdo": (*RX_PDO, *((0, 0, 64),) * 5)}
     drives = [DriveConfig(**{**vars(simulated_drive(FREE, i, 16)), **big}) for i in range(16)]
-    with pytest.raises(ValueError, match="exceed one frame"):
-        SimulatedBus(plants, drives).to_op()
+    layouts = [SlaveLayout(0x1001 + i, 80 * i, 45, 80 * i + 45, 37) for i in range(16)]
+    exchange = Exchange(drives)
+    exchange.configure(SimulatedBus().link, layouts, n_slaves=16)
+    assert exchange.n_frames == 2
+    huge = [SlaveLayout(0x1001 + i, 2000 * i, 0, 2000 * i, 1400) for i in range(5)]
+    terminals = [TerminalConfig(f"t{i}") for i in range(5)]
+    with pytest.raises(ValueError, match="exceed four frames"):
+        Exchange(terminals).configure(SimulatedBus().link, huge, n_slaves=5)
