@@ -406,7 +406,7 @@ cdef class Exchange:
         cdef ExchangeState *x = &self.state
         return {"cycles": x.cycles, "lost": x.frames.lost, "late": x.frames.late,
                 "duplicated": x.frames.duplicated, "foreign": x.frames.foreign,
-                "bad": -(-x.level // x.leak), "fault": <int> x.fault, "held": x.held}
+                "bad": (x.level + x.leak - 1) // x.leak, "fault": <int> x.fault, "held": x.held}
 
     @property
     def n_frames(self) -> int:

@@ -176,13 +176,19 @@ cdef void receive_nothing(ExchangeState *x) noexcept nogil:
         slave_missed(&x.slaves[i])
 
 
-cdef Fault fault_of_states(ExchangeState *x) noexcept nogil:
-    """What the slaves say of themselves in a good cycle."""
+cdef Fault fault_of_slaves(ExchangeState *x) noexcept nogil:
+    """A slave that says that it is not in OP is a fault at once, whatever its counters are."""
     cdef int i
     for i in range(x.n_slaves):
-        if x.slaves[i].al_status != OP:
+        if x.slaves[i].answers and x.slaves[i].al_status != OP:
             x.culprit = i
             return FAULT_AL
+    return NONE
+
+
+cdef Fault fault_of_data(ExchangeState *x) noexcept nogil:
+    """What the data of a good cycle say."""
+    cdef int i
     for i in range(x.n_drives):
         if x.drives[i].state >= <int> DriveState.FAULT_REACTION_ACTIVE:
             x.culprit = x.drives[i].slave
@@ -204,12 +210,15 @@ cdef Fault judge(ExchangeState *x, int good, Fault command_fault) noexcept nogil
         x.level = min(x.level + x.leak, x.brim)
     if not x.in_service:
         return NONE
+    fault = fault_of_slaves(x)
+    if fault != NONE:
+        return fault
     if not good and x.level >= x.brim:
         for i in range(x.n_drives):
             drive_forget(&x.drives[i])
         return x.cause
     if good:
-        fault = fault_of_states(x)
+        fault = fault_of_data(x)
         if fault != NONE:
             return fault
     elif x.fault != NONE and x.fault != FAULT_COMMAND:

@@ -112,3 +112,62 @@ def test_a_cycle_that_stands_still_is_replaced_by_the_watchdog(scenario):
     assert found["stall"]["sent"] >= 20
     # not the drive's own watchdog, which would have taken it out of OP
     assert found["segment"][-1] == "drive 0: OP, 0.000 Nm"
+
+
+def test_a_killed_master_leaves_the_drive_to_its_watchdog(scenario):
+    found = scenario("a_killed_master")
+    assert found["said"] == "pushes"
+    # it still pushed when its master was gone: nothing but the watchdog ended that
+    assert found["pushed"] == found["at_once"] == pytest.approx(1.0, abs=0.00637)
+    # in the segment's own time, with room for how coarsely it was looked at
+    assert 0 < found["safe_after_ms"] < found["watchdog_ms"] + 20.0
+    assert found["al"] == [0x14, 0x1B]
+    assert found["statusword"] == 0x08
+
+
+def test_a_pulled_cable_ends_the_torque_and_a_replugged_one_brings_the_slaves_back(scenario):
+    found = scenario("cable_pulled")
+    assert found["before"] == pytest.approx(1.0, abs=0.00637)
+    # three bad cycles fill the bucket
+    assert found["pulled"][:4] == [0, 0, 2, 2]
+    assert set(found["pulled"][2:]) == {2}
+    assert "frames lost or late beyond the limit" in found["faults"]
+    assert found["back_s"] < 2.0
+    # their watchdogs made the drives fault, and that waits for a reset
+    assert found["codes"] == [6]
+    assert found["state"] == 0x08
+    assert found["held"] == 0
+    assert found["armed"] == pytest.approx(1.0, abs=0.00637)
+
+
+def test_an_interface_without_a_link_is_named(scenario):
+    assert "interface 'veth0': no link" in scenario("link_down_at_start")["error"]
+
+
+def test_eight_drives_keep_their_own_data(scenario):
+    found = scenario("eight_drives")
+    assert found["codes"] == [0]
+    assert found["wkc"] == [24, 24]
+    expected = [0.1 * i / 6.283185307 * TURN for i in range(8)]
+    assert found["counts"] == pytest.approx(expected, abs=1.0)
+
+
+def test_the_loop_is_steered_to_the_reference_clock(scenario):
+    found = scenario("clock_lock")
+    phases = sorted(found["phase_us"])
+    # unsteered the phase would be anywhere within the millisecond; jitter is this machine's
+    assert phases[len(phases) // 2] == pytest.approx(300.0, abs=50.0)
+    assert sum(found["locked"]) > 900
+
+
+def test_another_process_reads_and_writes_objects_beside_the_cycle(scenario):
+    found = scenario("sdo_of_another_process")
+    answers = found["answers"]
+    assert "[{'data': 'e2180000'}, {'data': '6400'}, {'data': '6400'}, " in answers
+    assert "0x2fff:0 aborted: 0x06020000 object does not exist" in answers
+    assert "'abort_code': 100794368" in answers
+    assert "no slave 7: there are 1, from 0" in answers
+    assert found["sdos"] > 20
+    assert found["lost"] == 0
+    assert found["al"] == 8
+    assert not found["served"]
