@@ -351,7 +351,7 @@ def cable_pulled(tmp):
         codes = cycle(bus.block(), 50, k)
         held = cells["drive0/torque_actual_nm"]
         state = int(cells["drive0/statusword"]) & 0x6F
-        cells["drive0/reset"] = 1
+        cells["drive0/reset"] = cells["drive1/reset"] = 1
         cycle(bus.block(), 50, k + 50)
         return {
             "before": before,
