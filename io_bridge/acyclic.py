@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import socket
 import time
 
-from io_bridge.packet_socket import ETHERTYPE, attach_filter
+from io_bridge.packet_socket import open_socket
 
 FIRST_INDEX = 0x40
 """pysoem has the indices below, the cycle those from 0x80 on."""
-LAST_INDEX = 0x7F
+TOOL_INDEX = 0x60
+"""From here on indices belong to tools of another process."""
+N_INDICES = 0x20
 REPLY_TIMEOUT_S = 0.02
 INDEX_AT = 17
 
@@ -17,20 +18,20 @@ INDEX_AT = 17
 class AcyclicLine:
     """Exchanges one frame at a time; an ordinary thread's, never the cycle's.
 
+    Parameters
+    ----------
+    interface : str
+    first_index : int
+        `FIRST_INDEX` beside a cycle of this process, `TOOL_INDEX` for one of another.
+
     Raises
     ------
     OSError
         No such interface, it is down, or no CAP_NET_RAW.
     """
 
-    def __init__(self, interface: str) -> None:
-        self._socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
-        try:
-            attach_filter(self._socket, FIRST_INDEX, LAST_INDEX)
-            self._socket.bind((interface, ETHERTYPE))
-        except OSError:
-            self._socket.close()
-            raise
+    def __init__(self, interface: str, first_index: int = FIRST_INDEX) -> None:
+        self._socket = open_socket(interface, first_index, first_index + N_INDICES - 1)
 
     def transact(self, frame: bytes) -> bytes | None:
         """Return the reply to a frame; None when none comes, or the link is down."""
@@ -40,9 +41,8 @@ class AcyclicLine:
             self._socket.send(frame)
             while (left := until - time.monotonic()) > 0:
                 self._socket.settimeout(left)
-                reply, address = self._socket.recvfrom(2048)
-                # our own frame on its way out is seen too
-                if address[2] != socket.PACKET_OUTGOING and reply[INDEX_AT] == frame[INDEX_AT]:
+                reply = self._socket.recv(2048)
+                if reply[INDEX_AT] == frame[INDEX_AT]:
                     return reply
         except OSError:
             return None

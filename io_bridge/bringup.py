@@ -14,7 +14,15 @@ from io_bridge.sii import Identity, SyncManager
 from io_bridge.sii_contents import SiiContents, read_contents
 from io_bridge.terminal_config import TerminalConfig
 
-__all__ = ["BringUpError", "Master", "check_identity", "configure", "prepare", "setup_downloads", "to_safeop"]
+__all__ = [
+    "BringUpError",
+    "Master",
+    "check_identity",
+    "configure",
+    "prepare",
+    "setup_downloads",
+    "to_safeop",
+]
 
 SlaveConfig = DriveConfig | TerminalConfig
 INIT, PREOP, SAFEOP, OP = 1, 2, 4, 8
@@ -158,7 +166,5 @@ def _manager_rows(contents: SiiContents, n_out: int, n_in: int) -> bytes:
         size = {3: n_out, 4: n_in}.get(manager.use, manager.size)
         if manager.use in (1, 2):
             size = contents.mailbox_bytes[manager.use - 1]
-        rows += struct.pack(
-            "<HHBBBB", manager.start, size, manager.control, 0, 1 if size else 0, 0
-        )
+        rows += struct.pack("<HHBBBB", manager.start, size, manager.control, 0, 1 if size else 0, 0)
     return rows.ljust(32, b"\0")

@@ -25,7 +25,7 @@ from io_bridge.bringup import SlaveConfig, check_identity, setup_downloads
 from io_bridge.bus import Bus, BusFault, await_clocks, list_faults
 from io_bridge.clock_config import ClockConfig
 from io_bridge.drive_config import DriveConfig, pdo_bytes
-from io_bridge.ethtool import has_link
+from io_bridge.ethtool import require_link
 from io_bridge.exchange import Exchange
 from io_bridge.mailbox_service import MailboxService
 from io_bridge.master import BringUpError, Master
@@ -147,10 +147,7 @@ class EthercatBus(Bus):
         """
         if self._master is not None:
             return
-        if has_link(self.interface) is False:
-            raise OSError(
-                f"interface {self.interface!r}: no link: cable unplugged, or the first slave has no power"
-            )
+        require_link(self.interface)
         self._pysoem = _load_pysoem()
         self._pysoem.settings.timeouts.ret = REPLY_TIMEOUT_US
         self._socket = PacketSocket(self.interface, poll=self._poll)
@@ -306,9 +303,7 @@ class EthercatBus(Bus):
         if clock is None:
             return
         until = min(deadline, time.monotonic() + clock.timeout_s)
-        await_clocks(
-            self._exchange, lambda: time.sleep(0.01), lambda: time.monotonic() < until
-        )
+        await_clocks(self._exchange, lambda: time.sleep(0.01), lambda: time.monotonic() < until)
         line = AcyclicLine(self.interface)
         try:
             master = Master(line.transact, first_index=FIRST_INDEX, pause_s=0.001)

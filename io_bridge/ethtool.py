@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import socket
 from dataclasses import dataclass
@@ -108,6 +109,16 @@ def has_link(interface: str) -> bool | None:
     except OSError:
         return None
     return bool(value.data)
+
+
+def require_link(interface: str) -> None:
+    """Raise OSError where an interface has no link, or is down."""
+    if has_link(interface) is False:
+        raise OSError(
+            errno.ENETDOWN,
+            f"interface {interface!r}: no link: it is down, the cable is unplugged, or the first slave "
+            "has no power",
+        )
 
 
 def _ask(interface: str, message: ctypes.Structure) -> None:

@@ -31,9 +31,7 @@ class Recovery:
         How the slaves were configured, in ring order.
     """
 
-    def __init__(
-        self, master: Master, exchange: Exchange, records: Sequence[SlaveRecord]
-    ) -> None:
+    def __init__(self, master: Master, exchange: Exchange, records: Sequence[SlaveRecord]) -> None:
         self.master = master
         self._exchange = exchange
         self._records = tuple(records)
@@ -50,13 +48,17 @@ class Recovery:
             if answers and status == OP:
                 if i in self._since:
                     log.warning(
-                        "%s: back in OP after %.2f s", slave.name, time.monotonic() - self._since.pop(i)
+                        "%s: back in OP after %.2f s",
+                        slave.name,
+                        time.monotonic() - self._since.pop(i),
                     )
                     self.problems.pop(i, None)
                 continue
             if i not in self._since:
                 self._since[i] = time.monotonic()
-                said = f"{words.al_state(status)}, {words.al_code(code)}" if answers else "no answer"
+                said = (
+                    f"{words.al_state(status)}, {words.al_code(code)}" if answers else "no answer"
+                )
                 log.warning("%s: left OP: %s", slave.name, said)
             away.append(i)
         if not away:

@@ -86,9 +86,9 @@ def read_contents(read: Callable[[int], int]) -> SiiContents:
         if kind == END:
             break
         if kind in (STRINGS, GENERAL, MANAGERS, TX_PDO, RX_PDO):
-            body = b"".join(
-                read(at + 2 + i).to_bytes(4, "little") for i in range(0, words, 2)
-            )[: 2 * words]
+            body = b"".join(read(at + 2 + i).to_bytes(4, "little") for i in range(0, words, 2))[
+                : 2 * words
+            ]
             _take(found, kind, body)
         at += 2 + words
     return found

@@ -97,7 +97,9 @@ class Terminal(Section):
 class Clock(Section):
     """The cycle in step with the distributed clocks of the bus."""
 
-    shift_us: NonNegative = 0.0  # of the frame at the reference clock, after each period of system time
+    shift_us: NonNegative = (
+        0.0  # of the frame at the reference clock, after each period of system time
+    )
     sync0_shift_us: NonNegative = 0.0
     bandwidth_hz: PositiveFloat = 2.0  # of the lock; faster is taken for jitter
     tolerance_us: PositiveFloat = 20.0

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from rigloop.answer import Exit, print_json, told
+from rigloop.fieldbus import commands as fieldbus
 from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
 
@@ -168,6 +169,7 @@ def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
 
 
 app.add_typer(model_app, name="model")
+fieldbus.register(app)
 
 
 def main() -> None:

@@ -110,7 +110,9 @@ def plan_blocks(
             stall_cycles=task.stall_cycles,
             bus_wait_ns=bus_wait_ns,
             bus=tuple(b for b in task.blocks if b in blocks and rig.blocks[b].kind == "bus"),
-            steer=next((s for b in task.blocks if (s := getattr(blocks.get(b), "steer", None))), None),
+            steer=next(
+                (s for b in task.blocks if (s := getattr(blocks.get(b), "steer", None))), None
+            ),
             inputs=tuple(inputs) if name == fastest else (),
         )
         for name, task in rig.tasks.items()

@@ -124,7 +124,11 @@ def _slave_ports(bus: Mapping[str, Any]) -> list[bus_ports.SlavePorts]:
     ]
     terminals = [
         bus_ports.terminal_ports(
-            name, *(t.get(way, {}) if isinstance(t.get(way), dict) else {} for way in ("inputs", "outputs"))
+            name,
+            *(
+                t.get(way, {}) if isinstance(t.get(way), dict) else {}
+                for way in ("inputs", "outputs")
+            ),
         )
         for name, t in tables.get("terminals", {}).items()
     ]

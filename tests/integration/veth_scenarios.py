@@ -280,7 +280,10 @@ def a_killed_master(tmp):
         code = f"import veth_scenarios as s; s.push({watchdog_ms})"
         master = subprocess.Popen(
             [sys.executable, "-c", code],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path])},
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path]),
+            },
             stdout=subprocess.PIPE,
             text=True,
         )

@@ -97,14 +97,15 @@ def test_a_slave_that_stays_away_is_named_once_and_the_others_are_left_alone(rig
     assert r.recovery.problems == {2: "drive2: slave 2 does not answer: cable or power"}
     assert [r.block.slave_status(i)[0] for i in range(3)] == [8, 8, 0]
     assert sum("does not answer" in record.message for record in caplog.records) == 1
-    assert any("does not answer: cable" in fault.words for fault in list_faults(r.block, r.recovery.problems))
+    assert any(
+        "does not answer: cable" in fault.words
+        for fault in list_faults(r.block, r.recovery.problems)
+    )
 
 
 def test_the_setup_of_a_drive_is_written_again(rig):
     drives = [
-        DriveConfig(
-            **{**vars(simulated_drive(FREE)), "setup": (SdoWrite(0x6072, 0, 1234, 2),)}
-        )
+        DriveConfig(**{**vars(simulated_drive(FREE)), "setup": (SdoWrite(0x6072, 0, 1234, 2),)})
     ]
     r = rig(1, drives=drives)
     master = r.bus.recovery().master
@@ -154,4 +155,3 @@ def test_a_wrong_object_of_the_setup_is_named():
         SimulatedBus([FREE], [drive]).to_op()
     with pytest.raises(ValueError, match="does not fit 1 bytes"):
         SdoWrite(0x6060, 0, 300, 1)
-
