@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from io_bridge.drive_config import DriveConfig
+from io_bridge.terminal_config import TerminalConfig
+
 COMMANDS = {"torque": "torque_nm", "velocity": "velocity_rad_s", "position": "position_rad"}
 """Port of a drive's command, by its mode."""
 SLAVE_WRITES = (
@@ -58,6 +61,15 @@ def drive_ports(name: str, mode: str = "torque") -> SlavePorts:
 def terminal_ports(name: str, inputs: Iterable[str], outputs: Iterable[str]) -> SlavePorts:
     """Return the ports of a terminal with channels of these names."""
     return SlavePorts(name, tuple(outputs), SLAVE_WRITES + tuple(inputs))
+
+
+def ports_of(slave: DriveConfig | TerminalConfig) -> SlavePorts:
+    """Return the ports of a DriveConfig or a TerminalConfig."""
+    if isinstance(slave, DriveConfig):
+        return drive_ports(slave.name, slave.mode)
+    return terminal_ports(
+        slave.name, (c.name for c in slave.inputs), (c.name for c in slave.outputs)
+    )
 
 
 def ports(slaves: Sequence[SlavePorts]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -110,8 +110,8 @@ cdef int take(CycleFrames *f, int size) noexcept nogil:
 
 cdef void look_at_old(CycleFrames *f) noexcept nogil:
     """Count and throw away what has come since the last cycle."""
-    cdef int i, size
-    for i in range(OLD_FRAMES):
+    cdef int size
+    for _ in range(OLD_FRAMES):
         size = f.transport.receive(f.transport.self, f.found, MAX_FRAME, 0)
         if size <= 0:
             break

@@ -26,7 +26,7 @@ cdef struct DriveIo:
     double permille_per_nm   # of rated torque, with the drive's sign
     double peak_permille
     double counts_per_rad    # with the drive's sign
-    double counts_s_per_unit # of 0x606C and 0x60FF
+    double counts_s_per_unit  # of 0x606C and 0x60FF
     double limit_counts_s    # of commanded speed
     # offsets of the objects in outputs and inputs; -1 = not mapped
     int o_control
@@ -53,3 +53,4 @@ cdef int drive_pack(DriveIo *d, uint8_t *out, int64_t t_ns, int allowed, int liv
 cdef void drive_pack_safe(DriveIo *d, uint8_t *out) noexcept nogil
 cdef void drive_unpack(DriveIo *d, const uint8_t *data) noexcept nogil
 cdef void drive_forget(DriveIo *d) noexcept nogil
+cdef void fill_drive(DriveIo *d, config) except *

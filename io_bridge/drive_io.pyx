@@ -3,14 +3,18 @@
 Source: CiA 402-2: 0x6040/41 control and status, 0x6060/61 mode, 0x6071 torque in per mille of rated,
 0x60FF velocity, 0x607A position in increments.
 """
+import math
+
 from libc.math cimport fabs, floor, isfinite
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
 
 from io_bridge.cia402 cimport (
     FAULT, MODE_POSITION, MODE_TORQUE, MODE_VELOCITY, OFF, ON, OPERATION_ENABLED, QUICK_STOP, UNKNOWN,
-    decode, next_control,
+    DriveMode, decode, next_control,
 )
 from io_bridge.wire cimport get16, get32, put16, put32
+
+from io_bridge.drive_config import COMMAND_OBJECTS, MODE_CODES, pdo_offset
 
 cdef enum:
     LONGEST_NS = 100000000       # between two commands; a longer gap moves no further than this
@@ -106,3 +110,26 @@ cdef void drive_forget(DriveIo *d) noexcept nogil:
     """What the drive is doing is no longer known."""
     d.state = UNKNOWN
     d.writes[OPERATIONAL][0] = 0.0
+
+
+cdef void fill_drive(DriveIo *d, config) except *:
+    """Scaling and places of the objects; see DriveConfig."""
+    command = COMMAND_OBJECTS[config.mode]
+    d.mode = <DriveMode> <int> MODE_CODES[config.mode]
+    d.sign = config.sign
+    d.stops = config.quick_stop
+    d.permille_per_nm = config.sign * 1000.0 / config.rated_torque_nm
+    d.peak_permille = floor(1000.0 * config.peak_torque_nm / config.rated_torque_nm)
+    d.counts_per_rad = config.sign * config.counts_per_rev / (2.0 * math.pi)
+    d.counts_s_per_unit = config.velocity_unit_counts_s
+    d.limit_counts_s = config.velocity_limit_rad_s * config.counts_per_rev / (2.0 * math.pi)
+    d.o_control = pdo_offset(config.rx_pdo, 0x6040)
+    d.o_command = pdo_offset(config.rx_pdo, command[0])
+    d.o_mode = pdo_offset(config.rx_pdo, 0x6060)
+    d.i_status = pdo_offset(config.tx_pdo, 0x6041)
+    d.i_position = pdo_offset(config.tx_pdo, 0x6064)
+    d.i_velocity = pdo_offset(config.tx_pdo, 0x606C)
+    d.i_torque = pdo_offset(config.tx_pdo, 0x6077)
+    d.i_mode = pdo_offset(config.tx_pdo, 0x6061)
+    d.i_sensor = pdo_offset(config.tx_pdo, 0x2077)
+    d.state = UNKNOWN

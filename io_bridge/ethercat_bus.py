@@ -1,9 +1,9 @@
 """The bus on a network interface: pysoem configures, our own frame runs the cycle.
 
 pysoem scans, maps and changes states from one ordinary thread; its socket is non-blocking and sees
-only its own indices. The cycle has a socket of its own, and so has what recovers slaves beside it. While OP is asked for, and until the
-cycle's first step, a keeper thread without the GIL exchanges the cycle's frame with zero outputs,
-so that no watchdog runs out in between.
+only its own indices. The cycle has a socket of its own, and so has what recovers slaves beside it.
+While OP is asked for, and until the cycle's first step, a keeper thread without the GIL exchanges
+the cycle's frame with zero outputs, so that no watchdog runs out in between.
 """
 
 from __future__ import annotations

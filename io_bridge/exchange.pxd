@@ -1,6 +1,5 @@
 from io_bridge.exchange_cycle cimport ExchangeState
 from io_bridge.link cimport Link
-from io_bridge.terminal_io cimport TerminalIo
 from rt_core.block cimport BlockView
 
 
@@ -15,6 +14,5 @@ cdef class Exchange:
     cdef readonly object clock
     cdef readonly dict reads
     cdef readonly dict writes
-    cdef void _fill_terminal(self, TerminalIo *t, config) except *
     cdef void _connect(self, list reads, list writes) except *
     cdef int _add(self, int command, int address, int size) except -1

@@ -1,7 +1,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from io_bridge.bus_ports import SlavePorts
 from io_bridge.clock_config import ClockConfig
 from io_bridge.drive_config import DriveConfig
 from io_bridge.link import Link
@@ -11,11 +10,6 @@ from io_bridge.terminal_config import TerminalConfig
 T = TypeVar("T")
 
 FAULTS: dict[int, str]
-
-def ports_of(slave: DriveConfig | TerminalConfig) -> SlavePorts: ...
-def check_sizes(
-    name: str, slaves: Sequence[DriveConfig | TerminalConfig], layouts: Sequence[SlaveLayout]
-) -> None: ...
 
 class Exchange:
     name: str

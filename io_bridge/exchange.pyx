@@ -10,30 +10,29 @@ import math
 from collections.abc import Mapping, Sequence
 
 from cpython.pycapsule cimport PyCapsule_New
-from libc.math cimport NAN, floor
+from libc.math cimport NAN
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
-from io_bridge.cia402 cimport UNKNOWN, DriveMode
+from io_bridge.cia402 cimport UNKNOWN
 from io_bridge.clock_lock cimport design
 from io_bridge.cycle_frames cimport frames_add, frames_begin, frames_end
 from io_bridge.drive_io cimport (
-    N_DRIVE_READS, N_DRIVE_WRITES, SENSOR, STATUSWORD, TORQUE_ACTUAL, VELOCITY, DriveIo,
+    N_DRIVE_READS, N_DRIVE_WRITES, SENSOR, STATUSWORD, TORQUE_ACTUAL, VELOCITY, DriveIo, fill_drive,
 )
 from io_bridge.exchange_cycle cimport (
     BUS_DC_ERROR, BUS_WKC_EXPECTED, FAULT_AL, FAULT_CLOCK, FAULT_COMMAND, FAULT_DRIVE, FAULT_LOST,
-    FAULT_NOT_READY, FAULT_STALE, FAULT_WKC, MAX_DRIVES, MAX_SLAVES, MAX_TERMINALS, N_BUS_WRITES,
+    FAULT_NOT_READY, FAULT_STALE, FAULT_WKC, MAX_DRIVES, MAX_TERMINALS, N_BUS_WRITES,
     ExchangeState, Fault, borrow, exchange_keep, exchange_safe, exchange_step, give_back, raise_flag,
 )
 from io_bridge.frame cimport BRD, FPRD, FRMW, LRD, LWR
 from io_bridge.link cimport Link
 from io_bridge.slave_io cimport DC_DIFFERENCE, N_SLAVE_WRITES, WKC, SlaveIo, slave_reset
-from io_bridge.terminal_io cimport Channel, TerminalIo
+from io_bridge.terminal_io cimport TerminalIo, fill_terminal
 
-from io_bridge.bus_ports import drive_ports, ports, terminal_ports
-from io_bridge.drive_config import COMMAND_OBJECTS, MODE_CODES, DriveConfig, pdo_bytes, pdo_offset
-from io_bridge.pdo_layout import SlaveLayout
-from io_bridge.terminal_config import channel_bytes
+from io_bridge.bus_ports import ports, ports_of
+from io_bridge.drive_config import DriveConfig
+from io_bridge.pdo_layout import SlaveLayout, check_sizes
 from rt_core.block import BLOCK_ABI, BLOCK_CAPSULE
 
 cdef bytes _capsule_name_bytes = BLOCK_CAPSULE.encode()
@@ -53,44 +52,6 @@ FAULTS = {
 
 cdef enum:
     CLOCK_BYTES = 32             # 0x0910 to 0x092F: time, offset, delay, difference
-
-
-cdef void fill_drive(DriveIo *d, config) except *:
-    """Scaling and places of the objects; see DriveConfig."""
-    command = COMMAND_OBJECTS[config.mode]
-    d.mode = <DriveMode> <int> MODE_CODES[config.mode]
-    d.sign = config.sign
-    d.stops = config.quick_stop
-    d.permille_per_nm = config.sign * 1000.0 / config.rated_torque_nm
-    d.peak_permille = floor(1000.0 * config.peak_torque_nm / config.rated_torque_nm)
-    d.counts_per_rad = config.sign * config.counts_per_rev / (2.0 * math.pi)
-    d.counts_s_per_unit = config.velocity_unit_counts_s
-    d.limit_counts_s = config.velocity_limit_rad_s * config.counts_per_rev / (2.0 * math.pi)
-    d.o_control = pdo_offset(config.rx_pdo, 0x6040)
-    d.o_command = pdo_offset(config.rx_pdo, command[0])
-    d.o_mode = pdo_offset(config.rx_pdo, 0x6060)
-    d.i_status = pdo_offset(config.tx_pdo, 0x6041)
-    d.i_position = pdo_offset(config.tx_pdo, 0x6064)
-    d.i_velocity = pdo_offset(config.tx_pdo, 0x606C)
-    d.i_torque = pdo_offset(config.tx_pdo, 0x6077)
-    d.i_mode = pdo_offset(config.tx_pdo, 0x6061)
-    d.i_sensor = pdo_offset(config.tx_pdo, 0x2077)
-    d.state = UNKNOWN
-
-
-cdef void fill_channel(Channel *c, config) except *:
-    c.bit = config.bit
-    c.bits = config.bits
-    c.is_signed = config.signed
-    c.scale = config.scale
-    c.offset = config.offset
-
-
-def ports_of(slave):
-    """Return the ports of a DriveConfig or a TerminalConfig."""
-    if isinstance(slave, DriveConfig):
-        return drive_ports(slave.name, slave.mode)
-    return terminal_ports(slave.name, (c.name for c in slave.inputs), (c.name for c in slave.outputs))
 
 
 cdef class Exchange:
@@ -176,7 +137,7 @@ cdef class Exchange:
                 i += 1
             else:
                 x.terminals[j].slave = n
-                self._fill_terminal(&x.terminals[j], slave)
+                fill_terminal(&x.terminals[j], slave)
                 j += 1
         # until `bind`, cells of its own: the bus can be kept alive without a signal table
         own = <size_t> &x.unbound[0]
@@ -189,15 +150,6 @@ cdef class Exchange:
         self.safe_view.abi = BLOCK_ABI
         self.safe_view.step = exchange_safe
         self.safe_view.self = x
-
-    cdef void _fill_terminal(self, TerminalIo *t, config) except *:
-        cdef int i
-        t.n_inputs = len(config.inputs)
-        t.n_outputs = len(config.outputs)
-        for i in range(t.n_inputs):
-            fill_channel(&t.inputs[i], config.inputs[i])
-        for i in range(t.n_outputs):
-            fill_channel(&t.outputs[i], config.outputs[i])
 
     cdef void _connect(self, list reads, list writes) except *:
         """Hand out the cells in the order of the ports."""
@@ -450,21 +402,3 @@ cdef class Exchange:
         d = &self.state.drives[i]
         al_status, al_code, wkc, _, _ = self.slave_status(d.slave)
         return al_status, al_code, <int> d.writes[STATUSWORD][0], wkc
-
-
-def check_sizes(name: str, slaves: Sequence, layouts: Sequence[SlaveLayout]) -> None:
-    """Refuse layouts that contradict what the rig says of the process data."""
-    wrong = []
-    for slave, layout in zip(slaves, layouts, strict=True):
-        for size, what, mapped in ((layout.n_outputs, "outputs", 0), (layout.n_inputs, "inputs", 1)):
-            if isinstance(slave, DriveConfig):
-                needed = pdo_bytes(slave.tx_pdo if mapped else slave.rx_pdo)
-                if size != needed:
-                    wrong.append(f"{slave.name} maps {size} bytes of {what}, its PDO has {needed}")
-            else:
-                needed = channel_bytes(slave.inputs if mapped else slave.outputs)
-                if size < needed:
-                    wrong.append(
-                        f"{slave.name} maps {size} bytes of {what}, its channels need {needed}")
-    if wrong:
-        raise ValueError(f"bus {name!r}: " + "; ".join(wrong))

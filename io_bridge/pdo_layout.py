@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from io_bridge.drive_config import DriveConfig, pdo_bytes
 from io_bridge.sii import Identity
+from io_bridge.terminal_config import TerminalConfig, channel_bytes
 
 
 class SlaveLayout(NamedTuple):
@@ -69,3 +72,29 @@ def from_fmmus(station: int, fmmus: bytes) -> SlaveLayout:
         areas[kind] = (start, size)
     outputs, inputs = areas.get(2, (0, 0)), areas.get(1, (0, 0))
     return SlaveLayout(station, *outputs, *inputs)
+
+
+def check_sizes(
+    name: str,
+    slaves: Sequence[DriveConfig | TerminalConfig],
+    layouts: Sequence[SlaveLayout],
+) -> None:
+    """Refuse layouts that contradict what the rig says of the process data."""
+    wrong = []
+    for slave, layout in zip(slaves, layouts, strict=True):
+        for size, what, mapped in (
+            (layout.n_outputs, "outputs", 0),
+            (layout.n_inputs, "inputs", 1),
+        ):
+            if isinstance(slave, DriveConfig):
+                needed = pdo_bytes(slave.tx_pdo if mapped else slave.rx_pdo)
+                if size != needed:
+                    wrong.append(f"{slave.name} maps {size} bytes of {what}, its PDO has {needed}")
+            else:
+                needed = channel_bytes(slave.inputs if mapped else slave.outputs)
+                if size < needed:
+                    wrong.append(
+                        f"{slave.name} maps {size} bytes of {what}, its channels need {needed}"
+                    )
+    if wrong:
+        raise ValueError(f"bus {name!r}: " + "; ".join(wrong))

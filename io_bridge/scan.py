@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -157,7 +158,7 @@ def scan(interface: str) -> Found:
         line.look()
         slaves = []
         for position, station in enumerate(line.stations()):
-            contents = read_contents(lambda word, s=station: line.master.eeprom(s, word))
+            contents = read_contents(functools.partial(line.master.eeprom, station))
             slave = FoundSlave(
                 position,
                 station,

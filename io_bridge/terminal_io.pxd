@@ -21,3 +21,4 @@ cdef struct TerminalIo:
 
 cdef int terminal_pack(TerminalIo *t, uint8_t *out, int size, int live) noexcept nogil
 cdef void terminal_unpack(TerminalIo *t, const uint8_t *data) noexcept nogil
+cdef void fill_terminal(TerminalIo *t, config) except *

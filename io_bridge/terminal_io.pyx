@@ -51,3 +51,22 @@ cdef void terminal_unpack(TerminalIo *t, const uint8_t *data) noexcept nogil:
     for i in range(t.n_inputs):
         c = &t.inputs[i]
         c.cell[0] = c.scale * <double> get_bits(data, c) + c.offset
+
+
+cdef void fill_channel(Channel *c, config) except *:
+    c.bit = config.bit
+    c.bits = config.bits
+    c.is_signed = config.signed
+    c.scale = config.scale
+    c.offset = config.offset
+
+
+cdef void fill_terminal(TerminalIo *t, config) except *:
+    """Channels of a TerminalConfig; their cells come later."""
+    cdef int i
+    t.n_inputs = len(config.inputs)
+    t.n_outputs = len(config.outputs)
+    for i in range(t.n_inputs):
+        fill_channel(&t.inputs[i], config.inputs[i])
+    for i in range(t.n_outputs):
+        fill_channel(&t.outputs[i], config.outputs[i])

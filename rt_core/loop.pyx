@@ -87,6 +87,9 @@ cdef class Loop:
         thread.shared = &self._shared
         thread.cycle = &cycle.state
         thread.period_ns = task.period_ns
+        if task.steer is not None:
+            paths = self.plan.producer(task.name).paths
+            thread.steer = &cycle.state.image[<int64_t>paths.index(task.steer)]
         thread.spin_ns = task.spin_ns
         thread.spare = task.spin_spare
         thread.stall_ns = (
@@ -96,9 +99,6 @@ cdef class Loop:
             task.period_ns if task.late_limit_ns is None else task.late_limit_ns
         )
         thread.bus_wait_ns = FOREVER if task.bus_wait_ns is None else task.bus_wait_ns
-        if task.steer is not None:
-            paths = self.plan.producer(task.name).paths
-            thread.steer = &cycle.state.image[<int64_t>paths.index(task.steer)]
         thread.explains = self.explains
         thread.policy.action = {"skip": SKIP, "safe": SAFE, "stop": STOP_LOOP}[task.overrun]
         thread.policy.limit = task.overrun_limit

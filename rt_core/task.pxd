@@ -25,13 +25,13 @@ cdef struct Thread:
     Shared *shared
     CycleState *cycle
     int64_t period_ns
+    const double *steer          # cell with the next part of the move of shift_ns; NULL: nothing steers
+    double steer_rest_ns         # less than a nanosecond, kept for the next part
     int64_t spin_ns
     bint spare                   # spin only what the usual work leaves of SPIN_DUTY
     int64_t late_limit_ns
     int64_t stall_ns             # as long without a new cycle: the watchdog acts
     int64_t bus_wait_ns
-    const double *steer          # cell with the next part of that move; NULL: nothing steers
-    double steer_rest_ns         # less than a nanosecond, kept for the next part
     bint explains                # off: no CPU time, no causes, no trace
     Policy policy
     Trace trace

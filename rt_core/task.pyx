@@ -33,6 +33,19 @@ cdef inline void _learn(Usual *usual, const Facts *f) noexcept nogil:
     usual.rest_ns += (f.end_ns - f.begin_ns - f.blocks_ns - usual.rest_ns) / usual.n
 
 
+cdef inline void _steer(Thread *thread) noexcept nogil:
+    # move the common zero, so that all tasks keep their phase to each other; bounded in every cycle
+    cdef double most = <double>(thread.period_ns // STEER_SHARE)
+    cdef double part = thread.steer[0]
+    cdef int64_t whole
+    if not part == part:
+        return
+    part = max(-most, min(most, part)) + thread.steer_rest_ns
+    whole = <int64_t>part
+    thread.steer_rest_ns = part - whole
+    store_release(&thread.shared.shift_ns, thread.shared.shift_ns + whole)
+
+
 cdef inline void _count_overrun(Thread *thread, double *image, int64_t k, int64_t skipped,
                                 Cause cause) noexcept nogil:
     cdef int level
@@ -84,19 +97,6 @@ cdef inline Cause _explain(Thread *thread, Facts *f, Usual *usual, Cause begun) 
         _learn(usual, f)
     _trace(thread, f, begun if outlived == NONE else outlived)
     return outlived
-
-
-cdef inline void _steer(Thread *thread) noexcept nogil:
-    # move the common zero, so that all tasks keep their phase to each other; bounded in every cycle
-    cdef double most = <double>(thread.period_ns // STEER_SHARE)
-    cdef double part = thread.steer[0]
-    cdef int64_t whole
-    if not part == part:
-        return
-    part = max(-most, min(most, part)) + thread.steer_rest_ns
-    whole = <int64_t>part
-    thread.steer_rest_ns = part - whole
-    store_release(&thread.shared.shift_ns, thread.shared.shift_ns + whole)
 
 
 cdef inline int64_t _spare_spin(Thread *thread, const Usual *usual) noexcept nogil:

@@ -38,7 +38,8 @@ def scan(
 ) -> None:
     """List the slaves on a wire: identities, states, clocks, PDOs. Beside a running loop it only looks."""
     from io_bridge import scan as wire
-    from rigloop.fieldbus import show, skeleton as rig_file
+    from rigloop.fieldbus import show
+    from rigloop.fieldbus import skeleton as rig_file
 
     console = Console(stderr=json)
     if skeleton is not None and skeleton.exists():

@@ -97,7 +97,7 @@ def test_a_lock_is_lost_when_the_reference_jumps():
 
 
 def test_every_mistake_of_a_clock_is_named():
-    with pytest.raises(ValueError, match="bandwidth_hz = 0.*settle_s = -1"):
+    with pytest.raises(ValueError, match=r"bandwidth_hz = 0.*settle_s = -1"):
         ClockConfig(PERIOD_NS, bandwidth_hz=0.0, settle_s=-1.0)
     with pytest.raises(ValueError, match="a tenth of the cycle's rate"):
         ClockConfig(PERIOD_NS, bandwidth_hz=200.0)

@@ -291,8 +291,7 @@ def test_one_frame_lost_of_several_is_a_lost_cycle(rig):
     assert (r.cells["lost"], r.cells["valid"], r.cells["drive15/valid"]) == (1, 1, 1)
 
 
-def test_drives_that_do_not_fit_four_frames_are_refused():
-    plants = [FREE] * 16
+def test_slaves_that_do_not_fit_four_frames_are_refused():
     big = {"tx_pdo": (*TX_PDO, *((0, 0, 64),) * 3), "rx_pdo": (*RX_PDO, *((0, 0, 64),) * 5)}
     drives = [DriveConfig(**{**vars(simulated_drive(FREE, i, 16)), **big}) for i in range(16)]
     layouts = [SlaveLayout(0x1001 + i, 80 * i, 45, 80 * i + 45, 37) for i in range(16)]

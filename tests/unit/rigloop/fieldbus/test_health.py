@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from io_bridge.exchange import Exchange
 from io_bridge.drive_config import DrivePlant
+from io_bridge.exchange import Exchange
 from io_bridge.record import RecordWriter
 from io_bridge.simulated_bus import SimulatedBus
 from rigloop.fieldbus.health import NothingToShowError, recorded
