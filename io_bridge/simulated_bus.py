@@ -18,7 +18,7 @@ from io_bridge.mailbox_service import MailboxService
 from io_bridge.master import BringUpError, Master
 from io_bridge.pdo_layout import SlaveRecord
 from io_bridge.recovery import Recovery
-from io_bridge.segment import Segment
+from io_bridge.segment import Segment, SlaveDevice
 from io_bridge.segment_link import SegmentLink
 
 SAFE_CYCLES = 4
@@ -26,7 +26,7 @@ OP_POLL_NS = 1_000_000
 
 
 class SimulatedBus(Bus):
-    """Drives emulated in this process; no rights, no sockets, simulated time is the cycle's nominal
+    """Slaves emulated in this process; no rights, no sockets, simulated time is the cycle's nominal
     time.
 
     Parameters
@@ -36,6 +36,8 @@ class SimulatedBus(Bus):
     drives : sequence of DriveConfig or TerminalConfig, optional
         What the master believes of them; default taken from the plants, the torque sensor mapped
         too.
+    devices : sequence of SlaveDevice, optional
+        The whole ring in order, in place of `plants`; then `drives` says what the master believes.
     name, paths, budget_us, bad_limit, leak_cycles, clock
         As for `Exchange`.
     """
@@ -45,6 +47,7 @@ class SimulatedBus(Bus):
         plants: Sequence[DrivePlant] | None = None,
         drives: Sequence[SlaveConfig] | None = None,
         *,
+        devices: Sequence[SlaveDevice] | None = None,
         name: str = "bus",
         paths: Mapping[str, str] | None = None,
         budget_us: float = 300.0,
@@ -55,7 +58,7 @@ class SimulatedBus(Bus):
         plants = tuple(plants) if plants is not None else (DrivePlant(),)
         if drives is None:
             drives = [simulated_drive(plant, i, len(plants)) for i, plant in enumerate(plants)]
-        self.devices = tuple(DriveDevice(plant) for plant in plants)
+        self.devices = tuple(devices or (DriveDevice(plant) for plant in plants))
         self.segment = Segment(self.devices)
         self.link = SegmentLink(self.segment)
         self._exchange = Exchange(

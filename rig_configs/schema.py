@@ -89,6 +89,7 @@ class Terminal(Section):
 
     position: Annotated[int, Field(ge=0)] | None = None
     identity: Identity | None = None
+    device: str | None = None  # what stands for it where the bus is simulated: a device file
     inputs: dict[str, Channel] = {}
     outputs: dict[str, Channel] = {}
     watchdog_ms: Annotated[float, Field(ge=0.1, le=1000)] = 20.0

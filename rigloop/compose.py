@@ -21,6 +21,8 @@ from io_bridge.drive_config import (
     PdoEntry,
     SdoWrite,
 )
+from io_bridge.drive_device import DriveDevice
+from io_bridge.segment import SlaveDevice
 from io_bridge.sii import Identity
 from io_bridge.simulated_bus import SimulatedBus
 from io_bridge.terminal_config import ChannelConfig, TerminalConfig
@@ -221,11 +223,34 @@ def make_bus(rig: schema.Rig, backend: str, interface: str) -> Bus:
         "clock": clock_config(config.clock, period_us(rig, name)),
     }
     if backend == "simulated":
-        return SimulatedBus(plants, slaves, **settings)
+        return SimulatedBus(plants, slaves, devices=simulated_devices(config), **settings)
     # pysoem comes in only with a bus that needs it
     from io_bridge.ethercat_bus import EthercatBus
 
     return EthercatBus(interface, slaves, **settings)
+
+
+def simulated_devices(config: schema.BusBlock) -> list[SlaveDevice] | None:
+    """Return the emulated slaves of a ring with terminals in it; None where drives are all there is.
+
+    Raises
+    ------
+    ValueError
+        A terminal without a device to stand for it.
+    """
+    if not config.terminals:
+        return None
+    from io_bridge.devices.device_file import find_device, load_device
+
+    devices: list[SlaveDevice] = []
+    for name, slave in ring(config).items():
+        if isinstance(slave, schema.Drive):
+            devices.append(DriveDevice(drive_plant(slave)))
+        elif slave.device is None:
+            raise ValueError(f"terminal {name!r}: device: name one that stands for it on this bus")
+        else:
+            devices.append(load_device(find_device(slave.device)))
+    return devices
 
 
 def ring(config: schema.BusBlock) -> dict[str, schema.Drive | schema.Terminal]:
