@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import struct
 from collections.abc import Iterator, Sequence
 
 from io_bridge import slave_clock
 from io_bridge.clock_config import ClockConfig
-from io_bridge.drive_config import MODE_CODES, DriveConfig, PdoEntry, pdo_bytes
+from io_bridge.drive_config import MODE_CODES, DriveConfig, pdo_bytes
+from io_bridge.mapped_pdos import mapped_pdos, whole_bytes
 from io_bridge.master import BWR, BringUpError, Master
-from io_bridge.pdo_layout import SlaveLayout, SlaveRecord, fmmu_rows, watchdog_registers
+from io_bridge.pdo_layout import (
+    SlaveLayout,
+    SlaveRecord,
+    fmmu_rows,
+    pdo_downloads,
+    watchdog_registers,
+)
 from io_bridge.sii import Identity, SyncManager
 from io_bridge.sii_contents import SiiContents, read_contents
 from io_bridge.terminal_config import TerminalConfig
@@ -26,23 +34,6 @@ __all__ = [
 
 SlaveConfig = DriveConfig | TerminalConfig
 INIT, PREOP, SAFEOP, OP = 1, 2, 4, 8
-
-
-def pdo_downloads(
-    assign: int, mapping: int, entries: Sequence[PdoEntry]
-) -> list[tuple[int, int, int, int]]:
-    """Return the (index, subindex, value, bytes) to write for one PDO with `entries`, in order."""
-    return [
-        (assign, 0, 0, 1),
-        (mapping, 0, 0, 1),
-        *(
-            (mapping, i, index << 16 | sub << 8 | bits, 4)
-            for i, (index, sub, bits) in enumerate(entries, 1)
-        ),
-        (mapping, 0, len(entries), 1),
-        (assign, 1, mapping, 2),
-        (assign, 0, 1, 1),
-    ]
 
 
 def setup_downloads(slave: SlaveConfig) -> Iterator[tuple[int, int, int, int]]:
@@ -143,6 +134,8 @@ def plan(master: Master, station: int, slave: SlaveConfig, logical: int) -> Slav
     has_clock = bool(master.read(station, 0x0008, 1)[0] & 0x04)
     if isinstance(slave, DriveConfig):
         n_out, n_in = pdo_bytes(slave.rx_pdo), pdo_bytes(slave.tx_pdo)
+    elif contents.has_coe:
+        n_out, n_in = mapped_bytes(master, station)
     else:
         n_out, n_in = contents.output_bytes, contents.input_bytes
     layout = SlaveLayout(station, logical, n_out, logical + n_out, n_in, has_clock)
@@ -153,6 +146,16 @@ def plan(master: Master, station: int, slave: SlaveConfig, logical: int) -> Slav
         _manager_rows(contents, n_out, n_in),
         fmmu_rows(layout, *(_start(contents.managers, use) for use in (3, 4))),
     )
+
+
+def mapped_bytes(master: Master, station: int) -> tuple[int, int]:
+    """Return the bytes of outputs and inputs that a slave has mapped by itself; it is left in PREOP."""
+    master.set_mailbox(station)
+    master.request(station, PREOP)
+    master.await_state(station, PREOP)
+    upload = functools.partial(master.upload, station)
+    outputs, inputs = mapped_pdos(upload, 0x1C12, 2), mapped_pdos(upload, 0x1C13, 3)
+    return whole_bytes(outputs), whole_bytes(inputs)
 
 
 def _start(managers: Sequence[SyncManager], use: int) -> int:

@@ -11,7 +11,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from io_bridge import words
+from io_bridge.drive_config import PdoEntry
 from io_bridge.frame import WireDatagram, build, parse
+from io_bridge.pdo_layout import pdo_downloads
 from io_bridge.sii import Identity
 
 APRD, APWR, FPRD, FPWR, BRD, BWR = 1, 2, 4, 5, 7, 8
@@ -195,6 +197,11 @@ class Master:
         """Write an object of at most four bytes."""
         command = 0x23 | (4 - size) << 2
         self._sdo(station, struct.pack("<BHBI", command, index, sub, value))
+
+    def map_pdo(self, station: int, assign: int, mapping: int, entries: Sequence[PdoEntry]) -> None:
+        """Map `entries` into one PDO and assign it alone."""
+        for index, sub, value, size in pdo_downloads(assign, mapping, entries):
+            self.download(station, index, sub, value, size)
 
     def state(self, station: int) -> tuple[int, int]:
         """Return AL status and AL status code."""

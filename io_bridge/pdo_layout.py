@@ -6,7 +6,7 @@ import struct
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from io_bridge.drive_config import DriveConfig, pdo_bytes
+from io_bridge.drive_config import DriveConfig, PdoEntry, pdo_bytes
 from io_bridge.sii import Identity
 from io_bridge.terminal_config import TerminalConfig, channel_bytes
 
@@ -42,6 +42,23 @@ def fmmu_rows(layout: SlaveLayout, outputs_start: int, inputs_start: int) -> byt
         if size:
             rows += struct.pack("<IHBBHBBBxxx", at, size, 0, 7, physical, 0, kind, 1)
     return rows.ljust(32, b"\0")
+
+
+def pdo_downloads(
+    assign: int, mapping: int, entries: Sequence[PdoEntry]
+) -> list[tuple[int, int, int, int]]:
+    """Return the (index, subindex, value, bytes) to write for one PDO with `entries`, in order."""
+    return [
+        (assign, 0, 0, 1),
+        (mapping, 0, 0, 1),
+        *(
+            (mapping, i, index << 16 | sub << 8 | bits, 4)
+            for i, (index, sub, bits) in enumerate(entries, 1)
+        ),
+        (mapping, 0, len(entries), 1),
+        (assign, 1, mapping, 2),
+        (assign, 0, 1, 1),
+    ]
 
 
 def watchdog_registers(watchdog_ms: float) -> tuple[tuple[int, int], ...]:

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import functools
 import struct
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from io_bridge.acyclic import TOOL_INDEX, AcyclicLine
 from io_bridge.ethtool import require_link
 from io_bridge.mailbox_service import ask, is_served, socket_path
+from io_bridge.mapped_pdos import Upload, mapped_pdos
 from io_bridge.master import APRD, BringUpError, Master
 from io_bridge.sii import Identity
 from io_bridge.sii_contents import SiiContents, SiiPdo, read_contents
 
 INIT, PREOP, SAFEOP = 1, 2, 4
-Upload = Callable[[int, int], bytes]
 
 
 @dataclass
@@ -186,18 +185,3 @@ def _read_pdos(line: Line, slave: FoundSlave, contents: SiiContents) -> None:
         slave.note = str(error)
     finally:
         line.leave(slave.station, slave.position)
-
-
-def mapped_pdos(upload: Upload, assign: int, manager: int) -> list[SiiPdo]:
-    """Read the PDOs that an assignment object names, and what is mapped into them."""
-    pdos = []
-    for i in range(upload(assign, 0)[0]):
-        index = int.from_bytes(upload(assign, i + 1), "little")
-        if not index:
-            continue
-        entries = []
-        for j in range(upload(index, 0)[0]):
-            word = int.from_bytes(upload(index, j + 1), "little")
-            entries.append((word >> 16, word >> 8 & 0xFF, word & 0xFF))
-        pdos.append(SiiPdo(index, manager, "", tuple(entries)))
-    return pdos

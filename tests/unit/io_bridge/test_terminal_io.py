@@ -113,7 +113,9 @@ def test_an_output_that_is_no_number_is_a_fault(rack):
 def test_channels_must_lie_within_what_the_terminal_maps():
     far = TerminalConfig("digital", inputs=(ChannelConfig("far", 8),))
     with pytest.raises(RuntimeError, match="maps 1 bytes of inputs, its channels need 2"):
-        SimulatedBus(drives=[far], devices=[device("digital_io")]).to_op()
+        SimulatedBus(
+            drives=[COUPLER, far], devices=[device("ek_coupler"), device("digital_io")]
+        ).to_op()
 
 
 def test_every_mistake_of_a_terminal_is_named():
