@@ -30,7 +30,15 @@ from io_bridge.exchange import Exchange
 from io_bridge.mailbox_service import MailboxService
 from io_bridge.master import BringUpError, Master
 from io_bridge.packet_socket import PacketSocket, attach_filter
-from io_bridge.pdo_layout import SlaveRecord, from_fmmus, watchdog_registers
+from io_bridge.pdo_layout import (
+    BitwiseError,
+    SlaveLayout,
+    SlaveRecord,
+    fmmu_rows,
+    from_fmmus,
+    process_managers,
+    watchdog_registers,
+)
 from io_bridge.recovery import Recovery
 from io_bridge.sii import Identity
 
@@ -267,20 +275,34 @@ class EthercatBus(Bus):
         master.config_dc()
         records = []
         for slave, config, identity in zip(master.slaves, slaves, identities, strict=True):
-            records.append(self._record(slave, identity))
+            records.append(self._record(slave, identity, size))
+            layout = records[-1].layout
+            size = max(
+                size, layout.outputs_at + layout.n_outputs, layout.inputs_at + layout.n_inputs
+            )
             for register, value in watchdog_registers(config.watchdog_ms):
                 slave._fpwr(register, struct.pack("<H", value))
         self._request(SAFEOP, time.monotonic() + 2.0)
         return records
 
-    def _record(self, slave: Any, identity: Identity) -> SlaveRecord:
-        """Read back what pysoem has set, instead of guessing it."""
+    def _record(self, slave: Any, identity: Identity, free: int) -> SlaveRecord:
+        """Read back what pysoem has set, instead of guessing it.
+
+        Terminals whose bits share a byte with another one's get bytes of their own, from the logical address
+        `free` on: a datagram of one must not reach the other.
+        """
         station = int.from_bytes(slave._fprd(0x0010, 2), "little")
-        fmmus = slave._fprd(0x0600, 64)
+        fmmus, managers = slave._fprd(0x0600, 64), slave._fprd(0x0800, 32)
+        try:
+            layout = from_fmmus(station, fmmus)
+        except BitwiseError:
+            (out_start, n_out), (in_start, n_in) = process_managers(managers)
+            layout = SlaveLayout(station, free, n_out, free + n_out, n_in)
+            fmmus = fmmu_rows(layout, out_start, in_start).ljust(64, b"\0")
+            slave._fpwr(0x0600, fmmus)
         has_clock = bool(slave._fprd(0x0008, 1)[0] & 0x04)
-        layout = from_fmmus(station, fmmus)._replace(has_clock=has_clock)
         delay = slave._fprd(slave_clock.DELAY, 4) if has_clock else bytes(4)
-        return SlaveRecord(layout, identity, slave._fprd(0x0800, 32), fmmus, delay)
+        return SlaveRecord(layout._replace(has_clock=has_clock), identity, managers, fmmus, delay)
 
     def _mapper(self, config: SlaveConfig) -> Callable[[Any], None]:
         """Return the PREOP to SAFEOP hook that writes the slave's objects and PDO mapping."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import socket
 import struct
@@ -16,6 +17,8 @@ from typing import Any
 
 from io_bridge.master import BringUpError, Master, SdoAbortError
 from io_bridge.pdo_layout import SlaveRecord
+
+log = logging.getLogger("rigloop.bus")
 
 FOLDER = Path("/dev/shm")
 LONGEST_REQUEST = 4096
@@ -44,17 +47,21 @@ class MailboxService:
         self._socket: socket.socket | None = None
 
     def open(self) -> None:
-        """Listen; another loop that serves the same interface keeps its socket."""
+        """Listen; another loop that serves the same interface keeps its socket, and a loop runs without one."""
         if is_served(self.path):
             return
-        self.path.unlink(missing_ok=True)
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         before = os.umask(0o177)
         try:
+            self.path.unlink(missing_ok=True)
             listener.bind(str(self.path))
+            listener.listen(4)
+        except OSError as error:
+            log.warning("no SDOs for other processes: %s: %s", self.path, error.strerror)
+            listener.close()
+            return
         finally:
             os.umask(before)
-        listener.listen(4)
         self._socket = listener
 
     def close(self) -> None:

@@ -66,13 +66,29 @@ def watchdog_registers(watchdog_ms: float) -> tuple[tuple[int, int], ...]:
     return ((0x0400, 2498), (0x0420, max(1, round(10.0 * watchdog_ms))))
 
 
+class BitwiseError(ValueError):
+    """Process data that do not lie on whole bytes."""
+
+
+def process_managers(managers: bytes) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return start and bytes of outputs and of inputs by the registers of the sync managers."""
+    areas = {1: (0, 0), 0: (0, 0)}
+    for start, size, control, _, active, _ in struct.iter_unpack("<HHBBBB", managers):
+        # mailboxes have mode 2; direction 1: the master writes
+        if active & 1 and size and control & 0x03 == 0:
+            areas[control >> 2 & 1] = (start, size)
+    return areas[1], areas[0]
+
+
 def from_fmmus(station: int, fmmus: bytes) -> SlaveLayout:
     """Read the layout back from a slave's FMMU registers (0x0600 on).
 
     Raises
     ------
+    BitwiseError
+        They do not lie on whole bytes.
     ValueError
-        Outputs or inputs lie in more than one piece, or not on whole bytes.
+        Outputs or inputs lie in more than one piece.
     """
     areas: dict[int, tuple[int, int]] = {}
     for at in range(0, len(fmmus) - 15, 16):
@@ -83,7 +99,7 @@ def from_fmmus(station: int, fmmus: bytes) -> SlaveLayout:
         if not active & 1 or physical < 0x1000:
             continue
         if (first, last, bit) != (0, 7, 0):
-            raise ValueError(f"slave {station:#06x}: FMMU {at // 16} maps bits, not bytes")
+            raise BitwiseError(f"slave {station:#06x}: FMMU {at // 16} maps bits, not bytes")
         if kind in areas:
             raise ValueError(f"slave {station:#06x}: process data in several pieces")
         areas[kind] = (start, size)

@@ -171,3 +171,16 @@ def test_another_process_reads_and_writes_objects_beside_the_cycle(scenario):
     assert found["lost"] == 0
     assert found["al"] == 8
     assert not found["served"]
+
+
+def test_couplers_and_terminals_run_beside_a_drive(scenario):
+    pytest.importorskip("io_bridge.devices")
+    found = scenario("coupler_and_terminals")
+    seen = found["seen"]
+    assert found["codes"] == [0]
+    # four states; inputs and outputs of three slaves
+    assert seen["wkc"] == seen["wkc_expected"] == 4 + 6
+    assert [seen[f"{name}/al_state"] for name in ("coupler", "digital", "encoder", "drive")] == [
+        8
+    ] * 4
+    assert seen["drive/torque_actual_nm"] == pytest.approx(0.5, abs=0.00637)

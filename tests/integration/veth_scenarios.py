@@ -12,7 +12,7 @@ import time
 
 from io_bridge.bringup import BringUpError
 from io_bridge.clock_config import ClockConfig
-from io_bridge.drive_config import DrivePlant
+from io_bridge.drive_config import DriveConfig, DrivePlant
 from io_bridge.drive_device import DriveDevice
 from io_bridge.ethercat_bus import EthercatBus
 from io_bridge.mailbox_service import ask, socket_path
@@ -21,6 +21,7 @@ from io_bridge.segment import Segment
 from io_bridge.segment_server import serve
 from io_bridge.sii import Identity
 from io_bridge.simulated_bus import simulated_drive
+from io_bridge.terminal_config import ChannelConfig, TerminalConfig
 from rt_core.load import BusyBlock
 from rt_core.loop import Loop
 from rt_core.plan import Task, plan_table
@@ -452,6 +453,50 @@ def sdo_of_another_process(tmp):
         "served": socket_path("veth0").exists(),
         "segment": end_segment(segment),
     }
+
+
+def coupler_and_terminals(tmp):
+    command = [sys.executable, "-m", "rigloop", "sim-segment", "--interface", "veth1"]
+    segment = subprocess.Popen(
+        [*command, "ek_coupler", "digital_io", "encoder_input", "direct_drive"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    # its first lines say what is there; it serves once a slave answers
+    slaves = [
+        TerminalConfig("coupler"),
+        TerminalConfig(
+            "digital",
+            inputs=(ChannelConfig("all", 0, bits=8),),
+            outputs=(ChannelConfig("lamp", 5),),
+        ),
+        TerminalConfig("encoder", inputs=(ChannelConfig("count", 16, bits=32),)),
+        DriveConfig("drive"),
+    ]
+    try:
+        with EthercatBus("veth0", slaves, budget_us=BUDGET_US) as bus:
+            cells = Cells(bus.block())
+            until = time.monotonic() + 20.0
+            while True:
+                try:
+                    bus.to_op(5.0)
+                    break
+                except BringUpError:
+                    if time.monotonic() > until:
+                        raise
+            cells["digital/lamp"] = 1
+            cells["drive/enable"] = 1
+            cells["drive/torque_nm"] = 0.5
+            codes = cycle(bus.block(), 100)
+            records = [list(record.layout) for record in bus._records]
+            return {
+                "codes": sorted(set(codes)),
+                "seen": {port: cell.value for port, cell in cells.writes.items()},
+                "layouts": records,
+            }
+    finally:
+        segment.terminate()
+        segment.communicate(timeout=10)
 
 
 if __name__ == "__main__":
