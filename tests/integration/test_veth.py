@@ -184,3 +184,13 @@ def test_couplers_and_terminals_run_beside_a_drive(scenario):
         8
     ] * 4
     assert seen["drive/torque_actual_nm"] == pytest.approx(0.5, abs=0.00637)
+
+
+def test_replies_that_come_twice_or_from_elsewhere_are_counted_and_change_nothing(scenario):
+    found = scenario("replies_that_come_twice")
+    assert found["codes"] == [0, 0, 0]
+    # twice the same again, once with another command, and one that is no frame
+    assert found["changed"]["duplicated"] == 3
+    assert found["changed"]["foreign"] == 1
+    assert found["changed"]["lost"] == found["changed"]["late"] == found["changed"]["bad"] == 0
+    assert found["seen"] == [1, 3]

@@ -5,6 +5,7 @@ import ctypes
 import dataclasses
 import json
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -497,6 +498,34 @@ def coupler_and_terminals(tmp):
     finally:
         segment.terminate()
         segment.communicate(timeout=10)
+
+
+def replies_that_come_twice(tmp):
+    segment = start_segment(tmp)
+    with make_bus() as bus, socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as wire:
+        cells = Cells(bus.block())
+        bus.to_op(5.0)
+        cycle(bus.block(), 5)
+        wire.bind(("veth1", 0x0003))  # all kinds: what leaves is seen too
+        wire.settimeout(5.0)
+        cycle(bus.block(), 1, 5)
+        while True:
+            reply, address = wire.recvfrom(2048)
+            if address[2] == socket.PACKET_OUTGOING and reply[17] >= 0x80:
+                break
+        before = bus.block().counters
+        wire.send(reply)
+        wire.send(reply)
+        # another one's frames with our indices: nothing that was sent, or no EtherCAT inside
+        wire.send(reply[:16] + b"\x01" + reply[17:])
+        wire.send(reply[:14] + b"\xff\xff" + reply[16:])
+        time.sleep(0.05)
+        codes = cycle(bus.block(), 3, 6)
+        after = bus.block().counters
+        changed = {key: after[key] - before[key] for key in after if key != "cycles"}
+        seen = [cells["drive/valid"], cells["duplicated"]]
+    end_segment(segment)
+    return {"codes": codes, "changed": changed, "seen": seen}
 
 
 if __name__ == "__main__":
