@@ -71,7 +71,8 @@ def print_scan(console: Console, interface: str, found: Found) -> None:
         title=f"{len(found.slaves)} slave(s) on {escape(interface)}", title_justify="left"
     )
     for heading in ("#", "name", "vendor", "product", "revision", "state", "clock", "mailbox"):
-        table.add_column(heading)
+        # a number that is cut is another number
+        table.add_column(heading, no_wrap=heading != "name")
     for slave in found.slaves:
         identity = slave.identity
         table.add_row(
