@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
@@ -9,6 +10,7 @@ from typing import Protocol, Self, runtime_checkable
 from io_bridge import words
 from io_bridge.cia402 import drive_state
 from io_bridge.exchange import FAULTS, Exchange
+from io_bridge.master import BringUpError
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,9 @@ class Bus(Protocol):
             The message names slave, step and cause; the slaves are safe.
         """
 
+    def attend(self) -> None:
+        """From now on recover slaves that leave OP, and serve SDOs, beside the cycle; until `close`."""
+
     def close(self) -> None:
         """Zero torque, drives disabled, slaves to SAFEOP and INIT, interface released. Never raises
         on a dead bus."""
@@ -64,20 +69,74 @@ class Bus(Protocol):
         self.close()
 
 
-def list_faults(exchange: Exchange) -> list[BusFault]:
-    """Return the faults of a bus by what its exchange saw last."""
+def list_faults(exchange: Exchange, problems: Mapping[int, str] | None = None) -> list[BusFault]:
+    """Return the faults of a bus by what its exchange saw last.
+
+    Parameters
+    ----------
+    exchange : Exchange
+    problems : mapping of int to str, optional
+        What keeps a slave from OP, by its place in the ring.
+    """
     found = []
     counters = exchange.counters
     if counters["fault"]:
-        found.append(BusFault(exchange.name, counters["fault"], FAULTS[counters["fault"]]))
-    for i, drive in enumerate(exchange.drives):
-        al_status, al_code, statusword, wkc = exchange.drive_status(i)
-        if counters["cycles"] and wkc != 2:
-            found.append(BusFault(drive.name, wkc, f"working counter {wkc}, expected 2"))
+        culprit = exchange.culprit
+        source = exchange.name if culprit is None else exchange.slaves[culprit].name
+        found.append(BusFault(exchange.name, counters["fault"], _in_words(exchange, source)))
+    for i, slave in enumerate(exchange.slaves):
+        al_status, al_code, wkc, expected, answers = exchange.slave_status(i)
+        if counters["cycles"] and wkc != expected:
+            text = f"working counter {wkc}, expected {expected}"
+            if not answers:
+                text += ": it does not answer"
+            found.append(BusFault(slave.name, wkc, text))
         if al_status and al_status != 8:
             text = f"{words.al_state(al_status)}, {words.al_code(al_code)}"
-            found.append(BusFault(drive.name, al_code, text))
+            found.append(BusFault(slave.name, al_code, text))
+        if problems and i in problems:
+            found.append(BusFault(slave.name, al_code, problems[i]))
+    for i, drive in enumerate(exchange.drives):
+        statusword = exchange.drive_status(i)[2]
         state = words.DRIVE_STATES[drive_state(statusword)]
         if state in ("fault", "fault reaction active", "no CiA 402 state"):
             found.append(BusFault(drive.name, statusword, f"statusword {statusword:#06x}: {state}"))
     return found
+
+
+def _in_words(exchange: Exchange, source: str) -> str:
+    text = FAULTS[exchange.counters["fault"]]
+    return text if source == exchange.name else f"{text} ({source})"
+
+
+def await_clocks(
+    exchange: Exchange, pass_time: Callable[[], None], has_time: Callable[[], bool]
+) -> None:
+    """Let time pass until the slaves' clocks agree and the cycle is locked to them.
+
+    Raises
+    ------
+    BringUpError
+        No time is left; the message says what was waited for.
+    """
+    clock = exchange.clock
+    assert clock is not None
+    while True:
+        waits = [
+            f"{slave.name} is {difference:.0f} ns off the reference clock, "
+            f"limit {clock.difference_ns:.0f} ns"
+            for slave, difference in zip(exchange.slaves, exchange.differences_ns, strict=True)
+            if abs(difference) > clock.difference_ns
+        ]
+        locked, error_ns, drift_ppm = exchange.lock_state
+        if not locked:
+            waits.append(
+                f"the cycle is {1e-3 * error_ns:.1f} us off its place in the reference clock's period "
+                f"(limit {1e-3 * clock.tolerance_ns:.1f} us for {clock.settle_s} s), "
+                f"drift {drift_ppm:.1f} ppm"
+            )
+        if not waits:
+            return
+        if not has_time():
+            raise BringUpError("distributed clocks: still waiting: " + "; ".join(waits))
+        pass_time()

@@ -11,5 +11,15 @@ cdef enum DriveState:
     FAULT = 7
     UNKNOWN = 8
 
+cdef enum DriveWish:
+    OFF = 0
+    ON = 1
+    QUICK_STOP = 2
+
+cdef enum DriveMode:             # 0x6060
+    MODE_POSITION = 8            # cyclic synchronous position
+    MODE_VELOCITY = 9
+    MODE_TORQUE = 10
+
 cdef int decode(uint16_t statusword) noexcept nogil
-cdef uint16_t next_control(int state, int enable, int reset) noexcept nogil
+cdef uint16_t next_control(int state, int wish, int reset) noexcept nogil

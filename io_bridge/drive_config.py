@@ -19,6 +19,14 @@ TX_PDO: tuple[PdoEntry, ...] = (
     (0x6077, 0, 16),
     (0x6061, 0, 8),
 )
+COMMAND_OBJECTS: dict[str, PdoEntry] = {
+    "torque": (0x6071, 0, 16),
+    "velocity": (0x60FF, 0, 32),
+    "position": (0x607A, 0, 32),
+}
+"""Object that takes the command, by mode."""
+MODE_CODES = {"position": 8, "velocity": 9, "torque": 10}
+"""Value of 0x6060: the cyclic synchronous modes."""
 SENSOR = (0x2077, 0, 32)
 """Torque sensor of the simulated drive, INT32 in mNm."""
 
@@ -46,6 +54,22 @@ def _check(owner: str, mistakes: list[str]) -> None:
 
 
 @dataclass(frozen=True)
+class SdoWrite:
+    """One object to write in PREOP, before the PDOs are mapped."""
+
+    index: int
+    subindex: int
+    value: int
+    size: Literal[1, 2, 4]
+
+    def __post_init__(self) -> None:
+        if not -(1 << 8 * self.size - 1) <= self.value < 1 << 8 * self.size:
+            raise ValueError(
+                f"SDO {self.index:#06x}:{self.subindex} = {self.value}: does not fit {self.size} bytes"
+            )
+
+
+@dataclass(frozen=True)
 class DriveConfig:
     """One drive on the bus, in ring order.
 
@@ -65,9 +89,22 @@ class DriveConfig:
     identity : Identity, optional
         The slave found must say the same of itself; None = not checked. Serial 0 = any.
     rx_pdo, tx_pdo : tuple of (index, subindex, bits)
-        Process data to and from the drive, written to 0x1600 and 0x1A00.
+        Process data to and from the drive, written to 0x1600 and 0x1A00; the first one left empty:
+        controlword, the mode's command and 0x6060.
     watchdog_ms : float
         Silence after which the drive goes safe by itself (registers 0x0400, 0x0420); 0.1 ms steps.
+    mode : {"torque", "velocity", "position"}
+        Which of the cyclic synchronous modes, and so what the command port means.
+    velocity_limit_rad_s : float
+        Commanded speed is saturated here; a position command is followed no faster.
+    velocity_unit_counts_s : float
+        What one unit of 0x606C and 0x60FF means.
+    quick_stop : bool
+        A drive no longer enabled brakes, instead of letting go.
+    sync0 : bool
+        The drive works on SYNC0, at the period of the cycle.
+    setup : tuple of SdoWrite
+        Written in PREOP, in order, at every bring-up and after every power cycle.
     """
 
     name: str = "drive"
@@ -76,12 +113,26 @@ class DriveConfig:
     counts_per_rev: int = 1 << 20
     sign: int = 1
     identity: Identity | None = None
-    rx_pdo: tuple[PdoEntry, ...] = RX_PDO
+    rx_pdo: tuple[PdoEntry, ...] = ()
     tx_pdo: tuple[PdoEntry, ...] = TX_PDO
     watchdog_ms: float = 100.0
+    mode: Literal["torque", "velocity", "position"] = "torque"
+    velocity_limit_rad_s: float = 100.0
+    velocity_unit_counts_s: float = 1.0
+    quick_stop: bool = False
+    sync0: bool = False
+    setup: tuple[SdoWrite, ...] = ()
 
     def __post_init__(self) -> None:
         bad = []
+        if self.mode not in MODE_CODES:
+            raise ValueError(f"drive {self.name!r}: mode = {self.mode!r}: {', '.join(MODE_CODES)}")
+        command = COMMAND_OBJECTS[self.mode]
+        if not self.rx_pdo:
+            object.__setattr__(self, "rx_pdo", (RX_PDO[0], command, RX_PDO[2]))
+        for key in ("velocity_limit_rad_s", "velocity_unit_counts_s"):
+            if not 0.0 < getattr(self, key) < math.inf:
+                bad.append(f"{key} = {getattr(self, key)}: must be > 0")
         if not self.name or "/" in self.name:
             bad.append(f"name = {self.name!r}: not empty, no '/'")
         if not 0.0 < self.rated_torque_nm < math.inf:
@@ -97,7 +148,7 @@ class DriveConfig:
             bad.append(f"sign = {self.sign}: 1 or -1")
         if not 0.1 <= self.watchdog_ms <= 6553.5:
             bad.append(f"watchdog_ms = {self.watchdog_ms}: 0.1 to 6553.5; it cannot be off")
-        for field, needed in (("rx_pdo", RX_PDO[:2]), ("tx_pdo", TX_PDO[:2])):
+        for field, needed in (("rx_pdo", (RX_PDO[0], command)), ("tx_pdo", TX_PDO[:2])):
             pdo = getattr(self, field)
             if any(bits % 8 or not 8 <= bits <= 64 for _, _, bits in pdo) or len(pdo) > 8:
                 bad.append(f"{field}: at most 8 entries of whole bytes, 8 to 64 bits each")

@@ -197,6 +197,8 @@ cdef int registers_write(Esc *esc, int address, int n, const uint8_t *data) noex
     cdef uint8_t sm_before[8 * N_SM]
     cdef int i, first, last
     cdef int done = 0
+    if esc.frozen and address >= REG_DC_TIME and address + n <= REG_DC_TIME + 8:
+        return 1                                   # a clock that stands still is not moved either
     memcpy(sm_before, esc.memory + REG_SM, 8 * N_SM)
     for i in range(15):
         first = max(address, writable[i][0])

@@ -1,9 +1,9 @@
 """The bus on a network interface: pysoem configures, our own frame runs the cycle.
 
 pysoem scans, maps and changes states from one ordinary thread; its socket is non-blocking and sees
-only its own indices. The cycle has a socket of its own. While OP is asked for, and until the
-cycle's first step, a keeper thread without the GIL exchanges the cycle's frame with zero outputs,
-so that no watchdog runs out in between.
+only its own indices. The cycle has a socket of its own, and so has what recovers slaves beside it.
+While OP is asked for, and until the cycle's first step, a keeper thread without the GIL exchanges
+the cycle's frame with zero outputs, so that no watchdog runs out in between.
 """
 
 from __future__ import annotations
@@ -18,13 +18,28 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from io_bridge import words
-from io_bridge.bringup import BringUpError, check_identity, pdo_downloads
-from io_bridge.bus import Bus, BusFault, list_faults
+from io_bridge import slave_clock, words
+from io_bridge.acyclic import FIRST_INDEX, AcyclicLine
+from io_bridge.attendant import Attendant
+from io_bridge.bringup import SlaveConfig, check_identity, setup_downloads
+from io_bridge.bus import Bus, BusFault, await_clocks, list_faults
+from io_bridge.clock_config import ClockConfig
 from io_bridge.drive_config import DriveConfig, pdo_bytes
+from io_bridge.ethtool import require_link
 from io_bridge.exchange import Exchange
+from io_bridge.mailbox_service import MailboxService
+from io_bridge.master import BringUpError, Master
 from io_bridge.packet_socket import PacketSocket, attach_filter
-from io_bridge.pdo_layout import SlaveLayout, from_fmmus, watchdog_registers
+from io_bridge.pdo_layout import (
+    BitwiseError,
+    SlaveLayout,
+    SlaveRecord,
+    fmmu_rows,
+    from_fmmus,
+    process_managers,
+    watchdog_registers,
+)
+from io_bridge.recovery import Recovery
 from io_bridge.sii import Identity
 
 REPLY_TIMEOUT_US = 20_000
@@ -63,7 +78,7 @@ def _tame_pysoem_socket(fd: int) -> None:
     up in it."""
     os.set_blocking(fd, False)
     with socket.socket(fileno=os.dup(fd)) as copy:
-        attach_filter(copy, 0x00, 0x7F)
+        attach_filter(copy, 0x00, FIRST_INDEX - 1)
 
 
 class EthercatBus(Bus):
@@ -72,9 +87,9 @@ class EthercatBus(Bus):
     Parameters
     ----------
     interface : str
-    drives : sequence of DriveConfig
+    slaves : sequence of DriveConfig or TerminalConfig
         Every slave on the wire, in ring order.
-    name, paths, budget_us, bad_limit
+    name, paths, budget_us, bad_limit, leak_cycles, clock
         As for `Exchange`.
     keep_us : float
         Period of the keeper.
@@ -85,15 +100,18 @@ class EthercatBus(Bus):
     def __init__(
         self,
         interface: str,
-        drives: Sequence[DriveConfig],
+        slaves: Sequence[SlaveConfig],
         *,
         name: str = "bus",
         paths: Mapping[str, str] | None = None,
         budget_us: float = 500.0,
         bad_limit: int = 3,
+        leak_cycles: int = 10,
+        clock: ClockConfig | None = None,
         keep_us: float = 1000.0,
         poll: bool = False,
     ) -> None:
+        drives = [slave for slave in slaves if isinstance(slave, DriveConfig)]
         size = sum(pdo_bytes(d.rx_pdo) + pdo_bytes(d.tx_pdo) for d in drives)
         if size > IO_MAP_BYTES:
             raise ValueError(f"process data of {size} bytes: pysoem maps at most {IO_MAP_BYTES}")
@@ -101,14 +119,23 @@ class EthercatBus(Bus):
             raise ValueError(f"keep_us = {keep_us}: 50 to 100000")
         self.interface = interface
         self._exchange = Exchange(
-            drives, name=name, paths=paths, budget_us=budget_us, bad_limit=bad_limit
+            slaves,
+            name=name,
+            paths=paths,
+            budget_us=budget_us,
+            bad_limit=bad_limit,
+            leak_cycles=leak_cycles,
+            clock=clock,
         )
-        self._keep_us = keep_us
+        # a locked cycle is kept at its own period, so that the keeper learns the drift of its clock
+        self._keep_us = keep_us if clock is None else 1e-3 * clock.period_ns
         self._poll = poll
         self._pysoem: Any = None
         self._master: Any = None
         self._socket: PacketSocket | None = None
         self._keeper: threading.Thread | None = None
+        self._records: list[SlaveRecord] = []
+        self._attendant: Attendant | None = None
 
     def block(self) -> Exchange:
         """Return the cyclic exchange."""
@@ -124,10 +151,11 @@ class EthercatBus(Bus):
         PermissionError
             No CAP_NET_RAW.
         OSError
-            No such interface, or it is down.
+            No such interface, it is down, or it has no link.
         """
         if self._master is not None:
             return
+        require_link(self.interface)
         self._pysoem = _load_pysoem()
         self._pysoem.settings.timeouts.ret = REPLY_TIMEOUT_US
         self._socket = PacketSocket(self.interface, poll=self._poll)
@@ -150,8 +178,9 @@ class EthercatBus(Bus):
             return
         deadline = time.monotonic() + timeout_s
         try:
-            layouts, clock = self._map_until(deadline)
-            self._start_keeper(layouts, clock)
+            self._records = self._map_until(deadline)
+            self._start_keeper()
+            self._keep_time(deadline)
             self._request(OP, deadline)
         except Exception:
             self.close()
@@ -159,11 +188,27 @@ class EthercatBus(Bus):
         self._exchange.safe = False
         self._exchange.in_service = True
 
+    def attend(self) -> None:
+        """Recover slaves that leave OP and serve SDOs, from a thread of its own, until `close`."""
+        if self._attendant is not None or not self._exchange.in_service:
+            return
+        line = AcyclicLine(self.interface)
+        master = Master(line.transact, first_index=FIRST_INDEX, pause_s=0.001)
+        for record in self._records:
+            master.know_mailbox(record.layout.station, record.managers)
+        recovery = Recovery(master, self._exchange, self._records)
+        mailbox = MailboxService(self.interface, master, self._records)
+        self._attendant = Attendant(recovery, mailbox, line.close)
+        self._attendant.start()
+
     def close(self) -> None:
         """Zero torque, drives disabled, slaves to SAFEOP and INIT, sockets closed; on a dead bus as
         far as it goes."""
         if self._master is None:
             return
+        if self._attendant is not None:
+            self._attendant.stop()
+            self._attendant = None
         exchange = self._exchange
         exchange.in_service = False
         exchange.safe = True
@@ -186,9 +231,10 @@ class EthercatBus(Bus):
 
     def faults(self) -> list[BusFault]:
         """Return what is wrong now."""
-        return list_faults(self._exchange)
+        problems = self._attendant.recovery.problems if self._attendant is not None else {}
+        return list_faults(self._exchange, problems)
 
-    def _map_until(self, deadline: float) -> tuple[list[SlaveLayout], int]:
+    def _map_until(self, deadline: float) -> list[SlaveRecord]:
         """Map, from the start again when an answer was lost; not in the cycle, so patience is
         free."""
         while True:
@@ -200,20 +246,24 @@ class EthercatBus(Bus):
                         f"{self.interface}: a slave stopped answering while it was configured"
                     ) from error
 
-    def _map(self) -> tuple[list[SlaveLayout], int]:
-        """Scan, check identities, map the PDOs, reach SAFEOP; return where the process data
-        lies, and the station whose clock is read (0: it has none)."""
-        master, drives = self._master, self._exchange.drives
+    def _map(self) -> list[SlaveRecord]:
+        """Scan, check identities, map the PDOs, reach SAFEOP; return how each slave is configured."""
+        master, slaves = self._master, self._exchange.slaves
         found = master.config_init()
-        if found != len(drives):
+        if found != len(slaves):
             many = "no slave answers" if found <= 0 else f"{found} slaves answer"
-            raise BringUpError(f"{self.interface}: {many}, the rig has {len(drives)}")
+            names = ", ".join(slave.name for slave in master.slaves)
+            raise BringUpError(
+                f"{self.interface}: {many}, the rig has {len(slaves)}"
+                + (f"; those are: {names}" if names else "")
+            )
         wrong = []
-        for position, (slave, drive) in enumerate(zip(master.slaves, drives, strict=True)):
+        identities = []
+        for position, (slave, config) in enumerate(zip(master.slaves, slaves, strict=True)):
             serial = int.from_bytes(slave.eeprom_read(14), "little")
-            identity = Identity(slave.man, slave.id, slave.rev, serial)
-            wrong += check_identity(position, drive, identity)
-            slave.setup_func = self._mapper(drive)
+            identities.append(Identity(slave.man, slave.id, slave.rev, serial))
+            wrong += check_identity(position, config, identities[-1])
+            slave.setup_func = self._mapper(config)
         if wrong:
             raise BringUpError(f"{self.interface}: " + "; ".join(wrong))
         try:
@@ -223,34 +273,67 @@ class EthercatBus(Bus):
         if size > IO_MAP_BYTES:
             raise BringUpError(f"{self.interface}: the slaves map {size} bytes, pysoem holds 4096")
         master.config_dc()
-        layouts = []
-        for slave, drive in zip(master.slaves, drives, strict=True):
-            station = int.from_bytes(slave._fprd(0x0010, 2), "little")
-            layouts.append(from_fmmus(station, slave._fprd(0x0600, 64)))
-            for register, value in watchdog_registers(drive.watchdog_ms):
+        records = []
+        for slave, config, identity in zip(master.slaves, slaves, identities, strict=True):
+            records.append(self._record(slave, identity, size))
+            layout = records[-1].layout
+            size = max(
+                size, layout.outputs_at + layout.n_outputs, layout.inputs_at + layout.n_inputs
+            )
+            for register, value in watchdog_registers(config.watchdog_ms):
                 slave._fpwr(register, struct.pack("<H", value))
-        features = master.slaves[0]._fprd(0x0008, 2)
         self._request(SAFEOP, time.monotonic() + 2.0)
-        return layouts, layouts[0].station if features[0] & 0x04 else 0
+        return records
 
-    def _mapper(self, drive: DriveConfig) -> Callable[[Any], None]:
-        """Return the PREOP to SAFEOP hook that writes the drive's PDO mapping."""
+    def _record(self, slave: Any, identity: Identity, free: int) -> SlaveRecord:
+        """Read back what pysoem has set, instead of guessing it.
+
+        Terminals whose bits share a byte with another one's get bytes of their own, from the logical address
+        `free` on: a datagram of one must not reach the other.
+        """
+        station = int.from_bytes(slave._fprd(0x0010, 2), "little")
+        fmmus, managers = slave._fprd(0x0600, 64), slave._fprd(0x0800, 32)
+        try:
+            layout = from_fmmus(station, fmmus)
+        except BitwiseError:
+            (out_start, n_out), (in_start, n_in) = process_managers(managers)
+            layout = SlaveLayout(station, free, n_out, free + n_out, n_in)
+            fmmus = fmmu_rows(layout, out_start, in_start).ljust(64, b"\0")
+            slave._fpwr(0x0600, fmmus)
+        has_clock = bool(slave._fprd(0x0008, 1)[0] & 0x04)
+        delay = slave._fprd(slave_clock.DELAY, 4) if has_clock else bytes(4)
+        return SlaveRecord(layout._replace(has_clock=has_clock), identity, managers, fmmus, delay)
+
+    def _mapper(self, config: SlaveConfig) -> Callable[[Any], None]:
+        """Return the PREOP to SAFEOP hook that writes the slave's objects and PDO mapping."""
 
         def write_mapping(slave: Any) -> None:
-            for assign, mapping, pdo in (
-                (0x1C12, 0x1600, drive.rx_pdo),
-                (0x1C13, 0x1A00, drive.tx_pdo),
-            ):
-                for index, sub, value, size in pdo_downloads(assign, mapping, pdo):
-                    try:
-                        slave.sdo_write(index, sub, value.to_bytes(size, "little"))
-                    except self._pysoem.SdoError as error:
-                        raise BringUpError(
-                            f"{drive.name}: SDO {index:#06x}:{sub} aborted: "
-                            f"{words.sdo_abort(error.abort_code)}"
-                        ) from error
+            for index, sub, value, size in setup_downloads(config):
+                try:
+                    slave.sdo_write(index, sub, (value % (1 << 8 * size)).to_bytes(size, "little"))
+                except self._pysoem.SdoError as error:
+                    raise BringUpError(
+                        f"{config.name}: SDO {index:#06x}:{sub} aborted: "
+                        f"{words.sdo_abort(error.abort_code)}"
+                    ) from error
 
         return write_mapping
+
+    def _keep_time(self, deadline: float) -> None:
+        """Wait until the slaves' clocks agree and the cycle keeps step with them; then start SYNC0."""
+        clock = self._exchange.clock
+        if clock is None:
+            return
+        until = min(deadline, time.monotonic() + clock.timeout_s)
+        await_clocks(self._exchange, lambda: time.sleep(0.01), lambda: time.monotonic() < until)
+        line = AcyclicLine(self.interface)
+        try:
+            master = Master(line.transact, first_index=FIRST_INDEX, pause_s=0.001)
+            for config, record in zip(self._exchange.slaves, self._records, strict=True):
+                if isinstance(config, DriveConfig) and config.sync0:
+                    slave_clock.start_sync0(master, record.layout.station, clock)
+        finally:
+            line.close()
 
     def _request(self, state: int, deadline: float) -> None:
         """Ask every slave for an AL state and wait for it."""
@@ -275,10 +358,18 @@ class EthercatBus(Bus):
             )
         )
 
-    def _start_keeper(self, layouts: list[SlaveLayout], clock: int) -> None:
+    def _start_keeper(self) -> None:
         exchange = self._exchange
         assert self._socket is not None
-        exchange.configure(self._socket, layouts, n_slaves=len(layouts), clock_station=clock)
+        try:
+            exchange.configure(
+                self._socket,
+                [record.layout for record in self._records],
+                n_slaves=len(self._records),
+                clock_station=slave_clock.reference(self._records),
+            )
+        except ValueError as error:
+            raise BringUpError(str(error)) from error
         exchange.safe = True
         exchange.stop_keeping(False)
         self._keeper = threading.Thread(target=exchange.keep, args=(self._keep_us,), daemon=True)

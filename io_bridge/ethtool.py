@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import fcntl
 import socket
 from dataclasses import dataclass
 
 SIOCETHTOOL = 0x8946
 GET_COALESCING = 0x0E
+GET_LINK = 0x0A
 GET_FLAGS, LRO_FLAG = 0x25, 1 << 15
 # those that gather received frames, or hand the card more than one frame at a time
 GET_OFFLOAD = {"gro": 0x2B, "gso": 0x23, "tso": 0x1E}
@@ -97,6 +99,26 @@ def offloads(interface: str) -> dict[str, bool]:
     _ask(interface, flags)
     found["lro"] = bool(flags.data & LRO_FLAG)
     return found
+
+
+def has_link(interface: str) -> bool | None:
+    """Return whether something is at the other end of the cable; None where the driver does not tell."""
+    value = _Value(cmd=GET_LINK)
+    try:
+        _ask(interface, value)
+    except OSError:
+        return None
+    return bool(value.data)
+
+
+def require_link(interface: str) -> None:
+    """Raise OSError where an interface has no link, or is down."""
+    if has_link(interface) is False:
+        raise OSError(
+            errno.ENETDOWN,
+            f"interface {interface!r}: no link: it is down, the cable is unplugged, or the first slave "
+            "has no power",
+        )
 
 
 def _ask(interface: str, message: ctypes.Structure) -> None:

@@ -9,7 +9,10 @@ cdef class Exchange:
     cdef BlockView safe_view
     cdef Link link
     cdef readonly str name
+    cdef readonly tuple slaves
     cdef readonly tuple drives
+    cdef readonly object clock
     cdef readonly dict reads
     cdef readonly dict writes
-    cdef void _connect(self, list reads, list writes)
+    cdef void _connect(self, list reads, list writes) except *
+    cdef int _add(self, int command, int address, int size) except -1

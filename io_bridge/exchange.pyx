@@ -1,32 +1,38 @@
-"""The cycle's one exchange with the bus: commands out, one frame, sensors in, as a block.
+"""The cycle's one exchange with the bus: commands out, frames, sensors in, as a block.
 
-The frame is built once and only its payload changes: FRMW 0x0910 (clock of the first slave, proves
-freshness), BRD 0x0130 (AL state of all), and per drive FPRD 0x0130 (AL status and code), LRD
-(inputs), LWR (outputs), so that a wrong working counter names the drive and the direction. Outputs
-live in the transmit buffer only; what comes back lies in another one and is unpacked only after
-every check. Nothing is sent twice in a cycle.
+The frames are built once and only their payload changes: FRMW 0x0910 (the reference clock, handed on to every
+slave), BRD 0x0130 (AL state of all), and per slave FPRD 0x0130 (AL status and code), FPRD 0x0910 (its clock,
+which proves that its data are fresh, and its difference from the reference), LRD (inputs), LWR (outputs), so
+that a wrong working counter names slave and direction. What comes back lies in a buffer of its own and is
+unpacked only after every check. Nothing is sent twice in a cycle.
 """
+import math
 from collections.abc import Mapping, Sequence
 
 from cpython.pycapsule cimport PyCapsule_New
-from libc.math cimport NAN, floor
+from libc.math cimport NAN
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 from io_bridge.cia402 cimport UNKNOWN
+from io_bridge.clock_lock cimport design
+from io_bridge.cycle_frames cimport frames_add, frames_begin, frames_end
+from io_bridge.drive_io cimport (
+    N_DRIVE_READS, N_DRIVE_WRITES, SENSOR, STATUSWORD, TORQUE_ACTUAL, VELOCITY, DriveIo, fill_drive,
+)
 from io_bridge.exchange_cycle cimport (
-    BUS_WKC_EXPECTED, FAULT_AL, FAULT_COMMAND, FAULT_DRIVE, FAULT_LOST, FAULT_NOT_READY,
-    FAULT_STALE, FAULT_WKC, MAX_DRIVES, N_BUS_WRITES, N_DRIVE_READS, N_DRIVE_WRITES, SENSOR,
-    STATUSWORD, TORQUE_ACTUAL, VELOCITY, WKC, WKC_EXPECTED, DriveIo, ExchangeState, exchange_keep,
-    exchange_safe, exchange_step, raise_flag,
+    BUS_DC_ERROR, BUS_WKC_EXPECTED, FAULT_AL, FAULT_CLOCK, FAULT_COMMAND, FAULT_DRIVE, FAULT_LOST,
+    FAULT_NOT_READY, FAULT_STALE, FAULT_WKC, MAX_DRIVES, MAX_TERMINALS, N_BUS_WRITES,
+    ExchangeState, Fault, borrow, exchange_keep, exchange_safe, exchange_step, give_back, raise_flag,
 )
-from io_bridge.frame cimport (
-    BRD, FIRST_DATAGRAM, FPRD, FRMW, LRD, LWR, frame_add, frame_begin, frame_end,
-)
+from io_bridge.frame cimport BRD, FPRD, FRMW, LRD, LWR
 from io_bridge.link cimport Link
+from io_bridge.slave_io cimport DC_DIFFERENCE, N_SLAVE_WRITES, WKC, SlaveIo, slave_reset
+from io_bridge.terminal_io cimport TerminalIo, fill_terminal
 
-from io_bridge.drive_config import DriveConfig, pdo_bytes, pdo_offset
-from io_bridge.pdo_layout import SlaveLayout
+from io_bridge.bus_ports import ports, ports_of
+from io_bridge.drive_config import DriveConfig
+from io_bridge.pdo_layout import SlaveLayout, check_sizes
 from rt_core.block import BLOCK_ABI, BLOCK_CAPSULE
 
 cdef bytes _capsule_name_bytes = BLOCK_CAPSULE.encode()
@@ -36,79 +42,72 @@ FAULTS = {
     FAULT_NOT_READY: "the bus was not brought up",
     FAULT_LOST: "frames lost or late beyond the limit",
     FAULT_WKC: "working counter wrong beyond the limit",
-    FAULT_STALE: "the slaves' clock stands still: old data under right counters",
+    FAULT_STALE: "a slave's clock stands still: old data under right counters",
     FAULT_AL: "a slave left OP",
     FAULT_DRIVE: "a drive reports a fault",
-    FAULT_COMMAND: "the torque command is not a finite number",
+    FAULT_COMMAND: "a command is not a finite number",
+    FAULT_CLOCK: "the cycle is not in step with the reference clock",
 }
 """Fault code of `step` in words."""
 
-DRIVE_READS = ("torque_nm", "enable", "reset")
-DRIVE_WRITES = (
-    "position_count", "valid", "velocity_count_s", "torque_actual_nm", "statusword", "operational",
-    "al_state", "al_code", "wkc", "wkc_expected", "sensor_torque_nm",
-)
-BUS_WRITES = (
-    "lost", "late", "exchange_ns", "dc_time_ns", "al_state", "wkc", "wkc_expected", "valid",
-    "sent_ns",
-)
-
-
-def ports(drives: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Ports of an exchange with drives of these names: those it reads, and those it writes."""
-    return (
-        tuple(f"{drive}/{port}" for drive in drives for port in DRIVE_READS),
-        (*(f"{drive}/{port}" for drive in drives for port in DRIVE_WRITES), *BUS_WRITES),
-    )
+cdef enum:
+    CLOCK_BYTES = 32             # 0x0910 to 0x092F: time, offset, delay, difference
 
 
 cdef class Exchange:
-    """Cyclic exchange with every drive of a bus; a block.
+    """Cyclic exchange with every slave of a bus; a block.
 
-    Ports are ``<drive>/<quantity>`` and ``<quantity>``, see `ports`; a port's signal path is
+    Ports are ``<slave>/<quantity>`` and ``<quantity>``, see `bus_ports`; a port's signal path is
     ``<bus>/<port>`` unless `paths` says otherwise. On a lost,
     late or wrong frame the inputs keep their last values and ``valid`` is 0.
 
     Parameters
     ----------
-    drives : sequence of DriveConfig
-        In ring order, 1 to 16, names differ.
+    slaves : sequence of DriveConfig or TerminalConfig
+        In ring order, names differ; at most 16 drives and 16 terminals.
     name : str
         Of the bus; prefix of its own ports.
     paths : mapping of str to str, optional
         Port to signal path.
     budget_us : float
-        Longest wait for the reply.
+        Longest wait for the replies.
     bad_limit : int
         Bad cycles in a row after which `step` returns a fault and the torque is zero.
+    leak_cycles : int
+        Good cycles by which one bad cycle is forgotten, when they do not come in a row.
+    clock : ClockConfig, optional
+        Keep the cycle in step with the reference clock.
 
     Real time
     ---------
-    `step` is safe: one frame, one wait of at most the budget, no allocation, no retry.
+    `step` is safe: at most four frames, one wait of at most the budget, no allocation, no retry.
 
     Source
     ------
     ETG.1000.4 (datagrams, working counter), CiA 402-2 (drive states).
     """
 
-    def __init__(self, drives: Sequence[DriveConfig], *, name: str = "bus", paths: Mapping[str,
-                 str] | None = None,
-                 budget_us: float = 300.0, bad_limit: int = 3) -> None:
+    def __init__(self, slaves: Sequence, *, name: str = "bus",
+                 paths: Mapping[str, str] | None = None, budget_us: float = 300.0,
+                 bad_limit: int = 3, leak_cycles: int = 10, clock=None) -> None:
         cdef ExchangeState *x = &self.state
-        cdef DriveIo *d
-        cdef int i
-        drives = tuple(drives)
-        names = [drive.name for drive in drives]
+        cdef int i, j, n
+        slaves = tuple(slaves)
+        names = [slave.name for slave in slaves]
+        drives = tuple(slave for slave in slaves if isinstance(slave, DriveConfig))
         mistakes = []
-        if not 1 <= len(drives) <= MAX_DRIVES:
-            mistakes.append(f"{len(drives)} drives: 1 to {MAX_DRIVES} are possible")
+        if not slaves or len(drives) > MAX_DRIVES or len(slaves) - len(drives) > MAX_TERMINALS:
+            mistakes.append(f"{len(drives)} drives and {len(slaves) - len(drives)} terminals: 1 to "
+                            f"{MAX_DRIVES} drives and {MAX_TERMINALS} terminals are possible")
         if len(set(names)) != len(names):
             mistakes.append(f"names {names} must differ")
         if not 1.0 <= budget_us <= 1e6:
             mistakes.append(f"budget_us = {budget_us}: 1 to 1000000")
         if bad_limit < 1:
             mistakes.append(f"bad_limit = {bad_limit}: at least 1")
-        reads, writes = ports(names)
+        if leak_cycles < 1:
+            mistakes.append(f"leak_cycles = {leak_cycles}: at least 1")
+        reads, writes = ports([ports_of(slave) for slave in slaves])
         paths = dict(paths or {})
         unknown = sorted(set(paths) - set(reads) - set(writes))
         if unknown:
@@ -117,27 +116,29 @@ cdef class Exchange:
         if mistakes:
             raise ValueError(f"bus {name!r}: " + "; ".join(mistakes))
         self.name = name
+        self.slaves = slaves
         self.drives = drives
+        self.clock = clock
         self.reads = {port: paths.get(port, f"{name}/{port}") for port in reads}
         self.writes = {port: paths.get(port, f"{name}/{port}") for port in writes}
         memset(x, 0, sizeof(ExchangeState))
+        x.n_slaves = len(slaves)
         x.n_drives = len(drives)
+        x.n_terminals = len(slaves) - len(drives)
         x.budget_ns = <int64_t> (1000.0 * budget_us)
-        x.bad_limit = bad_limit
-        for i, drive in enumerate(drives):
-            d = &x.drives[i]
-            d.sign = drive.sign
-            d.permille_per_nm = drive.sign * 1000.0 / drive.rated_torque_nm
-            d.peak_permille = floor(1000.0 * drive.peak_torque_nm / drive.rated_torque_nm)
-            d.o_control = pdo_offset(drive.rx_pdo, 0x6040)
-            d.o_torque = pdo_offset(drive.rx_pdo, 0x6071)
-            d.o_mode = pdo_offset(drive.rx_pdo, 0x6060)
-            d.i_status = pdo_offset(drive.tx_pdo, 0x6041)
-            d.i_position = pdo_offset(drive.tx_pdo, 0x6064)
-            d.i_velocity = pdo_offset(drive.tx_pdo, 0x606C)
-            d.i_torque = pdo_offset(drive.tx_pdo, 0x6077)
-            d.i_sensor = pdo_offset(drive.tx_pdo, 0x2077)
-            d.state = UNKNOWN
+        x.leak = leak_cycles
+        x.brim = <int64_t> bad_limit * leak_cycles
+        x.culprit = -1
+        i = j = 0
+        for n, slave in enumerate(slaves):
+            if isinstance(slave, DriveConfig):
+                fill_drive(&x.drives[i], slave)
+                x.drives[i].slave = n
+                i += 1
+            else:
+                x.terminals[j].slave = n
+                fill_terminal(&x.terminals[j], slave)
+                j += 1
         # until `bind`, cells of its own: the bus can be kept alive without a signal table
         own = <size_t> &x.unbound[0]
         count = len(self.reads)
@@ -150,16 +151,32 @@ cdef class Exchange:
         self.safe_view.step = exchange_safe
         self.safe_view.self = x
 
-    cdef void _connect(self, list reads, list writes):
+    cdef void _connect(self, list reads, list writes) except *:
+        """Hand out the cells in the order of the ports."""
         cdef ExchangeState *x = &self.state
-        cdef int i, j
-        for i in range(x.n_drives):
-            for j in range(N_DRIVE_READS):
-                x.drives[i].reads[j] = <double *> <size_t> reads[i * N_DRIVE_READS + j]
-            for j in range(N_DRIVE_WRITES):
-                x.drives[i].writes[j] = <double *> <size_t> writes[i * N_DRIVE_WRITES + j]
-        for j in range(N_BUS_WRITES):
-            x.writes[j] = <double *> <size_t> writes[x.n_drives * N_DRIVE_WRITES + j]
+        cdef TerminalIo *t
+        cdef int i, n
+        cdef int drive = 0
+        cdef int terminal = 0
+        read, write = iter(reads), iter(writes)
+        for n in range(x.n_slaves):
+            for i in range(N_SLAVE_WRITES):
+                x.slaves[n].writes[i] = <double *> <size_t> next(write)
+            if isinstance(self.slaves[n], DriveConfig):
+                for i in range(N_DRIVE_READS):
+                    x.drives[drive].reads[i] = <double *> <size_t> next(read)
+                for i in range(N_DRIVE_WRITES):
+                    x.drives[drive].writes[i] = <double *> <size_t> next(write)
+                drive += 1
+            else:
+                t = &x.terminals[terminal]
+                for i in range(t.n_outputs):
+                    t.outputs[i].cell = <double *> <size_t> next(read)
+                for i in range(t.n_inputs):
+                    t.inputs[i].cell = <double *> <size_t> next(write)
+                terminal += 1
+        for i in range(N_BUS_WRITES):
+            x.writes[i] = <double *> <size_t> next(write)
         self._fill()
 
     def _fill(self) -> None:
@@ -167,17 +184,21 @@ cdef class Exchange:
         cdef ExchangeState *x = &self.state
         cdef DriveIo *d
         cdef int i
+        cdef double expected = x.n_ring
+        for i in range(x.n_slaves):
+            slave_reset(&x.slaves[i])
+            expected += (x.slaves[i].inputs_at > 0) + (x.slaves[i].outputs_at > 0)
         for i in range(x.n_drives):
             d = &x.drives[i]
-            d.writes[WKC_EXPECTED][0] = 2.0
             if d.i_velocity < 0:
                 d.writes[VELOCITY][0] = NAN
             if d.i_torque < 0:
                 d.writes[TORQUE_ACTUAL][0] = NAN
             if d.i_sensor < 0:
                 d.writes[SENSOR][0] = NAN
-        # inputs and outputs of each drive, the state and the clock of each slave
-        x.writes[BUS_WKC_EXPECTED][0] = 2 * x.n_drives + x.n_slaves * (2 if x.clock_at else 1)
+        # the state of all, and inputs and outputs of each
+        x.writes[BUS_WKC_EXPECTED][0] = expected
+        x.writes[BUS_DC_ERROR][0] = 0.0 if x.lock.on else NAN
 
     def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None:
         """Take the address of one float64 cell per port, in port order."""
@@ -197,59 +218,69 @@ cdef class Exchange:
         """Return the PyCapsule of the entry that the watchdog calls instead of a stalled cycle."""
         return PyCapsule_New(&self.safe_view, _capsule_name, NULL)
 
+    @property
+    def steer(self):
+        """Signal that says by how much the next deadline is to move in ns; None without a clock."""
+        return None if self.clock is None else self.writes["dc_steer_ns"]
+
+    cdef int _add(self, int command, int address, int size) except -1:
+        cdef int at = frames_add(&self.state.frames, command, address, size)
+        if at < 0:
+            raise ValueError(f"bus {self.name!r}: the process data of {len(self.slaves)} slaves "
+                             "exceed four frames, or those of one slave exceed one")
+        return at
+
     def configure(self, link: Link, layouts: Sequence[SlaveLayout], *, n_slaves: int,
                   clock_station: int = 0) -> None:
-        """Build the cycle's frame. Outside the cycle, before the first step.
+        """Build the cycle's frames. Outside the cycle, before the first step.
 
         Parameters
         ----------
         link : Link
         layouts : sequence of SlaveLayout
-            One per drive.
+            One per slave.
         n_slaves : int
-            All slaves in the ring, with those that are no drives.
+            All slaves in the ring, with those that are not described.
         clock_station : int
             Station address of the reference clock; 0 = no slave has a clock, freshness rests on the
             index alone.
         """
         cdef ExchangeState *x = &self.state
-        cdef DriveIo *d
-        cdef int i, size
-        cdef int at = FIRST_DATAGRAM
-        if len(layouts) != x.n_drives:
-            raise ValueError(f"bus {self.name!r}: {len(layouts)} layouts for {x.n_drives} drives")
+        cdef SlaveIo *s
+        cdef int i
+        if len(layouts) != x.n_slaves:
+            raise ValueError(f"bus {self.name!r}: {len(layouts)} layouts for {x.n_slaves} slaves")
+        check_sizes(self.name, self.slaves, layouts)
+        if self.clock is not None and not clock_station:
+            raise ValueError(f"bus {self.name!r}: clock: no slave has a clock to follow")
         x.ready = 0
-        x.owner = 0                 # a watchdog that took the frame is no longer there
-        frame_begin(x.tx)
-        x.clock_at = 0
-        if clock_station:
-            x.clock_at = at
-            at = frame_add(x.tx, at, FRMW, 0, 0x0910 << 16 | clock_station, 8)
-        x.state_at = at
-        at = frame_add(x.tx, at, BRD, 0, 0x0130 << 16, 2)
+        x.owner = 0                 # a watchdog that took the frames is no longer there
+        frames_begin(&x.frames)
+        x.clock_at = self._add(FRMW, 0x0910 << 16 | clock_station, 8) if clock_station else 0
+        x.state_at = self._add(BRD, 0x0130 << 16, 2)
         for i, layout in enumerate(layouts):
-            d = &x.drives[i]
-            drive = self.drives[i]
-            for size, pdo, what in ((layout.n_outputs, drive.rx_pdo, "outputs"),
-                                    (layout.n_inputs, drive.tx_pdo, "inputs")):
-                if size != pdo_bytes(pdo):
-                    raise ValueError(f"bus {self.name!r}: {drive.name} maps {size} bytes of "
-                                     f"{what}, its PDO has {pdo_bytes(pdo)}")
-            d.al_at = at
-            at = frame_add(x.tx, at, FPRD, 0, 0x0130 << 16 | layout.station, 6)
-            d.inputs_at = at
-            at = frame_add(x.tx, at, LRD, 0, layout.inputs_at, layout.n_inputs) if at > 0 else -1
-            d.outputs_at = at
-            at = frame_add(x.tx, at, LWR, 0, layout.outputs_at, layout.n_outputs) if at > 0 else -1
-            if at < 0:
-                raise ValueError(f"bus {self.name!r}: {x.n_drives} drives exceed one frame")
-            d.state = UNKNOWN
-        x.size = frame_end(x.tx, at)
-        x.n_slaves = n_slaves
+            s = &x.slaves[i]
+            s.al_at = self._add(FPRD, 0x0130 << 16 | layout.station, 6)
+            s.clock_at = 0
+            if layout.has_clock:
+                s.clock_at = self._add(FPRD, 0x0910 << 16 | layout.station, CLOCK_BYTES)
+            s.inputs_at = s.outputs_at = 0
+            if layout.n_inputs:
+                s.inputs_at = self._add(LRD, layout.inputs_at, layout.n_inputs)
+            if layout.n_outputs:
+                s.outputs_at = self._add(LWR, layout.outputs_at, layout.n_outputs)
+        frames_end(&x.frames)
+        for i in range(x.n_drives):
+            x.drives[i].state = UNKNOWN
+        x.n_ring = n_slaves
         x.clock_ns = 0
-        x.bad_in_row = 0
-        x.fault = 0
-        x.transport = link.transport
+        x.level = 0
+        x.held = 0
+        x.fault = <Fault> 0
+        x.lock.on = 0
+        if self.clock is not None:
+            x.lock = design(self.clock)
+        x.frames.transport = link.transport
         self.link = link
         self._fill()
         x.ready = 1
@@ -291,8 +322,8 @@ cdef class Exchange:
 
     @in_service.setter
     def in_service(self, value: bool) -> None:
-        self.state.bad_in_row = 0
-        self.state.fault = 0
+        self.state.level = 0
+        self.state.fault = <Fault> 0
         raise_flag(&self.state.in_service, value)
 
     def disconnect(self) -> None:
@@ -301,17 +332,73 @@ cdef class Exchange:
         self.state.in_service = 0
         self.link = None
 
+    def begin_phase(self) -> None:
+        """Have the next step begin to lock anew, keeping the drift that was learnt."""
+        self.state.new_phase = 1
+
+    def lend(self, use, longest_s: float = 0.01):
+        """Call `use()` while no cycle exchanges; a cycle that comes meanwhile loses its inputs.
+
+        Raises
+        ------
+        TimeoutError
+            The cycle did not give the frames away for `longest_s`.
+        """
+        if not borrow(&self.state, <int64_t> (1e9 * longest_s)):
+            raise TimeoutError(f"bus {self.name!r}: the cycle does not give its frames away")
+        try:
+            return use()
+        finally:
+            give_back(&self.state)
+
     @property
     def counters(self) -> dict[str, int]:
-        """Cycles, lost and late frames, bad cycles in a row, and the fault code."""
-        return {"cycles": self.state.cycles, "lost": self.state.lost, "late": self.state.late,
-                "bad_in_row": self.state.bad_in_row, "fault": self.state.fault}
+        """Cycles; frames lost, late, duplicated and foreign; level of the leaky bucket, in bad cycles; and the
+        fault code."""
+        cdef ExchangeState *x = &self.state
+        return {"cycles": x.cycles, "lost": x.frames.lost, "late": x.frames.late,
+                "duplicated": x.frames.duplicated, "foreign": x.frames.foreign,
+                "bad": (x.level + x.leak - 1) // x.leak, "fault": <int> x.fault, "held": x.held}
 
-    def drive_status(self, i: int) -> tuple[int, int, int, int]:
+    @property
+    def n_frames(self) -> int:
+        """Frames that a cycle exchanges."""
+        return self.state.frames.n
+
+    @property
+    def culprit(self) -> int | None:
+        """Place of the slave that the last fault is about."""
+        return None if self.state.culprit < 0 else self.state.culprit
+
+    @property
+    def lock_state(self) -> tuple[bool, float, float]:
+        """Whether the cycle is locked, its smoothed phase error in ns, and the clocks' drift in ppm."""
+        cdef ExchangeState *x = &self.state
+        if not x.lock.on:
+            return False, math.nan, math.nan
+        return bool(x.lock.locked), x.lock.smooth_ns, 1e6 * x.lock.drift_ns / x.lock.period_ns
+
+    @property
+    def differences_ns(self) -> list[float]:
+        """System time of every slave minus that of the reference, as last seen; NaN without a clock."""
+        return [self.state.slaves[i].writes[DC_DIFFERENCE][0] for i in range(self.state.n_slaves)]
+
+    def slave_status(self, int i) -> tuple[int, int, int, int, bool]:
+        """Return AL status, AL status code, working counter, expected one, and whether slave i answered, as last
+        seen."""
+        cdef SlaveIo *s
+        if not 0 <= i < self.state.n_slaves:
+            raise IndexError(f"slave {i} of {self.state.n_slaves}")
+        s = &self.state.slaves[i]
+        return (s.al_status, s.al_code, <int> s.writes[WKC][0],
+                (s.inputs_at > 0) + (s.outputs_at > 0), bool(s.answers))
+
+    def drive_status(self, int i) -> tuple[int, int, int, int]:
         """Return AL status, AL status code, statusword and working counter of drive i, as last
         seen."""
         cdef DriveIo *d
         if not 0 <= i < self.state.n_drives:
             raise IndexError(f"drive {i} of {self.state.n_drives}")
         d = &self.state.drives[i]
-        return (d.al_status, d.al_code, <int> d.writes[STATUSWORD][0], <int> d.writes[WKC][0])
+        al_status, al_code, wkc, _, _ = self.slave_status(d.slave)
+        return al_status, al_code, <int> d.writes[STATUSWORD][0], wkc

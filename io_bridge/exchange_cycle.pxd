@@ -1,16 +1,22 @@
-"""State of the cyclic exchange, and the two ways to run it: a block's step, and the keeper."""
-from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
+"""State of the cyclic exchange, and the ways to run it: a block's step, the keeper, the watchdog."""
+from libc.stdint cimport int64_t, uint64_t
 
-from io_bridge.frame cimport MAX_FRAME
-from io_bridge.link cimport Transport
+from io_bridge.clock_lock cimport ClockLock
+from io_bridge.cycle_frames cimport CycleFrames
+from io_bridge.drive_io cimport N_DRIVE_READS, N_DRIVE_WRITES, DriveIo
+from io_bridge.slave_io cimport N_SLAVE_WRITES, SlaveIo
+from io_bridge.terminal_io cimport MAX_CHANNELS, TerminalIo
 
 cdef enum:
+    MAX_SLAVES = 32
     MAX_DRIVES = 16
-    N_DRIVE_READS = 3
-    N_DRIVE_WRITES = 11
-    N_BUS_WRITES = 9
+    MAX_TERMINALS = 16
+    N_BUS_WRITES = 13
+    N_CELLS = (MAX_SLAVES * N_SLAVE_WRITES + MAX_DRIVES * (N_DRIVE_READS + N_DRIVE_WRITES)
+               + 2 * MAX_TERMINALS * MAX_CHANNELS + N_BUS_WRITES)
 
-cdef enum:                        # fault codes of a step
+cdef enum Fault:                  # codes of a step
+    NONE = 0
     FAULT_NOT_READY = 1
     FAULT_LOST = 2
     FAULT_WKC = 3
@@ -18,22 +24,9 @@ cdef enum:                        # fault codes of a step
     FAULT_AL = 5
     FAULT_DRIVE = 6
     FAULT_COMMAND = 7
+    FAULT_CLOCK = 8
 
-cdef enum:                        # positions in DRIVE_READS, DRIVE_WRITES, BUS_WRITES
-    TORQUE = 0
-    ENABLE = 1
-    RESET = 2
-    POSITION = 0
-    VALID = 1
-    VELOCITY = 2
-    TORQUE_ACTUAL = 3
-    STATUSWORD = 4
-    OPERATIONAL = 5
-    AL_STATE = 6
-    AL_CODE = 7
-    WKC = 8
-    WKC_EXPECTED = 9
-    SENSOR = 10
+cdef enum:                        # positions in BUS_WRITES
     BUS_LOST = 0
     BUS_LATE = 1
     BUS_EXCHANGE = 2
@@ -42,64 +35,47 @@ cdef enum:                        # positions in DRIVE_READS, DRIVE_WRITES, BUS_
     BUS_WKC = 5
     BUS_WKC_EXPECTED = 6
     BUS_VALID = 7
-    BUS_SENT = 8
-
-cdef struct DriveIo:
-    double permille_per_nm      # of rated torque, with the drive's sign
-    double peak_permille
-    int sign
-    # offsets of the datagrams in the frame
-    int al_at
-    int inputs_at
-    int outputs_at
-    # offsets of the objects in outputs and inputs; -1 = not mapped
-    int o_control
-    int o_torque
-    int o_mode
-    int i_status
-    int i_position
-    int i_velocity
-    int i_torque
-    int i_sensor
-    # state
-    int state                   # DriveState by the last valid inputs
-    int al_status
-    int al_code
-    int reset_before
-    # cells
-    double *reads[N_DRIVE_READS]
-    double *writes[N_DRIVE_WRITES]
+    BUS_DUPLICATED = 8
+    BUS_DC_ERROR = 9
+    BUS_DC_LOCKED = 10
+    BUS_DC_STEER = 11
+    BUS_SENT = 12
 
 cdef struct ExchangeState:
-    Transport transport
+    CycleFrames frames
+    ClockLock lock
+    int n_ring                  # slaves that answer a broadcast
+    int n_slaves                # of them described, in ring order
     int n_drives
-    int n_slaves
+    int n_terminals
     int ready                   # configured
     int in_service              # OP was reached: anything less is a fault
-    int safe                    # outputs forced to zero and disable
-    int owner                   # 0 free, 1 keeper, 2 cycle, 3 watchdog; taken atomically
+    int safe                    # outputs forced to rest and disable
+    int held                    # a fault has ended a command; nothing leaves before it is armed again
+    int owner                   # 0 free, 1 keeper, 2 cycle, 3 watchdog, 4 a datagram beside the cycle; taken atomically
     int stop_keeper
+    int new_phase               # the next step of the cycle begins to lock anew
     int64_t budget_ns
-    int bad_limit
-    uint8_t tx[MAX_FRAME]
-    uint8_t rx[MAX_FRAME]
-    int size                    # bytes of the frame
-    uint8_t index               # of the frame under way, 0x80-0xFF
+    # leaky bucket: a bad cycle fills `leak`, a good one takes 1; full at `brim`
+    int64_t leak
+    int64_t brim
+    int64_t level
     int clock_at                # offset of the FRMW datagram, 0 without clock
     int state_at                # offset of the BRD datagram
-    uint64_t clock_ns           # last system time seen
-    int fresh
-    int bad_in_row
-    int cause                   # why the last bad cycle was bad
-    int fault
-    int64_t lost
-    int64_t late
+    uint64_t clock_ns           # last system time of the reference clock
+    Fault cause                 # why the last bad cycle was bad
+    Fault fault
+    int culprit                 # slave that the fault is about, -1 when it is none's
     int64_t cycles
+    SlaveIo slaves[MAX_SLAVES]
     DriveIo drives[MAX_DRIVES]
+    TerminalIo terminals[MAX_TERMINALS]
     double *writes[N_BUS_WRITES]
-    double unbound[MAX_DRIVES * (N_DRIVE_READS + N_DRIVE_WRITES) + N_BUS_WRITES]
+    double unbound[N_CELLS]
 
 cdef int exchange_step(void *self, int64_t t_ns) noexcept nogil
 cdef int exchange_safe(void *self, int64_t t_ns) noexcept nogil
 cdef void exchange_keep(ExchangeState *x, int64_t period_ns) noexcept nogil
+cdef int borrow(ExchangeState *x, int64_t longest_ns) noexcept nogil
+cdef void give_back(ExchangeState *x) noexcept nogil
 cdef void raise_flag(int *flag, int value) noexcept nogil

@@ -100,6 +100,33 @@ def attach_filter(target: socket.socket, first: int, last: int) -> None:
     target.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, head)
 
 
+def open_socket(interface: str, first: int, last: int) -> socket.socket:
+    """Return a raw socket for the EtherCAT frames of an interface whose index is first..last.
+
+    Raises
+    ------
+    PermissionError
+        No CAP_NET_RAW; the message says how to get it.
+    OSError
+        No such interface, or it is down.
+    """
+    try:
+        raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    except PermissionError as error:
+        raise PermissionError(
+            f"interface {interface!r}: a raw socket needs CAP_NET_RAW "
+            "(run as root, or: sudo setcap cap_net_raw+ep on the Python executable)") from error
+    try:
+        attach_filter(raw, first, last)
+        raw.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
+        # bound last: nothing unfiltered gets in
+        raw.bind((interface, ETHERTYPE))
+    except OSError as error:
+        raw.close()
+        raise OSError(error.errno, f"interface {interface!r}: {error.strerror}") from error
+    return raw
+
+
 cdef class PacketSocket(Link):
     """Raw socket on an interface, for the frames whose index is first..last.
 
@@ -122,20 +149,7 @@ cdef class PacketSocket(Link):
     def __init__(self, interface: str, first: int = 0x80, last: int = 0xFF, *,
                  poll: bool = False) -> None:
         self.interface = interface
-        try:
-            self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
-        except PermissionError as error:
-            raise PermissionError(
-                f"interface {interface!r}: a raw socket needs CAP_NET_RAW "
-                "(run as root, or: sudo setcap cap_net_raw+ep on the Python executable)") from error
-        try:
-            attach_filter(self.socket, first, last)
-            self.socket.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)
-            # bound last: nothing unfiltered gets in
-            self.socket.bind((interface, ETHERTYPE))
-        except OSError as error:
-            self.socket.close()
-            raise OSError(error.errno, f"interface {interface!r}: {error.strerror}") from error
+        self.socket = open_socket(interface, first, last)
         self.state.fd = self.socket.fileno()
         self.state.poll = poll
         self.transport.self = &self.state

@@ -3,17 +3,62 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from typing import NamedTuple
+
+from io_bridge.drive_config import DriveConfig, PdoEntry, pdo_bytes
+from io_bridge.sii import Identity
+from io_bridge.terminal_config import TerminalConfig, channel_bytes
 
 
 class SlaveLayout(NamedTuple):
-    """Station address, and logical start and bytes of outputs and inputs."""
+    """Station address, logical start and bytes of outputs and inputs, and whether it has a clock."""
 
     station: int
     outputs_at: int
     n_outputs: int
     inputs_at: int
     n_inputs: int
+    has_clock: bool = False
+
+
+class SlaveRecord(NamedTuple):
+    """How a slave was configured: enough to do it again after a power cycle."""
+
+    layout: SlaveLayout
+    identity: Identity
+    managers: bytes  # registers of four sync managers, from 0x0800
+    fmmus: bytes  # registers of the FMMUs, from 0x0600
+    clock_delay: bytes = bytes(4)  # register 0x0928
+
+
+def fmmu_rows(layout: SlaveLayout, outputs_start: int, inputs_start: int) -> bytes:
+    """Return the FMMU registers that map whole bytes of outputs, then inputs."""
+    rows = b""
+    for at, size, physical, kind in (
+        (layout.outputs_at, layout.n_outputs, outputs_start, 2),
+        (layout.inputs_at, layout.n_inputs, inputs_start, 1),
+    ):
+        if size:
+            rows += struct.pack("<IHBBHBBBxxx", at, size, 0, 7, physical, 0, kind, 1)
+    return rows.ljust(32, b"\0")
+
+
+def pdo_downloads(
+    assign: int, mapping: int, entries: Sequence[PdoEntry]
+) -> list[tuple[int, int, int, int]]:
+    """Return the (index, subindex, value, bytes) to write for one PDO with `entries`, in order."""
+    return [
+        (assign, 0, 0, 1),
+        (mapping, 0, 0, 1),
+        *(
+            (mapping, i, index << 16 | sub << 8 | bits, 4)
+            for i, (index, sub, bits) in enumerate(entries, 1)
+        ),
+        (mapping, 0, len(entries), 1),
+        (assign, 1, mapping, 2),
+        (assign, 0, 1, 1),
+    ]
 
 
 def watchdog_registers(watchdog_ms: float) -> tuple[tuple[int, int], ...]:
@@ -21,13 +66,29 @@ def watchdog_registers(watchdog_ms: float) -> tuple[tuple[int, int], ...]:
     return ((0x0400, 2498), (0x0420, max(1, round(10.0 * watchdog_ms))))
 
 
+class BitwiseError(ValueError):
+    """Process data that do not lie on whole bytes."""
+
+
+def process_managers(managers: bytes) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return start and bytes of outputs and of inputs by the registers of the sync managers."""
+    areas = {1: (0, 0), 0: (0, 0)}
+    for start, size, control, _, active, _ in struct.iter_unpack("<HHBBBB", managers):
+        # mailboxes have mode 2; direction 1: the master writes
+        if active & 1 and size and control & 0x03 == 0:
+            areas[control >> 2 & 1] = (start, size)
+    return areas[1], areas[0]
+
+
 def from_fmmus(station: int, fmmus: bytes) -> SlaveLayout:
     """Read the layout back from a slave's FMMU registers (0x0600 on).
 
     Raises
     ------
+    BitwiseError
+        They do not lie on whole bytes.
     ValueError
-        Outputs or inputs lie in more than one piece, or not on whole bytes.
+        Outputs or inputs lie in more than one piece.
     """
     areas: dict[int, tuple[int, int]] = {}
     for at in range(0, len(fmmus) - 15, 16):
@@ -38,9 +99,35 @@ def from_fmmus(station: int, fmmus: bytes) -> SlaveLayout:
         if not active & 1 or physical < 0x1000:
             continue
         if (first, last, bit) != (0, 7, 0):
-            raise ValueError(f"slave {station:#06x}: FMMU {at // 16} maps bits, not bytes")
+            raise BitwiseError(f"slave {station:#06x}: FMMU {at // 16} maps bits, not bytes")
         if kind in areas:
             raise ValueError(f"slave {station:#06x}: process data in several pieces")
         areas[kind] = (start, size)
     outputs, inputs = areas.get(2, (0, 0)), areas.get(1, (0, 0))
     return SlaveLayout(station, *outputs, *inputs)
+
+
+def check_sizes(
+    name: str,
+    slaves: Sequence[DriveConfig | TerminalConfig],
+    layouts: Sequence[SlaveLayout],
+) -> None:
+    """Refuse layouts that contradict what the rig says of the process data."""
+    wrong = []
+    for slave, layout in zip(slaves, layouts, strict=True):
+        for size, what, mapped in (
+            (layout.n_outputs, "outputs", 0),
+            (layout.n_inputs, "inputs", 1),
+        ):
+            if isinstance(slave, DriveConfig):
+                needed = pdo_bytes(slave.tx_pdo if mapped else slave.rx_pdo)
+                if size != needed:
+                    wrong.append(f"{slave.name} maps {size} bytes of {what}, its PDO has {needed}")
+            else:
+                needed = channel_bytes(slave.inputs if mapped else slave.outputs)
+                if size < needed:
+                    wrong.append(
+                        f"{slave.name} maps {size} bytes of {what}, its channels need {needed}"
+                    )
+    if wrong:
+        raise ValueError(f"bus {name!r}: " + "; ".join(wrong))

@@ -3,14 +3,22 @@ real cycle."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
-from io_bridge.bringup import Master, to_safeop
-from io_bridge.bus import Bus, BusFault, list_faults
+from io_bridge import slave_clock
+from io_bridge.attendant import Attendant
+from io_bridge.bringup import SlaveConfig, prepare
+from io_bridge.bus import Bus, BusFault, await_clocks, list_faults
+from io_bridge.clock_config import ClockConfig
 from io_bridge.drive_config import SENSOR, SIMULATED_IDENTITY, TX_PDO, DriveConfig, DrivePlant
 from io_bridge.drive_device import DriveDevice
 from io_bridge.exchange import Exchange
-from io_bridge.segment import Segment
+from io_bridge.mailbox_service import MailboxService
+from io_bridge.master import BringUpError, Master
+from io_bridge.pdo_layout import SlaveRecord
+from io_bridge.recovery import Recovery
+from io_bridge.segment import Segment, SlaveDevice
 from io_bridge.segment_link import SegmentLink
 
 SAFE_CYCLES = 4
@@ -18,40 +26,54 @@ OP_POLL_NS = 1_000_000
 
 
 class SimulatedBus(Bus):
-    """Drives emulated in this process; no rights, no sockets, simulated time is the cycle's nominal
+    """Slaves emulated in this process; no rights, no sockets, simulated time is the cycle's nominal
     time.
 
     Parameters
     ----------
     plants : sequence of DrivePlant, optional
         One simulated drive each; default one with its defaults.
-    drives : sequence of DriveConfig, optional
+    drives : sequence of DriveConfig or TerminalConfig, optional
         What the master believes of them; default taken from the plants, the torque sensor mapped
         too.
-    name, paths, budget_us, bad_limit
+    devices : sequence of SlaveDevice, optional
+        The whole ring in order, in place of `plants`; then `drives` says what the master believes.
+    name, paths, budget_us, bad_limit, leak_cycles, clock
         As for `Exchange`.
     """
 
     def __init__(
         self,
         plants: Sequence[DrivePlant] | None = None,
-        drives: Sequence[DriveConfig] | None = None,
+        drives: Sequence[SlaveConfig] | None = None,
         *,
+        devices: Sequence[SlaveDevice] | None = None,
         name: str = "bus",
         paths: Mapping[str, str] | None = None,
         budget_us: float = 300.0,
         bad_limit: int = 3,
+        leak_cycles: int = 10,
+        clock: ClockConfig | None = None,
     ) -> None:
         plants = tuple(plants) if plants is not None else (DrivePlant(),)
         if drives is None:
             drives = [simulated_drive(plant, i, len(plants)) for i, plant in enumerate(plants)]
-        self.devices = tuple(DriveDevice(plant) for plant in plants)
+        self.devices = tuple(devices or (DriveDevice(plant) for plant in plants))
         self.segment = Segment(self.devices)
         self.link = SegmentLink(self.segment)
         self._exchange = Exchange(
-            drives, name=name, paths=paths, budget_us=budget_us, bad_limit=bad_limit
+            drives,
+            name=name,
+            paths=paths,
+            budget_us=budget_us,
+            bad_limit=bad_limit,
+            leak_cycles=leak_cycles,
+            clock=clock,
         )
+        self._poll_ns = OP_POLL_NS if clock is None else clock.period_ns
         self._master: Master | None = None
+        self._records: list[SlaveRecord] = []
+        self._attendant: Attendant | None = None
 
     def block(self) -> Exchange:
         """Return the cyclic exchange."""
@@ -71,29 +93,69 @@ class SimulatedBus(Bus):
         master = self._master
         assert master is not None
         try:
-            layouts = to_safeop(master, exchange.drives)
+            self._records = prepare(master, exchange.slaves, exchange.clock)
+            stations = [record.layout.station for record in self._records]
             exchange.configure(
-                self.link, layouts, n_slaves=len(layouts), clock_station=layouts[0].station
+                self.link,
+                [record.layout for record in self._records],
+                n_slaves=len(stations),
+                clock_station=slave_clock.reference(self._records),
             )
             exchange.safe = True
-            for layout in layouts:
-                master.request(layout.station, 8)
-            for cycle in range(max(1, int(timeout_s * 1e9) // OP_POLL_NS)):
-                exchange.step(cycle * OP_POLL_NS)
-                if all(exchange.drive_status(i)[0] == 8 for i in range(len(layouts))):
+            cycles = itertools.count()
+            most = max(1, int(timeout_s * 1e9) // self._poll_ns)
+
+            def step() -> None:
+                exchange.step(next(cycles) * self._poll_ns)
+
+            if exchange.clock is not None:
+                last = int(exchange.clock.timeout_s * 1e9) // self._poll_ns
+                await_clocks(exchange, step, lambda: next(cycles) < last)
+            for station in stations:
+                master.request(station, 8)
+            for _ in range(most):
+                step()
+                if all(exchange.slave_status(i)[0] == 8 for i in range(len(stations))):
                     break
-            for layout in layouts:
-                master.await_state(layout.station, 8)
+            for station in stations:
+                master.await_state(station, 8)
+        except ValueError as error:
+            self.close()
+            raise BringUpError(str(error)) from error
         except Exception:
             self.close()
             raise
+        exchange.begin_phase()
         exchange.safe = False
         exchange.in_service = True
+
+    def recovery(self) -> Recovery:
+        """Return what brings slaves back to OP; its `look` may be called while the cycle runs."""
+        master = Master(self._beside)
+        for record in self._records:
+            master.know_mailbox(record.layout.station, record.managers)
+        return Recovery(master, self._exchange, self._records)
+
+    def attend(self) -> None:
+        """Recover slaves that leave OP and serve SDOs, from a thread of its own, until `close`."""
+        if self._attendant is not None or not self._exchange.in_service:
+            return
+        recovery = self.recovery()
+        mailbox = MailboxService("simulated", recovery.master, self._records)
+        self._attendant = Attendant(recovery, mailbox, lambda: None)
+        self._attendant.start()
+
+    def _beside(self, frame: bytes) -> bytes | None:
+        """Exchange a frame while no cycle does; the segment's time stays where it is."""
+        return self._exchange.lend(lambda: self.link.transact(frame, 0))
 
     def close(self) -> None:
         """Zero torque, drives disabled, slaves back to INIT."""
         if self._master is None:
             return
+        if self._attendant is not None:
+            self._attendant.stop()
+            self._attendant = None
         exchange = self._exchange
         exchange.in_service = False
         exchange.safe = True

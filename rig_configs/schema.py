@@ -64,8 +64,64 @@ class Plant(Section):
     start_s: NonNegative = 1.0
 
 
+class SdoWrite(Section):
+    """An object that a slave gets before it runs: `object = "0x6072:0"`."""
+
+    object: Annotated[str, Field(pattern=r"^0x[0-9A-Fa-f]{4}:[0-9]{1,3}$")]
+    value: int
+    bytes: Literal[1, 2, 4]
+
+
+PdoEntry = Annotated[str, Field(pattern=r"^0x[0-9A-Fa-f]{4}:[0-9]{1,3}/(8|16|32|64)$")]
+
+
+class Channel(Section):
+    """Some bits of a terminal's process data: port = scale x number + offset."""
+
+    bit: Annotated[int, Field(ge=0, le=8191)]
+    bits: Annotated[int, Field(ge=1, le=32)] = 1
+    signed: bool = False
+    scale: float = 1.0
+    offset: float = 0.0
+
+
+class Terminal(Section):
+    """A slave that is no drive; without channels a coupler."""
+
+    position: Annotated[int, Field(ge=0)] | None = None
+    identity: Identity | None = None
+    device: str | None = None  # what stands for it where the bus is simulated: a device file
+    inputs: dict[str, Channel] = {}
+    outputs: dict[str, Channel] = {}
+    watchdog_ms: Annotated[float, Field(ge=0.1, le=1000)] = 20.0
+
+
+class Clock(Section):
+    """The cycle in step with the distributed clocks of the bus."""
+
+    shift_us: NonNegative = (
+        0.0  # of the frame at the reference clock, after each period of system time
+    )
+    sync0_shift_us: NonNegative = 0.0
+    bandwidth_hz: PositiveFloat = 2.0  # of the lock; faster is taken for jitter
+    tolerance_us: PositiveFloat = 20.0
+    settle_s: PositiveFloat = 0.1  # within the tolerance for so long: locked
+    timeout_s: PositiveFloat = 5.0
+    difference_us: PositiveFloat = 1.0  # of a slave's clock, waited for at bring-up
+
+
 class Drive(Section):
     """A drive as the master sees it: identity, scaling and signs; and its plant where it is simulated."""
+
+    position: Annotated[int, Field(ge=0)] | None = None  # in the ring; those without fill the rest
+    mode: Literal["torque", "velocity", "position"] = "torque"  # cyclic synchronous
+    velocity_limit_rad_s: PositiveFloat = 100.0  # of commands
+    velocity_unit_counts_s: PositiveFloat = 1.0  # one unit of 0x606C and 0x60FF
+    quick_stop: bool = False  # no longer enabled it brakes, instead of letting go
+    sync0: bool = False  # it works on SYNC0
+    setup: list[SdoWrite] = []  # written in PREOP, also after a power cycle
+    rx_pdo: Annotated[list[PdoEntry], Field(max_length=8)] = []  # empty: what the mode needs
+    tx_pdo: Annotated[list[PdoEntry], Field(max_length=8)] = []
 
     identity: Identity | None = None  # not checked if not given
     counts_per_rev: Annotated[int, Field(ge=4, le=2**31)]
@@ -82,8 +138,11 @@ class BusBlock(Section):
     kind: Literal["bus"]
     backend: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,15}$")] = "simulated"
     drives: Annotated[dict[str, Drive], Field(min_length=1)]
+    terminals: dict[str, Terminal] = {}
+    clock: Clock | None = None
     exchange_budget_us: Annotated[int, Field(ge=20)] = 100
-    bad_limit: Annotated[int, Field(ge=1)] = 3  # bad frames on end until the bus counts as lost
+    bad_limit: Annotated[int, Field(ge=1)] = 3  # bad cycles on end until the bus counts as lost
+    leak_cycles: Annotated[int, Field(ge=1)] = 10  # good cycles by which one bad cycle is forgotten
     reads: dict[str, str]
     writes: dict[str, str] = {}
 

@@ -14,6 +14,7 @@ from rigloop.answer import Exit, print_json, told
 from rigloop.bench.commands import app as bench_app
 from rigloop.identify_command import identify
 from rigloop.inject.commands import faults
+from rigloop.fieldbus import commands as fieldbus
 from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
 from rigloop.soak.command import soak
@@ -188,6 +189,7 @@ app.command(epilog="Example: `rigloop identify log.csv --fit 4 6 --judge 6 8 --p
     identify
 )
 app.command(epilog="Example: `rigloop tune --counts 131072 --period-us 100 --lag-ms 6.4`")(tune)
+fieldbus.register(app)
 
 
 def main() -> None:

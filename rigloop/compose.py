@@ -11,9 +11,21 @@ from typing import Any
 from codegen.build import BuiltKernel
 from estimators.encoder_filter import EncoderFilter
 from io_bridge.bus import Bus
-from io_bridge.drive_config import SENSOR, SIMULATED_IDENTITY, TX_PDO, DriveConfig, DrivePlant
+from io_bridge.clock_config import ClockConfig
+from io_bridge.drive_config import (
+    SENSOR,
+    SIMULATED_IDENTITY,
+    TX_PDO,
+    DriveConfig,
+    DrivePlant,
+    PdoEntry,
+    SdoWrite,
+)
+from io_bridge.drive_device import DriveDevice
+from io_bridge.segment import SlaveDevice
 from io_bridge.sii import Identity
 from io_bridge.simulated_bus import SimulatedBus
+from io_bridge.terminal_config import ChannelConfig, TerminalConfig
 from rig_configs import schema
 from rig_configs.load import Ports, write_path
 from rigloop.bench.relay import Relay
@@ -104,6 +116,9 @@ def plan_blocks(
             off_core=task.off_core,
             bus_wait_ns=bus_wait_ns,
             bus=tuple(b for b in task.blocks if b in blocks and rig.blocks[b].kind == "bus"),
+            steer=next(
+                (s for b in task.blocks if (s := getattr(blocks.get(b), "steer", None))), None
+            ),
             inputs=tuple(inputs) if name == fastest else (),
         )
         for name, task in rig.tasks.items()
@@ -196,21 +211,109 @@ def make_bus(rig: schema.Rig, backend: str, interface: str) -> Bus:
     name, config = bus_of(rig)
     reads, writes = paths(name, config)
     emulated = backend in ("simulated", "veth")
-    drives = [drive_config(key, drive, emulated) for key, drive in config.drives.items()]
+    slaves = [
+        drive_config(key, slave, emulated)
+        if isinstance(slave, schema.Drive)
+        else terminal_config(key, slave)
+        for key, slave in ring(config).items()
+    ]
     plants = [drive_plant(drive) for drive in config.drives.values()]
-    wires = reads | writes
-    budget_us = float(config.exchange_budget_us)
-    limit = config.bad_limit
+    settings: dict[str, Any] = {
+        "name": name,
+        "paths": reads | writes,
+        "budget_us": float(config.exchange_budget_us),
+        "bad_limit": config.bad_limit,
+        "leak_cycles": config.leak_cycles,
+        "clock": clock_config(config.clock, period_us(rig, name)),
+    }
     if backend == "simulated":
-        return SimulatedBus(
-            plants, drives, name=name, paths=wires, budget_us=budget_us, bad_limit=limit
-        )
+        return SimulatedBus(plants, slaves, devices=simulated_devices(config), **settings)
     # pysoem comes in only with a bus that needs it
     from io_bridge.ethercat_bus import EthercatBus
 
-    return EthercatBus(
-        interface, drives, name=name, paths=wires, budget_us=budget_us, bad_limit=limit
+    return EthercatBus(interface, slaves, **settings)
+
+
+def simulated_devices(config: schema.BusBlock) -> list[SlaveDevice] | None:
+    """Return the emulated slaves of a ring with terminals in it; None where drives are all there is.
+
+    Raises
+    ------
+    ValueError
+        A terminal without a device to stand for it.
+    """
+    if not config.terminals:
+        return None
+    from io_bridge.devices.device_file import find_device, load_device
+
+    devices: list[SlaveDevice] = []
+    for name, slave in ring(config).items():
+        if isinstance(slave, schema.Drive):
+            devices.append(DriveDevice(drive_plant(slave)))
+        elif slave.device is None:
+            raise ValueError(f"terminal {name!r}: device: name one that stands for it on this bus")
+        else:
+            devices.append(load_device(find_device(slave.device)))
+    return devices
+
+
+def ring(config: schema.BusBlock) -> dict[str, schema.Drive | schema.Terminal]:
+    """Return the slaves of a bus in ring order: those with a position there, the others in the order of the
+    file, drives first.
+
+    Raises
+    ------
+    ValueError
+        Two slaves at one position, or a position beyond the last slave.
+    """
+    slaves = config.drives | config.terminals
+    if len(slaves) != len(config.drives) + len(config.terminals):
+        raise ValueError("a drive and a terminal have the same name")
+    placed = {slave.position: key for key, slave in slaves.items() if slave.position is not None}
+    others = iter([key for key, slave in slaves.items() if slave.position is None])
+    given = [slave.position for slave in slaves.values() if slave.position is not None]
+    if len(placed) != len(given) or max(given, default=0) >= len(slaves):
+        raise ValueError(
+            f"positions {sorted(given)} of {len(slaves)} slaves: each once, from 0 to {len(slaves) - 1}"
+        )
+    order = [placed[i] if i in placed else next(others) for i in range(len(slaves))]
+    return {key: slaves[key] for key in order}
+
+
+def clock_config(clock: schema.Clock | None, period: int) -> ClockConfig | None:
+    """Return the lock of a cycle of `period` µs to the bus's clocks; None: it runs by its own."""
+    if clock is None:
+        return None
+    return ClockConfig(
+        period_ns=1000 * period,
+        shift_ns=round(1000 * clock.shift_us),
+        sync0_shift_ns=round(1000 * clock.sync0_shift_us),
+        bandwidth_hz=clock.bandwidth_hz,
+        tolerance_ns=1000 * clock.tolerance_us,
+        settle_s=clock.settle_s,
+        timeout_s=clock.timeout_s,
+        difference_ns=1000 * clock.difference_us,
     )
+
+
+def terminal_config(name: str, terminal: schema.Terminal) -> TerminalConfig:
+    """Return the master's view of a slave that is no drive."""
+    inputs, outputs = (
+        tuple(ChannelConfig(key, **channel.model_dump()) for key, channel in group.items())
+        for group in (terminal.inputs, terminal.outputs)
+    )
+    identity = Identity(**terminal.identity.model_dump()) if terminal.identity else None
+    return TerminalConfig(name, inputs, outputs, identity, terminal.watchdog_ms)
+
+
+def _object(text: str) -> tuple[int, int]:
+    index, subindex = text.split(":")
+    return int(index, 16), int(subindex)
+
+
+def _pdo(entries: Iterable[str]) -> tuple[PdoEntry, ...]:
+    parts = [entry.split("/") for entry in entries]
+    return tuple((*_object(obj), int(bits)) for obj, bits in parts)
 
 
 def drive_config(name: str, drive: schema.Drive, emulated: bool) -> DriveConfig:
@@ -223,8 +326,15 @@ def drive_config(name: str, drive: schema.Drive, emulated: bool) -> DriveConfig:
         counts_per_rev=drive.counts_per_rev,
         sign=drive.sign,
         identity=SIMULATED_IDENTITY if emulated else identity,
-        tx_pdo=(*TX_PDO, SENSOR) if emulated else TX_PDO,
+        rx_pdo=_pdo(drive.rx_pdo),
+        tx_pdo=_pdo(drive.tx_pdo) or ((*TX_PDO, SENSOR) if emulated else TX_PDO),
         watchdog_ms=drive.watchdog_ms,
+        mode=drive.mode,
+        velocity_limit_rad_s=drive.velocity_limit_rad_s,
+        velocity_unit_counts_s=drive.velocity_unit_counts_s,
+        quick_stop=drive.quick_stop,
+        sync0=drive.sync0,
+        setup=tuple(SdoWrite(*_object(s.object), s.value, s.bytes) for s in drive.setup),
     )
 
 

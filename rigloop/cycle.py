@@ -117,6 +117,7 @@ def _run(
         raise RuntimeError(rights.verdict)
     with composed.bus as bus:
         bus.to_op(OP_TIMEOUT_S)
+        bus.attend()
         plan, spins = with_spins(composed.plan, measuring)
         if commission.inject:
             from rigloop.inject.place import disturbed

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from estimators import encoder_filter
-from io_bridge import exchange
+from io_bridge import bus_ports
 from rig_configs.load import LoadedRig, Ports, load_rig, write_path
 from rig_configs.mistakes import ConfigError, Mistake, near
 from rig_configs.schema import MechanismBlock, Rig
@@ -102,7 +102,7 @@ def ports_of(table: Mapping[str, Any]) -> Ports | None:
     """
     match table.get("kind"):
         case "bus" if isinstance(table.get("drives"), dict):
-            return Ports(*exchange.ports(tuple(table["drives"])))
+            return Ports(*bus_ports.ports(_slave_ports(table)))
         case "encoder_filter":
             return Ports(
                 encoder_filter.READ_PORTS, encoder_filter.WRITE_PORTS, encoder_filter.OPTIONAL_PORTS
@@ -114,6 +114,30 @@ def ports_of(table: Mapping[str, Any]) -> Ports | None:
         case "mechanism" if isinstance(table.get("mechanism"), str):
             return _kernel(table["mechanism"])[0]
     return None
+
+
+def _slave_ports(bus: Mapping[str, Any]) -> list[bus_ports.SlavePorts]:
+    """Ports of the slaves of a bus, as far as its table can be read."""
+    tables = {
+        kind: {n: t for n, t in bus[kind].items() if isinstance(t, dict)}
+        for kind in ("drives", "terminals")
+        if isinstance(bus.get(kind), dict)
+    }
+    drives = [
+        bus_ports.drive_ports(name, str(drive.get("mode", "torque")))
+        for name, drive in tables.get("drives", {}).items()
+    ]
+    terminals = [
+        bus_ports.terminal_ports(
+            name,
+            *(
+                t.get(way, {}) if isinstance(t.get(way), dict) else {}
+                for way in ("inputs", "outputs")
+            ),
+        )
+        for name, t in tables.get("terminals", {}).items()
+    ]
+    return drives + terminals
 
 
 @cache

@@ -87,6 +87,9 @@ cdef class Loop:
         thread.shared = &self._shared
         thread.cycle = &cycle.state
         thread.period_ns = task.period_ns
+        if task.steer is not None:
+            paths = self.plan.producer(task.name).paths
+            thread.steer = &cycle.state.image[<int64_t>paths.index(task.steer)]
         thread.spin_ns = task.spin_ns
         thread.spare = task.spin_spare
         thread.stall_ns = (

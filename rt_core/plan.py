@@ -91,6 +91,9 @@ class Task:
         Names of the blocks whose time counts as bus time.
     inputs : tuple of str
         Paths of this task that no block writes: a replay sets them.
+    steer : str or None
+        Signal of this task that says by how many ns the deadlines of all tasks are to move after a cycle:
+        the phase of a clock outside. At most 1 % of the period is taken.
     ring_slots : int or None
         Cycles that the recorder may lag behind, a power of two. None: two seconds, rounded up.
     """
@@ -112,6 +115,7 @@ class Task:
     off_core: Literal["count", "safe"] = "count"
     bus: tuple[str, ...] = ()
     inputs: tuple[str, ...] = ()
+    steer: str | None = None
     ring_slots: int | None = None
 
     @property

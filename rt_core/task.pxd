@@ -11,6 +11,7 @@ cdef enum:
 
 cdef struct Shared:              # what the threads of a loop and its owner tell each other
     int64_t start_ns             # common time zero; 0: not yet
+    int64_t shift_ns             # what a clock outside has moved it by
     int64_t stop                 # ramp out
     int64_t end                  # this cycle is the last
 
@@ -24,6 +25,8 @@ cdef struct Thread:
     Shared *shared
     CycleState *cycle
     int64_t period_ns
+    const double *steer          # cell with the next part of the move of shift_ns; NULL: nothing steers
+    double steer_rest_ns         # less than a nanosecond, kept for the next part
     int64_t spin_ns
     bint spare                   # spin only what the usual work leaves of SPIN_DUTY
     int64_t late_limit_ns

@@ -22,6 +22,7 @@ cdef enum:
     FAULT_POLICY = 1             # plan.FAULT_POLICY, plan.FAULT_OFF_CORE
     FAULT_OFF_CORE = 2
     SPIN_DUTY = 85               # percent of the period: beyond 95 the kernel takes real time away for a while
+    STEER_SHARE = 100            # of a period: most that a deadline is moved in a cycle
     MEAN_OVER = 64               # cycles that the usual times are the mean of, roughly
 
 cdef struct Usual:               # running means of cycles that kept their period
@@ -36,6 +37,19 @@ cdef inline void _learn(Usual *usual, const Facts *f) noexcept nogil:
     usual.own_ns += (f.blocks_ns - f.bus_ns - usual.own_ns) / usual.n
     usual.bus_ns += (f.bus_ns - usual.bus_ns) / usual.n
     usual.rest_ns += (f.end_ns - f.begin_ns - f.blocks_ns - usual.rest_ns) / usual.n
+
+
+cdef inline void _steer(Thread *thread) noexcept nogil:
+    # move the common zero, so that all tasks keep their phase to each other; bounded in every cycle
+    cdef double most = <double>(thread.period_ns // STEER_SHARE)
+    cdef double part = thread.steer[0]
+    cdef int64_t whole
+    if not part == part:
+        return
+    part = max(-most, min(most, part)) + thread.steer_rest_ns
+    whole = <int64_t>part
+    thread.steer_rest_ns = part - whole
+    store_release(&thread.shared.shift_ns, thread.shared.shift_ns + whole)
 
 
 cdef inline void _count_overrun(Thread *thread, double *image, int64_t k, int64_t skipped,
@@ -137,10 +151,10 @@ cdef void *_run(void *arg) noexcept nogil:
     store_release(&thread.ready, 1)
     while load_acquire(&shared.start_ns) == 0:
         wait_until(now_ns() + 100000, 0)
-    start_ns = shared.start_ns
-    is_last = start_ns == NEVER
+    is_last = shared.start_ns == NEVER
 
     while not is_last:
+        start_ns = shared.start_ns + load_acquire(&shared.shift_ns)
         f.deadline_ns = start_ns + k * period_ns
         store_release(&thread.beat_ns, f.deadline_ns)
         f.woke_ns = f.end_ns
@@ -178,6 +192,8 @@ cdef void *_run(void *arg) noexcept nogil:
 
         refresh_mirrors(cycle)
         step_stages_timed(cycle, k * period_ns)
+        if thread.steer != NULL:
+            _steer(thread)
         publish_image(cycle)
         push_ring(thread.ring, thread.slots, k * period_ns, <const int64_t *>image, cycle.cells)
 

@@ -2,17 +2,27 @@
 result is one JSON line."""
 
 import ctypes
+import dataclasses
 import json
+import os
+import socket
 import subprocess
 import sys
 import threading
 import time
 
 from io_bridge.bringup import BringUpError
-from io_bridge.drive_config import DrivePlant
+from io_bridge.clock_config import ClockConfig
+from io_bridge.drive_config import DriveConfig, DrivePlant
+from io_bridge.drive_device import DriveDevice
 from io_bridge.ethercat_bus import EthercatBus
+from io_bridge.mailbox_service import ask, socket_path
+from io_bridge.packet_socket import PacketSocket
+from io_bridge.segment import Segment
+from io_bridge.segment_server import serve
 from io_bridge.sii import Identity
 from io_bridge.simulated_bus import simulated_drive
+from io_bridge.terminal_config import ChannelConfig, TerminalConfig
 from rt_core.load import BusyBlock
 from rt_core.loop import Loop
 from rt_core.plan import Task, plan_table
@@ -251,6 +261,271 @@ def a_cycle_that_stands_still(tmp):
             reader.close()
         pushed = float(rows["bus/drive/torque_actual_nm"].max())
         return {"stall": stall and stall._asdict(), "segment": said, "pushed": pushed}
+
+
+def a_killed_master(tmp):
+    """SIGKILL of the process that has the bus: what the drive does then is its watchdog's doing alone."""
+    watchdog_ms = 200.0
+    device = DriveDevice(DrivePlant(hands="free"))
+    segment = Segment([device])
+    wire = PacketSocket("veth1", 0x00, 0xFF)
+    ends = threading.Event()
+    begin = time.monotonic_ns()
+
+    def run():
+        while not ends.is_set():
+            serve(segment, wire, begin, 0.005)
+
+    server = threading.Thread(target=run)
+    server.start()
+    try:
+        code = f"import veth_scenarios as s; s.push({watchdog_ms})"
+        master = subprocess.Popen(
+            [sys.executable, "-c", code],
+            env={
+                **os.environ,
+                "PYTHONPATH": os.pathsep.join([os.path.dirname(__file__), *sys.path]),
+            },
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        said = master.stdout.readline()
+        pushed = device.wanted_torque_nm
+        master.kill()
+        master.wait()
+        killed_ns = segment.now_ns
+        at_once = device.wanted_torque_nm
+        while device.wanted_torque_nm and segment.now_ns - killed_ns < 5_000_000_000:
+            time.sleep(0.0002)
+        return {
+            "said": said.strip(),
+            "pushed": pushed,
+            "at_once": at_once,
+            "safe_after_ms": (segment.now_ns - killed_ns) / 1e6,
+            "watchdog_ms": watchdog_ms,
+            "al": [device.al_status, device.al_code],
+            "statusword": device.statusword & 0x6F,
+        }
+    finally:
+        ends.set()
+        server.join()
+        wire.close()
+
+
+def push(watchdog_ms):
+    """Torque without end, for `a_killed_master`."""
+    drive = dataclasses.replace(simulated_drive(DrivePlant()), watchdog_ms=watchdog_ms)
+    bus = EthercatBus("veth0", [drive], budget_us=BUDGET_US)
+    cells = Cells(bus.block())
+    bus.to_op(5.0)
+    cells["drive/enable"] = 1
+    cells["drive/torque_nm"] = 1.0
+    for k in range(1 << 30):
+        bus.block().step(k * 1_000_000)
+        if k == 100:
+            print("pushes", flush=True)
+        time.sleep(PERIOD_S)
+
+
+def link_up(up):
+    subprocess.run(["ip", "link", "set", "veth0", "up" if up else "down"], check=True)
+
+
+def cable_pulled(tmp):
+    segment = start_segment(tmp, [{"hands": "free"}] * 2)
+    with make_bus(2) as bus:
+        cells = Cells(bus.block())
+        bus.to_op(5.0)
+        bus.attend()
+        cells["drive0/enable"] = 1
+        cells["drive0/torque_nm"] = 1.0
+        cycle(bus.block(), 50)
+        before = cells["drive0/torque_actual_nm"]
+        link_up(False)
+        pulled = cycle(bus.block(), 200, 50)
+        faults = [fault.words for fault in bus.faults()]
+        link_up(True)
+        begin = time.monotonic()
+        codes, k = [], 250
+        while time.monotonic() - begin < 10.0:
+            codes += cycle(bus.block(), 1, k)
+            k += 1
+            if cells["al_state"] == 8 and cells["valid"]:
+                break
+        back_s = time.monotonic() - begin
+        codes = cycle(bus.block(), 50, k)
+        held = cells["drive0/torque_actual_nm"]
+        state = int(cells["drive0/statusword"]) & 0x6F
+        cells["drive0/reset"] = cells["drive1/reset"] = 1
+        cycle(bus.block(), 50, k + 50)
+        return {
+            "before": before,
+            "pulled": pulled,
+            "faults": faults,
+            "back_s": back_s,
+            "codes": sorted(set(codes)),
+            "held": held,
+            "state": state,
+            "armed": cells["drive0/torque_actual_nm"],
+            "segment": end_segment(segment),
+        }
+
+
+def link_down_at_start(tmp):
+    link_up(False)
+    try:
+        make_bus().open()
+    except OSError as error:
+        return {"error": str(error)}
+    return {}
+
+
+def eight_drives(tmp):
+    segment = start_segment(tmp, [{"hands": "free", "offset_rad": 0.1 * i} for i in range(8)])
+    with make_bus(8) as bus:
+        cells = Cells(bus.block())
+        bus.to_op(5.0)
+        codes = cycle(bus.block(), 50)
+        counts = [cells[f"drive{i}/position_count"] for i in range(8)]
+        return {
+            "codes": sorted(set(codes)),
+            "counts": counts,
+            "wkc": [cells["wkc"], cells["wkc_expected"]],
+            "lost": cells["lost"],
+            "segment": end_segment(segment),
+        }
+
+
+def clock_lock(tmp):
+    """A loop of its own period against the segment's clock, which the bus block steers."""
+    start_segment(tmp)
+    clock = ClockConfig(1_000_000, shift_ns=300_000, tolerance_ns=200_000, bandwidth_hz=5.0)
+    cells = {f"drive/{port}": f"supervisor/{port}" for port in ("torque_nm", "enable", "reset")}
+    with make_bus(clock=clock, paths=cells) as bus:
+        bus.to_op(10.0)
+        task = Task("t", [bus.block()], 1_000_000, steer=bus.block().steer)
+        plan = plan_table([task], cells.values())
+        with SignalTable.create(f"{tmp}/table", plan) as table:
+            loop = Loop(plan, table)
+            reader = RingReader(table, "t")
+            loop.start()
+            loop.wait(3.0)
+            rows = reader.drain()
+            loop.stop()
+            reader.close()
+        return {
+            "phase_us": [(t % 1_000_000) / 1e3 for t in rows["bus/dc_time_ns"][-1000:].tolist()],
+            "locked": rows["bus/dc_locked"][-1000:].tolist(),
+        }
+
+
+def sdo_of_another_process(tmp):
+    segment = start_segment(tmp)
+    with make_bus() as bus:
+        bus.to_op(5.0)
+        bus.attend()
+        block = bus.block()
+        cycle(block, 5)
+        block.stop_keeping(False)
+        thread = threading.Thread(target=block.keep, args=(1000.0,))
+        thread.start()
+        code = (
+            "from io_bridge.mailbox_service import ask, socket_path; p = socket_path('veth0')\n"
+            "print([ask(p, 0, 0x6076, 0), ask(p, 0, 0x6072, 0, b'\\x64\\0'), ask(p, 0, 0x6072, 0),"
+            " ask(p, 0, 0x2FFF, 0), ask(p, 7, 0, 0)])"
+        )
+        asked = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True)
+        before = block.counters
+        begin = time.monotonic()
+        path, n = socket_path("veth0"), 0
+        while time.monotonic() - begin < 1.0:
+            ask(path, 0, 0x6076, 0)
+            n += 1
+        after = block.counters
+        block.stop_keeping()
+        thread.join()
+        status = block.drive_status(0)
+    return {
+        "answers": asked.stdout.strip() or asked.stderr,
+        "sdos": n,
+        "lost": after["lost"] - before["lost"],
+        "cycles": after["cycles"] - before["cycles"],
+        "al": status[0],
+        "served": socket_path("veth0").exists(),
+        "segment": end_segment(segment),
+    }
+
+
+def coupler_and_terminals(tmp):
+    command = [sys.executable, "-m", "rigloop", "sim-segment", "--interface", "veth1"]
+    segment = subprocess.Popen(
+        [*command, "ek_coupler", "digital_io", "encoder_input", "direct_drive"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    # its first lines say what is there; it serves once a slave answers
+    slaves = [
+        TerminalConfig("coupler"),
+        TerminalConfig(
+            "digital",
+            inputs=(ChannelConfig("all", 0, bits=8),),
+            outputs=(ChannelConfig("lamp", 5),),
+        ),
+        TerminalConfig("encoder", inputs=(ChannelConfig("count", 16, bits=32),)),
+        DriveConfig("drive"),
+    ]
+    try:
+        with EthercatBus("veth0", slaves, budget_us=BUDGET_US) as bus:
+            cells = Cells(bus.block())
+            until = time.monotonic() + 20.0
+            while True:
+                try:
+                    bus.to_op(5.0)
+                    break
+                except BringUpError:
+                    if time.monotonic() > until:
+                        raise
+            cells["digital/lamp"] = 1
+            cells["drive/enable"] = 1
+            cells["drive/torque_nm"] = 0.5
+            codes = cycle(bus.block(), 100)
+            records = [list(record.layout) for record in bus._records]
+            return {
+                "codes": sorted(set(codes)),
+                "seen": {port: cell.value for port, cell in cells.writes.items()},
+                "layouts": records,
+            }
+    finally:
+        segment.terminate()
+        segment.communicate(timeout=10)
+
+
+def replies_that_come_twice(tmp):
+    segment = start_segment(tmp)
+    with make_bus() as bus, socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as wire:
+        cells = Cells(bus.block())
+        bus.to_op(5.0)
+        cycle(bus.block(), 5)
+        wire.bind(("veth1", 0x0003))  # all kinds: what leaves is seen too
+        wire.settimeout(5.0)
+        cycle(bus.block(), 1, 5)
+        while True:
+            reply, address = wire.recvfrom(2048)
+            if address[2] == socket.PACKET_OUTGOING and reply[17] >= 0x80:
+                break
+        before = bus.block().counters
+        wire.send(reply)
+        wire.send(reply)
+        # another one's frames with our indices: nothing that was sent, or no EtherCAT inside
+        wire.send(reply[:16] + b"\x01" + reply[17:])
+        wire.send(reply[:14] + b"\xff\xff" + reply[16:])
+        time.sleep(0.05)
+        codes = cycle(bus.block(), 3, 6)
+        after = bus.block().counters
+        changed = {key: after[key] - before[key] for key in after if key != "cycles"}
+        seen = [cells["drive/valid"], cells["duplicated"]]
+    end_segment(segment)
+    return {"codes": codes, "changed": changed, "seen": seen}
 
 
 if __name__ == "__main__":

@@ -3,11 +3,14 @@ import time
 
 import pytest
 
+from io_bridge.bringup import BringUpError
 from io_bridge.bus import list_faults
+from io_bridge.clock_config import ClockConfig
 from io_bridge.drive_config import RX_PDO, TX_PDO, DriveConfig, DrivePlant
 from io_bridge.exchange import Exchange
 from io_bridge.pdo_layout import SlaveLayout
 from io_bridge.simulated_bus import SimulatedBus, simulated_drive
+from io_bridge.terminal_config import TerminalConfig
 from rt_core.block import Block
 
 MS = 1_000_000
@@ -77,7 +80,7 @@ def test_a_good_cycle_is_valid_with_every_counter_right(rig):
     assert r.step(3) == 0
     assert r.cells["drive/valid"] == r.cells["valid"] == 1
     assert r.cells["drive/wkc"] == r.cells["drive/wkc_expected"] == 2
-    assert r.cells["wkc"] == r.cells["wkc_expected"] == 4
+    assert r.cells["wkc"] == r.cells["wkc_expected"] == 3
     assert r.cells["al_state"] == r.cells["drive/al_state"] == 8
     assert r.bus.faults() == []
 
@@ -261,7 +264,7 @@ def test_a_layout_that_contradicts_the_pdo_is_refused(rig):
     r = rig()
     with pytest.raises(ValueError, match="drive maps 4 bytes of outputs, its PDO has 5"):
         r.block.configure(r.bus.link, [SlaveLayout(0x1001, 0, 4, 4, 17)], n_slaves=1)
-    with pytest.raises(ValueError, match="2 layouts for 1 drives"):
+    with pytest.raises(ValueError, match="2 layouts for 1 slaves"):
         r.block.configure(r.bus.link, [SlaveLayout(0x1001, 0, 5, 5, 17)] * 2, n_slaves=1)
 
 
@@ -276,13 +279,227 @@ def test_cells_must_match_the_ports():
 def test_eight_drives_share_a_frame(rig):
     r = rig([FREE] * 8)
     r.step(3)
-    assert r.cells["wkc"] == r.cells["wkc_expected"] == 8 * 4
+    assert r.cells["wkc"] == r.cells["wkc_expected"] == 8 * 3
     assert all(r.cells[f"drive{i}/valid"] == 1 for i in range(8))
 
 
-def test_drives_that_do_not_fit_one_frame_are_refused():
-    plants = [FREE] * 16
+def test_more_than_one_frame_is_matched_as_one_exchange(rig):
+    r = rig([FREE] * 16)
+    assert r.block.n_frames == 2
+    for i in range(16):
+        r.cells[f"drive{i}/enable"] = 1
+        r.cells[f"drive{i}/torque_nm"] = 0.1 * (i + 1)
+    assert r.step(12) == 0
+    assert r.cells["wkc"] == r.cells["wkc_expected"] == 16 * 3
+    for i, device in enumerate(r.bus.devices):
+        assert device.wanted_torque_nm == pytest.approx(0.1 * (i + 1), abs=0.00637)
+    assert (r.cells["lost"], r.cells["late"], r.cells["duplicated"]) == (0, 0, 0)
+
+
+def test_one_frame_lost_of_several_is_a_lost_cycle(rig):
+    r = rig([FREE] * 16)
+    r.step(3)
+    r.bus.link.drop_frames(1)
+    r.step()
+    assert (r.cells["lost"], r.cells["valid"], r.cells["drive15/valid"]) == (1, 0, 0)
+    r.step()
+    assert (r.cells["lost"], r.cells["valid"], r.cells["drive15/valid"]) == (1, 1, 1)
+
+
+def test_slaves_that_do_not_fit_four_frames_are_refused():
     big = {"tx_pdo": (*TX_PDO, *((0, 0, 64),) * 3), "rx_pdo": (*RX_PDO, *((0, 0, 64),) * 5)}
     drives = [DriveConfig(**{**vars(simulated_drive(FREE, i, 16)), **big}) for i in range(16)]
-    with pytest.raises(ValueError, match="exceed one frame"):
-        SimulatedBus(plants, drives).to_op()
+    layouts = [SlaveLayout(0x1001 + i, 80 * i, 45, 80 * i + 45, 37) for i in range(16)]
+    exchange = Exchange(drives)
+    exchange.configure(SimulatedBus().link, layouts, n_slaves=16)
+    assert exchange.n_frames == 2
+    huge = [SlaveLayout(0x1001 + i, 2000 * i, 0, 2000 * i, 1400) for i in range(5)]
+    terminals = [TerminalConfig(f"t{i}") for i in range(5)]
+    with pytest.raises(ValueError, match="exceed four frames"):
+        Exchange(terminals).configure(SimulatedBus().link, huge, n_slaves=5)
+
+
+def moving(rig, plants=(FREE,), torque_nm=1.0, **options):
+    """A rig whose first drive pushes."""
+    r = rig(list(plants), **options)
+    name = r.block.drives[0].name
+    r.enable(name)
+    r.cells[f"{name}/torque_nm"] = torque_nm
+    r.step(3)
+    assert r.bus.devices[0].wanted_torque_nm == pytest.approx(torque_nm, abs=0.00637)
+    return r
+
+
+@pytest.mark.parametrize("again", ["enable", "reset"])
+def test_torque_stays_off_after_a_fault_until_it_is_armed_again(rig, again):
+    r = moving(rig)
+    r.bus.link.drop_frames(3)
+    assert [r.step() for _ in range(3)] == [0, 0, 2]
+    assert r.step(10) == 0
+    assert r.bus.devices[0].wanted_torque_nm == 0
+    assert r.cells["drive/operational"] == 0
+    if again == "reset":
+        r.cells["drive/reset"] = 1
+        r.step(6)
+    else:
+        r.cells["drive/enable"] = 0
+        r.step()
+        r.cells["drive/enable"] = 1
+        r.step(6)
+    assert r.bus.devices[0].wanted_torque_nm == pytest.approx(1.0, abs=0.00637)
+
+
+def test_a_reset_that_is_not_let_go_arms_once_only(rig):
+    r = moving(rig)
+    r.cells["drive/reset"] = 1
+    r.step()
+    r.bus.link.drop_frames(3)
+    r.step(10)
+    assert r.bus.devices[0].wanted_torque_nm == 0
+
+
+def test_a_fault_before_any_torque_holds_nothing(rig):
+    r = rig([FREE])
+    r.enable()
+    r.bus.link.drop_frames(3)
+    r.step(10)
+    r.cells["drive/torque_nm"] = 1.0
+    r.step(3)
+    assert r.bus.devices[0].wanted_torque_nm == pytest.approx(1.0, abs=0.00637)
+
+
+def test_a_reset_survives_the_loss_of_its_frame(rig):
+    r = rig([FREE])
+    r.enable()
+    r.bus.devices[0].trip(0x2310)
+    r.step()
+    r.cells["drive/reset"] = 1
+    r.bus.link.drop_frames(1)
+    r.step()
+    r.cells["drive/reset"] = 0
+    r.step(8)
+    assert r.cells["drive/operational"] == 1
+
+
+def test_bad_cycles_in_a_row_and_bad_cycles_too_often_fill_the_same_bucket(rig):
+    r = moving(rig, bad_limit=3, leak_cycles=4)
+    codes = []
+    for _ in range(3):
+        r.bus.link.drop_frames(1)
+        codes.append(r.step())
+        r.step(2)
+    # 4 - 2 + 4 - 2 + 4 = 8 of 12: not full
+    assert codes == [0, 0, 0]
+    assert r.block.counters["bad"] == 2
+    r.step(40)
+    assert r.block.counters["bad"] == 0
+    codes = []
+    for _ in range(8):
+        r.bus.link.drop_frames(1)
+        codes.append(r.step())
+        r.step()
+    assert 2 in codes
+
+
+def test_a_frozen_slave_is_named_though_it_is_not_the_first(rig):
+    r = rig([FREE, FREE])
+    r.step()
+    r.bus.devices[1].frozen = True
+    codes = [r.step() for _ in range(3)]
+    assert codes == [0, 0, 4]
+    assert (r.cells["drive0/valid"], r.cells["drive1/valid"]) == (1, 0)
+    assert r.cells["drive1/wkc"] == 2
+    assert any("old data" in f.words and "drive1" in f.words for f in r.bus.faults())
+    r.bus.devices[1].frozen = False
+    r.step(2)
+    assert r.cells["drive1/valid"] == 1
+
+
+def test_each_slave_counts_its_own_bad_cycles(rig):
+    r = rig([FREE, FREE])
+    r.step(5)
+    r.bus.devices[1].mute = True
+    r.step(2)
+    r.bus.devices[1].mute = False
+    r.step(5)
+    assert (r.cells["drive0/invalid_cycles"], r.cells["drive1/invalid_cycles"]) == (0, 2)
+    assert (r.cells["drive0/wkc_min"], r.cells["drive1/wkc_min"]) == (2, 0)
+
+
+def test_a_drive_that_shows_another_mode_is_not_operational(rig):
+    r = rig([FREE])
+    r.enable()
+    master = r.bus.recovery().master
+    # the PDO has no 0x6060 here, so what the mailbox writes stays
+    slim = rig([FREE], [DriveConfig(rx_pdo=((0x6040, 0, 16), (0x6071, 0, 16)))])
+    slim.enable()
+    slim.bus.recovery().master.download(0x1001, 0x6060, 0, 8, 1)
+    slim.step(2)
+    assert slim.cells["drive/operational"] == 0
+    assert master.upload(0x1001, 0x6061, 0) == b"\x0a"
+
+
+def test_a_quick_stop_brakes_a_drive_that_is_no_longer_enabled(rig):
+    r = rig([FREE], [DriveConfig(quick_stop=True)])
+    r.enable()
+    r.cells["drive/enable"] = 0
+    r.step(3)
+    assert r.bus.devices[0].statusword & 0x6F == 0x07
+    r.cells["drive/enable"] = 1
+    r.step(9)
+    assert r.cells["drive/operational"] == 1
+
+
+def test_a_clock_that_nobody_has_is_refused():
+    block = Exchange([DriveConfig()], clock=ClockConfig(MS))
+    with pytest.raises(ValueError, match="no slave has a clock"):
+        block.configure(SimulatedBus().link, [SlaveLayout(0x1001, 0, 5, 5, 13)], n_slaves=1)
+
+
+def test_the_cycle_keeps_step_with_a_clock_that_drifts(rig):
+    # the segment's clock runs by the nominal time of the cycle: a step of 1.00002 ms is a drift of 20 ppm
+    clock = ClockConfig(MS, shift_ns=200_000)
+    r = rig([FREE], clock=clock)
+    drift_ns = 20
+    errors = []
+    for k in range(4000):
+        assert r.block.step(k * (MS + drift_ns)) == 0
+        errors.append(r.cells["dc_error_ns"])
+    assert r.cells["dc_locked"] == 1
+    settled = errors[2000:]
+    assert math.sqrt(sum(e * e for e in settled) / len(settled)) < 50.0
+    assert r.cells["dc_time_ns"] % MS == pytest.approx(200_000, abs=100)
+    assert r.block.lock_state[2] == pytest.approx(20.0, abs=0.1)
+    assert r.cells["drive/dc_difference_ns"] == 0
+
+
+def test_no_drive_is_enabled_before_the_cycle_is_in_step(rig):
+    r = rig([FREE], clock=ClockConfig(MS))
+    r.cells["drive/enable"] = 1
+    locked_at = enabled_at = None
+    for k in range(3000):
+        r.block.step(k * MS)
+        if r.cells["dc_locked"] == 1 and locked_at is None:
+            locked_at = k
+        if r.cells["drive/operational"] == 1 and enabled_at is None:
+            enabled_at = k
+    assert 0 < locked_at < enabled_at
+
+
+def test_a_clock_that_jumps_ends_the_torque(rig):
+    r = rig([FREE], clock=ClockConfig(MS))
+    r.cells["drive/enable"] = 1
+    r.cells["drive/torque_nm"] = 1.0
+    for k in range(2000):
+        r.block.step(k * MS)
+    assert r.bus.devices[0].wanted_torque_nm > 0.9
+    codes = [r.block.step(k * MS + 400_000) for k in range(2000, 2100)]
+    assert 8 in codes
+    assert r.bus.devices[0].wanted_torque_nm == 0
+    assert any("not in step" in f.words for f in r.bus.faults()) or codes[-1] == 0
+
+
+def test_bring_up_says_what_it_waits_for():
+    clock = ClockConfig(MS, timeout_s=0.05, settle_s=1.0)
+    with pytest.raises(BringUpError, match=r"still waiting: the cycle is .* us off .* drift"):
+        SimulatedBus([FREE], clock=clock).to_op()

@@ -2,7 +2,14 @@ import struct
 
 import pytest
 
-from io_bridge.pdo_layout import SlaveLayout, from_fmmus, watchdog_registers
+from io_bridge.pdo_layout import (
+    BitwiseError,
+    SlaveLayout,
+    fmmu_rows,
+    from_fmmus,
+    process_managers,
+    watchdog_registers,
+)
 
 
 def fmmu(start, size, physical, kind, first=0, active=1):
@@ -29,3 +36,26 @@ def test_a_layout_in_pieces_or_bits_is_refused():
 
 def test_the_watchdog_counts_in_tenths_of_milliseconds():
     assert dict(watchdog_registers(20.0)) == {0x0400: 2498, 0x0420: 200}
+
+
+def test_process_data_are_told_from_mailboxes_by_the_sync_managers():
+    rows = [
+        (0x1000, 128, 0x26, 0, 1, 0),
+        (0x1100, 128, 0x22, 0, 1, 0),
+        (0x1200, 5, 0x64, 0, 1, 0),
+        (0x1800, 17, 0x20, 0, 1, 0),
+    ]
+    registers = b"".join(struct.pack("<HHBBBB", *row) for row in rows)
+    assert process_managers(registers) == ((0x1200, 5), (0x1800, 17))
+    # a terminal without mailbox, with inputs alone, and one manager that is off
+    off = struct.pack("<HHBBBB", 0x1000, 1, 0x00, 0, 1, 0) + bytes(8)
+    assert process_managers(off) == ((0, 0), (0x1000, 1))
+
+
+def test_what_is_mapped_byte_by_byte_is_read_back_as_it_was_laid_out():
+    layout = SlaveLayout(0x1001, 0x40, 5, 0x45, 17)
+    assert from_fmmus(0x1001, fmmu_rows(layout, 0x1200, 0x1800)) == layout
+    bits = bytearray(fmmu_rows(layout, 0x1200, 0x1800))
+    bits[6] = 3
+    with pytest.raises(BitwiseError, match="FMMU 0 maps bits"):
+        from_fmmus(0x1001, bytes(bits))

@@ -1,0 +1,187 @@
+"""Find out what is on a wire: slaves, identities, states, PDOs. Leaves every slave in the state it was in."""
+
+from __future__ import annotations
+
+import functools
+import struct
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from io_bridge.acyclic import TOOL_INDEX, AcyclicLine
+from io_bridge.ethtool import require_link
+from io_bridge.mailbox_service import ask, is_served, socket_path
+from io_bridge.mapped_pdos import Upload, mapped_pdos
+from io_bridge.master import APRD, BringUpError, Master
+from io_bridge.sii import Identity
+from io_bridge.sii_contents import SiiContents, SiiPdo, read_contents
+
+INIT, PREOP, SAFEOP = 1, 2, 4
+
+
+@dataclass
+class FoundSlave:
+    """One slave of a wire."""
+
+    position: int
+    station: int
+    identity: Identity
+    name: str
+    al_status: int
+    al_code: int
+    has_clock: bool
+    has_coe: bool
+    outputs: list[SiiPdo] = field(default_factory=list)
+    inputs: list[SiiPdo] = field(default_factory=list)
+    note: str = ""
+
+
+@dataclass
+class Found:
+    """A scanned wire."""
+
+    slaves: list[FoundSlave]
+    in_use: bool
+    """Some slave was in SAFEOP or OP: a master runs it, and nothing was changed."""
+
+
+class Line:
+    """A wire that a tool may speak on: its master, and whether another one runs the slaves.
+
+    Raises
+    ------
+    OSError
+        No such interface, it is down, or no CAP_NET_RAW.
+    """
+
+    def __init__(self, interface: str) -> None:
+        require_link(interface)
+        self._line = AcyclicLine(interface, TOOL_INDEX)
+        self.master = Master(self._line.transact, first_index=TOOL_INDEX, pause_s=0.001)
+        self.mailbox: Path | None = socket_path(interface)
+        if not is_served(socket_path(interface)):
+            self.mailbox = None
+        self.n_slaves = 0
+        self.states: list[tuple[int, int]] = []
+
+    def __enter__(self) -> Line:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._line.close()
+
+    def look(self) -> None:
+        """Count the slaves and read their states; raises BringUpError when none answers."""
+        try:
+            self.n_slaves = self.master.count()
+        except BringUpError:
+            self.n_slaves = 0
+        if not self.n_slaves:
+            raise BringUpError("no slave answers: cable, power, or another kind of network")
+        self.states = []
+        for position in range(self.n_slaves):
+            data, _ = self.master.access(APRD, -position, 0x0130, bytes(6))
+            status, code = struct.unpack("<HxxH", data)
+            self.states.append((status, code))
+
+    @property
+    def in_use(self) -> bool:
+        """Whether a master runs some slave."""
+        return any(status & 0x0F >= SAFEOP for status, _ in self.states)
+
+    def stations(self) -> list[int]:
+        """Return the station addresses; given by us where no master has."""
+        found = [
+            int.from_bytes(self.master.access(APRD, -i, 0x0010, bytes(2))[0], "little")
+            for i in range(self.n_slaves)
+        ]
+        if self.in_use:
+            return found
+        return [self.master.address(i) for i in range(self.n_slaves)]
+
+    def uploader(self, position: int, station: int) -> Upload:
+        """Return what reads objects of a slave: by its mailbox, or by the loop that runs it.
+
+        Raises
+        ------
+        BringUpError
+            It has no mailbox, or another master runs it.
+        """
+        if self.mailbox is not None:
+            path = self.mailbox
+            return lambda index, sub: _asked(ask(path, position, index, sub))
+        if self.in_use:
+            raise BringUpError(
+                f"slave {position}: a master that serves no SDOs runs this wire; stop it first"
+            )
+        self.to_preop(station)
+        return lambda index, sub: self.master.upload(station, index, sub)
+
+    def to_preop(self, station: int) -> None:
+        """Open the mailbox of a slave that nobody runs."""
+        state = self.master.state(station)[0]
+        if state == PREOP:
+            self.master.know_mailbox(station, self.master.read(station, 0x0800, 16))
+            if self.master.has_mailbox(station):
+                return
+        self.master.request(station, INIT)
+        self.master.await_state(station, INIT)
+        self.master.set_mailbox(station)
+        if not self.master.has_mailbox(station):
+            raise BringUpError(f"slave {station:#06x}: it has no mailbox")
+        self.master.request(station, PREOP)
+        self.master.await_state(station, PREOP)
+
+    def leave(self, station: int, position: int) -> None:
+        """Take a slave back to where it was."""
+        if not self.in_use and self.states[position][0] & 0x0F == INIT:
+            self.master.request(station, INIT)
+
+
+def _asked(answer: dict[str, object]) -> bytes:
+    if "error" in answer:
+        raise BringUpError(str(answer["error"]))
+    return bytes.fromhex(str(answer["data"]))
+
+
+def scan(interface: str) -> Found:
+    """Look at every slave of a wire.
+
+    Raises
+    ------
+    OSError
+        The interface cannot be used.
+    BringUpError
+        No slave answers, or one stopped answering.
+    """
+    with Line(interface) as line:
+        line.look()
+        slaves = []
+        for position, station in enumerate(line.stations()):
+            contents = read_contents(functools.partial(line.master.eeprom, station))
+            slave = FoundSlave(
+                position,
+                station,
+                line.master.identity(station),
+                contents.name,
+                *line.states[position],
+                has_clock=bool(line.master.read(station, 0x0008, 1)[0] & 0x04),
+                has_coe=contents.has_coe,
+            )
+            _read_pdos(line, slave, contents)
+            slaves.append(slave)
+        return Found(slaves, line.in_use)
+
+
+def _read_pdos(line: Line, slave: FoundSlave, contents: SiiContents) -> None:
+    """Of the mailbox, where there is one: what is mapped now; else those of the EEPROM."""
+    slave.outputs, slave.inputs = contents.outputs, contents.inputs
+    if not contents.has_coe:
+        return
+    try:
+        upload = line.uploader(slave.position, slave.station)
+        slave.outputs = mapped_pdos(upload, 0x1C12, 2)
+        slave.inputs = mapped_pdos(upload, 0x1C13, 3)
+    except (BringUpError, OSError) as error:
+        slave.note = str(error)
+    finally:
+        line.leave(slave.station, slave.position)

@@ -1,0 +1,111 @@
+"""The commands that look at a bus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from rigloop.answer import Exit, fail, print_json, told
+
+InterfaceArgument = Annotated[
+    str, typer.Argument(help="Network interface that the slaves are on, such as `eth1`.")
+]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object instead of tables.")
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands to the command line."""
+    app.command(epilog="Example: `rigloop scan eth1 --skeleton my_rig.toml`")(scan)
+    app.command(epilog="Example: `rigloop sdo eth1 0 0x6072:0 500`")(sdo)
+    app.command(epilog="Example: `rigloop bus live`")(bus)
+
+
+def scan(
+    interface: InterfaceArgument,
+    skeleton: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the bus block of a rig file with these slaves; never over a file."
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """List the slaves on a wire: identities, states, clocks, PDOs. Beside a running loop it only looks."""
+    from io_bridge import scan as wire
+    from rigloop.fieldbus import show
+    from rigloop.fieldbus import skeleton as rig_file
+
+    console = Console(stderr=json)
+    if skeleton is not None and skeleton.exists():
+        fail([f"{skeleton}: is there already; give another name"], Exit.WRONG_INPUT, json)
+    with told(json), show.speaking(interface, json):
+        found = wire.scan(interface)
+    if skeleton is not None:
+        skeleton.write_text(rig_file.bus_block(interface, found.slaves), encoding="utf-8")
+        console.print(f"wrote {escape(str(skeleton))}", highlight=False, soft_wrap=True)
+    if json:
+        print_json(show.scan_message(interface, found))
+    else:
+        show.print_scan(console, interface, found)
+
+
+def sdo(
+    interface: InterfaceArgument,
+    slave: Annotated[int, typer.Argument(min=0, help="Place in the ring, from 0.")],
+    object: Annotated[
+        str, typer.Argument(metavar="INDEX[:SUB]", help="Object, such as `0x6041` or `0x1018:1`.")
+    ],
+    value: Annotated[
+        str | None,
+        typer.Argument(help="Number to write; read if not given. Put `--` before a negative one."),
+    ] = None,
+    size: Annotated[
+        Literal["1", "2", "4"] | None,
+        typer.Option("--bytes", help="Size to write; that of the object if not given."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Read or write an object of a slave: through the loop that runs it, or by itself when none does."""
+    from rigloop.fieldbus import objects, show
+
+    with told(json):
+        try:
+            index, subindex = objects.parse_object(object)
+            number = None if value is None else objects.parse_number(value)
+        except ValueError as error:
+            fail([str(error)], Exit.WRONG_INPUT, json)
+        with show.speaking(interface, json):
+            data = objects.transfer(
+                interface, slave, index, subindex, number, None if size is None else int(size)
+            )
+    message = objects.as_message(slave, index, subindex, data, written=number is not None)
+    if json:
+        print_json(message)
+    else:
+        Console().print(escape(objects.in_words(message)), highlight=False, soft_wrap=True)
+
+
+def bus(
+    run: Annotated[
+        str, typer.Argument(help="Folder of a recorded run, or `live` for the one that runs now.")
+    ],
+    json: JsonOption = False,
+) -> None:
+    """Show how each slave does: bad cycles, least working counter, AL state, clock; and the frames of all."""
+    from rigloop.fieldbus import health, show
+
+    try:
+        found: Any = health.live() if run == "live" else health.recorded(Path(run))
+    except health.NothingToShowError as error:
+        fail([str(error)], Exit.WRONG_INPUT, json)
+    if json:
+        print_json(found)
+    else:
+        show.print_health(Console(), found)
+    raise typer.Exit(int(Exit.GOOD if found.good else Exit.BAD_VERDICT))

@@ -1,0 +1,178 @@
+"""How each slave of a bus does, from the record of a run or from the table of the one that runs."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from io_bridge import words
+
+MARK = "wkc_expected"
+AL_OP = 8
+
+
+class NothingToShowError(Exception):
+    """There is no such run, or it has no bus."""
+
+
+@dataclass
+class SlaveHealth:
+    """One slave: cycles without its data, counters, AL state, its clock against the reference."""
+
+    name: str
+    invalid_cycles: int
+    wkc_min: int
+    wkc_expected: int
+    al_state: str
+    al_code: str
+    dc_difference_max_ns: float | None
+
+
+@dataclass
+class BusHealth:
+    """A bus and its slaves; `good` when nothing was lost and every slave is in OP."""
+
+    source: str
+    cycles: int
+    lost: int
+    late: int
+    duplicated: int
+    exchange_p50_us: float | None
+    exchange_p99_us: float | None
+    dc_error_rms_ns: float | None
+    dc_locked: bool | None
+    slaves: list[SlaveHealth]
+    good: bool
+
+
+def recorded(folder: Path) -> BusHealth:
+    """Read the record of a run.
+
+    Raises
+    ------
+    NothingToShowError
+        No run there, or one without a bus.
+    """
+    from io_bridge.record import RecordError, open_record
+
+    if not folder.is_dir():
+        raise NothingToShowError(f"{folder}: no such run folder; `live` is the run of now")
+    for path in sorted(folder.glob("*.npy")):
+        if path.stem.endswith("_late"):
+            continue
+        try:
+            rows = open_record(path)
+        except (RecordError, OSError):
+            continue
+        bus = _bus_of(rows.dtype.names or ())
+        if bus is not None and len(rows):
+            return _of_rows(str(folder), rows, bus)
+    raise NothingToShowError(f"{folder}: no record with a bus in it")
+
+
+def live() -> BusHealth:
+    """Read the newest picture of the run of this user that runs now.
+
+    Raises
+    ------
+    NothingToShowError
+        Nothing runs.
+    """
+    from rt_core.table import SignalTable
+
+    tables = sorted(
+        Path("/dev/shm").glob(f"rigloop-{os.getuid()}-[0-9]*"),
+        key=lambda path: path.stat().st_mtime,
+        reverse=True,
+    )
+    for path in tables:
+        try:
+            table = SignalTable.attach(path)
+        except (OSError, ValueError):
+            continue
+        with table:
+            for producer in table.producers:
+                bus = _bus_of(producer.signals)
+                if bus is not None:
+                    dtype = np.dtype([(name, np.float64) for name in table.paths(producer.name)])
+                    row = table.latest(producer.name).view(dtype)
+                    return _of_rows("live", row, bus)
+    raise NothingToShowError("nothing runs now; give the folder of a recorded run")
+
+
+def _bus_of(paths: tuple[str, ...]) -> tuple[str, list[str]] | None:
+    """Return the prefix of the bus and of its slaves among signal paths."""
+    marked = [path[: -len(MARK) - 1] for path in paths if path.endswith("/" + MARK)]
+    buses = [name for name in marked if f"{name}/exchange_ns" in paths]
+    if not buses:
+        return None
+    return buses[0], [name for name in marked if name != buses[0]]
+
+
+def _of_rows(source: str, rows: np.ndarray, bus: tuple[str, list[str]]) -> BusHealth:
+    prefix, slaves = bus
+    last = rows[-1]
+
+    def column(name: str) -> np.ndarray:
+        path = f"{prefix}/{name}"
+        names = rows.dtype.names or ()
+        return rows[path] if path in names else np.full(len(rows), np.nan)
+
+    exchange_us = 1e-3 * column("exchange_ns")
+    error = column("dc_error_ns")
+    locks = bool(np.isfinite(error[-1]))
+    several = len(rows) > 1
+    cycles = next(
+        (
+            int(last[n])
+            for n in rows.dtype.names or ()
+            if n.startswith("loop/") and n.endswith("/cycle")
+        ),
+        len(rows),
+    )
+    found = [_slave(rows, slave) for slave in slaves]
+    lost, late, duplicated = (
+        int(np.nan_to_num(column(name)[-1])) for name in ("lost", "late", "duplicated")
+    )
+    return BusHealth(
+        source,
+        cycles,
+        lost,
+        late,
+        duplicated,
+        round(float(np.median(exchange_us)), 2),
+        round(float(np.percentile(exchange_us, 99)), 2) if several else None,
+        round(float(np.sqrt(np.mean(error[len(error) // 2 :] ** 2))), 1) if locks else None,
+        bool(column("dc_locked")[-1] == 1.0) if locks else None,
+        found,
+        not lost and all(s.al_state == "OP" and s.wkc_min == s.wkc_expected for s in found),
+    )
+
+
+def _slave(rows: np.ndarray, prefix: str) -> SlaveHealth:
+    last = rows[-1]
+    names = rows.dtype.names or ()
+
+    def value(name: str) -> float:
+        path = f"{prefix}/{name}"
+        return float(last[path]) if path in names else 0.0
+
+    difference = None
+    if f"{prefix}/dc_difference_ns" in names:
+        sizes = np.abs(rows[f"{prefix}/dc_difference_ns"])
+        if np.isfinite(sizes).any():
+            difference = float(np.nanmax(sizes))
+    al_code = int(value("al_code"))
+    al_state = int(value("al_state"))
+    return SlaveHealth(
+        prefix.rsplit("/", 1)[-1],
+        int(value("invalid_cycles")),
+        int(value("wkc_min")),
+        int(value("wkc_expected")),
+        words.al_state(al_state) if al_state else "no answer",
+        words.al_code(al_code) if al_code else "",
+        difference,
+    )

@@ -1,0 +1,85 @@
+"""The commands that look at a bus, on a veth pair in a namespace of its own; run by test_fieldbus.py,
+the result is one JSON line."""
+
+import json
+import subprocess
+import sys
+import threading
+
+from veth_scenarios import cycle, end_segment, link_up, make_bus, start_segment
+
+TWO = [{"hands": "free"}] * 2
+
+
+def rigloop(*arguments):
+    done = subprocess.run(
+        [sys.executable, "-m", "rigloop", *map(str, arguments)], capture_output=True, text=True
+    )
+    return {"code": done.returncode, "out": done.stdout, "err": done.stderr}
+
+
+def nobody_runs_it(tmp):
+    segment = start_segment(tmp, TWO)
+    found = {
+        "scan": rigloop("scan", "veth0", "--json"),
+        "table": rigloop("scan", "veth0", "--skeleton", f"{tmp}/rig.toml"),
+        "again": rigloop("scan", "veth0", "--skeleton", f"{tmp}/rig.toml"),
+        "read": rigloop("sdo", "veth0", 1, "0x6076", "--json"),
+        "name": rigloop("sdo", "veth0", 0, "0x1008"),
+        "write": rigloop("sdo", "veth0", 1, "0x6072", 77),
+        "written": rigloop("sdo", "veth0", 1, "0x6072", "--json"),
+        "refused": rigloop("sdo", "veth0", 1, "0x6076", 5),
+        "large": rigloop("sdo", "veth0", 1, "0x6072", 70000),
+        "nobody": rigloop("sdo", "veth0", 2, "0x6076"),
+        "no_object": rigloop("sdo", "veth0", 0, "6076"),
+        "no_interface": rigloop("scan", "nothing0"),
+    }
+    with open(f"{tmp}/rig.toml") as file:
+        found["skeleton"] = file.read()
+    found["segment"] = end_segment(segment)
+    link_up(False)
+    found["down"] = rigloop("scan", "veth0", "--json")
+    return found
+
+
+def beside_a_loop(tmp):
+    segment = start_segment(tmp, TWO)
+    with make_bus(2) as bus:
+        bus.to_op(5.0)
+        bus.attend()
+        block = bus.block()
+        cycle(block, 5)
+        block.stop_keeping(False)
+        thread = threading.Thread(target=block.keep, args=(1000.0,))
+        before = block.counters
+        thread.start()
+        found = {
+            "scan": rigloop("scan", "veth0", "--json"),
+            "read": rigloop("sdo", "veth0", 1, "0x6076", "--json"),
+            "write": rigloop("sdo", "veth0", 1, "0x6072", 77, "--json"),
+        }
+        block.stop_keeping()
+        thread.join()
+        after = block.counters
+        found["lost"] = after["lost"] - before["lost"]
+        found["foreign"] = after["foreign"]
+        found["al"] = [block.slave_status(i)[0] for i in range(2)]
+    found["segment"] = end_segment(segment)
+    return found
+
+
+def beside_a_foreign_master(tmp):
+    segment = start_segment(tmp, TWO)
+    with make_bus(2) as bus:
+        bus.to_op(5.0)
+        found = {
+            "scan": rigloop("scan", "veth0", "--json"),
+            "read": rigloop("sdo", "veth0", 1, "0x6076"),
+        }
+        found["al"] = [bus.block().slave_status(i)[0] for i in range(2)]
+    end_segment(segment)
+    return found
+
+
+if __name__ == "__main__":
+    print(json.dumps(globals()[sys.argv[1]](sys.argv[2])))

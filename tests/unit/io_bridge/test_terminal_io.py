@@ -1,0 +1,130 @@
+import pytest
+
+from io_bridge.drive_config import DriveConfig, DrivePlant
+from io_bridge.drive_device import DriveDevice
+from io_bridge.exchange import Exchange
+from io_bridge.simulated_bus import SimulatedBus
+from io_bridge.terminal_config import ChannelConfig, TerminalConfig, channel_bytes
+
+device_file = pytest.importorskip("io_bridge.devices.device_file")
+MS = 1_000_000
+
+
+def device(name):
+    return device_file.load_device(device_file.find_device(name))
+
+
+COUPLER = TerminalConfig("coupler")
+DIGITAL = TerminalConfig(
+    "digital",
+    inputs=(ChannelConfig("door", 3), ChannelConfig("level", 4, bits=4)),
+    outputs=(ChannelConfig("lamp", 0), ChannelConfig("code", 5, bits=3)),
+)
+ENCODER = TerminalConfig(
+    "encoder",
+    inputs=(ChannelConfig("count", 16, bits=32, scale=-0.5, offset=10.0),),
+    outputs=(ChannelConfig("set", 2), ChannelConfig("value", 16, bits=32)),
+)
+
+
+class Rack:
+    """A coupler, a digital terminal, an encoder terminal and a drive in OP."""
+
+    def __init__(self, cells):
+        self.devices = [
+            device("ek_coupler"),
+            device("digital_io"),
+            device("encoder_input"),
+            DriveDevice(DrivePlant(hands="free")),
+        ]
+        self.bus = SimulatedBus(
+            drives=[COUPLER, DIGITAL, ENCODER, DriveConfig("drive")], devices=self.devices
+        )
+        self.block = self.bus.block()
+        self.cells = cells(self.block)
+        self.bus.to_op()
+        self.cycle = 0
+
+    def step(self, n=1):
+        for _ in range(n):
+            code = self.block.step(self.cycle * MS)
+            self.cycle += 1
+        return code
+
+
+@pytest.fixture
+def rack(cells):
+    return Rack(cells)
+
+
+def test_a_coupler_takes_part_without_process_data(rack):
+    assert rack.step(3) == 0
+    assert rack.cells["coupler/al_state"] == 8
+    assert rack.cells["coupler/valid"] == 1
+    assert rack.cells["coupler/wkc_expected"] == 0
+    # four states; inputs and outputs of three slaves
+    assert rack.cells["wkc"] == rack.cells["wkc_expected"] == 4 + 6
+
+
+def test_bits_reach_their_channels(rack):
+    digital = rack.devices[1]
+    digital.inputs = 0b1010_1000
+    rack.cells["digital/lamp"] = 1
+    rack.cells["digital/code"] = 5
+    assert rack.step(3) == 0
+    assert rack.cells["digital/door"] == 1
+    assert rack.cells["digital/level"] == 0b1010
+    assert digital.outputs == 0b1010_0001
+
+
+def test_outputs_are_held_within_their_bits(rack):
+    rack.cells["digital/code"] = 99
+    rack.cells["digital/lamp"] = -3
+    rack.step(2)
+    assert rack.devices[1].outputs == 0b1110_0000
+
+
+def test_numbers_are_scaled(rack):
+    rack.cells["encoder/value"] = 4000
+    rack.cells["encoder/set"] = 1
+    rack.step(4)
+    assert rack.cells["encoder/count"] == -0.5 * 4000 + 10.0
+
+
+def test_outputs_go_off_with_a_fault_and_the_drive_works_beside_them(rack):
+    rack.cells["digital/lamp"] = 1
+    rack.cells["drive/enable"] = 1
+    rack.cells["drive/torque_nm"] = 1.0
+    rack.step(10)
+    assert rack.devices[3].wanted_torque_nm == pytest.approx(1.0, abs=0.00637)
+    assert rack.devices[1].outputs == 1
+    rack.devices[2].mute = True
+    assert rack.step(5) == 3
+    assert rack.devices[1].outputs == 0
+    assert rack.devices[3].wanted_torque_nm == 0
+    assert any(f.source == "encoder" and "does not answer" in f.words for f in rack.bus.faults())
+
+
+def test_an_output_that_is_no_number_is_a_fault(rack):
+    rack.cells["digital/lamp"] = float("nan")
+    assert rack.step() == 7
+
+
+def test_channels_must_lie_within_what_the_terminal_maps():
+    far = TerminalConfig("digital", inputs=(ChannelConfig("far", 8),))
+    with pytest.raises(RuntimeError, match="maps 1 bytes of inputs, its channels need 2"):
+        SimulatedBus(
+            drives=[COUPLER, far], devices=[device("ek_coupler"), device("digital_io")]
+        ).to_op()
+
+
+def test_every_mistake_of_a_terminal_is_named():
+    with pytest.raises(ValueError, match=r"scale = 0.*watchdog_ms = 0"):
+        TerminalConfig("t", inputs=(ChannelConfig("x", 0, scale=0.0),), watchdog_ms=0)
+    assert channel_bytes((ChannelConfig("x", 7, bits=2),)) == 2
+
+
+def test_ports_of_a_terminal_are_its_channels():
+    block = Exchange([DIGITAL])
+    assert list(block.reads) == ["digital/lamp", "digital/code"]
+    assert "digital/door" in block.writes

@@ -1,0 +1,86 @@
+import numpy as np
+import pytest
+
+from io_bridge.drive_config import DrivePlant
+from io_bridge.exchange import Exchange
+from io_bridge.record import RecordWriter
+from io_bridge.simulated_bus import SimulatedBus
+from rigloop.fieldbus.health import NothingToShowError, recorded
+
+FREE = DrivePlant(hands="free")
+
+
+class Cells:
+    """Cells of a block in one row, to be recorded."""
+
+    def __init__(self, block: Exchange):
+        self.row = np.zeros(len(block.writes))
+        self.inputs = np.zeros(len(block.reads))
+        block.bind(
+            *([a.ctypes.data + 8 * i for i in range(len(a))] for a in (self.inputs, self.row))
+        )
+
+
+@pytest.fixture
+def run_folder(tmp_path):
+    """Record a bus of two drives; the second one is without power for three cycles in it."""
+
+    def record(disturb):
+        bus = SimulatedBus([FREE, FREE])
+        block = bus.block()
+        cells = Cells(block)
+        bus.to_op()
+        paths = list(block.writes.values())
+        with RecordWriter(tmp_path / "estimation.npy", paths) as writer:
+            for k in range(100):
+                disturb(bus, k)
+                block.step(k * 1_000_000)
+                row = np.zeros(1, writer.dtype)
+                row["t_ns"] = k * 1_000_000
+                for path, value in zip(paths, cells.row, strict=True):
+                    row[path] = value
+                writer.append(row)
+        return tmp_path
+
+    return record
+
+
+def test_a_good_run_is_good(run_folder):
+    found = recorded(run_folder(lambda bus, k: None))
+    assert found.good
+    assert (found.lost, found.late, found.duplicated) == (0, 0, 0)
+    assert [slave.name for slave in found.slaves] == ["drive0", "drive1"]
+    assert all(slave.al_state == "OP" for slave in found.slaves)
+    assert found.slaves[0].dc_difference_max_ns == 0
+    assert found.exchange_p50_us > 0
+
+
+def test_a_run_with_a_slave_away_and_a_frame_lost_names_both(run_folder):
+    def disturb(bus, k):
+        bus.devices[1].mute = 50 <= k < 53
+        if k == 70:
+            bus.link.drop_frames(1)
+
+    found = recorded(run_folder(disturb))
+    assert not found.good
+    assert found.lost == 1
+    assert [slave.invalid_cycles for slave in found.slaves] == [1, 4]
+    assert [slave.wkc_min for slave in found.slaves] == [0, 0]
+
+
+def test_a_slave_that_left_op_is_told_in_words(run_folder):
+    def disturb(bus, k):
+        if k == 90:
+            bus.segment.advance(bus.segment.now_ns + 200_000_000)
+
+    found = recorded(run_folder(disturb))
+    assert not found.good
+    assert found.slaves[0].al_state == "SAFEOP+ERROR"
+    assert "process data watchdog" in found.slaves[0].al_code
+
+
+def test_what_is_no_run_is_refused(tmp_path):
+    with pytest.raises(NothingToShowError, match="no such run folder"):
+        recorded(tmp_path / "nothing")
+    with pytest.raises(NothingToShowError, match="no record with a bus"):
+        recorded(tmp_path)
