@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 
@@ -59,6 +59,39 @@ def end_with_parent() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
+class Stop:
+    """Becomes true at SIGTERM or SIGINT, from its making on."""
+
+    def __init__(self) -> None:
+        self._asked = False
+        signal.signal(signal.SIGTERM, self._ask)
+        signal.signal(signal.SIGINT, self._ask)
+
+    def _ask(self, *_: object) -> None:
+        self._asked = True
+
+    def __bool__(self) -> bool:
+        return self._asked
+
+
+def serve_until(segment: Segment, wire: PacketSocket, end: Callable[[], bool]) -> int:
+    """Answer frames until `end()` is true, which is looked at some 20 times a second.
+
+    Returns
+    -------
+    int
+        Frames answered.
+    """
+    start_ns = time.monotonic_ns()
+    frames = 0
+    try:
+        while not end():
+            frames += serve(segment, wire, start_ns, LOOK_UP_S)
+    finally:
+        wire.close()
+    return frames
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until SIGTERM, SIGINT or the parent's death."""
     parser = argparse.ArgumentParser(prog="io_bridge.sim_segment", description=__doc__)
@@ -68,14 +101,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options = parser.parse_args(arguments)
     parent = os.getppid()
-    stopping = False
-
-    def stop(*_: object) -> None:
-        nonlocal stopping
-        stopping = True
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
+    stop = Stop()
     end_with_parent()
     try:
         plants = [load_plant(path) for path in options.plant] or [DrivePlant()]
@@ -86,13 +112,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"sim_segment: {error}", file=sys.stderr)
         return 2
     print(f"serving {len(plants)} drive(s) on {options.interface}", flush=True)
-    start_ns = time.monotonic_ns()
-    frames = 0
-    try:
-        while not stopping and os.getppid() == parent:
-            frames += serve(segment, wire, start_ns, LOOK_UP_S)
-    finally:
-        wire.close()
+    frames = serve_until(segment, wire, lambda: bool(stop) or os.getppid() != parent)
     # whoever started this may be gone, and its pipe with it
     with contextlib.suppress(BrokenPipeError):
         print(f"answered {frames} frames", flush=True)

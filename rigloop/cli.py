@@ -13,6 +13,7 @@ from rich.markup import escape
 from rigloop.answer import Exit, print_json, told
 from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
+from rigloop.segment_command import sim_segment
 
 if TYPE_CHECKING:
     from rig_configs.load import LoadedRig
@@ -168,6 +169,7 @@ def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
 
 
 app.add_typer(model_app, name="model")
+app.command(epilog="Example: `rigloop sim-segment --interface veth1 ek_coupler direct_drive`")(sim_segment)
 
 
 def main() -> None:
