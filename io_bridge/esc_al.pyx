@@ -33,6 +33,7 @@ cdef void enter(Esc *esc, int state, int code) noexcept nogil:
     if state == AL_INIT:
         for i in range(N_SM):
             esc.memory[REG_SM + 8 * i + 5] = 0
+            esc.sm_open[i] = 0
         esc.reply_size = 0
         esc.mailbox_more = 0
     esc.app.al_changed(esc.app.self, state, code)

@@ -120,6 +120,7 @@ cdef struct Esc:
     int outputs_at
     int inputs_at
     int mailbox_repeat           # last repeat request bit seen in SM1
+    int sm_open[N_SM]            # a mailbox's first byte was accessed, its last not yet
     int mailbox_more             # the application has more to say
     uint8_t reply[MAILBOX_BYTES]  # last mailbox reply, for the repeat service
     int reply_size

@@ -64,6 +64,7 @@ cdef void esc_power_on(Esc *esc) noexcept nogil:
     esc.n_inputs = 0
     esc.mailbox_repeat = 0
     esc.mailbox_more = 0
+    memset(esc.sm_open, 0, sizeof(esc.sm_open))
     esc.reply_size = 0
     esc.app.powered(esc.app.self)
     esc.app.al_changed(esc.app.self, AL_INIT, 0)
@@ -116,7 +117,11 @@ cdef int sm_access(Esc *esc, int address, int n, int writing) noexcept nogil:
             return -2
         if control & 3 == 2:
             # a mailbox is opened at its first byte, written when empty, read when full
-            if address != start or (sm[5] & MAILBOX_FULL != 0) == writing:
+            if (sm[5] & MAILBOX_FULL != 0) == writing:
+                return -2
+            if address == start:
+                esc.sm_open[i] = 1
+            elif not esc.sm_open[i]:
                 return -2
         elif al_state(esc) < AL_SAFEOP:
             return -2
@@ -140,6 +145,7 @@ cdef int esc_read(Esc *esc, int address, int n, uint8_t *out) noexcept nogil:
         registers = esc.memory + REG_SM + 8 * sm
         if registers[4] & 3 == 2 and address + n == get16(registers) + get16(registers + 2):
             registers[5] &= ~MAILBOX_FULL & 0xFF
+            esc.sm_open[sm] = 0
     return 1
 
 
@@ -171,6 +177,7 @@ cdef void sm_registers_written(Esc *esc, const uint8_t *before) noexcept nogil:
         sm[7] = before[8 * i + 7]
         if (sm[6] ^ before[8 * i + 6]) & 1:
             sm[5] = 0
+            esc.sm_open[i] = 0
     sm = esc.memory + REG_SM + 8
     if sm[6] & 1 and (sm[6] >> 1 & 1) != esc.mailbox_repeat:
         esc.mailbox_repeat = sm[6] >> 1 & 1
@@ -237,6 +244,7 @@ cdef int esc_write(Esc *esc, int address, int n, const uint8_t *data) noexcept n
     if address + n == get16(registers) + get16(registers + 2):
         if registers[4] & 3 == 2:
             registers[5] |= MAILBOX_FULL
+            esc.sm_open[sm] = 0
         elif sm == esc.sm_outputs:
             esc.outputs_new = 1
         if registers[4] & WATCHDOG_TRIGGER:

@@ -140,14 +140,20 @@ def kickcat_drives():
     import kickcat
 
     with serving("direct_drive", "direct_drive"):
-        bus = kickcat.Bus(kickcat.create_link(MASTER, ""))
+        link = kickcat.create_link(MASTER, "")
+        # its own 2 ms are too short for a busy machine; but it waits this long after every broadcast,
+        # also after the one that asks for OP, and the drives' watchdog has 100 ms
+        link.set_timeout(0.025)
+        bus = kickcat.Bus(link)
         bus.init(0.1)
-        name = bus.read_sdo(bus.slaves[0], 0x1008, 0, kickcat.Access.PARTIAL, 64, 1.0)
+        slaves = bus.slaves()
+        name = bus.read_sdo(slaves[0], 0x1008, 0, kickcat.Access.PARTIAL, 64, 1.0)
+        object_name = bus.read_object_description(slaves[0], 0x6071)[0]
         bus.create_mapping(4096)
         bus.request_state(kickcat.State.SAFE_OP)
         bus.wait_for_state(kickcat.State.SAFE_OP, 2.0)
-        sizes = [[slave.output_size, slave.input_size] for slave in bus.slaves]
-        for slave in bus.slaves:
+        sizes = [[slave.output_size, slave.input_size] for slave in slaves]
+        for slave in slaves:
             slave.set_output_bytes(bytes(slave.output_size))
         for _ in range(5):
             bus.process_data()
@@ -155,13 +161,19 @@ def kickcat_drives():
         bus.wait_for_state(kickcat.State.OPERATIONAL, 2.0, bus.process_data)
         status = []
         for control in (0x06, 0x07, 0x0F, 0x0F):
-            for slave in bus.slaves:
+            for slave in slaves:
                 slave.set_output_bytes(control.to_bytes(2, "little") + b"\0\0\x0a")
             for _ in range(2):
                 bus.process_data()
-            status.append([int.from_bytes(slave.input_data[:2], "little") for slave in bus.slaves])
-        states = [int(bus.get_state(slave)) for slave in bus.slaves]
-        return {"name": name.decode(), "sizes": sizes, "states": states, "status": status}
+            status.append([int.from_bytes(slave.input_data[:2], "little") for slave in slaves])
+        states = [bus.get_state(slave).name for slave in slaves]
+        return {
+            "name": name.decode(),
+            "object": object_name,
+            "sizes": sizes,
+            "states": states,
+            "status": status,
+        }
 
 
 def ebpfcat_drives():
@@ -177,7 +189,8 @@ def ebpfcat_drives():
         for position, terminal in enumerate(terminals):
             await terminal.initialize(-position, 10 + position)
             await terminal.to_operational(MachineState.PRE_OPERATIONAL)
-            await terminal.parse_pdos()
+            bits = await terminal.parse_pdos()
+            terminal.pdo_out_sz, terminal.pdo_in_sz = ((n + 7) // 8 for n in bits)
             name = await terminal.sdo_read(0x1008, 0)
             objects = await terminal.read_ODlist()
             seen.append(
