@@ -1,6 +1,6 @@
 """SDO server of an emulated device: expedited, normal and segmented transfer, both ways, of an entry
 or of a whole object (complete access)."""
-from libc.stdint cimport uint8_t, uint16_t, uint32_t
+from libc.stdint cimport uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from io_bridge.abort_codes cimport (

@@ -94,8 +94,8 @@ cdef void ring_advance(Ring *ring, int64_t t_ns) noexcept nogil:
     """Let time pass for all at once, from one watchdog's end to the next, so that coupled devices
     move together. At most one more round than slaves."""
     cdef int64_t until = t_ns
-    cdef int i, turn
-    for turn in range(ring.n + 1):
+    cdef int i, _turn
+    for _turn in range(ring.n + 1):
         until = t_ns
         for i in range(ring.n):
             if 0 < ring.slaves[i].wd_deadline_ns < until:

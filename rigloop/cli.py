@@ -169,7 +169,9 @@ def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
 
 
 app.add_typer(model_app, name="model")
-app.command(epilog="Example: `rigloop sim-segment --interface veth1 ek_coupler direct_drive`")(sim_segment)
+app.command(epilog="Example: `rigloop sim-segment --interface veth1 ek_coupler direct_drive`")(
+    sim_segment
+)
 
 
 def main() -> None:

@@ -30,7 +30,9 @@ def sim_segment(
     ] = "",
     for_s: Annotated[
         float | None,
-        typer.Option("--for", min=0.1, max=1e9, help="Seconds to serve; until Ctrl-C if not given."),
+        typer.Option(
+            "--for", min=0.1, max=1e9, help="Seconds to serve; until Ctrl-C if not given."
+        ),
     ] = None,
     drift_ppm: Annotated[
         float,

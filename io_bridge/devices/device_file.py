@@ -151,7 +151,9 @@ def _description(content: Mapping[str, Any], identity: Identity, bad: list) -> D
         or any(port not in ("mii", "ebus", "") for port in ports)
         or ports[0] == ""
     ):
-        bad.append(f'ports = {ports!r}: two to four of "mii", "ebus", ""; the first one is the input')
+        bad.append(
+            f'ports = {ports!r}: two to four of "mii", "ebus", ""; the first one is the input'
+        )
         ports = ["mii", "mii"]
     mailbox = _whole(content, "mailbox_bytes", 0, 256, "", bad)
     if 0 < mailbox < 48:

@@ -56,12 +56,12 @@ cdef void shaft_advance(void *shaft, int64_t t_ns) noexcept nogil:
     """Integrate both plants to t_ns in equal substeps; at most 20000 of them."""
     cdef ShaftState *s = <ShaftState *> shaft
     cdef int64_t gap = t_ns - s.now_ns
-    cdef int i, n
+    cdef int _i, n
     if gap <= 0:
         return
     gap = min(gap, LONGEST_NS)
     n = <int> ((gap + SUBSTEP_NS - 1) // SUBSTEP_NS)
-    for i in range(n):
+    for _i in range(n):
         substep(s, 1e-9 * <double> gap / n)
     s.now_ns = t_ns
     s.first.now_ns = t_ns

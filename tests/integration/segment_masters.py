@@ -54,15 +54,16 @@ def to_op(master, cycles=200):
     master.config_map()
     if master.state_check(pysoem.SAFEOP_STATE, 2_000_000) != pysoem.SAFEOP_STATE:
         master.read_state()
-        raise AssertionError([(slave.name, slave.state, slave.al_status) for slave in master.slaves])
+        raise AssertionError(
+            [(slave.name, slave.state, slave.al_status) for slave in master.slaves]
+        )
     master.send_processdata()
     master.receive_processdata(20_000)
     master.state = pysoem.OP_STATE
     master.write_state()
-    wkc = 0
     for _ in range(cycles):
         master.send_processdata()
-        wkc = master.receive_processdata(20_000)
+        master.receive_processdata(20_000)
         if master.state_check(pysoem.OP_STATE, 1_000) == pysoem.OP_STATE:
             break
     master.send_processdata()

@@ -17,7 +17,9 @@ class Rack:
     def __init__(self, name, *others):
         self.terminal = load_device(find_device(name))
         self.others = [load_device(find_device(other)) for other in others]
-        self.segment = Segment([load_device(find_device("ek_coupler")), self.terminal, *self.others])
+        self.segment = Segment(
+            [load_device(find_device("ek_coupler")), self.terminal, *self.others]
+        )
         self.master = Master(self.transact)
         self.station = self.master.address(0), self.master.address(1)
         sizes = {}

@@ -8,7 +8,9 @@ from io_bridge.segment import Segment
 @pytest.mark.parametrize("name", sorted(shipped()))
 def test_every_device_that_ships_can_be_made_and_says_who_it_is(name):
     device = load_device(find_device(name))
-    coupler = [] if device.description.ports[0] == "mii" else [load_device(find_device("ek_coupler"))]
+    coupler = (
+        [] if device.description.ports[0] == "mii" else [load_device(find_device("ek_coupler"))]
+    )
     segment = Segment([*coupler, device])
     master = Master(lambda frame: segment.process(frame, segment.now_ns + 1000))
     station = master.address(len(coupler))
@@ -21,7 +23,7 @@ def test_every_device_that_ships_has_its_title_in_the_first_line():
 
 
 def test_an_unknown_device_names_those_that_ship():
-    with pytest.raises(DeviceError, match="no_such: no device file.*direct_drive"):
+    with pytest.raises(DeviceError, match=r"no_such: no device file.*direct_drive"):
         find_device("no_such")
 
 
@@ -59,7 +61,7 @@ def test_all_mistakes_of_a_file_come_at_once_with_its_name(tmp_path):
         "type 'BIT'",
         "tx_pdos.index = 5632",
         "0x6000:9 is no object",
-        "7; \"0x6000:1\"",
+        '7; "0x6000:1"',
     ):
         assert any(part in line for line in lines), part
 
