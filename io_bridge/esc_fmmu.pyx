@@ -22,13 +22,14 @@ cdef int fmmu_hit(const Esc *esc, int i, int direction, unsigned int logical, in
                   Hit *hit) noexcept nogil:
     """Where FMMU i meets the n bytes of a datagram. Return 0 when it does not."""
     cdef const uint8_t *fmmu = esc.memory + REG_FMMU + 16 * i
-    cdef int64_t start = 8 * <int64_t> get32(fmmu)
-    cdef int64_t end = start + 8 * (<int64_t> get16(fmmu + 4) - 1) + (fmmu[7] & 7) + 1
-    cdef int64_t first = 8 * <int64_t> logical
-    cdef int64_t last = first + 8 * n
+    cdef int64_t start, end, first, last
     if not fmmu[12] & 1 or not fmmu[11] & direction:
         return 0
+    start = 8 * <int64_t> get32(fmmu)
+    end = start + 8 * (<int64_t> get16(fmmu + 4) - 1) + (fmmu[7] & 7) + 1
     start += fmmu[6] & 7
+    first = 8 * <int64_t> logical
+    last = first + 8 * n
     first = start if start > first else first
     last = end if end < last else last
     if first >= last:

@@ -42,9 +42,48 @@ HANG_S = 120.0
 CHECK_FRAMES = 20_000
 INTERESTING = (0, 1, 2, 3, 7, 0x7F, 0x80, 0xFF, 0x100, 0x7FF, 0x800, 0x1000, 0x3000, 0x7FFF, 0xFFFF)
 PLACES = (
-    *(0x0000, 0x0010, 0x0100, 0x0120, 0x0130, 0x0400, 0x0420, 0x0440, 0x0500, 0x0502, 0x0504, 0x0508),
-    *(0x0600, 0x0610, 0x0620, 0x0630, 0x0800, 0x0808, 0x0810, 0x0818, 0x080E, 0x0900, 0x0910, 0x0920),
-    *(0x0930, 0x0934, 0x0981, 0x0990, 0x0FFF, 0x1000, 0x1100, 0x1200, 0x1800, 0x2FFE, 0x2FFF, 0x3000),
+    *(
+        0x0000,
+        0x0010,
+        0x0100,
+        0x0120,
+        0x0130,
+        0x0400,
+        0x0420,
+        0x0440,
+        0x0500,
+        0x0502,
+        0x0504,
+        0x0508,
+    ),
+    *(
+        0x0600,
+        0x0610,
+        0x0620,
+        0x0630,
+        0x0800,
+        0x0808,
+        0x0810,
+        0x0818,
+        0x080E,
+        0x0900,
+        0x0910,
+        0x0920,
+    ),
+    *(
+        0x0930,
+        0x0934,
+        0x0981,
+        0x0990,
+        0x0FFF,
+        0x1000,
+        0x1100,
+        0x1200,
+        0x1800,
+        0x2FFE,
+        0x2FFF,
+        0x3000,
+    ),
 )
 
 
@@ -110,7 +149,14 @@ class Target:
         from io_bridge.devices.device_file import find_device, load_device
         from io_bridge.segment import Segment
 
-        names = ("ek_coupler", "digital_io", "analog_io", "encoder_input", "bench_drive", "bench_drive")
+        names = (
+            "ek_coupler",
+            "digital_io",
+            "analog_io",
+            "encoder_input",
+            "bench_drive",
+            "bench_drive",
+        )
         self.segment = Segment([load_device(find_device(name)) for name in names])
         self.n = len(names)
         self.corpus: list[bytes] = []
@@ -159,10 +205,17 @@ class Target:
         bodies = [
             (2, struct.pack("<BHBI", command, index, sub, value))
             for command in (0x40, 0x50, 0x23, 0x2F, 0x21, 0x31)
-            for index, sub, value in ((0x1018, 0, 0), (0x1008, 0, 0), (0x2010, 0, 100), (0x7000, 1, 18))
+            for index, sub, value in (
+                (0x1018, 0, 0),
+                (0x1008, 0, 0),
+                (0x2010, 0, 100),
+                (0x7000, 1, 18),
+            )
         ]
         bodies += [(2, struct.pack("<B23x", command)) for command in (0x60, 0x70, 0x00, 0x11, 0x80)]
-        bodies += [(8, struct.pack("<BBHH4x", op, 0, 0, i)) for op in (1, 3, 5) for i in (1, 0x1018)]
+        bodies += [
+            (8, struct.pack("<BBHH4x", op, 0, 0, i)) for op in (1, 3, 5) for i in (1, 0x1018)
+        ]
         for service, body in bodies:
             payload = struct.pack("<H", service << 12) + body
             message = struct.pack("<HHBB", len(payload), 0, 0, 3) + payload

@@ -27,7 +27,10 @@ def test_the_devices_that_ship_are_listed_with_their_titles():
         (("direct_drive",), "--interface is missing"),
         (("--interface", "nosuch0", "toaster"), "toaster: no device file"),
         (("--interface", "nosuch0", "digital_io"), "slave 0 (DigitalIo): nobody before it"),
-        (("--interface", "nosuch0", "direct_drive", "--shaft", "0:1"), "--shaft 0:1: two positions"),
+        (
+            ("--interface", "nosuch0", "direct_drive", "--shaft", "0:1"),
+            "--shaft 0:1: two positions",
+        ),
         (
             ("--interface", "nosuch0", "direct_drive", "direct_drive", "--shaft", "0:1"),
             'hands = "free" is needed',
