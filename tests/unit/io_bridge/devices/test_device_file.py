@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from io_bridge.bringup import Master
@@ -87,3 +89,14 @@ def test_a_wrong_file_is_told_with_its_name(tmp_path, text, message):
         load_device(path)
     assert str(path) in str(caught.value)
     assert message in str(caught.value)
+
+
+def test_the_example_of_the_manual_works(tmp_path):
+    text = (Path(__file__).parents[4] / "docs" / "segment.md").read_text()
+    path = tmp_path / "example.toml"
+    path.write_text(text.partition("```toml\n")[2].partition("```")[0])
+    device = load_device(path)
+    device.inputs = 0b10
+    segment = Segment([load_device(find_device("ek_coupler")), device])
+    segment.advance(1)
+    assert [device.object_value(0x6000, i) for i in (1, 2)] == [b"\0", b"\1"]
