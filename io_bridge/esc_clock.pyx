@@ -45,11 +45,14 @@ cdef void rebase(Esc *esc, int64_t t_ns) noexcept nogil:
 
 
 cdef void clock_power_on(Esc *esc) noexcept nogil:
-    """The local clock starts at zero."""
+    """The local clock starts over, the crystal is the same."""
     cdef double drift = esc.clock.drift
+    cdef int64_t start = esc.clock.start_ns
     memset(&esc.clock, 0, sizeof(Clock))
     esc.clock.drift = drift
+    esc.clock.start_ns = start
     esc.clock.base_ns = esc.now_ns
+    esc.clock.base_local_ns = start
     esc.sync_running = 0
 
 

@@ -90,6 +90,7 @@ cdef struct Application:
 cdef struct Clock:
     # distributed clock: the local clock runs with a drift, the loop of 0x0910 corrects its speed
     double drift                 # of the local clock: 20e-6 = 20 ppm fast
+    int64_t start_ns             # what the local clock says at power-up
     int64_t base_ns              # segment time of the last correction, and the local clock there
     int64_t base_local_ns
     double rest_ns               # below one ns, so that rounding does not add up

@@ -4,6 +4,7 @@ class SlaveDevice:
     mute: bool
     frozen: bool
     clock_drift_ppm: float
+    clock_start_ns: int
     def power_on(self) -> None: ...
     @property
     def al_status(self) -> int: ...

@@ -207,6 +207,17 @@ cdef class SlaveDevice:
         clock_set_drift(&self.esc, 1e-6 * value)
 
     @property
+    def clock_start_ns(self) -> int:
+        """What the local clock says at power-up; set it before the device comes into a segment."""
+        return self.esc.clock.start_ns
+
+    @clock_start_ns.setter
+    def clock_start_ns(self, value: int) -> None:
+        if not 0 <= value < 1 << 62:
+            raise ValueError(f"clock_start_ns = {value}: 0 to 2^62 - 1")
+        self.esc.clock.start_ns = value
+
+    @property
     def system_time_ns(self) -> int:
         """What 0x0910 would say to a frame that is here now."""
         return clock_system_ns(&self.esc)

@@ -123,6 +123,8 @@ def image(
     texts = [name]
 
     def text(words: str) -> int:
+        if not words:
+            return 0
         if words not in texts:
             texts.append(words)
         return texts.index(words) + 1

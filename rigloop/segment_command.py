@@ -70,6 +70,8 @@ def sim_segment(
         made = [load_device(find_device(name)) for name in names]
         for position, device in enumerate(made):
             device.clock_drift_ppm = drift_ppm * position
+            # as if they had been switched on one after the other
+            device.clock_start_ns = position * 1_000_000_000
         shafts = [_couple(made, text) for text in shaft or []]
         segment = Segment(made)
     except DeviceError as error:

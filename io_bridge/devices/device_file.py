@@ -160,9 +160,6 @@ def _description(content: Mapping[str, Any], identity: Identity, bad: list) -> D
         bad.append(f"mailbox_bytes = {mailbox}: 0, or 48 to 256")
     objects = tuple(_objects(content.get("objects", []), bad))
     values = {(o.index, e.sub): e for o in objects for e in o.entries}
-    pdos = {
-        key: tuple(_pdos(content.get(key, []), key, values, bad)) for key in ("rx_pdos", "tx_pdos")
-    }
     return Description(
         name,
         identity,
@@ -170,7 +167,8 @@ def _description(content: Mapping[str, Any], identity: Identity, bad: list) -> D
         mailbox,
         _whole(content, "device_type", 0, 0xFFFFFFFF, "", bad),
         objects,
-        **pdos,
+        tuple(_pdos(content.get("rx_pdos", []), "rx_pdos", values, bad)),
+        tuple(_pdos(content.get("tx_pdos", []), "tx_pdos", values, bad)),
     )
 
 
@@ -194,6 +192,7 @@ def _objects(tables: Any, bad: list) -> list[Object]:
             same = {key: table[key] for key in ("type", "access", "pdo") if key in table}
             label = table.get("label", "Value")
             rows = [{"sub": i, "name": f"{label} {i}", **same} for i in range(1, n + 1)]
+        rows = rows if isinstance(rows, list) else [rows]
         entries = [entry for row in rows if (entry := _entry(row, where, bad))]
         if not entries:
             bad.append(f"{where}entries: at least one")
@@ -213,8 +212,8 @@ def _entry(row: Any, where: str, bad: list) -> Entry | None:
         sub,
         str(row.get("type")),
         str(row.get("name", "")),
-        row.get("access", "ro"),
-        row.get("pdo", ""),
+        str(row.get("access", "ro")),
+        str(row.get("pdo", "")),
         row.get("value", 0),
     )
     known = len(bad)
@@ -226,7 +225,15 @@ def _entry(row: Any, where: str, bad: list) -> Entry | None:
         bad.append(f'{where}{sub}: pdo {entry.pdo!r}; "rx" or "tx"')
     if type(entry.value) not in (int, str):
         bad.append(f"{where}{sub}: value {entry.value!r}; a whole number or a text")
+    elif len(bad) == known and not _fits(entry):
+        bad.append(f"{where}{sub}: value {entry.value} does not fit {entry.type}")
     return entry if len(bad) == known else None
+
+
+def _fits(entry: Entry) -> bool:
+    if isinstance(entry.value, str):
+        return True
+    return -(1 << entry.bits - 1) <= entry.value < 1 << entry.bits
 
 
 def _pdos(tables: Any, key: str, values: Mapping, bad: list) -> list[Pdo]:
@@ -239,7 +246,8 @@ def _pdos(tables: Any, key: str, values: Mapping, bad: list) -> list[Pdo]:
         first = 0x1600 if key == "rx_pdos" else 0x1A00
         index = _whole(table, "index", first, first + 0x1FF, f"{key}.", bad)
         rows = []
-        for text in table.get("entries", []):
+        texts = table.get("entries", [])
+        for text in texts if isinstance(texts, list) else [texts]:
             match = MAPPED.fullmatch(text) if isinstance(text, str) else None
             if match is None:
                 bad.append(f'{key}.{index:#06x}: {text!r}; "0x6000:1" or "pad:4"')

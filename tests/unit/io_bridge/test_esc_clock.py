@@ -17,6 +17,7 @@ class Pair:
 
     def __init__(self, drift_ppm, cycle_ns=CYCLE_NS):
         self.devices = DriveDevice(), DriveDevice()
+        self.devices[1].clock_start_ns = 12_345_678_900
         self.segment = Segment(self.devices)
         self.now = 0
         self.cycle_ns = cycle_ns
@@ -63,6 +64,17 @@ def test_without_the_reference_a_drift_adds_up():
     pair.master.read(0x1002, 0x0910, 8)
     first, second = (device.system_time_ns for device in pair.devices)
     assert second - first - 400 == pytest.approx(20_000, abs=10)
+
+
+def test_a_power_cycle_sets_the_clock_back_but_keeps_the_crystal():
+    pair = Pair(20.0)
+    pair.now += 1_000_000_000
+    pair.segment.advance(pair.now)
+    pair.segment.power_cycle(1)
+    arrival = 500
+    assert pair.devices[1].system_time_ns == 12_345_678_900 + arrival
+    pair.segment.advance(pair.now + 1_000_000_000)
+    assert pair.devices[1].system_time_ns == 12_345_678_900 + 1_000_020_000 + arrival
 
 
 def test_a_new_filter_starts_the_loop_over():

@@ -41,6 +41,15 @@ vendor = -1
 index = 0x6000
 name = "Inputs"
 entries = [{ sub = 1, type = "BIT", name = "x" }, { sub = 2, type = "BOOL", name = "y", pdo = "tx" }]
+[[objects]]
+index = 0x6001
+entries = 5
+[[objects]]
+index = 0x6002
+entries = [{ sub = 1, type = "INT8", name = "z", access = ["ro"], value = 1000 }]
+[[objects]]
+index = 0x6003
+entries = [{ sub = 1, type = "INT8", name = "z", value = 1000 }]
 [[tx_pdos]]
 index = 0x1600
 entries = ["0x6000:9", "0x6000:2", 7]
@@ -63,6 +72,9 @@ def test_all_mistakes_of_a_file_come_at_once_with_its_name(tmp_path):
         "type 'BIT'",
         "tx_pdos.index = 5632",
         "0x6000:9 is no object",
+        "0x6001.entries: tables with",
+        "access \"['ro']\"",
+        "value 1000 does not fit INT8",
         '7; "0x6000:1"',
     ):
         assert any(part in line for line in lines), part
