@@ -1,17 +1,26 @@
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint16_t
 
-from io_bridge.coe cimport CoeServer
+from io_bridge.devices.described_device cimport DescribedDevice
 from io_bridge.drive_plant cimport Plant
-from io_bridge.segment cimport SlaveDevice
 
 cdef struct Drive:
-    CoeServer coe
     Plant plant
+    # what moves instead of the plant alone, when a shaft couples this drive to another one
+    void *shaft
+    void (*shaft_advance)(void *shaft, int64_t t_ns) noexcept nogil
+    Drive *partner
     double counts_per_rad
     double rated_nm
     int state                # CiA 402 state, a statusword pattern
     int in_op                # the AL state is OP
     uint16_t last_control
+    # loops of the velocity and position modes
+    int64_t control_ns       # segment time of their next step
+    int last_mode
+    double velocity_gain     # Nm s
+    double velocity_reset    # 1/s
+    double position_gain     # 1/s
+    double integral_nm
     # where the objects live in the dictionary
     uint16_t *error_code     # 0x603F
     uint16_t *control        # 0x6040
@@ -23,14 +32,12 @@ cdef struct Drive:
     int16_t *target_torque   # 0x6071, per mille of rated
     uint16_t *max_torque     # 0x6072, per mille of rated
     int16_t *torque          # 0x6077, per mille of rated
+    int32_t *target_position  # 0x607A, counts
+    int32_t *target_velocity  # 0x60FF, counts/s
     int32_t *sensor          # 0x2077, mNm
 
 
-cdef class DriveDevice(SlaveDevice):
+cdef class DriveDevice(DescribedDevice):
     cdef Drive drive
     cdef readonly object parameters
-
-    cdef void *_object(self, int index, int subindex, int size, int access,
-                       int64_t value=*) except NULL
-    cdef int _text(self, int index, str text) except -1
-    cdef int _pdo(self, int assign, int index, entries) except -1
+    cdef object coupling     # the shaft; kept alive with the drive

@@ -1,8 +1,8 @@
+from io_bridge.devices.described_device import DescribedDevice
 from io_bridge.drive_config import DrivePlant
-from io_bridge.segment import SlaveDevice
 from io_bridge.sii import Identity
 
-class DriveDevice(SlaveDevice):
+class DriveDevice(DescribedDevice):
     def __init__(self, parameters: DrivePlant | None = None, identity: Identity = ...) -> None: ...
     @property
     def parameters(self) -> DrivePlant: ...

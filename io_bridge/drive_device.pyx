@@ -1,21 +1,16 @@
-"""A simulated CiA 402 servo drive in cyclic synchronous torque mode, with its motor, behind a slave
+"""A simulated CiA 402 servo drive in the cyclic synchronous modes, with its motor, behind a slave
 controller."""
 import math
 
 from libc.math cimport floor
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint16_t, uint32_t
+from libc.string cimport memset
 
-from io_bridge.coe cimport coe_answer
 from io_bridge.drive_plant cimport FREE, PRESCRIBED, SPRING, plant_advance, plant_reset
-from io_bridge.esc_memory cimport AL_OP, AL_WATCHDOG, SII_BYTES
-from io_bridge.object_dictionary cimport (
-    MAP_INPUT, MAP_OUTPUT, READ, WRITE, WRITE_PREOP, od_add, od_give_inputs, od_map,
-    od_take_outputs,
-)
+from io_bridge.esc_memory cimport AL_OP, AL_WATCHDOG
 
-from io_bridge.drive_config import RX_PDO, SENSOR, SIMULATED_IDENTITY, TX_PDO, DrivePlant
-from io_bridge.sii import image, sync_managers
+from io_bridge.drive_config import SENSOR, SIMULATED_IDENTITY, DrivePlant
+from io_bridge.drive_objects import drive_description
 
 cdef enum:                         # statusword of each state; bit 4 = motor power on
     SWITCH_ON_DISABLED = 0x0040
@@ -25,10 +20,17 @@ cdef enum:                         # statusword of each state; bit 4 = motor pow
     QUICK_STOP_ACTIVE = 0x0017
     FAULT = 0x0008
 
+cdef enum:                         # cyclic synchronous modes
+    MODE_POSITION = 8
+    MODE_VELOCITY = 9
+    MODE_TORQUE = 10
+
 cdef enum:
-    MODE_TORQUE = 10               # cyclic synchronous torque
     FAULT_RESET = 0x80
     ERROR_COMMUNICATION = 0x8130
+    CONTROL_NS = 125000            # period of the velocity and position loops
+
+cdef double VELOCITY_BANDWIDTH_RAD_S = 2.0 * math.pi * 40.0
 
 
 cdef int next_state(int state, int control, int rising) noexcept nogil:
@@ -64,28 +66,56 @@ cdef void publish(Drive *d) noexcept nogil:
     d.mode_display[0] = d.mode[0]
 
 
+cdef double torque_limit_nm(const Drive *d) noexcept nogil:
+    return 0.001 * d.max_torque[0] * d.rated_nm
+
+
+cdef int looped(const Drive *d) noexcept nogil:
+    """Whether a loop of the drive itself makes the torque."""
+    if d.state != OPERATION_ENABLED or not d.in_op:
+        return 0
+    return d.mode[0] == MODE_VELOCITY or d.mode[0] == MODE_POSITION
+
+
+cdef void control(Drive *d) noexcept nogil:
+    """One step of the loops: a PI velocity loop, under a P position loop in that mode."""
+    cdef double rate = d.plant.rate_rad_s
+    cdef double limit = torque_limit_nm(d)
+    cdef double target, deviation, torque
+    if not looped(d):
+        return
+    if d.mode[0] != d.last_mode:
+        d.last_mode = d.mode[0]
+        d.integral_nm = d.plant.motor_nm
+    if d.mode[0] == MODE_VELOCITY:
+        target = d.target_velocity[0] / d.counts_per_rad
+    else:
+        # the shorter way round the counter
+        deviation = <int32_t> (<uint32_t> d.target_position[0] - <uint32_t> d.position[0])
+        target = d.position_gain * deviation / d.counts_per_rad
+    deviation = target - rate
+    torque = d.velocity_gain * deviation + d.integral_nm
+    if -limit <= torque <= limit:
+        d.integral_nm += d.velocity_gain * d.velocity_reset * deviation * 1e-9 * CONTROL_NS
+    d.plant.wanted_nm = max(-limit, min(limit, torque))
+
+
 cdef void command(Drive *d) noexcept nogil:
     """Objects to physics: the current loop's input; zero in every state but Operation enabled in
     OP."""
-    cdef int permille = d.target_torque[0]
-    cdef int limit = d.max_torque[0]
+    cdef double limit = torque_limit_nm(d)
+    cdef double torque = 0.001 * d.target_torque[0] * d.rated_nm
+    if looped(d):
+        return
+    d.last_mode = 0
     if d.state != OPERATION_ENABLED or not d.in_op or d.mode[0] != MODE_TORQUE:
         d.plant.wanted_nm = 0.0
         return
-    if permille > limit:
-        permille = limit
-    elif permille < -limit:
-        permille = -limit
-    d.plant.wanted_nm = 0.001 * permille * d.rated_nm
+    d.plant.wanted_nm = max(-limit, min(limit, torque))
 
 
-cdef int map_pdos(void *self, int *n_outputs, int *n_inputs) noexcept nogil:
-    return od_map(&(<Drive *> self).coe.od, n_outputs, n_inputs)
-
-
-cdef void take_outputs(void *self, const uint8_t *data, int n) noexcept nogil:
-    cdef Drive *d = <Drive *> self
-    od_take_outputs(&d.coe.od, data, n)
+cdef void outputs(void *device) noexcept nogil:
+    cdef Drive *d = <Drive *> device
     d.state = next_state(d.state, d.control[0], d.control[0] & ~d.last_control)
     d.last_control = d.control[0]
     d.status[0] = <uint16_t> d.state
@@ -94,19 +124,46 @@ cdef void take_outputs(void *self, const uint8_t *data, int n) noexcept nogil:
     command(d)
 
 
-cdef void give_inputs(void *self, uint8_t *data, int n) noexcept nogil:
-    od_give_inputs(&(<Drive *> self).coe.od, data, n)
+cdef void move(Drive *d, int64_t t_ns) noexcept nogil:
+    if d.shaft != NULL:
+        d.shaft_advance(d.shaft, t_ns)
+    else:
+        plant_advance(&d.plant, t_ns)
 
 
-cdef void advance(void *self, int64_t t_ns) noexcept nogil:
-    cdef Drive *d = <Drive *> self
-    plant_advance(&d.plant, t_ns)
+cdef void advance(void *device, int64_t t_ns) noexcept nogil:
+    """Physics to t_ns, with the steps of the loops on the way (at most a second of them)."""
+    cdef Drive *d = <Drive *> device
+    if d.control_ns <= t_ns and (looped(d) or (d.partner != NULL and looped(d.partner))):
+        if t_ns - d.control_ns > 1000000000:
+            d.control_ns = t_ns
+        while d.control_ns <= t_ns:
+            move(d, d.control_ns)
+            publish(d)
+            control(d)
+            d.control_ns += CONTROL_NS
+            if d.partner != NULL:
+                publish(d.partner)
+                control(d.partner)
+                d.partner.control_ns = d.control_ns
+    elif d.control_ns <= t_ns:
+        d.control_ns += ((t_ns - d.control_ns) // CONTROL_NS + 1) * CONTROL_NS
+    move(d, t_ns)
     publish(d)
 
 
-cdef void al_changed(void *self, int state, int code) noexcept nogil:
+cdef void powered(void *device) noexcept nogil:
+    """The state machine starts over; the wheel turns on."""
+    cdef Drive *d = <Drive *> device
+    d.state = SWITCH_ON_DISABLED
+    d.last_control = 0
+    d.last_mode = 0
+    publish(d)
+
+
+cdef void changed(void *device, int state, int code) noexcept nogil:
     """Without OP there is no torque; a watchdog is a fault that must be reset."""
-    cdef Drive *d = <Drive *> self
+    cdef Drive *d = <Drive *> device
     d.in_op = state == AL_OP
     if not d.in_op:
         d.control[0] = 0
@@ -121,11 +178,6 @@ cdef void al_changed(void *self, int state, int code) noexcept nogil:
     command(d)
 
 
-cdef int mailbox(void *self, const uint8_t *request, int n, uint8_t *reply, int capacity,
-                 int al_state) noexcept nogil:
-    return coe_answer(&(<Drive *> self).coe, request, n, reply, capacity, al_state)
-
-
 cdef void fail(void *self, int error_code) noexcept nogil:
     cdef Drive *d = <Drive *> self
     d.state = FAULT
@@ -134,7 +186,7 @@ cdef void fail(void *self, int error_code) noexcept nogil:
     command(d)
 
 
-cdef class DriveDevice(SlaveDevice):
+cdef class DriveDevice(DescribedDevice):
     """A simulated drive with motor, wheel, hands, encoder and torque sensor.
 
     Parameters
@@ -164,98 +216,31 @@ cdef class DriveDevice(SlaveDevice):
         plant_reset(&d.plant)
         d.counts_per_rad = p.counts_per_rev / (2.0 * math.pi)
         d.rated_nm = p.rated_torque_nm
+        d.velocity_gain = p.inertia_kg_m2 * VELOCITY_BANDWIDTH_RAD_S
+        d.velocity_reset = 0.25 * VELOCITY_BANDWIDTH_RAD_S
+        d.position_gain = 0.25 * VELOCITY_BANDWIDTH_RAD_S
         d.state = SWITCH_ON_DISABLED
-        self._add_objects(identity)
-        self._write_sii(identity)
-        self.esc.app.self = d
-        self.esc.app.map_pdos = map_pdos
-        self.esc.app.take_outputs = take_outputs
-        self.esc.app.give_inputs = give_inputs
-        self.esc.app.advance = advance
-        self.esc.app.al_changed = al_changed
-        self.esc.app.mailbox = mailbox
-        self.esc.app.fail = fail
-        publish(d)
+        self._describe(drive_description(p, identity))
+        d.sensor = <int32_t *> self._value(SENSOR[0], 0, 4)
+        d.error_code = <uint16_t *> self._value(0x603F, 0, 2)
+        d.control = <uint16_t *> self._value(0x6040, 0, 2)
+        d.status = <uint16_t *> self._value(0x6041, 0, 2)
+        d.mode = <int8_t *> self._value(0x6060, 0, 1)
+        d.mode_display = <int8_t *> self._value(0x6061, 0, 1)
+        d.position = <int32_t *> self._value(0x6064, 0, 4)
+        d.velocity = <int32_t *> self._value(0x606C, 0, 4)
+        d.target_torque = <int16_t *> self._value(0x6071, 0, 2)
+        d.max_torque = <uint16_t *> self._value(0x6072, 0, 2)
+        d.torque = <int16_t *> self._value(0x6077, 0, 2)
+        d.target_position = <int32_t *> self._value(0x607A, 0, 4)
+        d.target_velocity = <int32_t *> self._value(0x60FF, 0, 4)
+        self.behaviour.device = d
+        self.behaviour.powered = powered
+        self.behaviour.outputs = outputs
+        self.behaviour.advance = advance
+        self.behaviour.changed = changed
+        self.behaviour.fail = fail
         self.power_on()
-
-    cdef void *_object(self, int index, int subindex, int size, int access,
-                       int64_t value=0) except NULL:
-        cdef void *at = od_add(&self.drive.coe.od, index, subindex, size, access)
-        if at == NULL:
-            raise MemoryError("the drive's object dictionary is full")
-        memcpy(at, &value, min(size, 8))
-        return at
-
-    cdef int _text(self, int index, str text) except -1:
-        cdef bytes value = text.encode()
-        cdef const char *source = value
-        memcpy(self._object(index, 0, len(value), READ), source, len(value))
-        return 0
-
-    cdef int _pdo(self, int assign, int index, entries) except -1:
-        """One assignment object with room for four PDOs, one mapping object with room for eight
-        entries."""
-        cdef int i
-        cdef int64_t word
-        self._object(assign, 0, 1, READ | WRITE_PREOP, 1)
-        for i in range(1, 5):
-            self._object(assign, i, 2, READ | WRITE_PREOP, index if i == 1 else 0)
-        self._object(index, 0, 1, READ | WRITE_PREOP, len(entries))
-        for i in range(8):
-            word = 0
-            if i < len(entries):
-                word = entries[i][0] << 16 | entries[i][1] << 8 | entries[i][2]
-            self._object(index, i + 1, 4, READ | WRITE_PREOP, word)
-        return 0
-
-    def _add_objects(self, identity) -> None:
-        cdef Drive *d = &self.drive
-        cdef int i
-        p = self.parameters
-        peak = int(1000.0 * p.peak_torque_nm / p.rated_torque_nm)
-        self._object(0x1000, 0, 4, READ, 0x00020192)       # servo drive, profile 402
-        self._object(0x1001, 0, 1, READ)
-        self._text(0x1008, p.name)
-        self._text(0x1009, "emulated")
-        self._text(0x100A, "1")
-        self._object(0x1018, 0, 1, READ, 4)
-        for i, number in enumerate((identity.vendor, identity.product, identity.revision,
-                                   identity.serial)):
-            self._object(0x1018, i + 1, 4, READ, number)
-        self._object(0x1C00, 0, 1, READ, 4)
-        for i in range(1, 5):
-            self._object(0x1C00, i, 1, READ, i)
-        self._pdo(0x1C12, 0x1600, RX_PDO)
-        self._pdo(0x1C13, 0x1A00, TX_PDO)
-        for i in (0x1C32, 0x1C33):                         # synchronous with SM2
-            self._object(i, 0, 1, READ, 2)
-            self._object(i, 1, 2, READ, 1 if i == 0x1C32 else 0x22)
-            self._object(i, 2, 4, READ)
-        d.sensor = <int32_t *> self._object(SENSOR[0], 0, 4, READ | MAP_INPUT)
-        d.error_code = <uint16_t *> self._object(0x603F, 0, 2, READ | MAP_INPUT)
-        d.control = <uint16_t *> self._object(0x6040, 0, 2, READ | WRITE | MAP_OUTPUT)
-        d.status = <uint16_t *> self._object(0x6041, 0, 2, READ | MAP_INPUT)
-        d.mode = <int8_t *> self._object(0x6060, 0, 1, READ | WRITE | MAP_OUTPUT, MODE_TORQUE)
-        d.mode_display = <int8_t *> self._object(0x6061, 0, 1, READ | MAP_INPUT)
-        d.position = <int32_t *> self._object(0x6064, 0, 4, READ | MAP_INPUT)
-        d.velocity = <int32_t *> self._object(0x606C, 0, 4, READ | MAP_INPUT)
-        d.target_torque = <int16_t *> self._object(0x6071, 0, 2, READ | WRITE | MAP_OUTPUT)
-        d.max_torque = <uint16_t *> self._object(0x6072, 0, 2, READ | WRITE | MAP_OUTPUT, peak)
-        self._object(0x6076, 0, 4, READ, round(1000.0 * p.rated_torque_nm))
-        d.torque = <int16_t *> self._object(0x6077, 0, 2, READ | MAP_INPUT)
-        self._object(0x608F, 0, 1, READ, 2)
-        self._object(0x608F, 1, 4, READ, p.counts_per_rev)
-        self._object(0x608F, 2, 4, READ, 1)
-        self._object(0x6502, 0, 4, READ, 1 << 9)           # cyclic synchronous torque only
-
-    def _write_sii(self, identity) -> None:
-        cdef bytes content = image(identity, self.parameters.name,
-                                   sync_managers(self.parameters.mailbox_bytes))
-        cdef const char *source = content
-        if len(content) > SII_BYTES:
-            raise ValueError(f"EEPROM image of {len(content)} bytes: at most {SII_BYTES} fit")
-        memcpy(self.esc.sii, source, len(content))
-        self.esc.sii_size = len(content)
 
     def trip(self, error_code: int) -> None:
         """Put the drive into its fault state with an error code in 0x603F (fault injection)."""

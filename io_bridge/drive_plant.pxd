@@ -28,5 +28,7 @@ cdef struct Plant:
     double sensor_nm             # torque the hands put on the wheel
     double wanted_nm             # input of the current loop
 
+cdef double friction(const Plant *p, double rate, double *slope) noexcept nogil
+cdef double motor_step(Plant *p, double decay) noexcept nogil
 cdef void plant_reset(Plant *p) noexcept nogil
 cdef void plant_advance(Plant *p, int64_t t_ns) noexcept nogil

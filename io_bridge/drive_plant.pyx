@@ -45,6 +45,18 @@ cdef double friction(const Plant *p, double rate, double *slope) noexcept nogil:
     return p.viscous_nms * rate + p.coulomb_nm * rate / root
 
 
+cdef double motor_step(Plant *p, double decay) noexcept nogil:
+    """One step of the current loop towards the wanted torque. Return the mean torque of the step."""
+    cdef double wanted = p.wanted_nm
+    cdef double before = p.motor_nm
+    if wanted > p.peak_nm:
+        wanted = p.peak_nm
+    elif wanted < -p.peak_nm:
+        wanted = -p.peak_nm
+    p.motor_nm = wanted + (before - wanted) * decay
+    return 0.5 * (before + p.motor_nm)
+
+
 cdef void plant_reset(Plant *p) noexcept nogil:
     """Time zero, on the trajectory's start; at rest unless the hands start without a ramp."""
     p.now_ns = 0
@@ -58,23 +70,16 @@ cdef void plant_reset(Plant *p) noexcept nogil:
 
 
 cdef void substep(Plant *p, double t, double h, double decay) noexcept nogil:
-    cdef double wanted = p.wanted_nm
-    cdef double motor, before, drag, slope, k, c, force, change
+    cdef double motor, drag, slope, k, c, force, change
     cdef double target = 0.0
     cdef double target_rate = 0.0
     cdef double acceleration = 0.0
-    if wanted > p.peak_nm:
-        wanted = p.peak_nm
-    elif wanted < -p.peak_nm:
-        wanted = -p.peak_nm
-    before = p.motor_nm
-    p.motor_nm = wanted + (before - wanted) * decay
+    motor = motor_step(p, decay)
     if p.hands == PRESCRIBED:
         hands_target(p, t + h, &p.angle_rad, &p.rate_rad_s, &acceleration)
         drag = friction(p, p.rate_rad_s, &slope)
         p.sensor_nm = p.inertia_kg_m2 * acceleration + drag - p.motor_nm
         return
-    motor = 0.5 * (before + p.motor_nm)
     drag = friction(p, p.rate_rad_s, &slope)
     k = 0.0
     c = 0.0

@@ -4,8 +4,8 @@ from libc.stdint cimport uint8_t
 
 from io_bridge.esc_memory cimport (
     AL_BOOT, AL_INIT, AL_INVALID_CHANGE, AL_INVALID_INPUTS, AL_INVALID_MAILBOX, AL_INVALID_OUTPUTS,
-    AL_NO_BOOT, AL_OP, AL_PREOP, AL_SAFEOP, AL_UNKNOWN_STATE, AL_WATCHDOG, ESC_MEMORY, N_SM,
-    REG_AL_CODE, REG_AL_CONTROL, REG_AL_STATUS, REG_SM, Esc,
+    AL_NO_BOOT, AL_NO_SYNC, AL_OP, AL_PREOP, AL_SAFEOP, AL_UNKNOWN_STATE, AL_WATCHDOG, ESC_MEMORY,
+    N_SM, REG_AL_CODE, REG_AL_CONTROL, REG_AL_STATUS, REG_SM, REG_SYNC_ACTIVATION, Esc,
 )
 from io_bridge.wire cimport get16, put16
 
@@ -33,7 +33,9 @@ cdef void enter(Esc *esc, int state, int code) noexcept nogil:
     if state == AL_INIT:
         for i in range(N_SM):
             esc.memory[REG_SM + 8 * i + 5] = 0
+            esc.sm_open[i] = 0
         esc.reply_size = 0
+        esc.mailbox_more = 0
     esc.app.al_changed(esc.app.self, state, code)
 
 
@@ -52,27 +54,35 @@ cdef int mailbox_matches(const Esc *esc, int i) noexcept nogil:
             and sm[4] & 0x0F == (0x06 if i == 0 else 0x02))
 
 
+cdef int manager_place(const Esc *esc, int i, int size, int mode) noexcept nogil:
+    """Where sync manager i (-1: none) has its buffer of `size` bytes; -1 when it is not set so."""
+    cdef const uint8_t *sm = esc.memory + REG_SM + 8 * i
+    if i < 0:
+        return 0 if size == 0 else -1
+    if get16(sm + 2) != size:
+        return -1
+    if size == 0:
+        return 0
+    if not sm[6] & 1 or sm[4] & 0x0F != mode:
+        return -1
+    return get16(sm) if REGISTERS <= get16(sm) <= ESC_MEMORY - size else -1
+
+
 cdef int start_inputs_outputs(Esc *esc) noexcept nogil:
-    """PREOP to SAFEOP: the mapped sizes must be those of SM2 and SM3. Return 0 or the code that
-    refuses."""
-    cdef const uint8_t *sm2 = esc.memory + REG_SM + 16
-    cdef const uint8_t *sm3 = esc.memory + REG_SM + 24
+    """PREOP to SAFEOP: the mapped sizes must be those of the sync managers. Return 0 or the code
+    that refuses."""
     cdef int n_outputs = 0
     cdef int n_inputs = 0
     cdef int code = esc.app.map_pdos(esc.app.self, &n_outputs, &n_inputs)
     if code:
         return code
-    if get16(sm2 + 2) != n_outputs or (n_outputs and (not sm2[6] & 1 or sm2[4] & 0x0F != 0x04)):
+    esc.outputs_at = manager_place(esc, esc.sm_outputs, n_outputs, 0x04)
+    if esc.outputs_at < 0:
         return AL_INVALID_OUTPUTS
-    if get16(sm3 + 2) != n_inputs or (n_inputs and (not sm3[6] & 1 or sm3[4] & 0x0F != 0x00)):
-        return AL_INVALID_INPUTS
-    if n_outputs and not REGISTERS <= get16(sm2) <= ESC_MEMORY - n_outputs:
-        return AL_INVALID_OUTPUTS
-    if n_inputs and not REGISTERS <= get16(sm3) <= ESC_MEMORY - n_inputs:
+    esc.inputs_at = manager_place(esc, esc.sm_inputs, n_inputs, 0x00)
+    if esc.inputs_at < 0:
         return AL_INVALID_INPUTS
     # a master that moves a sync manager later does not move these
-    esc.outputs_at = get16(sm2)
-    esc.inputs_at = get16(sm3)
     esc.n_outputs = n_outputs
     esc.n_inputs = n_inputs
     return 0
@@ -101,7 +111,7 @@ cdef void al_request(Esc *esc) noexcept nogil:
     elif wanted != 2 * state:
         refuse(esc, AL_INVALID_CHANGE)
     elif wanted == AL_PREOP:
-        if mailbox_matches(esc, 0) and mailbox_matches(esc, 1):
+        if not esc.has_mailbox or (mailbox_matches(esc, 0) and mailbox_matches(esc, 1)):
             enter(esc, AL_PREOP, 0)
         else:
             refuse(esc, AL_INVALID_MAILBOX)
@@ -111,6 +121,8 @@ cdef void al_request(Esc *esc) noexcept nogil:
             refuse(esc, code)
         else:
             enter(esc, AL_SAFEOP, 0)
+    elif esc.memory[REG_SYNC_ACTIVATION] & 0x02 and not esc.sync_running:
+        refuse(esc, AL_NO_SYNC)
     elif esc.outputs_valid or esc.n_outputs == 0:
         enter(esc, AL_OP, 0)
     else:

@@ -7,9 +7,11 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 
 cdef enum:
     ESC_MEMORY = 0x3000      # 4 KB of registers, 8 KB of process data RAM
-    SII_BYTES = 1024
+    SII_BYTES = 2048
+    MAILBOX_BYTES = 256      # at most
     N_SM = 4
     N_FMMU = 4
+    N_PORTS = 4
 
 cdef enum:                   # registers
     REG_TYPE = 0x0000
@@ -36,6 +38,10 @@ cdef enum:                   # registers
     REG_DC_DELAY = 0x0928
     REG_DC_DIFFERENCE = 0x092C
     REG_DC_SPEED = 0x0930
+    REG_DC_FILTER = 0x0934
+    REG_SYNC_ACTIVATION = 0x0981
+    REG_SYNC_START = 0x0990
+    REG_SYNC0_CYCLE = 0x09A0
 
 cdef enum:                   # AL states
     AL_INIT = 1
@@ -52,44 +58,75 @@ cdef enum:                   # AL status codes
     AL_INVALID_OUTPUTS = 0x001D
     AL_INVALID_INPUTS = 0x001E
     AL_WATCHDOG = 0x001B
+    AL_NO_SYNC = 0x002D
+
+cdef enum:                   # what a port is, as in 0x0007
+    PORT_ABSENT = 0
+    PORT_EBUS = 2
+    PORT_MII = 3
 
 cdef struct Application:
     # the device behind the controller; each call is bounded and gets `self`
     void *self
+    # power came back: objects as at the start
+    void (*powered)(void *self) noexcept nogil
     # resolve the PDO assignment; write the bytes of outputs and inputs, return 0 or an AL status
     # code
     int (*map_pdos)(void *self, int *n_outputs, int *n_inputs) noexcept nogil
-    # outputs arrived in OP (SM2 buffer, n bytes)
+    # outputs arrived in OP (n bytes)
     void (*take_outputs)(void *self, const uint8_t *data, int n) noexcept nogil
-    # fill the SM3 buffer
+    # fill the inputs' buffer
     void (*give_inputs)(void *self, uint8_t *data, int n) noexcept nogil
     # bring the device's physics and timers to t_ns
     void (*advance)(void *self, int64_t t_ns) noexcept nogil
     # the AL state changed; outputs are to be safe unless state is AL_OP. code 0x1B: the watchdog
     # did it
     void (*al_changed)(void *self, int state, int code) noexcept nogil
-    # answer the mailbox request of n bytes in `request` into `reply`; return its length, 0 for none
+    # answer the mailbox request of n bytes in `request` into `reply`, or with n = 0 go on with the
+    # last answer; return its length, 0 for none, and whether more is to come
     int (*mailbox)(void *self, const uint8_t *request, int n, uint8_t *reply, int capacity,
-                   int al_state) noexcept nogil
+                   int al_state, int *more) noexcept nogil
     # break down with an error code (fault injection); NULL where a device cannot
     void (*fail)(void *self, int error_code) noexcept nogil
+
+cdef struct Clock:
+    # distributed clock: the local clock runs with a drift, the loop of 0x0910 corrects its speed
+    double drift                 # of the local clock: 20e-6 = 20 ppm fast
+    int64_t start_ns             # what the local clock says at power-up
+    int64_t base_ns              # segment time of the last correction, and the local clock there
+    int64_t base_local_ns
+    double rest_ns               # below one ns, so that rounding does not add up
+    double speed                 # correction of the loop
+    int64_t steered_ns           # segment time of the last reference; 0 = none yet
 
 cdef struct Esc:
     uint8_t memory[ESC_MEMORY]
     uint8_t sii[SII_BYTES]
     int sii_size                 # bytes of the image; 0xFF beyond
     Application app
-    int64_t now_ns               # local clock, set by esc_advance
+    # the device's fixed properties
+    uint8_t ports[N_PORTS]       # what each port is
+    int has_mailbox
+    int sm_outputs               # sync manager of each direction; -1 = none
+    int sm_inputs
+    # state
+    int64_t now_ns               # segment time, set by esc_advance
+    Clock clock
+    int64_t arrival_ns           # after a frame has entered the segment, when it is here
+    int64_t port_ns[N_PORTS]     # and when it comes in at each port
     int64_t wd_deadline_ns       # process data watchdog; 0 = not running
-    int outputs_valid            # SM2 was written since SAFEOP
-    int outputs_new              # SM2 was written by the frame under way
+    int outputs_valid            # outputs were written since SAFEOP
+    int outputs_new              # outputs were written by the frame under way
     int op_pending               # OP asked, first outputs awaited
     int n_outputs                # mapped bytes while SAFEOP or OP, and where they lie
     int n_inputs
     int outputs_at
     int inputs_at
     int mailbox_repeat           # last repeat request bit seen in SM1
-    uint8_t reply[256]           # last mailbox reply, for the repeat service
+    int sm_open[N_SM]            # a mailbox's first byte was accessed, its last not yet
+    int mailbox_more             # the application has more to say
+    uint8_t reply[MAILBOX_BYTES]  # last mailbox reply, for the repeat service
     int reply_size
+    int sync_running             # SYNC0 has a start time that was ahead when it was activated
     int mute                     # without power: forwards, takes no part (fault injection)
     int frozen                   # answers with old inputs and an old clock (fault injection)

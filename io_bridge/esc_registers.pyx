@@ -1,25 +1,26 @@
-"""What a read or a write of controller memory does: sync managers, FMMUs, EEPROM, clock and
-watchdog registers.
+"""What a read or a write of controller memory does: sync managers, EEPROM, clock and watchdog
+registers.
 
 An access is granted as a whole or refused as a whole; a refused one leaves the datagram and the
 counter untouched.
 """
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from io_bridge.esc_al cimport al_outputs_arrived, al_request, al_state, al_watchdog_expired
-from io_bridge.esc_memory cimport (
-    AL_INIT, AL_OP, AL_PREOP, AL_SAFEOP, ESC_MEMORY, N_FMMU, N_SM, REG_AL_CONTROL, REG_AL_STATUS,
-    REG_ALIAS, REG_DC_DELAY, REG_DC_DIFFERENCE, REG_DC_OFFSET, REG_DC_PORTS, REG_DC_RECEIVE,
-    REG_DC_SPEED, REG_DC_TIME, REG_DL_STATUS, REG_EEPROM_ADDRESS, REG_EEPROM_CONTROL,
-    REG_EEPROM_DATA, REG_FMMU, REG_SM, REG_TYPE, REG_WD_COUNT, REG_WD_DIVIDER, REG_WD_PDI,
-    REG_WD_SM, REG_WD_STATUS, SII_BYTES, Esc,
+from io_bridge.esc_clock cimport (
+    clock_latch, clock_loop_reset, clock_power_on, clock_steer, clock_system_ns, sync_activated,
 )
-from io_bridge.wire cimport get16, get32, get64, put16, put32, put64
+from io_bridge.esc_memory cimport (
+    AL_INIT, AL_OP, AL_PREOP, AL_SAFEOP, ESC_MEMORY, MAILBOX_BYTES, N_FMMU, N_PORTS, N_SM,
+    REG_AL_CONTROL, REG_AL_STATUS, REG_ALIAS, REG_DC_PORTS, REG_DC_SPEED, REG_DC_TIME, REG_DL_STATUS,
+    REG_EEPROM_ADDRESS, REG_EEPROM_CONTROL, REG_EEPROM_DATA, REG_SM, REG_SYNC_ACTIVATION, REG_TYPE,
+    REG_WD_COUNT, REG_WD_DIVIDER, REG_WD_PDI, REG_WD_SM, REG_WD_STATUS, SII_BYTES, Esc,
+)
+from io_bridge.wire cimport get16, get32, get64, put16, put64
 
 cdef enum:
     REGISTERS = 0x1000
-    SM_END = REG_SM + 8 * N_SM
     MAILBOX_FULL = 0x08
     WATCHDOG_TRIGGER = 0x40
 
@@ -32,14 +33,18 @@ cdef int[15][2] writable = [
 
 
 cdef void esc_power_on(Esc *esc) noexcept nogil:
-    """Registers as after power-up; the SII image and the application stay."""
+    """Registers as after power-up; the SII image and what is plugged in stay."""
     cdef uint8_t *memory = esc.memory
+    cdef int links = get16(memory + REG_DL_STATUS)
+    cdef int i
     memset(memory, 0, ESC_MEMORY)
+    put16(memory + REG_DL_STATUS, <unsigned short> links)
     memory[REG_TYPE] = 0x11
     memory[REG_TYPE + 4] = N_FMMU
     memory[REG_TYPE + 5] = N_SM
     memory[REG_TYPE + 6] = 8                       # KB of process data RAM
-    memory[REG_TYPE + 7] = 0x0F                    # ports 0 and 1: MII
+    for i in range(N_PORTS):
+        memory[REG_TYPE + 7] |= <uint8_t> (esc.ports[i] << 2 * i)
     memory[REG_TYPE + 8] = 0x0C                    # distributed clock, 64 bit
     memcpy(memory + REG_ALIAS, esc.sii + 8, 2)
     memory[REG_AL_STATUS] = AL_INIT
@@ -50,7 +55,7 @@ cdef void esc_power_on(Esc *esc) noexcept nogil:
     put16(memory + REG_DC_SPEED, 0x1000)
     memory[REG_DC_SPEED + 4] = 4
     memory[REG_DC_SPEED + 5] = 12
-    put16(memory + REG_DL_STATUS, 0x5611)          # port 0 linked and open, port 1 closed
+    clock_power_on(esc)
     esc.wd_deadline_ns = 0
     esc.outputs_valid = 0
     esc.outputs_new = 0
@@ -58,7 +63,10 @@ cdef void esc_power_on(Esc *esc) noexcept nogil:
     esc.n_outputs = 0
     esc.n_inputs = 0
     esc.mailbox_repeat = 0
+    esc.mailbox_more = 0
+    memset(esc.sm_open, 0, sizeof(esc.sm_open))
     esc.reply_size = 0
+    esc.app.powered(esc.app.self)
     esc.app.al_changed(esc.app.self, AL_INIT, 0)
 
 
@@ -81,12 +89,12 @@ cdef void esc_advance(Esc *esc, int64_t t_ns) noexcept nogil:
         al_watchdog_expired(esc)
     esc.now_ns = t_ns
     esc.app.advance(esc.app.self, t_ns)
-    if esc.n_inputs and not esc.frozen:
+
+
+cdef void esc_sample(Esc *esc) noexcept nogil:
+    """Inputs of the device as it is now, once all devices have moved."""
+    if not esc.frozen:
         esc.app.give_inputs(esc.app.self, esc.memory + esc.inputs_at, esc.n_inputs)
-
-
-cdef uint64_t system_time(const Esc *esc) noexcept nogil:
-    return <uint64_t> esc.now_ns + get64(esc.memory + REG_DC_OFFSET)
 
 
 cdef int overlaps(int address, int n, int first, int size) noexcept nogil:
@@ -109,7 +117,11 @@ cdef int sm_access(Esc *esc, int address, int n, int writing) noexcept nogil:
             return -2
         if control & 3 == 2:
             # a mailbox is opened at its first byte, written when empty, read when full
-            if address != start or (sm[5] & MAILBOX_FULL != 0) == writing:
+            if (sm[5] & MAILBOX_FULL != 0) == writing:
+                return -2
+            if address == start:
+                esc.sm_open[i] = 1
+            elif not esc.sm_open[i]:
                 return -2
         elif al_state(esc) < AL_SAFEOP:
             return -2
@@ -127,12 +139,13 @@ cdef int esc_read(Esc *esc, int address, int n, uint8_t *out) noexcept nogil:
     if sm == -2:
         return 0
     if overlaps(address, n, REG_DC_TIME, 8) and not esc.frozen:
-        put64(esc.memory + REG_DC_TIME, system_time(esc))
+        put64(esc.memory + REG_DC_TIME, clock_system_ns(esc))
     memcpy(out, esc.memory + address, n)
     if sm >= 0:
         registers = esc.memory + REG_SM + 8 * sm
         if registers[4] & 3 == 2 and address + n == get16(registers) + get16(registers + 2):
             registers[5] &= ~MAILBOX_FULL & 0xFF
+            esc.sm_open[sm] = 0
     return 1
 
 
@@ -153,24 +166,6 @@ cdef void eeprom_command(Esc *esc) noexcept nogil:
     control[1] = 0
 
 
-cdef void clock_latch(Esc *esc) noexcept nogil:
-    """A write to 0x0900 latches the arrival time at every port; no cable delay is modelled."""
-    put32(esc.memory + REG_DC_PORTS, <uint32_t> esc.now_ns)
-    put32(esc.memory + REG_DC_PORTS + 4, <uint32_t> esc.now_ns)
-    put64(esc.memory + REG_DC_RECEIVE, <uint64_t> esc.now_ns)
-
-
-cdef void clock_compare(Esc *esc, uint64_t reference) noexcept nogil:
-    """The difference register: own minus reference time, sign and magnitude."""
-    cdef uint32_t delay = get32(esc.memory + REG_DC_DELAY)
-    cdef int64_t difference = <int64_t> (system_time(esc) - reference - delay)
-    cdef int64_t size = -difference if difference < 0 else difference
-    cdef uint32_t sign = <uint32_t> (difference < 0) << 31
-    if size > 0x7FFFFFFF or size < 0:
-        size = 0x7FFFFFFF
-    put32(esc.memory + REG_DC_DIFFERENCE, <uint32_t> size | sign)
-
-
 cdef void sm_registers_written(Esc *esc, const uint8_t *before) noexcept nogil:
     """Status bytes are the controller's own; enabling or disabling clears them; bit 1 of activate
     asks for a repeat."""
@@ -182,6 +177,7 @@ cdef void sm_registers_written(Esc *esc, const uint8_t *before) noexcept nogil:
         sm[7] = before[8 * i + 7]
         if (sm[6] ^ before[8 * i + 6]) & 1:
             sm[5] = 0
+            esc.sm_open[i] = 0
     sm = esc.memory + REG_SM + 8
     if sm[6] & 1 and (sm[6] >> 1 & 1) != esc.mailbox_repeat:
         esc.mailbox_repeat = sm[6] >> 1 & 1
@@ -219,7 +215,11 @@ cdef int registers_write(Esc *esc, int address, int n, const uint8_t *data) noex
     if overlaps(address, n, REG_DC_PORTS, 4):
         clock_latch(esc)
     if address <= REG_DC_TIME and address + n >= REG_DC_TIME + 8:
-        clock_compare(esc, get64(esc.memory + REG_DC_TIME))
+        clock_steer(esc, get64(esc.memory + REG_DC_TIME))
+    if overlaps(address, n, REG_DC_SPEED, 6):
+        clock_loop_reset(esc)
+    if overlaps(address, n, REG_SYNC_ACTIVATION, 1):
+        sync_activated(esc)
     if overlaps(address, n, REG_WD_SM, 2) and get16(esc.memory + REG_WD_SM) == 0:
         esc.wd_deadline_ns = 0
     if overlaps(address, n, REG_AL_CONTROL, 2):
@@ -246,7 +246,8 @@ cdef int esc_write(Esc *esc, int address, int n, const uint8_t *data) noexcept n
     if address + n == get16(registers) + get16(registers + 2):
         if registers[4] & 3 == 2:
             registers[5] |= MAILBOX_FULL
-        else:
+            esc.sm_open[sm] = 0
+        elif sm == esc.sm_outputs:
             esc.outputs_new = 1
         if registers[4] & WATCHDOG_TRIGGER:
             esc.memory[REG_WD_STATUS] |= 1
@@ -256,69 +257,32 @@ cdef int esc_write(Esc *esc, int address, int n, const uint8_t *data) noexcept n
     return 1
 
 
-cdef int fmmu_hit(const Esc *esc, int i, int direction, unsigned int logical, int n,
-                  int *at, int *physical, int *size) noexcept nogil:
-    """Where FMMU i meets the datagram: offset in its data, physical address, bytes. Whole bytes
-    only."""
-    cdef const uint8_t *fmmu = esc.memory + REG_FMMU + 16 * i
-    cdef int64_t start = get32(fmmu)
-    cdef int64_t length = get16(fmmu + 4)
-    cdef int64_t first, last
-    if not fmmu[12] & 1 or not fmmu[11] & direction:
-        return 0
-    if fmmu[6] != 0 or fmmu[7] != 7 or fmmu[10] != 0:
-        return 0
-    first = start if start > <int64_t> logical else <int64_t> logical
-    last = start + length if start + length < <int64_t> logical + n else <int64_t> logical + n
-    if first >= last:
-        return 0
-    at[0] = <int> (first - logical)
-    physical[0] = get16(fmmu + 8) + <int> (first - start)
-    size[0] = <int> (last - first)
-    return 1
-
-
-cdef int fmmu_read(Esc *esc, unsigned int logical, int n, uint8_t *data) noexcept nogil:
-    """Return 1 if any input FMMU put bytes into `data`."""
-    cdef int i, at, physical, size
-    cdef int hit = 0
-    for i in range(N_FMMU):
-        if fmmu_hit(esc, i, 1, logical, n, &at, &physical, &size):
-            hit |= esc_read(esc, physical, size, data + at)
-    return hit
-
-
-cdef int fmmu_write(Esc *esc, unsigned int logical, int n, const uint8_t *data) noexcept nogil:
-    """Return 1 if any output FMMU took bytes from `data`."""
-    cdef int i, at, physical, size
-    cdef int hit = 0
-    for i in range(N_FMMU):
-        if fmmu_hit(esc, i, 2, logical, n, &at, &physical, &size):
-            hit |= esc_write(esc, physical, size, data + at)
-    return hit
-
-
 cdef void serve_mailbox(Esc *esc) noexcept nogil:
-    """Hand a full SM0 to the application and its reply to an empty SM1."""
+    """Hand a full SM0 to the application and its reply to an empty SM1; a reply that has more to say
+    comes first."""
     cdef uint8_t *sm0 = esc.memory + REG_SM
     cdef uint8_t *sm1 = sm0 + 8
     cdef int request = get16(sm0)
     cdef int request_size = get16(sm0 + 2)
     cdef int reply = get16(sm1)
-    cdef int reply_size = get16(sm1 + 2)
+    cdef int reply_size = min(get16(sm1 + 2), MAILBOX_BYTES)
     cdef int n
-    if al_state(esc) < AL_PREOP or not sm0[6] & sm1[6] & 1:
+    if not esc.has_mailbox or al_state(esc) < AL_PREOP or not sm0[6] & sm1[6] & 1:
         return
-    if not sm0[5] & MAILBOX_FULL or sm1[5] & MAILBOX_FULL:
+    if sm1[5] & MAILBOX_FULL:
         return
-    sm0[5] &= ~MAILBOX_FULL & 0xFF
-    if reply_size > 256:
-        reply_size = 256
     if request + request_size > ESC_MEMORY or reply + reply_size > ESC_MEMORY or reply_size < 16:
         return
+    if esc.mailbox_more:
+        request_size = 0
+    elif sm0[5] & MAILBOX_FULL and request_size:
+        sm0[5] &= ~MAILBOX_FULL & 0xFF
+    else:
+        return
     n = esc.app.mailbox(esc.app.self, esc.memory + request, request_size, esc.reply, reply_size,
-                        al_state(esc))
+                        al_state(esc), &esc.mailbox_more)
     if n <= 0 or n > reply_size:
+        esc.mailbox_more = 0
         return
     memset(esc.reply + n, 0, reply_size - n)
     esc.reply_size = reply_size

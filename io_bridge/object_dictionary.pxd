@@ -3,9 +3,11 @@ them."""
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
 cdef enum:
-    MAX_ENTRIES = 128
-    POOL_BYTES = 2048
-    MAX_MAPPED = 32
+    MAX_OBJECTS = 96
+    MAX_ENTRIES = 384
+    POOL_BYTES = 4096
+    NAME_BYTES = 8192
+    MAX_MAPPED = 64
 
 cdef enum:                     # access of an entry
     READ = 1
@@ -14,33 +16,67 @@ cdef enum:                     # access of an entry
     MAP_OUTPUT = 8             # may be mapped into a master-to-slave PDO
     MAP_INPUT = 16
 
+cdef enum:                     # object codes
+    VARIABLE = 7
+    ARRAY = 8
+    RECORD = 9
+
+cdef enum:                     # data types that are no plain numbers (ETG.1000.6, table 64)
+    TYPE_BOOLEAN = 0x0001
+    TYPE_VISIBLE_STRING = 0x0009
+    TYPE_OCTET_STRING = 0x000A
+
+cdef struct Object:
+    uint16_t index
+    uint16_t type              # of a variable, or of an array's elements
+    uint8_t code
+    uint8_t n_entries
+    int first                  # its entries are neighbours in the table, by rising subindex
+    const char *name
+    int name_size
+
 cdef struct Entry:
     uint16_t index
     uint8_t subindex
     uint8_t access
+    uint16_t type
+    uint16_t bits              # as mapped or packed; a boolean has one
     uint16_t size              # bytes
+    uint16_t length            # bytes in use: `size`, but for strings
     uint8_t *value             # in the pool
+    const char *name
+    int name_size
 
 cdef struct Mapped:
     uint8_t *value             # NULL: padding
-    int size
+    int bits
 
 cdef struct ObjectDictionary:
+    Object objects[MAX_OBJECTS]   # by rising index
+    int n_objects
     Entry entries[MAX_ENTRIES]
     int n_entries
-    uint8_t pool[POOL_BYTES]   # every value starts at a multiple of eight
+    uint8_t pool[POOL_BYTES]      # every value starts at a multiple of eight
+    uint8_t at_power_on[POOL_BYTES]
     int pool_used
+    char names[NAME_BYTES]
+    int names_used
     Mapped outputs[MAX_MAPPED]
     int n_outputs
     Mapped inputs[MAX_MAPPED]
     int n_inputs
 
-cdef void *od_add(ObjectDictionary *od, int index, int subindex, int size,
-                  int access) noexcept nogil
+cdef int od_add_object(ObjectDictionary *od, int index, int code, int type, const char *name,
+                       int name_size) noexcept nogil
+cdef void *od_add(ObjectDictionary *od, int subindex, int type, int bits, int access,
+                  const char *name, int name_size) noexcept nogil
+cdef Object *od_object(ObjectDictionary *od, int index) noexcept nogil
 cdef Entry *od_find(ObjectDictionary *od, int index, int subindex) noexcept nogil
-cdef int od_has_index(const ObjectDictionary *od, int index) noexcept nogil
-cdef uint32_t od_write(ObjectDictionary *od, Entry *entry, const uint8_t *data, int size,
-                       int in_preop) noexcept nogil
-cdef int od_map(ObjectDictionary *od, int *n_outputs, int *n_inputs) noexcept nogil
-cdef void od_take_outputs(ObjectDictionary *od, const uint8_t *data, int size) noexcept nogil
-cdef void od_give_inputs(const ObjectDictionary *od, uint8_t *data, int size) noexcept nogil
+cdef int mappable(ObjectDictionary *od, uint32_t mapping, int access, Mapped *out) noexcept nogil
+cdef uint32_t od_may_write(ObjectDictionary *od, const Entry *entry, const uint8_t *data, int size,
+                           int in_preop) noexcept nogil
+cdef void od_store(Entry *entry, const uint8_t *data, int size) noexcept nogil
+cdef void od_keep(ObjectDictionary *od) noexcept nogil
+cdef void od_restore(ObjectDictionary *od) noexcept nogil
+cdef int is_pdo_mapping(int index) noexcept nogil
+cdef int is_pdo_assignment(int index) noexcept nogil

@@ -1,155 +1,186 @@
-"""Object dictionary of an emulated device: flat table, linear search, values in one pool.
+"""Object dictionary of an emulated device: flat tables, values in one pool.
 
-PDO assignment (0x1C12, 0x1C13) and mapping (0x16xx, 0x1Axx) are ordinary entries; `od_map` follows
-them.
+PDO assignment (0x1C12, 0x1C13) and mapping (0x16xx, 0x1Axx) are ordinary entries; `pdo_mapping`
+follows them.
 """
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
 
-from io_bridge.esc_memory cimport AL_INVALID_INPUTS, AL_INVALID_OUTPUTS
-from io_bridge.wire cimport get16, get32
-
-cdef enum:                     # SDO abort codes (CiA 301)
-    ABORT_READ_ONLY = 0x06010002
-    ABORT_NOT_MAPPABLE = 0x06040041
-    ABORT_SIZE = 0x06070010
-    ABORT_STATE = 0x08000022
+from io_bridge.abort_codes cimport (
+    ABORT_COUNT_NOT_ZERO, ABORT_NOT_MAPPABLE, ABORT_READ_ONLY, ABORT_SIZE, ABORT_STATE,
+    ABORT_TOO_HIGH,
+)
+from io_bridge.wire cimport get32
 
 
-cdef void *od_add(ObjectDictionary *od, int index, int subindex, int size,
-                  int access) noexcept nogil:
-    """Add an entry of zero value; return where its value lives, or NULL when the table is full."""
+cdef const char *keep_name(ObjectDictionary *od, const char *name, int size) noexcept nogil:
+    cdef char *at = od.names + od.names_used
+    if size < 0 or size > 64 or od.names_used + size > NAME_BYTES:
+        return NULL
+    memcpy(at, name, size)
+    od.names_used += size
+    return at
+
+
+cdef int od_add_object(ObjectDictionary *od, int index, int code, int type, const char *name,
+                       int name_size) noexcept nogil:
+    """Open an object; its entries follow by `od_add`. Return 0, or -1 when the table is full or the
+    index does not rise."""
+    cdef Object *o
+    if od.n_objects >= MAX_OBJECTS:
+        return -1
+    if od.n_objects and index <= od.objects[od.n_objects - 1].index:
+        return -1
+    o = &od.objects[od.n_objects]
+    o.name = keep_name(od, name, name_size)
+    if o.name == NULL:
+        return -1
+    o.index = <uint16_t> index
+    o.type = <uint16_t> type
+    o.code = <uint8_t> code
+    o.n_entries = 0
+    o.first = od.n_entries
+    o.name_size = name_size
+    od.n_objects += 1
+    return 0
+
+
+cdef void *od_add(ObjectDictionary *od, int subindex, int type, int bits, int access,
+                  const char *name, int name_size) noexcept nogil:
+    """Add an entry of zero value to the object opened last; return where its value lives, or NULL
+    when a table is full or the subindex does not rise."""
+    cdef int size = (bits + 7) >> 3
     cdef int room = (size + 7) & ~7
+    cdef Object *o
     cdef Entry *entry
-    if od.n_entries >= MAX_ENTRIES or od.pool_used + room > POOL_BYTES:
+    if od.n_objects == 0 or od.n_entries >= MAX_ENTRIES or bits <= 0 or bits > 0xFFFF:
+        return NULL
+    if od.pool_used + room > POOL_BYTES:
+        return NULL
+    o = &od.objects[od.n_objects - 1]
+    if o.n_entries and subindex <= od.entries[od.n_entries - 1].subindex or subindex > 254:
         return NULL
     entry = &od.entries[od.n_entries]
-    entry.index = <uint16_t> index
+    entry.name = keep_name(od, name, name_size)
+    if entry.name == NULL:
+        return NULL
+    entry.name_size = name_size
+    entry.index = o.index
     entry.subindex = <uint8_t> subindex
     entry.access = <uint8_t> access
+    entry.type = <uint16_t> type
+    entry.bits = <uint16_t> bits
     entry.size = <uint16_t> size
+    entry.length = <uint16_t> size
     entry.value = od.pool + od.pool_used
     memset(entry.value, 0, room)
+    o.n_entries += 1
     od.n_entries += 1
     od.pool_used += room
     return entry.value
 
 
-cdef Entry *od_find(ObjectDictionary *od, int index, int subindex) noexcept nogil:
-    cdef int i
-    for i in range(od.n_entries):
-        if od.entries[i].index == index and od.entries[i].subindex == subindex:
-            return &od.entries[i]
+cdef Object *od_object(ObjectDictionary *od, int index) noexcept nogil:
+    cdef int low = 0
+    cdef int high = od.n_objects
+    cdef int middle
+    while low < high:
+        middle = (low + high) >> 1
+        if od.objects[middle].index < index:
+            low = middle + 1
+        else:
+            high = middle
+    if low < od.n_objects and od.objects[low].index == index:
+        return &od.objects[low]
     return NULL
 
 
-cdef int od_has_index(const ObjectDictionary *od, int index) noexcept nogil:
+cdef Entry *od_find(ObjectDictionary *od, int index, int subindex) noexcept nogil:
+    cdef Object *o = od_object(od, index)
     cdef int i
-    for i in range(od.n_entries):
-        if od.entries[i].index == index:
-            return 1
-    return 0
+    if o != NULL:
+        for i in range(o.first, o.first + o.n_entries):
+            if od.entries[i].subindex == subindex:
+                return &od.entries[i]
+    return NULL
 
 
 cdef int is_pdo_mapping(int index) noexcept nogil:
     return 0x1600 <= index < 0x1800 or 0x1A00 <= index < 0x1C00
 
 
+cdef int is_pdo_assignment(int index) noexcept nogil:
+    return 0x1C10 <= index <= 0x1C2F
+
+
 cdef int mappable(ObjectDictionary *od, uint32_t mapping, int access, Mapped *out) noexcept nogil:
     """Resolve a mapping word (index, subindex, bits); index 0 is padding. Return 1 when it may be
     mapped."""
-    cdef int bits = mapping & 0xFF
     cdef Entry *entry
-    out.size = bits >> 3
+    out.bits = mapping & 0xFF
     out.value = NULL
-    if bits == 0 or bits & 7:
+    if out.bits == 0:
         return 0
     if mapping >> 16 == 0:
         return 1
     entry = od_find(od, mapping >> 16, mapping >> 8 & 0xFF)
-    if entry == NULL or not entry.access & access or entry.size != out.size:
+    if entry == NULL or not entry.access & access or entry.bits != out.bits:
         return 0
     out.value = entry.value
     return 1
 
 
-cdef uint32_t od_write(ObjectDictionary *od, Entry *entry, const uint8_t *data, int size,
-                       int in_preop) noexcept nogil:
-    """Write an entry as an SDO download does. Return 0 or the abort code."""
+cdef uint32_t configured(ObjectDictionary *od, const Entry *entry,
+                         const uint8_t *data) noexcept nogil:
+    """Rules of assignment and mapping: a count within the object; entries only while the count is
+    zero, and of objects that may be mapped. Return 0 or the abort code."""
+    cdef Object *o = od_object(od, entry.index)
     cdef Mapped ignored
+    cdef int access
+    if entry.subindex == 0:
+        return ABORT_TOO_HIGH if data[0] >= o.n_entries else 0
+    if is_pdo_mapping(entry.index) and get32(data):
+        access = MAP_OUTPUT if entry.index < 0x1A00 else MAP_INPUT
+        if not mappable(od, get32(data), access, &ignored):
+            return ABORT_NOT_MAPPABLE
+    return ABORT_COUNT_NOT_ZERO if od.entries[o.first].value[0] else 0
+
+
+cdef uint32_t od_may_write(ObjectDictionary *od, const Entry *entry, const uint8_t *data, int size,
+                           int in_preop) noexcept nogil:
+    """Whether an SDO download may write an entry. Return 0 or the abort code."""
     if not entry.access & (WRITE | WRITE_PREOP):
         return ABORT_READ_ONLY
     if not entry.access & WRITE and not in_preop:
         return ABORT_STATE
+    if entry.type == TYPE_VISIBLE_STRING or entry.type == TYPE_OCTET_STRING:
+        return ABORT_SIZE if size > entry.size else 0
     if size != entry.size:
         return ABORT_SIZE
-    if is_pdo_mapping(entry.index) and entry.subindex and get32(data):
-        if not mappable(od, get32(data), MAP_OUTPUT if entry.index < 0x1A00 else MAP_INPUT,
-                        &ignored):
-            return ABORT_NOT_MAPPABLE
-    memcpy(entry.value, data, size)
+    if is_pdo_mapping(entry.index) or is_pdo_assignment(entry.index):
+        return configured(od, entry, data)
     return 0
 
 
-cdef int map_direction(ObjectDictionary *od, int assign, int access, Mapped *mapped,
-                       int *n_mapped) noexcept nogil:
-    """Follow one assignment object. Return the bytes mapped, or -1 when it does not resolve."""
-    cdef Entry *count = od_find(od, assign, 0)
-    cdef Entry *pdo
-    cdef Entry *entry
-    cdef int i, j, index
-    cdef int size = 0
-    n_mapped[0] = 0
-    if count == NULL:
-        return 0
-    for i in range(1, count.value[0] + 1):
-        entry = od_find(od, assign, i)
-        if entry == NULL:
-            return -1
-        index = get16(entry.value)
-        pdo = od_find(od, index, 0)
-        if pdo == NULL or not is_pdo_mapping(index):
-            return -1
-        for j in range(1, pdo.value[0] + 1):
-            entry = od_find(od, index, j)
-            if entry == NULL or n_mapped[0] >= MAX_MAPPED:
-                return -1
-            if not mappable(od, get32(entry.value), access, &mapped[n_mapped[0]]):
-                return -1
-            size += mapped[n_mapped[0]].size
-            n_mapped[0] += 1
-    return size
+cdef void od_store(Entry *entry, const uint8_t *data, int size) noexcept nogil:
+    """Write an entry that `od_may_write` has allowed."""
+    memset(entry.value, 0, entry.size)
+    memcpy(entry.value, data, size)
+    entry.length = <uint16_t> size
+    if entry.type == TYPE_BOOLEAN:
+        entry.value[0] &= 1
 
 
-cdef int od_map(ObjectDictionary *od, int *n_outputs, int *n_inputs) noexcept nogil:
-    """Resolve both assignments for process data. Return 0 or the AL status code that refuses
-    SAFEOP."""
-    n_outputs[0] = map_direction(od, 0x1C12, MAP_OUTPUT, od.outputs, &od.n_outputs)
-    if n_outputs[0] < 0:
-        return AL_INVALID_OUTPUTS
-    n_inputs[0] = map_direction(od, 0x1C13, MAP_INPUT, od.inputs, &od.n_inputs)
-    return AL_INVALID_INPUTS if n_inputs[0] < 0 else 0
+cdef void od_keep(ObjectDictionary *od) noexcept nogil:
+    """Take the present values for those after power-up."""
+    memcpy(od.at_power_on, od.pool, POOL_BYTES)
 
 
-cdef void od_take_outputs(ObjectDictionary *od, const uint8_t *data, int size) noexcept nogil:
+cdef void od_restore(ObjectDictionary *od) noexcept nogil:
+    """Values as after power-up."""
     cdef int i
-    cdef int at = 0
-    for i in range(od.n_outputs):
-        if at + od.outputs[i].size > size:
-            return
-        if od.outputs[i].value != NULL:
-            memcpy(od.outputs[i].value, data + at, od.outputs[i].size)
-        at += od.outputs[i].size
-
-
-cdef void od_give_inputs(const ObjectDictionary *od, uint8_t *data, int size) noexcept nogil:
-    cdef int i
-    cdef int at = 0
-    for i in range(od.n_inputs):
-        if at + od.inputs[i].size > size:
-            return
-        if od.inputs[i].value != NULL:
-            memcpy(data + at, od.inputs[i].value, od.inputs[i].size)
-        else:
-            memset(data + at, 0, od.inputs[i].size)
-        at += od.inputs[i].size
+    memcpy(od.pool, od.at_power_on, POOL_BYTES)
+    for i in range(od.n_entries):
+        od.entries[i].length = od.entries[i].size
+    od.n_outputs = 0
+    od.n_inputs = 0

@@ -1,15 +1,11 @@
 from libc.stdint cimport int64_t, uint8_t
 
 from io_bridge.esc_memory cimport Esc
-
-cdef enum:
-    MAX_SLAVES = 16
-
-cdef struct Ring:
-    Esc *slaves[MAX_SLAVES]
-    int n
+from io_bridge.topology cimport MAX_SLAVES, Ring
 
 cdef int ring_process(Ring *ring, uint8_t *frame, int size, int64_t t_ns) noexcept nogil
+cdef int ring_process_end(Ring *ring, int *end, uint8_t *frame, int size,
+                          int64_t t_ns) noexcept nogil
 cdef void ring_advance(Ring *ring, int64_t t_ns) noexcept nogil
 
 
@@ -20,3 +16,5 @@ cdef class SlaveDevice:
 cdef class Segment:
     cdef Ring ring
     cdef readonly tuple devices
+
+    cdef int _position(self, position) except -1

@@ -1,21 +1,21 @@
-"""An emulated EtherCAT segment: one frame goes in, passes every slave in ring order and comes
-out."""
+"""An emulated EtherCAT segment: one frame goes in, passes every slave in order and comes out."""
 from collections.abc import Sequence
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy
 
-from io_bridge.esc_memory cimport (
-    ESC_MEMORY, REG_ALIAS, REG_DL_STATUS, REG_STATION, Esc,
-)
+from io_bridge.esc_clock cimport clock_set_drift, clock_system_ns
+from io_bridge.esc_fmmu cimport fmmu_read, fmmu_write
+from io_bridge.esc_memory cimport ESC_MEMORY, PORT_MII, REG_ALIAS, REG_STATION, Esc
 from io_bridge.esc_registers cimport (
-    esc_advance, esc_power_on, esc_read, esc_serve, esc_write, fmmu_read, fmmu_write,
+    esc_advance, esc_power_on, esc_read, esc_sample, esc_serve, esc_write,
 )
 from io_bridge.frame cimport (
     APRD, APRW, APWR, ARMW, BRD, BRW, BWR, FIRST_DATAGRAM, FPRD, FPRW, FPWR, FRMW, LRD, LRW, LWR,
     MAX_FRAME, Datagram, datagram_at, frame_length,
 )
+from io_bridge.topology cimport FAR, NEAR, ring_attach, ring_plug, ring_power, ring_route
 from io_bridge.wire cimport get16, put16
 
 
@@ -91,22 +91,36 @@ cdef int slave_process(Esc *esc, uint8_t *frame, int at, const Datagram *d) noex
 
 
 cdef void ring_advance(Ring *ring, int64_t t_ns) noexcept nogil:
-    cdef int i
+    """Let time pass for all at once, from one watchdog's end to the next, so that coupled devices
+    move together. At most one more round than slaves."""
+    cdef int64_t until = t_ns
+    cdef int i, _turn
+    for _turn in range(ring.n + 1):
+        until = t_ns
+        for i in range(ring.n):
+            if 0 < ring.slaves[i].wd_deadline_ns < until:
+                until = ring.slaves[i].wd_deadline_ns
+        for i in range(ring.n):
+            esc_advance(ring.slaves[i], until)
+        if until == t_ns:
+            break
     for i in range(ring.n):
-        esc_advance(ring.slaves[i], t_ns)
+        esc_sample(ring.slaves[i])
 
 
-cdef int ring_process(Ring *ring, uint8_t *frame, int size, int64_t t_ns) noexcept nogil:
-    """Pass a frame through every slave at local time t_ns.
-
-    Return its length (unchanged), or 0 when it is malformed or foreign: then no slave has acted on
-    it. Bounded: at most MAX_FRAME / 12 datagrams times the slaves.
-    """
+cdef int pass_through(Ring *ring, const int *order, int n, uint8_t *frame, int size,
+                      int64_t t_ns) noexcept nogil:
+    """Pass a frame through n slaves. Return its length, or 0 when it is malformed or foreign: then
+    no slave has acted on it. Bounded: at most MAX_FRAME / 12 datagrams times the slaves."""
     cdef Datagram d
     cdef int length = frame_length(frame, size)
     cdef int at = FIRST_DATAGRAM
     cdef int i, wkc
+    cdef Esc *esc
     if length < 0:
+        return 0
+    if n == 0:
+        ring_advance(ring, t_ns)
         return 0
     while True:
         if datagram_at(frame, length, at, &d):
@@ -118,18 +132,41 @@ cdef int ring_process(Ring *ring, uint8_t *frame, int size, int64_t t_ns) noexce
     at = FIRST_DATAGRAM
     while True:
         datagram_at(frame, length, at, &d)
-        for i in range(ring.n):
-            if not ring.slaves[i].mute:
-                wkc = slave_process(ring.slaves[i], frame, at, &d)
+        for i in range(n):
+            esc = ring.slaves[order[i]]
+            if not esc.mute:
+                wkc = slave_process(esc, frame, at, &d)
                 put16(frame + d.next - 2, <uint16_t> (get16(frame + d.next - 2) + wkc))
         if not d.more:
             break
         at = d.next
     frame[6] |= 0x02
-    for i in range(ring.n):
-        if not ring.slaves[i].mute:
-            esc_serve(ring.slaves[i])
+    for i in range(n):
+        if not ring.slaves[order[i]].mute:
+            esc_serve(ring.slaves[order[i]])
     return size
+
+
+cdef int ring_process(Ring *ring, uint8_t *frame, int size, int64_t t_ns) noexcept nogil:
+    """Pass a frame from the master through the slaves it reaches at t_ns and back. Return its length
+    (unchanged), or 0 when nothing comes back."""
+    return pass_through(ring, ring.order, ring.n_order, frame, size, t_ns)
+
+
+cdef int ring_process_end(Ring *ring, int *end, uint8_t *frame, int size,
+                          int64_t t_ns) noexcept nogil:
+    """The same for a master with a cable at both ends: the frame enters at `end`, and leaves at the
+    end that is written there."""
+    if end[0] == FAR:
+        if not ring.closed:
+            return pass_through(ring, ring.far_order, ring.n_far, frame, size, t_ns)
+        # against the ring's sense nobody processes it
+        end[0] = NEAR
+        ring_advance(ring, t_ns)
+        return size if frame_length(frame, size) >= 0 else 0
+    if ring.closed:
+        end[0] = FAR
+    return ring_process(ring, frame, size, t_ns)
 
 
 cdef class SlaveDevice:
@@ -139,6 +176,11 @@ cdef class SlaveDevice:
     def __cinit__(self, *args, **kwargs):
         if type(self) is SlaveDevice:
             raise TypeError("SlaveDevice has no application: use a device such as DriveDevice")
+        self.esc.ports[0] = PORT_MII
+        self.esc.ports[1] = PORT_MII
+        self.esc.has_mailbox = 1
+        self.esc.sm_outputs = 2
+        self.esc.sm_inputs = 3
 
     def power_on(self) -> None:
         """Start over as after a power cycle."""
@@ -152,6 +194,33 @@ cdef class SlaveDevice:
     @property
     def al_code(self) -> int:
         return get16(self.esc.memory + 0x0134)
+
+    @property
+    def clock_drift_ppm(self) -> float:
+        """How much faster the local clock runs than the segment's time."""
+        return 1e6 * self.esc.clock.drift
+
+    @clock_drift_ppm.setter
+    def clock_drift_ppm(self, value: float) -> None:
+        if not -1000.0 <= value <= 1000.0:
+            raise ValueError(f"clock_drift_ppm = {value}: -1000 to 1000")
+        clock_set_drift(&self.esc, 1e-6 * value)
+
+    @property
+    def clock_start_ns(self) -> int:
+        """What the local clock says at power-up; set it before the device comes into a segment."""
+        return self.esc.clock.start_ns
+
+    @clock_start_ns.setter
+    def clock_start_ns(self, value: int) -> None:
+        if not 0 <= value < 1 << 62:
+            raise ValueError(f"clock_start_ns = {value}: 0 to 2^62 - 1")
+        self.esc.clock.start_ns = value
+
+    @property
+    def system_time_ns(self) -> int:
+        """What 0x0910 would say to a frame that is here now."""
+        return clock_system_ns(&self.esc)
 
     @property
     def mute(self) -> bool:
@@ -181,27 +250,84 @@ cdef class SlaveDevice:
 cdef class Segment:
     """Slaves in ring order; the first one is next to the master.
 
+    Each slave is connected to the nearest one before it with a fitting free port, so the order is the
+    one in which a master finds them.
+
     Parameters
     ----------
     devices : sequence of SlaveDevice
-        1 to 16; each keeps its state between segments.
+        1 to 32; each keeps its state between segments.
+    cable_ns : int
+        Delay of each cable.
     """
 
-    def __init__(self, devices: Sequence[SlaveDevice]) -> None:
+    def __init__(self, devices: Sequence[SlaveDevice], cable_ns: int = 100) -> None:
         cdef SlaveDevice device
         cdef int i
         if not 1 <= len(devices) <= MAX_SLAVES:
             raise ValueError(f"a segment of {len(devices)} slaves: 1 to {MAX_SLAVES} are possible")
         if len(set(map(id, devices))) != len(devices):
             raise ValueError("a device can be in the ring once only")
+        if not 0 <= cable_ns <= 1_000_000:
+            raise ValueError(f"cable_ns = {cable_ns}: 0 to 1000000")
         self.devices = tuple(devices)
         self.ring.n = len(devices)
         for i in range(self.ring.n):
             device = self.devices[i]
             self.ring.slaves[i] = &device.esc
+            self.ring.cable_ns[i] = cable_ns
+        i = ring_attach(&self.ring)
+        if i >= 0:
+            raise ValueError(f"slave {i} ({type(self.devices[i]).__name__}): nobody before it has a "
+                             "free port of its kind (E-bus terminals go behind a coupler)")
+        for device in self.devices:
             device.power_on()
-            if i + 1 < self.ring.n:
-                put16(device.esc.memory + REG_DL_STATUS, 0x5A31)  # port 1 linked and open too
+        ring_route(&self.ring)
+
+    cdef int _position(self, position) except -1:
+        if not 0 <= position < self.ring.n:
+            raise ValueError(f"slave {position}: the segment has 0 to {self.ring.n - 1}")
+        return position
+
+    def unplug(self, position: int) -> None:
+        """Pull the cable that leads from a slave towards the master: it and all behind it are
+        gone, but keep their supply."""
+        ring_plug(&self.ring, self._position(position), 0)
+
+    def plug(self, position: int) -> None:
+        """Put that cable back."""
+        ring_plug(&self.ring, self._position(position), 1)
+
+    def power_off(self, position: int) -> None:
+        """Take a slave's supply away: it forgets its registers, and all behind it are gone too."""
+        ring_power(&self.ring, self._position(position), 0)
+
+    def power_on(self, position: int) -> None:
+        """Give the supply back."""
+        ring_power(&self.ring, self._position(position), 1)
+
+    def power_cycle(self, position: int) -> None:
+        """Off and on between two frames."""
+        self.power_off(position)
+        self.power_on(position)
+
+    @property
+    def parents(self) -> tuple[tuple[int, int], ...]:
+        """For each slave the position of the one it is connected to (-1 = the master) and the port
+        there."""
+        return tuple((self.ring.parent[i], self.ring.parent_port[i]) for i in range(self.ring.n))
+
+    def process_end(self, frame: bytes, t_ns: int, end: int) -> tuple[bytes | None, int]:
+        """As `process` for a master with a cable at both ends: the frame enters at `end` (0 = near,
+        1 = far); return it and the end where it leaves."""
+        cdef uint8_t buffer[MAX_FRAME]
+        cdef int size = len(frame)
+        cdef int leaves = 1 if end else 0
+        if size > MAX_FRAME:
+            return None, leaves
+        memcpy(buffer, PyBytes_AS_STRING(frame), size)
+        size = ring_process_end(&self.ring, &leaves, buffer, size, t_ns)
+        return PyBytes_FromStringAndSize(<char *> buffer, size) if size else None, leaves
 
     def process(self, frame: bytes, t_ns: int) -> bytes | None:
         """Return the frame as it leaves the segment at `t_ns`, or None when the slaves ignore

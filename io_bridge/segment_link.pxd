@@ -2,7 +2,8 @@ from libc.stdint cimport int64_t, uint8_t
 
 from io_bridge.frame cimport MAX_FRAME
 from io_bridge.link cimport Link
-from io_bridge.segment cimport Ring, Segment
+from io_bridge.segment cimport Segment
+from io_bridge.topology cimport Ring
 
 cpdef enum Order:           # fault injection: what goes wrong with this frame, at the last slave
     NO_ORDER = 0

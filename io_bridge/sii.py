@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+
+MAILBOX_COE = 0x0004
+COE_DETAILS = 0x01 | 0x02 | 0x04 | 0x08 | 0x20
+"""SDO, information service, PDO assignment and mapping can be changed, complete access."""
+
+PORT_PHYSICS = {"": 0, "mii": 1, "ebus": 3}
 
 
 @dataclass(frozen=True)
@@ -51,10 +58,38 @@ def checksum(config_words: bytes) -> int:
     return crc
 
 
+@dataclass(frozen=True)
+class SiiPdo:
+    """A PDO as the EEPROM lists it; entries are (index, subindex, data type, bits), name."""
+
+    index: int
+    manager: int
+    name: str
+    entries: tuple[tuple[int, int, int, int, str], ...]
+
+
+def _pdo_category(kind: int, pdos: Sequence[SiiPdo], text: Callable[[str], int]) -> bytes:
+    body = b""
+    for pdo in pdos:
+        body += struct.pack(
+            "<HBBBBH", pdo.index, len(pdo.entries), pdo.manager, 0, text(pdo.name), 0
+        )
+        for index, sub, data_type, bits, name in pdo.entries:
+            body += struct.pack("<HBBBBH", index, sub, text(name), data_type, bits, 0)
+    return _category(kind, body) if body else b""
+
+
 def image(
-    identity: Identity, name: str, managers: tuple[SyncManager, ...], alias: int = 0
+    identity: Identity,
+    name: str,
+    managers: tuple[SyncManager, ...],
+    alias: int = 0,
+    *,
+    ports: Sequence[str] = ("mii", "mii"),
+    rx_pdos: Sequence[SiiPdo] = (),
+    tx_pdos: Sequence[SiiPdo] = (),
 ) -> bytes:
-    """Return the EEPROM image of a CoE device without complete access.
+    """Return the EEPROM image of a device.
 
     Parameters
     ----------
@@ -62,9 +97,14 @@ def image(
     name : str
         Device name, ASCII, at most 64 characters.
     managers : tuple of SyncManager
-        The first two are the mailbox.
+        With a mailbox (use 1 and 2) the device speaks CoE, complete access and information service
+        included.
     alias : int
         Configured station alias.
+    ports : sequence of {"mii", "ebus", ""}
+        Physics of ports 0 to 3.
+    rx_pdos, tx_pdos : sequence of SiiPdo
+        For a device without CoE, whose PDOs a master can learn nowhere else.
     """
     if not name.isascii() or not 0 < len(name) <= 64:
         raise ValueError(f"device name {name!r}: 1 to 64 ASCII characters")
@@ -74,23 +114,38 @@ def image(
     struct.pack_into(
         "<IIII", head, 16, identity.vendor, identity.product, identity.revision, identity.serial
     )
-    out, back = managers[0], managers[1]
-    struct.pack_into("<HHHH", head, 0x18 * 2, out.start, out.size, back.start, back.size)
-    struct.pack_into("<H", head, 0x1C * 2, 0x0004)  # mailbox protocols: CoE
-    struct.pack_into("<HH", head, 0x3E * 2, 7, 1)  # 1 KB, version 1
-    text = name.encode()
-    strings = bytes([1, len(text)]) + text
+    by_use = {manager.use: manager for manager in managers}
+    if 1 in by_use:
+        out, back = by_use[1], by_use[2]
+        struct.pack_into("<HHHH", head, 0x18 * 2, out.start, out.size, back.start, back.size)
+        struct.pack_into("<H", head, 0x1C * 2, MAILBOX_COE)
+    struct.pack_into("<HH", head, 0x3E * 2, 15, 1)  # 2 KB, version 1
+    texts = [name]
+
+    def text(words: str) -> int:
+        if not words:
+            return 0
+        if words not in texts:
+            texts.append(words)
+        return texts.index(words) + 1
+
     general = bytearray(32)
     general[3] = 1  # name: string 1
-    general[5] = 0x01 | 0x04 | 0x08  # SDO; PDO assignment and mapping can be changed
+    general[5] = COE_DETAILS if 1 in by_use else 0
+    physics = sum(PORT_PHYSICS[port] << 4 * i for i, port in enumerate(ports))
+    struct.pack_into("<H", general, 16, physics)
+    uses = bytes(use - 2 for use in (3, 4) if use in by_use)  # 1 = outputs, 2 = inputs
     rows = b"".join(
         struct.pack("<HHBBBB", sm.start, sm.size, sm.control, 0, 1, sm.use) for sm in managers
     )
+    pdos = _pdo_category(50, tx_pdos, text) + _pdo_category(51, rx_pdos, text)
+    strings = bytes([len(texts)]) + b"".join(bytes([len(t)]) + t.encode() for t in texts)
     return (
         bytes(head)
         + _category(10, strings)
         + _category(30, bytes(general))
-        + _category(40, bytes([1, 2]))
-        + _category(41, rows)
+        + (_category(40, uses) if uses else b"")
+        + (_category(41, rows) if rows else b"")
+        + pdos
         + b"\xff\xff"
     )

@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 
@@ -98,6 +98,45 @@ def end_with_parent() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
+class Stop:
+    """Becomes true at SIGTERM or SIGINT, from its making on."""
+
+    def __init__(self) -> None:
+        self._asked = False
+        signal.signal(signal.SIGTERM, self._ask)
+        signal.signal(signal.SIGINT, self._ask)
+
+    def _ask(self, *_: object) -> None:
+        self._asked = True
+
+    def __bool__(self) -> bool:
+        return self._asked
+
+
+def serve_until(
+    segment: Segment,
+    wire: PacketSocket,
+    start_ns: int,
+    end: Callable[[], bool],
+    witness: Witness | None = None,
+) -> int:
+    """Answer frames until `end()` is true, which is looked at some 20 times a second, or as often as
+    a witness looks.
+
+    Returns
+    -------
+    int
+        Frames answered.
+    """
+    look_s = LOOK_UP_S if witness is None else LOOK_CLOSELY_S
+    frames = 0
+    while not end():
+        frames += serve(segment, wire, start_ns, look_s)
+        if witness is not None:
+            witness.look()
+    return frames
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until SIGTERM, SIGINT or the parent's death."""
     parser = argparse.ArgumentParser(prog="io_bridge.sim_segment", description=__doc__)
@@ -108,14 +147,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--witness", type=Path, help="JSON of what the drives did, at the end")
     options = parser.parse_args(arguments)
     parent = os.getppid()
-    stopping = False
-
-    def stop(*_: object) -> None:
-        nonlocal stopping
-        stopping = True
-
-    signal.signal(signal.SIGTERM, stop)
-    signal.signal(signal.SIGINT, stop)
+    stop = Stop()
     end_with_parent()
     try:
         plants = [load_plant(path) for path in options.plant] or [DrivePlant()]
@@ -128,23 +160,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f"serving {len(plants)} drive(s) on {options.interface}", flush=True)
     witness = None if options.witness is None else Witness(devices)
     start_ns = time.monotonic_ns()
-    frames = 0
     try:
-        while not stopping and os.getppid() == parent:
-            frames += serve(
-                segment, wire, start_ns, LOOK_UP_S if witness is None else LOOK_CLOSELY_S
-            )
-            if witness is not None:
-                witness.look()
+        frames = serve_until(
+            segment, wire, start_ns, lambda: bool(stop) or os.getppid() != parent, witness
+        )
         # a real drive does not die with its master: it goes on until its watchdog has taken the torque
         until = time.monotonic() + OUTLIVE_S
-        while witness is not None and witness.zero_ns is None and time.monotonic() < until:
-            serve(segment, wire, start_ns, LOOK_CLOSELY_S)
-            witness.look()
+        if witness is not None:
+            serve_until(
+                segment, wire, start_ns,
+                lambda: witness.zero_ns is not None or time.monotonic() > until, witness,
+            )  # fmt: skip
+            witness.write(options.witness)
     finally:
         wire.close()
-    if witness is not None:
-        witness.write(options.witness)
     # whoever started this may be gone, and its pipe with it
     with contextlib.suppress(BrokenPipeError):
         print(f"answered {frames} frames", flush=True)

@@ -67,6 +67,8 @@ SDO_ABORTS = {
     0x06010000: "unsupported access to an object",
     0x06010001: "object is write-only",
     0x06010002: "object is read-only",
+    0x06010003: "subindex 0 must be zero to write the other subindices",
+    0x06010004: "complete access not supported for this object",
     0x06020000: "object does not exist",
     0x06040041: "object cannot be mapped to the PDO",
     0x06040042: "mapped objects exceed the PDO length",

@@ -19,6 +19,7 @@ from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
 from rigloop.soak.command import soak
 from rigloop.tune_command import tune
+from rigloop.segment_command import sim_segment
 
 if TYPE_CHECKING:
     from rig_configs.load import LoadedRig
@@ -190,6 +191,9 @@ app.command(epilog="Example: `rigloop identify log.csv --fit 4 6 --judge 6 8 --p
 )
 app.command(epilog="Example: `rigloop tune --counts 131072 --period-us 100 --lag-ms 6.4`")(tune)
 fieldbus.register(app)
+app.command(epilog="Example: `rigloop sim-segment --interface veth1 ek_coupler direct_drive`")(
+    sim_segment
+)
 
 
 def main() -> None:

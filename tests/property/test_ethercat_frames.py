@@ -95,16 +95,48 @@ def test_hostile_datagrams_leave_a_slave_that_can_be_started_again(attack):
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.lists(st.binary(min_size=1, max_size=128), max_size=12), st.booleans())
-def test_any_mailbox_content_gets_at_most_a_well_formed_reply(requests, as_coe):
+@given(
+    st.lists(
+        st.tuples(st.binary(min_size=1, max_size=128), st.sampled_from([None, 2, 8])), max_size=12
+    )
+)
+def test_any_mailbox_content_gets_at_most_a_well_formed_reply(requests):
     _, master = in_op()
-    for request in requests:
-        if as_coe:
-            body = b"\0\x20" + request[:100]
+    for request, service in requests:
+        if service is not None:
+            body = struct.pack("<H", service << 12) + request[:100]
             request = struct.pack("<HHBB", len(body), 0, 0, 3) + body
         master.write(0x1001, 0x1000, request.ljust(128, b"\0"))
         data, wkc = master.access(4, 0x1001, 0x1100, bytes(128))
         if wkc:
             assert int.from_bytes(data[:2], "little") <= 122
             assert data[5] & 0x0F in (0, 3)
+        while master.access(4, 0x1001, 0x1100, bytes(128))[1]:
+            pass  # the fragments of a list
     assert master.upload(0x1001, 0x1000, 0) == (0x00020192).to_bytes(4, "little")
+
+
+values = st.binary(min_size=1, max_size=128)
+
+
+@settings(max_examples=100, deadline=None)
+@given(values, st.integers(1, 100), st.integers(0, 40))
+def test_a_value_sent_in_any_segments_reads_back(data, size, first):
+    _, master = in_op()
+
+    def request(body):
+        payload = b"\0\x20" + body
+        header = struct.pack("<HHBB", len(payload), 0, 0, 3)
+        master.write(0x1001, 0x1000, (header + payload).ljust(128, b"\0"))
+        return master.read(0x1001, 0x1100, 128)
+
+    first = min(first, len(data))
+    reply = request(struct.pack("<BHBI", 0x21, 0x2010, 0, len(data)) + data[:first])
+    assert reply[8] == 0x60
+    for number, at in enumerate(range(first, len(data), size)):
+        part = data[at : at + size]
+        last = at + size >= len(data)
+        unused = max(0, 7 - len(part))
+        reply = request(bytes([(number & 1) << 4 | unused << 1 | last]) + part.ljust(7, b"\0"))
+        assert reply[8] == 0x20 | (number & 1) << 4
+    assert master.upload(0x1001, 0x2010, 0) == data

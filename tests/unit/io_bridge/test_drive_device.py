@@ -73,11 +73,65 @@ def test_an_enabled_drive_obeys_and_drops_its_torque(in_op, control, state):
     assert DRIVE_STATES[drive_state(device.statusword)] == state
 
 
-def test_torque_needs_the_torque_mode(in_op):
+def test_a_mode_that_the_drive_has_not_gives_no_torque(in_op):
     device, exchange = in_op()
     states(exchange, 0x06, 0x07, 0x0F)
-    exchange(0x0F, 500, mode=8)
+    exchange(0x0F, 500, mode=1)
     assert device.wanted_torque_nm == 0.0
+
+
+TARGETS = ((0x6040, 0, 16), (0x607A, 0, 32), (0x60FF, 0, 32), (0x6060, 0, 8))
+
+
+@pytest.fixture
+def servo(segment_master):
+    """A free drive in OP with position and velocity targets mapped; a function that runs it for some
+    milliseconds."""
+    device = DriveDevice(DrivePlant(hands="free"))
+    master = segment_master(device)
+    layout = to_safeop(master, [CONFIG])[0]
+    # the same again with other outputs
+    master.request(0x1001, 2)
+    master.await_state(0x1001, 2)
+    master.map_pdo(0x1001, 0x1C12, 0x1600, TARGETS)
+    master.write(0x1001, 0x0812, struct.pack("<H", 11))
+    master.write(0x1001, 0x0604, struct.pack("<H", 11))
+    master.write(0x1001, 0x0610, struct.pack("<I", 16))
+    master.request(0x1001, 4)
+    master.await_state(0x1001, 4)
+    master.request(0x1001, 8)
+
+    def run(ms, mode, position=0, velocity=0, control=0x0F):
+        data = struct.pack("<HiiB", control, position, velocity, mode)
+        for _ in range(10 * ms):
+            assert master.access(11, layout.outputs_at, 0, data)[1] == 1
+
+    for control in (0, 6, 7, 15):
+        run(1, 9, control=control)
+    return device, run
+
+
+@pytest.mark.parametrize("turns_per_s", [0.5, -2.0])
+def test_the_velocity_mode_reaches_its_target_and_holds_it(servo, turns_per_s):
+    device, run = servo
+    run(400, 9, velocity=int(turns_per_s * 2**20))
+    # a count per second and the encoder's quantisation are far below
+    assert device.rate_rad_s == pytest.approx(2 * math.pi * turns_per_s, rel=1e-3)
+    run(1, 9, velocity=int(turns_per_s * 2**20), control=0x06)
+    assert device.wanted_torque_nm == 0.0
+
+
+def test_the_position_mode_goes_the_shorter_way_round_the_counter(servo):
+    device, run = servo
+    run(600, 8, position=-(2**18))
+    assert device.angle_rad == pytest.approx(-math.pi / 2, abs=2e-3)
+    assert abs(device.rate_rad_s) < 0.02
+
+
+def test_the_velocity_loop_keeps_to_the_torque_limit(servo):
+    device, run = servo
+    run(3, 9, velocity=2**30)
+    assert device.wanted_torque_nm == pytest.approx(19.1, abs=0.00637)
 
 
 def test_a_fault_is_left_by_a_rising_reset_bit_only(in_op):

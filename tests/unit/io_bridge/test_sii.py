@@ -2,7 +2,7 @@ import struct
 
 import pytest
 
-from io_bridge.sii import Identity, checksum, image, sync_managers
+from io_bridge.sii import Identity, SiiPdo, SyncManager, checksum, image, sync_managers
 
 
 def categories(content):
@@ -38,6 +38,25 @@ def test_the_checksum_is_the_crc_8_of_the_specification():
         for _ in range(8):
             remainder = (remainder << 1 ^ (0x07 if remainder & 0x80 else 0)) & 0xFF
     assert remainder == 0
+
+
+def test_a_device_without_mailbox_lists_its_pdos():
+    managers = (SyncManager(0x1000, 1, 0x44, 3), SyncManager(0x1100, 2, 0x00, 4))
+    pdo = SiiPdo(0x1A00, 1, "Inputs", ((0x6000, 1, 1, 1, "In"), (0, 0, 0, 15, "")))
+    content = image(Identity(1, 2, 3), "io", managers, ports=("ebus", "ebus"), tx_pdos=(pdo,))
+    assert content[0x30:0x3A] == bytes(10)
+    found = categories(content)
+    assert 51 not in found
+    assert found[40] == b"\1\2"
+    assert struct.unpack_from("<H", found[30], 16)[0] == 0x33
+    strings, at = [], 1
+    for _ in range(found[10][0]):
+        strings.append(found[10][at + 1 : at + 1 + found[10][at]].decode())
+        at += 1 + found[10][at]
+    index, n, manager, _, name, _ = struct.unpack_from("<HBBBBH", found[50])
+    assert (index, n, manager, strings[name - 1]) == (0x1A00, 2, 1, "Inputs")
+    rows = list(struct.iter_unpack("<HBBBBH", found[50][8:]))
+    assert rows == [(0x6000, 1, strings.index("In") + 1, 1, 1, 0), (0, 0, 0, 0, 15, 0)]
 
 
 @pytest.mark.parametrize("name", ["", "é", "x" * 65])

@@ -1,0 +1,264 @@
+"""Read a device file: a TOML description of an emulated device, and the device made from it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from io_bridge.devices.analog_io import AnalogIo
+from io_bridge.devices.described_device import DescribedDevice
+from io_bridge.devices.description import (
+    ACCESS,
+    MAPPABLE,
+    TEXT,
+    TYPES,
+    Description,
+    Entry,
+    Object,
+    Pdo,
+)
+from io_bridge.devices.digital_io import DigitalIo
+from io_bridge.devices.encoder_input import EncoderInput
+from io_bridge.drive_config import DrivePlant
+from io_bridge.drive_device import DriveDevice
+from io_bridge.sii import Identity
+
+MAPPED = re.compile(r"(0x[0-9A-Fa-f]{1,4}):(\d{1,3})|pad:(\d{1,2})")
+KEYS = ("kind", "name", "ports", "mailbox_bytes", "device_type", "identity", "options", "objects")
+"""Of a file; and `rx_pdos`, `tx_pdos`."""
+
+
+class DeviceError(ValueError):
+    """A device file is wrong; the message has one line for each mistake, each with the file."""
+
+
+def shipped() -> dict[str, Path]:
+    """Return the device files that come with the package: name → path."""
+    folder = Path(str(resources.files("io_bridge.devices")))
+    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+
+
+def find_device(name: str) -> Path:
+    """Return the file of a device: the name of one that ships, or a path.
+
+    Raises
+    ------
+    DeviceError
+        Neither; the message lists those that ship.
+    """
+    known = shipped()
+    if name in known:
+        return known[name]
+    path = Path(name)
+    if path.suffix == ".toml" and path.is_file():
+        return path
+    raise DeviceError(f"{name}: no device file, and none of those that ship: {', '.join(known)}")
+
+
+def load_device(path: Path) -> DescribedDevice:
+    """Make the device of a file.
+
+    Raises
+    ------
+    DeviceError
+        All mistakes of the file at once.
+    """
+    try:
+        content = tomllib.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise DeviceError(f"{path}: {error}") from error
+    bad: list[str] = []
+    _check_keys(content, (*KEYS, "rx_pdos", "tx_pdos"), "", bad)
+    kind = content.get("kind")
+    if kind not in KINDS:
+        bad.append(f"kind = {kind!r}: one of {', '.join(KINDS)}")
+    identity = _identity(content.get("identity"), bad)
+    options = content.get("options", {})
+    if not isinstance(options, dict):
+        bad.append("options: must be a table")
+    described = None
+    if kind != "drive":
+        described = _description(content, identity, bad)
+    if bad:
+        raise DeviceError("\n".join(f"{path}: {line}" for line in bad))
+    try:
+        return KINDS[str(kind)](described, identity, options)
+    except (TypeError, ValueError) as error:
+        raise DeviceError(f"{path}: {error}") from error
+
+
+def _drive(_: Description, identity: Identity, options: Mapping[str, Any]) -> DriveDevice:
+    known = {field.name for field in fields(DrivePlant)}
+    if unknown := set(options) - known:
+        raise ValueError(
+            f"options: {', '.join(sorted(unknown))} unknown; known are {', '.join(sorted(known))}"
+        )
+    return DriveDevice(DrivePlant(**options), identity)
+
+
+def _plain(described: Description, _: Identity, options: Mapping[str, Any]) -> DescribedDevice:
+    if options:
+        raise ValueError("options: this kind has none")
+    return DescribedDevice(described)
+
+
+KINDS: dict[str, Callable[..., DescribedDevice]] = {
+    "plain": _plain,
+    "digital_io": lambda described, _, options: DigitalIo(described, **options),
+    "analog_io": lambda described, _, options: AnalogIo(described, **options),
+    "encoder_input": lambda described, _, options: EncoderInput(described, **options),
+    "drive": _drive,
+}
+
+
+def _check_keys(table: Mapping[str, Any], known: tuple[str, ...], where: str, bad: list) -> None:
+    for key in table:
+        if key not in known:
+            bad.append(f"{where}{key}: unknown; known are {', '.join(known)}")
+
+
+def _whole(table: Mapping[str, Any], key: str, low: int, high: int, where: str, bad: list) -> int:
+    value = table.get(key, 0 if low <= 0 else None)
+    if type(value) is int and low <= value <= high:
+        return value
+    bad.append(f"{where}{key} = {value!r}: a whole number from {low:#x} to {high:#x}")
+    return low
+
+
+def _identity(table: Any, bad: list) -> Identity:
+    if not isinstance(table, dict):
+        bad.append("[identity]: vendor, product and revision are needed")
+        return Identity(0, 0, 0)
+    known = ("vendor", "product", "revision", "serial")
+    _check_keys(table, known, "identity.", bad)
+    return Identity(*(_whole(table, key, 0, 0xFFFFFFFF, "identity.", bad) for key in known))
+
+
+def _description(content: Mapping[str, Any], identity: Identity, bad: list) -> Description:
+    name = content.get("name")
+    if not isinstance(name, str) or not name.isascii() or not 0 < len(name) <= 64:
+        bad.append(f"name = {name!r}: 1 to 64 ASCII characters")
+        name = "?"
+    ports = content.get("ports", [])
+    if (
+        not isinstance(ports, list)
+        or not 2 <= len(ports) <= 4
+        or any(port not in ("mii", "ebus", "") for port in ports)
+        or ports[0] == ""
+    ):
+        bad.append(
+            f'ports = {ports!r}: two to four of "mii", "ebus", ""; the first one is the input'
+        )
+        ports = ["mii", "mii"]
+    mailbox = _whole(content, "mailbox_bytes", 0, 256, "", bad)
+    if 0 < mailbox < 48:
+        bad.append(f"mailbox_bytes = {mailbox}: 0, or 48 to 256")
+    objects = tuple(_objects(content.get("objects", []), bad))
+    values = {(o.index, e.sub): e for o in objects for e in o.entries}
+    return Description(
+        name,
+        identity,
+        tuple(ports),
+        mailbox,
+        _whole(content, "device_type", 0, 0xFFFFFFFF, "", bad),
+        objects,
+        tuple(_pdos(content.get("rx_pdos", []), "rx_pdos", values, bad)),
+        tuple(_pdos(content.get("tx_pdos", []), "tx_pdos", values, bad)),
+    )
+
+
+def _objects(tables: Any, bad: list) -> list[Object]:
+    found = []
+    for table in tables if isinstance(tables, list) else [tables]:
+        if not isinstance(table, dict):
+            bad.append("objects: an array of tables [[objects]]")
+            continue
+        _check_keys(
+            table,
+            ("index", "name", "entries", "repeat", "type", "label", "access", "pdo"),
+            "objects.",
+            bad,
+        )
+        index = _whole(table, "index", 1, 0xFFFF, "objects.", bad)
+        where = f"objects.{index:#06x}."
+        rows = table.get("entries")
+        if rows is None:
+            n = _whole(table, "repeat", 1, 254, where, bad)
+            same = {key: table[key] for key in ("type", "access", "pdo") if key in table}
+            label = table.get("label", "Value")
+            rows = [{"sub": i, "name": f"{label} {i}", **same} for i in range(1, n + 1)]
+        rows = rows if isinstance(rows, list) else [rows]
+        entries = [entry for row in rows if (entry := _entry(row, where, bad))]
+        if not entries:
+            bad.append(f"{where}entries: at least one")
+            continue
+        count = Entry(0, "UINT8", "SubIndex 000", value=entries[-1].sub)
+        found.append(Object(index, str(table.get("name", "")), (count, *entries)))
+    return found
+
+
+def _entry(row: Any, where: str, bad: list) -> Entry | None:
+    if not isinstance(row, dict):
+        bad.append(f"{where}entries: tables with sub, type, name")
+        return None
+    _check_keys(row, ("sub", "type", "name", "access", "pdo", "value"), where, bad)
+    sub = _whole(row, "sub", 1, 254, where, bad)
+    entry = Entry(
+        sub,
+        str(row.get("type")),
+        str(row.get("name", "")),
+        str(row.get("access", "ro")),
+        str(row.get("pdo", "")),
+        row.get("value", 0),
+    )
+    known = len(bad)
+    if entry.type not in TYPES and not TEXT.fullmatch(entry.type):
+        bad.append(f"{where}{sub}: type {entry.type!r}; known are {', '.join(TYPES)}, STRING(n)")
+    if entry.access not in ACCESS:
+        bad.append(f"{where}{sub}: access {entry.access!r}; known are {', '.join(ACCESS)}")
+    if entry.pdo not in MAPPABLE:
+        bad.append(f'{where}{sub}: pdo {entry.pdo!r}; "rx" or "tx"')
+    if type(entry.value) not in (int, str):
+        bad.append(f"{where}{sub}: value {entry.value!r}; a whole number or a text")
+    elif len(bad) == known and not _fits(entry):
+        bad.append(f"{where}{sub}: value {entry.value} does not fit {entry.type}")
+    return entry if len(bad) == known else None
+
+
+def _fits(entry: Entry) -> bool:
+    if isinstance(entry.value, str):
+        return True
+    return -(1 << entry.bits - 1) <= entry.value < 1 << entry.bits
+
+
+def _pdos(tables: Any, key: str, values: Mapping, bad: list) -> list[Pdo]:
+    found = []
+    for table in tables if isinstance(tables, list) else [tables]:
+        if not isinstance(table, dict):
+            bad.append(f"{key}: an array of tables [[{key}]]")
+            continue
+        _check_keys(table, ("index", "name", "entries"), f"{key}.", bad)
+        first = 0x1600 if key == "rx_pdos" else 0x1A00
+        index = _whole(table, "index", first, first + 0x1FF, f"{key}.", bad)
+        rows = []
+        texts = table.get("entries", [])
+        for text in texts if isinstance(texts, list) else [texts]:
+            match = MAPPED.fullmatch(text) if isinstance(text, str) else None
+            if match is None:
+                bad.append(f'{key}.{index:#06x}: {text!r}; "0x6000:1" or "pad:4"')
+            elif match[3]:
+                rows.append((0, 0, int(match[3])))
+            else:
+                where = int(match[1], 16), int(match[2])
+                entry = values.get(where)
+                if entry is None or entry.pdo != key[:2]:
+                    bad.append(f'{key}.{index:#06x}: {text} is no object with pdo = "{key[:2]}"')
+                else:
+                    rows.append((*where, entry.bits))
+        found.append(Pdo(index, str(table.get("name", "")), tuple(rows)))
+    return found

@@ -1,0 +1,138 @@
+"""`rigloop sim-segment`: emulated EtherCAT slaves on an interface, for any master."""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from rigloop.answer import Exit, fail, print_json
+
+if TYPE_CHECKING:
+    from io_bridge.devices.described_device import DescribedDevice
+    from io_bridge.devices.shaft import Shaft
+
+
+def sim_segment(
+    devices: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Devices in the order in which a master finds them: names of those that ship "
+            "(`--list`), or paths of device files. `direct_drive` if none is given."
+        ),
+    ] = None,
+    interface: Annotated[
+        str, typer.Option(help="Network interface where the master's frames arrive.")
+    ] = "",
+    for_s: Annotated[
+        float | None,
+        typer.Option(
+            "--for", min=0.1, max=1e9, help="Seconds to serve; until Ctrl-C if not given."
+        ),
+    ] = None,
+    drift_ppm: Annotated[
+        float,
+        typer.Option(
+            min=-500, max=500, help="Local clocks run fast by this times the position, in ppm."
+        ),
+    ] = 0.0,
+    shaft: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Couple two drives by a shaft with a torque transducer, such as `2:3` (positions); "
+            "the transducer is on the first input of an analogue terminal, if there is one."
+        ),
+    ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the devices that ship.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print one JSON object at the end instead of lines.")
+    ] = False,
+) -> None:
+    """Serve emulated EtherCAT slaves on an interface, such as one end of a veth pair, for any master."""
+    from io_bridge import words
+    from io_bridge.devices.device_file import DeviceError, find_device, load_device, shipped
+    from io_bridge.packet_socket import PacketSocket
+    from io_bridge.segment import Segment
+    from io_bridge.sim_segment import Stop, serve_until
+
+    if list_:
+        _list(shipped(), json)
+        return
+    if not interface:
+        fail(["--interface is missing: the end of a veth pair, or a card"], Exit.WRONG_INPUT, json)
+    names = devices or ["direct_drive"]
+    stop = Stop()
+    try:
+        made = [load_device(find_device(name)) for name in names]
+        for position, device in enumerate(made):
+            device.clock_drift_ppm = drift_ppm * position
+            # as if they had been switched on one after the other
+            device.clock_start_ns = position * 1_000_000_000
+        shafts = [_couple(made, text) for text in shaft or []]
+        segment = Segment(made)
+    except DeviceError as error:
+        fail(str(error).splitlines(), Exit.WRONG_INPUT, json)
+    except ValueError as error:
+        fail([str(error)], Exit.WRONG_INPUT, json)
+    try:
+        wire = PacketSocket(interface, 0x00, 0xFF)
+    except OSError as error:
+        fail([str(error.strerror or error)], Exit.NOT_STARTED, json)
+    console = Console(stderr=json, highlight=False, soft_wrap=True)
+    for position, ((parent, port), device) in enumerate(zip(segment.parents, made, strict=True)):
+        behind = "the master" if parent < 0 else f"port {port} of {parent}"
+        console.print(f"{position}  {device.description.name}, behind {behind}", markup=False)
+    console.print(f"serving {len(made)} slaves on {interface}", markup=False)
+    end_s = math.inf if for_s is None else time.monotonic() + for_s
+    starter = os.getppid()
+
+    def ended() -> bool:
+        return bool(stop) or os.getppid() != starter or time.monotonic() > end_s
+
+    try:
+        frames = serve_until(segment, wire, time.monotonic_ns(), ended)
+    except OSError as error:
+        fail([str(error)], Exit.NOT_STARTED, json)
+    finally:
+        wire.close()
+    states = [words.al_state(device.al_status) for device in made]
+    if json:
+        print_json({"frames": frames, "states": states, "shafts": len(shafts)})
+    else:
+        console.print(f"answered {frames} frames; {', '.join(states)}", markup=False)
+
+
+def _list(found: dict, json: bool) -> None:
+    titles = {}
+    for name, path in found.items():
+        with path.open() as file:
+            titles[name] = file.readline().strip("# \n")
+    if json:
+        print_json(titles)
+        return
+    for name, title in titles.items():
+        typer.echo(f"{name:16} {title}")
+
+
+def _couple(devices: list[DescribedDevice], text: str) -> Shaft:
+    from io_bridge.devices.analog_io import AnalogIo
+    from io_bridge.devices.shaft import Shaft
+    from io_bridge.drive_device import DriveDevice
+
+    first, _, second = text.partition(":")
+    ends = [
+        devices[int(end)] if end.isdecimal() and int(end) < len(devices) else None
+        for end in (first, second)
+    ]
+    a, b = ends
+    if not isinstance(a, DriveDevice) or not isinstance(b, DriveDevice):
+        raise ValueError(f"--shaft {text}: two positions of drives, such as 0:1")
+    made = Shaft(a, b)
+    terminal = next((device for device in devices if isinstance(device, AnalogIo)), None)
+    if terminal is not None:
+        made.connect(terminal)
+    return made

@@ -1,0 +1,60 @@
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from io_bridge.devices.device_file import shipped
+from rigloop.cli import app
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, ["sim-segment", *map(str, arguments)])
+
+
+def test_the_devices_that_ship_are_listed_with_their_titles():
+    done = call("--list")
+    assert done.exit_code == 0
+    for name in shipped():
+        assert name in done.stdout
+    titles = json.loads(call("--list", "--json").stdout)
+    assert set(titles) == set(shipped())
+    assert all(title.endswith(".") for title in titles.values())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("direct_drive",), "--interface is missing"),
+        (("--interface", "nosuch0", "toaster"), "toaster: no device file"),
+        (("--interface", "nosuch0", "digital_io"), "slave 0 (DigitalIo): nobody before it"),
+        (
+            ("--interface", "nosuch0", "direct_drive", "--shaft", "0:1"),
+            "--shaft 0:1: two positions",
+        ),
+        (
+            ("--interface", "nosuch0", "direct_drive", "direct_drive", "--shaft", "0:1"),
+            'hands = "free" is needed',
+        ),
+    ],
+)
+def test_wrong_input_is_told_with_exit_code_2(arguments, message):
+    done = call(*arguments)
+    assert done.exit_code == 2
+    assert message in done.output
+
+
+def test_every_mistake_of_a_device_file_has_a_line(tmp_path):
+    path = tmp_path / "device.toml"
+    path.write_text('kind = "toaster"\ncolour = 1\n')
+    done = call("--interface", "nosuch0", path, "--json")
+    assert done.exit_code == 2
+    answer = json.loads(done.stdout)
+    assert answer["exit_code"] == 2
+    assert len(answer["mistakes"]) >= 3
+    assert all(str(path) in line for line in answer["mistakes"])
+
+
+def test_an_interface_that_cannot_be_had_is_told_with_exit_code_3():
+    done = call("--interface", "nosuch0", "direct_drive")
+    assert done.exit_code == 3
+    assert "nosuch0" in done.output
