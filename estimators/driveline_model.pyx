@@ -172,9 +172,9 @@ cdef class DrivelineModel:
         """State after `steps` midpoint steps over `dt_s` in all, shape (9,)."""
         cdef double[::1] now = np.array(x)
         cdef double[::1] then = np.empty(N_X)
-        cdef int i
+        cdef int _
         _check(x, u)
-        for i in range(steps):
+        for _ in range(steps):
             _transition(&self.driveline, &now[0], &u[0], dt_s / steps, &then[0])
             now, then = then, now
         return np.array(now)

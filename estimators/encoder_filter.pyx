@@ -123,7 +123,7 @@ cdef class EncoderFilter:
         cdef double noise = (
             2.0 * math.pi / fabs(counts_per_rev) / math.sqrt(12.0)
             if noise_rad is None and counts_per_rev else noise_rad or 0.0)
-        cdef int i, j
+        cdef int i
         mistakes = _port_mistakes(reads, writes)
         for key, value in (
             ("counts_per_rev", counts_per_rev),
