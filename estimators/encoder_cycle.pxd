@@ -32,7 +32,6 @@ cdef struct EncoderState:
     # estimate, of the angle as the encoder states it
     Motion estimate             # at the time of the last accepted sample
     double estimate_age_s       # how long ago that is
-    Motion now                  # moved to this cycle
     EncoderCovariance covariance
     Offset offset               # what the output is apart from that angle after a jump
     # last accepted sample
@@ -56,7 +55,8 @@ cdef struct EncoderState:
     double idle[N_READS]
 
 cdef void advance(
-    EncoderState *s, double position_count, double valid, double elapsed, double sample_age_s
+    EncoderState *s, double position_count, double valid, double elapsed, double sample_age_s,
+    double *value,
 ) noexcept nogil
 
 cdef int step(void *self, int64_t t_ns) noexcept nogil    # of block.pxd; self: an EncoderState

@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t
 
 from estimators.encoder_counter cimport shortest
 from estimators.encoder_covariance cimport predict, restart, update
-from estimators.encoder_motion cimport correct, move
+from estimators.encoder_motion cimport Motion, assign, correct, move
 from estimators.encoder_offset cimport acceleration, give_back
 
 # index into `value`, in the order of encoder_filter.WRITE_PORTS
@@ -57,7 +57,20 @@ cdef inline void _start(EncoderState *s, double position_count, double age_s) no
     _accept(s, position_count, unwrapped, age_s)
 
 
-cdef inline double _take(EncoderState *s, double position_count, double age_s) noexcept nogil:
+cdef inline void _settle(
+    EncoderState *s, const Motion *then, double age_s, Motion *now
+) noexcept nogil:
+    # the corrected estimate, and where it is now
+    assign(&s.estimate, then)
+    if age_s > 0.0:
+        move(then, age_s, now)
+    else:
+        assign(now, then)
+
+
+cdef inline double _take(
+    EncoderState *s, double position_count, double age_s, Motion *now
+) noexcept nogil:
     # x <- x + K innovation, or reject, or believe a jump; returns the innovation. Until `ready` all
     # is accepted
     cdef double unwrapped = s.unwrapped_count + shortest(
@@ -66,11 +79,11 @@ cdef inline double _take(EncoderState *s, double position_count, double age_s) n
     cdef double gate = s.gate_rad, innovation, nis_per_rad2 = s.steady_nis_per_rad2
     cdef const double *gain = s.steady_gain
     cdef bint settling = s.n_accepted <= s.settle_samples
-    cdef Motion then
+    cdef Motion then          # at the time of the sample
     if age_s > 0.0:
         move(&s.estimate, s.estimate_age_s - age_s, &then)
     else:
-        then = s.now
+        assign(&then, now)
     innovation = s.rad_per_count * (unwrapped - s.zero_count) - then.angle_rad
     if late_s > 0.0:
         gate += 0.5 * s.max_acceleration_rad_s2 * late_s * late_s
@@ -85,11 +98,11 @@ cdef inline double _take(EncoderState *s, double position_count, double age_s) n
         # begins again
         s.n_accepted = 0
     if settling or inside:
-        s.estimate = then
-        correct(&s.estimate, gain, innovation)
+        correct(&then, gain, innovation)
         if s.is_time_varying:
             update(&s.covariance)
         _accept(s, position_count, unwrapped, age_s)
+        _settle(s, &then, age_s, now)
         return innovation
     s.n_rejected += 1
     if fabs(innovation - s.rejected_rad) > gate:
@@ -97,21 +110,23 @@ cdef inline double _take(EncoderState *s, double position_count, double age_s) n
     s.n_agreeing += 1
     s.rejected_rad = innovation
     if s.n_agreeing >= s.jump_samples:
-        s.estimate = then
-        s.estimate.angle_rad += innovation
+        then.angle_rad += innovation
         s.offset.value_rad -= innovation
         s.n_jumps += 1
         if s.is_time_varying:
             update(&s.covariance)
         _accept(s, position_count, unwrapped, age_s)
+        _settle(s, &then, age_s, now)
     return innovation
 
 
 cdef void advance(
-    EncoderState *s, double position_count, double valid, double elapsed, double sample_age_s
+    EncoderState *s, double position_count, double valid, double elapsed, double sample_age_s,
+    double *value,
 ) noexcept nogil:
     """One cycle: move over `elapsed` periods, then take the sample if any; fills `value`."""
     cdef double dt_s = s.period_s, innovation = 0.0, age_s = 0.0
+    cdef Motion now
     cdef bint has_sample = valid == 1.0 and fabs(position_count) <= max_count()
     if elapsed > 1.0 and isfinite(elapsed):
         dt_s = elapsed * s.period_s
@@ -124,47 +139,43 @@ cdef void advance(
     s.nis = 0.0
     if s.tracking and s.accepted_age_s > s.lost_after_s:
         s.tracking = False
-        move(&s.estimate, s.estimate_age_s - dt_s, &s.now)
-        s.estimate.angle_rad = s.now.angle_rad + s.offset.value_rad
+        move(&s.estimate, s.estimate_age_s - dt_s, &now)
+        s.estimate.angle_rad = now.angle_rad + s.offset.value_rad
         _rest(s)
     if s.tracking:
-        move(&s.estimate, s.estimate_age_s, &s.now)
+        move(&s.estimate, s.estimate_age_s, &now)
         give_back(&s.offset, dt_s)
         # a sample that is no newer than the last accepted one says nothing
         has_sample = has_sample and age_s < s.estimate_age_s
         if has_sample:
-            innovation = _take(s, position_count, age_s)
-            if s.estimate_age_s == 0.0:
-                s.now = s.estimate
-            else:
-                move(&s.estimate, s.estimate_age_s, &s.now)
+            innovation = _take(s, position_count, age_s, &now)
     else:
         if has_sample:
             _start(s, position_count, age_s)
-        s.now = s.estimate
+        assign(&now, &s.estimate)
     if has_sample:
         s.since_sample_s = age_s
-    s.value[ANGLE] = s.now.angle_rad + s.offset.value_rad
-    s.value[RATE] = s.now.rate_rad_s + s.offset.rate_rad_s
-    s.value[ACCELERATION] = s.now.acceleration_rad_s2 + acceleration(&s.offset)
-    s.value[INNOVATION] = innovation
-    s.value[UNWRAPPED] = s.unwrapped_count if s.unwrapped_count == s.unwrapped_count else 0.0
-    s.value[OFFSET] = s.offset.value_rad
-    s.value[MISSED] = <double>s.n_missed
-    s.value[REJECTED] = <double>s.n_rejected
-    s.value[JUMPS] = <double>s.n_jumps
-    s.value[READY] = 1.0 if s.tracking and s.n_accepted > s.settle_samples else 0.0
+    value[ANGLE] = now.angle_rad + s.offset.value_rad
+    value[RATE] = now.rate_rad_s + s.offset.rate_rad_s
+    value[ACCELERATION] = now.acceleration_rad_s2 + acceleration(&s.offset)
+    value[INNOVATION] = innovation
+    value[UNWRAPPED] = s.unwrapped_count if s.unwrapped_count == s.unwrapped_count else 0.0
+    value[OFFSET] = s.offset.value_rad
+    value[MISSED] = <double>s.n_missed
+    value[REJECTED] = <double>s.n_rejected
+    value[JUMPS] = <double>s.n_jumps
+    value[READY] = 1.0 if s.tracking and s.n_accepted > s.settle_samples else 0.0
     # what a guard wants to know: the estimate has settled, and a sample of this cycle went into it
-    s.value[TRUSTED] = 1.0 if s.value[READY] == 1.0 and s.n_missed == 0 else 0.0
-    s.value[JERK] = s.now.jerk_rad_s3
-    s.value[NIS] = s.nis
-    s.value[RESETS] = <double>s.covariance.n_resets
+    value[TRUSTED] = 1.0 if value[READY] == 1.0 and s.n_missed == 0 else 0.0
+    value[JERK] = now.jerk_rad_s3
+    value[NIS] = s.nis
+    value[RESETS] = <double>s.covariance.n_resets
 
 
 cdef int step(void *self, int64_t t_ns) noexcept nogil:
     cdef EncoderState *s = <EncoderState *>self
     cdef int i
-    advance(s, s.read[0][0], s.read[1][0], s.read[2][0], s.read[3][0])
+    advance(s, s.read[0][0], s.read[1][0], s.read[2][0], s.read[3][0], s.value)
     for i in range(N_WRITES):
         s.write[i][0] = s.value[i]
     return 0

@@ -123,7 +123,7 @@ cdef class EncoderFilter:
         cdef double noise = (
             2.0 * math.pi / fabs(counts_per_rev) / math.sqrt(12.0)
             if noise_rad is None and counts_per_rev else noise_rad or 0.0)
-        cdef int i, j
+        cdef int i
         mistakes = _port_mistakes(reads, writes)
         for key, value in (
             ("counts_per_rev", counts_per_rev),
@@ -262,7 +262,6 @@ cdef class EncoderFilter:
         Not safe: allocates the result. The loop itself holds no GIL.
         """
         cdef Py_ssize_t n = position_count.shape[0], i
-        cdef int j
         cdef const double[::1] age = (
             np.zeros(n) if sample_age_s is None else np.ascontiguousarray(sample_age_s, float))
         if valid.shape[0] != n or elapsed.shape[0] != n or age.shape[0] != n:
@@ -272,9 +271,7 @@ cdef class EncoderFilter:
         cdef double[:, ::1] out = np.empty((n, N_WRITES))
         with nogil:
             for i in range(n):
-                advance(&self.state, position_count[i], valid[i], elapsed[i], age[i])
-                for j in range(N_WRITES):
-                    out[i, j] = self.state.value[j]
+                advance(&self.state, position_count[i], valid[i], elapsed[i], age[i], &out[i, 0])
         return np.asarray(out)
 
 

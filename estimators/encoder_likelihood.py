@@ -6,6 +6,7 @@ sample concentrated out, r = mean(innovation^2 / variance), one number is left t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -127,7 +128,7 @@ def _profile(
     return float(value), float(np.sqrt(r)), float(np.mean(normal[1:] * normal[:-1]))
 
 
-def _golden(value, left: float, right: float) -> float:  # type: ignore[no-untyped-def]
+def _golden(value: Callable[[float], float], left: float, right: float) -> float:
     ratio = (np.sqrt(5.0) - 1.0) / 2.0
     a, b = right - ratio * (right - left), left + ratio * (right - left)
     at_a, at_b = value(a), value(b)
@@ -143,7 +144,9 @@ def _golden(value, left: float, right: float) -> float:  # type: ignore[no-untyp
     return float(0.5 * (left + right))
 
 
-def _crossing(value, threshold: float, inside: float, end: float) -> float:  # type: ignore[no-untyped-def]
+def _crossing(
+    value: Callable[[float], float], threshold: float, inside: float, end: float
+) -> float:
     # where the likelihood falls below the threshold between the maximum and an end of the range
     if value(end) > threshold:
         return end

@@ -77,7 +77,7 @@ def observe(log: EncoderLog, found: Identification) -> Observation:
     found : Identification
     """
     ticks = schedule(log, PERIOD_S)
-    t_s = PERIOD_S * np.arange(len(ticks.valid))
+    t_s: Array = PERIOD_S * np.arange(len(ticks.valid), dtype=np.float64)
     measured = log.torque[found.torque][ticks.sample]
     fit = (t_s >= found.from_s) & (t_s < found.to_s) & np.isfinite(measured)
     if not fit.any():
@@ -136,7 +136,8 @@ def spectra_of(observation: Observation, from_s: float, to_s: float) -> Spectra:
     paa, pbb = (scale * np.mean(np.abs(f) ** 2, axis=0) for f in (fa, fb))
     pab = scale * np.mean(fa.conj() * fb, axis=0)
     coherence = np.abs(pab) ** 2 / np.maximum(paa * pbb, 1e-300)
-    return Spectra(np.fft.rfftfreq(n, PERIOD_S), paa, pbb, coherence)
+    frequency_hz = np.arange(n // 2 + 1) / (n * PERIOD_S)
+    return Spectra(frequency_hz, paa, pbb, coherence)
 
 
 def _motion(

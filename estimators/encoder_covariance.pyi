@@ -1,0 +1,1 @@
+# nothing for Python: see EncoderFilter.covariance

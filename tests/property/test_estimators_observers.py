@@ -1,0 +1,74 @@
+"""Properties of the observers' covariances and of their scaling."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from estimators.augmented_ekf import AugmentedEkf
+from estimators.kinematic_observer import KinematicObserver
+from estimators.rotor_model import RotorModel
+from rigloop.bench.slider_crank import SliderCrank
+
+noise = st.floats(1e-4, 1e2)
+samples = st.lists(
+    st.tuples(st.floats(-3, 3) | st.just(float("nan")), st.floats(-50, 50) | st.just(float("nan"))),
+    min_size=2,
+    max_size=40,
+)
+
+
+def correlation(cov):
+    scale = 1 / np.sqrt(np.diag(cov))
+    return cov * np.outer(scale, scale)
+
+
+@settings(deadline=None)
+@given(samples, noise, noise, st.booleans())
+def test_kinematic_covariance_stays_symmetric_and_positive(rows, position, acceleration, crank):
+    model = SliderCrank(0.12, 0.25, 0.75, 1.56, 1.2) if crank else RotorModel(0.03)
+    block = KinematicObserver(
+        "k", {"position_0": "a"}, {}, model=model, period_s=1e-3, position_noise=position,
+        acceleration_noise=acceleration, least_sensitivity=0.03,
+    )  # fmt: skip
+    z, u = (np.array(column)[:, None] for column in zip(*rows, strict=True))
+    found = block.run(z, u)
+    assert np.isfinite(found).all()
+    cov = block.covariance
+    if np.isfinite(z).any():
+        assert np.array_equal(cov, cov.T)
+        assert np.linalg.eigvalsh(correlation(cov)).min() > -1e-12
+
+
+@settings(deadline=None)
+@given(samples, noise, noise, noise, noise)
+def test_augmented_covariance_stays_symmetric_and_positive(rows, position, acceleration, d, walk):
+    block = AugmentedEkf(
+        "s", {"position_0": "a"}, {}, model=RotorModel(0.03, 0.1, 0.2), period_s=1e-3,
+        position_noise=position, acceleration_noise=acceleration, disturbance=d, walk_noise=walk,
+    )  # fmt: skip
+    z, u = (np.array(column)[:, None] for column in zip(*rows, strict=True))
+    found = block.run(z, u, np.zeros_like(z))
+    assert np.isfinite(found).all()
+    cov = block.covariance
+    if np.isfinite(z).any():
+        assert np.array_equal(cov, cov.T)
+        assert np.linalg.eigvalsh(correlation(cov)).min() > -1e-12
+
+
+@settings(deadline=None)
+@given(samples, st.integers(-6, 6))
+def test_unit_of_the_coordinate_scales_the_motion_and_nothing_else(rows, power):
+    # powers of two, so that scaling itself costs no bit
+    factor = 2.0**power
+    z, u = (np.array(column)[:, None] for column in zip(*rows, strict=True))
+
+    def run(scale):
+        block = KinematicObserver(
+            "k", {"position_0": "a"}, {}, model=RotorModel(0.03), period_s=1e-3,
+            position_noise=0.01 * scale, acceleration_noise=0.5 * scale, held_noise=scale,
+        )  # fmt: skip
+        return block.run(scale * z, scale * u)
+
+    one, other = run(1.0), run(factor)
+    np.testing.assert_allclose(other[:, :3], factor * one[:, :3], rtol=1e-12, atol=0)
+    np.testing.assert_allclose(other[:, 3], one[:, 3], rtol=1e-9, atol=1e-12)
