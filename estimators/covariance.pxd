@@ -1,0 +1,87 @@
+"""Small dense symmetric matrices in the cycle: row-major C arrays, no library, bounded loops.
+
+    propagate   P <- F P F^T + Q
+    joseph      one scalar measurement, in Joseph's form: P <- (I - k h) P (I - k h)^T + r k k^T
+    cholesky    P = L L^T, or how many of its leading columns are positive definite
+
+What comes out is symmetric to the last bit: the lower half is computed, the upper one copied.
+
+Source: Bucy and Joseph 1968, Filtering for Stochastic Processes with Applications to Guidance, ch. 16.
+"""
+from libc.math cimport sqrt
+
+cdef inline void mirror(double *p, int n) noexcept nogil:
+    cdef int i, j
+    for i in range(n):
+        for j in range(i):
+            p[j * n + i] = p[i * n + j]
+
+
+cdef inline void propagate(double *p, const double *f, const double *q, double *work, int n) noexcept nogil:
+    # work: n^2 cells
+    cdef int i, j, k
+    cdef double sum
+    for i in range(n):
+        for j in range(n):
+            sum = 0.0
+            for k in range(n):
+                sum += f[i * n + k] * p[k * n + j]
+            work[i * n + j] = sum
+    for i in range(n):
+        for j in range(i + 1):
+            sum = q[i * n + j]
+            for k in range(n):
+                sum += work[i * n + k] * f[j * n + k]
+            p[i * n + j] = sum
+    mirror(p, n)
+
+
+cdef inline double project(const double *p, const double *h, double *ph, int n) noexcept nogil:
+    # ph = P h^T; returns h P h^T
+    cdef int i, j
+    cdef double sum, variance = 0.0
+    for i in range(n):
+        sum = 0.0
+        for j in range(n):
+            sum += p[i * n + j] * h[j]
+        ph[i] = sum
+        variance += h[i] * sum
+    return variance
+
+
+cdef inline void joseph(
+    double *p, const double *h, const double *gain, const double *ph, double r, double *work, int n,
+) noexcept nogil:
+    # ph = P h^T with P before; work: n^2 + n cells
+    cdef int i, j
+    cdef double sum
+    cdef double *ah = work + n * n
+    for i in range(n):
+        sum = 0.0
+        for j in range(n):
+            work[i * n + j] = p[i * n + j] - gain[i] * ph[j]
+            sum += work[i * n + j] * h[j]
+        ah[i] = sum - r * gain[i]
+    for i in range(n):
+        for j in range(i + 1):
+            p[i * n + j] = work[i * n + j] - ah[i] * gain[j]
+    mirror(p, n)
+
+
+cdef inline int cholesky(const double *p, double *lower, int n) noexcept nogil:
+    # lower half of `lower`; stops before the first pivot that is not positive and returns its number, n if none
+    cdef int i, j, k
+    cdef double sum
+    for j in range(n):
+        sum = p[j * n + j]
+        for k in range(j):
+            sum -= lower[j * n + k] * lower[j * n + k]
+        if not sum > 0.0:
+            return j
+        lower[j * n + j] = sqrt(sum)
+        for i in range(j + 1, n):
+            sum = p[i * n + j]
+            for k in range(j):
+                sum -= lower[i * n + k] * lower[j * n + k]
+            lower[i * n + j] = sum / lower[j * n + j]
+    return n
