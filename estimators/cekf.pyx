@@ -11,7 +11,7 @@ by `NEWTON` corrections with the exact tangent I - h/2 (A - K h_x). The Riccati 
 and, since noise of density R sampled each h has variance R / h, a Joseph update: to first order in h the same, and
 positive definite for every step.
 
-Source: Kalman and Bucy 1961; Cuadrado et al. 2012, doi:10.1007/s11044-011-9298-4.
+Source: Kalman and Bucy 1961; Cuadrado, Dopico, Perez, Pastorino 2012, Multibody System Dynamics 27.
 """
 from libc.math cimport fabs
 from libc.string cimport memset

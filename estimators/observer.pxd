@@ -21,6 +21,7 @@ cdef struct ObserverState:
     int n               # states of the filter: n_x of the model, or its coordinates and rates
     int n_y
     int n_u
+    bint is_singular    # constraints leave the covariance without a root: only its diagonal is looked at
     bint is_exact       # transition matrix with the exact slopes of the accelerations
     double step_s
     double gate         # squared innovation over its variance above which a sample is rejected; 0: never
@@ -32,6 +33,8 @@ cdef struct ObserverState:
     double *cov_before  # (n, n)
     double *start_cov   # (n, n)
     double *proc_cov    # (n, n) of one step
+    double *density     # (n_x) noise densities: independent coordinates, then unknown inputs
+    double *start_var   # (n_x)
     double *transition  # (n, n)
     double *meas_var    # (n_y)
     double *dx          # (n) correction of this cycle
@@ -79,6 +82,6 @@ cdef class Observer:
     cdef readonly object model
     cdef bint is_dependent(self)
     cdef void attach(self)
-    cdef void shape_noise(self, const double *density)
+    cdef void shape(self)
     cdef int _allocate(self) except -1
     cdef void _connect(self)

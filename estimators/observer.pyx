@@ -19,6 +19,7 @@ from estimators.observer_model cimport OBSERVER_ABI, ObserverModel
 
 import numpy as np
 
+from estimators.observability import require_observable
 from estimators.observer_settings import port_mistakes, read_ports, write_ports
 from rt_core.block import BLOCK_ABI
 
@@ -104,6 +105,16 @@ cdef bint _is_finite(const double *x, int n) noexcept nogil:
     return sum == 0.0
 
 
+cdef bint _is_positive(ObserverState *s) noexcept nogil:
+    cdef int i, n = s.n
+    if not s.is_singular:
+        return cholesky(s.cov, s.work, n) == n
+    for i in range(n):
+        if not s.cov[i * n + i] >= 0.0:
+            return False
+    return True
+
+
 cdef void advance(ObserverState *s) noexcept nogil:
     """One cycle with the inputs in the model and the samples in `sample`; fills `value`."""
     cdef int i, n = s.n
@@ -116,7 +127,7 @@ cdef void advance(ObserverState *s) noexcept nogil:
     s.status = s.predict(s)
     if s.status == 0 and has_sample:
         s.status = s.correct(s, s.sample)
-        if s.status == 0 and cholesky(s.cov, s.work, n) < n:
+        if s.status == 0 and not _is_positive(s):
             memcpy(s.cov, s.start_cov, n * n * sizeof(double))
             s.n_repaired += 1
     if s.status == 0 and not _is_finite(s.x, n):
@@ -169,6 +180,8 @@ cdef class Observer:
     ValueError
         A setting out of range, an unknown port, a model that this filter cannot take: all mistakes
         in one message.
+    UnobservableError
+        An unknown input that the sensors cannot tell.
 
     Real time
     ---------
@@ -193,11 +206,15 @@ cdef class Observer:
         # set predict, correct and restart
         pass
 
-    cdef void shape_noise(self, const double *density):
-        # process noise of a step: white acceleration, integrated over it; inputs walk
+    cdef void shape(self):
+        # where states are, covariance of the start, process noise of a step: white acceleration, integrated over it
         cdef ObserverState *s = &self.state
         cdef int i, n = s.n_x, half = <int>s.model.n_z
         cdef double h = s.step_s
+        cdef double *density = s.density
+        for i in range(n):
+            s.place_of[i] = i
+            s.start_cov[i * n + i] = s.start_var[i]
         for i in range(half):
             s.proc_cov[i * n + i] = density[i] * h * h * h / 3.0
             s.proc_cov[i * n + half + i] = density[i] * h * h / 2.0
@@ -225,6 +242,7 @@ cdef class Observer:
             wrong.append("this filter takes no sensors of acceleration or force")
         if wrong:
             raise ValueError(f"observer {name}: " + "; ".join(wrong))
+        require_observable(model.at, info, numbers.start)
         self.name, self.model, self.start = name, model, list(numbers.start)
         self.read_ports, self.write_ports = read_ports(info), write_ports(info)
         s.model = m
@@ -241,10 +259,12 @@ cdef class Observer:
         for i in range(s.n_y + 1):
             s.nis_low[i], s.nis_high[i] = bounds[i, 0], bounds[i, 1]
         for i in range(s.n_x):
-            s.place_of[i] = i
-            s.start_cov[i * s.n_x + i] = start_var[i]
+            s.start_var[i] = start_var[i]
+        for i in range(density.shape[0]):
+            s.density[i] = density[i]
+        s.is_singular = self.is_dependent()
         self.attach()
-        self.shape_noise(&density[0])
+        self.shape()
         self._connect()
         self.view.abi = BLOCK_ABI
         self.view.step = _step
@@ -259,7 +279,7 @@ cdef class Observer:
         # of joseph n^2 + n; of the UKF a factor, and rows of states and readings over its points and noises
         cdef Py_ssize_t work = 4 * square + 8 * n + (n + n_y) * (2 * n + n_y)
         cdef Py_ssize_t doubles = (
-            3 * n + 5 * square + n_y + n_y * n + n_y + 2 * n + work + n_y + n_y + s.n_writes + s.n_reads
+            3 * n + 5 * square + 2 * n_x + n_y + n_y * n + n_y + 2 * n + work + n_y + n_y + s.n_writes + s.n_reads
             + 2 * (n_y + 1) + 4)
         cdef Py_ssize_t others = n_y * sizeof(int64_t) + n_x * sizeof(int) + (
             s.n_reads + s.n_writes) * sizeof(void *) + 64
@@ -274,7 +294,9 @@ cdef class Observer:
         s.cov_before = s.cov + square
         s.start_cov = s.cov_before + square
         s.proc_cov = s.start_cov + square
-        s.transition = s.proc_cov + square
+        s.density = s.proc_cov + square
+        s.start_var = s.density + n_x
+        s.transition = s.start_var + n_x
         s.meas_var = s.transition + square
         s.slope = s.meas_var + n_y
         s.reading = s.slope + n_y * n

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from rigloop.answer import Exit, print_json, told
+from rigloop.bench.commands import app as bench_app
 from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
 
@@ -167,6 +168,7 @@ def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
     raise typer.Exit(int(Exit.GOOD if outcome.good else Exit.BAD_VERDICT))
 
 
+app.add_typer(bench_app, name="bench")
 app.add_typer(model_app, name="model")
 
 

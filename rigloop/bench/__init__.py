@@ -1,0 +1,1 @@
+"""Published tests of a whole rig, as commands: `rigloop bench ...`; one module or more for each."""
