@@ -17,7 +17,8 @@ from libc.math cimport fabs
 from libc.string cimport memset
 
 from estimators.covariance cimport joseph, project, propagate
-from estimators.observer cimport Observer, ObserverState, exact_transition, simple_transition
+from estimators.observer cimport Observer
+from estimators.observer_cycle cimport ObserverState, exact_transition, simple_transition
 from estimators.observer_model cimport ObserverModel
 
 cdef enum:
@@ -110,7 +111,7 @@ cdef int _look(ObserverState *s, const double *x) noexcept nogil:
 
 cdef int _advance(ObserverState *s, const double *sample) noexcept nogil:
     # one step with the samples of it, none in `predict`
-    cdef int i, k, n = s.n, status = _look(s, s.x_before)
+    cdef int i, k, _trial, n = s.n, status = _look(s, s.x_before)
     cdef double worst
     cdef double *a = s.work
     cdef double *begin = s.work + 2 * n * n + n
@@ -132,7 +133,7 @@ cdef int _advance(ObserverState *s, const double *sample) noexcept nogil:
         joseph(s.cov, s.model.y_x + i * n, s.gain, s.ph, s.meas_var[i] / s.step_s, s.work, n)
     for i in range(n):
         s.x[i] = s.x_before[i] + s.step_s * begin[i]
-    for k in range(NEWTON):
+    for _trial in range(NEWTON):
         status = _look(s, s.x)
         if status != 0:
             return status

@@ -4,9 +4,8 @@
 """
 
 from estimators.covariance cimport propagate
-from estimators.observer cimport (
-    Observer, ObserverState, exact_transition, fold_scalars, simple_transition,
-)
+from estimators.observer cimport Observer
+from estimators.observer_cycle cimport ObserverState, exact_transition, fold_scalars, simple_transition
 from estimators.observer_model cimport ObserverModel
 
 

@@ -9,7 +9,7 @@ from libc.math cimport sqrt
 from libc.string cimport memcpy, memset
 
 from estimators.covariance cimport propagate
-from estimators.observer cimport ObserverState
+from estimators.observer_cycle cimport ObserverState
 from estimators.observer_model cimport ObserverModel
 
 
@@ -65,7 +65,7 @@ cdef inline int step_dependent(ObserverState *s, double open) noexcept nogil:
 cdef inline int restart_dependent(ObserverState *s, const double *x, double open) noexcept nogil:
     """Coordinates and rates of a state of the model, and the covariance that belongs to its own."""
     cdef ObserverModel *m = s.model
-    cdef int i, n = s.n, n_q = <int>m.n_q, n_z = <int>m.n_z
+    cdef int n = s.n, n_q = <int>m.n_q, n_z = <int>m.n_z
     cdef int status = m.begin(m.self, x)
     memcpy(s.x, m.q, n_q * sizeof(double))
     memcpy(s.x + n_q, m.qd, n_q * sizeof(double))

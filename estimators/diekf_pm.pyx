@@ -9,15 +9,16 @@ from libc.string cimport memcpy, memset
 
 from estimators.covariance cimport joseph, project
 from estimators.dependent cimport restart_dependent, step_dependent
-from estimators.observer cimport Observer, ObserverState, simple_transition
+from estimators.observer cimport Observer
+from estimators.observer_cycle cimport ObserverState, simple_transition
 from estimators.observer_model cimport ObserverModel
 
 cdef enum:
-    MOST = 6            # iterations of an update
+    MOST = 4            # iterations of an update
 
 cdef double PERFECT = 1e-12     # variance of a constraint: round-off of what it measures
 cdef double OPEN = 1e-2         # variance across the motions that a step adds, m^2 and (m/s)^2
-cdef double SMALL = 1e-9        # change of a state at which an update counts as done
+cdef double SMALL = 1e-7        # change of a state at which an update counts as done
 
 
 cdef double _fold(ObserverState *s, const double *h, double left, double variance) noexcept nogil:

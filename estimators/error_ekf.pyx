@@ -5,9 +5,8 @@ gives an error, and the kernel's coordinates take it by two linear problems: dq 
 belong to zd + dzd there. Constraints stay open by the square of dz, which the kernel's next step closes.
 """
 from estimators.covariance cimport propagate
-from estimators.observer cimport (
-    Observer, ObserverState, exact_transition, fold_scalars, simple_transition,
-)
+from estimators.observer cimport Observer
+from estimators.observer_cycle cimport ObserverState, exact_transition, fold_scalars, simple_transition
 from estimators.observer_model cimport ObserverModel
 
 

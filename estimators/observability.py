@@ -49,7 +49,9 @@ def unobservable_states(transition: ArrayLike, slopes: ArrayLike) -> Array:
     return lost
 
 
-def observable_inputs(transition: ArrayLike, slopes: ArrayLike, inputs: Sequence[int]) -> list[bool]:
+def observable_inputs(
+    transition: ArrayLike, slopes: ArrayLike, inputs: Sequence[int]
+) -> list[bool]:
     """For each state in `inputs`, whether the readings determine it."""
     lost = unobservable_states(transition, slopes)
     return [bool(np.linalg.norm(lost[i]) < 1e-6) for i in inputs]
@@ -112,9 +114,7 @@ def _reason(name: str, index: int, names: Sequence[str], lost: Array) -> str:
     # the lost direction with the largest part in this input
     along = lost @ lost[index]
     along /= np.max(np.abs(along))
-    partners = [
-        names[i] for i in np.argsort(-np.abs(along)) if i != index and abs(along[i]) > 1e-3
-    ]
+    partners = [names[i] for i in np.argsort(-np.abs(along)) if i != index and abs(along[i]) > 1e-3]
     with_ = f" together with {', '.join(partners)}" if partners else ""
     return f"{name} cannot be observed: a change of it{with_} leaves every reading as it is"
 

@@ -66,7 +66,10 @@ class ObserverSettings:
         walk = _named("input_noise", self.input_noise, unknown, wrong)
         given = self.acceleration_noise
         density = _listed(
-            "acceleration_noise", [given] * n_z if isinstance(given, int | float) else given, n_z, wrong
+            "acceleration_noise",
+            [given] * n_z if isinstance(given, int | float) else given,
+            n_z,
+            wrong,
         )
         start_std = _listed("start_std", self.start_std, len(states), wrong)
         start = np.array(info["start"] if self.start is None else self.start, dtype=float)

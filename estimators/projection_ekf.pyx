@@ -10,7 +10,8 @@ from libc.string cimport memcpy, memset
 
 from estimators.covariance cimport project, propagate
 from estimators.dependent cimport restart_dependent, step_dependent
-from estimators.observer cimport Observer, ObserverState, fold_scalars, simple_transition
+from estimators.observer cimport Observer
+from estimators.observer_cycle cimport ObserverState, fold_scalars, simple_transition
 from estimators.observer_model cimport ObserverModel
 
 cdef enum:
@@ -33,13 +34,13 @@ cdef double _narrow(double *left_over, const double *row, double *along, int n) 
 
 cdef int _close(ObserverState *s) noexcept nogil:
     cdef ObserverModel *m = s.model
-    cdef int i, j, r, closing, status, n = s.n, n_q = <int>m.n_q
+    cdef int i, j, r, _closing, status, n = s.n, n_q = <int>m.n_q
     cdef double *left_over = s.work
     cdef double *along = s.work + n_q * n_q
     cdef double *projector
     cdef double *none
     cdef double worst, length, miss
-    for closing in range(CLOSINGS):
+    for _closing in range(CLOSINGS):
         status = m.constrain(m.self, s.x, s.x + n_q)
         if status != 0:
             return status

@@ -14,7 +14,8 @@ from libc.math cimport sqrt
 from libc.string cimport memcpy, memset
 
 from estimators.covariance cimport cholesky, mirror
-from estimators.observer cimport Observer, ObserverState
+from estimators.observer cimport Observer
+from estimators.observer_cycle cimport ObserverState
 from estimators.observer_model cimport ObserverModel
 
 

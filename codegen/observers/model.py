@@ -109,12 +109,17 @@ class _Slopes:
         felt = pushed | dict(zip([*self.qdd, *self.lam], [*self.dqdd, *self.dlam], strict=True))
         rate_slope = [graph.tangent(e, along_q) for e in phi_dot]
         rest = [graph.tangent(e, along) for e in phi_ddot]
-        work = graph.total((1.0, lam * graph.tangent(e, along_q)) for lam, e in zip(self.lam, phi, strict=True))
+        work = graph.total(
+            (1.0, lam * graph.tangent(e, along_q)) for lam, e in zip(self.lam, phi, strict=True)
+        )
         left = [
             graph.tangent(system.force.get(i, graph.zero), pushed) / base.unit - graph.diff(work, q)
             for i, q in enumerate(self.q)
         ]
-        rows = [graph.total([(1.0, base.phi_q[key] * x) for key, x in self._row(r)]) for r in range(len(phi))]
+        rows = [
+            graph.total([(1.0, base.phi_q[key] * x) for key, x in self._row(r)])
+            for r in range(len(phi))
+        ]
         self.base.arrays.update({
             "slope": len(phi), "pushed": len(self.q), "row_x": len(phi),
             "reading": len(readings), "reading_slope": len(readings),
@@ -153,5 +158,3 @@ class _Slopes:
 
 def _stored(array: str, values: Sequence[Expr]) -> list[Assign]:
     return [Assign(f"w->{array}[{n}]", e) for n, e in enumerate(values)]
-
-

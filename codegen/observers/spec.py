@@ -80,7 +80,9 @@ def resolve(mechanism: Mechanism, spec: ObserverSpec) -> Resolved:
     if system.internals or system.held:
         paths = ", ".join(q.path for q in [*system.internals, *system.held])
         problem = f"forces with a memory cannot be observed: {paths}"
-        mistakes.append(Mistake(file, "(file)", problem, "use memoryless friction or tyre elements"))
+        mistakes.append(
+            Mistake(file, "(file)", problem, "use memoryless friction or tyre elements")
+        )
     if len(system.coordinates) > MOST_COORDINATES:
         problem = f"{len(system.coordinates)} coordinates"
         mistakes.append(Mistake(file, "(file)", problem, f"observers take {MOST_COORDINATES}"))

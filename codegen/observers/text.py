@@ -27,7 +27,9 @@ INCLUDES = """\
 """
 
 
-def texts(mechanism: Path | str | Mechanism, spec: ObserverSpec, options: KernelOptions) -> dict[str, str]:
+def texts(
+    mechanism: Path | str | Mechanism, spec: ObserverSpec, options: KernelOptions
+) -> dict[str, str]:
     """Sources by file name; the same input gives the same bytes.
 
     Raises
@@ -36,7 +38,9 @@ def texts(mechanism: Path | str | Mechanism, spec: ObserverSpec, options: Kernel
         With every mistake of the mechanism or of the specification.
     """
     # linear constraints stay: the kernel's coordinates are those of the model, one for one
-    options = replace(options, presolve=False, formulation="ali3p", wrapper="class", precision="float64")
+    options = replace(
+        options, presolve=False, formulation="ali3p", wrapper="class", precision="float64"
+    )
     kernel_program = generate.program(load(mechanism), options)
     made = build(load(mechanism), spec, options.step_s)
     kernel = cython_kernel.texts(kernel_program)
@@ -59,7 +63,7 @@ def _filled(name: str, fill: dict[str, str]) -> str:
 
 def _model(made: ObserverProgram) -> dict[str, str]:
     program, resolved = made.program, made.resolved
-    calls = (HERE / "model.c.in").read_text()
+    calls = "".join((HERE / name).read_text() for name in ("model.c.in", "contract.c.in"))
     kernel = KernelText(program, has_block=False, calls=calls)
     fill = kernel.fill | {
         "n_z": str(len(resolved.z)),

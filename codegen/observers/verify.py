@@ -51,7 +51,8 @@ def verify(module: ModuleType, twin: ModuleType, seed: int = 0) -> dict[str, flo
             found[key] = max(found[key], _gap(fast[key], right[key]))
         open_ = model.at_coordinates(list(right["q"]), list(right["qd"]))
         found["phi_dot_q"] = max(
-            found["phi_dot_q"], _gap(open_["phi_dot_q"], _phi_dot_q(twin, slow, right, open_["phi_q"]))
+            found["phi_dot_q"],
+            _gap(open_["phi_dot_q"], _phi_dot_q(twin, slow, right, open_["phi_q"])),
         )
     wrong = [f"{k}: {v:.3g} above {LIMITS[k]:.3g}" for k, v in found.items() if not v <= LIMITS[k]]
     if wrong:
@@ -62,7 +63,12 @@ def verify(module: ModuleType, twin: ModuleType, seed: int = 0) -> dict[str, flo
 def _gap(given: Any, right: Any) -> float:
     right = np.asarray(right, dtype=float)
     size = max(1.0, float(np.max(np.abs(right), initial=0.0)))
-    return float(np.max(np.abs(np.asarray(given, dtype=float).reshape(right.shape) - right), initial=0.0)) / size
+    return (
+        float(
+            np.max(np.abs(np.asarray(given, dtype=float).reshape(right.shape) - right), initial=0.0)
+        )
+        / size
+    )
 
 
 def _phi_dot_q(twin: ModuleType, slow: Any, at: dict[str, Any], scaled: Any) -> Any:
@@ -72,5 +78,7 @@ def _phi_dot_q(twin: ModuleType, slow: Any, at: dict[str, Any], scaled: Any) -> 
     ]
     plain = twin.phi_q(at["q"])
     size = np.linalg.norm(plain, axis=1)
-    weight = np.linalg.norm(np.asarray(scaled).reshape(plain.shape), axis=1) / np.where(size > 0, size, 1.0)
+    weight = np.linalg.norm(np.asarray(scaled).reshape(plain.shape), axis=1) / np.where(
+        size > 0, size, 1.0
+    )
     return np.array(columns).T * weight[:, None]

@@ -25,7 +25,9 @@ def _group() -> None:
     pass
 
 
-@app.command(epilog="Example: `rigloop bench observers --filter errorEKF --filter UKF --output figures`")
+@app.command(
+    epilog="Example: `rigloop bench observers --filter errorEKF --filter UKF --output figures`"
+)
 def observers(
     quick: Annotated[
         bool, typer.Option("--quick", help="3 runs of tests 3 and 4, samples every 1 and 10 steps.")
@@ -33,12 +35,17 @@ def observers(
     runs_each: Annotated[int, typer.Option(min=1, max=1000, help="Runs of each case.")] = 20,
     filters: Annotated[
         list[str] | None,
-        typer.Option("--filter", help="Observer by its published name; repeatable. All if not given."),
+        typer.Option(
+            "--filter", help="Observer by its published name; repeatable. All if not given."
+        ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the sensors' noise.")] = 0,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; one a core if not given.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; one a core if not given.")
+    ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Folder for table (.csv) and figures (.png).")
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for table (.csv) and figures (.png)."),
     ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object instead of tables.")

@@ -98,7 +98,9 @@ class Outcome:
     """All cases, and how long they took."""
 
     rows: list[Row]
-    alone_rad_s: dict[str, float]  # "<test> <gravity error>" -> RMS of the model without an observer
+    alone_rad_s: dict[
+        str, float
+    ]  # "<test> <gravity error>" -> RMS of the model without an observer
     runs: int
     seconds: float
     building_s: float
@@ -123,7 +125,9 @@ def order(
     """
     wanted = tuple(filters or FILTERS)
     mistakes = [
-        Mistake("rigloop bench observers", "--filter", "no such observer", near(name, FILTERS), name)
+        Mistake(
+            "rigloop bench observers", "--filter", "no such observer", near(name, FILTERS), name
+        )
         for name in wanted
         if name not in FILTERS
     ]
@@ -142,7 +146,12 @@ def run_bench(wanted: Order, console: Console) -> Outcome:
     cases = [(t, e, f) for t in wanted.tests for e in wanted.errors for f in (*wanted.filters, "")]
     rows: list[Row] = []
     alone: dict[str, float] = {}
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
     with (
         Progress(*columns, console=console, transient=True) as progress,
         ProcessPoolExecutor(wanted.jobs) as pool,
@@ -159,7 +168,9 @@ def run_bench(wanted: Order, console: Console) -> Outcome:
         for done in as_completed(running):
             found = done.result()
             rows += [row for row in found if row.filter]
-            alone |= {f"{r.test} {r.gravity_error_m_s2:g}": r.rms_rad_s for r in found if not r.filter}
+            alone |= {
+                f"{r.test} {r.gravity_error_m_s2:g}": r.rms_rad_s for r in found if not r.filter
+            }
             progress.advance(bar)
     rows.sort(key=lambda r: (r.test, r.gravity_error_m_s2, wanted.filters.index(r.filter), r.every))
     end = time.perf_counter()
@@ -203,7 +214,9 @@ def run_case(test: int, error: float, name: str, wanted: Order) -> list[Row]:
             failed += bool(out[-1, at["status"]] != 0.0)
             has = out[:, at["used"]] > 0
             nis = out[has]
-            inside = (nis[:, at["nis"]] >= nis[:, at["nis_low"]]) & (nis[:, at["nis"]] <= nis[:, at["nis_high"]])
+            inside = (nis[:, at["nis"]] >= nis[:, at["nis_low"]]) & (
+                nis[:, at["nis"]] <= nis[:, at["nis_high"]]
+            )
             within.append(float(np.mean(inside)) if has.any() else 0.0)
         spread = float(np.std(errors, ddof=1)) / math.sqrt(len(errors)) if len(errors) > 1 else 0.0
         rows.append(Row(

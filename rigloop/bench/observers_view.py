@@ -30,7 +30,9 @@ def show(outcome: Outcome, console: Console) -> None:
             alone = outcome.alone_rad_s.get(f"{test} {error:g}", float("nan"))
             title = f"Test {test}: {TITLES[test]}; gravity wrong by {error:g} m/s²"
             made = Table(title=title, title_justify="left", caption_justify="left")
-            made.caption = f"RMS error of the rates in rad/s, {outcome.runs} runs; model alone {alone:.3f}"
+            made.caption = (
+                f"RMS error of the rates in rad/s, {outcome.runs} runs; model alone {alone:.3f}"
+            )
             made.add_column("sample every")
             for row in here[0][1]:
                 made.add_column(f"{row.every}", justify="right")
@@ -39,7 +41,9 @@ def show(outcome: Outcome, console: Console) -> None:
             for name, rows in here:
                 step = min(row.step_ns for row in rows)
                 within = sum(row.consistent for row in rows) / len(rows)
-                made.add_row(name, *(_cell(row) for row in rows), f"{100 * within:.0f} %", f"{step:.0f} ns")
+                made.add_row(
+                    name, *(_cell(row) for row in rows), f"{100 * within:.0f} %", f"{step:.0f} ns"
+                )
             console.print(made)
     lost = sum(row.failed for row in outcome.rows)
     told = f"{outcome.seconds:.1f} s, {outcome.building_s:.1f} s of them for models"
@@ -85,7 +89,9 @@ def _accuracy(outcome: Outcome, path: Path) -> None:
     tests = list(dict.fromkeys(key[0] for key in groups))
     errors = list(dict.fromkeys(key[1] for key in groups))
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(3.1 * len(tests) + 1.2, 2.7 * len(errors) + 0.9), layout="constrained")
+        figure = Figure(
+            figsize=(3.1 * len(tests) + 1.2, 2.7 * len(errors) + 0.9), layout="constrained"
+        )
         panels = figure.subplots(len(errors), len(tests), squeeze=False, sharex=True)
         for test, error, name, rows in groups:
             axes = panels[errors.index(error), tests.index(test)]
@@ -100,7 +106,9 @@ def _accuracy(outcome: Outcome, path: Path) -> None:
                 axes = panels[i, j]
                 alone = outcome.alone_rad_s.get(f"{test} {error:g}")
                 if alone:
-                    axes.axhline(alone, color="#8a96a3", linewidth=0.9, linestyle=":", label="model alone")
+                    axes.axhline(
+                        alone, color="#8a96a3", linewidth=0.9, linestyle=":", label="model alone"
+                    )
                 axes.set_yscale("log")
                 axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
                 axes.yaxis.set_minor_formatter(FuncFormatter(_sparse))
@@ -124,13 +132,19 @@ def _cost(outcome: Outcome, path: Path) -> None:
 
     colours = _colours()
     names = list(dict.fromkeys(row.filter for row in outcome.rows))
-    mechanisms = [m for m in ("four_bar", "five_bar") if any(TESTS[row.test][0] == m for row in outcome.rows)]
+    mechanisms = [
+        m for m in ("four_bar", "five_bar") if any(TESTS[row.test][0] == m for row in outcome.rows)
+    ]
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(6.4, 0.9 + 0.5 * len(names)), layout="constrained")
         panels = figure.subplots(1, len(mechanisms), squeeze=False, sharey=True)[0]
         for axes, mechanism in zip(panels, mechanisms, strict=True):
             step_us = [
-                min(r.step_ns for r in outcome.rows if r.filter == name and r.every == 1 and TESTS[r.test][0] == mechanism)
+                min(
+                    r.step_ns
+                    for r in outcome.rows
+                    if r.filter == name and r.every == 1 and TESTS[r.test][0] == mechanism
+                )
                 / 1e3
                 for name in names
             ]

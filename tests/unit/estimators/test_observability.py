@@ -23,9 +23,14 @@ def body(modes, forces, strains, gyro, accelerometers, seed=0):
     a[:n, n : 2 * n] = np.eye(n)
     inverse = np.linalg.inv(mass)
     a[n : 2 * n] = np.hstack([-inverse @ stiffness, -inverse @ damping, inverse @ load])
-    rows = [np.concatenate([[0, 0, 0], rng.normal(size=modes), np.zeros(n + forces)]) for _ in range(strains)]
+    rows = [
+        np.concatenate([[0, 0, 0], rng.normal(size=modes), np.zeros(n + forces)])
+        for _ in range(strains)
+    ]
     if gyro:
-        rows.append(np.concatenate([np.zeros(n), [0, 0, 1], 0.1 * rng.normal(size=modes), np.zeros(forces)]))
+        rows.append(
+            np.concatenate([np.zeros(n), [0, 0, 1], 0.1 * rng.normal(size=modes), np.zeros(forces)])
+        )
     for k in range(accelerometers):
         felt = np.concatenate([np.eye(3)[k], 0.1 * rng.normal(size=modes)])
         rows.append(felt @ a[n : 2 * n])

@@ -175,7 +175,11 @@ def test_a_matched_observer_is_consistent(built, kind):
         x = np.array(observer.start) + np.array(start_std) * rng.normal(size=2)
         given = np.empty((steps, 2))
         for row in given:
-            x = x + STEP_S * np.array([x[1], model.at(list(x))["zdd"][0]]) + root @ rng.normal(size=2)
+            x = (
+                x
+                + STEP_S * np.array([x[1], model.at(list(x))["zdd"][0]])
+                + root @ rng.normal(size=2)
+            )
             row[:] = model.at(list(x))["y"] + DEG * rng.normal(size=2)
         observer.reset()
         out = observer.run(given)
@@ -242,7 +246,14 @@ def test_a_position_that_does_not_exist_ends_the_cycle_with_a_status(built):
 
 def test_all_wrong_settings_are_told_at_once(built):
     with pytest.raises(ValueError, match="sensor_std") as caught:
-        make(built, "DEKF", sensor_std={"angle": 1.0}, start_std=(1.0,), transition="best", gate_sigma=-1)
+        make(
+            built,
+            "DEKF",
+            sensor_std={"angle": 1.0},
+            start_std=(1.0,),
+            transition="best",
+            gate_sigma=-1,
+        )
     for word in ("start_std", "transition", "gate_sigma"):
         assert word in str(caught.value)
     with pytest.raises(ValueError, match="no such read port wheel"):

@@ -92,7 +92,11 @@ def pendulum(tmp_path):
     m.rotation("turn", angle="turn", axis=(0, 0, 1), zero=(1, 0, 0), point="P", centre_m=(0, 0, 0))
     m.mass("ball", point="P", mass_kg=2.0)
     m.motor(
-        "drive", angle="turn", torque_constant_nm_per_a=0.3, current_a={"input": 0.0}, gear_ratio=5.0
+        "drive",
+        angle="turn",
+        torque_constant_nm_per_a=0.3,
+        current_a={"input": 0.0},
+        gear_ratio=5.0,
     )
     m.output("turn/angle_rad", "turn")
     return m.save(tmp_path)
