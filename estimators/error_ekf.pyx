@@ -2,8 +2,8 @@
 
 The kernel runs as it does without an observer. Each step the expected error is zero and its covariance grows; a sample
 gives an error, and the kernel's coordinates take it by two linear problems: dq = vel_map dz, then the rates that
-belong to zd + dzd there. Constraints stay open by the square of dz, which the kernel's next step closes; a correction so
-large that they would not (1e-5 m) is closed at once, by bounded newton.
+belong to zd + dzd there. Constraints stay open by the square of dz, which the kernel's next step closes;
+after a correction so large that it would not (1e-5 m) they are closed at once, by bounded newton.
 """
 from estimators.covariance cimport propagate
 from estimators.observer cimport Observer
