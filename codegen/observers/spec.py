@@ -78,7 +78,7 @@ def resolve(mechanism: Mechanism, spec: ObserverSpec) -> Resolved:
     if dof == 0:
         mistakes.append(Mistake(file, "(file)", "nothing in it can move freely", "remove a guide"))
     if system.internals or system.held:
-        paths = ", ".join(q.path for q in [*system.internals, *system.held])
+        paths = ", ".join([q.path for q in system.internals] + [h.path for h in system.held])
         problem = f"forces with a memory cannot be observed: {paths}"
         mistakes.append(
             Mistake(file, "(file)", problem, "use memoryless friction or tyre elements")
