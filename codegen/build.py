@@ -101,6 +101,14 @@ def build_kernel(
     path = _find(mechanism)
     parts = [path.read_bytes(), options.text().encode()]
 
+    return build_module(parts, options, *_kernel(path, options), on_stage=on_stage)
+
+
+def _kernel(
+    path: Path, options: KernelOptions
+) -> tuple[Callable[[Path], None], Callable[[Path], dict[str, Any]]]:
+    """What writes the sources of a mechanism's kernel into a folder, and what proves it there."""
+
     def fill(work: Path) -> None:
         from codegen.generate import generate
 
@@ -123,7 +131,7 @@ def build_kernel(
         (work / "finer.py").unlink(missing_ok=True)
         return checks
 
-    return build_module(parts, options, fill, prove, on_stage=on_stage)
+    return fill, prove
 
 
 def build_module(
