@@ -99,17 +99,75 @@ def build_kernel(
     VerificationError
         The kernel disagrees with its NumPy twin.
     """
-    begin = time.perf_counter()
     options = options or KernelOptions()
-    tell = on_stage or (lambda stage: None)
     path = _find(mechanism)
+    parts = [path.read_bytes(), options.text().encode()]
+
+    return build_module(parts, options, *_kernel(path, options), on_stage=on_stage)
+
+
+def _kernel(
+    path: Path, options: KernelOptions
+) -> tuple[Callable[[Path], None], Callable[[Path], dict[str, Any]]]:
+    """What writes the sources of a mechanism's kernel into a folder, and what proves it there."""
+
+    def fill(work: Path) -> None:
+        from codegen.generate import generate
+
+        sources = generate(path, options)
+        for name, text in sources.files.items():
+            (work / name).write_text(text)
+        (work / "reference.py").write_text(sources.reference)
+
+    def prove(work: Path) -> dict[str, Any]:
+        from codegen.generate import generate
+        from codegen.verify import verify
+
+        def finer(step_s: float) -> ModuleType:
+            reference = generate(path, replace(options, step_s=step_s)).reference
+            (work / "finer.py").write_text(reference)
+            return load_reference(work / "finer.py")
+
+        made = load(work / f"{MODULE}.so"), load_reference(work / "reference.py")
+        checks = dict(verify(*made, finer))
+        (work / "finer.py").unlink(missing_ok=True)
+        return checks
+
+    return fill, prove
+
+
+def build_module(
+    parts: list[bytes],
+    options: KernelOptions,
+    fill: Callable[[Path], None],
+    prove: Callable[[Path], dict[str, Any]],
+    *,
+    on_stage: Callable[[str], None] | None = None,
+) -> BuiltKernel:
+    """A compiled module of generated C files and `face.pyx`, from the cache when it is there.
+
+    Parameters
+    ----------
+    parts : list of bytes
+        What the sources follow from, beside the generator, the compiler and its flags.
+    fill : callable
+        Writes the sources into a folder.
+    prove : callable
+        Checks what has been compiled in a folder; returns the largest errors.
+
+    Raises
+    ------
+    BuildError
+        No compiler or Python headers, or the compiler fails.
+    """
+    begin = time.perf_counter()
     compiler = _compiler(options.compiler)
     flags = [*FLAGS, *_march(options.march), *options.cflags]
-    digest = _hash(path.read_bytes(), options, compiler, flags)
+    digest = _hash(parts, compiler, flags)
     folder = cache_folder() / digest[:32]
     is_cached = (folder / "build.json").is_file()
     if not is_cached:
-        _build(path, options, compiler, flags, folder, tell)
+        _build(fill, prove, compiler, flags, folder, on_stage or (lambda stage: None))
     module = load(folder / f"{MODULE}.so")
     checks = json.loads((folder / "build.json").read_text())
     return BuiltKernel(
@@ -157,14 +215,11 @@ def _find(mechanism: Path | str) -> Path:
     return path
 
 
-def _hash(
-    mechanism: bytes, options: KernelOptions, compiler: tuple[str, ...], flags: list[str]
-) -> str:
+def _hash(given: list[bytes], compiler: tuple[str, ...], flags: list[str]) -> str:
     digest = hashlib.sha256()
     parts = [
-        mechanism,
+        *given,
         _generator(),
-        options.text().encode(),
         _compiler_version(compiler).encode(),
         " ".join(flags).encode(),
         version("cython").encode(),
@@ -221,37 +276,23 @@ def _march(wanted: str) -> list[str]:
 
 
 def _build(
-    path: Path,
-    options: KernelOptions,
+    fill: Callable[[Path], None],
+    prove: Callable[[Path], dict[str, Any]],
     compiler: tuple[str, ...],
     flags: list[str],
     folder: Path,
     tell: Callable[[str], None],
 ) -> None:
-    from codegen.generate import generate
-    from codegen.verify import verify
-
     begin = time.perf_counter()
     tell("generating")
-    sources = generate(path, options)
     folder.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix="building-", dir=folder.parent))
     try:
-        for name, text in sources.files.items():
-            (work / name).write_text(text)
-        (work / "reference.py").write_text(sources.reference)
+        fill(work)
         tell("compiling")
         _compile(work, compiler, flags)
         tell("verifying")
-
-        def finer(step_s: float) -> ModuleType:
-            reference = generate(path, replace(options, step_s=step_s)).reference
-            (work / "finer.py").write_text(reference)
-            return load_reference(work / "finer.py")
-
-        made = load(work / f"{MODULE}.so"), load_reference(work / "reference.py")
-        checks: dict[str, Any] = dict(verify(*made, finer))
-        (work / "finer.py").unlink(missing_ok=True)
+        checks: dict[str, Any] = prove(work)
         checks["seconds"] = round(time.perf_counter() - begin, 3)
         (work / "build.json").write_text(json.dumps(checks, indent=1) + "\n")
         try:
@@ -269,15 +310,17 @@ def _compile(work: Path, compiler: tuple[str, ...], flags: list[str]) -> None:
         raise BuildError(
             f"{include / 'Python.h'} is missing: install it (Debian: apt install python3-dev)"
         )
+    sources = sorted(path.name for path in work.glob("*.c"))
+    objects = [name.replace(".c", ".o") for name in sources]
     cython = [sys.executable, "-m", "cython", "-3", "--module-name", MODULE, "face.pyx"]
     # the kernel and its face share no code, only types: compiled side by side
     with ThreadPoolExecutor(max_workers=1) as beside:
-        kernel = beside.submit(_run, [*compiler, *flags, "-c", "kernel.c"], work)
+        kernel = beside.submit(_run, [*compiler, *flags, "-c", *sources], work)
         _run(cython, work)
         _run([*compiler, *flags, *FACE_FLAGS, f"-I{include}", "-c", "face.c"], work)
         kernel.result()
-    _run([*compiler, *flags, "-shared", "kernel.o", "face.o", "-o", f"{MODULE}.so"], work)
-    for name in ("face.c", "face.o", "kernel.o"):
+    _run([*compiler, *flags, "-shared", *objects, "face.o", "-o", f"{MODULE}.so"], work)
+    for name in ("face.c", "face.o", *objects):
         (work / name).unlink()
 
 

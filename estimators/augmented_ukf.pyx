@@ -12,7 +12,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int64_t
 
-from estimators.covariance cimport is_positive_definite, set_diagonal
+from estimators.small_covariance cimport is_positive_definite, set_diagonal
 from estimators.linear_solve cimport solve
 
 import math

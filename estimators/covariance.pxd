@@ -1,85 +1,87 @@
-"""Covariances of small estimates: prediction, Joseph update, test for positive definiteness.
+"""Small dense symmetric matrices in the cycle: row-major C arrays, no library, bounded loops.
 
-Matrices are row by row in flat arrays, at most `MOST` by `MOST`. Measurements with uncorrelated
-noise are taken one after the other: no matrix is ever inverted.
+    propagate   P <- F P F^T + Q
+    joseph      one scalar measurement, in Joseph's form: P <- (I - k h) P (I - k h)^T + r k k^T
+    cholesky    P = L L^T, or how many of its leading columns are positive definite
+
+What comes out is symmetric to the last bit: the lower half is computed, the upper one copied.
+
+Source: Bucy and Joseph 1968, Filtering for Stochastic Processes with Applications to Guidance, ch. 16.
 """
+from libc.math cimport sqrt
 
-cdef enum:
-    MOST = 12           # states
-    MOST2 = 144
-
-
-cdef inline void propagate(double *p, const double *f, int n) noexcept nogil:
-    # P <- F P F'; both triangles
-    cdef double half[MOST2]
-    cdef double total
-    cdef int i, j, k
-    for i in range(n):
-        for j in range(n):
-            total = 0.0
-            for k in range(n):
-                total += f[i * n + k] * p[k * n + j]
-            half[i * n + j] = total
-    for i in range(n):
-        for j in range(i, n):
-            total = 0.0
-            for k in range(n):
-                total += half[i * n + k] * f[j * n + k]
-            p[i * n + j] = p[j * n + i] = total
-
-
-cdef inline double take_scalar(
-    double *x, double *p, const double *h, double innovation, double variance, int n
-) noexcept nogil:
-    """Take one scalar measurement: x <- x + K innovation, P by Joseph's form; return its variance.
-
-    P+ = (I - K h') P (I - K h')' + K r K'. Cost O(n^2).
-    """
-    cdef double ph[MOST]
-    cdef double gain[MOST]
-    cdef double s = variance, total
+cdef inline void mirror(double *p, int n) noexcept nogil:
     cdef int i, j
     for i in range(n):
-        total = 0.0
-        for j in range(n):
-            total += p[i * n + j] * h[j]
-        ph[i] = total
-    for i in range(n):
-        s += h[i] * ph[i]
-    for i in range(n):
-        gain[i] = ph[i] / s
-        x[i] += gain[i] * innovation
-    # the product written out: P - K (P h)' - (P h) K' + K s K', in this order symmetric in its bits
-    for i in range(n):
-        for j in range(i, n):
-            p[i * n + j] = p[j * n + i] = (
-                p[i * n + j] - gain[i] * ph[j] - ph[i] * gain[j] + gain[i] * s * gain[j])
-    return s
+        for j in range(i):
+            p[j * n + i] = p[i * n + j]
 
 
-cdef inline bint is_positive_definite(const double *p, int n) noexcept nogil:
-    """L D L' with every pivot above zero; false for what is not finite."""
-    cdef double l[MOST2]
-    cdef double pivot, total
+cdef inline void propagate(double *p, const double *f, const double *q, double *work, int n) noexcept nogil:
+    # work: n^2 cells
     cdef int i, j, k
-    for j in range(n):
-        pivot = p[j * n + j]
-        for k in range(j):
-            pivot -= l[j * n + k] * l[j * n + k] * l[k * n + k]
-        if not (0.0 < pivot < 1e300):
-            return False
-        l[j * n + j] = pivot
-        for i in range(j + 1, n):
-            total = p[i * n + j]
-            for k in range(j):
-                total -= l[i * n + k] * l[j * n + k] * l[k * n + k]
-            l[i * n + j] = total / pivot
-    return True
-
-
-cdef inline void set_diagonal(double *p, const double *diagonal, int n) noexcept nogil:
-    cdef int i
-    for i in range(n * n):
-        p[i] = 0.0
+    cdef double sum
     for i in range(n):
-        p[i * n + i] = diagonal[i]
+        for j in range(n):
+            sum = 0.0
+            for k in range(n):
+                sum += f[i * n + k] * p[k * n + j]
+            work[i * n + j] = sum
+    for i in range(n):
+        for j in range(i + 1):
+            sum = q[i * n + j]
+            for k in range(n):
+                sum += work[i * n + k] * f[j * n + k]
+            p[i * n + j] = sum
+    mirror(p, n)
+
+
+cdef inline double project(const double *p, const double *h, double *ph, int n) noexcept nogil:
+    # ph = P h^T; returns h P h^T
+    cdef int i, j
+    cdef double sum, variance = 0.0
+    for i in range(n):
+        sum = 0.0
+        for j in range(n):
+            sum += p[i * n + j] * h[j]
+        ph[i] = sum
+        variance += h[i] * sum
+    return variance
+
+
+cdef inline void joseph(
+    double *p, const double *h, const double *gain, const double *ph, double r, double *work, int n,
+) noexcept nogil:
+    # ph = P h^T with P before; work: n^2 + n cells
+    cdef int i, j
+    cdef double sum
+    cdef double *ah = work + n * n
+    for i in range(n):
+        sum = 0.0
+        for j in range(n):
+            work[i * n + j] = p[i * n + j] - gain[i] * ph[j]
+            sum += work[i * n + j] * h[j]
+        ah[i] = sum - r * gain[i]
+    for i in range(n):
+        for j in range(i + 1):
+            p[i * n + j] = work[i * n + j] - ah[i] * gain[j]
+    mirror(p, n)
+
+
+cdef inline int cholesky(const double *p, double *lower, int n) noexcept nogil:
+    # lower half of `lower`; stops before the first pivot that is not positive and returns its number, n if none
+    cdef int i, j, k
+    cdef double sum
+    for j in range(n):
+        sum = p[j * n + j]
+        for k in range(j):
+            sum -= lower[j * n + k] * lower[j * n + k]
+        if not sum > 0.0:
+            return j
+        lower[j * n + j] = sqrt(sum)
+        for i in range(j + 1, n):
+            sum = p[i * n + j]
+            for k in range(j):
+                sum -= lower[i * n + k] * lower[j * n + k]
+            lower[i * n + j] = sum / lower[j * n + j]
+    return n

@@ -13,7 +13,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 
-from estimators.covariance cimport is_positive_definite, propagate, set_diagonal, take_scalar
+from estimators.small_covariance cimport is_positive_definite, propagate, set_diagonal, take_scalar
 from estimators.linear_solve cimport solve
 from estimators.observed_model cimport MODEL_ABI
 

@@ -8,7 +8,7 @@ scaled as there. It has no lag, and about half the noise of the filter; it needs
 belongs to replay and identification.
 """
 
-from estimators.covariance cimport propagate, set_diagonal, take_scalar
+from estimators.small_covariance cimport propagate, set_diagonal, take_scalar
 from estimators.linear_solve cimport solve
 
 import math

@@ -182,6 +182,7 @@ def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
     raise typer.Exit(int(Exit.GOOD if outcome.good else Exit.BAD_VERDICT))
 
 
+app.add_typer(bench_app, name="bench")
 app.add_typer(model_app, name="model")
 app.add_typer(bench_app, name="bench")
 app.command(epilog="Example: `rigloop faults steering_wheel`")(faults)

@@ -31,7 +31,7 @@ def texts(program: Program) -> dict[str, str]:
     source = "\n".join([
         kernel.filled("head.c.in", includes=includes),
         kernel.fill["types"],
-        *_built(program),
+        *built(program),
         kernel.filled("kernel.c.in"),
         *_names(program, name),
         kernel.filled("c99.c.in"),
@@ -50,7 +50,7 @@ def identifier(name: str) -> str:
     return f"m_{word}" if not word[:1].isalpha() else word
 
 
-def _built(program: Program) -> list[str]:
+def built(program: Program) -> list[str]:
     """What a kernel begins with."""
     system = program.presolved.system
     values = {

@@ -70,7 +70,7 @@ def text(program: Program) -> str:
     potential = (
         [Assign("energy", graph.flat(system.potential))] if system.potential is not None else []
     )
-    bind = _bind(system)
+    bind = bound(system)
 
     def body(assigns: list[Assign]) -> str:
         kept = [a for a in assigns if not a.expr.is_zero]
@@ -137,7 +137,7 @@ def _output(system: System, output: Output) -> Expr:
     return coordinate.q if output.kind == "value" else coordinate.qd
 
 
-def _bind(system: System) -> dict[Expr, str]:
+def bound(system: System) -> dict[Expr, str]:
     graph = system.graph
     bind: dict[Expr, str] = {system.step_s: "STEP_S"}
     for c in system.coordinates:

@@ -6,6 +6,17 @@ import typer
 
 from rigloop.bench.latency_command import latency
 from rigloop.bench.two_stage_command import two_stage
+"""`rigloop bench ...`: published tests, run and compared with the published figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from rigloop.answer import Exit, print_json, told
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -19,6 +30,8 @@ app.command(epilog="Example: `rigloop bench latency --period-ms 1 --period-ms 5 
 )
 app.command("two-stage", epilog="Example: `rigloop bench two-stage --runs 20 --plot two_stage`")(
     two_stage
+    help="Run published tests of a whole rig, and compare with the published figures.",
+    epilog="Example: `rigloop bench observers --quick`",
 )
 
 
@@ -66,6 +79,28 @@ def latency(
     runs: Annotated[
         Path, typer.Option("--runs", help="Folder that gets the bench's folder, with its runs.")
     ] = Path("runs"),
+@app.command(
+    epilog="Example: `rigloop bench observers --filter errorEKF --filter UKF --output figures`"
+)
+def observers(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="3 runs of tests 3 and 4, samples every 1 and 10 steps.")
+    ] = False,
+    runs_each: Annotated[int, typer.Option(min=1, max=1000, help="Runs of each case.")] = 20,
+    filters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter", help="Observer by its published name; repeatable. All if not given."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the sensors' noise.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; one a core if not given.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for table (.csv) and figures (.png)."),
+    ] = None,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object instead of tables.")
     ] = False,
@@ -87,6 +122,16 @@ def latency(
             runs=runs,
             console=console,
         )
+    """Compare the observers on four- and five-bar with a wrong gravity, sensors and rates as published."""
+    console = Console(stderr=json)
+    with told(json):
+        from rigloop.bench.observers import order, run_bench
+        from rigloop.bench.observers_view import save, show
+
+        wanted = order(quick=quick, runs=runs_each, filters=filters, seed=seed, jobs=jobs)
+        outcome = run_bench(wanted, console)
+        if output is not None:
+            save(outcome, output)
     if json:
         print_json(outcome)
     else:

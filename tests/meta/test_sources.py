@@ -15,7 +15,7 @@ TEXT = {".py", ".pyx", ".pxd", ".pyi", ".in", ".toml", ".md", ".jinja", ".txt", 
 SHIPPED = {
     "rig_configs": ("rigs/*.toml", "mechanisms/*.toml", "logs/*.toml"),
     "rigloop": ("templates/*.jinja",),
-    "codegen": ("formulations/*.in", "targets/*.in"),
+    "codegen": ("formulations/*.in", "targets/*.in", "observers/*.in"),
 }
 
 

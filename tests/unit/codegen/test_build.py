@@ -33,13 +33,17 @@ def test_second_build_neither_generates_nor_compiles(fresh_cache):
 
 def test_the_hash_covers_options_mechanism_and_compiler(tmp_path):
     compiler = build._compiler()
-    base = build._hash(b"a", KernelOptions(), compiler, ["-O3"])
-    assert base == build._hash(b"a", KernelOptions(), compiler, ["-O3"])
+
+    def hashed(mechanism, options, flag):
+        return build._hash([mechanism, options.text().encode()], compiler, [flag])
+
+    base = hashed(b"a", KernelOptions(), "-O3")
+    assert base == hashed(b"a", KernelOptions(), "-O3")
     assert len({
         base,
-        build._hash(b"b", KernelOptions(), compiler, ["-O3"]),
-        build._hash(b"a", KernelOptions(kappa=1e5), compiler, ["-O3"]),
-        build._hash(b"a", KernelOptions(), compiler, ["-O2"]),
+        hashed(b"b", KernelOptions(), "-O3"),
+        hashed(b"a", KernelOptions(kappa=1e5), "-O3"),
+        hashed(b"a", KernelOptions(), "-O2"),
     }) == 4  # fmt: skip
 
 

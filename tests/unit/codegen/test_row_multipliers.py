@@ -49,7 +49,9 @@ def compiled(mechanism, folder, **options):
     """Kernel and NumPy twin of a mechanism that is in no file."""
     chosen = KernelOptions(**options)
     flags = [*build.FLAGS, *build._march(chosen.march)]
-    build._build(mechanism, chosen, build._compiler(), flags, folder, lambda stage: None)
+    build._build(
+        *build._kernel(mechanism, chosen), build._compiler(), flags, folder, lambda stage: None
+    )
     return build.load(folder / f"{build.MODULE}.so"), load_reference(folder / "reference.py")
 
 

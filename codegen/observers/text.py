@@ -1,0 +1,136 @@
+"""An observer program to source texts: the model, the mechanism's own kernel, a face, and a twin."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from string import Template
+
+from codegen import generate
+from codegen.description.mechanism import Mechanism, load, ports
+from codegen.expressions.emit import NUMPY, Assign, Emitter
+from codegen.observers.model import ObserverProgram, build
+from codegen.observers.spec import ObserverSpec
+from codegen.options import KernelOptions
+from codegen.targets import c99, cython_kernel, numpy_module
+from codegen.targets.describe import VERSION, literal
+from codegen.targets.kernel_text import KernelText
+
+HERE = Path(__file__).parent
+INCLUDES = """\
+#include "observer.h"
+#include "kernel_side.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+"""
+
+
+def texts(
+    mechanism: Path | str | Mechanism, spec: ObserverSpec, options: KernelOptions
+) -> dict[str, str]:
+    """Sources by file name; the same input gives the same bytes.
+
+    Raises
+    ------
+    MechanismError
+        With every mistake of the mechanism or of the specification.
+    """
+    # linear constraints stay: the kernel's coordinates are those of the model, one for one
+    options = replace(
+        options, presolve=False, formulation="ali3p", wrapper="class", precision="float64"
+    )
+    kernel_program = generate.program(load(mechanism), options)
+    made = build(load(mechanism), spec, options.step_s)
+    kernel = cython_kernel.texts(kernel_program)
+    return {
+        "kernel.h": kernel["kernel.h"],
+        "kernel.c": kernel["kernel.c"],
+        "kernel_side.h": _filled("kernel_side.h.in", {}),
+        "kernel_side.c": _filled(
+            "kernel_side.c.in",
+            {"version": VERSION, "constants": "\n".join(c99.built(kernel_program))},
+        ),
+        **_model(made),
+        "reference.py": _twin(made),
+    }
+
+
+def _filled(name: str, fill: dict[str, str]) -> str:
+    return Template((HERE / name).read_text()).substitute(fill)
+
+
+def _model(made: ObserverProgram) -> dict[str, str]:
+    program, resolved = made.program, made.resolved
+    calls = "".join((HERE / name).read_text() for name in ("model.c.in", "contract.c.in"))
+    kernel = KernelText(program, has_block=False, calls=calls)
+    fill = kernel.fill | {
+        "n_z": str(len(resolved.z)),
+        "n_unknown": str(len(resolved.unknown)),
+        "n_sensors": str(len(resolved.sensors)),
+        "z": ", ".join(map(str, resolved.z)),
+        "unknown": ", ".join(map(str, resolved.unknown)) or "0",
+        "reads_acceleration": str(int(made.reads_acceleration)),
+        "reads_multipliers": str(int(made.reads_multipliers)),
+    }
+    kernel.fill = fill
+    source = "\n".join([
+        kernel.filled("head.c.in", includes=INCLUDES),
+        fill["types"],
+        *c99.built(program),
+        kernel.filled("kernel.c.in"),
+        Template(calls).substitute(fill),
+    ])  # fmt: skip
+    return {
+        "observer.h": _filled("observer.h.in", fill),
+        "observer.c": source,
+        "face.pyx": _filled("face.pyx.in", fill | _lists(made)),
+    }
+
+
+def _lists(made: ObserverProgram) -> dict[str, str]:
+    program, resolved = made.program, made.resolved
+    system = program.mechanism.system
+    coordinates = [system.coordinates[i] for i in resolved.z]
+    signals = [system.signals[n] for n in resolved.unknown]
+    start = [c.initial for c in coordinates] + [c.initial_rate for c in coordinates]
+    units = [c.unit for c in coordinates] + [f"{c.unit}_s" for c in coordinates]
+    units += [signal.path.rsplit("_", 1)[-1] for signal in signals]
+    start = [*start, *(s.default for s in signals)]
+    info = {
+        "name": program.mechanism.name,
+        "mechanism_sha256": program.mechanism.sha256,
+        "generator": VERSION,
+        "step_s": program.options.step_s,
+        "state_names": resolved.names,
+        "state_units": units,
+        "start": start,
+        "sensor_names": [s.name for s in resolved.sensors],
+        "sensor_kinds": [s.kind for s in resolved.sensors],
+        "sensor_units": [s.unit for s in resolved.sensors],
+        "reads_acceleration": made.reads_acceleration,
+        "inputs": list(ports(program.mechanism)[0]),
+        "unknown": [s.path for s in signals],
+        "coordinates": [(c.name, c.unit) for c in system.coordinates],
+    }
+    return {
+        "states": literal(resolved.names),
+        "parameters": literal([(p.path, p.default) for p in system.parameters]),
+        "start": literal(start),
+        "model_info": literal(info),
+    }
+
+
+def _twin(made: ObserverProgram) -> str:
+    """The mechanism's NumPy twin, and the observer model in plain NumPy over it."""
+    program, resolved = made.program, made.resolved
+    readings = [Assign(f"out[{n}]", s.reading, s.name) for n, s in enumerate(resolved.sensors)]
+    lines = Emitter(NUMPY, numpy_module.bound(program.mechanism.system)).run(readings)[0]
+    fill = _lists(made) | {
+        "n_sensors": str(len(resolved.sensors)),
+        "readings": "\n".join(f"    {line}" for line in lines),
+        "z": repr(resolved.z),
+        "unknown_signals": repr(resolved.unknown),
+    }
+    return numpy_module.text(program) + "\n\n" + _filled("twin.py.in", fill)

@@ -1,0 +1,59 @@
+"""DEKF: discrete extended Kalman filter on independent coordinates, forward Euler.
+
+    z <- z + h zd,   zd <- zd + h zdd(z, zd, f),   P <- F P F^T + Q
+"""
+
+from estimators.covariance cimport propagate
+from estimators.observer cimport Observer
+from estimators.observer_cycle cimport ObserverState, exact_transition, fold_scalars, simple_transition
+from estimators.observer_model cimport ObserverModel
+
+
+cdef int _predict(ObserverState *s) noexcept nogil:
+    cdef ObserverModel *m = s.model
+    cdef int j, half = <int>m.n_z
+    cdef int status = m.place(m.self, s.x)
+    if status == 0:
+        status = m.linearise(m.self) if s.is_exact else m.accelerate(m.self)
+    if status != 0:
+        return status
+    for j in range(half):
+        s.x[j] += s.step_s * s.x[half + j]
+        s.x[half + j] += s.step_s * m.zdd[j]
+    if s.is_exact:
+        exact_transition(s)
+    propagate(s.cov, s.transition, s.proc_cov, s.work, s.n)
+    return 0
+
+
+cdef int _correct(ObserverState *s, const double *sample) noexcept nogil:
+    cdef ObserverModel *m = s.model
+    cdef int i
+    cdef int status = m.place(m.self, s.x)
+    if status == 0:
+        status = m.sense_slopes(m.self)
+    if status != 0:
+        return status
+    s.reading = m.y
+    s.slope = m.y_x
+    fold_scalars(s, sample)
+    for i in range(s.n):
+        s.x[i] += s.dx[i]
+    return 0
+
+
+cdef int _restart(ObserverState *s, const double *x) noexcept nogil:
+    cdef int i
+    for i in range(s.n):
+        s.x[i] = x[i]
+    simple_transition(s)
+    return s.model.begin(s.model.self, s.x)
+
+
+cdef class Dekf(Observer):
+    __doc__ = Observer.__doc__
+
+    cdef void attach(self):
+        self.state.predict = _predict
+        self.state.correct = _correct
+        self.state.restart = _restart

@@ -1,0 +1,127 @@
+"""One cycle of an observer, whatever its kind: predict → correct, if there is a sample → look at the result → show.
+
+Policies. A sample beyond the gate is rejected and counted; after `patience` in a row the next one of that sensor is
+taken, so that an estimate that has gone astray finds back. A covariance that is not positive definite is replaced by
+that of the start and counted. A position that cannot be found ends the cycle with its status: the estimate stays as
+it was, and the loop is told.
+"""
+from libc.string cimport memcpy, memset
+
+from estimators.covariance cimport cholesky, joseph, project
+
+
+cdef void simple_transition(ObserverState *s) noexcept nogil:
+    # the published transition [[I, h I], [0, I]]; unknown inputs stay
+    cdef int i, n = s.n, half = <int>s.model.n_z if s.n == s.n_x else s.n // 2
+    memset(s.transition, 0, n * n * sizeof(double))
+    for i in range(n):
+        s.transition[i * n + i] = 1.0
+    for i in range(half):
+        s.transition[i * n + half + i] = s.step_s
+
+
+cdef void exact_transition(ObserverState *s) noexcept nogil:
+    # of the forward Euler step: I + h [[0, I, 0], [zdd_x]]; the model is linearised
+    cdef int i, j, n = s.n, half = <int>s.model.n_z
+    simple_transition(s)
+    for i in range(half):
+        for j in range(n):
+            s.transition[(half + i) * n + j] += s.step_s * s.model.zdd_x[i * n + j]
+
+
+cdef int fold_scalars(ObserverState *s, const double *sample) noexcept nogil:
+    """Measurement update, one sensor after the other, in Joseph's form.
+
+    With independent sensors that is the update with all of them at once; a missing or rejected one is left out. Reads
+    `reading` and `slope` at the predicted state, fills `dx`; returns how many went in.
+    """
+    cdef int i, j, n = s.n, used = 0
+    cdef double variance, left, squared
+    memset(s.dx, 0, n * sizeof(double))
+    for i in range(s.n_y):
+        if not sample[i] == sample[i]:
+            continue
+        left = s.innovation[i] = sample[i] - s.reading[i]
+        for j in range(n):
+            left -= s.slope[i * n + j] * s.dx[j]
+        variance = s.meas_var[i] + project(s.cov, s.slope + i * n, s.ph, n)
+        squared = left * left / variance
+        if s.gate > 0.0 and not squared <= s.gate and s.n_refused[i] < s.patience:
+            s.n_refused[i] += 1
+            s.n_rejected += 1
+            continue
+        s.n_refused[i] = 0
+        s.nis += squared
+        used += 1
+        for j in range(n):
+            s.gain[j] = s.ph[j] / variance
+            s.dx[j] += s.gain[j] * left
+        joseph(s.cov, s.slope + i * n, s.gain, s.ph, s.meas_var[i], s.work, n)
+    s.used = used
+    return used
+
+
+cdef void show(ObserverState *s) noexcept nogil:
+    # order of `write_ports`
+    cdef int i, n = s.n, at, k = 0
+    for i in range(s.n_x):
+        s.value[k] = s.x[s.place_of[i]]
+        k += 1
+    for i in range(s.n_x):
+        at = s.place_of[i]
+        s.value[k] = s.cov[at * n + at]     # a variance: no square root in the cycle
+        k += 1
+    for i in range(s.n_y):
+        s.value[k] = s.innovation[i]
+        k += 1
+    s.value[k] = s.nis
+    s.value[k + 1] = s.nis_low[s.used]
+    s.value[k + 2] = s.nis_high[s.used]
+    s.value[k + 3] = s.used
+    s.value[k + 4] = <double>s.n_rejected
+    s.value[k + 5] = <double>s.n_repaired
+    s.value[k + 6] = s.status
+
+
+cdef bint _is_finite(const double *x, int n) noexcept nogil:
+    cdef int i
+    cdef double sum = 0.0
+    for i in range(n):
+        sum += x[i] - x[i]
+    return sum == 0.0
+
+
+cdef bint _is_positive(ObserverState *s) noexcept nogil:
+    cdef int i, n = s.n
+    if not s.is_singular:
+        return cholesky(s.cov, s.work, n) == n
+    for i in range(n):
+        if not s.cov[i * n + i] >= 0.0:
+            return False
+    return True
+
+
+cdef void advance(ObserverState *s) noexcept nogil:
+    """One cycle with the inputs in the model and the samples in `sample`; fills `value`."""
+    cdef int i, n = s.n
+    cdef bint has_sample = False
+    memset(s.innovation, 0, s.n_y * sizeof(double))
+    s.nis = 0.0
+    s.used = 0
+    for i in range(s.n_y):
+        has_sample = has_sample or s.sample[i] == s.sample[i]
+    s.status = s.predict(s)
+    if s.status == 0 and has_sample:
+        s.status = s.correct(s, s.sample)
+        if s.status == 0 and not _is_positive(s):
+            memcpy(s.cov, s.start_cov, n * n * sizeof(double))
+            s.n_repaired += 1
+    if s.status == 0 and not _is_finite(s.x, n):
+        s.status = 4
+    if s.status == 0:
+        memcpy(s.x_before, s.x, n * sizeof(double))
+        memcpy(s.cov_before, s.cov, n * n * sizeof(double))
+    else:
+        memcpy(s.x, s.x_before, n * sizeof(double))
+        memcpy(s.cov, s.cov_before, n * n * sizeof(double))
+    show(s)

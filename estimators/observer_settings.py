@@ -1,0 +1,150 @@
+"""Settings of an observer, checked against the mechanism that it observes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.chi_square import quantile
+
+Array = NDArray[np.float64]
+BOUND = 0.95  # probability that the `nis` of a consistent filter lies within its bounds
+
+
+@dataclass(frozen=True)
+class ObserverSettings:
+    """Noise, start and gates of an observer.
+
+    Attributes
+    ----------
+    sensor_std : mapping of str to float
+        Standard deviation of each sensor's noise, in the sensor's unit.
+    acceleration_noise : float or sequence of float
+        Density of the white noise on the acceleration of each independent coordinate, rad^2/s^3 or
+        m^2/s^3: what the model does not know of forces.
+    start_std : sequence of float
+        Standard deviations of the start, one a state.
+    start : sequence of float, optional
+        State at the start; default: the pose of the mechanism's file.
+    input_noise : mapping of str to float
+        Density of the random walk of each unknown input, its unit squared per s.
+    transition : {"published", "exact"}
+        F of the covariance: [[I, h I], [0, I]] as in the papers, or with the exact slopes of the
+        accelerations. CEKF is always exact.
+    gate_sigma : float
+        Innovation, in its standard deviations, above which a sample is rejected; 0: never.
+    gate_patience : int
+        Rejected samples in a row after which the next one of that sensor is taken.
+    """
+
+    sensor_std: Mapping[str, float]
+    acceleration_noise: float | Sequence[float]
+    start_std: Sequence[float]
+    start: Sequence[float] | None = None
+    input_noise: Mapping[str, float] = field(default_factory=dict)
+    transition: Literal["published", "exact"] = "published"
+    gate_sigma: float = 6.0
+    gate_patience: int = 20
+
+    def numbers(self, info: Mapping[str, Any]) -> Numbers:
+        """The settings as arrays, for the model that says `info` of itself.
+
+        Raises
+        ------
+        ValueError
+            A value out of range, a sensor or input too many or missing: all mistakes at once.
+        """
+        wrong: list[str] = []
+        states, sensors, unknown = info["state_names"], info["sensor_names"], info["unknown"]
+        n_z = (len(states) - len(unknown)) // 2
+        std = _named("sensor_std", self.sensor_std, sensors, wrong)
+        walk = _named("input_noise", self.input_noise, unknown, wrong)
+        given = self.acceleration_noise
+        density = _listed(
+            "acceleration_noise",
+            [given] * n_z if isinstance(given, int | float) else given,
+            n_z,
+            wrong,
+        )
+        start_std = _listed("start_std", self.start_std, len(states), wrong)
+        start = np.array(info["start"] if self.start is None else self.start, dtype=float)
+        if start.shape != (len(states),) or not np.all(np.isfinite(start)):
+            wrong.append(f"start: {len(states)} numbers needed, for {', '.join(states)}")
+        if self.transition not in ("published", "exact"):
+            wrong.append(f"transition = {self.transition!r}: must be 'published' or 'exact'")
+        if not (math.isfinite(self.gate_sigma) and self.gate_sigma >= 0.0):
+            wrong.append(f"gate_sigma = {self.gate_sigma}: must be a number >= 0")
+        if self.gate_patience < 1:
+            wrong.append(f"gate_patience = {self.gate_patience}: must be at least 1")
+        if wrong:
+            raise ValueError(f"observer of {info['name']}: " + "; ".join(wrong))
+        bounds = [(0.0, 0.0)] + [
+            (quantile((1.0 - BOUND) / 2.0, k), quantile((1.0 + BOUND) / 2.0, k))
+            for k in range(1, len(sensors) + 1)
+        ]
+        return Numbers(std**2, density, walk, start, start_std**2, np.array(bounds))
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Checked settings: variances of sensors and of the start, noise densities, bounds of `nis`."""
+
+    sensor_var: Array
+    acceleration_noise: Array
+    input_noise: Array
+    start: Array
+    start_var: Array
+    nis_bounds: Array
+
+
+def read_ports(info: Mapping[str, Any]) -> tuple[str, ...]:
+    """Ports that an observer can read: samples, whether they are new, known inputs."""
+    sensors = info["sensor_names"]
+    return (*sensors, *(f"{name}/valid" for name in sensors), *info["inputs"])
+
+
+def write_ports(info: Mapping[str, Any]) -> tuple[str, ...]:
+    """Ports that an observer can write, in the order of its values."""
+    states = info["state_names"]
+    innovations = [f"innovation/{name}" for name in info["sensor_names"]]
+    counts = ("nis", "nis_low", "nis_high", "used", "rejected", "repaired", "status")
+    return (*states, *(f"variance/{state}" for state in states), *innovations, *counts)
+
+
+def port_mistakes(
+    info: Mapping[str, Any], reads: Mapping[str, str], writes: Mapping[str, str]
+) -> list[str]:
+    """What is wrong with the ports of an observer."""
+    wrong = []
+    for kind, given, known in (
+        ("read", reads, read_ports(info)),
+        ("written", writes, write_ports(info)),
+    ):
+        unknown = [port for port in given if port not in known]
+        if unknown:
+            wrong.append(f"no such {kind} port {', '.join(unknown)}: there are {', '.join(known)}")
+    estimated = [f"input/{path}" for path in info["unknown"] if f"input/{path}" in reads]
+    wrong += [f"port {port}: is estimated, leave it out" for port in estimated]
+    return wrong
+
+
+def _named(key: str, given: Mapping[str, float], names: Sequence[str], wrong: list[str]) -> Array:
+    unknown = [name for name in given if name not in names]
+    missing = [name for name in names if name not in given]
+    if unknown or missing:
+        wrong.append(f"{key}: give one number for each of {', '.join(names) or 'none'}")
+        return np.ones(len(names))
+    return _listed(key, [given[name] for name in names], len(names), wrong)
+
+
+def _listed(key: str, given: Sequence[float], count: int, wrong: list[str]) -> Array:
+    values = np.array(given, dtype=float)
+    if values.shape != (count,) or not np.all(np.isfinite(values) & (values > 0.0)):
+        wrong.append(f"{key} = {list(given)}: {count} positive numbers needed")
+        return np.ones(count)
+    return values

@@ -1,0 +1,3 @@
+from estimators.observer import Observer
+
+class ProjectionEkf(Observer): ...
