@@ -12,14 +12,14 @@ from rich.markup import escape
 
 from rigloop.answer import Exit, print_json, told
 from rigloop.bench.commands import app as bench_app
+from rigloop.fieldbus import commands as fieldbus
 from rigloop.identify_command import identify
 from rigloop.inject.commands import faults
-from rigloop.fieldbus import commands as fieldbus
 from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
+from rigloop.segment_command import sim_segment
 from rigloop.soak.command import soak
 from rigloop.tune_command import tune
-from rigloop.segment_command import sim_segment
 
 if TYPE_CHECKING:
     from rig_configs.load import LoadedRig
@@ -191,10 +191,10 @@ app.command(epilog="Example: `rigloop identify log.csv --fit 4 6 --judge 6 8 --p
     identify
 )
 app.command(epilog="Example: `rigloop tune --counts 131072 --period-us 100 --lag-ms 6.4`")(tune)
-fieldbus.register(app)
 app.command(epilog="Example: `rigloop sim-segment --interface veth1 ek_coupler direct_drive`")(
     sim_segment
 )
+fieldbus.register(app)
 
 
 def main() -> None:
