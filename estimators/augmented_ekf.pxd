@@ -1,5 +1,5 @@
 """Single-stage augmented EKF: motion and unknown forces in one state."""
-from estimators.covariance cimport MOST, MOST2
+from estimators.small_covariance cimport MOST, MOST2
 from estimators.observed_model cimport MOST_DOF, ObservedModel
 from estimators.ported_block cimport PortedBlock, Ports
 

@@ -1,7 +1,7 @@
 """Augmented unscented Kalman filter: states and unknown inputs of any model, without derivatives."""
 from libc.stdint cimport int64_t
 
-from estimators.covariance cimport MOST, MOST2
+from estimators.small_covariance cimport MOST, MOST2
 from estimators.ported_block cimport PortedBlock, Ports
 
 cdef enum:

@@ -1,5 +1,5 @@
 """Stage 2 of the two-stage observer: known and unknown forces from the motion of stage 1."""
-from estimators.covariance cimport MOST, MOST2
+from estimators.small_covariance cimport MOST, MOST2
 from estimators.observed_model cimport MOST_DOF, ObservedModel
 from estimators.ported_block cimport PortedBlock, Ports
 

@@ -1,5 +1,5 @@
 """Stage 1 of the two-stage observer: motion from positions and accelerations, without forces."""
-from estimators.covariance cimport MOST, MOST2
+from estimators.small_covariance cimport MOST, MOST2
 from estimators.observed_model cimport MOST_DOF, MOST_SENSORS, ObservedModel
 from estimators.ported_block cimport PortedBlock, Ports
 
