@@ -18,6 +18,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from types import FrameType
 
+from io_bridge.drive_device import DriveDevice
 from io_bridge.namespace import wrap
 from io_bridge.simulated_bus import SimulatedBus
 from rig_configs.load import LoadedRig, read_checked
@@ -182,7 +183,8 @@ def _loop(
                 report.stall = _explain(loop.stall, composed)
                 report.stalled_ns = loop.stall.for_ns
             if isinstance(composed.bus, SimulatedBus):
-                drives = zip(composed.bus.block().drives, composed.bus.devices, strict=True)
+                devices = [d for d in composed.bus.devices if isinstance(d, DriveDevice)]
+                drives = zip(composed.bus.block().drives, devices, strict=True)
                 report.drives_nm = {drive.name: device.wanted_torque_nm for drive, device in drives}
     if caught:
         report.stopped_by = signal.Signals(caught[0]).name

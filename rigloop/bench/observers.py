@@ -16,7 +16,7 @@ import os
 import tempfile
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -156,7 +156,7 @@ def run_bench(wanted: Order, console: Console) -> Outcome:
         Progress(*columns, console=console, transient=True) as progress,
         ProcessPoolExecutor(wanted.jobs) as pool,
     ):
-        building = [pool.submit(truth, m) for m in mechanisms]
+        building: list[Future[Any]] = [pool.submit(truth, m) for m in mechanisms]
         building += [pool.submit(build, m, e) for m in mechanisms for e in wanted.errors]
         bar = progress.add_task("building models", total=len(building))
         for done in as_completed(building):
@@ -165,8 +165,8 @@ def run_bench(wanted: Order, console: Console) -> Outcome:
         built = time.perf_counter()
         bar = progress.add_task("running observers", total=len(cases))
         running = [pool.submit(run_case, *case, wanted) for case in cases]
-        for done in as_completed(running):
-            found = done.result()
+        for finished in as_completed(running):
+            found = finished.result()
             rows += [row for row in found if row.filter]
             alone |= {
                 f"{r.test} {r.gravity_error_m_s2:g}": r.rms_rad_s for r in found if not r.filter
