@@ -6,7 +6,6 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +38,7 @@ class DeviceError(ValueError):
 
 def shipped() -> dict[str, Path]:
     """Return the device files that come with the package: name → path."""
-    folder = Path(str(resources.files("io_bridge.devices")))
-    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+    return {path.stem: path for path in sorted(Path(__file__).parent.glob("*.toml"))}
 
 
 def find_device(name: str) -> Path:

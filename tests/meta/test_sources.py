@@ -16,6 +16,7 @@ SHIPPED = {
     "rig_configs": ("rigs/*.toml", "mechanisms/*.toml", "logs/*.toml"),
     "rigloop": ("templates/*.jinja",),
     "codegen": ("formulations/*.in", "targets/*.in", "observers/*.in"),
+    "io_bridge": ("devices/*.toml",),
 }
 
 
@@ -27,7 +28,7 @@ def tracked() -> list[Path]:
         ).stdout
         paths = [ROOT / name for name in listed.split("\0") if name]
     except (OSError, subprocess.CalledProcessError):
-        rooms = (*SHIPPED, "rt_core", "estimators", "io_bridge", "tests", "docs", "examples")
+        rooms = (*SHIPPED, "rt_core", "estimators", "tests", "docs", "examples")
         paths = [path for room in rooms for path in (ROOT / room).rglob("*")]
     return [path for path in paths if path.is_file() and path.suffix in TEXT]
 
