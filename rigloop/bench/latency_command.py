@@ -28,7 +28,10 @@ def latency(
     period_ms: Annotated[
         list[float] | None,
         typer.Option(
-            "--period-ms", help="Period of the simulation task; repeatable. 1 and 5 if not given."
+            "--period-ms",
+            min=0.05,
+            max=1000,
+            help="Period of the simulation task; repeatable. 1 and 5 if not given.",
         ),
     ] = None,
     for_s: Annotated[
