@@ -12,6 +12,14 @@ os.environ["PYTHONSAFEPATH"] = "1"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """With `-n`: a file stays together, and all that runs live stays in one process."""
+    for item in items:
+        is_live = "integration" in item.path.parts
+        item.add_marker(pytest.mark.xdist_group("live" if is_live else str(item.path)))
+
+
 def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
 

@@ -31,7 +31,7 @@ def test_a_block_that_sleeps_has_its_time_without_the_core():
     )
     assert np.all(wall_a >= 20_000_000)
     assert np.all(wall_b >= 20_000_000)
-    assert np.all(cpu_a <= wall_a)
+    assert np.all(cpu_a <= wall_a + 100_000)  # the two clocks are read one after the other
     assert np.all(cpu_b < np.max(cpu_a) / 2)
 
 
