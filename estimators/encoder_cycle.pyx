@@ -93,9 +93,10 @@ cdef inline double _take(
         nis_per_rad2 = 1.0 / (s.sample_variance_rad2 * s.covariance.innovation_variance)
     s.nis = innovation * innovation * nis_per_rad2
     cdef bint inside = fabs(innovation) <= gate and (s.gate_nis == 0.0 or s.nis <= s.gate_nis)
-    if settling and not inside:
-        # a wheel that already turned at the first sample: nothing to protect yet, but settling
-        # begins again
+    cdef bint astray = not inside or fabs(innovation) > s.gate_rad
+    if astray and (settling or inside):
+        # a wheel that already turned at the first sample, or went its own way in a gap: steady gains
+        # take some samples to follow it, so settling begins again
         s.n_accepted = 0
     if settling or inside:
         correct(&then, gain, innovation)

@@ -109,6 +109,24 @@ def test_agrees_with_a_plain_kalman_filter_in_numpy():
         np.testing.assert_allclose(estimate, x, rtol=1e-9, atol=1e-9)
 
 
+def test_after_a_gap_the_estimate_follows_the_wheel_at_once_and_is_not_ready_meanwhile():
+    # the wheel turns back within a gap of 60 ms: prediction goes on in the old direction
+    omega, period_s = 2 * np.pi * 3.0, 200e-6
+    t = np.arange(10_000) * period_s
+    angle = 0.8 * np.sin(omega * t)
+    gap = (t > 0.535) & (t < 0.595)
+    out = run(make(period_s=period_s, lost_after_s=0.2), counts(angle), valid=~gap)
+    after = t >= 0.595
+    wrong = np.abs(out["angle_rad"] - angle)
+    first = int(np.argmax(after))
+    assert wrong[first - 1] > 0.05  # a gap that matters
+    assert out["rejected"][-1] == 0
+    assert out["jumps"][-1] == 0
+    assert np.max(wrong[after & (t > 0.595 + 0.05)]) < 2e-3
+    # whoever trusts it only when it is ready never sees the difference
+    assert np.max(wrong[after & (out["ready"] == 1.0)]) < 2e-3
+
+
 def test_step_through_the_capsule_does_what_run_does():
     block = make(reads=READ_PORTS, writes=WRITE_PORTS)
     n = len(READ_PORTS)
