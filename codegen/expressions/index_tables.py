@@ -10,7 +10,7 @@ from codegen.expressions.gather import Cell
 def columns(name: str, rows: list[list[Cell]], counter: str, tables: list[str]) -> list[str]:
     """Index of each cell of a row, as text over the row's number; a table where they grow unevenly."""
     values = [[row[n][1] for row in rows] for n in range(len(rows[0]))]
-    even = [_even(column, counter) for column in values]
+    even = [even_index(column, counter) for column in values]
     uneven = [column for column, text in zip(values, even, strict=True) if text is None]
     if uneven:
         kind = _integer(max(max(column) for column in uneven))
@@ -29,7 +29,7 @@ def columns(name: str, rows: list[list[Cell]], counter: str, tables: list[str]) 
     return texts
 
 
-def _even(column: list[int], counter: str) -> str | None:
+def even_index(column: list[int], counter: str) -> str | None:
     """The column as `a + b * counter`, if it is that."""
     stride = column[1] - column[0] if len(column) > 1 else 0
     if any(value != column[0] + stride * k for k, value in enumerate(column)):

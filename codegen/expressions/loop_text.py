@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from codegen.expressions.carry import Access, kept
 from codegen.expressions.dag import Expr, Graph
 from codegen.expressions.emit import Assign, C, Cost, Emitter
-from codegen.expressions.roll import Run, Unit, columns, is_even
+from codegen.expressions.index_tables import even_index, static_table
+from codegen.expressions.roll import Run, Unit, columns
 
 
 def rolled(name: str, found: list[Run]) -> tuple[list[str], list[list[str]], Cost]:
@@ -42,12 +43,14 @@ def _loop(name: str, group: Run, times: int) -> tuple[list[str], list[str], Cost
     this, last = kept([access for access, _ in accesses]) if times > 1 else ({}, {})
     # a read that finds its value in a local needs no index
     read = {n for number, (_, n) in enumerate(accesses) if number not in {**this, **last}}
-    uneven = [n for n, column in enumerate(indices) if n in read and not is_even(column)]
+    uneven = [
+        n for n, column in enumerate(indices) if n in read and even_index(column, "k") is None
+    ]
 
     def place(n: int) -> str:
         if n in uneven:
             return f"{arrays[n]}[at[{uneven.index(n)}]]"
-        return f"{arrays[n]}[{_even(indices[n])}]"
+        return f"{arrays[n]}[{even_index(indices[n], 'k')}]"
 
     rebuilt = _Rebuilt(Graph(), {}, [place(n) for n in range(len(indices))], this, last)
     first_cell = first_number = 0
@@ -66,11 +69,11 @@ def _loop(name: str, group: Run, times: int) -> tuple[list[str], list[str], Cost
     tables, head = [], []
     if uneven:
         rows = [[indices[n][k] for n in uneven] for k in range(times)]
-        tables.append(_table("int", f"AT_{name}", rows))
+        tables.append(_rows("int", f"AT_{name}", rows))
         head.append(f"const int *at = AT_{name}[k];")
     if varying:
         constants = [[row[n] for n in varying] for row in numbers]
-        tables.append(_table("double", f"C_{name}", constants))
+        tables.append(_rows("double", f"C_{name}", constants))
         head.append(f"const double *c = C_{name}[k];")
     begin, end = [], []
     for number, write in sorted(last.items()):
@@ -100,15 +103,6 @@ def _accesses(
                 found.append((Access(arrays[n], tuple(indices[n]), kind == "to"), n))
         first += len(unit.cells)
     return found
-
-
-def _even(column: list[int]) -> str:
-    begin = column[0]
-    stride = column[1] - begin if len(column) > 1 else 0
-    if stride == 0:
-        return f"{begin}"
-    step = "k" if abs(stride) == 1 else f"{abs(stride)} * k"
-    return f"{begin} {'+' if stride > 0 else '-'} {step}"
 
 
 @dataclass
@@ -192,15 +186,6 @@ class _Rebuilt:
         self.assigns.append(Assign(self.places[n], e))
 
 
-def _table(kind: str, name: str, rows: list[list]) -> str:
-    width = len(rows[0])
+def _rows(kind: str, name: str, rows: list[list]) -> str:
     texts = ["{" + ", ".join(map(repr, row)) + "}" for row in rows]
-    lines, line = [], "   "
-    for text in texts:
-        if len(line) + len(text) > 100 and line.strip():
-            lines.append(line)
-            line = "   "
-        line += f" {text},"
-    lines.append(line)
-    body = "\n".join(lines)
-    return f"static const {kind} {name}[{len(rows)}][{width}] = {{\n{body}\n}};"
+    return static_table(kind, name, texts, width=len(rows[0]))

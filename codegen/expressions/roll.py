@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from codegen.expressions.dag import Expr
 from codegen.expressions.emit import Assign
+from codegen.expressions.index_tables import even_index
 
 PERIODS = 8  # longest repeating group of units
 SHORTEST = 3  # repetitions that are worth a loop
@@ -152,7 +153,7 @@ def _run(units: list[Unit], at: int) -> tuple[int, int]:
     def tables(candidate: tuple[int, int]) -> float:
         period, times = candidate
         passes = [units[at + k * period : at + (k + 1) * period] for k in range(times)]
-        uneven = sum(not is_even(column) for column in columns(passes))
+        uneven = sum(even_index(column, "k") is None for column in columns(passes))
         return uneven / period
 
     return min(wide, key=lambda candidate: (tables(candidate), candidate[0]))
@@ -162,9 +163,3 @@ def columns(group: Run) -> list[list[int]]:
     """The index of each cell in every pass."""
     cells = [[cell for unit in units for cell in unit.cells] for units in group]
     return [[row[n][1] for row in cells] for n in range(len(cells[0]))]
-
-
-def is_even(column: list[int]) -> bool:
-    """Whether an index grows by the same number in every pass."""
-    stride = column[1] - column[0] if len(column) > 1 else 0
-    return all(value == column[0] + stride * k for k, value in enumerate(column))
