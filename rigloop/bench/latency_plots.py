@@ -7,8 +7,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from rigloop import report_plots as plots
-from rigloop.bench.latency import Measured, Result
 from rigloop.bench.latency_events import GROUPS
+from rigloop.bench.latency_outcome import Measured, Result
 
 GROUP_COLOURS = {
     "waiting for a tick": "#9fc1e3",

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from rigloop.bench.latency import LatencyOutcome, Measured
 from rigloop.bench.latency_events import GROUPS, STAGES
+from rigloop.bench.latency_outcome import LatencyOutcome, Measured
 from rigloop.manifest import REPORT, read_manifest
 from rt_core.cause import WORDS, Cause
 from rt_core.doctor.check import banner

@@ -6,8 +6,8 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from rigloop.bench.latency import LatencyOutcome, Result
 from rigloop.bench.latency_model import Figures
+from rigloop.bench.latency_outcome import LatencyOutcome, Result
 
 
 def show(outcome: LatencyOutcome, console: Console) -> None:

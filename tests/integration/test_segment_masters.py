@@ -30,7 +30,8 @@ def run(name, *arguments):
     command = namespace.wrap([sys.executable, str(MASTERS), name, *map(str, arguments)])
     done = subprocess.run(command, capture_output=True, text=True, timeout=90, env=os.environ)
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    # a library may print its own lines, before or after
+    return json.loads(next(line for line in done.stdout.splitlines() if line.startswith("{")))
 
 
 @needs("pysoem")

@@ -5,9 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from rigloop.bench.latency import LatencyOutcome, Measured, Result
 from rigloop.bench.latency_events import EVENT, GROUPS, STAGES, Found
 from rigloop.bench.latency_model import figures
+from rigloop.bench.latency_outcome import LatencyOutcome, Measured, Result
 from rigloop.bench.latency_report import write_latency_report
 from rigloop.manifest import Manifest, Named, TaskFacts, write_manifest
 from rt_core.cause import Cause
