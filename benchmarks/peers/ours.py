@@ -124,24 +124,28 @@ def alone(
     text = """
 #include <string.h>
 #include "kernel.h"
-Data *make(const void *built)
+#define SHOWN __attribute__((visibility("default")))
+SHOWN Data *make(const void *built)
 {
-    static Data d;
+    static _Alignas(64) Data d;
     memcpy(&d, built, sizeof d);
     return &d;
 }
+SHOWN void *step(void)
+{
+    return (void *)block_step;
+}
 """
     (folder / "alone.c").write_text(text)
-    flags = [f for f in FLAGS if not f.startswith("-fvis")]
     command = [
-        "gcc", *flags, *_march("auto"), "-shared", f"-I{source}",
+        "gcc", *FLAGS, *_march("auto"), "-shared", f"-I{source}",
         "alone.c", str(source / "kernel.c"), "-o", "alone.so",
     ]  # fmt: skip
     subprocess.run(command, check=True, cwd=folder, timeout=300, capture_output=True)
     library = ctypes.CDLL(str(folder / "alone.so"))
-    library.make.restype = ctypes.c_void_p
+    library.make.restype = library.step.restype = ctypes.c_void_p
     data = library.make(ctypes.c_void_p(stepper.state))
-    function = ctypes.cast(library.block_step, ctypes.c_void_p).value
+    function = library.step()
 
     def run(n: int) -> float:
         # the face's own data, copied: same start, same cells

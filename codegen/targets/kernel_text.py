@@ -18,7 +18,9 @@ HERE = Path(__file__).parent
 # of each continuation part when assembling: 5 degrees, 20 mm
 STRIDE = {"rad": 0.0873, "m": 0.02}
 NEVER_SMALL = 1e30
-# pieces of a long routine: compilers take more than proportionally longer for long functions
+# pieces of a long routine: compilers take more than proportionally longer for long functions; and what
+# a step calls several times: one copy stays in the instruction cache
+SHARED = ("evaluate", "factorise", "solve")
 APART = """\
 #ifdef __GNUC__
 #define APART __attribute__((noinline))
@@ -109,9 +111,10 @@ class KernelText:
                 passed = re.findall(r"(\w+)(?:, |$)", signature)
                 calls.append(f"{name}({', '.join(passed)});")
             parts = [calls]
-            if APART not in self._tables:
-                self._tables.insert(0, APART)
-        head = f"{'' if is_public else 'static '}void {routine.name}({signature})"
+        apart = "APART " if routine.name in SHARED else ""
+        if (apart or len(texts) > 0) and APART not in self._tables:
+            self._tables.insert(0, APART)
+        head = f"{'' if is_public else 'static '}{apart}void {routine.name}({signature})"
         texts.append(self._function(head, unused, title, parts[0]))
         return "\n\n".join(texts)
 

@@ -414,7 +414,7 @@ QD_0 = [0.0,
  0.0,
  0.0]
 
-SOURCE_SHA256 = "4d4918d108e44ee2e70ec5a93ba95e98d878bd38b29d52ecd7b49174c2c2b685"
+SOURCE_SHA256 = "f1c1f56ed9eef63f65aa863f97e069b068f58f3f8015bec9c21633deff6ee063"
 MODEL_INFO = {'name': 'steering_26',
  'mechanism_sha256': '7562f0e6ef92a00b17ded879c58fd2a7f3728ffd8c159c33bb11a3b9a76b6ce9',
  'generator': '1',

@@ -29,6 +29,11 @@ const int KEPT[16] = {
     6, 7, 8, 9, 10, 11, 13, 14,
     16, 17, 19, 20, 21, 22, 23, 24
 };
+#ifdef __GNUC__
+#define APART __attribute__((noinline))
+#else
+#define APART
+#endif
 
 static inline void sine_cosine(double x, real *sine, real *cosine)
 {
@@ -234,7 +239,7 @@ static void history(Work *restrict w, State *restrict s)
     w->hist[Q_knuckle_right] = part_4;
 }
 
-void evaluate(Work *restrict w, State *restrict s)
+APART void evaluate(Work *restrict w, State *restrict s)
 {
     // phi and phi_q at q; 66 mul, 21 add, 158 fma, 0 div, path 68 cycles
     (void)w, (void)s;
@@ -564,7 +569,7 @@ static void residual(Work *restrict w, State *restrict s)
     w->rhs[Q_knuckle_right] = (w->force[3] - w->hist[Q_knuckle_right]) - w->phi_q[33] * push_10;
 }
 
-void factorise(Work *restrict w, const real *weight)
+APART void factorise(Work *restrict w, const real *weight)
 {
     // L D L^T of weight + phi_q^T phi_q; 88 mul, 1 add, 140 fma, 16 div, path 120 cycles
     (void)w;
@@ -824,7 +829,7 @@ void factorise(Work *restrict w, const real *weight)
     w->inverse[Q_wheel] = 1.0 / pivot_wheel;
 }
 
-void solve(Work *restrict w)
+APART void solve(Work *restrict w)
 {
     // x = T^-1 rhs; 17 mul, 1 add, 75 fma, 0 div, path 56 cycles
     (void)w;
