@@ -83,7 +83,7 @@ def functions(source):
     """Lines of each function of a C source, without the static tables."""
     found, name = {}, ""
     for line in source.splitlines():
-        head = re.match(r"\S.*?(\w+)\(.*\)$", line)
+        head = re.match(r"[^\s#].*?(\w+)\(.*\)$", line)
         if head:
             name = head[1]
             found[name] = 0
