@@ -27,8 +27,12 @@ ANSWER_TIMEOUT_S = 5.0
 
 
 def socket_path(interface: str) -> Path:
-    """Return where the loop that runs on an interface serves SDOs."""
-    return FOLDER / f"rigloop-{os.getuid()}-mailbox-{interface}"
+    """Return where the loop that runs on an interface serves SDOs.
+
+    A name belongs to an interface of one network namespace; files are seen from all of them.
+    """
+    namespace = os.stat("/proc/self/ns/net").st_ino
+    return FOLDER / f"rigloop-{os.getuid()}-mailbox-{namespace}-{interface}"
 
 
 def _peer(connection: socket.socket) -> int:

@@ -12,12 +12,17 @@ os.environ["PYTHONSAFEPATH"] = "1"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items):
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
     """With `-n`: a file stays together, and all that runs live stays in one process."""
-    for item in items:
-        is_live = "integration" in item.path.parts
-        item.add_marker(pytest.mark.xdist_group("live" if is_live else str(item.path)))
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            path = nodeid.split("::", 1)[0]
+            return "live" if "/integration/" in path else path
+
+    return ByFile(config, log)
 
 
 def pytest_addoption(parser):
