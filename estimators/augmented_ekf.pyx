@@ -7,17 +7,19 @@ corrected by positions and by the accelerations S a + bias_S of the measured poi
 that the two-stage observer is compared with: as good when model and noise are, and no better than
 they are when not.
 """
-from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport fabs, isfinite
 from libc.stdint cimport int64_t
 
-from estimators.small_covariance cimport is_positive_definite, propagate, set_diagonal, take_scalar
 from estimators.linear_solve cimport solve
-from estimators.observed_model cimport MODEL_ABI, MOST_SENSORS
-
-import math
+from estimators.observed_model cimport MOST_SENSORS, observed_model
+from estimators.ported_block cimport square
+from estimators.small_covariance cimport (
+    all_bounded, begin_anew, propagate, set_diagonal, take_scalar, take_state,
+)
 
 import numpy as np
+
+from estimators.ported_block import not_positive
 
 
 cdef bint _accelerate(
@@ -113,19 +115,13 @@ cdef void _take(
     cdef double a_x[MOST_DOF * MOST]
     cdef double u_x[MOST_SENSORS * MOST]
     cdef double before[MOST]
-    cdef double h[MOST]
-    cdef double innovation, variance
+    cdef double innovation
     cdef bint good = _linearise(s, known, a, expected, a_x, u_x)
     for i in range(n_x):
         before[i] = s.x[i]
     for i in range(n):
-        if not isfinite(position[i]):
-            continue
-        for j in range(n_x):
-            h[j] = 1.0 if j == i else 0.0
-        innovation = position[i] - s.x[i]
-        variance = take_scalar(s.x, s.p, h, innovation, s.position_variance, n_x)
-        s.nis += innovation * innovation / variance
+        if isfinite(position[i]):
+            s.nis += take_state(s.x, s.p, i, position[i], s.position_variance, n_x)
     for i in range(m if good else 0):
         if not isfinite(u[i]):
             continue
@@ -133,9 +129,8 @@ cdef void _take(
         innovation = u[i] - expected[i]
         for j in range(n_x):
             innovation -= u_x[i * n_x + j] * (s.x[j] - before[j])
-        variance = take_scalar(
+        s.nis += innovation * innovation / take_scalar(
             s.x, s.p, &u_x[i * n_x], innovation, s.acceleration_variance, n_x)
-        s.nis += innovation * innovation / variance
     if _accelerate(s, s.x, known, a, expected):
         for i in range(n):
             s.zdd[i] = a[i]
@@ -146,10 +141,7 @@ cdef void observe(
 ) noexcept nogil:
     """One cycle: predict with the known forces of the last one, correct by all that is measured."""
     cdef int n = s.model.n_dof, n_x = 3 * n, i
-    cdef bint all_there = True
     s.nis = 0.0
-    for i in range(n):
-        all_there = all_there and isfinite(position[i])
     if s.tracking:
         _predict(s)
     for i in range(n):
@@ -158,10 +150,10 @@ cdef void observe(
             s.known[i] = known[i]
     if s.tracking:
         _take(s, position, u, s.known)
-        if not is_positive_definite(s.p, n_x):
-            s.n_resets += 1
-            set_diagonal(s.p, s.initial, n_x)
-    elif all_there:
+        s.n_resets += begin_anew(s.p, s.initial, n_x)
+        # an estimate that has overflowed starts over with the next positions
+        s.tracking = all_bounded(s.x, n_x)
+    elif all_bounded(position, n):
         for i in range(n_x):
             s.x[i] = position[i] if i < n else 0.0
         set_diagonal(s.p, s.initial, n_x)
@@ -235,18 +227,12 @@ cdef class AugmentedEkf(PortedBlock):
         double acceleration_noise, double disturbance, double walk_noise,
     ):
         cdef AugmentedState *s = &self.state
-        cdef object capsule = model.model_capsule()
-        s.model = <ObservedModel *>PyCapsule_GetPointer(capsule, b"rigloop.observed_model")
+        s.model = observed_model(name, model)
         cdef int n = s.model.n_dof, m = s.model.n_sensors, i
-        mistakes = [
-            f"{key} = {value}: must be a positive number"
-            for key, value in (
-                ("period_s", period_s), ("position_noise", position_noise),
-                ("acceleration_noise", acceleration_noise), ("disturbance", disturbance),
-                ("walk_noise", walk_noise))
-            if not (math.isfinite(value) and value > 0.0)
-        ]
-        if s.model.abi != MODEL_ABI or not 1 <= n <= MOST_DOF or not 0 <= m <= MOST_SENSORS:
+        mistakes = not_positive(
+            period_s=period_s, position_noise=position_noise,
+            acceleration_noise=acceleration_noise, disturbance=disturbance, walk_noise=walk_noise)
+        if not 1 <= n <= MOST_DOF or not 0 <= m <= MOST_SENSORS:
             mistakes.append(f"model of {n} dof and {m} sensors: at most {MOST_DOF} of each")
         if mistakes:
             raise ValueError(f"{name}: " + "; ".join(mistakes))
@@ -272,8 +258,7 @@ cdef class AugmentedEkf(PortedBlock):
     @property
     def covariance(self):
         """Covariance of [z, zd, F2], shape (3 n, 3 n)."""
-        cdef int i, n = 3 * self.n_dof
-        return np.array([self.state.p[i] for i in range(n * n)]).reshape(n, n)
+        return square(self.state.p, 3 * self.n_dof)
 
     def run(
         self, const double[:, ::1] position, const double[:, ::1] acceleration,

@@ -31,6 +31,7 @@ cdef struct UkfState:
     double period_s
     double process[MOST]            # variances of a cycle
     double noise[MOST_OUTPUTS]      # variances of the samples
+    double start[MOST]
     double initial[MOST]
     double x[MOST]
     double p[MOST2]

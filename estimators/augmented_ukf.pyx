@@ -12,33 +12,14 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport isfinite, sqrt
 from libc.stdint cimport int64_t
 
-from estimators.small_covariance cimport is_positive_definite, set_diagonal
+from estimators.covariance cimport cholesky
 from estimators.linear_solve cimport solve
-
-import math
+from estimators.ported_block cimport square
+from estimators.small_covariance cimport all_bounded, begin_anew, set_diagonal
 
 import numpy as np
 
-
-cdef bint _cholesky(const double *p, int n, double scale, double *root) noexcept nogil:
-    # lower triangular root of scale P; false if there is none
-    cdef int i, j, k
-    cdef double total
-    for j in range(n):
-        for i in range(n):
-            root[i * n + j] = 0.0
-        total = scale * p[j * n + j]
-        for k in range(j):
-            total -= root[j * n + k] * root[j * n + k]
-        if not (0.0 < total < 1e300):
-            return False
-        root[j * n + j] = sqrt(total)
-        for i in range(j + 1, n):
-            total = scale * p[i * n + j]
-            for k in range(j):
-                total -= root[i * n + k] * root[j * n + k]
-            root[i * n + j] = total / root[j * n + j]
-    return True
+from estimators.ported_block import not_positive
 
 
 cdef bint _predict(UkfState *s, double points[2 * MOST][MOST]) noexcept nogil:
@@ -46,12 +27,15 @@ cdef bint _predict(UkfState *s, double points[2 * MOST][MOST]) noexcept nogil:
     cdef int n = s.model.n_x, i, j, k
     cdef double root[MOST2]
     cdef double at[MOST]
-    cdef double total
-    if not _cholesky(s.p, n, n, root):
+    cdef double total, step, spread = sqrt(<double>n)
+    if cholesky(s.p, root, n) < n:
         return False
     for k in range(2 * n):
+        j = k % n
         for i in range(n):
-            at[i] = s.x[i] + (root[i * n + k] if k < n else -root[i * n + k - n])
+            # the root is lower triangular
+            step = spread * root[i * n + j] if i >= j else 0.0
+            at[i] = s.x[i] + step if k < n else s.x[i] - step
         s.model.transition(s.model.model, at, s.u, s.period_s, points[k])
     for i in range(n):
         total = 0.0
@@ -129,9 +113,11 @@ cdef void observe(UkfState *s, const double *u, const double *y) noexcept nogil:
     if s.started:
         if _predict(s, points):
             _correct(s, points, u, y)
-        if not is_positive_definite(s.p, s.model.n_x):
-            # started anew about the newest estimate, and counted
-            s.n_resets += 1
+        # about the newest estimate, and counted; one that has overflowed starts over
+        s.n_resets += begin_anew(s.p, s.initial, s.model.n_x)
+        if not all_bounded(s.x, s.model.n_x):
+            for i in range(s.model.n_x):
+                s.x[i] = s.start[i]
             set_diagonal(s.p, s.initial, s.model.n_x)
     s.started = True
     for i in range(s.model.n_u):
@@ -209,8 +195,7 @@ cdef class AugmentedUkf(PortedBlock):
             mistakes.append(
                 f"model of {n} states, {n_u} inputs, {n_y} outputs: at most {MOST}, "
                 f"{MOST_INPUTS}, {MOST_OUTPUTS}")
-        if not (math.isfinite(period_s) and period_s > 0.0):
-            mistakes.append(f"period_s = {period_s}: must be a positive number")
+        mistakes += not_positive(period_s=period_s)
         for key, values, length in (
                 ("start", start, n), ("start_noise", start_noise, n),
                 ("process_noise", process_noise, n), ("sample_noise", sample_noise, n_y)):
@@ -228,7 +213,7 @@ cdef class AugmentedUkf(PortedBlock):
         s.ports = &self.ports
         s.period_s = period_s
         for i in range(n):
-            s.x[i] = start[i]
+            s.x[i] = s.start[i] = start[i]
             s.initial[i] = start_noise[i] ** 2
             s.process[i] = process_noise[i] ** 2
         for i in range(n_y):
@@ -238,8 +223,7 @@ cdef class AugmentedUkf(PortedBlock):
     @property
     def covariance(self):
         """Covariance of the estimate, shape (n_x, n_x)."""
-        cdef int i, n = self.state.model.n_x
-        return np.array([self.state.p[i] for i in range(n * n)]).reshape(n, n)
+        return square(self.state.p, self.state.model.n_x)
 
     def run(self, const double[:, ::1] u, const double[:, ::1] y):
         """Step over whole arrays.

@@ -18,7 +18,7 @@ cdef inline void mirror(double *p, int n) noexcept nogil:
 
 
 cdef inline void propagate(double *p, const double *f, const double *q, double *work, int n) noexcept nogil:
-    # work: n^2 cells
+    # q: NULL adds nothing; work: n^2 cells
     cdef int i, j, k
     cdef double sum
     for i in range(n):
@@ -29,7 +29,7 @@ cdef inline void propagate(double *p, const double *f, const double *q, double *
             work[i * n + j] = sum
     for i in range(n):
         for j in range(i + 1):
-            sum = q[i * n + j]
+            sum = 0.0 if q == NULL else q[i * n + j]
             for k in range(n):
                 sum += work[i * n + k] * f[j * n + k]
             p[i * n + j] = sum
@@ -69,14 +69,15 @@ cdef inline void joseph(
 
 
 cdef inline int cholesky(const double *p, double *lower, int n) noexcept nogil:
-    # lower half of `lower`; stops before the first pivot that is not positive and returns its number, n if none
+    # lower half of `lower`; stops before the first pivot that is not positive or not finite and returns its
+    # number, n if none
     cdef int i, j, k
     cdef double sum
     for j in range(n):
         sum = p[j * n + j]
         for k in range(j):
             sum -= lower[j * n + k] * lower[j * n + k]
-        if not sum > 0.0:
+        if not 0.0 < sum < 1e300:
             return j
         lower[j * n + j] = sqrt(sum)
         for i in range(j + 1, n):

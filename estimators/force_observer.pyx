@@ -9,17 +9,19 @@ with the motion of the cycle before, corrected by the measured F1. Take the form
 exists where the mechanism works: A if the unknown force has dead centres. Where it does not, all
 forces walk at random.
 """
-from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 
-from estimators.small_covariance cimport is_positive_definite, propagate, set_diagonal, take_scalar
 from estimators.linear_solve cimport solve
-from estimators.observed_model cimport MODEL_ABI
-
-import math
+from estimators.observed_model cimport observed_model
+from estimators.ported_block cimport square
+from estimators.small_covariance cimport (
+    all_bounded, begin_anew, propagate, set_diagonal, take_state,
+)
 
 import numpy as np
+
+from estimators.ported_block import not_positive
 
 
 cdef void _predict(ForceState *s) noexcept nogil:
@@ -64,28 +66,20 @@ cdef void _predict(ForceState *s) noexcept nogil:
 
 cdef void observe(ForceState *s, const double *motion, const double *known) noexcept nogil:
     """One cycle: predict with the motion of the last one, correct by the known forces."""
-    cdef int n = s.model.n_dof, n_x = 2 * n, i, j
-    cdef double h[MOST]
-    cdef double innovation, variance
-    cdef bint all_there = True
+    cdef int n = s.model.n_dof, n_x = 2 * n, i
     s.nis = 0.0
     if s.has_motion:
         _predict(s)
         for i in range(n):
-            if not isfinite(known[i]):
-                continue
-            for j in range(n_x):
-                h[j] = 1.0 if j == i else 0.0
-            innovation = known[i] - s.x[i]
-            variance = take_scalar(s.x, s.p, h, innovation, s.known_variance, n_x)
-            s.nis += innovation * innovation / variance
-        if not is_positive_definite(s.p, n_x):
-            s.n_resets += 1
-            set_diagonal(s.p, s.initial, n_x)
-    for i in range(3 * n):
-        all_there = all_there and isfinite(motion[i])
-    s.has_motion = all_there
-    if all_there:
+            if isfinite(known[i]):
+                s.nis += take_state(s.x, s.p, i, known[i], s.known_variance, n_x)
+        s.n_resets += begin_anew(s.p, s.initial, n_x)
+        if not all_bounded(s.x, n_x):
+            # overflowed: the next balance gives it anew
+            for i in range(n_x):
+                s.x[i] = 0.0
+    s.has_motion = all_bounded(motion, 3 * n)
+    if s.has_motion:
         for i in range(3 * n):
             s.motion[i] = motion[i]
 
@@ -153,19 +147,14 @@ cdef class ForceObserver(PortedBlock):
         double balance_noise, double walk_noise, double least_pivot=1e-6,
     ):
         cdef ForceState *s = &self.state
-        cdef object capsule = model.model_capsule()
-        s.model = <ObservedModel *>PyCapsule_GetPointer(capsule, b"rigloop.observed_model")
+        s.model = observed_model(name, model)
         cdef int n = s.model.n_dof, i
-        mistakes = [
-            f"{key} = {value}: must be a positive number"
-            for key, value in (
-                ("known_noise", known_noise), ("balance_noise", balance_noise),
-                ("walk_noise", walk_noise), ("least_pivot", least_pivot))
-            if not (math.isfinite(value) and value > 0.0)
-        ]
+        mistakes = not_positive(
+            known_noise=known_noise, balance_noise=balance_noise, walk_noise=walk_noise,
+            least_pivot=least_pivot)
         if form not in ("A", "B"):
             mistakes.append(f"form = {form}: must be A or B")
-        if s.model.abi != MODEL_ABI or not 1 <= n <= MOST_DOF:
+        if not 1 <= n <= MOST_DOF:
             mistakes.append(f"model of {n} dof: at most {MOST_DOF}")
         if mistakes:
             raise ValueError(f"{name}: " + "; ".join(mistakes))
@@ -190,8 +179,7 @@ cdef class ForceObserver(PortedBlock):
     @property
     def covariance(self):
         """Covariance of [F1, F2], shape (2 n, 2 n)."""
-        cdef int i, n = 2 * self.n_dof
-        return np.array([self.state.p[i] for i in range(n * n)]).reshape(n, n)
+        return square(self.state.p, 2 * self.n_dof)
 
     def run(self, const double[:, ::1] motion, const double[:, ::1] known):
         """Step over whole arrays.

@@ -10,17 +10,19 @@ the acceleration is held, with noise of its own.
 
 No force and no inertia enters, so nothing that is wrong about forces can bias the motion.
 """
-from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport fabs, isfinite
 from libc.stdint cimport int64_t
 
-from estimators.small_covariance cimport is_positive_definite, propagate, set_diagonal, take_scalar
 from estimators.linear_solve cimport solve
-from estimators.observed_model cimport MODEL_ABI
-
-import math
+from estimators.observed_model cimport observed_model
+from estimators.ported_block cimport square
+from estimators.small_covariance cimport (
+    all_bounded, begin_anew, propagate, set_diagonal, take_state,
+)
 
 import numpy as np
+
+from estimators.ported_block import not_positive
 
 
 cdef bint _acceleration(
@@ -116,15 +118,10 @@ cdef void _predict(KinematicState *s) noexcept nogil:
 
 cdef void observe(KinematicState *s, const double *position, const double *u) noexcept nogil:
     """One cycle: predict with the accelerations of the last one, correct by positions."""
-    cdef int n = s.model.n_dof, n_x = 3 * n, i, j
-    cdef double h[MOST]
-    cdef double innovation, variance
-    cdef bint all_there = True
+    cdef int n = s.model.n_dof, n_x = 3 * n, i
     s.nis = 0.0
-    for i in range(n):
-        all_there = all_there and isfinite(position[i])
     if not s.tracking:
-        if all_there:
+        if all_bounded(position, n):
             for i in range(n_x):
                 s.x[i] = position[i] if i < n else 0.0
             set_diagonal(s.p, s.initial, n_x)
@@ -132,16 +129,11 @@ cdef void observe(KinematicState *s, const double *position, const double *u) no
     else:
         _predict(s)
         for i in range(n):
-            if not isfinite(position[i]):
-                continue
-            for j in range(n_x):
-                h[j] = 1.0 if j == i else 0.0
-            innovation = position[i] - s.x[i]
-            variance = take_scalar(s.x, s.p, h, innovation, s.position_variance, n_x)
-            s.nis += innovation * innovation / variance
-        if not is_positive_definite(s.p, n_x):
-            s.n_resets += 1
-            set_diagonal(s.p, s.initial, n_x)
+            if isfinite(position[i]):
+                s.nis += take_state(s.x, s.p, i, position[i], s.position_variance, n_x)
+        s.n_resets += begin_anew(s.p, s.initial, n_x)
+        # an estimate that has overflowed starts over with the next position
+        s.tracking = all_bounded(s.x, n_x)
     for i in range(s.model.n_sensors):
         # an acceleration that is missing is the last one again
         if isfinite(u[i]):
@@ -215,18 +207,13 @@ cdef class KinematicObserver(PortedBlock):
         double acceleration_noise, double least_sensitivity=1e-3, double held_noise=1.0,
     ):
         cdef KinematicState *s = &self.state
-        cdef object capsule = model.model_capsule()
-        s.model = <ObservedModel *>PyCapsule_GetPointer(capsule, b"rigloop.observed_model")
+        s.model = observed_model(name, model)
         cdef int n = s.model.n_dof, m = s.model.n_sensors, i
-        mistakes = [
-            f"{key} = {value}: must be a positive number"
-            for key, value in (
-                ("period_s", period_s), ("position_noise", position_noise),
-                ("acceleration_noise", acceleration_noise),
-                ("least_sensitivity", least_sensitivity), ("held_noise", held_noise))
-            if not (math.isfinite(value) and value > 0.0)
-        ]
-        if s.model.abi != MODEL_ABI or not 1 <= n <= MOST_DOF or m > MOST_SENSORS:
+        mistakes = not_positive(
+            period_s=period_s, position_noise=position_noise,
+            acceleration_noise=acceleration_noise, least_sensitivity=least_sensitivity,
+            held_noise=held_noise)
+        if not 1 <= n <= MOST_DOF or m > MOST_SENSORS:
             mistakes.append(f"model of {n} dof and {m} sensors: at most {MOST_DOF} of each")
         elif m < n:
             mistakes.append(f"model of {n} dof with {m} accelerations: needs as many as dof")
@@ -254,8 +241,7 @@ cdef class KinematicObserver(PortedBlock):
     @property
     def covariance(self):
         """Covariance of [z, zd, zdd], shape (3 n, 3 n)."""
-        cdef int i, n = 3 * self.n_dof
-        return np.array([self.state.p[i] for i in range(n * n)]).reshape(n, n)
+        return square(self.state.p, 3 * self.n_dof)
 
     def run(self, const double[:, ::1] position, const double[:, ::1] acceleration):
         """Step over whole arrays.

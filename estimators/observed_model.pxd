@@ -2,6 +2,7 @@
 
 z are the n independent coordinates. Hand-written models fill this in, and so can generated ones.
 """
+from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int64_t
 
 cdef enum:
@@ -27,3 +28,12 @@ cdef struct ObservedModel:
     sensors_fn sensors
     dynamics_fn dynamics
     const void *model
+
+
+cdef inline ObservedModel *observed_model(str name, model) except NULL:
+    # what `model.model_capsule()` holds; a ValueError for a model of another build
+    cdef ObservedModel *found = <ObservedModel *>PyCapsule_GetPointer(
+        model.model_capsule(), b"rigloop.observed_model")
+    if found.abi != MODEL_ABI:
+        raise ValueError(f"{name}: model of version {found.abi}, needs {MODEL_ABI}: build it anew")
+    return found

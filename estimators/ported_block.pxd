@@ -20,3 +20,6 @@ cdef class PortedBlock:
     cdef readonly tuple write_ports
     cdef set_up(
         self, str name, reads, writes, read_ports, write_ports, needed, step_fn step, void *state)
+
+
+cdef object square(const double *p, int n)

@@ -4,7 +4,20 @@ from libc.stdint cimport uintptr_t
 
 import math
 
+import numpy as np
+
 from rt_core.block import BLOCK_ABI
+
+
+def not_positive(**values):
+    """Return a line for each value that is not a positive number."""
+    return [f"{key} = {value}: must be a positive number" for key, value in values.items()
+            if not (math.isfinite(value) and value > 0.0)]
+
+
+cdef object square(const double *p, int n):
+    """A matrix of n rows, as an array of its own."""
+    return np.array([p[i] for i in range(n * n)]).reshape(n, n)
 
 
 cdef class PortedBlock:

@@ -1,8 +1,10 @@
-"""Covariances of estimates small enough for the stack: prediction, Joseph update, test for positive definiteness.
+"""The same for estimates small enough for the stack, at most `MOST` states: no cells to work in.
 
-Matrices are row by row in flat arrays, at most `MOST` by `MOST`. Measurements with uncorrelated
-noise are taken one after the other: no matrix is ever inverted.
+Measurements with uncorrelated noise are taken one after the other: no matrix is ever inverted.
 """
+from libc.math cimport fabs
+
+from estimators cimport covariance
 
 cdef enum:
     MOST = 12           # states
@@ -10,70 +12,45 @@ cdef enum:
 
 
 cdef inline void propagate(double *p, const double *f, int n) noexcept nogil:
-    # P <- F P F'; both triangles
-    cdef double half[MOST2]
-    cdef double total
-    cdef int i, j, k
-    for i in range(n):
-        for j in range(n):
-            total = 0.0
-            for k in range(n):
-                total += f[i * n + k] * p[k * n + j]
-            half[i * n + j] = total
-    for i in range(n):
-        for j in range(i, n):
-            total = 0.0
-            for k in range(n):
-                total += half[i * n + k] * f[j * n + k]
-            p[i * n + j] = p[j * n + i] = total
+    # P <- F P F'; what the process adds, the observer adds
+    cdef double work[MOST2]
+    covariance.propagate(p, f, NULL, work, n)
 
 
 cdef inline double take_scalar(
     double *x, double *p, const double *h, double innovation, double variance, int n
 ) noexcept nogil:
-    """Take one scalar measurement: x <- x + K innovation, P by Joseph's form; return its variance.
-
-    P+ = (I - K h') P (I - K h')' + K r K'. Cost O(n^2).
-    """
+    # x <- x + K innovation, P by Joseph's form; returns the innovation's variance
     cdef double ph[MOST]
     cdef double gain[MOST]
-    cdef double s = variance, total
-    cdef int i, j
-    for i in range(n):
-        total = 0.0
-        for j in range(n):
-            total += p[i * n + j] * h[j]
-        ph[i] = total
-    for i in range(n):
-        s += h[i] * ph[i]
+    cdef double work[MOST2 + MOST]
+    cdef double s = variance + covariance.project(p, h, ph, n)
+    cdef int i
     for i in range(n):
         gain[i] = ph[i] / s
         x[i] += gain[i] * innovation
-    # the product written out: P - K (P h)' - (P h) K' + K s K', in this order symmetric in its bits
-    for i in range(n):
-        for j in range(i, n):
-            p[i * n + j] = p[j * n + i] = (
-                p[i * n + j] - gain[i] * ph[j] - ph[i] * gain[j] + gain[i] * s * gain[j])
+    covariance.joseph(p, h, gain, ph, variance, work, n)
     return s
 
 
-cdef inline bint is_positive_definite(const double *p, int n) noexcept nogil:
-    """L D L' with every pivot above zero; false for what is not finite."""
-    cdef double l[MOST2]
-    cdef double pivot, total
-    cdef int i, j, k
+cdef inline double take_state(
+    double *x, double *p, int i, double sample, double variance, int n
+) noexcept nogil:
+    # a sample of state i itself; returns the normalised innovation squared
+    cdef double h[MOST]
+    cdef double innovation = sample - x[i]
+    cdef int j
     for j in range(n):
-        pivot = p[j * n + j]
-        for k in range(j):
-            pivot -= l[j * n + k] * l[j * n + k] * l[k * n + k]
-        if not (0.0 < pivot < 1e300):
+        h[j] = 1.0 if j == i else 0.0
+    return innovation * innovation / take_scalar(x, p, h, innovation, variance, n)
+
+
+cdef inline bint all_bounded(const double *values, int n) noexcept nogil:
+    # finite, and so are their squares
+    cdef int i
+    for i in range(n):
+        if not fabs(values[i]) < 1e150:
             return False
-        l[j * n + j] = pivot
-        for i in range(j + 1, n):
-            total = p[i * n + j]
-            for k in range(j):
-                total -= l[i * n + k] * l[j * n + k] * l[k * n + k]
-            l[i * n + j] = total / pivot
     return True
 
 
@@ -83,3 +60,12 @@ cdef inline void set_diagonal(double *p, const double *diagonal, int n) noexcept
         p[i] = 0.0
     for i in range(n):
         p[i * n + i] = diagonal[i]
+
+
+cdef inline bint begin_anew(double *p, const double *initial, int n) noexcept nogil:
+    # a covariance that is none any more; whether it was so
+    cdef double root[MOST2]
+    if covariance.cholesky(p, root, n) == n:
+        return False
+    set_diagonal(p, initial, n)
+    return True

@@ -117,6 +117,18 @@ def test_missing_samples_are_left_out_one_by_one():
     assert not found[200:205, 9].any()
 
 
+def test_an_estimate_that_overflowed_starts_over():
+    model = DrivelineModel(**MOTOR)
+    _, y = plant(lambda t: 5.0, 0.3)
+    broken = y.copy()
+    broken[300] = 1.7e308
+    inputs = np.tile(U, (len(y), 1))
+    good, found = (make(model).run(inputs, samples) for samples in (y, broken))
+    assert np.isfinite(found[301:]).all()
+    # 0.15 s later the load is found again, within three times what it walks in a cycle
+    np.testing.assert_allclose(found[-1, 8], good[-1, 8], atol=3 * WALK[8])
+
+
 def test_cardan_ratio_is_the_derivative_of_the_shaft_angle():
     model = DrivelineModel(**(MOTOR | {"bend_rad": np.radians(30)}))
     assert model.ratio(np.radians(45)) == pytest.approx(0.98974, abs=5e-6)

@@ -201,7 +201,7 @@ def test_augmented_ekf(samples):
 def test_model_of_another_abi_or_with_too_few_sensors_is_refused():
     ports = {"position_0": "a", "position_1": "b"}
     settings = {"period_s": T, "position_noise": 1.0, "acceleration_noise": 1.0}
-    with pytest.raises(ValueError, match="model of 2 dof"):
+    with pytest.raises(ValueError, match="k: model of version 7, needs 1"):
         KinematicObserver("k", ports, {}, model=TwoDof(abi=7), **settings)
     with pytest.raises(ValueError, match="needs as many as dof"):
         KinematicObserver("k", ports, {}, model=TwoDof(n_sensors=1), **settings)

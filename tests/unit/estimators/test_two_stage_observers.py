@@ -169,6 +169,35 @@ def test_missing_samples_are_predicted_over():
     assert not found[100:130, 3].any()  # no nis without a sample
 
 
+@pytest.mark.parametrize("observer", ["kinematic", "augmented", "force"])
+def test_an_estimate_that_overflowed_starts_over(observer):
+    position, u = samples()
+    broken, huge = position.copy(), 1.7e308
+    broken[N // 2] = huge
+    rotor, none = RotorModel(0.03), np.zeros((N, 1))
+    if observer == "kinematic":
+        block = kinematic(rotor)
+        found, good = (block.run(y[:, None], u[:, None]) for y in (broken, position))
+    elif observer == "augmented":
+        block = AugmentedEkf(
+            "e", {"position_0": "a"}, {}, model=rotor, period_s=T, position_noise=1e-3,
+            acceleration_noise=0.5, disturbance=0.5, walk_noise=0.3,
+        )  # fmt: skip
+        found, good = (block.run(y[:, None], u[:, None], none) for y in (broken, position))
+    else:
+        block = ForceObserver(
+            "f", MOTION, {}, model=rotor, form="A", known_noise=0.1, balance_noise=0.05,
+            walk_noise=0.3,
+        )  # fmt: skip
+        motion = np.c_[position, np.zeros(N), u]
+        overflowing = motion.copy()
+        overflowing[N // 2, 2] = huge
+        found, good = (block.run(m, none) for m in (overflowing, motion))
+    # a hundred cycles after: what was before is forgotten
+    assert np.isfinite(found[-1]).all()
+    np.testing.assert_allclose(found[-1, 0], good[-1, 0], atol=5e-3)
+
+
 def test_step_through_the_capsule_does_what_run_does():
     position, u = samples()
     block = KinematicObserver(
