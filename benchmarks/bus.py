@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import logging
 import os
 import signal
 import socket
@@ -91,7 +92,9 @@ class Wire:
                 frame = wire.recv(2048)
                 datagrams = parse(frame)
                 if datagrams[0].index >= 0x80 and not any(d.wkc for d in datagrams):
-                    return build([WireDatagram(d.command, BARE_INDEX, d.address, d.data) for d in datagrams])
+                    return build(
+                        [WireDatagram(d.command, BARE_INDEX, d.address, d.data) for d in datagrams]
+                    )
 
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
@@ -106,7 +109,16 @@ class Wire:
         """Run the C program."""
         out = self.folder / "taken"
         count = round(seconds * 1e6 / PERIOD_US)
-        command = [self.folder / "ping_pong", NEAR, self.folder / "frame", PERIOD_US, count, PRIORITY, self.core, out]
+        command = [
+            self.folder / "ping_pong",
+            NEAR,
+            self.folder / "frame",
+            PERIOD_US,
+            count,
+            PRIORITY,
+            self.core,
+            out,
+        ]
         with self._alone():
             subprocess.run([str(part) for part in command], check=True, timeout=10 * seconds + 60)
         taken = np.fromfile(out, dtype=np.int64)
@@ -261,11 +273,15 @@ def main() -> int:
         if (why := namespace.why_not()) is not None:
             console.print(why)
             return 2
-        return subprocess.call(namespace.wrap([sys.executable, __file__, "--inside", *sys.argv[1:]]))
+        return subprocess.call(
+            namespace.wrap([sys.executable, __file__, "--inside", *sys.argv[1:]])
+        )
     rights = acquire_rights(90, [max(os.sched_getaffinity(0))])
     if not rights.fifo:
         console.print(f"nothing to compare without FIFO priorities: {rights.verdict}")
         return 2
+    # slaves that come and go are what is measured here
+    logging.getLogger("rigloop.bus").setLevel(logging.CRITICAL)
     began, steal = time.monotonic(), steal_ticks() or 0
     with console.status("") as status:
         rows = measure(options.rounds, options.seconds, lambda text: status.update(text))
@@ -274,7 +290,9 @@ def main() -> int:
         f"{time.monotonic() - began:.0f} s, steal {(steal_ticks() or 0) - steal} ticks, load {os.getloadavg()[0]:.1f}"
     )
     if options.json:
-        options.json.write_text(json.dumps([row.as_dict() for row in rows], indent=1, ensure_ascii=False))
+        options.json.write_text(
+            json.dumps([row.as_dict() for row in rows], indent=1, ensure_ascii=False)
+        )
     if any(row.ours == "not measured" for row in rows):
         return 2
     return 0 if all(row.holds is not False for row in rows) else 1

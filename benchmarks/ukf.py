@@ -3,8 +3,8 @@
     pip install filterpy
     python benchmarks/ukf.py [--rounds 15] [--json]
 
-A gyroscope on the coupler and an encoder on the crank, a sample of both in each step of 5 ms. filterpy gets the mechanism
-twice: as its NumPy twin, and as the generated model that ours runs on, called from Python. All three
+A gyroscope on the coupler and an encoder on the crank, a sample of both in each step of 5 ms. filterpy gets the
+mechanism twice: as its NumPy twin, and as the generated model that ours runs on, called from Python. All three
 compute the same estimates, which is checked. Figures are medians of rounds that take turns.
 """
 
@@ -49,7 +49,9 @@ def samples(built) -> tuple[np.ndarray, np.ndarray]:
     return np.array(x), exact + DEG * np.random.default_rng(0).normal(size=exact.shape)
 
 
-def filterpy_run(at: Callable[[np.ndarray], dict], start: np.ndarray, given: np.ndarray) -> np.ndarray:
+def filterpy_run(
+    at: Callable[[np.ndarray], dict], start: np.ndarray, given: np.ndarray
+) -> np.ndarray:
     """Return the estimates of filterpy's filter over a model given by what it has at a state."""
 
     def move(x: np.ndarray, dt: float) -> np.ndarray:
@@ -79,7 +81,10 @@ def main() -> None:
     built = build_observer("four_bar", SPEC, KernelOptions(step_s=STEP_S, integrator="newmark"))
     start, given = samples(built)
     settings = ObserverSettings(
-        {"angle": DEG, "rate": DEG}, acceleration_noise=NOISE, start_std=(5 * DEG, 5 * DEG), gate_sigma=0.0
+        {"angle": DEG, "rate": DEG},
+        acceleration_noise=NOISE,
+        start_std=(5 * DEG, 5 * DEG),
+        gate_sigma=0.0,
     )
     observer = observer_class("UKF")("crank", built.module.Model(), settings)
     twin, model = load_reference(built.path).Observed(), built.module.Model()

@@ -11,11 +11,12 @@ to multibody models, doi:10.1007/s11071-017-3354-z.
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import os
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import cache
@@ -38,6 +39,9 @@ SENSOR_STD = {"encoder": DEG, "gyroscope": DEG}
 ACCELERATION_NOISE = 100.0 * DEG * 0.0035 * 15.0  # density, rad^2/s^3
 START_STD = 5.0 * DEG
 FILTERS = ("errorEKF", "DEKF", "UKF", "CEKF", "DIEKFpm", "projectionEKF")
+SMOOTHER = (
+    "smoother"  # sees the whole history: what any filter could reach at best; takes seconds a run
+)
 # test -> mechanism, kind of its sensors
 TESTS = {
     1: ("five_bar", "gyroscope"),
@@ -78,8 +82,8 @@ class Row:
     """One case: RMS error of the rates in rad/s, mean over runs and its standard error.
 
     `failed` runs ended with a position that could not be found; `consistent` is the share of samples
-    whose squared innovation lies within its 95 % bounds; `step_ns` is the least over runs, of a whole
-    cycle in this process.
+    whose squared innovation lies within its 95 % bounds (NaN: it has none); `step_ns` is the least over
+    runs, of a whole cycle in this process.
     """
 
     test: int
@@ -121,16 +125,20 @@ def order(
     Raises
     ------
     ConfigError
-        An observer of no known name.
+        An observer of no known name, or the smoother without its library.
     """
     wanted = tuple(filters or FILTERS)
+    known = (*FILTERS, SMOOTHER)
     mistakes = [
-        Mistake(
-            "rigloop bench observers", "--filter", "no such observer", near(name, FILTERS), name
-        )
+        Mistake("rigloop bench observers", "--filter", "no such observer", near(name, known), name)
         for name in wanted
-        if name not in FILTERS
+        if name not in known
     ]
+    if SMOOTHER in wanted and importlib.util.find_spec("gtsam") is None:
+        remedy = "needs GTSAM: pip install rigloop[smoother]"
+        mistakes.append(
+            Mistake("rigloop bench observers", "--filter", "the smoother", remedy, SMOOTHER)
+        )
     if mistakes:
         raise ConfigError(mistakes)
     cores = len(os.sched_getaffinity(0))
@@ -180,7 +188,6 @@ def run_bench(wanted: Order, console: Console) -> Outcome:
 def run_case(test: int, error: float, name: str, wanted: Order) -> list[Row]:
     """One observer on one test at all rates; without a name, the model alone."""
     from estimators.observer_settings import ObserverSettings
-    from estimators.observers import observer_class
 
     mechanism, kind = TESTS[test]
     states, readings, names = truth(mechanism)
@@ -192,8 +199,8 @@ def run_case(test: int, error: float, name: str, wanted: Order) -> list[Row]:
         start_std=[START_STD] * (2 * n_z),
         gate_sigma=0.0,
     )
-    observer = observer_class(name or "errorEKF")("bench", _model(mechanism, error), settings)
-    at = {port: column for column, port in enumerate(observer.write_ports)}
+    make = _smoother if name == SMOOTHER else _filter(name or "errorEKF")
+    estimate = make(_model(mechanism, error), settings)
     rows = []
     for every in wanted.rates if name else (0,):
         errors, failed, within, spent = [], 0, [], []
@@ -205,25 +212,63 @@ def run_case(test: int, error: float, name: str, wanted: Order) -> list[Row]:
                 taken = slice(every - 1, None, every)
                 std = np.array([SENSOR_STD[sensor.split("_")[0]] for sensor in names])
                 samples[taken, uses] = (readings + std * noise)[taken, uses]
-            observer.reset()
             begin = time.perf_counter()
-            out = observer.run(samples)
+            found = estimate(samples)
             spent.append((time.perf_counter() - begin) / STEPS)
-            error_rad_s = out[:, n_z : 2 * n_z] - states[:, n_z:]
+            error_rad_s = found.states[:, n_z : 2 * n_z] - states[:, n_z:]
             errors.append(math.sqrt(float(np.mean(error_rad_s**2))))
-            failed += bool(out[-1, at["status"]] != 0.0)
-            has = out[:, at["used"]] > 0
-            nis = out[has]
-            inside = (nis[:, at["nis"]] >= nis[:, at["nis_low"]]) & (
-                nis[:, at["nis"]] <= nis[:, at["nis_high"]]
-            )
-            within.append(float(np.mean(inside)) if has.any() else 0.0)
+            failed += found.lost
+            within.append(found.consistent)
         spread = float(np.std(errors, ddof=1)) / math.sqrt(len(errors)) if len(errors) > 1 else 0.0
         rows.append(Row(
             test, error, every, name, float(np.mean(errors)), spread, failed, float(np.mean(within)),
             1e9 * min(spent),
         ))  # fmt: skip
     return rows
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """States of each step, whether the mechanism was lost, share of `nis` within its bounds."""
+
+    states: Array
+    lost: bool
+    consistent: float
+
+
+def _filter(name: str) -> Callable[[Any, Any], Callable[[Array], Estimate]]:
+    def make(model: Any, settings: Any) -> Callable[[Array], Estimate]:
+        from estimators.observers import observer_class
+
+        observer = observer_class(name)("bench", model, settings)
+        at = {port: column for column, port in enumerate(observer.write_ports)}
+
+        def run(samples: Array) -> Estimate:
+            observer.reset()
+            out = observer.run(samples)
+            has = out[:, at["used"]] > 0
+            nis, low, high = (out[has, at[port]] for port in ("nis", "nis_low", "nis_high"))
+            inside = float(np.mean((nis >= low) & (nis <= high))) if has.any() else 0.0
+            return Estimate(out, bool(out[-1, at["status"]] != 0.0), inside)
+
+        return run
+
+    return make
+
+
+def _smoother(model: Any, settings: Any) -> Callable[[Array], Estimate]:
+    from estimators.batch_smoother import smooth
+
+    first_guess = _filter("DEKF")(model, settings)
+
+    def run(samples: Array) -> Estimate:
+        first = first_guess(samples).states[:, : len(model.info["state_names"])].copy()
+        try:
+            return Estimate(smooth(model, samples, settings, first).states[1:], False, float("nan"))
+        except ArithmeticError:
+            return Estimate(first, True, float("nan"))
+
+    return run
 
 
 @cache

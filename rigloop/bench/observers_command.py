@@ -19,7 +19,9 @@ def observers(
     filters: Annotated[
         list[str] | None,
         typer.Option(
-            "--filter", help="Observer by its published name; repeatable. All if not given."
+            "--filter",
+            help="Observer by its published name; repeatable. All if not given, but for the "
+            "smoother, which takes seconds a run.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the sensors' noise.")] = 0,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
+import math
 from dataclasses import asdict, fields
 from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 
-from rigloop.bench.observers import FILTERS, TESTS, Outcome, Row, table
+from rigloop.bench.observers import FILTERS, SMOOTHER, TESTS, Outcome, Row, table
 
 TITLES = {
     1: "five-bar, 2 coupler gyroscopes",
@@ -41,9 +42,8 @@ def show(outcome: Outcome, console: Console) -> None:
             for name, rows in here:
                 step = min(row.step_ns for row in rows)
                 within = sum(row.consistent for row in rows) / len(rows)
-                made.add_row(
-                    name, *(_cell(row) for row in rows), f"{100 * within:.0f} %", f"{step:.0f} ns"
-                )
+                share = "" if math.isnan(within) else f"{100 * within:.0f} %"
+                made.add_row(name, *(_cell(row) for row in rows), share, _time(step))
             console.print(made)
     lost = sum(row.failed for row in outcome.rows)
     told = f"{outcome.seconds:.1f} s, {outcome.building_s:.1f} s of them for models"
@@ -55,8 +55,12 @@ def _cell(row: Row) -> str:
     return f"[red]{text} ({row.failed} lost)[/]" if row.failed else text
 
 
+def _time(step_ns: float) -> str:
+    return f"{step_ns:.0f} ns" if step_ns < 1e5 else f"{1e-6 * step_ns:.1f} ms"
+
+
 def save(outcome: Outcome, folder: Path) -> None:
-    """Write `observers.csv`, `observers.png` (RMS) and `observers_cost.png` (time of a step)."""
+    """Write `observers.csv`, `observers.png` (RMS) and `observers_cost.png` (time of a filter's step)."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "observers.csv").open("w", newline="") as file:
         writer = csv.DictWriter(file, [field.name for field in fields(Row)])
@@ -69,7 +73,8 @@ def save(outcome: Outcome, folder: Path) -> None:
 def _colours() -> dict[str, str]:
     from rigloop.report_plots import BLUE, GREEN, GREY, INK, ORANGE
 
-    return dict(zip(FILTERS, (BLUE, GREEN, ORANGE, GREY, "#8a5aa8", INK), strict=True))
+    colours = (BLUE, GREEN, ORANGE, GREY, "#8a5aa8", INK, "#b0413e")
+    return dict(zip((*FILTERS, SMOOTHER), colours, strict=True))
 
 
 def _sparse(value: float, _: int) -> str:
@@ -131,7 +136,9 @@ def _cost(outcome: Outcome, path: Path) -> None:
     from rigloop.report_plots import STYLE
 
     colours = _colours()
-    names = list(dict.fromkeys(row.filter for row in outcome.rows))
+    names = [n for n in dict.fromkeys(row.filter for row in outcome.rows) if n != SMOOTHER]
+    if not names:
+        return
     mechanisms = [
         m for m in ("four_bar", "five_bar") if any(TESTS[row.test][0] == m for row in outcome.rows)
     ]
