@@ -11,8 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 
-from codegen.expressions.folding import folded
-
 FUNCTIONS: dict[str, Callable[[float], float]] = {
     "sin": math.sin,
     "cos": math.cos,
@@ -256,10 +254,6 @@ class Graph:
         else:
             made = self.call(e.op, args[0])
         return self.stem(made, self.stems[e]) if e in self.stems else made
-
-    def folded(self, expr: Expr, factor: float = 1.0, *, with_gradient: bool = False) -> Expr:
-        """`factor * expr` in a cheaper form, see `codegen.expressions.folding`."""
-        return folded(self, expr, factor, with_gradient=with_gradient)
 
     def diff(self, expr: Expr, variable: Expr) -> Expr:
         return self.tangent(expr, {variable: self.one})

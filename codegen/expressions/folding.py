@@ -10,18 +10,17 @@ The second is the form of a distance: its gradient is g and h, which are needed 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from codegen.expressions.dag import Expr, Graph
+from codegen.expressions.dag import Expr, Graph
 
 LONGEST = 16  # monomials of a polynomial that is worth multiplying out
 
 
-def folded(graph: Graph, e: Expr, factor: float, *, with_gradient: bool) -> Expr:
+def folded(e: Expr, factor: float = 1.0, *, with_gradient: bool = False) -> Expr:
     """`factor * e` in the cheapest of the forms that this module knows; with its gradient, when
     that will be wanted too.
     """
+    graph = e.graph
     if factor == 0.0:
         return graph.zero
     made = Folding(graph).walk(e, factor)
@@ -134,10 +133,10 @@ class Folding:
 
     def _spread(self, e: Expr, factor: float) -> Expr:
         """factor * e, multiplied out one level so that it stays one sum."""
-        folded = self.walk(e, 1.0)
-        if folded.op != "sum":
-            return factor * folded
-        pairs = zip(folded.coefs, folded.args, strict=True)
+        made = self.walk(e, 1.0)
+        if made.op != "sum":
+            return factor * made
+        pairs = zip(made.coefs, made.args, strict=True)
         return self._signed([(factor * k, a) for k, a in pairs])
 
 

@@ -28,6 +28,7 @@ from codegen.description.mechanism import Mechanism
 from codegen.expressions.dag import Expr
 from codegen.expressions.elimination import Entries
 from codegen.expressions.emit import Assign
+from codegen.expressions.folding import folded
 from codegen.formulations import ali3p_order
 from codegen.formulations.equations import Equations, equations
 from codegen.formulations.factor import Factored, factored
@@ -52,7 +53,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     inertia = (1.0 - dm) / ((1.0 - df) * beta * h * h)
     weight_newton = {key: inertia * entry for key, entry in eq.mass.items()}
     for i, j, damping, stiffness in force_tangent(eq.system):
-        entry = graph.folded(gamma / (beta * h) * damping + stiffness, 1.0 / eq.unit)
+        entry = folded(gamma / (beta * h) * damping + stiffness, 1.0 / eq.unit)
         weight_newton[i, j] = weight_newton.get((i, j), graph.zero) + entry
     weight_project = {key: share * entry for key, entry in eq.mass.items()}
     factor = factored(eq, sorted(weight_newton))

@@ -15,6 +15,7 @@ from codegen.description.system import System
 from codegen.expressions.dag import Expr, Graph
 from codegen.expressions.elimination import Entries
 from codegen.expressions.emit import Assign
+from codegen.expressions.folding import folded
 from codegen.formulations.forces import hold
 from codegen.formulations.precomputed import parameter_only, trigonometric
 from codegen.options import KernelOptions
@@ -179,7 +180,7 @@ class Equations:
         """
         values = self.system.values
         return [
-            Assign(f"w->observed[{n}]", self.graph.folded(values[path]), path)
+            Assign(f"w->observed[{n}]", folded(values[path]), path)
             for n, path in enumerate(self.shown)
             if of_rows is None or of_rows == bool(_rows_in(self.graph, values[path]))
         ]
@@ -215,7 +216,7 @@ def equations(mechanism: Mechanism, options: KernelOptions) -> Equations:
         lam=[graph.var(f"lam {r}") for r in range(n_phi)],
         phi_var=[graph.var(f"phi {r}") for r in range(n_phi)],
         phi=[
-            graph.folded(row.phi, w, with_gradient=True)
+            folded(row.phi, w, with_gradient=True)
             for w, row in zip(scale, system.rows, strict=True)
         ],
     )
@@ -231,7 +232,7 @@ def _differentiate(eq: Equations) -> None:
     eq.rows = [[] for _ in eq.phi]
     for r, value in enumerate(eq.phi):
         for i in sorted(index_of[v] for v in graph.variables(value) if v in index_of):
-            entry = graph.folded(graph.diff(value, eq.q[i]))
+            entry = folded(graph.diff(value, eq.q[i]))
             if entry.is_zero:
                 continue
             eq.columns[i].append(r)
@@ -250,7 +251,7 @@ def _differentiate(eq: Equations) -> None:
     for r, value in enumerate(eq.phi):
         terms = [(1.0, eq.phi_q[r, i] * eq.qd[i]) for i in eq.rows[r]]
         eq.phi_dot.append(graph.total([*terms, (1.0, graph.tangent(value, eq.guided))]))
-        rest = graph.folded(_second_rate(eq, r, both))
+        rest = folded(_second_rate(eq, r, both))
         terms = [(1.0, eq.phi_q[r, i] * eq.qdd[i]) for i in eq.rows[r]]
         eq.phi_ddot.append(graph.total([*terms, (1.0, rest)]))
         graph.stem(eq.phi_dot[r], f"phi_dot_{r}")
@@ -263,7 +264,7 @@ def _second_rate(eq: Equations, r: int, moving: dict[Expr, Expr]) -> Expr:
     for i in eq.rows[r]:
         slope = graph.diff(value, eq.q[i])
         # a row that measures an angle is a sum of its sines and cosines: d2 phi / d angle2 = -phi
-        if graph.folded(graph.total([(1.0, graph.diff(slope, eq.q[i])), (1.0, value)])).is_zero:
+        if folded(graph.total([(1.0, graph.diff(slope, eq.q[i])), (1.0, value)])).is_zero:
             others = {var: rate for var, rate in moving.items() if var is not eq.q[i]}
             across = graph.tangent(slope, others) * eq.qd[i]
             own = (eq.qd[i] * eq.qd[i]) * eq.phi_var[r]
@@ -281,7 +282,7 @@ def _add_dynamics(eq: Equations) -> None:
         if a != b:
             eq.in_mass[b].append(((a, b), a))
     keys = sorted(i for i, e in system.force.items() if not e.is_zero)
-    eq.exact_force = {i: graph.folded(system.force[i], 1.0 / eq.unit) for i in keys}
+    eq.exact_force = {i: folded(system.force[i], 1.0 / eq.unit) for i in keys}
     eq.force = [
         graph.var(f"force {i}") if i in eq.exact_force else graph.zero for i in range(len(eq.q))
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from codegen.expressions.dag import Expr
 from codegen.expressions.emit import Assign
+from codegen.expressions.folding import folded
 from codegen.formulations.equations import Equations
 from codegen.presolve import Presolved
 from codegen.program import Routine
@@ -14,7 +15,7 @@ def unfold_routine(eq: Equations) -> Routine:
     presolved = eq.presolved
     parts = {"q": presolved.q, "qd": presolved.qd, "qdd": presolved.spread(eq.qdd)}
     assigns = [
-        Assign(f"w->all_{array}[{i}]", eq.graph.folded(e), array)
+        Assign(f"w->all_{array}[{i}]", folded(e), array)
         for array, values in parts.items()
         for i, e in enumerate(values)
     ]
@@ -36,7 +37,7 @@ def row_multipliers(eq: Equations, lam: list[Expr], qdd: list[Expr]) -> list[Ass
     found = multipliers(eq.presolved, lam, [eq.unit * w for w in eq.scale], qdd)
     rows = eq.presolved.full.rows
     return [
-        Assign(f"w->row_lam[{n}]", eq.graph.folded(found[r]), f"multiplier of {rows[r].label}")
+        Assign(f"w->row_lam[{n}]", folded(found[r]), f"multiplier of {rows[r].label}")
         for n, r in enumerate(eq.wanted_rows)
     ]
 

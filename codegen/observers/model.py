@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from codegen.description.mechanism import Mechanism
 from codegen.expressions.dag import Expr
 from codegen.expressions.emit import Assign
+from codegen.expressions.folding import folded
 from codegen.formulations import independent
 from codegen.observers.spec import ObserverSpec, Resolved, resolve
 from codegen.options import KernelOptions
@@ -93,7 +94,7 @@ class _Slopes:
         graph, base = self.graph, self.base
         system = base.presolved.system
         phi = [
-            graph.folded(row.phi, w) for w, row in zip(base.scale, system.rows, strict=True)
+            folded(row.phi, w) for w, row in zip(base.scale, system.rows, strict=True)
         ]  # fmt: skip
         guided: dict[Expr, Expr] = {}
         for guide in system.guides:

@@ -9,6 +9,7 @@ from string import Template
 from codegen.expressions import trig
 from codegen.expressions.dag import Expr
 from codegen.expressions.emit import LATENCY, Assign, C, Cost, Emitter, Flow
+from codegen.expressions.folding import folded
 from codegen.expressions.loops import looped, pieces
 from codegen.program import Program, Routine, Sweep
 from codegen.targets.describe import BLOCK_ABI, NOTES, VERSION
@@ -255,7 +256,7 @@ def _output_lines(program: Program) -> list[str]:
             e = system.values[output.path]
         else:
             e = shown[output.kind][output.index]
-        assigns.append(Assign(f"d->outputs[{n}]", graph.folded(e), output.port))
+        assigns.append(Assign(f"d->outputs[{n}]", folded(e), output.port))
     lines, _ = Emitter(C, bind, program.observed).run(assigns)
     return [f"    {spelled(line, program.options.precision)}" for line in lines]
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from codegen.description.mechanism import find, load
+from codegen.expressions.folding import folded
 from codegen.presolve import presolve
 
 
@@ -24,7 +25,7 @@ def test_positions_satisfy_the_removed_rows_whatever_the_free_coordinates_are():
     graph = full.graph
     moves = {c.q: e for c, e in zip(full.coordinates, made.q, strict=True)}
     for r in made.removed:
-        left = graph.folded(graph.substitute(full.rows[r].phi, moves))
+        left = folded(graph.substitute(full.rows[r].phi, moves))
         # round-off of the row's own constants
         coefs = left.coefs if left.op == "sum" else (left.value,)
         assert max(abs(c) for c in coefs) < 1e-15

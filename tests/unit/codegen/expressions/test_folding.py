@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from codegen.expressions.dag import Graph, evaluate
-from codegen.expressions.folding import slots
+from codegen.expressions.folding import folded, slots
 from codegen.expressions.sums import ADD, joined
 
 NUMBERS = st.floats(-3.0, 3.0).map(lambda x: round(x, 2))
@@ -30,7 +30,7 @@ def test_value_and_gradient_stay(data, factor, is_row):
     graph = Graph()
     e = data.draw(expressions(graph))
     at = {"q0": 0.3, "q1": -0.7, "q2": 1.1}
-    made = graph.folded(e, factor, with_gradient=is_row)
+    made = folded(e, factor, with_gradient=is_row)
     size = 1.0 + abs(evaluate(e, at))
     assert evaluate(made, at) == pytest.approx(factor * evaluate(e, at), abs=1e-9 * size)
     for name in at:
@@ -42,8 +42,8 @@ def test_a_distance_shares_its_differences_with_its_gradient():
     graph = Graph()
     x, y = graph.var("x"), graph.var("y")
     row = 0.7 * ((x - 0.3) * (x - 0.3) + (y - 1.1) * (y - 1.1)) - 0.2
-    made = graph.folded(row, 1.3, with_gradient=True)
-    slopes = [graph.folded(graph.diff(made, v)) for v in (x, y)]
+    made = folded(row, 1.3, with_gradient=True)
+    slopes = [folded(graph.diff(made, v)) for v in (x, y)]
     # one multiply-add a side, two squares, one scaling with the constant
     assert slots([made, *slopes]) == 5
 
@@ -51,7 +51,7 @@ def test_a_distance_shares_its_differences_with_its_gradient():
 def test_a_difference_and_its_opposite_are_one_node():
     graph = Graph()
     x, y = graph.var("x"), graph.var("y")
-    assert graph.folded(2.0 * x - 3.0 * y) is -graph.folded(3.0 * y - 2.0 * x)
+    assert folded(2.0 * x - 3.0 * y) is -folded(3.0 * y - 2.0 * x)
 
 
 @given(
