@@ -30,7 +30,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -68,7 +68,6 @@ class Wire:
     def __init__(self, bus: EthercatBus, segment: subprocess.Popen[str], folder: Path) -> None:
         self.bus, self.segment, self.folder = bus, segment, folder
         self.core = max(os.sched_getaffinity(0))
-        self.n_bad = self.n_sdos = 0
         self._keep()
         (folder / "frame").write_bytes(self._a_frame())
         subprocess.run(
@@ -128,7 +127,6 @@ class Wire:
         """Run our bus block in a task."""
         rows = self.rows(seconds)
         good = rows["bus/valid"] == 1.0
-        self.n_bad += int((~good).sum())
         return _lateness(rows["bus/exchange_ns"][good] / 1e3, lost=int((~good).sum()))
 
     def with_sdos(self, seconds: float) -> Lateness:
@@ -140,7 +138,7 @@ class Wire:
             finally:
                 reader.kill()
 
-    def rows(self, seconds: float, meanwhile=lambda: None) -> np.ndarray:
+    def rows(self, seconds: float, meanwhile: Callable[[], None] = lambda: None) -> np.ndarray:
         """Run a task with the bus block; return what it wrote in each cycle."""
         task = Task("t", [self.bus.block()], 1000 * PERIOD_US, priority=PRIORITY, core=self.core)
         plan = plan_table([task], CELLS.values())
@@ -221,7 +219,7 @@ def emulated(folder: Path) -> Iterator[Wire]:
         segment.wait()
 
 
-def measure(rounds: int, seconds: float, tell) -> list[Row]:
+def measure(rounds: int, seconds: float, tell: Callable[[str], None]) -> list[Row]:
     """Run everything; return the rows."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as name, emulated(Path(name)) as wire:
         found = interleaved(
