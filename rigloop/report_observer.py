@@ -76,13 +76,14 @@ class ObserverFacts:
 
 @dataclass(frozen=True)
 class TorqueFacts:
-    """A virtual torque beside a measured one, once the virtual one had settled.
+    """A virtual torque beside a measured one, where the virtual one had settled.
 
     Attributes
     ----------
     path, measured_path : str
-    from_s : float
-        Settled from here on: the variance stays below twice its median.
+    settled_percent : float
+        Share of cycles in which the variance was below twice its median: not at the start, nor after a
+        long gap.
     rms_nm, worst_nm : float
         Of the difference.
     measured_rms_nm : float
@@ -96,7 +97,7 @@ class TorqueFacts:
 
     path: str
     measured_path: str
-    from_s: float
+    settled_percent: float
     rms_nm: float
     worst_nm: float
     measured_rms_nm: float
@@ -153,10 +154,8 @@ def torque_facts(
     if variance is None or len(variance) < LEAST_SAMPLES:
         return None
     t, value = seen
-    begin = int(np.max(np.flatnonzero(variance > 2.0 * np.median(variance)), initial=-1)) + 1
-    if len(t) - begin < LEAST_SAMPLES:
-        return None
-    t, value, variance = t[begin:], value[begin:], variance[begin:]
+    settled = variance <= 2.0 * np.median(variance)
+    t, value, variance = t[settled], value[settled], variance[settled]
     right = np.interp(t, *truth)
     error = value - right
     squared = error**2 / variance
@@ -164,7 +163,7 @@ def torque_facts(
     return TorqueFacts(
         path=virtual[1],
         measured_path=measured[1],
-        from_s=float(t[0]),
+        settled_percent=100.0 * float(np.mean(settled)),
         rms_nm=float(np.sqrt(np.mean(error**2))),
         worst_nm=float(np.max(np.abs(error))),
         measured_rms_nm=float(np.sqrt(np.mean(right**2))),

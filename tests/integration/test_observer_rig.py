@@ -50,7 +50,8 @@ def test_the_virtual_torque_is_that_of_the_hands(records):
     # what remains: the friction of the file turns over as tanh, the plant's as w / sqrt(w^2 + w_s^2), 0.02 Nm at most;
     # the torque that the drive reports, rounded to 6 mNm and one cycle of its 0.5 ms lag; and rounding to counts
     assert np.median(np.abs(error)) < 0.05
-    assert np.sqrt(np.mean(np.clip(error, -1.0, 1.0) ** 2)) < 0.15
+    # a busy machine loses cycles, and a gap is felt for some 20 ms after it
+    assert np.quantile(np.abs(error), 0.95) < 0.2
 
 
 def test_the_report_shows_it_beside_the_sensor(observed_run, records):
@@ -81,7 +82,7 @@ def test_what_no_sensor_feels_is_refused_with_the_reason(rigloop, tmp_path, comm
     text = find_rig("steering_observer").read_text()
     for old, new in (
         ('unknown = ["force/hands/torque_nm"]', 'unknown = ["force/hands/torque_nm", "force/motor/torque_nm"]'),
-        ('"force/hands/torque_nm" = 100.0', '"force/hands/torque_nm" = 100.0\n"force/motor/torque_nm" = 1.0'),
+        ('"force/hands/torque_nm" = 1.0', '"force/hands/torque_nm" = 1.0\n"force/motor/torque_nm" = 1.0'),
         ("start_std = [10.0, 1.0, 10.0]", "start_std = [10.0, 1.0, 10.0, 1.0]"),
         ('"input/force/motor/torque_nm" = "bus/wheel/torque_actual_nm"\n', ""),
     ):  # fmt: skip

@@ -73,7 +73,7 @@ def test_a_mirror_of_an_observer_is_no_observer(noise):
 
 def test_a_virtual_torque_is_judged_once_it_has_settled(noise):
     facts = torque_facts(record(noise**2, STD * noise), VIRTUAL, MEASURED)
-    assert facts.from_s == pytest.approx(0.4)
+    assert facts.settled_percent == pytest.approx(90.0)
     assert facts.rms_nm == pytest.approx(STD, rel=0.03)
     assert facts.worst_nm < 6 * STD
     assert facts.measured_rms_nm == pytest.approx(3.0 / np.sqrt(2.0), rel=0.02)
