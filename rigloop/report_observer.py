@@ -147,7 +147,8 @@ def torque_facts(
             np.asarray(record[column])
             for name in _observers(record)
             if virtual[1].startswith(f"{name}/")
-            and (column := f"{name}/variance/{virtual[1][len(name) + 1 :]}") in record.dtype.names
+            and (column := f"{name}/variance/{virtual[1][len(name) + 1 :]}")
+            in (record.dtype.names or ())
         ),
         None,
     )

@@ -48,7 +48,7 @@ def torque_plot(facts: TorqueFacts) -> str:
     with matplotlib.rc_context(STYLE):
         figure = new_figure(9.2, 4.8, hspace=0.16)
         both, error = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
-        both.plot(*thinned(facts.t_s, facts.measured_nm), color=GREY, lw=2.4, label="measured")
+        both.plot(*thinned(facts.t_s, facts.measured_nm), color=GREY, lw=4.0, label="measured")
         both.plot(*thinned(facts.t_s, facts.virtual_nm), color=BLUE, lw=1.0, label="virtual")
         both.set_ylabel("torque (N m)")
         _legend(both)

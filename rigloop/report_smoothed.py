@@ -103,8 +103,10 @@ def _smoothed(
 
 
 def _busiest(t_s: Array, value: Array) -> slice:
-    """Samples of `CLOSE_UP_S` about the largest change of a value."""
-    change = np.abs(np.gradient(value, t_s))
+    """Samples of `CLOSE_UP_S` about the largest change of a value, all of it within the run."""
+    half = CLOSE_UP_S / 2
+    within = (t_s >= t_s[0] + half) & (t_s <= t_s[-1] - half)
+    change = np.where(within, np.abs(np.gradient(value, t_s)), -1.0)
     middle = t_s[int(np.argmax(change))]
-    begin, end = np.searchsorted(t_s, (middle - CLOSE_UP_S / 2, middle + CLOSE_UP_S / 2))
+    begin, end = np.searchsorted(t_s, (middle - half, middle + half))
     return slice(int(begin), int(end))
