@@ -34,6 +34,7 @@ def spec_of(table: Mapping[str, Any]) -> ObserverSpec | None:
     names = [table.get(key, []) for key in ("independent", "unknown")]
     if not (
         isinstance(sensors, dict)
+        and sensors
         and all(isinstance(s, dict) and isinstance(s.get("kind"), str) for s in sensors.values())
         and all(isinstance(n, list) and all(isinstance(word, str) for word in n) for n in names)
     ):
@@ -69,7 +70,8 @@ def observer_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
         if isinstance(block, ObserverBlock):
             info = _info(block.mechanism, _spec(block).text())
             for text in settings_of(block).mistakes(info):
-                key, _, problem = text.partition(": ")
+                # a rig has what Python calls a channel beside the keys of its sensor
+                key, _, problem = text.replace("channels.", "sensors.", 1).partition(": ")
                 yield Mistake(file, f"blocks.{name}.{key}", problem)
             dependent = issubclass(observer_class(block.method), DependentObserver)
             for problem in filter_mistakes(info, dependent):

@@ -107,6 +107,25 @@ def test_a_key_that_a_sensor_does_not_have_is_told(tmp_path):
     assert "angle, relative_to" in line
 
 
+def test_how_samples_come_is_checked(tmp_path):
+    scale = "scale = 5.992112452678286e-06"
+    (line,) = mistakes(tmp_path, (scale, "scale = 0.0"))
+    assert line == "blocks.hands.sensors.encoder.scale = 0.0: must be a number, not 0"
+    (line,) = mistakes(tmp_path, (scale, "every = 0"))
+    assert line.startswith("blocks.hands.sensors.encoder.every = 0: ")
+
+
+def test_an_observer_without_sensors_is_told_once(tmp_path):
+    begin, end = SHIPPED.index("[blocks.hands.sensors"), SHIPPED.index("[blocks.hands.reads]")
+    (line,) = mistakes(tmp_path, (SHIPPED[begin:end], "[blocks.hands.sensors]\n\n"))
+    assert line.startswith("blocks.hands.sensors = {}: ")
+
+
+def test_a_name_of_a_sensor_is_spelled_as_a_signal(tmp_path):
+    told = mistakes(tmp_path, ("[blocks.hands.sensors.encoder]", "[blocks.hands.sensors.Encoder]"))
+    assert told[0].startswith("blocks.hands.sensors.Encoder = 'Encoder': string should match")
+
+
 def test_an_estimated_input_cannot_be_wired(tmp_path):
     motor = '"input/force/motor/torque_nm" ='
     hands = '"input/force/hands/torque_nm" = "wheel/rate_rad_s"'
