@@ -116,7 +116,8 @@ def replay_run(run: Path, *, runs: Path, console: Console) -> Outcome:
         )
         for task in (fast, slow)
     }
-    outside = [p for p in given[fast] if not p.startswith(("loop/", "supervisor/"))]
+    read = sorted({*given[fast], *given[slow]})
+    outside = [path for path in read if not path.startswith(("loop/", "supervisor/"))]
     plan = plan_blocks(rig, blocks, outside)
     seen = records[fast][f"loop/{slow}/cycle"]
     m = len(records[slow])

@@ -77,6 +77,24 @@ def test_it_replays_bit_for_bit_with_the_same_binary(rigloop, observed_run, tmp_
     assert np.ptp(again[f"hands/{HANDS}"]) > 1.0
 
 
+def test_an_observer_in_the_slow_task_replays_what_it_saw_of_the_bus(
+    make_rig, run_to_end, rigloop, tmp_path
+):
+    rig = make_rig(
+        {
+            "tasks.estimation.blocks": '["bus", "wheel", "guard"]',
+            "tasks.simulation.blocks": '["hands", "steering"]',
+        },
+        shipped="steering_observer",
+    )
+    done = run_to_end(rig, tmp_path / "runs", "--for", "1")
+    assert done.code == 0, done
+    record = open_record(done.folder / "simulation.npy")
+    assert np.ptp(record[f"hands/{HANDS}"]) > 1.0
+    again = rigloop("replay", done.folder, "--runs", tmp_path / "replays", "--json")
+    assert again.returncode == 0, again.stdout + again.stderr
+
+
 @pytest.mark.parametrize("command", ["run", "check"])
 def test_what_no_sensor_feels_is_refused_with_the_reason(rigloop, tmp_path, command):
     text = find_rig("steering_observer").read_text()
