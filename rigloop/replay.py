@@ -116,6 +116,9 @@ def replay_run(run: Path, *, runs: Path, console: Console) -> Outcome:
         )
         for task in (fast, slow)
     }
+    # what the report shows, such as a torque sensor that no block reads
+    shown = set(rig.show.model_dump().values()) & set(records[fast].dtype.names or ()) - written
+    given[fast] = sorted({*given[fast], *shown})
     read = sorted({*given[fast], *given[slow]})
     outside = [path for path in read if not path.startswith(("loop/", "supervisor/"))]
     plan = plan_blocks(rig, blocks, outside)

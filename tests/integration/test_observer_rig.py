@@ -1,6 +1,8 @@
 """A rig that feels the driver's hands without a sensor: run, replayed, reported; and refused when it cannot."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -75,6 +77,10 @@ def test_it_replays_bit_for_bit_with_the_same_binary(rigloop, observed_run, tmp_
     for port in (HANDS, "wheel_rad", "nis", f"variance/{HANDS}"):
         assert np.array_equal(live[f"hands/{port}"], again[f"hands/{port}"])
     assert np.ptp(again[f"hands/{HANDS}"]) > 1.0
+    page = (Path(outcome["folder"]) / "report.html").read_text()
+    assert {"Virtual torque", "Observer hands", "Smoothed: wheel"} <= set(
+        re.findall(r"<h2>(.*?)</h2>", page)
+    )
 
 
 def test_an_observer_in_the_slow_task_replays_what_it_saw_of_the_bus(
