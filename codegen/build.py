@@ -17,14 +17,14 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 from codegen.options import KernelOptions
 
@@ -99,27 +99,37 @@ def build_kernel(
     VerificationError
         The kernel disagrees with its NumPy twin.
     """
-    options = options or KernelOptions()
-    path = _find(mechanism)
-    parts = [path.read_bytes(), options.text().encode()]
-
-    return build_module(parts, options, *_kernel(path, options), on_stage=on_stage)
+    return build_module(mechanism, options, _Kernel(), on_stage=on_stage)
 
 
-def _kernel(
-    path: Path, options: KernelOptions
-) -> tuple[Callable[[Path], None], Callable[[Path], dict[str, Any]]]:
-    """What writes the sources of a mechanism's kernel into a folder, and what proves it there."""
+class Recipe(Protocol):
+    """What is built of a mechanism file: a kernel, or an observer model."""
 
-    def fill(work: Path) -> None:
+    @property
+    def given(self) -> tuple[str, ...]:
+        """What the sources follow from, beside mechanism, options, generator, compiler and its flags."""
+
+    def texts(self, path: Path, options: KernelOptions) -> Mapping[str, str]:
+        """Sources by file name: C, `face.pyx`, `reference.py`."""
+
+    def prove(
+        self, path: Path, options: KernelOptions, module: ModuleType, twin: ModuleType, work: Path
+    ) -> Mapping[str, Any]:
+        """Check what has been compiled in a folder; the largest errors."""
+
+
+class _Kernel:
+    given: tuple[str, ...] = ()
+
+    def texts(self, path: Path, options: KernelOptions) -> Mapping[str, str]:
         from codegen.generate import generate
 
         sources = generate(path, options)
-        for name, text in sources.files.items():
-            (work / name).write_text(text)
-        (work / "reference.py").write_text(sources.reference)
+        return {**sources.files, "reference.py": sources.reference}
 
-    def prove(work: Path) -> dict[str, Any]:
+    def prove(
+        self, path: Path, options: KernelOptions, module: ModuleType, twin: ModuleType, work: Path
+    ) -> Mapping[str, Any]:
         from codegen.generate import generate
         from codegen.verify import verify
 
@@ -128,38 +138,29 @@ def _kernel(
             (work / "finer.py").write_text(reference)
             return load_reference(work / "finer.py")
 
-        made = load(work / f"{MODULE}.so"), load_reference(work / "reference.py")
-        checks = dict(verify(*made, finer))
+        checks = verify(module, twin, finer)
         (work / "finer.py").unlink(missing_ok=True)
         return checks
 
-    return fill, prove
-
 
 def build_module(
-    parts: list[bytes],
-    options: KernelOptions,
-    fill: Callable[[Path], None],
-    prove: Callable[[Path], dict[str, Any]],
+    mechanism: Path | str,
+    options: KernelOptions | None,
+    recipe: Recipe,
     *,
     on_stage: Callable[[str], None] | None = None,
 ) -> BuiltKernel:
-    """A compiled module of generated C files and `face.pyx`, from the cache when it is there.
-
-    Parameters
-    ----------
-    parts : list of bytes
-        What the sources follow from, beside the generator, the compiler and its flags.
-    fill : callable
-        Writes the sources into a folder.
-    prove : callable
-        Checks what has been compiled in a folder; returns the largest errors.
+    """Compiled module of a mechanism, from the cache when it is there.
 
     Raises
     ------
     BuildError
         No compiler or Python headers, or the compiler fails.
     """
+    options = options or KernelOptions()
+    path = _find(mechanism)
+    parts = [*(text.encode() for text in recipe.given), path.read_bytes(), options.text().encode()]
+
     begin = time.perf_counter()
     compiler = _compiler(options.compiler)
     flags = [*FLAGS, *_march(options.march), *options.cflags]
@@ -167,7 +168,7 @@ def build_module(
     folder = cache_folder() / digest[:32]
     is_cached = (folder / "build.json").is_file()
     if not is_cached:
-        _build(fill, prove, compiler, flags, folder, on_stage or (lambda stage: None))
+        _build(recipe, path, options, compiler, flags, folder, on_stage or (lambda stage: None))
     module = load(folder / f"{MODULE}.so")
     checks = json.loads((folder / "build.json").read_text())
     return BuiltKernel(
@@ -276,8 +277,9 @@ def _march(wanted: str) -> list[str]:
 
 
 def _build(
-    fill: Callable[[Path], None],
-    prove: Callable[[Path], dict[str, Any]],
+    recipe: Recipe,
+    path: Path,
+    options: KernelOptions,
     compiler: tuple[str, ...],
     flags: list[str],
     folder: Path,
@@ -288,11 +290,13 @@ def _build(
     folder.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix="building-", dir=folder.parent))
     try:
-        fill(work)
+        for name, text in recipe.texts(path, options).items():
+            (work / name).write_text(text)
         tell("compiling")
         _compile(work, compiler, flags)
         tell("verifying")
-        checks: dict[str, Any] = prove(work)
+        made = load(work / f"{MODULE}.so"), load_reference(work / "reference.py")
+        checks = dict(recipe.prove(path, options, *made, work))
         checks["seconds"] = round(time.perf_counter() - begin, 3)
         (work / "build.json").write_text(json.dumps(checks, indent=1) + "\n")
         try:

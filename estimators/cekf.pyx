@@ -18,7 +18,7 @@ from libc.string cimport memset
 
 from estimators.covariance cimport joseph, project, propagate
 from estimators.observer cimport Observer
-from estimators.observer_cycle cimport ObserverState, exact_transition, simple_transition
+from estimators.observer_cycle cimport ObserverState, exact_transition, restart_independent
 from estimators.observer_model cimport ObserverModel
 
 cdef enum:
@@ -170,18 +170,8 @@ cdef int _correct(ObserverState *s, const double *sample) noexcept nogil:
     return 0
 
 
-cdef int _restart(ObserverState *s, const double *x) noexcept nogil:
-    cdef int i
-    for i in range(s.n):
-        s.x[i] = x[i]
-    simple_transition(s)
-    return s.model.begin(s.model.self, s.x)
-
-
 cdef class Cekf(Observer):
     __doc__ = Observer.__doc__
 
     cdef void attach(self):
-        self.state.predict = _predict
-        self.state.correct = _correct
-        self.state.restart = _restart
+        self.take(_predict, _correct, restart_independent)

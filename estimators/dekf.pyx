@@ -5,7 +5,7 @@
 
 from estimators.covariance cimport propagate
 from estimators.observer cimport Observer
-from estimators.observer_cycle cimport ObserverState, exact_transition, fold_scalars, simple_transition
+from estimators.observer_cycle cimport ObserverState, exact_transition, fold_scalars, restart_independent
 from estimators.observer_model cimport ObserverModel
 
 
@@ -42,18 +42,8 @@ cdef int _correct(ObserverState *s, const double *sample) noexcept nogil:
     return 0
 
 
-cdef int _restart(ObserverState *s, const double *x) noexcept nogil:
-    cdef int i
-    for i in range(s.n):
-        s.x[i] = x[i]
-    simple_transition(s)
-    return s.model.begin(s.model.self, s.x)
-
-
 cdef class Dekf(Observer):
     __doc__ = Observer.__doc__
 
     cdef void attach(self):
-        self.state.predict = _predict
-        self.state.correct = _correct
-        self.state.restart = _restart
+        self.take(_predict, _correct, restart_independent)

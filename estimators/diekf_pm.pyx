@@ -9,7 +9,7 @@ from libc.string cimport memcpy, memset
 
 from estimators.covariance cimport joseph, project
 from estimators.dependent cimport restart_dependent, step_dependent
-from estimators.observer cimport Observer
+from estimators.observer cimport DependentObserver, Observer
 from estimators.observer_cycle cimport ObserverState, simple_transition
 from estimators.observer_model cimport ObserverModel
 
@@ -101,19 +101,8 @@ cdef int _restart(ObserverState *s, const double *x) noexcept nogil:
     return restart_dependent(s, x, OPEN)
 
 
-cdef class DiekfPm(Observer):
+cdef class DiekfPm(DependentObserver):
     __doc__ = Observer.__doc__
 
-    cdef bint is_dependent(self):
-        return True
-
     cdef void attach(self):
-        self.state.predict = _predict
-        self.state.correct = _correct
-        self.state.restart = _restart
-
-    cdef void shape(self):
-        cdef int i, n_z = <int>self.state.model.n_z
-        for i in range(n_z):
-            self.state.place_of[i] = self.state.model.z[i]
-            self.state.place_of[n_z + i] = <int>self.state.model.n_q + self.state.model.z[i]
+        self.take(_predict, _correct, _restart)

@@ -53,6 +53,4 @@ cdef class ErrorEkf(Observer):
     __doc__ = Observer.__doc__
 
     cdef void attach(self):
-        self.state.predict = _predict
-        self.state.correct = _correct
-        self.state.restart = _restart
+        self.take(_predict, _correct, _restart)

@@ -5,15 +5,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.observer_settings import ObserverSettings
+from estimators.ported_block import WiredBlock
 
 Array = NDArray[np.float64]
 
-class Observer:
-    name: str
-    reads: dict[str, str]
-    writes: dict[str, str]
-    read_ports: tuple[str, ...]
-    write_ports: tuple[str, ...]
+class Observer(WiredBlock):
     start: list[float]
     model: Any
     def __init__(
@@ -32,6 +28,6 @@ class Observer:
     @property
     def proc_cov(self) -> Array: ...
     def reset(self, x: Sequence[float] | None = None) -> None: ...
-    def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
-    def capsule(self) -> Any: ...
     def run(self, samples: Array, inputs: Array | None = None) -> Array: ...
+
+class DependentObserver(Observer): ...

@@ -2,30 +2,37 @@
 
 A filter is a subclass in a module of its own and brings `predict`, `correct` and `restart`, see `observer_cycle.pxd`.
 """
-from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
+from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport NAN
-from libc.stdint cimport int64_t, uintptr_t
+from libc.stdint cimport int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-from estimators.observer_cycle cimport ObserverState, advance, show
+from estimators.observer_cycle cimport (
+    ObserverState, advance, catch_up, correct_fn, predict_fn, restart_fn, show,
+)
 from estimators.observer_model cimport OBSERVER_ABI, ObserverModel
 
 import numpy as np
 
 from estimators.observability import require_observable
-from estimators.observer_settings import port_mistakes, read_ports, write_ports
-from rt_core.block import BLOCK_ABI
+from estimators.observer_settings import filter_mistakes, port_mistakes, read_ports, write_ports
 
 
 cdef int _step(void *self, int64_t t_ns) noexcept nogil:
     cdef ObserverState *s = <ObserverState *>self
+    cdef const double *given
     cdef int i
-    for i in range(s.n_y):
-        s.sample[i] = s.read[i][0] if s.read[s.n_y + i][0] == 1.0 else NAN
     for i in range(s.n_u):
-        if s.read[2 * s.n_y + i] != NULL:
-            s.model.u[i] = s.read[2 * s.n_y + i][0]
+        given = s.read[2 * s.n_y + i]
+        if given != NULL and given[0] == given[0]:
+            s.model.u[i] = given[0]
+    catch_up(s, t_ns)
+    for i in range(s.n_y):
+        s.sample[i] = NAN
+        if s.n_periods % s.every[i] == 0 and s.read[s.n_y + i][0] == 1.0:
+            s.sample[i] = s.scale[i] * s.read[i][0] + s.offset[i]
+    s.n_periods += 1
     advance(s)
     for i in range(s.n_writes):
         s.write[i][0] = s.value[i]
@@ -46,10 +53,11 @@ cdef class Observer:
     reads : mapping of str to str, optional
         Port to signal path. `<sensor>`: its newest reading; `<sensor>/valid`: 1 when that is a new
         sample (optional, else every cycle has one); inputs of the mechanism. A sensor that is not
-        connected has no samples. A reading that is no number is no sample.
+        connected has no samples. A reading that is no number is no sample, and an input that is none
+        keeps its last value.
     writes : mapping of str to str, optional
-        Port to signal path, any of `write_ports`: every state; `variance/<state>`;
-        `innovation/<sensor>`; `nis`, its 95 % bounds `nis_low` and `nis_high` for the samples of
+        Port to signal path, any of `write_ports`: every state, its unit last; `variance/<state>`, in
+        that unit squared; `innovation/<sensor>`; `nis`, its 95 % bounds `nis_low` and `nis_high` for the samples of
         this cycle, `used`; `rejected`, `repaired` since the start; `status`.
 
     Raises
@@ -80,8 +88,13 @@ cdef class Observer:
         return False
 
     cdef void attach(self):
-        # set predict, correct and restart
+        # hand predict, correct and restart to `take`
         pass
+
+    cdef void take(self, predict_fn predict, correct_fn correct, restart_fn restart):
+        self.state.predict = predict
+        self.state.correct = correct
+        self.state.restart = restart
 
     cdef void shape(self):
         # where states are, covariance of the start, process noise of a step: white acceleration, integrated over it
@@ -104,35 +117,33 @@ cdef class Observer:
         cdef ObserverState *s = &self.state
         cdef ObserverModel *m = <ObserverModel *>PyCapsule_GetPointer(
             model.capsule(), b"rigloop.observer_model")
-        cdef double[::1] density, sensor_var, start_var
+        cdef double[::1] density, sensor_var, start_var, scale, offset
         cdef double[:, ::1] bounds
         cdef int i
         if m.abi != OBSERVER_ABI or m.bytes != sizeof(ObserverModel):
             raise ValueError(f"observer {name}: the model is of another version, build it again")
         info = model.info
-        self.reads, self.writes = dict(reads or {}), dict(writes or {})
+        reads, writes = dict(reads or {}), dict(writes or {})
         numbers = settings.numbers(info)
-        wrong = port_mistakes(info, self.reads, self.writes)
-        if self.is_dependent() and info["unknown"]:
-            wrong.append("this filter estimates no inputs; take errorEKF, DEKF or UKF")
-        if self.is_dependent() and info["reads_acceleration"]:
-            wrong.append("this filter takes no sensors of acceleration or force")
+        wrong = port_mistakes(info, reads, writes) + filter_mistakes(info, self.is_dependent())
         if wrong:
             raise ValueError(f"observer {name}: " + "; ".join(wrong))
         require_observable(model.at, info, numbers.start)
-        self.name, self.model, self.start = name, model, list(numbers.start)
-        self.read_ports, self.write_ports = read_ports(info), write_ports(info)
+        self.model, self.start = model, list(numbers.start)
         s.model = m
+        s.step_ns = <int64_t>(1e9 * m.step_s + 0.5)
         s.n_x, s.n_y, s.n_u, s.step_s = <int>m.n_x, <int>m.n_y, <int>m.n_u, m.step_s
         s.n = 2 * <int>m.n_q if self.is_dependent() else s.n_x
-        s.n_reads, s.n_writes = len(self.read_ports), len(self.write_ports)
+        s.n_reads, s.n_writes = len(read_ports(info)), len(write_ports(info))
         s.is_exact = settings.transition == "exact"
         s.gate, s.patience = settings.gate_sigma ** 2, settings.gate_patience
         self._allocate()
         sensor_var, start_var, bounds = numbers.sensor_var, numbers.start_var, numbers.nis_bounds
         density = np.concatenate([numbers.acceleration_noise, numbers.input_noise])
+        scale, offset = numbers.scale, numbers.offset
         for i in range(s.n_y):
             s.meas_var[i] = sensor_var[i]
+            s.scale[i], s.offset[i], s.every[i] = scale[i], offset[i], numbers.every[i]
         for i in range(s.n_y + 1):
             s.nis_low[i], s.nis_high[i] = bounds[i, 0], bounds[i, 1]
         for i in range(s.n_x):
@@ -143,9 +154,7 @@ cdef class Observer:
         self.attach()
         self.shape()
         self._connect()
-        self.view.abi = BLOCK_ABI
-        self.view.step = _step
-        self.view.self = s
+        self.wire(name, reads, writes, read_ports(info), write_ports(info), s.read, s.write, _step, s)
         self.reset()
 
     cdef int _allocate(self) except -1:
@@ -157,8 +166,8 @@ cdef class Observer:
         cdef Py_ssize_t work = 4 * square + 8 * n + (n + n_y) * (2 * n + n_y)
         cdef Py_ssize_t doubles = (
             3 * n + 5 * square + 2 * n_x + n_y + n_y * n + n_y + 2 * n + work + n_y + n_y + s.n_writes + s.n_reads
-            + 2 * (n_y + 1) + 4)
-        cdef Py_ssize_t others = n_y * sizeof(int64_t) + n_x * sizeof(int) + (
+            + 2 * (n_y + 1) + 2 * n_y + 4)
+        cdef Py_ssize_t others = 2 * n_y * sizeof(int64_t) + n_x * sizeof(int) + (
             s.n_reads + s.n_writes) * sizeof(void *) + 64
         self.memory = calloc(1, doubles * sizeof(double) + others)
         if self.memory == NULL:
@@ -186,8 +195,11 @@ cdef class Observer:
         s.idle = s.value + s.n_writes
         s.nis_low = s.idle + s.n_reads + 2
         s.nis_high = s.nis_low + n_y + 1
-        s.n_refused = <int64_t *>(s.nis_high + n_y + 1)
-        s.read = <const double **>(s.n_refused + n_y)
+        s.scale = s.nis_high + n_y + 1
+        s.offset = s.scale + n_y
+        s.n_refused = <int64_t *>(s.offset + n_y)
+        s.every = s.n_refused + n_y
+        s.read = <const double **>(s.every + n_y)
         s.write = <double **>(s.read + s.n_reads)
         s.place_of = <int *>(s.write + s.n_writes)
         return 0
@@ -221,7 +233,8 @@ cdef class Observer:
         cdef int i, status
         if state.shape[0] != s.n_x:
             raise ValueError(f"observer {self.name}: {state.shape[0]} states given, {s.n_x} needed")
-        s.n_rejected = s.n_repaired = 0
+        s.n_rejected = s.n_repaired = s.n_periods = 0
+        s.last_ns = -1
         s.used = 0
         s.nis = 0.0
         for i in range(s.n_y):
@@ -254,26 +267,8 @@ cdef class Observer:
         cdef int n = self.state.n
         return np.array([[self.state.proc_cov[i * n + j] for j in range(n)] for i in range(n)])
 
-    def bind(self, reads, writes):
-        """Take the address of one float64 cell per port, in port order."""
-        cdef ObserverState *s = &self.state
-        if len(reads) != len(self.reads) or len(writes) != len(self.writes):
-            raise ValueError(
-                f"observer {self.name}: {len(reads)} and {len(writes)} addresses for "
-                f"{len(self.reads)} read and {len(self.writes)} written ports")
-        if not (all(reads) and all(writes)):
-            raise ValueError(f"observer {self.name}: address 0")
-        for port, address in zip(self.reads, reads):
-            s.read[self.read_ports.index(port)] = <const double *><uintptr_t>address
-        for port, address in zip(self.writes, writes):
-            s.write[self.write_ports.index(port)] = <double *><uintptr_t>address
-
-    def capsule(self):
-        """Capsule with the `BlockView`; the block must outlive it."""
-        return PyCapsule_New(&self.view, b"rigloop.block", NULL)
-
     def run(self, const double[:, ::1] samples, inputs=None):
-        """Advance over whole arrays, one cycle a row, as `step` would; ports are left alone.
+        """Advance over whole arrays, one cycle a row, as `step` would; ports and channels are left alone.
 
         Parameters
         ----------
@@ -316,3 +311,17 @@ cdef class Observer:
                 advance(s)
                 memcpy(&out[k, 0], s.value, s.n_writes * sizeof(double))
         return np.asarray(out)
+
+
+cdef class DependentObserver(Observer):
+    """An observer whose own state is all coordinates and rates; its noise is for `restart` and `predict` to say."""
+
+    cdef bint is_dependent(self):
+        return True
+
+    cdef void shape(self):
+        cdef ObserverState *s = &self.state
+        cdef int i, n_z = <int>s.model.n_z
+        for i in range(n_z):
+            s.place_of[i] = s.model.z[i]
+            s.place_of[n_z + i] = <int>s.model.n_q + s.model.z[i]

@@ -25,6 +25,9 @@ cdef struct ObserverState:
     double step_s
     double gate         # squared innovation over its variance above which a sample is rejected; 0: never
     int64_t patience    # samples of a sensor rejected in a row until the next one is taken
+    int64_t step_ns
+    int64_t last_ns     # nominal time of the last cycle; -1: there was none
+    int64_t n_periods   # since the start, lost ones too
     # arrays, all in one piece of memory
     double *x           # (n)
     double *cov         # (n, n)
@@ -59,11 +62,19 @@ cdef struct ObserverState:
     double *idle            # (n_reads) what an unconnected port reads
     double *nis_low         # (n_y + 1) bounds of nis by the number of samples
     double *nis_high
+    double *scale           # (n_y) sample = scale * what is read + offset
+    double *offset
+    int64_t *every          # (n_y) periods from sample to sample
     int n_x
     int n_reads
     int n_writes
 
+cdef enum:
+    MOST_LOST = 20          # periods that are made up for
+
 cdef void advance(ObserverState *s) noexcept nogil
+cdef void catch_up(ObserverState *s, int64_t t_ns) noexcept nogil
+cdef int restart_independent(ObserverState *s, const double *x) noexcept nogil
 cdef void show(ObserverState *s) noexcept nogil
 cdef int fold_scalars(ObserverState *s, const double *sample) noexcept nogil
 cdef void simple_transition(ObserverState *s) noexcept nogil

@@ -3,11 +3,20 @@
 Policies. A sample beyond the gate is rejected and counted; after `patience` in a row the next one of that sensor is
 taken, so that an estimate that has gone astray finds back. A covariance that is not positive definite is replaced by
 that of the start and counted. A position that cannot be found ends the cycle with its status: the estimate stays as
-it was, and the loop is told.
+it was, and the loop is told. Periods that the loop lost are predicted over, twenty at most.
 """
+from libc.math cimport NAN
+from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from estimators.covariance cimport cholesky, joseph, project
+
+
+cdef int restart_independent(ObserverState *s, const double *x) noexcept nogil:
+    """At a state of the model, for filters whose own state it is."""
+    memcpy(s.x, x, s.n * sizeof(double))
+    simple_transition(s)
+    return s.model.begin(s.model.self, s.x)
 
 
 cdef void simple_transition(ObserverState *s) noexcept nogil:
@@ -125,3 +134,25 @@ cdef void advance(ObserverState *s) noexcept nogil:
         memcpy(s.x, s.x_before, n * sizeof(double))
         memcpy(s.cov, s.cov_before, n * n * sizeof(double))
     show(s)
+
+
+cdef void catch_up(ObserverState *s, int64_t t_ns) noexcept nogil:
+    """Take the periods that the loop lost before the cycle of `t_ns`, without samples, inputs as they are now.
+
+    After more than `MOST_LOST` of them the state is any one's guess: the covariance is that of the start.
+    """
+    cdef int i, _period, lost = 0
+    cdef int64_t gap = (t_ns - s.last_ns) // s.step_ns - 1 if s.last_ns >= 0 else 0
+    s.last_ns = t_ns
+    if gap <= 0:
+        return
+    s.n_periods += gap
+    lost = <int>min(gap, <int64_t>MOST_LOST)
+    for i in range(s.n_y):
+        s.sample[i] = NAN
+    for _period in range(lost):
+        advance(s)
+    if gap > MOST_LOST:
+        memcpy(s.cov, s.start_cov, s.n * s.n * sizeof(double))
+        memcpy(s.cov_before, s.cov, s.n * s.n * sizeof(double))
+        s.n_repaired += 1

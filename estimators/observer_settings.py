@@ -11,9 +11,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.chi_square import quantile
+from estimators.ported_block import wrong_ports
 
 Array = NDArray[np.float64]
 BOUND = 0.95  # probability that the `nis` of a consistent filter lies within its bounds
+
+
+@dataclass(frozen=True)
+class Channel:
+    """How a sensor's samples come to its port.
+
+    Attributes
+    ----------
+    every : int
+        Periods from one sample to the next.
+    scale, offset : float
+        Sample = scale x what the port reads + offset.
+    """
+
+    every: int = 1
+    scale: float = 1.0
+    offset: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -35,11 +53,13 @@ class ObserverSettings:
         Density of the random walk of each unknown input, its unit squared per s.
     transition : {"published", "exact"}
         F of the covariance: [[I, h I], [0, I]] as in the papers, or with the exact slopes of the
-        accelerations. CEKF is always exact.
+        accelerations, which unknown inputs need. CEKF is always exact.
     gate_sigma : float
         Innovation, in its standard deviations, above which a sample is rejected; 0: never.
     gate_patience : int
         Rejected samples in a row after which the next one of that sensor is taken.
+    channels : mapping of str to Channel
+        Of sensors whose port has another scale, or samples less often than every period.
     """
 
     sensor_std: Mapping[str, float]
@@ -50,6 +70,11 @@ class ObserverSettings:
     transition: Literal["published", "exact"] = "published"
     gate_sigma: float = 6.0
     gate_patience: int = 20
+    channels: Mapping[str, Channel] = field(default_factory=dict)
+
+    def mistakes(self, info: Mapping[str, Any]) -> list[str]:
+        """What is wrong with them for the model that says `info` of itself: `key = value: problem` each."""
+        return self._checked(info)[1]
 
     def numbers(self, info: Mapping[str, Any]) -> Numbers:
         """The settings as arrays, for the model that says `info` of itself.
@@ -59,6 +84,12 @@ class ObserverSettings:
         ValueError
             A value out of range, a sensor or input too many or missing: all mistakes at once.
         """
+        found, wrong = self._checked(info)
+        if wrong:
+            raise ValueError(f"observer of {info['name']}: " + "; ".join(wrong))
+        return found
+
+    def _checked(self, info: Mapping[str, Any]) -> tuple[Numbers, list[str]]:
         wrong: list[str] = []
         states, sensors, unknown = info["state_names"], info["sensor_names"], info["unknown"]
         n_z = (len(states) - len(unknown)) // 2
@@ -77,22 +108,31 @@ class ObserverSettings:
             wrong.append(f"start: {len(states)} numbers needed, for {', '.join(states)}")
         if self.transition not in ("published", "exact"):
             wrong.append(f"transition = {self.transition!r}: must be 'published' or 'exact'")
+        elif unknown and self.transition != "exact":
+            wrong.append(
+                "transition = 'published': has no slopes of unknown inputs, which would stay as they "
+                "are: take 'exact'"
+            )
         if not (math.isfinite(self.gate_sigma) and self.gate_sigma >= 0.0):
             wrong.append(f"gate_sigma = {self.gate_sigma}: must be a number >= 0")
         if self.gate_patience < 1:
             wrong.append(f"gate_patience = {self.gate_patience}: must be at least 1")
-        if wrong:
-            raise ValueError(f"observer of {info['name']}: " + "; ".join(wrong))
+        channels = _channels(self.channels, sensors, wrong)
         bounds = [(0.0, 0.0)] + [
             (quantile((1.0 - BOUND) / 2.0, k), quantile((1.0 + BOUND) / 2.0, k))
             for k in range(1, len(sensors) + 1)
         ]
-        return Numbers(std**2, density, walk, start, start_std**2, np.array(bounds))
+        found = Numbers(
+            std**2, density, walk, start, start_std**2, np.array(bounds),
+            np.array([c.scale for c in channels]), np.array([c.offset for c in channels]),
+            tuple(c.every for c in channels),
+        )  # fmt: skip
+        return found, wrong
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """Checked settings: variances of sensors and of the start, noise densities, bounds of `nis`."""
+    """Checked settings: variances of sensors and of the start, noise densities, bounds of `nis`, channels."""
 
     sensor_var: Array
     acceleration_noise: Array
@@ -100,6 +140,9 @@ class Numbers:
     start: Array
     start_var: Array
     nis_bounds: Array
+    scale: Array
+    offset: Array
+    every: tuple[int, ...]
 
 
 def read_ports(info: Mapping[str, Any]) -> tuple[str, ...]:
@@ -108,29 +151,66 @@ def read_ports(info: Mapping[str, Any]) -> tuple[str, ...]:
     return (*sensors, *(f"{name}/valid" for name in sensors), *info["inputs"])
 
 
+def state_ports(info: Mapping[str, Any]) -> tuple[str, ...]:
+    """Port of each state: its name as a signal is spelled, the unit last."""
+    unknown = info["unknown"]
+    names, units = info["state_names"], info["state_units"]
+    motion = zip(names[: len(names) - len(unknown)], units, strict=False)
+    named = [f"{name.replace('.', '_')}_{unit}" for name, unit in motion]
+    return tuple(port.lower() for port in (*named, *unknown))
+
+
 def write_ports(info: Mapping[str, Any]) -> tuple[str, ...]:
     """Ports that an observer can write, in the order of its values."""
-    states = info["state_names"]
+    states = state_ports(info)
     innovations = [f"innovation/{name}" for name in info["sensor_names"]]
     counts = ("nis", "nis_low", "nis_high", "used", "rejected", "repaired", "status")
     return (*states, *(f"variance/{state}" for state in states), *innovations, *counts)
+
+
+def known_inputs(info: Mapping[str, Any]) -> tuple[str, ...]:
+    """Ports of the inputs that are not estimated."""
+    estimated = {f"input/{path}" for path in info["unknown"]}
+    return tuple(port for port in info["inputs"] if port not in estimated)
 
 
 def port_mistakes(
     info: Mapping[str, Any], reads: Mapping[str, str], writes: Mapping[str, str]
 ) -> list[str]:
     """What is wrong with the ports of an observer."""
+    estimated = {port for port in reads if port in info["inputs"]} - set(known_inputs(info))
+    return [
+        *wrong_ports(reads, writes, read_ports(info), write_ports(info)),
+        *(f"port {port}: is estimated, leave it out" for port in sorted(estimated)),
+    ]
+
+
+def filter_mistakes(info: Mapping[str, Any], is_dependent: bool) -> list[str]:
+    """What a filter cannot take of a model; a dependent one has all coordinates for its state."""
     wrong = []
-    for kind, given, known in (
-        ("read", reads, read_ports(info)),
-        ("written", writes, write_ports(info)),
-    ):
-        unknown = [port for port in given if port not in known]
-        if unknown:
-            wrong.append(f"no such {kind} port {', '.join(unknown)}: there are {', '.join(known)}")
-    estimated = [f"input/{path}" for path in info["unknown"] if f"input/{path}" in reads]
-    wrong += [f"port {port}: is estimated, leave it out" for port in estimated]
+    if is_dependent and info["unknown"]:
+        wrong.append("this filter estimates no inputs; take errorEKF, DEKF or UKF")
+    if is_dependent and info["reads_acceleration"]:
+        wrong.append("this filter takes no sensors of acceleration or force")
     return wrong
+
+
+def _channels(
+    given: Mapping[str, Channel], sensors: Sequence[str], wrong: list[str]
+) -> list[Channel]:
+    wrong += [
+        f"channels.{name}: no such sensor: there are {', '.join(sensors) or 'none'}"
+        for name in given
+        if name not in sensors
+    ]
+    for name, channel in given.items():
+        if channel.every < 1:
+            wrong.append(f"channels.{name}.every = {channel.every}: must be at least 1")
+        if not (math.isfinite(channel.scale) and channel.scale != 0.0):
+            wrong.append(f"channels.{name}.scale = {channel.scale}: must be a number, not 0")
+        if not math.isfinite(channel.offset):
+            wrong.append(f"channels.{name}.offset = {channel.offset}: must be a number")
+    return [given.get(name, Channel()) for name in sensors]
 
 
 def _named(key: str, given: Mapping[str, float], names: Sequence[str], wrong: list[str]) -> Array:

@@ -10,14 +10,21 @@ cdef struct Ports:
     double value[MOST_PORTS]      # what is written, of this cycle
     double idle[MOST_PORTS]       # what a port reads that is not connected
 
-cdef class PortedBlock:
-    cdef Ports ports
+cdef class WiredBlock:
     cdef BlockView view
+    cdef const double **read_cells
+    cdef double **write_cells
     cdef readonly str name
     cdef readonly dict reads
     cdef readonly dict writes
     cdef readonly tuple read_ports
     cdef readonly tuple write_ports
+    cdef wire(
+        self, str name, reads, writes, read_ports, write_ports, const double **read_cells,
+        double **write_cells, step_fn step, void *state)
+
+cdef class PortedBlock(WiredBlock):
+    cdef Ports ports
     cdef set_up(
         self, str name, reads, writes, read_ports, write_ports, needed, step_fn step, void *state)
 

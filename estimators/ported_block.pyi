@@ -1,7 +1,14 @@
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-class PortedBlock:
+def wrong_ports(
+    reads: Iterable[str],
+    writes: Iterable[str],
+    read_ports: Iterable[str],
+    write_ports: Iterable[str],
+) -> list[str]: ...
+
+class WiredBlock:
     name: str
     reads: dict[str, str]
     writes: dict[str, str]
@@ -9,5 +16,7 @@ class PortedBlock:
     write_ports: tuple[str, ...]
     def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
     def capsule(self) -> Any: ...
+
+class PortedBlock(WiredBlock): ...
 
 def not_positive(**values: float) -> list[str]: ...

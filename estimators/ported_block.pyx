@@ -20,8 +20,17 @@ cdef object square(const double *p, int n):
     return np.array([p[i] for i in range(n * n)]).reshape(n, n)
 
 
-cdef class PortedBlock:
-    """A block with named ports; not used by itself.
+def wrong_ports(reads, writes, read_ports, write_ports):
+    """What is wrong with the names of ports: one text for each that there is not."""
+    return [
+        f"no such {kind} port {port}: there are {', '.join(known)}"
+        for kind, given, known in (("read", reads, read_ports), ("written", writes, write_ports))
+        for port in given if port not in known
+    ]
+
+
+cdef class WiredBlock:
+    """A block whose ports are cells by number; not used by itself.
 
     Attributes
     ----------
@@ -36,27 +45,13 @@ cdef class PortedBlock:
     `step` is the subclass's.
     """
 
-    cdef set_up(
-        self, str name, reads, writes, read_ports, write_ports, needed, step_fn step, void *state
+    cdef wire(
+        self, str name, reads, writes, read_ports, write_ports, const double **read_cells,
+        double **write_cells, step_fn step, void *state,
     ):
-        # a ValueError names every wrong port at once
-        mistakes = [
-            f"no such {kind} port {port}: there are {', '.join(known)}"
-            for kind, given, known in (
-                ("read", reads, read_ports), ("written", writes, write_ports))
-            for port in given if port not in known
-        ]
-        mistakes += [f"port {port} is not connected" for port in needed if port not in reads]
-        if mistakes:
-            raise ValueError(f"{name}: " + "; ".join(mistakes))
-        cdef int i
         self.name, self.reads, self.writes = name, dict(reads), dict(writes)
         self.read_ports, self.write_ports = tuple(read_ports), tuple(write_ports)
-        for i in range(MOST_PORTS):
-            self.ports.idle[i] = math.nan
-            self.ports.value[i] = 0.0
-            self.ports.read[i] = &self.ports.idle[i]
-            self.ports.write[i] = &self.ports.value[i]
+        self.read_cells, self.write_cells = read_cells, write_cells
         self.view.abi = BLOCK_ABI
         self.view.step = step
         self.view.self = state
@@ -70,10 +65,32 @@ cdef class PortedBlock:
         if not (all(reads) and all(writes)):
             raise ValueError(f"{self.name}: address 0")
         for port, address in zip(self.reads, reads):
-            self.ports.read[self.read_ports.index(port)] = <const double *><uintptr_t>address
+            self.read_cells[self.read_ports.index(port)] = <const double *><uintptr_t>address
         for port, address in zip(self.writes, writes):
-            self.ports.write[self.write_ports.index(port)] = <double *><uintptr_t>address
+            self.write_cells[self.write_ports.index(port)] = <double *><uintptr_t>address
 
     def capsule(self):
         """Capsule with the `BlockView`; the block must outlive it."""
         return PyCapsule_New(&self.view, b"rigloop.block", NULL)
+
+
+cdef class PortedBlock(WiredBlock):
+    """A block with a few named ports; not used by itself."""
+
+    cdef set_up(
+        self, str name, reads, writes, read_ports, write_ports, needed, step_fn step, void *state
+    ):
+        # a ValueError names every wrong port at once
+        mistakes = wrong_ports(reads, writes, read_ports, write_ports)
+        mistakes += [f"port {port} is not connected" for port in needed if port not in reads]
+        if mistakes:
+            raise ValueError(f"{name}: " + "; ".join(mistakes))
+        cdef int i
+        for i in range(MOST_PORTS):
+            self.ports.idle[i] = math.nan
+            self.ports.value[i] = 0.0
+            self.ports.read[i] = &self.ports.idle[i]
+            self.ports.write[i] = &self.ports.value[i]
+        self.wire(
+            name, reads, writes, read_ports, write_ports, &self.ports.read[0], &self.ports.write[0], step,
+            state)

@@ -15,7 +15,7 @@ from libc.string cimport memcpy, memset
 
 from estimators.covariance cimport cholesky, mirror
 from estimators.observer cimport Observer
-from estimators.observer_cycle cimport ObserverState
+from estimators.observer_cycle cimport ObserverState, restart_independent
 from estimators.observer_model cimport ObserverModel
 
 
@@ -147,17 +147,8 @@ cdef int _correct(ObserverState *s, const double *sample) noexcept nogil:
     return 0
 
 
-cdef int _restart(ObserverState *s, const double *x) noexcept nogil:
-    cdef int i
-    for i in range(s.n):
-        s.x[i] = x[i]
-    return s.model.begin(s.model.self, s.x)
-
-
 cdef class Ukf(Observer):
     __doc__ = Observer.__doc__
 
     cdef void attach(self):
-        self.state.predict = _predict
-        self.state.correct = _correct
-        self.state.restart = _restart
+        self.take(_predict, _correct, restart_independent)

@@ -88,7 +88,8 @@ def load_rig(
     name : str
         Name of a rig that ships, or the path of a file.
     ports_of : callable
-        From a block's table to its ports; None where the block is too wrong to tell.
+        From a block's table to its ports; None where the block is too wrong to tell. Mistakes that it
+        raises without a file are in the block's own keys.
     other_signals : callable
         From the task names to the signals that no block writes (the loop's own, the supervisor's).
 
@@ -232,7 +233,7 @@ def _wiring_mistakes(
         try:
             found = ports_of(table)
         except ConfigError as error:
-            yield from (replace(m, key=f"blocks.{name}: {m.key}") for m in error.mistakes)
+            yield from (_of_block(file, name, mistake) for mistake in error.mistakes)
             continue
         if found is not None:
             ports[name] = found
@@ -276,6 +277,13 @@ def _wiring_mistakes(
                 yield Mistake(
                     file, f"show.{role}", "no block writes this signal", near(path, writer), path
                 )
+
+
+def _of_block(file: str, block: str, mistake: Mistake) -> Mistake:
+    """Say where a mistake of a block is: in its own keys, or in a file that it names."""
+    if mistake.file:
+        return replace(mistake, key=f"blocks.{block}: {mistake.key}")
+    return replace(mistake, file=file, key=f"blocks.{block}.{mistake.key}")
 
 
 def _strings(table: Any) -> dict[str, str]:

@@ -84,7 +84,7 @@ def _mistake(file: str, detail: Any, model: type[BaseModel], data: Any) -> Mista
 
 
 def _key_path(data: Any, loc: Sequence[Any]) -> list[Any]:
-    """Drop the steps that are no key of the file: pydantic adds the tag of a union's branch."""
+    """Drop the steps that are no key of the file: pydantic adds the tag of a union's branch, and `[key]`."""
     path: list[Any] = []
     for position, step in enumerate(loc):
         is_key = (isinstance(data, dict) and step in data) or (
@@ -92,7 +92,7 @@ def _key_path(data: Any, loc: Sequence[Any]) -> list[Any]:
         )
         if is_key:
             data = data[step]
-        if is_key or position == len(loc) - 1:
+        if is_key or (position == len(loc) - 1 and step != "[key]"):
             path.append(step)
     return path
 

@@ -179,6 +179,43 @@ class MechanismBlock(Section):
     writes: dict[str, str] = {}
 
 
+class ObserverSensor(Section):
+    """A sensor of an observer, and how its samples come; other keys are those of its kind in `codegen.sensors`."""
+
+    model_config = ConfigDict(extra="allow")
+
+    kind: str
+    std: PositiveFloat  # of a sample's noise, in the sensor's unit
+    every: Annotated[int, Field(ge=1)] = 1  # periods of the task from sample to sample
+    scale: float = 1.0  # sample = scale x signal + offset
+    offset: float = 0.0
+
+
+class ObserverBlock(Section):
+    """A state observer of a mechanism, generated with it: `docs/observers.md`."""
+
+    kind: Literal["observer"]
+    method: Literal["errorEKF", "DEKF", "UKF", "CEKF", "DIEKFpm", "projectionEKF"] = "errorEKF"
+    mechanism: str
+    independent: list[str] = []  # empty: those that move most in the pose of the file
+    sensors: Annotated[
+        dict[Annotated[str, Field(pattern=r"^[a-z0-9_]+$")], ObserverSensor], Field(min_length=1)
+    ]
+    unknown: list[str] = []  # input signals that are estimated
+    input_noise: dict[str, PositiveFloat] = {}  # of each of them: unit squared per s
+    acceleration_noise: list[PositiveFloat]  # white, of each coordinate: rad^2/s^3 or m^2/s^3
+    start_std: list[PositiveFloat]
+    start: list[float] | None = None  # that of the mechanism's file
+    transition: Literal["published", "exact"] = "published"
+    gate_sigma: NonNegative = 6.0  # innovations beyond are rejected; 0: no such gate
+    gate_patience: Annotated[int, Field(ge=1)] = 20  # rejected in a row, then believed
+    # as of a mechanism
+    options: dict[str, bool | int | float | str | list[str]] = {}
+    parameters: dict[str, float] = {}
+    reads: dict[str, str]
+    writes: dict[str, str] = {}
+
+
 class RelayBlock(Section):
     """Torque of the sign of an angle, for `rigloop bench latency`."""
 
@@ -211,7 +248,7 @@ class GuardBlock(Section):
 
 
 Block = Annotated[
-    BusBlock | EncoderFilterBlock | MechanismBlock | RelayBlock | GuardBlock,
+    BusBlock | EncoderFilterBlock | MechanismBlock | ObserverBlock | RelayBlock | GuardBlock,
     Field(discriminator="kind"),
 ]
 
@@ -224,6 +261,7 @@ class Roles(Section):
     torque: str
     command: str
     measured_torque: str | None = None
+    virtual_torque: str | None = None  # of an observer, shown beside the measured one
 
 
 class Verdict(Section):

@@ -133,9 +133,13 @@ def replay(
 
 @app.command(epilog="Example: `rigloop check my_rig.toml`")
 def check(rig: RigArgument, json: JsonOption = False) -> None:
-    """Check a rig file: schema, tasks, wiring. Starts nothing."""
+    """Check a rig file: schema, tasks, wiring, and that its observers can tell what they estimate. Starts nothing."""
+    from rig_configs.schema import ObserverBlock
+    from rigloop.kernels import build_kernels
+
     with told(json):
         loaded = _load(rig)
+        build_kernels(loaded, kinds=(ObserverBlock,))
     if json:
         print_json({"rig": loaded.name, "sha256": loaded.sha256, "mistakes": []})
     else:

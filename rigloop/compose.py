@@ -30,6 +30,7 @@ from rig_configs import schema
 from rig_configs.load import Ports, write_path
 from rigloop.bench.relay import Relay
 from rigloop.kernels import period_us
+from rigloop.observer_block import make_observer
 from rigloop.order import SUPERVISOR_SIGNALS
 from rigloop.wiring import ports_of
 from rt_core.block import Block
@@ -74,6 +75,8 @@ def make_blocks(
                 blocks[name] = make_filter(rig, name, config, **filter_settings)
             case schema.MechanismBlock():
                 blocks[name] = make_kernel(name, config, kernels[name])
+            case schema.ObserverBlock():
+                blocks[name] = make_observer(name, config, kernels[name])
             case schema.RelayBlock():
                 blocks[name] = Relay(config.torque_nm, name, *paths(name, config))
             case schema.GuardBlock():

@@ -1,4 +1,4 @@
-"""The kernels of a rig: built, or taken from the cache, before anything starts."""
+"""The kernels and observer models of a rig: built, or taken from the cache, before anything starts."""
 
 from __future__ import annotations
 
@@ -7,15 +7,18 @@ from dataclasses import replace
 from functools import partial
 
 from codegen.build import BuiltKernel, build_kernel
+from codegen.observers.build import build_observer
+from codegen.observers.spec import FIXED
 from codegen.option_text import from_table
 from codegen.options import KernelOptions
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake
-from rig_configs.schema import MechanismBlock, Rig
+from rig_configs.schema import MechanismBlock, ObserverBlock, Rig
+from rigloop.observer_block import refuse_unfit, spec_of
 
 
 def kernel_options(rig: Rig, name: str, file: str = "rig") -> KernelOptions:
-    """Return how the kernel of a mechanism block integrates and is compiled.
+    """Return how the kernel of a mechanism block, or that in an observer, integrates and is compiled.
 
     Raises
     ------
@@ -23,9 +26,10 @@ def kernel_options(rig: Rig, name: str, file: str = "rig") -> KernelOptions:
         With every mistake of its `options`.
     """
     block = rig.blocks[name]
-    assert isinstance(block, MechanismBlock)
+    assert isinstance(block, MechanismBlock | ObserverBlock)
     # a rig steps its kernels as blocks, which are objects that own their state
-    fixed = {"step_s": period_us(rig, name) * 1e-6, "wrapper": "class"}
+    fixed = {"wrapper": "class"} if isinstance(block, MechanismBlock) else FIXED
+    fixed = {"step_s": period_us(rig, name) * 1e-6, **fixed}
     try:
         options = from_table(file, block.options, **fixed)
     except ConfigError as error:
@@ -44,22 +48,37 @@ def period_us(rig: Rig, block: str) -> int:
 
 
 def build_kernels(
-    loaded: LoadedRig, on_stage: Callable[[str, str], None] = lambda name, stage: None
+    loaded: LoadedRig,
+    on_stage: Callable[[str, str], None] = lambda name, stage: None,
+    kinds: tuple[type, ...] = (MechanismBlock, ObserverBlock),
 ) -> dict[str, BuiltKernel]:
-    """Build the kernel of every mechanism block.
+    """Build the kernel of every mechanism block, and the model of every observer.
 
     Parameters
     ----------
     on_stage : callable
         Called with the block's name and what is done for it now.
+    kinds : tuple of type
+        Blocks to build for.
+
+    Raises
+    ------
+    ConfigError
+        An observer cannot be: an unknown input that its sensors do not tell, or a start where the
+        mechanism cannot be put together.
     """
     rig = loaded.rig
-    return {
-        name: build_kernel(
-            block.mechanism,
-            kernel_options(rig, name, str(loaded.path)),
-            on_stage=partial(on_stage, name),
-        )
-        for name, block in rig.blocks.items()
-        if isinstance(block, MechanismBlock)
-    }
+    built = {}
+    for name, block in rig.blocks.items():
+        if not isinstance(block, kinds):
+            continue
+        options = kernel_options(rig, name, str(loaded.path))
+        tell = partial(on_stage, name)
+        if isinstance(block, MechanismBlock):
+            built[name] = build_kernel(block.mechanism, options, on_stage=tell)
+        elif isinstance(block, ObserverBlock):
+            spec = spec_of(block.model_dump())
+            assert spec is not None
+            built[name] = build_observer(block.mechanism, spec, options, on_stage=tell)
+    refuse_unfit(loaded, built)
+    return built

@@ -71,6 +71,10 @@ def _table(title: str, picture: Picture) -> Table:
     grid.add_row(
         "model torque", f"{value['torque']:8.3f} Nm", "motor torque", f"{value['command']:8.3f} Nm"
     )
+    if "virtual_torque" in value:
+        measured = value.get("measured_torque")
+        beside = ("", "") if measured is None else ("measured torque", f"{measured:8.3f} Nm")
+        grid.add_row("virtual torque", f"{value['virtual_torque']:8.3f} Nm", *beside)
     for name, task in picture.tasks.items():
         grid.add_section()
         grid.add_row(

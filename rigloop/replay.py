@@ -3,7 +3,7 @@ the guard too, and has to give the same bits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -57,6 +57,7 @@ def replay_log(
         encoder.reads["position_count"]: ticks.position_count,
         encoder.reads["valid"]: ticks.valid,
     }
+    blocks = without_blind_observers(rig, blocks, forced)
     measured = {f"log/{name}": values[ticks.sample] for name, values in log.torque.items()}
     plan = plan_blocks(rig, blocks, [*forced, *measured])
     script = Script(
@@ -115,7 +116,11 @@ def replay_run(run: Path, *, runs: Path, console: Console) -> Outcome:
         )
         for task in (fast, slow)
     }
-    outside = [p for p in given[fast] if not p.startswith(("loop/", "supervisor/"))]
+    # what the report shows, such as a torque sensor that no block reads
+    shown = set(rig.show.model_dump().values()) & set(records[fast].dtype.names or ()) - written
+    given[fast] = sorted({*given[fast], *shown})
+    read = sorted({*given[fast], *given[slow]})
+    outside = [path for path in read if not path.startswith(("loop/", "supervisor/"))]
     plan = plan_blocks(rig, blocks, outside)
     seen = records[fast][f"loop/{slow}/cycle"]
     m = len(records[slow])
@@ -150,6 +155,19 @@ def the_filter(rig: schema.Rig, blocks: Mapping[str, Block]) -> Block:
     if len(filters) != 1:
         raise NotStartedError(f"a log feeds one encoder filter, this rig has {len(filters)}")
     return blocks[filters[0]]
+
+
+def without_blind_observers(
+    rig: schema.Rig, blocks: Mapping[str, Block], forced: Iterable[str]
+) -> dict[str, Block]:
+    """Leave out the observers that read what a log does not have, such as the torque of a motor."""
+    there = {path for block in blocks.values() for path in block.writes.values()} | set(forced)
+    return {
+        name: block
+        for name, block in blocks.items()
+        if rig.blocks[name].kind != "observer"
+        or all(path in there or path.startswith("loop/") for path in block.reads.values())
+    }
 
 
 def filter_settings(log: EncoderLog, rig: schema.Rig) -> dict[str, float]:

@@ -27,6 +27,7 @@ from rigloop.manifest import (
 )
 from rigloop.outcome import Outcome
 from rigloop.report import write_report
+from rigloop.report_smoothed import keep_smoothed
 from rigloop.report_torque import keep_observed_torque
 from rigloop.script import Pace
 from rigloop.verdict import roles
@@ -130,6 +131,7 @@ def conclude_run(
         rows=sum(len(record) for record in before.values()),
         speed=duration_s / pace.total_s,
     )
+    keep_smoothed(folder, loaded, again)
     _manifest(folder, loaded, kernels, again, bad, notes, duration_s, was.signals, replay, ())
     figures = [
         ("run", run.name, f"{duration_s:.2f} s"),
@@ -144,10 +146,11 @@ def _failures(loaded: LoadedRig, records: Records) -> list[str]:
     """Return what the blocks themselves say went wrong."""
     found = []
     for name, block in loaded.rig.blocks.items():
-        if block.kind != "mechanism":
+        if block.kind not in ("mechanism", "observer"):
             continue
         path = paths(name, block)[1]["status"]
-        status = next(record[path] for record in records.values() if path in _names(record))
+        # an observer may have been left out, see `replay_log`
+        status = next((r[path] for r in records.values() if path in _names(r)), np.zeros(0))
         if np.any(status != 0):
             row = int(np.flatnonzero(status != 0)[0])
             found.append(

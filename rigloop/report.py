@@ -124,6 +124,9 @@ def _context(run: Run) -> dict[str, Any]:
     from rigloop import report_plots as plots
     from rigloop.report_filter import filter_facts
     from rigloop.report_late import late_pages
+    from rigloop.report_observer import observer_facts, torque_facts
+    from rigloop.report_observer_plots import nis_plot, torque_plot
+    from rigloop.report_smoothed import smoothed_sections
     from rigloop.report_torque import torque_section
 
     manifest = run.manifest
@@ -154,6 +157,10 @@ def _context(run: Run) -> dict[str, Any]:
         # the loop needs both at the same times: those of the torque
         _, t, torque = torques[0]
         loop = plots.loop_plot(np.interp(t, *angle), [(torques[0][0], torque)], "N m")
+    signals = manifest.signals
+    virtual = None
+    if "virtual" in signals and "measured" in signals:
+        virtual = torque_facts(run.records, signals["virtual"], signals["measured"])
     return {
         "manifest": manifest,
         "banner": banner(manifest.checks),
@@ -170,6 +177,9 @@ def _context(run: Run) -> dict[str, Any]:
             )
             for facts in filter_facts(run.records)
         ],
+        "observers": [(facts, nis_plot(facts)) for facts in observer_facts(run.records)],
+        "virtual": (virtual, torque_plot(virtual)) if virtual else None,
+        "smoothed": smoothed_sections(run.folder),
         "observed": torque_section(run.folder),
         "timing": timing,
         "summary": [

@@ -313,6 +313,7 @@ def _counters(loaded: LoadedRig, final: Final) -> dict[str, int | float]:
         "late",
         "missed",
         "rejected",
+        "repaired",
         "jumps",
         "trip",
         "iterations",
@@ -339,7 +340,11 @@ def roles(loaded: LoadedRig) -> dict[str, tuple[str, str]]:
         for path in paths(block, rig.blocks[block])[1].values()
     }
     shown = rig.show.model_dump()
-    return {role: (owner[path], path) for role, path in shown.items() if path in owner}
+    return {
+        role.removesuffix("_torque"): (owner[path], path)
+        for role, path in shown.items()
+        if path in owner
+    }
 
 
 def _figures(manifest: Manifest, first_cycle_s: float) -> list[tuple[str, str, str]]:

@@ -10,8 +10,9 @@ from estimators import encoder_filter
 from io_bridge import bus_ports
 from rig_configs.load import LoadedRig, Ports, load_rig, write_path
 from rig_configs.mistakes import ConfigError, Mistake, near
-from rig_configs.schema import MechanismBlock, Rig
+from rig_configs.schema import MechanismBlock, ObserverBlock, Rig
 from rigloop.bench import relay
+from rigloop.observer_block import observer_mistakes, observer_ports
 from rigloop.order import SUPERVISOR_SIGNALS
 from rt_core import guard
 from rt_core.plan import LOOP_SIGNALS, loop_signal
@@ -31,6 +32,7 @@ def load(name: str) -> LoadedRig:
         *_unguarded(file, loaded.rig),
         *_parameter_mistakes(file, loaded.rig),
         *_option_mistakes(file, loaded.rig),
+        *observer_mistakes(file, loaded.rig),
     ]
     if mistakes:
         raise ConfigError(mistakes)
@@ -66,7 +68,7 @@ def _unguarded(file: str, rig: Rig) -> Iterator[Mistake]:
 
 def _parameter_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
     for name, block in rig.blocks.items():
-        if isinstance(block, MechanismBlock):
+        if isinstance(block, MechanismBlock | ObserverBlock):
             known = _kernel(block.mechanism)[1]
             for path, value in block.parameters.items():
                 if path not in known:
@@ -78,7 +80,7 @@ def _option_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
     from rigloop.kernels import kernel_options
 
     for name, block in rig.blocks.items():
-        if isinstance(block, MechanismBlock):
+        if isinstance(block, MechanismBlock | ObserverBlock):
             try:
                 kernel_options(rig, name, file)
             except ConfigError as error:
@@ -113,6 +115,8 @@ def ports_of(table: Mapping[str, Any]) -> Ports | None:
             return Ports(relay.READS, relay.WRITES)
         case "mechanism" if isinstance(table.get("mechanism"), str):
             return _kernel(table["mechanism"])[0]
+        case "observer" if isinstance(table.get("mechanism"), str):
+            return observer_ports(table)
     return None
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
-from codegen.build import MODULE, BuiltKernel, build_module, load, load_reference
-from codegen.description.mechanism import find
+from codegen.build import BuiltKernel, build_module
 from codegen.observers.spec import ObserverSpec
 from codegen.options import KernelOptions
 
@@ -46,19 +46,22 @@ def build_observer(
     VerificationError
         A slope disagrees with the complex step, or the model with its NumPy twin.
     """
-    options = options or KernelOptions()
-    path = find(mechanism)
-    parts = [b"observer", path.read_bytes(), spec.text().encode(), options.text().encode()]
+    return build_module(mechanism, options, _Model(spec), on_stage=on_stage)
 
-    def fill(work: Path) -> None:
+
+class _Model:
+    def __init__(self, spec: ObserverSpec) -> None:
+        self.spec = spec
+        self.given = ("observer", spec.text())
+
+    def texts(self, path: Path, options: KernelOptions) -> Mapping[str, str]:
         from codegen.observers.text import texts
 
-        for name, text in texts(path, spec, options).items():
-            (work / name).write_text(text)
+        return texts(path, self.spec, options)
 
-    def prove(work: Path) -> dict[str, Any]:
+    def prove(
+        self, path: Path, options: KernelOptions, module: ModuleType, twin: ModuleType, work: Path
+    ) -> Mapping[str, Any]:
         from codegen.observers.verify import verify
 
-        return dict(verify(load(work / f"{MODULE}.so"), load_reference(work / "reference.py")))
-
-    return build_module(parts, options, fill, prove, on_stage=on_stage)
+        return verify(module, twin)

@@ -26,7 +26,8 @@ from codegen.expressions.dag import Expr
 from codegen.expressions.emit import Assign
 from codegen.expressions.folding import folded
 from codegen.formulations import independent
-from codegen.observers.spec import ObserverSpec, Resolved, resolve
+from codegen.observers.resolve import Resolved, resolve
+from codegen.observers.spec import ObserverSpec
 from codegen.options import KernelOptions
 from codegen.program import Program, Routine
 
@@ -37,8 +38,6 @@ class ObserverProgram:
 
     program: Program
     resolved: Resolved
-    reads_acceleration: bool
-    reads_multipliers: bool
 
 
 def build(mechanism: Mechanism, spec: ObserverSpec, step_s: float) -> ObserverProgram:
@@ -55,12 +54,8 @@ def build(mechanism: Mechanism, spec: ObserverSpec, step_s: float) -> ObserverPr
     of = _Slopes(base)
     multipliers = {of.graph.var(f"row_lam {r}"): e for r, e in enumerate(of.row_lam)}
     readings = [of.graph.substitute(sensor.reading, multipliers) for sensor in resolved.sensors]
-    found = {var for e in readings for var in of.graph.variables(e)}
     program = replace(base, routines=[*base.routines, *of.routines(readings)])
-    return ObserverProgram(
-        program, resolved, bool(found & set(of.qdd)) or bool(found & set(of.lam)),
-        bool(found & set(of.lam)),
-    )  # fmt: skip
+    return ObserverProgram(program, resolved)
 
 
 class _Slopes:

@@ -1,19 +1,21 @@
-"""What an observer is asked to estimate, resolved on a mechanism."""
+"""What an observer is asked to estimate; `resolve.py` looks it up on a mechanism."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from codegen.description.mechanism import Mechanism, MechanismError, ports
-from codegen.formulations.independent import independent_coordinates
-from codegen.pose.assembly import assemble
-from codegen.sensors import Sensor, read
-from rig_configs.mistakes import Mistake, near
-
-MOST_COORDINATES = 64  # from here on kernels are loops, which observers are not printed as
+# options of the kernel inside that are not for anyone to give. Linear constraints stay: the kernel's coordinates are
+# those of the model, one for one; and parameters stay tunable in both
+FIXED: dict[str, Any] = {
+    "presolve": False,
+    "formulation": "ali3p",
+    "wrapper": "class",
+    "precision": "float64",
+    "frozen": False,
+}
 
 
 @dataclass(frozen=True)
@@ -40,62 +42,8 @@ class ObserverSpec:
         tables = {name: dict(table) for name, table in self.sensors.items()}
         return json.dumps([tables, self.independent, self.unknown], sort_keys=False)
 
-
-@dataclass(frozen=True)
-class Resolved:
-    """Numbers of the independent coordinates and of the unknown input signals, and the sensors."""
-
-    z: list[int]
-    unknown: list[int]
-    sensors: list[Sensor]
-    names: list[str] = field(default_factory=list)  # of the state
-
-
-def resolve(mechanism: Mechanism, spec: ObserverSpec) -> Resolved:
-    """Look everything up.
-
-    Raises
-    ------
-    MechanismError
-        With every mistake: unknown names, coordinates that do not describe the motion, forces that
-        keep internal states.
-    """
-    system, file = mechanism.system, f"{mechanism.name}.toml"
-    mistakes: list[Mistake] = []
-    places = {c.name: c.index for c in system.coordinates}
-    inputs = [port.removeprefix("input/") for port in ports(mechanism)[0]][3 * len(system.guides) :]
-    dof = assemble(system).dof
-    for key, given, known in (
-        ("independent", spec.independent, list(places)),
-        ("unknown", spec.unknown, inputs),
-    ):
-        for name in given:
-            if name not in known:
-                mistakes.append(Mistake(file, key, "unknown name", near(name, known), name))
-    if spec.independent and len(spec.independent) != dof:
-        problem = f"{len(spec.independent)} coordinates for {dof} freedoms"
-        mistakes.append(Mistake(file, "independent", problem, f"name {dof}"))
-    if dof == 0:
-        mistakes.append(Mistake(file, "(file)", "nothing in it can move freely", "remove a guide"))
-    if system.internals or system.held:
-        paths = ", ".join([q.path for q in system.internals] + [h.path for h in system.held])
-        problem = f"forces with a memory cannot be observed: {paths}"
-        mistakes.append(
-            Mistake(file, "(file)", problem, "use memoryless friction or tyre elements")
-        )
-    if len(system.coordinates) > MOST_COORDINATES:
-        problem = f"{len(system.coordinates)} coordinates"
-        mistakes.append(Mistake(file, "(file)", problem, f"observers take {MOST_COORDINATES}"))
-    sensors: list[Sensor] = []
-    try:
-        sensors = read(mechanism, spec.sensors, spec.unknown)
-    except MechanismError as error:
-        mistakes += error.mistakes
-    if not spec.sensors:
-        mistakes.append(Mistake(file, "sensors", "there are none", "an observer needs one or more"))
-    if mistakes:
-        raise MechanismError(mistakes)
-    z = [places[name] for name in spec.independent] or independent_coordinates(system)
-    coordinates = [system.coordinates[i] for i in z]
-    names = [c.name for c in coordinates] + [f"{c.name}.rate" for c in coordinates]
-    return Resolved(z, [inputs.index(u) for u in spec.unknown], sensors, [*names, *spec.unknown])
+    @classmethod
+    def of_text(cls, text: str) -> ObserverSpec:
+        """The one that `text` was made of."""
+        sensors, independent, unknown = json.loads(text)
+        return cls(sensors, tuple(independent), tuple(unknown))

@@ -7,10 +7,11 @@ from pathlib import Path
 from string import Template
 
 from codegen import generate
-from codegen.description.mechanism import Mechanism, load, ports
+from codegen.description.mechanism import Mechanism, load
 from codegen.expressions.emit import NUMPY, Assign, Emitter
 from codegen.observers.model import ObserverProgram, build
-from codegen.observers.spec import ObserverSpec
+from codegen.observers.resolve import describe
+from codegen.observers.spec import FIXED, ObserverSpec
 from codegen.options import KernelOptions
 from codegen.targets import c99, cython_kernel, numpy_module
 from codegen.targets.describe import VERSION, literal
@@ -37,10 +38,7 @@ def texts(
     MechanismError
         With every mistake of the mechanism or of the specification.
     """
-    # linear constraints stay: the kernel's coordinates are those of the model, one for one
-    options = replace(
-        options, presolve=False, formulation="ali3p", wrapper="class", precision="float64"
-    )
+    options = replace(options, **FIXED)
     kernel_program = generate.program(load(mechanism), options)
     made = build(load(mechanism), spec, options.step_s)
     kernel = cython_kernel.texts(kernel_program)
@@ -71,8 +69,8 @@ def _model(made: ObserverProgram) -> dict[str, str]:
         "n_sensors": str(len(resolved.sensors)),
         "z": ", ".join(map(str, resolved.z)),
         "unknown": ", ".join(map(str, resolved.unknown)) or "0",
-        "reads_acceleration": str(int(made.reads_acceleration)),
-        "reads_multipliers": str(int(made.reads_multipliers)),
+        "reads_acceleration": str(int(resolved.reads_acceleration)),
+        "reads_multipliers": str(int(resolved.reads_multipliers)),
     }
     kernel.fill = fill
     source = "\n".join([
@@ -92,32 +90,15 @@ def _model(made: ObserverProgram) -> dict[str, str]:
 def _lists(made: ObserverProgram) -> dict[str, str]:
     program, resolved = made.program, made.resolved
     system = program.mechanism.system
-    coordinates = [system.coordinates[i] for i in resolved.z]
-    signals = [system.signals[n] for n in resolved.unknown]
-    start = [c.initial for c in coordinates] + [c.initial_rate for c in coordinates]
-    units = [c.unit for c in coordinates] + [f"{c.unit}_s" for c in coordinates]
-    units += [signal.path.rsplit("_", 1)[-1] for signal in signals]
-    start = [*start, *(s.default for s in signals)]
-    info = {
-        "name": program.mechanism.name,
+    info = describe(program.mechanism, resolved) | {
         "mechanism_sha256": program.mechanism.sha256,
         "generator": VERSION,
         "step_s": program.options.step_s,
-        "state_names": resolved.names,
-        "state_units": units,
-        "start": start,
-        "sensor_names": [s.name for s in resolved.sensors],
-        "sensor_kinds": [s.kind for s in resolved.sensors],
-        "sensor_units": [s.unit for s in resolved.sensors],
-        "reads_acceleration": made.reads_acceleration,
-        "inputs": list(ports(program.mechanism)[0]),
-        "unknown": [s.path for s in signals],
-        "coordinates": [(c.name, c.unit) for c in system.coordinates],
     }
     return {
         "states": literal(resolved.names),
         "parameters": literal([(p.path, p.default) for p in system.parameters]),
-        "start": literal(start),
+        "start": literal(info["start"]),
         "model_info": literal(info),
     }
 

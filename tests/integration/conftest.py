@@ -57,12 +57,11 @@ def edited(text: str, changes: dict[str, str | None]) -> str:
 @pytest.fixture(scope="session")
 def make_rig(tmp_path_factory):
     """Write a steering rig that tolerates a busy machine, with changes (see `edited`)."""
-    shipped = find_rig("steering_wheel").read_text()
 
-    def make(changes=None, name="steering"):
+    def make(changes=None, name="steering", shipped="steering_wheel"):
         folder = tmp_path_factory.mktemp("rig")
         path = folder / f"{name}.toml"
-        path.write_text(edited(shipped, TOLERANT | (changes or {})))
+        path.write_text(edited(find_rig(shipped).read_text(), TOLERANT | (changes or {})))
         return path
 
     return make

@@ -50,7 +50,7 @@ def compiled(mechanism, folder, **options):
     chosen = KernelOptions(**options)
     flags = [*build.FLAGS, *build._march(chosen.march)]
     build._build(
-        *build._kernel(mechanism, chosen), build._compiler(), flags, folder, lambda stage: None
+        build._Kernel(), mechanism, chosen, build._compiler(), flags, folder, lambda stage: None
     )
     return build.load(folder / f"{build.MODULE}.so"), load_reference(folder / "reference.py")
 

@@ -12,11 +12,11 @@ from codegen.observers.spec import ObserverSpec
 from codegen.options import KernelOptions
 from estimators.chi_square import mean_bounds
 from estimators.observability import UnobservableError
-from estimators.observer_settings import ObserverSettings
+from estimators.observer_settings import Channel, ObserverSettings
 from estimators.observers import KINDS, observer_class
 from rt_core.block import BLOCK_ABI, BLOCK_CAPSULE, Block
 
-STEP_S = 5e-3
+STEP_S, STEP_NS = 5e-3, 5_000_000
 DEG = math.pi / 180.0
 NOISE = 0.09
 SPEC = ObserverSpec(
@@ -198,7 +198,7 @@ def test_a_matched_observer_is_consistent(built, kind):
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_covariance_is_symmetric_and_grows_without_samples(built, kind):
     observer = make(built, kind)
-    at = observer.write_ports.index("variance/crank")
+    at = observer.write_ports.index("variance/crank_rad")
     observer.run(samples(built, 50, every=(1, 1))[1])
     before = observer.cov
     out = observer.run(np.full((50, 2), np.nan))
@@ -268,13 +268,13 @@ def stepper(observer):
     )[0]
     assert view[0] == BLOCK_ABI
     step = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)(view[1])
-    return lambda: step(view[2], 0)
+    return lambda t_ns=0: step(view[2], t_ns)
 
 
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_a_block_steps_on_signals_as_on_arrays(built, kind):
     _, given = samples(built, 60)
-    ports = ("crank", "crank.rate", "nis", "status")
+    ports = ("crank_rad", "crank_rate_rad_s", "nis", "status")
     block = make(
         built, kind, reads={"angle": "a", "angle/valid": "b", "rate": "c"},
         writes={port: f"out/{port}" for port in ports},
@@ -293,6 +293,75 @@ def test_a_block_steps_on_signals_as_on_arrays(built, kind):
         assert step() == 0
         row = offline.run(y[None, :])[0]
         assert list(out) == [row[offline.write_ports.index(port)] for port in ports]
+
+
+def wired(built, kind="errorEKF", **changes):
+    """A block with the angle's cell, its estimate's cell and a step."""
+    ports = ("crank_rad", "variance/crank_rad", "used", "repaired")
+    block = make(
+        built, kind, reads={"angle": "a"}, writes={port: f"out/{port}" for port in ports}, **changes
+    )
+    cell, out = ctypes.c_double(), (ctypes.c_double * 4)()
+    size = ctypes.sizeof(ctypes.c_double)
+    block.bind([ctypes.addressof(cell)], [ctypes.addressof(out) + k * size for k in range(4)])
+    return block, cell, out, stepper(block)
+
+
+def test_a_sensor_of_counts_every_third_cycle(built):
+    counts = Channel(every=3, scale=0.001, offset=-0.2)
+    _, cell, out, step = wired(built, channels={"angle": counts})
+    offline = make(built, "errorEKF")
+    used = []
+    for k in range(9):
+        cell.value = 1247.0
+        assert step(k * STEP_NS) == 0
+        used.append(out[2])
+        angle = 0.001 * 1247.0 - 0.2 if k % 3 == 0 else np.nan
+        row = offline.run(np.array([[angle, np.nan]]))[0]
+        assert list(out)[:2] == list(row[[0, 2]])
+    assert used == [1.0, 0.0, 0.0] * 3
+
+
+def test_lost_periods_are_predicted_over(built):
+    _, cell, out, step = wired(built)
+    cell.value = math.nan
+    offline = make(built, "errorEKF")
+    assert step(10 * STEP_NS) == 0
+    # four periods are lost
+    assert step(15 * STEP_NS) == 0
+    row = offline.run(np.full((6, 2), np.nan))[-1]
+    assert list(out)[:2] == list(row[[0, 2]])
+
+
+def test_after_a_long_gap_the_next_sample_is_believed(built):
+    block, cell, out, step = wired(built, gate_sigma=6.0)
+    cell.value = math.pi / 3
+    for k in range(20):
+        assert step(k * STEP_NS) == 0
+    assert out[1] < (2 * DEG) ** 2
+    cell.value = math.nan
+    assert step(120 * STEP_NS) == 0
+    assert out[3] == 1.0
+    # that of the start, and the prediction of this cycle
+    started = make(built, "errorEKF")
+    started.run(np.full((1, 2), np.nan))
+    assert np.array_equal(block.cov, started.cov)
+
+
+def test_an_input_that_is_no_number_keeps_its_last_value(tmp_path):
+    module = loaded(tmp_path)
+    settings = ObserverSettings({"angle": 1e-4}, 1e-4, (1e-3, 1e-2))
+    block = observer_class("errorEKF")(
+        "wheel", module.Model(), settings, reads={f"input/{MOTOR}": "a"}, writes={"turn_rad": "b"}
+    )
+    cell, out = ctypes.c_double(5.0), ctypes.c_double()
+    block.bind([ctypes.addressof(cell)], [ctypes.addressof(out)])
+    step = stepper(block)
+    assert step(0) == 0
+    cell.value = math.nan
+    assert step(1_000_000) == 0
+    assert block.model.inputs[1] == 5.0
+    assert math.isfinite(out.value)
 
 
 LOADED = """
@@ -346,8 +415,9 @@ def test_a_virtual_torque_sensor_finds_a_torque_that_nobody_measures(tmp_path, k
 def test_two_torques_on_one_angle_are_refused_with_the_reason(tmp_path):
     module = loaded(tmp_path, HANDS, MOTOR)
     settings = ObserverSettings(
-        {"angle": 1e-4}, 1e-4, (1e-3, 1e-2, 1.0, 1.0), input_noise={HANDS: 1.0, MOTOR: 1.0}
-    )
+        {"angle": 1e-4}, 1e-4, (1e-3, 1e-2, 1.0, 1.0), input_noise={HANDS: 1.0, MOTOR: 1.0},
+        transition="exact",
+    )  # fmt: skip
     with pytest.raises(UnobservableError, match="together with") as caught:
         observer_class("DEKF")("wheel", module.Model(), settings)
     assert HANDS in str(caught.value)

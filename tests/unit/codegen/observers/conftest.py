@@ -19,5 +19,10 @@ FOUR_BAR = ObserverSpec(
 
 
 @pytest.fixture(scope="session")
+def four_bar_spec():
+    return FOUR_BAR
+
+
+@pytest.fixture(scope="session")
 def four_bar():
     return build_observer("four_bar", FOUR_BAR, KernelOptions(step_s=STEP_S))

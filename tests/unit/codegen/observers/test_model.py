@@ -5,8 +5,9 @@ import pytest
 
 from codegen.build import build_kernel, load_reference
 from codegen.description.builder import MechanismBuilder
-from codegen.description.mechanism import MechanismError
+from codegen.description.mechanism import MechanismError, load
 from codegen.observers.build import build_observer
+from codegen.observers.resolve import describe, resolve
 from codegen.observers.spec import ObserverSpec
 from codegen.observers.verify import verify
 from codegen.options import KernelOptions
@@ -145,3 +146,12 @@ def test_forces_with_a_memory_are_refused():
     spec = ObserverSpec({"a": {"kind": "encoder", "angle": "th_sw"}})
     with pytest.raises(MechanismError, match="forces with a memory"):
         build_observer("steering_26", spec)
+
+
+def test_what_a_model_says_of_itself_is_known_without_building_it(four_bar, four_bar_spec):
+    mechanism = load("four_bar")
+    told = describe(mechanism, resolve(mechanism, ObserverSpec.of_text(four_bar_spec.text())))
+    assert told.items() <= four_bar.module.model_info().items()
+    assert told["reads_acceleration"] is True
+    angle = ObserverSpec({"angle": {"kind": "encoder", "angle": "crank"}}, ("crank",))
+    assert describe(mechanism, resolve(mechanism, angle))["reads_acceleration"] is False

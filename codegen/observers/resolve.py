@@ -1,0 +1,105 @@
+"""An observer's specification looked up on a mechanism: coordinates, inputs and sensors by number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from codegen.description.mechanism import Mechanism, MechanismError, ports
+from codegen.formulations.independent import independent_coordinates
+from codegen.observers.spec import ObserverSpec
+from codegen.pose.assembly import assemble
+from codegen.sensors import Sensor, read
+from rig_configs.mistakes import Mistake, near
+
+MOST_COORDINATES = 64  # from here on kernels are loops, which observers are not printed as
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Numbers of the independent coordinates and of the unknown input signals, and the sensors."""
+
+    z: list[int]
+    unknown: list[int]
+    sensors: list[Sensor]
+    names: list[str]  # of the state
+    reads_acceleration: bool
+    reads_multipliers: bool
+
+
+def resolve(mechanism: Mechanism, spec: ObserverSpec) -> Resolved:
+    """Look everything up.
+
+    Raises
+    ------
+    MechanismError
+        With every mistake: unknown names, coordinates that do not describe the motion, forces that
+        keep internal states.
+    """
+    system, file = mechanism.system, f"{mechanism.name}.toml"
+    mistakes: list[Mistake] = []
+    places = {c.name: c.index for c in system.coordinates}
+    inputs = [port.removeprefix("input/") for port in ports(mechanism)[0]][3 * len(system.guides) :]
+    dof = assemble(system).dof
+    for key, given, known in (
+        ("independent", spec.independent, list(places)),
+        ("unknown", spec.unknown, inputs),
+    ):
+        for name in given:
+            if name not in known:
+                mistakes.append(Mistake(file, key, "unknown name", near(name, known), name))
+    if spec.independent and len(spec.independent) != dof:
+        problem = f"{len(spec.independent)} coordinates for {dof} freedoms"
+        mistakes.append(Mistake(file, "independent", problem, f"name {dof}"))
+    if dof == 0:
+        mistakes.append(Mistake(file, "(file)", "nothing in it can move freely", "remove a guide"))
+    if system.internals or system.held:
+        paths = ", ".join([q.path for q in system.internals] + [h.path for h in system.held])
+        problem = f"forces with a memory cannot be observed: {paths}"
+        mistakes.append(
+            Mistake(file, "(file)", problem, "use memoryless friction or tyre elements")
+        )
+    if len(system.coordinates) > MOST_COORDINATES:
+        problem = f"{len(system.coordinates)} coordinates"
+        mistakes.append(Mistake(file, "(file)", problem, f"observers take {MOST_COORDINATES}"))
+    sensors: list[Sensor] = []
+    try:
+        sensors = read(mechanism, spec.sensors, spec.unknown)
+    except MechanismError as error:
+        mistakes += error.mistakes
+    if not spec.sensors:
+        mistakes.append(Mistake(file, "sensors", "there are none", "an observer needs one or more"))
+    if mistakes:
+        raise MechanismError(mistakes)
+    z = [places[name] for name in spec.independent] or independent_coordinates(system)
+    coordinates = [system.coordinates[i] for i in z]
+    names = [c.name for c in coordinates] + [f"{c.name}.rate" for c in coordinates]
+    read_of = {var for sensor in sensors for var in system.graph.variables(sensor.reading)}
+    turning = {system.graph.var(f"qdd {c.index}") for c in system.coordinates}
+    loads = {system.graph.var(f"row_lam {r}") for r in range(len(system.rows))}
+    return Resolved(
+        z, [inputs.index(u) for u in spec.unknown], sensors, [*names, *spec.unknown],
+        bool(read_of & (turning | loads)), bool(read_of & loads),
+    )  # fmt: skip
+
+
+def describe(mechanism: Mechanism, resolved: Resolved) -> dict[str, Any]:
+    """Names of states, sensors and inputs, their units, and the state in the pose of the file."""
+    system = mechanism.system
+    coordinates = [system.coordinates[i] for i in resolved.z]
+    signals = [system.signals[n] for n in resolved.unknown]
+    start = [c.initial for c in coordinates] + [c.initial_rate for c in coordinates]
+    units = [c.unit for c in coordinates] + [f"{c.unit}_s" for c in coordinates]
+    return {
+        "name": mechanism.name,
+        "state_names": resolved.names,
+        "state_units": units + [signal.path.rsplit("_", 1)[-1] for signal in signals],
+        "start": [*start, *(s.default for s in signals)],
+        "sensor_names": [s.name for s in resolved.sensors],
+        "sensor_kinds": [s.kind for s in resolved.sensors],
+        "sensor_units": [s.unit for s in resolved.sensors],
+        "reads_acceleration": resolved.reads_acceleration,
+        "inputs": list(ports(mechanism)[0]),
+        "unknown": [s.path for s in signals],
+        "coordinates": [(c.name, c.unit) for c in system.coordinates],
+    }
