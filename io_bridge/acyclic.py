@@ -89,8 +89,8 @@ class AcyclicLine:
         """Send on a line; return what comes back, and on which."""
         wait_s = SILENT_TIMEOUT_S if self._silent[line] and not patient else REPLY_TIMEOUT_S
         until = time.monotonic() + wait_s
-        self._drain()
         try:
+            self._drain()
             self._sockets[line].send(frame)
             while (left := until - time.monotonic()) > 0:
                 self._poll.poll(max(1, round(1e3 * left)))

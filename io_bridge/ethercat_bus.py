@@ -12,6 +12,7 @@ import contextlib
 import importlib
 import os
 import socket
+import stat
 import struct
 import threading
 import time
@@ -67,8 +68,9 @@ def _packet_sockets() -> set[int]:
     found = set()
     for name in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):
-            copy = socket.socket(fileno=os.dup(int(name)))
-            with copy:
+            if not stat.S_ISSOCK(os.stat(int(name)).st_mode):
+                continue
+            with socket.socket(fileno=os.dup(int(name))) as copy:
                 if copy.family == socket.AF_PACKET:
                     found.add(int(name))
     return found

@@ -55,9 +55,7 @@ def check_backend(backend: str) -> None:
 
 
 @contextlib.contextmanager
-def served_interface(
-    rig: Rig, backend: str, witness: Path | None = None
-) -> Iterator[Interfaces]:
+def served_interface(rig: Rig, backend: str, witness: Path | None = None) -> Iterator[Interfaces]:
     """Yield the interfaces of a back end; for `veth`, the emulated drives answer at its other end meanwhile.
 
     Parameters

@@ -31,7 +31,9 @@ class Ring:
     """Three drives in OP between two lines."""
 
     def __init__(self, cells, budget_us, bad_limit):
-        near, far = zip(*(socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM) for _ in "ab"))
+        near, far = zip(
+            *(socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM) for _ in "ab"), strict=True
+        )
         for end in (*near, *far):
             end.settimeout(5.0)
         self.near, self.far = near, list(far)
