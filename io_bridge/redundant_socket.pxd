@@ -11,8 +11,8 @@ cdef enum:                       # the lines, and what leaves on each
     N_LINES = 2
 
 cdef struct Flight:              # a frame of this cycle
-    uint8_t frame[MAX_FRAME]     # what has come back of it
-    int has                      # anything has
+    uint8_t frame[MAX_FRAME]     # as it was sent, then what has come back of it
+    int has                      # anything has come back
     int size
     uint8_t index
     int clock_at                 # offset of the datagram that hands the clock on, 0 = none

@@ -17,7 +17,9 @@ from io_bridge.cycle_frames cimport MAX_FRAMES
 from io_bridge.frame cimport (
     CYCLE_INDEX_FIRST, DATAGRAM_HEADER, FIRST_DATAGRAM, FPRD, FRMW, MAX_FRAME, frame_length,
 )
-from io_bridge.frame_halves cimport answers_in, clock_datagram, clock_was_read, merge_half
+from io_bridge.frame_halves cimport (
+    answers_in, clock_datagram, clock_was_read, merge_half, same_chain,
+)
 from io_bridge.monotonic cimport monotonic_ns
 from io_bridge.packet_socket cimport lines_receive, socket_send
 from io_bridge.wire cimport get16, put16
@@ -69,6 +71,7 @@ cdef int send(void *self, const uint8_t *frame, int size, int64_t t_ns) noexcept
     f.size = size
     f.index = frame[FIRST_DATAGRAM + 1]
     f.clock_at = clock_datagram(frame, size)
+    memcpy(f.frame, frame, size)
     memcpy(s.copy, frame, size)
     s.copy[COPY_AT] = COPY
     # without the clock on that side its slaves would be given zeros for a time
@@ -135,8 +138,7 @@ cdef int keep(Pair *s, int k, int half) noexcept nogil:
     if not is_open and half == SECOND:
         return k if f.has else NOT_YET      # nobody has touched it
     if is_open and f.has:
-        if not merge_half(f.frame, s.found, f.size, f.clock_at):
-            return NOT_YET
+        merge_half(f.frame, s.found, f.size, f.clock_at)
         f.whole_answers = answers_in(f.frame, f.size, f.clock_at, &nobody)
         return k
     memcpy(f.frame, s.found, f.size)
@@ -166,6 +168,8 @@ cdef int sort(Pair *s, int size) noexcept nogil:
         return AS_IT_IS if seen[0] & GIVEN else NOT_YET
     for k in range(s.n):
         if s.flights[k].index == index and s.flights[k].size == length:
+            if not same_chain(s.flights[k].frame, s.found, length, s.flights[k].clock_at):
+                return AS_IT_IS
             return keep(s, k, half)
     # of a cycle before the last: told once
     s.missed[half] = 0

@@ -186,6 +186,14 @@ def nobody_answers(tmp):
     return {}
 
 
+def opened_again(tmp):
+    found = []
+    for _ in range(4):
+        with make_bus():
+            found.append(len(os.listdir("/proc/self/fd")))
+    return {"open": found, "closed": len(os.listdir("/proc/self/fd"))}
+
+
 def wrong_drive(tmp):
     segment = start_segment(tmp)
     drive = simulated_drive(DrivePlant())

@@ -1,6 +1,7 @@
 """The cycle over two lines. Its sockets are pairs of local ones, so that no rights are needed; the test is the
 wire and the slaves: it decides which half comes back, and when."""
 
+import random
 import socket
 from concurrent.futures import ThreadPoolExecutor
 
@@ -28,20 +29,20 @@ NONE = {"lost": 0, "late": 0, "duplicated": 0, "foreign": 0}
 
 
 class Ring:
-    """Three drives in OP between two lines."""
+    """Drives in OP between two lines."""
 
-    def __init__(self, cells, budget_us, bad_limit):
+    def __init__(self, cells, budget_us, n):
         near, far = zip(
             *(socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM) for _ in "ab"), strict=True
         )
         for end in (*near, *far):
             end.settimeout(5.0)
         self.near, self.far = near, list(far)
-        self.segment = Segment([DriveDevice(DrivePlant(hands="free")) for _ in range(N)])
+        self.segment = Segment([DriveDevice(DrivePlant(hands="free")) for _ in range(n)])
         self.block = Exchange(
-            [simulated_drive(DrivePlant(), i, N) for i in range(N)],
+            [simulated_drive(DrivePlant(), i, n) for i in range(n)],
             budget_us=budget_us,
-            bad_limit=bad_limit,
+            bad_limit=1000,
         )
         self.cells = cells(self.block)
         self.held = []
@@ -52,19 +53,19 @@ class Ring:
         records = prepare(master, self.block.slaves)
         self.link = RedundantSocket(*near)
         self.block.configure(
-            self.link, [r.layout for r in records], n_slaves=N, clock_station=reference(records)
+            self.link, [r.layout for r in records], n_slaves=n, clock_station=reference(records)
         )
         self.step()
         for record in records:
             master.request(record.layout.station, 8)
         self.step()
         self.block.in_service = True
-        for i in range(N):
+        for i in range(n):
             self.cells[f"drive{i}/enable"] = 1
             self.cells[f"drive{i}/torque_nm"] = 1.0
         for _ in range(8):
             self.step()
-        assert self.torques == pytest.approx([1.0] * N, abs=0.01)
+        assert self.torques == pytest.approx([1.0] * n, abs=0.01)
 
     @property
     def torques(self):
@@ -74,16 +75,22 @@ class Ring:
     def ring(self):
         return tuple(self.cells[f"ring_{what}"] for what in ("open", "near", "breaks"))
 
-    def step(self, order=(FIRST, SECOND), lose=(), hold=(), dead=()):
-        """One cycle; the halves, named by the line on which they left, come back in this order."""
+    def step(self, order=(FIRST, SECOND), lose=(), hold=(), dead=(), noise=None):
+        """One cycle; the halves, named by the line on which they left, come back in this order, after
+        `noise` of what left."""
         done = self.thread.submit(self.block.step, self.k * MS)
         self.k += 1
-        self.sent = [None if end in dead else self.far[end].recv(2048) for end in (FIRST, SECOND)]
+        n = self.block.n_frames
+        self.sent = [
+            [] if end in dead else [self.far[end].recv(2048) for _ in range(n)]
+            for end in (FIRST, SECOND)
+        ]
         t_ns = self.segment.now_ns + MS
-        for end in order:
-            if end in dead:
-                continue
-            reply, leaves = self.segment.process_end(self.sent[end], t_ns, end)
+        for end in (FIRST, SECOND) if noise else ():
+            self.far[end].send(noise(self.sent[1 - end][0]))
+            self.far[end].send(noise(self.sent[end][0]))
+        for end, frame in [(line, frame) for line in order for frame in self.sent[line]]:
+            reply, leaves = self.segment.process_end(frame, t_ns, end)
             t_ns += 1000
             if reply is None or end in lose or leaves in dead:
                 continue
@@ -115,8 +122,8 @@ class Ring:
 def make_ring(cells):
     made = []
 
-    def make(budget_us=50_000.0, bad_limit=1000):
-        made.append(Ring(cells, budget_us, bad_limit))
+    def make(budget_us=50_000.0, n=N):
+        made.append(Ring(cells, budget_us, n))
         return made[-1]
 
     yield make
@@ -180,6 +187,25 @@ def test_no_cycle_is_bad_when_a_cable_is_out_and_when_it_is_put_back(ring, cable
     assert ring.ring[0] == 0
     assert ring.ring[2] == 1
     assert list_faults(ring.block) == []
+    assert ring.counters() == NONE
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_every_frame_of_a_cycle_is_made_of_its_own_halves(make_ring, order):
+    n = 16
+    ring = make_ring(n=n)
+    assert ring.block.n_frames == 2
+    for cable in (5, 15, 0, n):
+        ring.segment.unplug(cable)
+        for _ in range(3):
+            ring.step(order)
+            assert ring.cells["valid"] == 1
+            assert ring.ring[:2] == (1, cable)
+        ring.segment.plug(cable)
+        ring.step(order)
+        assert ring.cells["valid"] == 1
+        assert ring.ring[0] == 0
+    assert ring.torques == pytest.approx([1.0] * n, abs=0.01)
     assert ring.counters() == NONE
 
 
@@ -270,8 +296,32 @@ def test_halves_that_come_twice_are_counted_and_change_nothing(ring):
     assert ring.counters() == NONE | {"duplicated": 1}
 
 
+@pytest.mark.parametrize("cable", [None, 0, 1])
+def test_mangled_frames_under_our_index_break_nothing(ring, cable):
+    if cable is not None:
+        ring.segment.unplug(cable)
+    dice = random.Random(4711)
+
+    def mangled(frame):
+        found = bytearray(frame)
+        for _ in range(dice.randint(1, 4)):
+            # a chain that says something else of its sizes, commands and ends
+            at = dice.choice([14, 15, 16, 18, 22, 23, *range(24, len(found))])
+            found[at] = dice.choice([0x00, 0x07, 0x0E, 0x80, 0xFF, dice.getrandbits(8)])
+        return bytes(found)
+
+    for _ in range(300):
+        ring.step(noise=mangled)
+    ring.step()
+    for _ in range(3):
+        ring.step()
+        assert ring.cells["valid"] == 1
+    assert ring.ring[:2] == ((0, ring.ring[1]) if cable is None else (1, cable))
+
+
 def test_a_foreign_frame_is_counted(ring):
-    ring.far[SECOND].send(ring.sent[FIRST][:14] + b"\xff\xff" + ring.sent[FIRST][16:])
+    (frame,) = ring.sent[FIRST]
+    ring.far[SECOND].send(frame[:14] + b"\xff\xff" + frame[16:])
     ring.step()
     assert ring.cells["valid"] == 1
     assert ring.counters() == NONE | {"foreign": 1}
@@ -296,7 +346,7 @@ def test_without_any_line_frames_are_lost_at_once(patient_ring):
 
 
 def clock_commands(ring):
-    return [parse(frame)[0].command for frame in ring.sent]
+    return [parse(frame)[0].command for (frame,) in ring.sent]
 
 
 def test_the_copy_hands_on_no_clock_that_is_not_on_its_side(ring):
