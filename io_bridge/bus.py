@@ -80,6 +80,9 @@ def list_faults(exchange: Exchange, problems: Mapping[int, str] | None = None) -
     """
     found = []
     counters = exchange.counters
+    gap = gap_words(exchange)
+    if gap:
+        found.append(BusFault(exchange.name, exchange.gap or 0, gap))
     if counters["fault"]:
         culprit = exchange.culprit
         source = exchange.name if culprit is None else exchange.slaves[culprit].name
@@ -102,6 +105,14 @@ def list_faults(exchange: Exchange, problems: Mapping[int, str] | None = None) -
         if state in ("fault", "fault reaction active", "no CiA 402 state"):
             found.append(BusFault(drive.name, statusword, f"statusword {statusword:#06x}: {state}"))
     return found
+
+
+def gap_words(exchange: Exchange) -> str:
+    """Return where the ring of a bus with two interfaces is open; empty when it is closed."""
+    gap = exchange.gap
+    if gap is None:
+        return ""
+    return words.ring_gap([slave.name for slave in exchange.slaves], gap)
 
 
 def _in_words(exchange: Exchange, source: str) -> str:

@@ -42,6 +42,9 @@ BUS_WRITES = (
     "dc_locked",
     "dc_steer_ns",  # what the next deadline is moved by
     "sent_ns",  # monotonic time at which the frame left
+    "ring_open",  # 1: a cable is out; NaN without a second interface
+    "ring_near",  # slaves before the gap, while it is open
+    "ring_breaks",  # times that it was found open
 )
 
 

@@ -5,14 +5,16 @@ Checks in the form of `rt_core.doctor`.
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from io_bridge import ethtool, namespace
-from rt_core.doctor.check import Check, Demands, Topic, words
+from rt_core.doctor.check import Check, Demands, Level, Topic, by_severity, words
 from rt_core.host import Host
 
 RAW_SOCKETS = Topic("raw sockets", "EtherCAT frames are sent and received below IP")
@@ -82,14 +84,39 @@ def master(host: Host, demands: Demands) -> Check:
     return MASTER.green("pysoem is missing, and the simulated bus needs none")
 
 
-def network_card(host: Host, demands: Demands) -> Check:
+def _each_card(
+    topic: Topic,
+) -> Callable[[Callable[[Host, Demands, str], Check]], Callable[[Host, Demands], Check]]:
+    """Make a check of one card one of all cards of a rig: as bad as the worst, in the words of those that are
+    not good."""
+
+    def widen(look: Callable[[Host, Demands, str], Check]) -> Callable[[Host, Demands], Check]:
+        @functools.wraps(look)
+        def check(host: Host, demands: Demands) -> Check:
+            found = by_severity(look(host, demands, name) for name in demands.cards)
+            if not found:
+                return topic.green(NO_CARD)
+            told = [one for one in found if one.level is not Level.GREEN] or found
+            return Check(
+                topic.name,
+                found[0].level,
+                "; ".join(one.found for one in told),
+                topic.cause,
+                "\n".join(one.remedy for one in told if one.remedy),
+            )
+
+        return check
+
+    return widen
+
+
+@_each_card(INTERFACE)
+def network_card(host: Host, demands: Demands, name: str) -> Check:
     """The card is there, up, and carries no other traffic."""
-    name = demands.interface
-    if name is None:
-        return INTERFACE.green(NO_CARD)
     cards = {card.name for card in host.path("/sys/class/net").glob("*")}
     others = (
-        f"# give --bus another card: {', '.join(sorted(cards - {name, 'lo'})) or 'plug one in'}"
+        "# give --bus another card: "
+        f"{', '.join(sorted(cards - {*demands.cards, 'lo'})) or 'plug one in'}"
     )
     if name not in cards:
         return INTERFACE.red(f"no {name}", others)
@@ -106,11 +133,9 @@ def network_card(host: Host, demands: Demands) -> Check:
     return INTERFACE.green(f"{name} has a link, and no other traffic is routed over it")
 
 
-def card_interrupts(host: Host, demands: Demands) -> Check:
+@_each_card(INTERRUPTS)
+def card_interrupts(host: Host, demands: Demands, name: str) -> Check:
     """Each interrupt of the card has one core, and not that of a task which may spin there."""
-    name = demands.interface
-    if name is None:
-        return INTERRUPTS.green(NO_CARD)
     numbers = _interrupts(host, name)
     if not numbers:
         why = f"no interrupt of {name} under /sys/class/net/{name}/device"
@@ -161,11 +186,9 @@ def _runs(host: Host, command: str) -> bool:
     return False
 
 
-def card_coalescing(host: Host, demands: Demands) -> Check:
+@_each_card(COALESCING)
+def card_coalescing(host: Host, demands: Demands, name: str) -> Check:
     """The card tells of each frame at once."""
-    name = demands.interface
-    if name is None:
-        return COALESCING.green(NO_CARD)
     remedy = f"sudo ethtool -C {name} adaptive-rx off adaptive-tx off rx-usecs 0 tx-usecs 0"
     try:
         found = ethtool.coalescing(name)
@@ -184,11 +207,9 @@ def card_coalescing(host: Host, demands: Demands) -> Check:
     return COALESCING.green(told)
 
 
-def card_offloads(host: Host, demands: Demands) -> Check:
+@_each_card(OFFLOADS)
+def card_offloads(host: Host, demands: Demands, name: str) -> Check:
     """The card and its driver merge no frames."""
-    name = demands.interface
-    if name is None:
-        return OFFLOADS.green(NO_CARD)
     try:
         found = ethtool.offloads(name)
     except OSError as error:

@@ -12,6 +12,7 @@ import contextlib
 import importlib
 import os
 import socket
+import stat
 import struct
 import threading
 import time
@@ -22,7 +23,7 @@ from io_bridge import slave_clock, words
 from io_bridge.acyclic import FIRST_INDEX, AcyclicLine
 from io_bridge.attendant import Attendant
 from io_bridge.bringup import SlaveConfig, check_identity, setup_downloads
-from io_bridge.bus import Bus, BusFault, await_clocks, list_faults
+from io_bridge.bus import Bus, BusFault, await_clocks, gap_words, list_faults
 from io_bridge.clock_config import ClockConfig
 from io_bridge.drive_config import DriveConfig, pdo_bytes
 from io_bridge.ethtool import require_link
@@ -40,6 +41,7 @@ from io_bridge.pdo_layout import (
     watchdog_registers,
 )
 from io_bridge.recovery import Recovery
+from io_bridge.redundant_socket import RedundantSocket, open_lines
 from io_bridge.sii import Identity
 
 REPLY_TIMEOUT_US = 20_000
@@ -66,8 +68,9 @@ def _packet_sockets() -> set[int]:
     found = set()
     for name in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):
-            copy = socket.socket(fileno=os.dup(int(name)))
-            with copy:
+            if not stat.S_ISSOCK(os.stat(int(name)).st_mode):
+                continue
+            with socket.socket(fileno=os.dup(int(name))) as copy:
                 if copy.family == socket.AF_PACKET:
                     found.add(int(name))
     return found
@@ -89,6 +92,8 @@ class EthercatBus(Bus):
     interface : str
     slaves : sequence of DriveConfig or TerminalConfig
         Every slave on the wire, in ring order.
+    second_interface : str, optional
+        Where the last slave's cable comes back to: with one cable out all slaves are still there.
     name, paths, budget_us, bad_limit, leak_cycles, clock
         As for `Exchange`.
     keep_us : float
@@ -102,6 +107,7 @@ class EthercatBus(Bus):
         interface: str,
         slaves: Sequence[SlaveConfig],
         *,
+        second_interface: str | None = None,
         name: str = "bus",
         paths: Mapping[str, str] | None = None,
         budget_us: float = 500.0,
@@ -117,7 +123,12 @@ class EthercatBus(Bus):
             raise ValueError(f"process data of {size} bytes: pysoem maps at most {IO_MAP_BYTES}")
         if not 50.0 <= keep_us <= 100_000.0:
             raise ValueError(f"keep_us = {keep_us}: 50 to 100000")
+        if second_interface == interface:
+            raise ValueError(
+                f"second_interface = {interface!r}: the first one is the same; a ring needs two"
+            )
         self.interface = interface
+        self.second_interface = second_interface
         self._exchange = Exchange(
             slaves,
             name=name,
@@ -132,7 +143,7 @@ class EthercatBus(Bus):
         self._poll = poll
         self._pysoem: Any = None
         self._master: Any = None
-        self._socket: PacketSocket | None = None
+        self._socket: PacketSocket | RedundantSocket | None = None
         self._keeper: threading.Thread | None = None
         self._records: list[SlaveRecord] = []
         self._attendant: Attendant | None = None
@@ -142,7 +153,7 @@ class EthercatBus(Bus):
         return self._exchange
 
     def open(self) -> None:
-        """Open both sockets.
+        """Open the sockets of pysoem and of the cycle.
 
         Raises
         ------
@@ -155,17 +166,25 @@ class EthercatBus(Bus):
         """
         if self._master is not None:
             return
+        second = self.second_interface
         require_link(self.interface)
+        if second is not None:
+            require_link(second)
         self._pysoem = _load_pysoem()
         self._pysoem.settings.timeouts.ret = REPLY_TIMEOUT_US
-        self._socket = PacketSocket(self.interface, poll=self._poll)
+        self._socket = (
+            PacketSocket(self.interface, poll=self._poll)
+            if second is None
+            else open_lines(self.interface, second, poll=self._poll)
+        )
         before = _packet_sockets()
         master = self._pysoem.Master()
         try:
-            master.open(self.interface)
+            master.open(self.interface, second)
         except ConnectionError as error:
             self._socket.close()
-            raise OSError(f"interface {self.interface!r}: pysoem cannot open it") from error
+            both = "" if second is None else f" with {second!r}"
+            raise OSError(f"interface {self.interface!r}{both}: pysoem cannot open it") from error
         self._master = master
         for fd in _packet_sockets() - before:
             _tame_pysoem_socket(fd)
@@ -178,6 +197,7 @@ class EthercatBus(Bus):
             return
         deadline = time.monotonic() + timeout_s
         try:
+            self._check_ends()
             self._records = self._map_until(deadline)
             self._start_keeper()
             self._keep_time(deadline)
@@ -192,7 +212,7 @@ class EthercatBus(Bus):
         """Recover slaves that leave OP and serve SDOs, from a thread of its own, until `close`."""
         if self._attendant is not None or not self._exchange.in_service:
             return
-        line = AcyclicLine(self.interface)
+        line = AcyclicLine(self.interface, second=self.second_interface)
         master = Master(line.transact, first_index=FIRST_INDEX, pause_s=0.001)
         for record in self._records:
             master.know_mailbox(record.layout.station, record.managers)
@@ -233,6 +253,22 @@ class EthercatBus(Bus):
         """Return what is wrong now."""
         problems = self._attendant.recovery.problems if self._attendant is not None else {}
         return list_faults(self._exchange, problems)
+
+    def _check_ends(self) -> None:
+        """A run may lose one end of the ring, and does not begin without it."""
+        if self.second_interface is None:
+            return
+        ends = (self.interface, self.second_interface)
+        line = AcyclicLine(self.interface, second=self.second_interface)
+        try:
+            silent = line.silent_lines()
+        finally:
+            line.close()
+        if len(silent) == 1:
+            raise BringUpError(
+                f"{ends[silent[0]]}: no frame comes back from this end of the ring: mend its cable, or take "
+                f"{ends[1 - silent[0]]!r} for backend and no second_interface"
+            )
 
     def _map_until(self, deadline: float) -> list[SlaveRecord]:
         """Map, from the start again when an answer was lost; not in the cycle, so patience is
@@ -326,7 +362,13 @@ class EthercatBus(Bus):
             return
         until = min(deadline, time.monotonic() + clock.timeout_s)
         await_clocks(self._exchange, lambda: time.sleep(0.01), lambda: time.monotonic() < until)
-        line = AcyclicLine(self.interface)
+        gap = self._exchange.gap
+        if gap is not None and 0 < gap < len(self._records):
+            raise BringUpError(
+                f"{self.interface}: {gap_words(self._exchange)}; the clocks behind it cannot be set: "
+                "put the cable in"
+            )
+        line = AcyclicLine(self.interface, second=self.second_interface)
         try:
             master = Master(line.transact, first_index=FIRST_INDEX, pause_s=0.001)
             for config, record in zip(self._exchange.slaves, self._records, strict=True):

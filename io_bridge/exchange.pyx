@@ -21,12 +21,13 @@ from io_bridge.drive_io cimport (
     N_DRIVE_READS, N_DRIVE_WRITES, SENSOR, STATUSWORD, TORQUE_ACTUAL, VELOCITY, DriveIo, fill_drive,
 )
 from io_bridge.exchange_cycle cimport (
-    BUS_DC_ERROR, BUS_WKC_EXPECTED, FAULT_AL, FAULT_CLOCK, FAULT_COMMAND, FAULT_DRIVE, FAULT_LOST,
-    FAULT_NOT_READY, FAULT_STALE, FAULT_WKC, MAX_DRIVES, MAX_TERMINALS, N_BUS_WRITES,
-    ExchangeState, Fault, borrow, exchange_keep, exchange_safe, exchange_step, give_back, raise_flag,
+    BUS_DC_ERROR, BUS_RING_BREAKS, BUS_RING_NEAR, BUS_RING_OPEN, BUS_WKC_EXPECTED, FAULT_AL,
+    FAULT_CLOCK, FAULT_COMMAND, FAULT_DRIVE, FAULT_LOST, FAULT_NOT_READY, FAULT_STALE, FAULT_WKC,
+    MAX_DRIVES, MAX_TERMINALS, N_BUS_WRITES, ExchangeState, Fault, borrow, exchange_keep,
+    exchange_safe, exchange_step, give_back, raise_flag,
 )
 from io_bridge.frame cimport BRD, FPRD, FRMW, LRD, LWR
-from io_bridge.link cimport Link
+from io_bridge.link cimport Link, RingWatch
 from io_bridge.slave_io cimport DC_DIFFERENCE, N_SLAVE_WRITES, WKC, SlaveIo, slave_reset
 from io_bridge.terminal_io cimport TerminalIo, fill_terminal
 
@@ -199,6 +200,8 @@ cdef class Exchange:
         # the state of all, and inputs and outputs of each
         x.writes[BUS_WKC_EXPECTED][0] = expected
         x.writes[BUS_DC_ERROR][0] = 0.0 if x.lock.on else NAN
+        for i in (BUS_RING_OPEN, BUS_RING_NEAR, BUS_RING_BREAKS):
+            x.writes[i][0] = NAN if x.frames.transport.ring == NULL else 0.0
 
     def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None:
         """Take the address of one float64 cell per port, in port order."""
@@ -369,6 +372,13 @@ cdef class Exchange:
     def culprit(self) -> int | None:
         """Place of the slave that the last fault is about."""
         return None if self.state.culprit < 0 else self.state.culprit
+
+    @property
+    def gap(self) -> int | None:
+        """Slaves between the first cable and the gap of an open ring; None: it is closed, or there is one
+        cable."""
+        cdef const RingWatch *ring = self.state.frames.transport.ring
+        return ring.near if self.state.ready and ring != NULL and ring.open else None
 
     @property
     def lock_state(self) -> tuple[bool, float, float]:

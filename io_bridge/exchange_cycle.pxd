@@ -11,7 +11,7 @@ cdef enum:
     MAX_SLAVES = 32
     MAX_DRIVES = 16
     MAX_TERMINALS = 16
-    N_BUS_WRITES = 13
+    N_BUS_WRITES = 16
     N_CELLS = (MAX_SLAVES * N_SLAVE_WRITES + MAX_DRIVES * (N_DRIVE_READS + N_DRIVE_WRITES)
                + 2 * MAX_TERMINALS * MAX_CHANNELS + N_BUS_WRITES)
 
@@ -40,6 +40,9 @@ cdef enum:                        # positions in BUS_WRITES
     BUS_DC_LOCKED = 10
     BUS_DC_STEER = 11
     BUS_SENT = 12
+    BUS_RING_OPEN = 13
+    BUS_RING_NEAR = 14
+    BUS_RING_BREAKS = 15
 
 cdef struct ExchangeState:
     CycleFrames frames

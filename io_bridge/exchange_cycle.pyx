@@ -259,6 +259,10 @@ cdef int exchange(ExchangeState *x, int64_t t_ns) noexcept nogil:
         x.writes[BUS_DC_ERROR][0] = x.lock.error_ns
         x.writes[BUS_DC_LOCKED][0] = x.lock.locked
         x.writes[BUS_DC_STEER][0] = x.lock.steer_ns
+    if x.frames.transport.ring != NULL:
+        x.writes[BUS_RING_OPEN][0] = x.frames.transport.ring.open
+        x.writes[BUS_RING_NEAR][0] = x.frames.transport.ring.near
+        x.writes[BUS_RING_BREAKS][0] = <double> x.frames.transport.ring.breaks
     x.writes[BUS_EXCHANGE][0] = <double> (monotonic_ns() - begin)
     return x.fault
 

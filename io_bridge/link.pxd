@@ -2,8 +2,15 @@
 process."""
 from libc.stdint cimport int64_t, uint8_t
 
+cdef struct RingWatch:
+    # what a master with a cable at both ends of the segment has seen
+    int open                 # 1: some cable is out
+    int near                 # slaves on the first cable's side of the gap, while it is open
+    int64_t breaks           # times that the ring was found open
+
 cdef struct Transport:
     void *self
+    const RingWatch *ring    # NULL: there is one cable
     # throw away frames that wait; return how many there were
     int (*drain)(void *self) noexcept nogil
     # hand over a frame; t_ns is the cycle's nominal time. Return 0, or -1 when the link refuses

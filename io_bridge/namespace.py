@@ -4,7 +4,7 @@ touching the host.
 Root uses a plain network namespace; an ordinary user gets one inside a user namespace, where the
 kernel allows it.
 
-python -m io_bridge.namespace [--pair veth0 veth1] -- COMMAND...
+python -m io_bridge.namespace [--pair veth0 veth1 ...] -- COMMAND...
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import sys
 from collections.abc import Sequence
 
 PAIR = ("veth0", "veth1")
+SECOND_PAIR = ("veth2", "veth3")
+"""For a master with cable redundancy."""
 
 _PROBE = """
 import socket
@@ -85,22 +87,25 @@ def create_pair(first: str, second: str) -> None:
             raise RuntimeError(f"ip {' '.join(command)}: {done.stderr.strip()}")
 
 
-def wrap(command: Sequence[str], pair: tuple[str, str] = PAIR) -> list[str]:
-    """Return the command line that runs `command` in a fresh namespace with `pair` in it."""
-    inner = [sys.executable, "-P", "-m", "io_bridge.namespace", "--pair", *pair, "--", *command]
+def wrap(command: Sequence[str], *pairs: tuple[str, str]) -> list[str]:
+    """Return the command line that runs `command` in a fresh namespace with pairs in it; `PAIR` if none is
+    given."""
+    given = [part for pair in pairs or (PAIR,) for part in ("--pair", *pair)]
+    inner = [sys.executable, "-P", "-m", "io_bridge.namespace", *given, "--", *command]
     return [*_unshare(), *inner]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Create the pair in the present namespace and become the command."""
+    """Create the pairs in the present namespace and become the command."""
     import argparse  # only here: the cycle process imports this module, and is in a hurry
 
     parser = argparse.ArgumentParser(prog="io_bridge.namespace", description=__doc__)
-    parser.add_argument("--pair", nargs=2, default=PAIR, metavar=("FIRST", "SECOND"))
+    parser.add_argument("--pair", nargs=2, action="append", metavar=("FIRST", "SECOND"))
     parser.add_argument("command", nargs="+")
     options = parser.parse_args(arguments)
     try:
-        create_pair(*options.pair)
+        for pair in options.pair or [PAIR]:
+            create_pair(*pair)
         os.execvp(options.command[0], options.command)
     except (OSError, RuntimeError) as error:
         print(f"namespace: {error}", file=sys.stderr)

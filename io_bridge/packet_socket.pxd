@@ -14,6 +14,8 @@ cdef class PacketSocket(Link):
     cdef readonly str interface
 
 
-cdef int socket_receive(RawSocket *s, uint8_t *frame, int capacity,
+cdef int lines_receive(const RawSocket *lines, int n, int *at, uint8_t *frame, int capacity,
+                       int64_t deadline_ns) noexcept nogil
+cdef int socket_receive(const RawSocket *s, uint8_t *frame, int capacity,
                         int64_t deadline_ns) noexcept nogil
-cdef int socket_send(RawSocket *s, const uint8_t *frame, int size) noexcept nogil
+cdef int socket_send(const RawSocket *s, const uint8_t *frame, int size) noexcept nogil

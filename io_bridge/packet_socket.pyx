@@ -30,34 +30,50 @@ PACKET_IGNORE_OUTGOING = 23
 
 cdef enum:
     DRAIN_LIMIT = 64        # frames thrown away in one cycle at most
+    MOST_LINES = 2
 
 
-cdef int socket_receive(RawSocket *s, uint8_t *frame, int capacity,
-                        int64_t deadline_ns) noexcept nogil:
-    """Return the size of the next frame, 0 at the deadline, -1 when the interface is gone."""
-    cdef pollfd waiting
+cdef int lines_receive(const RawSocket *lines, int n, int *at, uint8_t *frame, int capacity,
+                       int64_t deadline_ns) noexcept nogil:
+    """Return the size of the next frame on any of n lines, 0 at the deadline, -1 when every interface is
+    gone. The line after `at` is looked at first; where the frame came is written there."""
+    cdef pollfd waiting[MOST_LINES]
     cdef timespec left
     cdef int64_t rest
     cdef ssize_t size
-    waiting.fd = s.fd
-    waiting.events = POLLIN
+    cdef int i, k, gone
+    for i in range(n):
+        waiting[i].fd = lines[i].fd
+        waiting[i].events = POLLIN
     while True:
-        size = c_recv(s.fd, frame, capacity, MSG_DONTWAIT)
-        if size > 0:
-            return <int> size
-        if size < 0 and errno != EAGAIN and errno != EINTR:
+        gone = 0
+        for i in range(1, n + 1):
+            k = (at[0] + i) % n
+            size = c_recv(lines[k].fd, frame, capacity, MSG_DONTWAIT)
+            if size > 0:
+                at[0] = k
+                return <int> size
+            gone += size < 0 and errno != EAGAIN and errno != EINTR
+        if gone == n:
             return -1
         rest = deadline_ns - monotonic_ns()
         if rest <= 0:
             return 0
-        if s.poll:
+        if lines[0].poll:
             continue
         left.tv_sec = rest // 1000000000
         left.tv_nsec = rest % 1000000000
-        ppoll(&waiting, 1, &left, NULL)
+        ppoll(waiting, n, &left, NULL)
 
 
-cdef int socket_send(RawSocket *s, const uint8_t *frame, int size) noexcept nogil:
+cdef int socket_receive(const RawSocket *s, uint8_t *frame, int capacity,
+                        int64_t deadline_ns) noexcept nogil:
+    """The same of one line."""
+    cdef int at = 0
+    return lines_receive(s, 1, &at, frame, capacity, deadline_ns)
+
+
+cdef int socket_send(const RawSocket *s, const uint8_t *frame, int size) noexcept nogil:
     return 0 if c_send(s.fd, frame, size, MSG_DONTWAIT) == size else -1
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from io_bridge import slave_clock, words
 from io_bridge.bringup import OP, SAFEOP, SlaveConfig, check_identity, configure
+from io_bridge.bus import gap_words
 from io_bridge.clock_config import ClockConfig
 from io_bridge.drive_config import DriveConfig
 from io_bridge.exchange import Exchange
@@ -37,11 +38,13 @@ class Recovery:
         self._records = tuple(records)
         self._since: dict[int, float] = {}  # slave → when it left OP
         self._next = 0
+        self._gap = ""
         self.problems: dict[int, str] = {}
         """What keeps a slave from OP, by its place in the ring."""
 
     def look(self) -> None:
         """Take one step for the next slave that is not in OP; raises nothing."""
+        self._tell_gap()
         away = []
         for i, slave in enumerate(self._exchange.slaves):
             status, code, _, _, answers = self._exchange.slave_status(i)
@@ -118,6 +121,12 @@ class Recovery:
         clock: ClockConfig | None = self._exchange.clock
         if clock is not None and isinstance(slave, DriveConfig) and slave.sync0:
             slave_clock.start_sync0(master, station, clock)
+
+    def _tell_gap(self) -> None:
+        gap = gap_words(self._exchange)
+        if gap != self._gap:
+            log.warning("%s", gap or "the ring is closed again")
+        self._gap = gap
 
     def _tell(self, i: int, problem: str) -> None:
         if self.problems.get(i) != problem:

@@ -47,19 +47,28 @@ class Found:
 class Line:
     """A wire that a tool may speak on: its master, and whether another one runs the slaves.
 
+    Parameters
+    ----------
+    interface : str
+    second : str, optional
+        The interface at the other end of a ring.
+
     Raises
     ------
     OSError
         No such interface, it is down, or no CAP_NET_RAW.
     """
 
-    def __init__(self, interface: str) -> None:
+    def __init__(self, interface: str, second: str | None = None) -> None:
         require_link(interface)
-        self._line = AcyclicLine(interface, TOOL_INDEX)
+        if second is not None:
+            require_link(second)
+        self._line = AcyclicLine(interface, TOOL_INDEX, second)
         self.master = Master(self._line.transact, first_index=TOOL_INDEX, pause_s=0.001)
         self.mailbox: Path | None = socket_path(interface)
         if not is_served(socket_path(interface)):
             self.mailbox = None
+        self._alone = second is None
         self.n_slaves = 0
         self.states: list[tuple[int, int]] = []
 
@@ -76,7 +85,12 @@ class Line:
         except BringUpError:
             self.n_slaves = 0
         if not self.n_slaves:
-            raise BringUpError("no slave answers: cable, power, or another kind of network")
+            raise BringUpError(
+                "no slave answers: cable, power, another kind of network, or a ring of two interfaces "
+                "(see --second-interface)"
+                if self._alone
+                else "no slave answers: cable, power, or another kind of network"
+            )
         self.states = []
         for position in range(self.n_slaves):
             data, _ = self.master.access(APRD, -position, 0x0130, bytes(6))
@@ -143,8 +157,8 @@ def _asked(answer: dict[str, object]) -> bytes:
     return bytes.fromhex(str(answer["data"]))
 
 
-def scan(interface: str) -> Found:
-    """Look at every slave of a wire.
+def scan(interface: str, second: str | None = None) -> Found:
+    """Look at every slave of a wire; with `second`, of a ring.
 
     Raises
     ------
@@ -153,7 +167,7 @@ def scan(interface: str) -> Found:
     BringUpError
         No slave answers, or one stopped answering.
     """
-    with Line(interface) as line:
+    with Line(interface, second) as line:
         line.look()
         slaves = []
         for position, station in enumerate(line.stations()):

@@ -18,3 +18,4 @@ cdef class Segment:
     cdef readonly tuple devices
 
     cdef int _position(self, position) except -1
+    cdef int _cable(self, position) except -1

@@ -289,14 +289,18 @@ cdef class Segment:
             raise ValueError(f"slave {position}: the segment has 0 to {self.ring.n - 1}")
         return position
 
+    cdef int _cable(self, position) except -1:
+        return self.ring.n if position == self.ring.n else self._position(position)
+
     def unplug(self, position: int) -> None:
         """Pull the cable that leads from a slave towards the master: it and all behind it are
-        gone, but keep their supply."""
-        ring_plug(&self.ring, self._position(position), 0)
+        gone, but keep their supply. The position after the last slave's is the second cable of a
+        master with redundancy."""
+        ring_plug(&self.ring, self._cable(position), 0)
 
     def plug(self, position: int) -> None:
         """Put that cable back."""
-        ring_plug(&self.ring, self._position(position), 1)
+        ring_plug(&self.ring, self._cable(position), 1)
 
     def power_off(self, position: int) -> None:
         """Take a slave's supply away: it forgets its registers, and all behind it are gone too."""

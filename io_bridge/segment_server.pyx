@@ -1,38 +1,45 @@
-"""Serve an emulated segment on a network interface: real frames in, real frames out, real time."""
+"""Serve an emulated segment on a network interface, or on two of a master with cable redundancy: real frames in,
+real frames out, real time."""
 from libc.stdint cimport int64_t, uint8_t
 
 from io_bridge.frame cimport MAX_FRAME
 from io_bridge.monotonic cimport monotonic_ns
-from io_bridge.packet_socket cimport PacketSocket, RawSocket, socket_receive, socket_send
-from io_bridge.segment cimport Segment, ring_advance, ring_process
-from io_bridge.topology cimport Ring
+from io_bridge.packet_socket cimport PacketSocket, RawSocket, lines_receive, socket_send
+from io_bridge.segment cimport Segment, ring_advance, ring_process, ring_process_end
+from io_bridge.topology cimport FAR, NEAR, Ring
 
 cdef enum:
     IDLE_NS = 1000000           # without frames the motors and watchdogs still move on
 
 
-cdef int64_t run(Ring *ring, RawSocket *wire, int64_t start_ns, int64_t duration_ns) noexcept nogil:
+cdef int64_t run(Ring *ring, const RawSocket *ends, int n, int64_t start_ns,
+                 int64_t duration_ns) noexcept nogil:
     cdef uint8_t frame[MAX_FRAME]
     cdef int64_t now = monotonic_ns()
     cdef int64_t end = now + duration_ns
     cdef int64_t frames = 0
+    cdef int at = NEAR
     cdef int size
     while now < end:
-        size = socket_receive(wire, frame, MAX_FRAME, now + IDLE_NS)
+        size = lines_receive(ends, n, &at, frame, MAX_FRAME, now + IDLE_NS)
         now = monotonic_ns()
         if size < 0:
             return -1
         if size == 0:
             ring_advance(ring, now - start_ns)
             continue
-        size = ring_process(ring, frame, size, now - start_ns)
+        if n == 1:
+            size = ring_process(ring, frame, size, now - start_ns)
+        else:
+            size = ring_process_end(ring, &at, frame, size, now - start_ns)
         if size > 0:
-            socket_send(wire, frame, size)
+            socket_send(&ends[at], frame, size)
             frames += 1
     return frames
 
 
-def serve(Segment segment, PacketSocket wire, start_ns: int, duration_s: float) -> int:
+def serve(Segment segment, PacketSocket wire, start_ns: int, duration_s: float,
+          PacketSocket second=None) -> int:
     """Answer frames for a while, without the GIL.
 
     Parameters
@@ -44,6 +51,8 @@ def serve(Segment segment, PacketSocket wire, start_ns: int, duration_s: float) 
         CLOCK_MONOTONIC at which the segment's time is zero.
     duration_s : float
         After which the caller may look at signals.
+    second : PacketSocket, optional
+        Where the far end of the segment is.
 
     Returns
     -------
@@ -58,8 +67,14 @@ def serve(Segment segment, PacketSocket wire, start_ns: int, duration_s: float) 
     cdef int64_t start = start_ns
     cdef int64_t duration = <int64_t> (1e9 * duration_s)
     cdef int64_t frames
+    cdef RawSocket ends[2]
+    cdef int n = 1
+    ends[NEAR] = wire.state
+    if second is not None:
+        ends[FAR] = second.state
+        n = 2
     with nogil:
-        frames = run(&segment.ring, &wire.state, start, duration)
+        frames = run(&segment.ring, ends, n, start, duration)
     if frames < 0:
         raise OSError(f"interface {wire.interface!r} is gone")
     return frames

@@ -1,7 +1,8 @@
 """The emulated segment as a process of its own on one end of a veth pair: for pysoem and for other
 masters.
 
-python -m io_bridge.sim_segment --interface veth1 [--plant FILE.json ...] [--witness FILE.json]
+python -m io_bridge.sim_segment --interface veth1 [--second-interface veth3] [--plant FILE.json ...]
+    [--witness FILE.json] [--orders]
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from io_bridge.drive_config import DrivePlant
 from io_bridge.drive_device import DriveDevice
 from io_bridge.packet_socket import PacketSocket
 from io_bridge.segment import Segment
+from io_bridge.segment_orders import Orders
 from io_bridge.segment_server import serve
 
 PR_SET_PDEATHSIG = 1
@@ -119,19 +121,24 @@ def serve_until(
     start_ns: int,
     end: Callable[[], bool],
     witness: Witness | None = None,
+    *,
+    second: PacketSocket | None = None,
+    orders: Orders | None = None,
 ) -> int:
     """Answer frames until `end()` is true, which is looked at some 20 times a second, or as often as
-    a witness looks.
+    a witness or one who takes orders looks.
 
     Returns
     -------
     int
         Frames answered.
     """
-    look_s = LOOK_UP_S if witness is None else LOOK_CLOSELY_S
+    look_s = LOOK_UP_S if witness is None and orders is None else LOOK_CLOSELY_S
     frames = 0
     while not end():
-        frames += serve(segment, wire, start_ns, look_s)
+        frames += serve(segment, wire, start_ns, look_s, second)
+        if orders is not None:
+            orders.obey(segment)
         if witness is not None:
             witness.look()
     return frames
@@ -141,6 +148,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until SIGTERM, SIGINT or the parent's death."""
     parser = argparse.ArgumentParser(prog="io_bridge.sim_segment", description=__doc__)
     parser.add_argument("--interface", required=True, help="where the master's frames arrive")
+    parser.add_argument("--second-interface", help="the same at the other end of a ring")
+    parser.add_argument("--orders", action="store_true", help="obey lines of standard input")
     parser.add_argument(
         "--plant", action="append", type=Path, default=[], help="JSON of one drive; repeatable"
     )
@@ -154,6 +163,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         devices = [DriveDevice(plant) for plant in plants]
         segment = Segment(devices)
         wire = PacketSocket(options.interface, 0x00, 0xFF)
+        second = options.second_interface and PacketSocket(options.second_interface, 0x00, 0xFF)
     except (OSError, ValueError) as error:
         print(f"sim_segment: {error}", file=sys.stderr)
         return 2
@@ -162,18 +172,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     start_ns = time.monotonic_ns()
     try:
         frames = serve_until(
-            segment, wire, start_ns, lambda: bool(stop) or os.getppid() != parent, witness
-        )
+            segment, wire, start_ns, lambda: bool(stop) or os.getppid() != parent, witness,
+            second=second, orders=Orders() if options.orders else None,
+        )  # fmt: skip
         # a real drive does not die with its master: it goes on until its watchdog has taken the torque
         until = time.monotonic() + OUTLIVE_S
         if witness is not None:
             serve_until(
                 segment, wire, start_ns,
                 lambda: witness.zero_ns is not None or time.monotonic() > until, witness,
+                second=second,
             )  # fmt: skip
             witness.write(options.witness)
     finally:
         wire.close()
+        if second:
+            second.close()
     # whoever started this may be gone, and its pipe with it
     with contextlib.suppress(BrokenPipeError):
         print(f"answered {frames} frames", flush=True)

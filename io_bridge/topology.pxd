@@ -17,7 +17,7 @@ cdef struct Ring:
     int parent[MAX_SLAVES]       # -1 = the master
     int parent_port[MAX_SLAVES]
     int64_t cable_ns[MAX_SLAVES]  # delay of the cable to the parent
-    int unplugged[MAX_SLAVES]    # that cable is out
+    int unplugged[MAX_SLAVES + 1]  # that cable is out; after the slaves' own, the one from the far end
     int off[MAX_SLAVES]          # without supply
     # what follows from it (ring_route)
     int order[MAX_SLAVES]        # slaves that a frame from the master passes, in order

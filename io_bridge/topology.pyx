@@ -114,7 +114,7 @@ cdef void ring_route(Ring *ring) noexcept nogil:
     ring.closed = 0
     if reachable(ring, 0):
         visit(ring, 0, ring.cable_ns[0], 1, ring.order, &ring.n_order)
-    if ring.off[last]:
+    if ring.off[last] or ring.unplugged[ring.n]:
         return
     root = root_of(ring, last)
     ring.closed = root < 0
@@ -123,7 +123,8 @@ cdef void ring_route(Ring *ring) noexcept nogil:
 
 
 cdef void ring_plug(Ring *ring, int position, int plugged) noexcept nogil:
-    """Put in or pull out the cable that leads from a slave towards the master."""
+    """Put in or pull out the cable that leads from a slave towards the master; at n, the one from the far
+    end."""
     ring.unplugged[position] = not plugged
     ring_route(ring)
 

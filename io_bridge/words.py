@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 AL_STATES = {1: "INIT", 2: "PREOP", 3: "BOOT", 4: "SAFEOP", 8: "OP"}
 
 AL_CODES = {
@@ -102,6 +104,13 @@ DRIVE_STATES = (
     "no CiA 402 state",
 )
 """In the order of `io_bridge.cia402.drive_state`."""
+
+
+def ring_gap(slaves: Sequence[str], near: int) -> str:
+    """Return where a ring is open of which `near` slaves answer on the first interface."""
+    ends = ["the first interface", *slaves, "the second interface"]
+    near = min(max(near, 0), len(slaves))
+    return f"the ring is open between {ends[near]} and {ends[near + 1]}: cable or power"
 
 
 def al_state(status: int) -> str:

@@ -122,6 +122,7 @@ def load_rig(
     except ValidationError as error:
         mistakes += from_validation(file, error, Rig, data)
     mistakes += _task_mistakes(file, data)
+    mistakes += _interface_mistakes(file, data)
     mistakes += _wiring_mistakes(file, data, ports_of, other_signals)
     if mistakes or rig is None:
         raise ConfigError(mistakes)
@@ -219,6 +220,25 @@ def _task_mistakes(file: str, data: Mapping[str, Any]) -> Iterator[Mistake]:
                 "no task steps it",
                 "list it in a task's blocks, or take it out",
             )
+
+
+def _interface_mistakes(file: str, data: Mapping[str, Any]) -> Iterator[Mistake]:
+    """Find a second interface that makes no ring with the first one."""
+    for name, block in _tables(data, "blocks").items():
+        second = block.get("second_interface")
+        if block.get("kind") != "bus" or not isinstance(second, str):
+            continue
+        backend = block.get("backend", "simulated")
+        key = f"blocks.{name}.second_interface"
+        if backend == "simulated":
+            problem = "the simulated bus has no cables"
+            yield Mistake(file, key, problem, "take it out, or give backend an interface", second)
+        elif (backend == "veth") != (second == "veth"):
+            problem = f"backend is {backend!r}: both ends are interfaces, or both `veth`"
+            yield Mistake(file, key, problem, "give both the same kind", second)
+        elif second == "simulated" or (second == backend and backend != "veth"):
+            problem = f"backend is {backend!r}: a ring needs two interfaces"
+            yield Mistake(file, key, problem, "name the card of the second cable", second)
 
 
 def _wiring_mistakes(

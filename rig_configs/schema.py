@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, PositiveFloat
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 NonNegative = Annotated[float, Field(ge=0.0)]
 Sign = Literal[-1, 1]
+Interface = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,15}$")]
 
 
 class Section(BaseModel):
@@ -136,7 +137,8 @@ class BusBlock(Section):
     """Exchange one EtherCAT frame a cycle with the drives, in ring order."""
 
     kind: Literal["bus"]
-    backend: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,15}$")] = "simulated"
+    backend: Interface = "simulated"
+    second_interface: Interface | None = None  # where the last slave's cable comes back to
     drives: Annotated[dict[str, Drive], Field(min_length=1)]
     terminals: dict[str, Terminal] = {}
     clock: Clock | None = None

@@ -196,7 +196,7 @@ def bus_of(rig: schema.Rig) -> tuple[str, schema.BusBlock]:
     return next((n, b) for n, b in rig.blocks.items() if isinstance(b, schema.BusBlock))
 
 
-def make_bus(rig: schema.Rig, backend: str, interface: str) -> Bus:
+def make_bus(rig: schema.Rig, backend: str, interface: str, second: str | None = None) -> Bus:
     """Return the bus of a rig.
 
     Parameters
@@ -205,6 +205,8 @@ def make_bus(rig: schema.Rig, backend: str, interface: str) -> Bus:
         `simulated`: in this process. `veth`: emulated drives at the other end. Else an interface.
     interface : str
         Where the frames go, unless in this process.
+    second : str, optional
+        The interface at the other end of the ring.
 
     Raises
     ------
@@ -234,7 +236,7 @@ def make_bus(rig: schema.Rig, backend: str, interface: str) -> Bus:
     # pysoem comes in only with a bus that needs it
     from io_bridge.ethercat_bus import EthercatBus
 
-    return EthercatBus(interface, slaves, **settings)
+    return EthercatBus(interface, slaves, second_interface=second, **settings)
 
 
 def simulated_devices(config: schema.BusBlock) -> list[SlaveDevice] | None:

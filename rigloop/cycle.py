@@ -24,7 +24,7 @@ from io_bridge.simulated_bus import SimulatedBus
 from rig_configs.load import LoadedRig, read_checked
 from rigloop import order
 from rigloop.compose import Composed, bus_of, compose_live, make_bus
-from rigloop.interface import served_interface
+from rigloop.interface import pairs, served_interface
 from rigloop.kernels import build_kernels
 from rigloop.spins import Measuring, start_measuring, with_spins
 from rt_core.host import host_facts
@@ -68,15 +68,15 @@ def main(arguments: list[str]) -> int:
         loaded = read_checked(folder / "rig.toml")
         backend = commission.bus or bus_of(loaded.rig)[1].backend
         if backend == "veth" and not arguments:
-            # the same again, in a network namespace with a veth pair of its own
-            command = wrap([sys.executable, "-P", "-m", "rigloop.cycle", text])
+            # the same again, in a network namespace with veth pairs of its own
+            command = wrap([sys.executable, "-P", "-m", "rigloop.cycle", text], *pairs(loaded.rig))
             os.execvp(command[0], command)
         measuring = start_measuring(loaded.rig)
         kernels = build_kernels(loaded)
         report.kernels = {name: kernel.hash for name, kernel in kernels.items()}
         witness = folder / "drive.json" if commission.inject else None
-        with served_interface(loaded.rig, backend, witness) as interface:
-            bus = make_bus(loaded.rig, backend, interface)
+        with served_interface(loaded.rig, backend, witness) as interfaces:
+            bus = make_bus(loaded.rig, backend, *interfaces)
             composed = compose_live(loaded.rig, kernels, bus)
             _run(folder, composed, loaded, commission, measuring, report)
     except (OSError, ValueError, ImportError, RuntimeError) as error:

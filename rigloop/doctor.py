@@ -10,6 +10,7 @@ from io_bridge import doctor as bus
 from rig_configs.schema import Rig
 from rigloop import doctor_software as software
 from rigloop.compose import bus_of
+from rigloop.interface import second_interface
 from rt_core.doctor import hypervisor, kernel, memory, processor, rights, wall_clock
 from rt_core.doctor.check import Check, Demands, TaskDemand, Topic, by_severity
 from rt_core.host import Host
@@ -73,6 +74,7 @@ def demands_of(rig: Rig, backend: str | None = None) -> Demands:
         bus_task=next(task for task, config in rig.tasks.items() if name in config.blocks),
         exchange_budget_us=config.exchange_budget_us,
         interface=interface,
+        second_interface=second_interface(rig, backend) if interface else None,
         veth=veth,
     )
 

@@ -11,14 +11,34 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import NamedTuple
 
-from io_bridge.namespace import PAIR, why_not
+from io_bridge.namespace import PAIR, SECOND_PAIR, why_not
 from rig_configs.schema import Rig
 from rigloop.compose import bus_of, drive_plant
 from rigloop.errors import NotStartedError
 
 SERVE_TIMEOUT_S = 10.0
 PRIORITY = 98  # above every task, which may spin on every core
+
+
+class Interfaces(NamedTuple):
+    """Where the frames of a bus go; the second is None without cable redundancy."""
+
+    first: str
+    second: str | None = None
+
+
+def second_interface(rig: Rig, backend: str) -> str | None:
+    """Return the interface at the other end of the ring on this back end; `veth` makes one."""
+    if bus_of(rig)[1].second_interface is None or backend == "simulated":
+        return None
+    return SECOND_PAIR[0] if backend == "veth" else bus_of(rig)[1].second_interface
+
+
+def pairs(rig: Rig) -> list[tuple[str, str]]:
+    """Return the pairs of interfaces that the back end `veth` needs."""
+    return [PAIR] if second_interface(rig, "veth") is None else [PAIR, SECOND_PAIR]
 
 
 def check_backend(backend: str) -> None:
@@ -35,8 +55,8 @@ def check_backend(backend: str) -> None:
 
 
 @contextlib.contextmanager
-def served_interface(rig: Rig, backend: str, witness: Path | None = None) -> Iterator[str]:
-    """Yield the interface of a back end; for `veth`, the emulated drives answer at its other end meanwhile.
+def served_interface(rig: Rig, backend: str, witness: Path | None = None) -> Iterator[Interfaces]:
+    """Yield the interfaces of a back end; for `veth`, the emulated drives answer at its other end meanwhile.
 
     Parameters
     ----------
@@ -48,12 +68,15 @@ def served_interface(rig: Rig, backend: str, witness: Path | None = None) -> Ite
     NotStartedError
         The emulator did not start.
     """
+    second = second_interface(rig, backend)
     if backend != "veth":
-        yield backend
+        yield Interfaces(backend, second)
         return
     master_end, segment_end = PAIR
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-P", "-m", "io_bridge.sim_segment", "--interface", segment_end]
+        if second is not None:
+            command += ["--second-interface", SECOND_PAIR[1]]
         for name, drive in bus_of(rig)[1].drives.items():
             plant = Path(folder) / f"{name}.json"
             plant.write_text(json.dumps(asdict(drive_plant(drive))))
@@ -73,7 +96,7 @@ def served_interface(rig: Rig, backend: str, witness: Path | None = None) -> Ite
             # a real drive answers in time: so does this one, where the right is there
             with contextlib.suppress(OSError):
                 os.sched_setscheduler(server.pid, os.SCHED_FIFO, os.sched_param(PRIORITY))
-            yield master_end
+            yield Interfaces(master_end, second)
         finally:
             server.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):

@@ -28,6 +28,20 @@ def sim_segment(
     interface: Annotated[
         str, typer.Option(help="Network interface where the master's frames arrive.")
     ] = "",
+    second_interface: Annotated[
+        str | None,
+        typer.Option(
+            help="The same at the other end of the slaves, for a master with cable redundancy."
+        ),
+    ] = None,
+    orders: Annotated[
+        bool,
+        typer.Option(
+            "--orders",
+            help="Obey lines of standard input meanwhile: `unplug 1`, `plug 1`, `power-off 1`, "
+            "`power-on 1`; a cable has the number of the slave that it leads to.",
+        ),
+    ] = False,
     for_s: Annotated[
         float | None,
         typer.Option(
@@ -57,6 +71,7 @@ def sim_segment(
     from io_bridge.devices.device_file import DeviceError, find_device, load_device, shipped
     from io_bridge.packet_socket import PacketSocket
     from io_bridge.segment import Segment
+    from io_bridge.segment_orders import Orders
     from io_bridge.sim_segment import Stop, serve_until
 
     if list_:
@@ -64,6 +79,12 @@ def sim_segment(
         return
     if not interface:
         fail(["--interface is missing: the end of a veth pair, or a card"], Exit.WRONG_INPUT, json)
+    if interface == second_interface:
+        fail(
+            [f"--second-interface {second_interface}: is the first one too; a ring needs two"],
+            Exit.WRONG_INPUT,
+            json,
+        )
     names = devices or ["direct_drive"]
     stop = Stop()
     try:
@@ -80,13 +101,15 @@ def sim_segment(
         fail([str(error)], Exit.WRONG_INPUT, json)
     try:
         wire = PacketSocket(interface, 0x00, 0xFF)
+        second = None if second_interface is None else PacketSocket(second_interface, 0x00, 0xFF)
     except OSError as error:
         fail([str(error.strerror or error)], Exit.NOT_STARTED, json)
     console = Console(stderr=json, highlight=False, soft_wrap=True)
     for position, ((parent, port), device) in enumerate(zip(segment.parents, made, strict=True)):
         behind = "the master" if parent < 0 else f"port {port} of {parent}"
         console.print(f"{position}  {device.description.name}, behind {behind}", markup=False)
-    console.print(f"serving {len(made)} slaves on {interface}", markup=False)
+    places = interface if second_interface is None else f"{interface} and {second_interface}"
+    console.print(f"serving {len(made)} slaves on {places}", markup=False)
     end_s = math.inf if for_s is None else time.monotonic() + for_s
     starter = os.getppid()
 
@@ -94,11 +117,20 @@ def sim_segment(
         return bool(stop) or os.getppid() != starter or time.monotonic() > end_s
 
     try:
-        frames = serve_until(segment, wire, time.monotonic_ns(), ended)
+        frames = serve_until(
+            segment,
+            wire,
+            time.monotonic_ns(),
+            ended,
+            second=second,
+            orders=Orders() if orders else None,
+        )
     except OSError as error:
         fail([str(error)], Exit.NOT_STARTED, json)
     finally:
         wire.close()
+        if second is not None:
+            second.close()
     states = [words.al_state(device.al_status) for device in made]
     if json:
         print_json({"frames": frames, "states": states, "shafts": len(shafts)})

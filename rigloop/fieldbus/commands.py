@@ -14,6 +14,12 @@ from rigloop.answer import Exit, fail, print_json, told
 InterfaceArgument = Annotated[
     str, typer.Argument(help="Network interface that the slaves are on, such as `eth1`.")
 ]
+SecondOption = Annotated[
+    str | None,
+    typer.Option(
+        "--second-interface", help="Where the cable of the last slave comes back to, of a ring."
+    ),
+]
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON object instead of tables.")
 ]
@@ -34,6 +40,7 @@ def scan(
             help="Write the bus block of a rig file with these slaves; never over a file."
         ),
     ] = None,
+    second: SecondOption = None,
     json: JsonOption = False,
 ) -> None:
     """List the slaves on a wire: identities, states, clocks, PDOs. Beside a running loop it only looks."""
@@ -45,9 +52,10 @@ def scan(
     if skeleton is not None and skeleton.exists():
         fail([f"{skeleton}: is there already; give another name"], Exit.WRONG_INPUT, json)
     with told(json), show.speaking(interface, json):
-        found = wire.scan(interface)
+        found = wire.scan(interface, second)
     if skeleton is not None:
-        skeleton.write_text(rig_file.bus_block(interface, found.slaves), encoding="utf-8")
+        text = rig_file.bus_block(interface, found.slaves, second)
+        skeleton.write_text(text, encoding="utf-8")
         console.print(f"wrote {escape(str(skeleton))}", highlight=False, soft_wrap=True)
     if json:
         print_json(show.scan_message(interface, found))
@@ -69,6 +77,7 @@ def sdo(
         Literal["1", "2", "4"] | None,
         typer.Option("--bytes", help="Size to write; that of the object if not given."),
     ] = None,
+    second: SecondOption = None,
     json: JsonOption = False,
 ) -> None:
     """Read or write an object of a slave: through the loop that runs it, or by itself when none does."""
@@ -82,7 +91,13 @@ def sdo(
             fail([str(error)], Exit.WRONG_INPUT, json)
         with show.speaking(interface, json):
             data = objects.transfer(
-                interface, slave, index, subindex, number, None if size is None else int(size)
+                interface,
+                slave,
+                index,
+                subindex,
+                number,
+                None if size is None else int(size),
+                second,
             )
     message = objects.as_message(slave, index, subindex, data, written=number is not None)
     if json:

@@ -33,7 +33,7 @@ class SlaveHealth:
 
 @dataclass
 class BusHealth:
-    """A bus and its slaves; `good` when nothing was lost and every slave is in OP."""
+    """A bus and its slaves; `good` when nothing was lost, every slave is in OP and no cable of a ring was out."""
 
     source: str
     cycles: int
@@ -44,6 +44,9 @@ class BusHealth:
     exchange_p99_us: float | None
     dc_error_rms_ns: float | None
     dc_locked: bool | None
+    ring_gap: str
+    """Where the ring of two interfaces is open; empty: it is closed, or none."""
+    ring_breaks: int | None
     slaves: list[SlaveHealth]
     good: bool
 
@@ -137,6 +140,11 @@ def _of_rows(source: str, rows: np.ndarray, bus: tuple[str, list[str]]) -> BusHe
     lost, late, duplicated = (
         int(np.nan_to_num(column(name)[-1])) for name in ("lost", "late", "duplicated")
     )
+    ring = column("ring_breaks")[-1]
+    breaks = int(ring) if np.isfinite(ring) else None
+    gap = ""
+    if column("ring_open")[-1] == 1.0:
+        gap = words.ring_gap([slave.name for slave in found], int(column("ring_near")[-1]))
     return BusHealth(
         source,
         cycles,
@@ -147,8 +155,12 @@ def _of_rows(source: str, rows: np.ndarray, bus: tuple[str, list[str]]) -> BusHe
         round(float(np.percentile(exchange_us, 99)), 2) if several else None,
         round(float(np.sqrt(np.mean(error[len(error) // 2 :] ** 2))), 1) if locks else None,
         bool(column("dc_locked")[-1] == 1.0) if locks else None,
+        gap,
+        breaks,
         found,
-        not lost and all(s.al_state == "OP" and s.wkc_min == s.wkc_expected for s in found),
+        not lost
+        and not breaks
+        and all(s.al_state == "OP" and s.wkc_min == s.wkc_expected for s in found),
     )
 
 

@@ -44,7 +44,13 @@ def parse_number(text: str) -> int:
 
 
 def transfer(
-    interface: str, slave: int, index: int, subindex: int, number: int | None, size: int | None
+    interface: str,
+    slave: int,
+    index: int,
+    subindex: int,
+    number: int | None,
+    size: int | None,
+    second: str | None = None,
 ) -> bytes:
     """Read, or write where a number is given; return the object's data.
 
@@ -57,7 +63,7 @@ def transfer(
     """
     if interface == "simulated":
         return _through_loop(interface, slave, index, subindex, number, size)
-    with Line(interface) as line:
+    with Line(interface, second) as line:
         if line.mailbox is not None:
             return _through_loop(interface, slave, index, subindex, number, size)
         line.look()

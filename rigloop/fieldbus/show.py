@@ -123,5 +123,8 @@ def print_health(console: Console, bus: BusHealth) -> None:
     if bus.dc_error_rms_ns is not None:
         locked = "locked" if bus.dc_locked else "not locked"
         lines.append(f"clock {locked}, phase error {bus.dc_error_rms_ns} ns rms")
+    if bus.ring_breaks is not None:
+        closed = "the ring of two interfaces is closed"
+        lines.append(f"{bus.ring_gap or closed}, found open {bus.ring_breaks} times")
     for line in lines:
         console.print(line, highlight=False, soft_wrap=True)

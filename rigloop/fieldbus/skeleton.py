@@ -12,7 +12,7 @@ from io_bridge.sii_contents import SiiPdo
 CONTROLWORD, STATUSWORD = 0x6040, 0x6041
 
 
-def bus_block(interface: str, slaves: Sequence[FoundSlave]) -> str:
+def bus_block(interface: str, slaves: Sequence[FoundSlave], second: str | None = None) -> str:
     """Return TOML with what is known; what only a data sheet knows is marked."""
     names = _names(slaves)
     drives = [(s, n) for s, n in zip(slaves, names, strict=True) if _is_drive(s)]
@@ -23,6 +23,7 @@ def bus_block(interface: str, slaves: Sequence[FoundSlave]) -> str:
         "[blocks.bus]",
         'kind = "bus"',
         f'backend = "{interface}"',
+        *([] if second is None else [f'second_interface = "{second}"']),
         "",
         "[blocks.bus.reads] # CHECK: the signals that command the drives",
     ]

@@ -94,6 +94,8 @@ class Demands:
         The network card of a real bus: then real hardware hangs on every deadline.
     veth : bool or None
         Whether the run needs a network namespace of its own; None: no rig says.
+    second_interface : str or None
+        The network card of a second cable.
     """
 
     tasks: tuple[TaskDemand, ...] = ()
@@ -101,6 +103,12 @@ class Demands:
     exchange_budget_us: int = 100
     interface: str | None = None
     veth: bool | None = None
+    second_interface: str | None = None
+
+    @property
+    def cards(self) -> tuple[str, ...]:
+        """Every network card of a real bus."""
+        return tuple(name for name in (self.interface, self.second_interface) if name is not None)
 
     @property
     def priority(self) -> int:

@@ -61,3 +61,16 @@ def test_a_killed_supervisor_leaves_nothing_behind_over_veth_either(start_live, 
     record = open_record(live.folder / "estimation.npy")
     assert record["guard/torque_nm"][-1] == 0.0
     assert record["guard/safe"][-1] == 1.0
+
+
+def test_a_run_over_a_ring_of_two_pairs_is_good_and_its_bus_says_that_it_is_closed(
+    make_rig, run_to_end, rigloop, tmp_path
+):
+    ring = SLOW_WIRE | {"blocks.bus.backend": '"veth"', "blocks.bus.second_interface": '"veth"'}
+    ran = run_to_end(make_rig(ring), tmp_path / "runs", "--for", "1")
+    assert ran.code == 0, ran
+    record = open_record(ran.folder / "estimation.npy")
+    assert record["guard/torque_nm"][-1] == 0.0
+    assert np.mean(record["bus/valid"][record["guard/state"] == State.RUNNING]) > 0.5
+    assert record["bus/ring_open"][-1] == record["bus/ring_breaks"][-1] == 0
+    assert "the ring of two interfaces is closed" in rigloop("bus", ran.folder).stdout

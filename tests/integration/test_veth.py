@@ -83,6 +83,12 @@ def test_an_empty_wire_is_named_at_once(scenario):
     assert found["s"] < 3.0
 
 
+def test_a_bus_that_is_opened_again_leaves_no_descriptors(scenario):
+    found = scenario("opened_again")
+    assert len(set(found["open"])) == 1
+    assert found["closed"] < found["open"][0]
+
+
 def test_a_foreign_drive_is_refused_with_every_difference(scenario):
     found = scenario("wrong_drive")
     for field in ("vendor", "product", "revision"):

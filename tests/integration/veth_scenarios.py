@@ -51,14 +51,17 @@ class Cells:
         self.reads[port].value = value
 
 
-def start_segment(tmp, plants=({"hands": "free"},)):
+def start_segment(tmp, plants=({"hands": "free"},), *options):
     arguments = [sys.executable, "-P", "-m", "io_bridge.sim_segment", "--interface", "veth1"]
+    arguments += options
     for i, plant in enumerate(plants):
         path = f"{tmp}/plant{i}.json"
         with open(path, "w") as file:
             json.dump(plant, file)
         arguments += ["--plant", path]
-    process = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+    )
     assert "serving" in process.stdout.readline()
     return process
 
@@ -181,6 +184,14 @@ def nobody_answers(tmp):
         except BringUpError as error:
             return {"error": str(error), "s": time.monotonic() - begin}
     return {}
+
+
+def opened_again(tmp):
+    found = []
+    for _ in range(4):
+        with make_bus():
+            found.append(len(os.listdir("/proc/self/fd")))
+    return {"open": found, "closed": len(os.listdir("/proc/self/fd"))}
 
 
 def wrong_drive(tmp):
@@ -327,8 +338,8 @@ def push(watchdog_ms):
         time.sleep(PERIOD_S)
 
 
-def link_up(up):
-    subprocess.run(["ip", "link", "set", "veth0", "up" if up else "down"], check=True)
+def link_up(up, interface="veth0"):
+    subprocess.run(["ip", "link", "set", interface, "up" if up else "down"], check=True)
 
 
 def cable_pulled(tmp):

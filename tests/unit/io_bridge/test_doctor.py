@@ -198,6 +198,29 @@ def test_a_card_that_does_not_tell_is_amber(make_host, check):
     assert (found.level, found.found) == (Level.AMBER, "unknown: nowhere0: No such device")
 
 
+RING = Demands(TASKS, "estimation", 100, "eth1", False, "eth2")
+
+
+def test_the_card_of_the_second_cable_is_looked_at_too(make_host):
+    good = {path.replace("eth1", "eth2"): text for path, text in card().items() if CARD in path}
+    both = doctor.network_card(make_host(card() | good), RING)
+    assert (both.level, both.remedy) == (Level.GREEN, "")
+    assert "eth1 has a link" in both.found
+    assert "eth2 has a link" in both.found
+    assert doctor.card_interrupts(make_host(card() | good), RING).level is Level.GREEN
+
+
+def test_the_worst_card_of_a_ring_decides_and_the_good_one_is_not_told(make_host):
+    unplugged = {"/sys/class/net/eth2/carrier": "0\n"}
+    check = doctor.network_card(make_host(card() | unplugged), RING)
+    assert (check.level, check.found) == (Level.RED, "eth2 has no link")
+    route = {"/proc/net/route": "Iface\tDestination\neth1\t000200C0\n"}
+    check = doctor.network_card(make_host(card() | unplugged | route), RING)
+    assert check.level is Level.RED
+    assert check.found == "eth2 has no link; eth1 carries ordinary traffic too"
+    assert len(check.remedy.splitlines()) == 2
+
+
 def in_namespace(check, interface, before):
     if namespace.why_not() is not None:
         pytest.skip(namespace.why_not())

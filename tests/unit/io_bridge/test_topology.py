@@ -143,5 +143,17 @@ def test_a_ring_with_two_ends_reaches_all_with_one_cable_out(broken):
 def test_positions_outside_are_refused():
     segment = make("direct_drive")
     for act in (segment.unplug, segment.plug, segment.power_off, segment.power_cycle):
-        with pytest.raises(ValueError, match="slave 1: the segment has 0 to 0"):
-            act(1)
+        with pytest.raises(ValueError, match="slave 2: the segment has 0 to 0"):
+            act(2)
+
+
+def test_without_the_second_cable_a_frame_comes_back_where_it_entered():
+    segment = make(*RACK)
+    assert count(segment, 0) == (5, 1)
+    segment.unplug(5)
+    assert count(segment, 0) == (5, 0)
+    assert count(segment, 1)[0] is None
+    segment.plug(5)
+    assert count(segment, 1) == (0, 0)
+    with pytest.raises(ValueError, match="slave 6"):
+        segment.unplug(6)

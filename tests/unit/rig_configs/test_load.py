@@ -138,3 +138,31 @@ def test_shipped_rig_is_toml():
 
 def test_near_lists_what_is_known_when_nothing_is_near():
     assert near("zzz", ["alpha", "beta"]) == "known: alpha, beta"
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ('second_interface = "eth2"', "the simulated bus has no cables"),
+        ('backend = "eth1"\nsecond_interface = "eth1"', "a ring needs two interfaces"),
+        ('backend = "eth1"\nsecond_interface = "simulated"', "a ring needs two interfaces"),
+        ('backend = "eth1"\nsecond_interface = "veth"', "both `veth`"),
+        ('backend = "veth"\nsecond_interface = "eth2"', "both `veth`"),
+        ('backend = "eth1"\nsecond_interface = "not/a/card"', "second_interface"),
+    ],
+)
+def test_a_second_interface_that_makes_no_ring_is_a_mistake(tmp_path, keys, said):
+    text = RIG.replace('kind = "bus"\n', f'kind = "bus"\n{keys}\n', 1)
+    assert text != RIG
+    lines = [line for line in mistakes(tmp_path, text) if "blocks.bus.second_interface" in line]
+    assert len(lines) == 1
+    assert said in lines[0]
+
+
+@pytest.mark.parametrize(("backend", "second"), [("eth1", "eth2"), ("veth", "veth")])
+def test_two_interfaces_make_a_ring(tmp_path, backend, second):
+    keys = f'backend = "{backend}"\nsecond_interface = "{second}"'
+    path = tmp_path / "rig.toml"
+    path.write_text(RIG.replace('kind = "bus"\n', f'kind = "bus"\n{keys}\n', 1))
+    bus = load_rig(str(path), ports_of, lambda tasks: []).rig.blocks["bus"]
+    assert (bus.backend, bus.second_interface) == (backend, second)

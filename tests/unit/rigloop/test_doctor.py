@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from rigloop import doctor
+from rigloop.compose import bus_of
 from rigloop.wiring import load
 from rt_core.doctor.check import Check, Demands, Level, banner, by_severity, is_good
 from rt_core.host import Host
@@ -64,6 +65,17 @@ def test_the_bus_of_the_command_line_wins(bus, interface, veth):
         doctor.demands_without_rig(bus),
     ):
         assert (demands.interface, demands.veth) == (interface, veth)
+
+
+def test_a_ring_demands_two_cards_where_the_bus_has_cards():
+    rig = load("steering_wheel").rig
+    name, bus = bus_of(rig)
+    ring = bus.model_copy(update={"backend": "eth1", "second_interface": "eth2"})
+    rig = rig.model_copy(update={"blocks": rig.blocks | {name: ring}})
+    assert doctor.demands_of(rig).cards == ("eth1", "eth2")
+    assert doctor.demands_of(rig, "eth7").cards == ("eth7", "eth2")
+    for bus_option in ("simulated", "veth"):
+        assert doctor.demands_of(rig, bus_option).cards == ()
 
 
 def test_a_check_that_meets_the_unforeseen_is_amber(make_host):

@@ -25,6 +25,10 @@ def test_the_devices_that_ship_are_listed_with_their_titles():
     ("arguments", "message"),
     [
         (("direct_drive",), "--interface is missing"),
+        (
+            ("--interface", "nosuch0", "--second-interface", "nosuch0", "direct_drive"),
+            "--second-interface nosuch0: is the first one too",
+        ),
         (("--interface", "nosuch0", "toaster"), "toaster: no device file"),
         (("--interface", "nosuch0", "digital_io"), "slave 0 (DigitalIo): nobody before it"),
         (

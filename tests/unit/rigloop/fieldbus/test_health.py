@@ -3,7 +3,7 @@ import pytest
 
 from io_bridge.drive_config import DrivePlant
 from io_bridge.exchange import Exchange
-from io_bridge.record import RecordWriter
+from io_bridge.record import RecordWriter, open_record
 from io_bridge.simulated_bus import SimulatedBus
 from rigloop.fieldbus.health import NothingToShowError, recorded
 
@@ -66,6 +66,34 @@ def test_a_run_with_a_slave_away_and_a_frame_lost_names_both(run_folder):
     assert found.lost == 1
     assert [slave.invalid_cycles for slave in found.slaves] == [1, 4]
     assert [slave.wkc_min for slave in found.slaves] == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("last", "gap", "breaks", "good"),
+    [
+        ((0, 0, 0), "", 0, True),
+        # a cable that was out is told though nothing was lost
+        ((0, 1, 2), "", 2, False),
+        ((1, 1, 1), "the ring is open between drive0 and drive1: cable or power", 1, False),
+        ((1, 2, 1), "the ring is open between drive1 and the second interface", 1, False),
+        ((np.nan,) * 3, "", None, True),
+    ],
+)
+def test_the_ring_of_a_run_is_told(run_folder, tmp_path, last, gap, breaks, good):
+    # the record of a bus with one cable; its ring's columns are what a redundant one writes
+    rows = open_record(run_folder(lambda bus, k: None) / "estimation.npy")
+    folder = tmp_path / "ring"
+    folder.mkdir()
+    names = [name for name in rows.dtype.names if name != "t_ns"]
+    with RecordWriter(folder / "estimation.npy", names) as writer:
+        for row in rows:
+            copy = np.array([row], rows.dtype)
+            for what, value in zip(("open", "near", "breaks"), last, strict=True):
+                copy[f"bus/ring_{what}"] = value
+            writer.append(copy)
+    found = recorded(folder)
+    assert (found.ring_gap[: len(gap)], found.ring_breaks, found.good) == (gap, breaks, good)
+    assert bool(found.ring_gap) == bool(gap)
 
 
 def test_a_slave_that_left_op_is_told_in_words(run_folder):
