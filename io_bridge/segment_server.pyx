@@ -4,7 +4,8 @@ from libc.stdint cimport int64_t, uint8_t
 from io_bridge.frame cimport MAX_FRAME
 from io_bridge.monotonic cimport monotonic_ns
 from io_bridge.packet_socket cimport PacketSocket, RawSocket, socket_receive, socket_send
-from io_bridge.segment cimport Segment, ring_advance, ring_process
+from io_bridge.ring_pass cimport ring_advance, ring_process
+from io_bridge.segment cimport Segment
 from io_bridge.topology cimport Ring
 
 cdef enum:
