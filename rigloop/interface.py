@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 
+from io_bridge.devices.device_file import drive_text
+from io_bridge.drive_config import DrivePlant
 from io_bridge.namespace import PAIR, why_not
 from rig_configs.schema import Rig
-from rigloop.compose import bus_of, drive_plant
+from rigloop.compose import bus_of, emulated_ring
 from rigloop.errors import NotStartedError
 
 SERVE_TIMEOUT_S = 10.0
@@ -36,7 +36,7 @@ def check_backend(backend: str) -> None:
 
 @contextlib.contextmanager
 def served_interface(rig: Rig, backend: str, witness: Path | None = None) -> Iterator[str]:
-    """Yield the interface of a back end; for `veth`, the emulated drives answer at its other end meanwhile.
+    """Yield the interface of a back end; for `veth`, the emulated slaves answer at its other end meanwhile.
 
     Parameters
     ----------
@@ -47,6 +47,8 @@ def served_interface(rig: Rig, backend: str, witness: Path | None = None) -> Ite
     ------
     NotStartedError
         The emulator did not start.
+    ValueError
+        A terminal without a device.
     """
     if backend != "veth":
         yield backend
@@ -54,10 +56,12 @@ def served_interface(rig: Rig, backend: str, witness: Path | None = None) -> Ite
     master_end, segment_end = PAIR
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-P", "-m", "io_bridge.sim_segment", "--interface", segment_end]
-        for name, drive in bus_of(rig)[1].drives.items():
-            plant = Path(folder) / f"{name}.json"
-            plant.write_text(json.dumps(asdict(drive_plant(drive))))
-            command += ["--plant", str(plant)]
+        for position, what in enumerate(emulated_ring(bus_of(rig)[1])):
+            if isinstance(what, DrivePlant):
+                file = Path(folder) / f"{position}.toml"
+                file.write_text(drive_text(what))
+                what = str(file)
+            command.append(what)
         if witness is not None:
             command += ["--witness", str(witness)]
         server = subprocess.Popen(
