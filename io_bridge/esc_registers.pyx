@@ -195,6 +195,11 @@ cdef int registers_write(Esc *esc, int address, int n, const uint8_t *data) noex
     cdef int done = 0
     if esc.frozen and address >= REG_DC_TIME and address + n <= REG_DC_TIME + 8:
         return 1                                   # a clock that stands still is not moved either
+    if address == REG_DC_TIME and n == 8:
+        # the reference time, which comes with every cycle
+        memcpy(esc.memory + REG_DC_TIME, data, 8)
+        clock_steer(esc, get64(data))
+        return 1
     memcpy(sm_before, esc.memory + REG_SM, 8 * N_SM)
     for i in range(15):
         first = max(address, writable[i][0])

@@ -51,12 +51,24 @@ cdef int map_pdos(ObjectDictionary *od, int *n_outputs, int *n_inputs) noexcept 
     return AL_INVALID_INPUTS if n_inputs[0] < 0 else 0
 
 
+cdef inline void copy_bytes(uint8_t *to, const uint8_t *source, int n) noexcept nogil:
+    """Copy n bytes; the sizes of numbers need no call."""
+    if n == 4:
+        memcpy(to, source, 4)
+    elif n == 2:
+        memcpy(to, source, 2)
+    elif n == 1:
+        to[0] = source[0]
+    else:
+        memcpy(to, source, n)
+
+
 cdef void copy_bits(uint8_t *to, int to_bit, const uint8_t *source, int source_bit,
                     int n) noexcept nogil:
     """Copy n bits between any two places, whole bytes at once where both begin on a byte."""
     cdef int i, a, b
     if not (to_bit | source_bit | n) & 7:
-        memcpy(to + (to_bit >> 3), source + (source_bit >> 3), n >> 3)
+        copy_bytes(to + (to_bit >> 3), source + (source_bit >> 3), n >> 3)
         return
     for i in range(n):
         a = to_bit + i

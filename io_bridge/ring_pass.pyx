@@ -1,12 +1,10 @@
 """A frame on its way through the slaves of a ring, and the time that passes for them."""
-from libc.stdint cimport int64_t, uint8_t, uint16_t
+from libc.stdint cimport int64_t, uint8_t
 
-from io_bridge.esc_memory cimport Esc
+from io_bridge.datagram_pass cimport datagram_process
 from io_bridge.esc_registers cimport esc_advance, esc_sample, esc_serve
 from io_bridge.frame cimport FIRST_DATAGRAM, Datagram, datagram_at, frame_length
-from io_bridge.slave_command cimport slave_process
 from io_bridge.topology cimport FAR, NEAR
-from io_bridge.wire cimport get16, put16
 
 
 cdef void ring_advance(Ring *ring, int64_t t_ns) noexcept nogil:
@@ -34,8 +32,7 @@ cdef int pass_through(Ring *ring, const int *order, int n, uint8_t *frame, int s
     cdef Datagram d
     cdef int length = frame_length(frame, size)
     cdef int at = FIRST_DATAGRAM
-    cdef int i, wkc
-    cdef Esc *esc
+    cdef int i
     if length < 0:
         return 0
     if n == 0:
@@ -51,11 +48,7 @@ cdef int pass_through(Ring *ring, const int *order, int n, uint8_t *frame, int s
     at = FIRST_DATAGRAM
     while True:
         datagram_at(frame, length, at, &d)
-        for i in range(n):
-            esc = ring.slaves[order[i]]
-            if not esc.mute:
-                wkc = slave_process(esc, frame, at, &d)
-                put16(frame + d.next - 2, <uint16_t> (get16(frame + d.next - 2) + wkc))
+        datagram_process(ring, order, n, frame, at, &d)
         if not d.more:
             break
         at = d.next
