@@ -50,31 +50,42 @@ cdef int logical_access(Esc *esc, int reading, int writing, uint32_t logical, in
     return wkc
 
 
-cdef inline int fmmus_meet(const Esc *esc, uint32_t logical, int n) noexcept nogil:
-    """Whether a datagram has bytes in common with an active FMMU: most have none in most slaves."""
+cdef void find_window(Esc *esc) noexcept nogil:
+    """Which logical bytes the active FMMUs reach into, from the first to the last of all."""
     cdef const uint8_t *fmmu = esc.memory + REG_FMMU
-    cdef int64_t first = logical
-    cdef int64_t start
+    cdef int64_t start, end
     cdef int _i
+    esc.window_first = 1LL << 40
+    esc.window_end = 0
     for _i in range(N_FMMU):
         if fmmu[12] & 1:
             start = get32(fmmu)
-            if start < first + n and first < start + get16(fmmu + 4):
-                return 1
+            end = start + get16(fmmu + 4)
+            esc.window_first = min(esc.window_first, start)
+            esc.window_end = max(esc.window_end, end)
         fmmu += 16
-    return 0
+    esc.window_known = 1
+
+
+cdef inline int fmmus_meet(Esc *esc, int64_t first, int64_t end) noexcept nogil:
+    """Whether a datagram can have bytes in common with an FMMU: with most slaves it has none."""
+    if not esc.window_known:
+        find_window(esc)
+    return esc.window_first < end and first < esc.window_end
 
 
 cdef int logical_datagram(Ring *ring, const int *order, int n, uint8_t *frame,
                           const Datagram *d) noexcept nogil:
     cdef int reading = d.command != LWR
     cdef int writing = d.command != LRD
+    cdef int64_t first = d.address
+    cdef int64_t end = first + d.size
     cdef int wkc = 0
     cdef int i
     cdef Esc *esc
     for i in range(n):
         esc = ring.slaves[order[i]]
-        if fmmus_meet(esc, d.address, d.size) and not esc.mute:
+        if fmmus_meet(esc, first, end) and not esc.mute:
             wkc += logical_access(esc, reading, writing, d.address, d.size, frame + d.data)
     return wkc
 

@@ -7,6 +7,7 @@ from libc.string cimport memset
 
 from io_bridge.drive_plant cimport FREE, PRESCRIBED, SPRING, plant_advance, plant_reset
 from io_bridge.esc_memory cimport AL_OP, AL_WATCHDOG
+from io_bridge.rounding cimport whole
 
 from io_bridge.drive_config import SENSOR, SIMULATED_IDENTITY, DrivePlant
 from io_bridge.drive_objects import drive_description
@@ -51,12 +52,6 @@ cdef int next_state(int state, int control, int rising) noexcept nogil:
     if state == READY_TO_SWITCH_ON:
         return SWITCHED_ON
     return OPERATION_ENABLED if control & 0x08 else SWITCHED_ON
-
-
-cdef inline int64_t whole(double x) noexcept nogil:
-    """floor(x) without a call."""
-    cdef int64_t n = <int64_t> x
-    return n - (x < <double> n)
 
 
 cdef void publish(Drive *d) noexcept nogil:

@@ -15,6 +15,8 @@ cdef enum:
     SUBSTEP_NS = 50000
     LONGEST_NS = 1000000000     # a gap beyond this is not integrated: the plant stood still
 
+cdef double NOTHING = 1e-100
+
 
 cdef struct Phase:
     # sine and cosine of 2 pi f t, and of half a step
@@ -67,6 +69,9 @@ cdef double motor_step(Plant *p, double decay) noexcept nogil:
     elif wanted < -p.peak_nm:
         wanted = -p.peak_nm
     p.motor_nm = wanted + (before - wanted) * decay
+    # what only decays ends at nothing, before numbers become so small that they are slow
+    if -NOTHING < p.motor_nm < NOTHING:
+        p.motor_nm = 0.0
     return 0.5 * (before + p.motor_nm)
 
 
@@ -109,6 +114,8 @@ cdef void substep(Plant *p, double t, double h, Phase *f) noexcept nogil:
     change = h * force / (p.inertia_kg_m2 + 0.5 * h * (c + slope) + 0.25 * h * h * k)
     p.angle_rad += h * (p.rate_rad_s + 0.5 * change)
     p.rate_rad_s += change
+    if -NOTHING < p.rate_rad_s < NOTHING:
+        p.rate_rad_s = 0.0
 
 
 cdef void take_step_length(Plant *p, double h) noexcept nogil:

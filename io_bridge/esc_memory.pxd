@@ -129,5 +129,9 @@ cdef struct Esc:
     uint8_t reply[MAILBOX_BYTES]  # last mailbox reply, for the repeat service
     int reply_size
     int sync_running             # SYNC0 has a start time that was ahead when it was activated
+    # logical bytes that the active FMMUs reach into, from first to before end; known until one is written
+    int window_known
+    int64_t window_first
+    int64_t window_end
     int mute                     # without power: forwards, takes no part (fault injection)
     int frozen                   # answers with old inputs and an old clock (fault injection)

@@ -99,6 +99,10 @@ cdef void give_inputs(const ObjectDictionary *od, uint8_t *data, int size) noexc
     for i in range(od.n_inputs):
         if at + od.inputs[i].bits > 8 * size:
             return
-        if od.inputs[i].value != NULL:
+        if od.inputs[i].value == NULL:
+            pass
+        elif not (at | od.inputs[i].bits) & 7:
+            copy_bytes(data + (at >> 3), od.inputs[i].value, od.inputs[i].bits >> 3)
+        else:
             copy_bits(data, at, od.inputs[i].value, 0, od.inputs[i].bits)
         at += od.inputs[i].bits

@@ -3,8 +3,13 @@ from libc.stdint cimport int64_t, uint8_t
 
 from io_bridge.datagram_pass cimport datagram_process
 from io_bridge.esc_registers cimport esc_advance, esc_sample, esc_serve
-from io_bridge.frame cimport FIRST_DATAGRAM, Datagram, datagram_at, frame_length
+from io_bridge.frame cimport (
+    DATAGRAM_HEADER, FIRST_DATAGRAM, MAX_FRAME, WKC_SIZE, Datagram, datagram_at, frame_length,
+)
 from io_bridge.topology cimport FAR, NEAR
+
+cdef enum:
+    MOST_DATAGRAMS = (MAX_FRAME - FIRST_DATAGRAM) // (DATAGRAM_HEADER + WKC_SIZE)
 
 
 cdef void ring_advance(Ring *ring, int64_t t_ns) noexcept nogil:
@@ -28,10 +33,11 @@ cdef void ring_advance(Ring *ring, int64_t t_ns) noexcept nogil:
 cdef int pass_through(Ring *ring, const int *order, int n, uint8_t *frame, int size,
                       int64_t t_ns) noexcept nogil:
     """Pass a frame through n slaves. Return its length, or 0 when it is malformed or foreign: then
-    no slave has acted on it. Bounded: at most MAX_FRAME / 12 datagrams times the slaves."""
-    cdef Datagram d
+    no slave has acted on it. Bounded: at most MOST_DATAGRAMS times the slaves."""
+    cdef Datagram chain[MOST_DATAGRAMS]
     cdef int length = frame_length(frame, size)
     cdef int at = FIRST_DATAGRAM
+    cdef int count = 0
     cdef int i
     if length < 0:
         return 0
@@ -39,19 +45,15 @@ cdef int pass_through(Ring *ring, const int *order, int n, uint8_t *frame, int s
         ring_advance(ring, t_ns)
         return 0
     while True:
-        if datagram_at(frame, length, at, &d):
+        if datagram_at(frame, length, at, &chain[count]):
             return 0
-        if not d.more:
+        at = chain[count].next
+        count += 1
+        if not chain[count - 1].more:
             break
-        at = d.next
     ring_advance(ring, t_ns)
-    at = FIRST_DATAGRAM
-    while True:
-        datagram_at(frame, length, at, &d)
-        datagram_process(ring, order, n, frame, at, &d)
-        if not d.more:
-            break
-        at = d.next
+    for i in range(count):
+        datagram_process(ring, order, n, frame, chain[i].data - DATAGRAM_HEADER, &chain[i])
     frame[6] |= 0x02
     for i in range(n):
         if not ring.slaves[order[i]].mute:
