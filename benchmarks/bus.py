@@ -39,6 +39,7 @@ from timing.bars import Row, compared, show
 from timing.rounds import Lateness, interleaved
 
 from io_bridge import namespace
+from io_bridge.devices.device_file import drive_text
 from io_bridge.drive_config import DrivePlant
 from io_bridge.ethercat_bus import EthercatBus
 from io_bridge.frame import WireDatagram, build, parse
@@ -194,11 +195,11 @@ def _lateness(us: np.ndarray, **facts: int) -> Lateness:
 @contextlib.contextmanager
 def emulated(folder: Path) -> Iterator[Wire]:
     """An emulated drive at the other end, and the bus in OP."""
-    plant = folder / "plant.json"
-    plant.write_text(json.dumps({"hands": "free"}))
+    plant = folder / "drive.toml"
+    plant.write_text(drive_text(DrivePlant(hands="free")))
     cores = os.sched_getaffinity(0)
     segment = subprocess.Popen(
-        [sys.executable, "-P", "-m", "io_bridge.sim_segment", "--interface", FAR, "--plant", plant],
+        [sys.executable, "-P", "-m", "io_bridge.sim_segment", "--interface", FAR, plant],
         stdout=subprocess.PIPE,
         text=True,
     )

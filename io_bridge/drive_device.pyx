@@ -2,12 +2,12 @@
 controller."""
 import math
 
-from libc.math cimport floor
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint16_t, uint32_t
 from libc.string cimport memset
 
 from io_bridge.drive_plant cimport FREE, PRESCRIBED, SPRING, plant_advance, plant_reset
 from io_bridge.esc_memory cimport AL_OP, AL_WATCHDOG
+from io_bridge.rounding cimport whole
 
 from io_bridge.drive_config import SENSOR, SIMULATED_IDENTITY, DrivePlant
 from io_bridge.drive_objects import drive_description
@@ -56,12 +56,11 @@ cdef int next_state(int state, int control, int rising) noexcept nogil:
 
 cdef void publish(Drive *d) noexcept nogil:
     """Physics to objects: quantised multi-turn count modulo 2^32, rounded speed and torques."""
-    cdef double count = floor(d.plant.angle_rad * d.counts_per_rad)
     cdef double permille = 1000.0 * d.plant.motor_nm / d.rated_nm
-    d.position[0] = <int32_t> <uint32_t> <int64_t> count
-    d.velocity[0] = <int32_t> floor(d.plant.rate_rad_s * d.counts_per_rad + 0.5)
-    d.torque[0] = <int16_t> floor(permille + 0.5)
-    d.sensor[0] = <int32_t> floor(1000.0 * d.plant.sensor_nm + 0.5)
+    d.position[0] = <int32_t> <uint32_t> whole(d.plant.angle_rad * d.counts_per_rad)
+    d.velocity[0] = <int32_t> whole(d.plant.rate_rad_s * d.counts_per_rad + 0.5)
+    d.torque[0] = <int16_t> whole(permille + 0.5)
+    d.sensor[0] = <int32_t> whole(1000.0 * d.plant.sensor_nm + 0.5)
     d.status[0] = <uint16_t> d.state
     d.mode_display[0] = d.mode[0]
 

@@ -27,6 +27,11 @@ cdef struct Plant:
     double motor_nm
     double sensor_nm             # torque the hands put on the wheel
     double wanted_nm             # input of the current loop
+    # of the last step length: the current loop's decay, sine and cosine of half a step of the hands
+    double step_s
+    double decay
+    double half_sin
+    double half_cos
 
 cdef double friction(const Plant *p, double rate, double *slope) noexcept nogil
 cdef double motor_step(Plant *p, double decay) noexcept nogil

@@ -11,7 +11,7 @@ from io_bridge.wire cimport get16, put16
 
 cdef enum:
     ERROR_BIT = 0x10
-    REGISTERS = 0x1000
+    OUTPUT_DATA = 0x0F00     # of a device without processor: pins in place of RAM
     SII_MAILBOX = 0x18 * 2   # receive offset and size, send offset and size
 
 
@@ -65,7 +65,7 @@ cdef int manager_place(const Esc *esc, int i, int size, int mode) noexcept nogil
         return 0
     if not sm[6] & 1 or sm[4] & 0x0F != mode:
         return -1
-    return get16(sm) if REGISTERS <= get16(sm) <= ESC_MEMORY - size else -1
+    return get16(sm) if OUTPUT_DATA <= get16(sm) <= ESC_MEMORY - size else -1
 
 
 cdef int start_inputs_outputs(Esc *esc) noexcept nogil:

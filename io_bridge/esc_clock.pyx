@@ -9,7 +9,6 @@ system time = local clock + offset (0x0920). Every write of the reference time t
 with k_p = 2^-(filter - 1) (0x0934; filter 4: 1/8) and k_i = k_p^2 / 4, critically damped. A difference
 counts as STEP_NS at most, so that one bad telegram does no harm: larger offsets are for 0x0920.
 """
-from libc.math cimport floor
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
@@ -17,6 +16,7 @@ from io_bridge.esc_memory cimport (
     N_PORTS, REG_DC_DELAY, REG_DC_DIFFERENCE, REG_DC_FILTER, REG_DC_OFFSET, REG_DC_PORTS,
     REG_DC_RECEIVE, REG_SYNC_ACTIVATION, REG_SYNC_START, Clock, Esc,
 )
+from io_bridge.rounding cimport whole
 from io_bridge.wire cimport get32, get64, put32, put64
 
 cdef enum:
@@ -32,15 +32,16 @@ cdef int64_t clock_local_ns(const Esc *esc, int64_t t_ns) noexcept nogil:
     cdef const Clock *c = &esc.clock
     cdef double gone = <double> (t_ns - c.base_ns)
     cdef double extra = gone * (c.drift + c.speed) + c.rest_ns
-    return c.base_local_ns + (t_ns - c.base_ns) + <int64_t> floor(extra)
+    return c.base_local_ns + (t_ns - c.base_ns) + whole(extra)
 
 
 cdef void rebase(Esc *esc, int64_t t_ns) noexcept nogil:
     """Start a new straight line at t_ns, before drift or speed changes."""
     cdef Clock *c = &esc.clock
     cdef double extra = <double> (t_ns - c.base_ns) * (c.drift + c.speed) + c.rest_ns
-    c.base_local_ns += t_ns - c.base_ns + <int64_t> floor(extra)
-    c.rest_ns = extra - floor(extra)
+    cdef int64_t extra_ns = whole(extra)
+    c.base_local_ns += t_ns - c.base_ns + extra_ns
+    c.rest_ns = extra - <double> extra_ns
     c.base_ns = t_ns
 
 

@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 cdef enum:
     ESC_MEMORY = 0x3000      # 4 KB of registers, 8 KB of process data RAM
     SII_BYTES = 2048
-    MAILBOX_BYTES = 256      # at most
+    MAILBOX_BYTES = 1486     # at most: what one datagram carries
     N_SM = 4
     N_FMMU = 4
     N_PORTS = 4
@@ -17,6 +17,7 @@ cdef enum:                   # registers
     REG_TYPE = 0x0000
     REG_STATION = 0x0010
     REG_ALIAS = 0x0012
+    REG_ALIAS_USE = 0x0103
     REG_DL_STATUS = 0x0110
     REG_AL_CONTROL = 0x0120
     REG_AL_STATUS = 0x0130
@@ -128,5 +129,9 @@ cdef struct Esc:
     uint8_t reply[MAILBOX_BYTES]  # last mailbox reply, for the repeat service
     int reply_size
     int sync_running             # SYNC0 has a start time that was ahead when it was activated
+    # logical bytes that the active FMMUs reach into, from first to before end; known until one is written
+    int window_known
+    int64_t window_first
+    int64_t window_end
     int mute                     # without power: forwards, takes no part (fault injection)
     int frozen                   # answers with old inputs and an old clock (fault injection)

@@ -14,13 +14,14 @@ from io_bridge.esc_clock cimport (
 from io_bridge.esc_memory cimport (
     AL_INIT, AL_OP, AL_PREOP, AL_SAFEOP, ESC_MEMORY, MAILBOX_BYTES, N_FMMU, N_PORTS, N_SM,
     REG_AL_CONTROL, REG_AL_STATUS, REG_ALIAS, REG_DC_PORTS, REG_DC_SPEED, REG_DC_TIME, REG_DL_STATUS,
-    REG_EEPROM_ADDRESS, REG_EEPROM_CONTROL, REG_EEPROM_DATA, REG_SM, REG_SYNC_ACTIVATION, REG_TYPE,
+    REG_EEPROM_ADDRESS, REG_EEPROM_CONTROL, REG_EEPROM_DATA, REG_FMMU, REG_SM, REG_SYNC_ACTIVATION, REG_TYPE,
     REG_WD_COUNT, REG_WD_DIVIDER, REG_WD_PDI, REG_WD_SM, REG_WD_STATUS, SII_BYTES, Esc,
 )
 from io_bridge.wire cimport get16, get32, get64, put16, put64
 
 cdef enum:
     REGISTERS = 0x1000
+    FMMU_BYTES = 16
     MAILBOX_FULL = 0x08
     WATCHDOG_TRIGGER = 0x40
 
@@ -38,6 +39,7 @@ cdef void esc_power_on(Esc *esc) noexcept nogil:
     cdef int links = get16(memory + REG_DL_STATUS)
     cdef int i
     memset(memory, 0, ESC_MEMORY)
+    esc.window_known = 0
     put16(memory + REG_DL_STATUS, <unsigned short> links)
     memory[REG_TYPE] = 0x11
     memory[REG_TYPE + 4] = N_FMMU
@@ -183,6 +185,7 @@ cdef void sm_registers_written(Esc *esc, const uint8_t *before) noexcept nogil:
         esc.mailbox_repeat = sm[6] >> 1 & 1
         if esc.reply_size and get16(sm) + esc.reply_size <= ESC_MEMORY:
             memcpy(esc.memory + get16(sm), esc.reply, esc.reply_size)
+            esc.window_known = 0                   # a master may have put the mailbox anywhere
             sm[5] |= MAILBOX_FULL
         sm[7] = <uint8_t> (sm[7] & 0xFD | esc.mailbox_repeat << 1)
 
@@ -195,6 +198,11 @@ cdef int registers_write(Esc *esc, int address, int n, const uint8_t *data) noex
     cdef int done = 0
     if esc.frozen and address >= REG_DC_TIME and address + n <= REG_DC_TIME + 8:
         return 1                                   # a clock that stands still is not moved either
+    if address == REG_DC_TIME and n == 8:
+        # the reference time, which comes with every cycle
+        memcpy(esc.memory + REG_DC_TIME, data, 8)
+        clock_steer(esc, get64(data))
+        return 1
     memcpy(sm_before, esc.memory + REG_SM, 8 * N_SM)
     for i in range(15):
         first = max(address, writable[i][0])
@@ -236,6 +244,8 @@ cdef int esc_write(Esc *esc, int address, int n, const uint8_t *data) noexcept n
     sm = sm_access(esc, address, n, 1)
     if sm == -2:
         return 0
+    if overlaps(address, n, REG_FMMU, FMMU_BYTES * N_FMMU):
+        esc.window_known = 0
     if sm < 0:
         if address >= REGISTERS:
             memcpy(esc.memory + address, data, n)
@@ -287,6 +297,7 @@ cdef void serve_mailbox(Esc *esc) noexcept nogil:
     memset(esc.reply + n, 0, reply_size - n)
     esc.reply_size = reply_size
     memcpy(esc.memory + reply, esc.reply, reply_size)
+    esc.window_known = 0
     sm1[5] |= MAILBOX_FULL
 
 

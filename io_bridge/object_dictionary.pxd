@@ -3,11 +3,8 @@ them."""
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 
 cdef enum:
-    MAX_OBJECTS = 96
-    MAX_ENTRIES = 384
-    POOL_BYTES = 4096
-    NAME_BYTES = 8192
-    MAX_MAPPED = 64
+    MAX_MAPPED = 256
+    MAX_NAME = 64
 
 cdef enum:                     # access of an entry
     READ = 1
@@ -52,20 +49,27 @@ cdef struct Mapped:
     int bits
 
 cdef struct ObjectDictionary:
-    Object objects[MAX_OBJECTS]   # by rising index
+    Object *objects               # by rising index
     int n_objects
-    Entry entries[MAX_ENTRIES]
+    int most_objects
+    Entry *entries
     int n_entries
-    uint8_t pool[POOL_BYTES]      # every value starts at a multiple of eight
-    uint8_t at_power_on[POOL_BYTES]
+    int most_entries
+    uint8_t *pool                 # every value starts at a multiple of eight
+    uint8_t *at_power_on
     int pool_used
-    char names[NAME_BYTES]
+    int pool_bytes
+    char *names
     int names_used
+    int names_bytes
     Mapped outputs[MAX_MAPPED]
     int n_outputs
     Mapped inputs[MAX_MAPPED]
     int n_inputs
 
+cdef int od_make(ObjectDictionary *od, int objects, int entries, int pool_bytes,
+                 int names_bytes) noexcept nogil
+cdef void od_free(ObjectDictionary *od) noexcept nogil
 cdef int od_add_object(ObjectDictionary *od, int index, int code, int type, const char *name,
                        int name_size) noexcept nogil
 cdef void *od_add(ObjectDictionary *od, int subindex, int type, int bits, int access,

@@ -4,6 +4,7 @@ PDO assignment (0x1C12, 0x1C13) and mapping (0x16xx, 0x1Axx) are ordinary entrie
 follows them.
 """
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from io_bridge.abort_codes cimport (
@@ -13,9 +14,38 @@ from io_bridge.abort_codes cimport (
 from io_bridge.wire cimport get32
 
 
+cdef int od_make(ObjectDictionary *od, int objects, int entries, int pool_bytes,
+                 int names_bytes) noexcept nogil:
+    """Room for so much, empty; not from the cycle. Return 0, or -1 when there is no memory."""
+    memset(od, 0, sizeof(ObjectDictionary))
+    od.objects = <Object *> calloc(objects + 1, sizeof(Object))
+    od.entries = <Entry *> calloc(entries + 1, sizeof(Entry))
+    od.pool = <uint8_t *> calloc(pool_bytes + 1, 1)
+    od.at_power_on = <uint8_t *> calloc(pool_bytes + 1, 1)
+    od.names = <char *> calloc(names_bytes + 1, 1)
+    if (od.objects == NULL or od.entries == NULL or od.pool == NULL or od.at_power_on == NULL
+            or od.names == NULL):
+        od_free(od)
+        return -1
+    od.most_objects = objects
+    od.most_entries = entries
+    od.pool_bytes = pool_bytes
+    od.names_bytes = names_bytes
+    return 0
+
+
+cdef void od_free(ObjectDictionary *od) noexcept nogil:
+    free(od.objects)
+    free(od.entries)
+    free(od.pool)
+    free(od.at_power_on)
+    free(od.names)
+    memset(od, 0, sizeof(ObjectDictionary))
+
+
 cdef const char *keep_name(ObjectDictionary *od, const char *name, int size) noexcept nogil:
     cdef char *at = od.names + od.names_used
-    if size < 0 or size > 64 or od.names_used + size > NAME_BYTES:
+    if size < 0 or size > MAX_NAME or od.names_used + size > od.names_bytes:
         return NULL
     memcpy(at, name, size)
     od.names_used += size
@@ -27,7 +57,7 @@ cdef int od_add_object(ObjectDictionary *od, int index, int code, int type, cons
     """Open an object; its entries follow by `od_add`. Return 0, or -1 when the table is full or the
     index does not rise."""
     cdef Object *o
-    if od.n_objects >= MAX_OBJECTS:
+    if od.n_objects >= od.most_objects:
         return -1
     if od.n_objects and index <= od.objects[od.n_objects - 1].index:
         return -1
@@ -53,9 +83,9 @@ cdef void *od_add(ObjectDictionary *od, int subindex, int type, int bits, int ac
     cdef int room = (size + 7) & ~7
     cdef Object *o
     cdef Entry *entry
-    if od.n_objects == 0 or od.n_entries >= MAX_ENTRIES or bits <= 0 or bits > 0xFFFF:
+    if od.n_objects == 0 or od.n_entries >= od.most_entries or bits <= 0 or bits > 0xFFFF:
         return NULL
-    if od.pool_used + room > POOL_BYTES:
+    if od.pool_used + room > od.pool_bytes:
         return NULL
     o = &od.objects[od.n_objects - 1]
     if o.n_entries and subindex <= od.entries[od.n_entries - 1].subindex or subindex > 254:
@@ -173,13 +203,13 @@ cdef void od_store(Entry *entry, const uint8_t *data, int size) noexcept nogil:
 
 cdef void od_keep(ObjectDictionary *od) noexcept nogil:
     """Take the present values for those after power-up."""
-    memcpy(od.at_power_on, od.pool, POOL_BYTES)
+    memcpy(od.at_power_on, od.pool, od.pool_used)
 
 
 cdef void od_restore(ObjectDictionary *od) noexcept nogil:
     """Values as after power-up."""
     cdef int i
-    memcpy(od.pool, od.at_power_on, POOL_BYTES)
+    memcpy(od.pool, od.at_power_on, od.pool_used)
     for i in range(od.n_entries):
         od.entries[i].length = od.entries[i].size
     od.n_outputs = 0

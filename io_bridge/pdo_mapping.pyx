@@ -51,12 +51,24 @@ cdef int map_pdos(ObjectDictionary *od, int *n_outputs, int *n_inputs) noexcept 
     return AL_INVALID_INPUTS if n_inputs[0] < 0 else 0
 
 
+cdef inline void copy_bytes(uint8_t *to, const uint8_t *source, int n) noexcept nogil:
+    """Copy n bytes; the sizes of numbers need no call."""
+    if n == 4:
+        memcpy(to, source, 4)
+    elif n == 2:
+        memcpy(to, source, 2)
+    elif n == 1:
+        to[0] = source[0]
+    else:
+        memcpy(to, source, n)
+
+
 cdef void copy_bits(uint8_t *to, int to_bit, const uint8_t *source, int source_bit,
                     int n) noexcept nogil:
     """Copy n bits between any two places, whole bytes at once where both begin on a byte."""
     cdef int i, a, b
     if not (to_bit | source_bit | n) & 7:
-        memcpy(to + (to_bit >> 3), source + (source_bit >> 3), n >> 3)
+        copy_bytes(to + (to_bit >> 3), source + (source_bit >> 3), n >> 3)
         return
     for i in range(n):
         a = to_bit + i
@@ -87,6 +99,10 @@ cdef void give_inputs(const ObjectDictionary *od, uint8_t *data, int size) noexc
     for i in range(od.n_inputs):
         if at + od.inputs[i].bits > 8 * size:
             return
-        if od.inputs[i].value != NULL:
+        if od.inputs[i].value == NULL:
+            pass
+        elif not (at | od.inputs[i].bits) & 7:
+            copy_bytes(data + (at >> 3), od.inputs[i].value, od.inputs[i].bits >> 3)
+        else:
             copy_bits(data, at, od.inputs[i].value, 0, od.inputs[i].bits)
         at += od.inputs[i].bits

@@ -5,7 +5,8 @@ from libc.string cimport memcpy
 
 from io_bridge.esc_memory cimport AL_SAFEOP, REG_AL_CODE, REG_AL_STATUS, Esc
 from io_bridge.frame cimport FIRST_DATAGRAM, LRD, MAX_FRAME, Datagram, datagram_at
-from io_bridge.segment cimport Segment, ring_advance, ring_process
+from io_bridge.ring_pass cimport ring_advance, ring_process
+from io_bridge.segment cimport Segment
 from io_bridge.wire cimport get16, put16
 
 cdef enum:

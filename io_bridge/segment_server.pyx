@@ -5,7 +5,8 @@ from libc.stdint cimport int64_t, uint8_t
 from io_bridge.frame cimport MAX_FRAME
 from io_bridge.monotonic cimport monotonic_ns
 from io_bridge.packet_socket cimport PacketSocket, RawSocket, lines_receive, socket_send
-from io_bridge.segment cimport Segment, ring_advance, ring_process, ring_process_end
+from io_bridge.ring_pass cimport ring_advance, ring_process, ring_process_end
+from io_bridge.segment cimport Segment
 from io_bridge.topology cimport FAR, NEAR, Ring
 
 cdef enum:

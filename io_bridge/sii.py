@@ -9,6 +9,8 @@ from dataclasses import dataclass
 MAILBOX_COE = 0x0004
 COE_DETAILS = 0x01 | 0x02 | 0x04 | 0x08 | 0x20
 """SDO, information service, PDO assignment and mapping can be changed, complete access."""
+CONFIG = bytes([0x05]) + bytes(13)
+"""The first seven words: process data interface (SPI slave), no alias."""
 
 PORT_PHYSICS = {"": 0, "mii": 1, "ebus": 3}
 
@@ -88,6 +90,8 @@ def image(
     ports: Sequence[str] = ("mii", "mii"),
     rx_pdos: Sequence[SiiPdo] = (),
     tx_pdos: Sequence[SiiPdo] = (),
+    config: bytes = CONFIG,
+    coe_details: int = COE_DETAILS,
 ) -> bytes:
     """Return the EEPROM image of a device.
 
@@ -97,19 +101,24 @@ def image(
     name : str
         Device name, ASCII, at most 64 characters.
     managers : tuple of SyncManager
-        With a mailbox (use 1 and 2) the device speaks CoE, complete access and information service
-        included.
+        With a mailbox (use 1 and 2) the device speaks CoE.
     alias : int
         Configured station alias.
     ports : sequence of {"mii", "ebus", ""}
         Physics of ports 0 to 3.
     rx_pdos, tx_pdos : sequence of SiiPdo
         For a device without CoE, whose PDOs a master can learn nowhere else.
+    config : bytes
+        The first seven words but for the alias.
+    coe_details : int
+        Which services of CoE it says that it has.
     """
     if not name.isascii() or not 0 < len(name) <= 64:
         raise ValueError(f"device name {name!r}: 1 to 64 ASCII characters")
     head = bytearray(128)
-    struct.pack_into("<HHHHH", head, 0, 0x0005, 0, 0, 0, alias)
+    head[: len(config)] = config
+    if alias:
+        struct.pack_into("<H", head, 8, alias)
     head[14] = checksum(bytes(head))
     struct.pack_into(
         "<IIII", head, 16, identity.vendor, identity.product, identity.revision, identity.serial
@@ -131,7 +140,7 @@ def image(
 
     general = bytearray(32)
     general[3] = 1  # name: string 1
-    general[5] = COE_DETAILS if 1 in by_use else 0
+    general[5] = coe_details if 1 in by_use else 0
     physics = sum(PORT_PHYSICS[port] << 4 * i for i, port in enumerate(ports))
     struct.pack_into("<H", general, 16, physics)
     uses = bytes(use - 2 for use in (3, 4) if use in by_use)  # 1 = outputs, 2 = inputs

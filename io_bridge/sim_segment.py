@@ -1,8 +1,7 @@
 """The emulated segment as a process of its own on one end of a veth pair: for pysoem and for other
 masters.
 
-python -m io_bridge.sim_segment --interface veth1 [--second-interface veth3] [--plant FILE.json ...]
-    [--witness FILE.json] [--orders]
+python -m io_bridge.sim_segment --interface veth1 [--second-interface veth3] [--witness FILE.json] [--orders] [DEVICE ...]
 """
 
 from __future__ import annotations
@@ -16,11 +15,10 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from pathlib import Path
 
 from io_bridge import words
-from io_bridge.drive_config import DrivePlant
+from io_bridge.devices.catalogue import make_device
 from io_bridge.drive_device import DriveDevice
 from io_bridge.packet_socket import PacketSocket
 from io_bridge.segment import Segment
@@ -32,30 +30,6 @@ LOOK_CLOSELY_S = 0.001
 OUTLIVE_S = 2.0
 LOOK_UP_S = 0.05
 """How often signals are looked at."""
-
-
-def load_plant(path: Path) -> DrivePlant:
-    """Read a plant from a JSON object with the fields of `DrivePlant`.
-
-    Raises
-    ------
-    ValueError
-        Not JSON, unknown fields, or values out of range; the message names the file.
-    """
-    try:
-        values = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{path}: {error}") from error
-    known = {field.name for field in fields(DrivePlant)}
-    if not isinstance(values, dict) or set(values) - known:
-        unknown = (
-            ", ".join(sorted(set(values) - known)) if isinstance(values, dict) else "no object"
-        )
-        raise ValueError(f"{path}: {unknown}; known are {', '.join(sorted(known))}")
-    try:
-        return DrivePlant(**values)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{path}: {error}") from error
 
 
 class Witness:
@@ -151,7 +125,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--second-interface", help="the same at the other end of a ring")
     parser.add_argument("--orders", action="store_true", help="obey lines of standard input")
     parser.add_argument(
-        "--plant", action="append", type=Path, default=[], help="JSON of one drive; repeatable"
+        "devices",
+        nargs="*",
+        default=["direct_drive"],
+        help="as of `rigloop sim-segment`, in ring order",
     )
     parser.add_argument("--witness", type=Path, help="JSON of what the drives did, at the end")
     options = parser.parse_args(arguments)
@@ -159,16 +136,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stop = Stop()
     end_with_parent()
     try:
-        plants = [load_plant(path) for path in options.plant] or [DrivePlant()]
-        devices = [DriveDevice(plant) for plant in plants]
+        devices = [make_device(name) for name in options.devices]
+        drives = [device for device in devices if isinstance(device, DriveDevice)]
+        if options.witness is not None and not drives:
+            raise ValueError("--witness: there is no drive")
         segment = Segment(devices)
         wire = PacketSocket(options.interface, 0x00, 0xFF)
         second = options.second_interface and PacketSocket(options.second_interface, 0x00, 0xFF)
     except (OSError, ValueError) as error:
         print(f"sim_segment: {error}", file=sys.stderr)
         return 2
-    print(f"serving {len(plants)} drive(s) on {options.interface}", flush=True)
-    witness = None if options.witness is None else Witness(devices)
+    print(f"serving {len(devices)} slave(s) on {options.interface}", flush=True)
+    witness = None if options.witness is None else Witness(drives)
     start_ns = time.monotonic_ns()
     try:
         frames = serve_until(
@@ -191,7 +170,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # whoever started this may be gone, and its pipe with it
     with contextlib.suppress(BrokenPipeError):
         print(f"answered {frames} frames", flush=True)
-        for position, device in enumerate(devices):
+        for position, device in enumerate(drives):
             state = words.al_state(device.al_status)
             print(f"drive {position}: {state}, {device.wanted_torque_nm:.3f} Nm", flush=True)
     return 0

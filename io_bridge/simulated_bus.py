@@ -18,8 +18,9 @@ from io_bridge.mailbox_service import MailboxService
 from io_bridge.master import BringUpError, Master
 from io_bridge.pdo_layout import SlaveRecord
 from io_bridge.recovery import Recovery
-from io_bridge.segment import Segment, SlaveDevice
+from io_bridge.segment import Segment
 from io_bridge.segment_link import SegmentLink
+from io_bridge.slave_device import SlaveDevice
 
 SAFE_CYCLES = 4
 OP_POLL_NS = 1_000_000

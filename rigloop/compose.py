@@ -22,9 +22,9 @@ from io_bridge.drive_config import (
     SdoWrite,
 )
 from io_bridge.drive_device import DriveDevice
-from io_bridge.segment import SlaveDevice
 from io_bridge.sii import Identity
 from io_bridge.simulated_bus import SimulatedBus
+from io_bridge.slave_device import SlaveDevice
 from io_bridge.terminal_config import ChannelConfig, TerminalConfig
 from rig_configs import schema
 from rig_configs.load import Ports, write_path
@@ -222,7 +222,6 @@ def make_bus(rig: schema.Rig, backend: str, interface: str, second: str | None =
         else terminal_config(key, slave)
         for key, slave in ring(config).items()
     ]
-    plants = [drive_plant(drive) for drive in config.drives.values()]
     settings: dict[str, Any] = {
         "name": name,
         "paths": reads | writes,
@@ -232,34 +231,52 @@ def make_bus(rig: schema.Rig, backend: str, interface: str, second: str | None =
         "clock": clock_config(config.clock, period_us(rig, name)),
     }
     if backend == "simulated":
-        return SimulatedBus(plants, slaves, devices=simulated_devices(config), **settings)
+        return SimulatedBus(drives=slaves, devices=emulated_devices(config), **settings)
     # pysoem comes in only with a bus that needs it
     from io_bridge.ethercat_bus import EthercatBus
 
     return EthercatBus(interface, slaves, second_interface=second, **settings)
 
 
-def simulated_devices(config: schema.BusBlock) -> list[SlaveDevice] | None:
-    """Return the emulated slaves of a ring with terminals in it; None where drives are all there is.
+def emulated_ring(config: schema.BusBlock) -> list[DrivePlant | str]:
+    """Return what stands for each slave of a ring where there is no hardware: a drive's plant, or the name of a
+    terminal's device.
 
     Raises
     ------
     ValueError
-        A terminal without a device to stand for it.
+        Terminals without a device; all of them.
     """
-    if not config.terminals:
-        return None
-    from io_bridge.devices.device_file import find_device, load_device
+    slaves = ring(config)
+    bare = [
+        name
+        for name, slave in slaves.items()
+        if isinstance(slave, schema.Terminal) and slave.device is None
+    ]
+    if bare:
+        raise ValueError(
+            "; ".join(f"terminal {name!r}: device: name one that stands for it" for name in bare)
+        )
+    return [
+        drive_plant(slave) if isinstance(slave, schema.Drive) else str(slave.device)
+        for slave in slaves.values()
+    ]
 
-    devices: list[SlaveDevice] = []
-    for name, slave in ring(config).items():
-        if isinstance(slave, schema.Drive):
-            devices.append(DriveDevice(drive_plant(slave)))
-        elif slave.device is None:
-            raise ValueError(f"terminal {name!r}: device: name one that stands for it on this bus")
-        else:
-            devices.append(load_device(find_device(slave.device)))
-    return devices
+
+def emulated_devices(config: schema.BusBlock) -> list[SlaveDevice]:
+    """Make the emulated slaves of a ring, in its order.
+
+    Raises
+    ------
+    ValueError
+        A terminal without a device, or one that cannot be made.
+    """
+    from io_bridge.devices.catalogue import make_device
+
+    return [
+        DriveDevice(what) if isinstance(what, DrivePlant) else make_device(what)
+        for what in emulated_ring(config)
+    ]
 
 
 def ring(config: schema.BusBlock) -> dict[str, schema.Drive | schema.Terminal]:

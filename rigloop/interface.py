@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import NamedTuple
 
+from io_bridge.devices.device_file import drive_text
+from io_bridge.drive_config import DrivePlant
 from io_bridge.namespace import PAIR, SECOND_PAIR, why_not
 from rig_configs.schema import Rig
-from rigloop.compose import bus_of, drive_plant
+from rigloop.compose import bus_of, emulated_ring
 from rigloop.errors import NotStartedError
 
 SERVE_TIMEOUT_S = 10.0
@@ -56,7 +56,7 @@ def check_backend(backend: str) -> None:
 
 @contextlib.contextmanager
 def served_interface(rig: Rig, backend: str, witness: Path | None = None) -> Iterator[Interfaces]:
-    """Yield the interfaces of a back end; for `veth`, the emulated drives answer at its other end meanwhile.
+    """Yield the interfaces of a back end; for `veth`, the emulated slaves answer at its other end meanwhile.
 
     Parameters
     ----------
@@ -67,6 +67,8 @@ def served_interface(rig: Rig, backend: str, witness: Path | None = None) -> Ite
     ------
     NotStartedError
         The emulator did not start.
+    ValueError
+        A terminal without a device.
     """
     second = second_interface(rig, backend)
     if backend != "veth":
@@ -77,10 +79,12 @@ def served_interface(rig: Rig, backend: str, witness: Path | None = None) -> Ite
         command = [sys.executable, "-P", "-m", "io_bridge.sim_segment", "--interface", segment_end]
         if second is not None:
             command += ["--second-interface", SECOND_PAIR[1]]
-        for name, drive in bus_of(rig)[1].drives.items():
-            plant = Path(folder) / f"{name}.json"
-            plant.write_text(json.dumps(asdict(drive_plant(drive))))
-            command += ["--plant", str(plant)]
+        for position, what in enumerate(emulated_ring(bus_of(rig)[1])):
+            if isinstance(what, DrivePlant):
+                file = Path(folder) / f"{position}.toml"
+                file.write_text(drive_text(what))
+                what = str(file)
+            command.append(what)
         if witness is not None:
             command += ["--witness", str(witness)]
         server = subprocess.Popen(

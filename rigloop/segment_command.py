@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -22,7 +23,8 @@ def sim_segment(
         list[str] | None,
         typer.Argument(
             help="Devices in the order in which a master finds them: names of those that ship "
-            "(`--list`), or paths of device files. `direct_drive` if none is given."
+            "(`--list`), paths of device files, or `FILE.xml#PRODUCT:REVISION` of a vendor's ESI. "
+            "`direct_drive` if none is given."
         ),
     ] = None,
     interface: Annotated[
@@ -61,6 +63,12 @@ def sim_segment(
             "the transducer is on the first input of an analogue terminal, if there is one."
         ),
     ] = None,
+    write_esi: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write an ESI file with these devices for configurators, never over a file, and end."
+        ),
+    ] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the devices that ship.")] = False,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object at the end instead of lines.")
@@ -68,7 +76,8 @@ def sim_segment(
 ) -> None:
     """Serve emulated EtherCAT slaves on an interface, such as one end of a veth pair, for any master."""
     from io_bridge import words
-    from io_bridge.devices.device_file import DeviceError, find_device, load_device, shipped
+    from io_bridge.devices.catalogue import make_device
+    from io_bridge.devices.device_file import shipped
     from io_bridge.packet_socket import PacketSocket
     from io_bridge.segment import Segment
     from io_bridge.segment_orders import Orders
@@ -77,7 +86,7 @@ def sim_segment(
     if list_:
         _list(shipped(), json)
         return
-    if not interface:
+    if not interface and write_esi is None:
         fail(["--interface is missing: the end of a veth pair, or a card"], Exit.WRONG_INPUT, json)
     if interface == second_interface:
         fail(
@@ -87,24 +96,28 @@ def sim_segment(
         )
     names = devices or ["direct_drive"]
     stop = Stop()
+    notes: list[str] = []
     try:
-        made = [load_device(find_device(name)) for name in names]
+        made = [make_device(name, notes) for name in names]
+        if write_esi is not None:
+            _write_esi(write_esi, made, json)
+            return
         for position, device in enumerate(made):
             device.clock_drift_ppm = drift_ppm * position
             # as if they had been switched on one after the other
             device.clock_start_ns = position * 1_000_000_000
         shafts = [_couple(made, text) for text in shaft or []]
         segment = Segment(made)
-    except DeviceError as error:
-        fail(str(error).splitlines(), Exit.WRONG_INPUT, json)
     except ValueError as error:
-        fail([str(error)], Exit.WRONG_INPUT, json)
+        fail(str(error).splitlines(), Exit.WRONG_INPUT, json)
     try:
         wire = PacketSocket(interface, 0x00, 0xFF)
         second = None if second_interface is None else PacketSocket(second_interface, 0x00, 0xFF)
     except OSError as error:
         fail([str(error.strerror or error)], Exit.NOT_STARTED, json)
     console = Console(stderr=json, highlight=False, soft_wrap=True)
+    for note in notes:
+        console.print(f"note: {note}", markup=False)
     for position, ((parent, port), device) in enumerate(zip(segment.parents, made, strict=True)):
         behind = "the master" if parent < 0 else f"port {port} of {parent}"
         console.print(f"{position}  {device.description.name}, behind {behind}", markup=False)
@@ -148,6 +161,23 @@ def _list(found: dict, json: bool) -> None:
         return
     for name, title in titles.items():
         typer.echo(f"{name:16} {title}")
+
+
+def _write_esi(path: Path, devices: list[DescribedDevice], json: bool) -> None:
+    from io_bridge.esi.write import esi_text
+
+    text = esi_text([device.description for device in devices])
+    try:
+        with path.open("xb") as file:
+            file.write(text)
+    except FileExistsError:
+        fail([f"{path}: is there already; give another name"], Exit.WRONG_INPUT, json)
+    except OSError as error:
+        fail([f"{path}: {error.strerror}"], Exit.NOT_STARTED, json)
+    if json:
+        print_json({"wrote": str(path), "devices": len(devices)})
+    else:
+        typer.echo(f"wrote {path}")
 
 
 def _couple(devices: list[DescribedDevice], text: str) -> Shaft:

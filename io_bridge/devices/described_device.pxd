@@ -1,7 +1,7 @@
 from libc.stdint cimport int64_t
 
 from io_bridge.coe_message cimport CoeServer
-from io_bridge.segment cimport SlaveDevice
+from io_bridge.slave_device cimport SlaveDevice
 
 cdef struct Behaviour:
     # a device's objects, and the physics behind them; NULL = nothing to do

@@ -1,5 +1,5 @@
 from io_bridge.devices.description import Description
-from io_bridge.segment import SlaveDevice
+from io_bridge.slave_device import SlaveDevice
 
 class DescribedDevice(SlaveDevice):
     def __init__(self, description: Description) -> None: ...

@@ -12,7 +12,7 @@ from io_bridge.esc_memory cimport (
     AL_INIT, MAILBOX_BYTES, PORT_ABSENT, PORT_EBUS, PORT_MII, SII_BYTES,
 )
 from io_bridge.object_dictionary cimport (
-    RECORD, Entry, od_add, od_add_object, od_find, od_keep, od_restore,
+    RECORD, Entry, od_add, od_add_object, od_find, od_free, od_keep, od_make, od_restore,
 )
 from io_bridge.pdo_mapping cimport give_inputs, map_pdos, take_outputs
 
@@ -80,6 +80,9 @@ cdef class DescribedDevice(SlaveDevice):
     description : Description
     """
 
+    def __dealloc__(self):
+        od_free(&self.behaviour.coe.od)
+
     def __init__(self, description) -> None:
         self._describe(description)
         self.power_on()
@@ -90,6 +93,7 @@ cdef class DescribedDevice(SlaveDevice):
         cdef const char *source
         cdef int i
         self.description = description
+        od_free(&self.behaviour.coe.od)
         memset(&self.behaviour, 0, sizeof(Behaviour))
         for i, port in enumerate(description.ports):
             self.esc.ports[i] = {"": PORT_ABSENT, "mii": PORT_MII, "ebus": PORT_EBUS}[port]
@@ -100,7 +104,13 @@ cdef class DescribedDevice(SlaveDevice):
             raise ValueError(f"mailbox_bytes = {description.mailbox_bytes}: at most {MAILBOX_BYTES}")
         self.esc.sm_outputs = description.manager_of(3)
         self.esc.sm_inputs = description.manager_of(4)
-        for item in all_objects(description):
+        objects = all_objects(description)
+        entries = [entry for item in objects for entry in item.entries]
+        if od_make(&self.behaviour.coe.od, len(objects), len(entries),
+                   sum((entry.bits + 7) // 8 + 7 & ~7 for entry in entries),
+                   sum(len(named.name) for named in (*objects, *entries))):
+            raise MemoryError("no room for the object dictionary")
+        for item in objects:
             text = item.name.encode()
             source = text
             # a record's entries have types of their own
@@ -108,13 +118,14 @@ cdef class DescribedDevice(SlaveDevice):
             if od_add_object(&self.behaviour.coe.od, item.index, item.code,
                              0 if item.code == RECORD else last.type_code, source, len(text)):
                 raise ValueError(f"object {item.index:#06x} ({item.name}): it is there already, "
-                                 "its name is too long, or there are too many")
+                                 "or its name has more than 64 characters")
             for entry in item.entries:
                 self._add_entry(entry)
         od_keep(&self.behaviour.coe.od)
         sii = image(description.identity, description.name, description.managers,
                     ports=description.ports, rx_pdos=description.sii_pdos(description.rx_pdos, 3),
-                    tx_pdos=description.sii_pdos(description.tx_pdos, 4))
+                    tx_pdos=description.sii_pdos(description.tx_pdos, 4),
+                    config=description.config, coe_details=description.coe_details)
         if len(sii) > SII_BYTES:
             raise ValueError(f"EEPROM image of {len(sii)} bytes: at most {SII_BYTES} fit")
         source = sii
@@ -139,8 +150,8 @@ cdef class DescribedDevice(SlaveDevice):
                                ACCESS[entry.access] | MAPPABLE[entry.pdo], source, len(name))
         cdef int size = (entry.bits + 7) // 8
         if at == NULL:
-            raise ValueError(f"entry {entry.sub} ({entry.name}): subindices must rise, or the "
-                             "dictionary is full")
+            raise ValueError(f"entry {entry.sub} ({entry.name}): subindices must rise to 254 at most, "
+                             "and a name has at most 64 characters")
         if isinstance(entry.value, str):
             value = entry.value.encode()[:size]
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from io_bridge.sii import Identity, SiiPdo, SyncManager, sync_managers
+from io_bridge.sii import COE_DETAILS, CONFIG, Identity, SiiPdo, SyncManager, sync_managers
 
 TYPES = {
     "BOOL": (0x0001, 1),
@@ -16,8 +16,12 @@ TYPES = {
     "UINT16": (0x0006, 16),
     "UINT32": (0x0007, 32),
     "REAL32": (0x0008, 32),
+    "INT24": (0x0010, 24),
+    "REAL64": (0x0011, 64),
     "INT64": (0x0015, 64),
+    "UINT24": (0x0016, 24),
     "UINT64": (0x001B, 64),
+    **{f"BIT{n}": (0x0030 + n - 1, n) for n in range(2, 9)},
 }
 """Name of a data type: its number in the information service, and its bits."""
 
@@ -25,9 +29,11 @@ TEXT = re.compile(r"(STRING|OCTETS)\((\d+)\)")
 """A text of so many bytes, or so many bytes."""
 
 ACCESS = {"ro": 1, "wo": 2, "rw": 3, "preop": 1 | 4}
-MAPPABLE = {"": 0, "rx": 8, "tx": 16}
+MAPPABLE = {"": 0, "rx": 8, "tx": 16, "rxtx": 24}
 VARIABLE, ARRAY, RECORD = 7, 8, 9
 PROCESS_DATA_START = 0x1000
+NO_MANAGER = 0xFF
+"""Of a PDO that is not assigned."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,7 @@ class Entry:
     name : str
     access : {"ro", "wo", "rw", "preop"}
         By SDO; "preop" may be written in PREOP only.
-    pdo : {"", "rx", "tx"}
+    pdo : {"", "rx", "tx", "rxtx"}
         Whether it may be mapped, and in which direction.
     value : int or str
         After power-up.
@@ -79,12 +85,13 @@ class Object:
 @dataclass(frozen=True)
 class Pdo:
     """A PDO: (index, subindex, bits) of each entry, index 0 = padding; `room` for more of them if a
-    master may map anew."""
+    master may map anew; `assigned` after power-up."""
 
     index: int
     name: str
     entries: tuple[tuple[int, int, int], ...]
     room: int = 0
+    assigned: bool = True
 
 
 @dataclass(frozen=True)
@@ -99,15 +106,21 @@ class Description:
     ports : tuple of {"mii", "ebus", ""}
         Physics of ports 0 to 3.
     mailbox_bytes : int
-        Of each of both mailboxes, 48 to 256; 0 = no mailbox, the PDOs are in the EEPROM only.
+        Of each of both mailboxes, from 48 on; 0 = no mailbox, the PDOs are in the EEPROM only.
     device_type : int
         Object 0x1000.
     objects : tuple of Object
         The device's own; those that every CoE device has come by themselves.
     rx_pdos, tx_pdos : tuple of Pdo
-        To and from the device, assigned after power-up.
+        To and from the device.
     assign : int
         PDOs that a master may assign in each direction.
+    own_managers : tuple of SyncManager
+        In place of the usual ones.
+    coe_details : int
+        Services of CoE, as the EEPROM says them.
+    config : bytes
+        First words of the EEPROM.
     """
 
     name: str
@@ -119,15 +132,21 @@ class Description:
     rx_pdos: tuple[Pdo, ...] = ()
     tx_pdos: tuple[Pdo, ...] = ()
     assign: int = field(default=0)
+    own_managers: tuple[SyncManager, ...] = ()
+    coe_details: int = COE_DETAILS
+    config: bytes = CONFIG
 
     @property
     def managers(self) -> tuple[SyncManager, ...]:
-        """Sync managers: with a mailbox the usual four; without, one for each direction there is."""
+        """Sync managers: its own, or with a mailbox the usual four; without, one for each direction there
+        is."""
+        if self.own_managers:
+            return self.own_managers
         if self.mailbox_bytes:
             return sync_managers(self.mailbox_bytes)
         found, start = [], PROCESS_DATA_START
         for pdos, control, use in ((self.rx_pdos, 0x44, 3), (self.tx_pdos, 0x00, 4)):
-            size = (sum(bits for pdo in pdos for _, _, bits in pdo.entries) + 7) // 8
+            size = mapped_bytes(pdos)
             if size:
                 found.append(SyncManager(start, size, control, use))
             start += 0x100
@@ -152,7 +171,7 @@ class Description:
         return tuple(
             SiiPdo(
                 pdo.index,
-                self.manager_of(use),
+                self.manager_of(use) if pdo.assigned else NO_MANAGER,
                 pdo.name,
                 tuple(self._sii_entry(*entry) for entry in pdo.entries),
             )
@@ -162,6 +181,11 @@ class Description:
     def _sii_entry(self, index: int, sub: int, bits: int) -> tuple[int, int, int, int, str]:
         entry = self.entry(index, sub)
         return (index, sub, entry.type_code if entry else 0, bits, entry.name if entry else "")
+
+
+def mapped_bytes(pdos: tuple[Pdo, ...]) -> int:
+    """Return the bytes of the PDOs that are assigned."""
+    return (sum(bits for pdo in pdos if pdo.assigned for _, _, bits in pdo.entries) + 7) // 8
 
 
 def array(index: int, name: str, type: str, values: tuple[int, ...], access: str) -> Object:
@@ -178,9 +202,11 @@ def variable(index: int, name: str, type: str, value: int | str = 0, **more: str
 
 def assignment(index: int, name: str, pdos: tuple[Pdo, ...], room: int) -> Object:
     """Return 0x1C12 or 0x1C13."""
-    values = tuple(pdo.index for pdo in pdos) + (0,) * (room - len(pdos))
-    found = array(index, name, "UINT16", values, "preop" if room else "ro")
-    return _counted(found, len(pdos))
+    given = tuple(pdo.index for pdo in pdos if pdo.assigned)
+    found = array(
+        index, name, "UINT16", given + (0,) * (room - len(given)), "preop" if room else "ro"
+    )
+    return _counted(found, len(given))
 
 
 def mapping(pdo: Pdo) -> Object:
@@ -198,7 +224,10 @@ def _counted(item: Object, count: int) -> Object:
 
 
 def all_objects(device: Description) -> list[Object]:
-    """Return the whole dictionary by rising index; without a mailbox only what process data need."""
+    """Return the whole dictionary by rising index; without a mailbox only what process data need.
+
+    What a device has of its own takes the place of what every CoE device has.
+    """
     own = list(device.objects)
     pdos = [mapping(pdo) for pdo in (*device.rx_pdos, *device.tx_pdos)]
     own += pdos
@@ -211,7 +240,7 @@ def all_objects(device: Description) -> list[Object]:
             (who.vendor, who.product, who.revision, who.serial),
             strict=True,
         )
-        own += [
+        common = [
             variable(0x1000, "Device type", "UINT32", device.device_type),
             variable(0x1001, "Error register", "UINT8"),
             variable(0x1008, "Device name", f"STRING({len(device.name)})", device.name),
@@ -225,6 +254,10 @@ def all_objects(device: Description) -> list[Object]:
                     *(Entry(i, "UINT32", n, value=v) for i, (n, v) in enumerate(numbers, 1)),
                 ),
             ),
-            array(0x1C00, "Sync manager type", "UINT8", (1, 2, 3, 4), "ro"),
+            array(
+                0x1C00, "Sync manager type", "UINT8", tuple(m.use for m in device.managers), "ro"
+            ),
         ]
+        there = {item.index for item in own}
+        own += [item for item in common if item.index not in there]
     return sorted(own, key=lambda item: item.index)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping
@@ -23,7 +24,7 @@ from io_bridge.devices.description import (
 )
 from io_bridge.devices.digital_io import DigitalIo
 from io_bridge.devices.encoder_input import EncoderInput
-from io_bridge.drive_config import DrivePlant
+from io_bridge.drive_config import SIMULATED_IDENTITY, DrivePlant
 from io_bridge.drive_device import DriveDevice
 from io_bridge.sii import Identity
 
@@ -88,6 +89,14 @@ def load_device(path: Path) -> DescribedDevice:
         return KINDS[str(kind)](described, identity, options)
     except (TypeError, ValueError) as error:
         raise DeviceError(f"{path}: {error}") from error
+
+
+def drive_text(plant: DrivePlant) -> str:
+    """Return a device file of a drive with these numbers."""
+    who = SIMULATED_IDENTITY
+    options = [f"{f.name} = {json.dumps(getattr(plant, f.name))}" for f in fields(plant)]
+    identity = [f"{key} = {getattr(who, key)}" for key in ("vendor", "product", "revision")]
+    return "\n".join(['kind = "drive"', "[identity]", *identity, "[options]", *options, ""])
 
 
 def _drive(_: Description, identity: Identity, options: Mapping[str, Any]) -> DriveDevice:
@@ -254,7 +263,7 @@ def _pdos(tables: Any, key: str, values: Mapping, bad: list) -> list[Pdo]:
             else:
                 where = int(match[1], 16), int(match[2])
                 entry = values.get(where)
-                if entry is None or entry.pdo != key[:2]:
+                if entry is None or key[:2] not in entry.pdo:
                     bad.append(f'{key}.{index:#06x}: {text} is no object with pdo = "{key[:2]}"')
                 else:
                     rows.append((*where, entry.bits))

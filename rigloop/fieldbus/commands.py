@@ -41,26 +41,47 @@ def scan(
         ),
     ] = None,
     second: SecondOption = None,
+    esi: Annotated[
+        Path | None,
+        typer.Option(
+            help="ESI file of a vendor, or a folder of them: names and types of what is mapped, and a "
+            "line where a slave says otherwise."
+        ),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """List the slaves on a wire: identities, states, clocks, PDOs. Beside a running loop it only looks."""
     from io_bridge import scan as wire
+    from io_bridge.esi.document import EsiError
     from rigloop.fieldbus import show
     from rigloop.fieldbus import skeleton as rig_file
+    from rigloop.fieldbus.esi_notes import look_up
 
     console = Console(stderr=json)
     if skeleton is not None and skeleton.exists():
         fail([f"{skeleton}: is there already; give another name"], Exit.WRONG_INPUT, json)
+    if esi is not None and not esi.exists():
+        fail([f"{esi}: no such file or folder"], Exit.WRONG_INPUT, json)
     with told(json), show.speaking(interface, json):
         found = wire.scan(interface, second)
+    known = None
+    if esi is not None:
+        try:
+            known, mistakes = look_up(found.slaves, esi)
+        except EsiError as error:
+            fail(str(error).splitlines(), Exit.WRONG_INPUT, json)
+        for mistake in mistakes:
+            Console(stderr=True).print(
+                escape(f"left out: {mistake}"), highlight=False, soft_wrap=True
+            )
     if skeleton is not None:
-        text = rig_file.bus_block(interface, found.slaves, second)
+        text = rig_file.bus_block(interface, found.slaves, known, second)
         skeleton.write_text(text, encoding="utf-8")
         console.print(f"wrote {escape(str(skeleton))}", highlight=False, soft_wrap=True)
     if json:
-        print_json(show.scan_message(interface, found))
+        print_json(show.scan_message(interface, found, known))
     else:
-        show.print_scan(console, interface, found)
+        show.print_scan(console, interface, found, known)
 
 
 def sdo(

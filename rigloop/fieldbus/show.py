@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
@@ -13,9 +13,10 @@ from rich.table import Table
 
 from io_bridge import words
 from io_bridge.master import BringUpError
-from io_bridge.scan import Found
+from io_bridge.scan import Found, FoundSlave
 from io_bridge.sii_contents import SiiPdo
 from rigloop.answer import Exit, fail
+from rigloop.fieldbus.esi_notes import Known
 from rigloop.fieldbus.health import BusHealth
 
 
@@ -30,19 +31,41 @@ def speaking(interface: str, json: bool) -> Iterator[None]:
         fail([error.strerror or str(error)], Exit.NOT_STARTED, json)
 
 
-def _entries(pdos: list[SiiPdo]) -> list[dict[str, Any]]:
-    return [
-        {
+def _entries(pdos: list[SiiPdo], known: Known | None) -> list[dict[str, Any]]:
+    """PDOs as they are mapped; with an ESI, name and type of each entry too."""
+    found = []
+    for pdo in pdos:
+        row: dict[str, Any] = {
             "pdo": f"{pdo.index:#06x}",
             "name": pdo.name,
             "entries": [f"{index:#06x}:{sub}/{bits}" for index, sub, bits in pdo.entries],
         }
-        for pdo in pdos
-    ]
+        if known is not None:
+            row["names"] = [
+                " ".join(known.name_of(index, sub)).strip() if index else ""
+                for index, sub, _ in pdo.entries
+            ]
+        found.append(row)
+    return found
 
 
-def scan_message(interface: str, found: Found) -> dict[str, Any]:
-    """Return a scan as one JSON object."""
+def _esi(known: Known) -> dict[str, Any]:
+    device = known.device
+    return {
+        "vendor": device.vendor_name,
+        "type": device.type,
+        "name": device.name,
+        "revision": device.identity.revision,
+        "clock_modes": [f"{mode.name} ({mode.activate:#06x})" for mode in device.clock_modes],
+        "differs": list(known.notes),
+    }
+
+
+def scan_message(
+    interface: str, found: Found, known: Sequence[Known | None] | None = None
+) -> dict[str, Any]:
+    """Return a scan as one JSON object; `known` is what ESI files say of each slave."""
+    known = known or [None] * len(found.slaves)
     return {
         "interface": interface,
         "in_use": found.in_use,
@@ -56,28 +79,33 @@ def scan_message(interface: str, found: Found) -> dict[str, Any]:
                 "al_code": words.al_code(slave.al_code) if slave.al_code else "",
                 "has_clock": slave.has_clock,
                 "has_coe": slave.has_coe,
-                "outputs": _entries(slave.outputs),
-                "inputs": _entries(slave.inputs),
+                "outputs": _entries(slave.outputs, esi),
+                "inputs": _entries(slave.inputs, esi),
                 "note": slave.note,
+                **({} if esi is None else {"esi": _esi(esi)}),
             }
-            for slave in found.slaves
+            for slave, esi in zip(found.slaves, known, strict=True)
         ],
     }
 
 
-def print_scan(console: Console, interface: str, found: Found) -> None:
-    """Print a scan as a table, and the PDOs below it."""
+def print_scan(
+    console: Console, interface: str, found: Found, known: Sequence[Known | None] | None = None
+) -> None:
+    """Print a scan as a table, and the PDOs below it, with the names that ESI files have for them."""
+    looked_up = known is not None
+    known = known or [None] * len(found.slaves)
     table = Table(
         title=f"{len(found.slaves)} slave(s) on {escape(interface)}", title_justify="left"
     )
     for heading in ("#", "name", "vendor", "product", "revision", "state", "clock", "mailbox"):
         # a number that is cut is another number
         table.add_column(heading, no_wrap=heading != "name")
-    for slave in found.slaves:
+    for slave, esi in zip(found.slaves, known, strict=True):
         identity = slave.identity
         table.add_row(
             str(slave.position),
-            escape(slave.name or "?"),
+            escape((slave.name if esi is None else esi.device.name) or "?"),
             f"{identity.vendor:#010x}",
             f"{identity.product:#010x}",
             f"{identity.revision:#x}",
@@ -86,17 +114,31 @@ def print_scan(console: Console, interface: str, found: Found) -> None:
             "CoE" if slave.has_coe else "no",
         )
     console.print(table)
-    for slave in found.slaves:
-        for way, pdos in (("outputs", slave.outputs), ("inputs", slave.inputs)):
-            for pdo in _entries(pdos):
-                text = f"{slave.position} {way} {pdo['pdo']}: " + "  ".join(pdo["entries"])
-                console.print(escape(text), highlight=False, soft_wrap=True)
-        if slave.al_code:
-            text = f"{slave.position} {words.al_code(slave.al_code)}"
-            console.print(escape(text), highlight=False, soft_wrap=True)
-        if slave.note:
-            text = f"{slave.position} PDOs of the EEPROM: {slave.note}"
-            console.print(escape(text), highlight=False, soft_wrap=True)
+    for slave, esi in zip(found.slaves, known, strict=True):
+        for line in _below(slave, esi, looked_up):
+            console.print(escape(f"{slave.position} {line}"), highlight=False, soft_wrap=True)
+
+
+def _below(slave: FoundSlave, esi: Known | None, looked_up: bool) -> Iterator[str]:
+    """Lines on a slave that are too long for a table."""
+    for way, pdos in (("outputs", slave.outputs), ("inputs", slave.inputs)):
+        for pdo in _entries(pdos, esi):
+            names = pdo.get("names", [""] * len(pdo["entries"]))
+            entries = (
+                f"{entry} {name}".rstrip()
+                for entry, name in zip(pdo["entries"], names, strict=True)
+            )
+            yield f"{way} {pdo['pdo']}: " + "  ".join(entries)
+    if slave.al_code:
+        yield words.al_code(slave.al_code)
+    if slave.note:
+        yield f"PDOs of the EEPROM: {slave.note}"
+    if esi is not None:
+        if esi.device.clock_modes:
+            yield "clock modes: " + ", ".join(_esi(esi)["clock_modes"])
+        yield from (f"differs from its ESI: {note}" for note in esi.notes)
+    elif looked_up:
+        yield "no ESI has this vendor and product"
 
 
 def print_health(console: Console, bus: BusHealth) -> None:

@@ -5,8 +5,14 @@ import json
 import subprocess
 import sys
 import threading
+from dataclasses import replace
+from pathlib import Path
 
 from veth_scenarios import cycle, end_segment, link_up, make_bus, start_segment
+
+from io_bridge.drive_config import SIMULATED_IDENTITY, DrivePlant
+from io_bridge.drive_objects import drive_description
+from io_bridge.esi.write import esi_text
 
 TWO = [{"hands": "free"}] * 2
 
@@ -18,10 +24,32 @@ def rigloop(*arguments):
     return {"code": done.returncode, "out": done.stdout, "err": done.stderr}
 
 
+def described(tmp):
+    """A folder with an ESI of the drive, older and with another PDO than it has, and a broken file."""
+    folder = Path(tmp) / "esi"
+    if not folder.exists():
+        folder.mkdir()
+        plain = drive_description(DrivePlant(), SIMULATED_IDENTITY)
+        older = replace(
+            plain,
+            name="the drive of the ESI",
+            identity=replace(SIMULATED_IDENTITY, revision=0),
+            tx_pdos=(replace(plain.tx_pdos[0], entries=plain.tx_pdos[0].entries[:4]),),
+        )
+        (folder / "drive.xml").write_bytes(esi_text([older]))
+        (folder / "broken.xml").write_text("<EtherCATInfo>")
+    return folder
+
+
 def nobody_runs_it(tmp):
     segment = start_segment(tmp, TWO)
     found = {
         "scan": rigloop("scan", "veth0", "--json"),
+        "esi": rigloop("scan", "veth0", "--esi", described(tmp), "--json"),
+        "esi_table": rigloop(
+            "scan", "veth0", "--esi", described(tmp), "--skeleton", f"{tmp}/named.toml"
+        ),
+        "no_esi": rigloop("scan", "veth0", "--esi", f"{tmp}/nothing.xml"),
         "table": rigloop("scan", "veth0", "--skeleton", f"{tmp}/rig.toml"),
         "again": rigloop("scan", "veth0", "--skeleton", f"{tmp}/rig.toml"),
         "read": rigloop("sdo", "veth0", 1, "0x6076", "--json"),
@@ -34,8 +62,9 @@ def nobody_runs_it(tmp):
         "no_object": rigloop("sdo", "veth0", 0, "6076"),
         "no_interface": rigloop("scan", "nothing0"),
     }
-    with open(f"{tmp}/rig.toml") as file:
-        found["skeleton"] = file.read()
+    for key, name in (("skeleton", "rig"), ("named", "named")):
+        with open(f"{tmp}/{name}.toml") as file:
+            found[key] = file.read()
     found["segment"] = end_segment(segment)
     link_up(False)
     found["down"] = rigloop("scan", "veth0", "--json")

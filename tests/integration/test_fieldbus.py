@@ -83,6 +83,30 @@ def test_a_skeleton_is_a_bus_block_and_is_never_written_over(alone):
     assert "is there already" in alone["again"]["err"]
 
 
+def test_an_esi_names_what_is_mapped_and_where_the_slave_says_otherwise(alone):
+    assert alone["esi"]["code"] == 0
+    for slave in json.loads(alone["esi"]["out"])["slaves"]:
+        (outputs,) = slave["outputs"]
+        assert outputs["names"] == [
+            "Controlword UINT",
+            "Target torque INT",
+            "Modes of operation SINT",
+        ]
+        assert slave["esi"]["name"] == "the drive of the ESI"
+        revision, mapping = slave["esi"]["differs"]
+        assert revision == "revision 0x00000001; the ESI has 0x00000000"
+        assert mapping.startswith("inputs: PDO 0x1a00 maps 0x6041:0/16 ")
+        assert mapping.endswith("; the ESI has 0x6041:0/16 0x6064:0/32 0x606c:0/32 0x6077:0/16")
+    said = alone["esi_table"]
+    assert "0 outputs 0x1600: 0x6040:0/16 Controlword UINT  0x6071:0/16" in said["out"]
+    assert "1 differs from its ESI: revision" in said["out"]
+    assert "left out: " in said["err"]
+    assert "broken.xml:1: no XML" in said["err"]
+    assert "[blocks.bus.drives.drive1] # the drive of the ESI" in alone["named"]
+    assert alone["no_esi"]["code"] == 2
+    assert "nothing.xml: no such file or folder" in alone["no_esi"]["err"]
+
+
 def test_objects_are_read_and_written_where_no_loop_runs(alone):
     assert json.loads(alone["read"]["out"])["unsigned"] == 6370
     assert "CiA 402 drive" in alone["name"]["out"]

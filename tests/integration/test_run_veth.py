@@ -1,11 +1,13 @@
 """A live run over a real network interface pair: real frames, brought up by pysoem."""
 
+import json
 import signal
 
 import numpy as np
 import pytest
 
 from io_bridge import namespace
+from io_bridge.devices.device_file import find_device
 from io_bridge.record import open_record
 from rigloop.manifest import read_manifest
 from rt_core.safety import State
@@ -22,6 +24,19 @@ SLOW_WIRE = {
     "tasks.estimation.period_us": "1000",
     "blocks.bus.exchange_budget_us": "800",
 }
+
+RACK = """
+[blocks.bus.terminals.coupler]
+position = 0
+device = "ek_coupler"
+
+[blocks.bus.terminals.switches]
+position = 1
+device = "{device}"
+watchdog_ms = 1000.0
+inputs = {{ lamp_is_on = {{ bit = 3 }} }}
+outputs = {{ lamp = {{ bit = 3 }} }}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +63,38 @@ def test_frames_came_back_and_the_drive_was_operational(veth_run):
     assert np.mean(valid[running]) > 0.5
     assert np.all(record["bus/wkc"][valid] == record["bus/wkc_expected"][valid])
     assert np.ptp(record["wheel/angle_rad"]) > np.radians(6)
+
+
+def test_terminals_of_a_rig_are_on_the_wire_in_ring_order(make_rig, run_to_end, tmp_path):
+    device = tmp_path / "wired_back.toml"
+    device.write_text(find_device("digital_io").read_text() + "\n[options]\nloopback = true\n")
+    reads = (
+        '{ "wheel/torque_nm" = "guard/torque_nm", "wheel/enable" = "supervisor/enable", '
+        '"wheel/reset" = "supervisor/reset", "switches/lamp" = "supervisor/enable" }'
+    )
+    rig = make_rig(SLOW_WIRE | {"blocks.bus.reads": reads})
+    rig.write_text(rig.read_text() + RACK.format(device=device))
+    run = run_to_end(rig, tmp_path / "runs", "--bus", "veth", "--for", "1")
+    assert run.code == 0, run
+    record = open_record(run.folder / "estimation.npy")
+    good = (record["guard/state"] == State.RUNNING) & (record["bus/valid"] == 1)
+    assert np.count_nonzero(good) > 100
+    # the drive turns behind the rack, and the terminal feels its own output
+    assert np.ptp(record["wheel/angle_rad"]) > np.radians(6)
+    assert np.all(record["bus/switches/valid"][good] == 1)
+    lamp = record["bus/switches/lamp_is_on"]
+    assert lamp[0] == 0
+    assert np.mean(lamp[good]) > 0.9
+
+
+def test_a_terminal_with_nothing_to_stand_for_it_is_named(make_rig, run_to_end, tmp_path):
+    rig = make_rig(SLOW_WIRE)
+    bare = "\n[blocks.bus.terminals.lamps]\n[blocks.bus.terminals.doors]\n"
+    rig.write_text(rig.read_text() + bare)
+    run = run_to_end(rig, tmp_path / "runs", "--bus", "veth", "--for", "1")
+    assert run.code == 3
+    assert "terminal 'lamps': device: name one" in json.dumps(run.outcome)
+    assert "terminal 'doors': device: name one" in json.dumps(run.outcome)
 
 
 def test_a_killed_supervisor_leaves_nothing_behind_over_veth_either(start_live, make_rig):

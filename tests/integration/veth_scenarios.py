@@ -13,6 +13,7 @@ import time
 
 from io_bridge.bringup import BringUpError
 from io_bridge.clock_config import ClockConfig
+from io_bridge.devices.device_file import drive_text
 from io_bridge.drive_config import DriveConfig, DrivePlant
 from io_bridge.drive_device import DriveDevice
 from io_bridge.ethercat_bus import EthercatBus
@@ -55,10 +56,10 @@ def start_segment(tmp, plants=({"hands": "free"},), *options):
     arguments = [sys.executable, "-P", "-m", "io_bridge.sim_segment", "--interface", "veth1"]
     arguments += options
     for i, plant in enumerate(plants):
-        path = f"{tmp}/plant{i}.json"
+        path = f"{tmp}/drive{i}.toml"
         with open(path, "w") as file:
-            json.dump(plant, file)
-        arguments += ["--plant", path]
+            file.write(drive_text(DrivePlant(**plant)))
+        arguments.append(path)
     process = subprocess.Popen(
         arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
     )

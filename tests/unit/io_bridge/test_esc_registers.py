@@ -5,7 +5,8 @@ import pytest
 from io_bridge.bringup import BringUpError, to_safeop
 from io_bridge.drive_config import DriveConfig
 from io_bridge.drive_device import DriveDevice
-from io_bridge.segment import Segment, SlaveDevice
+from io_bridge.segment import Segment
+from io_bridge.slave_device import SlaveDevice
 
 FPRD, FPWR, BRD, BWR, LRD, LWR, LRW = 4, 5, 7, 8, 10, 11, 12
 

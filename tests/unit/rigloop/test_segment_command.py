@@ -62,3 +62,26 @@ def test_an_interface_that_cannot_be_had_is_told_with_exit_code_3():
     done = call("--interface", "nosuch0", "direct_drive")
     assert done.exit_code == 3
     assert "nosuch0" in done.output
+
+
+def test_devices_are_written_as_an_esi_that_serves_them_again(tmp_path):
+    path = tmp_path / "rack.xml"
+    assert call("--write-esi", path, "ek_coupler", "digital_io").exit_code == 0
+    again = call("--write-esi", path, "ek_coupler")
+    assert again.exit_code == 2
+    assert "is there already" in again.output
+    # as far as the interface, which is not there
+    done = call("--interface", "nosuch0", f"{path}#0x00EC1100", f"{path}#0x00D10808:1")
+    assert done.exit_code == 3
+
+
+def test_every_mistake_of_an_esi_has_a_line(tmp_path):
+    path = tmp_path / "bad.xml"
+    assert call("--write-esi", path, "direct_drive").exit_code == 0
+    text = path.read_text().replace('Physics="YY"', 'Physics="ZZ"').replace("#x6040", "6040h")
+    path.write_text(text)
+    done = call("--interface", "nosuch0", path, "--json")
+    assert done.exit_code == 2
+    mistakes = json.loads(done.stdout)["mistakes"]
+    assert len(mistakes) >= 3
+    assert all(line.startswith(f"{path}:") for line in mistakes)

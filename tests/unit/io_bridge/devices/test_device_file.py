@@ -3,7 +3,14 @@ from pathlib import Path
 import pytest
 
 from io_bridge.bringup import Master
-from io_bridge.devices.device_file import DeviceError, find_device, load_device, shipped
+from io_bridge.devices.device_file import (
+    DeviceError,
+    drive_text,
+    find_device,
+    load_device,
+    shipped,
+)
+from io_bridge.drive_config import SIMULATED_IDENTITY, DrivePlant
 from io_bridge.segment import Segment
 
 
@@ -101,6 +108,17 @@ def test_a_wrong_file_is_told_with_its_name(tmp_path, text, message):
         load_device(path)
     assert str(path) in str(caught.value)
     assert message in str(caught.value)
+
+
+def test_a_drive_written_to_a_file_comes_back_with_every_number(tmp_path):
+    plant = DrivePlant(
+        hands="free", inertia_kg_m2=1e-7, offset_rad=-1 / 3, counts_per_rev=1 << 24, name='a "b"'
+    )
+    path = tmp_path / "drive.toml"
+    path.write_text(drive_text(plant))
+    made = load_device(path)
+    assert made.parameters == plant
+    assert made.description.identity == SIMULATED_IDENTITY
 
 
 def test_the_example_of_the_manual_works(tmp_path):
