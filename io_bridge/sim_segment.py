@@ -1,7 +1,8 @@
 """The emulated segment as a process of its own on one end of a veth pair: for pysoem and for other
 masters.
 
-python -m io_bridge.sim_segment --interface veth1 [--second-interface veth3] [--witness FILE.json] [--orders] [DEVICE ...]
+python -m io_bridge.sim_segment --interface veth1 [--second-interface veth3] [--witness FILE.json] [--orders]
+    [DEVICE ...]
 """
 
 from __future__ import annotations

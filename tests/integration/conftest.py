@@ -180,7 +180,9 @@ class Live:
         """Wait until the guard runs and the torque is well away from zero."""
 
         def pushes():
-            assert self.process.poll() is None, self.process.communicate()
+            if self.process.poll() is not None:
+                said = "".join(text or "" for text in self.process.communicate())
+                pytest.fail(f"the run ended with {self.process.returncode}: {said[-2000:]}")
             if not any(self.runs.glob("*/order.json")) or not self.table.exists():
                 return False
             with SignalTable.attach(self.table) as table:
