@@ -12,7 +12,15 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 UNDER_TEST = (
     *("esc_*", "coe*", "complete_access", "object_dictionary", "pdo_mapping", "topology", "frame"),
-    *("segment", "ring_pass", "slave_*", "drive_device", "drive_plant", "devices/*"),
+    *(
+        "segment",
+        "ring_pass",
+        "datagram_pass",
+        "slave_*",
+        "drive_device",
+        "drive_plant",
+        "devices/*",
+    ),
     *("link", "cycle_frames", "exchange*", "drive_io", "terminal_io", "cia402", "clock_lock"),
 )
 """Of io_bridge: the emulator, and what takes the replies of a cycle apart."""
