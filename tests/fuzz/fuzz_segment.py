@@ -26,8 +26,6 @@ from pathlib import Path
 HANG_S = 300.0
 CHECK_FRAMES = 20_000
 CORPUS = 4000
-REPLY_SHARE = 5
-"""One cycle with hostile replies for so many frames at the segment."""
 
 
 class Target:
@@ -222,7 +220,12 @@ class Sanitized:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--frames", type=int, default=100_000)
+    parser.add_argument(
+        "--frames",
+        type=int,
+        default=100_000,
+        help="at the segment, and cycles that read hostile replies",
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--sanitize", action="store_true", help="compile with ASan and UBSan first")
     parser.add_argument("--from", dest="folder", help=argparse.SUPPRESS)
@@ -236,7 +239,7 @@ def main() -> int:
 
         assert io_bridge.segment.__file__.startswith(options.folder), "not the sanitized build"
     print(fuzz(options.frames, options.seed), flush=True)
-    print(fuzz_replies(max(1, options.frames // REPLY_SHARE), options.seed))
+    print(fuzz_replies(options.frames, options.seed))
     faulthandler.cancel_dump_traceback_later()
     return 0
 
