@@ -3,13 +3,13 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy
 
 from io_bridge.esc_fmmu cimport fmmu_read, fmmu_write
-from io_bridge.esc_memory cimport N_FMMU, REG_ALIAS, REG_ALIAS_USE, REG_FMMU, REG_STATION, Esc
-from io_bridge.esc_registers cimport esc_read, esc_write
+from io_bridge.esc_memory cimport REG_ALIAS, REG_ALIAS_USE, REG_STATION, Esc
+from io_bridge.esc_registers cimport esc_find_window, esc_read, esc_write
 from io_bridge.frame cimport (
     APRD, APRW, APWR, ARMW, BRD, BRW, BWR, FPRD, FPRW, FPWR, FRMW, LRD, LRW, LWR, MAX_FRAME, Datagram,
 )
 from io_bridge.topology cimport Ring
-from io_bridge.wire cimport get16, get32, put16
+from io_bridge.wire cimport get16, put16
 
 
 cdef int read_write(Esc *esc, int reading, int writing, int address, int n,
@@ -50,27 +50,10 @@ cdef int logical_access(Esc *esc, int reading, int writing, uint32_t logical, in
     return wkc
 
 
-cdef void find_window(Esc *esc) noexcept nogil:
-    """Which logical bytes the active FMMUs reach into, from the first to the last of all."""
-    cdef const uint8_t *fmmu = esc.memory + REG_FMMU
-    cdef int64_t start, end
-    cdef int _i
-    esc.window_first = 1LL << 40
-    esc.window_end = 0
-    for _i in range(N_FMMU):
-        if fmmu[12] & 1:
-            start = get32(fmmu)
-            end = start + get16(fmmu + 4)
-            esc.window_first = min(esc.window_first, start)
-            esc.window_end = max(esc.window_end, end)
-        fmmu += 16
-    esc.window_known = 1
-
-
 cdef inline int fmmus_meet(Esc *esc, int64_t first, int64_t end) noexcept nogil:
     """Whether a datagram can have bytes in common with an FMMU: with most slaves it has none."""
     if not esc.window_known:
-        find_window(esc)
+        esc_find_window(esc)
     return esc.window_first < end and first < esc.window_end
 
 
@@ -97,6 +80,7 @@ cdef int station_datagram(Ring *ring, const int *order, int n, uint8_t *frame,
     cdef int register = d.address >> 16
     cdef int reading = d.command != FPWR
     cdef int writing = d.command != FPRD
+    cdef int everybody = d.command == FRMW
     cdef int wkc = 0
     cdef int i, mine
     cdef Esc *esc
@@ -104,11 +88,11 @@ cdef int station_datagram(Ring *ring, const int *order, int n, uint8_t *frame,
         esc = ring.slaves[order[i]]
         mine = who == get16(esc.memory + REG_STATION) or (
             esc.memory[REG_ALIAS_USE] & 1 and who == get16(esc.memory + REG_ALIAS))
-        if esc.mute:
+        if not (mine or everybody) or esc.mute:
             continue
-        if d.command == FRMW:
+        if everybody:
             wkc += read_write(esc, mine, not mine, register, d.size, frame + d.data)
-        elif mine:
+        else:
             wkc += read_write(esc, reading, writing, register, d.size, frame + d.data)
     return wkc
 

@@ -129,9 +129,11 @@ cdef struct Esc:
     uint8_t reply[MAILBOX_BYTES]  # last mailbox reply, for the repeat service
     int reply_size
     int sync_running             # SYNC0 has a start time that was ahead when it was activated
-    # logical bytes that the active FMMUs reach into, from first to before end; known until one is written
+    # logical bytes that the active FMMUs reach into, from first to before end, and the first byte of
+    # any enabled sync manager; known until a register of theirs is written
     int window_known
     int64_t window_first
     int64_t window_end
+    int sm_first
     int mute                     # without power: forwards, takes no part (fault injection)
     int frozen                   # answers with old inputs and an old clock (fault injection)

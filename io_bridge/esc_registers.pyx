@@ -22,6 +22,7 @@ from io_bridge.wire cimport get16, get32, get64, put16, put64
 cdef enum:
     REGISTERS = 0x1000
     FMMU_BYTES = 16
+    SM_BYTES = 8
     MAILBOX_FULL = 0x08
     WATCHDOG_TRIGGER = 0x40
 
@@ -103,10 +104,38 @@ cdef int overlaps(int address, int n, int first, int size) noexcept nogil:
     return address < first + size and first < address + n
 
 
+cdef void esc_find_window(Esc *esc) noexcept nogil:
+    """Work out which logical bytes and which memory the active FMMUs and sync managers can have, so that
+    most accesses need not look at each of them."""
+    cdef const uint8_t *fmmu = esc.memory + REG_FMMU
+    cdef const uint8_t *sm = esc.memory + REG_SM
+    cdef int64_t start, end
+    cdef int _i
+    esc.window_first = 1LL << 40
+    esc.window_end = 0
+    esc.sm_first = ESC_MEMORY
+    for _i in range(N_FMMU):
+        if fmmu[12] & 1:
+            start = get32(fmmu)
+            end = start + get16(fmmu + 4)
+            esc.window_first = min(esc.window_first, start)
+            esc.window_end = max(esc.window_end, end)
+        fmmu += FMMU_BYTES
+    for _i in range(N_SM):
+        if sm[6] & 1:
+            esc.sm_first = min(esc.sm_first, <int> get16(sm))
+        sm += SM_BYTES
+    esc.window_known = 1
+
+
 cdef int sm_access(Esc *esc, int address, int n, int writing) noexcept nogil:
     """Return the sync manager that owns the bytes, -1 for none, -2 when it refuses the access."""
     cdef int i, start, size, control
     cdef uint8_t *sm
+    if not esc.window_known:
+        esc_find_window(esc)
+    if address + n <= esc.sm_first:
+        return -1
     for i in range(N_SM):
         sm = esc.memory + REG_SM + 8 * i
         start = get16(sm)
@@ -244,7 +273,8 @@ cdef int esc_write(Esc *esc, int address, int n, const uint8_t *data) noexcept n
     sm = sm_access(esc, address, n, 1)
     if sm == -2:
         return 0
-    if overlaps(address, n, REG_FMMU, FMMU_BYTES * N_FMMU):
+    if (overlaps(address, n, REG_FMMU, FMMU_BYTES * N_FMMU)
+            or overlaps(address, n, REG_SM, SM_BYTES * N_SM)):
         esc.window_known = 0
     if sm < 0:
         if address >= REGISTERS:

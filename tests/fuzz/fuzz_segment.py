@@ -1,144 +1,31 @@
-"""Hostile frames against the emulated segment, seeded, with or without sanitizers.
+"""Hostile frames against the emulated segment and against the cycle's reply parser, seeded.
 
-    python tests/fuzz/fuzz_segment.py --frames 10000000 --sanitize
+    nice -n 15 python tests/fuzz/fuzz_segment.py --frames 10000000 --sanitize
 
-Frames of a whole bring-up (and of object transfers of every kind) are mutated, mixed with datagrams at
-the registers where accesses have effects and with plain noise; cables and supplies come and go. With
---sanitize the emulator is compiled anew with AddressSanitizer and UBSan into a temporary folder (gcc with
-libasan) and run there. The end is an error, a sanitizer's report, or one line of counts.
+At the segment: frames of a whole bring-up (and of object transfers of every kind) are changed, mixed with
+datagrams at the registers where accesses have effects and with plain noise; cables and supplies come and
+go. At the parser: a link that brings changed, old, foreign or no replies to the exchange of a bus. The
+loops are hostile.pyx. With --sanitize all of it is compiled anew with AddressSanitizer and UBSan into a
+temporary folder (gcc with libasan) and run there. The end is an error, a sanitizer's report, or a line of
+counts for each.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes
 import faulthandler
-import os
-import random
 import struct
 import subprocess
 import sys
-import sysconfig
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
+from importlib.machinery import PathFinder
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
-EMULATOR = (
-    "esc_*",
-    "coe*",
-    "complete_access",
-    "object_dictionary",
-    "pdo_mapping",
-    "topology",
-    "segment",
-    "frame",
-    "drive_device",
-    "drive_plant",
-    "devices/*",
-)
-SANITIZE = ("-fsanitize=address,undefined", "-fno-omit-frame-pointer", "-g", "-O1")
-HANG_S = 120.0
+HANG_S = 300.0
 CHECK_FRAMES = 20_000
-INTERESTING = (0, 1, 2, 3, 7, 0x7F, 0x80, 0xFF, 0x100, 0x7FF, 0x800, 0x1000, 0x3000, 0x7FFF, 0xFFFF)
-PLACES = (
-    *(
-        0x0000,
-        0x0010,
-        0x0100,
-        0x0120,
-        0x0130,
-        0x0400,
-        0x0420,
-        0x0440,
-        0x0500,
-        0x0502,
-        0x0504,
-        0x0508,
-    ),
-    *(
-        0x0600,
-        0x0610,
-        0x0620,
-        0x0630,
-        0x0800,
-        0x0808,
-        0x0810,
-        0x0818,
-        0x080E,
-        0x0900,
-        0x0910,
-        0x0920,
-    ),
-    *(
-        0x0930,
-        0x0934,
-        0x0981,
-        0x0990,
-        0x0FFF,
-        0x1000,
-        0x1100,
-        0x1200,
-        0x1800,
-        0x2FFE,
-        0x2FFF,
-        0x3000,
-    ),
-)
-
-
-def build(folder: Path) -> None:
-    """Compile the emulator with sanitizers; the rest of the room is linked beside it."""
-    suffix = sysconfig.get_config_var("EXT_SUFFIX")
-    sources = [
-        path for name in EMULATOR for path in sorted((ROOT / "io_bridge").glob(f"{name}.pyx"))
-    ]
-    for path in (ROOT / "io_bridge").rglob("*"):
-        if path.suffix in (".py", ".toml"):
-            target = folder / path.relative_to(ROOT)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.symlink_to(path)
-
-    def one(source: Path) -> None:
-        module = ".".join(source.relative_to(ROOT).with_suffix("").parts)
-        text = folder / source.relative_to(ROOT).with_suffix(".c")
-        directives = ("boundscheck", "wraparound", "initializedcheck")
-        options = [f"-X{name}=False" for name in directives] + ["-Xcdivision=True"]
-        cython = [sys.executable, "-m", "cython", "-3", "--module-name", module, *options]
-        subprocess.run([*cython, "-I", ROOT, source, "-o", text], check=True)
-        include = f"-I{sysconfig.get_path('include')}"
-        out = text.with_name(source.stem + suffix)
-        gcc = ["gcc", "-shared", "-fPIC", "-w", "-D_GNU_SOURCE", *SANITIZE, include]
-        subprocess.run([*gcc, text, "-o", out, "-lm"], check=True)
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(one, sources))
-
-
-def again_with_sanitizers(arguments: list[str]) -> int:
-    """Run this script once more on a sanitized build; return its exit code."""
-    found = [
-        subprocess.run(
-            ["gcc", f"-print-file-name={name}"], capture_output=True, text=True, check=True
-        ).stdout.strip()
-        for name in ("libasan.so", "libubsan.so")
-    ]
-    if any("/" not in path for path in found):
-        print("gcc has no libasan.so or libubsan.so", file=sys.stderr)
-        return 2
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        build(folder)
-        environment = os.environ | {
-            "LD_PRELOAD": " ".join(found),
-            "PYTHONPATH": os.pathsep.join([name, str(ROOT)]),
-            # every device is a block of its own, so that its ends are guarded
-            "PYTHONMALLOC": "malloc",
-            "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1",
-            "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
-        }
-        command = [sys.executable, __file__, *arguments, "--from", name]
-        return subprocess.run(command, env=environment).returncode
+CORPUS = 4000
 
 
 class Target:
@@ -163,7 +50,7 @@ class Target:
         self.master = Master(self.transact)
 
     def transact(self, frame: bytes) -> bytes | None:
-        if len(self.corpus) < 4000:
+        if len(self.corpus) < CORPUS:
             self.corpus.append(frame)
         return self.segment.process(frame, self.segment.now_ns + 10_000)
 
@@ -224,84 +111,157 @@ class Target:
                 pass
 
 
-def mutated(rng: random.Random, frame: bytes) -> bytes:
-    data = bytearray(frame)
-    for _ in range(rng.randint(1, 4)):
-        at = rng.randrange(14, len(data))
-        what = rng.random()
-        if what < 0.45:
-            data[at] = rng.getrandbits(8)
-        elif what < 0.8:
-            data[at : at + 2] = struct.pack("<H", rng.choice(INTERESTING))
-        elif what < 0.9:
-            data += rng.randbytes(rng.randrange(1, 64))
-        else:
-            del data[max(at, 20) :]
-    return bytes(data[:1514])
+class Cycle:
+    """A bus of coupler, terminal and two drives, in OP, whose replies a link makes up."""
 
+    def __init__(self, seed: int) -> None:
+        from hostile import LyingLink
 
-def datagram(rng: random.Random) -> bytes:
-    """One datagram that is well formed, and means no good."""
-    size = rng.choice((1, 2, 4, 8, 16, 128, rng.randrange(1, 1400)))
-    who = rng.choice((0, 0xFFFF, 0x1001 + rng.randrange(6), rng.getrandbits(16)))
-    where = rng.choice(PLACES) + rng.choice((0, 0, 0, 1, 2, -1))
-    head = struct.pack(
-        "<BBHHHH", rng.randrange(16), rng.getrandbits(8), who, where & 0xFFFF, size & 0x7FF, 0
-    )
-    body = head + rng.randbytes(size) + b"\0\0"
-    return bytes(6) + b"\x10" * 6 + b"\x88\xa4" + struct.pack("<H", len(body) | 0x1000) + body
+        from io_bridge.bringup import Master, prepare
+        from io_bridge.devices.device_file import find_device, load_device
+        from io_bridge.drive_config import DrivePlant
+        from io_bridge.drive_device import DriveDevice
+        from io_bridge.exchange import Exchange
+        from io_bridge.segment import Segment
+        from io_bridge.simulated_bus import simulated_drive
+        from io_bridge.terminal_config import ChannelConfig, TerminalConfig
+
+        plant = DrivePlant()
+        names = ("ek_coupler", "digital_io")
+        self.devices = [load_device(find_device(name)) for name in names]
+        self.devices += [DriveDevice(plant), DriveDevice(plant)]
+        self.segment = Segment(self.devices)
+        lamp = ChannelConfig("lamp", 3)
+        slaves = [
+            TerminalConfig("coupler"),
+            TerminalConfig("switches", (ChannelConfig("all", 0, 8),), (lamp,)),
+            *(simulated_drive(plant, i, 2) for i in range(2)),
+        ]
+        # time is no part of it: the same seed is to give the same
+        self.exchange = Exchange(slaves, budget_us=1e6)
+        self.cells = [
+            (ctypes.c_double * len(ports))()
+            for ports in (self.exchange.reads, self.exchange.writes)
+        ]
+        self.exchange.bind(
+            *([ctypes.addressof(row) + 8 * i for i in range(len(row))] for row in self.cells)
+        )
+        master = Master(lambda frame: self.segment.process(frame, self.segment.now_ns + 10_000))
+        self.link = LyingLink(self.segment, seed)
+        records = prepare(master, self.exchange.slaves)
+        stations = [record.layout.station for record in records]
+        self.exchange.configure(
+            self.link,
+            [record.layout for record in records],
+            n_slaves=len(stations),
+            clock_station=stations[0],
+        )
+        for station in stations:
+            master.request(station, 8)
+        self.exchange.safe = False
+        self.exchange.in_service = True
+
+    def run(self, cycles: int) -> int:
+        """Step; return how often the reply was taken for valid."""
+        valid = list(self.exchange.writes).index("valid")
+        begin = self.segment.now_ns
+        found = 0
+        for k in range(1, cycles + 1):
+            self.exchange.step(begin + 100_000 * k)
+            found += self.cells[1][valid] == 1.0
+        return found
 
 
 def fuzz(frames: int, seed: int) -> str:
-    rng = random.Random(seed)
+    """Send frames into the segment; every so often it has to come up again as if nothing had been."""
+    import hostile
+
     target = Target()
     target.start()
-    segment = target.segment
+    corpus = hostile.Corpus(target.corpus)
     answered = 0
     begin = time.monotonic()
-    for n in range(frames):
-        what = rng.random()
-        if what < 0.55:
-            frame = mutated(rng, rng.choice(target.corpus))
-        elif what < 0.9:
-            frame = datagram(rng)
-        else:
-            frame = rng.randbytes(rng.randrange(0, 1600))
-        now = segment.now_ns + rng.choice((0, 1, 1000, 100_000, 3_000_000))
-        if rng.random() < 0.1:
-            reply, _ = segment.process_end(frame, now, rng.getrandbits(1))
-        else:
-            reply = segment.process(frame, now)
-        assert reply is None or len(reply) == len(frame)
-        answered += reply is not None
-        if n % 1000 == 999:
-            act = rng.choice((segment.plug, segment.unplug, segment.power_cycle, segment.power_on))
-            act(rng.randrange(target.n))
-        if n % CHECK_FRAMES == CHECK_FRAMES - 1:
-            faulthandler.dump_traceback_later(HANG_S, exit=True)
-            target.start()
-    target.start()
-    faulthandler.cancel_dump_traceback_later()
+    for first in range(0, frames, CHECK_FRAMES):
+        faulthandler.dump_traceback_later(HANG_S, exit=True)
+        n = min(CHECK_FRAMES, frames - first)
+        # xorshift has no state 0
+        answered += hostile.attack(target.segment, corpus, seed << 32 | first + 1, n)
+        target.start()
     seconds = time.monotonic() - begin
-    return f"{frames} frames, {answered} answered, seed {seed}, {seconds:.0f} s: no mistake"
+    return (
+        f"segment: {frames} frames, {answered} answered, seed {seed}, {seconds:.0f} s: no mistake"
+    )
+
+
+def fuzz_replies(cycles: int, seed: int) -> str:
+    """Let a cycle read hostile replies."""
+    begin = time.monotonic()
+    told = valid = 0
+    for first in range(0, cycles, CHECK_FRAMES):
+        faulthandler.dump_traceback_later(HANG_S, exit=True)
+        cycle = Cycle(seed << 32 | first + 1)
+        valid += cycle.run(min(CHECK_FRAMES, cycles - first))
+        told += cycle.link.told
+    seconds = time.monotonic() - begin
+    return f"replies: {cycles} cycles, {told} hostile, {valid} valid, seed {seed}, {seconds:.0f} s: no mistake"
+
+
+class Sanitized:
+    """Finds io_bridge in a folder, whatever an editable install says; what is not there, nowhere."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> object:
+        if name.partition(".")[0] != "io_bridge":
+            return None
+        return PathFinder.find_spec(name, path or [self.folder])
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--frames", type=int, default=100_000)
+    parser.add_argument(
+        "--frames",
+        type=int,
+        default=100_000,
+        help="at the segment, and cycles that read hostile replies",
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--sanitize", action="store_true", help="compile with ASan and UBSan first")
     parser.add_argument("--from", dest="folder", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.sanitize and not options.folder:
-        return again_with_sanitizers(sys.argv[1:])
-    if options.folder:
+    if not options.folder:
+        return in_a_folder(options.sanitize, sys.argv[1:])
+    sys.path.insert(0, options.folder)
+    if options.sanitize:
+        sys.meta_path.insert(0, Sanitized(options.folder))
         import io_bridge.segment
 
         assert io_bridge.segment.__file__.startswith(options.folder), "not the sanitized build"
-    faulthandler.dump_traceback_later(HANG_S, exit=True)
-    print(fuzz(options.frames, options.seed))
+    print(fuzz(options.frames, options.seed), flush=True)
+    print(fuzz_replies(options.frames, options.seed))
+    faulthandler.cancel_dump_traceback_later()
     return 0
+
+
+def in_a_folder(sanitize: bool, arguments: list[str]) -> int:
+    """Compile into a temporary folder, and run this script once more on it; return its exit code."""
+    import compiled
+
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        environment = None
+        if sanitize:
+            libraries = compiled.sanitizers()
+            if not libraries:
+                print("gcc has no libasan.so or libubsan.so", file=sys.stderr)
+                return 2
+            compiled.compile_with_sanitizers(folder)
+            environment = compiled.environment(folder, libraries)
+        else:
+            compiled.compile_loops(folder, "-O1")
+        command = [sys.executable, __file__, *arguments, "--from", name]
+        return subprocess.run(command, env=environment).returncode
 
 
 if __name__ == "__main__":

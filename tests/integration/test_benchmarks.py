@@ -82,3 +82,17 @@ def without_capabilities():
     if os.geteuid() != 0:
         return []
     return ["setpriv", "--bounding-set=-sys_nice,-ipc_lock", "--inh-caps=-all"]
+
+
+def test_frames_of_the_emulated_segment_are_measured_with_drives_that_run():
+    done = subprocess.run(
+        [sys.executable, FOLDER / "segment.py", "--rounds", "1", "--json"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    # it gives up when a working counter or a drive's state is not what it should be
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(done.stdout)
+    assert {"frame, 1 drive, every 200 us", "frame, 8 drives, every 1000 us"} <= set(rows)
+    assert all(row["median_ns"] > 0 for name, row in rows.items() if name.startswith("frame"))
