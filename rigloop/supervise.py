@@ -23,6 +23,7 @@ from rigloop import order
 from rigloop.children import STOP_TIMEOUT_S, commission, onlooker
 from rigloop.compose import bus_of, guard_of, paths
 from rigloop.degraded import refuse_if_red, with_rights
+from rigloop.ended import Ended, Supervision, read_final
 from rigloop.errors import NotStartedError
 from rigloop.interface import check_backend
 from rigloop.kernels import build_kernels
@@ -31,7 +32,7 @@ from rigloop.order import Mode
 from rigloop.outcome import Outcome
 from rigloop.picture import take_picture
 from rigloop.runs import new_run_folder
-from rigloop.verdict import Ended, Supervision, conclude, read_final
+from rigloop.verdict import conclude
 from rt_core.doctor.check import Check, Level, banner
 from rt_core.safety import State
 from rt_core.table import SignalTable

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codegen.build import BuiltKernel
 from rig_configs.load import LoadedRig
-from rig_configs.schema import Rig
 from rigloop import order
-from rigloop.compose import bus_of, guard_of, paths
+from rigloop.complaints import complaints, lost_cycles
+from rigloop.compose import paths
 from rigloop.degraded import with_rights
+from rigloop.ended import Ended, Final, overruns_by_cause
 from rigloop.late import write_events
 from rigloop.manifest import (
     HistogramBins,
@@ -30,63 +30,11 @@ from rigloop.manifest import (
 from rigloop.order import Mode
 from rigloop.outcome import Outcome
 from rigloop.report import write_report
-from rt_core.cause import WORDS, Cause, explain_overruns, signal_of
+from rt_core.cause import WORDS
 from rt_core.doctor.check import Check, banner
-from rt_core.histogram import Histogram
-from rt_core.plan import loop_signal
-from rt_core.safety import Trip, explain_trip
-from rt_core.table import SignalTable
 
 if TYPE_CHECKING:
     from rigloop.inject.request import Injection
-
-
-@dataclass
-class Supervision:
-    """What the supervisor saw between arming and the end."""
-
-    armed_s: float = 0.0  # how long the guard was running
-    interrupted: bool = False
-    process_began_ns: int = 0  # CLOCK_MONOTONIC
-
-
-@dataclass(frozen=True)
-class Final:
-    """The table's last word: newest value of every signal, histograms by task and name."""
-
-    signals: dict[str, float]
-    histograms: dict[str, dict[str, Histogram]]
-    late: dict[str, tuple[int, list[tuple[int, Any]]]]
-    """Late cycles by task: how many, and the cycles around the first of them."""
-
-
-def overruns_by_cause(signals: Mapping[str, float], task: str) -> dict[Cause, int]:
-    """Return the overruns of a task, most frequent cause first."""
-    counts = {cause: int(signals[loop_signal(task, signal_of(cause))]) for cause in Cause if cause}
-    return dict(sorted(counts.items(), key=lambda item: -item[1]))
-
-
-@dataclass(frozen=True)
-class Ended:
-    """A run that is over: what was seen of it, its table's last word, the cycle process's exit code."""
-
-    seen: Supervision
-    final: Final
-    code: int
-
-
-def read_final(shared: SignalTable, loaded: LoadedRig) -> Final:
-    """Read a table for the last time."""
-    signals: dict[str, float] = {}
-    for producer in shared.producers:
-        values = shared.latest(producer.name)
-        # own signals come first, mirrors of others behind them
-        signals |= dict(zip(producer.signals, map(float, values), strict=False))
-    return Final(
-        signals,
-        {task: shared.histograms(task) for task in loaded.rig.tasks},
-        {task: shared.late_events(task) for task in loaded.rig.tasks},
-    )
 
 
 def conclude(
@@ -103,7 +51,7 @@ def conclude(
     seen, final = ended.seen, ended.final
     report = order.read_report(folder) or order.Report(error="the cycle process left no report")
     records = _records(folder)
-    bad = _complaints(loaded, ended, report, records, seconds)
+    bad = complaints(loaded, ended, report, records, seconds)
     notes = (
         []
         if report.real_time
@@ -138,7 +86,7 @@ def conclude(
                 cycles=int(final.signals[f"loop/{name}/cycle"]),
                 overruns=int(final.signals[f"loop/{name}/overruns"]),
                 skipped=int(final.signals[f"loop/{name}/skipped"]),
-                dropped=_lost(records.get(name, {})),
+                dropped=lost_cycles(records.get(name, {})),
                 causes={
                     WORDS[cause]: n
                     for cause, n in overruns_by_cause(final.signals, name).items()
@@ -198,62 +146,6 @@ def _injected(
     return judge(folder, injections, limits, final.signals), stages(injections, limits)
 
 
-def _complaints(
-    loaded: LoadedRig,
-    ended: Ended,
-    report: order.Report,
-    records: dict[str, Any],
-    seconds: float | None,
-) -> list[str]:
-    """Return everything that makes the run bad."""
-    limits, seen, final = loaded.rig.verdict, ended.seen, ended.final
-    found = []
-    if report.error:
-        found.append(report.error)
-    if report.stall:
-        found.append(report.stall)
-    for task, config in loaded.rig.tasks.items():
-        trip = final.signals[loop_signal(task, "overrun_trip")]
-        if trip:
-            found.append(
-                f"{loop_signal(task, 'overrun_level')}: overruns worth "
-                f"{final.signals[loop_signal(task, 'overrun_level')]:.0f} points within "
-                f"{config.overrun_window} cycles ({_causes(final, task)} in all), limit tasks.{task}.overrun_limit = "
-                f"{config.overrun_limit}, at cycle {trip:.0f} ({config.overrun.upper()})"
-            )
-    found += _guard_complaints(loaded.rig, final, seen)
-    if not report.at_rest:
-        found.append(
-            f"the output was not seen at rest at the end (cycle process: exit {ended.code})"
-        )
-    if seconds is not None and not seen.interrupted and seen.armed_s < seconds:
-        found.append(f"ran {seen.armed_s:.1f} of {seconds:g} s")
-    found += _bus_complaints(loaded.rig, final)
-    for task in loaded.rig.tasks:
-        share = (
-            100.0
-            * final.signals[f"loop/{task}/overruns"]
-            / max(1.0, final.signals[f"loop/{task}/cycle"])
-        )
-        if report.real_time and share > limits.max_overrun_percent:
-            found.append(
-                f"{task}: {share:.2f} % of cycles overran, limit verdict.max_overrun_percent = "
-                f"{limits.max_overrun_percent:g} ({_causes(final, task)})"
-            )
-        lost_rows = _lost(records.get(task, {}))
-        if lost_rows:
-            reason = records.get(task, {}).get("reason")
-            why = f" ({reason})" if reason else ""
-            found.append(f"{task}: {lost_rows} cycles are not in the record{why}")
-    if not records:
-        found.append("the recorder left no summary: see recorder.log")
-    return found
-
-
-def _causes(final: Final, task: str) -> str:
-    return explain_overruns(overruns_by_cause(final.signals, task)) or "no cause known"
-
-
 def _spin(asked_us: int | str, chosen: dict[str, Any] | None) -> str:
     if chosen is None and asked_us == "auto":
         return "none: not the highest task of a core of its own"
@@ -266,44 +158,11 @@ def _spin(asked_us: int | str, chosen: dict[str, Any] | None) -> str:
     )
 
 
-def _bus_complaints(rig: Rig, final: Final) -> list[str]:
-    name, block = bus_of(rig)
-    lost = final.signals[paths(name, block)[1]["lost"]]
-    task = next(task for task, config in rig.tasks.items() if name in config.blocks)
-    share = 100.0 * lost / max(1.0, final.signals[f"loop/{task}/cycle"])
-    limit = rig.verdict.max_lost_percent
-    if share <= limit:
-        return []
-    return [f"{lost:.0f} frames lost, {share:.2f} %, limit verdict.max_lost_percent = {limit:g}"]
-
-
-def _guard_complaints(rig: Rig, final: Final, seen: Supervision) -> list[str]:
-    name, block = guard_of(rig)
-    reads, writes = paths(name, block)
-    value = {port: final.signals[path] for port, path in writes.items()}
-    if value["trip"]:
-        return [
-            explain_trip(
-                value["trip"], value["trip_value"], value["trip_limit"], value["trip_cycle"], reads
-            )
-        ]
-    if seen.armed_s == 0.0 and not seen.interrupted:
-        waits_for = Trip(int(value["waits_for"]))
-        return [
-            f"{name}: never ready to be armed; it waited for {waits_for.name.lower().replace('_', ' ')}"
-        ]
-    return []
-
-
 def _records(folder: Path) -> dict[str, Any]:
     try:
         return json.loads((folder / "recorder.json").read_text())
     except (OSError, ValueError):
         return {}
-
-
-def _lost(record: dict[str, Any]) -> int:
-    return int(record.get("dropped", 0)) + int(record.get("unwritten", 0))
 
 
 def _counters(loaded: LoadedRig, final: Final) -> dict[str, int | float]:
