@@ -35,7 +35,7 @@ from pathlib import Path
 
 import numpy as np
 from rich.console import Console
-from timing.bars import Row, compared, show
+from timing.bars import Row, compared, show, told
 from timing.rounds import Lateness, interleaved
 
 from io_bridge import namespace
@@ -245,7 +245,7 @@ def measure(rounds: int, seconds: float, tell: Callable[[str], None]) -> list[Ro
             0,
             Row(
                 "exchange", "ours / bare C, mean", f"{ours:.1f}", f"{bare:.1f}", ours / bare, "≤ 1.1",
-                bool(ours / bare <= 1.1), f"{found.n} rounds, {found.dropped} dropped",
+                bool(ours / bare <= 1.1), told(found),
             ),
         )  # fmt: skip
     rows += compared("with SDOs", "with / without", found, "with SDOs", "exchange", BARS)

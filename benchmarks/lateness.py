@@ -14,10 +14,11 @@ together           a 100 µs and a 1 ms task on cores of their own, together aga
 instrumentation    the explanation of late cycles on against off, and what it takes itself
 
 Every round runs all variants of a section in random order; a figure is the median over the rounds of each
-round's percentile, a ratio that of two such medians. Rounds in which the hypervisor took a tick (10 ms) from one
-run are dropped and counted: what a host does to the tail is no property of either program. For the same reason no
-maximum is judged. What a host takes and does not tell is still in there: "awake" is our loop that sleeps for a
-tenth of its period only, and shows how late even that begins. Lateness below 0.1 µs counts as 0.1 µs.
+round's percentile, a ratio that of two such medians. Kept are the rounds from whose runs the hypervisor took
+least, and none from which it took more than 5 ticks (50 ms): what a host does to the tail is no property of either
+program. For the same reason no maximum is judged. What a host takes and does not tell is still in there: "awake" is
+our loop that sleeps for a tenth of its period only, and shows how late even that begins. Lateness below 0.1 µs
+counts as 0.1 µs.
 
 Needs FIFO priorities, and `sudo apt install rt-tests stress-ng`; what is missing is told and left out. Run it on a
 machine that does nothing else: the load is printed at the beginning and the end.

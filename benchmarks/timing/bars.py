@@ -54,10 +54,16 @@ def compared(
                 a / b,
                 f"≤ {bar:g}" if bar is not None else "",
                 None if bar is None else a / b <= bar,
-                f"{rounds.n} rounds, {rounds.dropped} dropped",
+                told(rounds),
             )
         )
     return rows
+
+
+def told(rounds: Rounds) -> str:
+    """Return how many rounds were kept, and how clean they are."""
+    stolen = f", ≤ {rounds.stolen} ticks stolen" if rounds.stolen else ""
+    return f"{rounds.n} of {rounds.n + rounds.dropped} rounds{stolen}"
 
 
 def skipped(section: str, what: str, why: str) -> Row:
