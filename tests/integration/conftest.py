@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from io_bridge import namespace
 from rig_configs.load import find_rig
 from rt_core.safety import State
 from rt_core.table import SignalTable
@@ -39,6 +40,29 @@ TOLERANT = {
     "verdict.max_overrun_percent": "100.0",
     "verdict.max_lost_percent": "100.0",
 }
+
+
+@pytest.fixture(scope="module")
+def scenario(request, tmp_path_factory):
+    """Run a function of the test module's file SCENARIOS in a network namespace with its PAIRS; return its JSON."""
+    script = request.module.SCENARIOS
+    pairs = getattr(request.module, "PAIRS", (namespace.PAIR,))
+
+    def run(name):
+        folder = str(tmp_path_factory.mktemp(name))
+        # scenarios share parts with each other, wherever python looks for modules here
+        paths = os.pathsep.join([str(script.parent), os.environ.get("PYTHONPATH", "")])
+        done = subprocess.run(
+            namespace.wrap([sys.executable, str(script), name, folder], *pairs),
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env=os.environ | {"PYTHONPATH": paths.rstrip(os.pathsep)},
+        )
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout.splitlines()[-1])
+
+    return run
 
 
 def edited(text: str, changes: dict[str, str | None]) -> str:

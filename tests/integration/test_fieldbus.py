@@ -1,9 +1,6 @@
 """`rigloop scan` and `rigloop sdo` on real frames, with and without a loop beside them."""
 
 import json
-import os
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -19,26 +16,6 @@ pytestmark = [
     pytest.mark.skipif(namespace.why_not() is not None, reason=str(namespace.why_not())),
 ]
 SCENARIOS = Path(__file__).with_name("fieldbus_scenarios.py")
-
-
-@pytest.fixture(scope="module")
-def scenario(tmp_path_factory):
-    def run(name):
-        folder = tmp_path_factory.mktemp(name)
-        command = namespace.wrap([sys.executable, str(SCENARIOS), name, str(folder)])
-        # it shares parts with the other scenarios, wherever python looks for modules here
-        paths = os.pathsep.join([str(SCENARIOS.parent), os.environ.get("PYTHONPATH", "")])
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            env=os.environ | {"PYTHONPATH": paths.rstrip(os.pathsep)},
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout.splitlines()[-1])
-
-    return run
 
 
 @pytest.fixture(scope="module")

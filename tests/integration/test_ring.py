@@ -2,9 +2,6 @@
 
 import json
 import math
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,32 +14,13 @@ pytestmark = [
     pytest.mark.skipif(namespace.why_not() is not None, reason=str(namespace.why_not())),
 ]
 SCENARIOS = Path(__file__).with_name("ring_scenarios.py")
+PAIRS = (namespace.PAIR, namespace.SECOND_PAIR)
 N = 3
 PLACES = ["the first interface", "drive0", "drive1", "drive2", "the second interface"]
 
 
 def between(cable):
     return f"the ring is open between {PLACES[cable]} and {PLACES[cable + 1]}: cable or power"
-
-
-@pytest.fixture
-def scenario(tmp_path):
-    def run(name):
-        pairs = (namespace.PAIR, namespace.SECOND_PAIR)
-        command = namespace.wrap([sys.executable, str(SCENARIOS), name, str(tmp_path)], *pairs)
-        # it shares parts with the other scenarios, wherever python looks for modules here
-        paths = os.pathsep.join([str(SCENARIOS.parent), os.environ.get("PYTHONPATH", "")])
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            env=os.environ | {"PYTHONPATH": paths.rstrip(os.pathsep)},
-        )
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout.splitlines()[-1])
-
-    return run
 
 
 def test_torque_flows_on_wherever_a_cable_is_pulled_and_put_back(scenario):

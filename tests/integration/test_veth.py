@@ -1,10 +1,6 @@
 """Real frames on a veth pair: pysoem brings the emulated drive to OP, our own frame runs beside
 it."""
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,17 +14,6 @@ pytestmark = [
 ]
 SCENARIOS = Path(__file__).with_name("veth_scenarios.py")
 TURN = 2**20
-
-
-@pytest.fixture
-def scenario(tmp_path):
-    def run(name):
-        command = namespace.wrap([sys.executable, str(SCENARIOS), name, str(tmp_path)])
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, env=os.environ)
-        assert done.returncode == 0, done.stderr
-        return json.loads(done.stdout.splitlines()[-1])
-
-    return run
 
 
 def test_torque_turns_the_wheel_and_close_leaves_none(scenario):
