@@ -91,7 +91,7 @@ static void cycle(Filter *f, double count, double valid, double elapsed, double 
       if (late > 0.0) gate += 0.5 * f->max_acc * late * late;
       f->nis = innovation * innovation * f->nis_per_rad2;
       inside = fabs(innovation) <= gate && (f->gate_nis == 0.0 || f->nis <= f->gate_nis);
-      if (settling && !inside) f->accepted = 0;
+      if ((!inside || fabs(innovation) > f->gate) && (settling || inside)) f->accepted = 0;
       if (settling || inside) {
         then.angle += f->gain[0] * innovation; then.rate += f->gain[1] * innovation;
         then.acc += f->gain[2] * innovation; then.jerk += f->gain[3] * innovation;

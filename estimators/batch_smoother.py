@@ -6,8 +6,7 @@ over all states x = [z, zd, f] of a generated observer model, g = [zd, zdd(x), 0
 Levenberg and Marquardt. No filter can know more than this does, so it is what they are measured against; it needs
 the future, and seconds.
 
-Source: Dellaert, Kaess 2017, Factor Graphs for Robot Perception, doi:10.1561/2300000043; for multibody models
-Blanco et al. 2021, doi:10.1177/14644193211050889.
+Source: Dellaert, Kaess 2017, Factor Graphs for Robot Perception, doi:10.1561/2300000043.
 """
 
 from __future__ import annotations

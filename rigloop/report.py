@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from io_bridge.record import RecordError, open_record
 from rigloop.manifest import REPORT, Manifest, Percentiles, Timing, read_manifest, read_timing
+from rigloop.recorded import recorded_signal
 from rt_core.doctor.check import banner
 
 Array = NDArray[np.float64]
@@ -45,10 +46,7 @@ class Run:
     def signal(self, role: str) -> tuple[Array, Array] | None:
         """Time (s) and value of a role; none if the run does not have it."""
         task, path = self.manifest.signals.get(role, ("", ""))
-        record = self.records.get(task)
-        if record is None or path not in (record.dtype.names or ()) or not len(record):
-            return None
-        return np.asarray(record["t_ns"]) * 1e-9, np.asarray(record[path])
+        return recorded_signal(self.records, task, path)
 
 
 def write_report(folder: str | Path) -> Path:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rigloop.recorded import blocks_with
+
 Array = NDArray[np.float64]
 
 LEAST_SAMPLES = 50
@@ -80,18 +82,9 @@ def filter_facts(records: Mapping[str, np.ndarray]) -> list[FilterFacts]:
     records : mapping of str to structured ndarray
         Record of each task.
     """
-    found = []
-    for record in records.values():
-        names = record.dtype.names or ()
-        for path in names:
-            filter_name, _, port = path.rpartition("/")
-            needed = [f"{filter_name}/{p}" for p in ("innovation_rad", "trusted", "rejected")]
-            # a mirror of another task's filter has not all of its ports
-            if port == "nis" and set(needed) <= set(names):
-                facts = _facts(record, filter_name)
-                if facts:
-                    found.append(facts)
-    return found
+    ports = ("nis", "innovation_rad", "trusted", "rejected")
+    found = (_facts(record, name) for record, name in blocks_with(records, ports))
+    return [facts for facts in found if facts]
 
 
 def _facts(record: np.ndarray, name: str) -> FilterFacts | None:

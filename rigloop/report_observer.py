@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.chi_square import mean_bounds, quantile
+from rigloop.recorded import blocks_with, recorded_signal
 
 Array = NDArray[np.float64]
-Signal = tuple[Array, Array]  # time in s, value
 
+PORTS = ("nis_low", "nis", "nis_high", "used", "rejected", "repaired", "status")
 LEAST_SAMPLES = 50
 STRETCHES = 160  # of the moving mean of the NIS
 BOUND = 0.95
@@ -119,13 +120,8 @@ def observer_facts(records: Mapping[str, np.ndarray]) -> list[ObserverFacts]:
     records : mapping of str to structured ndarray
         Record of each task.
     """
-    found = []
-    for record in records.values():
-        for name in _observers(record):
-            facts = _facts(record, name)
-            if facts:
-                found.append(facts)
-    return found
+    found = (_facts(record, name) for record, name in blocks_with(records, PORTS))
+    return [facts for facts in found if facts]
 
 
 def torque_facts(
@@ -138,14 +134,14 @@ def torque_facts(
     virtual, measured : tuple of str
         Task and signal.
     """
-    seen, truth = (_signal(records, *where) for where in (virtual, measured))
+    seen, truth = (recorded_signal(records, *where) for where in (virtual, measured))
     record = records.get(virtual[0])
     if seen is None or truth is None or record is None:
         return None
     variance = next(
         (
             np.asarray(record[column])
-            for name in _observers(record)
+            for _, name in blocks_with({virtual[0]: record}, PORTS)
             if virtual[1].startswith(f"{name}/")
             and (column := f"{name}/variance/{virtual[1][len(name) + 1 :]}")
             in (record.dtype.names or ())
@@ -177,20 +173,6 @@ def torque_facts(
         measured_nm=right,
         std_nm=np.sqrt(variance),
     )
-
-
-def _observers(record: np.ndarray) -> list[str]:
-    names = record.dtype.names or ()
-    found = []
-    for path in names:
-        name, _, port = path.rpartition("/")
-        # a mirror of another task's observer has not all of its ports
-        needed = [
-            f"{name}/{p}" for p in ("nis", "nis_high", "used", "rejected", "repaired", "status")
-        ]
-        if port == "nis_low" and set(needed) <= set(names):
-            found.append(name)
-    return found
 
 
 def _facts(record: np.ndarray, name: str) -> ObserverFacts | None:
@@ -226,10 +208,3 @@ def _facts(record: np.ndarray, name: str) -> ObserverFacts | None:
         mean_low=np.array([bounds[n][0] for n in samples]),
         mean_high=np.array([bounds[n][1] for n in samples]),
     )
-
-
-def _signal(records: Mapping[str, np.ndarray], task: str, path: str) -> Signal | None:
-    record = records.get(task)
-    if record is None or path not in (record.dtype.names or ()) or not len(record):
-        return None
-    return np.asarray(record["t_ns"]) * 1e-9, np.asarray(record[path])
