@@ -1,5 +1,5 @@
 """Stage 2 of the two-stage observer: known and unknown forces from the motion of stage 1."""
-from estimators.small_covariance cimport MOST, MOST2
+from estimators.small_covariance cimport MOST, MOST2, Gate
 from estimators.observed_model cimport MOST_DOF, ObservedModel
 from estimators.ported_block cimport PortedBlock, Ports
 
@@ -7,14 +7,15 @@ cdef struct ForceState:
     ObservedModel *model
     Ports *ports
     bint is_form_a
-    double known_variance           # of a sample of a known force
-    double balance_variance         # of what the dynamics give: of a known (A), unknown force (B)
-    double walk_variance            # of the random walk in a cycle: of an unknown (A), known (B)
+    double known_variance[MOST_DOF]     # of a sample of a known force
+    double balance_variance[MOST_DOF]   # of what the dynamics give: of a known (A), unknown force (B)
+    double walk_variance[MOST_DOF]      # of the random walk in a cycle: of an unknown (A), known (B)
     double least_pivot              # of the matrix that the form inverts; below: a random walk
     double x[MOST]                  # F1 (known), F2 (unknown)
     double p[MOST2]
     double initial[MOST]
     double motion[3 * MOST_DOF]     # z, zd, zdd of the cycle before
+    Gate gate                       # of known forces
     bint has_motion
     double nis
     long n_guarded

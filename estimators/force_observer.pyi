@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,12 @@ class ForceObserver(PortedBlock):
         *,
         model: ObservedModel,
         form: str,
-        known_noise: float,
-        balance_noise: float,
-        walk_noise: float,
+        known_noise: float | Sequence[float],
+        balance_noise: float | Sequence[float],
+        walk_noise: float | Sequence[float],
         least_pivot: float = 1e-6,
+        gate_sigma: float = 0.0,
+        gate_patience: int = 20,
     ) -> None: ...
     @property
     def covariance(self) -> NDArray[np.float64]: ...

@@ -9,19 +9,18 @@ with the motion of the cycle before, corrected by the measured F1. Take the form
 exists where the mechanism works: A if the unknown force has dead centres. Where it does not, all
 forces walk at random.
 """
-from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 
 from estimators.linear_solve cimport solve
 from estimators.observed_model cimport observed_model
 from estimators.ported_block cimport square
 from estimators.small_covariance cimport (
-    all_bounded, begin_anew, propagate, set_diagonal, take_state,
+    all_bounded, begin_anew, propagate, set_diagonal, take_gated,
 )
 
 import numpy as np
 
-from estimators.ported_block import not_positive
+from estimators.ported_block import gate_mistakes, not_positive, one_each
 
 
 cdef void _predict(ForceState *s) noexcept nogil:
@@ -60,19 +59,19 @@ cdef void _predict(ForceState *s) noexcept nogil:
             f[(solved + i) * n_x + solved + i] = 1.0
     propagate(s.p, f, n_x)
     for i in range(n):
-        s.p[(solved + i) * n_x + solved + i] += s.balance_variance
-        s.p[(walking + i) * n_x + walking + i] += s.walk_variance
+        s.p[(solved + i) * n_x + solved + i] += s.balance_variance[i]
+        s.p[(walking + i) * n_x + walking + i] += s.walk_variance[i]
 
 
 cdef void observe(ForceState *s, const double *motion, const double *known) noexcept nogil:
     """One cycle: predict with the motion of the last one, correct by the known forces."""
     cdef int n = s.model.n_dof, n_x = 2 * n, i
     s.nis = 0.0
+    s.gate.used = 0
     if s.has_motion:
         _predict(s)
         for i in range(n):
-            if isfinite(known[i]):
-                s.nis += take_state(s.x, s.p, i, known[i], s.known_variance, n_x)
+            s.nis += take_gated(s.x, s.p, i, known[i], s.known_variance[i], n_x, &s.gate)
         s.n_resets += begin_anew(s.p, s.initial, n_x)
         if not all_bounded(s.x, n_x):
             # overflowed: the next balance gives it anew
@@ -119,14 +118,18 @@ cdef class ForceObserver(PortedBlock):
         With `model_capsule()`: an `ObservedModel`.
     form : {"A", "B"}
         Which force the dynamics are solved for: A the known, B the unknown one.
-    known_noise : float
-        Standard deviation of a measured known force, N or N m.
-    balance_noise : float
+    known_noise : float or sequence of float
+        Standard deviation of a measured known force, N or N m; one for all, or one each.
+    balance_noise : float or sequence of float
         Standard deviation of the force that the dynamics give in a cycle.
-    walk_noise : float
+    walk_noise : float or sequence of float
         Standard deviation of the random walk of the other force in a cycle.
     least_pivot : float, optional
         Of the matrix that the form inverts: below it counts as singular.
+    gate_sigma : float, optional
+        Innovation of a known force, in its standard deviations, above which it is rejected; 0: never.
+    gate_patience : int, optional
+        Rejected samples in a row after which the next one of that force is taken.
 
     Raises
     ------
@@ -143,15 +146,17 @@ cdef class ForceObserver(PortedBlock):
     """
 
     def __init__(
-        self, str name, reads, writes, *, model, str form, double known_noise,
-        double balance_noise, double walk_noise, double least_pivot=1e-6,
+        self, str name, reads, writes, *, model, str form, known_noise, balance_noise, walk_noise,
+        double least_pivot=1e-6, double gate_sigma=0.0, int gate_patience=20,
     ):
         cdef ForceState *s = &self.state
         s.model = observed_model(name, model)
         cdef int n = s.model.n_dof, i
-        mistakes = not_positive(
-            known_noise=known_noise, balance_noise=balance_noise, walk_noise=walk_noise,
-            least_pivot=least_pivot)
+        cdef double[::1] known_std, balance_std, walk_std
+        mistakes = not_positive(least_pivot=least_pivot) + gate_mistakes(gate_sigma, gate_patience)
+        known_std = one_each("known_noise", known_noise, n, mistakes)
+        balance_std = one_each("balance_noise", balance_noise, n, mistakes)
+        walk_std = one_each("walk_noise", walk_noise, n, mistakes)
         if form not in ("A", "B"):
             mistakes.append(f"form = {form}: must be A or B")
         if not 1 <= n <= MOST_DOF:
@@ -167,13 +172,15 @@ cdef class ForceObserver(PortedBlock):
         self.model, self.n_dof = model, n
         s.ports = &self.ports
         s.is_form_a = form == "A"
-        s.known_variance = known_noise ** 2
-        s.balance_variance = balance_noise ** 2
-        s.walk_variance = walk_noise ** 2
         s.least_pivot = least_pivot
-        for i in range(2 * n):
+        s.gate.limit, s.gate.patience = gate_sigma ** 2, gate_patience
+        for i in range(n):
+            s.known_variance[i] = known_std[i] ** 2
+            s.balance_variance[i] = balance_std[i] ** 2
+            s.walk_variance[i] = walk_std[i] ** 2
             # a wide start, forgotten after one balance
-            s.initial[i] = 1e6 * (known_noise ** 2 + balance_noise ** 2 + walk_noise ** 2)
+            s.initial[i] = s.initial[n + i] = 1e6 * (
+                s.known_variance[i] + s.balance_variance[i] + s.walk_variance[i])
         set_diagonal(s.p, s.initial, 2 * n)
 
     @property

@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,10 +19,12 @@ class KinematicObserver(PortedBlock):
         *,
         model: ObservedModel,
         period_s: float,
-        position_noise: float,
-        acceleration_noise: float,
+        position_noise: float | Sequence[float],
+        acceleration_noise: float | Sequence[float],
         least_sensitivity: float = 1e-3,
         held_noise: float = 1.0,
+        gate_sigma: float = 0.0,
+        gate_patience: int = 20,
     ) -> None: ...
     @property
     def covariance(self) -> NDArray[np.float64]: ...

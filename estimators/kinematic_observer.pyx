@@ -17,12 +17,12 @@ from estimators.linear_solve cimport solve
 from estimators.observed_model cimport observed_model
 from estimators.ported_block cimport square
 from estimators.small_covariance cimport (
-    all_bounded, begin_anew, propagate, set_diagonal, take_state,
+    all_bounded, begin_anew, propagate, set_diagonal, take_gated,
 )
 
 import numpy as np
 
-from estimators.ported_block import not_positive
+from estimators.ported_block import gate_mistakes, not_positive, one_each
 
 
 cdef bint _acceleration(
@@ -107,8 +107,7 @@ cdef void _predict(KinematicState *s) noexcept nogil:
             total = 0.0
             if seen:
                 for k in range(m):
-                    total += inverse[i * m + k] * inverse[j * m + k]
-                total *= s.acceleration_variance
+                    total += inverse[i * m + k] * inverse[j * m + k] * s.acceleration_variance[k]
             elif i == j:
                 total = s.jerk_variance
             for k in range(9):
@@ -120,6 +119,7 @@ cdef void observe(KinematicState *s, const double *position, const double *u) no
     """One cycle: predict with the accelerations of the last one, correct by positions."""
     cdef int n = s.model.n_dof, n_x = 3 * n, i
     s.nis = 0.0
+    s.gate.used = 0
     if not s.tracking:
         if all_bounded(position, n):
             for i in range(n_x):
@@ -129,8 +129,8 @@ cdef void observe(KinematicState *s, const double *position, const double *u) no
     else:
         _predict(s)
         for i in range(n):
-            if isfinite(position[i]):
-                s.nis += take_state(s.x, s.p, i, position[i], s.position_variance, n_x)
+            s.nis += take_gated(
+                s.x, s.p, i, position[i], s.position_variance[i], n_x, &s.gate)
         s.n_resets += begin_anew(s.p, s.initial, n_x)
         # an estimate that has overflowed starts over with the next position
         s.tracking = all_bounded(s.x, n_x)
@@ -179,14 +179,18 @@ cdef class KinematicObserver(PortedBlock):
         geometry is used.
     period_s : float
         Period of the task, s.
-    position_noise : float
-        Standard deviation of a position, rad or m.
-    acceleration_noise : float
+    position_noise : float or sequence of float
+        Standard deviation of a position, rad or m; one for all, or one each.
+    acceleration_noise : float or sequence of float
         Standard deviation of an acceleration, with what the geometry is wrong by, m/s^2 or rad/s^2.
     least_sensitivity : float, optional
         |S| below which the accelerometers count as blind, in the unit of S.
     held_noise : float, optional
         Standard deviation of what a held acceleration changes by in a cycle, 1/s^2.
+    gate_sigma : float, optional
+        Innovation of a position, in its standard deviations, above which it is rejected; 0: never.
+    gate_patience : int, optional
+        Rejected samples in a row after which the next one of that position is taken.
 
     Raises
     ------
@@ -203,16 +207,19 @@ cdef class KinematicObserver(PortedBlock):
     """
 
     def __init__(
-        self, str name, reads, writes, *, model, double period_s, double position_noise,
-        double acceleration_noise, double least_sensitivity=1e-3, double held_noise=1.0,
+        self, str name, reads, writes, *, model, double period_s, position_noise,
+        acceleration_noise, double least_sensitivity=1e-3, double held_noise=1.0,
+        double gate_sigma=0.0, int gate_patience=20,
     ):
         cdef KinematicState *s = &self.state
         s.model = observed_model(name, model)
         cdef int n = s.model.n_dof, m = s.model.n_sensors, i
+        cdef double[::1] position_std, acceleration_std
         mistakes = not_positive(
-            period_s=period_s, position_noise=position_noise,
-            acceleration_noise=acceleration_noise, least_sensitivity=least_sensitivity,
-            held_noise=held_noise)
+            period_s=period_s, least_sensitivity=least_sensitivity, held_noise=held_noise)
+        position_std = one_each("position_noise", position_noise, n, mistakes)
+        acceleration_std = one_each("acceleration_noise", acceleration_noise, m, mistakes)
+        mistakes += gate_mistakes(gate_sigma, gate_patience)
         if not 1 <= n <= MOST_DOF or m > MOST_SENSORS:
             mistakes.append(f"model of {n} dof and {m} sensors: at most {MOST_DOF} of each")
         elif m < n:
@@ -228,15 +235,16 @@ cdef class KinematicObserver(PortedBlock):
         self.model, self.n_dof = model, n
         s.ports = &self.ports
         s.period_s = period_s
-        s.position_variance = position_noise ** 2
-        s.acceleration_variance = acceleration_noise ** 2
+        s.gate.limit, s.gate.patience = gate_sigma ** 2, gate_patience
+        for i in range(m):
+            s.acceleration_variance[i] = acceleration_std[i] ** 2
         s.least_sensitivity = least_sensitivity
         s.jerk_variance = held_noise ** 2
         for i in range(n):
             # a wide start: what two samples tell of the rate, and three of the acceleration
-            s.initial[i] = position_noise ** 2
-            s.initial[n + i] = 2.0 * (position_noise / period_s) ** 2
-            s.initial[2 * n + i] = 6.0 * (position_noise / period_s ** 2) ** 2
+            s.position_variance[i] = s.initial[i] = position_std[i] ** 2
+            s.initial[n + i] = 2.0 * (position_std[i] / period_s) ** 2
+            s.initial[2 * n + i] = 6.0 * (position_std[i] / period_s ** 2) ** 2
 
     @property
     def covariance(self):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.chi_square import quantile
-from estimators.ported_block import wrong_ports
+from estimators.ported_block import gate_mistakes, wrong_ports
 
 Array = NDArray[np.float64]
 BOUND = 0.95  # probability that the `nis` of a consistent filter lies within its bounds
@@ -93,8 +93,8 @@ class ObserverSettings:
         wrong: list[str] = []
         states, sensors, unknown = info["state_names"], info["sensor_names"], info["unknown"]
         n_z = (len(states) - len(unknown)) // 2
-        std = _named("sensor_std", self.sensor_std, sensors, wrong)
-        walk = _named("input_noise", self.input_noise, unknown, wrong)
+        std = named("sensor_std", self.sensor_std, sensors, wrong)
+        walk = named("input_noise", self.input_noise, unknown, wrong)
         given = self.acceleration_noise
         density = _listed(
             "acceleration_noise",
@@ -113,11 +113,10 @@ class ObserverSettings:
                 "transition = 'published': has no slopes of unknown inputs, which would stay as they "
                 "are: take 'exact'"
             )
-        if not (math.isfinite(self.gate_sigma) and self.gate_sigma >= 0.0):
-            wrong.append(f"gate_sigma = {self.gate_sigma}: must be a number >= 0")
-        if self.gate_patience < 1:
-            wrong.append(f"gate_patience = {self.gate_patience}: must be at least 1")
-        channels = _channels(self.channels, sensors, wrong)
+        if not sensors:
+            wrong.append("sensors: there are none: an observer needs one or more")
+        wrong += gate_mistakes(self.gate_sigma, self.gate_patience)
+        channels = channels_of(self.channels, sensors, wrong)
         bounds = [(0.0, 0.0)] + [
             (quantile((1.0 - BOUND) / 2.0, k), quantile((1.0 + BOUND) / 2.0, k))
             for k in range(1, len(sensors) + 1)
@@ -195,9 +194,10 @@ def filter_mistakes(info: Mapping[str, Any], is_dependent: bool) -> list[str]:
     return wrong
 
 
-def _channels(
+def channels_of(
     given: Mapping[str, Channel], sensors: Sequence[str], wrong: list[str]
 ) -> list[Channel]:
+    """Channel of each sensor; what is wrong is added to `wrong`."""
     wrong += [
         f"channels.{name}: no such sensor: there are {', '.join(sensors) or 'none'}"
         for name in given
@@ -213,7 +213,8 @@ def _channels(
     return [given.get(name, Channel()) for name in sensors]
 
 
-def _named(key: str, given: Mapping[str, float], names: Sequence[str], wrong: list[str]) -> Array:
+def named(key: str, given: Mapping[str, float], names: Sequence[str], wrong: list[str]) -> Array:
+    """Positive numbers in the order of their names; what is wrong is added to `wrong`."""
     unknown = [name for name in given if name not in names]
     missing = [name for name in names if name not in given]
     if unknown or missing:

@@ -1,6 +1,9 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 def wrong_ports(
     reads: Iterable[str],
     writes: Iterable[str],
@@ -20,3 +23,7 @@ class WiredBlock:
 class PortedBlock(WiredBlock): ...
 
 def not_positive(**values: float) -> list[str]: ...
+def one_each(
+    key: str, value: ArrayLike, count: int, mistakes: list[str]
+) -> NDArray[np.float64]: ...
+def gate_mistakes(gate_sigma: float, gate_patience: int) -> list[str]: ...

@@ -15,6 +15,25 @@ def not_positive(**values):
             if not (math.isfinite(value) and value > 0.0)]
 
 
+def one_each(str key, value, int count, list mistakes):
+    """An array of `count` positive numbers, of one for all or one each; what is wrong is added to `mistakes`."""
+    given = np.asarray(value, dtype=np.float64)
+    if given.shape not in ((), (count,)) or not (np.isfinite(given) & (given > 0.0)).all():
+        mistakes.append(f"{key} = {value}: must be a positive number, or {count}")
+        given = np.ones(())
+    return np.array(np.broadcast_to(given, (count,)))
+
+
+def gate_mistakes(double gate_sigma, gate_patience):
+    """Return a line for each wrong setting of a gate."""
+    mistakes = []
+    if not (math.isfinite(gate_sigma) and gate_sigma >= 0.0):
+        mistakes.append(f"gate_sigma = {gate_sigma}: must be a number >= 0")
+    if gate_patience < 1:
+        mistakes.append(f"gate_patience = {gate_patience}: must be at least 1")
+    return mistakes
+
+
 cdef object square(const double *p, int n):
     """A matrix of n rows, as an array of its own."""
     return np.array([p[i] for i in range(n * n)]).reshape(n, n)

@@ -2,13 +2,21 @@
 
 Measurements with uncorrelated noise are taken one after the other: no matrix is ever inverted.
 """
-from libc.math cimport fabs
+from libc.math cimport fabs, isfinite
+from libc.stdint cimport int64_t
 
 from estimators cimport covariance
 
 cdef enum:
     MOST = 12           # states
     MOST2 = 144
+
+cdef struct Gate:
+    double limit                # squared innovation over its variance above which a sample is rejected; 0: never
+    int64_t patience            # rejected in a row until the next one is taken
+    int64_t n_refused[MOST]     # in a row, of samples of each state
+    int64_t n_rejected          # in all
+    int used                    # samples of this cycle that went in
 
 
 cdef inline void propagate(double *p, const double *f, int n) noexcept nogil:
@@ -43,6 +51,23 @@ cdef inline double take_state(
     for j in range(n):
         h[j] = 1.0 if j == i else 0.0
     return innovation * innovation / take_scalar(x, p, h, innovation, variance, n)
+
+
+cdef inline double take_gated(
+    double *x, double *p, int i, double sample, double variance, int n, Gate *gate
+) noexcept nogil:
+    # the same, if it is a sample and the gate lets it in; 0 if not
+    cdef double innovation = sample - x[i]
+    if not isfinite(sample):
+        return 0.0
+    if (gate.limit > 0.0 and not innovation * innovation <= gate.limit * (variance + p[i * n + i])
+            and gate.n_refused[i] < gate.patience):
+        gate.n_refused[i] += 1
+        gate.n_rejected += 1
+        return 0.0
+    gate.n_refused[i] = 0
+    gate.used += 1
+    return take_state(x, p, i, sample, variance, n)
 
 
 cdef inline bint all_bounded(const double *values, int n) noexcept nogil:

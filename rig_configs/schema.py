@@ -193,22 +193,16 @@ class ObserverSensor(Section):
     offset: float = 0.0
 
 
-class ObserverBlock(Section):
-    """A state observer of a mechanism, generated with it: `docs/observers.md`."""
+SensorName = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
 
-    kind: Literal["observer"]
-    method: Literal["errorEKF", "DEKF", "UKF", "CEKF", "DIEKFpm", "projectionEKF"] = "errorEKF"
+
+class ObservingBlock(Section):
+    """What all observers of a mechanism have, generated with it: `docs/observers.md`."""
+
     mechanism: str
     independent: list[str] = []  # empty: those that move most in the pose of the file
-    sensors: Annotated[
-        dict[Annotated[str, Field(pattern=r"^[a-z0-9_]+$")], ObserverSensor], Field(min_length=1)
-    ]
     unknown: list[str] = []  # input signals that are estimated
-    input_noise: dict[str, PositiveFloat] = {}  # of each of them: unit squared per s
-    acceleration_noise: list[PositiveFloat]  # white, of each coordinate: rad^2/s^3 or m^2/s^3
-    start_std: list[PositiveFloat]
-    start: list[float] | None = None  # that of the mechanism's file
-    transition: Literal["published", "exact"] = "published"
+    input_noise: dict[str, PositiveFloat] = {}  # of those that walk at random: unit squared per s
     gate_sigma: NonNegative = 6.0  # innovations beyond are rejected; 0: no such gate
     gate_patience: Annotated[int, Field(ge=1)] = 20  # rejected in a row, then believed
     # as of a mechanism
@@ -216,6 +210,32 @@ class ObserverBlock(Section):
     parameters: dict[str, float] = {}
     reads: dict[str, str]
     writes: dict[str, str] = {}
+
+
+class ObserverBlock(ObservingBlock):
+    """A state observer."""
+
+    kind: Literal["observer"]
+    method: Literal["errorEKF", "DEKF", "UKF", "CEKF", "DIEKFpm", "projectionEKF"] = "errorEKF"
+    sensors: Annotated[dict[SensorName, ObserverSensor], Field(min_length=1)]
+    acceleration_noise: list[PositiveFloat]  # white, of each coordinate: rad^2/s^3 or m^2/s^3
+    start_std: list[PositiveFloat]
+    start: list[float] | None = None  # that of the mechanism's file
+    transition: Literal["published", "exact"] = "published"
+
+
+class TwoStageBlock(ObservingBlock):
+    """Motion from encoders and accelerometers without forces, then forces from the motion."""
+
+    kind: Literal["two_stage_observer"]
+    sensors: dict[SensorName, ObserverSensor] = {}  # none: the motion is read
+    known_std: dict[str, PositiveFloat] = {}  # of each measured force, as many as unknown ones
+    form: Literal["A", "B"] = "A"  # solved for the known or the unknown forces; the others walk
+    balance_std: dict[
+        str, PositiveFloat
+    ] = {}  # of what the dynamics give in a cycle, of each solved
+    held_noise: PositiveFloat = 1.0  # of an acceleration in a cycle with blind accelerometers
+    least_sensitivity: PositiveFloat = 1e-3  # below it accelerometers are blind
 
 
 class RelayBlock(Section):
@@ -250,7 +270,13 @@ class GuardBlock(Section):
 
 
 Block = Annotated[
-    BusBlock | EncoderFilterBlock | MechanismBlock | ObserverBlock | RelayBlock | GuardBlock,
+    BusBlock
+    | EncoderFilterBlock
+    | MechanismBlock
+    | ObserverBlock
+    | TwoStageBlock
+    | RelayBlock
+    | GuardBlock,
     Field(discriminator="kind"),
 ]
 

@@ -134,12 +134,12 @@ def replay(
 @app.command(epilog="Example: `rigloop check my_rig.toml`")
 def check(rig: RigArgument, json: JsonOption = False) -> None:
     """Check a rig file: schema, tasks, wiring, and that its observers can tell what they estimate. Starts nothing."""
-    from rig_configs.schema import ObserverBlock
+    from rig_configs.schema import ObservingBlock
     from rigloop.kernels import build_kernels
 
     with told(json):
         loaded = _load(rig)
-        build_kernels(loaded, kinds=(ObserverBlock,))
+        build_kernels(loaded, kinds=(ObservingBlock,))
     if json:
         print_json({"rig": loaded.name, "sha256": loaded.sha256, "mistakes": []})
     else:

@@ -75,7 +75,7 @@ def make_blocks(
                 blocks[name] = make_filter(rig, name, config, **filter_settings)
             case schema.MechanismBlock():
                 blocks[name] = make_kernel(name, config, kernels[name])
-            case schema.ObserverBlock():
+            case schema.ObservingBlock():
                 blocks[name] = make_observer(name, config, kernels[name])
             case schema.RelayBlock():
                 blocks[name] = Relay(config.torque_nm, name, *paths(name, config))

@@ -13,7 +13,7 @@ from codegen.option_text import from_table
 from codegen.options import KernelOptions
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake
-from rig_configs.schema import MechanismBlock, ObserverBlock, Rig
+from rig_configs.schema import MechanismBlock, ObservingBlock, Rig
 from rigloop.observer_block import refuse_unfit, spec_of
 
 
@@ -26,7 +26,7 @@ def kernel_options(rig: Rig, name: str, file: str = "rig") -> KernelOptions:
         With every mistake of its `options`.
     """
     block = rig.blocks[name]
-    assert isinstance(block, MechanismBlock | ObserverBlock)
+    assert isinstance(block, MechanismBlock | ObservingBlock)
     # a rig steps its kernels as blocks, which are objects that own their state
     fixed = {"wrapper": "class"} if isinstance(block, MechanismBlock) else FIXED
     fixed = {"step_s": period_us(rig, name) * 1e-6, **fixed}
@@ -50,7 +50,7 @@ def period_us(rig: Rig, block: str) -> int:
 def build_kernels(
     loaded: LoadedRig,
     on_stage: Callable[[str, str], None] = lambda name, stage: None,
-    kinds: tuple[type, ...] = (MechanismBlock, ObserverBlock),
+    kinds: tuple[type, ...] = (MechanismBlock, ObservingBlock),
 ) -> dict[str, BuiltKernel]:
     """Build the kernel of every mechanism block, and the model of every observer.
 
@@ -76,7 +76,7 @@ def build_kernels(
         tell = partial(on_stage, name)
         if isinstance(block, MechanismBlock):
             built[name] = build_kernel(block.mechanism, options, on_stage=tell)
-        elif isinstance(block, ObserverBlock):
+        elif isinstance(block, ObservingBlock):
             spec = spec_of(block.model_dump())
             assert spec is not None
             built[name] = build_observer(block.mechanism, spec, options, on_stage=tell)

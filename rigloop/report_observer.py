@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,12 @@ from rigloop.recorded import blocks_with, recorded_signal
 
 Array = NDArray[np.float64]
 
-PORTS = ("nis_low", "nis", "nis_high", "used", "rejected", "repaired", "status")
+PORTS = ("nis_low", "nis", "nis_high", "used", "rejected", "repaired")
+# ports that count cycles without a position, by observer: a status each, or a count
+FAILURES: dict[str, Callable[[Array], float]] = {
+    "status": np.count_nonzero,
+    "guarded": lambda counts: float(counts[-1]),
+}
 LEAST_SAMPLES = 50
 STRETCHES = 160  # of the moving mean of the NIS
 BOUND = 0.95
@@ -34,7 +39,7 @@ class ObserverFacts:
     nis_mean, nis_low, nis_high : float
         NIS of one sample on average, and where 95 % of such averages lie for the right noise.
     rejected, repaired, failed : int
-        Samples beyond the gate, covariances begun anew, cycles without a position.
+        Samples beyond the gate, covariances begun anew, cycles without a position or with an acceleration held.
     t_s, nis, low, high : ndarray of float64, shape (cycles,)
         NIS of the cycle, and its 95 % bounds.
     mean_t_s, mean, mean_low, mean_high : ndarray of float64, shape (m,)
@@ -198,7 +203,11 @@ def _facts(record: np.ndarray, name: str) -> ObserverFacts | None:
         nis_high=mean_high,
         rejected=int(record[f"{name}/rejected"][-1]),
         repaired=int(record[f"{name}/repaired"][-1]),
-        failed=int(np.count_nonzero(record[f"{name}/status"])),
+        failed=sum(
+            int(count(record[f"{name}/{port}"]))
+            for port, count in FAILURES.items()
+            if f"{name}/{port}" in (record.dtype.names or ())
+        ),
         t_s=t,
         nis=nis,
         low=low,

@@ -10,7 +10,7 @@ from estimators import encoder_filter
 from io_bridge import bus_ports
 from rig_configs.load import LoadedRig, Ports, load_rig, write_path
 from rig_configs.mistakes import ConfigError, Mistake, near
-from rig_configs.schema import MechanismBlock, ObserverBlock, Rig
+from rig_configs.schema import MechanismBlock, ObservingBlock, Rig
 from rigloop.bench import relay
 from rigloop.observer_block import observer_mistakes, observer_ports
 from rigloop.order import SUPERVISOR_SIGNALS
@@ -68,7 +68,7 @@ def _unguarded(file: str, rig: Rig) -> Iterator[Mistake]:
 
 def _parameter_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
     for name, block in rig.blocks.items():
-        if isinstance(block, MechanismBlock | ObserverBlock):
+        if isinstance(block, MechanismBlock | ObservingBlock):
             known = _kernel(block.mechanism)[1]
             for path, value in block.parameters.items():
                 if path not in known:
@@ -80,7 +80,7 @@ def _option_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
     from rigloop.kernels import kernel_options
 
     for name, block in rig.blocks.items():
-        if isinstance(block, MechanismBlock | ObserverBlock):
+        if isinstance(block, MechanismBlock | ObservingBlock):
             try:
                 kernel_options(rig, name, file)
             except ConfigError as error:
@@ -115,7 +115,7 @@ def ports_of(table: Mapping[str, Any]) -> Ports | None:
             return Ports(relay.READS, relay.WRITES)
         case "mechanism" if isinstance(table.get("mechanism"), str):
             return _kernel(table["mechanism"])[0]
-        case "observer" if isinstance(table.get("mechanism"), str):
+        case "observer" | "two_stage_observer" if isinstance(table.get("mechanism"), str):
             return observer_ports(table)
     return None
 

@@ -6,12 +6,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from codegen.description.mechanism import Mechanism, MechanismError, ports
+from codegen.description.system import System
+from codegen.expressions.dag import Expr
 from codegen.formulations.independent import independent_coordinates
 from codegen.observers.spec import ObserverSpec
 from codegen.pose.assembly import assemble
 from codegen.sensors import Sensor, read
 from rig_configs.mistakes import Mistake, near
 
+FEELS = ("position", "rate", "acceleration", "force")
 MOST_COORDINATES = 64  # from here on kernels are loops, which observers are not printed as
 
 
@@ -25,6 +28,9 @@ class Resolved:
     names: list[str]  # of the state
     reads_acceleration: bool
     reads_multipliers: bool
+    places: list[int | None]  # of each sensor, the independent coordinate that it reads as it is
+    feels: list[str]  # of each sensor, the last of FEELS that its reading has in it
+    nonlinear: list[str]  # unknown inputs that the forces are not linear in
 
 
 def resolve(mechanism: Mechanism, spec: ObserverSpec) -> Resolved:
@@ -67,20 +73,44 @@ def resolve(mechanism: Mechanism, spec: ObserverSpec) -> Resolved:
         sensors = read(mechanism, spec.sensors, spec.unknown)
     except MechanismError as error:
         mistakes += error.mistakes
-    if not spec.sensors:
-        mistakes.append(Mistake(file, "sensors", "there are none", "an observer needs one or more"))
     if mistakes:
         raise MechanismError(mistakes)
     z = [places[name] for name in spec.independent] or independent_coordinates(system)
     coordinates = [system.coordinates[i] for i in z]
     names = [c.name for c in coordinates] + [f"{c.name}.rate" for c in coordinates]
-    read_of = {var for sensor in sensors for var in system.graph.variables(sensor.reading)}
-    turning = {system.graph.var(f"qdd {c.index}") for c in system.coordinates}
-    loads = {system.graph.var(f"row_lam {r}") for r in range(len(system.rows))}
+    graph = system.graph
+    read_by = [set(graph.variables(sensor.reading)) for sensor in sensors]
+    read_of: set[Expr] = set().union(*read_by)
+    turning = {graph.var(f"qdd {c.index}") for c in system.coordinates}
+    loads = {graph.var(f"row_lam {r}") for r in range(len(system.rows))}
+    rates = {c.qd for c in system.coordinates}
+    applied = loads | {signal.var for signal in system.signals}
+    levels = (rates, turning, applied)
+    feels = [
+        FEELS[max((n for n, of in enumerate(levels, 1) if read & of), default=0)]
+        for read in read_by
+    ]
+    order = {c.q: j for j, c in enumerate(coordinates)}
+    places_read = [order.get(sensor.reading) for sensor in sensors]
+    unknown = [inputs.index(u) for u in spec.unknown]
     return Resolved(
-        z, [inputs.index(u) for u in spec.unknown], sensors, [*names, *spec.unknown],
+        z, unknown, sensors, [*names, *spec.unknown],
         bool(read_of & (turning | loads)), bool(read_of & loads),
+        places_read, feels, _nonlinear(system, unknown),
     )  # fmt: skip
+
+
+def _nonlinear(system: System, unknown: list[int]) -> list[str]:
+    graph = system.graph
+    cells = {system.signals[n].var for n in unknown}
+    return [
+        system.signals[n].path
+        for n in unknown
+        if any(
+            cells & set(graph.variables(graph.diff(force, system.signals[n].var)))
+            for force in system.force.values()
+        )
+    ]
 
 
 def describe(mechanism: Mechanism, resolved: Resolved) -> dict[str, Any]:
@@ -98,6 +128,9 @@ def describe(mechanism: Mechanism, resolved: Resolved) -> dict[str, Any]:
         "sensor_names": [s.name for s in resolved.sensors],
         "sensor_kinds": [s.kind for s in resolved.sensors],
         "sensor_units": [s.unit for s in resolved.sensors],
+        "sensor_places": resolved.places,
+        "sensor_feels": resolved.feels,
+        "nonlinear": resolved.nonlinear,
         "reads_acceleration": resolved.reads_acceleration,
         "inputs": list(ports(mechanism)[0]),
         "unknown": [s.path for s in signals],

@@ -10,7 +10,7 @@ from codegen import generate
 from codegen.description.mechanism import Mechanism, load
 from codegen.expressions.emit import NUMPY, Assign, Emitter
 from codegen.observers.model import ObserverProgram, build
-from codegen.observers.resolve import describe
+from codegen.observers.resolve import Resolved, describe
 from codegen.observers.spec import FIXED, ObserverSpec
 from codegen.options import KernelOptions
 from codegen.targets import c99, cython_kernel, numpy_module
@@ -18,6 +18,7 @@ from codegen.targets.describe import VERSION, literal
 from codegen.targets.kernel_text import KernelText
 
 HERE = Path(__file__).parent
+C_PARTS = ("model.c.in", "balance.c.in", "contract.c.in")
 INCLUDES = """\
 #include "observer.h"
 #include "kernel_side.h"
@@ -61,7 +62,7 @@ def _filled(name: str, fill: dict[str, str]) -> str:
 
 def _model(made: ObserverProgram) -> dict[str, str]:
     program, resolved = made.program, made.resolved
-    calls = "".join((HERE / name).read_text() for name in ("model.c.in", "contract.c.in"))
+    calls = "".join((HERE / name).read_text() for name in C_PARTS)
     kernel = KernelText(program, has_block=False, calls=calls)
     fill = kernel.fill | {
         "n_z": str(len(resolved.z)),
@@ -71,6 +72,7 @@ def _model(made: ObserverProgram) -> dict[str, str]:
         "unknown": ", ".join(map(str, resolved.unknown)) or "0",
         "reads_acceleration": str(int(resolved.reads_acceleration)),
         "reads_multipliers": str(int(resolved.reads_multipliers)),
+        "force_unit": repr(float(program.unit)),
     }
     kernel.fill = fill
     source = "\n".join([
@@ -83,7 +85,17 @@ def _model(made: ObserverProgram) -> dict[str, str]:
     return {
         "observer.h": _filled("observer.h.in", fill),
         "observer.c": source,
-        "face.pyx": _filled("face.pyx.in", fill | _lists(made)),
+        "face.pyx": _filled("face.pyx.in", fill | _cells(resolved) | _lists(made)),
+    }
+
+
+def _cells(resolved: Resolved) -> dict[str, str]:
+    n_z, n_y, n_f = len(resolved.z), len(resolved.sensors), len(resolved.unknown)
+    return {
+        "y_cells": str(max(n_y, 1)),
+        "sens_cells": str(max(n_y * n_z, 1)),
+        "mass_cells": str(n_z * n_z),
+        "share_cells": str(max(n_z * n_f, 1)),
     }
 
 

@@ -15,6 +15,7 @@ STATES = 5
 SPREAD = 0.1  # rad, m, and per s
 # relative to the largest of each array; the twin solves normal equations, which square the condition
 LIMITS = {"q": 1e-9, "qdd": 1e-8, "y": 1e-8, "zdd_x": 1e-7, "y_x": 1e-7, "phi_dot_q": 1e-10}
+LIMITS |= {"sens": 1e-8, "sens_bias": 1e-8, "mass": 1e-9, "mass_bias": 1e-8, "share": 1e-9}
 
 
 def verify(module: ModuleType, twin: ModuleType, seed: int = 0) -> dict[str, float]:
@@ -36,6 +37,7 @@ def verify(module: ModuleType, twin: ModuleType, seed: int = 0) -> dict[str, flo
     name = module.model_info()["name"]
     found = dict.fromkeys(LIMITS, 0.0)
     start = np.array(model.info["start"])
+    still = [feels != "force" for feels in model.info["sensor_feels"]]
     for trial in range(STATES):
         x = start + (SPREAD * rng.uniform(-1.0, 1.0, len(start)) if trial else 0.0)
         fast = model.at(list(x))
@@ -47,7 +49,11 @@ def verify(module: ModuleType, twin: ModuleType, seed: int = 0) -> dict[str, flo
         slow.near = np.array(fast["q"])
         right: dict[str, Any] = slow.at(x)
         right["zdd_x"], right["y_x"] = slow.slopes(x)
-        for key in ("q", "qdd", "y", "zdd_x", "y_x"):
+        right["sens"], right["share"] = slow.apart(x)
+        fast |= model.apart(list(x))
+        for key in ("sens", "sens_bias"):
+            fast[key], right[key] = (np.array(at[key])[still] for at in (fast, right))
+        for key in LIMITS.keys() - {"phi_dot_q"}:
             found[key] = max(found[key], _gap(fast[key], right[key]))
         open_ = model.at_coordinates(list(right["q"]), list(right["qd"]))
         found["phi_dot_q"] = max(

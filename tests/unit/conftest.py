@@ -1,8 +1,26 @@
-"""A host whose files a test writes itself."""
+"""A host whose files a test writes itself, and blocks stepped as the loop does."""
+
+import ctypes
 
 import pytest
 
+from rt_core.block import BLOCK_ABI, BLOCK_CAPSULE
 from rt_core.host import Host
+
+
+@pytest.fixture
+def step_of():
+    """Take the step of a block from its capsule: t_ns → what it returns."""
+
+    def take(block):
+        pointer = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+        view = (ctypes.c_int64 * 3).from_address(pointer(block.capsule(), BLOCK_CAPSULE.encode()))
+        assert view[0] == BLOCK_ABI
+        step = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)(view[1])
+        return lambda t_ns=0: step(view[2], t_ns)
+
+    return take
 
 
 @pytest.fixture

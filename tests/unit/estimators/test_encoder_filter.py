@@ -1,4 +1,3 @@
-import ctypes
 import math
 
 import numpy as np
@@ -6,7 +5,7 @@ import pytest
 
 from estimators.encoder_filter import READ_PORTS, WRITE_PORTS, EncoderFilter
 from estimators.encoder_gains import transition_matrix
-from rt_core.block import BLOCK_ABI, BLOCK_CAPSULE, Block
+from rt_core.block import Block
 
 PERIOD_S = 100e-6
 BANDWIDTH = 310.4
@@ -127,28 +126,20 @@ def test_after_a_gap_the_estimate_follows_the_wheel_at_once_and_is_not_ready_mea
     assert np.max(wrong[after & (out["ready"] == 1.0)]) < 2e-3
 
 
-def test_step_through_the_capsule_does_what_run_does():
+def test_step_through_the_capsule_does_what_run_does(step_of):
     block = make(reads=READ_PORTS, writes=WRITE_PORTS)
     n = len(READ_PORTS)
     assert isinstance(block, Block)
     cells = np.zeros(len(READ_PORTS) + len(WRITE_PORTS))
     address = [cells.ctypes.data + 8 * i for i in range(len(cells))]
     block.bind(address[:n], address[n:])
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-
-    class View(ctypes.Structure):
-        _fields_ = (("abi", ctypes.c_int64), ("step", ctypes.c_void_p), ("self", ctypes.c_void_p))
-
-    view = View.from_address(pointer(block.capsule(), BLOCK_CAPSULE.encode()))
-    assert view.abi == BLOCK_ABI
-    step = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)(view.step)
+    step = step_of(block)
     t = np.arange(500) * PERIOD_S
     count, expected = counts(0.2 * np.sin(30 * t)), None
     expected = make().run(count, np.ones(500), np.ones(500))
     for k in range(500):
         cells[:n] = count[k], 1.0, 1.0, 0.0
-        assert step(view.self, k * 100_000) == 0
+        assert step(k * 100_000) == 0
         np.testing.assert_array_equal(cells[n:], expected[k])
 
 

@@ -2,6 +2,7 @@
 
 import ctypes
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from estimators.chi_square import mean_bounds
 from estimators.observability import UnobservableError
 from estimators.observer_settings import Channel, ObserverSettings
 from estimators.observers import KINDS, observer_class
-from rt_core.block import BLOCK_ABI, BLOCK_CAPSULE, Block
+from rt_core.block import Block
 
 STEP_S, STEP_NS = 5e-3, 5_000_000
 DEG = math.pi / 180.0
@@ -260,19 +261,8 @@ def test_all_wrong_settings_are_told_at_once(built):
         make(built, "DEKF", reads={"wheel": "a/b"})
 
 
-def stepper(observer):
-    get = ctypes.pythonapi.PyCapsule_GetPointer
-    get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    view = ctypes.cast(
-        get(observer.capsule(), BLOCK_CAPSULE.encode()), ctypes.POINTER(ctypes.c_int64 * 3)
-    )[0]
-    assert view[0] == BLOCK_ABI
-    step = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)(view[1])
-    return lambda t_ns=0: step(view[2], t_ns)
-
-
 @pytest.mark.parametrize("kind", list(KINDS))
-def test_a_block_steps_on_signals_as_on_arrays(built, kind):
+def test_a_block_steps_on_signals_as_on_arrays(built, kind, step_of):
     _, given = samples(built, 60)
     ports = ("crank_rad", "crank_rate_rad_s", "nis", "status")
     block = make(
@@ -286,7 +276,7 @@ def test_a_block_steps_on_signals_as_on_arrays(built, kind):
         [ctypes.addressof(cells) + k * size for k in range(3)],
         [ctypes.addressof(out) + k * size for k in range(4)],
     )
-    step = stepper(block)
+    step = step_of(block)
     offline = make(built, kind)
     for y in given:
         cells[0], cells[1], cells[2] = np.nan_to_num(y[0]), float(not np.isnan(y[0])), y[1]
@@ -295,8 +285,13 @@ def test_a_block_steps_on_signals_as_on_arrays(built, kind):
         assert list(out) == [row[offline.write_ports.index(port)] for port in ports]
 
 
-def wired(built, kind="errorEKF", **changes):
-    """A block with the angle's cell, its estimate's cell and a step."""
+@pytest.fixture
+def wired(built, step_of):
+    """Make a block with the angle's cell, its estimate's cells and a step."""
+    return partial(make_wired, built, step_of)
+
+
+def make_wired(built, step_of, kind="errorEKF", **changes):
     ports = ("crank_rad", "variance/crank_rad", "used", "repaired")
     block = make(
         built, kind, reads={"angle": "a"}, writes={port: f"out/{port}" for port in ports}, **changes
@@ -304,12 +299,12 @@ def wired(built, kind="errorEKF", **changes):
     cell, out = ctypes.c_double(), (ctypes.c_double * 4)()
     size = ctypes.sizeof(ctypes.c_double)
     block.bind([ctypes.addressof(cell)], [ctypes.addressof(out) + k * size for k in range(4)])
-    return block, cell, out, stepper(block)
+    return block, cell, out, step_of(block)
 
 
-def test_a_sensor_of_counts_every_third_cycle(built):
+def test_a_sensor_of_counts_every_third_cycle(built, wired):
     counts = Channel(every=3, scale=0.001, offset=-0.2)
-    _, cell, out, step = wired(built, channels={"angle": counts})
+    _, cell, out, step = wired(channels={"angle": counts})
     offline = make(built, "errorEKF")
     used = []
     for k in range(9):
@@ -322,8 +317,8 @@ def test_a_sensor_of_counts_every_third_cycle(built):
     assert used == [1.0, 0.0, 0.0] * 3
 
 
-def test_lost_periods_are_predicted_over(built):
-    _, cell, out, step = wired(built)
+def test_lost_periods_are_predicted_over(built, wired):
+    _, cell, out, step = wired()
     cell.value = math.nan
     offline = make(built, "errorEKF")
     assert step(10 * STEP_NS) == 0
@@ -333,8 +328,8 @@ def test_lost_periods_are_predicted_over(built):
     assert list(out)[:2] == list(row[[0, 2]])
 
 
-def test_after_a_long_gap_the_next_sample_is_believed(built):
-    block, cell, out, step = wired(built, gate_sigma=6.0)
+def test_after_a_long_gap_the_next_sample_is_believed(built, wired):
+    block, cell, out, step = wired(gate_sigma=6.0)
     cell.value = math.pi / 3
     for k in range(20):
         assert step(k * STEP_NS) == 0
@@ -348,7 +343,7 @@ def test_after_a_long_gap_the_next_sample_is_believed(built):
     assert np.array_equal(block.cov, started.cov)
 
 
-def test_an_input_that_is_no_number_keeps_its_last_value(tmp_path):
+def test_an_input_that_is_no_number_keeps_its_last_value(tmp_path, step_of):
     module = loaded(tmp_path)
     settings = ObserverSettings({"angle": 1e-4}, 1e-4, (1e-3, 1e-2))
     block = observer_class("errorEKF")(
@@ -356,7 +351,7 @@ def test_an_input_that_is_no_number_keeps_its_last_value(tmp_path):
     )
     cell, out = ctypes.c_double(5.0), ctypes.c_double()
     block.bind([ctypes.addressof(cell)], [ctypes.addressof(out)])
-    step = stepper(block)
+    step = step_of(block)
     assert step(0) == 0
     cell.value = math.nan
     assert step(1_000_000) == 0

@@ -1,7 +1,5 @@
 """Kinematic, force and augmented observers against textbook filters in NumPy, on a rotor."""
 
-import ctypes
-
 import numpy as np
 import pytest
 
@@ -10,7 +8,7 @@ from estimators.force_observer import ForceObserver
 from estimators.kinematic_observer import KinematicObserver
 from estimators.rotor_model import RotorModel
 from rigloop.bench.slider_crank import SliderCrank
-from rt_core.block import BLOCK_CAPSULE, Block
+from rt_core.block import Block
 
 T, N = 1e-3, 400
 MOTION = {f"{part}_0": part for part in ("z", "zd", "zdd")}
@@ -105,7 +103,7 @@ def test_force_observer_is_the_linear_filter_of_its_form(form):
         np.testing.assert_allclose(found[k, :2], x, rtol=1e-7, atol=1e-7)
 
 
-def test_form_b_walks_at_random_where_the_force_has_no_lever():
+def test_form_b_walks_at_random_where_the_force_has_no_lever(step_of):
     crank = SliderCrank(*CRANK)
     block = ForceObserver(
         "f", MOTION, {"guarded": "g"}, model=crank, form="B", known_noise=0.1, balance_noise=0.1,
@@ -117,19 +115,8 @@ def test_form_b_walks_at_random_where_the_force_has_no_lever():
     cell = np.zeros(1)
     cells = np.zeros(3)
     block.bind([cells.ctypes.data + 8 * i for i in range(3)], [cell.ctypes.data])
-    step_once(block)
+    step_of(block)()
     assert cell[0] == 50
-
-
-def step_once(block):
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-
-    class View(ctypes.Structure):
-        _fields_ = (("abi", ctypes.c_int64), ("step", ctypes.c_void_p), ("self", ctypes.c_void_p))
-
-    view = View.from_address(pointer(block.capsule(), BLOCK_CAPSULE.encode()))
-    return ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)(view.step)(view.self, 0)
 
 
 def test_augmented_ekf_of_a_rotor_is_a_linear_kalman_filter():
@@ -198,7 +185,7 @@ def test_an_estimate_that_overflowed_starts_over(observer):
     np.testing.assert_allclose(found[-1, 0], good[-1, 0], atol=5e-3)
 
 
-def test_step_through_the_capsule_does_what_run_does():
+def test_step_through_the_capsule_does_what_run_does(step_of):
     position, u = samples()
     block = KinematicObserver(
         "k", {"position_0": "a", "acceleration_0": "b"}, {"z_0": "c", "zdd_0": "d"},
@@ -212,7 +199,7 @@ def test_step_through_the_capsule_does_what_run_does():
     expected = kinematic(RotorModel(0.03)).run(position[:, None], u[:, None])
     for k in range(50):
         cells[:2] = position[k], u[k]
-        assert step_once(block) == 0
+        assert step_of(block)() == 0
         assert cells[2] == expected[k, 0]
         assert cells[3] == expected[k, 2]
 

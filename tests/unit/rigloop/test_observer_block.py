@@ -226,3 +226,80 @@ def test_the_shipped_observer_finds_a_held_torque_from_counts(tmp_path, method):
     # after 0.1 s: it says 0.05 Nm of itself, and a mean over 0.3 s has a quarter of that
     assert np.mean(torque[500:]) == pytest.approx(1.0, abs=0.02)
     assert np.std(torque[500:]) < 0.1
+
+
+def two_stage_rig(tmp_path, *changes):
+    """The shipped rig with a force observer behind its encoder filter in place of the hands' observer."""
+    begin, end = SHIPPED.index("[blocks.hands]"), SHIPPED.index("[blocks.guard]")
+    table = """[blocks.hands]
+kind = "two_stage_observer"
+mechanism = "steering_column"
+independent = ["wheel"]
+unknown = ["force/hands/torque_nm"]
+form = "A"
+known_std = { "force/motor/torque_nm" = 0.01 }
+balance_std = { "force/motor/torque_nm" = 0.1 }
+input_noise = { "force/hands/torque_nm" = 50.0 }
+
+[blocks.hands.reads]
+wheel_rad = "wheel/angle_rad"
+wheel_rate_rad_s = "wheel/rate_rad_s"
+wheel_acceleration_rad_s2 = "wheel/acceleration_rad_s2"
+"input/force/motor/torque_nm" = "bus/wheel/torque_actual_nm"
+
+"""
+    return written(tmp_path, (SHIPPED[begin:end], table), *changes)
+
+
+def test_a_force_observer_behind_the_encoder_filter_finds_a_held_torque(tmp_path):
+    loaded = load(two_stage_rig(tmp_path))
+    block = make_blocks(loaded.rig, build_kernels(loaded))["hands"]
+    assert block.writes[HANDS] == f"hands/{HANDS}"
+    # hands turn the column with 1 Nm from rest, sampled from the filter as it is: J w' = 1 - drag(w)
+    h, n = 200e-6, 3000
+    motion, w, a = np.empty((n, 3)), 0.0, 0.0
+    for k in range(n):
+        for _ in range(20):
+            turning = (1.0 - 0.1 * math.tanh(w / 0.05) - 0.05 * w) / 0.06
+            a += h / 20 * w
+            w += h / 20 * turning
+        motion[k] = a, w, turning
+    out = block.run(motion, np.zeros((n, 1)))
+    torque = out[:, list(block.write_ports).index(HANDS)]
+    # exact motion: what is left is the friction model's spelling and one cycle of delay
+    assert np.max(np.abs(torque[500:] - 1.0)) < 0.01
+
+
+def test_a_two_stage_observer_is_checked_as_the_others(tmp_path):
+    changes = (
+        ('known_std = { "force/motor/torque_nm" = 0.01 }', 'known_std = { "force/motr/torque_nm" = 0.01 }'),
+        ('form = "A"', 'form = "C"'),
+        ('wheel_rad = "wheel/angle_rad"', 'wheel_rad = "whel/angle_rad"'),
+    )  # fmt: skip
+    with pytest.raises(ConfigError) as caught:
+        load(two_stage_rig(tmp_path, *changes))
+    told = "\n".join(map(str, caught.value.mistakes))
+    for word in (
+        "blocks.hands.form",
+        "blocks.hands.known_std = 'force/motr",
+        "did you mean 'force/motor/torque_nm'",
+    ):
+        assert word in told
+    with pytest.raises(ConfigError) as caught:
+        load(two_stage_rig(tmp_path, ('balance_std = { "force/motor/torque_nm" = 0.1 }\n', "")))
+    (line,) = map(str, caught.value.mistakes)
+    assert "blocks.hands.balance_std: give one number for each of force/motor/torque_nm" in line
+
+
+def test_a_two_stage_observer_without_sensors_and_forces_is_told(tmp_path):
+    rig = two_stage_rig(
+        tmp_path,
+        ('unknown = ["force/hands/torque_nm"]\n', ""),
+        ('known_std = { "force/motor/torque_nm" = 0.01 }\n', ""),
+        ('balance_std = { "force/motor/torque_nm" = 0.1 }\n', ""),
+        ('input_noise = { "force/hands/torque_nm" = 50.0 }\n', ""),
+        ('virtual_torque = "hands/force/hands/torque_nm"\n', ""),
+        ("[blocks.guard]", '"input/force/hands/torque_nm" = "wheel/rate_rad_s"\n\n[blocks.guard]'),
+    )  # fmt: skip
+    with pytest.raises(ConfigError, match="neither sensors nor forces"):
+        load(rig)
