@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from rigloop.answer import Exit, print_json, told
+from rigloop.answer import Exit, JsonOption, print_json, told
 from rigloop.bench.commands import app as bench_app
 from rigloop.fieldbus import commands as fieldbus
 from rigloop.identify_command import identify
@@ -39,9 +39,6 @@ RigArgument = Annotated[
     str, typer.Argument(help="Name of a rig that ships, or the path of a rig file.")
 ]
 RunsOption = Annotated[Path, typer.Option("--runs", help="Folder that gets the run folder.")]
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object instead of tables.")
-]
 
 
 @app.command(epilog="Example: `rigloop run steering_wheel --for 10`")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from rigloop.answer import Exit, fail, print_json, told
+from rigloop.answer import Exit, JsonOption, fail, print_json, told
 
 
 def identify(
@@ -32,9 +32,7 @@ def identify(
     plot: Annotated[
         Path | None, typer.Option(help="Picture of the unseen stretch: .png, .svg or .pdf.")
     ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of tables.")
-    ] = False,
+    json: JsonOption = False,
 ) -> None:
     """Identify inertia and friction from a log, and judge a torque observer on another stretch of it."""
     from io_bridge.log_reader import read_log

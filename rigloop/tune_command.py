@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from rigloop.answer import Exit, fail, print_json, told
+from rigloop.answer import Exit, JsonOption, fail, print_json, told
 
 
 class Model(StrEnum):
@@ -43,9 +43,7 @@ def tune(
         tuple[float, float] | None, typer.Option(help="Stretch of the log, s; all of it.")
     ] = None,
     plot: Annotated[Path | None, typer.Option(help="Picture: .png, .svg or .pdf.")] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of tables.")
-    ] = False,
+    json: JsonOption = False,
 ) -> None:
     """Tune an encoder filter: gains, lag of angle, rate and acceleration over frequency, noise of each."""
     from rig_configs.mistakes import ConfigError, Mistake

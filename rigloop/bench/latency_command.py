@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from rigloop.answer import Exit, print_json, told
+from rigloop.answer import Exit, JsonOption, print_json, told
 from rigloop.order import Mode
 
 
@@ -49,9 +49,7 @@ def latency(
     runs: Annotated[
         Path, typer.Option("--runs", help="Folder that gets the bench's folder, with its runs.")
     ] = Path("runs"),
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of tables.")
-    ] = False,
+    json: JsonOption = False,
 ) -> None:
     """Measure how long it takes from a sign change of the encoder to the torque of the new sign."""
     console = Console(stderr=json)

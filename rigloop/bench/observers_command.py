@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from rigloop.answer import Exit, print_json, told
+from rigloop.answer import Exit, JsonOption, print_json, told
 
 
 def observers(
@@ -32,9 +32,7 @@ def observers(
         Path | None,
         typer.Option("--output", "-o", help="Folder for table (.csv) and figures (.png)."),
     ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of tables.")
-    ] = False,
+    json: JsonOption = False,
 ) -> None:
     """Compare the observers on four- and five-bar with a wrong gravity, sensors and rates as published."""
     console = Console(stderr=json)

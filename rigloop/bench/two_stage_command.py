@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from rigloop.answer import Exit, fail, print_json, told
+from rigloop.answer import Exit, JsonOption, fail, print_json, told
 
 
 def two_stage(
@@ -16,9 +16,7 @@ def two_stage(
     plot: Annotated[
         Path | None, typer.Option(help="Folder that gets one picture (PNG and SVG) a case.")
     ] = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of tables.")
-    ] = False,
+    json: JsonOption = False,
 ) -> None:
     """Two-stage observer (kinematics, then forces) beside single-stage filters on a slider-crank."""
     from rigloop.bench.two_stage import CASES, run_case

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from rigloop.answer import Exit, fail, print_json, told
+from rigloop.answer import Exit, JsonOption, fail, print_json, told
 
 InterfaceArgument = Annotated[
     str, typer.Argument(help="Network interface that the slaves are on, such as `eth1`.")
@@ -19,9 +19,6 @@ SecondOption = Annotated[
     typer.Option(
         "--second-interface", help="Where the cable of the last slave comes back to, of a ring."
     ),
-]
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object instead of tables.")
 ]
 
 

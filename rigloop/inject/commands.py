@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from rigloop.answer import print_json, told
+from rigloop.answer import JsonOption, print_json, told
 
 RIG = "fault_bench"
 
@@ -20,7 +20,7 @@ def faults(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the tables of docs/faults.md.")
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: JsonOption = False,
 ) -> None:
     """List the faults of `rigloop run --inject`: what each does, how it is found, and within how many cycles."""
     from rigloop.inject.limits import limits_of

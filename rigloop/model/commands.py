@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from rigloop.answer import Exit, fail, print_json, told
+from rigloop.answer import Exit, JsonOption, fail, print_json, told
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -22,9 +22,6 @@ app = typer.Typer(
 Target = Literal["c99", "cython", "numpy"]
 MechanismArgument = Annotated[
     str, typer.Argument(help="Name of a mechanism that ships, or the path of its file.")
-]
-JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print one JSON object instead of tables.")
 ]
 
 

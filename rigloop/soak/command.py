@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from rigloop.answer import Exit, print_json, told
+from rigloop.answer import Exit, JsonOption, print_json, told
 from rigloop.order import Mode
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def soak(
     runs: Annotated[Path, typer.Option("--runs", help="Folder that gets the run folder.")] = Path(
         "runs"
     ),
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    json: JsonOption = False,
 ) -> None:
     """Run a rig for long, watch what only shows with time, and judge it.
 
