@@ -156,9 +156,13 @@ def torque_facts(
     if variance is None or len(variance) < LEAST_SAMPLES:
         return None
     t, value = seen
+    # a cycle without a new torque, or a drive without a sensor, has none to compare with
+    measured_s, measured_nm = (part[np.isfinite(truth[1])] for part in truth)
     settled = variance <= 2.0 * np.median(variance)
+    if len(measured_nm) < LEAST_SAMPLES or not settled.any():
+        return None
     t, value, variance = t[settled], value[settled], variance[settled]
-    right = np.interp(t, *truth)
+    right = np.interp(t, measured_s, measured_nm)
     error = value - right
     squared = error**2 / variance
     low, high = mean_bounds(BOUND, 1, len(t))

@@ -86,6 +86,16 @@ def test_a_virtual_torque_without_a_measured_one_is_not_judged(noise):
     assert torque_facts({}, VIRTUAL, MEASURED) is None
 
 
+def test_cycles_without_a_measured_torque_are_not_compared(noise):
+    found = record(noise**2, STD * noise)
+    right = torque_facts(found, VIRTUAL, MEASURED)
+    found["estimation"][MEASURED[1]][1::2] = np.nan
+    # between its samples the torque is a straight line: 3 Nm at 0.5 Hz bends by 1e-6 Nm in 0.4 ms
+    assert torque_facts(found, VIRTUAL, MEASURED).rms_nm == pytest.approx(right.rms_nm, abs=1e-5)
+    found["estimation"][MEASURED[1]] = np.nan
+    assert torque_facts(found, VIRTUAL, MEASURED) is None
+
+
 def test_figures_are_drawn(noise):
     made = record(noise**2, STD * noise)
     (facts,) = observer_facts(made)
