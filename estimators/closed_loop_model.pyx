@@ -1,9 +1,11 @@
 """A generated model of a mechanism, as kinematic and force observers see one.
 
 A place that the mechanism cannot take gives zeros: no sensitivity, no mass. There those observers hold or walk at
-random, and count it as guarded.
+random, and count it as guarded. So does one too far from the last one for Newton's method to stay on its branch,
+as at the start of a rig that stands elsewhere than its file: the model goes there in strides, a few at a call.
 """
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
+from libc.math cimport fabs, fmax
 from libc.string cimport memset
 
 from estimators.observed_model cimport MODEL_ABI, MOST_DOF, MOST_SENSORS
@@ -11,15 +13,37 @@ from estimators.observer_model cimport OBSERVER_ABI
 
 cdef enum:
     MOST_READINGS = 16          # of all sensors of the model
+    MOST_STRIDES = 4            # in one call
+    ELSEWHERE = -1              # not there yet
+
+cdef double STRIDE = 0.1        # of a coordinate; rad or m
+cdef double FAR = 1e4           # nothing that is on its way
 
 
 cdef int _place(const ClosedLoop *loop, const double *z, const double *zd) noexcept nogil:
+    cdef ObserverModel *m = loop.model
     cdef double x[4 * MOST_DOF]
-    cdef int i
+    cdef double begin[MOST_DOF]
+    cdef double way = 0.0
+    cdef int i, part, parts, status, n = loop.n_z
     memset(x, 0, sizeof(x))     # forces are taken apart: which ones act is all the same
-    for i in range(loop.n_z):
-        x[i], x[loop.n_z + i] = z[i], zd[i]
-    return loop.model.place(loop.model.self, x)
+    for i in range(n):
+        begin[i] = m.q[m.z[i]]
+        if not fabs(z[i] - begin[i]) < FAR:
+            return ELSEWHERE
+        way = fmax(way, fabs(z[i] - begin[i]))
+    parts = 1 + <int>(way / STRIDE)
+    for part in range(1, min(parts, MOST_STRIDES + 1)):
+        for i in range(n):
+            x[i] = begin[i] + part * (z[i] - begin[i]) / parts
+        status = m.place(m.self, x)
+        if status:
+            return status
+    if parts > MOST_STRIDES:
+        return ELSEWHERE
+    for i in range(n):
+        x[i], x[n + i] = z[i], zd[i]
+    return m.place(m.self, x)
 
 
 cdef void _sensors(

@@ -107,6 +107,23 @@ def test_estimates_are_those_of_the_hand_written_model(built, motion):
     np.testing.assert_allclose(found / size, right / size, rtol=0, atol=1e-5)
 
 
+def test_a_rig_that_stands_far_from_its_file_is_gone_to_in_strides(built):
+    # 1.3 rad from the pose of the file, then round and round through dead centres
+    motion = simulate(CASES["rotations"], 0)
+    block = two_stage(built)
+    samples = np.c_[motion.measured_angle_rad, motion.measured_acceleration]
+    out = block.run(samples, motion.measured_torque_nm[:, None])
+    guarded = out[:, columns(block, "guarded")[0]]
+    assert 0 < guarded[5] <= 12
+    found, right = (
+        out[200:, columns(block, *MOTION, UNKNOWN)],
+        hand_written(motion)[200:, [0, 1, 2, 4]],
+    )
+    size = np.max(np.abs(right), axis=0)
+    # what is left of the first cycles
+    np.testing.assert_allclose(found / size, right / size, rtol=0, atol=1e-3)
+
+
 def test_form_b_divides_by_the_lever_of_the_unknown_force(built, motion):
     settings = TwoStageSettings(
         STD, known_std={KNOWN: 0.02}, balance_std={UNKNOWN: 0.05}, input_noise={KNOWN: 10.0 / T},
