@@ -6,7 +6,8 @@ Each round runs a loop with explanations and one without, in random order: a tas
 blocks that do next to nothing and a spin of `--spin` µs, and behind it on the same core, with a
 lower priority and the same deadlines, a follower. The follower begins when the cycle has gone to
 sleep with all that it does after its blocks, so how late it begins is the length of the whole cycle
-and of one switch, seen from outside. The explanation also measures itself, in every run. Printed are medians over the
+and of one switch, seen from outside. The explanation also measures itself, and there the follower
+is left out: its timer would go off at the very moment that is measured. Printed are medians over the
 rounds of each round's percentiles, their differences, and the mean from the kernel's own count of
 the thread's CPU time. Rounds with much steal are left out and counted.
 
@@ -23,6 +24,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from rt_core.histogram import Histogram
 from rt_core.host import steal_ticks
 from rt_core.load import BusyBlock
 from rt_core.loop import Loop
@@ -47,35 +49,46 @@ class Figures:
 
 
 def run(path: Path, core: int, fifo: bool, explains: bool, seconds: float, spin_ns: int) -> Figures:
-    """Run the two tasks once."""
-    blocks = [BusyBlock(name, 0) for name in ("a", "b", "c")]
-    plan = plan_table(
-        [
-            Task("measured", blocks, MS, priority=80, core=core, spin_ns=spin_ns),
-            Task("follower", [BusyBlock("d", 0)], MS, priority=70, core=core),
-        ]
-    )
+    """Run the task alone, then with its follower, half of the time each."""
     before = steal_ticks() or 0
+    blocks = [BusyBlock(name, 0) for name in ("a", "b", "c")]
+    measured = Task("measured", blocks, MS, priority=80, core=core, spin_ns=spin_ns)
+    follower = Task("follower", [BusyBlock("d", 0)], MS, priority=70, core=core)
+    mean_us, alone = once(path, [measured], fifo, explains, seconds / 2)
+    _, followed = once(path, [measured, follower], fifo, explains, seconds / 2)
+    return Figures(
+        mean_us,
+        micros(followed["follower"]["late"]),
+        float(alone["measured"]["late"].percentile(99)) / 1e3,
+        micros(alone["measured"]["explain"]) if explains else (0.0,) * 3,
+        (steal_ticks() or 0) - before,
+    )
+
+
+def once(
+    path: Path, tasks: list[Task], fifo: bool, explains: bool, seconds: float
+) -> tuple[float, dict[str, dict[str, Histogram]]]:
+    """Run tasks; CPU time of a cycle of the first, µs, and the histograms of all."""
+    plan = plan_table(tasks)
     with SignalTable.create(path, plan) as table:
         with Loop(plan, table, fifo=fifo, explains=explains) as loop:
             loop.wait(WARM_UP_S)
-            cpu, cycles = cpu_ns("rt:measured"), table.value("loop/measured/cycle")
-            early = table.histograms("follower")["late"], table.histograms("measured")
+            early = {task.name: table.histograms(task.name) for task in tasks}
+            cpu, cycles = cpu_ns(f"rt:{tasks[0].name}"), table.value(f"loop/{tasks[0].name}/cycle")
             loop.wait(seconds)
-            cpu = cpu_ns("rt:measured") - cpu
-            cycles = table.value("loop/measured/cycle") - cycles
-            behind = table.histograms("follower")["late"] - early[0]
-            late, itself = (
-                table.histograms("measured")[name] - early[1][name] for name in ("late", "explain")
-            )
+            cpu = cpu_ns(f"rt:{tasks[0].name}") - cpu
+            cycles = table.value(f"loop/{tasks[0].name}/cycle") - cycles
+            found = {
+                name: {part: table.histograms(name)[part] - histograms[part] for part in histograms}
+                for name, histograms in early.items()
+            }
         table.close(unlink=True)
-    return Figures(
-        cpu / cycles / 1e3,
-        tuple(float(p) / 1e3 for p in behind.percentiles(PERCENTILES)),
-        float(late.percentile(99)) / 1e3,
-        tuple(float(p) / 1e3 for p in itself.percentiles(PERCENTILES)) if itself.n else (0.0,) * 3,
-        (steal_ticks() or 0) - before,
-    )
+    return cpu / cycles / 1e3, found
+
+
+def micros(histogram: Histogram) -> tuple[float, ...]:
+    """Its `PERCENTILES` in µs."""
+    return tuple(float(p) / 1e3 for p in histogram.percentiles(PERCENTILES))
 
 
 def cpu_ns(name: str) -> int:

@@ -46,7 +46,7 @@ cdef struct Facts:               # of one cycle; moments are CLOCK_MONOTONIC
     int64_t begin_ns
     int64_t end_ns
     int64_t limit_ns             # when the next one was to begin
-    int64_t cpu_ns               # CPU time of the thread from begin to end
+    int64_t cpu_ns               # CPU time of the thread from begin to end; of a short cycle its wall time
     int64_t blocks_ns            # wall time of all blocks
     int64_t bus_ns               # of the bus blocks
     int64_t bus_wait_ns          # of which they may have slept

@@ -24,6 +24,7 @@ cdef enum:
     SPIN_DUTY = 85               # percent of the period: beyond 95 the kernel takes real time away for a while
     STEER_SHARE = 100            # of a period: most that a deadline is moved in a cycle
     MEAN_OVER = 64               # cycles that the usual times are the mean of, roughly
+    SHORT_NS = 20000             # wall time of a cycle below which its CPU time is not looked up
 
 cdef struct Usual:               # running means of cycles that kept their period
     int64_t n
@@ -205,7 +206,8 @@ cdef void *_run(void *arg) noexcept nogil:
         outlived = NONE
         if thread.explains:
             began_ns = now_ns()
-            f.cpu_ns = thread_cpu_ns() - f.cpu_ns
+            # of a short cycle nothing was taken that matters: the system call is spared
+            f.cpu_ns = thread_cpu_ns() - f.cpu_ns if f.end_ns - now > SHORT_NS else f.end_ns - now
             outlived = _explain(thread, &f, &usual, cause)
             if thread.spare:
                 spin_ns = _spare_spin(thread, &usual)
