@@ -196,7 +196,7 @@ def with_instruments(bench: Bench) -> list[Row]:
     def run(explains: bool) -> Lateness:
         table = bench.folder / "table"
         table.unlink(missing_ok=True)
-        found = instrumentation.run(table, bench.core, True, explains, 0.6 * bench.seconds, 200_000)
+        found = instrumentation.run(table, bench.core, True, explains, bench.seconds, 200_000)
         behind = found.percentiles
         return Lateness(*behind, n=0, facts={"late": found.late_p99, "itself": found.explain[2]})
 
