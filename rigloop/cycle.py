@@ -23,7 +23,8 @@ from io_bridge.namespace import wrap
 from io_bridge.simulated_bus import SimulatedBus
 from rig_configs.load import LoadedRig, read_checked
 from rigloop import order
-from rigloop.compose import Composed, bus_of, compose_live, make_bus
+from rigloop.compose import Composed, bus_of, compose_live
+from rigloop.compose_bus import make_bus
 from rigloop.interface import pairs, served_interface
 from rigloop.kernels import build_kernels
 from rigloop.spins import Measuring, start_measuring, with_spins

@@ -15,7 +15,8 @@ from io_bridge.devices.device_file import drive_text
 from io_bridge.drive_config import DrivePlant
 from io_bridge.namespace import PAIR, SECOND_PAIR, why_not
 from rig_configs.schema import Rig
-from rigloop.compose import bus_of, emulated_ring
+from rigloop.compose import bus_of
+from rigloop.compose_bus import emulated_ring
 from rigloop.errors import NotStartedError
 
 SERVE_TIMEOUT_S = 10.0

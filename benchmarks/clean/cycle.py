@@ -14,7 +14,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rigloop.compose import compose_live, make_bus
+from rigloop.compose import compose_live
+from rigloop.compose_bus import make_bus
 from rigloop.kernels import build_kernels
 from rigloop.wiring import load
 from rt_core.block import BLOCK_ABI, BLOCK_CAPSULE

@@ -15,7 +15,8 @@ from rigloop.bench.latency import events_of
 from rigloop.bench.latency_events import STAGES
 from rigloop.bench.latency_follow import find_events
 from rigloop.bench.latency_rig import at_period, bandwidth_rad_s, signal_path
-from rigloop.compose import compose_live, make_bus
+from rigloop.compose import compose_live
+from rigloop.compose_bus import make_bus
 from rigloop.kernels import build_kernels
 from rigloop.script import Script, pieces, rows
 from rigloop.wiring import load

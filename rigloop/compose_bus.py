@@ -1,0 +1,207 @@
+"""From the bus block of a rig to its bus: slaves in the order of the ring, clock, emulated devices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from io_bridge.bus import Bus
+from io_bridge.clock_config import ClockConfig
+from io_bridge.drive_config import (
+    SENSOR,
+    SIMULATED_IDENTITY,
+    TX_PDO,
+    DriveConfig,
+    DrivePlant,
+    PdoEntry,
+    SdoWrite,
+)
+from io_bridge.drive_device import DriveDevice
+from io_bridge.sii import Identity
+from io_bridge.simulated_bus import SimulatedBus
+from io_bridge.slave_device import SlaveDevice
+from io_bridge.terminal_config import ChannelConfig, TerminalConfig
+from rig_configs import schema
+from rigloop.compose import bus_of, paths
+from rigloop.kernels import period_us
+
+
+def make_bus(rig: schema.Rig, backend: str, interface: str, second: str | None = None) -> Bus:
+    """Return the bus of a rig.
+
+    Parameters
+    ----------
+    backend : str
+        `simulated`: in this process. `veth`: emulated drives at the other end. Else an interface.
+    interface : str
+        Where the frames go, unless in this process.
+    second : str, optional
+        The interface at the other end of the ring.
+
+    Raises
+    ------
+    ValueError
+        A drive or plant that cannot be; every reason.
+    """
+    name, config = bus_of(rig)
+    reads, writes = paths(name, config)
+    emulated = backend in ("simulated", "veth")
+    slaves = [
+        drive_config(key, slave, emulated)
+        if isinstance(slave, schema.Drive)
+        else terminal_config(key, slave)
+        for key, slave in ring(config).items()
+    ]
+    settings: dict[str, Any] = {
+        "name": name,
+        "paths": reads | writes,
+        "budget_us": float(config.exchange_budget_us),
+        "bad_limit": config.bad_limit,
+        "leak_cycles": config.leak_cycles,
+        "clock": clock_config(config.clock, period_us(rig, name)),
+    }
+    if backend == "simulated":
+        return SimulatedBus(drives=slaves, devices=emulated_devices(config), **settings)
+    # pysoem comes in only with a bus that needs it
+    from io_bridge.ethercat_bus import EthercatBus
+
+    return EthercatBus(interface, slaves, second_interface=second, **settings)
+
+
+def emulated_ring(config: schema.BusBlock) -> list[DrivePlant | str]:
+    """Return what stands for each slave of a ring where there is no hardware: a drive's plant, or the name of a
+    terminal's device.
+
+    Raises
+    ------
+    ValueError
+        Terminals without a device; all of them.
+    """
+    slaves = ring(config)
+    bare = [
+        name
+        for name, slave in slaves.items()
+        if isinstance(slave, schema.Terminal) and slave.device is None
+    ]
+    if bare:
+        raise ValueError(
+            "; ".join(f"terminal {name!r}: device: name one that stands for it" for name in bare)
+        )
+    return [
+        drive_plant(slave) if isinstance(slave, schema.Drive) else str(slave.device)
+        for slave in slaves.values()
+    ]
+
+
+def emulated_devices(config: schema.BusBlock) -> list[SlaveDevice]:
+    """Make the emulated slaves of a ring, in its order.
+
+    Raises
+    ------
+    ValueError
+        A terminal without a device, or one that cannot be made.
+    """
+    from io_bridge.devices.catalogue import make_device
+
+    return [
+        DriveDevice(what) if isinstance(what, DrivePlant) else make_device(what)
+        for what in emulated_ring(config)
+    ]
+
+
+def ring(config: schema.BusBlock) -> dict[str, schema.Drive | schema.Terminal]:
+    """Return the slaves of a bus in ring order: those with a position there, the others in the order of the
+    file, drives first.
+
+    Raises
+    ------
+    ValueError
+        Two slaves at one position, or a position beyond the last slave.
+    """
+    slaves = config.drives | config.terminals
+    if len(slaves) != len(config.drives) + len(config.terminals):
+        raise ValueError("a drive and a terminal have the same name")
+    placed = {slave.position: key for key, slave in slaves.items() if slave.position is not None}
+    others = iter([key for key, slave in slaves.items() if slave.position is None])
+    given = [slave.position for slave in slaves.values() if slave.position is not None]
+    if len(placed) != len(given) or max(given, default=0) >= len(slaves):
+        raise ValueError(
+            f"positions {sorted(given)} of {len(slaves)} slaves: each once, from 0 to {len(slaves) - 1}"
+        )
+    order = [placed[i] if i in placed else next(others) for i in range(len(slaves))]
+    return {key: slaves[key] for key in order}
+
+
+def clock_config(clock: schema.Clock | None, period: int) -> ClockConfig | None:
+    """Return the lock of a cycle of `period` µs to the bus's clocks; None: it runs by its own."""
+    if clock is None:
+        return None
+    return ClockConfig(
+        period_ns=1000 * period,
+        shift_ns=round(1000 * clock.shift_us),
+        sync0_shift_ns=round(1000 * clock.sync0_shift_us),
+        bandwidth_hz=clock.bandwidth_hz,
+        tolerance_ns=1000 * clock.tolerance_us,
+        settle_s=clock.settle_s,
+        timeout_s=clock.timeout_s,
+        difference_ns=1000 * clock.difference_us,
+    )
+
+
+def terminal_config(name: str, terminal: schema.Terminal) -> TerminalConfig:
+    """Return the master's view of a slave that is no drive."""
+    inputs, outputs = (
+        tuple(ChannelConfig(key, **channel.model_dump()) for key, channel in group.items())
+        for group in (terminal.inputs, terminal.outputs)
+    )
+    identity = Identity(**terminal.identity.model_dump()) if terminal.identity else None
+    return TerminalConfig(name, inputs, outputs, identity, terminal.watchdog_ms)
+
+
+def _object(text: str) -> tuple[int, int]:
+    index, subindex = text.split(":")
+    return int(index, 16), int(subindex)
+
+
+def _pdo(entries: Iterable[str]) -> tuple[PdoEntry, ...]:
+    parts = [entry.split("/") for entry in entries]
+    return tuple((*_object(obj), int(bits)) for obj, bits in parts)
+
+
+def drive_config(name: str, drive: schema.Drive, emulated: bool) -> DriveConfig:
+    """Return the master's view of a drive; an emulated one says who it is, and has a torque sensor."""
+    identity = Identity(**drive.identity.model_dump()) if drive.identity else None
+    return DriveConfig(
+        name=name,
+        rated_torque_nm=drive.rated_torque_nm,
+        peak_torque_nm=drive.peak_torque_nm,
+        counts_per_rev=drive.counts_per_rev,
+        sign=drive.sign,
+        identity=SIMULATED_IDENTITY if emulated else identity,
+        rx_pdo=_pdo(drive.rx_pdo),
+        tx_pdo=_pdo(drive.tx_pdo) or ((*TX_PDO, SENSOR) if emulated else TX_PDO),
+        watchdog_ms=drive.watchdog_ms,
+        mode=drive.mode,
+        velocity_limit_rad_s=drive.velocity_limit_rad_s,
+        velocity_unit_counts_s=drive.velocity_unit_counts_s,
+        quick_stop=drive.quick_stop,
+        sync0=drive.sync0,
+        setup=tuple(SdoWrite(*_object(s.object), s.value, s.bytes) for s in drive.setup),
+    )
+
+
+def drive_plant(drive: schema.Drive) -> DrivePlant:
+    """Return the plant of a simulated drive; the default one where the rig describes none."""
+    plant = DrivePlant(
+        rated_torque_nm=drive.rated_torque_nm,
+        peak_torque_nm=drive.peak_torque_nm,
+        counts_per_rev=drive.counts_per_rev,
+    )
+    if drive.plant is None:
+        return plant
+    given: dict[str, Any] = drive.plant.model_dump()
+    for angle in ("amplitude", "offset"):
+        given[f"{angle}_rad"] = math.radians(given.pop(f"{angle}_deg"))
+    return replace(plant, **given)
