@@ -23,6 +23,7 @@ class Resolved:
     unknown: list[int]
     sensors: list[Sensor]
     names: list[str]  # of the state
+    reads_rates: bool  # or what follows from rates
     reads_acceleration: bool
     reads_multipliers: bool
 
@@ -75,11 +76,12 @@ def resolve(mechanism: Mechanism, spec: ObserverSpec) -> Resolved:
     coordinates = [system.coordinates[i] for i in z]
     names = [c.name for c in coordinates] + [f"{c.name}.rate" for c in coordinates]
     read_of = {var for sensor in sensors for var in system.graph.variables(sensor.reading)}
+    moving = {c.qd for c in system.coordinates}
     turning = {system.graph.var(f"qdd {c.index}") for c in system.coordinates}
     loads = {system.graph.var(f"row_lam {r}") for r in range(len(system.rows))}
     return Resolved(
         z, [inputs.index(u) for u in spec.unknown], sensors, [*names, *spec.unknown],
-        bool(read_of & (turning | loads)), bool(read_of & loads),
+        bool(read_of & (moving | turning | loads)), bool(read_of & (turning | loads)), bool(read_of & loads),
     )  # fmt: skip
 
 
