@@ -97,7 +97,11 @@ def _corrected(model: Any, twin: ModuleType, slow: Any, x: Any, rng: Any) -> dic
     after, there = model.nudge(change.tolist()), slow.at(state + change)
     curve = 0.5 * (twin.phi_q(right["q"] + 1e-30j * dq) @ dq).imag / 1e-30
     weight = _weight(twin.phi_q(right["q"]), model.at_coordinates(at["q"], at["qd"])["phi_q"])
-    moved = max(np.max(np.abs(np.array(after[key]) - there[key])) for key in ("q", "qd"))
+    # without projections the kernel's own rates are a little off
+    moved = max(
+        np.max(np.abs((np.array(after[key]) - at[key]) - (there[key] - right[key])))
+        for key in ("q", "qd")
+    )
     return {
         "kernel_y": _gap(at["y"], right["y"]),
         "kernel_y_x": _gap(at["y_x"], slow.slopes(state)[1]),
