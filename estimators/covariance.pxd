@@ -1,6 +1,7 @@
 """Small dense symmetric matrices in the cycle: row-major C arrays, no library, bounded loops.
 
     propagate   P <- F P F^T + Q
+    drift       the same with F = [[I, h I, 0], [0, I, 0], [0, 0, I]]
     joseph      one scalar measurement, in Joseph's form: P <- (I - k h) P (I - k h)^T + r k k^T
     cholesky    P = L L^T, or how many of its leading columns are positive definite
 
@@ -33,6 +34,20 @@ cdef inline void propagate(double *p, const double *f, const double *q, double *
             for k in range(n):
                 sum += work[i * n + k] * f[j * n + k]
             p[i * n + j] = sum
+    mirror(p, n)
+
+
+cdef inline void drift(double *p, double h, const double *q, int half, int n) noexcept nogil:
+    cdef int i, j
+    for i in range(half):
+        for j in range(n):
+            p[i * n + j] += h * p[(half + i) * n + j]
+    for i in range(n):
+        for j in range(half):
+            p[i * n + j] += h * p[i * n + half + j]
+    for i in range(n):
+        for j in range(i + 1):
+            p[i * n + j] += q[i * n + j]
     mirror(p, n)
 
 

@@ -3,9 +3,8 @@
     z <- z + h zd,   zd <- zd + h zdd(z, zd, f),   P <- F P F^T + Q
 """
 
-from estimators.covariance cimport propagate
 from estimators.observer cimport Observer
-from estimators.observer_cycle cimport ObserverState, exact_transition, fold_scalars, restart_independent
+from estimators.observer_cycle cimport ObserverState, fold_scalars, grow, restart_independent
 from estimators.observer_model cimport ObserverModel
 
 
@@ -20,9 +19,7 @@ cdef int _predict(ObserverState *s) noexcept nogil:
     for j in range(half):
         s.x[j] += s.step_s * s.x[half + j]
         s.x[half + j] += s.step_s * m.zdd[j]
-    if s.is_exact:
-        exact_transition(s)
-    propagate(s.cov, s.transition, s.proc_cov, s.work, s.n)
+    grow(s)
     return 0
 
 

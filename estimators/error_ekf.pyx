@@ -1,13 +1,12 @@
 """errorEKF: an extended Kalman filter of the *error* of the mechanism's ALI3-P kernel, which it leaves alone.
 
 The kernel runs as it does without an observer. Each step the expected error is zero and its covariance grows; a sample
-gives an error, and the kernel's coordinates take it by two linear problems: dq = vel_map dz, then the rates that
-belong to zd + dzd there. Constraints stay open by the square of dz, which the kernel's next step closes;
-after a correction so large that it would not (1e-5 m) they are closed at once, by bounded newton.
+gives an error, and the kernel's coordinates take it by two linear problems: dq = vel_map dz, and the rates of zd + dzd
+turned along it. Constraints stay open by the square of dz, which the kernel's next step closes;
+after a correction so large that it would not (1e-5 m) they are closed at once, by bounded newton, and rates found there.
 """
-from estimators.covariance cimport propagate
 from estimators.observer cimport Observer
-from estimators.observer_cycle cimport ObserverState, exact_transition, fold_scalars, simple_transition
+from estimators.observer_cycle cimport ObserverState, fold_scalars, grow
 from estimators.observer_model cimport ObserverModel
 
 
@@ -17,13 +16,12 @@ cdef int _predict(ObserverState *s) noexcept nogil:
     if s.is_exact:
         # slopes where the step begins
         status = m.linearise(m.self)
-        exact_transition(s)
     if status == 0:
         status = m.kernel_step(m.self)
     if status != 0:
         return status
     m.follow(m.self, s.x)
-    propagate(s.cov, s.transition, s.proc_cov, s.work, s.n)
+    grow(s)
     return 0
 
 
@@ -42,9 +40,7 @@ cdef int _correct(ObserverState *s, const double *sample) noexcept nogil:
 
 
 cdef int _restart(ObserverState *s, const double *x) noexcept nogil:
-    cdef int status
-    simple_transition(s)
-    status = s.model.kernel_start(s.model.self, x)
+    cdef int status = s.model.kernel_start(s.model.self, x)
     s.model.follow(s.model.self, s.x)
     return status
 

@@ -294,6 +294,7 @@ cdef class Observer:
         cdef ObserverState *s = &self.state
         cdef Py_ssize_t count = samples.shape[0], k
         cdef int i
+        cdef double *value = s.value
         cdef double[:, ::1] out = np.empty((count, s.n_writes))
         cdef const double[:, ::1] fed = np.empty((0, s.n_u)) if inputs is None else inputs
         cdef bint is_fed = inputs is not None
@@ -308,8 +309,9 @@ cdef class Observer:
                     for i in range(s.n_u):
                         if fed[k, i] == fed[k, i]:
                             s.model.u[i] = fed[k, i]
+                s.value = &out[k, 0]
                 advance(s)
-                memcpy(&out[k, 0], s.value, s.n_writes * sizeof(double))
+            s.value = value
         return np.asarray(out)
 
 

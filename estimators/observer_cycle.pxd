@@ -79,3 +79,4 @@ cdef void show(ObserverState *s) noexcept nogil
 cdef int fold_scalars(ObserverState *s, const double *sample) noexcept nogil
 cdef void simple_transition(ObserverState *s) noexcept nogil
 cdef void exact_transition(ObserverState *s) noexcept nogil
+cdef void grow(ObserverState *s) noexcept nogil

@@ -9,13 +9,12 @@ from libc.math cimport NAN
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
-from estimators.covariance cimport cholesky, joseph, project
+from estimators.covariance cimport cholesky, drift, joseph, project, propagate
 
 
 cdef int restart_independent(ObserverState *s, const double *x) noexcept nogil:
     """At a state of the model, for filters whose own state it is."""
     memcpy(s.x, x, s.n * sizeof(double))
-    simple_transition(s)
     return s.model.begin(s.model.self, s.x)
 
 
@@ -38,14 +37,22 @@ cdef void exact_transition(ObserverState *s) noexcept nogil:
             s.transition[(half + i) * n + j] += s.step_s * s.model.zdd_x[i * n + j]
 
 
-cdef int fold_scalars(ObserverState *s, const double *sample) noexcept nogil:
-    """Measurement update, one sensor after the other, in Joseph's form.
+cdef void grow(ObserverState *s) noexcept nogil:
+    # covariance of a step, with the slopes of its start in the model if they are wanted
+    if s.is_exact:
+        exact_transition(s)
+        propagate(s.cov, s.transition, s.proc_cov, s.work, s.n)
+    elif s.n == 2:
+        drift(s.cov, s.step_s, s.proc_cov, 1, 2)
+    elif s.n == 4:
+        drift(s.cov, s.step_s, s.proc_cov, 2, 4)
+    else:
+        drift(s.cov, s.step_s, s.proc_cov, <int>s.model.n_z, s.n)
 
-    With independent sensors that is the update with all of them at once; a missing or rejected one is left out. Reads
-    `reading` and `slope` at the predicted state, fills `dx`; returns how many went in.
-    """
-    cdef int i, j, n = s.n, used = 0
-    cdef double variance, left, squared
+
+cdef inline int _fold(ObserverState *s, const double *sample, int n) noexcept nogil:
+    cdef int i, j, used = 0
+    cdef double inverse, left, squared
     memset(s.dx, 0, n * sizeof(double))
     for i in range(s.n_y):
         if not sample[i] == sample[i]:
@@ -53,8 +60,8 @@ cdef int fold_scalars(ObserverState *s, const double *sample) noexcept nogil:
         left = s.innovation[i] = sample[i] - s.reading[i]
         for j in range(n):
             left -= s.slope[i * n + j] * s.dx[j]
-        variance = s.meas_var[i] + project(s.cov, s.slope + i * n, s.ph, n)
-        squared = left * left / variance
+        inverse = 1.0 / (s.meas_var[i] + project(s.cov, s.slope + i * n, s.ph, n))
+        squared = left * left * inverse
         if s.gate > 0.0 and not squared <= s.gate and s.n_refused[i] < s.patience:
             s.n_refused[i] += 1
             s.n_rejected += 1
@@ -63,11 +70,25 @@ cdef int fold_scalars(ObserverState *s, const double *sample) noexcept nogil:
         s.nis += squared
         used += 1
         for j in range(n):
-            s.gain[j] = s.ph[j] / variance
+            s.gain[j] = s.ph[j] * inverse
             s.dx[j] += s.gain[j] * left
         joseph(s.cov, s.slope + i * n, s.gain, s.ph, s.meas_var[i], s.work, n)
     s.used = used
     return used
+
+
+cdef int fold_scalars(ObserverState *s, const double *sample) noexcept nogil:
+    """Measurement update, one sensor after the other, in Joseph's form.
+
+    With independent sensors that is the update with all of them at once; a missing or rejected one is left out. Reads
+    `reading` and `slope` at the predicted state, fills `dx`; returns how many went in.
+    """
+    # one and two freedoms unrolled
+    if s.n == 2:
+        return _fold(s, sample, 2)
+    if s.n == 4:
+        return _fold(s, sample, 4)
+    return _fold(s, sample, s.n)
 
 
 cdef void show(ObserverState *s) noexcept nogil:
@@ -92,7 +113,7 @@ cdef void show(ObserverState *s) noexcept nogil:
     s.value[k + 6] = s.status
 
 
-cdef bint _is_finite(const double *x, int n) noexcept nogil:
+cdef inline bint _is_finite(const double *x, int n) noexcept nogil:
     cdef int i
     cdef double sum = 0.0
     for i in range(n):
@@ -100,8 +121,8 @@ cdef bint _is_finite(const double *x, int n) noexcept nogil:
     return sum == 0.0
 
 
-cdef bint _is_positive(ObserverState *s) noexcept nogil:
-    cdef int i, n = s.n
+cdef inline bint _is_positive(ObserverState *s, int n) noexcept nogil:
+    cdef int i
     if not s.is_singular:
         return cholesky(s.cov, s.work, n) == n
     for i in range(n):
@@ -110,29 +131,46 @@ cdef bint _is_positive(ObserverState *s) noexcept nogil:
     return True
 
 
+cdef inline void _copy(double *to, const double *given, int n) noexcept nogil:
+    cdef int i
+    for i in range(n):
+        to[i] = given[i]
+
+
+cdef inline void _finish(ObserverState *s, bint is_corrected, int n) noexcept nogil:
+    # keep a good result, go back to the last good one else
+    if is_corrected and s.status == 0 and not _is_positive(s, n):
+        memcpy(s.cov, s.start_cov, n * n * sizeof(double))
+        s.n_repaired += 1
+    if s.status == 0 and not _is_finite(s.x, n):
+        s.status = 4
+    if s.status == 0:
+        _copy(s.x_before, s.x, n)
+        _copy(s.cov_before, s.cov, n * n)
+    else:
+        _copy(s.x, s.x_before, n)
+        _copy(s.cov, s.cov_before, n * n)
+
+
 cdef void advance(ObserverState *s) noexcept nogil:
     """One cycle with the inputs in the model and the samples in `sample`; fills `value`."""
-    cdef int i, n = s.n
+    cdef int i
     cdef bint has_sample = False
-    memset(s.innovation, 0, s.n_y * sizeof(double))
     s.nis = 0.0
     s.used = 0
     for i in range(s.n_y):
+        s.innovation[i] = 0.0
         has_sample = has_sample or s.sample[i] == s.sample[i]
     s.status = s.predict(s)
     if s.status == 0 and has_sample:
         s.status = s.correct(s, s.sample)
-        if s.status == 0 and not _is_positive(s):
-            memcpy(s.cov, s.start_cov, n * n * sizeof(double))
-            s.n_repaired += 1
-    if s.status == 0 and not _is_finite(s.x, n):
-        s.status = 4
-    if s.status == 0:
-        memcpy(s.x_before, s.x, n * sizeof(double))
-        memcpy(s.cov_before, s.cov, n * n * sizeof(double))
+    # one and two freedoms unrolled
+    if s.n == 2:
+        _finish(s, has_sample, 2)
+    elif s.n == 4:
+        _finish(s, has_sample, 4)
     else:
-        memcpy(s.x, s.x_before, n * sizeof(double))
-        memcpy(s.cov, s.cov_before, n * n * sizeof(double))
+        _finish(s, has_sample, s.n)
     show(s)
 
 

@@ -14,6 +14,9 @@ and then, at fixed qdd and lam,
 
 with T, R = vel_map and M as in `codegen.formulations.independent`. Nothing is neglected. A sensor's
 slope is that of its reading along (dq, dqd, dqdd, dlam, df).
+
+A correction dz moves positions by dq = vel_map dz, which leaves constraints open by curve = phi_qq(dq, dq) / 2 and what
+is of third order.
 """
 
 from __future__ import annotations
@@ -105,6 +108,7 @@ class _Slopes:
         felt = pushed | dict(zip([*self.qdd, *self.lam], [*self.dqdd, *self.dlam], strict=True))
         rate_slope = [graph.tangent(e, along_q) for e in phi_dot]
         rest = [graph.tangent(e, along) for e in phi_ddot]
+        curve = [graph.tangent(graph.tangent(e, along_q), along_q) / 2.0 for e in phi]
         work = graph.total(
             (1.0, lam * graph.tangent(e, along_q)) for lam, e in zip(self.lam, phi, strict=True)
         )
@@ -122,6 +126,7 @@ class _Slopes:
         })  # fmt: skip
         return [
             Routine("rate_slope", "phi_dot along dq", _stored("slope", rate_slope)),
+            Routine("phi_curve", "what dq opens phi by, to second order", _stored("slope", curve)),
             Routine("rest_slope", "phi_ddot along (dq, dqd)", _stored("slope", rest)),
             Routine("slope_rhs", "rhs = -phi_q^T slope", self._transposed()),
             Routine("push_slope", "force - phi_q^T lam along (dq, dqd, dsignal)", self._by_name("pushed", left)),

@@ -26,6 +26,7 @@ class Resolved:
     unknown: list[int]
     sensors: list[Sensor]
     names: list[str]  # of the state
+    reads_rates: bool  # or what follows from rates
     reads_acceleration: bool
     reads_multipliers: bool
     places: list[int | None]  # of each sensor, the independent coordinate that it reads as it is
@@ -95,7 +96,7 @@ def resolve(mechanism: Mechanism, spec: ObserverSpec) -> Resolved:
     unknown = [inputs.index(u) for u in spec.unknown]
     return Resolved(
         z, unknown, sensors, [*names, *spec.unknown],
-        bool(read_of & (turning | loads)), bool(read_of & loads),
+        bool(read_of & (rates | turning | loads)), bool(read_of & (turning | loads)), bool(read_of & loads),
         places_read, feels, _nonlinear(system, unknown),
     )  # fmt: skip
 

@@ -13,9 +13,10 @@ from codegen.observers.model import ObserverProgram, build
 from codegen.observers.resolve import Resolved, describe
 from codegen.observers.spec import FIXED, ObserverSpec
 from codegen.options import KernelOptions
+from codegen.program import Program
 from codegen.targets import c99, cython_kernel, numpy_module
 from codegen.targets.describe import VERSION, literal
-from codegen.targets.kernel_text import KernelText
+from codegen.targets.kernel_text import KernelText, table
 
 HERE = Path(__file__).parent
 C_PARTS = ("model.c.in", "balance.c.in", "contract.c.in")
@@ -26,6 +27,7 @@ INCLUDES = """\
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 """
 
 
@@ -47,13 +49,27 @@ def texts(
         "kernel.h": kernel["kernel.h"],
         "kernel.c": kernel["kernel.c"],
         "kernel_side.h": _filled("kernel_side.h.in", {}),
-        "kernel_side.c": _filled(
-            "kernel_side.c.in",
-            {"version": VERSION, "constants": "\n".join(c99.built(kernel_program))},
-        ),
+        "kernel_side.c": _filled("kernel_side.c.in", _side(made.program, kernel_program)),
         **_model(made),
         "reference.py": _twin(made),
     }
+
+
+def _side(model: Program, kernel: Program) -> dict[str, str]:
+    """Both store the same rows in the same order, each in its own scale."""
+    share = [a / b for a, b in zip(model.scale, kernel.scale, strict=True)]
+    row_of = {model.bind[e]: r for (r, _), e in model.phi_q.items() if e in model.bind}
+    slopes = [share[row_of[f"w->phi_q[{n}]"]] for n in range(model.arrays["phi_q"])]
+    return {
+        "version": VERSION,
+        "constants": "\n".join(c99.built(kernel)),
+        "shares": "\n".join([
+            table("static const double", "PHI_SHARE", share or [1.0]),
+            table("static const double", "PHI_Q_SHARE", slopes or [1.0]),
+        ]),
+        "n_trig": str(model.arrays["trig"]),
+        "n_phi_q": str(len(slopes)),
+    }  # fmt: skip
 
 
 def _filled(name: str, fill: dict[str, str]) -> str:
@@ -70,6 +86,7 @@ def _model(made: ObserverProgram) -> dict[str, str]:
         "n_sensors": str(len(resolved.sensors)),
         "z": ", ".join(map(str, resolved.z)),
         "unknown": ", ".join(map(str, resolved.unknown)) or "0",
+        "reads_rates": str(int(resolved.reads_rates)),
         "reads_acceleration": str(int(resolved.reads_acceleration)),
         "reads_multipliers": str(int(resolved.reads_multipliers)),
         "force_unit": repr(float(program.unit)),

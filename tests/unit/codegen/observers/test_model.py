@@ -73,7 +73,7 @@ def test_a_correction_leaves_constraints_open_by_its_square_only(four_bar):
         model = four_bar.module.Model()
         model.kernel_start(model.info["start"])
         model.kernel_step()
-        assert model.nudge([dz, 0.0]) == 0
+        assert model.nudge([dz, 0.0])["status"] == 0
         _, x = model.kernel_step()  # accepted: the kernel closes what is left
         return x[0]
 
@@ -83,6 +83,55 @@ def test_a_correction_leaves_constraints_open_by_its_square_only(four_bar):
     _, free = model.kernel_step()
     for dz in (1e-2, 1e-3):
         assert opened(dz) - free[0] == pytest.approx(dz, rel=0.05)
+
+
+@pytest.fixture
+def moving(four_bar):
+    """A model whose kernel has made a step, and its state then."""
+    model = four_bar.module.Model()
+    assert model.kernel_start([0.7, 2.0]) == 0
+    status, x = model.kernel_step()
+    assert status == 0
+    return model, np.array(x)
+
+
+def test_what_is_sensed_at_the_kernels_state_is_what_is_sensed_there(four_bar, moving):
+    model, x = moving
+    at, there = model.kernel_senses(), four_bar.module.Model().at(list(x))
+    assert at["status"] == 0
+    # two iterations leave the kernel's constraints a little open
+    for key in ("q", "qd", "vel_map", "y", "y_x"):
+        assert np.array(at[key]) == pytest.approx(np.array(there[key]), rel=1e-7, abs=1e-6)
+
+
+@pytest.mark.parametrize("dz", [1e-4, 1e-3, 3e-3, 1e-2, 2e-2, 0.1, 0.3])
+def test_a_correction_of_any_size_leaves_no_more_open_than_the_kernel_takes(four_bar, moving, dz):
+    model, x = moving
+    after = model.nudge([dz, 0.1])
+    assert after["status"] == 0
+    twin = load_reference(four_bar.path)
+    # 10 um, as `LEFT_OPEN` says
+    assert np.max(np.abs(twin.phi(np.array(after["q"]), []))) < 1.2e-5
+    assert after["q"][4] == pytest.approx(x[0] + dz, abs=1e-12)
+    assert after["qd"][4] == pytest.approx(x[1] + 0.1, abs=1e-12)
+    assert model.kernel_step()[0] == 0
+
+
+def test_rates_after_a_correction_are_off_by_its_square_only(four_bar, moving):
+    _, x = moving
+
+    def off(size):
+        model = four_bar.module.Model()
+        assert model.kernel_start([0.7, 2.0]) == 0
+        model.kernel_step()
+        change = np.array([size, 10.0 * size])
+        found = model.nudge(list(change))["qd"]
+        return np.max(np.abs(np.array(found) - four_bar.module.Model().at(list(x + change))["qd"]))
+
+    # small ones: the path that does not evaluate anything at the new position
+    assert off(1e-3) < 0.3 * off(2e-3)
+    # of the change itself, 0.01 rad/s
+    assert off(1e-3) < 0.01 * 0.01
 
 
 def pendulum(tmp_path):

@@ -91,25 +91,23 @@ def test_dead_centres_are_passed_with_the_guard():
     case = CASES["rotations"]
     motion = simulate(case, 2)
     assert np.ptp(motion.angle_rad) > 4 * np.pi
-    rate, acceleration, force = rms_errors(motion, *two_stage(motion, case.two_stage_walk_n))
+    found = two_stage(motion, case.two_stage_walk_n, acceleration_noise=case.acceleration_noise)
+    rate, acceleration, force = rms_errors(motion, *found)
     assert rate < 0.1
     assert acceleration < 6.0
     assert force < 4.0
 
 
-def test_benchmark_agrees_with_the_reference_on_acceleration_and_force():
-    for name in ("smooth", "step"):
-        rows = {row.filter: row for row in run_case(name, 3)}
-        assert set(rows) == {TWO_STAGE, TUNED, SLOW}
-        for label in (TWO_STAGE, TUNED):
-            row = rows[label]
-            for ours, theirs in zip(row.rms[1:], row.reference[1:], strict=True):
-                assert ours == pytest.approx(theirs, rel=0.15)
+@pytest.mark.parametrize("name", list(CASES))
+def test_benchmark_agrees_with_the_reference(name):
+    rows = {row.filter: row for row in run_case(name, 10)}
+    assert set(rows) == {TWO_STAGE, TUNED, SLOW}
+    for label in (TWO_STAGE, TUNED):
+        assert rows[label].rms == pytest.approx(rows[label].reference, rel=0.15)
 
 
 def test_plant_obeys_its_equation_of_motion(smooth):
-    # recorded acceleration against differences of the recorded rate; the torque is held over a
-    # cycle, so that half a step of it lies between the two
+    # recorded acceleration against differences of the recorded rate, which leave out h^2 / 6 of its second derivative
     middle = (smooth.rate_rad_s[2:] - smooth.rate_rad_s[:-2]) / (2 * PERIOD_S)
     error = middle - smooth.acceleration_rad_s2[1:-1]
-    assert np.sqrt(np.mean(error[300:] ** 2)) < 0.02 * np.ptp(smooth.acceleration_rad_s2[300:])
+    assert np.sqrt(np.mean(error[300:] ** 2)) < 1e-4 * np.ptp(smooth.acceleration_rad_s2[300:])
