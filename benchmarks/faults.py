@@ -26,13 +26,20 @@ from pathlib import Path
 
 from rigloop.inject.faults import FAULTS
 from rigloop.inject.limits import limits_of
-from rigloop.inject.trials import Tried, attempt, ends_at_zero, sweep, trials, warm_up
+from rigloop.inject.trials import (
+    Tried,
+    attempt,
+    ends_at_zero,
+    rigs_for,
+    sweep,
+    trials,
+    warm_up,
+)
 from rigloop.manifest import Injected
 from rigloop.wiring import load
 from rt_core.host import steal_ticks
 
 TRIES = 4
-ON_VETH = "steering_wheel_veth"
 
 
 @dataclass
@@ -49,6 +56,7 @@ class Row:
     worst_to_find: int = 0
     to_find_bound: int = 0
     worst_to_zero: int | None = None
+    worst_back_s: float | None = None
     to_zero_bound: int | None = None
     left: int = 0
     spoilt: int = 0  # ended before the fault began; tried again
@@ -67,6 +75,8 @@ class Row:
         self.to_find_bound, self.to_zero_bound = injected.to_find_bound, injected.to_zero_bound
         if injected.to_find is not None:
             self.worst_to_find = max(self.worst_to_find, injected.to_find)
+        if injected.back_s is not None:
+            self.worst_back_s = max(self.worst_back_s or 0.0, injected.back_s)
         if ends_at_zero(injected):
             zero, bound = injected.to_zero, injected.to_zero_bound
             self.in_time += zero is not None and bound is not None and zero <= bound
@@ -105,6 +115,9 @@ def show(rows: dict[str, Row], seconds: float, steal: int) -> None:
                 row.to_find_bound, zero, bound, row.left, row.spoilt,
             )
         )  # fmt: skip
+    for row in rows.values():
+        if row.worst_back_s is not None:
+            print(f"{row.name}: in OP again {row.worst_back_s:.2f} s after the cable at worst")
     bad = {row.name: row.why for row in rows.values() if row.good < row.repeats}
     for name, why in bad.items():
         for words, n in sorted(why.items(), key=lambda item: -item[1]):
@@ -132,10 +145,11 @@ def main() -> int:
     unknown = sorted(set(names) - set(FAULTS))
     if unknown:
         parser.error(f"no fault {', '.join(unknown)}; `rigloop faults` lists them")
-    rigs = {None: load(options.rig), "veth": load(ON_VETH)}
+    bench = load(options.rig)
+    rigs = rigs_for(bench)
     for loaded in rigs.values():
         warm_up(loaded)
-    limits = limits_of(rigs[None].rig)
+    limits = limits_of(bench.rig)
     rows = {name: Row(name) for name in names}
     begin, steal = time.monotonic(), steal_ticks() or 0
     with tempfile.TemporaryDirectory(prefix="faults-") as scratch:
@@ -149,7 +163,7 @@ def main() -> int:
                     left = [
                         name
                         for trial in todo
-                        for name in take(attempt(rigs[trial.bus], trial, runs), rows, repeat)
+                        for name in take(attempt(rigs[trial.needs], trial, runs), rows, repeat)
                     ]
                 if options.json:
                     options.json.write_text(

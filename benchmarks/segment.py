@@ -1,18 +1,23 @@
-"""What the emulated segment costs: CPU time of a frame through 1 and 8 drives, and of single datagrams.
+"""What the emulated segment costs: CPU time of a frame through 1 and 8 drives, of its parts, and of single datagrams.
 
     python benchmarks/segment.py [--rounds 31] [--json]
 
 The frame is that of the cycle: the reference clock, the AL states of all, and per drive its AL state, its
 clock, inputs and outputs; every drive is in OP, enabled, and its motor turns a wheel on a spring. A frame
-comes every 200 µs or every 1 ms of simulated time: the plants are integrated in steps of 50 µs, so a
-longer cycle costs more of them. Rounds go in turn; the table has the median and the least of CPU time per
-frame. Datagrams are those of a frame that is full of one kind, beyond a frame with one of them.
+comes every 200 µs or every 1 ms of simulated time. Rounds go in turn; the table has the median and the least
+of CPU time per frame.
+
+"datagrams" is the same frame while no time passes: what the slave controllers do. "physics" is what the frame
+costs beyond it, of all drives together: motor, wheel and hands, and their values in the objects. "a further
+ms of a drive" is from a frame every 10 ms. Both are differences. Datagrams by kind are those of
+a frame that is full of one, beyond a frame with one of them.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import struct
 import time
@@ -33,6 +38,7 @@ CLOCK_BYTES = 0x20
 ENABLE = (6, 7, 15)
 TORQUE_MODE = 10
 PERIODS_US = (200, 1000)
+LONG_US = 10_000
 
 
 class Bench:
@@ -98,36 +104,61 @@ def cpu_ns(run: Callable[[], object], frames: int) -> float:
     return (time.thread_time_ns() - begin) / frames
 
 
-def measured(rounds: int) -> dict[str, dict[str, float]]:
-    """Return median and least CPU time of every row, in ns."""
-    benches = {n: Bench(n) for n in BAR_NS}
-    runs: dict[str, tuple[Segment, bytes, int]] = {
-        f"frame, {n} drive{'s' * (n > 1)}, every {us} us": (bench.segment, bench.frame, us)
-        for n, bench in benches.items()
-        for us in PERIODS_US
-    }
-    for name, (one, many, _) in datagram_frames(benches[1]).items():
-        runs |= {name: (benches[1].segment, many, 0), f"{name}, one": (benches[1].segment, one, 0)}
+Row = dict[str, float]
+Run = tuple[Segment, bytes, int]
+
+
+def median_and_least(values: list[float]) -> Row:
+    return {"median_ns": statistics.median(values), "least_ns": min(values)}
+
+
+def beyond(more: list[float], less: list[float], n: int) -> Row:
+    """Return what each of n costs that `more` has beyond `less`: median within a round, and of the least of both."""
+    each = [(a - b) / n for a, b in zip(more, less, strict=True)]
+    return {"median_ns": statistics.median(each), "least_ns": (min(more) - min(less)) / n}
+
+
+def sampled(runs: dict[str, Run], rounds: int) -> dict[str, list[float]]:
+    """Return the CPU time per frame of every run, a value a round."""
     samples: dict[str, list[float]] = {name: [] for name in runs}
     for _ in range(rounds):
         for name, (segment, frame, us) in runs.items():
             samples[name].append(
                 cpu_ns(lambda s=segment, f=frame, p=us: s.run(f, FRAMES, 1000 * p), FRAMES)  # type: ignore[misc]
             )
-    found = {
-        name: {"median_ns": statistics.median(values), "least_ns": min(values)}
-        for name, values in samples.items()
-        if name.startswith("frame")
+    return samples
+
+
+def measured(rounds: int) -> dict[str, Row]:
+    """Return median and least CPU time of every row, in ns."""
+    benches = {n: Bench(n) for n in BAR_NS}
+    runs: dict[str, Run] = {
+        f"{n} at {us}": (bench.segment, bench.frame, us)
+        for n, bench in benches.items()
+        for us in (0, *PERIODS_US, LONG_US)
     }
-    for name, (_, _, more) in datagram_frames(benches[1]).items():
-        each = [
-            (many - one) / more
-            for many, one in zip(samples[name], samples[f"{name}, one"], strict=True)
-        ]
-        found[name] = {"median_ns": statistics.median(each), "least_ns": min(each)}
+    kinds = datagram_frames(benches[1])
+    for name, (one, many, _) in kinds.items():
+        runs |= {name: (benches[1].segment, many, 0), f"{name}, one": (benches[1].segment, one, 0)}
+    samples = sampled(runs, rounds)
+    found: dict[str, Row] = {}
     for n, bar in BAR_NS.items():
+        drives = f"{n} drive{'s' * (n > 1)}"
+        still = samples[f"{n} at 0"]
         for us in PERIODS_US:
-            found[f"frame, {n} drive{'s' * (n > 1)}, every {us} us"]["bar_ns"] = bar
+            found[f"frame, {drives}, every {us} us"] = {
+                **median_and_least(samples[f"{n} at {us}"]),
+                "bar_ns": bar,
+            }
+        found[f"  datagrams, {drives}"] = median_and_least(still)
+        for us in PERIODS_US:
+            found[f"  physics, {drives}, {us} us"] = beyond(samples[f"{n} at {us}"], still, 1)
+        more_ms = (LONG_US - PERIODS_US[-1]) // 1000
+        found[f"  a further ms of a drive, of {n}"] = beyond(
+            samples[f"{n} at {LONG_US}"], samples[f"{n} at {PERIODS_US[-1]}"], n * more_ms
+        )
+    for name, (_, _, more) in kinds.items():
+        found[name] = beyond(samples[name], samples[f"{name}, one"], more)
     return found
 
 
@@ -140,6 +171,7 @@ def main() -> None:
     if arguments.json:
         print(json.dumps(found, indent=2))
         return
+    print(f"{arguments.rounds} rounds of {FRAMES} frames, load {os.getloadavg()[0]:.1f}")
     for name, row in found.items():
         bar = f"   bar {row['bar_ns']:.0f}" if "bar_ns" in row else ""
         print(

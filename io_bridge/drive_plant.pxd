@@ -5,6 +5,34 @@ cdef enum HandsMode:
     SPRING = 1
     PRESCRIBED = 2
 
+cdef struct HandsPath:
+    # where the hands want the wheel
+    double angle_rad
+    double rate_rad_s
+    double acceleration_rad_s2
+
+cdef struct StepLength:
+    # what follows from the length of a step; x06 is at 0.6 of it
+    double h_s
+    double motor                 # what is left of the current loop's deviation
+    double rate_wanted           # P / J of a torque that is the wanted one, and of a deviation from it
+    double rate_over
+    double rate06_wanted
+    double rate06_over
+    double angle_wanted          # Q / J
+    double angle_over
+    double angle06_wanted
+    double angle06_over
+    double turn_s                # sine and cosine of the angle that the hands' path goes on by
+    double turn_c
+    double turn06_s
+    double turn06_c
+    double half_s                # of the linear equations: h/2
+    double inverse_s             # 1/h
+    double pull                  # k h/2
+    double inertia_h             # J/h
+    double matrix                # 2 J/h + c + k h/2
+
 cdef struct Plant:
     # parameters
     double inertia_kg_m2
@@ -14,7 +42,7 @@ cdef struct Plant:
     double torque_lag_s
     double peak_nm
     HandsMode hands
-    double hands_stiffness
+    double hands_stiffness       # of SPRING, else 0
     double hands_damping
     double amplitude_rad
     double frequency_hz
@@ -27,11 +55,16 @@ cdef struct Plant:
     double motor_nm
     double sensor_nm             # torque the hands put on the wheel
     double wanted_nm             # input of the current loop
-    # of the last step length: the current loop's decay, sine and cosine of half a step of the hands
-    double step_s
-    double decay
-    double half_sin
-    double half_cos
+    # what follows from the parameters
+    double inverse_inertia
+    double omega_rad_s           # of the hands
+    double longest_s             # step that resolves all but a reversal
+    # of the hands' path now, and steps until it is taken from the sine again
+    HandsPath path
+    double phase_s
+    double phase_c
+    int turns_left
+    StepLength step
 
 cdef double friction(const Plant *p, double rate, double *slope) noexcept nogil
 cdef double motor_step(Plant *p, double decay) noexcept nogil

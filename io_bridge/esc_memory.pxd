@@ -90,6 +90,32 @@ cdef struct Application:
     # break down with an error code (fault injection); NULL where a device cannot
     void (*fail)(void *self, int error_code) noexcept nogil
 
+cdef struct FmmuMap:
+    # one active FMMU; bits
+    int64_t first                # logical, and the one after the last
+    int64_t end
+    int physical                 # in memory
+    int direction                # 1 the master reads, 2 it writes
+
+cdef struct ManagerArea:
+    # one enabled sync manager; bytes of memory
+    int first
+    int end
+    int index
+
+cdef struct Addresses:
+    # who is meant by a datagram, and who owns memory: what registers say, until one of them is written
+    int known
+    uint16_t station
+    uint16_t alias               # the station again, where no alias is in use
+    int n_fmmus
+    int n_managers
+    int managed_first            # first byte of any sync manager
+    int64_t logical_first        # logical bytes that FMMUs reach into, from first to before end
+    int64_t logical_end
+    FmmuMap fmmus[N_FMMU]
+    ManagerArea managers[N_SM]
+
 cdef struct Clock:
     # distributed clock: the local clock runs with a drift, the loop of 0x0910 corrects its speed
     double drift                 # of the local clock: 20e-6 = 20 ppm fast
@@ -129,11 +155,10 @@ cdef struct Esc:
     uint8_t reply[MAILBOX_BYTES]  # last mailbox reply, for the repeat service
     int reply_size
     int sync_running             # SYNC0 has a start time that was ahead when it was activated
-    # logical bytes that the active FMMUs reach into, from first to before end, and the first byte of
-    # any enabled sync manager; known until a register of theirs is written
-    int window_known
-    int64_t window_first
-    int64_t window_end
-    int sm_first
+    Addresses addresses
     int mute                     # without power: forwards, takes no part (fault injection)
     int frozen                   # answers with old inputs and an old clock (fault injection)
+
+
+cdef inline bint overlaps(int address, int n, int first, int size) noexcept nogil:
+    return address < first + size and first < address + n

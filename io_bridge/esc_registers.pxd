@@ -5,7 +5,6 @@ from io_bridge.esc_memory cimport Esc
 cdef void esc_power_on(Esc *esc) noexcept nogil
 cdef void esc_advance(Esc *esc, int64_t t_ns) noexcept nogil
 cdef void esc_sample(Esc *esc) noexcept nogil
-cdef void esc_find_window(Esc *esc) noexcept nogil
 cdef int esc_read(Esc *esc, int address, int n, uint8_t *out) noexcept nogil
 cdef int esc_write(Esc *esc, int address, int n, const uint8_t *data) noexcept nogil
 cdef void esc_serve(Esc *esc) noexcept nogil

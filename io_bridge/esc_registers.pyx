@@ -7,6 +7,7 @@ counter untouched.
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
 
+from io_bridge.esc_addresses cimport addresses_find, addresses_written
 from io_bridge.esc_al cimport al_outputs_arrived, al_request, al_state, al_watchdog_expired
 from io_bridge.esc_clock cimport (
     clock_latch, clock_loop_reset, clock_power_on, clock_steer, clock_system_ns, sync_activated,
@@ -14,14 +15,14 @@ from io_bridge.esc_clock cimport (
 from io_bridge.esc_memory cimport (
     AL_INIT, AL_OP, AL_PREOP, AL_SAFEOP, ESC_MEMORY, MAILBOX_BYTES, N_FMMU, N_PORTS, N_SM,
     REG_AL_CONTROL, REG_AL_STATUS, REG_ALIAS, REG_DC_PORTS, REG_DC_SPEED, REG_DC_TIME, REG_DL_STATUS,
-    REG_EEPROM_ADDRESS, REG_EEPROM_CONTROL, REG_EEPROM_DATA, REG_FMMU, REG_SM, REG_SYNC_ACTIVATION, REG_TYPE,
-    REG_WD_COUNT, REG_WD_DIVIDER, REG_WD_PDI, REG_WD_SM, REG_WD_STATUS, SII_BYTES, Esc,
+    REG_EEPROM_ADDRESS, REG_EEPROM_CONTROL, REG_EEPROM_DATA, REG_SM, REG_SYNC_ACTIVATION, REG_TYPE,
+    REG_WD_COUNT, REG_WD_DIVIDER, REG_WD_PDI, REG_WD_SM, REG_WD_STATUS, SII_BYTES, Addresses, Esc,
+    ManagerArea, overlaps,
 )
 from io_bridge.wire cimport get16, get32, get64, put16, put64
 
 cdef enum:
     REGISTERS = 0x1000
-    FMMU_BYTES = 16
     SM_BYTES = 8
     MAILBOX_FULL = 0x08
     WATCHDOG_TRIGGER = 0x40
@@ -40,7 +41,7 @@ cdef void esc_power_on(Esc *esc) noexcept nogil:
     cdef int links = get16(memory + REG_DL_STATUS)
     cdef int i
     memset(memory, 0, ESC_MEMORY)
-    esc.window_known = 0
+    esc.addresses.known = 0
     put16(memory + REG_DL_STATUS, <unsigned short> links)
     memory[REG_TYPE] = 0x11
     memory[REG_TYPE + 4] = N_FMMU
@@ -100,57 +101,31 @@ cdef void esc_sample(Esc *esc) noexcept nogil:
         esc.app.give_inputs(esc.app.self, esc.memory + esc.inputs_at, esc.n_inputs)
 
 
-cdef int overlaps(int address, int n, int first, int size) noexcept nogil:
-    return address < first + size and first < address + n
-
-
-cdef void esc_find_window(Esc *esc) noexcept nogil:
-    """Work out which logical bytes and which memory the active FMMUs and sync managers can have, so that
-    most accesses need not look at each of them."""
-    cdef const uint8_t *fmmu = esc.memory + REG_FMMU
-    cdef const uint8_t *sm = esc.memory + REG_SM
-    cdef int64_t start, end
-    cdef int _i
-    esc.window_first = 1LL << 40
-    esc.window_end = 0
-    esc.sm_first = ESC_MEMORY
-    for _i in range(N_FMMU):
-        if fmmu[12] & 1:
-            start = get32(fmmu)
-            end = start + get16(fmmu + 4)
-            esc.window_first = min(esc.window_first, start)
-            esc.window_end = max(esc.window_end, end)
-        fmmu += FMMU_BYTES
-    for _i in range(N_SM):
-        if sm[6] & 1:
-            esc.sm_first = min(esc.sm_first, <int> get16(sm))
-        sm += SM_BYTES
-    esc.window_known = 1
-
-
 cdef int sm_access(Esc *esc, int address, int n, int writing) noexcept nogil:
     """Return the sync manager that owns the bytes, -1 for none, -2 when it refuses the access."""
-    cdef int i, start, size, control
+    cdef const Addresses *a = &esc.addresses
+    cdef const ManagerArea *area
+    cdef int i, j, control
     cdef uint8_t *sm
-    if not esc.window_known:
-        esc_find_window(esc)
-    if address + n <= esc.sm_first:
+    if not a.known:
+        addresses_find(esc)
+    if address + n <= a.managed_first:
         return -1
-    for i in range(N_SM):
-        sm = esc.memory + REG_SM + 8 * i
-        start = get16(sm)
-        size = get16(sm + 2)
-        if not sm[6] & 1 or not overlaps(address, n, start, size):
+    for j in range(a.n_managers):
+        area = &a.managers[j]
+        if address >= area.end or area.first >= address + n:
             continue
+        i = area.index
+        sm = esc.memory + REG_SM + SM_BYTES * i
         control = sm[4]
         # direction 1: the master writes
-        if address < start or address + n > start + size or (control >> 2 & 1) != writing:
+        if address < area.first or address + n > area.end or (control >> 2 & 1) != writing:
             return -2
         if control & 3 == 2:
             # a mailbox is opened at its first byte, written when empty, read when full
             if (sm[5] & MAILBOX_FULL != 0) == writing:
                 return -2
-            if address == start:
+            if address == area.first:
                 esc.sm_open[i] = 1
             elif not esc.sm_open[i]:
                 return -2
@@ -214,7 +189,7 @@ cdef void sm_registers_written(Esc *esc, const uint8_t *before) noexcept nogil:
         esc.mailbox_repeat = sm[6] >> 1 & 1
         if esc.reply_size and get16(sm) + esc.reply_size <= ESC_MEMORY:
             memcpy(esc.memory + get16(sm), esc.reply, esc.reply_size)
-            esc.window_known = 0                   # a master may have put the mailbox anywhere
+            esc.addresses.known = 0               # a master may have put the mailbox anywhere
             sm[5] |= MAILBOX_FULL
         sm[7] = <uint8_t> (sm[7] & 0xFD | esc.mailbox_repeat << 1)
 
@@ -273,9 +248,7 @@ cdef int esc_write(Esc *esc, int address, int n, const uint8_t *data) noexcept n
     sm = sm_access(esc, address, n, 1)
     if sm == -2:
         return 0
-    if (overlaps(address, n, REG_FMMU, FMMU_BYTES * N_FMMU)
-            or overlaps(address, n, REG_SM, SM_BYTES * N_SM)):
-        esc.window_known = 0
+    addresses_written(esc, address, n)
     if sm < 0:
         if address >= REGISTERS:
             memcpy(esc.memory + address, data, n)
@@ -327,7 +300,7 @@ cdef void serve_mailbox(Esc *esc) noexcept nogil:
     memset(esc.reply + n, 0, reply_size - n)
     esc.reply_size = reply_size
     memcpy(esc.memory + reply, esc.reply, reply_size)
-    esc.window_known = 0
+    esc.addresses.known = 0
     sm1[5] |= MAILBOX_FULL
 
 

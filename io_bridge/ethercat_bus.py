@@ -1,28 +1,21 @@
 """The bus on a network interface: pysoem configures, our own frame runs the cycle.
 
-pysoem scans, maps and changes states from one ordinary thread; its socket is non-blocking and sees
-only its own indices. The cycle has a socket of its own, and so has what recovers slaves beside it.
+pysoem (`pysoem_master`) scans, maps and changes states. The cycle has a socket of its own, and so has what
+recovers slaves beside it.
 While OP is asked for, and until the cycle's first step, a keeper thread without the GIL exchanges
 the cycle's frame with zero outputs, so that no watchdog runs out in between.
 """
 
 from __future__ import annotations
 
-import contextlib
-import importlib
-import os
-import socket
-import stat
-import struct
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
-from io_bridge import slave_clock, words
+from io_bridge import slave_clock
 from io_bridge.acyclic import FIRST_INDEX, AcyclicLine
 from io_bridge.attendant import Attendant
-from io_bridge.bringup import SlaveConfig, check_identity, setup_downloads
+from io_bridge.bringup import SlaveConfig
 from io_bridge.bus import Bus, BusFault, await_clocks, gap_words, list_faults
 from io_bridge.clock_config import ClockConfig
 from io_bridge.drive_config import DriveConfig, pdo_bytes
@@ -30,58 +23,15 @@ from io_bridge.ethtool import require_link
 from io_bridge.exchange import Exchange
 from io_bridge.mailbox_service import MailboxService
 from io_bridge.master import BringUpError, Master
-from io_bridge.packet_socket import PacketSocket, attach_filter
-from io_bridge.pdo_layout import (
-    BitwiseError,
-    SlaveLayout,
-    SlaveRecord,
-    fmmu_rows,
-    from_fmmus,
-    process_managers,
-    watchdog_registers,
-)
+from io_bridge.packet_socket import PacketSocket
+from io_bridge.pdo_layout import SlaveRecord
+from io_bridge.pysoem_master import IO_MAP_BYTES, PysoemMaster
 from io_bridge.recovery import Recovery
 from io_bridge.redundant_socket import RedundantSocket, open_lines
-from io_bridge.sii import Identity
 
-REPLY_TIMEOUT_US = 20_000
-"""Of pysoem's datagrams, outside the cycle; its own 2 ms is too short for a slave that is a
-process."""
-IO_MAP_BYTES = 4096
-"""Size of pysoem's process image; it writes past its end without a check."""
 SAFE_CYCLES = 4
 SAFE_PERIOD_S = 0.001
-INIT, PREOP, SAFEOP, OP = 1, 2, 4, 8
-
-
-def _load_pysoem() -> Any:
-    try:
-        return importlib.import_module("pysoem")
-    except ImportError as error:
-        raise ImportError(
-            "EtherCAT on a network interface needs pysoem: pip install rigloop[ethercat]"
-        ) from error
-
-
-def _packet_sockets() -> set[int]:
-    """Return the descriptors of this process that are raw packet sockets."""
-    found = set()
-    for name in os.listdir("/proc/self/fd"):
-        with contextlib.suppress(OSError):
-            if not stat.S_ISSOCK(os.stat(int(name)).st_mode):
-                continue
-            with socket.socket(fileno=os.dup(int(name))) as copy:
-                if copy.family == socket.AF_PACKET:
-                    found.add(int(name))
-    return found
-
-
-def _tame_pysoem_socket(fd: int) -> None:
-    """Non-blocking, or its timeouts are two jiffies at least; filtered, or the cycle's replies pile
-    up in it."""
-    os.set_blocking(fd, False)
-    with socket.socket(fileno=os.dup(fd)) as copy:
-        attach_filter(copy, 0x00, FIRST_INDEX - 1)
+INIT, SAFEOP, OP = 1, 4, 8
 
 
 class EthercatBus(Bus):
@@ -141,8 +91,7 @@ class EthercatBus(Bus):
         # a locked cycle is kept at its own period, so that the keeper learns the drift of its clock
         self._keep_us = keep_us if clock is None else 1e-3 * clock.period_ns
         self._poll = poll
-        self._pysoem: Any = None
-        self._master: Any = None
+        self._master: PysoemMaster | None = None
         self._socket: PacketSocket | RedundantSocket | None = None
         self._keeper: threading.Thread | None = None
         self._records: list[SlaveRecord] = []
@@ -170,24 +119,18 @@ class EthercatBus(Bus):
         require_link(self.interface)
         if second is not None:
             require_link(second)
-        self._pysoem = _load_pysoem()
-        self._pysoem.settings.timeouts.ret = REPLY_TIMEOUT_US
+        master = PysoemMaster(self.interface, second)
         self._socket = (
             PacketSocket(self.interface, poll=self._poll)
             if second is None
             else open_lines(self.interface, second, poll=self._poll)
         )
-        before = _packet_sockets()
-        master = self._pysoem.Master()
         try:
-            master.open(self.interface, second)
-        except ConnectionError as error:
+            master.open()
+        except OSError:
             self._socket.close()
-            both = "" if second is None else f" with {second!r}"
-            raise OSError(f"interface {self.interface!r}{both}: pysoem cannot open it") from error
+            raise
         self._master = master
-        for fd in _packet_sockets() - before:
-            _tame_pysoem_socket(fd)
 
     def to_op(self, timeout_s: float = 5.0) -> None:
         """Identify, map and bring every drive to OP with zero outputs; then keep it there until the
@@ -195,13 +138,15 @@ class EthercatBus(Bus):
         self.open()
         if self._exchange.in_service:
             return
+        master = self._master
+        assert master is not None
         deadline = time.monotonic() + timeout_s
         try:
             self._check_ends()
-            self._records = self._map_until(deadline)
+            self._records = master.map_until(self._exchange.slaves, deadline)
             self._start_keeper()
             self._keep_time(deadline)
-            self._request(OP, deadline)
+            master.request(OP, deadline)
         except Exception:
             self.close()
             raise
@@ -237,13 +182,7 @@ class EthercatBus(Bus):
             exchange.step(cycle * int(SAFE_PERIOD_S * 1e9))
             time.sleep(SAFE_PERIOD_S)
         exchange.disconnect()
-        for state in (SAFEOP, INIT):
-            with contextlib.suppress(Exception):
-                self._master.state = state
-                self._master.write_state()
-                self._master.state_check(state, 50_000)
-        with contextlib.suppress(Exception):
-            self._master.close()
+        self._master.close(SAFEOP, INIT)
         if self._socket is not None:
             self._socket.close()
         self._master = None
@@ -270,91 +209,6 @@ class EthercatBus(Bus):
                 f"{ends[1 - silent[0]]!r} for backend and no second_interface"
             )
 
-    def _map_until(self, deadline: float) -> list[SlaveRecord]:
-        """Map, from the start again when an answer was lost; not in the cycle, so patience is
-        free."""
-        while True:
-            try:
-                return self._map()
-            except (self._pysoem.WkcError, self._pysoem.PacketError) as error:
-                if time.monotonic() > deadline:
-                    raise BringUpError(
-                        f"{self.interface}: a slave stopped answering while it was configured"
-                    ) from error
-
-    def _map(self) -> list[SlaveRecord]:
-        """Scan, check identities, map the PDOs, reach SAFEOP; return how each slave is configured."""
-        master, slaves = self._master, self._exchange.slaves
-        found = master.config_init()
-        if found != len(slaves):
-            many = "no slave answers" if found <= 0 else f"{found} slaves answer"
-            names = ", ".join(slave.name for slave in master.slaves)
-            raise BringUpError(
-                f"{self.interface}: {many}, the rig has {len(slaves)}"
-                + (f"; those are: {names}" if names else "")
-            )
-        wrong = []
-        identities = []
-        for position, (slave, config) in enumerate(zip(master.slaves, slaves, strict=True)):
-            serial = int.from_bytes(slave.eeprom_read(14), "little")
-            identities.append(Identity(slave.man, slave.id, slave.rev, serial))
-            wrong += check_identity(position, config, identities[-1])
-            slave.setup_func = self._mapper(config)
-        if wrong:
-            raise BringUpError(f"{self.interface}: " + "; ".join(wrong))
-        try:
-            size = master.config_map()
-        except self._pysoem.ConfigMapError as error:
-            raise BringUpError(f"{self.interface}: mapping failed: {error.error_list}") from error
-        if size > IO_MAP_BYTES:
-            raise BringUpError(f"{self.interface}: the slaves map {size} bytes, pysoem holds 4096")
-        master.config_dc()
-        records = []
-        for slave, config, identity in zip(master.slaves, slaves, identities, strict=True):
-            records.append(self._record(slave, identity, size))
-            layout = records[-1].layout
-            size = max(
-                size, layout.outputs_at + layout.n_outputs, layout.inputs_at + layout.n_inputs
-            )
-            for register, value in watchdog_registers(config.watchdog_ms):
-                slave._fpwr(register, struct.pack("<H", value))
-        self._request(SAFEOP, time.monotonic() + 2.0)
-        return records
-
-    def _record(self, slave: Any, identity: Identity, free: int) -> SlaveRecord:
-        """Read back what pysoem has set, instead of guessing it.
-
-        Terminals whose bits share a byte with another one's get bytes of their own, from the logical address
-        `free` on: a datagram of one must not reach the other.
-        """
-        station = int.from_bytes(slave._fprd(0x0010, 2), "little")
-        fmmus, managers = slave._fprd(0x0600, 64), slave._fprd(0x0800, 32)
-        try:
-            layout = from_fmmus(station, fmmus)
-        except BitwiseError:
-            (out_start, n_out), (in_start, n_in) = process_managers(managers)
-            layout = SlaveLayout(station, free, n_out, free + n_out, n_in)
-            fmmus = fmmu_rows(layout, out_start, in_start).ljust(64, b"\0")
-            slave._fpwr(0x0600, fmmus)
-        has_clock = bool(slave._fprd(0x0008, 1)[0] & 0x04)
-        delay = slave._fprd(slave_clock.DELAY, 4) if has_clock else bytes(4)
-        return SlaveRecord(layout._replace(has_clock=has_clock), identity, managers, fmmus, delay)
-
-    def _mapper(self, config: SlaveConfig) -> Callable[[Any], None]:
-        """Return the PREOP to SAFEOP hook that writes the slave's objects and PDO mapping."""
-
-        def write_mapping(slave: Any) -> None:
-            for index, sub, value, size in setup_downloads(config):
-                try:
-                    slave.sdo_write(index, sub, (value % (1 << 8 * size)).to_bytes(size, "little"))
-                except self._pysoem.SdoError as error:
-                    raise BringUpError(
-                        f"{config.name}: SDO {index:#06x}:{sub} aborted: "
-                        f"{words.sdo_abort(error.abort_code)}"
-                    ) from error
-
-        return write_mapping
-
     def _keep_time(self, deadline: float) -> None:
         """Wait until the slaves' clocks agree and the cycle keeps step with them; then start SYNC0."""
         clock = self._exchange.clock
@@ -376,29 +230,6 @@ class EthercatBus(Bus):
                     slave_clock.start_sync0(master, record.layout.station, clock)
         finally:
             line.close()
-
-    def _request(self, state: int, deadline: float) -> None:
-        """Ask every slave for an AL state and wait for it."""
-        master = self._master
-        master.state = state
-        master.write_state()
-        while True:
-            master.read_state()
-            behind = [slave for slave in master.slaves if slave.state != state]
-            if not behind:
-                return
-            if any(slave.state & 0x10 for slave in behind) or time.monotonic() > deadline:
-                break
-            time.sleep(0.001)
-        raise BringUpError(
-            f"{self.interface}: {words.al_state(state)} asked: "
-            + "; ".join(
-                f"slave {position} is in {words.al_state(slave.state)}, "
-                f"{words.al_code(slave.al_status)}"
-                for position, slave in enumerate(master.slaves)
-                if slave in behind
-            )
-        )
 
     def _start_keeper(self) -> None:
         exchange = self._exchange

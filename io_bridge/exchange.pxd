@@ -14,5 +14,3 @@ cdef class Exchange:
     cdef readonly object clock
     cdef readonly dict reads
     cdef readonly dict writes
-    cdef void _connect(self, list reads, list writes) except *
-    cdef int _add(self, int command, int address, int size) except -1

@@ -1,38 +1,31 @@
 """The cycle's one exchange with the bus: commands out, frames, sensors in, as a block.
 
-The frames are built once and only their payload changes: FRMW 0x0910 (the reference clock, handed on to every
-slave), BRD 0x0130 (AL state of all), and per slave FPRD 0x0130 (AL status and code), FPRD 0x0910 (its clock,
-which proves that its data are fresh, and its difference from the reference), LRD (inputs), LWR (outputs), so
-that a wrong working counter names slave and direction. What comes back lies in a buffer of its own and is
-unpacked only after every check. Nothing is sent twice in a cycle.
+The frames (`exchange_frames`) are built once and only their payload changes. What comes back lies in a buffer of
+its own and is unpacked only after every check. Nothing is sent twice in a cycle.
 """
 import math
 from collections.abc import Mapping, Sequence
 
 from cpython.pycapsule cimport PyCapsule_New
-from libc.math cimport NAN
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 from io_bridge.cia402 cimport UNKNOWN
 from io_bridge.clock_lock cimport design
-from io_bridge.cycle_frames cimport frames_add, frames_begin, frames_end
-from io_bridge.drive_io cimport (
-    N_DRIVE_READS, N_DRIVE_WRITES, SENSOR, STATUSWORD, TORQUE_ACTUAL, VELOCITY, DriveIo, fill_drive,
-)
+from io_bridge.drive_io cimport STATUSWORD, DriveIo, fill_drive
+from io_bridge.exchange_cells cimport connect_cells, fill_cells, own_cells
 from io_bridge.exchange_cycle cimport (
-    BUS_DC_ERROR, BUS_RING_BREAKS, BUS_RING_NEAR, BUS_RING_OPEN, BUS_WKC_EXPECTED, FAULT_AL,
-    FAULT_CLOCK, FAULT_COMMAND, FAULT_DRIVE, FAULT_LOST, FAULT_NOT_READY, FAULT_STALE, FAULT_WKC,
-    MAX_DRIVES, MAX_TERMINALS, N_BUS_WRITES, ExchangeState, Fault, borrow, exchange_keep,
-    exchange_safe, exchange_step, give_back, raise_flag,
+    FAULT_AL, FAULT_CLOCK, FAULT_COMMAND, FAULT_DRIVE, FAULT_LOST, FAULT_NOT_READY, FAULT_STALE,
+    FAULT_WKC, MAX_DRIVES, MAX_TERMINALS, ExchangeState, Fault, borrow, exchange_keep, exchange_safe,
+    exchange_step, give_back, raise_flag,
 )
-from io_bridge.frame cimport BRD, FPRD, FRMW, LRD, LWR
+from io_bridge.exchange_frames cimport lay_out_frames
 from io_bridge.link cimport Link, RingWatch
-from io_bridge.slave_io cimport DC_DIFFERENCE, N_SLAVE_WRITES, WKC, SlaveIo, slave_reset
-from io_bridge.terminal_io cimport TerminalIo, fill_terminal
+from io_bridge.slave_io cimport DC_DIFFERENCE, WKC, SlaveIo
+from io_bridge.terminal_io cimport fill_terminal
 
-from io_bridge.bus_ports import ports, ports_of
 from io_bridge.drive_config import DriveConfig
+from io_bridge.exchange_check import checked_ports
 from io_bridge.pdo_layout import SlaveLayout, check_sizes
 from rt_core.block import BLOCK_ABI, BLOCK_CAPSULE
 
@@ -50,10 +43,6 @@ FAULTS = {
     FAULT_CLOCK: "the cycle is not in step with the reference clock",
 }
 """Fault code of `step` in words."""
-
-cdef enum:
-    CLOCK_BYTES = 32             # 0x0910 to 0x092F: time, offset, delay, difference
-
 
 cdef class Exchange:
     """Cyclic exchange with every slave of a bus; a block.
@@ -94,38 +83,16 @@ cdef class Exchange:
         cdef ExchangeState *x = &self.state
         cdef int i, j, n
         slaves = tuple(slaves)
-        names = [slave.name for slave in slaves]
-        drives = tuple(slave for slave in slaves if isinstance(slave, DriveConfig))
-        mistakes = []
-        if not slaves or len(drives) > MAX_DRIVES or len(slaves) - len(drives) > MAX_TERMINALS:
-            mistakes.append(f"{len(drives)} drives and {len(slaves) - len(drives)} terminals: 1 to "
-                            f"{MAX_DRIVES} drives and {MAX_TERMINALS} terminals are possible")
-        if len(set(names)) != len(names):
-            mistakes.append(f"names {names} must differ")
-        if not 1.0 <= budget_us <= 1e6:
-            mistakes.append(f"budget_us = {budget_us}: 1 to 1000000")
-        if bad_limit < 1:
-            mistakes.append(f"bad_limit = {bad_limit}: at least 1")
-        if leak_cycles < 1:
-            mistakes.append(f"leak_cycles = {leak_cycles}: at least 1")
-        reads, writes = ports([ports_of(slave) for slave in slaves])
-        paths = dict(paths or {})
-        unknown = sorted(set(paths) - set(reads) - set(writes))
-        if unknown:
-            known = ", ".join((*reads, *writes))
-            mistakes.append(f"paths: no port {', '.join(unknown)}; the ports are {known}")
-        if mistakes:
-            raise ValueError(f"bus {name!r}: " + "; ".join(mistakes))
+        self.reads, self.writes = checked_ports(name, slaves, paths or {}, (MAX_DRIVES, MAX_TERMINALS),
+                                                budget_us, bad_limit, leak_cycles)
         self.name = name
         self.slaves = slaves
-        self.drives = drives
+        self.drives = tuple(slave for slave in slaves if isinstance(slave, DriveConfig))
         self.clock = clock
-        self.reads = {port: paths.get(port, f"{name}/{port}") for port in reads}
-        self.writes = {port: paths.get(port, f"{name}/{port}") for port in writes}
         memset(x, 0, sizeof(ExchangeState))
         x.n_slaves = len(slaves)
-        x.n_drives = len(drives)
-        x.n_terminals = len(slaves) - len(drives)
+        x.n_drives = len(self.drives)
+        x.n_terminals = x.n_slaves - x.n_drives
         x.budget_ns = <int64_t> (1000.0 * budget_us)
         x.leak = leak_cycles
         x.brim = <int64_t> bad_limit * leak_cycles
@@ -140,68 +107,13 @@ cdef class Exchange:
                 x.terminals[j].slave = n
                 fill_terminal(&x.terminals[j], slave)
                 j += 1
-        # until `bind`, cells of its own: the bus can be kept alive without a signal table
-        own = <size_t> &x.unbound[0]
-        count = len(self.reads)
-        self._connect([own + 8 * i for i in range(count)],
-                      [own + 8 * (count + i) for i in range(len(self.writes))])
+        own_cells(x, len(self.reads), len(self.writes))        # until `bind`
         self.view.abi = BLOCK_ABI
         self.view.step = exchange_step
         self.view.self = x
         self.safe_view.abi = BLOCK_ABI
         self.safe_view.step = exchange_safe
         self.safe_view.self = x
-
-    cdef void _connect(self, list reads, list writes) except *:
-        """Hand out the cells in the order of the ports."""
-        cdef ExchangeState *x = &self.state
-        cdef TerminalIo *t
-        cdef int i, n
-        cdef int drive = 0
-        cdef int terminal = 0
-        read, write = iter(reads), iter(writes)
-        for n in range(x.n_slaves):
-            for i in range(N_SLAVE_WRITES):
-                x.slaves[n].writes[i] = <double *> <size_t> next(write)
-            if isinstance(self.slaves[n], DriveConfig):
-                for i in range(N_DRIVE_READS):
-                    x.drives[drive].reads[i] = <double *> <size_t> next(read)
-                for i in range(N_DRIVE_WRITES):
-                    x.drives[drive].writes[i] = <double *> <size_t> next(write)
-                drive += 1
-            else:
-                t = &x.terminals[terminal]
-                for i in range(t.n_outputs):
-                    t.outputs[i].cell = <double *> <size_t> next(read)
-                for i in range(t.n_inputs):
-                    t.inputs[i].cell = <double *> <size_t> next(write)
-                terminal += 1
-        for i in range(N_BUS_WRITES):
-            x.writes[i] = <double *> <size_t> next(write)
-        self._fill()
-
-    def _fill(self) -> None:
-        """Cells that no cycle changes: expected counters, and NaN for what is not mapped."""
-        cdef ExchangeState *x = &self.state
-        cdef DriveIo *d
-        cdef int i
-        cdef double expected = x.n_ring
-        for i in range(x.n_slaves):
-            slave_reset(&x.slaves[i])
-            expected += (x.slaves[i].inputs_at > 0) + (x.slaves[i].outputs_at > 0)
-        for i in range(x.n_drives):
-            d = &x.drives[i]
-            if d.i_velocity < 0:
-                d.writes[VELOCITY][0] = NAN
-            if d.i_torque < 0:
-                d.writes[TORQUE_ACTUAL][0] = NAN
-            if d.i_sensor < 0:
-                d.writes[SENSOR][0] = NAN
-        # the state of all, and inputs and outputs of each
-        x.writes[BUS_WKC_EXPECTED][0] = expected
-        x.writes[BUS_DC_ERROR][0] = 0.0 if x.lock.on else NAN
-        for i in (BUS_RING_OPEN, BUS_RING_NEAR, BUS_RING_BREAKS):
-            x.writes[i][0] = NAN if x.frames.transport.ring == NULL else 0.0
 
     def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None:
         """Take the address of one float64 cell per port, in port order."""
@@ -210,7 +122,7 @@ cdef class Exchange:
                              f"{len(self.reads)} inputs and {len(self.writes)} outputs")
         if not all(reads) or not all(writes):
             raise ValueError(f"bus {self.name!r}: a cell address is 0")
-        self._connect(list(reads), list(writes))
+        connect_cells(&self.state, list(reads), list(writes))
 
     def capsule(self):
         """Return the PyCapsule that points to this block's BlockView."""
@@ -225,13 +137,6 @@ cdef class Exchange:
     def steer(self):
         """Signal that says by how much the next deadline is to move in ns; None without a clock."""
         return None if self.clock is None else self.writes["dc_steer_ns"]
-
-    cdef int _add(self, int command, int address, int size) except -1:
-        cdef int at = frames_add(&self.state.frames, command, address, size)
-        if at < 0:
-            raise ValueError(f"bus {self.name!r}: the process data of {len(self.slaves)} slaves "
-                             "exceed four frames, or those of one slave exceed one")
-        return at
 
     def configure(self, link: Link, layouts: Sequence[SlaveLayout], *, n_slaves: int,
                   clock_station: int = 0) -> None:
@@ -249,7 +154,6 @@ cdef class Exchange:
             index alone.
         """
         cdef ExchangeState *x = &self.state
-        cdef SlaveIo *s
         cdef int i
         if len(layouts) != x.n_slaves:
             raise ValueError(f"bus {self.name!r}: {len(layouts)} layouts for {x.n_slaves} slaves")
@@ -258,21 +162,7 @@ cdef class Exchange:
             raise ValueError(f"bus {self.name!r}: clock: no slave has a clock to follow")
         x.ready = 0
         x.owner = 0                 # a watchdog that took the frames is no longer there
-        frames_begin(&x.frames)
-        x.clock_at = self._add(FRMW, 0x0910 << 16 | clock_station, 8) if clock_station else 0
-        x.state_at = self._add(BRD, 0x0130 << 16, 2)
-        for i, layout in enumerate(layouts):
-            s = &x.slaves[i]
-            s.al_at = self._add(FPRD, 0x0130 << 16 | layout.station, 6)
-            s.clock_at = 0
-            if layout.has_clock:
-                s.clock_at = self._add(FPRD, 0x0910 << 16 | layout.station, CLOCK_BYTES)
-            s.inputs_at = s.outputs_at = 0
-            if layout.n_inputs:
-                s.inputs_at = self._add(LRD, layout.inputs_at, layout.n_inputs)
-            if layout.n_outputs:
-                s.outputs_at = self._add(LWR, layout.outputs_at, layout.n_outputs)
-        frames_end(&x.frames)
+        lay_out_frames(x, self.name, layouts, clock_station)
         for i in range(x.n_drives):
             x.drives[i].state = UNKNOWN
         x.n_ring = n_slaves
@@ -285,7 +175,7 @@ cdef class Exchange:
             x.lock = design(self.clock)
         x.frames.transport = link.transport
         self.link = link
-        self._fill()
+        fill_cells(x)
         x.ready = 1
 
     def step(self, t_ns: int) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy, memset
 
-from io_bridge.wire cimport get16, get32, put16, put32
+from io_bridge.wire cimport get16, put16, put32
 
 if sys.byteorder != "little":
     raise ImportError("io_bridge reads EtherCAT fields in place and needs a little-endian host")
@@ -68,23 +68,6 @@ cdef int frame_length(const uint8_t *frame, int size) noexcept nogil:
     if header >> 12 != 1 or length > size or length < FIRST_DATAGRAM + DATAGRAM_HEADER + WKC_SIZE:
         return -1
     return length
-
-
-cdef int datagram_at(const uint8_t *frame, int length, int at, Datagram *out) noexcept nogil:
-    """Read the datagram header at `at` of a frame of `length` bytes. Return 0, or -1 when it does
-    not lie inside."""
-    cdef int field
-    if at < FIRST_DATAGRAM or at + DATAGRAM_HEADER + WKC_SIZE > length:
-        return -1
-    field = get16(frame + at + 6)
-    out.command = frame[at]
-    out.index = frame[at + 1]
-    out.address = get32(frame + at + 2)
-    out.data = at + DATAGRAM_HEADER
-    out.size = field & 0x07FF
-    out.more = field >> 15
-    out.next = out.data + out.size + WKC_SIZE
-    return -1 if out.next > length else 0
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """A frame on its way through the slaves of a ring, and the time that passes for them."""
 from libc.stdint cimport int64_t, uint8_t
 
-from io_bridge.datagram_pass cimport datagram_process
+from io_bridge.datagram_pass cimport Passage, datagram_process, passage_begin
 from io_bridge.esc_registers cimport esc_advance, esc_sample, esc_serve
 from io_bridge.frame cimport (
     DATAGRAM_HEADER, FIRST_DATAGRAM, MAX_FRAME, WKC_SIZE, Datagram, datagram_at, frame_length,
@@ -35,6 +35,7 @@ cdef int pass_through(Ring *ring, const int *order, int n, uint8_t *frame, int s
     """Pass a frame through n slaves. Return its length, or 0 when it is malformed or foreign: then
     no slave has acted on it. Bounded: at most MOST_DATAGRAMS times the slaves."""
     cdef Datagram chain[MOST_DATAGRAMS]
+    cdef Passage passage
     cdef int length = frame_length(frame, size)
     cdef int at = FIRST_DATAGRAM
     cdef int count = 0
@@ -52,12 +53,12 @@ cdef int pass_through(Ring *ring, const int *order, int n, uint8_t *frame, int s
         if not chain[count - 1].more:
             break
     ring_advance(ring, t_ns)
+    passage_begin(&passage, ring, order, n)
     for i in range(count):
-        datagram_process(ring, order, n, frame, chain[i].data - DATAGRAM_HEADER, &chain[i])
+        datagram_process(&passage, frame, &chain[i])
     frame[6] |= 0x02
-    for i in range(n):
-        if not ring.slaves[order[i]].mute:
-            esc_serve(ring.slaves[order[i]])
+    for i in range(passage.n):
+        esc_serve(passage.slaves[i])
     return size
 
 

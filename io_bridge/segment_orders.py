@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import select
 import sys
+import time
 
 from io_bridge.segment import Segment
 
@@ -21,11 +22,17 @@ class Orders:
     ----------
     source : int
         File descriptor to read.
+
+    Attributes
+    ----------
+    obeyed : list of (str, int)
+        What has been carried out, and when (CLOCK_MONOTONIC, ns).
     """
 
     def __init__(self, source: int = 0) -> None:
         self._source: int | None = source
         self._text = b""
+        self.obeyed: list[tuple[str, int]] = []
 
     def obey(self, segment: Segment) -> None:
         """Carry out what has been written since the last call; between two frames."""
@@ -39,6 +46,8 @@ class Orders:
             order = line.decode(errors="replace").strip()
             if order:
                 said = carry_out(segment, order)
+                if not said:
+                    self.obeyed.append((order, time.monotonic_ns()))
                 print(said or order, file=sys.stderr if said else sys.stdout, flush=True)
 
 

@@ -57,13 +57,14 @@ class Witness:
         elif self.zero_ns is None:
             self.zero_ns = time.monotonic_ns()
 
-    def write(self, path: Path) -> None:
-        """Write it down, whole or not at all."""
+    def write(self, path: Path, obeyed: Sequence[tuple[str, int]] = ()) -> None:
+        """Write it down with the orders that were obeyed, whole or not at all."""
         found = {
             "pushed": self.pushed,
             "zero_ns": self.zero_ns,
             "al_state": words.al_state(self.devices[0].al_status),
             "al_code": f"{self.devices[0].al_code:#06x}",
+            "orders": obeyed,
         }
         part = path.with_name(f".{path.name}.part")
         part.write_text(json.dumps(found))
@@ -149,11 +150,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     print(f"serving {len(devices)} slave(s) on {options.interface}", flush=True)
     witness = None if options.witness is None else Witness(drives)
+    orders = Orders() if options.orders else None
     start_ns = time.monotonic_ns()
     try:
         frames = serve_until(
             segment, wire, start_ns, lambda: bool(stop) or os.getppid() != parent, witness,
-            second=second, orders=Orders() if options.orders else None,
+            second=second, orders=orders,
         )  # fmt: skip
         # a real drive does not die with its master: it goes on until its watchdog has taken the torque
         until = time.monotonic() + OUTLIVE_S
@@ -163,7 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 lambda: witness.zero_ns is not None or time.monotonic() > until, witness,
                 second=second,
             )  # fmt: skip
-            witness.write(options.witness)
+            witness.write(options.witness, orders.obeyed if orders else ())
     finally:
         wire.close()
         if second:

@@ -27,6 +27,7 @@ from rigloop.compose import Composed, bus_of, compose_live
 from rigloop.compose_bus import make_bus
 from rigloop.interface import pairs, served_interface
 from rigloop.kernels import build_kernels
+from rigloop.let_go import LetGo
 from rigloop.spins import Measuring, start_measuring, with_spins
 from rt_core.host import host_facts
 from rt_core.loop import Loop, Stall
@@ -75,8 +76,8 @@ def main(arguments: list[str]) -> int:
         measuring = start_measuring(loaded.rig)
         kernels = build_kernels(loaded)
         report.kernels = {name: kernel.hash for name, kernel in kernels.items()}
-        witness = folder / "drive.json" if commission.inject else None
-        with served_interface(loaded.rig, backend, witness) as interfaces:
+        injected = folder if commission.inject else None
+        with served_interface(loaded.rig, backend, injected) as interfaces:
             bus = make_bus(loaded.rig, backend, *interfaces)
             composed = compose_live(loaded.rig, kernels, bus)
             _run(folder, composed, loaded, commission, measuring, report)
@@ -131,7 +132,7 @@ def _run(
         try:
             gc.freeze()
             gc.disable()
-            _loop(folder, composed, table, rights.fifo, report)
+            _loop(folder, composed, table, rights.fifo, commission.stay_s, report)
         finally:
             # those that look on keep what they have mapped; a thread that hangs keeps all of it
             if report.hung:
@@ -144,7 +145,12 @@ def _run(
 
 
 def _loop(
-    folder: Path, composed: Composed, table: SignalTable, fifo: bool, report: order.Report
+    folder: Path,
+    composed: Composed,
+    table: SignalTable,
+    fifo: bool,
+    stay_s: float,
+    report: order.Report,
 ) -> None:
     """Step until a signal, the supervisor or a fault says stop; then wait for the output to rest."""
     state_path = composed.safe.rsplit("/", 1)[0] + "/state"
@@ -160,6 +166,7 @@ def _loop(
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(MAIN_PRIORITY))
         try:
             was_running = False
+            let_go = LetGo(stay_s)
             while not loop.wait(NAP_S):
                 state = State(int(table.value(state_path)))
                 was_running |= state == State.RUNNING
@@ -168,7 +175,7 @@ def _loop(
                 if table.value("supervisor/stop") > 0.5:
                     report.stopped_by = "supervisor"
                     break
-                if was_running and state == State.FAULT:
+                if let_go.over(was_running and state == State.FAULT):
                     report.stopped_by = "guard"
                     break
         finally:

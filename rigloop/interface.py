@@ -18,8 +18,10 @@ from rig_configs.schema import Rig
 from rigloop.compose import bus_of
 from rigloop.compose_bus import emulated_ring
 from rigloop.errors import NotStartedError
+from rigloop.order import SEGMENT_ORDERS
 
 SERVE_TIMEOUT_S = 10.0
+WITNESS = "drive.json"
 PRIORITY = 98  # above every task, which may spin on every core
 
 
@@ -56,13 +58,14 @@ def check_backend(backend: str) -> None:
 
 
 @contextlib.contextmanager
-def served_interface(rig: Rig, backend: str, witness: Path | None = None) -> Iterator[Interfaces]:
+def served_interface(rig: Rig, backend: str, injected: Path | None = None) -> Iterator[Interfaces]:
     """Yield the interfaces of a back end; for `veth`, the emulated slaves answer at its other end meanwhile.
 
     Parameters
     ----------
-    witness : Path, optional
-        File in which the emulated drives say what they did, also when their master has died.
+    injected : Path, optional
+        Folder of a run with faults on purpose: in `WITNESS` the emulated drives say what they did, also when their
+        master has died, and `SEGMENT_ORDERS` pulls their cables.
 
     Raises
     ------
@@ -86,11 +89,15 @@ def served_interface(rig: Rig, backend: str, witness: Path | None = None) -> Ite
                 file.write_text(drive_text(what))
                 what = str(file)
             command.append(what)
-        if witness is not None:
-            command += ["--witness", str(witness)]
+        orders = None
+        if injected is not None:
+            command += ["--witness", str(injected / WITNESS), "--orders"]
+            orders = _pipe(injected / SEGMENT_ORDERS)
         server = subprocess.Popen(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            command, stdin=orders, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
+        if orders is not None:
+            os.close(orders)
         try:
             # its first line says that it serves, or why not
             first = server.stdout.readline().strip() if server.stdout else ""
@@ -108,3 +115,12 @@ def served_interface(rig: Rig, backend: str, witness: Path | None = None) -> Ite
                 server.wait(SERVE_TIMEOUT_S)
             server.kill()
             server.communicate()
+            if injected is not None:
+                (injected / SEGMENT_ORDERS).unlink(missing_ok=True)
+
+
+def _pipe(path: Path) -> int:
+    """Make a named pipe and open both its ends, so that neither waits for the other."""
+    path.unlink(missing_ok=True)
+    os.mkfifo(path, 0o600)
+    return os.open(path, os.O_RDWR)

@@ -116,6 +116,9 @@ class Injected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     good: bool
     why: tuple[str, ...] = ()
     """What is not as stated."""
+    back_s: float | None = None
+    """Seconds from a cable that was put back to every slave in OP."""
+    back_bound_s: float | None = None
 
     @property
     def tried(self) -> bool:
@@ -125,9 +128,12 @@ class Injected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def line(self) -> str:
         """Return it as one sentence."""
         if self.good and self.to_zero_bound is not None:
+            back = (
+                "" if self.back_s is None else f"; in OP again {self.back_s:.2f} s after the cable"
+            )
             return (
                 f"{self.asked}: {self.reaction}, found by {self.found_by} after {self.to_find} cycles, zero "
-                f"torque after {self.to_zero} of at most {self.to_zero_bound}"
+                f"torque after {self.to_zero} of at most {self.to_zero_bound}{back}"
             )
         if self.good:
             by = f", by {self.found_by} after {self.to_find} cycles" if self.found_by else ""

@@ -19,6 +19,10 @@ SUPERVISOR_SIGNALS = (
 )
 
 
+SEGMENT_ORDERS = "segment.orders"
+"""Pipe in the folder of a run with faults on purpose: a line pulls a cable of the emulated segment."""
+
+
 class Mode(StrEnum):
     """What a run does with red checks: refuse to start, or run and say so everywhere."""
 
@@ -34,6 +38,7 @@ class Order(msgspec.Struct, forbid_unknown_fields=True):
     bus: str | None = None  # overrides the rig file's backend
     mode: Mode = Mode.DEGRADED
     inject: tuple[str, ...] = ()  # faults on purpose, as on the command line
+    stay_s: float = 0.0  # how long the run goes on once the guard has let go
 
 
 class Report(msgspec.Struct, forbid_unknown_fields=True):

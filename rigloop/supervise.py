@@ -27,6 +27,7 @@ from rigloop.ended import Ended, Supervision, read_final
 from rigloop.errors import NotStartedError
 from rigloop.interface import check_backend
 from rigloop.kernels import build_kernels
+from rigloop.let_go import LetGo
 from rigloop.live import LiveView
 from rigloop.order import Mode
 from rigloop.outcome import Outcome
@@ -74,10 +75,12 @@ def run_live(
         _check_telemetry(telemetry)
     backend = bus or bus_of(loaded.rig)[1].backend
     injections: Sequence[Injection] = ()
+    commissioned = order.Order(loaded.name, table_path(), bus, mode, tuple(inject))
     if inject:
-        from rigloop.inject.request import parse
+        from rigloop.inject.request import parse, stay_s
 
         injections = parse(inject, loaded.rig, backend, telemetry is not None, seconds)
+        commissioned.stay_s = stay_s(injections)
     if mode is Mode.STRICT:
         from rigloop.doctor import demands_of, examine
 
@@ -90,9 +93,8 @@ def run_live(
         origin = "from the cache" if kernel.from_cache else f"built in {kernel.seconds:.1f} s"
         console.print(f"kernel {name} {kernel.hash[:12]} {origin}", highlight=False)
     folder = _new_folder(runs, loaded)
-    table = table_path()
     (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
-    order.write(folder, "order.json", order.Order(loaded.name, table, bus, mode, tuple(inject)))
+    order.write(folder, "order.json", commissioned)
 
     check_backend(backend)
     commission(cycle, folder)
@@ -103,7 +105,17 @@ def run_live(
     with ThreadPoolExecutor(max_workers=1) as beside:
         slow = beside.submit(examine, demands, SLOW)
         quick = examine(demands, QUICK)
-        ended = watch(table, cycle, folder, loaded, quick, seconds, telemetry, console, injections)
+        ended = watch(
+            commissioned.table,
+            cycle,
+            folder,
+            loaded,
+            quick,
+            seconds,
+            telemetry,
+            console,
+            injections,
+        )
         checks = [*quick, *slow.result()]
     return conclude(folder, loaded, kernels, ended, seconds, mode, checks, injections)
 
@@ -140,9 +152,10 @@ def watch(
                     ).pid
                 tell = None
                 if injections:
+                    from rigloop.inject.limits import limits_of
                     from rigloop.inject.outside import agent
 
-                    tell = onlookers.enter_context(agent(folder, injections))
+                    tell = onlookers.enter_context(agent(folder, injections, limits_of(loaded.rig)))
                 seen = _supervise(
                     shared,
                     loaded,
@@ -243,6 +256,7 @@ def _supervise(
     armed_at: float | None = None
     running_at: float | None = None
     beat = 0
+    ending = LetGo(order.read_order(folder).stay_s)
 
     with (
         _ahead_of_others(),
@@ -263,7 +277,8 @@ def _supervise(
             over = running_at is not None and seconds is not None and seen.armed_s >= seconds
             never = running_at is None and now - started > READY_TIMEOUT_S
             seen.interrupted = bool(interrupted)
-            stop = over or never or seen.interrupted or state == State.FAULT
+            let_go = ending.over(state == State.FAULT)
+            stop = over or never or seen.interrupted or let_go
             shared.publish(
                 {
                     "supervisor/heartbeat": beat,

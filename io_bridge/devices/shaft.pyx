@@ -3,7 +3,7 @@ frequency response.
 
     J1 w1' = T1 - f1(w1) - T,    J2 w2' = T2 - f2(w2) + T,    T = k (theta1 - theta2) + c (w1 - w2)
 
-Linearly implicit midpoint rule as in drive_plant, the two speeds solved together; the transducer is a
+Linearly implicit midpoint rule in steps of at most 50 us, the two speeds solved together; the transducer is a
 first-order low pass of T.
 """
 import math

@@ -1,4 +1,4 @@
-"""The process that does to the processes of a run what a machine or a user might: signals, and a disk that is full.
+"""The process that does to a run what a machine or a user might: signals, a disk that is full, a cable that is pulled.
 
     python -m rigloop.inject.agent FOLDER < one JSON object
 
@@ -18,8 +18,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+from rigloop.order import SEGMENT_ORDERS
+
 LOG = "injected.json"
 FILL_DISK = "FILL_DISK"
+UNPLUG = "UNPLUG"
 ROWS_LEFT = 8192  # bytes that still fit once the disk is to be full
 LONGEST_STOP_S = 20.0
 
@@ -52,6 +55,9 @@ def _gone(pidfd: int, timeout_s: float) -> bool:
 
 
 def _do(act: dict[str, Any], folder: Path, cycle: int) -> None:
+    if act["do"] == UNPLUG:
+        _pull(act, folder, cycle)
+        return
     pid, do = act["pid"], act["do"]
     try:
         at_ns = time.monotonic_ns()
@@ -63,14 +69,37 @@ def _do(act: dict[str, Any], folder: Path, cycle: int) -> None:
             os.kill(pid, signal.Signals[do])
     except ProcessLookupError:
         return
-    with (folder / LOG).open("a") as log:
-        log.write(json.dumps({"number": act["number"], "at_ns": at_ns}) + "\n")
+    _note(act, folder, at_ns)
     if do == "SIGSTOP":
         _gone(cycle, act["back_s"] or LONGEST_STOP_S)
         try:
             os.kill(pid, signal.SIGCONT)
         except ProcessLookupError:
             return
+
+
+def _pull(act: dict[str, Any], folder: Path, cycle: int) -> None:
+    at_ns = time.monotonic_ns()
+    if _order(folder, f"unplug {act['cable']}"):
+        _note(act, folder, at_ns)
+        if not _gone(cycle, act["back_s"]):
+            _order(folder, f"plug {act['cable']}")
+
+
+def _order(folder: Path, text: str) -> bool:
+    """Write one order to the emulated segment; False when it is no longer there."""
+    try:
+        pipe = os.open(folder / SEGMENT_ORDERS, os.O_WRONLY | os.O_NONBLOCK)
+    except OSError:
+        return False
+    with open(pipe, "w") as orders:
+        orders.write(text + "\n")
+    return True
+
+
+def _note(act: dict[str, Any], folder: Path, at_ns: int) -> None:
+    with (folder / LOG).open("a") as log:
+        log.write(json.dumps({"number": act["number"], "at_ns": at_ns}) + "\n")
 
 
 if __name__ == "__main__":

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
+from rigloop.compose import bus_of
 from rigloop.inject.kinds import STOP, Argument, Reaction, Stated
 from rigloop.inject.limits import Limits
 from rt_core.plan import OFF_CORE_EVERY, loop_signal
 
 LOOKS_S = 0.05  # 20 ms between two looks at signals, and the turn of the thread that looks
 ENDING_S = 0.1  # from a signal to zero torque
+BACK_IN_OP_S = 2.0  # from a cable that is put back
 
 States = Callable[[Limits, float], Stated]
 
@@ -54,6 +57,18 @@ def bus_bad(lim: Limits, value: float) -> Stated:
         return Stated(Reaction.SAFE, ("ACTUATOR_LOST",), lost, lost)
     bad = sensor_bad(lim)
     return Stated(Reaction.RAMP, ("SENSOR_LOST", "SENSOR_FLICKERS"), bad, bad + lim.ramp)
+
+
+def cable_out(lim: Limits, value: float) -> Stated:
+    """As any silent bus, a cycle later if this one has its frame; and once the cable is in again, so are the slaves."""
+    silent = bus_bad(lim, value)
+    assert silent.zero is not None
+    return replace(silent, detect=silent.detect + 1, zero=silent.zero + 1, back_s=BACK_IN_OP_S)
+
+
+def ring_open(lim: Limits, value: float) -> Stated:
+    """Goes on through the other cable, which is found in that cycle or the next."""
+    return Stated(Reaction.COUNT, (f"{bus_of(lim.rig)[0]}/ring_breaks",), 1, None)
 
 
 def many_overruns(lim: Limits, value: float) -> Stated:

@@ -13,7 +13,7 @@ import numpy as np
 from io_bridge.record import open_record
 from rigloop import order
 from rigloop.inject.agent import LOG
-from rigloop.inject.kinds import ToProcess
+from rigloop.inject.kinds import ToProcess, ToWire
 from rigloop.inject.limits import Limits
 from rigloop.inject.place import block_name, task_of
 from rigloop.inject.request import Injection
@@ -64,9 +64,30 @@ def _json(path: Path) -> dict[str, Any]:
         return {}
 
 
+def cable_moves(number: int, seen: Evidence) -> tuple[int | None, int | None]:
+    """Return when the segment lost a cable and had it back, as it says itself (CLOCK_MONOTONIC)."""
+    asked_ns = seen.injected_ns.get(number)
+    found: dict[str, int] = {}
+    if asked_ns is not None:
+        for words, at_ns in seen.drives.get("orders", ()):
+            if at_ns >= asked_ns:
+                found.setdefault(words.partition(" ")[0], at_ns)
+    return found.get("unplug"), found.get("plug")
+
+
+def row_of(at_ns: int | None, seen: Evidence) -> int | None:
+    """Return the row of the cycle that was under way at a moment, its frame sent or not."""
+    if at_ns is None or not seen.report.first_cycle_ns:
+        return None
+    after = np.searchsorted(seen.fast["t_ns"], at_ns - seen.report.first_cycle_ns, side="right")
+    return max(0, int(after) - 1)
+
+
 def began_in(number: int, injection: Injection, seen: Evidence, lim: Limits) -> int | None:
     """Return the row of the guard's task in which a fault began; one behind the last if that never came."""
     acts, t_ns = injection.fault.acts, seen.fast["t_ns"]
+    if isinstance(acts, ToWire):
+        return row_of(cable_moves(number, seen)[0], seen)
     if isinstance(acts, ToProcess):
         at_ns = seen.injected_ns.get(number)
         start_ns = seen.report.first_cycle_ns

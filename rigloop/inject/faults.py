@@ -10,10 +10,12 @@ import math
 
 from io_bridge.segment_link import Order
 from rigloop.inject.bounds import (
+    BACK_IN_OP_S,
     NAN,
     US,
     asked_to_end,
     bus_bad,
+    cable_out,
     counts,
     drive_watchdog,
     fast_us,
@@ -24,13 +26,16 @@ from rigloop.inject.bounds import (
     parent_died,
     ramps,
     request_late,
+    ring_open,
     safe,
     sensor_bad,
     slow_us,
 )
-from rigloop.inject.kinds import STOP, WATCHDOG, Argument, Fault, InCycle, ToProcess
+from rigloop.inject.kinds import STOP, WATCHDOG, Argument, Fault, InCycle, ToProcess, ToWire
 from rt_core.inject import Act
 from rt_core.plan import loop_signal
+
+CABLE_BACK_S = 0.5
 
 ROWS = (
     # the cycle's time
@@ -97,6 +102,13 @@ ROWS = (
     Fault("drive-watchdog", "the drive's own watchdog runs out",
           InCycle("head", Act.ORDER, cycles=0, order=Order.END_WATCHDOG), "the next cycle",
           safe(("ACTUATOR_LOST",), lambda lim: 1), needs="simulated"),
+    Fault("cable-pull", f"the last slave's cable is pulled, and {CABLE_BACK_S} s later put back",
+          ToWire(CABLE_BACK_S, BACK_IN_OP_S + 0.3),
+          f"as `link-down`, or a cycle more; in OP again without torque in {BACK_IN_OP_S:.0f} s",
+          cable_out, needs="line"),
+    Fault("ring-break", "the same, where the last slave has a cable to a second interface too",
+          ToWire(CABLE_BACK_S, 0.5), "that cycle or the next; one bad cycle each time, torque as before",
+          ring_open, needs="ring"),
     # the model and its request
     Fault("model-guide-nan", "the model is guided to no number", InCycle("guide", Act.SET, ("guide",), cycles=0),
           "the next request", ramps(("REQUEST_FAULT",), lambda lim: lim.slow_cycles(1)), NAN),
@@ -152,5 +164,5 @@ NOT_INJECTABLE = {
     "no RT rights, governor, group share": "conditions of the start, not of a run: `rigloop doctor`, `--mode strict`",
     "config error": "found before anything starts: `rigloop check`",
     "command client dies": "there is none yet; the supervisor is the only one that commands, see `supervisor-stop`",
-    "power loss of a drive": "to the master the same as `link-down`; the rest is the drive's own",
+    "power loss of a drive": "to the master the same as `cable-pull`; the rest is the drive's own",
 }

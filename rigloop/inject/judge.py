@@ -15,8 +15,18 @@ import numpy as np
 
 from rigloop.compose import guard_of, paths
 from rigloop.inject.agent import FILL_DISK
+from rigloop.inject.cable import back_in_op, ring_held
 from rigloop.inject.evidence import Evidence, began_in, gather
-from rigloop.inject.kinds import STOP, WATCHDOG, Fault, InCycle, Reaction, Stated, ToProcess
+from rigloop.inject.kinds import (
+    STOP,
+    WATCHDOG,
+    Fault,
+    InCycle,
+    Reaction,
+    Stated,
+    ToProcess,
+    ToWire,
+)
 from rigloop.inject.limits import Limits
 from rigloop.inject.request import Injection
 from rigloop.manifest import ENDED_BEFORE, Injected
@@ -68,6 +78,7 @@ def _judge(
     began = begins[number]
     why: list[str] = []
     what = Seen()
+    back_s = None
     if began is None:
         why.append("it did not begin before the run ended")
     else:
@@ -77,6 +88,11 @@ def _judge(
         what = _seen(began, stated.found_by, seen, lim)
         if stated.reaction == Reaction.DRIVE:
             _by_drive(began, what, number, seen, lim, why)
+        if isinstance(injection.fault.acts, ToWire):
+            if stated.back_s is None:
+                ring_held(number, began, seen, lim, why)
+            else:
+                back_s = back_in_op(number, stated.back_s, seen, lim, why)
         _compare(began, what, injection, seen, lim, why)
 
     def at(row: int | None) -> int | None:
@@ -110,6 +126,8 @@ def _judge(
         stated.zero,
         not why,
         tuple(why),
+        back_s,
+        stated.back_s,
     )
 
 

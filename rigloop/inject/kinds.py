@@ -17,6 +17,12 @@ WATCHDOG, STOP = (
 )  # what finds a fault, besides the guard's trips and the signals that count
 
 
+Needs = Literal["", "simulated", "veth", "line", "ring", "telemetry"]
+"""What a fault takes to be injected; `line` and `ring` are `veth` without and with a second interface."""
+
+ON_VETH = ("veth", "line", "ring")
+
+
 class Reaction(StrEnum):
     """What a rig does about a fault."""
 
@@ -38,6 +44,8 @@ class Stated:
     """Cycles from the fault to what finds it, at most."""
     zero: int | None
     """Cycles from the fault to zero torque, at most; None: the torque goes on."""
+    back_s: float | None = None
+    """Seconds from a cable that is put back to every slave in OP, at most; None: none had to leave it."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,14 @@ class ToProcess:
 
 
 @dataclass(frozen=True)
+class ToWire:
+    """The cable of the last slave of an emulated segment, pulled and put back."""
+
+    back_s: float  # after which it is put back
+    watch_s: float  # for which the run goes on after that, to see what comes back
+
+
+@dataclass(frozen=True)
 class Argument:
     """The number behind a fault's name."""
 
@@ -80,17 +96,24 @@ class Fault:
 
     name: str
     does: str
-    acts: InCycle | ToProcess
+    acts: InCycle | ToProcess | ToWire
     bound: str  # in words, for a reader
     states: Callable[[Limits, float], Stated]
     argument: Argument | None = None
-    needs: Literal["", "simulated", "veth", "telemetry"] = ""
+    needs: Needs = ""
+
+    @property
+    def lasts_s(self) -> float:
+        """Seconds that a run must have left when it begins."""
+        return self.acts.back_s + self.acts.watch_s if isinstance(self.acts, ToWire) else 0.0
 
     @property
     def where(self) -> str:
         """Where it acts."""
         if isinstance(self.acts, ToProcess):
             return f"{self.acts.whom} process"
+        if isinstance(self.acts, ToWire):
+            return "cable"
         return {
             "head": "bus",
             "sensor": "sensor",

@@ -46,6 +46,11 @@ class Limits:
         """The bus block."""
         return bus_of(self.rig)[1]
 
+    @property
+    def last_cable(self) -> int:
+        """Position of the last slave, and so of the cable that leads from it towards the master."""
+        return len(self.bus.drives) + len(self.bus.terminals) - 1
+
     def cycles(self, seconds: float) -> int:
         """Cycles of the guard's task in a time, rounded up."""
         return math.ceil(seconds / self.period_s - 1e-9)

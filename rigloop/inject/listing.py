@@ -25,6 +25,8 @@ NEEDS = {
     "": "",
     "simulated": "`--bus simulated`",
     "veth": "`--bus veth`",
+    "line": "`--bus veth`",
+    "ring": "`--bus veth`, `second_interface`",
     "telemetry": "`--telemetry`",
 }
 

@@ -11,19 +11,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from rigloop.children import ended
-from rigloop.inject.kinds import ToProcess
+from rigloop.inject.agent import UNPLUG
+from rigloop.inject.kinds import ToProcess, ToWire
+from rigloop.inject.limits import Limits
 from rigloop.inject.request import Injection
 
 Tell = Callable[[Mapping[str, int]], None]
 
 
 def acts_from_outside(injections: Sequence[Injection]) -> bool:
-    """Whether any of them is done to a process."""
-    return any(isinstance(injection.fault.acts, ToProcess) for injection in injections)
+    """Whether any of them is done to a process or a cable."""
+    return any(isinstance(injection.fault.acts, ToProcess | ToWire) for injection in injections)
 
 
 @contextlib.contextmanager
-def agent(folder: Path, injections: Sequence[Injection]) -> Iterator[Tell]:
+def agent(folder: Path, injections: Sequence[Injection], lim: Limits) -> Iterator[Tell]:
     """Yield a function to call at arming, with the process of each of the run's roles."""
     if not acts_from_outside(injections):
         yield lambda processes: None
@@ -43,13 +45,16 @@ def agent(folder: Path, injections: Sequence[Injection]) -> Iterator[Tell]:
         acts = [
             {
                 "number": number,
-                "pid": processes[acts.whom],
-                "do": acts.do,
-                "back_s": acts.back_s,
                 "at_ns": armed_ns + int(injection.at_s * 1e9),
+                "back_s": acts.back_s,
+                **(
+                    {"do": acts.do, "pid": processes[acts.whom]}
+                    if isinstance(acts, ToProcess)
+                    else {"do": UNPLUG, "cable": lim.last_cable}
+                ),
             }
             for number, injection in enumerate(injections)
-            if isinstance(acts := injection.fault.acts, ToProcess)
+            if isinstance(acts := injection.fault.acts, ToProcess | ToWire)
         ]
         assert child.stdin is not None
         with contextlib.suppress(BrokenPipeError):

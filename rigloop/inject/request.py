@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rig_configs.mistakes import ConfigError, Mistake, near
 from rig_configs.schema import Rig
 from rigloop.inject.faults import FAULTS
-from rigloop.inject.kinds import Fault, InCycle, Stated
+from rigloop.inject.kinds import ON_VETH, Fault, InCycle, Stated
 from rigloop.inject.limits import Limits, limits_of, sensor_cells
 
 MOST = 16
@@ -55,6 +55,11 @@ def parse(
     return found
 
 
+def stay_s(injections: Sequence[Injection]) -> float:
+    """Return for how long a run goes on once the guard has let go, to see what comes back."""
+    return max((injection.fault.lasts_s for injection in injections), default=0.0)
+
+
 def again(asked: Iterable[str], lim: Limits) -> list[Injection]:
     """Return what was asked for and found right before."""
     return [i for words in asked if (i := _parse(words, lim, None, True, None, [])) is not None]
@@ -91,6 +96,14 @@ def _parse(
         mistakes.append(_mistake(words, f"T = {parts['at']!r}", "seconds after arming, 0 to 86400"))
     elif seconds is not None and at_s >= seconds:
         mistakes.append(_mistake(words, f"T = {at_s:g} is after the end", f"--for is {seconds:g}"))
+    elif fault is not None and seconds is not None and at_s + fault.lasts_s > seconds:
+        mistakes.append(
+            _mistake(
+                words,
+                f"it takes {fault.lasts_s:g} s, --for is {seconds:g}",
+                f"--for {math.ceil(at_s + fault.lasts_s)}",
+            )
+        )
     if fault is None:
         return None
     value = _value(words, parts["value"], fault, lim, mistakes)
@@ -124,8 +137,15 @@ def _value(
 def _needs(
     words: str, fault: Fault, lim: Limits, backend: str, telemetry: bool
 ) -> Iterable[Mistake]:
-    if fault.needs in ("simulated", "veth") and backend != fault.needs:
-        yield _mistake(words, f"not on bus {backend!r}", f"add --bus {fault.needs}")
+    bus = "veth" if fault.needs in ON_VETH else fault.needs
+    if bus in ("simulated", "veth") and backend != bus:
+        yield _mistake(words, f"not on bus {backend!r}", f"add --bus {bus}")
+    elif fault.needs == "line" and lim.bus.second_interface is not None:
+        yield _mistake(words, "with a second interface no slave is lost", "take `ring-break`")
+    elif fault.needs == "ring" and lim.bus.second_interface is None:
+        yield _mistake(
+            words, "there is one cable", "give the bus a second_interface, or take `cable-pull`"
+        )
     if fault.needs == "telemetry" and not telemetry:
         yield _mistake(words, "there is no telemetry", "add --telemetry tcp://127.0.0.1:PORT")
     if isinstance(fault.acts, InCycle):

@@ -15,31 +15,36 @@ import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from rich.console import Console
 
 from rig_configs.load import LoadedRig
+from rig_configs.schema import Rig
 from rigloop import children, order
 from rigloop.compose import bus_of
 from rigloop.inject.faults import FAULTS
 from rigloop.inject.judge import judge
-from rigloop.inject.kinds import Fault, InCycle, Reaction
+from rigloop.inject.kinds import ON_VETH, Fault, InCycle, Needs, Reaction
 from rigloop.inject.limits import Limits, limits_of
-from rigloop.inject.request import parse
+from rigloop.inject.request import parse, stay_s
 from rigloop.kernels import build_kernels
 from rigloop.manifest import Injected
 from rigloop.runs import new_run_folder
 from rigloop.supervise import watch
+from rigloop.wiring import load
 
 AT_S = 0.25  # the torque is there: the ramp-in of the rig is over
 APART_S = 0.12
+AFTER_S = 0.3
 GONE_S = 15.0
 FIRST_PORT = 20_000
+ON_WIRE = "steering_wheel_veth"
 
 
 class Forked:
@@ -109,8 +114,13 @@ class Trial:
 
     asked: tuple[str, ...]
     seconds: float
-    bus: str | None = None
+    needs: Needs = ""
     telemetry: str | None = None
+
+    @property
+    def bus(self) -> str | None:
+        """What takes the place of the rig's back end."""
+        return "veth" if self.needs in ON_VETH else None
 
 
 @dataclass(frozen=True)
@@ -138,10 +148,12 @@ def trials(names: Sequence[str], lim: Limits) -> list[Trial]:
     alone = [n for n in names if n not in together and n not in beside]
     for name in alone:
         seconds = 0.9 if FAULTS[name].where == "recorder process" else 5.0
-        bus = "veth" if FAULTS[name].needs == "veth" else None
+        needs = FAULTS[name].needs
         # on veth the shipped plant takes longer to push
-        at_s = 1.0 if bus else AT_S
-        found.append(Trial((f"{name}@{at_s}",), seconds, bus))
+        at_s = 1.0 if needs in ON_VETH else AT_S
+        if FAULTS[name].lasts_s:
+            seconds = at_s + FAULTS[name].lasts_s + AFTER_S
+        found.append(Trial((f"{name}@{at_s}",), seconds, needs))
     return found
 
 
@@ -161,6 +173,18 @@ def _endpoint() -> str:
     return f"tcp://127.0.0.1:{FIRST_PORT + os.getpid() % 10_000}"
 
 
+def rigs_for(bench: LoadedRig) -> dict[Needs, LoadedRig]:
+    """Return the rig that tries the faults of each need."""
+    # a bound of two cycles takes the bench on the wire, where the host ends many a run before its fault; the
+    # others are tried with the limits of a rig that bridges what a host takes away
+    wire = load(ON_WIRE)
+    ring = wire.text.replace('kind = "bus"\n', 'kind = "bus"\nsecond_interface = "veth2"\n', 1)
+    rigs = dict.fromkeys(get_args(Needs), bench)
+    rigs["veth"] = wire
+    rigs["ring"] = replace(wire, text=ring, rig=Rig.model_validate(tomllib.loads(ring)))
+    return rigs
+
+
 def warm_up(loaded: LoadedRig) -> None:
     """Import and build what every trial needs."""
     build_kernels(loaded)
@@ -176,12 +200,13 @@ def attempt(loaded: LoadedRig, trial: Trial, runs: Path) -> Tried:
     folder = new_run_folder(runs, loaded.name)
     table = f"/dev/shm/rigloop-trial-{os.getpid()}"
     (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
-    order.write(
-        folder, "order.json", order.Order(loaded.name, table, trial.bus, inject=trial.asked)
-    )
     limits = limits_of(loaded.rig)
     backend = trial.bus or bus_of(loaded.rig)[1].backend
     injections = parse(trial.asked, loaded.rig, backend, trial.telemetry is not None, trial.seconds)
+    commissioned = order.Order(
+        loaded.name, table, trial.bus, inject=trial.asked, stay_s=stay_s(injections)
+    )
+    order.write(folder, "order.json", commissioned)
 
     cycle: Any = None
 

@@ -8,8 +8,9 @@ import pytest
 from io_bridge.namespace import why_not
 from rig_configs.load import find_rig
 from rigloop.inject.faults import FAULTS
+from rigloop.inject.kinds import ON_VETH
 from rigloop.inject.limits import limits_of
-from rigloop.inject.trials import attempt, sweep, trials, warm_up
+from rigloop.inject.trials import attempt, rigs_for, sweep, trials, warm_up
 from rigloop.manifest import read_manifest
 from rigloop.wiring import load
 
@@ -33,16 +34,16 @@ def tried(tmp_path_factory):
     """Every fault's last trial, and what any of the trials left behind."""
     if not has_fifo():
         pytest.skip("no right to FIFO priorities: bounds in cycles of a task mean nothing")
-    rigs = {None: load("fault_bench"), "veth": load("steering_wheel_veth")}
+    rigs = rigs_for(load("fault_bench"))
     for rig in rigs.values():
         warm_up(rig)
-    limits = limits_of(rigs[None].rig)
+    limits = limits_of(rigs[""].rig)
     runs = tmp_path_factory.mktemp("runs")
-    names = [n for n, fault in FAULTS.items() if fault.needs != "veth" or why_not() is None]
+    names = [n for n, fault in FAULTS.items() if fault.needs not in ON_VETH or why_not() is None]
     found, left = {}, []
     for _ in range(TRIES):
         for trial in trials(names, limits):
-            done = attempt(rigs[trial.bus], trial, runs)
+            done = attempt(rigs[trial.needs], trial, runs)
             left += done.left
             found |= {injected.asked.partition("@")[0]: injected for injected in done.faults}
             sweep(done.folder)

@@ -1,4 +1,5 @@
 import os
+import time
 
 import pytest
 
@@ -22,6 +23,7 @@ def ordered(capsys):
         reply = segment.process(frame, segment.now_ns + 1000)
         return parse(reply)[0].wkc if reply else 0, capsys.readouterr()
 
+    order.obeyed = orders.obeyed
     yield order
     os.close(ear)
     orders.obey(segment)
@@ -34,6 +36,10 @@ def test_cables_and_supplies_are_taken_and_given_back(ordered):
         found, said = ordered(f"{text}\n")
         assert found == answer
         assert said.out == f"{text}\n"
+    words, times = zip(*ordered.obeyed, strict=True)
+    assert words == ("unplug 1", "plug 1", "power-off 2", "power-on 2")
+    assert sorted(times) == list(times)
+    assert time.monotonic_ns() - times[0] < 60_000_000_000
 
 
 def test_an_order_is_carried_out_when_its_line_is_whole(ordered):

@@ -6,7 +6,8 @@ import pytest
 
 from rig_configs.mistakes import ConfigError
 from rigloop.inject.limits import limits_of
-from rigloop.inject.request import again, parse
+from rigloop.inject.request import again, parse, stay_s
+from rigloop.inject.trials import rigs_for
 from rigloop.wiring import load
 
 
@@ -52,6 +53,8 @@ def test_what_was_found_right_is_read_again_as_it_was(lim):
         ("overrun:-5@1", "VALUE = '-5'"),
         ("link-down:3@1", "takes no value"),
         ("cycle-kill@1", "add --bus veth"),
+        ("cable-pull@1", "add --bus veth"),
+        ("ring-break@1", "add --bus veth"),
         ("telemetry-kill@1", "add --telemetry"),
     ],
 )
@@ -61,6 +64,21 @@ def test_a_mistake_names_the_words_and_the_remedy(lim, words, problem):
     (mistake,) = told.value.mistakes
     assert f"--inject = {words!r}" in str(mistake)
     assert problem in str(mistake)
+
+
+def test_a_cable_needs_the_wire_that_it_belongs_to_and_time_to_come_back(lim):
+    for words, problem in (
+        ("cable-pull@3", "it takes 2.8 s, --for is 5"),
+        ("ring-break@1", "give the bus a second_interface"),
+    ):
+        with pytest.raises(ConfigError, match=problem):
+            asked(lim, words, backend="veth", seconds=5.0)
+    ring = rigs_for(load("fault_bench"))["ring"].rig
+    with pytest.raises(ConfigError, match="take `ring-break`"):
+        parse(["cable-pull@1"], ring, "veth", False, 5.0)
+    (found,) = parse(["ring-break@1"], ring, "veth", False, 5.0)
+    assert stay_s([found]) == found.fault.lasts_s == 1.0
+    assert stay_s(asked(lim, "link-down@1")) == 0.0
 
 
 def test_all_mistakes_are_told_at_once(lim):

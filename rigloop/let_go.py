@@ -1,0 +1,24 @@
+"""When a run ends whose guard has let go."""
+
+from __future__ import annotations
+
+import time
+
+
+class LetGo:
+    """At once, or after a while in which something may come back.
+
+    Parameters
+    ----------
+    stay_s : float
+    """
+
+    def __init__(self, stay_s: float) -> None:
+        self._stay_s = stay_s
+        self._since: float | None = None
+
+    def over(self, let_go: bool) -> bool:
+        """Return whether the run is over; asked again and again."""
+        if let_go and self._since is None:
+            self._since = time.monotonic()
+        return self._since is not None and time.monotonic() - self._since >= self._stay_s

@@ -1,0 +1,213 @@
+"""What a cycle makes of lost, wrong and old answers, and how the torque comes back."""
+
+import math
+
+import pytest
+
+from io_bridge.bus import list_faults
+from io_bridge.drive_config import DrivePlant
+
+MS = 1_000_000
+FREE = DrivePlant(hands="free")
+
+
+@pytest.mark.parametrize("command", [math.nan, math.inf, -math.inf])
+def test_a_command_that_is_no_number_is_zero_torque_and_a_fault(rig, command):
+    r = rig([FREE])
+    r.enable()
+    r.cells["drive/torque_nm"] = 1.0
+    r.step(2)
+    r.cells["drive/torque_nm"] = command
+    assert r.step() == 7
+    assert r.bus.devices[0].wanted_torque_nm == 0
+
+
+def test_a_lost_frame_keeps_the_inputs_and_marks_them_invalid(rig):
+    r = rig()
+    r.step(300)
+    before = r.cells["drive/position_count"]
+    assert before != 0
+    r.bus.link.drop_frames(1)
+    assert r.step() == 0
+    assert r.cells["drive/position_count"] == before
+    assert (r.cells["drive/valid"], r.cells["lost"], r.cells["drive/wkc"]) == (0, 1, 0)
+    assert r.step() == 0
+    assert r.cells["drive/valid"] == 1
+    assert r.cells["drive/position_count"] != before
+
+
+def test_frames_lost_in_a_row_are_a_fault_that_ends_with_the_cause(rig):
+    r = rig()
+    r.enable()
+    r.bus.link.drop_frames(3)
+    assert [r.step() for _ in range(4)] == [0, 0, 2, 0]
+
+
+def test_a_late_frame_is_not_taken_for_the_next_reply(rig):
+    r = rig()
+    r.step(100)
+    r.bus.link.delay_frames(1)
+    r.step()
+    assert (r.cells["lost"], r.cells["late"], r.cells["drive/valid"]) == (1, 0, 0)
+    r.step()
+    assert (r.cells["lost"], r.cells["late"], r.cells["drive/valid"]) == (1, 1, 1)
+
+
+def test_a_frozen_slave_is_caught_by_its_clock(rig):
+    r = rig()
+    r.enable()
+    r.bus.devices[0].frozen = True
+    codes = [r.step() for _ in range(4)]
+    assert r.cells["drive/wkc"] == 2
+    assert r.cells["drive/valid"] == 0
+    assert codes[-1] == 4
+    r.bus.devices[0].frozen = False
+    r.step()
+    assert r.cells["drive/valid"] == 1
+
+
+def test_a_wrong_counter_names_its_drive(rig):
+    r = rig([FREE, FREE])
+    r.step()
+    r.bus.devices[1].mute = True
+    codes = [r.step() for _ in range(3)]
+    assert (r.cells["drive0/valid"], r.cells["drive1/valid"]) == (1, 0)
+    assert (r.cells["drive0/wkc"], r.cells["drive1/wkc"]) == (2, 0)
+    assert codes == [0, 0, 3]
+    assert [fault.source for fault in r.bus.faults()] == ["bus", "drive1"]
+
+
+def test_a_drive_fault_is_reported_and_left_by_a_reset_edge(rig):
+    r = rig([FREE])
+    r.enable()
+    r.bus.devices[0].trip(0x2310)
+    assert r.step() == 6
+    assert r.cells["drive/operational"] == 0
+    assert any("fault" in fault.words for fault in r.bus.faults())
+    r.cells["drive/reset"] = 1
+    r.step(8)
+    assert r.cells["drive/operational"] == 1
+    assert r.step() == 0
+    # a reset that stays does not clear the next fault
+    r.bus.devices[0].trip(0x2310)
+    r.step(5)
+    assert r.cells["drive/operational"] == 0
+
+
+def test_a_slave_that_leaves_op_is_a_fault_with_its_code_in_words(rig):
+    r = rig([FREE])
+    r.enable()
+    r.cells["drive/torque_nm"] = 1.0
+    r.step(5)
+    r.bus.segment.advance(r.bus.segment.now_ns + 200 * MS)
+    assert r.step(3) == 5
+    assert (r.cells["drive/al_state"], r.cells["drive/al_code"]) == (0x14, 0x1B)
+    assert r.bus.devices[0].wanted_torque_nm == 0
+    assert any("process data watchdog" in fault.words for fault in list_faults(r.block))
+
+
+def moving(rig, plants=(FREE,), torque_nm=1.0, **options):
+    """A rig whose first drive pushes."""
+    r = rig(list(plants), **options)
+    name = r.block.drives[0].name
+    r.enable(name)
+    r.cells[f"{name}/torque_nm"] = torque_nm
+    r.step(3)
+    assert r.bus.devices[0].wanted_torque_nm == pytest.approx(torque_nm, abs=0.00637)
+    return r
+
+
+@pytest.mark.parametrize("again", ["enable", "reset"])
+def test_torque_stays_off_after_a_fault_until_it_is_armed_again(rig, again):
+    r = moving(rig)
+    r.bus.link.drop_frames(3)
+    assert [r.step() for _ in range(3)] == [0, 0, 2]
+    assert r.step(10) == 0
+    assert r.bus.devices[0].wanted_torque_nm == 0
+    assert r.cells["drive/operational"] == 0
+    if again == "reset":
+        r.cells["drive/reset"] = 1
+        r.step(6)
+    else:
+        r.cells["drive/enable"] = 0
+        r.step()
+        r.cells["drive/enable"] = 1
+        r.step(6)
+    assert r.bus.devices[0].wanted_torque_nm == pytest.approx(1.0, abs=0.00637)
+
+
+def test_a_reset_that_is_not_let_go_arms_once_only(rig):
+    r = moving(rig)
+    r.cells["drive/reset"] = 1
+    r.step()
+    r.bus.link.drop_frames(3)
+    r.step(10)
+    assert r.bus.devices[0].wanted_torque_nm == 0
+
+
+def test_a_fault_before_any_torque_holds_nothing(rig):
+    r = rig([FREE])
+    r.enable()
+    r.bus.link.drop_frames(3)
+    r.step(10)
+    r.cells["drive/torque_nm"] = 1.0
+    r.step(3)
+    assert r.bus.devices[0].wanted_torque_nm == pytest.approx(1.0, abs=0.00637)
+
+
+def test_a_reset_survives_the_loss_of_its_frame(rig):
+    r = rig([FREE])
+    r.enable()
+    r.bus.devices[0].trip(0x2310)
+    r.step()
+    r.cells["drive/reset"] = 1
+    r.bus.link.drop_frames(1)
+    r.step()
+    r.cells["drive/reset"] = 0
+    r.step(8)
+    assert r.cells["drive/operational"] == 1
+
+
+def test_bad_cycles_in_a_row_and_bad_cycles_too_often_fill_the_same_bucket(rig):
+    r = moving(rig, bad_limit=3, leak_cycles=4)
+    codes = []
+    for _ in range(3):
+        r.bus.link.drop_frames(1)
+        codes.append(r.step())
+        r.step(2)
+    # 4 - 2 + 4 - 2 + 4 = 8 of 12: not full
+    assert codes == [0, 0, 0]
+    assert r.block.counters["bad"] == 2
+    r.step(40)
+    assert r.block.counters["bad"] == 0
+    codes = []
+    for _ in range(8):
+        r.bus.link.drop_frames(1)
+        codes.append(r.step())
+        r.step()
+    assert 2 in codes
+
+
+def test_a_frozen_slave_is_named_though_it_is_not_the_first(rig):
+    r = rig([FREE, FREE])
+    r.step()
+    r.bus.devices[1].frozen = True
+    codes = [r.step() for _ in range(3)]
+    assert codes == [0, 0, 4]
+    assert (r.cells["drive0/valid"], r.cells["drive1/valid"]) == (1, 0)
+    assert r.cells["drive1/wkc"] == 2
+    assert any("old data" in f.words and "drive1" in f.words for f in r.bus.faults())
+    r.bus.devices[1].frozen = False
+    r.step(2)
+    assert r.cells["drive1/valid"] == 1
+
+
+def test_each_slave_counts_its_own_bad_cycles(rig):
+    r = rig([FREE, FREE])
+    r.step(5)
+    r.bus.devices[1].mute = True
+    r.step(2)
+    r.bus.devices[1].mute = False
+    r.step(5)
+    assert (r.cells["drive0/invalid_cycles"], r.cells["drive1/invalid_cycles"]) == (0, 2)
+    assert (r.cells["drive0/wkc_min"], r.cells["drive1/wkc_min"]) == (2, 0)
