@@ -2,15 +2,14 @@
 from libc.stdint cimport int64_t, uint8_t, uint16_t
 from libc.string cimport memcpy
 
-from io_bridge.esc_addresses cimport addresses_find
 from io_bridge.esc_fmmu cimport fmmu_read, fmmu_write
-from io_bridge.esc_memory cimport Addresses, Esc
+from io_bridge.esc_memory cimport Esc
 from io_bridge.esc_registers cimport esc_read, esc_write
 from io_bridge.frame cimport (
     APRD, APRW, APWR, ARMW, BRD, BRW, BWR, DATAGRAM_HEADER, FPRD, FPRW, FPWR, FRMW, LRD, LRW, LWR,
     MAX_FRAME, Datagram,
 )
-from io_bridge.topology cimport Ring
+from io_bridge.passage cimport Passage, has_logical, has_station, passage_learn
 from io_bridge.wire cimport get16, put16
 
 
@@ -44,86 +43,47 @@ cdef int broadcast_read(Esc *esc, int address, int n, uint8_t *data) noexcept no
     return 1
 
 
-cdef void learn(Passage *p) noexcept nogil:
-    """Take down what each slave answers to."""
-    cdef const Addresses *a
-    cdef int i
-    for i in range(p.n):
-        a = &p.slaves[i].addresses
-        if not a.known:
-            addresses_find(p.slaves[i])
-        p.station[i] = a.station
-        p.alias[i] = a.alias
-        p.logical_first[i] = a.logical_first
-        p.logical_end[i] = a.logical_end
-    p.stale = 0
-
-
-cdef void passage_begin(Passage *p, const Ring *ring, const int *order, int n) noexcept nogil:
-    """A frame comes to n slaves; it passes by those without power."""
-    cdef int i
-    p.n = 0
-    for i in range(n):
-        if not ring.slaves[order[i]].mute:
-            p.slaves[p.n] = ring.slaves[order[i]]
-            p.n += 1
-    learn(p)
-
-
-cdef inline int has_station(const Passage *p, int i, int who) noexcept nogil:
-    return (p.station[i] == who) | (p.alias[i] == who)
-
-
-cdef inline int has_logical(const Passage *p, int i, int64_t first, int64_t end) noexcept nogil:
-    return (p.logical_first[i] < end) & (first < p.logical_end[i])
+cdef int logical_access(Passage *p, int i, uint8_t *frame, const Datagram *d) noexcept nogil:
+    """Outputs are taken from what arrived before inputs are laid over it."""
+    cdef Esc *esc = p.slaves[i]
+    cdef uint8_t *data = frame + d.data
+    cdef int wkc = 0
+    if d.command != LRD:
+        wkc = fmmu_write(esc, d.address, d.size, data) * (2 if d.command == LRW else 1)
+        p.stale |= not esc.addresses.known
+    if d.command != LWR:
+        wkc += fmmu_read(esc, d.address, d.size, data)
+    return wkc
 
 
 cdef int logical_datagram(Passage *p, uint8_t *frame, const Datagram *d) noexcept nogil:
-    """Outputs are taken from what arrived before inputs are laid over it."""
     cdef int64_t first = d.address
     cdef int64_t end = first + d.size
-    cdef uint8_t *data = frame + d.data
-    cdef int meant = 0
-    cdef int sum = 0
     cdef int wkc = 0
-    cdef int i
-    cdef Esc *esc
-    # who is meant changes from datagram to datagram, and no processor guesses it: no branch
+    cdef int i = p.last
+    if p.n and p.logical_apart and p.logical_first[i] <= first and end <= p.logical_end[i]:
+        return logical_access(p, i, frame, d)
     for i in range(p.n):
-        meant += has_logical(p, i, first, end)
-        sum += has_logical(p, i, first, end) * i
-    i = sum if meant == 1 else 0
-    while meant:
         if has_logical(p, i, first, end):
-            meant -= 1
-            esc = p.slaves[i]
-            if d.command != LRD:
-                wkc += fmmu_write(esc, d.address, d.size, data) * (2 if d.command == LRW else 1)
-                p.stale |= not esc.addresses.known
-            if d.command != LWR:
-                wkc += fmmu_read(esc, d.address, d.size, data)
-        i += 1
+            p.last = i
+            wkc += logical_access(p, i, frame, d)
     return wkc
 
 
 cdef int station_datagram(Passage *p, uint8_t *frame, const Datagram *d) noexcept nogil:
     """FPRD, FPWR and FPRW: to a station address, or to an alias where it is in use."""
     cdef int who = d.address & 0xFFFF
-    cdef int register = d.address >> 16
-    cdef int meant = 0
-    cdef int sum = 0
     cdef int wkc = 0
-    cdef int i
-    for i in range(p.n):
-        meant += has_station(p, i, who)
-        sum += has_station(p, i, who) * i
-    i = sum if meant == 1 else 0
-    while meant:
+    cdef int i = p.last if p.stations_apart else 0
+    cdef int _k
+    for _k in range(p.n):
         if has_station(p, i, who):
-            meant -= 1
-            wkc += read_write(p, i, d.command != FPWR, d.command != FPRD, register, d.size,
+            p.last = i
+            wkc += read_write(p, i, d.command != FPWR, d.command != FPRD, d.address >> 16, d.size,
                               frame + d.data)
-        i += 1
+            if p.stations_apart:
+                return wkc
+        i = i + 1 if i + 1 < p.n else 0
     return wkc
 
 
@@ -170,7 +130,7 @@ cdef void datagram_process(Passage *p, uint8_t *frame, const Datagram *d) noexce
     cdef int command = d.command
     cdef int wkc
     if p.stale:
-        learn(p)
+        passage_learn(p)
     if command in (LRD, LWR, LRW):
         wkc = logical_datagram(p, frame, d)
     elif command in (FPRD, FPWR, FPRW):

@@ -10,10 +10,10 @@ nothing fast in them:
     w = u + P / J,   theta = x + Q / J,   P' = T_motor,   Q' = P
 
 u and x take one step of a linearly implicit Runge-Kutta method of order 4 (Rosenbrock; three evaluations
-of the friction, stable for any k, c, b). Its length is a tenth of the shortest time constant of wheel, hands
-and friction, and where the wheel may turn round, so little that the speed changes by half of w_s at most; but
-never below 50 us. A wheel with the default parameters then follows the exact solution to 1e-7 rad, whatever
-the torque.
+of the friction, stable for any k, c, b). Its length is a tenth of the shortest time constant of wheel, hands,
+their path and friction, and where the wheel may turn round, so little that the speed changes by half of w_s
+at most; but never below 50 us. A wheel with the default parameters then follows the exact solution to 1e-7
+rad, whatever the torque.
 
 Prescribed hands are a kinematic guidance: the wheel follows theta_h, and T_hands is its reaction.
 
@@ -148,6 +148,8 @@ cdef void plant_reset(Plant *p) noexcept nogil:
     fastest = (p.hands_damping + p.viscous_nms + p.coulomb_nm / p.coulomb_rad_s) * p.inverse_inertia
     fastest = max(fastest, sqrt(p.hands_stiffness * p.inverse_inertia))
     fastest = max(fastest, p.omega_rad_s)
+    if p.hands == SPRING and p.start_s > 0.0:
+        fastest = max(fastest, 2.0 / p.start_s)
     p.longest_s = max(SHORTEST_S, RESOLVED / fastest) if fastest > 0.0 else 1e-9 * LONGEST_NS
     p.step.h_s = 0.0
     p.now_ns = 0

@@ -11,6 +11,7 @@ from io_bridge.wire cimport get16, get32
 cdef enum:
     FMMU_BYTES = 16
     SM_BYTES = 8
+    LAST_VERSION = 1 << 30      # then from 1 again; 0 is nobody's
 
 
 cdef void find_fmmus(Addresses *a, const uint8_t *fmmu) noexcept nogil:
@@ -57,6 +58,7 @@ cdef void addresses_find(Esc *esc) noexcept nogil:
     a.alias = get16(esc.memory + REG_ALIAS) if esc.memory[REG_ALIAS_USE] & 1 else a.station
     find_fmmus(a, esc.memory + REG_FMMU)
     find_managers(a, esc.memory + REG_SM)
+    a.version = a.version + 1 if a.version < LAST_VERSION else 1
     a.known = 1
 
 

@@ -106,6 +106,7 @@ cdef struct ManagerArea:
 cdef struct Addresses:
     # who is meant by a datagram, and who owns memory: what registers say, until one of them is written
     int known
+    int version                  # counts up when they are worked out
     uint16_t station
     uint16_t alias               # the station again, where no alias is in use
     int n_fmmus

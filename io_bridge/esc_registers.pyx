@@ -19,7 +19,7 @@ from io_bridge.esc_memory cimport (
     REG_WD_COUNT, REG_WD_DIVIDER, REG_WD_PDI, REG_WD_SM, REG_WD_STATUS, SII_BYTES, Addresses, Esc,
     ManagerArea, overlaps,
 )
-from io_bridge.wire cimport get16, get32, get64, put16, put64
+from io_bridge.wire cimport copy_few, get16, get32, get64, put16, put64
 
 cdef enum:
     REGISTERS = 0x1000
@@ -101,8 +101,14 @@ cdef void esc_sample(Esc *esc) noexcept nogil:
         esc.app.give_inputs(esc.app.self, esc.memory + esc.inputs_at, esc.n_inputs)
 
 
-cdef int sm_access(Esc *esc, int address, int n, int writing) noexcept nogil:
+cdef inline int sm_access(Esc *esc, int address, int n, int writing) noexcept nogil:
     """Return the sync manager that owns the bytes, -1 for none, -2 when it refuses the access."""
+    if esc.addresses.known and address + n <= esc.addresses.managed_first:
+        return -1
+    return managed_access(esc, address, n, writing)
+
+
+cdef int managed_access(Esc *esc, int address, int n, int writing) noexcept nogil:
     cdef const Addresses *a = &esc.addresses
     cdef const ManagerArea *area
     cdef int i, j, control
@@ -146,7 +152,7 @@ cdef int esc_read(Esc *esc, int address, int n, uint8_t *out) noexcept nogil:
         return 0
     if overlaps(address, n, REG_DC_TIME, 8) and not esc.frozen:
         put64(esc.memory + REG_DC_TIME, clock_system_ns(esc))
-    memcpy(out, esc.memory + address, n)
+    copy_few(out, esc.memory + address, n)
     if sm >= 0:
         registers = esc.memory + REG_SM + 8 * sm
         if registers[4] & 3 == 2 and address + n == get16(registers) + get16(registers + 2):
@@ -254,7 +260,7 @@ cdef int esc_write(Esc *esc, int address, int n, const uint8_t *data) noexcept n
             memcpy(esc.memory + address, data, n)
             return 1
         return registers_write(esc, address, min(n, REGISTERS - address), data)
-    memcpy(esc.memory + address, data, n)
+    copy_few(esc.memory + address, data, n)
     registers = esc.memory + REG_SM + 8 * sm
     if address + n == get16(registers) + get16(registers + 2):
         if registers[4] & 3 == 2:

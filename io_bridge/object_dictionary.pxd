@@ -47,6 +47,7 @@ cdef struct Entry:
 cdef struct Mapped:
     uint8_t *value             # NULL: padding
     int bits
+    int whole                  # bytes, when they are whole bytes on a byte; else 0
 
 cdef struct ObjectDictionary:
     Object *objects               # by rising index

@@ -36,6 +36,9 @@ cdef int resolve(ObjectDictionary *od, int assign, int access, Mapped *mapped,
                 return -1
             if not mappable(od, get32(entry.value), access, &mapped[n_mapped[0]]):
                 return -1
+            mapped[n_mapped[0]].whole = 0
+            if mapped[n_mapped[0]].value != NULL and not (bits | mapped[n_mapped[0]].bits) & 7:
+                mapped[n_mapped[0]].whole = mapped[n_mapped[0]].bits >> 3
             bits += mapped[n_mapped[0]].bits
             n_mapped[0] += 1
     return (bits + 7) >> 3
@@ -81,28 +84,32 @@ cdef void copy_bits(uint8_t *to, int to_bit, const uint8_t *source, int source_b
 
 cdef void take_outputs(ObjectDictionary *od, const uint8_t *data, int size) noexcept nogil:
     """From the output sync manager into the values."""
-    cdef int i
+    cdef const Mapped *m = od.outputs
     cdef int at = 0
-    for i in range(od.n_outputs):
-        if at + od.outputs[i].bits > 8 * size:
+    cdef int _i
+    for _i in range(od.n_outputs):
+        if at + m.bits > 8 * size:
             return
-        if od.outputs[i].value != NULL:
-            copy_bits(od.outputs[i].value, 0, data, at, od.outputs[i].bits)
-        at += od.outputs[i].bits
+        if m.whole:
+            copy_bytes(m.value, data + (at >> 3), m.whole)
+        elif m.value != NULL:
+            copy_bits(m.value, 0, data, at, m.bits)
+        at += m.bits
+        m += 1
 
 
 cdef void give_inputs(const ObjectDictionary *od, uint8_t *data, int size) noexcept nogil:
     """From the values into the input sync manager; padding is zero."""
-    cdef int i
+    cdef const Mapped *m = od.inputs
     cdef int at = 0
+    cdef int _i
     memset(data, 0, size)
-    for i in range(od.n_inputs):
-        if at + od.inputs[i].bits > 8 * size:
+    for _i in range(od.n_inputs):
+        if at + m.bits > 8 * size:
             return
-        if od.inputs[i].value == NULL:
-            pass
-        elif not (at | od.inputs[i].bits) & 7:
-            copy_bytes(data + (at >> 3), od.inputs[i].value, od.inputs[i].bits >> 3)
-        else:
-            copy_bits(data, at, od.inputs[i].value, 0, od.inputs[i].bits)
-        at += od.inputs[i].bits
+        if m.whole:
+            copy_bytes(data + (at >> 3), m.value, m.whole)
+        elif m.value != NULL:
+            copy_bits(data, at, m.value, 0, m.bits)
+        at += m.bits
+        m += 1

@@ -1,11 +1,12 @@
 """A frame on its way through the slaves of a ring, and the time that passes for them."""
 from libc.stdint cimport int64_t, uint8_t
 
-from io_bridge.datagram_pass cimport Passage, datagram_process, passage_begin
+from io_bridge.datagram_pass cimport datagram_process
 from io_bridge.esc_registers cimport esc_advance, esc_sample, esc_serve
 from io_bridge.frame cimport (
     DATAGRAM_HEADER, FIRST_DATAGRAM, MAX_FRAME, WKC_SIZE, Datagram, datagram_at, frame_length,
 )
+from io_bridge.passage cimport Passage, passage_begin
 from io_bridge.topology cimport FAR, NEAR
 
 cdef enum:
@@ -30,12 +31,13 @@ cdef void ring_advance(Ring *ring, int64_t t_ns) noexcept nogil:
         esc_sample(ring.slaves[i])
 
 
-cdef int pass_through(Ring *ring, const int *order, int n, uint8_t *frame, int size,
-                      int64_t t_ns) noexcept nogil:
-    """Pass a frame through n slaves. Return its length, or 0 when it is malformed or foreign: then
-    no slave has acted on it. Bounded: at most MOST_DATAGRAMS times the slaves."""
+cdef int pass_through(Ring *ring, int end, uint8_t *frame, int size, int64_t t_ns) noexcept nogil:
+    """Pass a frame through the slaves that it reaches from an end. Return its length, or 0 when it is
+    malformed or foreign: then no slave has acted on it. Bounded: at most MOST_DATAGRAMS times the slaves."""
     cdef Datagram chain[MOST_DATAGRAMS]
-    cdef Passage passage
+    cdef Passage *passage = &ring.passages[end]
+    cdef const int *order = &ring.far_order[0] if end == FAR else &ring.order[0]
+    cdef int n = ring.n_far if end == FAR else ring.n_order
     cdef int length = frame_length(frame, size)
     cdef int at = FIRST_DATAGRAM
     cdef int count = 0
@@ -53,9 +55,9 @@ cdef int pass_through(Ring *ring, const int *order, int n, uint8_t *frame, int s
         if not chain[count - 1].more:
             break
     ring_advance(ring, t_ns)
-    passage_begin(&passage, ring, order, n)
+    passage_begin(passage, ring.slaves, order, n)
     for i in range(count):
-        datagram_process(&passage, frame, &chain[i])
+        datagram_process(passage, frame, &chain[i])
     frame[6] |= 0x02
     for i in range(passage.n):
         esc_serve(passage.slaves[i])
@@ -65,7 +67,7 @@ cdef int pass_through(Ring *ring, const int *order, int n, uint8_t *frame, int s
 cdef int ring_process(Ring *ring, uint8_t *frame, int size, int64_t t_ns) noexcept nogil:
     """Pass a frame from the master through the slaves it reaches at t_ns and back. Return its length
     (unchanged), or 0 when nothing comes back."""
-    return pass_through(ring, ring.order, ring.n_order, frame, size, t_ns)
+    return pass_through(ring, NEAR, frame, size, t_ns)
 
 
 cdef int ring_process_end(Ring *ring, int *end, uint8_t *frame, int size,
@@ -74,7 +76,7 @@ cdef int ring_process_end(Ring *ring, int *end, uint8_t *frame, int size,
     end that is written there."""
     if end[0] == FAR:
         if not ring.closed:
-            return pass_through(ring, ring.far_order, ring.n_far, frame, size, t_ns)
+            return pass_through(ring, FAR, frame, size, t_ns)
         # against the ring's sense nobody processes it
         end[0] = NEAR
         ring_advance(ring, t_ns)

@@ -6,9 +6,10 @@ from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 
 from io_bridge.frame cimport MAX_FRAME
+from io_bridge.passage cimport MAX_SLAVES
 from io_bridge.ring_pass cimport ring_advance, ring_process, ring_process_end
 from io_bridge.slave_device cimport SlaveDevice
-from io_bridge.topology cimport MAX_SLAVES, ring_attach, ring_plug, ring_power, ring_route
+from io_bridge.topology cimport ring_attach, ring_plug, ring_power, ring_route
 
 
 cdef class Segment:

@@ -3,9 +3,7 @@ lost supply cuts off."""
 from libc.stdint cimport int64_t
 
 from io_bridge.esc_memory cimport Esc
-
-cdef enum:
-    MAX_SLAVES = 32
+from io_bridge.passage cimport MAX_SLAVES, Passage
 
 cdef enum:                       # the two ends of the segment
     NEAR = 0                     # the first slave's port 0, where the master is
@@ -25,6 +23,7 @@ cdef struct Ring:
     int far_order[MAX_SLAVES]    # slaves that only a frame from the far end passes
     int n_far
     int closed                   # the far end is connected all the way to the master
+    Passage passages[2]          # from each end
 
 cdef int ring_attach(Ring *ring) noexcept nogil
 cdef void ring_route(Ring *ring) noexcept nogil

@@ -32,3 +32,18 @@ cdef inline void put32(uint8_t *at, uint32_t value) noexcept nogil:
 
 cdef inline void put64(uint8_t *at, uint64_t value) noexcept nogil:
     memcpy(at, &value, 8)
+
+
+cdef inline void copy_few(uint8_t *to, const uint8_t *source, int n) noexcept nogil:
+    """memcpy, without a call for the 4 to 32 bytes that most datagrams have: two halves that may overlap."""
+    if 16 <= n <= 32:
+        memcpy(to, source, 16)
+        memcpy(to + n - 16, source + n - 16, 16)
+    elif 8 <= n < 16:
+        memcpy(to, source, 8)
+        memcpy(to + n - 8, source + n - 8, 8)
+    elif 4 <= n < 8:
+        memcpy(to, source, 4)
+        memcpy(to + n - 4, source + n - 4, 4)
+    else:
+        memcpy(to, source, n)

@@ -16,6 +16,7 @@ UNDER_TEST = (
         "segment",
         "ring_pass",
         "datagram_pass",
+        "passage",
         "slave_*",
         "drive_device",
         "drive_plant",

@@ -90,3 +90,31 @@ def test_a_slave_without_power_is_passed_by_and_the_others_count(segment):
     )
     assert [d.wkc for d in found] == [2, 0, 1, 1, 1]
     assert found[4].data == b"y"
+
+
+def test_slaves_that_share_an_address_all_answer_in_order(segment):
+    datagrams = [(APWR, at(STATION, -i), struct.pack("<H", 0x1000 + i % 2)) for i in range(3)]
+    datagrams += [(APWR, at(RAM, -i), bytes([i])) for i in range(3)]
+    passed(segment, *datagrams)
+    found = passed(
+        segment,
+        (FPRD, at(RAM, 0x1001), bytes(1)),
+        (FPRD, at(RAM, 0x1000), bytes(1)),
+        (FPWR, at(RAM, 0x1000), b"\x07"),
+        (FPRD, at(RAM, 0x1000), bytes(1)),
+    )
+    assert [d.wkc for d in found] == [1, 2, 2, 2]
+    # the last one on the way has the last word
+    assert [d.data[0] for d in found] == [1, 2, 7, 7]
+
+
+def test_an_address_that_was_changed_from_the_far_end_holds_for_frames_from_the_near_one(segment):
+    passed(segment, *((APWR, at(STATION, -i), struct.pack("<H", 0x1000 + i)) for i in range(3)))
+    assert passed(segment, (FPRD, at(0, 0x1002), bytes(1)))[0].wkc == 1
+    segment.unplug(1)
+    frame = build([WireDatagram(FPWR, 0x80, at(STATION, 0x1002), struct.pack("<H", 0x2002))])
+    reply, end = segment.process_end(frame, segment.now_ns + 1000, 1)
+    assert (parse(reply)[0].wkc, end) == (1, 1)
+    segment.plug(1)
+    found = passed(segment, (FPRD, at(0, 0x1002), bytes(1)), (FPRD, at(0, 0x2002), bytes(1)))
+    assert [d.wkc for d in found] == [0, 1]

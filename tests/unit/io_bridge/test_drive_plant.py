@@ -70,12 +70,14 @@ ANGLE_RAD, RATE_RAD_S = 2e-7, 5e-6
 
 
 @pytest.mark.parametrize("period_ns", [125_000, 1_000_000, 10_000_000])
-def test_hands_as_a_spring_move_the_wheel_as_the_equations_say(period_ns):
-    device = advance(SPRING, 1.0, period_ns)
-    angle, rate, _ = reference(SPRING, 0.0, 1.0, [SPRING.offset_rad, 0.0, 0.0])
+@pytest.mark.parametrize("start_s", [0.02, 0.4])
+def test_hands_as_a_spring_move_the_wheel_as_the_equations_say(start_s, period_ns):
+    plant = dataclasses.replace(SPRING, start_s=start_s)
+    device = advance(plant, 1.0, period_ns)
+    angle, rate, _ = reference(plant, 0.0, 1.0, [plant.offset_rad, 0.0, 0.0])
     assert device.angle_rad == pytest.approx(angle, abs=ANGLE_RAD)
     assert device.rate_rad_s == pytest.approx(rate, abs=RATE_RAD_S)
-    hands, hands_rate, _ = target(SPRING, 1.0)
+    hands, hands_rate, _ = target(plant, 1.0)
     expected = 20.0 * (hands - angle) + 1.0 * (hands_rate - rate)
     assert device.sensor_torque_nm == pytest.approx(expected, abs=1e-5)
 

@@ -1,0 +1,1 @@
+# Cycle code only: see the .pxd; Python sees nothing of it.
