@@ -74,6 +74,7 @@ def soak(
             read_manifest(folder),
             folder,
             follows_bus=backend != "simulated",
+            trouble=str(watcher.error or ""),
         )
         write_samples(folder, watcher.samples)
         write_page(folder, loaded.rig.title, rows, watcher.samples, for_s)

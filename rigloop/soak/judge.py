@@ -26,6 +26,7 @@ MOST_DRIFT_S = 0.005  # and two periods: how old the newest image may be when it
 MOST_PACE = 200e-6  # of the clock of a bus against ours: two quartzes
 MOST_STEP_S = 0.05  # of the wall clock, from one sample to the next
 LEAST_SAMPLES = 5
+LEAST_WATCHED = 0.9  # of the armed time
 
 
 class Row(msgspec.Struct, frozen=True):
@@ -44,6 +45,7 @@ def judge(
     folder: Path,
     *,
     follows_bus: bool = False,
+    trouble: str = "",
 ) -> list[Row]:
     """Return everything that a soak looks at.
 
@@ -58,6 +60,8 @@ def judge(
         Its records.
     follows_bus : bool
         The loop may take its pace from the clock of a real bus, which runs a little faster or slower than ours.
+    trouble : str
+        What ended the sampling before the run.
     """
     is_bad = manifest.verdict != "good"
     rows = [
@@ -67,13 +71,22 @@ def judge(
         *_records(manifest, folder),
     ]
     end_s = samples[-1].t_s if samples else 0.0
+    rows.append(watched(end_s, manifest.duration_s, trouble))
     warm_s = max(WARM_UP * end_s, min(WARM_UP_S, end_s / 2))
     steady = [sample for sample in samples if sample.t_s >= warm_s]
     if len(steady) < LEAST_SAMPLES:
-        few = f"{len(steady)} samples"
-        return [*rows, Row("watched", few, f"≥ {LEAST_SAMPLES}", False)]
+        few = f"{len(steady)} after the warm-up"
+        return [*rows, Row("samples", few, f"≥ {LEAST_SAMPLES}", False)]
     rows += [*_processes(list(samples[0].processes), steady), *_faults(steady, manifest)]
     return [*rows, *_clocks(steady, loaded, MOST_PACE if follows_bus else 0.0)]
+
+
+def watched(end_s: float, armed_s: float, trouble: str = "") -> Row:
+    """Say how much of the armed time was sampled: what nobody looked at is not good."""
+    words = f"{end_s:.0f} of {armed_s:.0f} s" + (f": {trouble}" if trouble else "")
+    # of a short soak the start and the last interval are much
+    enough = not trouble and end_s >= LEAST_WATCHED * armed_s - 2.0
+    return Row("watched", words, f"≥ {100 * LEAST_WATCHED:.0f} %", enough)
 
 
 def _overruns(manifest: Manifest) -> list[Row]:

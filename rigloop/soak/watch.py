@@ -126,8 +126,8 @@ class Watcher:
             for task in self._rig.tasks
         ]
         due = began
-        # the ramp out and the end belong to the run's own verdict
-        while table.value(state) == State.RUNNING:
+        # the ramp out and the end belong to the run's own verdict; a hold is bridged or ends there
+        while table.value(state) in (State.RUNNING, State.HOLD):
             self._sample(table, began, pids, records)
             due += self._interval_s
             if self._over.wait(max(0.0, due - time.monotonic())):

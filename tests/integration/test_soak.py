@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 
 from io_bridge.record import open_record
@@ -158,6 +159,11 @@ def test_a_page_fault_counts_where_memory_is_locked(soaked):
 
 
 def test_a_run_that_was_hardly_watched_is_not_good(soaked):
-    rows = judge(soaked.loaded, samples()[:4], soaked.manifest, soaked.folder)
-    assert any(reason.startswith("watched: ") for reason in reasons(rows))
+    whole = samples()
+    lasted = msgspec.structs.replace(soaked.manifest, duration_s=whole[-1].t_s)
+    assert "watched" not in " ".join(reasons(judge(soaked.loaded, whole, lasted, soaked.folder)))
+    half = judge(soaked.loaded, whole[: len(whole) // 2], lasted, soaked.folder)
+    assert any(reason.startswith("watched: ") for reason in reasons(half))
+    few = judge(soaked.loaded, whole[:4], soaked.manifest, soaked.folder)
+    assert any(reason.startswith("samples: ") for reason in reasons(few))
     assert not is_good(judge(soaked.loaded, [], soaked.manifest, soaked.folder))
