@@ -3,7 +3,8 @@
 The kernel runs as it does without an observer. Each step the expected error is zero and its covariance grows; a sample
 gives an error, and the kernel's coordinates take it by two linear problems: dq = vel_map dz, and the rates of zd + dzd
 turned along it. Constraints stay open by the square of dz, which the kernel's next step closes;
-after a correction so large that it would not (1e-5 m) they are closed at once, by bounded newton, and rates found there.
+after a correction so large that it would not (1e-5 m) they are closed at once, by bounded newton, and rates found
+there.
 """
 from estimators.observer cimport Observer
 from estimators.observer_cycle cimport ObserverState, fold_scalars, grow

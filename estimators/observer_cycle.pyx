@@ -38,7 +38,8 @@ cdef void exact_transition(ObserverState *s) noexcept nogil:
 
 
 cdef void grow(ObserverState *s) noexcept nogil:
-    # covariance of a step, with the slopes of its start in the model if they are wanted
+    # covariance of a step, with the slopes of its start in the model if they are wanted, as with unknown inputs always;
+    # else one and two freedoms are unrolled
     if s.is_exact:
         exact_transition(s)
         propagate(s.cov, s.transition, s.proc_cov, s.work, s.n)

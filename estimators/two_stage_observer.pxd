@@ -10,7 +10,6 @@ from estimators.ported_block cimport WiredBlock
 cdef enum:
     MOST_CHANNELS = 8           # an encoder of each coordinate, and accelerometers
     MOST_CELLS = 96             # ports of either kind
-    MOST_LOST = 20              # periods that are made up for
 
 cdef struct TwoStageState:
     KinematicState *kinematic   # NULL: the motion is read

@@ -12,6 +12,7 @@ from libc.string cimport memcpy
 from estimators cimport force_observer, kinematic_observer
 from estimators.force_observer cimport ForceObserver
 from estimators.kinematic_observer cimport KinematicObserver
+from estimators.observer_cycle cimport MOST_LOST
 from estimators.small_covariance cimport set_diagonal
 
 import numpy as np

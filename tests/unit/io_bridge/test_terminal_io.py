@@ -27,34 +27,18 @@ ENCODER = TerminalConfig(
 )
 
 
-class Rack:
-    """A coupler, a digital terminal, an encoder terminal and a drive in OP."""
-
-    def __init__(self, cells):
-        self.devices = [
-            device("ek_coupler"),
-            device("digital_io"),
-            device("encoder_input"),
-            DriveDevice(DrivePlant(hands="free")),
-        ]
-        self.bus = SimulatedBus(
-            drives=[COUPLER, DIGITAL, ENCODER, DriveConfig("drive")], devices=self.devices
-        )
-        self.block = self.bus.block()
-        self.cells = cells(self.block)
-        self.bus.to_op()
-        self.cycle = 0
-
-    def step(self, n=1):
-        for _ in range(n):
-            code = self.block.step(self.cycle * MS)
-            self.cycle += 1
-        return code
-
-
 @pytest.fixture
-def rack(cells):
-    return Rack(cells)
+def rack(rig):
+    """A coupler, a digital terminal, an encoder terminal and a drive in OP."""
+    devices = [
+        device("ek_coupler"),
+        device("digital_io"),
+        device("encoder_input"),
+        DriveDevice(DrivePlant(hands="free")),
+    ]
+    made = rig(drives=[COUPLER, DIGITAL, ENCODER, DriveConfig("drive")], devices=devices)
+    made.devices = devices
+    return made
 
 
 def test_a_coupler_takes_part_without_process_data(rack):
