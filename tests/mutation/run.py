@@ -1,0 +1,160 @@
+"""Change the parts that decide whether torque leaves, one place at a time, and see whether a test notices.
+
+    python tests/mutation/run.py --target guard --sample 60
+
+Each change is compiled into a folder of its own and stands in for the installed module in every process of
+the tests that answer for it. A change that no test notices is a survivor: it is printed with its line, and
+either a test is missing, or the change makes no difference; the latter are in explained.toml with the reason.
+Without --sample all changes are tried, which takes hours; a sample is drawn by --seed, the same each time.
+The exit code is 1 when a survivor is not explained.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from builds import ROOT, BuildError, build
+from places import Mutation, apply_mutation, find_mutations
+from targets import TARGETS, Target, missing
+
+EXPLAINED = Path(__file__).with_name("explained.toml")
+TIMES_LONGER = 5.0  # a test that takes this much longer than without a change hangs
+
+
+class Trial(NamedTuple):
+    """One change and what became of it: killed, survived, explained, or invalid (it does not compile)."""
+
+    target: str
+    mutation: Mutation
+    line: str
+    outcome: str
+    why: str = ""
+
+
+def main() -> int:
+    options = _options()
+    console = Console(stderr=True)
+    gone = missing()
+    if gone:
+        console.print("targets.py names files that do not exist: " + ", ".join(gone), markup=False)
+        return 2
+    trials: list[Trial] = []
+    for name in options.target or TARGETS:
+        trials += _try_target(name, options, console)
+    survivors = [t for t in trials if t.outcome == "survived"]
+    if options.json:
+        options.json.write_text(json.dumps([_as_dict(t) for t in trials], indent=1))
+    Console().print(_table(trials))
+    for trial in survivors:
+        place = f"{TARGETS[trial.target].source}:{trial.mutation.line}"
+        change = f"{trial.mutation.old!r} -> {trial.mutation.new!r}"
+        print(f"{place}: {trial.mutation.kind} {change} in: {trial.line.strip()}")
+    return 1 if survivors else 0
+
+
+def _try_target(name: str, options: argparse.Namespace, console: Console) -> list[Trial]:
+    target = TARGETS[name]
+    text = (ROOT / target.source).read_text(encoding="utf-8")
+    lines = text.splitlines()
+    mutations = find_mutations(text)
+    if options.only:
+        mutations = [m for m in mutations if m.line in options.only]
+    if options.sample and options.sample < len(mutations):
+        mutations = sorted(random.Random(options.seed).sample(mutations, options.sample))
+    begin = time.monotonic()
+    outcome, said = _outcome(target, text, 900.0)
+    if outcome != "survived":
+        console.print(f"{name}: its tests fail without any change:\n{said}", markup=False)
+        raise SystemExit(2)
+    limit_s = TIMES_LONGER * (time.monotonic() - begin) + 20.0
+    known = _explained(target.source)
+
+    def attempt(mutation: Mutation) -> Trial:
+        line = lines[mutation.line - 1]
+        why = known.get((line.strip(), mutation.old, mutation.new), "")
+        if why:
+            return Trial(name, mutation, line, "explained", why)
+        outcome, _ = _outcome(target, apply_mutation(text, mutation), limit_s)
+        return Trial(name, mutation, line, outcome)
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        return list(
+            track(
+                pool.map(attempt, mutations), name, len(mutations), console=console, transient=True
+            )
+        )
+
+
+def _outcome(target: Target, text: str, limit_s: float) -> tuple[str, str]:
+    """Return killed, survived or invalid, and the end of what the tests printed."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            environment = build(Path(folder), target.source, text, target.modules)
+        except BuildError:
+            return "invalid", ""
+        # the same examples each time; the first failure is enough
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "--hypothesis-seed=0"]
+        command += ["-p", "no:cacheprovider", *target.tests]
+        try:
+            done = subprocess.run(
+                command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=limit_s
+            )
+        except subprocess.TimeoutExpired:
+            return "killed", "it hangs"
+    return ("survived" if done.returncode == 0 else "killed"), done.stdout[-3000:]
+
+
+def _explained(source: str) -> dict[tuple[str, str, str], str]:
+    if not EXPLAINED.exists():
+        return {}
+    entries = tomllib.loads(EXPLAINED.read_text(encoding="utf-8")).get("mutation", [])
+    return {(e["line"], e["old"], e["new"]): e["why"] for e in entries if e["source"] == source}
+
+
+def _table(trials: Iterable[Trial]) -> Table:
+    table = Table("target", "tried", "killed", "survived", "explained", "killed of the rest")
+    for name in [*dict.fromkeys(t.target for t in trials), "all"]:
+        of = [t.outcome for t in trials if name in (t.target, "all") and t.outcome != "invalid"]
+        killed, survived = of.count("killed"), of.count("survived")
+        share = f"{100.0 * killed / max(1, killed + survived):.1f} %"
+        counts = (len(of), killed, survived, of.count("explained"))
+        table.add_row(name, *map(str, counts), share)
+    return table
+
+
+def _as_dict(trial: Trial) -> dict[str, object]:
+    return trial._asdict() | {"mutation": trial.mutation._asdict()}
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--target", action="append", choices=list(TARGETS), help="default: all")
+    parser.add_argument("--sample", type=int, help="so many changes of each target")
+    parser.add_argument("--only", type=int, action="append", help="changes of this line only")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--json", type=Path, help="write every trial to this file")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,57 @@
+"""What is mutated: the parts that decide whether torque leaves, and the tests that must notice."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parents[2]
+
+
+class Target(NamedTuple):
+    """One source, what is compiled of it (nothing for Python), and the tests that answer for it."""
+
+    source: str
+    modules: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+UNIT, PROPERTY, LIVE = "tests/unit", "tests/property", "tests/integration"
+EXCHANGE = (
+    f"{UNIT}/io_bridge/test_exchange_cycle.py",
+    f"{UNIT}/io_bridge/test_exchange.py",
+    f"{UNIT}/io_bridge/test_drive_modes.py",
+    f"{UNIT}/io_bridge/test_terminal_io.py",
+    f"{UNIT}/io_bridge/test_simulated_bus.py",
+)
+
+
+def _own(source: str, *tests: str) -> Target:
+    return Target(source, (source,), tests)
+
+
+TARGETS = {
+    "guard": _own(
+        "rt_core/guard.pyx",
+        f"{UNIT}/rt_core/test_guard.py",
+        f"{PROPERTY}/test_rt_core_guard.py",
+    ),
+    "policy": Target(
+        "rt_core/policy.pxd",
+        ("rt_core/task.pyx",),
+        (f"{LIVE}/test_loop.py", f"{LIVE}/test_late.py"),
+    ),
+    "watchdog": _own("rt_core/watchdog.pyx", f"{LIVE}/test_watchdog.py"),
+    "drive_io": _own("io_bridge/drive_io.pyx", *EXCHANGE),
+    "slave_io": _own("io_bridge/slave_io.pyx", *EXCHANGE),
+    "exchange_cycle": _own("io_bridge/exchange_cycle.pyx", *EXCHANGE),
+    "exchange": _own("io_bridge/exchange.pyx", *EXCHANGE),
+    "complaints": Target("rigloop/complaints.py", (), (f"{UNIT}/rigloop/test_complaints.py",)),
+    "verdict": Target("rigloop/verdict.py", (), (f"{UNIT}/rigloop/test_verdict.py",)),
+}
+
+
+def missing() -> list[str]:
+    """Return the files that a target names and the project does not have."""
+    named = {name for t in TARGETS.values() for name in (t.source, *t.modules, *t.tests)}
+    return sorted(name for name in named if not (ROOT / name).exists())

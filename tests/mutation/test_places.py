@@ -1,0 +1,68 @@
+"""The mutation run changes what computes, and leaves alone what only declares or explains."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from builds import module_name
+from places import apply_mutation, find_mutations
+from targets import ROOT, TARGETS, missing
+
+TEXT = '''\
+"""a < b and c"""
+from libc.math cimport fabs
+cdef struct Limits:
+    double *a
+    int n
+cdef int step(const double *x, int n) noexcept nogil:
+    # a < b
+    cdef int k = <int> x[0] + 1
+    if not (k < n) and n >= 2:
+        x[0] = -min(k, n)
+    return k
+'''
+
+
+def changes(text):
+    return {(m.line, m.kind, m.old, m.new) for m in find_mutations(text)}
+
+
+def test_comparisons_words_numbers_signs_and_statements_are_changed():
+    assert changes(TEXT) == {
+        (8, "swap", "+", "-"),
+        (8, "number", "1", "0"),
+        (9, "negation", "not", ""),
+        (9, "swap", "<", "<="),
+        (9, "swap", "and", "or"),
+        (9, "swap", ">=", ">"),
+        (9, "number", "2", "3"),
+        (10, "sign", "-", "+"),
+        (10, "swap", "min", "max"),
+        (10, "deletion", "x[0] = -min(k, n)", "pass"),
+    }
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_change_alters_one_line_and_nothing_else(name):
+    text = (ROOT / TARGETS[name].source).read_text(encoding="utf-8")
+    mutations = find_mutations(text)
+    assert len(mutations) > 10
+    for mutation in mutations:
+        changed = apply_mutation(text, mutation)
+        differing = [
+            n
+            for n, (a, b) in enumerate(zip(text.split("\n"), changed.split("\n"), strict=True), 1)
+            if a != b
+        ]
+        assert differing == [mutation.line]
+
+
+def test_the_module_of_a_source_is_its_dotted_path():
+    assert module_name("rt_core/guard.pyx") == "rt_core.guard"
+
+
+def test_every_file_that_a_target_names_exists():
+    assert missing() == []
