@@ -1,4 +1,4 @@
-"""A changed module in place of the installed one: compiled into a folder, found there first by every process of a test."""
+"""A changed module in place of the installed one: compiled into a folder, and found there first by each process."""
 
 from __future__ import annotations
 
