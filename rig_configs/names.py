@@ -1,8 +1,8 @@
 """What a name may be: checked where a file is read, before the name reaches generated code, a signal
 table, a file name or a screen. `rig_configs.plain` is the other side: what leaves is made harmless there.
 
-Three kinds: a *name* (`wheel`, an identifier of every language that is generated), a *path* of a signal
-(`wheel/angle_rad`) and a line of *text* (a title). Each function returns a problem in words, or None.
+Four kinds: a *name* of a mechanism file (`wheel`, an identifier of every language that is generated), a
+*word* of a rig file (`wheel-2`), a *path* of a signal (`wheel/angle_rad`) and a *line* of text (a title). Each function returns a problem in words, or None.
 """
 
 from __future__ import annotations
@@ -19,11 +19,13 @@ LONGEST_FILE_NAME = 64
 LONGEST_PATH = 120
 LONGEST_TEXT = 500
 REMEDY_NAME = f"use letters, digits and _, a letter first, at most {LONGEST_NAME}"
+REMEDY_WORD = f"use letters, digits, _ and -, at most {LONGEST_NAME}"
 REMEDY_PATH = "write it like wheel/angle_rad: letters, digits and _ . - between the slashes"
 REMEDY_TEXT = f"write one line of at most {LONGEST_TEXT} printable characters"
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 
 
@@ -69,6 +71,13 @@ def file_name_problem(name: object) -> str | None:
     return None
 
 
+def word_problem(word: object) -> str | None:
+    """What keeps `word` from being a part of a rig: of paths, of threads and of files, never of code."""
+    if not isinstance(word, str) or not WORD.fullmatch(word):
+        return "is not a name"
+    return f"is longer than {LONGEST_NAME} characters" if len(word) > LONGEST_NAME else None
+
+
 def path_problem(path: object) -> str | None:
     """What keeps `path` from being the path of a signal."""
     if not isinstance(path, str) or not PATH.fullmatch(path):
@@ -104,6 +113,7 @@ def _demanded(problem_of, remedy: str) -> AfterValidator:
 
 
 # for schemas
+Word = Annotated[str, _demanded(word_problem, REMEDY_WORD)]
 Name = Annotated[str, _demanded(name_problem, REMEDY_NAME)]
 SignalPath = Annotated[str, _demanded(path_problem, REMEDY_PATH)]
 Line = Annotated[str, _demanded(text_problem, REMEDY_TEXT)]
