@@ -36,11 +36,9 @@ def comment(text: str) -> str:
 
     Nothing in it ends or continues any of them.
     """
-    ascii_only = "".join(c if " " <= c <= "~" else "?" for c in text)
+    ascii_only = "".join(c if " " <= c <= "~" else "." for c in text)
     harmless = ascii_only.translate({ord('"'): "'", ord("\\"): "/"})
-    for ending in ("*/", "/*", "??", "'''"):
-        harmless = harmless.replace(ending, " ".join(ending))
-    return harmless
+    return re.sub(r"(?<=[*])/|(?<=/)[*]|(?<=[?])[?]|(?<=')'", r" \g<0>", harmless)
 
 
 def c_string(text: str) -> str:
