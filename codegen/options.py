@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, fields
 from types import NoneType
 from typing import Literal, get_args, get_type_hints
 
+from codegen import compiler_flags
+
 Formulation = Literal["ali3p", "index1", "penalty", "hamiltonian", "independent"]
 Integrator = Literal[
     "generalized_alpha", "newmark", "trapezoidal", "forward_euler", "semi_implicit_euler", "rk4"
@@ -90,7 +92,8 @@ class KernelOptions:
     march : str
         "auto" (x86-64-v3 where the processor has it), "none", or any value for -march.
     cflags : tuple of str
-        Further compiler flags. -ffast-math is refused: replay promises the bits of the live run.
+        Further compiler flags of code generation, see `codegen.compiler_flags`. -ffast-math is refused:
+        replay promises the bits of the live run.
     """
 
     step_s: float = 1e-3
@@ -190,12 +193,7 @@ class KernelOptions:
                     wrong.append(
                         f"{name} = {value!r}: means something to {known} only, leave it out"
                     )
-        fast = [
-            f for f in self.cflags if f in ("-ffast-math", "-Ofast", "-funsafe-math-optimizations")
-        ]
-        if fast:
-            wrong.append(f"cflags = {fast}: would break bit-equal replay, remove")
-        return wrong
+        return wrong + compiler_flags.mistakes(self.cflags, self.march)
 
     @property
     def inner_step_s(self) -> float:

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveFloat
 
+from rig_configs.names import Line, SignalPath, Word
+
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 NonNegative = Annotated[float, Field(ge=0.0)]
 Sign = Literal[-1, 1]
@@ -22,7 +24,7 @@ class Task(Section):
     """One periodic thread and the blocks that it steps, in order."""
 
     period_us: Annotated[int, Field(ge=50, le=1_000_000)]
-    blocks: Annotated[list[str], Field(min_length=1)]
+    blocks: Annotated[list[Word], Field(min_length=1)]
     priority: Annotated[int, Field(ge=1, le=98)] = 80  # 99 belongs to the kernel's own threads
     core: Annotated[int, Field(ge=0)] | None = None
     # spent spinning before each deadline; auto: from two seconds of wake-ups, measured at the start
@@ -91,9 +93,9 @@ class Terminal(Section):
 
     position: Annotated[int, Field(ge=0)] | None = None
     identity: Identity | None = None
-    device: str | None = None  # what stands for it where the bus is simulated: a device file
-    inputs: dict[str, Channel] = {}
-    outputs: dict[str, Channel] = {}
+    device: Line | None = None  # what stands for it where the bus is simulated: a device file
+    inputs: dict[Word, Channel] = {}
+    outputs: dict[Word, Channel] = {}
     watchdog_ms: Annotated[float, Field(ge=0.1, le=1000)] = 20.0
 
 
@@ -139,14 +141,14 @@ class BusBlock(Section):
     kind: Literal["bus"]
     backend: Interface = "simulated"
     second_interface: Interface | None = None  # where the last slave's cable comes back to
-    drives: Annotated[dict[str, Drive], Field(min_length=1)]
-    terminals: dict[str, Terminal] = {}
+    drives: Annotated[dict[Word, Drive], Field(min_length=1)]
+    terminals: dict[Word, Terminal] = {}
     clock: Clock | None = None
     exchange_budget_us: Annotated[int, Field(ge=20)] = 100
     bad_limit: Annotated[int, Field(ge=1)] = 3  # bad cycles on end until the bus counts as lost
     leak_cycles: Annotated[int, Field(ge=1)] = 10  # good cycles by which one bad cycle is forgotten
-    reads: dict[str, str]
-    writes: dict[str, str] = {}
+    reads: dict[SignalPath, SignalPath]
+    writes: dict[SignalPath, SignalPath] = {}
 
 
 class EncoderFilterBlock(Section):
@@ -165,20 +167,20 @@ class EncoderFilterBlock(Section):
     noise_rad: PositiveFloat | None = None  # of a sample; that of the rounding to counts
     gate_nis: NonNegative = 0.0  # larger normalised innovations are rejected; 0: no such gate
     lost_after_ms: PositiveFloat = 20.0  # without a sample for so long it starts anew
-    reads: dict[str, str]
-    writes: dict[str, str] = {}
+    reads: dict[SignalPath, SignalPath]
+    writes: dict[SignalPath, SignalPath] = {}
 
 
 class MechanismBlock(Section):
     """One step of a generated multibody kernel."""
 
     kind: Literal["mechanism"]
-    mechanism: str
+    mechanism: Line
     # of codegen.options.KernelOptions, which checks them; the step is the period of the task
     options: dict[str, bool | int | float | str | list[str]] = {}
     parameters: dict[str, float] = {}
-    reads: dict[str, str]
-    writes: dict[str, str] = {}
+    reads: dict[SignalPath, SignalPath]
+    writes: dict[SignalPath, SignalPath] = {}
 
 
 class ObserverSensor(Section):
@@ -199,7 +201,7 @@ SensorName = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
 class ObservingBlock(Section):
     """What all observers of a mechanism have, generated with it: `docs/observers.md`."""
 
-    mechanism: str
+    mechanism: Line
     independent: list[str] = []  # empty: those that move most in the pose of the file
     unknown: list[str] = []  # input signals that are estimated
     input_noise: dict[str, PositiveFloat] = {}  # of those that walk at random: unit squared per s
@@ -208,8 +210,8 @@ class ObservingBlock(Section):
     # as of a mechanism
     options: dict[str, bool | int | float | str | list[str]] = {}
     parameters: dict[str, float] = {}
-    reads: dict[str, str]
-    writes: dict[str, str] = {}
+    reads: dict[SignalPath, SignalPath]
+    writes: dict[SignalPath, SignalPath] = {}
 
 
 class ObserverBlock(ObservingBlock):
@@ -243,8 +245,8 @@ class RelayBlock(Section):
 
     kind: Literal["relay"]
     torque_nm: PositiveFloat
-    reads: dict[str, str]
-    writes: dict[str, str] = {}
+    reads: dict[SignalPath, SignalPath]
+    writes: dict[SignalPath, SignalPath] = {}
 
 
 class GuardBlock(Section):
@@ -265,8 +267,8 @@ class GuardBlock(Section):
     max_request_age_ms: PositiveFloat = 5.0
     max_gap_ms: PositiveFloat = 5.0
     heartbeat_timeout_ms: PositiveFloat = 200.0
-    reads: dict[str, str]
-    writes: dict[str, str] = {}
+    reads: dict[SignalPath, SignalPath]
+    writes: dict[SignalPath, SignalPath] = {}
 
 
 Block = Annotated[
@@ -284,12 +286,12 @@ Block = Annotated[
 class Roles(Section):
     """Which signals the live table and the report show as what."""
 
-    angle: str
-    rate: str
-    torque: str
-    command: str
-    measured_torque: str | None = None
-    virtual_torque: str | None = None  # of an observer, shown beside the measured one
+    angle: SignalPath
+    rate: SignalPath
+    torque: SignalPath
+    command: SignalPath
+    measured_torque: SignalPath | None = None
+    virtual_torque: SignalPath | None = None  # of an observer, shown beside the measured one
 
 
 class Verdict(Section):
@@ -304,8 +306,8 @@ class Verdict(Section):
 class Rig(Section):
     """A whole rig file."""
 
-    title: str
-    tasks: Annotated[dict[str, Task], Field(min_length=1)]
-    blocks: Annotated[dict[str, Block], Field(min_length=1)]
+    title: Line
+    tasks: Annotated[dict[Word, Task], Field(min_length=1)]
+    blocks: Annotated[dict[Word, Block], Field(min_length=1)]
     show: Roles
     verdict: Verdict = Verdict()

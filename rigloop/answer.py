@@ -10,6 +10,9 @@ from typing import Annotated, NoReturn
 import msgspec
 import typer
 
+from rig_configs.plain import json_text
+from rigloop.terminal import say
+
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON object instead of tables.")
 ]
@@ -53,10 +56,10 @@ def fail(lines: list[str], code: Exit, json: bool) -> NoReturn:
         print_json({"mistakes": lines, "exit_code": int(code)})
     else:
         for line in lines:
-            typer.echo(line, err=True)
+            say(line, err=True)
     raise typer.Exit(int(code))
 
 
 def print_json(message: object) -> None:
     """Print one message, indented."""
-    typer.echo(msgspec.json.format(msgspec.json.encode(message)).decode())
+    say(json_text(msgspec.json.format(msgspec.json.encode(message)).decode()))

@@ -20,6 +20,7 @@ from rigloop.order import Mode
 from rigloop.segment_command import sim_segment
 from rigloop.soak.command import soak
 from rigloop.tune_command import tune
+from rigloop.terminal import Screen
 
 if TYPE_CHECKING:
     from rig_configs.load import LoadedRig
@@ -81,7 +82,7 @@ def run(
     """Run a rig live: arm it, show what it does, ramp out, and judge the run."""
     from rigloop.children import cycle_process
 
-    console = Console(stderr=json)
+    console = Screen(stderr=json)
     with cycle_process() as cycle, told(json):
         from rigloop.supervise import run_live
 
@@ -117,7 +118,7 @@ def replay(
     """Feed a log, or a recorded run, through the same filter and kernel, without a clock."""
     from rigloop.replay import replay_log, replay_run
 
-    console = Console(stderr=json)
+    console = Screen(stderr=json)
     with told(json):
         if log.is_dir():
             outcome = replay_run(log, runs=runs, console=console)
@@ -141,7 +142,7 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
         print_json({"rig": loaded.name, "sha256": loaded.sha256, "mistakes": []})
     else:
         words = escape(f"{loaded.path}: {loaded.rig.title}")
-        Console().print(f"[green]good[/]  {words}", soft_wrap=True, highlight=False)
+        Screen().print(f"[green]good[/]  {words}", soft_wrap=True, highlight=False)
 
 
 @app.command(epilog="Example: `rigloop doctor steering_wheel`")
@@ -165,7 +166,7 @@ def doctor(
     if json:
         print_json(as_message(checks, rig, bus))
     else:
-        show(checks, Console())
+        show(checks, Screen())
     raise typer.Exit(int(Exit.GOOD if is_good(checks) else Exit.BAD_VERDICT))
 
 

@@ -21,12 +21,12 @@ def show(checks: list[Check], console: Console) -> None:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for check in checks:
-        table.add_row(_level(check), check.name, escape(check.found))
+        table.add_row(_level(check), escape(check.name), escape(check.found))
     console.print(table)
     for check in checks:
         if check.level is not Level.GREEN:
             # the terminal wraps these lines itself: what is copied from it has no line break
-            console.print(f"\n{_level(check)} [bold]{check.name}[/]: {escape(check.cause)}", soft_wrap=True,
+            console.print(f"\n{_level(check)} [bold]{escape(check.name)}[/]: {escape(check.cause)}", soft_wrap=True,
                           highlight=False)  # fmt: skip
             for line in check.remedy.splitlines():
                 console.print(f"  {line}", soft_wrap=True, highlight=False, markup=False)

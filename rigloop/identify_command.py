@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from rigloop.answer import Exit, JsonOption, fail, print_json, told
+from rigloop.terminal import Screen
 
 
 def identify(
@@ -66,4 +66,4 @@ def identify(
             }
         )
     else:
-        show(found, observation, judged, Console())
+        show(found, observation, judged, Screen())

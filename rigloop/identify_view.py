@@ -6,6 +6,7 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from rigloop.identify import Identification
@@ -23,11 +24,12 @@ def show(
         table.add_column(head, justify="right")
     table.add_column("unit")
     for p in found.parameters:
-        table.add_row(p.name, f"{p.value:.4g}", f"{p.low:.4g} … {p.high:.4g}", p.unit)
+        table.add_row(escape(p.name), f"{p.value:.4g}", f"{p.low:.4g} … {p.high:.4g}", p.unit)
     console.print(
         f"{found.log}: {found.torque} from {found.from_s:g} to {found.to_s:g} s, "
         f"{found.samples} samples, smoother {found.bandwidth_rad_s:.0f} rad/s",
         highlight=False,
+        markup=False,
     )
     console.print(table)
     console.print(
@@ -37,7 +39,7 @@ def show(
     )
     console.print()
     for line in words(observation, judged):
-        console.print(line, highlight=False)
+        console.print(line, highlight=False, markup=False)
 
 
 def words(observation: Observation, judged: Judgement) -> list[str]:

@@ -30,6 +30,10 @@ def kernel_options(rig: Rig, name: str, file: str = "rig") -> KernelOptions:
     # a rig steps its kernels as blocks, which are objects that own their state
     fixed = {"wrapper": "class"} if isinstance(block, MechanismBlock) else FIXED
     fixed = {"step_s": period_us(rig, name) * 1e-6, **fixed}
+    if "compiler" in block.options:  # a rig is data: it names no program to be run
+        key = f"blocks.{name}.options.compiler"
+        problem, remedy = "a rig file names no program", "set CC in the environment"
+        raise ConfigError([Mistake(file, key, problem, remedy, block.options["compiler"])])
     try:
         options = from_table(file, block.options, **fixed)
     except ConfigError as error:

@@ -35,7 +35,7 @@ class LiveView:
 
     def __init__(self, console: Console, title: str):
         self._console = console
-        self._title = title
+        self._title = escape(title)
         self._last_plain_s = -math.inf
         self._live = Live(console=console, refresh_per_second=8, transient=True)
 

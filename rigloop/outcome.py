@@ -33,7 +33,7 @@ class Outcome(msgspec.Struct, frozen=True):
         table.add_column(justify="right", no_wrap=True)
         table.add_column(style="dim")
         for row in self.figures:
-            table.add_row(*row)
+            table.add_row(*map(escape, row))
         console.print(table)
         for injected in self.injections:
             colour = "green" if injected.good else "red"
@@ -46,5 +46,5 @@ class Outcome(msgspec.Struct, frozen=True):
             console.print(f"[bold yellow]{escape(self.banner)}[/]", soft_wrap=True, highlight=False)
         console.print("[bold green]GOOD[/]" if self.good else "[bold red]BAD[/]", end="  ")
         console.print(escape("; ".join(self.reasons)) or "ran as asked", highlight=False)
-        console.print(self.folder, soft_wrap=True, highlight=False)
-        console.print(f"{self.folder}/report.html", soft_wrap=True, highlight=False)
+        for place in (self.folder, f"{self.folder}/report.html"):
+            console.print(place, soft_wrap=True, highlight=False, markup=False)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from rigloop.answer import Exit, fail, print_json
+from rigloop.terminal import Screen, say
 
 if TYPE_CHECKING:
     from io_bridge.devices.described_device import DescribedDevice
@@ -115,7 +115,7 @@ def sim_segment(
         second = None if second_interface is None else PacketSocket(second_interface, 0x00, 0xFF)
     except OSError as error:
         fail([str(error.strerror or error)], Exit.NOT_STARTED, json)
-    console = Console(stderr=json, highlight=False, soft_wrap=True)
+    console = Screen(stderr=json, highlight=False, soft_wrap=True)
     for note in notes:
         console.print(f"note: {note}", markup=False)
     for position, ((parent, port), device) in enumerate(zip(segment.parents, made, strict=True)):
@@ -160,7 +160,7 @@ def _list(found: dict, json: bool) -> None:
         print_json(titles)
         return
     for name, title in titles.items():
-        typer.echo(f"{name:16} {title}")
+        say(f"{name:16} {title}")
 
 
 def _write_esi(path: Path, devices: list[DescribedDevice], json: bool) -> None:
@@ -177,7 +177,7 @@ def _write_esi(path: Path, devices: list[DescribedDevice], json: bool) -> None:
     if json:
         print_json({"wrote": str(path), "devices": len(devices)})
     else:
-        typer.echo(f"wrote {path}")
+        say(f"wrote {path}")
 
 
 def _couple(devices: list[DescribedDevice], text: str) -> Shaft:

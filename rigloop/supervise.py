@@ -91,7 +91,8 @@ def run_live(
         )
     for name, kernel in kernels.items():
         origin = "from the cache" if kernel.from_cache else f"built in {kernel.seconds:.1f} s"
-        console.print(f"kernel {name} {kernel.hash[:12]} {origin}", highlight=False)
+        words = f"kernel {name} {kernel.hash[:12]} {origin}"
+        console.print(words, highlight=False, markup=False)
     folder = _new_folder(runs, loaded)
     (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
     order.write(folder, "order.json", commissioned)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from rigloop.answer import Exit, JsonOption, fail, print_json, told
+from rigloop.terminal import Screen
 
 
 class Model(StrEnum):
@@ -88,4 +88,4 @@ def tune(
     if json:
         print_json({"tuning": tuning, "fitted": fitted})
     else:
-        show(tuning, fitted, Console())
+        show(tuning, fitted, Screen())

@@ -23,6 +23,7 @@ def show(tuning: Tuning, fitted: FittedNoise | None, console: Console) -> None:
         f"{tuning.model}, {tuning.counts_per_rev:g} counts a turn ({bits:.1f} bit), a sample every "
         f"{1e6 * tuning.period_s:g} µs, bandwidth_rad_s = {tuning.bandwidth_rad_s:.6g}",
         highlight=False,
+        markup=False,
     )
     if fitted:
         console.print(

@@ -20,6 +20,9 @@ from typing import Any
 from codegen.description.mechanism import Mechanism, parse
 from codegen.elements import registry
 from rig_configs.mistakes import near
+from rig_configs.plain import line, toml_key, toml_string
+
+MOST_COLUMNS = 400  # of a drawing
 
 
 class MechanismBuilder:
@@ -73,23 +76,23 @@ class MechanismBuilder:
 
     def text(self) -> str:
         """The mechanism as TOML."""
-        lines = [f"# {line}".rstrip() for line in self._drawing.splitlines()]
+        lines = [f"# {line(row, MOST_COLUMNS)}".rstrip() for row in self._drawing.splitlines()]
         lines += [""] if lines else []
         lines.append(f"name = {_toml(self.name)}")
         if self._gravity is not None:
             lines.append(f"gravity_m_s2 = {_toml(self._gravity)}")
         for head, table in (("parameters", self._parameters), *self._tables()):
             if table:
-                lines += ["", f"[{head}]", *(f"{_key(k)} = {_toml(v)}" for k, v in table.items())]
+                lines += ["", f"[{head}]", *(f"{toml_key(k)} = {_toml(v)}" for k, v in table.items())]
             elif head != "parameters":
                 lines += ["", f"[{head}]"]
         if self._outputs:
             lines += ["", "[outputs]"]
-            lines += [f"{_key(k)} = {_toml(v)}" for k, v in self._outputs.items()]
+            lines += [f"{toml_key(k)} = {_toml(v)}" for k, v in self._outputs.items()]
         return "\n".join(lines) + "\n"
 
     def _tables(self) -> list[tuple[str, Mapping[str, Any]]]:
-        return [(f"{table}.{_key(name)}", keys) for (table, name), keys in self._entries.items()]
+        return [(f"{table}.{toml_key(name)}", keys) for (table, name), keys in self._entries.items()]
 
     def build(self) -> Mechanism:
         """The validated, frozen model.
@@ -108,19 +111,13 @@ class MechanismBuilder:
         return path
 
 
-def _key(key: str) -> str:
-    bare = key.isascii() and key.replace("_", "a").replace("-", "a").isalnum()
-    return key if bare else _toml(key)
-
-
 def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-        return f'"{escaped}"'
+        return toml_string(value)
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(k)} = {_toml(v)}" for k, v in value.items()) + " }"
+        return "{ " + ", ".join(f"{toml_key(k)} = {_toml(v)}" for k, v in value.items()) + " }"
     if isinstance(value, int):
         return str(value)
     if hasattr(value, "__iter__"):

@@ -23,6 +23,7 @@ from codegen.elements import LAST_STAGE, NAMING, in_order, registry, stage
 from codegen.pose.assembly import assemble
 from codegen.pose.built import require_mass
 from rig_configs.mistakes import ConfigError, Mistake, near
+from rig_configs.names import REMEDY_NAME, file_name_problem, name_problem
 
 MECHANISMS = Path(__file__).parents[2] / "rig_configs" / "mechanisms"
 UNIT_SUFFIX = {"rad": ("rad", "rad_s", "rad_s2"), "m": ("m", "m_s", "m_s2")}
@@ -110,8 +111,7 @@ def parse(text: str, file: str) -> Mechanism:
         require_mass(system)
     if system.mistakes:
         raise MechanismError(system.mistakes)
-    name = document.get("name", stem)
-    return Mechanism(name, system, tuple(made), hashlib.sha256(text.encode()).hexdigest())
+    return Mechanism(stem, system, tuple(made), hashlib.sha256(text.encode()).hexdigest())
 
 
 def ports(mechanism: Mechanism) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -126,11 +126,15 @@ def ports(mechanism: Mechanism) -> tuple[tuple[str, ...], tuple[str, ...]]:
     ]
     reads += [f"input/{signal.path}" for signal in system.signals]
     writes = [output.port for output in mechanism.outputs]
-    return tuple(reads), (*writes, "iterations", "residual", "status", "reassembled", "singular")
+    return tuple(reads), (*writes, *outputs.OWN_PORTS)
 
 
 def _read(document: dict[str, Any], system: System, stem: str) -> list[Output]:
-    if document.get("name", stem) != stem:
+    problem = file_name_problem(stem)
+    if problem:
+        remedy = "rename it: a mechanism's name begins names in generated code"
+        system.mistake("(file)", None, f"the file's name {problem}", remedy)
+    elif document.get("name", stem) != stem:
         system.mistake("name", document["name"], "is not the file's name", f'write "{stem}"')
     _parameters(_table(document, "parameters", system), system)
     if "gravity_m_s2" in document:
@@ -175,6 +179,11 @@ def _table(document: Mapping[str, Any], key: str, system: System) -> dict[str, A
 def _parameters(table: Mapping[str, Any], system: System) -> None:
     system.at = ("parameters",)
     for name, raw in table.items():
+        problem = name_problem(name)
+        if problem:
+            system.mistake(name, None, problem, REMEDY_NAME)
+            system.failed.add(name)
+            continue
         for ending, function in NOT_SI.items():
             if name.endswith(ending):
                 remedy = f"write {function}(...) and another name"
@@ -213,8 +222,9 @@ def _element(element: ModuleType, table: str, name: str, raw: Any, system: Syste
 
 def _add(element: ModuleType, table: str, name: str, raw: Any, system: System) -> None:
     system.at = (table, name)
-    if not name.isidentifier():
-        system.mistake("", None, "is not a name", "use letters, digits and _")
+    problem = name_problem(name)
+    if problem:
+        system.mistake("", None, problem, REMEDY_NAME)
         return
     try:
         entry: Entry = element.Entry.model_validate(raw)

@@ -19,6 +19,7 @@ from codegen.description.symbolic import expression
 from codegen.description.system import System
 from codegen.expressions.dag import Expr
 from rig_configs.mistakes import near
+from rig_configs.names import REMEDY_PATH, path_problem
 
 UNITS = {
     ("rad", "value"): "_rad",
@@ -34,6 +35,8 @@ UNITS = {
     ("1", "acceleration"): "",
 }
 
+# what every kernel writes beside its outputs
+OWN_PORTS = ("iterations", "residual", "status", "reassembled", "singular")
 ENERGIES = ("energy", "energy.kinetic", "energy.potential")
 
 
@@ -56,6 +59,10 @@ def read(table: dict[str, object], system: System) -> list[Output]:
 
 
 def _one(port: str, source: object, system: System) -> Output | None:
+    problem = path_problem(port) or ("is a port that every kernel has" if port in OWN_PORTS else None)
+    if problem:
+        system.mistake(port, None, problem, REMEDY_PATH)
+        return None
     by_name = {c.name: c for c in system.coordinates}
     guides = {guide.name: number for number, guide in enumerate(system.guides)}
     known = [*by_name, *(f"guide.{name}.reaction" for name in guides)]

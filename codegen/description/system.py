@@ -40,7 +40,11 @@ class System(Reading):
 
     def coordinate(self, name: str, unit: str, initial: float, rate: float = 0.0) -> Coordinate:
         index = len(self.coordinates)
-        q, qd = self.graph.var(f"q {name}"), self.graph.var(f"qd {name}")
+        q_name = f"q {name}"
+        here = ".".join(self.at)
+        if q_name in self._at_start and all(m.key != here for m in self.mistakes):
+            self.mistake("", None, f"its coordinate {name} is there already", "rename one")
+        q, qd = self.graph.var(q_name), self.graph.var(f"qd {name}")
         made = Coordinate(index, name, unit, initial, rate, q, qd)
         self.coordinates.append(made)
         self._owners[q] = made

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 from codegen.expressions.dag import Expr
 from codegen.expressions.sums import joined
+from rig_configs.names import RESERVED
+from rig_configs.plain import comment
 
 # cycles on current x86 cores
 LATENCY = {"mul": 4, "add": 4, "fma": 4, "div": 14, "sqrt": 18, "sincos": 60}
@@ -179,7 +181,7 @@ class Emitter:
         for assign in assigns:
             if assign.label and assign.label != label:
                 label = assign.label
-                self.lines.append(f"{self.syntax.comment}{label}")
+                self.lines.append(f"{self.syntax.comment}{comment(label)}")
             value = self._root(assign.expr)
             self.cost.path = max(self.cost.path, value.ready)
             self.flow.results[assign.target] = value.flow
@@ -397,7 +399,9 @@ class Emitter:
 
 
 def _identifier(name: str) -> str:
-    return re.sub(r"\W+", "_", name)
+    """A local's name; the numbers of coordinates, `Q_<name>`, are not for locals."""
+    plain = re.sub(r"\W+", "_", name, flags=re.ASCII)
+    return f"v_{plain}" if plain.startswith("Q_") or plain in RESERVED else plain
 
 
 def _number(value: float) -> str:

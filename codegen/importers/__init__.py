@@ -16,11 +16,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from xml.etree.ElementTree import ParseError, parse
 
 from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.importers import closures, compiled, mjcf, natural, urdf
+from codegen.importers.document import family, refuse_strange_shapes
 from codegen.importers.drawing import drawing
 from codegen.importers.tree import Item, Names, Tree
 from rig_configs.mistakes import Mistake
@@ -88,16 +88,10 @@ def import_file(path: Path | str, name: str | None = None) -> Imported:
 def _root(path: Path) -> str:
     """Tag of the file's root, one of `FORMATS`."""
     file = str(path)
-    try:
-        root = parse(path).getroot().tag
-    except OSError as error:
-        problem = f"cannot be read: {error.strerror}"
-        raise MechanismError(
-            [Mistake(file, "(file)", problem, "give a URDF or MJCF file")]
-        ) from None
-    except (ParseError, ValueError) as error:
-        problem = f"is not XML ({error})"
-        raise MechanismError([Mistake(file, "(file)", problem, "correct the line")]) from None
+    files = family(path)
+    for place, top in files:
+        refuse_strange_shapes(place, top)
+    root = files[0][1].tag
     if root not in FORMATS:
         known = " or ".join(f"<{tag}> ({LABELS[tag]})" for tag in FORMATS)
         raise MechanismError(

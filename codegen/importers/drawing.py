@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from codegen.importers.tree import GROUND, Link, Tree
 
+DEEPEST = 100  # characters of indentation
+
 
 def drawing(tree: Tree, title: str) -> str:
     """Title, the links under their parents with their joints, and what closes loops."""
     lines = [title, "", GROUND]
-    _branch(tree, GROUND, "", lines)
+    _branches(tree, lines)
     closing = [f"{loop.name}: {loop.kind} of {' and '.join(loop.links)}" for loop in tree.loops]
     for c in tree.couplings:
         closing.append(
@@ -22,13 +24,24 @@ def drawing(tree: Tree, title: str) -> str:
     return "\n".join(lines)
 
 
-def _branch(tree: Tree, parent: str, indent: str, lines: list[str]) -> None:
-    children = [link for link in tree.links if link.parent == parent]
-    for number, link in enumerate(children):
-        is_last = number == len(children) - 1
+def _branches(tree: Tree, lines: list[str]) -> None:
+    """Every link under its parent, however deep the tree is."""
+    children: dict[str, list[Link]] = {}
+    for link in tree.links:
+        children.setdefault(link.parent, []).append(link)
+
+    def below(parent: str, indent: str) -> list[tuple[Link, str, bool]]:
+        found = children.get(parent, [])
+        return [(link, indent, link is found[-1]) for link in reversed(found)]
+
+    waiting = below(GROUND, "")
+    while waiting:
+        link, indent, is_last = waiting.pop()
         lines.append(f"{indent}|")
         lines.append(f"{indent}+-- {_joints(link)} --o {link.name}  ({link.mass:.4g} kg)")
-        _branch(tree, link.name, indent + ("    " if is_last else "|   "), lines)
+        # a drawing as deep as it is wide helps nobody: from here on the links stand below each other
+        step = ("    " if is_last else "|   ") if len(indent) < DEEPEST else ""
+        waiting += below(link.name, indent + step)
 
 
 def _joints(link: Link) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import Element, parse
+from xml.etree.ElementTree import Element
 
+from codegen.importers.document import family
 from codegen.importers.tree import Tree
 
 ROOT = "mujoco"
@@ -25,7 +26,6 @@ RESOLVED = _words(
 # told by name with the compiled model, whatever is inside; and what has no mechanics
 TOLD_WHOLE = _words("sensor keyframe contact deformable actuator spatial fixed")
 APPEARANCE = _words("visual statistic asset camera light size custom")
-DEEPEST = 20  # files that include each other
 # attributes of what is carried; their meaning is in the compiled numbers, or has none in mechanics
 KNOWN = {
     "body": "name pos quat axisangle xyaxes zaxis euler childclass mocap gravcomp user",
@@ -71,16 +71,13 @@ def leave_out_unknown(path: Path, tree: Tree) -> None:
         tree.left_out(tag, "-", f"{number} of it: appearance or settings, no mechanics")
 
 
-def _elements(path: Path, depth: int = 0) -> list[Element]:
+def _elements(path: Path) -> list[Element]:
     """All elements of a file and of those that it includes."""
     found: list[Element] = []
-    waiting = [parse(path).getroot()]
+    waiting = [root for _, root in family(path)]
     while waiting:
-        element = waiting.pop(0)
+        element = waiting.pop()
         found.append(element)
         if element.tag not in TOLD_WHOLE and element.tag not in APPEARANCE:
-            waiting += element
-        included = element.get("file") if element.tag == "include" else None
-        if included and depth < DEEPEST and (path.parent / included).is_file():
-            found += _elements(path.parent / included, depth + 1)
+            waiting += reversed(element)
     return found

@@ -8,6 +8,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
+from rig_configs.names import LONGEST_NAME, RESERVED
+
+LONGEST = LONGEST_NAME - 16  # room for numbers and for what elements on it are called
 Triple = tuple[float, float, float]
 GROUND = "ground"
 
@@ -139,14 +142,15 @@ class Tree:
 
 
 class Names:
-    """Names as a mechanism file takes them: letters, digits and _, each once."""
+    """Names as a mechanism file takes them: letters, digits and _, each once, no reserved word."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._taken = set(taken)
 
     def new(self, wanted: str) -> str:
         plain = "".join(c if c.isascii() and (c.isalnum() or c == "_") else "_" for c in wanted)
-        if not plain[:1].isalpha():
+        plain = plain[:LONGEST]
+        if not plain[:1].isalpha() or plain in RESERVED:
             plain = f"n{plain}"
         name, number = plain, 1
         while name in self._taken:

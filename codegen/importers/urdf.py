@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import Element, parse
+from xml.etree.ElementTree import Element
 
+from codegen.importers.document import parse
 from codegen.importers.tree import Names, Tree
 from rig_configs.mistakes import Mistake, near
 
@@ -19,13 +21,13 @@ CARRIED = frozenset(
 
 def mistakes(path: Path) -> list[Mistake]:
     """Every broken reference of the file at once; MuJoCo would stop at the first."""
-    root = parse(path).getroot()
+    root = parse(path)
     file = path.name
     links = [link.get("name", "") for link in root.findall("link")]
     found = []
     for kind in ("link", "joint"):
-        names = [element.get("name", "") for element in root.findall(kind)]
-        for name in sorted({n for n in names if names.count(n) > 1}):
+        names = Counter(element.get("name", "") for element in root.findall(kind))
+        for name in sorted(n for n, times in names.items() if times > 1):
             found.append(Mistake(file, f"{kind} {name}", "is there twice", "rename one"))
     moved: dict[str, str] = {}
     for joint in root.findall("joint"):
@@ -55,7 +57,7 @@ def read(mujoco: Any, path: Path) -> Any:
 
 def leave_out_unknown(path: Path, tree: Tree) -> None:
     """Tell what stands in the file and is not carried over."""
-    root = parse(path).getroot()
+    root = parse(path)
     for element in root:
         name = element.get("name", "-")
         if element.tag == "link":

@@ -5,20 +5,40 @@ with the mechanism's, and a small program that shows how to call it.
 from __future__ import annotations
 
 import hashlib
-import json
 import re
+from collections.abc import Collection
 
 from codegen.description.mechanism import ports
 from codegen.program import Program
 from codegen.targets.kernel_text import HERE, KernelText, table
+from rig_configs.names import RESERVED
+from rig_configs.plain import c_string
+
+# what math.h, stdio.h, string.h, stdint.h and stddef.h declare, as far as a mechanism could be called that
+LIBRARY = frozenset(
+    "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs "
+    "fdim floor fma fmax fmin fmod frexp gamma hypot ilogb isfinite isinf isnan isnormal j0 j1 jn ldexp "
+    "lgamma llrint llround log log10 log1p log2 logb lrint lround modf nan nearbyint nextafter "
+    "nexttoward pow remainder remquo rint round scalb scalbln scalbn signbit signgam significand sin "
+    "sinh sqrt tan tanh tgamma trunc y0 y1 yn drem finite clearerr ctermid dprintf fclose fdopen feof "
+    "ferror fflush fgetc fgetpos fgets fileno fopen fprintf fputc fputs fread freopen fscanf fseek "
+    "fseeko fsetpos ftell ftello fwrite getc getchar getline gets getw pclose perror popen printf putc "
+    "putchar puts putw remove rename rewind scanf setbuf setvbuf snprintf sprintf sscanf tempnam "
+    "tmpfile tmpnam ungetc vprintf memccpy memchr memcmp memcpy memmove memset stpcpy strcat strchr "
+    "strcmp strcoll strcpy strcspn strdup strerror strlen strncat strncmp strncpy strpbrk strrchr "
+    "strspn strstr strtok strxfrm size_t ptrdiff_t max_align_t offsetof va_list FILE fpos_t off_t "
+    "ssize_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t "
+    "intmax_t uintmax_t float_t double_t index rindex bcmp bcopy bzero ffs".split()
+)
 
 
 def texts(program: Program) -> dict[str, str]:
     """Sources by file name: `<name>.h`, `<name>.c`, `<name>_example.c`."""
     mechanism = program.mechanism
-    name, system = identifier(mechanism.name), mechanism.system
+    system = mechanism.system
     face = (HERE / "c99.c.in").read_text()
     kernel = KernelText(program, has_block=False, calls=face)
+    name = identifier(mechanism.name, _words(kernel, face))
     kernel.fill |= {
         "name": name,
         "NAME": name.upper(),
@@ -44,10 +64,18 @@ def texts(program: Program) -> dict[str, str]:
     }
 
 
-def identifier(name: str) -> str:
-    """A mechanism's name as the beginning of names in C."""
+def identifier(name: str, taken: Collection[str] = ()) -> str:
+    """A mechanism's name as the beginning of names in C; those of `taken` are not for it."""
     word = re.sub(r"\W", "_", name, flags=re.ASCII)
-    return f"m_{word}" if not word[:1].isalpha() else word
+    is_free = word[:1].isalpha() and word not in (*taken, *RESERVED, *LIBRARY)
+    return word if is_free else f"m_{word}"
+
+
+def _words(kernel: KernelText, face: str) -> set[str]:
+    """Names that the source has whatever the mechanism is called, at file scope or inside."""
+    text = "\n".join([kernel.fill["types"], kernel.filled("kernel.c.in"), face])
+    code = re.sub(r"//.*|/\*.*?\*/", "", text)
+    return set(re.findall(r"[A-Za-z_]\w*", code))
 
 
 def built(program: Program) -> list[str]:
@@ -79,7 +107,7 @@ def _names(program: Program, name: str) -> list[str]:
     texts["coordinate_units"] = [c.unit for c in system.coordinates]
     return [
         f"const char *const {name}_{key}[] = {{\n"
-        + "".join(f"    {json.dumps(value)},\n" for value in values)
+        + "".join(f"    {c_string(value)},\n" for value in values)
         + "    NULL\n};"
         for key, values in texts.items()
     ]

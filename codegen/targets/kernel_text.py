@@ -14,6 +14,7 @@ from codegen.expressions.loops import looped, pieces
 from codegen.program import Program, Routine, Sweep
 from codegen.targets.describe import BLOCK_ABI, NOTES, VERSION
 from codegen.targets.spelling import spelled
+from rig_configs.plain import comment
 
 HERE = Path(__file__).parent
 # of each continuation part when assembling: 5 degrees, 20 mm
@@ -100,7 +101,7 @@ class KernelText:
         self._tables += [spelled(table, program.options.precision) for table in tables]
         signature = SIGNATURES.get(routine.name, "Work *restrict w, State *restrict s")
         unused = [name for name in ("w", "s", "after") if f"*restrict {name}" in signature]
-        title = f"{routine.title}; {cost}"
+        title = comment(f"{routine.title}; {cost}")
         texts = []
         if len(parts) > 1:
             calls = []
@@ -160,9 +161,9 @@ class KernelText:
         return {
             "version": VERSION,
             "abi": str(BLOCK_ABI),
-            "name": mechanism.name,
+            "name": comment(mechanism.name),
             "sha256": mechanism.sha256,
-            "options": options.short(),
+            "options": comment(options.short()),
             "slots": str(self.step.slots),
             "cost": str(self.step),
             "unit": f"{program.unit:.6g}",

@@ -15,6 +15,7 @@ from codegen.expressions.dag import Expr
 from codegen.expressions.emit import NUMPY, Assign, Cost, Emitter
 from codegen.program import Program
 from codegen.targets.describe import VERSION, literal, model_info
+from rig_configs.plain import comment
 
 CODEGEN = Path(__file__).parents[1]
 
@@ -83,9 +84,9 @@ def text(program: Program) -> str:
     return Template(whole).substitute(
         program.twin_fill,
         version=VERSION,
-        name=mechanism.name,
+        name=comment(mechanism.name),
         sha256=mechanism.sha256,
-        options=options.text(),
+        options=comment(options.text()),
         n_q=len(q),
         n_phi=len(phi),
         n_held=len(system.held),

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from rigloop.answer import Exit, JsonOption, print_json, told
 from rigloop.order import Mode
+from rigloop.terminal import Screen
 
 
 def latency(
@@ -52,7 +52,7 @@ def latency(
     json: JsonOption = False,
 ) -> None:
     """Measure how long it takes from a sign change of the encoder to the torque of the new sign."""
-    console = Console(stderr=json)
+    console = Screen(stderr=json)
     with told(json):
         from rigloop.bench.latency import run_latency
         from rigloop.bench.latency_rig import RIG, RIGS

@@ -28,7 +28,7 @@ def show(outcome: LatencyOutcome, console: Console) -> None:
             )
     console.print("[bold green]GOOD[/]" if outcome.good else "[bold red]BAD[/]", end="  ")
     console.print(escape("; ".join(outcome.reasons)) or "within the limits", highlight=False)
-    console.print(f"{outcome.folder}/report.html", soft_wrap=True, highlight=False)
+    console.print(escape(f"{outcome.folder}/report.html"), soft_wrap=True, highlight=False)
 
 
 def _rows(table: Table, result: Result) -> None:

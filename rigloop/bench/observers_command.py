@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from rigloop.answer import Exit, JsonOption, print_json, told
+from rigloop.terminal import Screen
 
 
 def observers(
@@ -35,7 +35,7 @@ def observers(
     json: JsonOption = False,
 ) -> None:
     """Compare the observers on four- and five-bar with a wrong gravity, sensors and rates as published."""
-    console = Console(stderr=json)
+    console = Screen(stderr=json)
     with told(json):
         from rigloop.bench.observers import order, run_bench
         from rigloop.bench.observers_view import save, show

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from rigloop.answer import Exit, JsonOption, fail, print_json, told
+from rigloop.terminal import Screen
 
 
 def two_stage(
@@ -22,7 +22,7 @@ def two_stage(
     from rigloop.bench.two_stage import CASES, run_case
     from rigloop.bench.two_stage_view import draw, show
 
-    console = Console(stderr=json)
+    console = Screen(stderr=json)
     with told(json):
         rows = []
         for name in CASES:

@@ -49,6 +49,7 @@ def show(rows: list[Row], runs: int, console: Console) -> None:
         f"RMS errors, mean of {runs} runs, in brackets the reference's. "
         f"Two-stage: {fastest:.2f} µs a step; published {published_us:.0f} µs (MATLAB, i7-2700K).",
         highlight=False,
+        markup=False,
     )
 
 

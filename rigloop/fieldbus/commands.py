@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from rigloop.answer import Exit, JsonOption, fail, print_json, told
+from rigloop.terminal import Screen
 
 InterfaceArgument = Annotated[
     str, typer.Argument(help="Network interface that the slaves are on, such as `eth1`.")
@@ -54,7 +54,7 @@ def scan(
     from rigloop.fieldbus import skeleton as rig_file
     from rigloop.fieldbus.esi_notes import look_up
 
-    console = Console(stderr=json)
+    console = Screen(stderr=json)
     if skeleton is not None and skeleton.exists():
         fail([f"{skeleton}: is there already; give another name"], Exit.WRONG_INPUT, json)
     if esi is not None and not esi.exists():
@@ -68,7 +68,7 @@ def scan(
         except EsiError as error:
             fail(str(error).splitlines(), Exit.WRONG_INPUT, json)
         for mistake in mistakes:
-            Console(stderr=True).print(
+            Screen(stderr=True).print(
                 escape(f"left out: {mistake}"), highlight=False, soft_wrap=True
             )
     if skeleton is not None:
@@ -121,7 +121,7 @@ def sdo(
     if json:
         print_json(message)
     else:
-        Console().print(escape(objects.in_words(message)), highlight=False, soft_wrap=True)
+        Screen().print(escape(objects.in_words(message)), highlight=False, soft_wrap=True)
 
 
 def bus(
@@ -140,5 +140,5 @@ def bus(
     if json:
         print_json(found)
     else:
-        show.print_health(Console(), found)
+        show.print_health(Screen(), found)
     raise typer.Exit(int(Exit.GOOD if found.good else Exit.BAD_VERDICT))

@@ -15,6 +15,7 @@ from io_bridge import words
 from io_bridge.master import BringUpError
 from io_bridge.scan import Found, FoundSlave
 from io_bridge.sii_contents import SiiPdo
+from rig_configs.plain import line
 from rigloop.answer import Exit, fail
 from rigloop.fieldbus.esi_notes import Known
 from rigloop.fieldbus.health import BusHealth
@@ -105,7 +106,7 @@ def print_scan(
         identity = slave.identity
         table.add_row(
             str(slave.position),
-            escape((slave.name if esi is None else esi.device.name) or "?"),
+            escape(line((slave.name if esi is None else esi.device.name) or "?", 60)),
             f"{identity.vendor:#010x}",
             f"{identity.product:#010x}",
             f"{identity.revision:#x}",
@@ -115,8 +116,8 @@ def print_scan(
         )
     console.print(table)
     for slave, esi in zip(found.slaves, known, strict=True):
-        for line in _below(slave, esi, looked_up):
-            console.print(escape(f"{slave.position} {line}"), highlight=False, soft_wrap=True)
+        for told in map(line, _below(slave, esi, looked_up)):
+            console.print(escape(f"{slave.position} {told}"), highlight=False, soft_wrap=True)
 
 
 def _below(slave: FoundSlave, esi: Known | None, looked_up: bool) -> Iterator[str]:
@@ -169,4 +170,4 @@ def print_health(console: Console, bus: BusHealth) -> None:
         closed = "the ring of two interfaces is closed"
         lines.append(f"{bus.ring_gap or closed}, found open {bus.ring_breaks} times")
     for line in lines:
-        console.print(line, highlight=False, soft_wrap=True)
+        console.print(line, highlight=False, soft_wrap=True, markup=False)

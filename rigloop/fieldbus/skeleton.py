@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from io_bridge.drive_config import pdo_offset
 from io_bridge.scan import FoundSlave
 from io_bridge.sii_contents import SiiPdo
+from rig_configs.plain import line, toml_string
 from rigloop.fieldbus.esi_notes import CLOCK, Known
 
 CONTROLWORD, STATUSWORD = 0x6040, 0x6041
@@ -28,12 +29,12 @@ def bus_block(
     drives = [row for row in rows if _is_drive(row[0])]
     terminals = [row for row in rows if not _is_drive(row[0])]
     lines = [
-        f"# {len(slaves)} slaves on {interface}. Look up and fill in what is marked CHECK.",
+        f"# {len(slaves)} slaves on {line(interface)}. Look up and fill in what is marked CHECK.",
         "",
         "[blocks.bus]",
         'kind = "bus"',
-        f'backend = "{interface}"',
-        *([] if second is None else [f'second_interface = "{second}"']),
+        f"backend = {toml_string(interface)}",
+        *([] if second is None else [f"second_interface = {toml_string(second)}"]),
         "",
         "[blocks.bus.reads] # CHECK: the signals that command the drives",
     ]
@@ -46,7 +47,7 @@ def bus_block(
     for slave, name, title, esi in drives:
         lines += [
             "",
-            f"[blocks.bus.drives.{name}] # {title or 'no name'}",
+            f"[blocks.bus.drives.{name}] # {line(title, 80) or 'no name'}",
             f"position = {slave.position}",
             f"identity = {_identity(slave)}",
             "counts_per_rev = 1048576 # CHECK",
@@ -55,13 +56,13 @@ def bus_block(
         ]
         modes = [] if esi is None else esi.device.clock_modes
         lines += [
-            f"# clock mode {mode.name} ({mode.activate:#06x}): {_says(mode.activate)}"
+            f"# clock mode {line(mode.name, 80)} ({mode.activate:#06x}): {_says(mode.activate)}"
             for mode in modes
         ]
     for slave, name, title, esi in terminals:
         lines += [
             "",
-            f"[blocks.bus.terminals.{name}] # {title or 'no name'}",
+            f"[blocks.bus.terminals.{name}] # {line(title, 80) or 'no name'}",
             f"position = {slave.position}",
             f"identity = {_identity(slave)}",
         ]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from rigloop.answer import JsonOption, print_json, told
+from rigloop.terminal import Screen, say
 
 RIG = "fault_bench"
 
@@ -32,9 +32,10 @@ def faults(
     if json:
         print_json({"rig": rig, "period_us": limits.fast_task.period_us, "faults": rows(limits)})
     elif markdown:
-        typer.echo(as_markdown(limits))
+        say(as_markdown(limits))
     else:
-        console = Console()
+        console = Screen()
         console.print(table(limits), highlight=False)
         period = limits.fast_task.period_us
-        console.print(f"{rig}: bounds in cycles of {period} µs, from the fault on", highlight=False)
+        words = f"{rig}: bounds in cycles of {period} µs, from the fault on"
+        console.print(words, highlight=False, markup=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from rich.markup import escape
 from rich.table import Table
 
 from rigloop.inject.faults import NOT_INJECTABLE, ROWS
@@ -74,7 +75,7 @@ def table(lim: Limits) -> Table:
         shown.add_column(head, justify="right", no_wrap=True)
     for row in rows(lim):
         name, does, _, reaction, _, _, to_find, to_zero = _cells(row)
-        shown.add_row(name, does, reaction, to_find, to_zero)
+        shown.add_row(*map(escape, (name, does, reaction, to_find, to_zero)))
     return shown
 
 

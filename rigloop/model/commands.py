@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 from rich.markup import escape
 
 from rigloop.answer import Exit, JsonOption, fail, print_json, told
+from rigloop.terminal import Screen, say
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -49,7 +49,7 @@ def show(
     """Print coordinates, constraints, freedoms, masses and the cost of a step; draw or film it."""
     from rigloop.model.show import show_mechanism
 
-    console = Console(stderr=json)
+    console = Screen(stderr=json)
     with told(json):
         facts = show_mechanism(
             mechanism, output=output, run=run, simulate_s=simulate, console=console, quiet=json
@@ -81,7 +81,7 @@ def check(mechanism: MechanismArgument, json: JsonOption = False) -> None:
             }
         )
         return
-    console = Console()
+    console = Screen()
     freedoms = "1 freedom" if assembled.dof == 1 else f"{assembled.dof} freedoms"
     console.print(
         f"[green]good[/]  {escape(str(path))}: {freedoms}", soft_wrap=True, highlight=False
@@ -126,7 +126,7 @@ def generate(
         print_json({"files": [str(path) for path in written]})
     else:
         for path in written:
-            typer.echo(str(path))
+            say(str(path))
 
 
 @app.command("import", epilog="Example: `rigloop model import robot.urdf -o robot.toml`")
@@ -146,7 +146,7 @@ def import_(
     """Turn a robot file into a mechanism file; tell what was carried over and what was not."""
     from rigloop.model.importing import import_mechanism
 
-    console = Console(stderr=json)
+    console = Screen(stderr=json)
     with told(json):
         report = import_mechanism(file, output, force=force, console=console, quiet=json)
     if json:

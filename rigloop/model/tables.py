@@ -151,7 +151,7 @@ def _operations(facts: ModelFacts, console: Console) -> None:
             ("critical path", f"{n['path_cycles']} cycles", "longest chain of operations"),
         ],
     )  # fmt: skip
-    console.print(facts.options, style="dim", highlight=False)
+    console.print(facts.options, style="dim", highlight=False, markup=False)
 
 
 def print_import(items: tuple[Item, ...], console: Console) -> None:

@@ -13,6 +13,7 @@ from rich.table import Table
 
 from rigloop.answer import Exit, JsonOption, print_json, told
 from rigloop.order import Mode
+from rigloop.terminal import Screen
 
 if TYPE_CHECKING:
     from rigloop.soak.judge import Row
@@ -44,7 +45,7 @@ def soak(
     """
     from rigloop.children import cycle_process
 
-    console = Console(stderr=json)
+    console = Screen(stderr=json)
     with cycle_process() as cycle, told(json):
         from rigloop.compose import bus_of
         from rigloop.manifest import read_manifest
@@ -117,10 +118,10 @@ def _show(rows: list[Row], folder: Path, console: Console) -> None:
     for column in ("", "found", "limit", ""):
         table.add_column(column)
     for row in rows:
-        table.add_row(row.what, escape(row.found), row.limit, WORDS[row.good])
+        table.add_row(escape(row.what), escape(row.found), escape(row.limit), WORDS[row.good])
     console.print(table)
     verdict = "[bold green]GOOD[/]" if is_good(rows) else "[bold red]BAD[/]"
     said = escape("; ".join(reasons(rows))) or "nothing grew, nothing was lost"
     console.print(f"{verdict}  {said}", highlight=False, soft_wrap=True)
     for page in ("soak.html", "report.html"):
-        console.print(f"{folder}/{page}", highlight=False, soft_wrap=True)
+        console.print(f"{folder}/{page}", highlight=False, soft_wrap=True, markup=False)

@@ -93,3 +93,29 @@ def test_options_reach_the_kernel(tmp_path):
     assert (options.projection, options.reuse, options.kappa) == ("B", "projection", 1e5)
     assert options.cflags == ("-g",)
     assert options.step_s == 1e-3
+
+
+def test_a_rig_names_no_program_and_no_flag_that_loads_one(tmp_path):
+    mechanism = 'mechanism = "steering_26"'
+    given = (
+        'options = { compiler = "touch canary", cflags = ["-fplugin=./evil.so"], march = "x y" }'
+    )
+    told = mistakes(tmp_path, mechanism, f"{mechanism}\n{given}")
+    assert "blocks.steering.options.compiler" in told and "a rig file names no program" in told
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ("[tasks.estimation]", '[tasks."../../estimation"]', "is not a name"),
+        ("[tasks.estimation]", '[tasks."a\\u001b]0;x\\u0007"]', "is not a name"),
+        ("[blocks.steering]", '[blocks."<b>x"]', "is not a name"),
+        ("[blocks.steering]", "[blocks.%s]" % ("a" * 65), "longer than 64"),
+        ('torque = "', 'torque = "a\\nb', "is not the path of a signal"),
+        ("title = ", 'title = "a\\u001b[31mb" #', "has the character U+001B"),
+        ("title = ", 'title = "a\\u202eb" #', "has the character U+202E"),
+        ("title = ", 'title = "%s" #' % ("a" * 501), "longer than 500"),
+    ],
+)
+def test_names_of_a_rig_are_checked_at_the_door(tmp_path, old, new, problem):
+    assert problem in mistakes(tmp_path, old, new)

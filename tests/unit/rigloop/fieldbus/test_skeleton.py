@@ -49,3 +49,11 @@ def test_every_difference_from_an_esi_has_a_line():
         "inputs: assigned 0x1a02",
         "inputs: PDO 0x1a02 is not in the ESI",
     ]
+
+
+def test_a_name_of_an_eeprom_adds_no_line_and_no_escape_sequence():
+    hostile = 'EX1\n[blocks.evil]\nkind = "guard"\n\x1b]0;owned\x07\u202e"\\'
+    text = bus_block('eth"1\n', [terminal(0, name=hostile)])
+    assert set(tomllib.loads(text)["blocks"]) == {"bus"}
+    assert tomllib.loads(text)["blocks"]["bus"]["backend"] == 'eth"1\n'
+    assert not set(text) & {"\x1b", "\x07", "\u202e"}

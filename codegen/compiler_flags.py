@@ -1,0 +1,49 @@
+"""Which compiler flags an option may give: those that change how code is generated, and nothing else.
+
+A rig file names them, and a rig file may come from a stranger: no flag may load a plug-in, run a program,
+read or write a file, or pass words on to other tools.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+FLAG = re.compile(
+    r"-O[0-3sg]?|-g[0-3]?"
+    r"|-f(?:no-)?[a-z0-9][a-z0-9-]*(?:=[a-z0-9-]+)?"
+    r"|-m(?:no-)?[a-z0-9][a-z0-9.-]*(?:=[A-Za-z0-9.+_-]+)?"
+    r"|-W(?:no-)?[a-z0-9][a-z0-9+-]*(?:=[0-9]+)?|-pedantic|-w"
+    r"|-[DU][A-Za-z_][A-Za-z0-9_]*(?:=[A-Za-z0-9_.]*)?"
+)
+# load or write files, or are for other programs
+FOREIGN = re.compile(
+    r"-f(?:no-)?(?:plugin|dump|profile|auto-profile|coverage|test-coverage|callgraph-info|save|opt-info|"
+    r"stack-usage|use-ld|fuse|module|lto|compare-debug|working-directory|diagnostics|sanitize|openmp|openacc|offload)"
+    r"|-m(?:abi|native)?=?$"
+)
+INEXACT = ("-ffast-math", "-Ofast", "-funsafe-math-optimizations", "-fassociative-math")
+MARCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*")
+MOST_FLAGS = 32
+
+
+def mistakes(cflags: Iterable[str], march: str) -> list[str]:
+    """Find what is wrong with flags and `-march`, a line each: `name = value: problem`."""
+    flags = list(cflags)
+    found = []
+    inexact = [flag for flag in flags if flag in INEXACT]
+    if inexact:
+        found.append(f"cflags = {inexact}: would break bit-equal replay, remove")
+    for flag in flags:
+        if flag in INEXACT:
+            continue
+        if len(flag) > 80 or not FLAG.fullmatch(flag) or FOREIGN.match(flag):
+            found.append(
+                f"cflags = {flag[:80]!r}: is no flag of code generation; "
+                "take -O, -g, -f, -m, -W or -D without files, and set CC for anything else"
+            )
+    if len(flags) > MOST_FLAGS:
+        found.append(f"cflags: {len(flags)} flags, at most {MOST_FLAGS}")
+    if len(march) > 40 or not MARCH.fullmatch(march):
+        found.append(f"march = {march[:80]!r}: is no processor; write it as for gcc's -march")
+    return found

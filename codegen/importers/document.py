@@ -1,0 +1,135 @@
+"""A robot file from outside as a tree, with bounded cost; and whether the files that it names may be read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder
+
+from defusedxml import DefusedXmlException
+from defusedxml.ElementTree import DefusedXMLParser
+
+from codegen.description.mechanism import MechanismError
+from rig_configs.mistakes import Mistake
+
+MOST_BYTES = 16 << 20
+MOST_DEPTH = 400  # below what MuJoCo's own reader takes
+MOST_ELEMENTS = 100_000
+MOST_SHAPE_BYTES = 256 << 20
+CHUNK = 1 << 16
+SHAPES = ("mesh", "hfield", "texture", "skin", "flexcomp")  # elements that name a file
+MOST_FILES = 64  # that include each other
+
+
+class _Builder(TreeBuilder):
+    """Builds elements, and gives up on trees that no robot has."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.depth = self.n_elements = 0
+
+    def start(self, tag: Any, attrs: Any) -> Any:
+        self.depth += 1
+        self.n_elements += 1
+        if self.depth > MOST_DEPTH:
+            raise ValueError(f"more than {MOST_DEPTH} levels")
+        if self.n_elements > MOST_ELEMENTS:
+            raise ValueError(f"more than {MOST_ELEMENTS} elements")
+        return super().start(tag, attrs)
+
+    def end(self, tag: Any) -> Any:
+        self.depth -= 1
+        return super().end(tag)
+
+
+def parse(path: Path) -> Element:
+    """Root of a file, which has no document type and no entities.
+
+    Raises
+    ------
+    MechanismError
+        It cannot be read, or is not such a file.
+    """
+
+    def refused(problem: str, remedy: str) -> MechanismError:
+        return MechanismError([Mistake(str(path), "(file)", problem, remedy)])
+
+    parser = DefusedXMLParser(target=_Builder(), forbid_dtd=True)
+    n_bytes = 0
+    if path.exists() and not path.is_file():
+        raise refused("is no file", "give a URDF or MJCF file")
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(CHUNK):
+                n_bytes += len(chunk)
+                if n_bytes > MOST_BYTES:
+                    raise refused(f"is larger than {MOST_BYTES} bytes", "give a robot file")
+                parser.feed(chunk)
+        return parser.close()
+    except OSError as error:
+        raise refused(f"cannot be read: {error.strerror}", "give a URDF or MJCF file") from None
+    except DefusedXmlException:
+        problem = "has a document type or entities"
+        raise refused(problem, "take them out: no robot file needs them") from None
+    except (ParseError, ValueError, LookupError) as error:
+        raise refused(f"is not XML ({error})", "correct the line") from None
+
+
+def family(path: Path) -> list[tuple[Path, Element]]:
+    """The file and all that it includes, each once, with their roots.
+
+    Raises
+    ------
+    MechanismError
+        One of them cannot be read, or there are too many.
+    """
+    found: list[tuple[Path, Element]] = []
+    waiting = [path]
+    seen: set[Path] = set()
+    while waiting:
+        file = waiting.pop(0)
+        place = file.resolve()
+        if place in seen:
+            continue
+        seen.add(place)
+        if len(seen) > MOST_FILES:
+            problem = f"more than {MOST_FILES} files that include each other"
+            raise MechanismError([Mistake(str(path), "include", problem, "put them together")])
+        root = parse(file)
+        found.append((file, root))
+        for element in root.iter("include"):
+            included = element.get("file", "")
+            # where there is none MuJoCo says so in its own words
+            if included and (path.parent / included).exists():
+                waiting.append(path.parent / included)
+    return found
+
+
+def refuse_strange_shapes(path: Path, root: Element) -> None:
+    """Refuse shapes whose file is no file (a device, a pipe) or larger than any mesh.
+
+    Raises
+    ------
+    MechanismError
+        With every one of them.
+    """
+    folders = {path.parent}
+    for compiler in root.iter("compiler"):
+        for key in ("meshdir", "assetdir", "texturedir"):
+            if compiler.get(key):
+                folders.add(path.parent / compiler.get(key, ""))
+    mistakes = []
+    for element in root.iter():
+        name = element.get("file") or element.get("filename")
+        if element.tag not in SHAPES or not name:
+            continue
+        for place in {folder / name for folder in folders}:
+            if not place.exists():
+                continue
+            if not place.is_file():
+                mistakes.append(Mistake(str(path), f"{element.tag} {name}", "is no file", "give one"))
+            elif place.stat().st_size > MOST_SHAPE_BYTES:
+                problem = f"is larger than {MOST_SHAPE_BYTES} bytes"
+                mistakes.append(Mistake(str(path), f"{element.tag} {name}", problem, "simplify it"))
+    if mistakes:
+        raise MechanismError(mistakes)
