@@ -17,6 +17,10 @@ ASKED = re.compile(r"(?P<device>.+?)(?P<quirks>(?:\+[a-z_]+(?::[^+]*)?)+)")
 """A device's name with quirks behind it: ``direct_drive+late_reply:ms=200+emergency``."""
 
 
+class QuirkError(ValueError):
+    """A quirk is unknown or has wrong options; the message has one line for each mistake."""
+
+
 @functools.cache
 def quirks() -> dict[str, type[Quirk]]:
     """Return every quirk: name → class."""
@@ -24,10 +28,13 @@ def quirks() -> dict[str, type[Quirk]]:
     for module in pkgutil.iter_modules(io_bridge.quirks.__path__):
         content = vars(importlib.import_module(f"io_bridge.quirks.{module.name}"))
         for item in content.values():
-            if isinstance(item, type) and issubclass(item, Quirk) and "OPTIONS" in vars(item):
-                if item.__module__ == f"io_bridge.quirks.{module.name}":
-                    found[module.name] = item
+            if _is_quirk(item) and item.__module__ == f"io_bridge.quirks.{module.name}":
+                found[module.name] = item
     return dict(sorted(found.items()))
+
+
+def _is_quirk(item: object) -> bool:
+    return isinstance(item, type) and issubclass(item, Quirk) and "OPTIONS" in vars(item)
 
 
 def title(name: str) -> str:
@@ -40,12 +47,12 @@ def make_quirk(name: str, given: Mapping[str, Value] | None = None) -> Quirk:
 
     Raises
     ------
-    ValueError
+    QuirkError
         There is none of that name, or an option is wrong; one line for each mistake.
     """
     known = quirks()
     if name not in known:
-        raise ValueError(f"quirk {name!r}: there is none{_near(name, list(known))}")
+        raise QuirkError(f"quirk {name!r}: there is none{_near(name, list(known))}")
     options = known[name].OPTIONS
     given = {} if given is None else given
     bad = []
@@ -55,8 +62,8 @@ def make_quirk(name: str, given: Mapping[str, Value] | None = None) -> Quirk:
         elif mistake := options[key].mistake(value):
             bad.append(f"quirk {name}: {key} = {value!r}: {mistake}")
     if bad:
-        raise ValueError("\n".join(bad))
-    values = {key: option.default for key, option in options.items()} | given
+        raise QuirkError("\n".join(bad))
+    values = {key: option.default for key, option in options.items()} | dict(given)
     return known[name](**{key: options[key].convert(value) for key, value in values.items()})
 
 
@@ -65,7 +72,7 @@ def split(name: str) -> tuple[str, list[Quirk]]:
 
     Raises
     ------
-    ValueError
+    QuirkError
         A quirk is unknown or has wrong options; all of them are named.
     """
     match = ASKED.fullmatch(name)
@@ -76,10 +83,10 @@ def split(name: str) -> tuple[str, list[Quirk]]:
         word, _, rest = text.partition(":")
         try:
             found.append(make_quirk(word, _values(word, rest)))
-        except ValueError as error:
+        except QuirkError as error:
             bad += [f"{name}: {line}" for line in str(error).splitlines()]
     if bad:
-        raise ValueError("\n".join(bad))
+        raise QuirkError("\n".join(bad))
     return match["device"], found
 
 
@@ -88,11 +95,11 @@ def from_table(table: object) -> list[Quirk]:
 
     Raises
     ------
-    ValueError
+    QuirkError
         One line for each mistake.
     """
     if not isinstance(table, dict):
-        raise ValueError("quirks: must be a table, such as [quirks.late_reply]")
+        raise QuirkError("quirks: must be a table, such as [quirks.late_reply]")
     found, bad = [], []
     for name, rows in table.items():
         for row in rows if isinstance(rows, list) else [rows]:
@@ -101,10 +108,10 @@ def from_table(table: object) -> list[Quirk]:
                 continue
             try:
                 found.append(make_quirk(name, row))
-            except ValueError as error:
+            except QuirkError as error:
                 bad += str(error).splitlines()
     if bad:
-        raise ValueError("\n".join(bad))
+        raise QuirkError("\n".join(bad))
     return found
 
 
@@ -115,7 +122,7 @@ def _values(name: str, text: str) -> dict[str, Value]:
     for part in filter(None, text.split(",")):
         key, equals, value = part.partition("=")
         if not equals:
-            raise ValueError(f"quirk {name}: {part!r}: write option=value, such as ms=200")
+            raise QuirkError(f"quirk {name}: {part!r}: write option=value, such as ms=200")
         option = kind.OPTIONS.get(key) if kind is not None else None
         values[key] = option.read(value) if option else value
     return values

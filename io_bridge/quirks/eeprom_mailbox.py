@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from typing import ClassVar
 
 from io_bridge.devices.described_device import DescribedDevice
 from io_bridge.quirks.option import Option
@@ -14,7 +15,7 @@ OUT, BACK = 2 * 0x18, 2 * 0x1A
 class EepromMailbox(Quirk):
     """The EEPROM gives both mailboxes a size of its own, too small to say anything in or too large to be sent."""
 
-    OPTIONS = {"bytes": Option(4, "size of both mailboxes", 0, 0xFFFF)}
+    OPTIONS: ClassVar[dict[str, Option]] = {"bytes": Option(4, "size of both mailboxes", 0, 0xFFFF)}
 
     def __init__(self, *, bytes: int) -> None:
         self.size = bytes

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from io_bridge.devices.described_device import DescribedDevice
 from io_bridge.quirks.eeprom import MANAGERS, categories
 from io_bridge.quirks.option import Option
@@ -13,7 +15,7 @@ ROW, ENABLE = 8, 6
 class EepromManagersOff(Quirk):
     """The enable byte of every sync manager in the EEPROM is 0, though the device needs them enabled."""
 
-    OPTIONS: dict[str, Option] = {}
+    OPTIONS: ClassVar[dict[str, Option]] = {}
 
     def attach(self, device: DescribedDevice) -> None:
         image = device.eeprom

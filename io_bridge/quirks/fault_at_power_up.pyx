@@ -17,7 +17,7 @@ cdef void powered(void *self) noexcept nogil:
 
 
 cdef class FaultAtPowerUp(Quirk):
-    """A drive is in fault when its supply comes, with an error code in 0x603F; a rising edge of the reset bit ends it."""
+    """A drive is in fault when its supply comes, its code in 0x603F; a rising edge of the reset bit ends it."""
 
     cdef Fault fault
 
