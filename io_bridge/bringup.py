@@ -74,7 +74,7 @@ def configure(master: Master, slave: SlaveConfig, record: SlaveRecord) -> None:
     master.await_state(station, INIT)
     if n_mailbox:
         master.write(station, 0x0800, record.managers[:16])
-        master.know_mailbox(station, record.managers)
+        master.know_mailbox(station, record.managers, taken_over=False)
     master.request(station, PREOP)
     master.await_state(station, PREOP)
     for index, sub, value, size in setup_downloads(slave):
