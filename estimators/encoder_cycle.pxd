@@ -47,6 +47,7 @@ cdef struct EncoderState:
     int64_t n_missed            # cycles in a row without an accepted sample
     int64_t n_rejected          # in all
     int64_t n_jumps             # in all
+    int64_t n_done              # cycles and corrections: what the steps did
     bint tracking               # there is an estimate
     # ports: addresses given by `bind`, else a cell of `idle`
     const double *read[N_READS]

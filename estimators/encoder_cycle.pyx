@@ -177,6 +177,7 @@ cdef int step(void *self, int64_t t_ns) noexcept nogil:
     cdef EncoderState *s = <EncoderState *>self
     cdef int i
     advance(s, s.read[0][0], s.read[1][0], s.read[2][0], s.read[3][0], s.value)
+    s.n_done += 1 + (s.n_missed == 0)
     for i in range(N_WRITES):
         s.write[i][0] = s.value[i]
     return 0

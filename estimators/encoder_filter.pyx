@@ -199,6 +199,8 @@ cdef class EncoderFilter:
         self.view.abi = BLOCK_ABI
         self.view.step = step
         self.view.self = s
+        self.view.work = &s.n_done
+        self.view.bytes = sizeof(EncoderState)
 
     @property
     def covariance(self):

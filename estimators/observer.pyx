@@ -155,6 +155,7 @@ cdef class Observer:
         self.shape()
         self._connect()
         self.wire(name, reads, writes, read_ports(info), write_ports(info), s.read, s.write, _step, s)
+        self.report(&s.n_done, sizeof(ObserverState))
         self.reset()
 
     cdef int _allocate(self) except -1:

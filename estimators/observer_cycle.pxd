@@ -53,6 +53,7 @@ cdef struct ObserverState:
     int used            # samples of this cycle that went into the estimate
     int64_t n_rejected
     int64_t n_repaired  # covariances that had to be begun anew
+    int64_t n_done      # predictions, and samples that were used: what the steps did
     int status
     # ports
     const double **read     # samples, their valid flags, inputs

@@ -165,6 +165,7 @@ cdef void advance(ObserverState *s) noexcept nogil:
     s.status = s.predict(s)
     if s.status == 0 and has_sample:
         s.status = s.correct(s, s.sample)
+    s.n_done += 1 + s.used
     # one and two freedoms unrolled
     if s.n == 2:
         _finish(s, has_sample, 2)

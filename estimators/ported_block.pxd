@@ -1,4 +1,6 @@
 """What every observer block shares: name, ports, capsule."""
+from libc.stdint cimport int64_t
+
 from rt_core.block cimport BlockView, step_fn
 
 cdef enum:
@@ -22,6 +24,7 @@ cdef class WiredBlock:
     cdef wire(
         self, str name, reads, writes, read_ports, write_ports, const double **read_cells,
         double **write_cells, step_fn step, void *state)
+    cdef report(self, const int64_t *work, int64_t bytes)
 
 cdef class PortedBlock(WiredBlock):
     cdef Ports ports

@@ -1,6 +1,6 @@
 """What every observer block shares: name, ports, capsule. A subclass brings the step."""
 from cpython.pycapsule cimport PyCapsule_New
-from libc.stdint cimport uintptr_t
+from libc.stdint cimport int64_t, uintptr_t
 
 import math
 
@@ -74,6 +74,11 @@ cdef class WiredBlock:
         self.view.abi = BLOCK_ABI
         self.view.step = step
         self.view.self = state
+
+    cdef report(self, const int64_t *work, int64_t bytes):
+        # what the loop may know of the work of `step`, and how large its state is
+        self.view.work = work
+        self.view.bytes = bytes
 
     def bind(self, reads, writes):
         """Take the address of one float64 cell per port, in port order."""

@@ -105,6 +105,7 @@ cdef void _show(TwoStageState *s) noexcept nogil:
     s.value[k] = nis
     s.value[k + 1], s.value[k + 2] = s.nis_low[used], s.nis_high[used]
     s.value[k + 3] = used
+    s.n_done += used
     s.value[k + 4], s.value[k + 5] = <double>rejected, <double>repaired
     s.value[k + 6] = <double>guarded
     s.value[k + 7] = 1.0 if (s.force.has_motion if s.force != NULL else s.kinematic.tracking) else 0.0
@@ -112,10 +113,12 @@ cdef void _show(TwoStageState *s) noexcept nogil:
 
 cdef int _step(void *self, int64_t t_ns) noexcept nogil:
     cdef TwoStageState *s = <TwoStageState *>self
+    cdef int64_t before = s.n_periods
     cdef int i
     _catch_up(s, t_ns)
     _sample(s)
     s.n_periods += 1
+    s.n_done += s.n_periods - before
     _advance(s)
     _show(s)
     for i in range(s.n_writes):
@@ -177,6 +180,7 @@ cdef class TwoStageObserver(WiredBlock):
         self._connect(info)
         self.wire(
             name, reads, writes, read_ports, write_ports, &s.read[0], &s.write[0], _step, s)
+        self.report(&s.n_done, sizeof(TwoStageState))
 
     cdef int _take_motion(self, info, settings) except -1:
         cdef TwoStageState *s = &self.state

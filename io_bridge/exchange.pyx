@@ -111,6 +111,8 @@ cdef class Exchange:
         self.view.abi = BLOCK_ABI
         self.view.step = exchange_step
         self.view.self = x
+        self.view.work = &x.frames_moved
+        self.view.bytes = sizeof(ExchangeState)
         self.safe_view.abi = BLOCK_ABI
         self.safe_view.step = exchange_safe
         self.safe_view.self = x

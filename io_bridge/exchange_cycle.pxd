@@ -70,6 +70,7 @@ cdef struct ExchangeState:
     Fault fault
     int culprit                 # slave that the fault is about, -1 when it is none's
     int64_t cycles
+    int64_t frames_moved        # sent and received, in all
     SlaveIo slaves[MAX_SLAVES]
     DriveIo drives[MAX_DRIVES]
     TerminalIo terminals[MAX_TERMINALS]

@@ -106,6 +106,7 @@ def _causes(task: Mapping[str, float]) -> str:
         "late wake": task["overruns_late_wake"],
         "own": task["overruns_own"],
         "bus": task["overruns_bus"],
+        "untold": task["overruns_untold"],
     }
     return ", ".join(f"{n:.0f} {words}" for words, n in counts.items() if n)
 

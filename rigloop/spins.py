@@ -54,7 +54,7 @@ def with_spins(plan: Plan, measured: Measuring) -> tuple[Plan, dict[str, Spin]]:
     """Wait for what is being measured and put it into the plan's tasks."""
     spins = {name: future.result() for name, future in measured.items()}
     tasks = tuple(
-        replace(task, spin_ns=spins[task.name].spin_ns, spin_spare=True)
+        replace(task, spin_ns=spins[task.name].spin_ns)
         if task.name in spins
         else task
         for task in plan.tasks

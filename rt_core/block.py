@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-BLOCK_ABI = 1
+BLOCK_ABI = 2
 BLOCK_CAPSULE = "rigloop.block"
 
 

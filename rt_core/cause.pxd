@@ -17,7 +17,9 @@ stolen
 bus
     Time of the bus blocks, less the usual: a reply that came late, or not at all.
 own
-    Time of the other blocks, less the usual: their work; or an interrupt, which cannot be told from it there.
+    Time of the other blocks, less the usual: their work.
+untold
+    The same, where nothing that the blocks say of themselves explains it: untold.pxd decides between the two.
 
 The usual is the running mean over cycles that kept their period: a task that takes 80 % of its period every time and
 is woken 30 % late was late because of the wake. Stolen time that did not lie outside of the blocks lies somewhere in
@@ -39,6 +41,7 @@ cpdef enum Cause:
     STOLEN = 2
     OWN = 3
     BUS = 4
+    UNTOLD = 5
 
 cdef struct Facts:               # of one cycle; moments are CLOCK_MONOTONIC
     int64_t deadline_ns          # when it was to begin; for `attribute` of the period that it counts for

@@ -9,6 +9,7 @@ class Cause(IntEnum):
     STOLEN = 2
     OWN = 3
     BUS = 4
+    UNTOLD = 5
 
 WORDS: dict[Cause, str]
 

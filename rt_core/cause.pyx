@@ -27,6 +27,7 @@ WORDS = {
     Cause.STOLEN: "stolen",
     Cause.OWN: "own work",
     Cause.BUS: "bus",
+    Cause.UNTOLD: "untold",
 }
 
 

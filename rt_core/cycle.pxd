@@ -2,6 +2,7 @@
 from libc.stdint cimport int64_t
 
 from rt_core.block cimport step_fn
+from rt_core.untold cimport Holes
 
 # places of the loop's own signals in an image: the order of plan.LOOP_SIGNALS, which a test
 # compares
@@ -23,16 +24,29 @@ cdef enum:
     OVERRUNS_STOLEN = 14
     OVERRUNS_OWN = 15
     OVERRUNS_BUS = 16
-    OVERRUN_LEVEL = 17
-    OVERRUN_TRIP = 18
-    OFF_CORE = 19
+    OVERRUNS_UNTOLD = 17
+    OVERRUN_LEVEL = 18
+    OVERRUN_TRIP = 19
+    OFF_CORE = 20
+    SPIN_NS = 21
 
 cdef struct Stage:
     step_fn step
     void *self
+    int64_t bytes                # of what `self` points to
     bint is_bus
     int64_t *histogram           # NULL offline
-    int64_t took_ns              # in the last cycle
+    const int64_t *work          # witness, NULL: none
+    int64_t worked               # what it said before the last cycle
+    # of the last cycle
+    int64_t took_ns
+    int64_t did                  # by the witness; -1: it has none
+    bint denormal                # met denormal numbers
+    # means of cycles that kept their period
+    double usual_ns
+    double usual_work
+    double usual_denormal        # share
+    Holes holes                  # surpluses that nothing explains
 
 cdef struct Source:              # a producer that this task mirrors
     int64_t *latest

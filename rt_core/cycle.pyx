@@ -9,7 +9,24 @@ from libc.string cimport memcpy
 from rt_core.block cimport BlockView
 from rt_core.clock cimport now_ns
 from rt_core.histogram cimport record
-from rt_core.shared cimport publish_latest, read_latest
+from rt_core.shared cimport load_relaxed, publish_latest, read_latest
+
+cdef extern from *:
+    """
+    /* flags that stay up once an operand or a result was a denormal number: looked at and taken down */
+    #if defined(__SSE2__)
+    #include <xmmintrin.h>
+    static inline int denormal_met(void) {
+        const unsigned met = _mm_getcsr();
+        if (!(met & 0x12u)) return 0;
+        _mm_setcsr(met & ~0x12u);
+        return 1;
+    }
+    #else
+    static inline int denormal_met(void) { return 0; }
+    #endif
+    """
+    bint denormal_met() noexcept nogil
 
 from rt_core.block import BLOCK_ABI, BLOCK_CAPSULE
 
@@ -90,6 +107,9 @@ cdef int _add_stage(Cycle cycle, object block, int64_t *words) except -1:
     cdef Stage *stage = &cycle.state.stages[cycle.state.n_stages]
     stage.step = view.step
     stage.self = view.self
+    stage.bytes = view.bytes
+    stage.work = view.work
+    stage.did = -1
     stage.is_bus = block.name in cycle.task.bus
     if words != NULL:
         stage.histogram = words + <int64_t>cycle.area.histograms[f"block/{block.name}"]
@@ -131,11 +151,16 @@ cdef int64_t step_stages_timed(CycleState *state, int64_t t_ns) noexcept nogil:
     cdef int i
     cdef Stage *stage
     cdef int64_t step_ns = 0, bus_ns = 0, end, begin = now_ns()
+    denormal_met()               # what the loop itself met is no block's
     for i in range(state.n_stages):
         stage = &state.stages[i]
         _note(state, i, stage.step(stage.self, t_ns))
         end = now_ns()
         stage.took_ns = end - begin
+        stage.denormal = denormal_met()
+        if stage.work != NULL:
+            stage.did = load_relaxed(stage.work) - stage.worked
+            stage.worked += stage.did
         record(stage.histogram, end - begin)
         if stage.is_bus:
             bus_ns += end - begin

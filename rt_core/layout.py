@@ -17,7 +17,7 @@ from rt_core.plan import Mirror, Producer
 from rt_core.trace import TRACE_SIZE
 
 MAGIC = b"rigloop\0"
-TABLE_ABI = 2
+TABLE_ABI = 3
 WORD = 8
 LINE_WORDS = 8  # a cache line of 64 bytes, in words
 RING_HEAD_WORDS = 3 * LINE_WORDS  # written and dropped | consumed | spare

@@ -9,15 +9,20 @@ from libc.stdlib cimport calloc, free
 
 from rt_core.block cimport BlockView
 from rt_core.clock cimport now_ns, wait_until
-from rt_core.cycle cimport CYCLE, Cycle, wire_cycle
-from rt_core.shared cimport load_acquire, store_release
+from rt_core.cycle cimport CYCLE, Cycle, CycleState, Source, Stage, publish_image, wire_cycle
+from rt_core.shared cimport LINE_WORDS, RING_HEAD_WORDS, load_acquire, store_release
 from rt_core.table cimport SignalTable
 from rt_core.policy cimport SAFE, SKIP, STOP_LOOP
 from rt_core.task cimport NEVER, Shared, Thread, join, spawn
+from rt_core.warm cimport WarmPages
 from rt_core.watchdog cimport Watchdog, end_watchdog, spawn_watchdog
 
 from rt_core.block import BLOCK_CAPSULE
+from rt_core.histogram import HISTOGRAM_WORDS
+from rt_core.host import Host
 from rt_core.layout import TableError
+from rt_core.untold import PRIOR_METAL, PRIOR_VIRTUAL
+from rt_core.warm import mappings
 
 cdef enum:
     FOREVER = 0x7FFFFFFFFFFFFFFF
@@ -46,6 +51,7 @@ cdef class Loop:
     cdef readonly bint at_rest
     cdef object _safe            # where the signal is that says the output is at rest
     cdef list _cycles
+    cdef list _warm
     cdef Thread *_threads
     cdef int _n
     cdef Shared _shared
@@ -55,6 +61,7 @@ cdef class Loop:
 
     def __cinit__(self):
         self._cycles = []
+        self._warm = []
 
     def __init__(self, plan, SignalTable table, *, fifo=False, safe=None, stop_timeout_s=1.0,
                  explains=True):
@@ -82,6 +89,7 @@ cdef class Loop:
     cdef int _add(self, object task) except -1:
         cdef Cycle cycle = wire_cycle(task, self.table.layout, self.table.words, True)
         cdef Thread *thread = &self._threads[self._n]
+        cdef WarmPages pages
         cdef int64_t *words = self.table.words
         area = cycle.area
         thread.shared = &self._shared
@@ -91,7 +99,10 @@ cdef class Loop:
             paths = self.plan.producer(task.name).paths
             thread.steer = &cycle.state.image[<int64_t>paths.index(task.steer)]
         thread.spin_ns = task.spin_ns
-        thread.spare = task.spin_spare
+        if task.warm_touch and task.spin_ns > 0:
+            pages = _pages_of(cycle, self.table, area, task)
+            self._warm.append(pages)
+            thread.warm = &pages.warm
         thread.stall_ns = (
             FOREVER if task.stall_cycles is None else task.stall_cycles * task.period_ns
         )
@@ -112,6 +123,10 @@ cdef class Loop:
         thread.late = words + <int64_t>area.histograms["late"]
         thread.step = words + <int64_t>area.histograms["step"]
         thread.bus = words + <int64_t>area.histograms["bus"]
+        thread.spin = words + <int64_t>area.histograms["spin"]
+        thread.explainer.hole = words + <int64_t>area.histograms["hole"]
+        thread.explainer.untold = words + <int64_t>area.histograms["untold"]
+        thread.explainer.prior_per_s = PRIOR_VIRTUAL if Host().is_virtual() else PRIOR_METAL
         thread.explain = words + <int64_t>area.histograms["explain"]
         thread.total = words + <int64_t>area.histograms["total"]
         for block in task.blocks:
@@ -256,6 +271,37 @@ cdef class Loop:
 
     def __exit__(self, *exc):
         self.stop()
+
+
+cdef WarmPages _pages_of(Cycle cycle, SignalTable table, object area, object task):
+    # what a cycle of this task is going to touch; blocks say themselves how large they are
+    cdef WarmPages pages = WarmPages()
+    cdef CycleState *state = &cycle.state
+    cdef int64_t *words = table.words
+    cdef int i
+    pages.add(state.image, state.cells * sizeof(double))
+    pages.add(state.stages, state.n_stages * sizeof(Stage))
+    pages.add(state.sources, state.n_sources * sizeof(Source))
+    pages.add(state.latest, <int64_t>(LINE_WORDS + 2 * area.stride) * sizeof(int64_t))
+    for word in area.histograms.values():
+        pages.add(words + <int64_t>word, <int64_t>HISTOGRAM_WORDS * sizeof(int64_t))
+    pages.add(words + <int64_t>area.trace, 8192)
+    pages.add(words + <int64_t>area.ring, RING_HEAD_WORDS * sizeof(int64_t))
+    maps = mappings()
+    pages.add_code(maps, <const void *>publish_image)
+    pages.add_code(maps, <const void *>join)
+    for i in range(state.n_stages):
+        pages.add(state.stages[i].self, state.stages[i].bytes)
+        pages.add(state.stages[i].work, sizeof(int64_t))
+        pages.add_code(maps, <const void *>state.stages[i].step)
+    for i in range(state.n_sources):
+        # another's latest image: only read here, but this process may write all of the table
+        pages.add(state.sources[i].latest, <int64_t>(LINE_WORDS + 2 * state.sources[i].stride) * sizeof(int64_t))
+    pages.settle()
+    pages.warm.ring = words + <int64_t>area.ring
+    pages.warm.slots = task.slots
+    pages.warm.slot_words = 1 + state.cells
+    return pages
 
 
 def _find(plan, str safe):

@@ -30,13 +30,15 @@ LOOP_SIGNALS = (
     "torn",  # mirrors that kept their old value because the source was written too often
     "late_cycles",  # cycles begun later than the task's late_limit_ns
     "cause",  # of the last late cycle or overrun: rt_core.cause.Cause
-    "overruns_late_wake",  # overruns by cause; the four add up to `overruns`
+    "overruns_late_wake",  # overruns by cause; the five add up to `overruns`
     "overruns_stolen",
     "overruns_own",
     "overruns_bus",
+    "overruns_untold",
     "overrun_level",  # points within the policy's window at the last overrun
     "overrun_trip",  # cycle in which the overrun policy acted; 0: it did not
     "off_core",  # looks, one every OFF_CORE_EVERY cycles, that found the thread on another core than its own
+    "spin_ns",  # of the wait for this cycle: what the usual work leaves of the spin that was asked for
 )
 
 OFF_CORE_EVERY = 1000  # cycles
@@ -65,15 +67,16 @@ class Task:
     core : int or None
         CPU that the thread is pinned to.
     spin_ns : int
-        The last part of the wait for a deadline, spent spinning instead of sleeping.
-    spin_spare : bool
-        Spin less where the usual step leaves less: work and spin stay within 85 % of the period.
+        The last part of the wait for a deadline, spent spinning instead of sleeping; less where the usual step leaves
+        less: work and spin stay within 85 % of the period.
+    warm_touch : bool
+        Touch the memory of a cycle while spinning before it.
     overrun : {"skip", "safe", "stop"}
         After `overrun_limit` points within `overrun_window` periods: go on counting; latch
         `loop/<name>/fault` = 1 with `fault_block` = 0, on which the guard ramps out; or ask the
         loop to stop. Periods are skipped and phase is kept in all three.
     overrun_limit : int
-        An overrun is one point; one of the task's own making is two.
+        An overrun is one point; one of the task's own making, or with an untold cause, is two.
     overrun_window : int
     count_stolen : bool
         False: overruns whose cause is stolen time give no point.
@@ -104,7 +107,7 @@ class Task:
     priority: int = 80
     core: int | None = None
     spin_ns: int = 0
-    spin_spare: bool = False
+    warm_touch: bool = True
     overrun: Overrun = "skip"
     overrun_limit: int = 3
     overrun_window: int = 10
@@ -242,6 +245,9 @@ def _producer(task: Task, sources: dict[str, list[str]]) -> Producer:
         "bus",
         "total",
         "explain",
+        "spin",  # time spun before each cycle
+        "hole",  # untold time in the spin and outside of blocks, of cycles that have some
+        "untold",  # in blocks
         *(f"block/{b.name}" for b in task.blocks),
     )
     return Producer(task.name, task.period_ns, tuple(own), tuple(mirrors), histograms, task.slots)

@@ -1,7 +1,7 @@
 """When overruns are too many: so many points within so many periods."""
 from libc.stdint cimport int64_t
 
-from rt_core.cause cimport OWN, STOLEN, Cause
+from rt_core.cause cimport OWN, STOLEN, UNTOLD, Cause
 
 cdef enum:
     SKIP = 0                     # count and go on
@@ -19,8 +19,9 @@ cdef struct Policy:
 
 
 cdef inline int count_overrun(Policy *policy, int64_t k, Cause cause) noexcept nogil:
-    # an overrun of the task's own making counts twice: it will come again. Returns the points within the window
-    cdef int weight = 2 if cause == OWN else 0 if cause == STOLEN and policy.ignore_stolen else 1
+    # an overrun of the task's own making counts twice: it will come again; so does one that may be its own, as nobody
+    # told of another cause. Returns the points within the window: `window` periods, this one included
+    cdef int weight = 2 if cause == OWN or cause == UNTOLD else 0 if cause == STOLEN and policy.ignore_stolen else 1
     cdef int level = 0
     cdef int64_t i
     for _ in range(weight):

@@ -2,9 +2,11 @@
 from libc.stdint cimport int64_t
 
 from rt_core.cycle cimport CycleState
+from rt_core.explain cimport Explainer
 from rt_core.policy cimport Policy
 from rt_core.thread cimport pthread_t
 from rt_core.trace cimport Trace
+from rt_core.warm cimport Warm
 
 cdef enum:
     NEVER = -1                   # a start_ns: some thread could not be made, so none steps
@@ -27,8 +29,8 @@ cdef struct Thread:
     int64_t period_ns
     const double *steer          # cell with the next part of the move of shift_ns; NULL: nothing steers
     double steer_rest_ns         # less than a nanosecond, kept for the next part
-    int64_t spin_ns
-    bint spare                   # spin only what the usual work leaves of SPIN_DUTY
+    int64_t spin_ns              # most; what the usual work leaves of SPIN_DUTY is spun
+    Warm *warm                   # what is touched while spinning, NULL: nothing
     int64_t late_limit_ns
     int64_t stall_ns             # as long without a new cycle: the watchdog acts
     int64_t bus_wait_ns
@@ -36,6 +38,7 @@ cdef struct Thread:
     bint off_core_is_fault
     bint explains                # off: no CPU time, no causes, no trace
     Policy policy
+    Explainer explainer
     Trace trace
     int64_t *ring
     int64_t slots
@@ -43,6 +46,7 @@ cdef struct Thread:
     int64_t *step
     int64_t *bus
     int64_t *total
+    int64_t *spin
     int64_t *explain             # what CPU times, cause and trace took themselves
 
 

@@ -1,18 +1,22 @@
 """The thread of one task: deadlines, skipping, and everything around the blocks of a cycle."""
 from libc.stdint cimport int64_t, uint32_t
 
-from rt_core.cause cimport NONE, Cause, Facts, attribute, begun_late
-from rt_core.clock cimport now_ns, thread_cpu_ns, wait_for, wait_until
+from rt_core.cause cimport NONE, Cause, Facts, begun_late
+from rt_core.clock cimport now_ns, thread_cpu_ns, wait_until
 from rt_core.cycle cimport (
     BUS_NS, CAUSE, CYCLE, ELAPSED, FAULT, FAULT_BLOCK, LATE_CYCLES, LATE_NS, OFF_CORE,
-    OVERRUN_LEVEL, OVERRUN_TRIP, OVERRUNS, OVERRUNS_LATE_WAKE, SKIPPED, STEP_NS, STOP,
+    OVERRUN_LEVEL, OVERRUN_TRIP, OVERRUNS, OVERRUNS_LATE_WAKE, SKIPPED, SPIN_NS, STEP_NS, STOP,
     CycleState, publish_image, refresh_mirrors, step_stages_timed,
 )
+from rt_core.explain cimport Usual, explain_cycle, learn, look_at_faults
 from rt_core.histogram cimport record
 from rt_core.policy cimport SAFE, STOP_LOOP, count_overrun
 from rt_core.shared cimport load_acquire, push_ring, store_relaxed, store_release
+from rt_core.spinning cimport Spun, wait_awake
 from rt_core.thread cimport join_thread, settle_thread, start_thread
 from rt_core.trace cimport STAGES, Record, brief, trace_cycle
+from rt_core.untold cimport Surplus
+from rt_core.warm cimport Warm
 
 cdef extern from "<sched.h>" nogil:
     int sched_getcpu()
@@ -23,22 +27,7 @@ cdef enum:
     FAULT_OFF_CORE = 2
     SPIN_DUTY = 85               # percent of the period: beyond 95 the kernel takes real time away for a while
     STEER_SHARE = 100            # of a period: most that a deadline is moved in a cycle
-    MEAN_OVER = 64               # cycles that the usual times are the mean of, roughly
     SHORT_NS = 20000             # wall time of a cycle below which its CPU time is not looked up
-
-cdef struct Usual:               # running means of cycles that kept their period
-    int64_t n
-    double own_ns
-    double bus_ns
-    double rest_ns
-
-
-cdef inline void _learn(Usual *usual, const Facts *f) noexcept nogil:
-    usual.n = min(usual.n + 1, <int64_t>MEAN_OVER)
-    usual.own_ns += (f.blocks_ns - f.bus_ns - usual.own_ns) / usual.n
-    usual.bus_ns += (f.bus_ns - usual.bus_ns) / usual.n
-    usual.rest_ns += (f.end_ns - f.begin_ns - f.blocks_ns - usual.rest_ns) / usual.n
-
 
 cdef inline void _steer(Thread *thread) noexcept nogil:
     # move the common zero, so that all tasks keep their phase to each other; bounded in every cycle
@@ -59,6 +48,7 @@ cdef inline void _count_overrun(Thread *thread, double *image, int64_t k, int64_
     image[OVERRUNS] += 1
     image[SKIPPED] += <double>skipped
     if cause != NONE:
+        # in the order of Cause
         image[OVERRUNS_LATE_WAKE + <int>cause - 1] += 1
     level = count_overrun(&thread.policy, k, cause)
     if image[OVERRUN_TRIP] != 0:
@@ -83,29 +73,25 @@ cdef inline void _trace(Thread *thread, const Facts *f, Cause cause) noexcept no
     seen.slept_ns = brief(f.woke_ns - f.deadline_ns)
     seen.wall_ns = brief(f.end_ns - f.begin_ns)
     seen.cpu_ns = brief(f.cpu_ns)
+    seen.faults = brief(thread.explainer.new_faults)
+    seen.denormals = 0
     for i in range(STAGES):
-        seen.stage_ns[i] = 0
+        seen.stage_ns[i] = seen.stage_work[i] = 0
     for i in range(cycle.n_stages):
         seen.stage_ns[min(i, STAGES - 1)] += brief(cycle.stages[i].took_ns)
+        seen.stage_work[min(i, STAGES - 1)] += brief(cycle.stages[i].did)
+        seen.denormals |= <uint32_t>cycle.stages[i].denormal << min(i, STAGES - 1)
     trace_cycle(&thread.trace, &seen)
 
 
-cdef inline Cause _explain(Thread *thread, Facts *f, Usual *usual, Cause begun) noexcept nogil:
+cdef inline Cause _explain(Thread *thread, Facts *f, const Spun *spun, int64_t told_ns, Cause begun) noexcept nogil:
     # why the cycle outlived its period, NONE if it did not; `begun` is why it was begun late
-    cdef Cause outlived = NONE
     cdef int64_t deadline_ns = f.deadline_ns
-    f.bus_ns = <int64_t>thread.cycle.image[BUS_NS]
-    f.blocks_ns = f.bus_ns + <int64_t>thread.cycle.image[STEP_NS]
-    if f.end_ns >= f.limit_ns:
-        f.usual_own_ns = <int64_t>usual.own_ns
-        f.usual_bus_ns = <int64_t>usual.bus_ns
-        f.usual_rest_ns = <int64_t>usual.rest_ns
-        # whole periods lost before its begin are an overrun of their own, which has its cause already
-        f.deadline_ns = f.limit_ns - thread.period_ns
-        outlived = attribute(f)
-        f.deadline_ns = deadline_ns
-    else:
-        _learn(usual, f)
+    cdef Cause outlived
+    # whole periods lost before its begin are an overrun of their own, which has its cause already
+    f.deadline_ns = f.limit_ns - thread.period_ns
+    outlived = explain_cycle(&thread.explainer, thread.cycle, f, spun, told_ns)
+    f.deadline_ns = deadline_ns
     _trace(thread, f, begun if outlived == NONE else outlived)
     return outlived
 
@@ -124,7 +110,9 @@ cdef inline double _own_fault(Thread *thread, double *image) noexcept nogil:
     return 0
 
 
-cdef inline int64_t _spare_spin(Thread *thread, const Usual *usual) noexcept nogil:
+cdef inline int64_t _spare_spin(Thread *thread) noexcept nogil:
+    # of what was asked for, what the usual work leaves: beyond it the kernel ends the process, or stops the thread
+    cdef Usual *usual = &thread.explainer.usual
     cdef int64_t work_ns = <int64_t>(usual.own_ns + usual.bus_ns + usual.rest_ns)
     return min(thread.spin_ns, max(thread.period_ns * SPIN_DUTY // 100 - work_ns, 0))
 
@@ -137,16 +125,24 @@ cdef void *_run(void *arg) noexcept nogil:
     cdef int64_t period_ns = thread.period_ns
     cdef int64_t start_ns, now, late_ns, began_ns
     cdef int64_t explained_ns = 0
-    cdef int64_t spin_ns = 0 if thread.spare else thread.spin_ns
+    cdef int64_t told_ns = 0     # of the spin before this cycle, what the CPU clock tells
+    cdef int64_t spin_ns
     cdef int64_t k = 0           # number of this period since the common zero
     cdef int64_t last = -1       # that of the last executed cycle
     cdef Cause outlived = NONE   # why that one outlived its period
     cdef Cause cause
     cdef Facts f
-    cdef Usual usual
+    cdef Spun spun
+    cdef Surplus start
+    cdef Warm warm               # a copy of its own, in this thread's stack
     cdef bint is_last = False
 
-    usual.n, usual.own_ns, usual.bus_ns, usual.rest_ns = 0, 0, 0, 0
+    spin_ns = _spare_spin(thread)
+    if thread.warm != NULL:
+        warm = thread.warm[0]
+        warm.stack = <char *>&warm
+    # what the start took belongs to no cycle
+    look_at_faults(&thread.explainer, &start)
     f.cpu_ns, f.end_ns, f.bus_wait_ns = 0, 0, thread.bus_wait_ns
     settle_thread()
     store_release(&thread.ready, 1)
@@ -159,10 +155,12 @@ cdef void *_run(void *arg) noexcept nogil:
         f.deadline_ns = start_ns + k * period_ns
         store_release(&thread.beat_ns, f.deadline_ns)
         f.woke_ns = f.end_ns
-        now = wait_for(f.deadline_ns, spin_ns, &f.woke_ns)
+        now = wait_awake(f.deadline_ns, spin_ns, &f.woke_ns, &warm if thread.warm != NULL else NULL,
+                         thread.explains, &spun)
         f.begin_ns = now
         if thread.explains:
             f.cpu_ns = thread_cpu_ns()
+            told_ns = (now - spun.begin_ns) - (f.cpu_ns - spun.cpu_ns) if spun.gap_ns > 0 else 0
             explained_ns = now_ns() - now
         late_ns = now - f.deadline_ns
         # woken periods too late: those are lost, t_ns stays with the clock
@@ -186,6 +184,7 @@ cdef void *_run(void *arg) noexcept nogil:
         store_relaxed(&thread.beat_cycle, <int64_t>image[CYCLE])
         image[ELAPSED] = <double>(k - last)
         image[LATE_NS] = <double>late_ns
+        image[SPIN_NS] = <double>spin_ns
         image[STOP] = <double>load_acquire(&shared.stop)
         image[FAULT] = _own_fault(thread, image)
         image[FAULT_BLOCK] = 0
@@ -208,10 +207,15 @@ cdef void *_run(void *arg) noexcept nogil:
             began_ns = now_ns()
             # of a short cycle nothing was taken that matters: the system call is spared
             f.cpu_ns = thread_cpu_ns() - f.cpu_ns if f.end_ns - now > SHORT_NS else f.end_ns - now
-            outlived = _explain(thread, &f, &usual, cause)
-            if thread.spare:
-                spin_ns = _spare_spin(thread, &usual)
+            outlived = _explain(thread, &f, &spun, told_ns, cause)
+            record(thread.spin, spun.spun_ns)
             record(thread.explain, explained_ns + now_ns() - began_ns)
+        else:
+            f.bus_ns = <int64_t>image[BUS_NS]
+            f.blocks_ns = f.bus_ns + <int64_t>image[STEP_NS]
+            if f.end_ns < f.limit_ns:
+                learn(&thread.explainer, cycle, &f)
+        spin_ns = _spare_spin(thread)
         # the next whole period; later than k + 1 when this cycle outlived its own
         k = max(k + 1, (f.end_ns - start_ns) // period_ns + 1)
 

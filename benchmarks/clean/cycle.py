@@ -37,7 +37,13 @@ counter.poison_caught.restype = ctypes.c_char_p
 class View(ctypes.Structure):
     """What a block's capsule holds: rt_core/block.pxd."""
 
-    _fields_ = (("abi", ctypes.c_int64), ("step", ctypes.c_void_p), ("self", ctypes.c_void_p))
+    _fields_ = (
+        ("abi", ctypes.c_int64),
+        ("step", ctypes.c_void_p),
+        ("self", ctypes.c_void_p),
+        ("work", ctypes.c_void_p),
+        ("bytes", ctypes.c_int64),
+    )
 
 
 class BadBlock:

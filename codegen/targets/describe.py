@@ -10,7 +10,7 @@ from codegen.expressions.emit import Cost
 from codegen.program import Program
 
 VERSION = "1"
-BLOCK_ABI = 1
+BLOCK_ABI = 2
 # of the work arrays
 NOTES = {
     "guide": "position, rate, acceleration of each guide at the step's end",

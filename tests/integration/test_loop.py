@@ -50,13 +50,16 @@ int step_fail(void *self, int64_t t_ns) {
 
 
 class View(ctypes.Structure):
-    _fields_ = [("abi", ctypes.c_int64), ("step", ctypes.c_void_p), ("self", ctypes.c_void_p)]
+    _fields_ = [
+        ("abi", ctypes.c_int64), ("step", ctypes.c_void_p), ("self", ctypes.c_void_p),
+        ("work", ctypes.c_void_p), ("bytes", ctypes.c_int64),
+    ]  # fmt: skip
 
 
 class Foreign:
     """A block of a compiled library; `state` is its struct, pointers first, in port order."""
 
-    def __init__(self, library, step, name, reads, writes, numbers, abi=1):
+    def __init__(self, library, step, name, reads, writes, numbers, abi=2):
         self.name, self.reads, self.writes = name, reads, writes
         kinds = [ctypes.c_void_p] * (len(reads) + len(writes)) + [kind for kind, _ in numbers]
         fields = [(f"f{i}", kind) for i, kind in enumerate(kinds)]

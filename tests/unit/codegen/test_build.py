@@ -10,6 +10,7 @@ from codegen import build
 from codegen.build import BuildError, build_kernel, load
 from codegen.description.mechanism import MECHANISMS
 from codegen.options import KernelOptions
+from codegen.targets.describe import BLOCK_ABI
 
 
 @pytest.fixture
@@ -98,7 +99,7 @@ class Wired:
 
 def test_the_block_assembles_at_a_turned_wheel_and_follows(kernel):
     block = Wired(kernel("steering_26").Kernel(name="model"))
-    assert block.abi == 1
+    assert block.abi == BLOCK_ABI
     start = math.radians(-437.0)
     assert block.step(start, 0.5, 0.0) == 0
     assert block.out("wheel/angle_rad") == pytest.approx(start, abs=1e-12)

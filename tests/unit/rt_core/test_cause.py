@@ -95,7 +95,7 @@ def test_a_time_that_outgrows_all_others_is_the_cause(small, great):
 def test_causes_are_counted_in_signals_of_their_order():
     first = LOOP_SIGNALS.index("overruns_late_wake")
     named = [signal_of(c) for c in Cause if c]
-    assert list(LOOP_SIGNALS[first : first + 4]) == named
+    assert list(LOOP_SIGNALS[first : first + 5]) == named
 
 
 def test_overruns_in_words_leave_out_what_was_not():

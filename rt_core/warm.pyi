@@ -1,0 +1,21 @@
+MARGIN_US: float
+
+Mapping = tuple[int, int, str, str]
+"""Begin, end, rights and file of a piece of memory; no file: an empty name."""
+
+def mappings() -> list[Mapping]:
+    """Return the memory of this process, as the kernel lists it."""
+
+def code_pages(maps: list[Mapping], address: int) -> list[int]:
+    """Return the readable pages of the file that a function is from, those nearest to it first, at most 128."""
+
+class WarmPages:
+    """The pages that a task's thread touches while it spins; made by `Loop`.
+
+    Real time
+    ---------
+    `touch` of warm.pxd is safe: at most 1024 pages, no system call, ends 50 µs before the deadline.
+    """
+
+    n: int
+    n_written: int

@@ -1,0 +1,67 @@
+"""Collecting the pages of a task; see warm.pxd."""
+import numpy as np
+
+from libc.stdint cimport int64_t, uintptr_t
+
+cdef enum:
+    MOST_CODE = 128              # pages of one module's text and tables around a function
+
+MARGIN_US = MARGIN_NS / 1000
+
+
+def mappings():
+    found = []
+    with open("/proc/self/maps") as maps:
+        for line in maps:
+            span, rights, _, _, inode, *path = line.split(None, 5)
+            begin, end = (int(word, 16) for word in span.split("-"))
+            found.append((begin, end, rights, path[0].strip() if inode != "0" and path else ""))
+    return found
+
+
+def code_pages(maps, address):
+    # of the file that the function is from: all that may be read, or what lies nearest
+    name = next((path for begin, end, _, path in maps if begin <= address < end), "")
+    pages = [
+        page for begin, end, rights, path in maps if path == name and name and rights.startswith("r")
+        for page in range(begin, end, PAGE_BYTES)
+    ]
+    pages.sort(key=lambda page: abs(page - address))
+    return pages[:MOST_CODE]
+
+
+cdef class WarmPages:
+    """The pages of one task, as `touch` takes them; owns their list."""
+
+    def __cinit__(self):
+        self._write, self._read = set(), set()
+
+    cdef void add(self, const void *begin, int64_t size) noexcept:
+        cdef uintptr_t page = <uintptr_t>begin & ~<uintptr_t>(PAGE_BYTES - 1)
+        while begin != NULL and page < <uintptr_t>begin + max(size, <int64_t>1):
+            self._write.add(page)
+            page += PAGE_BYTES
+
+    cdef void add_code(self, object maps, const void *address) noexcept:
+        # functions of a file that is known already add nothing
+        if <uintptr_t>address & ~<uintptr_t>(PAGE_BYTES - 1) not in self._read:
+            self._read.update(code_pages(maps, <uintptr_t>address))
+
+    cdef int settle(self) except -1:
+        cdef const uintptr_t[::1] pages
+        self._read -= self._write
+        self._array = np.array(sorted(self._write) + sorted(self._read), np.uintp)
+        self.warm.n_write, self.warm.n = len(self._write), len(self._array)
+        self.warm.next = 0
+        if self.warm.n:
+            pages = self._array
+            self.warm.pages = <uintptr_t *>&pages[0]
+        return 0
+
+    @property
+    def n(self):
+        return self.warm.n
+
+    @property
+    def n_written(self):
+        return self.warm.n_write
