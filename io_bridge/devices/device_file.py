@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -27,6 +26,7 @@ from io_bridge.devices.encoder_input import EncoderInput
 from io_bridge.drive_config import SIMULATED_IDENTITY, DrivePlant
 from io_bridge.drive_device import DriveDevice
 from io_bridge.sii import Identity
+from rig_configs.bounded import UnreadableError, parse_toml, read_text
 
 MAPPED = re.compile(r"(0x[0-9A-Fa-f]{1,4}):(\d{1,3})|pad:(\d{1,2})")
 KEYS = ("kind", "name", "ports", "mailbox_bytes", "device_type", "identity", "options", "objects")
@@ -68,8 +68,8 @@ def load_device(path: Path) -> DescribedDevice:
         All mistakes of the file at once.
     """
     try:
-        content = tomllib.loads(path.read_text())
-    except (OSError, ValueError) as error:
+        content = parse_toml(read_text(path))
+    except UnreadableError as error:
         raise DeviceError(f"{path}: {error}") from error
     bad: list[str] = []
     _check_keys(content, (*KEYS, "rx_pdos", "tx_pdos"), "", bad)
