@@ -13,7 +13,7 @@ from rigloop.manifest import ManifestError, read_manifest
 from rigloop.report_pictures import as_image
 
 GOOD = {
-    "schema": 1, "kind": "live", "rig": {"name": "r", "sha256": "0" * 64}, "kernels": [],
+    "kind": "live", "rig": {"name": "r", "sha256": "0" * 64}, "kernels": [],
     "started": "", "duration_s": 1.0, "verdict": "good", "reasons": [],
     "tasks": {"fast": {"period_ns": 1, "record": "fast.npy", "cycles": 1}},
     "versions": {}, "host": {"cores": 1, "governor": "", "load": [0, 0], "virtual": False, "isolated": None},
