@@ -7,7 +7,6 @@ from __future__ import annotations
 import hashlib
 import importlib.machinery
 import importlib.util
-import json
 import os
 import platform
 import shlex
@@ -26,6 +25,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
+from codegen.cache import BUILT, CacheError, open_cache, open_entry, seal
+from codegen.description.mechanism import text_of
 from codegen.options import KernelOptions
 
 MODULE = "rigloop_kernel"
@@ -159,18 +160,28 @@ def build_module(
     """
     options = options or KernelOptions()
     path = _find(mechanism)
-    parts = [*(text.encode() for text in recipe.given), path.read_bytes(), options.text().encode()]
+    source = text_of(path).encode()
+    parts = [
+        *(text.encode() for text in recipe.given),
+        path.stem.encode(),
+        source,
+        options.text().encode(),
+    ]
 
     begin = time.perf_counter()
     compiler = _compiler(options.compiler)
     flags = [*FLAGS, *_march(options.march), *options.cflags]
     digest = _hash(parts, compiler, flags)
-    folder = cache_folder() / digest[:32]
-    is_cached = (folder / "build.json").is_file()
-    if not is_cached:
-        _build(recipe, path, options, compiler, flags, folder, on_stage or (lambda stage: None))
+    try:
+        folder = open_cache() / digest[:32]
+        checks = open_entry(folder)
+        is_cached = checks is not None
+        if checks is None:
+            _build(recipe, path, options, compiler, flags, folder, on_stage or (lambda stage: None))
+            checks = open_entry(folder) or {}
+    except CacheError as error:
+        raise BuildError(str(error)) from None
     module = load(folder / f"{MODULE}.so")
-    checks = json.loads((folder / "build.json").read_text())
     return BuiltKernel(
         module, folder / f"{MODULE}.so", digest, time.perf_counter() - begin, is_cached, checks
     )
@@ -197,12 +208,6 @@ def load_reference(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def cache_folder() -> Path:
-    """Where built kernels are kept: $XDG_CACHE_HOME/rigloop/kernels."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "rigloop" / "kernels"
 
 
 def _find(mechanism: Path | str) -> Path:
@@ -237,8 +242,10 @@ def _generator() -> bytes:
     here = Path(__file__).parent
     files = sorted(p for pattern in ("*.py", "*.in") for p in here.rglob(pattern))
     digest = hashlib.sha256()
+    # what names may be, and how they are written into texts
+    files += [here.parent / "rig_configs" / name for name in ("names.py", "plain.py")]
     for file in files:
-        digest.update(file.relative_to(here).as_posix().encode() + b"\0" + file.read_bytes())
+        digest.update(file.relative_to(here.parent).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.digest()
 
 
@@ -287,7 +294,6 @@ def _build(
 ) -> None:
     begin = time.perf_counter()
     tell("generating")
-    folder.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix="building-", dir=folder.parent))
     try:
         for name, text in recipe.texts(path, options).items():
@@ -298,11 +304,11 @@ def _build(
         made = load(work / f"{MODULE}.so"), load_reference(work / "reference.py")
         checks = dict(recipe.prove(path, options, *made, work))
         checks["seconds"] = round(time.perf_counter() - begin, 3)
-        (work / "build.json").write_text(json.dumps(checks, indent=1) + "\n")
+        seal(work, (f"{MODULE}.so", "reference.py"), checks)
         try:
             work.rename(folder)
         except OSError:
-            if not (folder / "build.json").is_file():  # else another process was faster
+            if not (folder / BUILT).is_file():  # else another process was faster
                 raise
     finally:
         shutil.rmtree(work, ignore_errors=True)

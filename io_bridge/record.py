@@ -193,6 +193,8 @@ def open_record(path: str | Path) -> np.memmap:
         Not a record.
     """
     path = Path(path)
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise RecordError(f"{path}: is not a record: it is not a regular file")
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         head = file.read(len(MAGIC) + 2 + MAX_HEADER)

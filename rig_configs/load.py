@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,11 +10,11 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from rig_configs.bounded import UnreadableError, parse_toml, read_text
 from rig_configs.mistakes import ConfigError, Mistake, from_validation, near
 from rig_configs.schema import Rig
 
 HERE = Path(__file__).parent
-MAX_FILE_BYTES = 1 << 20  # no rig file is near this; a wrong file is refused before it is parsed
 
 
 class Ports(NamedTuple):
@@ -99,21 +98,11 @@ def load_rig(
         With every mistake of the file.
     """
     path = find_rig(name)
-    if path.stat().st_size > MAX_FILE_BYTES:
-        raise ConfigError(
-            [
-                Mistake(
-                    str(path), "(file)", f"larger than {MAX_FILE_BYTES} bytes", "is it a rig file?"
-                )
-            ]
-        )
     try:
-        text = path.read_text(encoding="utf-8")
-        data = tomllib.loads(text)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(
-            [Mistake(str(path), "(file)", f"not TOML: {error}", "mend that line")]
-        ) from None
+        text = read_text(path)
+        data = parse_toml(text)
+    except UnreadableError as error:
+        raise ConfigError([Mistake(str(path), "(file)", str(error), "is it a rig file?")]) from None
     file = str(path)
     mistakes: list[Mistake] = []
     rig = None
@@ -131,8 +120,8 @@ def load_rig(
 
 def read_checked(path: Path) -> LoadedRig:
     """Read a rig file that `load_rig` has found good: its schema alone, without what is behind it."""
-    text = path.read_text(encoding="utf-8")
-    return LoadedRig(path.stem, path, text, Rig.model_validate(tomllib.loads(text)))
+    text = read_text(path)
+    return LoadedRig(path.stem, path, text, Rig.model_validate(parse_toml(text)))
 
 
 def write_path(block: str, table: Mapping[str, Any], port: str) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from rig_configs.bounded import UnreadableError, parse_toml, read_text
+from rig_configs.names import LONGEST_NAME, Line
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
@@ -61,7 +63,7 @@ class AngleColumn(_Strict):
 class TorqueColumn(_Strict):
     """A measured or commanded torque, for comparison: `scale * (value - offset)` in `unit`."""
 
-    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=LONGEST_NAME)]
     column: str
     unit: Literal["nm", "raw"]
     scale: Finite = 1.0
@@ -81,10 +83,10 @@ class LogMapping(_Strict):
     It is chosen when `header` is part of the columns of the file.
     """
 
-    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$")]
-    title: str
-    source: str = ""
-    license: str = ""
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_]*$", max_length=LONGEST_NAME)]
+    title: Line
+    source: Line = ""
+    license: Line = ""
     header: Annotated[tuple[str, ...], Field(min_length=1)]
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] = ","
     time: TimeColumn
@@ -131,19 +133,18 @@ def load_mapping(path: str | Path) -> LogMapping:
     """
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "not a text file"
-        raise MappingError(f"{path}: cannot read this mapping: {reason}") from error
+        text = read_text(path)
+    except UnreadableError as error:
+        raise MappingError(f"{path}: this mapping {error}") from error
     return parse_mapping(text, str(path))
 
 
 def parse_mapping(text: str, origin: str) -> LogMapping:
     """Like `load_mapping`, from text; `origin` names it in errors."""
     try:
-        return LogMapping.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise MappingError(f"{origin}: not TOML: {error}") from error
+        return LogMapping.model_validate(parse_toml(text))
+    except UnreadableError as error:
+        raise MappingError(f"{origin}: {error}") from error
     except ValidationError as error:
         mistakes = "; ".join(
             f"{'.'.join(str(part) for part in item['loc']) or 'mapping'}: {item['msg']}"

@@ -15,7 +15,7 @@ import sysconfig
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
-from codegen.build import cache_folder
+from codegen.cache import CacheError, cache_folder, open_cache
 from rt_core.doctor.check import Check, Demands, Topic
 from rt_core.host import Host
 
@@ -88,7 +88,13 @@ def compiler(host: Host, demands: Demands) -> Check:
 
 def kernel_cache(host: Host, demands: Demands) -> Check:
     """The folder, or the one that it would be made in, can be written and has space."""
-    folder = cache_folder()
+    try:
+        folder = cache_folder()
+        if folder.exists():
+            open_cache()
+    except CacheError as error:
+        said, _, remedy = str(error).rpartition("; ")
+        return CACHE.red(said or remedy, f"export XDG_CACHE_HOME=…  # {remedy}")
     there = next(place for place in (folder, *folder.parents) if place.exists())
     remedy = f"export XDG_CACHE_HOME=/var/tmp  # or: mkdir -p {folder}; chmod u+rwx {folder}"
     if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):

@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from rig_configs.plain import math_free
 from rigloop.identify import Identification
 from rigloop.identify_compare import HIGHEST_HZ, Judgement, Observation, spectra_of
 from rigloop.report_plots import BLUE, GREY, INK, ORANGE, STYLE, new_figure, thinned
@@ -76,7 +77,7 @@ def draw(found: Identification, observation: Observation, judged: Judgement) -> 
             width = 2.2 if label == "measured" else 1.0
             torque.plot(*thinned(t, value[inside]), color=colour, lw=width, label=label)
         torque.set_ylabel("torque (N m)")
-        torque.set_title(f"{found.log}, unseen stretch", loc="left", fontsize=11, color=INK)
+        torque.set_title(math_free(f"{found.log}, unseen stretch"), loc="left", fontsize=11, color=INK)
         torque.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.1)
         error.plot(*thinned(t, (o.observed_nm - o.measured_nm)[inside]), color=ORANGE, lw=0.9)
         error.set_ylabel("error (N m)")

@@ -17,6 +17,9 @@ ROW = np.dtype(
 )
 
 
+MOST_ROWS = 100_000  # of a file; the trace of a task keeps far fewer
+
+
 @dataclass(frozen=True)
 class LateEvent:
     """A late cycle with those before and after it.
@@ -65,11 +68,13 @@ def write_events(folder: Path, task: str, events: list[tuple[int, NDArray[np.voi
 
 def read_events(folder: Path, task: str) -> list[LateEvent]:
     """Read what `write_events` wrote; none if there is no such file, or it is another kind."""
+    path = folder / late_file(task)
     try:
-        table = np.load(folder / late_file(task), allow_pickle=False)
+        # mapped: a header that promises more rows than the file has allocates nothing
+        table = np.load(path, mmap_mode="r", allow_pickle=False) if path.is_file() else None
     except (OSError, ValueError, EOFError):
         return []
-    if table.dtype != ROW:
+    if table is None or table.dtype != ROW or table.ndim != 1 or len(table) > MOST_ROWS:
         return []
     found = []
     for number in np.unique(table["event"]):

@@ -15,6 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rig_configs.bounded import UnreadableError, read_text
 from rigloop.process_state import Process
 from rt_core.doctor.check import Check
 
@@ -29,6 +30,10 @@ Number = int | float | Literal["nan", "inf", "-inf"]
 LARGEST_WHOLE = 2.0**53
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
+MOST_BYTES = 16 << 20
+# a file of the run folder, never one elsewhere
+RecordName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}\.npy$")]
+TaskName = Annotated[str, msgspec.Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]{0,63}$")]
 Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
 Model = TypeVar("Model")
 
@@ -48,7 +53,7 @@ class TaskFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One task of the loop."""
 
     period_ns: Annotated[int, msgspec.Meta(gt=0)]
-    record: str
+    record: RecordName
     """File name of its record in the run folder."""
     cycles: Count = 0
     overruns: Count = 0
@@ -190,7 +195,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     verdict: Literal["good", "bad"]
     reasons: tuple[str, ...]
     """Why the verdict is bad, or what limits a good one."""
-    tasks: dict[str, TaskFacts]
+    tasks: dict[TaskName, TaskFacts]
     versions: dict[str, str]
     host: dict[str, str | int | float | bool | tuple[float, ...] | None]
     rights: tuple[Right, ...] = ()
@@ -347,14 +352,14 @@ def _sync_folder(folder: Path) -> None:
 
 def _read(path: Path, model: type[Model]) -> Model:
     try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise ManifestError(f"{path}: cannot be read: {error.strerror}") from error
-    return _decode(text, model, str(path))
+        text = read_text(path, MOST_BYTES)
+    except UnreadableError as error:
+        raise ManifestError(f"{path}: {error}") from error
+    return _decode(text.encode(), model, str(path))
 
 
 def _decode(text: bytes, model: type[Model], origin: str) -> Model:
     try:
         return msgspec.json.decode(text, type=model)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         raise ManifestError(f"{origin}: {error}") from error

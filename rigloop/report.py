@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from io_bridge.record import RecordError, open_record
 from rigloop.manifest import REPORT, Manifest, Percentiles, Timing, read_manifest, read_timing
 from rigloop.recorded import recorded_signal
+from rigloop.report_pictures import as_image
 from rt_core.doctor.check import banner
 
 Array = NDArray[np.float64]
@@ -81,6 +82,7 @@ def write_report(folder: str | Path) -> Path:
     environment.filters["us"] = lambda ns: _figure(ns / 1e3)
     environment.filters["figure"] = _figure
     environment.filters["fact"] = _fact
+    environment.filters["as_image"] = as_image
     text = environment.get_template("report.html.jinja").render(_context(run))
     path = run.folder / REPORT
     path.write_text(text, encoding="utf-8")

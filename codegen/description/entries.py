@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from codegen.description.mechanism import find
+from codegen.description.mechanism import find, text_of
 from codegen.elements import registry
+from rig_configs.bounded import parse_toml
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def entries(mechanism: Path | str) -> list[Written]:
     mechanism : Path or str
         A file that `codegen.description.mechanism.load` has found good, or the name of one that ships.
     """
-    document = tomllib.loads(find(mechanism).read_text(encoding="utf-8"))
+    document = parse_toml(text_of(find(mechanism)))
     elements = registry()
     return [
         Written(table, name, elements[table].Entry.model_validate(raw))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from codegen.description.system import System
 from codegen.elements import LAST_STAGE, NAMING, in_order, registry, stage
 from codegen.pose.assembly import assemble
 from codegen.pose.built import require_mass
+from rig_configs.bounded import MOST_MECHANISM_BYTES, UnreadableError, parse_toml, read_text
 from rig_configs.mistakes import ConfigError, Mistake, near
 from rig_configs.names import REMEDY_NAME, file_name_problem, name_problem
 
@@ -76,13 +76,22 @@ def load(mechanism: Path | str | Mechanism) -> Mechanism:
     if isinstance(mechanism, Mechanism):
         return mechanism
     path = find(mechanism)
-    file = path.name
+    return parse(text_of(path), path.name)
+
+
+def text_of(path: Path) -> str:
+    """Text of a mechanism file.
+
+    Raises
+    ------
+    MechanismError
+        It cannot be read, is no text, or is larger than any mechanism.
+    """
     try:
-        text = path.read_bytes().decode()
-    except UnicodeDecodeError as error:
-        mistake = Mistake(file, "(file)", f"is not TOML ({error})", "correct the line")
+        return read_text(path, MOST_MECHANISM_BYTES)
+    except UnreadableError as error:
+        mistake = Mistake(path.name, "(file)", str(error), "is it a mechanism file?")
         raise MechanismError([mistake]) from None
-    return parse(text, file)
 
 
 def parse(text: str, file: str) -> Mechanism:
@@ -94,11 +103,9 @@ def parse(text: str, file: str) -> Mechanism:
         As `load`.
     """
     try:
-        document = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise MechanismError(
-            [Mistake(file, "(file)", f"is not TOML ({error})", "correct the line")]
-        ) from None
+        document = parse_toml(text)
+    except UnreadableError as error:
+        raise MechanismError([Mistake(file, "(file)", str(error), "correct the line")]) from None
     system = System(file, {}, (0.0, 0.0, 0.0))
     stem = Path(file).stem
     made = _read(document, system, stem)

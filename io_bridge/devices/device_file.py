@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -31,6 +30,7 @@ from io_bridge.drive_device import DriveDevice
 from io_bridge.drive_objects import drive_description
 from io_bridge.quirks.catalogue import from_table
 from io_bridge.sii import Identity
+from rig_configs.bounded import UnreadableError, parse_toml, read_text
 
 MAPPED = re.compile(r"(0x[0-9A-Fa-f]{1,4}):(\d{1,3})|pad:(\d{1,2})")
 DRIVES = ("drive", "multi_axis_drive")
@@ -76,8 +76,8 @@ def load_device(path: Path) -> DescribedDevice:
         All mistakes of the file at once.
     """
     try:
-        content = tomllib.loads(path.read_text())
-    except (OSError, ValueError) as error:
+        content = parse_toml(read_text(path))
+    except UnreadableError as error:
         raise DeviceError(f"{path}: {error}") from error
     bad: list[str] = []
     kind = content.get("kind")

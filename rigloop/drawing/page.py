@@ -12,6 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from rig_configs.plain import math_free
 from rigloop.drawing.labels import Labels
 from rigloop.drawing.paint import INK, label_colour, legend_entries, paint
 from rigloop.drawing.sketch import Drawn, Sketch
@@ -56,7 +57,7 @@ def page(sketch: Sketch, q: NDArray[np.float64], title: str) -> Figure:
             _view(figure.add_subplot(grid[row, 1]), sketch, shapes, side, with_labels=False)
     if sketch.loose:
         _inset(figure, sketch, q)
-    figure.suptitle(title, x=0.02, ha="left", fontsize=12, fontweight="bold", color=INK)
+    figure.suptitle(math_free(title), x=0.02, ha="left", fontsize=12, fontweight="bold", color=INK)
     shown = [*shapes, *sketch.loose_at(q)]
     handles, words = legend_entries(shown)
     figure.legend(
@@ -247,7 +248,7 @@ def film_axes(
     _frame(ax, view)
     _fit(ax, low, high)
     _signs(ax, sketch, view)
-    figure.suptitle(title, x=0.02, ha="left", fontsize=10, fontweight="bold", color=INK)
+    figure.suptitle(math_free(title), x=0.02, ha="left", fontsize=10, fontweight="bold", color=INK)
     fixed = {s.label: view.on_paper(s.points)[0] for s in everything if s.style == "fixed"}
     labels = Labels(ax, [])
     for name, at in fixed.items():

@@ -1,0 +1,86 @@
+"""Files from outside, read with bounds: bytes, depth, number of values, size of numbers.
+
+What is too much is refused in one sentence, whatever the parser behind it would have made of it.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from pathlib import Path
+from typing import Any
+
+MOST_BYTES = 1 << 20  # of a rig, mapping or device file
+MOST_MECHANISM_BYTES = 8 << 20
+MOST_DEPTH = 12  # tables in tables; the files of this project take six
+MOST_VALUES = 200_000
+LARGEST_INTEGER = 1 << 64
+
+
+class UnreadableError(ValueError):
+    """A file cannot be used at all; the message says why, in words, without the file's name."""
+
+
+def read_text(path: Path, most_bytes: int = MOST_BYTES) -> str:
+    """Text of a regular file of at most `most_bytes` bytes of UTF-8.
+
+    Raises
+    ------
+    UnreadableError
+        It is none.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            raise UnreadableError("is not a regular file")
+        with path.open("rb") as file:
+            raw = file.read(most_bytes + 1)
+    except (OSError, ValueError) as error:
+        if isinstance(error, UnreadableError):
+            raise
+        raise UnreadableError(f"cannot be read: {_reason(error)}") from None
+    if len(raw) > most_bytes:
+        raise UnreadableError(f"is larger than {most_bytes} bytes")
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UnreadableError(f"is not a text file: byte {error.start} is not UTF-8") from None
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """The tables of a TOML text.
+
+    Raises
+    ------
+    UnreadableError
+        It is not TOML, or deeper or longer than any file of this project.
+    """
+    try:
+        document = tomllib.loads(text)
+    except RecursionError:
+        raise UnreadableError(f"is nested deeper than {MOST_DEPTH} levels") from None
+    except ValueError as error:  # that of TOML, and numbers of too many digits
+        raise UnreadableError(f"is not TOML ({error})") from None
+    _refuse_too_much(document)
+    return document
+
+
+def _refuse_too_much(document: dict[str, Any]) -> None:
+    waiting: list[tuple[Any, int]] = [(document, 0)]
+    n_values = 0
+    while waiting:
+        value, depth = waiting.pop()
+        n_values += 1
+        if depth > MOST_DEPTH:
+            raise UnreadableError(f"is nested deeper than {MOST_DEPTH} levels")
+        if n_values > MOST_VALUES:
+            raise UnreadableError(f"has more than {MOST_VALUES} values")
+        if isinstance(value, dict):
+            waiting += ((inner, depth + 1) for inner in value.values())
+        elif isinstance(value, list):
+            waiting += ((inner, depth + 1) for inner in value)
+        elif isinstance(value, int) and abs(value) > LARGEST_INTEGER:
+            raise UnreadableError(f"has a whole number of {int(math.log10(abs(value))) + 1} digits")
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
