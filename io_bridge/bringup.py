@@ -44,7 +44,7 @@ def open_mailbox(master: Master, station: int, rows: bytes) -> None:
     """Set sync managers 0 and 1 of a slave in INIT; `rows` is empty where it has no mailbox."""
     if rows:
         master.write(station, 0x0800, rows)
-        master.know_mailbox(station, rows)
+        master.know_mailbox(station, rows, taken_over=False)
 
 
 def to_preop(master: Master, slave: Surveyed, config: SlaveConfig) -> Iterator[None]:

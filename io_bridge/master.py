@@ -13,16 +13,21 @@ from collections.abc import Callable, Sequence
 
 from io_bridge import words
 from io_bridge.bus_errors import BringUpError, NoReplyError, SdoAbortError
+from io_bridge.coe_client import CoeClient
 from io_bridge.drive_config import PdoEntry
+from io_bridge.emergency import EmergencyLog
 from io_bridge.frame import WireDatagram, build, parse
+from io_bridge.mailbox import POLLS as MAILBOX_POLLS
+from io_bridge.mailbox import Areas, Mailbox, MailboxError
 from io_bridge.pdo_layout import pdo_downloads
 from io_bridge.sii import Identity
 from io_bridge.state_change import Watch, await_state, finish, reach
 from io_bridge.state_limits import STANDARD, StateLimits
 
+__all__ = ["BringUpError", "Master", "SdoAbortError"]
+
 APRD, APWR, FPRD, FPWR, BRD, BWR = 1, 2, 4, 5, 7, 8
 STATION = 0x1001
-POLLS = 1000
 N_INDICES = 16
 TRIES = 3
 """Of a register access whose frame is lost."""
@@ -30,6 +35,8 @@ EEPROM_BUSY, EEPROM_FAILED = 0x80, 0x20
 """Of the high byte of 0x0502; an error of the command."""
 EEPROM_S = 2.0
 """How long an EEPROM may be busy with one read."""
+BLANK = 0xFFFF
+"""Of an EEPROM that nobody has written."""
 
 
 class Master:
@@ -62,8 +69,8 @@ class Master:
         self.names: dict[int, str] = {}
         """Names of slaves by their station, for messages."""
         self._index = 0
-        self._mailbox_counter = 0
-        self._mailbox: dict[int, tuple[int, int, int, int]] = {}
+        self._clients: dict[int, CoeClient] = {}
+        self.emergencies = EmergencyLog()
 
     def exchange(self, datagrams: Sequence[tuple[int, int, int, bytes]]) -> list[tuple[bytes, int]]:
         """Send (command, address, register, data) in one frame; return data and working counter of each.
@@ -75,18 +82,26 @@ class Master:
         """
         self._index = (self._index + 1) % N_INDICES
         index = self._first_index + self._index
-        reply = self._transact(
-            build(
-                [
-                    WireDatagram(command, index, register << 16 | address & 0xFFFF, data)
-                    for command, address, register, data in datagrams
-                ]
-            )
-        )
+        sent = [
+            WireDatagram(command, index, register << 16 | address & 0xFFFF, data)
+            for command, address, register, data in datagrams
+        ]
+        reply = self._transact(build(sent))
+        command, _, register, _ = datagrams[0]
         if reply is None:
-            command, _, register, _ = datagrams[0]
             raise NoReplyError(f"no reply to command {command} at register {register:#06x}")
-        return [(back.data, back.wkc) for back in parse(reply)]
+        try:
+            back = parse(reply)
+        except ValueError as error:
+            raise NoReplyError(
+                f"a damaged reply to command {command} at register {register:#06x}: {error}"
+            ) from error
+        asked = [(d.command, d.index, len(d.data)) for d in sent]
+        if [(d.command, d.index, len(d.data)) for d in back] != asked:
+            raise NoReplyError(
+                f"another frame in place of the reply to command {command} at register {register:#06x}"
+            )
+        return [(d.data, d.wkc) for d in back]
 
     def called(self, station: int) -> str:
         """Return a slave as messages call it."""
@@ -172,80 +187,80 @@ class Master:
     def set_mailbox(self, station: int) -> None:
         """Set sync managers 0 and 1 as the EEPROM says; a slave may have no mailbox."""
         out, back = self.eeprom(station, 0x18), self.eeprom(station, 0x1A)
-        if out >> 16 == 0:
+        if out >> 16 in (0, BLANK) or back >> 16 in (0, BLANK):
             return
-        self._mailbox[station] = (out & 0xFFFF, out >> 16, back & 0xFFFF, back >> 16)
-        self.write(station, 0x0800, struct.pack("<HHBBBB", out & 0xFFFF, out >> 16, 0x26, 0, 1, 0))
+        areas = Areas(out & 0xFFFF, out >> 16, back & 0xFFFF, back >> 16)
+        self._open_mailbox(station, areas, taken_over=False)
         self.write(
-            station, 0x0808, struct.pack("<HHBBBB", back & 0xFFFF, back >> 16, 0x22, 0, 1, 0)
+            station, 0x0800, struct.pack("<HHBBBB", areas.out, areas.out_size, 0x26, 0, 1, 0)
+        )
+        self.write(
+            station, 0x0808, struct.pack("<HHBBBB", areas.back, areas.back_size, 0x22, 0, 1, 0)
         )
 
-    def know_mailbox(self, station: int, managers: bytes) -> None:
-        """Take the mailbox from the registers of sync managers 0 and 1, set by another master."""
+    def know_mailbox(self, station: int, managers: bytes, *, taken_over: bool = True) -> None:
+        """Take the mailbox from the registers of sync managers 0 and 1.
+
+        Parameters
+        ----------
+        station : int
+        managers : bytes
+            16 or more.
+        taken_over : bool
+            Another master has used it since the slave was in INIT.
+        """
         out, out_size, back, back_size = struct.unpack_from("<HH4xHH", managers)
         if out_size and managers[6] & 1:
-            self._mailbox[station] = (out, out_size, back, back_size)
+            self._open_mailbox(
+                station, Areas(out, out_size, back, back_size), taken_over=taken_over
+            )
+
+    def _open_mailbox(self, station: int, areas: Areas, *, taken_over: bool) -> None:
+        mailbox = Mailbox(
+            self.access,
+            station,
+            areas,
+            self.emergencies,
+            pause_s=self.pause_s,
+            polls=MAILBOX_POLLS,
+            taken_over=taken_over,
+        )
+        self._clients[station] = CoeClient(mailbox, station)
 
     def has_mailbox(self, station: int) -> bool:
         """Whether the slave's mailbox is known."""
-        return station in self._mailbox
+        return station in self._clients
 
     def leave_mailbox(self, station: int) -> None:
         """Part from a mailbox that pysoem uses next: its first message has counter 1, and a slave takes one with the
         counter of the last for a repetition."""
-        if station in self._mailbox and self._mailbox_counter == 1:
+        client = self._clients.get(station)
+        if client is not None and client.mailbox.last_counter == 1:
             with contextlib.suppress(BringUpError):
-                self.upload(station, 0x1000, 0)
+                client.upload(0x1000, 0)
 
-    def _sdo(self, station: int, body: bytes) -> bytes:
-        """Exchange one SDO request; return the reply from its command byte on."""
-        if station not in self._mailbox:
-            raise BringUpError(f"slave {station:#06x}: it has no mailbox")
-        out, out_size, back, back_size = self._mailbox[station]
-        self._mailbox_counter = self._mailbox_counter % 7 + 1
-        payload = struct.pack("<H", 2 << 12) + body
-        header = struct.pack("<HHBB", len(payload), 0, 0, self._mailbox_counter << 4 | 3)
-        # what a master before has asked for and not fetched
-        self.access(FPRD, station, back, bytes(back_size))
-        self.write(station, out, (header + payload).ljust(out_size, b"\0"))
-        for _ in range(POLLS):
-            data, wkc = self.access(FPRD, station, back, bytes(back_size))
-            if wkc:
-                break
-            time.sleep(self.pause_s)
-        else:
-            raise BringUpError(f"slave {station:#06x}: the mailbox stays empty")
-        size, kind = struct.unpack_from("<HxxxB", data)
-        if kind & 0x0F != 3 or 6 + size > len(data) or (size < 10 and size != 3 + 7):
-            raise BringUpError(f"slave {station:#06x}: no CoE in the mailbox ({data[:12].hex()})")
-        reply = data[8 : 6 + size]
-        if reply[0] == 0x80:
-            code = int.from_bytes(reply[4:8], "little")
-            index, sub = struct.unpack_from("<HB", body, 1)
-            raise SdoAbortError(station, index, sub, code)
-        return reply
+    def client(self, station: int) -> CoeClient:
+        """Return what reads and writes objects of a slave."""
+        if station not in self._clients:
+            raise MailboxError(f"{self.called(station)}: it has no mailbox")
+        return self._clients[station]
 
     def upload(self, station: int, index: int, sub: int) -> bytes:
         """Read an object, in segments when it is larger than the mailbox."""
-        reply = self._sdo(station, struct.pack("<BHBI", 0x40, index, sub, 0))
-        if reply[0] & 2:
-            return reply[4 : 8 - (reply[0] >> 2 & 3)]
-        size = int.from_bytes(reply[4:8], "little")
-        data = reply[8:]
-        toggle = 0
-        while len(data) < size:
-            reply = self._sdo(station, struct.pack("<B7x", 0x60 | toggle << 4))
-            unused = reply[0] >> 1 & 7
-            data += reply[1 : len(reply) - unused]
-            toggle ^= 1
-            if reply[0] & 1:
-                break
-        return data[:size]
+        return self.client(station).upload(index, sub)
 
     def download(self, station: int, index: int, sub: int, value: int, size: int) -> None:
-        """Write an object of at most four bytes."""
-        command = 0x23 | (4 - size) << 2
-        self._sdo(station, struct.pack("<BHBI", command, index, sub, value))
+        """Write a number of `size` bytes.
+
+        Raises
+        ------
+        ValueError
+            It does not fit them.
+        """
+        if not -(1 << 8 * size - 1) <= value < 1 << 8 * size:
+            raise ValueError(f"SDO {index:#06x}:{sub} = {value}: does not fit {size} bytes")
+        data = (value % (1 << 8 * size)).to_bytes(size, "little")
+        self.client(station).download(index, sub, data)
 
     def map_pdo(self, station: int, assign: int, mapping: int, entries: Sequence[PdoEntry]) -> None:
         """Map `entries` into one PDO and assign it alone."""
