@@ -89,7 +89,7 @@ def lay_out(master: Master, slave: Surveyed, data: ProcessData, logical: int) ->
         if size and use not in where:
             raise BringUpError(
                 f"{master.called(slave.station)}: neither its EEPROM (category 41) nor its controller says where "
-                f"its {size} bytes of {name} lie"
+                f"its {size} bytes of {name} lie: write the EEPROM with the maker's tool"
             )
     layout = SlaveLayout(
         slave.station,
