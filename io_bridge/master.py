@@ -6,34 +6,37 @@ looks, recovers, serves SDOs.
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import time
 from collections.abc import Callable, Sequence
 
 from io_bridge import words
+from io_bridge.bus_errors import BringUpError, NoReplyError, SdoAbortError
+from io_bridge.coe_client import CoeClient
 from io_bridge.drive_config import PdoEntry
+from io_bridge.emergency import EmergencyLog
 from io_bridge.frame import WireDatagram, build, parse
+from io_bridge.mailbox import POLLS as MAILBOX_POLLS
+from io_bridge.mailbox import Areas, Mailbox, MailboxError
 from io_bridge.pdo_layout import pdo_downloads
 from io_bridge.sii import Identity
+from io_bridge.state_change import Watch, await_state, finish, reach
+from io_bridge.state_limits import STANDARD, StateLimits
+
+__all__ = ["BringUpError", "Master", "SdoAbortError"]
 
 APRD, APWR, FPRD, FPWR, BRD, BWR = 1, 2, 4, 5, 7, 8
 STATION = 0x1001
-POLLS = 1000
 N_INDICES = 16
-
-
-class BringUpError(RuntimeError):
-    """The segment could not be brought up; the message names slave, step and cause."""
-
-
-class SdoAbortError(BringUpError):
-    """The slave refused an object; `code` says why."""
-
-    def __init__(self, station: int, index: int, subindex: int, code: int) -> None:
-        super().__init__(
-            f"slave {station:#06x}: SDO {index:#06x}:{subindex} aborted: {words.sdo_abort(code)}"
-        )
-        self.code = code
+TRIES = 3
+"""Of a register access whose frame is lost."""
+EEPROM_BUSY, EEPROM_FAILED = 0x80, 0x20
+"""Of the high byte of 0x0502; an error of the command."""
+EEPROM_S = 2.0
+"""How long an EEPROM may be busy with one read."""
+BLANK = 0xFFFF
+"""Of an EEPROM that nobody has written."""
 
 
 class Master:
@@ -47,6 +50,8 @@ class Master:
         It uses 16 indices from here on; below 0x80, which belong to the cycle.
     pause_s : float
         Between two looks at a state; 0 where looking lets time pass.
+    tell : callable, optional
+        Takes a sentence about what is waited for when it takes long.
     """
 
     def __init__(
@@ -55,13 +60,17 @@ class Master:
         *,
         first_index: int = 0,
         pause_s: float = 0.0,
+        tell: Callable[[str], None] = lambda text: None,
     ) -> None:
         self._transact = transact
         self._first_index = first_index
-        self._pause_s = pause_s
+        self.pause_s = pause_s
+        self.tell = tell
+        self.names: dict[int, str] = {}
+        """Names of slaves by their station, for messages."""
         self._index = 0
-        self._mailbox_counter = 0
-        self._mailbox: dict[int, tuple[int, int, int, int]] = {}
+        self._clients: dict[int, CoeClient] = {}
+        self.emergencies = EmergencyLog()
 
     def exchange(self, datagrams: Sequence[tuple[int, int, int, bytes]]) -> list[tuple[bytes, int]]:
         """Send (command, address, register, data) in one frame; return data and working counter of each.
@@ -73,18 +82,31 @@ class Master:
         """
         self._index = (self._index + 1) % N_INDICES
         index = self._first_index + self._index
-        reply = self._transact(
-            build(
-                [
-                    WireDatagram(command, index, register << 16 | address & 0xFFFF, data)
-                    for command, address, register, data in datagrams
-                ]
-            )
-        )
+        sent = [
+            WireDatagram(command, index, register << 16 | address & 0xFFFF, data)
+            for command, address, register, data in datagrams
+        ]
+        reply = self._transact(build(sent))
+        command, _, register, _ = datagrams[0]
         if reply is None:
-            command, _, register, _ = datagrams[0]
-            raise BringUpError(f"no reply to command {command} at register {register:#06x}")
-        return [(back.data, back.wkc) for back in parse(reply)]
+            raise NoReplyError(f"no reply to command {command} at register {register:#06x}")
+        try:
+            back = parse(reply)
+        except ValueError as error:
+            raise NoReplyError(
+                f"a damaged reply to command {command} at register {register:#06x}: {error}"
+            ) from error
+        asked = [(d.command, d.index, len(d.data)) for d in sent]
+        if [(d.command, d.index, len(d.data)) for d in back] != asked:
+            raise NoReplyError(
+                f"another frame in place of the reply to command {command} at register {register:#06x}"
+            )
+        return [(d.data, d.wkc) for d in back]
+
+    def called(self, station: int) -> str:
+        """Return a slave as messages call it."""
+        name = self.names.get(station)
+        return f"slave {station:#06x}" if name is None else f"slave {station - STATION} ({name})"
 
     def access(self, command: int, address: int, register: int, data: bytes) -> tuple[bytes, int]:
         """Send one datagram; return its data and working counter."""
@@ -92,16 +114,25 @@ class Master:
 
     def read(self, station: int, register: int, size: int) -> bytes:
         """Read registers of one slave."""
-        data, wkc = self.access(FPRD, station, register, bytes(size))
+        data, wkc = self._try(FPRD, station, register, bytes(size))
         if wkc != 1:
-            raise BringUpError(f"slave {station:#06x}: no answer to a read of {register:#06x}")
+            raise BringUpError(f"{self.called(station)}: no answer to a read of {register:#06x}")
         return data
 
     def write(self, station: int, register: int, data: bytes) -> None:
         """Write registers of one slave."""
-        _, wkc = self.access(FPWR, station, register, data)
+        _, wkc = self._try(FPWR, station, register, data)
         if wkc != 1:
-            raise BringUpError(f"slave {station:#06x}: no answer to a write of {register:#06x}")
+            raise BringUpError(f"{self.called(station)}: no answer to a write of {register:#06x}")
+
+    def _try(self, command: int, station: int, register: int, data: bytes) -> tuple[bytes, int]:
+        """Send a datagram again when its frame is lost: what is read or written so stays the same."""
+        for _ in range(TRIES - 1):
+            try:
+                return self.access(command, station, register, data)
+            except NoReplyError:
+                continue
+        return self.access(command, station, register, data)
 
     def count(self) -> int:
         """Return how many slaves answer."""
@@ -115,13 +146,39 @@ class Master:
             raise BringUpError(f"slave {position}: takes no station address")
         return station
 
+    def take_eeprom(self, station: int) -> None:
+        """Have the EEPROM answer to the bus, where the slave's own processor had it last."""
+        if self.read(station, 0x0500, 1)[0] & 1:
+            self.write(station, 0x0500, b"\2")
+            self.write(station, 0x0500, b"\0")
+
     def eeprom(self, station: int, word: int) -> int:
-        """Read two words of the slave information interface."""
-        self.write(station, 0x0502, struct.pack("<HI", 0x0100, word))
-        for _ in range(POLLS):
-            if not self.read(station, 0x0502, 2)[1] & 0x80:
-                return int.from_bytes(self.read(station, 0x0508, 4), "little")
-        raise BringUpError(f"slave {station:#06x}: EEPROM stays busy at word {word:#x}")
+        """Read two words of the slave information interface; waits while it is busy.
+
+        Raises
+        ------
+        BringUpError
+            It stays busy, or says that it cannot be read.
+        """
+        watch = Watch(self.pause_s, EEPROM_S, self.tell)
+        what = f"{self.called(station)}: its EEPROM is busy at word {word:#x}"
+        asked = False
+        while True:
+            status = self.read(station, 0x0502, 2)[1]
+            if not status & EEPROM_BUSY:
+                if asked and not status & EEPROM_FAILED:
+                    return int.from_bytes(self.read(station, 0x0508, 4), "little")
+                # the command clears what went wrong before; without its acknowledge it is given again
+                self.write(station, 0x0502, struct.pack("<HI", 0x0100, word))
+                asked = True
+            if not watch.look(what):
+                why = "cannot be read" if status & EEPROM_FAILED else "stays busy"
+                raise BringUpError(
+                    f"{self.called(station)}: its EEPROM {why} at word {word:#x} (status {status << 8:#06x}, "
+                    f"{EEPROM_S:g} s)"
+                )
+            if self.pause_s and status & (EEPROM_BUSY | EEPROM_FAILED):
+                time.sleep(self.pause_s)
 
     def identity(self, station: int) -> Identity:
         """Return vendor, product, revision and serial number from the EEPROM."""
@@ -130,73 +187,80 @@ class Master:
     def set_mailbox(self, station: int) -> None:
         """Set sync managers 0 and 1 as the EEPROM says; a slave may have no mailbox."""
         out, back = self.eeprom(station, 0x18), self.eeprom(station, 0x1A)
-        if out >> 16 == 0:
+        if out >> 16 in (0, BLANK) or back >> 16 in (0, BLANK):
             return
-        self._mailbox[station] = (out & 0xFFFF, out >> 16, back & 0xFFFF, back >> 16)
-        self.write(station, 0x0800, struct.pack("<HHBBBB", out & 0xFFFF, out >> 16, 0x26, 0, 1, 0))
+        areas = Areas(out & 0xFFFF, out >> 16, back & 0xFFFF, back >> 16)
+        self._open_mailbox(station, areas, taken_over=False)
         self.write(
-            station, 0x0808, struct.pack("<HHBBBB", back & 0xFFFF, back >> 16, 0x22, 0, 1, 0)
+            station, 0x0800, struct.pack("<HHBBBB", areas.out, areas.out_size, 0x26, 0, 1, 0)
+        )
+        self.write(
+            station, 0x0808, struct.pack("<HHBBBB", areas.back, areas.back_size, 0x22, 0, 1, 0)
         )
 
-    def know_mailbox(self, station: int, managers: bytes) -> None:
-        """Take the mailbox from the registers of sync managers 0 and 1, set by another master."""
+    def know_mailbox(self, station: int, managers: bytes, *, taken_over: bool = True) -> None:
+        """Take the mailbox from the registers of sync managers 0 and 1.
+
+        Parameters
+        ----------
+        station : int
+        managers : bytes
+            16 or more.
+        taken_over : bool
+            Another master has used it since the slave was in INIT.
+        """
         out, out_size, back, back_size = struct.unpack_from("<HH4xHH", managers)
         if out_size and managers[6] & 1:
-            self._mailbox[station] = (out, out_size, back, back_size)
+            self._open_mailbox(
+                station, Areas(out, out_size, back, back_size), taken_over=taken_over
+            )
+
+    def _open_mailbox(self, station: int, areas: Areas, *, taken_over: bool) -> None:
+        mailbox = Mailbox(
+            self.access,
+            station,
+            areas,
+            self.emergencies,
+            pause_s=self.pause_s,
+            polls=MAILBOX_POLLS,
+            taken_over=taken_over,
+        )
+        self._clients[station] = CoeClient(mailbox, station)
 
     def has_mailbox(self, station: int) -> bool:
         """Whether the slave's mailbox is known."""
-        return station in self._mailbox
+        return station in self._clients
 
-    def _sdo(self, station: int, body: bytes) -> bytes:
-        """Exchange one SDO request; return the reply from its command byte on."""
-        if station not in self._mailbox:
-            raise BringUpError(f"slave {station:#06x}: it has no mailbox")
-        out, out_size, back, back_size = self._mailbox[station]
-        self._mailbox_counter = self._mailbox_counter % 7 + 1
-        payload = struct.pack("<H", 2 << 12) + body
-        header = struct.pack("<HHBB", len(payload), 0, 0, self._mailbox_counter << 4 | 3)
-        # what a master before has asked for and not fetched
-        self.access(FPRD, station, back, bytes(back_size))
-        self.write(station, out, (header + payload).ljust(out_size, b"\0"))
-        for _ in range(POLLS):
-            data, wkc = self.access(FPRD, station, back, bytes(back_size))
-            if wkc:
-                break
-            time.sleep(self._pause_s)
-        else:
-            raise BringUpError(f"slave {station:#06x}: the mailbox stays empty")
-        size, kind = struct.unpack_from("<HxxxB", data)
-        if kind & 0x0F != 3 or 6 + size > len(data) or (size < 10 and size != 3 + 7):
-            raise BringUpError(f"slave {station:#06x}: no CoE in the mailbox ({data[:12].hex()})")
-        reply = data[8 : 6 + size]
-        if reply[0] == 0x80:
-            code = int.from_bytes(reply[4:8], "little")
-            index, sub = struct.unpack_from("<HB", body, 1)
-            raise SdoAbortError(station, index, sub, code)
-        return reply
+    def leave_mailbox(self, station: int) -> None:
+        """Part from a mailbox that pysoem uses next: its first message has counter 1, and a slave takes one with the
+        counter of the last for a repetition."""
+        client = self._clients.get(station)
+        if client is not None and client.mailbox.last_counter == 1:
+            with contextlib.suppress(BringUpError):
+                client.upload(0x1000, 0)
+
+    def client(self, station: int) -> CoeClient:
+        """Return what reads and writes objects of a slave."""
+        if station not in self._clients:
+            raise MailboxError(f"{self.called(station)}: it has no mailbox")
+        return self._clients[station]
 
     def upload(self, station: int, index: int, sub: int) -> bytes:
         """Read an object, in segments when it is larger than the mailbox."""
-        reply = self._sdo(station, struct.pack("<BHBI", 0x40, index, sub, 0))
-        if reply[0] & 2:
-            return reply[4 : 8 - (reply[0] >> 2 & 3)]
-        size = int.from_bytes(reply[4:8], "little")
-        data = reply[8:]
-        toggle = 0
-        while len(data) < size:
-            reply = self._sdo(station, struct.pack("<B7x", 0x60 | toggle << 4))
-            unused = reply[0] >> 1 & 7
-            data += reply[1 : len(reply) - unused]
-            toggle ^= 1
-            if reply[0] & 1:
-                break
-        return data[:size]
+        return self.client(station).upload(index, sub)
 
     def download(self, station: int, index: int, sub: int, value: int, size: int) -> None:
-        """Write an object of at most four bytes."""
-        command = 0x23 | (4 - size) << 2
-        self._sdo(station, struct.pack("<BHBI", command, index, sub, value))
+        """Write a number of `size` bytes.
+
+        Raises
+        ------
+        ValueError
+            It does not fit them.
+        """
+        if not -(1 << 8 * size - 1) <= value < 1 << 8 * size:
+            raise ValueError(f"SDO {index:#06x}:{sub} = {value}: does not fit {size} bytes")
+        data = (value % (1 << 8 * size)).to_bytes(size, "little")
+        self.client(station).download(index, sub, data)
 
     def map_pdo(self, station: int, assign: int, mapping: int, entries: Sequence[PdoEntry]) -> None:
         """Map `entries` into one PDO and assign it alone."""
@@ -212,22 +276,26 @@ class Master:
         """Ask for an AL state, acknowledging an error."""
         self.write(station, 0x0120, struct.pack("<H", state | 0x10))
 
-    def await_state(self, station: int, state: int) -> None:
-        """Poll until the slave has the state.
+    def reach(self, station: int, state: int, limits: StateLimits = STANDARD) -> None:
+        """Ask for an AL state and wait for it; see `state_change.reach`."""
+        finish(reach(self, station, state, limits), self.pause_s)
+
+    def await_state(self, station: int, state: int, limits: StateLimits = STANDARD) -> None:
+        """Wait for an AL state that was asked for.
 
         Raises
         ------
         BringUpError
             The slave refused (with its code in words) or stayed where it was.
         """
-        for _ in range(POLLS):
-            status, code = self.state(station)
-            if status == state:
-                return
-            if status & 0x10:
+        began = self.state(station)[0]
+        waiting = await_state(self, station, state, limits.of(state, began))
+        while True:
+            try:
+                next(waiting)
+            except StopIteration as end:
+                reason = end.value
                 break
-            time.sleep(self._pause_s)
-        raise BringUpError(
-            f"slave {station:#06x}: {words.al_state(state)} asked, it is in "
-            f"{words.al_state(status)}, {words.al_code(code)}"
-        )
+            time.sleep(self.pause_s)
+        if reason:
+            raise BringUpError(f"{self.called(station)}: {words.al_state(state)} asked, {reason}")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 AL_STATES = {1: "INIT", 2: "PREOP", 3: "BOOT", 4: "SAFEOP", 8: "OP"}
 
 AL_CODES = {
+    0x0000: "no error",
     0x0001: "unspecified error",
     0x0002: "no memory",
     0x0003: "invalid device set-up",
@@ -92,6 +93,93 @@ SDO_ABORTS = {
     0x08000023: "no object dictionary",
 }
 
+DRIVE_ERRORS = {
+    0x0000: "no error",
+    0x1000: "generic error",
+    0x2000: "current",
+    0x2100: "current at the supply side",
+    0x2200: "current inside the device",
+    0x2300: "current at the motor side",
+    0x2310: "continuous overcurrent at the motor",
+    0x2311: "continuous overcurrent 1 at the motor",
+    0x2320: "short circuit or earth leakage at the motor",
+    0x2330: "earth leakage at the motor",
+    0x2340: "short circuit at the motor",
+    0x3000: "voltage",
+    0x3100: "mains voltage",
+    0x3110: "mains overvoltage",
+    0x3120: "mains undervoltage",
+    0x3130: "phase failure of the mains",
+    0x3200: "voltage of the DC link",
+    0x3210: "overvoltage of the DC link",
+    0x3220: "undervoltage of the DC link",
+    0x3300: "output voltage",
+    0x4000: "temperature",
+    0x4100: "ambient temperature",
+    0x4200: "temperature of the device",
+    0x4210: "device too hot",
+    0x4220: "device too cold",
+    0x4300: "temperature of the drive",
+    0x4310: "drive too hot",
+    0x4400: "temperature of the supply",
+    0x5000: "hardware of the device",
+    0x5100: "supply inside the device",
+    0x5200: "control hardware",
+    0x5300: "operating unit",
+    0x5400: "power stage",
+    0x5500: "memory of the device",
+    0x5530: "non-volatile memory",
+    0x6000: "software of the device",
+    0x6010: "software reset by its watchdog",
+    0x6100: "software inside the device",
+    0x6200: "user software",
+    0x6300: "data record",
+    0x6320: "wrong parameter",
+    0x7000: "additional modules",
+    0x7100: "power modules",
+    0x7110: "brake chopper",
+    0x7120: "motor",
+    0x7121: "motor blocked",
+    0x7122: "motor error or commutation",
+    0x7200: "measuring circuit",
+    0x7300: "sensor",
+    0x7303: "resolver 1",
+    0x7305: "incremental encoder 1",
+    0x7306: "incremental encoder 2",
+    0x7310: "speed",
+    0x7320: "position",
+    0x7380: "position sensor",
+    0x7400: "computing circuit",
+    0x7500: "communication inside the device",
+    0x7600: "data storage",
+    0x8000: "monitoring",
+    0x8100: "communication",
+    0x8110: "messages lost: overrun",
+    0x8120: "error passive",
+    0x8130: "heartbeat or node guarding",
+    0x8140: "recovered from bus-off",
+    0x8180: "EtherCAT communication",
+    0x8200: "protocol error",
+    0x8210: "PDO not processed: length",
+    0x8220: "PDO too long",
+    0x8300: "torque control",
+    0x8311: "torque too high",
+    0x8400: "speed control",
+    0x8480: "speed too high",
+    0x8500: "position control",
+    0x8600: "positioning",
+    0x8611: "following error",
+    0x8612: "reference limit",
+    0x8700: "sync controller",
+    0x8800: "winding control",
+    0x8900: "process data monitoring",
+    0x9000: "external error",
+    0xA000: "EtherCAT state machine",
+    0xF000: "additional functions",
+    0xFF00: "defined by the vendor",
+}
+"""Object 0x603F and emergencies: CiA 402-2 and, from 0xA000 on, ETG.1000.6."""
+
 DRIVE_STATES = (
     "not ready to switch on",
     "switch on disabled",
@@ -122,6 +210,17 @@ def al_state(status: int) -> str:
 def al_code(code: int) -> str:
     """Return an AL status code in words."""
     return f"{code:#06x} {AL_CODES.get(code, 'vendor-specific or unknown code')}"
+
+
+def drive_error(code: int) -> str:
+    """Return an error code of 0x603F or of an emergency in words; of an unknown one its group."""
+    if code >= 0xFF00:
+        return f"{code:#06x} defined by the vendor"
+    for mask in (0xFFFF, 0xFFF0, 0xFF00, 0xF000):
+        group = DRIVE_ERRORS.get(code & mask)
+        if group is not None and (code & mask or not code):
+            return f"{code:#06x} {group}"
+    return f"{code:#06x} unknown error code"
 
 
 def sdo_abort(code: int) -> str:

@@ -1,6 +1,8 @@
 """Options and fixtures of the whole suite."""
 
+import importlib.util
 import os
+from pathlib import Path
 
 import pytest
 
@@ -49,3 +51,13 @@ def bad_rig(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture(scope="session")
+def scripted():
+    """Give the slave whose mailbox says what a test wants, and the messages it may say."""
+    path = Path(__file__).with_name("scripted_slave.py")
+    spec = importlib.util.spec_from_file_location("scripted_slave", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module

@@ -23,16 +23,16 @@ def preop(segment_master):
     return connect
 
 
-def request(master, body, kind=3, service=2):
+def request(master, body, kind=3, service=2, mailbox_bytes=128):
     """Send a raw mailbox request; return the reply's type, service and the bytes from the SDO
     command on."""
     payload = struct.pack("<H", service << 12) + body
     master.write(
         STATION,
         0x1000,
-        (struct.pack("<HHBB", len(payload), 0, 0, kind) + payload).ljust(128, b"\0"),
+        (struct.pack("<HHBB", len(payload), 0, 0, kind) + payload).ljust(mailbox_bytes, b"\0"),
     )
-    data = master.read(STATION, 0x1100, 128)
+    data = master.read(STATION, 0x1100, mailbox_bytes)
     size = int.from_bytes(data[:2], "little")
     return data[5] & 0x0F, data[7] >> 4, data[8 : 6 + size]
 
@@ -62,11 +62,12 @@ def test_a_repeated_toggle_ends_a_segmented_upload(segment_master):
     master.address(0)
     master.set_mailbox(STATION)
     master.request(STATION, 2)
-    master._sdo(STATION, struct.pack("<BHBI", 0x40, 0x1008, 0, 0))
-    with pytest.raises(BringUpError, match="0x05030000 toggle bit not alternated"):
-        master._sdo(STATION, struct.pack("<B7x", 0x70))
-    with pytest.raises(BringUpError, match="0x05040001"):
-        master._sdo(STATION, struct.pack("<B7x", 0x60))
+    master.await_state(STATION, 2)
+    request(master, struct.pack("<BHBI", 0x40, 0x1008, 0, 0), mailbox_bytes=48)
+    repeated = request(master, struct.pack("<B7x", 0x70), mailbox_bytes=48)
+    assert abort_code(repeated) == 0x05030000
+    ended = request(master, struct.pack("<B7x", 0x60), mailbox_bytes=48)
+    assert abort_code(ended) == 0x05040001
 
 
 def test_download_writes_expedited_and_normal(preop):

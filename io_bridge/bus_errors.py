@@ -1,0 +1,23 @@
+"""What goes wrong between a master and a slave, beside the cycle."""
+
+from __future__ import annotations
+
+from io_bridge import words
+
+
+class BringUpError(RuntimeError):
+    """The segment could not be brought up, or a slave not be asked; the message names slave, step and cause."""
+
+
+class NoReplyError(BringUpError):
+    """A frame did not come back, or came back damaged."""
+
+
+class SdoAbortError(BringUpError):
+    """The slave refused an object; `code` says why."""
+
+    def __init__(self, station: int, index: int, subindex: int, code: int) -> None:
+        super().__init__(
+            f"slave {station:#06x}: SDO {index:#06x}:{subindex} aborted: {words.sdo_abort(code)}"
+        )
+        self.code = code
