@@ -175,6 +175,11 @@ class Mailbox:
         """Bytes that can follow the header of a message to the slave."""
         return self.areas.out_size - HEADER
 
+    @property
+    def last_counter(self) -> int:
+        """Counter of the last message to the slave."""
+        return (self._counter - 2) % 7 + 1
+
     def wait(self, limit_s: float) -> Wait:
         """Return a time limit as this mailbox counts it."""
         return Wait(limit_s, self._pause_s, self._polls)

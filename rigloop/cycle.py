@@ -39,7 +39,6 @@ from rt_core.rights import acquire_rights
 from rt_core.safety import State
 from rt_core.table import SignalTable
 
-OP_TIMEOUT_S = 10.0
 NAP_S = 0.02
 MAIN_PRIORITY = (
     1  # of the thread that waits for signals, below every task and above what else the machine does
@@ -138,7 +137,7 @@ def _run(
     if commission.mode is order.Mode.STRICT and not rights.real_time:
         raise RuntimeError(rights.verdict)
     with composed.bus as bus:
-        bus.to_op(OP_TIMEOUT_S)
+        bus.to_op()
         bus.attend()
         plan, spins = with_spins(composed.plan, measuring)
         if commission.inject:

@@ -43,6 +43,17 @@ class Option(NamedTuple):
             pass
         return text
 
+    @property
+    def shown(self) -> str:
+        """The default as one writes it."""
+        if isinstance(self.default, bool):
+            return "true" if self.default else "false"
+        return (
+            f"{self.default:#x}"
+            if type(self.default) is int and self.default > 9
+            else str(self.default)
+        )
+
     def mistake(self, value: object) -> str:
         """Return what is wrong with a value, or nothing."""
         if isinstance(self.default, bool):

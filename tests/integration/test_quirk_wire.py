@@ -1,0 +1,95 @@
+"""Slaves with quirks on real frames: the bus of a run brings them up as a user's `rigloop run eth0` does."""
+
+import json
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from io_bridge import namespace
+
+pytest.importorskip("pysoem")
+pytestmark = [
+    pytest.mark.netns,
+    pytest.mark.skipif(namespace.why_not() is not None, reason=str(namespace.why_not())),
+]
+HERE = Path(__file__).parent
+CASES = runpy.run_path(str(HERE / "quirk_cases.py"))["CASES"]
+
+
+def run(name, *arguments):
+    command = namespace.wrap([sys.executable, str(HERE / "quirk_scenarios.py"), name, *arguments])
+    # scenarios share parts with each other
+    path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, env=os.environ | {"PYTHONPATH": path}
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def judge(name, found):
+    """Return what is wrong with the outcome of a case, or nothing."""
+    case = CASES[name]
+    if case.refusal:
+        said = found.get("refused")
+        if said is None:
+            return f"{name}: came to OP"
+        right = re.search(case.refusal, said, re.IGNORECASE) and found["kind"] == "BringUpError"
+        return "" if right else f"{name}: {found['kind']}: {said}"
+    if "refused" in found:
+        return f"{name}: {found['kind']}: {found['refused']}"
+    n = len([slave for slave in case.slaves() if hasattr(slave, "mode")])
+    pushed = [abs(torque - 1.0) < 0.004 for torque in found["pushed"][:n]]
+    return "" if all(pushed) and found["operational"] == [1.0] * n else f"{name}: {found}"
+
+
+FEW = ("complete access claimed, aborted", "emergency in PREOP", "a watchdog of 50 ms at most")
+
+
+@pytest.mark.xfail(strict=True, reason="2.1, 2.10, 2.11")
+def test_slaves_with_quirks_come_to_op_on_a_wire():
+    found = run("matrix", *FEW)
+    assert not [line for name in FEW if (line := judge(name, found[name]))]
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(strict=True, reason="2.1 to 2.16")
+def test_every_slave_with_quirks_comes_to_op_or_is_refused_on_a_wire():
+    found = run("matrix", *CASES)
+    wrong = [line for name in CASES if (line := judge(name, found[name]))]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_watchdog_of_the_rig_ends_the_torque_of_a_killed_master():
+    found = run("killed_master", "direct_drive")
+    assert found["pushed"] == pytest.approx(1.0, abs=0.004)
+    # 50 ms, and what the looking on a busy machine adds
+    assert 40.0 < found["safe_after_ms"] < 80.0
+
+
+@pytest.mark.xfail(strict=True, reason="2.10")
+def test_the_watchdog_of_the_rig_ends_the_torque_where_it_is_latched():
+    found = run("killed_master", "direct_drive+latched_watchdog")
+    assert found["pushed"] == pytest.approx(1.0, abs=0.004)
+    # 50 ms, and what the looking on a busy machine adds
+    assert 40.0 < found["safe_after_ms"] < 80.0
+
+
+def test_the_segment_waits_for_a_link_that_is_down_and_ends_when_the_interface_is_gone():
+    found = run("link_goes_down")
+    assert "interface 'veth1': link is down; waiting" in found["down"]
+    assert found["alive"]
+    assert "link is up again" in found["up"]
+    assert found["al"] == 8
+    assert "link is down" in found["down_there"]
+    assert "interface 'veth1' is gone" in found["gone"]
+    assert found["code"] == 3
+
+
+def test_the_segment_begins_although_its_link_is_down():
+    assert run("starts_with_link_down")["al"] == 8
