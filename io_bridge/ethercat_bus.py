@@ -17,6 +17,7 @@ from io_bridge.acyclic import FIRST_INDEX, AcyclicLine
 from io_bridge.attendant import Attendant
 from io_bridge.bringup import SlaveConfig
 from io_bridge.bus import Bus, BusFault, await_clocks, gap_words, list_faults
+from io_bridge.bus_events import BusEvent, BusEvents
 from io_bridge.clock_config import ClockConfig
 from io_bridge.drive_config import DriveConfig, pdo_bytes
 from io_bridge.ethtool import require_link
@@ -28,7 +29,10 @@ from io_bridge.pdo_layout import SlaveRecord
 from io_bridge.pysoem_master import IO_MAP_BYTES, PysoemMaster
 from io_bridge.recovery import Recovery
 from io_bridge.redundant_socket import RedundantSocket, open_lines
+from io_bridge.watch import Watch
 
+LISTEN_S = 0.5
+"""How often slaves are asked whether they have something to say."""
 SAFE_CYCLES = 4
 SAFE_PERIOD_S = 0.001
 INIT, SAFEOP, OP = 1, 4, 8
@@ -96,6 +100,7 @@ class EthercatBus(Bus):
         self._keeper: threading.Thread | None = None
         self._records: list[SlaveRecord] = []
         self._attendant: Attendant | None = None
+        self._events = BusEvents()
 
     def block(self) -> Exchange:
         """Return the cyclic exchange."""
@@ -161,9 +166,14 @@ class EthercatBus(Bus):
         master = Master(line.transact, first_index=FIRST_INDEX, pause_s=0.001)
         for record in self._records:
             master.know_mailbox(record.layout.station, record.managers)
-        recovery = Recovery(master, self._exchange, self._records)
-        mailbox = MailboxService(self.interface, master, self._records)
-        self._attendant = Attendant(recovery, mailbox, line.close)
+        self._events = BusEvents()
+        self._attendant = Attendant(
+            Recovery(master, self._exchange, self._records, self._events),
+            MailboxService(self.interface, master, self._records, lambda: self._events),
+            Watch(master, self._exchange, self._records, self._events, LISTEN_S),
+            self._events,
+            line.close,
+        )
         self._attendant.start()
 
     def close(self) -> None:
@@ -192,6 +202,14 @@ class EthercatBus(Bus):
         """Return what is wrong now."""
         problems = self._attendant.recovery.problems if self._attendant is not None else {}
         return list_faults(self._exchange, problems)
+
+    def events(self) -> list[BusEvent]:
+        """Return what happened beside the cycle."""
+        return list(self._events)
+
+    def unattended(self) -> str:
+        """Return why slaves are not attended any more."""
+        return "" if self._attendant is None else self._attendant.problem
 
     def _check_ends(self) -> None:
         """A run may lose one end of the ring, and does not begin without it."""

@@ -1,10 +1,11 @@
 """The mailbox of one slave: a message out, and the message back that answers it (ETG.1000.4, section 5.6).
 
-A mailbox brings more than answers: emergencies, repetitions, what an earlier request had asked for. An answer is what its
-caller recognises; emergencies are kept, and all else is passed over within the time limit and named when the time is over.
+A mailbox brings more than answers: emergencies, repetitions, what an earlier request had asked for. An answer is what
+its caller recognises; emergencies are kept, and all else is passed over within the time limit and named at its end.
 
-The counter in a slave's messages is the slave's own and says nothing of the request. It changes from one message to the
-next, so a message with the counter of the one before is a repetition. Some slaves leave it at 0, or never change it.
+The counter in a slave's messages is the slave's own and says nothing of the request. It changes from one message to
+the next, so a message that is the one before, counter included, is a repetition. Some slaves leave it at 0, or never
+change it.
 """
 
 from __future__ import annotations
@@ -166,6 +167,8 @@ class Mailbox:
         self._polls = polls
         # 0 is taken by every slave, whatever it had received last
         self._counter = 0 if taken_over else 1
+        self.sent = 0
+        """Counter of the last message to the slave; 0: none was sent, or it had none."""
         self._strange = taken_over
         self._last = Message(COE, 0, b"")
         self._varies = self._stands_still = False
@@ -233,6 +236,7 @@ class Mailbox:
         """
         areas = self.areas
         head = struct.pack("<HHBB", len(body), 0, 0, self._counter << 4 | COE)
+        self.sent = self._counter
         self._counter = self._counter % 7 + 1
         wait = self.wait(limit_s)
         lost = 0

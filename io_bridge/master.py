@@ -6,6 +6,7 @@ looks, recovers, serves SDOs.
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import time
 from collections.abc import Callable, Sequence
@@ -176,6 +177,13 @@ class Master:
     def has_mailbox(self, station: int) -> bool:
         """Whether the slave's mailbox is known."""
         return station in self._clients
+
+    def leave_mailbox(self, station: int) -> None:
+        """Part from a mailbox that pysoem uses next: its first message has counter 1, and a slave takes one with the
+        counter of the last for a repetition."""
+        if station in self._clients and self._clients[station].mailbox.sent == 1:
+            with contextlib.suppress(BringUpError):
+                self.upload(station, 0x1000, 0)
 
     def client(self, station: int) -> CoeClient:
         """Return what reads and writes objects of a slave."""

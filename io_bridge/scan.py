@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from io_bridge.acyclic import TOOL_INDEX, AcyclicLine
+from io_bridge.bus_errors import SdoAbortError
+from io_bridge.diagnosis import diagnose
 from io_bridge.ethtool import require_link
-from io_bridge.mailbox_service import ask, is_served, socket_path
+from io_bridge.mailbox_service import Answer, ask, is_served, socket_path
 from io_bridge.mapped_pdos import Upload, mapped_pdos
 from io_bridge.master import APRD, BringUpError, Master
 from io_bridge.sii import Identity
@@ -33,6 +35,8 @@ class FoundSlave:
     outputs: list[SiiPdo] = field(default_factory=list)
     inputs: list[SiiPdo] = field(default_factory=list)
     note: str = ""
+    diagnosis: list[str] = field(default_factory=list)
+    """What the slave says is wrong with it: error code, diagnosis history, emergencies."""
 
 
 @dataclass
@@ -122,7 +126,7 @@ class Line:
         """
         if self.mailbox is not None:
             path = self.mailbox
-            return lambda index, sub: _asked(ask(path, position, index, sub))
+            return lambda index, sub: answered(ask(path, position, index, sub))
         if self.in_use:
             raise BringUpError(
                 f"slave {position}: a master that serves no SDOs runs this wire; stop it first"
@@ -151,10 +155,19 @@ class Line:
             self.master.request(station, INIT)
 
 
-def _asked(answer: dict[str, object]) -> bytes:
-    if "error" in answer:
-        raise BringUpError(str(answer["error"]))
-    return bytes.fromhex(str(answer["data"]))
+def answered(answer: Answer) -> bytes:
+    """Return the object's data out of the answer of a loop.
+
+    Raises
+    ------
+    BringUpError
+        The slave refused, or the loop could not ask it.
+    """
+    if answer.abort_code is not None:
+        raise SdoAbortError.heard(str(answer.error), answer.abort_code)
+    if answer.data is None:
+        raise BringUpError(answer.error or "the loop that runs it gives no data")
+    return bytes.fromhex(answer.data)
 
 
 def scan(interface: str, second: str | None = None) -> Found:
@@ -195,7 +208,9 @@ def _read_pdos(line: Line, slave: FoundSlave, contents: SiiContents) -> None:
         upload = line.uploader(slave.position, slave.station)
         slave.outputs = mapped_pdos(upload, 0x1C12, 2)
         slave.inputs = mapped_pdos(upload, 0x1C13, 3)
+        slave.diagnosis = diagnose(upload).sentences()
     except (BringUpError, OSError) as error:
         slave.note = str(error)
     finally:
+        slave.diagnosis += [str(said) for said in line.master.emergencies.of(slave.station)]
         line.leave(slave.station, slave.position)

@@ -142,6 +142,8 @@ def _run(
         report.bus_faults = [
             {"source": f.source, "code": f.code, "words": f.words} for f in bus.faults()
         ]
+        report.bus_events = [event._asdict() for event in bus.events()]
+        report.unattended = bus.unattended()
 
 
 def _loop(

@@ -92,7 +92,7 @@ def sdo(
         typer.Argument(help="Number to write; read if not given. Put `--` before a negative one."),
     ] = None,
     size: Annotated[
-        Literal["1", "2", "4"] | None,
+        Literal["1", "2", "4", "8"] | None,
         typer.Option("--bytes", help="Size to write; that of the object if not given."),
     ] = None,
     second: SecondOption = None,
@@ -108,7 +108,7 @@ def sdo(
         except ValueError as error:
             fail([str(error)], Exit.WRONG_INPUT, json)
         with show.speaking(interface, json):
-            data = objects.transfer(
+            data, said = objects.transfer(
                 interface,
                 slave,
                 index,
@@ -117,11 +117,14 @@ def sdo(
                 None if size is None else int(size),
                 second,
             )
-    message = objects.as_message(slave, index, subindex, data, written=number is not None)
+    message = objects.as_message(
+        slave, index, subindex, data, written=number is not None, said=said
+    )
     if json:
         print_json(message)
     else:
-        Console().print(escape(objects.in_words(message)), highlight=False, soft_wrap=True)
+        for line in (objects.in_words(message), *(f"slave {slave}  {line}" for line in said)):
+            Console().print(escape(line), highlight=False, soft_wrap=True)
 
 
 def bus(

@@ -82,6 +82,7 @@ def scan_message(
                 "outputs": _entries(slave.outputs, esi),
                 "inputs": _entries(slave.inputs, esi),
                 "note": slave.note,
+                "diagnosis": slave.diagnosis,
                 **({} if esi is None else {"esi": _esi(esi)}),
             }
             for slave, esi in zip(found.slaves, known, strict=True)
@@ -131,6 +132,7 @@ def _below(slave: FoundSlave, esi: Known | None, looked_up: bool) -> Iterator[st
             yield f"{way} {pdo['pdo']}: " + "  ".join(entries)
     if slave.al_code:
         yield words.al_code(slave.al_code)
+    yield from slave.diagnosis
     if slave.note:
         yield f"PDOs of the EEPROM: {slave.note}"
     if esi is not None:
