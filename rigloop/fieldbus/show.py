@@ -69,6 +69,7 @@ def scan_message(
     return {
         "interface": interface,
         "in_use": found.in_use,
+        "heard": found.heard,
         "slaves": [
             {
                 "position": slave.position,
@@ -115,6 +116,10 @@ def print_scan(
             "CoE" if slave.has_coe else "no",
         )
     console.print(table)
+    for heard in found.heard:
+        console.print(
+            escape(f"another master speaks on this wire: {heard}"), highlight=False, soft_wrap=True
+        )
     for slave, esi in zip(found.slaves, known, strict=True):
         for line in _below(slave, esi, looked_up):
             console.print(escape(f"{slave.position} {line}"), highlight=False, soft_wrap=True)
