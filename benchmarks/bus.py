@@ -212,7 +212,7 @@ def emulated(folder: Path) -> Iterator[Wire]:
         drive = simulated_drive(DrivePlant())
         drive = type(drive)(**(vars(drive) | {"watchdog_ms": 1000.0}))
         with EthercatBus(NEAR, [drive], budget_us=BUDGET_US, paths=CELLS) as bus:
-            bus.to_op(10.0)
+            bus.to_op()
             bus.attend()
             yield Wire(bus, segment, folder)
     finally:

@@ -11,7 +11,7 @@ from io_bridge import words
 from io_bridge.bus_events import BusEvent
 from io_bridge.cia402 import drive_state
 from io_bridge.exchange import FAULTS, Exchange
-from io_bridge.master import BringUpError
+from io_bridge.bus_errors import BringUpError
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,10 @@ class Bus(Protocol):
     def open(self) -> None:
         """Take hold of the interface. Raises OSError or ImportError with the remedy."""
 
-    def to_op(self, timeout_s: float) -> None:
-        """Identify, map and bring every slave to OP with zero outputs.
+    def to_op(self, tell: Callable[[str], None] = ...) -> None:
+        """Identify, map and bring every slave to OP with zero outputs, each step within its limit.
+
+        `tell` takes a sentence about what is waited for when it takes long.
 
         Raises
         ------

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Literal
 
 from io_bridge.sii import Identity
+from io_bridge.state_limits import STANDARD, StateLimits
 
 PdoEntry = tuple[int, int, int]
-"""Index, subindex and bits of one mapped object."""
+"""Index, subindex and bits of one mapped object; index 0 is padding."""
 
 RX_PDO: tuple[PdoEntry, ...] = ((0x6040, 0, 16), (0x6071, 0, 16), (0x6060, 0, 8))
 TX_PDO: tuple[PdoEntry, ...] = (
@@ -27,25 +28,41 @@ COMMAND_OBJECTS: dict[str, PdoEntry] = {
 """Object that takes the command, by mode."""
 MODE_CODES = {"position": 8, "velocity": 9, "torque": 10}
 """Value of 0x6060: the cyclic synchronous modes."""
+MAPPINGS = ("auto", "fixed", "explicit")
 SENSOR = (0x2077, 0, 32)
 """Torque sensor of the simulated drive, INT32 in mNm."""
 
 SIMULATED_IDENTITY = Identity(vendor=0x00000A7E, product=0x4B32484C, revision=1)
 
+AXIS_STEP = 0x800
+"""From an object of one axis to that of the next: 0x6040, 0x6840, ... (CiA 402-1)."""
+MOST_AXES = 8
+MOST_ENTRIES = 254
+"""Of a PDO."""
 
-def pdo_offset(pdo: tuple[PdoEntry, ...], index: int, subindex: int = 0) -> int:
-    """Return the byte offset of an object in a PDO, or -1 when it is not mapped."""
+
+def pdo_offset(pdo: tuple[PdoEntry, ...], index: int, subindex: int = 0, bits: int = 0) -> int:
+    """Return the byte offset of an object in a PDO; -1 when it is not mapped, not with so many bits (0: any), or does
+    not begin on a whole byte."""
     at = 0
     for entry in pdo:
-        if entry[:2] == (index, subindex):
-            return at
-        at += entry[2] // 8
+        if entry[:2] == (index, subindex) and bits in (0, entry[2]):
+            return -1 if at % 8 else at // 8
+        at += entry[2]
     return -1
 
 
 def pdo_bytes(pdo: tuple[PdoEntry, ...]) -> int:
     """Return the bytes a PDO occupies."""
-    return sum(bits for _, _, bits in pdo) // 8
+    return (sum(bits for _, _, bits in pdo) + 7) // 8
+
+
+def of_axis(entries: tuple[PdoEntry, ...], axis: int) -> tuple[PdoEntry, ...]:
+    """Return the same objects of another axis of a drive: those of CiA 402 lie 0x800 further for each."""
+    return tuple(
+        (index + AXIS_STEP * axis if 0x6000 <= index < 0x6800 else index, sub, bits)
+        for index, sub, bits in entries
+    )
 
 
 def _check(owner: str, mistakes: list[str]) -> None:
@@ -89,8 +106,17 @@ class DriveConfig:
     identity : Identity, optional
         The slave found must say the same of itself; None = not checked. Serial 0 = any.
     rx_pdo, tx_pdo : tuple of (index, subindex, bits)
-        Process data to and from the drive, written to 0x1600 and 0x1A00; the first one left empty:
-        controlword, the mode's command and 0x6060.
+        Process data to and from the drive; left empty, what the mode needs of the drive's axis.
+    mapping : {"auto", "fixed", "explicit"}
+        Whether the drive's own mapping is left alone: where it holds what the drive needs, or cannot be written;
+        always; or never.
+    rx_assign, tx_assign : tuple of int
+        Indices of the PDOs to assign; empty: those that the drive has, else 0x1600 and 0x1A00, and 16 further for
+        each axis.
+    axis : int
+        Which axis of the slave, from 0.
+    joined : bool
+        A further axis of the slave before it.
     watchdog_ms : float
         Silence after which the drive goes safe by itself (registers 0x0400, 0x0420); 0.1 ms steps.
     mode : {"torque", "velocity", "position"}
@@ -105,6 +131,8 @@ class DriveConfig:
         The drive works on SYNC0, at the period of the cycle.
     setup : tuple of SdoWrite
         Written in PREOP, in order, at every bring-up and after every power cycle.
+    limits : StateLimits
+        How long its states and its mailbox may take.
     """
 
     name: str = "drive"
@@ -114,7 +142,7 @@ class DriveConfig:
     sign: int = 1
     identity: Identity | None = None
     rx_pdo: tuple[PdoEntry, ...] = ()
-    tx_pdo: tuple[PdoEntry, ...] = TX_PDO
+    tx_pdo: tuple[PdoEntry, ...] = ()
     watchdog_ms: float = 100.0
     mode: Literal["torque", "velocity", "position"] = "torque"
     velocity_limit_rad_s: float = 100.0
@@ -122,14 +150,33 @@ class DriveConfig:
     quick_stop: bool = False
     sync0: bool = False
     setup: tuple[SdoWrite, ...] = ()
+    mapping: Literal["auto", "fixed", "explicit"] = "auto"
+    rx_assign: tuple[int, ...] = ()
+    tx_assign: tuple[int, ...] = ()
+    axis: int = 0
+    joined: bool = False
+    limits: StateLimits = STANDARD
+    given: tuple[bool, bool] = field(init=False, default=(False, False), compare=False)
+    """Whether rx_pdo and tx_pdo were named, or are what the mode needs."""
 
     def __post_init__(self) -> None:
         bad = []
+        object.__setattr__(self, "given", (bool(self.rx_pdo), bool(self.tx_pdo)))
         if self.mode not in MODE_CODES:
             raise ValueError(f"drive {self.name!r}: mode = {self.mode!r}: {', '.join(MODE_CODES)}")
+        if not 0 <= self.axis < MOST_AXES:
+            raise ValueError(
+                f"drive {self.name!r}: axis = {self.axis}: 0 to {MOST_AXES - 1}, one 0x800 after the other"
+            )
+        if self.mapping not in MAPPINGS:
+            bad.append(f"mapping = {self.mapping!r}: {', '.join(MAPPINGS)}")
         command = COMMAND_OBJECTS[self.mode]
         if not self.rx_pdo:
-            object.__setattr__(self, "rx_pdo", (RX_PDO[0], command, RX_PDO[2]))
+            own = of_axis((RX_PDO[0], command, RX_PDO[2]), self.axis)
+            object.__setattr__(self, "rx_pdo", own)
+        if not self.tx_pdo:
+            object.__setattr__(self, "tx_pdo", of_axis(TX_PDO, self.axis))
+        bad += assign_mistakes(self.rx_assign, self.tx_assign)
         for key in ("velocity_limit_rad_s", "velocity_unit_counts_s"):
             if not 0.0 < getattr(self, key) < math.inf:
                 bad.append(f"{key} = {getattr(self, key)}: must be > 0")
@@ -148,16 +195,38 @@ class DriveConfig:
             bad.append(f"sign = {self.sign}: 1 or -1")
         if not 0.1 <= self.watchdog_ms <= 6553.5:
             bad.append(f"watchdog_ms = {self.watchdog_ms}: 0.1 to 6553.5; it cannot be off")
-        for field, needed in (("rx_pdo", (RX_PDO[0], command)), ("tx_pdo", TX_PDO[:2])):
-            pdo = getattr(self, field)
-            if any(bits % 8 or not 8 <= bits <= 64 for _, _, bits in pdo) or len(pdo) > 8:
-                bad.append(f"{field}: at most 8 entries of whole bytes, 8 to 64 bits each")
+        for key, needed in (("rx_pdo", self.needed_outputs), ("tx_pdo", self.needed_inputs)):
+            pdo = getattr(self, key)
+            if len(pdo) > MOST_ENTRIES or any(not 1 <= bits <= 255 for _, _, bits in pdo):
+                bad.append(f"{key}: at most {MOST_ENTRIES} entries of 1 to 255 bits each")
             bad += [
-                f"{field}: {index:#06x}:{sub} with {bits} bits is missing"
+                f"{key}: {index:#06x}:{sub} with {bits} bits is missing, or does not begin on a whole byte"
                 for index, sub, bits in needed
-                if (index, sub, bits) not in pdo
+                if pdo_offset(pdo, index, sub, bits) < 0
             ]
         _check(f"drive {self.name!r}", bad)
+
+    @property
+    def needed_outputs(self) -> tuple[PdoEntry, ...]:
+        """Objects without which nothing can be commanded."""
+        return of_axis((RX_PDO[0], COMMAND_OBJECTS[self.mode]), self.axis)
+
+    @property
+    def needed_inputs(self) -> tuple[PdoEntry, ...]:
+        """Objects without which it cannot be judged what the drive does."""
+        return of_axis(TX_PDO[:2], self.axis)
+
+
+def assign_mistakes(rx_assign: tuple[int, ...], tx_assign: tuple[int, ...]) -> list[str]:
+    """Return what is wrong with the indices of PDOs."""
+    bad = []
+    for key, given, first in (("rx_assign", rx_assign, 0x1600), ("tx_assign", tx_assign, 0x1A00)):
+        wrong = [f"{index:#06x}" for index in given if not first <= index <= first + 0x1FF]
+        if wrong:
+            bad.append(f"{key}: {', '.join(wrong)}: {first:#06x} to {first + 0x1FF:#06x}")
+        if len(set(given)) != len(given):
+            bad.append(f"{key}: a PDO is named twice")
+    return bad
 
 
 @dataclass(frozen=True)
@@ -209,15 +278,15 @@ class DrivePlant:
 
     def __post_init__(self) -> None:
         bad = []
-        for field in fields(self):
-            value = getattr(self, field.name)
+        for item in fields(self):
+            value = getattr(self, item.name)
             if not isinstance(value, int | float):
                 continue
-            if field.name in ("amplitude_rad", "offset_rad"):
+            if item.name in ("amplitude_rad", "offset_rad"):
                 if not math.isfinite(value):
-                    bad.append(f"{field.name} = {value}: must be finite")
+                    bad.append(f"{item.name} = {value}: must be finite")
             elif not (math.isfinite(value) and value >= 0):
-                bad.append(f"{field.name} = {value}: must be finite and not negative")
+                bad.append(f"{item.name} = {value}: must be finite and not negative")
         bad += [
             f"{key} = {getattr(self, key)}: must be > 0"
             for key in ("inertia_kg_m2", "coulomb_rad_s", "rated_torque_nm", "peak_torque_nm")

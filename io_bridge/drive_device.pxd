@@ -36,6 +36,14 @@ cdef struct Drive:
     int32_t *target_velocity  # 0x60FF, counts/s
     int32_t *sensor          # 0x2077, mNm
 
+cdef void drive_powered(void *device) noexcept nogil
+cdef void drive_outputs(void *device) noexcept nogil
+cdef void drive_advance(void *device, int64_t t_ns) noexcept nogil
+cdef void drive_changed(void *device, int state, int code) noexcept nogil
+cdef void drive_fail(void *self, int error_code) noexcept nogil
+cdef int drive_make(Drive *d, p) except -1
+cdef int drive_find(Drive *d, DescribedDevice device, int offset) except -1
+
 
 cdef class DriveDevice(DescribedDevice):
     cdef Drive drive

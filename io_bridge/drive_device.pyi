@@ -1,9 +1,15 @@
 from io_bridge.devices.described_device import DescribedDevice
+from io_bridge.devices.description import Description
 from io_bridge.drive_config import DrivePlant
 from io_bridge.sii import Identity
 
 class DriveDevice(DescribedDevice):
-    def __init__(self, parameters: DrivePlant | None = None, identity: Identity = ...) -> None: ...
+    def __init__(
+        self,
+        parameters: DrivePlant | None = None,
+        identity: Identity = ...,
+        description: Description | None = None,
+    ) -> None: ...
     @property
     def parameters(self) -> DrivePlant: ...
     def trip(self, error_code: int) -> None: ...

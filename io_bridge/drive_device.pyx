@@ -113,7 +113,7 @@ cdef void command(Drive *d) noexcept nogil:
     d.plant.wanted_nm = max(-limit, min(limit, torque))
 
 
-cdef void outputs(void *device) noexcept nogil:
+cdef void drive_outputs(void *device) noexcept nogil:
     cdef Drive *d = <Drive *> device
     d.state = next_state(d.state, d.control[0], d.control[0] & ~d.last_control)
     d.last_control = d.control[0]
@@ -130,7 +130,7 @@ cdef void move(Drive *d, int64_t t_ns) noexcept nogil:
         plant_advance(&d.plant, t_ns)
 
 
-cdef void advance(void *device, int64_t t_ns) noexcept nogil:
+cdef void drive_advance(void *device, int64_t t_ns) noexcept nogil:
     """Physics to t_ns, with the steps of the loops on the way (at most a second of them)."""
     cdef Drive *d = <Drive *> device
     if d.control_ns <= t_ns and (looped(d) or (d.partner != NULL and looped(d.partner))):
@@ -151,7 +151,7 @@ cdef void advance(void *device, int64_t t_ns) noexcept nogil:
     publish(d)
 
 
-cdef void powered(void *device) noexcept nogil:
+cdef void drive_powered(void *device) noexcept nogil:
     """The state machine starts over; the wheel turns on."""
     cdef Drive *d = <Drive *> device
     d.state = SWITCH_ON_DISABLED
@@ -160,7 +160,7 @@ cdef void powered(void *device) noexcept nogil:
     publish(d)
 
 
-cdef void changed(void *device, int state, int code) noexcept nogil:
+cdef void drive_changed(void *device, int state, int code) noexcept nogil:
     """Without OP there is no torque; a watchdog is a fault that must be reset."""
     cdef Drive *d = <Drive *> device
     d.in_op = state == AL_OP
@@ -177,12 +177,56 @@ cdef void changed(void *device, int state, int code) noexcept nogil:
     command(d)
 
 
-cdef void fail(void *self, int error_code) noexcept nogil:
+cdef void drive_fail(void *self, int error_code) noexcept nogil:
     cdef Drive *d = <Drive *> self
     d.state = FAULT
     d.error_code[0] = <uint16_t> error_code
     d.status[0] = FAULT
     command(d)
+
+
+cdef int drive_make(Drive *d, p) except -1:
+    """Motor, wheel, hands and loops with the parameters `p`, at rest and switched off."""
+    memset(d, 0, sizeof(Drive))
+    d.plant.inertia_kg_m2 = p.inertia_kg_m2
+    d.plant.viscous_nms = p.viscous_nms
+    d.plant.coulomb_nm = p.coulomb_nm
+    d.plant.coulomb_rad_s = p.coulomb_rad_s
+    d.plant.torque_lag_s = p.torque_lag_s
+    d.plant.peak_nm = p.peak_torque_nm
+    d.plant.hands = {"free": FREE, "spring": SPRING, "prescribed": PRESCRIBED}[p.hands]
+    d.plant.hands_stiffness = p.hands_stiffness_nm_rad
+    d.plant.hands_damping = p.hands_damping_nms
+    d.plant.amplitude_rad = p.amplitude_rad
+    d.plant.frequency_hz = p.frequency_hz
+    d.plant.offset_rad = p.offset_rad
+    d.plant.start_s = p.start_s
+    plant_reset(&d.plant)
+    d.counts_per_rad = p.counts_per_rev / (2.0 * math.pi)
+    d.rated_nm = p.rated_torque_nm
+    d.velocity_gain = p.inertia_kg_m2 * VELOCITY_BANDWIDTH_RAD_S
+    d.velocity_reset = 0.25 * VELOCITY_BANDWIDTH_RAD_S
+    d.position_gain = 0.25 * VELOCITY_BANDWIDTH_RAD_S
+    d.state = SWITCH_ON_DISABLED
+    return 0
+
+
+cdef int drive_find(Drive *d, DescribedDevice device, int offset) except -1:
+    """Find its objects in the dictionary, by their usual indices and the axis' offset."""
+    d.sensor = <int32_t *> device._value(SENSOR[0] + offset, 0, 4)
+    d.error_code = <uint16_t *> device._value(0x603F + offset, 0, 2)
+    d.control = <uint16_t *> device._value(0x6040 + offset, 0, 2)
+    d.status = <uint16_t *> device._value(0x6041 + offset, 0, 2)
+    d.mode = <int8_t *> device._value(0x6060 + offset, 0, 1)
+    d.mode_display = <int8_t *> device._value(0x6061 + offset, 0, 1)
+    d.position = <int32_t *> device._value(0x6064 + offset, 0, 4)
+    d.velocity = <int32_t *> device._value(0x606C + offset, 0, 4)
+    d.target_torque = <int16_t *> device._value(0x6071 + offset, 0, 2)
+    d.max_torque = <uint16_t *> device._value(0x6072 + offset, 0, 2)
+    d.torque = <int16_t *> device._value(0x6077 + offset, 0, 2)
+    d.target_position = <int32_t *> device._value(0x607A + offset, 0, 4)
+    d.target_velocity = <int32_t *> device._value(0x60FF + offset, 0, 4)
+    return 0
 
 
 cdef class DriveDevice(DescribedDevice):
@@ -193,57 +237,27 @@ cdef class DriveDevice(DescribedDevice):
     parameters : DrivePlant, optional
     identity : Identity, optional
         What EEPROM and object 0x1018 say.
+    description : Description, optional
+        In place of `drive_description` of both: with other PDOs, or further objects.
     """
 
-    def __init__(self, parameters=None, identity=SIMULATED_IDENTITY) -> None:
+    def __init__(self, parameters=None, identity=SIMULATED_IDENTITY, description=None) -> None:
         cdef Drive *d = &self.drive
         self.parameters = p = DrivePlant() if parameters is None else parameters
-        memset(d, 0, sizeof(Drive))
-        d.plant.inertia_kg_m2 = p.inertia_kg_m2
-        d.plant.viscous_nms = p.viscous_nms
-        d.plant.coulomb_nm = p.coulomb_nm
-        d.plant.coulomb_rad_s = p.coulomb_rad_s
-        d.plant.torque_lag_s = p.torque_lag_s
-        d.plant.peak_nm = p.peak_torque_nm
-        d.plant.hands = {"free": FREE, "spring": SPRING, "prescribed": PRESCRIBED}[p.hands]
-        d.plant.hands_stiffness = p.hands_stiffness_nm_rad
-        d.plant.hands_damping = p.hands_damping_nms
-        d.plant.amplitude_rad = p.amplitude_rad
-        d.plant.frequency_hz = p.frequency_hz
-        d.plant.offset_rad = p.offset_rad
-        d.plant.start_s = p.start_s
-        plant_reset(&d.plant)
-        d.counts_per_rad = p.counts_per_rev / (2.0 * math.pi)
-        d.rated_nm = p.rated_torque_nm
-        d.velocity_gain = p.inertia_kg_m2 * VELOCITY_BANDWIDTH_RAD_S
-        d.velocity_reset = 0.25 * VELOCITY_BANDWIDTH_RAD_S
-        d.position_gain = 0.25 * VELOCITY_BANDWIDTH_RAD_S
-        d.state = SWITCH_ON_DISABLED
-        self._describe(drive_description(p, identity))
-        d.sensor = <int32_t *> self._value(SENSOR[0], 0, 4)
-        d.error_code = <uint16_t *> self._value(0x603F, 0, 2)
-        d.control = <uint16_t *> self._value(0x6040, 0, 2)
-        d.status = <uint16_t *> self._value(0x6041, 0, 2)
-        d.mode = <int8_t *> self._value(0x6060, 0, 1)
-        d.mode_display = <int8_t *> self._value(0x6061, 0, 1)
-        d.position = <int32_t *> self._value(0x6064, 0, 4)
-        d.velocity = <int32_t *> self._value(0x606C, 0, 4)
-        d.target_torque = <int16_t *> self._value(0x6071, 0, 2)
-        d.max_torque = <uint16_t *> self._value(0x6072, 0, 2)
-        d.torque = <int16_t *> self._value(0x6077, 0, 2)
-        d.target_position = <int32_t *> self._value(0x607A, 0, 4)
-        d.target_velocity = <int32_t *> self._value(0x60FF, 0, 4)
+        drive_make(d, p)
+        self._describe(drive_description(p, identity) if description is None else description)
+        drive_find(d, self, 0)
         self.behaviour.device = d
-        self.behaviour.powered = powered
-        self.behaviour.outputs = outputs
-        self.behaviour.advance = advance
-        self.behaviour.changed = changed
-        self.behaviour.fail = fail
+        self.behaviour.powered = drive_powered
+        self.behaviour.outputs = drive_outputs
+        self.behaviour.advance = drive_advance
+        self.behaviour.changed = drive_changed
+        self.behaviour.fail = drive_fail
         self.power_on()
 
     def trip(self, error_code: int) -> None:
         """Put the drive into its fault state with an error code in 0x603F (fault injection)."""
-        fail(&self.drive, error_code)
+        drive_fail(&self.drive, error_code)
 
     @property
     def angle_rad(self) -> float:

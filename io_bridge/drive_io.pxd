@@ -54,3 +54,4 @@ cdef void drive_pack_safe(DriveIo *d, uint8_t *out) noexcept nogil
 cdef void drive_unpack(DriveIo *d, const uint8_t *data) noexcept nogil
 cdef void drive_forget(DriveIo *d) noexcept nogil
 cdef void fill_drive(DriveIo *d, config) except *
+cdef void place_drive(DriveIo *d, config, outputs, inputs) except *

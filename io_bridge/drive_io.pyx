@@ -14,7 +14,9 @@ from io_bridge.cia402 cimport (
 )
 from io_bridge.wire cimport get16, get32, put16, put32
 
-from io_bridge.drive_config import COMMAND_OBJECTS, MODE_CODES, pdo_offset
+from io_bridge.drive_config import (
+    AXIS_STEP, COMMAND_OBJECTS, MODE_CODES, pdo_offset, SENSOR as SENSOR_OBJECT,
+)
 
 cdef enum:
     LONGEST_NS = 100000000       # between two commands; a longer gap moves no further than this
@@ -123,13 +125,23 @@ cdef void fill_drive(DriveIo *d, config) except *:
     d.counts_per_rad = config.sign * config.counts_per_rev / (2.0 * math.pi)
     d.counts_s_per_unit = config.velocity_unit_counts_s
     d.limit_counts_s = config.velocity_limit_rad_s * config.counts_per_rev / (2.0 * math.pi)
-    d.o_control = pdo_offset(config.rx_pdo, 0x6040)
-    d.o_command = pdo_offset(config.rx_pdo, command[0])
-    d.o_mode = pdo_offset(config.rx_pdo, 0x6060)
-    d.i_status = pdo_offset(config.tx_pdo, 0x6041)
-    d.i_position = pdo_offset(config.tx_pdo, 0x6064)
-    d.i_velocity = pdo_offset(config.tx_pdo, 0x606C)
-    d.i_torque = pdo_offset(config.tx_pdo, 0x6077)
-    d.i_mode = pdo_offset(config.tx_pdo, 0x6061)
-    d.i_sensor = pdo_offset(config.tx_pdo, 0x2077)
     d.state = UNKNOWN
+    place_drive(d, config, config.rx_pdo, config.tx_pdo)
+
+
+cdef void place_drive(DriveIo *d, config, outputs, inputs) except *:
+    """Places of the objects in these outputs and inputs, which may be those of several axes."""
+    shift = AXIS_STEP * config.axis
+    command = COMMAND_OBJECTS[config.mode]
+    d.o_control = pdo_offset(outputs, shift + 0x6040, 0, 16)
+    d.o_command = pdo_offset(outputs, shift + command[0], 0, command[2])
+    d.o_mode = pdo_offset(outputs, shift + 0x6060, 0, 8)
+    d.i_status = pdo_offset(inputs, shift + 0x6041, 0, 16)
+    d.i_position = pdo_offset(inputs, shift + 0x6064, 0, 32)
+    d.i_velocity = pdo_offset(inputs, shift + 0x606C, 0, 32)
+    d.i_torque = pdo_offset(inputs, shift + 0x6077, 0, 16)
+    d.i_mode = pdo_offset(inputs, shift + 0x6061, 0, 8)
+    d.i_sensor = pdo_offset(inputs, SENSOR_OBJECT[0], SENSOR_OBJECT[1], SENSOR_OBJECT[2])
+    if min(d.o_control, d.o_command, d.i_status, d.i_position) < 0:
+        raise ValueError(f"drive {config.name!r}: its process data lack what it needs, on whole bytes: "
+                         "controlword, command, statusword or position")

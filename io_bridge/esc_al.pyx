@@ -4,7 +4,7 @@ from libc.stdint cimport uint8_t
 
 from io_bridge.esc_memory cimport (
     AL_BOOT, AL_INIT, AL_INVALID_CHANGE, AL_INVALID_INPUTS, AL_INVALID_MAILBOX, AL_INVALID_OUTPUTS,
-    AL_NO_BOOT, AL_NO_SYNC, AL_OP, AL_PREOP, AL_SAFEOP, AL_UNKNOWN_STATE, AL_WATCHDOG, ESC_MEMORY,
+    AL_LATER, AL_NO_BOOT, AL_NO_SYNC, AL_OP, AL_PREOP, AL_SAFEOP, AL_UNKNOWN_STATE, AL_WATCHDOG, ESC_MEMORY,
     N_SM, REG_AL_CODE, REG_AL_CONTROL, REG_AL_STATUS, REG_SM, REG_SYNC_ACTIVATION, Esc,
 )
 from io_bridge.wire cimport get16, put16
@@ -12,7 +12,6 @@ from io_bridge.wire cimport get16, put16
 cdef enum:
     ERROR_BIT = 0x10
     OUTPUT_DATA = 0x0F00     # of a device without processor: pins in place of RAM
-    SII_MAILBOX = 0x18 * 2   # receive offset and size, send offset and size
 
 
 cdef int al_state(const Esc *esc) noexcept nogil:
@@ -47,10 +46,10 @@ cdef void refuse(Esc *esc, int code) noexcept nogil:
 
 
 cdef int mailbox_matches(const Esc *esc, int i) noexcept nogil:
-    """SM0 and SM1 as the SII says, enabled, in mailbox mode and the right direction."""
+    """SM0 and SM1 as the device wants them, enabled, in mailbox mode and the right direction."""
     cdef const uint8_t *sm = esc.memory + REG_SM + 8 * i
-    cdef const uint8_t *sii = esc.sii + SII_MAILBOX + 4 * i
-    return (get16(sm) == get16(sii) and get16(sm + 2) == get16(sii + 2) and sm[6] & 1
+    cdef const uint8_t *own = esc.mailboxes + 4 * i
+    return (get16(sm) == get16(own) and get16(sm + 2) == get16(own + 2) and sm[6] & 1
             and sm[4] & 0x0F == (0x06 if i == 0 else 0x02))
 
 
@@ -93,7 +92,6 @@ cdef void al_request(Esc *esc) noexcept nogil:
     cdef int control = get16(esc.memory + REG_AL_CONTROL)
     cdef int wanted = control & 0x0F
     cdef int state = al_state(esc)
-    cdef int code
     if esc.memory[REG_AL_STATUS] & ERROR_BIT:
         # an error stands until it is acknowledged; INIT is always open
         if not control & ERROR_BIT and wanted != AL_INIT:
@@ -110,6 +108,21 @@ cdef void al_request(Esc *esc) noexcept nogil:
         enter(esc, wanted, 0)
     elif wanted != 2 * state:
         refuse(esc, AL_INVALID_CHANGE)
+    elif esc.app.al_asked == NULL:
+        al_decide(esc, wanted, 0)
+    else:
+        esc.op_pending = 0
+        al_decide(esc, wanted, esc.app.al_asked(esc.app.self, wanted))
+
+
+cdef void al_decide(Esc *esc, int wanted, int verdict) noexcept nogil:
+    """Take the next higher state, if the device has nothing against it (`verdict` is what it says when it is
+    asked) and the conditions of the state are met."""
+    cdef int code
+    if verdict == AL_LATER:
+        return
+    if verdict:
+        refuse(esc, verdict)
     elif wanted == AL_PREOP:
         if not esc.has_mailbox or (mailbox_matches(esc, 0) and mailbox_matches(esc, 1)):
             enter(esc, AL_PREOP, 0)

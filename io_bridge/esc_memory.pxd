@@ -61,6 +61,9 @@ cdef enum:                   # AL status codes
     AL_WATCHDOG = 0x001B
     AL_NO_SYNC = 0x002D
 
+cdef enum:                   # what a device says to a change of state, beside 0 and AL status codes
+    AL_LATER = -1
+
 cdef enum:                   # what a port is, as in 0x0007
     PORT_ABSENT = 0
     PORT_EBUS = 2
@@ -84,11 +87,16 @@ cdef struct Application:
     # did it
     void (*al_changed)(void *self, int state, int code) noexcept nogil
     # answer the mailbox request of n bytes in `request` into `reply`, or with n = 0 go on with the
-    # last answer; return its length, 0 for none, and whether more is to come
+    # last answer; return its length, 0 for none (yet), and whether more is to come
     int (*mailbox)(void *self, const uint8_t *request, int n, uint8_t *reply, int capacity,
                    int al_state, int *more) noexcept nogil
     # break down with an error code (fault injection); NULL where a device cannot
     void (*fail)(void *self, int error_code) noexcept nogil
+    # a higher AL state is asked for that follows this one: 0 = the controller decides, AL_LATER = not yet (the
+    # device calls `al_decide` when it is ready), else the AL status code that refuses; NULL = 0
+    int (*al_asked)(void *self, int state) noexcept nogil
+    # n bytes of registers were written, and their effects are there; NULL = nothing to do
+    void (*written)(void *self, int address, int n) noexcept nogil
 
 cdef struct FmmuMap:
     # one active FMMU; bits
@@ -135,6 +143,7 @@ cdef struct Esc:
     # the device's fixed properties
     uint8_t ports[N_PORTS]       # what each port is
     int has_mailbox
+    uint8_t mailboxes[8]         # receive offset and size, send offset and size, as the EEPROM has them too
     int sm_outputs               # sync manager of each direction; -1 = none
     int sm_inputs
     # state
@@ -142,7 +151,8 @@ cdef struct Esc:
     Clock clock
     int64_t arrival_ns           # after a frame has entered the segment, when it is here
     int64_t port_ns[N_PORTS]     # and when it comes in at each port
-    int64_t wd_deadline_ns       # process data watchdog; 0 = not running
+    int64_t wd_ns                # process data watchdog: the silence it allows; 0 = off
+    int64_t wd_deadline_ns       # and when that ends; 0 = not running
     int outputs_valid            # outputs were written since SAFEOP
     int outputs_new              # outputs were written by the frame under way
     int op_pending               # OP asked, first outputs awaited

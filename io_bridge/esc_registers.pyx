@@ -60,6 +60,7 @@ cdef void esc_power_on(Esc *esc) noexcept nogil:
     memory[REG_DC_SPEED + 4] = 4
     memory[REG_DC_SPEED + 5] = 12
     clock_power_on(esc)
+    esc.wd_ns = watchdog_ns(esc)
     esc.wd_deadline_ns = 0
     esc.outputs_valid = 0
     esc.outputs_new = 0
@@ -75,6 +76,7 @@ cdef void esc_power_on(Esc *esc) noexcept nogil:
 
 
 cdef int64_t watchdog_ns(const Esc *esc) noexcept nogil:
+    """The silence that the watchdog's registers allow; 0 = any."""
     return <int64_t> get16(esc.memory + REG_WD_SM) * (get16(esc.memory + REG_WD_DIVIDER) + 2) * 40
 
 
@@ -238,8 +240,12 @@ cdef int registers_write(Esc *esc, int address, int n, const uint8_t *data) noex
         clock_loop_reset(esc)
     if overlaps(address, n, REG_SYNC_ACTIVATION, 1):
         sync_activated(esc)
-    if overlaps(address, n, REG_WD_SM, 2) and get16(esc.memory + REG_WD_SM) == 0:
-        esc.wd_deadline_ns = 0
+    if overlaps(address, n, REG_WD_DIVIDER, 2) or overlaps(address, n, REG_WD_SM, 2):
+        esc.wd_ns = watchdog_ns(esc)
+        if esc.wd_ns == 0:
+            esc.wd_deadline_ns = 0
+    if esc.app.written != NULL:
+        esc.app.written(esc.app.self, address, n)
     if overlaps(address, n, REG_AL_CONTROL, 2):
         al_request(esc)
     return 1
@@ -270,9 +276,7 @@ cdef int esc_write(Esc *esc, int address, int n, const uint8_t *data) noexcept n
             esc.outputs_new = 1
         if registers[4] & WATCHDOG_TRIGGER:
             esc.memory[REG_WD_STATUS] |= 1
-            esc.wd_deadline_ns = 0
-            if get16(esc.memory + REG_WD_SM):
-                esc.wd_deadline_ns = esc.now_ns + watchdog_ns(esc)
+            esc.wd_deadline_ns = esc.now_ns + esc.wd_ns if esc.wd_ns else 0
     return 1
 
 
@@ -300,8 +304,9 @@ cdef void serve_mailbox(Esc *esc) noexcept nogil:
         return
     n = esc.app.mailbox(esc.app.self, esc.memory + request, request_size, esc.reply, reply_size,
                         al_state(esc), &esc.mailbox_more)
-    if n <= 0 or n > reply_size:
+    if n > reply_size:
         esc.mailbox_more = 0
+    if n <= 0 or n > reply_size:
         return
     memset(esc.reply + n, 0, reply_size - n)
     esc.reply_size = reply_size

@@ -1,41 +1,51 @@
-"""The bus on a network interface: pysoem configures, our own frame runs the cycle.
+"""The bus on a network interface: pysoem brings it up, our own frame runs the cycle.
 
-pysoem (`pysoem_master`) scans, maps and changes states. The cycle has a socket of its own, and so has what
-recovers slaves beside it.
+pysoem (`pysoem_master`) addresses the slaves, maps them and sets their clocks; `bringup` does without it, where a rig
+asks for that or pysoem is not there. The cycle has a socket of its own, and so has what speaks to slaves beside it.
 While OP is asked for, and until the cycle's first step, a keeper thread without the GIL exchanges
 the cycle's frame with zero outputs, so that no watchdog runs out in between.
 """
 
 from __future__ import annotations
 
+import contextlib
+import logging
+import struct
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Literal
 
 from io_bridge import slave_clock
 from io_bridge.acyclic import FIRST_INDEX, AcyclicLine
 from io_bridge.attendant import Attendant
-from io_bridge.bringup import SlaveConfig
+from io_bridge.bringup import SlaveConfig, prepare, start_clocks, to_op
 from io_bridge.bus import Bus, BusFault, await_clocks, gap_words, list_faults
 from io_bridge.bus_events import BusEvent, BusEvents
 from io_bridge.clock_config import ClockConfig
-from io_bridge.drive_config import DriveConfig, pdo_bytes
 from io_bridge.ethtool import require_link
 from io_bridge.exchange import Exchange
+from io_bridge.foreign_master import require_silence
 from io_bridge.mailbox_service import MailboxService
-from io_bridge.master import BringUpError, Master
+from io_bridge.master import BWR, BringUpError, Master
 from io_bridge.packet_socket import PacketSocket
-from io_bridge.pdo_layout import SlaveRecord
-from io_bridge.pysoem_master import IO_MAP_BYTES, PysoemMaster
+from io_bridge.pdo_layout import SlaveRecord, axes_of
+from io_bridge.pysoem_master import PysoemMaster
 from io_bridge.recovery import Recovery
 from io_bridge.redundant_socket import RedundantSocket, open_lines
+from io_bridge.state_change import finish
 from io_bridge.watch import Watch
+from io_bridge.wire_owner import WireOwner
 
+log = logging.getLogger("rigloop.bus")
+
+WAYS = ("auto", "pysoem", "rigloop")
 LISTEN_S = 0.5
 """How often slaves are asked whether they have something to say."""
 SAFE_CYCLES = 4
 SAFE_PERIOD_S = 0.001
-INIT, SAFEOP, OP = 1, 4, 8
+PAUSE_S = 0.001
+INIT, SAFEOP = 1, 4
 
 
 class EthercatBus(Bus):
@@ -50,6 +60,9 @@ class EthercatBus(Bus):
         Where the last slave's cable comes back to: with one cable out all slaves are still there.
     name, paths, budget_us, bad_limit, leak_cycles, clock
         As for `Exchange`.
+    bringup : {"auto", "pysoem", "rigloop"}
+        Who brings the slaves to SAFEOP: pysoem, with our own registers where a slave needs them, or without it
+        where it is not installed; pysoem alone; or ours alone.
     keep_us : float
         Period of the keeper.
     poll : bool
@@ -68,13 +81,12 @@ class EthercatBus(Bus):
         bad_limit: int = 3,
         leak_cycles: int = 10,
         clock: ClockConfig | None = None,
+        bringup: Literal["auto", "pysoem", "rigloop"] = "auto",
         keep_us: float = 1000.0,
         poll: bool = False,
     ) -> None:
-        drives = [slave for slave in slaves if isinstance(slave, DriveConfig)]
-        size = sum(pdo_bytes(d.rx_pdo) + pdo_bytes(d.tx_pdo) for d in drives)
-        if size > IO_MAP_BYTES:
-            raise ValueError(f"process data of {size} bytes: pysoem maps at most {IO_MAP_BYTES}")
+        if bringup not in WAYS:
+            raise ValueError(f"bringup = {bringup!r}: {', '.join(WAYS)}")
         if not 50.0 <= keep_us <= 100_000.0:
             raise ValueError(f"keep_us = {keep_us}: 50 to 100000")
         if second_interface == interface:
@@ -95,7 +107,11 @@ class EthercatBus(Bus):
         # a locked cycle is kept at its own period, so that the keeper learns the drift of its clock
         self._keep_us = keep_us if clock is None else 1e-3 * clock.period_ns
         self._poll = poll
-        self._master: PysoemMaster | None = None
+        self._bringup = bringup
+        self._pysoem: PysoemMaster | None = None
+        self._owner: WireOwner | None = None
+        self._line: AcyclicLine | None = None
+        self._master: Master | None = None
         self._socket: PacketSocket | RedundantSocket | None = None
         self._keeper: threading.Thread | None = None
         self._records: list[SlaveRecord] = []
@@ -107,16 +123,16 @@ class EthercatBus(Bus):
         return self._exchange
 
     def open(self) -> None:
-        """Open the sockets of pysoem and of the cycle.
+        """Open the sockets of pysoem, of the cycle, and of what speaks to slaves beside it.
 
         Raises
         ------
         ImportError
-            pysoem is not installed.
+            pysoem is not installed, and the rig asks for it.
         PermissionError
             No CAP_NET_RAW.
         OSError
-            No such interface, it is down, or it has no link.
+            No such interface, it is down, it has no link, or another process or master has the wire.
         """
         if self._master is not None:
             return
@@ -124,46 +140,83 @@ class EthercatBus(Bus):
         require_link(self.interface)
         if second is not None:
             require_link(second)
-        master = PysoemMaster(self.interface, second)
-        self._socket = (
-            PacketSocket(self.interface, poll=self._poll)
-            if second is None
-            else open_lines(self.interface, second, poll=self._poll)
-        )
+        owner = WireOwner(self.interface, second)
         try:
-            master.open()
-        except OSError:
-            self._socket.close()
+            # nothing is sent before it is known that nobody else speaks here
+            require_silence(self.interface, second)
+            self._open_sockets(second)
+        except (OSError, ImportError):
+            owner.close()
             raise
-        self._master = master
+        self._owner = owner
 
-    def to_op(self, timeout_s: float = 5.0) -> None:
-        """Identify, map and bring every drive to OP with zero outputs; then keep it there until the
+    def _open_sockets(self, second: str | None) -> None:
+        pysoem = self._load()
+        self._line = AcyclicLine(self.interface, second=second)
+        try:
+            self._socket = (
+                PacketSocket(self.interface, poll=self._poll)
+                if second is None
+                else open_lines(self.interface, second, poll=self._poll)
+            )
+            if pysoem is not None:
+                pysoem.open()
+        except OSError:
+            self._line.close()
+            if self._socket is not None:
+                self._socket.close()
+            raise
+        self._pysoem = pysoem
+        self._master = Master(self._line.transact, first_index=FIRST_INDEX, pause_s=PAUSE_S)
+
+    def _load(self) -> PysoemMaster | None:
+        if self._bringup == "rigloop":
+            return None
+        try:
+            return PysoemMaster(self.interface, self.second_interface)
+        except ImportError as error:
+            if self._bringup == "pysoem":
+                raise
+            log.warning("%s: brought up without it", error)
+            return None
+
+    def to_op(self, tell: Callable[[str], None] = lambda text: None) -> None:
+        """Identify, map and bring every slave to OP with zero outputs; then keep it there until the
         cycle steps."""
         self.open()
         if self._exchange.in_service:
             return
         master = self._master
         assert master is not None
-        deadline = time.monotonic() + timeout_s
+        master.tell = tell
+        slaves = self._exchange.slaves
         try:
             self._check_ends()
-            self._records = master.map_until(self._exchange.slaves, deadline)
+            self._records = (
+                prepare(master, slaves)
+                if self._pysoem is None
+                else self._pysoem.to_safeop(master, slaves, self._bringup == "pysoem")
+            )
             self._start_keeper()
-            self._keep_time(deadline)
-            master.request(OP, deadline)
+            self._keep_time()
+            finish(to_op(master, axes_of(slaves), self._records), PAUSE_S)
+            self._exchange.begin_service()
+        except BringUpError as error:
+            self.close()
+            text = str(error)
+            raise BringUpError(
+                text if text.startswith(self.interface) else f"{self.interface}: {text}"
+            ) from error
         except Exception:
             self.close()
             raise
-        self._exchange.safe = False
-        self._exchange.in_service = True
 
     def attend(self) -> None:
         """Recover slaves that leave OP and serve SDOs, from a thread of its own, until `close`."""
         if self._attendant is not None or not self._exchange.in_service:
             return
-        line = AcyclicLine(self.interface, second=self.second_interface)
-        master = Master(line.transact, first_index=FIRST_INDEX, pause_s=0.001)
+        assert self._line is not None
+        master = Master(self._line.transact, first_index=FIRST_INDEX, pause_s=PAUSE_S)
         for record in self._records:
             master.know_mailbox(record.layout.station, record.managers)
         self._events = BusEvents()
@@ -172,7 +225,7 @@ class EthercatBus(Bus):
             MailboxService(self.interface, master, self._records, lambda: self._events),
             Watch(master, self._exchange, self._records, self._events, LISTEN_S),
             self._events,
-            line.close,
+            lambda: None,
         )
         self._attendant.start()
 
@@ -192,11 +245,25 @@ class EthercatBus(Bus):
             exchange.step(cycle * int(SAFE_PERIOD_S * 1e9))
             time.sleep(SAFE_PERIOD_S)
         exchange.disconnect()
-        self._master.close(SAFEOP, INIT)
+        self._let_go()
+        if self._pysoem is not None:
+            self._pysoem.close()
         if self._socket is not None:
             self._socket.close()
-        self._master = None
-        self._socket = None
+        if self._line is not None:
+            self._line.close()
+        self._master = self._pysoem = self._socket = self._line = None
+        if self._owner is not None:
+            self._owner.close()
+            self._owner = None
+
+    def _let_go(self) -> None:
+        """Ask all slaves for SAFEOP and INIT; those that are still there follow."""
+        assert self._master is not None
+        for state in (SAFEOP, INIT):
+            with contextlib.suppress(BringUpError, OSError):
+                self._master.access(BWR, 0, 0x0120, struct.pack("<H", state | 0x10))
+                time.sleep(SAFE_PERIOD_S)
 
     def faults(self) -> list[BusFault]:
         """Return what is wrong now."""
@@ -216,23 +283,20 @@ class EthercatBus(Bus):
         if self.second_interface is None:
             return
         ends = (self.interface, self.second_interface)
-        line = AcyclicLine(self.interface, second=self.second_interface)
-        try:
-            silent = line.silent_lines()
-        finally:
-            line.close()
+        assert self._line is not None
+        silent = self._line.silent_lines()
         if len(silent) == 1:
             raise BringUpError(
                 f"{ends[silent[0]]}: no frame comes back from this end of the ring: mend its cable, or take "
                 f"{ends[1 - silent[0]]!r} for backend and no second_interface"
             )
 
-    def _keep_time(self, deadline: float) -> None:
+    def _keep_time(self) -> None:
         """Wait until the slaves' clocks agree and the cycle keeps step with them; then start SYNC0."""
         clock = self._exchange.clock
         if clock is None:
             return
-        until = min(deadline, time.monotonic() + clock.timeout_s)
+        until = time.monotonic() + clock.timeout_s
         await_clocks(self._exchange, lambda: time.sleep(0.01), lambda: time.monotonic() < until)
         gap = self._exchange.gap
         if gap is not None and 0 < gap < len(self._records):
@@ -240,14 +304,8 @@ class EthercatBus(Bus):
                 f"{self.interface}: {gap_words(self._exchange)}; the clocks behind it cannot be set: "
                 "put the cable in"
             )
-        line = AcyclicLine(self.interface, second=self.second_interface)
-        try:
-            master = Master(line.transact, first_index=FIRST_INDEX, pause_s=0.001)
-            for config, record in zip(self._exchange.slaves, self._records, strict=True):
-                if isinstance(config, DriveConfig) and config.sync0:
-                    slave_clock.start_sync0(master, record.layout.station, clock)
-        finally:
-            line.close()
+        assert self._master is not None
+        start_clocks(self._master, axes_of(self._exchange.slaves), self._records, clock)
 
     def _start_keeper(self) -> None:
         exchange = self._exchange

@@ -14,3 +14,4 @@ cdef class Exchange:
     cdef readonly object clock
     cdef readonly dict reads
     cdef readonly dict writes
+    cdef readonly dict bringup_counters

@@ -12,7 +12,7 @@ from libc.string cimport memset
 
 from io_bridge.cia402 cimport UNKNOWN
 from io_bridge.clock_lock cimport design
-from io_bridge.drive_io cimport STATUSWORD, DriveIo, fill_drive
+from io_bridge.drive_io cimport STATUSWORD, DriveIo, fill_drive, place_drive
 from io_bridge.exchange_cells cimport connect_cells, fill_cells, own_cells
 from io_bridge.exchange_cycle cimport (
     FAULT_AL, FAULT_CLOCK, FAULT_COMMAND, FAULT_DRIVE, FAULT_LOST, FAULT_NOT_READY, FAULT_STALE,
@@ -21,12 +21,14 @@ from io_bridge.exchange_cycle cimport (
 )
 from io_bridge.exchange_frames cimport lay_out_frames
 from io_bridge.link cimport Link, RingWatch
-from io_bridge.slave_io cimport DC_DIFFERENCE, WKC, SlaveIo
+from io_bridge.slave_io cimport (
+    DC_DIFFERENCE, INVALID_CYCLES, WKC, WKC_EXPECTED, WKC_MIN, SlaveIo,
+)
 from io_bridge.terminal_io cimport fill_terminal
 
 from io_bridge.drive_config import DriveConfig
 from io_bridge.exchange_check import checked_ports
-from io_bridge.pdo_layout import SlaveLayout, check_sizes
+from io_bridge.pdo_layout import SlaveLayout, check_sizes, spread
 from rt_core.block import BLOCK_ABI, BLOCK_CAPSULE
 
 cdef bytes _capsule_name_bytes = BLOCK_CAPSULE.encode()
@@ -89,6 +91,7 @@ cdef class Exchange:
         self.slaves = slaves
         self.drives = tuple(slave for slave in slaves if isinstance(slave, DriveConfig))
         self.clock = clock
+        self.bringup_counters = {}
         memset(x, 0, sizeof(ExchangeState))
         x.n_slaves = len(slaves)
         x.n_drives = len(self.drives)
@@ -146,7 +149,7 @@ cdef class Exchange:
         ----------
         link : Link
         layouts : sequence of SlaveLayout
-            One per slave.
+            One per slave of the ring; axes of one slave share it.
         n_slaves : int
             All slaves in the ring, with those that are not described.
         clock_station : int
@@ -155,15 +158,20 @@ cdef class Exchange:
         """
         cdef ExchangeState *x = &self.state
         cdef int i
-        if len(layouts) != x.n_slaves:
-            raise ValueError(f"bus {self.name!r}: {len(layouts)} layouts for {x.n_slaves} slaves")
+        try:
+            layouts = spread(self.slaves, layouts)
+        except ValueError as error:
+            raise ValueError(f"bus {self.name!r}: {error}") from error
         check_sizes(self.name, self.slaves, layouts)
         if self.clock is not None and not clock_station:
             raise ValueError(f"bus {self.name!r}: clock: no slave has a clock to follow")
         x.ready = 0
         x.owner = 0                 # a watchdog that took the frames is no longer there
-        lay_out_frames(x, self.name, layouts, clock_station)
+        lay_out_frames(x, self.name, self.slaves, layouts, clock_station)
         for i in range(x.n_drives):
+            config, layout = self.slaves[x.drives[i].slave], layouts[x.drives[i].slave]
+            place_drive(&x.drives[i], config, layout.outputs or config.rx_pdo,
+                        layout.inputs or config.tx_pdo)
             x.drives[i].state = UNKNOWN
         x.n_ring = n_slaves
         x.clock_ns = 0
@@ -218,6 +226,24 @@ cdef class Exchange:
         self.state.level = 0
         self.state.fault = <Fault> 0
         raise_flag(&self.state.in_service, value)
+
+    def begin_service(self, longest_s: float = 1.0) -> None:
+        """OP is reached: torque may flow, and what is lost from now on counts. What was lost before is kept in
+        `bringup_counters`."""
+        self.lend(self._count_from_here, longest_s)
+        self.safe = False
+        self.in_service = True
+
+    def _count_from_here(self) -> None:
+        cdef ExchangeState *x = &self.state
+        cdef SlaveIo *s
+        cdef int i
+        self.bringup_counters = self.counters
+        x.frames.lost = x.frames.late = x.frames.duplicated = x.frames.foreign = 0
+        for i in range(x.n_slaves):
+            s = &x.slaves[i]
+            s.writes[WKC_MIN][0] = s.writes[WKC_EXPECTED][0]
+            s.writes[INVALID_CYCLES][0] = 0.0
 
     def disconnect(self) -> None:
         """Forget link and frame; `step` returns a fault from now on."""

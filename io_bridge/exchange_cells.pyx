@@ -56,6 +56,8 @@ cdef void fill_cells(ExchangeState *x) noexcept:
     cdef double expected = x.n_ring
     for i in range(x.n_slaves):
         slave_reset(&x.slaves[i])
+        if x.slaves[i].joined:
+            continue
         expected += (x.slaves[i].inputs_at > 0) + (x.slaves[i].outputs_at > 0)
     for i in range(x.n_drives):
         d = &x.drives[i]

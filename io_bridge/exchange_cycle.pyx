@@ -147,7 +147,8 @@ cdef int receive(ExchangeState *x) noexcept nogil:
     for i in range(x.n_slaves):
         s = &x.slaves[i]
         found = slave_receive(s, &x.frames)
-        wkc += <int> s.writes[WKC][0]
+        if not s.joined:
+            wkc += <int> s.writes[WKC][0]
         if found != GOOD:
             x.cause = FAULT_STALE if found == STALE else FAULT_WKC
             x.culprit = i

@@ -1,3 +1,3 @@
 from io_bridge.exchange_cycle cimport ExchangeState
 
-cdef int lay_out_frames(ExchangeState *x, str bus, layouts, int clock_station) except -1
+cdef int lay_out_frames(ExchangeState *x, str bus, slaves, layouts, int clock_station) except -1

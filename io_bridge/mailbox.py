@@ -167,8 +167,6 @@ class Mailbox:
         self._polls = polls
         # 0 is taken by every slave, whatever it had received last
         self._counter = 0 if taken_over else 1
-        self.sent = 0
-        """Counter of the last message to the slave; 0: none was sent, or it had none."""
         self._strange = taken_over
         self._last = Message(COE, 0, b"")
         self._varies = self._stands_still = False
@@ -177,6 +175,11 @@ class Mailbox:
     def room(self) -> int:
         """Bytes that can follow the header of a message to the slave."""
         return self.areas.out_size - HEADER
+
+    @property
+    def last_counter(self) -> int:
+        """Counter of the last message to the slave."""
+        return (self._counter - 2) % 7 + 1
 
     def wait(self, limit_s: float) -> Wait:
         """Return a time limit as this mailbox counts it."""
@@ -236,7 +239,6 @@ class Mailbox:
         """
         areas = self.areas
         head = struct.pack("<HHBB", len(body), 0, 0, self._counter << 4 | COE)
-        self.sent = self._counter
         self._counter = self._counter % 7 + 1
         wait = self.wait(limit_s)
         lost = 0

@@ -21,13 +21,20 @@ from io_bridge.mailbox import POLLS as MAILBOX_POLLS
 from io_bridge.mailbox import Areas, Mailbox, MailboxError
 from io_bridge.pdo_layout import pdo_downloads
 from io_bridge.sii import Identity
+from io_bridge.state_change import Watch, await_state, finish, reach
+from io_bridge.state_limits import STANDARD, StateLimits
 
 __all__ = ["BringUpError", "Master", "SdoAbortError"]
 
 APRD, APWR, FPRD, FPWR, BRD, BWR = 1, 2, 4, 5, 7, 8
 STATION = 0x1001
-POLLS = 1000
 N_INDICES = 16
+TRIES = 3
+"""Of a register access whose frame is lost."""
+EEPROM_BUSY, EEPROM_FAILED = 0x80, 0x20
+"""Of the high byte of 0x0502; an error of the command."""
+EEPROM_S = 2.0
+"""How long an EEPROM may be busy with one read."""
 BLANK = 0xFFFF
 """Of an EEPROM that nobody has written."""
 
@@ -43,6 +50,8 @@ class Master:
         It uses 16 indices from here on; below 0x80, which belong to the cycle.
     pause_s : float
         Between two looks at a state; 0 where looking lets time pass.
+    tell : callable, optional
+        Takes a sentence about what is waited for when it takes long.
     """
 
     def __init__(
@@ -51,10 +60,14 @@ class Master:
         *,
         first_index: int = 0,
         pause_s: float = 0.0,
+        tell: Callable[[str], None] = lambda text: None,
     ) -> None:
         self._transact = transact
         self._first_index = first_index
-        self._pause_s = pause_s
+        self.pause_s = pause_s
+        self.tell = tell
+        self.names: dict[int, str] = {}
+        """Names of slaves by their station, for messages."""
         self._index = 0
         self._clients: dict[int, CoeClient] = {}
         self.emergencies = EmergencyLog()
@@ -90,22 +103,36 @@ class Master:
             )
         return [(d.data, d.wkc) for d in back]
 
+    def called(self, station: int) -> str:
+        """Return a slave as messages call it."""
+        name = self.names.get(station)
+        return f"slave {station:#06x}" if name is None else f"slave {station - STATION} ({name})"
+
     def access(self, command: int, address: int, register: int, data: bytes) -> tuple[bytes, int]:
         """Send one datagram; return its data and working counter."""
         return self.exchange([(command, address, register, data)])[0]
 
     def read(self, station: int, register: int, size: int) -> bytes:
         """Read registers of one slave."""
-        data, wkc = self.access(FPRD, station, register, bytes(size))
+        data, wkc = self._try(FPRD, station, register, bytes(size))
         if wkc != 1:
-            raise BringUpError(f"slave {station:#06x}: no answer to a read of {register:#06x}")
+            raise BringUpError(f"{self.called(station)}: no answer to a read of {register:#06x}")
         return data
 
     def write(self, station: int, register: int, data: bytes) -> None:
         """Write registers of one slave."""
-        _, wkc = self.access(FPWR, station, register, data)
+        _, wkc = self._try(FPWR, station, register, data)
         if wkc != 1:
-            raise BringUpError(f"slave {station:#06x}: no answer to a write of {register:#06x}")
+            raise BringUpError(f"{self.called(station)}: no answer to a write of {register:#06x}")
+
+    def _try(self, command: int, station: int, register: int, data: bytes) -> tuple[bytes, int]:
+        """Send a datagram again when its frame is lost: what is read or written so stays the same."""
+        for _ in range(TRIES - 1):
+            try:
+                return self.access(command, station, register, data)
+            except NoReplyError:
+                continue
+        return self.access(command, station, register, data)
 
     def count(self) -> int:
         """Return how many slaves answer."""
@@ -119,13 +146,39 @@ class Master:
             raise BringUpError(f"slave {position}: takes no station address")
         return station
 
+    def take_eeprom(self, station: int) -> None:
+        """Have the EEPROM answer to the bus, where the slave's own processor had it last."""
+        if self.read(station, 0x0500, 1)[0] & 1:
+            self.write(station, 0x0500, b"\2")
+            self.write(station, 0x0500, b"\0")
+
     def eeprom(self, station: int, word: int) -> int:
-        """Read two words of the slave information interface."""
-        self.write(station, 0x0502, struct.pack("<HI", 0x0100, word))
-        for _ in range(POLLS):
-            if not self.read(station, 0x0502, 2)[1] & 0x80:
-                return int.from_bytes(self.read(station, 0x0508, 4), "little")
-        raise BringUpError(f"slave {station:#06x}: EEPROM stays busy at word {word:#x}")
+        """Read two words of the slave information interface; waits while it is busy.
+
+        Raises
+        ------
+        BringUpError
+            It stays busy, or says that it cannot be read.
+        """
+        watch = Watch(self.pause_s, EEPROM_S, self.tell)
+        what = f"{self.called(station)}: its EEPROM is busy at word {word:#x}"
+        asked = False
+        while True:
+            status = self.read(station, 0x0502, 2)[1]
+            if not status & EEPROM_BUSY:
+                if asked and not status & EEPROM_FAILED:
+                    return int.from_bytes(self.read(station, 0x0508, 4), "little")
+                # the command clears what went wrong before; without its acknowledge it is given again
+                self.write(station, 0x0502, struct.pack("<HI", 0x0100, word))
+                asked = True
+            if not watch.look(what):
+                why = "cannot be read" if status & EEPROM_FAILED else "stays busy"
+                raise BringUpError(
+                    f"{self.called(station)}: its EEPROM {why} at word {word:#x} (status {status << 8:#06x}, "
+                    f"{EEPROM_S:g} s)"
+                )
+            if self.pause_s and status & (EEPROM_BUSY | EEPROM_FAILED):
+                time.sleep(self.pause_s)
 
     def identity(self, station: int) -> Identity:
         """Return vendor, product, revision and serial number from the EEPROM."""
@@ -168,7 +221,7 @@ class Master:
             station,
             areas,
             self.emergencies,
-            pause_s=self._pause_s,
+            pause_s=self.pause_s,
             polls=MAILBOX_POLLS,
             taken_over=taken_over,
         )
@@ -188,7 +241,7 @@ class Master:
     def client(self, station: int) -> CoeClient:
         """Return what reads and writes objects of a slave."""
         if station not in self._clients:
-            raise MailboxError(f"slave {station:#06x}: it has no mailbox")
+            raise MailboxError(f"{self.called(station)}: it has no mailbox")
         return self._clients[station]
 
     def upload(self, station: int, index: int, sub: int) -> bytes:
@@ -222,22 +275,26 @@ class Master:
         """Ask for an AL state, acknowledging an error."""
         self.write(station, 0x0120, struct.pack("<H", state | 0x10))
 
-    def await_state(self, station: int, state: int) -> None:
-        """Poll until the slave has the state.
+    def reach(self, station: int, state: int, limits: StateLimits = STANDARD) -> None:
+        """Ask for an AL state and wait for it; see `state_change.reach`."""
+        finish(reach(self, station, state, limits), self.pause_s)
+
+    def await_state(self, station: int, state: int, limits: StateLimits = STANDARD) -> None:
+        """Wait for an AL state that was asked for.
 
         Raises
         ------
         BringUpError
             The slave refused (with its code in words) or stayed where it was.
         """
-        for _ in range(POLLS):
-            status, code = self.state(station)
-            if status == state:
-                return
-            if status & 0x10:
+        began = self.state(station)[0]
+        waiting = await_state(self, station, state, limits.of(state, began))
+        while True:
+            try:
+                next(waiting)
+            except StopIteration as end:
+                reason = end.value
                 break
-            time.sleep(self._pause_s)
-        raise BringUpError(
-            f"slave {station:#06x}: {words.al_state(state)} asked, it is in "
-            f"{words.al_state(status)}, {words.al_code(code)}"
-        )
+            time.sleep(self.pause_s)
+        if reason:
+            raise BringUpError(f"{self.called(station)}: {words.al_state(state)} asked, {reason}")

@@ -12,7 +12,8 @@ from io_bridge.terminal_config import TerminalConfig, channel_bytes
 
 
 class SlaveLayout(NamedTuple):
-    """Station address, logical start and bytes of outputs and inputs, and whether it has a clock."""
+    """Station address, logical start and bytes of outputs and inputs, whether it has a clock; which objects lie
+    there one after the other (none: as the rig says), and what the outputs are where nobody commands them."""
 
     station: int
     outputs_at: int
@@ -20,6 +21,13 @@ class SlaveLayout(NamedTuple):
     inputs_at: int
     n_inputs: int
     has_clock: bool = False
+    outputs: tuple[PdoEntry, ...] = ()
+    inputs: tuple[PdoEntry, ...] = ()
+    rest: bytes = b""
+
+
+Download = tuple[int, int, int, int]
+"""Index, subindex, value and bytes of an object to write."""
 
 
 class SlaveRecord(NamedTuple):
@@ -30,6 +38,7 @@ class SlaveRecord(NamedTuple):
     managers: bytes  # registers of four sync managers, from 0x0800
     fmmus: bytes  # registers of the FMMUs, from 0x0600
     clock_delay: bytes = bytes(4)  # register 0x0928
+    downloads: tuple[Download, ...] = ()  # objects that it gets in PREOP
 
 
 def fmmu_rows(layout: SlaveLayout, outputs_start: int, inputs_start: int) -> bytes:
@@ -41,13 +50,14 @@ def fmmu_rows(layout: SlaveLayout, outputs_start: int, inputs_start: int) -> byt
     ):
         if size:
             rows += struct.pack("<IHBBHBBBxxx", at, size, 0, 7, physical, 0, kind, 1)
-    return rows.ljust(32, b"\0")
+    return rows.ljust(64, b"\0")  # those that a master before has left are off
 
 
 def pdo_downloads(
-    assign: int, mapping: int, entries: Sequence[PdoEntry]
-) -> list[tuple[int, int, int, int]]:
-    """Return the (index, subindex, value, bytes) to write for one PDO with `entries`, in order."""
+    assign: int, mapping: int, entries: Sequence[PdoEntry], assigned: Sequence[int] = ()
+) -> list[Download]:
+    """Return what to write for one PDO with `entries`, in order, and for an assignment of `assigned` (empty: of it
+    alone)."""
     return [
         (assign, 0, 0, 1),
         (mapping, 0, 0, 1),
@@ -56,8 +66,16 @@ def pdo_downloads(
             for i, (index, sub, bits) in enumerate(entries, 1)
         ),
         (mapping, 0, len(entries), 1),
-        (assign, 1, mapping, 2),
-        (assign, 0, 1, 1),
+        *assign_downloads(assign, assigned or (mapping,)),
+    ]
+
+
+def assign_downloads(assign: int, pdos: Sequence[int]) -> list[Download]:
+    """Return what to write to assign these PDOs."""
+    return [
+        (assign, 0, 0, 1),
+        *((assign, i, index, 2) for i, index in enumerate(pdos, 1)),
+        (assign, 0, len(pdos), 1),
     ]
 
 
@@ -107,12 +125,41 @@ def from_fmmus(station: int, fmmus: bytes) -> SlaveLayout:
     return SlaveLayout(station, *outputs, *inputs)
 
 
+def is_joined(slave: DriveConfig | TerminalConfig) -> bool:
+    """Whether it is a further axis of the slave before it."""
+    return isinstance(slave, DriveConfig) and slave.joined
+
+
+def axes_of(
+    slaves: Sequence[DriveConfig | TerminalConfig],
+) -> list[tuple[DriveConfig | TerminalConfig, ...]]:
+    """Return what the rig has in each slave of the ring: one terminal, one drive, or a drive's axes."""
+    found: list[tuple[DriveConfig | TerminalConfig, ...]] = []
+    for slave in slaves:
+        if is_joined(slave) and found:
+            found[-1] += (slave,)
+        else:
+            found.append((slave,))
+    return found
+
+
+def spread(
+    slaves: Sequence[DriveConfig | TerminalConfig], layouts: Sequence[SlaveLayout]
+) -> list[SlaveLayout]:
+    """Return the layout of each drive and terminal from those of the slaves of the ring."""
+    groups = axes_of(slaves)
+    if len(layouts) != len(groups):
+        raise ValueError(f"{len(layouts)} layouts for {len(groups)} slaves")
+    return [layout for group, layout in zip(groups, layouts, strict=True) for _ in group]
+
+
 def check_sizes(
     name: str,
     slaves: Sequence[DriveConfig | TerminalConfig],
     layouts: Sequence[SlaveLayout],
 ) -> None:
-    """Refuse layouts that contradict what the rig says of the process data."""
+    """Refuse layouts that contradict what the rig says of the process data; `layouts` has one for each of
+    `slaves`."""
     wrong = []
     for slave, layout in zip(slaves, layouts, strict=True):
         for size, what, mapped in (
@@ -120,7 +167,8 @@ def check_sizes(
             (layout.n_inputs, "inputs", 1),
         ):
             if isinstance(slave, DriveConfig):
-                needed = pdo_bytes(slave.tx_pdo if mapped else slave.rx_pdo)
+                objects = layout.inputs if mapped else layout.outputs
+                needed = pdo_bytes(objects or (slave.tx_pdo if mapped else slave.rx_pdo))
                 if size != needed:
                     wrong.append(f"{slave.name} maps {size} bytes of {what}, its PDO has {needed}")
             else:

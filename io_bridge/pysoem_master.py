@@ -7,37 +7,52 @@ guessed.
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib
+import logging
 import os
 import socket
 import stat
-import struct
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from io_bridge import slave_clock, words
+from io_bridge import slave_clock
 from io_bridge.acyclic import FIRST_INDEX
-from io_bridge.bringup import SlaveConfig, check_identity, setup_downloads
-from io_bridge.master import BringUpError
+from io_bridge.bringup import (
+    INIT,
+    PREOP,
+    SlaveConfig,
+    open_mailbox,
+    ready,
+    settle_all,
+)
+from io_bridge.bus_errors import BringUpError
+from io_bridge.master import Master
 from io_bridge.packet_socket import attach_filter
 from io_bridge.pdo_layout import (
     BitwiseError,
     SlaveLayout,
     SlaveRecord,
-    fmmu_rows,
+    axes_of,
     from_fmmus,
     process_managers,
-    watchdog_registers,
 )
-from io_bridge.sii import Identity
+from io_bridge.process_data import ProcessData
+from io_bridge.slave_registers import MAILBOX_BYTES, lay_out, mailbox_rows
+from io_bridge.state_change import finish, reach, together
+from io_bridge.survey import Surveyed, survey
+
+log = logging.getLogger("rigloop.bus")
 
 REPLY_TIMEOUT_US = 20_000
 """Of pysoem's datagrams, outside the cycle; its own 2 ms is too short for a slave that is a
 process."""
 IO_MAP_BYTES = 4096
 """Size of pysoem's process image; it writes past its end without a check."""
-SAFEOP = 4
+OWN_LOGICAL = 0x10000
+"""Where our own mapping begins when pysoem's is not known."""
+STATE_US, EEPROM_US, ANSWER_US, REQUEST_US = 5_000_000, 2_000_000, 2_000_000, 100_000
+"""Of pysoem; the limits of the standard, its own are shorter."""
 
 
 def _load_pysoem() -> Any:
@@ -45,7 +60,7 @@ def _load_pysoem() -> Any:
         return importlib.import_module("pysoem")
     except ImportError as error:
         raise ImportError(
-            "EtherCAT on a network interface needs pysoem: pip install rigloop[ethercat]"
+            "pysoem cannot be imported: pip install pysoem==1.1.13, or take bringup = \"rigloop\" in the rig's bus block"
         ) from error
 
 
@@ -88,7 +103,10 @@ class PysoemMaster:
         self.interface = interface
         self._second = second
         self._pysoem = _load_pysoem()
-        self._pysoem.settings.timeouts.ret = REPLY_TIMEOUT_US
+        timeouts = self._pysoem.settings.timeouts
+        timeouts.ret = REPLY_TIMEOUT_US
+        timeouts.state, timeouts.eeprom = STATE_US, EEPROM_US
+        timeouts.tx_mailbox, timeouts.rx_mailbox = REQUEST_US, ANSWER_US
         self._master = self._pysoem.Master()
 
     def open(self) -> None:
@@ -113,121 +131,133 @@ class PysoemMaster:
         """Slaves that were found, as pysoem has them."""
         return self._master.slaves
 
-    def map_until(self, slaves: Sequence[SlaveConfig], deadline: float) -> list[SlaveRecord]:
-        """Map, from the start again when an answer was lost; not in the cycle, so patience is
-        free."""
-        while True:
-            try:
-                return self._map(slaves)
-            except (self._pysoem.WkcError, self._pysoem.PacketError) as error:
-                if time.monotonic() > deadline:
-                    raise BringUpError(
-                        f"{self.interface}: a slave stopped answering while it was configured"
-                    ) from error
+    def to_safeop(
+        self, master: Master, slaves: Sequence[SlaveConfig], alone: bool = False
+    ) -> list[SlaveRecord]:
+        """Bring every slave to SAFEOP and return how each is configured.
 
-    def request(self, state: int, deadline: float) -> None:
-        """Ask every slave for an AL state and wait for it."""
-        master = self._master
-        master.state = state
-        master.write_state()
-        while True:
-            master.read_state()
-            behind = [slave for slave in master.slaves if slave.state != state]
-            if not behind:
-                return
-            if any(slave.state & 0x10 for slave in behind) or time.monotonic() > deadline:
-                break
-            time.sleep(0.001)
-        raise BringUpError(
-            f"{self.interface}: {words.al_state(state)} asked: "
-            + "; ".join(
-                f"slave {position} is in {words.al_state(slave.state)}, "
-                f"{words.al_code(slave.al_status)}"
-                for position, slave in enumerate(master.slaves)
-                if slave in behind
+        pysoem addresses the slaves, opens their mailboxes, maps their process data and sets their clocks; before and
+        between that, what the rig wants of each slave is settled, and where pysoem has mapped something else, or
+        nothing, the slave gets our own registers.
+
+        Parameters
+        ----------
+        master : Master
+            Ours, on the same wire.
+        slaves : sequence of DriveConfig or TerminalConfig
+        alone : bool
+            Refuse a slave that pysoem does not map.
+
+        Raises
+        ------
+        BringUpError
+            The message names slave, step and cause.
+        """
+        groups = axes_of(slaves)
+        firsts = [group[0] for group in groups]
+        found = survey(master, groups)
+        self._scan(master, found)
+        for slave in found:
+            # pysoem leaves a mailbox off that the table of the EEPROM has off
+            open_mailbox(master, slave.station, mailbox_rows(slave.contents))
+        for state in (INIT, PREOP):
+            changes = [
+                reach(master, slave.station, state, config.limits)
+                for slave, config in zip(found, firsts, strict=True)
+            ]
+            finish(together(changes), master.pause_s)
+        data = settle_all(master, found, groups)
+        for slave in found:
+            master.leave_mailbox(slave.station)
+        why, free = self._map()
+        self._master.config_dc()
+        records = []
+        for slave, wanted, config in zip(found, data, firsts, strict=True):
+            records.append(self._taken(master, slave, wanted, free, alone and config.name, why))
+            layout = records[-1].layout
+            free = max(
+                free, layout.outputs_at + layout.n_outputs, layout.inputs_at + layout.n_inputs
             )
-        )
+        changes = [ready(master, *pair) for pair in zip(firsts, records, strict=True)]
+        finish(together(changes), master.pause_s)
+        return records
 
-    def close(self, *states: int) -> None:
-        """Ask for these states one after the other and let go of the interface; on a dead bus as far as it goes."""
-        for state in states:
-            with contextlib.suppress(Exception):
-                self._master.state = state
-                self._master.write_state()
-                self._master.state_check(state, 50_000)
+    def _scan(self, master: Master, found: Sequence[Surveyed]) -> None:
+        """Have pysoem find the slaves and set their mailboxes; all stay in INIT."""
+        self._master.manual_state_change = 1
+        n = self._master.config_init()
+        if n != len(found):
+            raise BringUpError(f"pysoem finds {max(n, 0)} slaves, and {len(found)} answer")
+        for slave, known in zip(self._master.slaves, found, strict=True):
+            # an answer of some slaves to complete access ends pysoem's mapping; single entries do as well
+            slave._disable_complete_access()
+            slave.add_emergency_callback(functools.partial(_note, master, known.station))
+
+    def _map(self) -> tuple[str, int]:
+        """Have pysoem map what the slaves have; return what went wrong with it, and the first free logical address."""
+        try:
+            size = self._master.config_map()
+        except Exception as error:
+            listed = getattr(error, "error_list", None)
+            return f"{listed or error!r}", OWN_LOGICAL
+        if size > IO_MAP_BYTES:
+            return f"the slaves map {size} bytes, pysoem holds {IO_MAP_BYTES}", max(size, OWN_LOGICAL)
+        return "", size
+
+    def _taken(
+        self,
+        master: Master,
+        slave: Surveyed,
+        data: ProcessData,
+        free: int,
+        alone: str | bool,
+        why: str,
+    ) -> SlaveRecord:
+        """Read back what pysoem has set, instead of guessing it; where that is not what the slave maps, plan our own,
+        from the logical address `free` on.
+
+        Terminals whose bits share a byte with another one's get bytes of their own: a datagram of one must not reach
+        the other.
+        """
+        plan = lay_out(master, slave, data, free)
+        station = slave.station
+        if slave.has_clock:
+            plan = plan._replace(clock_delay=master.read(station, slave_clock.DELAY, 4))
+        fmmus, managers = master.read(station, 0x0600, 64), master.read(station, 0x0800, 32)
+        wanted = process_managers(plan.managers)
+        shared = False
+        try:
+            layout = from_fmmus(station, fmmus)
+        except ValueError as error:
+            shared = isinstance(error, BitwiseError)
+            layout = SlaveLayout(station, 0, 0, 0, 0)
+        sizes = (plan.layout.n_outputs, plan.layout.n_inputs)
+        if (layout.n_outputs, layout.n_inputs) == sizes and process_managers(managers) == wanted:
+            return plan._replace(
+                layout=plan.layout._replace(
+                    outputs_at=layout.outputs_at, inputs_at=layout.inputs_at
+                ),
+                managers=plan.managers[:MAILBOX_BYTES] + managers[MAILBOX_BYTES:],
+                fmmus=fmmus,
+            )
+        if not shared:
+            said = (
+                f"{master.called(station)}: pysoem maps {layout.n_outputs} bytes of outputs and {layout.n_inputs} "
+                f"of inputs, the slave has {sizes[0]} and {sizes[1]}" + (f" ({why})" if why else "")
+            )
+            if alone:
+                raise BringUpError(f'{said}; bringup = "auto" takes our own mapping there')
+            log.info("%s; mapped by rigloop", said)
+        return plan
+
+    def close(self) -> None:
+        """Let go of the interface."""
         with contextlib.suppress(Exception):
             self._master.close()
 
-    def _map(self, slaves: Sequence[SlaveConfig]) -> list[SlaveRecord]:
-        """Scan, check identities, map the PDOs, reach SAFEOP; return how each slave is configured."""
-        master = self._master
-        found = master.config_init()
-        if found != len(slaves):
-            many = "no slave answers" if found <= 0 else f"{found} slaves answer"
-            names = ", ".join(slave.name for slave in master.slaves)
-            raise BringUpError(
-                f"{self.interface}: {many}, the rig has {len(slaves)}"
-                + (f"; those are: {names}" if names else "")
-            )
-        wrong = []
-        identities = []
-        for position, (slave, config) in enumerate(zip(master.slaves, slaves, strict=True)):
-            serial = int.from_bytes(slave.eeprom_read(14), "little")
-            identities.append(Identity(slave.man, slave.id, slave.rev, serial))
-            wrong += check_identity(position, config, identities[-1])
-            slave.setup_func = self._mapper(config)
-        if wrong:
-            raise BringUpError(f"{self.interface}: " + "; ".join(wrong))
-        try:
-            size = master.config_map()
-        except self._pysoem.ConfigMapError as error:
-            raise BringUpError(f"{self.interface}: mapping failed: {error.error_list}") from error
-        if size > IO_MAP_BYTES:
-            raise BringUpError(f"{self.interface}: the slaves map {size} bytes, pysoem holds 4096")
-        master.config_dc()
-        records = []
-        for slave, config, identity in zip(master.slaves, slaves, identities, strict=True):
-            records.append(_record(slave, identity, size))
-            layout = records[-1].layout
-            size = max(
-                size, layout.outputs_at + layout.n_outputs, layout.inputs_at + layout.n_inputs
-            )
-            for register, value in watchdog_registers(config.watchdog_ms):
-                slave._fpwr(register, struct.pack("<H", value))
-        self.request(SAFEOP, time.monotonic() + 2.0)
-        return records
 
-    def _mapper(self, config: SlaveConfig) -> Callable[[Any], None]:
-        """Return the PREOP to SAFEOP hook that writes the slave's objects and PDO mapping."""
-
-        def write_mapping(slave: Any) -> None:
-            for index, sub, value, size in setup_downloads(config):
-                try:
-                    slave.sdo_write(index, sub, (value % (1 << 8 * size)).to_bytes(size, "little"))
-                except self._pysoem.SdoError as error:
-                    raise BringUpError(
-                        f"{config.name}: SDO {index:#06x}:{sub} aborted: "
-                        f"{words.sdo_abort(error.abort_code)}"
-                    ) from error
-
-        return write_mapping
-
-
-def _record(slave: Any, identity: Identity, free: int) -> SlaveRecord:
-    """Read back what pysoem has set, instead of guessing it.
-
-    Terminals whose bits share a byte with another one's get bytes of their own, from the logical address
-    `free` on: a datagram of one must not reach the other.
-    """
-    station = int.from_bytes(slave._fprd(0x0010, 2), "little")
-    fmmus, managers = slave._fprd(0x0600, 64), slave._fprd(0x0800, 32)
-    try:
-        layout = from_fmmus(station, fmmus)
-    except BitwiseError:
-        (out_start, n_out), (in_start, n_in) = process_managers(managers)
-        layout = SlaveLayout(station, free, n_out, free + n_out, n_in)
-        fmmus = fmmu_rows(layout, out_start, in_start).ljust(64, b"\0")
-        slave._fpwr(0x0600, fmmus)
-    has_clock = bool(slave._fprd(0x0008, 1)[0] & 0x04)
-    delay = slave._fprd(slave_clock.DELAY, 4) if has_clock else bytes(4)
-    return SlaveRecord(layout._replace(has_clock=has_clock), identity, managers, fmmus, delay)
+def _note(master: Master, station: int, emergency: Any) -> None:
+    """A slave may say unasked what bothers it, and go on."""
+    log.warning(
+        "%s: emergency %#06x, register %#04x", master.called(station), emergency.error_code, emergency.error_reg
+    )

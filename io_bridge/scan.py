@@ -165,13 +165,11 @@ class Line:
             self.master.know_mailbox(station, self.master.read(station, 0x0800, 16))
             if self.master.has_mailbox(station):
                 return
-        self.master.request(station, INIT)
-        self.master.await_state(station, INIT)
+        self.master.reach(station, INIT)
         self.master.set_mailbox(station)
         if not self.master.has_mailbox(station):
             raise BringUpError(f"slave {station:#06x}: it has no mailbox")
-        self.master.request(station, PREOP)
-        self.master.await_state(station, PREOP)
+        self.master.reach(station, PREOP)
 
     def leave(self, station: int, position: int) -> None:
         """Take a slave back to where it was."""

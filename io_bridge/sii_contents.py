@@ -33,6 +33,7 @@ class SiiContents:
     """The part of an EEPROM that a master needs."""
 
     mailbox_bytes: tuple[int, int] = (0, 0)
+    mailbox_starts: tuple[int, int] = (0, 0)
     protocols: int = 0
     strings: list[str] = field(default_factory=list)
     name_number: int = 0
@@ -79,6 +80,7 @@ def read_contents(read: Callable[[int], int]) -> SiiContents:
     found = SiiContents()
     out, back = read(0x18), read(0x1A)
     found.mailbox_bytes = (out >> 16, back >> 16)
+    found.mailbox_starts = (out & 0xFFFF, back & 0xFFFF)
     found.protocols = read(0x1C) & 0xFFFF
     at = CATEGORIES
     while at < LAST_WORD:

@@ -20,11 +20,15 @@ from pathlib import Path
 
 from io_bridge import words
 from io_bridge.devices.catalogue import make_device
+from io_bridge.devices.described_device import DescribedDevice
+from io_bridge.devices.multi_axis_drive import DriveAxis, MultiAxisDrive
 from io_bridge.drive_device import DriveDevice
+from io_bridge.line_watch import LineWatch
 from io_bridge.packet_socket import PacketSocket
 from io_bridge.segment import Segment
 from io_bridge.segment_orders import Orders
 from io_bridge.segment_server import serve
+from io_bridge.wire_owner import WireOwner, introduce
 
 PR_SET_PDEATHSIG = 1
 LOOK_CLOSELY_S = 0.001
@@ -44,14 +48,15 @@ class Witness:
         CLOCK_MONOTONIC at which the last of them had none any more.
     """
 
-    def __init__(self, devices: Sequence[DriveDevice]) -> None:
+    def __init__(self, devices: Sequence[DriveDevice | MultiAxisDrive]) -> None:
         self.devices = devices
+        self._motors = motors(devices)
         self.pushed = False
         self.zero_ns: int | None = None
 
     def look(self) -> None:
         """Note whether any drive has torque; as often as `LOOK_CLOSELY_S`."""
-        if any(device.wanted_torque_nm != 0.0 for device in self.devices):
+        if any(motor.wanted_torque_nm != 0.0 for motor in self._motors):
             self.pushed = True
             self.zero_ns = None
         elif self.zero_ns is None:
@@ -69,6 +74,17 @@ class Witness:
         part = path.with_name(f".{path.name}.part")
         part.write_text(json.dumps(found))
         os.replace(part, path)
+
+
+def motors(devices: Sequence[DescribedDevice]) -> list[DriveDevice | DriveAxis]:
+    """Return what pushes among devices: every drive, and every axis of those with several."""
+    found: list[DriveDevice | DriveAxis] = []
+    for device in devices:
+        if isinstance(device, DriveDevice):
+            found.append(device)
+        elif isinstance(device, MultiAxisDrive):
+            found += device.axes
+    return found
 
 
 def end_with_parent() -> None:
@@ -100,19 +116,27 @@ def serve_until(
     *,
     second: PacketSocket | None = None,
     orders: Orders | None = None,
+    say: Callable[[str], None] = lambda line: print(line, flush=True),
 ) -> int:
     """Answer frames until `end()` is true, which is looked at some 20 times a second, or as often as
-    a witness or one who takes orders looks.
+    a witness or one who takes orders looks. A link that is down is waited for, and `say` gets a line.
 
     Returns
     -------
     int
         Frames answered.
+
+    Raises
+    ------
+    OSError
+        Every interface is gone.
     """
+    watch = LineWatch([line.interface for line in (wire, second) if line is not None], say)
     look_s = LOOK_UP_S if witness is None and orders is None else LOOK_CLOSELY_S
     frames = 0
     while not end():
         frames += serve(segment, wire, start_ns, look_s, second)
+        watch.look()
         if orders is not None:
             orders.obey(segment)
         if witness is not None:
@@ -139,10 +163,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     end_with_parent()
     try:
         devices = [make_device(name) for name in options.devices]
-        drives = [device for device in devices if isinstance(device, DriveDevice)]
+        drives = [d for d in devices if isinstance(d, DriveDevice | MultiAxisDrive)]
         if options.witness is not None and not drives:
             raise ValueError("--witness: there is no drive")
         segment = Segment(devices)
+        introduce("a rig's emulated segment")
+        owner = WireOwner(options.interface, options.second_interface)
         wire = PacketSocket(options.interface, 0x00, 0xFF)
         second = options.second_interface and PacketSocket(options.second_interface, 0x00, 0xFF)
     except (OSError, ValueError) as error:
@@ -170,12 +196,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         wire.close()
         if second:
             second.close()
+        owner.close()
     # whoever started this may be gone, and its pipe with it
     with contextlib.suppress(BrokenPipeError):
         print(f"answered {frames} frames", flush=True)
         for position, device in enumerate(drives):
             state = words.al_state(device.al_status)
-            print(f"drive {position}: {state}, {device.wanted_torque_nm:.3f} Nm", flush=True)
+            torques = ", ".join(f"{motor.wanted_torque_nm:.3f} Nm" for motor in motors([device]))
+            print(f"drive {position}: {state}, {torques}", flush=True)
     return 0
 
 

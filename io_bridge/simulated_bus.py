@@ -4,11 +4,11 @@ real cycle."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from io_bridge import slave_clock
 from io_bridge.attendant import Attendant
-from io_bridge.bringup import SlaveConfig, prepare
+from io_bridge.bringup import SlaveConfig, prepare, to_op
 from io_bridge.bus import Bus, BusFault, await_clocks, list_faults
 from io_bridge.bus_events import BusEvent, BusEvents
 from io_bridge.clock_config import ClockConfig
@@ -17,7 +17,7 @@ from io_bridge.drive_device import DriveDevice
 from io_bridge.exchange import Exchange
 from io_bridge.mailbox_service import MailboxService
 from io_bridge.master import BringUpError, Master
-from io_bridge.pdo_layout import SlaveRecord
+from io_bridge.pdo_layout import SlaveRecord, axes_of
 from io_bridge.recovery import Recovery
 from io_bridge.segment import Segment
 from io_bridge.segment_link import SegmentLink
@@ -89,14 +89,15 @@ class SimulatedBus(Bus):
         if self._master is None:
             self._master = Master(self.link.transact)
 
-    def to_op(self, timeout_s: float = 2.0) -> None:
-        """Bring the drives to OP; `timeout_s` is simulated time here."""
+    def to_op(self, tell: Callable[[str], None] = lambda text: None) -> None:
+        """Bring the slaves to OP; time limits are simulated time here."""
         self.open()
         exchange = self._exchange
         if exchange.in_service:
             return
         master = self._master
         assert master is not None
+        master.tell = tell
         try:
             self._records = prepare(master, exchange.slaves, exchange.clock)
             stations = [record.layout.station for record in self._records]
@@ -108,7 +109,6 @@ class SimulatedBus(Bus):
             )
             exchange.safe = True
             cycles = itertools.count()
-            most = max(1, int(timeout_s * 1e9) // self._poll_ns)
 
             def step() -> None:
                 exchange.step(next(cycles) * self._poll_ns)
@@ -116,14 +116,8 @@ class SimulatedBus(Bus):
             if exchange.clock is not None:
                 last = int(exchange.clock.timeout_s * 1e9) // self._poll_ns
                 await_clocks(exchange, step, lambda: next(cycles) < last)
-            for station in stations:
-                master.request(station, 8)
-            for _ in range(most):
+            for _ in to_op(master, axes_of(exchange.slaves), self._records):
                 step()
-                if all(exchange.slave_status(i)[0] == 8 for i in range(len(stations))):
-                    break
-            for station in stations:
-                master.await_state(station, 8)
         except ValueError as error:
             self.close()
             raise BringUpError(str(error)) from error
@@ -131,8 +125,7 @@ class SimulatedBus(Bus):
             self.close()
             raise
         exchange.begin_phase()
-        exchange.safe = False
-        exchange.in_service = True
+        exchange.begin_service()
 
     def recovery(self, pause_s: float = 0.0) -> Recovery:
         """Return what brings slaves back to OP; its `look` may be called while the cycle runs.

@@ -3,6 +3,7 @@ class SlaveDevice:
     frozen: bool
     clock_drift_ppm: float
     clock_start_ns: int
+    eeprom: bytes
     def power_on(self) -> None: ...
     @property
     def al_status(self) -> int: ...

@@ -1,9 +1,10 @@
 """What every emulated device has: a slave controller, its clock, and the faults that can be put on
 it."""
 from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.string cimport memcpy
 
 from io_bridge.esc_clock cimport clock_set_drift, clock_system_ns
-from io_bridge.esc_memory cimport ESC_MEMORY, PORT_MII
+from io_bridge.esc_memory cimport ESC_MEMORY, PORT_MII, SII_BYTES
 from io_bridge.esc_registers cimport esc_power_on
 from io_bridge.wire cimport get16
 
@@ -78,6 +79,19 @@ cdef class SlaveDevice:
     @frozen.setter
     def frozen(self, value: bool) -> None:
         self.esc.frozen = value
+
+    @property
+    def eeprom(self) -> bytes:
+        """EEPROM image; beyond it all bytes are 0xFF. A new one is in effect after the next power-up."""
+        return PyBytes_FromStringAndSize(<char *> self.esc.sii, self.esc.sii_size)
+
+    @eeprom.setter
+    def eeprom(self, bytes image) -> None:
+        cdef const char *source = image
+        if len(image) > SII_BYTES:
+            raise ValueError(f"EEPROM image of {len(image)} bytes: at most {SII_BYTES} fit")
+        memcpy(self.esc.sii, source, len(image))
+        self.esc.sii_size = <int> len(image)
 
     def memory(self, int address, int size) -> bytes:
         """Return controller memory as it is, without the effects a read on the wire has."""

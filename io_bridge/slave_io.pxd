@@ -27,6 +27,7 @@ cdef struct SlaveIo:
     int clock_at
     int inputs_at
     int outputs_at
+    int joined               # an axis of the slave before it: its datagrams are that one's
     # state
     uint64_t clock_ns        # system time in its last reply
     int answers              # it told its AL state in the last reply

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from io_bridge.drive_config import SdoWrite, assign_mistakes
 from io_bridge.sii import Identity
+from io_bridge.state_limits import STANDARD, StateLimits
 
 MOST_CHANNELS = 32
 
@@ -48,6 +50,12 @@ class TerminalConfig:
         The slave found must say the same of itself; None = not checked. Serial 0 = any.
     watchdog_ms : float
         Silence after which its outputs go safe by themselves.
+    setup : tuple of SdoWrite
+        Written in PREOP, in order, at every bring-up and after every power cycle.
+    rx_assign, tx_assign : tuple of int
+        Indices of the PDOs to assign; empty: those that it has.
+    limits : StateLimits
+        How long its states and its mailbox may take.
     """
 
     name: str
@@ -55,9 +63,13 @@ class TerminalConfig:
     outputs: tuple[ChannelConfig, ...] = ()
     identity: Identity | None = None
     watchdog_ms: float = 100.0
+    setup: tuple[SdoWrite, ...] = ()
+    rx_assign: tuple[int, ...] = ()
+    tx_assign: tuple[int, ...] = ()
+    limits: StateLimits = STANDARD
 
     def __post_init__(self) -> None:
-        bad = []
+        bad = assign_mistakes(self.rx_assign, self.tx_assign)
         if not self.name or "/" in self.name:
             bad.append(f"name = {self.name!r}: not empty, no '/'")
         for group in (self.inputs, self.outputs):

@@ -131,6 +131,7 @@ class Drive(Section):
     sign: Sign = 1  # -1: it counts and pushes against the rig's positive sense
     watchdog_ms: Annotated[float, Field(ge=0.1, le=1000)] = 20.0  # the drive's own last net
     plant: Plant | None = None
+    device: str | None = None  # what stands for it where the bus is simulated, in place of `plant`
 
 
 class BusBlock(Section):

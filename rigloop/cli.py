@@ -17,7 +17,7 @@ from rigloop.identify_command import identify
 from rigloop.inject.commands import faults
 from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
-from rigloop.segment_command import sim_segment
+from rigloop.segment_command import ListingCommand, sim_segment
 from rigloop.soak.command import soak
 from rigloop.tune_command import tune
 
@@ -192,9 +192,10 @@ app.command(epilog="Example: `rigloop identify log.csv --fit 4 6 --judge 6 8 --p
     identify
 )
 app.command(epilog="Example: `rigloop tune --counts 131072 --period-us 100 --lag-ms 6.4`")(tune)
-app.command(epilog="Example: `rigloop sim-segment --interface veth1 ek_coupler direct_drive`")(
-    sim_segment
-)
+app.command(
+    cls=ListingCommand,
+    epilog="Example: `rigloop sim-segment --interface veth1 ek_coupler direct_drive+late_reply:ms=30`",
+)(sim_segment)
 fieldbus.register(app)
 
 

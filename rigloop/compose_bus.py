@@ -72,25 +72,26 @@ def make_bus(rig: schema.Rig, backend: str, interface: str, second: str | None =
 
 def emulated_ring(config: schema.BusBlock) -> list[DrivePlant | str]:
     """Return what stands for each slave of a ring where there is no hardware: a drive's plant, or the name of a
-    terminal's device.
+    device with its quirks.
 
     Raises
     ------
     ValueError
-        Terminals without a device; all of them.
+        A terminal without a device, or a drive with a device and a plant; all of them.
     """
     slaves = ring(config)
-    bare = [
-        name
-        for name, slave in slaves.items()
-        if isinstance(slave, schema.Terminal) and slave.device is None
-    ]
-    if bare:
-        raise ValueError(
-            "; ".join(f"terminal {name!r}: device: name one that stands for it" for name in bare)
-        )
+    wrong = []
+    for name, slave in slaves.items():
+        if isinstance(slave, schema.Terminal) and slave.device is None:
+            wrong.append(f"terminal {name!r}: device: name one that stands for it")
+        elif isinstance(slave, schema.Drive) and slave.device and slave.plant:
+            wrong.append(f"drive {name!r}: device and plant: only one of them stands for it")
+    if wrong:
+        raise ValueError("; ".join(wrong))
     return [
-        drive_plant(slave) if isinstance(slave, schema.Drive) else str(slave.device)
+        drive_plant(slave)
+        if isinstance(slave, schema.Drive) and slave.device is None
+        else str(slave.device)
         for slave in slaves.values()
     ]
 
@@ -101,7 +102,7 @@ def emulated_devices(config: schema.BusBlock) -> list[SlaveDevice]:
     Raises
     ------
     ValueError
-        A terminal without a device, or one that cannot be made.
+        As `emulated_ring`, or a device that cannot be made.
     """
     from io_bridge.devices.catalogue import make_device
 

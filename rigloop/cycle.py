@@ -21,6 +21,7 @@ from types import FrameType
 from io_bridge.drive_device import DriveDevice
 from io_bridge.namespace import wrap
 from io_bridge.simulated_bus import SimulatedBus
+from io_bridge.wire_owner import introduce
 from rig_configs.load import LoadedRig, read_checked
 from rigloop import order
 from rigloop.compose import Composed, bus_of, compose_live
@@ -35,7 +36,6 @@ from rt_core.rights import acquire_rights
 from rt_core.safety import State
 from rt_core.table import SignalTable
 
-OP_TIMEOUT_S = 10.0
 NAP_S = 0.02
 MAIN_PRIORITY = (
     1  # of the thread that waits for signals, below every task and above what else the machine does
@@ -63,6 +63,7 @@ def main(arguments: list[str]) -> int:
     # a supervisor that dies takes nothing with it: the kernel sends SIGTERM, and that ramps out
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     folder = Path(text)
+    introduce(f"rigloop run, {folder}")
     _log_to(folder / "cycle.log")
     commission = order.read_order(folder)
     report = order.Report(pid=os.getpid())
@@ -119,7 +120,7 @@ def _run(
     if commission.mode is order.Mode.STRICT and not rights.real_time:
         raise RuntimeError(rights.verdict)
     with composed.bus as bus:
-        bus.to_op(OP_TIMEOUT_S)
+        bus.to_op()
         bus.attend()
         plan, spins = with_spins(composed.plan, measuring)
         if commission.inject:

@@ -6,10 +6,11 @@ import math
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from typer.core import TyperCommand
 
 from rigloop.answer import Exit, fail, print_json
 
@@ -23,7 +24,8 @@ def sim_segment(
         list[str] | None,
         typer.Argument(
             help="Devices in the order in which a master finds them: names of those that ship "
-            "(`--list`), paths of device files, or `FILE.xml#PRODUCT:REVISION` of a vendor's ESI. "
+            "(`--list`), paths of device files, or `FILE.xml#PRODUCT:REVISION` of a vendor's ESI; behind "
+            "one may stand quirks of foreign slaves, as in `direct_drive+late_reply:ms=200+emergency`. "
             "`direct_drive` if none is given."
         ),
     ] = None,
@@ -69,7 +71,9 @@ def sim_segment(
             help="Write an ESI file with these devices for configurators, never over a file, and end."
         ),
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="List the devices that ship.")] = False,
+    list_: Annotated[
+        bool, typer.Option("--list", help="List the devices that ship and the quirks.")
+    ] = False,
     json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object at the end instead of lines.")
     ] = False,
@@ -77,14 +81,14 @@ def sim_segment(
     """Serve emulated EtherCAT slaves on an interface, such as one end of a veth pair, for any master."""
     from io_bridge import words
     from io_bridge.devices.catalogue import make_device
-    from io_bridge.devices.device_file import shipped
     from io_bridge.packet_socket import PacketSocket
     from io_bridge.segment import Segment
     from io_bridge.segment_orders import Orders
     from io_bridge.sim_segment import Stop, serve_until
+    from io_bridge.wire_owner import WireOwner, introduce
 
     if list_:
-        _list(shipped(), json)
+        _list(json)
         return
     if not interface and write_esi is None:
         fail(["--interface is missing: the end of a veth pair, or a card"], Exit.WRONG_INPUT, json)
@@ -111,6 +115,8 @@ def sim_segment(
     except ValueError as error:
         fail(str(error).splitlines(), Exit.WRONG_INPUT, json)
     try:
+        introduce("rigloop sim-segment")
+        owner = WireOwner(interface, second_interface)
         wire = PacketSocket(interface, 0x00, 0xFF)
         second = None if second_interface is None else PacketSocket(second_interface, 0x00, 0xFF)
     except OSError as error:
@@ -137,6 +143,7 @@ def sim_segment(
             ended,
             second=second,
             orders=Orders() if orders else None,
+            say=lambda line: console.print(line, markup=False),
         )
     except OSError as error:
         fail([str(error)], Exit.NOT_STARTED, json)
@@ -144,6 +151,7 @@ def sim_segment(
         wire.close()
         if second is not None:
             second.close()
+        owner.close()
     states = [words.al_state(device.al_status) for device in made]
     if json:
         print_json({"frames": frames, "states": states, "shafts": len(shafts)})
@@ -151,16 +159,46 @@ def sim_segment(
         console.print(f"answered {frames} frames; {', '.join(states)}", markup=False)
 
 
-def _list(found: dict, json: bool) -> None:
+class ListingCommand(TyperCommand):
+    """A command whose help ends with the devices and quirks that there are."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Add them; they are looked for only now."""
+        example = self.epilog
+        rows = [f"{name}: {title}" for name, title in _titles().items()]
+        self.epilog = "\n\n".join([example or "", "Devices and quirks (`+`):", *rows])
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self.epilog = example
+
+
+def _titles() -> dict[str, str]:
+    """Return what each device that ships and each quirk is; a quirk has a ``+`` before its name."""
+    from io_bridge.devices.device_file import shipped
+    from io_bridge.quirks.catalogue import quirks, title
+
     titles = {}
-    for name, path in found.items():
+    for name, path in shipped().items():
         with path.open() as file:
             titles[name] = file.readline().strip("# \n")
+    return titles | {f"+{name}": title(name) for name in quirks()}
+
+
+def _list(json: bool) -> None:
+    from io_bridge.quirks.catalogue import quirks
+
+    titles = _titles()
     if json:
         print_json(titles)
         return
+    known = quirks()
     for name, title in titles.items():
-        typer.echo(f"{name:16} {title}")
+        typer.echo(f"{name:22} {title}")
+        if name.startswith("+"):
+            for key, option in known[name[1:]].OPTIONS.items():
+                limits = f" ({', '.join(option.choices)})" if option.choices else ""
+                typer.echo(f"{'':24} {key} = {option.shown}: {option.words}{limits}")
 
 
 def _write_esi(path: Path, devices: list[DescribedDevice], json: bool) -> None:

@@ -115,7 +115,7 @@ def watched(path: str, seconds: float) -> dict[str, Any]:
     bus = make_bus(loaded.rig, "simulated", "")
     composed = compose_live(loaded.rig, build_kernels(loaded), bus)
     with bus:
-        bus.to_op(5.0)
+        bus.to_op()
         with SignalTable.create(path, composed.plan) as table:
             gc.freeze()
             gc.disable()

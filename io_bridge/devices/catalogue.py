@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from io_bridge.devices.described_device import DescribedDevice
 from io_bridge.devices.device_file import find_device, load_device
+from io_bridge.quirks.catalogue import split
 
 
 def make_device(name: str, notes: list[str] | None = None) -> DescribedDevice:
@@ -12,7 +15,8 @@ def make_device(name: str, notes: list[str] | None = None) -> DescribedDevice:
     Parameters
     ----------
     name : str
-        One that ships, the path of a device file, or ``FILE.xml#PRODUCT:REVISION``.
+        One that ships, the path of a device file, or ``FILE.xml#PRODUCT:REVISION``; behind it quirks, such as
+        ``+late_reply:ms=200``.
     notes : list of str, optional
         Is added to: what an ESI says that the device does not have.
 
@@ -21,6 +25,14 @@ def make_device(name: str, notes: list[str] | None = None) -> DescribedDevice:
     ValueError
         There is none, or its file is wrong; one line for each mistake.
     """
+    name, quirks = (name, []) if Path(name).is_file() else split(name)
+    device = _plain_device(name, notes)
+    for quirk in quirks:
+        device.add_quirk(quirk)
+    return device
+
+
+def _plain_device(name: str, notes: list[str] | None) -> DescribedDevice:
     from io_bridge.esi.library import find_esi, is_esi
 
     if not is_esi(name):

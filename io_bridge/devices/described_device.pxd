@@ -24,6 +24,7 @@ cdef struct Behaviour:
 cdef class DescribedDevice(SlaveDevice):
     cdef Behaviour behaviour
     cdef readonly object description
+    cdef readonly tuple quirks   # their state lies between controller and behaviour: they live as long
 
     cdef int _describe(self, description) except -1
     cdef int _add_entry(self, entry) except -1

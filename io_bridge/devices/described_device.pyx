@@ -9,7 +9,7 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 
 from io_bridge.coe cimport coe_answer, coe_reset
 from io_bridge.esc_memory cimport (
-    AL_INIT, MAILBOX_BYTES, PORT_ABSENT, PORT_EBUS, PORT_MII, SII_BYTES,
+    AL_INIT, MAILBOX_BYTES, PORT_ABSENT, PORT_EBUS, PORT_MII,
 )
 from io_bridge.object_dictionary cimport (
     RECORD, Entry, od_add, od_add_object, od_find, od_free, od_keep, od_make, od_restore,
@@ -18,6 +18,9 @@ from io_bridge.pdo_mapping cimport give_inputs, map_pdos, take_outputs
 
 from io_bridge.devices.description import ACCESS, MAPPABLE, all_objects
 from io_bridge.sii import image
+
+cdef enum:
+    SII_MAILBOX = 0x18 * 2     # where an EEPROM has the place and size of both mailboxes
 
 
 cdef void powered(void *self) noexcept nogil:
@@ -93,6 +96,7 @@ cdef class DescribedDevice(SlaveDevice):
         cdef const char *source
         cdef int i
         self.description = description
+        self.quirks = ()
         od_free(&self.behaviour.coe.od)
         memset(&self.behaviour, 0, sizeof(Behaviour))
         for i, port in enumerate(description.ports):
@@ -126,11 +130,8 @@ cdef class DescribedDevice(SlaveDevice):
                     ports=description.ports, rx_pdos=description.sii_pdos(description.rx_pdos, 3),
                     tx_pdos=description.sii_pdos(description.tx_pdos, 4),
                     config=description.config, coe_details=description.coe_details)
-        if len(sii) > SII_BYTES:
-            raise ValueError(f"EEPROM image of {len(sii)} bytes: at most {SII_BYTES} fit")
-        source = sii
-        memcpy(self.esc.sii, source, len(sii))
-        self.esc.sii_size = len(sii)
+        self.eeprom = sii
+        memcpy(self.esc.mailboxes, self.esc.sii + SII_MAILBOX, sizeof(self.esc.mailboxes))
         self.esc.app.self = &self.behaviour
         self.esc.app.powered = powered
         self.esc.app.map_pdos = map_both
@@ -167,6 +168,13 @@ cdef class DescribedDevice(SlaveDevice):
             raise ValueError(f"{self.description.name}: {type(self).__name__} needs object "
                              f"{index:#06x}:{subindex} of {size} bytes")
         return entry.value
+
+    def add_quirk(self, quirk) -> None:
+        """Make it behave as some foreign slave does (`io_bridge.quirks`), over the quirks it has, and switch it on
+        again."""
+        self.quirks = (*self.quirks, quirk)
+        quirk.attach(self)
+        self.power_on()
 
     def object_value(self, int index, int sub) -> bytes:
         """Return the present value of an object."""

@@ -6,7 +6,7 @@ import json
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from io_bridge.devices.description import (
     MAPPABLE,
     TEXT,
     TYPES,
+    VARIABLE,
     Description,
     Entry,
     Object,
@@ -24,13 +25,20 @@ from io_bridge.devices.description import (
 )
 from io_bridge.devices.digital_io import DigitalIo
 from io_bridge.devices.encoder_input import EncoderInput
+from io_bridge.devices.multi_axis_drive import MultiAxisDrive
 from io_bridge.drive_config import SIMULATED_IDENTITY, DrivePlant
 from io_bridge.drive_device import DriveDevice
+from io_bridge.drive_objects import drive_description
+from io_bridge.quirks.catalogue import from_table
 from io_bridge.sii import Identity
 
 MAPPED = re.compile(r"(0x[0-9A-Fa-f]{1,4}):(\d{1,3})|pad:(\d{1,2})")
-KEYS = ("kind", "name", "ports", "mailbox_bytes", "device_type", "identity", "options", "objects")
-"""Of a file; and `rx_pdos`, `tx_pdos`."""
+DRIVES = ("drive", "multi_axis_drive")
+"""Kinds whose objects come by themselves; name and mailbox are among their options."""
+OWN_KEYS = ("name", "ports", "mailbox_bytes", "device_type")
+KEYS = ("kind", "identity", "options", "quirks", "objects", "rx_pdos", "tx_pdos", "assign")
+MOST_PDOS = 16
+"""That can be assigned in one direction."""
 
 
 class DeviceError(ValueError):
@@ -72,23 +80,29 @@ def load_device(path: Path) -> DescribedDevice:
     except (OSError, ValueError) as error:
         raise DeviceError(f"{path}: {error}") from error
     bad: list[str] = []
-    _check_keys(content, (*KEYS, "rx_pdos", "tx_pdos"), "", bad)
     kind = content.get("kind")
+    _check_keys(content, KEYS if kind in DRIVES else (*KEYS, *OWN_KEYS), "", bad)
     if kind not in KINDS:
         bad.append(f"kind = {kind!r}: one of {', '.join(KINDS)}")
     identity = _identity(content.get("identity"), bad)
     options = content.get("options", {})
     if not isinstance(options, dict):
         bad.append("options: must be a table")
-    described = None
-    if kind != "drive":
-        described = _description(content, identity, bad)
+    described = (_drive_changes if kind in DRIVES else _description)(content, identity, bad)
+    quirks = []
+    try:
+        quirks = from_table(content.get("quirks", {}))
+    except ValueError as error:
+        bad += str(error).splitlines()
     if bad:
         raise DeviceError("\n".join(f"{path}: {line}" for line in bad))
     try:
-        return KINDS[str(kind)](described, identity, options)
+        device = KINDS[str(kind)](described, identity, options)
+        for quirk in quirks:
+            device.add_quirk(quirk)
     except (TypeError, ValueError) as error:
         raise DeviceError(f"{path}: {error}") from error
+    return device
 
 
 def drive_text(plant: DrivePlant) -> str:
@@ -99,13 +113,38 @@ def drive_text(plant: DrivePlant) -> str:
     return "\n".join(['kind = "drive"', "[identity]", *identity, "[options]", *options, ""])
 
 
-def _drive(_: Description, identity: Identity, options: Mapping[str, Any]) -> DriveDevice:
+def _plant(options: Mapping[str, Any], *others: str) -> DrivePlant:
     known = {field.name for field in fields(DrivePlant)}
-    if unknown := set(options) - known:
+    if unknown := set(options) - known - set(others):
         raise ValueError(
-            f"options: {', '.join(sorted(unknown))} unknown; known are {', '.join(sorted(known))}"
+            f"options: {', '.join(sorted(unknown))} unknown; "
+            f"known are {', '.join(sorted(known | set(others)))}"
         )
-    return DriveDevice(DrivePlant(**options), identity)
+    return DrivePlant(**{key: value for key, value in options.items() if key in known})
+
+
+def _drive(
+    changes: Mapping[str, Any], identity: Identity, options: Mapping[str, Any]
+) -> DriveDevice:
+    plant = _plant(options)
+    return DriveDevice(plant, identity, _changed(drive_description(plant, identity), changes))
+
+
+def _multi_axis_drive(
+    changes: Mapping[str, Any], identity: Identity, options: Mapping[str, Any]
+) -> MultiAxisDrive:
+    plant, axes = _plant(options, "axes"), options.get("axes", 2)
+    return MultiAxisDrive(
+        plant, identity, axes, _changed(drive_description(plant, identity, axes), changes)
+    )
+
+
+def _changed(described: Description, changes: Mapping[str, Any]) -> Description:
+    more = {item.index for item in changes["objects"]}
+    kept = [item for item in described.objects if item.index not in more]
+    objects = (*kept, *changes["objects"])
+    pdos = {key: changes[key] for key in ("rx_pdos", "tx_pdos", "assign") if key in changes}
+    return replace(described, objects=objects, **pdos)
 
 
 def _plain(described: Description, _: Identity, options: Mapping[str, Any]) -> DescribedDevice:
@@ -120,6 +159,7 @@ KINDS: dict[str, Callable[..., DescribedDevice]] = {
     "analog_io": lambda described, _, options: AnalogIo(described, **options),
     "encoder_input": lambda described, _, options: EncoderInput(described, **options),
     "drive": _drive,
+    "multi_axis_drive": _multi_axis_drive,
 }
 
 
@@ -176,7 +216,30 @@ def _description(content: Mapping[str, Any], identity: Identity, bad: list) -> D
         objects,
         tuple(_pdos(content.get("rx_pdos", []), "rx_pdos", values, bad)),
         tuple(_pdos(content.get("tx_pdos", []), "tx_pdos", values, bad)),
+        _whole(content, "assign", 0, MOST_PDOS, "", bad),
     )
+
+
+def _drive_changes(content: Mapping[str, Any], identity: Identity, bad: list) -> dict[str, Any]:
+    """Objects that a drive has beyond its own, and PDOs in place of its own."""
+    options = content.get("options")
+    axes = options.get("axes", 2) if isinstance(options, dict) and "axes" in options else 2
+    if content.get("kind") == "drive":
+        axes = 1
+    elif type(axes) is not int or not 2 <= axes <= 4:
+        bad.append(f"options.axes = {axes!r}: a whole number from 2 to 4")
+        axes = 2
+    objects = _objects(content.get("objects", []), bad)
+    there = (*drive_description(DrivePlant(), identity, axes).objects, *objects)
+    values = {(item.index, entry.sub): entry for item in there for entry in item.entries}
+    changes: dict[str, Any] = {"objects": objects}
+    for key in ("rx_pdos", "tx_pdos"):
+        if key in content:
+            changes[key] = tuple(_pdos(content[key], key, values, bad))
+            changes["assign"] = 0
+    if "assign" in content:
+        changes["assign"] = _whole(content, "assign", 0, MOST_PDOS, "", bad)
+    return changes
 
 
 def _objects(tables: Any, bad: list) -> list[Object]:
@@ -187,13 +250,17 @@ def _objects(tables: Any, bad: list) -> list[Object]:
             continue
         _check_keys(
             table,
-            ("index", "name", "entries", "repeat", "type", "label", "access", "pdo"),
+            ("index", "name", "entries", "repeat", "type", "label", "access", "pdo", "value"),
             "objects.",
             bad,
         )
         index = _whole(table, "index", 1, 0xFFFF, "objects.", bad)
         where = f"objects.{index:#06x}."
         rows = table.get("entries")
+        if rows is None and "repeat" not in table and "type" in table:
+            if entry := _entry(_alone(table), where, bad, 0):
+                found.append(Object(index, entry.name, (entry,), VARIABLE))
+            continue
         if rows is None:
             n = _whole(table, "repeat", 1, 254, where, bad)
             same = {key: table[key] for key in ("type", "access", "pdo") if key in table}
@@ -209,12 +276,18 @@ def _objects(tables: Any, bad: list) -> list[Object]:
     return found
 
 
-def _entry(row: Any, where: str, bad: list) -> Entry | None:
+def _alone(table: Mapping[str, Any]) -> dict[str, Any]:
+    """The one entry of an object without subindices."""
+    keys = ("type", "name", "access", "pdo", "value")
+    return {"sub": 0} | {key: table[key] for key in keys if key in table}
+
+
+def _entry(row: Any, where: str, bad: list, first_sub: int = 1) -> Entry | None:
     if not isinstance(row, dict):
         bad.append(f"{where}entries: tables with sub, type, name")
         return None
     _check_keys(row, ("sub", "type", "name", "access", "pdo", "value"), where, bad)
-    sub = _whole(row, "sub", 1, 254, where, bad)
+    sub = _whole(row, "sub", first_sub, 254, where, bad)
     entry = Entry(
         sub,
         str(row.get("type")),
@@ -249,7 +322,7 @@ def _pdos(tables: Any, key: str, values: Mapping, bad: list) -> list[Pdo]:
         if not isinstance(table, dict):
             bad.append(f"{key}: an array of tables [[{key}]]")
             continue
-        _check_keys(table, ("index", "name", "entries"), f"{key}.", bad)
+        _check_keys(table, ("index", "name", "entries", "room", "assigned"), f"{key}.", bad)
         first = 0x1600 if key == "rx_pdos" else 0x1A00
         index = _whole(table, "index", first, first + 0x1FF, f"{key}.", bad)
         rows = []
@@ -267,5 +340,11 @@ def _pdos(tables: Any, key: str, values: Mapping, bad: list) -> list[Pdo]:
                     bad.append(f'{key}.{index:#06x}: {text} is no object with pdo = "{key[:2]}"')
                 else:
                     rows.append((*where, entry.bits))
-        found.append(Pdo(index, str(table.get("name", "")), tuple(rows)))
+        room = _whole(table, "room", 0, 254, f"{key}.{index:#06x}.", bad)
+        assigned = table.get("assigned", True)
+        if not isinstance(assigned, bool):
+            bad.append(f"{key}.{index:#06x}.assigned = {assigned!r}: true or false")
+        found.append(
+            Pdo(index, str(table.get("name", "")), tuple(rows), room, assigned is not False)
+        )
     return found

@@ -74,7 +74,7 @@ def nobody_runs_it(tmp):
 def beside_a_loop(tmp):
     segment = start_segment(tmp, TWO)
     with make_bus(2) as bus:
-        bus.to_op(5.0)
+        bus.to_op()
         bus.attend()
         block = bus.block()
         cycle(block, 5)
@@ -100,7 +100,7 @@ def beside_a_loop(tmp):
 def beside_a_foreign_master(tmp):
     segment = start_segment(tmp, TWO)
     with make_bus(2) as bus:
-        bus.to_op(5.0)
+        bus.to_op()
         found = {
             "scan": rigloop("scan", "veth0", "--json"),
             "read": rigloop("sdo", "veth0", 1, "0x6076"),

@@ -91,7 +91,7 @@ def every_cable_is_pulled(tmp):
     segment = start_ring(tmp)
     with make_ring() as bus:
         steps = Steps(bus)
-        bus.to_op(5.0)
+        bus.to_op()
         steps.push()
         closed = steps.run(50)
         pulls = []
@@ -117,7 +117,7 @@ def the_same_without_a_second_interface(tmp):
     segment = start_segment(tmp, FREE, "--orders")
     with make_line() as bus:
         steps = Steps(bus)
-        bus.to_op(5.0)
+        bus.to_op()
         steps.push()
         pulled = steps.during(100, lambda: order(segment, "unplug 2"))
         faults = [fault.words for fault in bus.faults()]
@@ -130,7 +130,7 @@ def a_card_of_the_master_goes_down(tmp):
     segment = start_ring(tmp)
     with make_ring() as bus:
         steps = Steps(bus)
-        bus.to_op(5.0)
+        bus.to_op()
         bus.attend()
         steps.push()
         found = []
@@ -158,7 +158,7 @@ def objects_in_an_open_ring(tmp):
     segment = start_ring(tmp)
     with make_ring() as bus:
         steps = Steps(bus)
-        bus.to_op(5.0)
+        bus.to_op()
         bus.attend()
         steps.push()
 
@@ -186,7 +186,7 @@ def a_slave_loses_its_power(tmp):
     segment = start_ring(tmp)
     with make_ring() as bus:
         steps = Steps(bus)
-        bus.to_op(5.0)
+        bus.to_op()
         bus.attend()
         steps.during(50, lambda: order(segment, "power-off 1"))
         others = [steps.cells[f"drive{i}/valid"] for i in range(N)]
@@ -251,7 +251,7 @@ def clocks(tmp):
     ports = ("torque_nm", "enable", "reset")
     cells = {f"drive{i}/{port}": f"supervisor/{port}" for i in range(N) for port in ports}
     with make_ring(clock=clock, paths=cells, budget_us=20_000.0) as bus:
-        bus.to_op(10.0)
+        bus.to_op()
         task = Task("t", [bus.block()], 1_000_000, steer=bus.block().steer)
         plan = plan_table([task], sorted(set(cells.values())))
         parts = {}
@@ -298,7 +298,7 @@ def brought_up_with_a_cable_out(tmp):
         with make_ring() as bus:
             steps = Steps(bus)
             try:
-                bus.to_op(10.0)
+                bus.to_op()
                 steps.push()
                 found[cable] = steps.run(20)
             except BringUpError as error:
@@ -308,7 +308,7 @@ def brought_up_with_a_cable_out(tmp):
     clock = ClockConfig(1_000_000, tolerance_ns=200_000, bandwidth_hz=5.0)
     with make_ring(clock=clock) as bus:
         try:
-            bus.to_op(10.0)
+            bus.to_op()
         except BringUpError as error:
             found["clock"] = str(error)
     end_segment(segment)

@@ -49,7 +49,7 @@ def software_loop(rig, seconds):
     found = {path.fast: [], path.slow: []}
     with make_bus(rig.rig, "simulated", "") as bus:
         composed = compose_live(rig.rig, build_kernels(rig), bus)
-        bus.to_op(10.0)
+        bus.to_op()
         offline = Offline(composed.plan)
         types = {task: record_dtype(offline.paths(task)) for task in found}
         for a, b, i, j in pieces(script, 20_000):

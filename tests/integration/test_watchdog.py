@@ -37,7 +37,7 @@ try:
     fifo = True
 except PermissionError:
     fifo = False
-bus.to_op(5.0)
+bus.to_op()
 table = SignalTable.create(path, plan)
 loop = Loop(plan, table, fifo=fifo)
 pushed = 0.0

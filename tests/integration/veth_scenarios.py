@@ -91,7 +91,7 @@ def torque_turns_the_wheel(tmp):
     cells = Cells(bus.block())
     bus.open()
     begin = time.monotonic()
-    bus.to_op(5.0)
+    bus.to_op()
     to_op_s = time.monotonic() - begin
     block = bus.block()
     codes = cycle(block, 100)
@@ -123,7 +123,7 @@ def segment_dies(tmp):
     segment = start_segment(tmp, [{"amplitude_rad": 1.0, "frequency_hz": 2.0}])
     with make_bus() as bus:
         cells = Cells(bus.block())
-        bus.to_op(5.0)
+        bus.to_op()
         cycle(bus.block(), 300)
         before = cells["drive/position_count"]
         segment.kill()
@@ -144,7 +144,7 @@ def master_falls_silent(tmp):
     segment = start_segment(tmp)
     with make_bus() as bus:
         cells = Cells(bus.block())
-        bus.to_op(5.0)
+        bus.to_op()
         cells["drive/enable"] = 1
         cells["drive/torque_nm"] = 0.2
         cycle(bus.block(), 50)
@@ -159,7 +159,7 @@ def master_falls_silent(tmp):
         cells["drive/enable"] = 0
         bus.close()
         bus.open()
-        bus.to_op(5.0)
+        bus.to_op()
         cells["drive/reset"] = 1
         cycle(bus.block(), 5)
         cells["drive/reset"] = 0
@@ -181,7 +181,7 @@ def nobody_answers(tmp):
     with make_bus() as bus:
         begin = time.monotonic()
         try:
-            bus.to_op(5.0)
+            bus.to_op()
         except BringUpError as error:
             return {"error": str(error), "s": time.monotonic() - begin}
     return {}
@@ -201,7 +201,7 @@ def wrong_drive(tmp):
     changed = type(drive)(**{**vars(drive), "identity": Identity(0x83, 0xAB, 2)})
     with EthercatBus("veth0", [changed]) as bus:
         try:
-            bus.to_op(5.0)
+            bus.to_op()
         except BringUpError as error:
             return {"error": str(error), "segment": end_segment(segment)}
     return {}
@@ -211,7 +211,7 @@ def sdo_beside_the_cycle(tmp):
     segment = start_segment(tmp)
     with make_bus() as bus:
         cells = Cells(bus.block())
-        bus.to_op(5.0)
+        bus.to_op()
         block = bus.block()
         cycle(block, 1)
         block.stop_keeping(False)
@@ -242,7 +242,7 @@ def two_drives(tmp):
     )
     with make_bus(2) as bus:
         cells = Cells(bus.block())
-        bus.to_op(5.0)
+        bus.to_op()
         cycle(bus.block(), 20)
         return {"seen": {port: cell.value for port, cell in cells.writes.items()}}
 
@@ -251,7 +251,7 @@ def a_cycle_that_stands_still(tmp):
     segment = start_segment(tmp)
     cells = {f"drive/{port}": f"supervisor/{port}" for port in ("torque_nm", "enable", "reset")}
     with make_bus(paths=cells) as bus:
-        bus.to_op(5.0)
+        bus.to_op()
         hang = BusyBlock("hang", 2_000_000_000, every=1 << 60, first=400)
         task = Task("t", [bus.block(), hang], 2_000_000, stall_cycles=30)
         plan = plan_table([task], cells.values())
@@ -329,7 +329,7 @@ def push(watchdog_ms):
     drive = dataclasses.replace(simulated_drive(DrivePlant()), watchdog_ms=watchdog_ms)
     bus = EthercatBus("veth0", [drive], budget_us=BUDGET_US)
     cells = Cells(bus.block())
-    bus.to_op(5.0)
+    bus.to_op()
     cells["drive/enable"] = 1
     cells["drive/torque_nm"] = 1.0
     for k in range(1 << 30):
@@ -347,7 +347,7 @@ def cable_pulled(tmp):
     segment = start_segment(tmp, [{"hands": "free"}] * 2)
     with make_bus(2) as bus:
         cells = Cells(bus.block())
-        bus.to_op(5.0)
+        bus.to_op()
         bus.attend()
         cells["drive0/enable"] = 1
         cells["drive0/torque_nm"] = 1.0
@@ -396,7 +396,7 @@ def eight_drives(tmp):
     segment = start_segment(tmp, [{"hands": "free", "offset_rad": 0.1 * i} for i in range(8)])
     with make_bus(8) as bus:
         cells = Cells(bus.block())
-        bus.to_op(5.0)
+        bus.to_op()
         codes = cycle(bus.block(), 50)
         counts = [cells[f"drive{i}/position_count"] for i in range(8)]
         return {
@@ -414,7 +414,7 @@ def clock_lock(tmp):
     clock = ClockConfig(1_000_000, shift_ns=300_000, tolerance_ns=200_000, bandwidth_hz=5.0)
     cells = {f"drive/{port}": f"supervisor/{port}" for port in ("torque_nm", "enable", "reset")}
     with make_bus(clock=clock, paths=cells) as bus:
-        bus.to_op(10.0)
+        bus.to_op()
         task = Task("t", [bus.block()], 1_000_000, steer=bus.block().steer)
         plan = plan_table([task], cells.values())
         with SignalTable.create(f"{tmp}/table", plan) as table:
@@ -434,7 +434,7 @@ def clock_lock(tmp):
 def sdo_of_another_process(tmp):
     segment = start_segment(tmp)
     with make_bus() as bus:
-        bus.to_op(5.0)
+        bus.to_op()
         bus.attend()
         block = bus.block()
         cycle(block, 5)
@@ -492,7 +492,7 @@ def coupler_and_terminals(tmp):
             until = time.monotonic() + 20.0
             while True:
                 try:
-                    bus.to_op(5.0)
+                    bus.to_op()
                     break
                 except BringUpError:
                     if time.monotonic() > until:
@@ -516,7 +516,7 @@ def replies_that_come_twice(tmp):
     segment = start_segment(tmp)
     with make_bus() as bus, socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0) as wire:
         cells = Cells(bus.block())
-        bus.to_op(5.0)
+        bus.to_op()
         cycle(bus.block(), 5)
         wire.bind(("veth1", 0x0003))  # all kinds: what leaves is seen too
         wire.settimeout(5.0)

@@ -22,7 +22,7 @@ def test_offsets_follow_the_order_of_the_pdo():
         ({"sign": 0}, "sign = 0: 1 or -1"),
         ({"watchdog_ms": 0}, "watchdog_ms = 0.*cannot be off"),
         ({"rx_pdo": ((0x6040, 0, 16),)}, "0x6071:0 with 16 bits is missing"),
-        ({"tx_pdo": (*TX_PDO[:2], (0x6061, 0, 4))}, "whole bytes"),
+        ({"tx_pdo": ((0, 0, 4), *TX_PDO[:2])}, "0x6064:0 .* does not begin on a whole byte"),
     ],
 )
 def test_a_wrong_drive_says_which_value_and_its_limit(change, message):

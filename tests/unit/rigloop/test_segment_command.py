@@ -4,6 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from io_bridge.devices.device_file import shipped
+from io_bridge.quirks.catalogue import quirks
 from rigloop.cli import app
 
 
@@ -17,8 +18,17 @@ def test_the_devices_that_ship_are_listed_with_their_titles():
     for name in shipped():
         assert name in done.stdout
     titles = json.loads(call("--list", "--json").stdout)
-    assert set(titles) == set(shipped())
+    assert set(titles) == set(shipped()) | {f"+{name}" for name in quirks()}
     assert all(title.endswith(".") for title in titles.values())
+
+
+def test_help_and_list_name_every_quirk_and_how_it_is_asked_for():
+    said, listed = call("--help").stdout, call("--list").stdout
+    assert "direct_drive+late_reply:ms=" in said
+    for name, quirk in quirks().items():
+        assert f"+{name}" in said
+        assert f"+{name}" in listed
+        assert all(key in listed for key in quirk.OPTIONS)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +40,10 @@ def test_the_devices_that_ship_are_listed_with_their_titles():
             "--second-interface nosuch0: is the first one too",
         ),
         (("--interface", "nosuch0", "toaster"), "toaster: no device file"),
+        (
+            ("--interface", "nosuch0", "direct_drive+late_replies"),
+            "quirk 'late_replies': there is none; did you mean late_reply",
+        ),
         (("--interface", "nosuch0", "digital_io"), "slave 0 (DigitalIo): nobody before it"),
         (
             ("--interface", "nosuch0", "direct_drive", "--shaft", "0:1"),

@@ -1,0 +1,132 @@
+"""Registers that a slave's EEPROM and process data ask for: sync managers, FMMUs, watchdogs."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+from io_bridge.bus_errors import BringUpError
+from io_bridge.drive_config import pdo_bytes
+from io_bridge.master import Master
+from io_bridge.pdo_layout import SlaveLayout, SlaveRecord, fmmu_rows, watchdog_registers
+from io_bridge.process_data import IN, OUT, ProcessData, entries_of
+from io_bridge.sii import SyncManager
+from io_bridge.sii_contents import SiiContents
+from io_bridge.survey import Surveyed
+
+MAILBOX_BYTES = 16
+"""Registers of the two sync managers of a mailbox, from 0x0800."""
+MAILBOX_CONTROL = {1: 0x26, 2: 0x22}
+PROCESS_CONTROL = {OUT: 0x64, IN: 0x20}
+N_MANAGERS = 4
+
+
+class Place(NamedTuple):
+    """Where one direction lies in the slave: number of its sync manager, start and control byte."""
+
+    number: int
+    start: int
+    control: int
+
+
+def mailbox_rows(contents: SiiContents) -> bytes:
+    """Return the registers of sync managers 0 and 1, enabled whatever the EEPROM's table says; nothing without
+    a mailbox."""
+    if not contents.mailbox_bytes[0]:
+        return b""
+    rows = b""
+    for use, start, size in zip(
+        (1, 2), contents.mailbox_starts, contents.mailbox_bytes, strict=True
+    ):
+        # some EEPROMs leave the size of the answer out
+        size = size or contents.mailbox_bytes[0]
+        control = next((m.control for m in contents.managers if m.use == use), 0)
+        if control & 0x0F != MAILBOX_CONTROL[use] & 0x0F:
+            control = MAILBOX_CONTROL[use]
+        rows += struct.pack("<HHBBBB", start, size, control, 0, 1, 0)
+    return rows
+
+
+def places(master: Master, slave: Surveyed) -> dict[int, Place]:
+    """Return where outputs (3) and inputs (4) lie: by the EEPROM, or where it is silent by the controller."""
+    rows: list[SyncManager] = list(slave.contents.managers[:N_MANAGERS])
+    if not any(row.use in (OUT, IN) for row in rows):
+        registers = master.read(slave.station, 0x0800, 8 * N_MANAGERS)
+        first = 2 if slave.contents.mailbox_bytes[0] else 0
+        rows = [
+            SyncManager(start, size, control, 0 if i < first else OUT if control & 4 else IN)
+            for i, (start, size, control) in enumerate(struct.iter_unpack("<HHBxxx", registers))
+        ]
+    found: dict[int, Place] = {}
+    for number, row in enumerate(rows):
+        if row.use in (OUT, IN) and row.start and row.use not in found:
+            right = row.control & 0x03 == 0
+            found[row.use] = Place(
+                number, row.start, row.control if right else PROCESS_CONTROL[row.use]
+            )
+    return found
+
+
+def sizes(slave: Surveyed, data: ProcessData) -> tuple[int, int]:
+    """Return the bytes of outputs and inputs."""
+    out, back = (pdo_bytes(entries_of(pdos)) for pdos in (data.outputs, data.inputs))
+    if data.downloads or out or back:
+        return out, back
+    return slave.contents.output_bytes, slave.contents.input_bytes
+
+
+def lay_out(master: Master, slave: Surveyed, data: ProcessData, logical: int) -> SlaveRecord:
+    """Lay out one slave's sync managers and FMMUs, its process data from the logical address `logical` on.
+
+    Raises
+    ------
+    BringUpError
+        It has process data, and says nowhere where they lie.
+    """
+    n_out, n_in = sizes(slave, data)
+    where = places(master, slave)
+    for use, size, name in ((OUT, n_out, "outputs"), (IN, n_in, "inputs")):
+        if size and use not in where:
+            raise BringUpError(
+                f"{master.called(slave.station)}: neither its EEPROM (category 41) nor its controller says where "
+                f"its {size} bytes of {name} lie"
+            )
+    layout = SlaveLayout(
+        slave.station,
+        logical,
+        n_out,
+        logical + n_out,
+        n_in,
+        slave.has_clock,
+        entries_of(data.outputs),
+        entries_of(data.inputs),
+        data.rest,
+    )
+    head = mailbox_rows(slave.contents)
+    rows = [head[8 * i : 8 * i + 8].ljust(8, b"\0") for i in range(N_MANAGERS)]
+    for use, size in ((OUT, n_out), (IN, n_in)):
+        if use in where:
+            number, start, control = where[use]
+            rows[number] = struct.pack("<HHBBBB", start, size, control, 0, 1 if size else 0, 0)
+    starts = [where[use].start if use in where else 0 for use in (OUT, IN)]
+    return SlaveRecord(
+        layout,
+        slave.identity,
+        b"".join(rows),
+        fmmu_rows(layout, *starts),
+        downloads=data.downloads,
+    )
+
+
+def write_process_data(master: Master, record: SlaveRecord) -> None:
+    """Write sync managers and FMMUs of the process data; in PREOP."""
+    station = record.layout.station
+    first = MAILBOX_BYTES if record.managers[4] & 0x03 == 2 else 0
+    master.write(station, 0x0800 + first, record.managers[first:])
+    master.write(station, 0x0600, record.fmmus)
+
+
+def write_watchdog(master: Master, station: int, watchdog_ms: float) -> None:
+    """Write the watchdog of the process data; before SAFEOP is asked for, where some slaves take it over."""
+    for register, value in watchdog_registers(watchdog_ms):
+        master.write(station, register, struct.pack("<H", value))

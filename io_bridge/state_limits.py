@@ -1,0 +1,57 @@
+"""How long a slave may take: the defaults of the standard, or what its maker says in its ESI."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+
+PREOP, SAFEOP, OP = 2, 4, 8
+LONGEST_S = 600.0
+
+
+@dataclass(frozen=True)
+class StateLimits:
+    """Limits of one slave.
+
+    Attributes
+    ----------
+    preop_s : float
+        From INIT to PREOP.
+    safeop_op_s : float
+        From PREOP to SAFEOP, and from SAFEOP to OP.
+    back_s : float
+        Back to a lower state.
+    mailbox_request_s, mailbox_response_s : float
+        Until the slave takes a request, and until it answers.
+
+    Notes
+    -----
+    Source: defaults of ETG.1020; `Info/StateMachine/Timeout` and `Info/Mailbox/Timeout` of an ESI (ETG.2000).
+    """
+
+    preop_s: float = 3.0
+    safeop_op_s: float = 10.0
+    back_s: float = 5.0
+    mailbox_request_s: float = 0.1
+    mailbox_response_s: float = 2.0
+
+    def __post_init__(self) -> None:
+        bad = [
+            f"{field.name} = {getattr(self, field.name)}: above 0, at most {LONGEST_S:.0f} s"
+            for field in fields(self)
+            if not (
+                math.isfinite(getattr(self, field.name))
+                and 0.0 < getattr(self, field.name) <= LONGEST_S
+            )
+        ]
+        if bad:
+            raise ValueError("time limits: " + "; ".join(bad))
+
+    def of(self, state: int, before: int) -> float:
+        """Return the limit of the way from one AL state to another."""
+        if (state & 0x0F) < (before & 0x0F):
+            return self.back_s
+        return self.preop_s if state == PREOP else self.safeop_op_s
+
+
+STANDARD = StateLimits()
