@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
 from io_bridge import words
+from io_bridge.bus_events import BusEvent
 from io_bridge.cia402 import drive_state
 from io_bridge.exchange import FAULTS, Exchange
 from io_bridge.bus_errors import BringUpError
@@ -57,6 +58,12 @@ class Bus(Protocol):
 
     def faults(self) -> list[BusFault]:
         """Return what is wrong now; empty when all is well."""
+
+    def events(self) -> list[BusEvent]:
+        """Return what happened beside the cycle, in words: slaves that left OP, emergencies, drives in fault."""
+
+    def unattended(self) -> str:
+        """Return why slaves are not attended any more, empty while they are: looked at during a run."""
 
     def __enter__(self) -> Self:
         self.open()

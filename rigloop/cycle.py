@@ -21,6 +21,7 @@ from types import FrameType
 from io_bridge.drive_device import DriveDevice
 from io_bridge.namespace import wrap
 from io_bridge.simulated_bus import SimulatedBus
+from io_bridge.wire_owner import introduce
 from rig_configs.load import LoadedRig, read_checked
 from rigloop import order
 from rigloop.compose import Composed, bus_of, compose_live
@@ -68,6 +69,7 @@ def main(arguments: list[str]) -> int:
     # asked to end while the bus comes up: what was begun is ended, too
     signal.signal(signal.SIGTERM, _leave)
     folder = Path(text)
+    introduce(f"rigloop run, {folder}")
     _log_to(folder / "cycle.log")
     commission = order.read_order(folder)
     report = order.Report(pid=os.getpid())
@@ -162,6 +164,8 @@ def _run(
         report.bus_faults = [
             {"source": f.source, "code": f.code, "words": f.words} for f in bus.faults()
         ]
+        report.bus_events = [event._asdict() for event in bus.events()]
+        report.unattended = bus.unattended()
 
 
 def _leave_evidence(folder: Path, table: SignalTable, loaded: LoadedRig) -> None:

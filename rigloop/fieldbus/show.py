@@ -70,6 +70,7 @@ def scan_message(
     return {
         "interface": interface,
         "in_use": found.in_use,
+        "heard": found.heard,
         "slaves": [
             {
                 "position": slave.position,
@@ -83,6 +84,7 @@ def scan_message(
                 "outputs": _entries(slave.outputs, esi),
                 "inputs": _entries(slave.inputs, esi),
                 "note": slave.note,
+                "diagnosis": slave.diagnosis,
                 **({} if esi is None else {"esi": _esi(esi)}),
             }
             for slave, esi in zip(found.slaves, known, strict=True)
@@ -115,6 +117,10 @@ def print_scan(
             "CoE" if slave.has_coe else "no",
         )
     console.print(table)
+    for heard in found.heard:
+        console.print(
+            escape(f"another master speaks on this wire: {heard}"), highlight=False, soft_wrap=True
+        )
     for slave, esi in zip(found.slaves, known, strict=True):
         for told in map(line, _below(slave, esi, looked_up)):
             console.print(escape(f"{slave.position} {told}"), highlight=False, soft_wrap=True)
@@ -132,6 +138,7 @@ def _below(slave: FoundSlave, esi: Known | None, looked_up: bool) -> Iterator[st
             yield f"{way} {pdo['pdo']}: " + "  ".join(entries)
     if slave.al_code:
         yield words.al_code(slave.al_code)
+    yield from slave.diagnosis
     if slave.note:
         yield f"PDOs of the EEPROM: {slave.note}"
     if esi is not None:
