@@ -147,6 +147,16 @@ def innovation_peak(gain: Array, sample_period_s: float) -> float:
     return peak
 
 
+def gains_mistakes(gains: str) -> list[str]:
+    """Return what is wrong with a way to take gains; fixed ones are unstable once samples are late."""
+    if gains == "time_varying":
+        return []
+    return [
+        f"gains = {gains}: fixed gains make an unstable filter as soon as samples are missing or "
+        "late; leave it out: gains follow the covariance over the time between two samples"
+    ]
+
+
 def transition_matrix(period_s: float, n_states: int = 3) -> Array:
     """F over `period_s`, shape (n_states, n_states)."""
     f = np.zeros((n_states, n_states))
