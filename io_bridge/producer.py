@@ -10,8 +10,8 @@ import signal
 class Producer:
     """Called, it tells whether the process that writes a table has ended.
 
-    It has when process PID is gone, when the table's file was removed, or when SIGTERM came to *this* process: an
-    onlooker that is told to end finishes what was written so far. SIGINT is left to the supervisor.
+    It has when process PID is gone, or when SIGTERM came to *this* process: an onlooker that is told to end finishes
+    what was written so far. Without a PID, it has when the table's file was removed. SIGINT is left to the supervisor.
     """
 
     def __init__(self, table_path: str | os.PathLike[str], pid: int | None) -> None:
@@ -29,13 +29,15 @@ class Producer:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
     def __call__(self) -> bool:
-        if self.pidfd >= 0 and select.select([self.pidfd], [], [], 0)[0]:
-            self.terminated = True
+        if self.pidfd >= 0 or self.terminated:
+            # a table that somebody removed is still written, and the record goes on
+            self.terminated |= self.pidfd >= 0 and bool(select.select([self.pidfd], [], [], 0)[0])
+            return self.terminated
         try:
             same = os.stat(self.table_path).st_ino == self.inode
         except OSError:
             same = False
-        return self.terminated or not same
+        return not same
 
     def close(self) -> None:
         if self.pidfd >= 0:

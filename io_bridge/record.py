@@ -63,27 +63,43 @@ class RecordWriter:
         Must not exist: a record is never overwritten.
     fields : sequence of str
         Signal paths, in the order of the columns.
+    resume : bool
+        Go on behind the last whole row of a record whose writer has died; it has to have these fields.
 
     Raises
     ------
     FileExistsError
         There is such a file.
     RecordError
-        Wrong names, or more of them than a header of 64 KiB holds.
+        Wrong names, or more of them than a header of 64 KiB holds; a record of other fields to go on with.
     """
 
-    def __init__(self, path: str | Path, fields: Sequence[str]) -> None:
+    def __init__(self, path: str | Path, fields: Sequence[str], *, resume: bool = False) -> None:
         self.path = Path(path)
         self.dtype = record_dtype(fields)
         self.n_rows = 0
         header = _header(self.dtype, 0)
         self._data_start = len(header)
+        if resume:
+            self._resume()
+            return
         self._file = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
         try:
             self._write(header, 0)
         except OSError:
             os.close(self._file)
             raise
+
+    def _resume(self) -> None:
+        with self.path.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            head = file.read(len(MAGIC) + 2 + MAX_HEADER)
+        dtype, _, start = _read_header(self.path, head)
+        if dtype != self.dtype or start != self._data_start:
+            raise RecordError(f"{self.path}: has other fields than what is to be added")
+        self.n_rows = (size - start) // dtype.itemsize
+        self._file = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)
+        os.ftruncate(self._file, start + self.n_rows * dtype.itemsize)
 
     def append(self, rows: NDArray) -> None:
         """Add rows at the end.

@@ -62,23 +62,31 @@ class _TaskRecorder:
         self.result = TaskRecord(record=f"{task}.npy")
         self.writer = RecordWriter(folder / self.result.record, table.paths(task))
         self.ring = RingReader(table, task)
+        self.why = 0  # errno of the first failure
 
     def take(self) -> int:
         """Move what is in the ring, at most a batch; returns the number of cycles."""
-        rows = self.ring.drain(BATCH)
+        rows = self.ring.peek(BATCH)
         if not len(rows):
             return 0
+        why = 0
         if not self.result.reason:
             try:
                 self.writer.append(rows)
             except OSError as error:
+                why = error.errno or 0
                 self.result.reason = f"{self.writer.path.name}: {error.strerror or error}"
         lost = self.result.rows + self.result.unwritten + len(rows) - self.writer.n_rows
         if lost > self.result.unwritten:
             if self.result.first_unwritten_ns is None:
                 self.result.first_unwritten_ns = int(rows["t_ns"][len(rows) - lost])
             self.result.unwritten = lost
+            # seen at once by whoever watches the run: a full disk takes no word of it
+            self.why = why or self.why
+            self.ring.tell_unwritten(lost, self.why)
         self.result.rows = self.writer.n_rows
+        # only now: of a recorder that is killed, the table keeps what the record lacks
+        self.ring.advance(len(rows))
         return len(rows)
 
     def close(self) -> TaskRecord:

@@ -258,24 +258,37 @@ class RelayBlock(Section):
     writes: dict[str, str] = {}
 
 
+class Rearm(Section):
+    """Arming again within a run, after a bus fault that is over; ramped in from zero as the first time."""
+
+    after: Literal["bus"]  # and nothing else: never after a limit, a heartbeat or a block
+    at_most: Annotated[int, Field(ge=1, le=100)]  # times a run
+    settle_s: Annotated[float, Field(ge=0.1, le=60.0)] = 1.0  # good for so long before it
+    within_s: Annotated[float, Field(gt=0.0, le=600.0)] = 10.0  # of the trip; then the run ends
+
+
 class GuardBlock(Section):
-    """The last gate before the actuator."""
+    """The last gate before the actuator. Times are those of the clock: skipped cycles count."""
 
     kind: Literal["guard"]
     limit_nm: PositiveFloat
-    rate_nm_s: PositiveFloat
+    rate_nm_s: PositiveFloat  # of outputs: after a gap the first one steps no further than ever
     request_sign: Sign  # -1: the guide holds the mechanism, so the motor turns against the hands
     max_angle_rad: PositiveFloat
     max_rate_rad_s: PositiveFloat
     ramp_in_s: NonNegative = 0.5
     ramp_out_s: Annotated[float, Field(ge=0, le=0.1)] = 0.02
-    sensor_hold_cycles: Annotated[int, Field(ge=0)] = 5  # bad samples on end that are bridged
-    bucket_limit: Annotated[int, Field(ge=2)] = (
-        10  # skips, bad samples: +2 a bad cycle, -1 a good one
-    )
+    # of bad samples, and of requests that are no number, bridged; 5 and 3 ms, or as many periods if that is longer
+    sensor_hold_ms: NonNegative | None = None
+    request_hold_ms: NonNegative | None = None
+    # bad samples: bad time counts twice, a good cycle takes a period away; four times sensor_hold_ms
+    sensor_bucket_ms: NonNegative | None = None
+    # the same of skipped time; twice max_gap_ms, so that one gap alone does not fill it
+    skip_bucket_ms: NonNegative | None = None
     max_request_age_ms: PositiveFloat = 5.0
     max_gap_ms: PositiveFloat = 5.0
     heartbeat_timeout_ms: PositiveFloat = 200.0
+    rearm: Rearm | None = None  # a run whose torque has let go ends
     reads: dict[str, str]
     writes: dict[str, str] = {}
 
@@ -310,6 +323,15 @@ class Verdict(Section):
     max_lost_percent: NonNegative = 0.0
     # of `rigloop bench latency`: p99.9 without the drive, beyond a period of the simulation
     max_latency_ms: PositiveFloat = 0.5
+    # what the driver's hand feels: time from one fresh command at the drive to the next, and the step across it
+    max_command_gap_ms: PositiveFloat = 10.0
+    max_torque_step_nm: PositiveFloat = 1.0
+    # of the armed time with the request at the guard's limit, in all and in one piece
+    max_saturated_percent: Annotated[float, Field(ge=0.0, le=100.0)] = 10.0
+    max_saturated_s: PositiveFloat = 1.0
+    # net work of the motor on the hands: a passive model gives back what it got, a wrong request_sign gives more;
+    # what limit_nm does over half a radian
+    max_given_j: PositiveFloat | None = None
 
 
 class Rig(Section):

@@ -1,6 +1,29 @@
-"""`python -m rigloop`: the same as the `rigloop` command."""
+"""The `rigloop` command, also as `python -m rigloop`: takes the signals before it imports what takes time."""
 
-from rigloop.cli import main
+from __future__ import annotations
+
+import sys
+
+from rigloop import interrupts
+
+NOT_STARTED = 3
+
+
+def main() -> None:
+    """Entry point: an interrupted command ends with a line and the code of one that could not start."""
+    try:
+        interrupts.arm()
+        from rigloop.cli import main as command
+
+        command()
+    except interrupts.Interrupted as interrupted:
+        interrupts.disarm()
+        print(f"interrupted ({interrupted}) before anything was armed", file=sys.stderr)
+        sys.exit(NOT_STARTED)
+    except SystemExit:
+        interrupts.disarm()
+        raise
+
 
 if __name__ == "__main__":
     main()

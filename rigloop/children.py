@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from rigloop.errors import NotStartedError
+
 STOP_TIMEOUT_S = 10.0
 
 
@@ -70,7 +72,10 @@ def onlooker(
 ) -> Iterator[subprocess.Popen[str]]:
     """Yield a process that only looks at the table, and ends by itself once the producer has ended."""
     log = folder / f"{module.rpartition('.')[2]}.log"
-    child = start(module, ["--pid", str(producer), table, *arguments], log)
+    try:
+        child = start(module, ["--pid", str(producer), table, *arguments], log)
+    except OSError as error:
+        raise NotStartedError(f"{log}: cannot be written: {error.strerror}") from None
     with ended(child):
         yield child
 
@@ -86,7 +91,12 @@ def ended(child: subprocess.Popen[str]) -> Iterator[None]:
             child.stdin.close()
         elif child.poll() is None:
             child.terminate()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            child.wait(STOP_TIMEOUT_S)
+        if child.poll() is None:
+            from rigloop.process_state import stands_still
+
+            # a stopped process does not see SIGTERM
+            if not stands_still(child.pid):
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    child.wait(STOP_TIMEOUT_S)
         child.kill()
         child.wait()

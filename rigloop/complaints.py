@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from typing import Any
 
 from rig_configs.load import LoadedRig
@@ -9,6 +11,7 @@ from rig_configs.schema import Rig
 from rigloop import order
 from rigloop.compose import bus_of, guard_of, paths
 from rigloop.ended import Ended, Final, Supervision, overruns_by_cause
+from rigloop.manifest import count
 from rt_core.cause import explain_overruns
 from rt_core.plan import loop_signal
 from rt_core.safety import Trip, explain_trip
@@ -20,10 +23,11 @@ def complaints(
     report: order.Report,
     records: dict[str, Any],
     seconds: float | None,
+    rows: Mapping[str, int],
 ) -> list[str]:
-    """Return everything that makes the run bad."""
+    """Return everything that makes the run bad; `rows` are those of each task's record."""
     limits, seen, final = loaded.rig.verdict, ended.seen, ended.final
-    found = []
+    found = list(seen.alarms)
     if report.error:
         found.append(report.error)
     if report.stall:
@@ -38,10 +42,10 @@ def complaints(
                 f"{config.overrun_limit}, at cycle {trip:.0f} ({config.overrun.upper()})"
             )
     found += _guard_complaints(loaded.rig, final, seen)
-    if not report.at_rest:
-        found.append(
-            f"the output was not seen at rest at the end (cycle process: exit {ended.code})"
-        )
+    # what could not be written any more, the exit code says
+    if not report.at_rest and ended.code != 0:
+        how = "killed" if ended.code is None else f"exit {ended.code}"
+        found.append(f"the output was not seen at rest at the end (cycle process: {how})")
     if seconds is not None and not seen.interrupted and seen.armed_s < seconds:
         found.append(f"ran {seen.armed_s:.1f} of {seconds:g} s")
     found += _bus_complaints(loaded.rig, final)
@@ -56,14 +60,29 @@ def complaints(
                 f"{task}: {share:.2f} % of cycles overran, limit verdict.max_overrun_percent = "
                 f"{limits.max_overrun_percent:g} ({_causes(final, task)})"
             )
-        lost_rows = lost_cycles(records.get(task, {}))
-        if lost_rows:
-            reason = records.get(task, {}).get("reason")
-            why = f" ({reason})" if reason else ""
-            found.append(f"{task}: {lost_rows} cycles are not in the record{why}")
-    if not records:
+        found += _record_complaints(final, task, rows[task], records.get(task, {}))
+    if not records and not any(ring["unwritten"] for ring in final.rings.values()):
         found.append("the recorder left no summary: see recorder.log")
     return found
+
+
+def _record_complaints(final: Final, task: str, rows: int, record: dict[str, Any]) -> list[str]:
+    cycles = count(final.signals[loop_signal(task, "cycle")])
+    ring = final.rings.get(task, {})
+    why = []
+    if dropped := ring.get("dropped", 0):
+        why.append(f"{dropped} dropped: the recorder was too slow")
+    if unwritten := ring.get("unwritten", 0):
+        reason = record.get("reason") or os.strerror(ring["unwritten_errno"])
+        why.append(f"{unwritten} not written: {reason}")
+    # the newest cycle is in the table before it is in the ring; a kill may fall between
+    if cycles - rows <= 1 and not why:
+        return []
+    told = f" ({'; '.join(why)})" if why else ""
+    lost = max(cycles - rows, dropped + unwritten)
+    return [
+        f"{task}: the record has {rows} of {cycles} cycles: {lost} cycles are not in the record{told}"
+    ]
 
 
 def _causes(final: Final, task: str) -> str:
@@ -99,5 +118,7 @@ def _guard_complaints(rig: Rig, final: Final, seen: Supervision) -> list[str]:
     return []
 
 
-def lost_cycles(record: dict[str, Any]) -> int:
-    return int(record.get("dropped", 0)) + int(record.get("unwritten", 0))
+def lost_cycles(final: Final, task: str, rows: int) -> int:
+    """Return how many cycles of a task are not in its record."""
+    lost = count(final.signals[loop_signal(task, "cycle")]) - rows
+    return lost if lost > 1 else 0

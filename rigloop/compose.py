@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from io_bridge.simulated_bus import SimulatedBus
 from rig_configs import schema
 from rig_configs.load import Ports, write_path
 from rigloop.bench.relay import Relay
+from rigloop.guard_limits import beside, guard_config
 from rigloop.kernels import period_us
 from rigloop.observer_block import make_observer
 from rigloop.order import SUPERVISOR_SIGNALS
@@ -21,7 +21,6 @@ from rigloop.wiring import ports_of
 from rt_core.block import Block
 from rt_core.guard import Guard
 from rt_core.plan import Plan, Task, plan_table
-from rt_core.safety import GuardConfig
 
 
 @dataclass(frozen=True)
@@ -147,28 +146,12 @@ def make_kernel(name: str, config: schema.MechanismBlock, built: BuiltKernel) ->
 
 
 def make_guard(rig: schema.Rig, name: str, config: schema.GuardBlock) -> Guard:
-    """Return the guard of a rig; its times become cycles of the task that it stands in."""
+    """Return the guard of a rig."""
     reads, writes = paths(name, config)
-    period_s = period_us(rig, name) * 1e-6
-    limits = GuardConfig(
-        limit_nm=config.limit_nm,
-        rate_nm_s=config.rate_nm_s,
-        request_sign=config.request_sign,
-        max_angle_rad=config.max_angle_rad,
-        max_rate_rad_s=config.max_rate_rad_s,
-        ramp_in_s=config.ramp_in_s,
-        ramp_out_s=config.ramp_out_s,
-        max_request_age_cycles=_cycles(config.max_request_age_ms, period_s),
-        max_gap_cycles=_cycles(config.max_gap_ms, period_s),
-        sensor_hold_cycles=config.sensor_hold_cycles,
-        bucket_limit=config.bucket_limit,
-        heartbeat_timeout_s=config.heartbeat_timeout_ms * 1e-3,
-    )
-    return Guard(limits, period_ns=round(period_s * 1e9), reads=reads, writes=writes, name=name)
-
-
-def _cycles(duration_ms: float, period_s: float) -> int:
-    return max(1, math.ceil(duration_ms * 1e-3 / period_s))
+    period = period_us(rig, name)
+    limits = guard_config(rig, name, config)
+    reads = beside(rig, name, config) | reads
+    return Guard(limits, period_ns=1000 * period, reads=reads, writes=writes, name=name)
 
 
 def guard_of(rig: schema.Rig) -> tuple[str, schema.GuardBlock]:

@@ -25,11 +25,15 @@ from rig_configs.load import LoadedRig, read_checked
 from rigloop import order
 from rigloop.compose import Composed, bus_of, compose_live
 from rigloop.compose_bus import make_bus
+from rigloop.ended import read_final
 from rigloop.interface import pairs, served_interface
 from rigloop.kernels import build_kernels
+from rigloop.left_behind import LAST, leave
 from rigloop.let_go import LetGo
 from rigloop.spins import Measuring, start_measuring, with_spins
+from rigloop.tables import held
 from rt_core.host import host_facts
+from rt_core.layout import TableError
 from rt_core.loop import Loop, Stall
 from rt_core.rights import acquire_rights
 from rt_core.safety import State
@@ -62,6 +66,8 @@ def main(arguments: list[str]) -> int:
         return 0
     # a supervisor that dies takes nothing with it: the kernel sends SIGTERM, and that ramps out
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    # asked to end while the bus comes up: what was begun is ended, too
+    signal.signal(signal.SIGTERM, _leave)
     folder = Path(text)
     _log_to(folder / "cycle.log")
     commission = order.read_order(folder)
@@ -85,12 +91,25 @@ def main(arguments: list[str]) -> int:
         report.error = str(error) or type(error).__name__
         return 3
     finally:
-        order.write(folder, "cycle.json", report)
+        _tell(folder, report)
     code = 0 if report.at_rest else 1
     if report.hung:
         # its thread cannot be joined: go without taking anything from under it
         os._exit(code)
     return code
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    signal.signal(number, signal.SIG_IGN)
+    raise SystemExit(3)
+
+
+def _tell(folder: Path, report: order.Report) -> None:
+    # a full disk or a lost folder ends no loop; whether it came to rest, the exit code says too
+    try:
+        order.write(folder, "cycle.json", report)
+    except OSError as error:
+        print(f"cycle.json: {error.strerror}", file=sys.stderr)
 
 
 def _log_to(path: Path) -> None:
@@ -128,12 +147,14 @@ def _run(
             plan = disturbed(plan, composed.bus, loaded.rig, commission.inject)
         composed = replace(composed, plan=plan)
         report.spins = {task: asdict(spin) for task, spin in spins.items()}
-        table = SignalTable.create(commission.table, composed.plan)
+        table = SignalTable.create(commission.table, composed.plan, run=str(folder.absolute()))
         try:
             gc.freeze()
             gc.disable()
-            _loop(folder, composed, table, rights.fifo, commission.stay_s, report)
+            with held(commission.table):
+                _loop(folder, composed, table, rights.fifo, commission.stay_s, report)
         finally:
+            _leave_evidence(folder, table, loaded)
             # those that look on keep what they have mapped; a thread that hangs keeps all of it
             if report.hung:
                 os.unlink(commission.table)
@@ -142,6 +163,14 @@ def _run(
         report.bus_faults = [
             {"source": f.source, "code": f.code, "words": f.words} for f in bus.faults()
         ]
+
+
+def _leave_evidence(folder: Path, table: SignalTable, loaded: LoadedRig) -> None:
+    # the supervisor reads the table itself, unless it was killed
+    try:
+        leave(folder, read_final(table, loaded.rig.tasks))
+    except (OSError, TableError) as error:
+        print(f"{LAST}: {error}", file=sys.stderr)
 
 
 def _loop(
@@ -161,7 +190,7 @@ def _loop(
         loop.start()
         report.first_cycle_ns = loop.start_ns
         # now, for those who want to know it of a process that was killed
-        order.write(folder, "cycle.json", report)
+        _tell(folder, report)
         if fifo:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(MAIN_PRIORITY))
         try:

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from rig_configs.load import LoadedRig
+from rigloop import order
+from rigloop.manifest import count
 from rt_core.cause import Cause, signal_of
 from rt_core.histogram import Histogram
 from rt_core.plan import loop_signal
-from rt_core.table import SignalTable
+from rt_core.table import RingReader, SignalTable
 
 
 @dataclass
 class Supervision:
-    """What the supervisor saw between arming and the end."""
+    """What the supervisor saw between arming and the end.
+
+    `alarms` are what it found wrong while the run went on, each a sentence with its time: they decide the verdict;
+    `notes` do not.
+    """
 
     armed_s: float = 0.0  # how long the guard was running
     interrupted: bool = False
     process_began_ns: int = 0  # CLOCK_MONOTONIC
+    alarms: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    demoted: bool = False  # a task's thread lost its priority or its core meanwhile
 
 
 @dataclass(frozen=True)
@@ -30,25 +38,33 @@ class Final:
     histograms: dict[str, dict[str, Histogram]]
     late: dict[str, tuple[int, list[tuple[int, Any]]]]
     """Late cycles by task: how many, and the cycles around the first of them."""
+    rings: dict[str, dict[str, int]] = field(default_factory=dict)
+    """Counters of each task's ring; without an entry nobody knows them any more."""
 
 
 def overruns_by_cause(signals: Mapping[str, float], task: str) -> dict[Cause, int]:
     """Return the overruns of a task, most frequent cause first."""
-    counts = {cause: int(signals[loop_signal(task, signal_of(cause))]) for cause in Cause if cause}
+    counts = {
+        cause: count(signals[loop_signal(task, signal_of(cause))]) for cause in Cause if cause
+    }
     return dict(sorted(counts.items(), key=lambda item: -item[1]))
 
 
 @dataclass(frozen=True)
 class Ended:
-    """A run that is over: what was seen of it, its table's last word, the cycle process's exit code."""
+    """A run that is over: what was seen of it, its table's last word, the cycle process's exit code if it is known."""
 
     seen: Supervision
     final: Final
-    code: int
+    code: int | None
+    report: order.Report | None = (
+        None  # what the cycle process said before the run, where it said it last is gone
+    )
 
 
-def read_final(shared: SignalTable, loaded: LoadedRig) -> Final:
+def read_final(shared: SignalTable, tasks: Iterable[str]) -> Final:
     """Read a table for the last time."""
+    tasks = list(tasks)
     signals: dict[str, float] = {}
     for producer in shared.producers:
         values = shared.latest(producer.name)
@@ -56,6 +72,15 @@ def read_final(shared: SignalTable, loaded: LoadedRig) -> Final:
         signals |= dict(zip(producer.signals, map(float, values), strict=False))
     return Final(
         signals,
-        {task: shared.histograms(task) for task in loaded.rig.tasks},
-        {task: shared.late_events(task) for task in loaded.rig.tasks},
+        {task: shared.histograms(task) for task in tasks},
+        {task: shared.late_events(task) for task in tasks},
+        {task: _counters(shared, task) for task in tasks},
     )
+
+
+def _counters(shared: SignalTable, task: str) -> dict[str, int]:
+    ring = RingReader(shared, task)
+    try:
+        return ring.counters()
+    finally:
+        ring.close()

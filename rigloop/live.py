@@ -14,6 +14,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 
 PLAIN_INTERVAL_S = 1.0
+SHOWN_S = 0.25  # without a new cycle, until no value is the present one any more
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Picture:
     values: Mapping[str, float]  # role → value
     tasks: Mapping[str, Mapping[str, float]]  # task → late_p50, overruns, overruns_own, step_max, …
     banner: str = ""  # what makes the run a degraded one
+    alarms: tuple[str, ...] = ()  # what is wrong at this moment
+    frozen_s: float = 0.0  # since the newest cycle; from SHOWN_S on no value is the present one
 
 
 class LiveView:
@@ -60,14 +63,18 @@ class LiveView:
 def _table(title: str, picture: Picture) -> Table:
     if picture.banner:
         title += f"\n[bold yellow]{escape(picture.banner)}[/]"
+    for alarm in picture.alarms:
+        title += f"\n[bold red]{escape(alarm)}[/]"
     grid = Table(title=title, title_justify="left", show_header=False, min_width=72)
     grid.add_column(style="dim", min_width=14)
     grid.add_column(justify="right", min_width=12)
     grid.add_column(style="dim", min_width=14)
     grid.add_column(justify="right", min_width=12)
-    value = picture.values
-    grid.add_row("angle", f"{math.degrees(value['angle']):8.2f} °", "guard", picture.guard)
-    grid.add_row("rate", f"{value['rate']:8.3f} rad/s", "bus", picture.bus)
+    value = _present(picture)
+    grid.add_row(
+        "angle", f"{math.degrees(value['angle']):8.2f} °", "guard", escape(_guard(picture))
+    )
+    grid.add_row("rate", f"{value['rate']:8.3f} rad/s", "bus", escape(_bus(picture)))
     grid.add_row(
         "model torque", f"{value['torque']:8.3f} Nm", "motor torque", f"{value['command']:8.3f} Nm"
     )
@@ -100,6 +107,25 @@ def _table(title: str, picture: Picture) -> Table:
     return grid
 
 
+def _is_frozen(picture: Picture) -> bool:
+    return picture.frozen_s >= SHOWN_S
+
+
+def _present(picture: Picture) -> Mapping[str, float]:
+    """Return the values, none of which is the present one if no cycle comes."""
+    return dict.fromkeys(picture.values, math.nan) if _is_frozen(picture) else picture.values
+
+
+def _guard(picture: Picture) -> str:
+    if not _is_frozen(picture):
+        return picture.guard
+    return f"no new cycle for {picture.frozen_s:.1f} s"
+
+
+def _bus(picture: Picture) -> str:
+    return "unknown" if _is_frozen(picture) else picture.bus
+
+
 def _causes(task: Mapping[str, float]) -> str:
     counts = {
         "stolen": task["overruns_stolen"],
@@ -111,7 +137,7 @@ def _causes(task: Mapping[str, float]) -> str:
 
 
 def _line(picture: Picture) -> str:
-    value = picture.values
+    value = _present(picture)
     tasks = "  ".join(
         f"{name}: late p99 {task['late_p99']:.0f} µs, step {task['step_p50']:.1f} µs, {task['overruns']:.0f} overruns"
         + (f" ({_causes(task)})" if task["overruns"] else "")
@@ -119,6 +145,7 @@ def _line(picture: Picture) -> str:
     )
     return (
         f"{picture.elapsed_s:6.1f} s  {math.degrees(value['angle']):7.2f} °  {value['rate']:7.3f} rad/s  "
-        f"{value['command']:7.3f} Nm  {picture.guard}  bus {picture.bus}  {tasks}"
+        f"{value['command']:7.3f} Nm  {_guard(picture)}  bus {_bus(picture)}  {tasks}"
         + (f"  {picture.banner}" if picture.banner else "")
+        + "".join(f"  {alarm}" for alarm in picture.alarms)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import sys
 from collections.abc import Mapping
@@ -14,12 +15,18 @@ import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
+from rigloop.process_state import Process
 from rt_core.doctor.check import Check
 
 MANIFEST = "manifest.json"
 TIMING = "timing.json"
 REPORT = "report.html"
 PACKAGES = ("rigloop", "numpy", "cython", "pysoem")
+
+State = Literal["starting", "running", "ended", "interrupted", "not started"]
+Number = int | float | Literal["nan", "inf", "-inf"]
+"""A value of a signal: JSON has no word for what is not finite."""
+LARGEST_WHOLE = 2.0**53
 
 Count = Annotated[int, msgspec.Meta(ge=0)]
 Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
@@ -151,6 +158,21 @@ class Percentiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     max: float
 
 
+def number(value: float) -> Number:
+    """Return a value as it stands in a manifest: whole numbers without a point, and what is not finite by its name."""
+    if math.isnan(value):
+        return "nan"
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    whole = abs(value) <= LARGEST_WHOLE and value == int(value)
+    return int(value) if whole else float(value)
+
+
+def count(value: float) -> int:
+    """Return a value that counts something; what cannot be a count is none."""
+    return int(value) if 0 <= value <= LARGEST_WHOLE else 0
+
+
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Everything about a run but its signals.
 
@@ -180,12 +202,25 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Had every right that a hard real-time run needs."""
     timing: dict[str, dict[str, Percentiles]] = {}
     """By task and name of the histogram."""
-    counters: dict[str, int | float] = {}
+    counters: dict[str, Number] = {}
     faults: tuple[DataFault, ...] = ()
     injections: tuple[Injected, ...] = ()
     """Faults on purpose; with any, the verdict is whether the rig met them as it states."""
     replay: Replay | None = None
     signals: dict[str, tuple[str, str]] = {}
+    state: State = "ended"
+    """How far the run has come; what has not come to its end is never good."""
+    asked_s: float | None = None
+    """How long it was to run; None: until it is interrupted."""
+    processes: dict[str, Process] = {}
+    boot: str = ""
+    """The boot in which `processes` ran."""
+    table: str = ""
+    """Where its signal table lies as long as it runs."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know, though it decides nothing."""
+    missing: tuple[str, ...] = ()
+    """What a run that was cut short did not leave, and what stands in its place."""
     format: Literal[1] = 1
 
 
@@ -295,9 +330,19 @@ def _write(path: Path, text: bytes) -> Path:
             file.flush()
             os.fsync(file.fileno())
         building.replace(path)
+        _sync_folder(path.parent)
     finally:
         building.unlink(missing_ok=True)
     return path
+
+
+def _sync_folder(folder: Path) -> None:
+    # the name, too, is to outlive a power cut
+    file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def _read(path: Path, model: type[Model]) -> Model:

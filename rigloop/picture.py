@@ -19,6 +19,8 @@ def take_picture(
     state: State,
     real_time: bool,
     banner: str,
+    alarms: tuple[str, ...] = (),
+    frozen_s: float = 0.0,
 ) -> Picture:
     """Read what the live view shows."""
     roles = {role: path for role, path in rig.show.model_dump().items() if path is not None}
@@ -31,6 +33,8 @@ def take_picture(
         values={role: shared.value(path) for role, path in roles.items()},
         tasks={task: _task(shared, task) for task in rig.tasks},
         banner=banner,
+        alarms=alarms,
+        frozen_s=frozen_s,
     )
 
 

@@ -4,44 +4,49 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
 
 from rig_configs.load import LoadedRig
-from rig_configs.mistakes import ConfigError, Mistake
-from rigloop import order
-from rigloop.children import STOP_TIMEOUT_S, commission, onlooker
+from rigloop import interrupts, order
+from rigloop.bring_down import HEARTBEAT_S, beat_until_ended, end, kill
+from rigloop.children import commission, onlooker
 from rigloop.compose import bus_of, guard_of, paths
 from rigloop.degraded import refuse_if_red, with_rights
 from rigloop.ended import Ended, Supervision, read_final
 from rigloop.errors import NotStartedError
 from rigloop.interface import check_backend
+from rigloop.kept_manifest import KeptManifest
 from rigloop.kernels import build_kernels
 from rigloop.let_go import LetGo
 from rigloop.live import LiveView
+from rigloop.lookout import Lookout
 from rigloop.order import Mode
 from rigloop.outcome import Outcome
 from rigloop.picture import take_picture
+from rigloop.process_state import Process, began_ns
+from rigloop.room import reserve
 from rigloop.runs import new_run_folder
+from rigloop.start_checks import check_telemetry
+from rigloop.tables import clear_orphans, held, table_path
 from rigloop.verdict import conclude
 from rt_core.doctor.check import Check, Level, banner
+from rt_core.layout import TableError
 from rt_core.safety import State
 from rt_core.table import SignalTable
 
 if TYPE_CHECKING:
     from rigloop.inject.request import Injection
 
-HEARTBEAT_S = 0.02
 WAIT_BEATS = 25  # while the guard waits, half a second between pictures
 RESET_BEAT = 10
 START_TIMEOUT_S = 30.0
@@ -72,7 +77,7 @@ def run_live(
         never left zero.
     """
     if telemetry is not None:
-        _check_telemetry(telemetry)
+        check_telemetry(telemetry)
     backend = bus or bus_of(loaded.rig)[1].backend
     injections: Sequence[Injection] = ()
     commissioned = order.Order(loaded.name, table_path(), bus, mode, tuple(inject))
@@ -92,32 +97,42 @@ def run_live(
     for name, kernel in kernels.items():
         origin = "from the cache" if kernel.from_cache else f"built in {kernel.seconds:.1f} s"
         console.print(f"kernel {name} {kernel.hash[:12]} {origin}", highlight=False)
-    folder = _new_folder(runs, loaded)
-    (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
-    order.write(folder, "order.json", commissioned)
-
+    hashes = {name: kernel.hash for name, kernel in kernels.items()}
     check_backend(backend)
-    commission(cycle, folder)
-    # imported and looked at only now, while the loop starts: nothing of it delays the first cycle
-    from rigloop.doctor import QUICK, SLOW, demands_of, examine
+    clear_orphans()
+    # from here on the run is completed, whatever comes: ramp, record, verdict, report
+    with interrupts.collected() as interrupted:
+        folder, kept = _new_run(runs, loaded, hashes, mode, seconds, cycle, commissioned)
+        try:
+            commission(cycle, folder)
+            # imported and looked at only now, while the loop starts: nothing of it delays the first cycle
+            from rigloop.doctor import QUICK, SLOW, demands_of, examine
 
-    demands = demands_of(loaded.rig, bus)
-    with ThreadPoolExecutor(max_workers=1) as beside:
-        slow = beside.submit(examine, demands, SLOW)
-        quick = examine(demands, QUICK)
-        ended = watch(
-            commissioned.table,
-            cycle,
-            folder,
-            loaded,
-            quick,
-            seconds,
-            telemetry,
-            console,
-            injections,
+            demands = demands_of(loaded.rig, bus)
+            with ThreadPoolExecutor(max_workers=1) as beside:
+                slow = beside.submit(examine, demands, SLOW)
+                quick = examine(demands, QUICK)
+                ended = watch(
+                    commissioned.table,
+                    cycle,
+                    folder,
+                    loaded,
+                    quick,
+                    seconds,
+                    telemetry,
+                    console,
+                    injections,
+                    interrupted,
+                    kept,
+                )
+                checks = [*quick, *slow.result()]
+        except NotStartedError as error:
+            kept.not_started(str(error))
+            raise
+        kept.settle()
+        return conclude(
+            folder, loaded, hashes, ended, seconds, mode, checks, injections, before=kept.manifest
         )
-        checks = [*quick, *slow.result()]
-    return conclude(folder, loaded, kernels, ended, seconds, mode, checks, injections)
 
 
 def watch(
@@ -130,32 +145,41 @@ def watch(
     telemetry: str | None,
     console: Console,
     injections: Sequence[Injection] = (),
+    interrupted: Sequence[int] | None = None,
+    kept: KeptManifest | None = None,
 ) -> Ended:
     """Supervise a commissioned cycle process to its end, with those that look on."""
-    with _attach(table, cycle, folder) as shared:
-        try:
-            with contextlib.ExitStack() as onlookers:
-                run = (folder, cycle.pid, table)
-                recorder = onlookers.enter_context(
-                    onlooker("io_bridge.recorder", *run, str(folder))
+    with contextlib.ExitStack() as first:
+        if interrupted is None:
+            interrupted = first.enter_context(interrupts.collected())
+        shared = first.enter_context(_attach(table, cycle, folder, interrupted))
+        first.enter_context(held(table))
+        first.callback(lambda: Path(table).unlink(missing_ok=True))
+        with contextlib.ExitStack() as onlookers:
+            run = (folder, cycle.pid, table)
+            recorder = onlookers.enter_context(onlooker("io_bridge.recorder", *run, str(folder)))
+            children = {"recorder": recorder}
+            report = order.read_report(folder)
+            if telemetry is not None:
+                children["telemetry"] = onlookers.enter_context(
+                    onlooker("io_bridge.telemetry", *run, telemetry)
                 )
-                report = order.read_report(folder)
-                processes = {
-                    "supervisor": os.getpid(),
-                    # on veth the child is only what holds its namespace
-                    "cycle": cycle.pid if report is None else report.pid,
-                    "recorder": recorder.pid,
-                }
-                if telemetry is not None:
-                    processes["telemetry"] = onlookers.enter_context(
-                        onlooker("io_bridge.telemetry", *run, telemetry)
-                    ).pid
-                tell = None
-                if injections:
-                    from rigloop.inject.limits import limits_of
-                    from rigloop.inject.outside import agent
+            # on veth the child is only what holds its namespace
+            loop = Process.of(cycle.pid if report is None else report.pid)
+            processes = {
+                "supervisor": os.getpid(),
+                "cycle": loop.pid,
+                **{role: child.pid for role, child in children.items()},
+            }
+            if kept is not None:
+                kept.know(processes, report)
+            tell = None
+            if injections:
+                from rigloop.inject.limits import limits_of
+                from rigloop.inject.outside import agent
 
-                    tell = onlookers.enter_context(agent(folder, injections, limits_of(loaded.rig)))
+                tell = onlookers.enter_context(agent(folder, injections, limits_of(loaded.rig)))
+            with Lookout(shared, loaded.rig, folder, loop.pid, children) as lookout:
                 seen = _supervise(
                     shared,
                     loaded,
@@ -165,44 +189,65 @@ def watch(
                     seconds,
                     console,
                     tell and partial(tell, processes),
+                    interrupted,
+                    lookout,
+                    loop,
+                    kept,
                 )
-                code = _end(cycle)
-                _end(recorder)
-            return Ended(seen, read_final(shared, loaded), code)
-        finally:
-            Path(table).unlink(missing_ok=True)
+            code = end(cycle)
+            end(recorder, wake=True)
+        return Ended(seen, read_final(shared, loaded.rig.tasks), code, report)
 
 
-def _check_telemetry(endpoint: str) -> None:
-    from io_bridge.telemetry import EndpointError, check_endpoint
-
+def _new_run(
+    runs: Path,
+    loaded: LoadedRig,
+    kernels: dict[str, str],
+    mode: Mode,
+    seconds: float | None,
+    cycle: subprocess.Popen[str],
+    commissioned: order.Order,
+) -> tuple[Path, KeptManifest]:
+    """Make the folder of a run, with all that is known of it before it starts; or no folder at all."""
     try:
-        check_endpoint(endpoint)
-    except EndpointError as error:
-        mistake = Mistake("command line", "--telemetry", str(error), value=endpoint)
-        raise ConfigError([mistake]) from None
-
-
-def table_path() -> str:
-    """Return where the signal table of this process's run is."""
-    return f"/dev/shm/rigloop-{os.getuid()}-{os.getpid()}"
-
-
-def _new_folder(runs: Path, loaded: LoadedRig) -> Path:
-    try:
-        return new_run_folder(runs, loaded.name)
+        folder = new_run_folder(runs, loaded.name)
     except OSError as error:
         raise NotStartedError(
             f"{runs}: no run folder can be made: {error.strerror}; give --runs"
         ) from None
+    try:
+        reserve(folder)
+        (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
+        order.write(folder, "order.json", commissioned)
+        processes = {"supervisor": os.getpid(), "cycle": cycle.pid}
+        kept = KeptManifest(folder, loaded, kernels, mode, commissioned.table, seconds, processes)
+        if kept.trouble:
+            raise NotStartedError(f"{folder}: {kept.trouble}")
+    except OSError as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise NotStartedError(
+            f"{folder}: cannot be written: {error.strerror}; give --runs"
+        ) from None
+    except NotStartedError:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return folder, kept
 
 
-def _attach(table: str, cycle: subprocess.Popen[str], folder: Path) -> SignalTable:
+def _attach(
+    table: str, cycle: subprocess.Popen[str], folder: Path, interrupted: Sequence[int]
+) -> SignalTable:
     """Wait for the cycle process to make the table."""
     until = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < until:
-        with contextlib.suppress(FileNotFoundError):
+        if interrupted:
+            raise NotStartedError("interrupted before the loop had started")
+        try:
             return SignalTable.attach(table, writable=True)
+        except FileNotFoundError:
+            pass
+        except (OSError, TableError) as error:
+            raise NotStartedError(str(error)) from None
         if cycle.poll() is not None:
             raise NotStartedError(_why_it_ended(folder))
         time.sleep(0.005)
@@ -220,17 +265,6 @@ def _why_it_ended(folder: Path) -> str:
     return f"the cycle process ended: {lines[-1] if lines else 'no message'}; see {log}"
 
 
-def _end(child: subprocess.Popen[str]) -> int:
-    """Wait for a child that was told to end; make it, if it does not."""
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        return child.wait(STOP_TIMEOUT_S)
-    child.terminate()
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        return child.wait(STOP_TIMEOUT_S)
-    child.kill()
-    return child.wait()
-
-
 def _supervise(
     shared: SignalTable,
     loaded: LoadedRig,
@@ -240,9 +274,13 @@ def _supervise(
     seconds: float | None,
     console: Console,
     at_arming: Callable[[], None] | None,
+    interrupted: Sequence[int],
+    lookout: Lookout,
+    loop: Process,
+    kept: KeptManifest | None,
 ) -> Supervision:
     """Enable, arm once the guard is ready, watch until the end, and ask for the ramp-out."""
-    seen = Supervision(process_began_ns=_process_began_ns())
+    seen = Supervision(process_began_ns=began_ns(os.getpid()))
     state_path = paths(*guard_of(loaded.rig))[1]["state"]
     report = order.read_report(folder)
     real_time = report is not None and report.real_time
@@ -252,17 +290,16 @@ def _supervise(
     if degraded:
         words = f"{degraded}; `rigloop doctor {loaded.name}` says what to do"
         console.print(f"[bold yellow]{escape(words)}[/]", highlight=False, soft_wrap=True)
+    lookout.look_around()
+    for words in lookout.notes.values():
+        console.print(f"[bold yellow]{escape(words)}[/]", highlight=False, soft_wrap=True)
     started = time.monotonic()
     armed_at: float | None = None
     running_at: float | None = None
     beat = 0
     ending = LetGo(order.read_order(folder).stay_s)
 
-    with (
-        _ahead_of_others(),
-        _interrupts() as interrupted,
-        LiveView(console, loaded.rig.title) as view,
-    ):
+    with _ahead_of_others(), LiveView(console, loaded.rig.title) as view:
         while cycle.poll() is None:
             now = time.monotonic()
             beat += 1
@@ -270,6 +307,9 @@ def _supervise(
             ready = state == State.READY and beat > 1 and _is_recorded(folder, loaded)
             if ready and armed_at is None:
                 armed_at = now
+                lookout.armed_at = now
+                if kept is not None:
+                    kept.runs(tuple(lookout.notes.values()))
             if state == State.RUNNING and running_at is None:
                 running_at = now
             if running_at is not None:
@@ -294,45 +334,29 @@ def _supervise(
                 at_arming()
             if stop:
                 break
+            lookout.look()
+            if lookout.gives_up():
+                kill(loop)
+                break
             if state != State.INIT or beat % WAIT_BEATS == 0:
                 picture = take_picture(
-                    shared, loaded.rig, seen.armed_s, seconds, state, real_time, degraded
+                    shared,
+                    loaded.rig,
+                    seen.armed_s,
+                    seconds,
+                    state,
+                    real_time and not lookout.demoted,
+                    degraded,
+                    tuple(lookout.now.values()),
+                    lookout.frozen_s,
                 )
                 view.show(picture)
             time.sleep(HEARTBEAT_S)
-        _beat_until_ended(shared, cycle, beat)
+        beat_until_ended(shared, cycle, loop, lookout, beat)
+    seen.alarms = list(lookout.alarms.values())
+    seen.notes = list(lookout.notes.values())
+    seen.demoted = lookout.demoted
     return seen
-
-
-def _process_began_ns() -> int:
-    # field 22 of stat: ticks since boot, which CLOCK_MONOTONIC counts too while the machine does not sleep
-    ticks = int(Path("/proc/self/stat").read_text().rsplit(")", 1)[1].split()[19])
-    return ticks * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
-
-
-def _beat_until_ended(shared: SignalTable, cycle: subprocess.Popen[str], beat: int) -> None:
-    # the heartbeat goes on through the ramp-out: its end is the stop's, not a lost supervisor's
-    until = time.monotonic() + STOP_TIMEOUT_S
-    while cycle.poll() is None and time.monotonic() < until:
-        beat += 1
-        shared.publish({"supervisor/heartbeat": beat})
-        time.sleep(HEARTBEAT_S)
-
-
-@contextlib.contextmanager
-def _interrupts() -> Iterator[list[int]]:
-    """Collect SIGINT and SIGTERM instead of dying of them: the torque ramps out first."""
-    caught: list[int] = []
-
-    def note(number: int, frame: FrameType | None) -> None:
-        caught.append(number)
-
-    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield caught
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextlib.contextmanager

@@ -3,33 +3,42 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codegen.build import BuiltKernel
+import msgspec
+
 from rig_configs.load import LoadedRig
 from rigloop import order
 from rigloop.complaints import complaints, lost_cycles
 from rigloop.compose import paths
 from rigloop.degraded import with_rights
 from rigloop.ended import Ended, Final, overruns_by_cause
-from rigloop.late import write_events
+from rigloop.keeping import Keeping
+from rigloop.late import late_file, write_events
+from rigloop.left_behind import record_of
 from rigloop.manifest import (
+    REPORT,
+    TIMING,
     HistogramBins,
     Injected,
     Manifest,
     Named,
+    Number,
     Right,
     TaskFacts,
+    count,
+    number,
     versions,
-    write_manifest,
     write_timing,
 )
+from rigloop.neighbours import shared_by_tasks
 from rigloop.order import Mode
 from rigloop.outcome import Outcome
 from rigloop.report import write_report
+from rigloop.room import give_back
 from rt_core.cause import WORDS
 from rt_core.doctor.check import Check, banner
 
@@ -40,23 +49,48 @@ if TYPE_CHECKING:
 def conclude(
     folder: Path,
     loaded: LoadedRig,
-    kernels: dict[str, BuiltKernel],
+    kernels: Mapping[str, str],
     ended: Ended,
     seconds: float | None,
     mode: Mode,
     checks: list[Check],
     injections: Sequence[Injection] = (),
+    *,
+    before: Manifest,
+    missing: Sequence[str] = (),
+    cut_short: Sequence[str] = (),
 ) -> Outcome:
-    """Write manifest, timing and report of a live run; return its verdict."""
+    """Write manifest, timing and report of a live run; return its verdict.
+
+    Parameters
+    ----------
+    kernels : mapping of str to str
+        Block → hash.
+    before : Manifest
+        As it was kept while the run went on.
+    missing, cut_short : sequence of str
+        Of a run that was cut short: what it did not leave, and why it is never good.
+    """
     seen, final = ended.seen, ended.final
-    report = order.read_report(folder) or order.Report(error="the cycle process left no report")
+    give_back(folder)
+    keeping = Keeping(folder, loaded)
+    report = (
+        _report(folder) or ended.report or order.Report(error="the cycle process left no report")
+    )
+    real_time = report.real_time and not seen.demoted
     records = _records(folder)
-    bad = complaints(loaded, ended, report, records, seconds)
+    rows = {task: len(record_of(folder / f"{task}.npy")) for task in loaded.rig.tasks}
+    bad = [
+        *cut_short,
+        *keeping.lost,
+        *complaints(loaded, ended, report, records, seconds, rows),
+    ]
     notes = (
         []
         if report.real_time
         else ["not real-time: lateness and overruns are reported, not judged"]
     )
+    notes += [*seen.notes, *shared_by_tasks(loaded.rig)]
     injected, blocks = _injected(folder, loaded, final, injections)
     if injected:
         # what the faults did to the run is what they were for; the verdict is whether it met them as it states
@@ -74,19 +108,19 @@ def conclude(
     manifest = Manifest(
         kind="live",
         rig=Named(loaded.name, loaded.sha256),
-        kernels=tuple(Named(name, kernel.hash) for name, kernel in kernels.items()),
-        started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - seen.armed_s)),
+        kernels=tuple(Named(name, sha256) for name, sha256 in kernels.items()),
+        started=before.started,
         duration_s=seen.armed_s,
         verdict="bad" if bad else "good",
         reasons=tuple([*bad, *notes] if injected else bad or notes),
         tasks={
             name: TaskFacts(
                 period_ns=task.period_us * 1000,
-                record=records.get(name, {}).get("record", f"{name}.npy"),
-                cycles=int(final.signals[f"loop/{name}/cycle"]),
-                overruns=int(final.signals[f"loop/{name}/overruns"]),
-                skipped=int(final.signals[f"loop/{name}/skipped"]),
-                dropped=lost_cycles(records.get(name, {})),
+                record=f"{name}.npy",
+                cycles=count(final.signals[f"loop/{name}/cycle"]),
+                overruns=count(final.signals[f"loop/{name}/overruns"]),
+                skipped=count(final.signals[f"loop/{name}/skipped"]),
+                dropped=lost_cycles(final, name, rows[name]),
                 causes={
                     WORDS[cause]: n
                     for cause, n in overruns_by_cause(final.signals, name).items()
@@ -103,7 +137,7 @@ def conclude(
         rights=tuple(Right(**right) for right in report.rights),
         mode=mode.value,
         checks=tuple(with_rights(checks, report.rights)),
-        real_time=report.real_time,
+        real_time=real_time,
         timing={
             task: {name: found.percentiles() for name, found in names.items()}
             for task, names in timing.items()
@@ -111,12 +145,24 @@ def conclude(
         counters=_counters(loaded, final),
         signals=roles(loaded),
         injections=tuple(injected),
+        state="interrupted" if cut_short else "ended",
+        asked_s=seconds,
+        processes=before.processes,
+        boot=before.boot,
+        table=before.table,
+        notes=tuple(notes),
+        missing=tuple(missing),
     )
     for task, (_, events) in final.late.items():
-        write_events(folder, task, events)
-    write_manifest(folder, manifest)
-    write_timing(folder, timing)
-    write_report(folder)
+        # of a run that was cut short, the cycle process may have left them itself
+        if events or not cut_short:
+            keeping.keep(late_file(task), partial(write_events, folder, task, events))
+    keeping.keep(TIMING, lambda: write_timing(folder, timing))
+    manifest = keeping.keep_manifest(manifest)
+    keeping.keep(REPORT, lambda: write_report(folder))
+    if REPORT in keeping.failed:
+        manifest = keeping.keep_manifest(manifest)
+    bad = list(manifest.reasons) if manifest.verdict == "bad" else []
     first_cycle_s = 1e-9 * max(0, report.first_cycle_ns - seen.process_began_ns)
     missing = [
         f"{right.name}: {right.why}; {right.remedy}" for right in manifest.rights if not right.held
@@ -160,12 +206,20 @@ def _spin(asked_us: int | str, chosen: dict[str, Any] | None) -> str:
 
 def _records(folder: Path) -> dict[str, Any]:
     try:
-        return json.loads((folder / "recorder.json").read_text())
+        found = json.loads((folder / "recorder.json").read_text())
     except (OSError, ValueError):
         return {}
+    return found if isinstance(found, dict) else {}
 
 
-def _counters(loaded: LoadedRig, final: Final) -> dict[str, int | float]:
+def _report(folder: Path) -> order.Report | None:
+    try:
+        return order.read_report(folder)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def _counters(loaded: LoadedRig, final: Final) -> dict[str, Number]:
     """Return the signals that count: the loop's, the bus's, the filters', the guard's trip."""
     ports = {
         "lost",
@@ -181,12 +235,12 @@ def _counters(loaded: LoadedRig, final: Final) -> dict[str, int | float]:
         "reassembled",
         "singular",
     }
-    found: dict[str, int | float] = {}
+    found: dict[str, float] = {}
     for name, block in loaded.rig.blocks.items():
         found |= {p: final.signals[p] for port, p in paths(name, block)[1].items() if port in ports}
     for task in loaded.rig.tasks:
         found[f"loop/{task}/torn"] = final.signals[f"loop/{task}/torn"]
-    return {path: int(value) if value == int(value) else value for path, value in found.items()}
+    return {path: number(value) for path, value in found.items()}
 
 
 def roles(loaded: LoadedRig) -> dict[str, tuple[str, str]]:
@@ -213,6 +267,8 @@ def _figures(manifest: Manifest, first_cycle_s: float) -> list[tuple[str, str, s
     ]
     for task, names in manifest.timing.items():
         facts = manifest.tasks[task]
+        if not {"late", "step"} <= names.keys():
+            continue
         late, step = names["late"], names["step"]
         period = f"period {facts.period_ns // 1000} µs"
         rows += [

@@ -110,7 +110,7 @@ def ports_of(table: Mapping[str, Any]) -> Ports | None:
                 encoder_filter.READ_PORTS, encoder_filter.WRITE_PORTS, encoder_filter.OPTIONAL_PORTS
             )
         case "guard":
-            return Ports(guard.READS, guard.WRITES)
+            return Ports(guard.READS, guard.WRITES, guard.OPTIONAL)
         case "relay":
             return Ports(relay.READS, relay.WRITES)
         case "mechanism" if isinstance(table.get("mechanism"), str):

@@ -4,6 +4,7 @@ from typing import Any
 
 from rt_core.safety import GuardConfig
 
+OPTIONAL: tuple[str, ...]
 READS: tuple[str, ...]
 WRITES: tuple[str, ...]
 
@@ -44,15 +45,23 @@ class Trip(IntEnum):
 class Guard:
     """The last word on the torque: a block, last in the task that talks to the actuator.
 
-    Ports read, all required: `torque_request_nm`, `request_cycle` and `request_fault` (cycle
+    Ports read: `torque_request_nm`, `request_cycle` and `request_fault` (cycle
     counter and fault of the requesting task), `own_fault`, `own_cycle`, `elapsed` and `own_stop`
     (of the guard's own task), `sensor_valid`, `angle_rad`, `rate_rad_s`, `actuator_ready`,
-    `heartbeat`, `arm` and `stop` (supervisor).
+    `heartbeat`, `arm` and `stop` (supervisor). `OPTIONAL` ones: `own_block` and `request_block` (which block
+    failed), `delivered` (this cycle's frame reached the actuator; not wired: each does).
     Flags are true above 0.5; a NaN is always the bad value.
 
     Ports written: `torque_nm`, `state`, `safe` (1 when the output is zero and stays so until
     armed), `ramp` (0 to 1), `waits_for` (in INIT and FAULT: the trip code of what is not good),
-    `trip`, `trip_value`, `trip_limit`, `trip_cycle` (of the first trip since arming).
+    `trip`, `trip_value`, `trip_limit` (times in ms), `trip_cycle`, `trip_fault`, `trip_block`, `trip_delivered`
+    (of the first trip since arming, with the fault of its task in that cycle).
+
+    What the hand at the actuator feels, while the guard follows the request: `gap_ms` since the request was new
+    that the acting command follows; `longest_gap_ms`, and the cycle in which it ended; `gap_step_nm`, the largest
+    difference between the command wanted after a stretch that missed one and the torque acting in it, and its cycle;
+    `active_ms`, of that `saturated_ms` with the request at the limit, `longest_saturated_ms` of it in one piece;
+    `given_j`, the work of the torque on the hands less theirs on it, slowly forgiven, and the largest it was.
 
     Arming takes a rising edge of `arm` in READY. After a FAULT, `arm` must go low while everything
     is good (back to READY) and rise again; the trip stays readable until then.
@@ -74,11 +83,11 @@ class Guard:
 
     Real time
     ---------
-    Safe: no loop, no call; about 30 ns.
+    Safe: no loop, no call.
 
     Source
     ------
-    Leaky buckets as in LinuxCNC's hm2_eth (+2, -1, limit 10).
+    Leaky buckets as in LinuxCNC's hm2_eth (+2, -1), of time.
     """
 
     name: str

@@ -96,10 +96,11 @@ def lay_out(producers: tuple[Producer, ...], description: bytes | None = None) -
     return Layout(description, areas, _up(word * WORD, PAGE))
 
 
-def describe(producers: tuple[Producer, ...]) -> bytes:
-    """Return the JSON at the head of a table file."""
+def describe(producers: tuple[Producer, ...], run: str = "") -> bytes:
+    """Return the JSON at the head of a table file; `run` is the folder that its evidence belongs to."""
     return json.dumps(
         {
+            **({"run": run} if run else {}),
             "producers": [
                 {
                     "name": producer.name,
@@ -114,6 +115,12 @@ def describe(producers: tuple[Producer, ...]) -> bytes:
         },
         separators=(",", ":"),
     ).encode()
+
+
+def run_of(layout: Layout) -> str:
+    """Return the folder of the run that a table belongs to; empty if it does not say."""
+    run = json.loads(layout.description).get("run", "")
+    return run if isinstance(run, str) else ""
 
 
 def read_layout(path: str, head: bytes, file_bytes: int) -> Layout:

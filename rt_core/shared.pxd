@@ -4,8 +4,8 @@ Latest: one word `sequence`, then two slots. Image number s goes to slot s & 1 a
 moment `sequence` is s until image s + 2 begins, so that a reader never waits for a writer that was
 preempted.
 
-Ring: `written` and `dropped` (writer's line), `consumed` (reader's line), then slots of t_ns and
-image. A full ring drops the newest; produced = written + dropped.
+Ring: `written` and `dropped` (writer's line), `consumed`, `unwritten` and why (reader's line), then slots
+of t_ns and image. A full ring drops the newest; produced = written + dropped.
 
 All words of a latest image are copied with relaxed atomics between the fences that the C11 model
 asks for.
@@ -38,6 +38,8 @@ cdef enum:
     WRITTEN = 0
     DROPPED = 1
     CONSUMED = 8
+    UNWRITTEN = 9                # cycles that the reader took and could not write, and the errno of it
+    UNWRITTEN_WHY = 10
     READ_TRIES = 4
 
 

@@ -24,15 +24,22 @@ class SignalTable:
     layout: Layout
 
     @classmethod
-    def create(cls, path: str | PathLike[str], plan: Plan) -> SignalTable:
+    def create(cls, path: str | PathLike[str], plan: Plan, *, run: str = "") -> SignalTable:
         """Make the file (mode 0600), reserve its memory and map it.
 
         Put it on a memory file system (/dev/shm): a disk's takes pages back to write them out,
         and the loop then faults them in again.
 
+        Parameters
+        ----------
+        path : path
+        plan : Plan
+        run : str
+            Folder of the run that the table belongs to, for whoever finds it without an owner.
+
         Raises
         ------
-        FileExistsError
+        TableError
             The path exists: a table is never taken over.
         OSError
             No room for it (ENOSPC), or no right.
@@ -53,7 +60,7 @@ class SignalTable:
         FileNotFoundError
             Not there (yet); a file that is there is complete.
         TableError
-            Foreign, truncated or of another ABI.
+            Foreign, truncated or of another ABI; a symbolic link; another user's, or writable by others.
         """
     @property
     def producers(self) -> tuple[Producer, ...]:
@@ -98,7 +105,12 @@ class RingReader:
 
     def __init__(self, table: SignalTable, task: str) -> None: ...
     def counters(self) -> dict[str, int]:
-        """Return `produced`, `consumed`, `dropped`; produced = consumed + dropped once drained."""
+        """Return `produced`, `consumed`, `dropped`; produced = consumed + dropped once drained.
+
+        `unwritten` of the consumed ones did not reach the disk, for the reason `unwritten_errno`.
+        """
+    def tell_unwritten(self, cycles: int, why: int) -> None:
+        """Leave in the table how many cycles could not be written in all, and the errno: a full disk takes no word."""
     def drain(self, most: int | None = None) -> NDArray[np.void]:
         """Take what is there (at most `most` cycles) as a structured array; may be empty.
 
@@ -106,6 +118,16 @@ class RingReader:
         ------
         TableError
             The counters make no sense.
+        """
+    def peek(self, most: int | None = None) -> NDArray[np.void]:
+        """Copy what `drain` would take; it stays in the ring until `advance`."""
+    def advance(self, n: int) -> None:
+        """Take the n oldest cycles out of the ring.
+
+        Raises
+        ------
+        ValueError
+            So many are not there.
         """
     def close(self) -> None:
         """Let go of the table; the ring keeps what was not drained."""

@@ -1,4 +1,5 @@
 """The signal table: a shared-memory file that describes itself, and the reader of its rings."""
+import errno
 import mmap
 import os
 import stat
@@ -10,13 +11,13 @@ from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
 from rt_core.shared cimport (
-    CONSUMED, DROPPED, RING_HEAD_WORDS, WRITTEN,
+    CONSUMED, DROPPED, RING_HEAD_WORDS, UNWRITTEN, UNWRITTEN_WHY, WRITTEN,
     load_acquire, load_relaxed, publish_latest, read_latest, store_release,
 )
 
 from rt_core.histogram import HISTOGRAM_WORDS, Histogram
 from rt_core.layout import (
-    HEADER, MAGIC, MAX_BYTES, TABLE_ABI, WORD, TableError, lay_out, read_layout,
+    HEADER, MAGIC, MAX_BYTES, TABLE_ABI, WORD, TableError, describe, lay_out, read_layout,
 )
 from rt_core.plan import SUPERVISOR
 from rt_core.trace import TRACE_SIZE, read_events
@@ -29,9 +30,9 @@ cdef class SignalTable:
         raise TypeError("use SignalTable.create or SignalTable.attach")
 
     @classmethod
-    def create(cls, path, plan):
+    def create(cls, path, plan, *, run=""):
         path = os.fspath(path)
-        layout = lay_out(plan.producers)
+        layout = lay_out(plan.producers, describe(plan.producers, run))
         # built under another name and linked, so that nobody ever attaches to half a table
         building = f"{path}.{os.getpid()}"
         fd = os.open(building, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
@@ -40,7 +41,10 @@ cdef class SignalTable:
             os.posix_fallocate(fd, 0, layout.total_bytes)
             head = HEADER.pack(MAGIC, TABLE_ABI, layout.total_bytes, len(layout.description))
             os.pwrite(fd, head + layout.description, 0)
-            os.link(building, path)
+            try:
+                os.link(building, path)
+            except FileExistsError:
+                raise TableError(f"{path}: taken: {_whose(path)}; remove it, or wait for its run")
             return _map_table(path, fd, layout, True)
         finally:
             os.close(fd)
@@ -50,11 +54,22 @@ cdef class SignalTable:
     def attach(cls, path, *, writable=False):
         path = os.fspath(path)
         flags = os.O_RDWR if writable else os.O_RDONLY
-        fd = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK)
+        # whoever may write into /dev/shm can put something under a name that is known beforehand
+        try:
+            fd = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
+        except OSError as error:
+            if error.errno == errno.ELOOP:
+                raise TableError(f"{path}: a symbolic link, so no signal table") from None
+            raise
         try:
             status = os.fstat(fd)
             if not stat.S_ISREG(status.st_mode):
                 raise TableError(f"{path}: not a regular file, so no signal table")
+            if status.st_uid != os.geteuid() or status.st_mode & 0o022:
+                raise TableError(
+                    f"{path}: {_whose(path)}, mode {stat.S_IMODE(status.st_mode):04o}: a signal table "
+                    "is one's own, and nobody else may write it"
+                )
             if status.st_size > MAX_BYTES:
                 raise TableError(f"{path}: {status.st_size} bytes, more than any signal table")
             head = os.pread(fd, HEADER.size, 0)
@@ -165,6 +180,14 @@ cdef class SignalTable:
         return 0
 
 
+def _whose(path):
+    try:
+        owner = os.lstat(path).st_uid
+    except OSError:
+        return "already gone"
+    return "your own" if owner == os.geteuid() else f"of another user (uid {owner})"
+
+
 cdef SignalTable _map_table(str path, int fd, object layout, bint writable):
     # MAP_POPULATE: every page is there before the first cycle
     cdef SignalTable table = SignalTable.__new__(SignalTable)
@@ -210,9 +233,30 @@ cdef class RingReader:
         cdef int64_t consumed = load_acquire(self._open() + CONSUMED)
         cdef int64_t written = load_acquire(self.ring + WRITTEN)
         cdef int64_t dropped = load_relaxed(self.ring + DROPPED)
-        return {"produced": written + dropped, "consumed": consumed, "dropped": dropped}
+        return {
+            "produced": written + dropped, "consumed": consumed, "dropped": dropped,
+            "unwritten": load_relaxed(self.ring + UNWRITTEN),
+            "unwritten_errno": load_relaxed(self.ring + UNWRITTEN_WHY),
+        }
+
+    def tell_unwritten(self, int64_t cycles, int64_t why):
+        cdef int64_t *ring = self._open()
+        store_release(ring + UNWRITTEN_WHY, why)
+        store_release(ring + UNWRITTEN, cycles)
 
     def drain(self, most=None):
+        rows = self.peek(most)
+        self.advance(len(rows))
+        return rows
+
+    def advance(self, int64_t n):
+        cdef int64_t *ring = self._open()
+        cdef int64_t consumed = load_relaxed(ring + CONSUMED)
+        if not 0 <= n <= load_acquire(ring + WRITTEN) - consumed:
+            raise ValueError(f"{n} cycles are not in the ring")
+        store_release(ring + CONSUMED, consumed + n)
+
+    def peek(self, most=None):
         cdef int64_t *ring = self._open()
         cdef int64_t consumed = load_relaxed(ring + CONSUMED)
         cdef int64_t n = load_acquire(ring + WRITTEN) - consumed
@@ -231,7 +275,6 @@ cdef class RingReader:
             memcpy(<void *>&out[0], data + first * size, head * size)
             if n > head:
                 memcpy(<void *>(&out[0] + head * size), data, (n - head) * size)
-            store_release(ring + CONSUMED, consumed + n)
         return rows
 
     def close(self):

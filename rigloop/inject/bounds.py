@@ -46,8 +46,8 @@ def goes_on(lim: Limits, value: float) -> Stated:
 
 
 def sensor_bad(lim: Limits) -> int:
-    """Cycles until the guard's patience with a sensor ends, whether with bad ones on end or with a full bucket."""
-    return min(lim.guard.sensor_hold_cycles, math.ceil(lim.guard.bucket_limit / 2) - 1)
+    """Cycles until the guard's patience with a sensor ends, whether with consecutive bad ones or with a full bucket."""
+    return min(lim.held(lim.guard.sensor_hold_ms), lim.filled(lim.guard.sensor_bucket_ms, 2))
 
 
 def bus_bad(lim: Limits, value: float) -> Stated:
@@ -90,7 +90,8 @@ def off_core(lim: Limits, value: float) -> Stated:
 
 def request_late(lim: Limits) -> int:
     """Cycles until the guard misses a new request, or the watchdog the model's task."""
-    return min(lim.guard.max_request_age_cycles + lim.slow_cycles(1), lim.stall(lim.slow_task)) + 2
+    age = lim.cycles(lim.guard.max_request_age_ms * 1e-3)
+    return min(age + lim.slow_cycles(1), lim.stall(lim.slow_task)) + 2
 
 
 def asked_to_end(lim: Limits, value: float) -> Stated:

@@ -6,8 +6,6 @@ finds it; a RAMP then takes `GuardConfig.cycles_to_zero`, SAFE none.
 
 from __future__ import annotations
 
-import math
-
 from io_bridge.segment_link import Order
 from rigloop.inject.bounds import (
     BACK_IN_OP_S,
@@ -46,8 +44,8 @@ ROWS = (
           InCycle("work", Act.BURN, cycles=0, scale=US), "overrun_window periods", many_overruns,
           slow_us(1.5)),
     Fault("overruns", "each cycle of the guard's task takes longer than its period",
-          InCycle("estimate", Act.BURN, cycles=0, scale=US), "bucket_limit / 2 overruns",
-          ramps(("OVERRUNS_MANY", "OWN_FAULT"), lambda lim: math.ceil(lim.guard.bucket_limit / 2) + 1), fast_us(1.5)),
+          InCycle("estimate", Act.BURN, cycles=0, scale=US), "skip_bucket_ms / 2 of skipped time",
+          ramps(("OVERRUNS_MANY", "OWN_FAULT"), lambda lim: lim.filled(lim.guard.skip_bucket_ms, 2) + 2), fast_us(1.5)),
     Fault("late-wake", "a thread of higher priority has the core when the guard's task is to wake",
           InCycle("estimate", Act.HOLD_CORE, scale=US), "the next cycle",
           counts(lambda lim: loop_signal(lim.fast, "overruns_late_wake"), lambda lim: 3), fast_us(2.0)),
@@ -56,7 +54,7 @@ ROWS = (
           counts(lambda lim: loop_signal(lim.fast, "overruns_stolen"), lambda lim: 3), fast_us(2.0)),
     Fault("time-gap", "the core is taken for longer than the guard allows",
           InCycle("estimate", Act.HOLD_CORE, scale=US), "the next cycle", ramps(("TIME_GAP",), lambda lim: 3),
-          Argument("µs", lambda lim: 1.2e6 * lim.guard.max_gap_cycles * lim.period_s, 1, 1e7)),
+          Argument("µs", lambda lim: 1.2e3 * lim.guard.max_gap_ms, 1, 1e7)),
     Fault("model-hang", "the model's step never ends", InCycle("work", Act.HANG),
           "max_request_age, or stall_cycles and two looks of the watchdog",
           ramps(("REQUEST_STALE", WATCHDOG, STOP), request_late)),
@@ -67,13 +65,14 @@ ROWS = (
           "one look each 1000 cycles", off_core),
     # the sensor
     Fault("sensor-nan", "no count but NaN, for good", InCycle("sensor", Act.SET, ("count",), cycles=0),
-          "sensor_hold_cycles", ramps(("SENSOR_LOST", "SENSOR_FLICKERS"), sensor_bad), NAN),
+          "sensor_hold_ms", ramps(("SENSOR_LOST", "SENSOR_FLICKERS"), sensor_bad), NAN),
     Fault("sensor-nan-blip", "no count but NaN, for one cycle", InCycle("sensor", Act.SET, ("count",)), "that cycle",
           holds, NAN),
     Fault("sensor-flicker", "every second sample is invalid", InCycle("sensor", Act.SET, ("valid",), cycles=0, every=2),
-          "2 × bucket_limit", ramps(("SENSOR_FLICKERS",), lambda lim: 2 * lim.guard.bucket_limit)),
+          "2 × sensor_bucket_ms",
+          ramps(("SENSOR_FLICKERS",), lambda lim: 2 * lim.cycles(lim.guard.sensor_bucket_ms * 1e-3))),
     Fault("sensor-stale", "the drive repeats its last inputs and clock under right working counters",
-          InCycle("head", Act.ORDER, cycles=0, order=Order.FREEZE), "bad_limit, or sensor_hold_cycles if less",
+          InCycle("head", Act.ORDER, cycles=0, order=Order.FREEZE), "bad_limit, or sensor_hold_ms if less",
           bus_bad, needs="simulated"),
     Fault("sensor-jump", "the count jumps and stays there", InCycle("sensor", Act.ADD, ("count",), cycles=0),
           "that cycle", holds, Argument("counts", lambda lim: 1e5, -1e9, 1e9)),
@@ -86,13 +85,13 @@ ROWS = (
     # the bus
     Fault("wkc-low", "the drive leaves its inputs out, for good",
           InCycle("head", Act.ORDER, cycles=0, order=Order.REFUSE_INPUTS),
-          "bad_limit, or sensor_hold_cycles if less", bus_bad, needs="simulated"),
+          "bad_limit, or sensor_hold_ms if less", bus_bad, needs="simulated"),
     Fault("wkc-low-blip", "the drive leaves its inputs out, for one cycle",
           InCycle("head", Act.ORDER, order=Order.REFUSE_INPUTS), "that cycle", holds, needs="simulated"),
     Fault("frame-lost", "one frame is lost", InCycle("head", Act.ORDER, order=Order.LOSE_FRAME), "that cycle", holds,
           needs="simulated"),
     Fault("link-down", "every frame is lost", InCycle("head", Act.ORDER, cycles=0, order=Order.LOSE_FRAME),
-          "bad_limit, or sensor_hold_cycles if less", bus_bad, needs="simulated"),
+          "bad_limit, or sensor_hold_ms if less", bus_bad, needs="simulated"),
     Fault("al-error", "the drive leaves OP with an AL error",
           InCycle("head", Act.ORDER, cycles=0, order=Order.LOSE_OPERATION), "the next cycle",
           safe(("ACTUATOR_LOST",), lambda lim: 1), needs="simulated"),
@@ -120,8 +119,8 @@ ROWS = (
     Fault("block-fault", "a block of the guard's task fails", InCycle("estimate", Act.FAIL, cycles=0), "that cycle",
           ramps(("OWN_FAULT",), lambda lim: 0), Argument("code", lambda lim: 99, 1, 1e6)),
     Fault("request-nan", "the torque request is no number, for good",
-          InCycle("estimate", Act.SET, ("request",), cycles=0), "request_hold_cycles",
-          ramps(("REQUEST_NOT_FINITE",), lambda lim: lim.guard.request_hold_cycles), NAN),
+          InCycle("estimate", Act.SET, ("request",), cycles=0), "request_hold_ms",
+          ramps(("REQUEST_NOT_FINITE",), lambda lim: lim.held(lim.guard.request_hold_ms)), NAN),
     Fault("request-nan-blip", "the torque request is no number, for one cycle",
           InCycle("estimate", Act.SET, ("request",)), "that cycle", holds, NAN),
     Fault("request-huge", "the torque request is far beyond the limit",
@@ -130,10 +129,10 @@ ROWS = (
     Fault("request-stale", "the model's task is busy for longer than a request may be old",
           InCycle("work", Act.BURN, scale=US), "max_request_age",
           ramps(("REQUEST_STALE", WATCHDOG, STOP), request_late),
-          Argument("µs", lambda lim: 1.4e6 * lim.guard.max_request_age_cycles * lim.period_s, 1, 1e7)),
+          Argument("µs", lambda lim: 1.4e3 * lim.guard.max_request_age_ms, 1, 1e7)),
     # processes
     Fault("supervisor-stop", "the supervisor hangs (SIGSTOP)", ToProcess("supervisor", "SIGSTOP"),
-          "heartbeat_timeout", ramps(("HEARTBEAT_LOST",), lambda lim: lim.cycles(lim.guard.heartbeat_timeout_s) + 2)),
+          "heartbeat_timeout", ramps(("HEARTBEAT_LOST",), lambda lim: lim.cycles(lim.guard.heartbeat_timeout_ms * 1e-3) + 2)),
     Fault("supervisor-term", "SIGTERM to the supervisor", ToProcess("supervisor", "SIGTERM"), "100 ms in all",
           asked_to_end),
     Fault("supervisor-int", "Ctrl-C", ToProcess("supervisor", "SIGINT"), "100 ms in all", asked_to_end),

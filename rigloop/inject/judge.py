@@ -251,7 +251,7 @@ def _goes_on(
         why.append("the guard did not run on")
     if isinstance(acts, InCycle) and stated.reaction == Reaction.HOLD:
         after = np.flatnonzero(state[what.found or began :] != State.HOLD)
-        if not len(after) or after[0] > lim.guard.sensor_hold_cycles + acts.cycles:
+        if not len(after) or after[0] > lim.held(lim.guard.sensor_hold_ms) + acts.cycles:
             why.append("held for longer than the guard allows")
     if np.any(np.diff(cycle) != 1):
         why.append("the record has gaps")

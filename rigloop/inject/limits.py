@@ -55,6 +55,14 @@ class Limits:
         """Cycles of the guard's task in a time, rounded up."""
         return math.ceil(seconds / self.period_s - 1e-9)
 
+    def held(self, hold_ms: float) -> int:
+        """Bad cycles that a hold bridges: the trip comes with the next one."""
+        return math.floor(hold_ms * 1e-3 / self.period_s + 1e-9)
+
+    def filled(self, bucket_ms: float, a_cycle: float) -> int:
+        """Cycles from the first bad one to that which fills a bucket, where each adds so many periods."""
+        return math.ceil(max(2.0, bucket_ms * 1e-3 / self.period_s) / a_cycle - 1e-9) - 1
+
     def slow_cycles(self, n: int) -> int:
         """Cycles of the guard's task until it has seen `n` cycles of the model's."""
         return self.cycles((n + 1) * self.slow_task.period_us * 1e-6) + 1

@@ -51,7 +51,8 @@ def soak(
         from rigloop.soak.judge import as_message, is_good, judge
         from rigloop.soak.page import write_page, write_samples
         from rigloop.soak.watch import Watcher
-        from rigloop.supervise import run_live, table_path
+        from rigloop.supervise import run_live
+        from rigloop.tables import table_path
         from rigloop.wiring import load
 
         loaded = load(rig)

@@ -35,10 +35,13 @@ TOLERANT = {
     "blocks.guard.max_gap_ms": "2000.0",
     "blocks.guard.max_request_age_ms": "2000.0",
     "blocks.guard.heartbeat_timeout_ms": "2000.0",
-    "blocks.guard.bucket_limit": "1000000",
-    "blocks.guard.sensor_hold_cycles": "100000",
+    "blocks.guard.skip_bucket_ms": "1e6",
+    "blocks.guard.sensor_bucket_ms": "1e6",
+    "blocks.guard.sensor_hold_ms": "1e5",
     "verdict.max_overrun_percent": "100.0",
     "verdict.max_lost_percent": "100.0",
+    "verdict.max_command_gap_ms": "1e5",
+    "verdict.max_torque_step_nm": "100.0",
 }
 
 

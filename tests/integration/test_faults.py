@@ -81,8 +81,8 @@ def test_a_run_says_where_a_fault_began_what_found_it_and_when_the_torque_was_ze
     assert (done.code, done.outcome["good"]) == (0, True), done.outcome
     # the trip is told as ever: signal, value, limit, cycle
     (trip,) = [reason for reason in done.outcome["reasons"] if reason.startswith("guard:")]
-    assert "steering/guide/torque_nm: not a finite number for this many cycles: 4" in trip
-    assert f"limit request_hold_cycles = 3, at cycle {fault['found']} (RAMP)" in trip
+    assert "steering/guide/torque_nm: the request is not a finite number: 4 ms" in trip
+    assert f"limit blocks.guard.request_hold_ms = 3, at cycle {fault['found']} (" in trip
     page = (done.folder / "report.html").read_text()
     assert "Faults on purpose" in page
     assert "request-nan@0.3" in page
@@ -101,9 +101,9 @@ def test_a_rig_that_does_not_keep_its_word_is_a_bad_verdict(run_to_end, tmp_path
     # one bad sample is to be bridged; this guard bridges none
     rig = tmp_path / "hasty.toml"
     text = find_rig("fault_bench").read_text()
-    assert "bucket_limit = 30\n" in text
+    assert "sensor_bucket_ms = 30.0\n" in text
     rig.write_text(
-        text.replace("bucket_limit = 30\n", "bucket_limit = 30\nsensor_hold_cycles = 0\n")
+        text.replace("sensor_bucket_ms = 30.0\n", "sensor_bucket_ms = 30.0\nsensor_hold_ms = 0.0\n")
     )
     done = run_to_end(rig, tmp_path / "runs", "--for", "5", "--inject", "sensor-nan-blip@0.3")
     assert done.code == 1

@@ -139,8 +139,8 @@ def test_the_drive_answers_after_its_lag(loop):
 TOLERANT = {
     "core": None, "spin_us": None, "stall_cycles": "20000", "exchange_budget_us": "100000",
     "bad_limit": "1000", "watchdog_ms": "1000.0", "max_gap_ms": "2000.0",
-    "max_request_age_ms": "2000.0", "heartbeat_timeout_ms": "2000.0", "bucket_limit": "1000000",
-    "sensor_hold_cycles": "100000", "max_overrun_percent": "100.0", "max_lost_percent": "100.0",
+    "max_request_age_ms": "2000.0", "heartbeat_timeout_ms": "2000.0", "skip_bucket_ms": "1e6",
+    "sensor_bucket_ms": "1e6", "sensor_hold_ms": "1e5", "max_overrun_percent": "100.0", "max_lost_percent": "100.0",
     "max_latency_ms": "10000.0",
 }  # fmt: skip
 

@@ -347,8 +347,8 @@ def guarded_plan(library):
         GuardConfig(
             limit_nm=10, rate_nm_s=1000, max_angle_rad=10, max_rate_rad_s=100,
             ramp_in_s=0.01, ramp_out_s=0.02,
-            max_request_age_cycles=5000, max_gap_cycles=5000, bucket_limit=100_000,
-            heartbeat_timeout_s=0.5,
+            max_request_age_ms=5000, max_gap_ms=5000, skip_bucket_ms=100_000, sensor_bucket_ms=100_000,
+            heartbeat_timeout_ms=500,
         ),
         period_ns=MS,
         reads=own | {

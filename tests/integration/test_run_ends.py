@@ -119,7 +119,7 @@ def test_a_frozen_supervisor_is_a_lost_heartbeat(start_live, make_rig, wait_for)
     outcome = live.end(END_TIMEOUT_S)
     assert live.process.returncode == 1
     (reason,) = [r for r in outcome["reasons"] if "supervisor/heartbeat" in r]
-    assert "limit heartbeat_timeout_s = 0.5" in reason
+    assert "limit blocks.guard.heartbeat_timeout_ms = 500" in reason
     live.wait_until_gone(GONE_TIMEOUT_S)
     assert_at_rest_and_whole(live)
 

@@ -7,7 +7,7 @@ import stat
 import numpy as np
 import pytest
 
-from rt_core.layout import HEADER, TableError
+from rt_core.layout import HEADER, TableError, run_of
 from rt_core.load import BusyBlock
 from rt_core.loop import Loop
 from rt_core.plan import Task, plan_table
@@ -36,9 +36,47 @@ def test_the_file_is_for_its_owner_only_and_fully_allocated(table):
 
 
 def test_a_table_is_never_taken_over(table, plan):
-    with pytest.raises(FileExistsError):
+    with pytest.raises(TableError, match="taken: your own"):
         SignalTable.create(table.path, plan)
     assert os.listdir(os.path.dirname(table.path)) == ["table"]
+
+
+def test_a_link_and_a_file_that_others_may_write_are_no_tables(table, plan, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(table.path)
+    with pytest.raises(TableError, match="a symbolic link"):
+        SignalTable.attach(link)
+    with pytest.raises(TableError, match="taken"):
+        SignalTable.create(link, plan)
+    os.chmod(table.path, 0o622)
+    with pytest.raises(TableError, match="mode 0622"):
+        SignalTable.attach(table.path)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")
+def test_a_table_of_another_user_is_refused(table, plan):
+    os.chown(table.path, 12345, -1)
+    with pytest.raises(TableError, match=r"another user \(uid 12345\)"):
+        SignalTable.attach(table.path)
+    with pytest.raises(TableError, match=r"taken: of another user \(uid 12345\)"):
+        SignalTable.create(table.path, plan)
+
+
+def test_a_table_says_which_run_it_belongs_to(plan, tmp_path):
+    with SignalTable.create(tmp_path / "other", plan, run="runs/1") as made:
+        assert run_of(made.layout) == "runs/1"
+        with SignalTable.attach(tmp_path / "other") as table:
+            assert (run_of(table.layout), table.producers) == ("runs/1", made.producers)
+
+
+def test_what_was_looked_at_stays_in_the_ring_until_it_is_taken(table):
+    ring = RingReader(table, "fast")
+    assert len(ring.peek()) == 0
+    with pytest.raises(ValueError, match="1 cycles are not in the ring"):
+        ring.advance(1)
+    ring.tell_unwritten(7, 28)
+    assert (ring.counters()["unwritten"], ring.counters()["unwritten_errno"]) == (7, 28)
+    ring.close()
 
 
 def test_a_reader_needs_nothing_but_the_file(table):

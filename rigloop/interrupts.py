@@ -1,0 +1,65 @@
+"""Ctrl-C, SIGTERM and SIGHUP at any moment of a command: once, and never a traceback.
+
+Before anything moves, the first one unwinds the command, which ends what it has started; the next ones change nothing.
+While a run goes on they are collected instead (`collected`): the torque ramps out, and the run folder is completed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+class Interrupted(BaseException):
+    """Somebody asked the command to end; no `except Exception` is meant to stop it."""
+
+
+_caught: list[int] = []
+_depth = 0
+
+
+def _note(number: int, frame: FrameType | None) -> None:
+    _caught.append(number)
+    if _depth == 0 and len(_caught) == 1:
+        raise Interrupted(signal.Signals(number).name)
+
+
+def arm() -> None:
+    """Take the signals from now on, those excepted that the caller of the command ignores (nohup)."""
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _note)
+
+
+def disarm() -> None:
+    """Ignore the signals: nothing is left to be ended."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
+@contextlib.contextmanager
+def collected() -> Iterator[list[int]]:
+    """Collect the signals instead of being ended by them; the list grows as they come.
+
+    One that comes meanwhile has been met when the context ends: what follows goes on.
+    """
+    global _depth
+    if threading.current_thread() is not threading.main_thread():
+        yield []
+        return
+    before = {n: signal.getsignal(n) for n in SIGNALS}
+    _depth += 1
+    try:
+        for number, handler in before.items():
+            if handler is not signal.SIG_IGN:
+                signal.signal(number, _note)
+        yield _caught
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        _depth -= 1
