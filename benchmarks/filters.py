@@ -186,7 +186,8 @@ def encoder(rounds: int) -> dict[str, float]:
     aged = np.random.default_rng(1).uniform(0.0, 0.9 * period_s, CYCLES)
     elapsed = np.tile([1.0, 2.0, 1.0, 7.0], CYCLES // 4)
     late = np.mod(
-        np.rint(0.8 * np.sin(8 * np.pi * period_s * np.cumsum(elapsed)) * cpr / (2 * np.pi)), 2.0**32
+        np.rint(0.8 * np.sin(8 * np.pi * period_s * np.cumsum(elapsed)) * cpr / (2 * np.pi)),
+        2.0**32,
     )
     varying, skipping = make(cpr, period_s), make(cpr, period_s)
     steps = {

@@ -9,6 +9,9 @@ measured with variance `r`,
 Only `w0 = (q / (r T))^(1/2n)`, the bandwidth, and the sample period T enter the gains: the
 resolution of the encoder drops out. State i is scaled by w0^i here, which leaves `epsilon = w0 T`
 alone.
+
+These gains are what the filter's own, of `encoder_covariance`, end in while samples are on time. Nothing
+may filter with them alone: at another interval they are unstable.
 """
 
 from __future__ import annotations

@@ -115,9 +115,7 @@ def test_scale_of_the_encoder_scales_the_estimate_and_nothing_else(moves, power)
     # noise and counts of another unit of angle, a power of two: the same bits, scaled
     count, factor = np.cumsum(moves), 2.0**power
     one = run(count)
-    other = run(
-        count, counts_per_rev=CPR / factor, max_acceleration_rad_s2=1e9 * factor
-    )
+    other = run(count, counts_per_rev=CPR / factor, max_acceleration_rad_s2=1e9 * factor)
     np.testing.assert_allclose(other[:, :3], factor * one[:, :3], rtol=1e-9, atol=1e-9 * factor)
     nis = WRITE_PORTS.index("nis")
     np.testing.assert_allclose(other[:, nis], one[:, nis], rtol=1e-6, atol=1e-9)
