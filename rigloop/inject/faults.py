@@ -53,7 +53,7 @@ ROWS = (
     Fault("stolen", "a thread of higher priority takes the core in the middle of a cycle",
           InCycle("estimate", Act.STEAL, scale=US), "the next cycle",
           counts(lambda lim: loop_signal(lim.fast, "overruns_stolen"), lambda lim: 3), fast_us(2.0)),
-    Fault("skips", f"the core is taken after each of {CYCLES} cycles, and periods are lost each time",
+    Fault("skips", f"periods are lost again and again: the core is taken over and over in {CYCLES} cycles",
           InCycle("estimate", Act.HOLD_CORE, cycles=CYCLES, scale=US),
           f"skip_bucket_ms / 2 of skipped time; the rate within {RATE_WITHIN_RAD_S:g} rad/s of the encoder's", skips,
           fast_us(LOST_PERIODS)),

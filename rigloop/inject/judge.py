@@ -28,8 +28,8 @@ from rigloop.inject.kinds import (
     ToWire,
 )
 from rigloop.inject.limits import Limits
+from rigloop.inject.rate import rate_held
 from rigloop.inject.request import Injection
-from rigloop.inject.skips import rate_held
 from rigloop.manifest import ENDED_BEFORE, Injected
 from rt_core.plan import loop_signal
 from rt_core.safety import State, Trip

@@ -7,7 +7,8 @@ from rigloop import order
 from rigloop.inject.evidence import Evidence
 from rigloop.inject.kinds import Reaction
 from rigloop.inject.limits import limits_of
-from rigloop.inject.skips import CYCLES, rate_held, skips
+from rigloop.inject.rate import rate_held
+from rigloop.inject.skips import CYCLES, skips
 from rigloop.wiring import load
 
 N, BEGAN, LOST = 400, 200, 7
