@@ -1,7 +1,7 @@
 """State of the encoder filter and one cycle of it."""
 from libc.stdint cimport int64_t
 
-from estimators.encoder_covariance cimport MOST_STATES, EncoderCovariance
+from estimators.encoder_covariance cimport EncoderCovariance
 from estimators.encoder_motion cimport Motion
 from estimators.encoder_offset cimport Offset
 
@@ -18,17 +18,17 @@ cdef struct EncoderState:
     double counter_span         # counts after which the raw counter repeats; 0: never
     double zero_count           # count at angle zero
     double period_s             # of the task
-    double sample_period_s      # of the gains
-    double steady_gain[MOST_STATES]     # on the innovation: 1, 1/s, 1/s^2, 1/s^3
-    double steady_nis_per_rad2  # 1 / innovation variance, rad^-2
-    double sample_variance_rad2
+    double sample_period_s      # nominal
+    double samples_per_s        # of a sample period
+    double nis_per_rad2         # 1 / variance of a sample
     double gate_rad             # innovation of a sample on time above which it is rejected
     double gate_nis             # the same for the normalised innovation squared; 0: no such gate
-    double max_acceleration_rad_s2   # widens the gate for a sample that comes late
-    double lost_after_s         # without an accepted sample for so long, the filter gives up
+    double max_acceleration_rad_s2   # widens the gates for a sample that comes late
+    double lost_after_s         # without an accepted sample for so long, the output is held
+    double forget_after_s       # and the estimate is worth nothing any more
     int64_t jump_samples        # rejected samples that agree until they are believed
     int64_t settle_samples      # accepted samples within the gate until `ready`
-    bint is_time_varying
+    int64_t settle_most         # what a sample after a long interval may count for beside itself
     # estimate, of the angle as the encoder states it
     Motion estimate             # at the time of the last accepted sample
     double estimate_age_s       # how long ago that is
@@ -40,15 +40,19 @@ cdef struct EncoderState:
     # bookkeeping
     double accepted_age_s       # cycles' time since the last accepted sample
     double since_sample_s       # since the last sample, accepted or not
+    double unseen_s             # what samples came late by since the last accepted one
+    double astray_s             # the same of gaps whose errors may not have died out yet
+    double held_rad             # output while there is no estimate
     double rejected_rad         # innovation of the last rejected sample
     double nis                  # of this cycle's sample
     int64_t n_agreeing          # rejected samples in a row that agree
-    int64_t n_accepted          # since the start, a loss, or a large innovation while settling
+    int64_t n_settled           # accepted samples since the start, a loss, or a large innovation
     int64_t n_missed            # cycles in a row without an accepted sample
     int64_t n_rejected          # in all
     int64_t n_jumps             # in all
     int64_t n_done              # cycles and corrections: what the steps did
-    bint tracking               # there is an estimate
+    bint tracking               # there is an estimate, and the output follows it
+    bint remembers              # there is one, used or not
     # ports: addresses given by `bind`, else a cell of `idle`
     const double *read[N_READS]
     double *write[N_WRITES]

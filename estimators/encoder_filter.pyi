@@ -32,7 +32,7 @@ class EncoderFilter:
         bleed_rad_s: float = 2.0,
         lost_after_s: float | None = None,
         model: str = "constant_acceleration",
-        gains: str = "steady",
+        gains: str = "time_varying",
         noise_rad: float | None = None,
         gate_nis: float = 0.0,
     ) -> None: ...

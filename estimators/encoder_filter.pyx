@@ -1,8 +1,9 @@
 """Encoder Kalman filter: raw counts to angle, rate and acceleration.
 
 One correction for each valid sample, at the time of that sample; the output of every cycle is the
-estimate moved to that cycle. The model of the motion and steady-state gains are in `encoder_gains`,
-time-varying gains in `encoder_covariance`.
+estimate moved to that cycle. The model of the motion is in `encoder_gains`. The gains come from the
+covariance over the interval that the samples have (`encoder_covariance`): the gains of one interval
+make an unstable filter at another, and gains of a table, each right for its own, where they take turns.
 
 A sample whose innovation no possible acceleration explains is rejected. When several in a row
 agree, the encoder has been re-referenced (an index pulse, a lost count): the estimate takes the new
@@ -13,14 +14,20 @@ from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport exp, fabs, floor
 from libc.stdint cimport int64_t, uintptr_t
 
-from estimators.encoder_covariance cimport MOST_STATES, EncoderCovariance, restart
+from estimators.encoder_covariance cimport EncoderCovariance, restart
 from estimators.encoder_cycle cimport N_READS, N_WRITES, EncoderState, advance, max_count, step
 
 import math
 
 import numpy as np
 
-from estimators.encoder_gains import MODELS, innovation_peak, process_noise, steady_state
+from estimators.encoder_gains import (
+    MODELS,
+    gains_mistakes,
+    innovation_peak,
+    process_noise,
+    steady_state,
+)
 from rt_core.block import BLOCK_ABI
 
 READ_PORTS = ("position_count", "valid", "elapsed", "sample_age_s")
@@ -30,6 +37,11 @@ WRITE_PORTS = (
     "offset_rad", "missed", "rejected", "jumps", "ready", "trusted", "jerk_rad_s3", "nis",
     "covariance_resets",
 )
+
+# how long an estimate without samples says more than none: motions of hands are forgotten by then
+REMEMBERED_S = 1.0
+# however long they are, an estimate settles over more samples than this
+SETTLE_INTERVALS = 8
 
 cdef class EncoderFilter:
     """Kalman filter from encoder counts to angle, rate and acceleration; a block.
@@ -52,21 +64,20 @@ cdef class EncoderFilter:
         settled; `trusted`: 1 when it is ready and a sample of this cycle went into it;
         `jerk_rad_s3`: of constant jerk, else 0; `nis`: normalised innovation squared of this
         cycle's sample, 1 on average when the noise is as said; `covariance_resets`: how often the
-        covariance lost positive definiteness and was started anew. Torque belongs to `ready` = 1 only.
+        covariance lost positive definiteness and was started again. Torque belongs to `ready` = 1 only.
     counts_per_rev : float
         Counts per turn of the wheel, > 0.
     period_s : float
         Period of the task, s.
     sample_period_s : float, optional
-        Nominal time between two samples; bandwidth and steady gains belong to it. Default
-        `period_s`.
+        Nominal time between two samples, which the bandwidth belongs to. Default `period_s`.
     bandwidth_rad_s : float
         `w0` of the filter; with constant acceleration that lags by about `2 / w0`.
     model : {"constant_velocity", "constant_acceleration", "constant_jerk"}, optional
         Motion between two samples. With constant velocity the acceleration is 0.
-    gains : {"steady", "time_varying"}, optional
-        Steady-state gains, or gains from a covariance that follows the times of the samples: for
-        irregular or missing ones, and for the shortest start.
+    gains : {"time_varying"}, optional
+        From the covariance at the times of the samples; there are no others. With samples on time they
+        end in those of the steady state, `gain`.
     noise_rad : float, optional
         Standard deviation of a sample, for `nis`. Default: that of the rounding to counts.
     counter_span : float, optional
@@ -86,8 +97,10 @@ cdef class EncoderFilter:
     bleed_rad_s : float, optional
         Rate at which the output creeps to the encoder's angle after a jump; 0: never.
     lost_after_s : float, optional
-        Without an accepted sample for so long the estimate is given up: angle held, rates zero,
-        `ready` 0, and the next sample starts it anew. Default: 20 sample periods, at least 20 ms.
+        Without an accepted sample for so long the output is given up: angle held, rates zero, `ready`
+        0. The next sample takes up the estimate again, as what the covariance says that it is worth;
+        it starts a new one if the estimate is older than a second (or than `lost_after_s`, if that
+        is more), or if the wheel cannot have come there. Default: 20 sample periods, at least 20 ms.
 
     Raises
     ------
@@ -102,7 +115,8 @@ cdef class EncoderFilter:
     Real time
     ---------
     `step` is safe: no allocation, no Python, no loop over data; `exp` only in a cycle that follows
-    a skip. Time-varying gains cost four loops over at most 4 x 4 numbers a sample.
+    a skip. A sample costs four loops over at most 4 x 4 numbers; none, once samples at one interval
+    have brought the covariance to rest.
 
     Source
     ------
@@ -115,7 +129,7 @@ cdef class EncoderFilter:
         double bandwidth_rad_s, sample_period_s=None, double counter_span=0.0,
         double zero_count=0.0, int sign=1, double max_acceleration_rad_s2=1000.0,
         int64_t jump_samples=5, double bleed_rad_s=2.0, lost_after_s=None,
-        str model="constant_acceleration", str gains="steady", noise_rad=None, double gate_nis=0.0,
+        str model="constant_acceleration", str gains="time_varying", noise_rad=None, double gate_nis=0.0,
     ):
         cdef EncoderState *s = &self.state
         cdef double sample_s = period_s if sample_period_s is None else sample_period_s
@@ -125,17 +139,19 @@ cdef class EncoderFilter:
             if noise_rad is None and counts_per_rev else noise_rad or 0.0)
         cdef int i
         mistakes = _port_mistakes(reads, writes)
-        for key, value in (
-            ("counts_per_rev", counts_per_rev),
-            ("period_s", period_s),
-            ("sample_period_s", sample_s),
-            ("bandwidth_rad_s", bandwidth_rad_s),
-            ("max_acceleration_rad_s2", max_acceleration_rad_s2),
-            ("lost_after_s", lost_s),
-            ("noise_rad", noise),
+        for key, value, least, most in (
+            # so that no number of the filter can leave the range of a double, whatever it reads
+            ("counts_per_rev", counts_per_rev, 1e-6, max_count()),
+            ("period_s", period_s, 1e-9, 1e6),
+            ("sample_period_s", sample_s, 1e-9, 1e6),
+            ("bandwidth_rad_s", bandwidth_rad_s, 1e-12, 1e12),
+            ("max_acceleration_rad_s2", max_acceleration_rad_s2, 1e-12, 1e12),
+            ("lost_after_s", lost_s, 1e-9, 1e6),
+            ("noise_rad", noise, 1e-18, 1e9),
         ):
-            if not (math.isfinite(value) and value > 0.0):
-                mistakes.append(f"{key} = {value}: must be a positive number")
+            if not least <= value <= most:
+                mistakes.append(
+                    f"{key} = {value}: must be a number from {least:g} to {most:g}")
         if not (0.0 <= counter_span <= max_count() and counter_span == floor(counter_span)):
             mistakes.append(f"counter_span = {counter_span}: must be a whole number, or 0")
         if not fabs(zero_count) <= max_count():
@@ -144,14 +160,13 @@ cdef class EncoderFilter:
             mistakes.append(f"sign = {sign}: must be 1 or -1")
         if jump_samples < 1:
             mistakes.append(f"jump_samples = {jump_samples}: must be at least 1")
-        if not (math.isfinite(bleed_rad_s) and bleed_rad_s >= 0.0):
-            mistakes.append(f"bleed_rad_s = {bleed_rad_s}: must be a number >= 0")
+        if not 0.0 <= bleed_rad_s <= 1e6:
+            mistakes.append(f"bleed_rad_s = {bleed_rad_s}: must be a number from 0 to 1e6")
         if not (math.isfinite(gate_nis) and gate_nis >= 0.0):
             mistakes.append(f"gate_nis = {gate_nis}: must be a number >= 0")
         if model not in MODELS:
             mistakes.append(f"model = {model}: must be one of {', '.join(MODELS)}")
-        if gains not in ("steady", "time_varying"):
-            mistakes.append(f"gains = {gains}: must be steady or time_varying")
+        mistakes += gains_mistakes(gains)
         if not mistakes:
             if sample_s < period_s:
                 mistakes.append(
@@ -170,22 +185,19 @@ cdef class EncoderFilter:
         s.rad_per_count = sign * 2.0 * math.pi / counts_per_rev
         s.counter_span, s.zero_count = counter_span, zero_count
         s.period_s, s.sample_period_s = period_s, sample_s
-        for i in range(MOST_STATES):
-            s.steady_gain[i] = self.gain[i] if i < len(self.gain) else 0.0
-        s.sample_variance_rad2 = noise * noise
-        s.steady_nis_per_rad2 = 1.0 / (noise * noise * steady.innovation_variance)
+        s.samples_per_s, s.nis_per_rad2 = 1.0 / sample_s, 1.0 / (noise * noise)
         s.gate_nis = gate_nis
-        s.is_time_varying = gains == "time_varying"
         s.max_acceleration_rad_s2 = max_acceleration_rad_s2
         s.gate_rad = self.gate_rad = 2.0 * (
             max_acceleration_rad_s2 * innovation_peak(self.gain, sample_s) + fabs(s.rad_per_count))
-        s.lost_after_s = lost_s
+        s.lost_after_s, s.forget_after_s = lost_s, max(lost_s, REMEMBERED_S)
         s.offset.bleed_rad_s, s.offset.period_s = bleed_rad_s, period_s
         s.offset.period_decay = exp(-bleed_rad_s * period_s)
         s.jump_samples = jump_samples
         # a wrong rate dies out with the slowest pole, -w0 sin(pi / 2n), or faster: six time constants
         s.settle_samples = 1 + <int64_t>math.ceil(
             6.0 / (math.sin(math.pi / (2 * len(self.gain))) * bandwidth_rad_s * sample_s))
+        s.settle_most = s.settle_samples // SETTLE_INTERVALS
         _set_covariance(&s.covariance, len(self.gain), bandwidth_rad_s, sample_s,
                         max_acceleration_rad_s2 / noise)
         s.unwrapped_count = math.nan
@@ -204,18 +216,13 @@ cdef class EncoderFilter:
 
     @property
     def covariance(self):
-        """Covariance of the estimate at the last accepted sample, shape (n, n): rad, rad/s ...
-
-        Of time-varying gains; NaN with steady ones.
-        """
+        """Covariance of the estimate at the last accepted sample, shape (n, n): rad, rad/s ..."""
         cdef EncoderCovariance *c = &self.state.covariance
         cdef int i
-        if not self.state.is_time_varying:
-            return np.full((c.n, c.n), np.nan)
         u = np.array([c.u[i] for i in range(c.n * c.n)]).reshape(c.n, c.n)
         scale = c.bandwidth_rad_s ** np.arange(c.n)
         u *= scale[:, None] * np.sqrt(
-            self.state.sample_variance_rad2 * np.array([c.d[i] for i in range(c.n)]))
+            1.0 / self.state.nis_per_rad2 * np.array([c.d[i] for i in range(c.n)]))
         return u @ u.T
 
     def bind(self, reads, writes):

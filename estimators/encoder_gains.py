@@ -9,6 +9,9 @@ measured with variance `r`,
 Only `w0 = (q / (r T))^(1/2n)`, the bandwidth, and the sample period T enter the gains: the
 resolution of the encoder drops out. State i is scaled by w0^i here, which leaves `epsilon = w0 T`
 alone.
+
+These gains are what the filter's own, of `encoder_covariance`, end in while samples are on time. Nothing
+may filter with them alone: at another interval they are unstable.
 """
 
 from __future__ import annotations
@@ -145,6 +148,16 @@ def innovation_peak(gain: Array, sample_period_s: float) -> float:
         peak, last = max(peak, abs(innovation)), innovation
         error = error - gain * innovation
     return peak
+
+
+def gains_mistakes(gains: str) -> list[str]:
+    """Return what is wrong with a way to take gains; fixed ones are unstable once samples are late."""
+    if gains == "time_varying":
+        return []
+    return [
+        f"gains = {gains}: fixed gains make an unstable filter as soon as samples are missing or "
+        "late; leave it out: gains follow the covariance over the time between two samples"
+    ]
 
 
 def transition_matrix(period_s: float, n_states: int = 3) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveFloat
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveFloat
 
 from rig_configs.names import Line, SignalPath, Word
 
@@ -152,6 +152,17 @@ class BusBlock(Section):
     writes: dict[SignalPath, SignalPath] = {}
 
 
+def from_the_covariance(gains: str) -> str:
+    """Refuse fixed gains of an encoder filter."""
+    if gains != "time_varying":
+        raise ValueError(
+            "fixed gains make an unstable filter as soon as cycles or samples are skipped, which "
+            "any loop may do; leave the key out: gains follow the covariance over the time between "
+            "two samples, and cost the same"
+        )
+    return gains
+
+
 class EncoderFilterBlock(Section):
     """Kalman filter: count → angle, rate, acceleration."""
 
@@ -164,7 +175,7 @@ class EncoderFilterBlock(Section):
     model: Literal["constant_velocity", "constant_acceleration", "constant_jerk"] = (
         "constant_acceleration"
     )
-    gains: Literal["steady", "time_varying"] = "steady"  # time-varying: for irregular samples
+    gains: Annotated[str, AfterValidator(from_the_covariance)] = "time_varying"
     noise_rad: PositiveFloat | None = None  # of a sample; that of the rounding to counts
     gate_nis: NonNegative = 0.0  # larger normalised innovations are rejected; 0: no such gate
     lost_after_ms: PositiveFloat = 20.0  # without a sample for so long it starts anew

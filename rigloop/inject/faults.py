@@ -30,6 +30,7 @@ from rigloop.inject.bounds import (
     slow_us,
 )
 from rigloop.inject.kinds import STOP, WATCHDOG, Argument, Fault, InCycle, ToProcess, ToWire
+from rigloop.inject.skips import CYCLES, LOST_PERIODS, RATE_WITHIN_RAD_S, skips
 from rt_core.inject import Act
 from rt_core.plan import loop_signal
 
@@ -52,6 +53,10 @@ ROWS = (
     Fault("stolen", "a thread of higher priority takes the core in the middle of a cycle",
           InCycle("estimate", Act.STEAL, scale=US), "the next cycle",
           counts(lambda lim: loop_signal(lim.fast, "overruns_stolen"), lambda lim: 3), fast_us(2.0)),
+    Fault("skips", f"periods are lost again and again: the core is taken over and over in {CYCLES} cycles",
+          InCycle("estimate", Act.HOLD_CORE, cycles=CYCLES, scale=US),
+          f"skip_bucket_ms / 2 of skipped time; the rate within {RATE_WITHIN_RAD_S:g} rad/s of the encoder's", skips,
+          fast_us(LOST_PERIODS)),
     Fault("time-gap", "the core is taken for longer than the guard allows",
           InCycle("estimate", Act.HOLD_CORE, scale=US), "the next cycle", ramps(("TIME_GAP",), lambda lim: 3),
           Argument("µs", lambda lim: 1.2e3 * lim.guard.max_gap_ms, 1, 1e7)),

@@ -28,6 +28,7 @@ from rigloop.inject.kinds import (
     ToWire,
 )
 from rigloop.inject.limits import Limits
+from rigloop.inject.rate import rate_held
 from rigloop.inject.request import Injection
 from rigloop.manifest import ENDED_BEFORE, Injected
 from rt_core.plan import loop_signal
@@ -213,6 +214,8 @@ def _compare(
     steep = np.flatnonzero(np.abs(np.diff(torque)) > slope) + 1
     if any(state[row] != State.FAULT for row in steep):
         why.append("the torque changed faster than its limit")
+    if stated.rate_within is not None:
+        rate_held(began, stated.rate_within, seen, lim, why)
     if what.reaction != stated.reaction:
         why.append(f"{what.reaction.value}, stated {stated.reaction.value}")
     if stated.reaction in (Reaction.RAMP, Reaction.SAFE):

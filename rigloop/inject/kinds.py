@@ -46,6 +46,8 @@ class Stated:
     """Cycles from the fault to zero torque, at most; None: the torque goes on."""
     back_s: float | None = None
     """Seconds from a cable that is put back to every slave in OP, at most; None: none had to leave it."""
+    rate_within: float | None = None
+    """rad/s that the filter's rate may be off what the encoder's counts say meanwhile; None: not judged."""
 
 
 @dataclass(frozen=True)

@@ -81,4 +81,5 @@ def test_filter_follows_every_recorded_log(name):
     assert np.abs(error[ready:][apart[ready:]]).max() < (0.012 if "comma" in name else 0.004)
     # no step of the output, also at the index pulse of -0.018 rad
     most_rate = np.abs(np.diff(log.angle_rad)).max() if not jumps else 0.0145
-    assert np.abs(np.diff(out["angle_rad"]))[ready:].max() < max(most_rate, 2e-3)
+    # (between two late samples it may predict a little more than the next one confirms)
+    assert np.abs(np.diff(out["angle_rad"]))[ready:].max() < max(1.1 * most_rate, 2e-3)

@@ -17,10 +17,10 @@ def rig_with(tmp_path, lines):
     return load(str(path)).rig
 
 
-def test_model_and_gains_of_the_rig_are_those_of_the_filter(tmp_path):
+def test_model_and_noise_of_the_rig_are_those_of_the_filter(tmp_path):
     rig = rig_with(
         tmp_path,
-        'model = "constant_jerk"\ngains = "time_varying"\nnoise_rad = 1e-5\ngate_nis = 25.0',
+        'model = "constant_jerk"\nnoise_rad = 1e-5\ngate_nis = 25.0',
     )
     block = make_filter(rig, "wheel", rig.blocks["wheel"])
     assert len(block.gain) == 4
@@ -30,7 +30,7 @@ def test_model_and_gains_of_the_rig_are_those_of_the_filter(tmp_path):
     assert "wheel/nis" in block.writes.values()
 
 
-def test_rig_as_it_ships_keeps_the_steady_filter(tmp_path):
+def test_rig_as_it_ships_has_three_states(tmp_path):
     rig = rig_with(tmp_path, "")
     assert len(make_filter(rig, "wheel", rig.blocks["wheel"]).gain) == 3
 
@@ -38,3 +38,13 @@ def test_rig_as_it_ships_keeps_the_steady_filter(tmp_path):
 def test_unknown_model_is_a_mistake_of_the_file(tmp_path):
     with pytest.raises(ConfigError, match=r"blocks\.wheel\.model"):
         rig_with(tmp_path, 'model = "cubic"')
+
+
+def test_fixed_gains_are_a_mistake_of_the_file_with_key_value_and_remedy(tmp_path):
+    with pytest.raises(ConfigError, match=r"blocks\.wheel\.gains = 'steady'") as caught:
+        rig_with(tmp_path, 'gains = "steady"')
+    (mistake,) = caught.value.mistakes
+    assert "unstable" in mistake.problem
+    assert "leave the key out" in mistake.remedy
+    rig = rig_with(tmp_path, 'gains = "time_varying"')
+    assert make_filter(rig, "wheel", rig.blocks["wheel"]).name == "wheel"
