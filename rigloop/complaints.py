@@ -47,6 +47,7 @@ def complaints(
                 f"{config.overrun_limit}, at cycle {trip:.0f} ({config.overrun.upper()})"
             )
     found += [fault.words for fault in faults if fault.kind not in AT_THE_END]
+    found += [seen.not_rearmed] if seen.not_rearmed else []
     found += _never_armed(loaded.rig, final, seen)
     found += felt_complaints(loaded.rig, felt)
     # what could not be written any more, the exit code says

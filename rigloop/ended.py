@@ -28,6 +28,7 @@ class Supervision:
     alarms: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     trips: list[DataFault] = field(default_factory=list)  # after which it was armed again
+    not_rearmed: str = ""  # why it was not, although the rig file allows it
     demoted: bool = False  # a task's thread lost its priority or its core meanwhile
 
 

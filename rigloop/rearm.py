@@ -13,12 +13,14 @@ from pathlib import Path
 
 from rig_configs.schema import Rearm, Rig
 from rigloop import order
-from rigloop.compose import find_guard
+from rigloop.bus_words import explain_bus
+from rigloop.compose import bus_of, find_guard, guard_of, paths
 from rigloop.let_go import LetGo
 from rigloop.manifest import DataFault
 from rigloop.tripped import is_of_bus, trip_of
-from rt_core.safety import State
+from rt_core.safety import State, Trip
 
+OP = 8
 DISABLED_S = 0.1  # enable is taken back for so long: what the bus holds is released
 SUPERVISOR_S = 2.0  # the cycle process stays for so long beyond what the supervisor may wait
 
@@ -50,6 +52,8 @@ class Rearming:
         Those after which it was armed again.
     waits : bool
         The guard has let go, and the torque may come back.
+    gave_up : str
+        Why it did not; empty as long as nobody waited for nothing.
     """
 
     def __init__(
@@ -64,9 +68,11 @@ class Rearming:
         self._fault: DataFault | None = None
         self._since = 0.0
         self._ready_since: float | None = None
+        self._well_since: float | None = None
         self._judged = False  # this FAULT was looked at
         self.trips: list[DataFault] = []
         self.waits = False
+        self.gave_up = ""
         self.enable = self.arm = True
         self.reset = False
 
@@ -82,17 +88,42 @@ class Rearming:
             self._judged = self._judged and state == State.FAULT
             return
         waited = now - self._since
-        self.enable, self.arm = waited >= DISABLED_S, False
-        self.reset = config.reset_drive and waited >= 2.0 * DISABLED_S
+        signals = self._signals()
+        if not self._bus_is_well(signals):
+            self._well_since = None
+        elif self._well_since is None:
+            self._well_since = now
+        well_s = 0.0 if self._well_since is None else now - self._well_since
+        # taken back until the bus is well and has seen it; the drive's reset is one edge, after that
+        self.enable, self.arm = self.enable or well_s >= DISABLED_S, False
+        self.reset = self.reset or (config.reset_drive and well_s >= 2.0 * DISABLED_S)
         if state != State.READY:
             self._ready_since = None
-            self.waits = waited < config.within_s
-            return
-        self._ready_since = self._ready_since or now
-        if now - self._ready_since >= config.settle_s:
+        elif self._ready_since is None:
+            self._ready_since = now
+        if self._ready_since is not None and now - self._ready_since >= config.settle_s:
             self._again()
         elif waited >= config.within_s:
             self.waits = False
+            self.gave_up = self._why_not(signals)
+
+    def _bus_is_well(self, signals: Mapping[str, float]) -> bool:
+        writes = paths(*bus_of(self._rig))[1]
+        return signals[writes["valid"]] > 0.5 and signals[writes["al_state"]] == OP
+
+    def _why_not(self, signals: Mapping[str, float]) -> str:
+        assert self._config is not None
+        name, guard = guard_of(self._rig)
+        waits_for = Trip(int(signals[paths(name, guard)[1]["waits_for"]]))
+        said = explain_bus(*bus_of(self._rig), lambda path: signals.get(path, 0.0))
+        if waits_for != Trip.NO_TRIP and not said:
+            said = [waits_for.name.lower().replace("_", " ")]
+        in_fault = any("fault" in words for words in said) and not self._config.reset_drive
+        remedy = f"; reset the drive, or set blocks.{name}.rearm.reset_drive" if in_fault else ""
+        return (
+            f"{name}: not armed again: {'; '.join(said) or 'not ready for long enough'}, limit "
+            f"blocks.{name}.rearm.within_s = {self._config.within_s:g}{remedy}"
+        )
 
     def _begin(self, now: float) -> None:
         assert self._config is not None
@@ -102,7 +133,7 @@ class Rearming:
         if not is_of_bus(self._rig, signals, self._blocks):
             return
         self._fault = trip_of(self._rig, signals, self._folder, self._blocks)
-        self._since, self._ready_since, self.waits = now, None, True
+        self._since, self._ready_since, self._well_since, self.waits = now, None, None, True
         self.enable = self.arm = self.reset = False
 
     def _again(self) -> None:

@@ -358,7 +358,7 @@ def _supervise(
         beat_until_ended(shared, cycle, loop, lookout, beat)
     seen.alarms = list(lookout.alarms.values())
     seen.notes = list(lookout.notes.values())
-    seen.trips = rearming.trips
+    seen.trips, seen.not_rearmed = rearming.trips, rearming.gave_up
     seen.demoted = lookout.demoted
     return seen
 
