@@ -10,6 +10,7 @@ from io_bridge.terminal_config import TerminalConfig
 T = TypeVar("T")
 
 FAULTS: dict[int, str]
+BUS_LOST: frozenset[int]
 
 class Exchange:
     name: str

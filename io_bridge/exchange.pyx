@@ -46,6 +46,9 @@ FAULTS = {
 }
 """Fault code of `step` in words."""
 
+BUS_LOST = frozenset((FAULT_LOST, FAULT_WKC, FAULT_STALE, FAULT_AL))
+"""Faults of the wire and of what hangs on it: they may be over by themselves, and nobody has to look at a drive."""
+
 cdef class Exchange:
     """Cyclic exchange with every slave of a bus; a block.
 

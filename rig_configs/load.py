@@ -281,7 +281,10 @@ def _wiring_mistakes(
                     file, f"blocks.{name}.reads.{port}", "missing", "wire this port to a signal"
                 )
     if all_known:
-        for role, path in _strings(data.get("show")).items():
+        show = data.get("show")
+        others = show.get("signals", []) if isinstance(show, dict) else []
+        paths = {f"signals[{i}]": p for i, p in enumerate(others if isinstance(others, list) else [])}
+        for role, path in (_strings(show) | _strings(paths)).items():
             if path not in writer:
                 yield Mistake(
                     file, f"show.{role}", "no block writes this signal", near(path, writer), path

@@ -142,7 +142,7 @@ class BusBlock(Section):
     kind: Literal["bus"]
     backend: Interface = "simulated"
     second_interface: Interface | None = None  # where the last slave's cable comes back to
-    drives: Annotated[dict[Word, Drive], Field(min_length=1)]
+    drives: dict[Word, Drive] = {}
     terminals: dict[Word, Terminal] = {}
     clock: Clock | None = None
     exchange_budget_us: Annotated[int, Field(ge=20)] = 100
@@ -268,6 +268,7 @@ class Rearm(Section):
     at_most: Annotated[int, Field(ge=1, le=100)]  # times a run
     settle_s: Annotated[float, Field(ge=0.1, le=60.0)] = 1.0  # good for so long before it
     within_s: Annotated[float, Field(gt=0.0, le=600.0)] = 10.0  # of the trip; then the run ends
+    reset_drive: bool = False  # a drive that the silence has put into its fault state is reset for it
 
 
 class GuardBlock(Section):
@@ -311,12 +312,13 @@ Block = Annotated[
 class Roles(Section):
     """Which signals the live table and the report show as what."""
 
-    angle: SignalPath
-    rate: SignalPath
-    torque: SignalPath
-    command: SignalPath
+    angle: SignalPath | None = None
+    rate: SignalPath | None = None
+    torque: SignalPath | None = None
+    command: SignalPath | None = None
     measured_torque: SignalPath | None = None
     virtual_torque: SignalPath | None = None  # of an observer, shown beside the measured one
+    signals: list[SignalPath] = []  # any others, each by its path
 
 
 class Verdict(Section):
@@ -335,6 +337,7 @@ class Verdict(Section):
     # net work of the motor on the hands: a passive model gives back what it got, a wrong request_sign gives more;
     # what limit_nm does over half a radian
     max_given_j: PositiveFloat | None = None
+    max_rearmed: Annotated[int, Field(ge=0)] = 0  # times that the torque went and came back, see Rearm
 
 
 class Rig(Section):
@@ -343,5 +346,5 @@ class Rig(Section):
     title: Line
     tasks: Annotated[dict[Word, Task], Field(min_length=1)]
     blocks: Annotated[dict[Word, Block], Field(min_length=1)]
-    show: Roles
+    show: Roles = Roles()  # without one, the first channels of the terminals
     verdict: Verdict = Verdict()

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rig_configs.load import LoadedRig
 from rig_configs.schema import Rig
 from rigloop import order
-from rigloop.compose import bus_of, guard_of, paths
+from rigloop.bus_words import explain_bus
+from rigloop.compose import find_bus, find_guard, paths
 from rigloop.ended import Ended, Final, Supervision, overruns_by_cause
-from rigloop.manifest import count
+from rigloop.felt import felt_complaints
+from rigloop.manifest import DataFault, Felt, count
+from rigloop.tripped import AT_THE_END
 from rt_core.cause import explain_overruns
 from rt_core.plan import loop_signal
-from rt_core.safety import Trip, explain_trip
+from rt_core.safety import TRIPS, Trip
 
 
 def complaints(
@@ -24,6 +27,8 @@ def complaints(
     records: dict[str, Any],
     seconds: float | None,
     rows: Mapping[str, int],
+    faults: Sequence[DataFault],
+    felt: Felt | None,
 ) -> list[str]:
     """Return everything that makes the run bad; `rows` are those of each task's record."""
     limits, seen, final = loaded.rig.verdict, ended.seen, ended.final
@@ -43,7 +48,10 @@ def complaints(
                 f"{config.overrun_window} cycles ({_causes(final, task)} in all), limit tasks.{task}.overrun_limit = "
                 f"{config.overrun_limit}, at cycle {trip:.0f} ({config.overrun.upper()})"
             )
-    found += _guard_complaints(loaded.rig, final, seen)
+    found += [fault.words for fault in faults if fault.kind not in AT_THE_END]
+    found += [seen.not_rearmed] if seen.not_rearmed else []
+    found += _never_armed(loaded.rig, final, seen)
+    found += felt_complaints(loaded.rig, felt)
     # what could not be written any more, the exit code says
     if not report.at_rest and ended.code != 0:
         how = "killed" if ended.code is None else f"exit {ended.code}"
@@ -92,7 +100,10 @@ def _causes(final: Final, task: str) -> str:
 
 
 def _bus_complaints(rig: Rig, final: Final) -> list[str]:
-    name, block = bus_of(rig)
+    bus = find_bus(rig)
+    if bus is None:
+        return []
+    name, block = bus
     lost = final.signals[paths(name, block)[1]["lost"]]
     task = next(task for task, config in rig.tasks.items() if name in config.blocks)
     share = 100.0 * lost / max(1.0, final.signals[f"loop/{task}/cycle"])
@@ -102,22 +113,31 @@ def _bus_complaints(rig: Rig, final: Final) -> list[str]:
     return [f"{lost:.0f} frames lost, {share:.2f} %, limit verdict.max_lost_percent = {limit:g}"]
 
 
-def _guard_complaints(rig: Rig, final: Final, seen: Supervision) -> list[str]:
-    name, block = guard_of(rig)
+def _never_armed(rig: Rig, final: Final, seen: Supervision) -> list[str]:
+    if seen.armed_s > 0.0 or seen.interrupted:
+        return []
+    guard = find_guard(rig)
+    if guard is None:
+        bus = find_bus(rig)
+        said = explain_bus(*bus, lambda path: final.signals.get(path, 0.0)) if bus else []
+        return [f"never ready: {'; '.join(said) or 'the loop made no cycle'}"]
+    name, block = guard
     reads, writes = paths(name, block)
-    value = {port: final.signals[path] for port, path in writes.items()}
-    if value["trip"]:
-        return [
-            explain_trip(
-                value["trip"], value["trip_value"], value["trip_limit"], value["trip_cycle"], reads
-            )
-        ]
-    if seen.armed_s == 0.0 and not seen.interrupted:
-        waits_for = Trip(int(value["waits_for"]))
-        return [
-            f"{name}: never ready to be armed; it waited for {waits_for.name.lower().replace('_', ' ')}"
-        ]
-    return []
+    if int(final.signals[writes["trip"]]):
+        return []
+    trip = Trip(int(final.signals[writes["waits_for"]]))
+    if trip == Trip.NO_TRIP:
+        return [f"{name}: never ready to be armed; nothing says why"]
+    kind = TRIPS[trip]
+    waits = trip.name.lower().replace("_", " ")
+    said = []
+    if trip == Trip.ACTUATOR_LOST and (bus := find_bus(rig)) is not None:
+        said = explain_bus(*bus, lambda path: final.signals.get(path, 0.0))
+    why = f" ({'; '.join(said)})" if said else ""
+    return [
+        f"{name}: never ready to be armed; it waited for {waits}: {reads[kind.port]}: {kind.words}{why}"
+        + (f"; {kind.remedy}" if kind.remedy else "")
+    ]
 
 
 def lost_cycles(final: Final, task: str, rows: int) -> int:

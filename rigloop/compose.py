@@ -17,28 +17,48 @@ from rigloop.guard_limits import beside, guard_config
 from rigloop.kernels import period_us
 from rigloop.observer_block import make_observer
 from rigloop.order import SUPERVISOR_SIGNALS
+from rigloop.parts import backend_of, bus_of, find_bus, find_guard, guard_of
 from rigloop.wiring import ports_of
 from rt_core.block import Block
 from rt_core.guard import Guard
 from rt_core.plan import Plan, Task, plan_table
 
 
+__all__ = [
+    "Composed",
+    "backend_of",
+    "bus_of",
+    "compose_live",
+    "find_bus",
+    "find_guard",
+    "guard_of",
+    "make_blocks",
+    "make_filter",
+    "make_guard",
+    "make_kernel",
+    "paths",
+    "plan_blocks",
+]
+
+
 @dataclass(frozen=True)
 class Composed:
-    """A rig ready to run: its plan, its bus, and the signal that says that its output is at rest."""
+    """A rig ready to run: its plan, its bus, and the signal that says that its output is at rest; None without torque."""
 
     plan: Plan
     bus: Bus
-    safe: str
+    safe: str | None
 
 
 def compose_live(rig: schema.Rig, kernels: Mapping[str, BuiltKernel], bus: Bus) -> Composed:
     """Wire all blocks of a rig to its bus."""
-    blocks: dict[str, Block] = {bus_of(rig)[0]: bus.block()}
+    found = find_bus(rig)
+    blocks: dict[str, Block] = {} if found is None else {found[0]: bus.block()}
     blocks |= make_blocks(rig, kernels)
-    safe = next(block.writes["safe"] for block in blocks.values() if isinstance(block, Guard))
+    safe = next((b.writes["safe"] for b in blocks.values() if isinstance(b, Guard)), None)
     # the emulated drives of this process answer at once: a bus block off its core has lost it
-    waits = 0 if isinstance(bus, SimulatedBus) else bus_of(rig)[1].exchange_budget_us * 1000
+    at_once = found is None or isinstance(bus, SimulatedBus)
+    waits = 0 if at_once or found is None else found[1].exchange_budget_us * 1000
     return Composed(plan_blocks(rig, blocks, bus_wait_ns=waits), bus, safe)
 
 
@@ -152,13 +172,3 @@ def make_guard(rig: schema.Rig, name: str, config: schema.GuardBlock) -> Guard:
     limits = guard_config(rig, name, config)
     reads = beside(rig, name, config) | reads
     return Guard(limits, period_ns=1000 * period, reads=reads, writes=writes, name=name)
-
-
-def guard_of(rig: schema.Rig) -> tuple[str, schema.GuardBlock]:
-    """Return the guard of a rig and its name."""
-    return next((n, b) for n, b in rig.blocks.items() if isinstance(b, schema.GuardBlock))
-
-
-def bus_of(rig: schema.Rig) -> tuple[str, schema.BusBlock]:
-    """Return the bus block of a rig and its name."""
-    return next((n, b) for n, b in rig.blocks.items() if isinstance(b, schema.BusBlock))

@@ -19,12 +19,13 @@ from io_bridge.drive_config import (
     SdoWrite,
 )
 from io_bridge.drive_device import DriveDevice
+from io_bridge.no_bus import NoBus
 from io_bridge.sii import Identity
 from io_bridge.simulated_bus import SimulatedBus
 from io_bridge.slave_device import SlaveDevice
 from io_bridge.terminal_config import ChannelConfig, TerminalConfig
 from rig_configs import schema
-from rigloop.compose import bus_of, paths
+from rigloop.compose import find_bus, paths
 from rigloop.kernels import period_us
 
 
@@ -45,7 +46,10 @@ def make_bus(rig: schema.Rig, backend: str, interface: str, second: str | None =
     ValueError
         A drive or plant that cannot be; every reason.
     """
-    name, config = bus_of(rig)
+    found = find_bus(rig)
+    if found is None:
+        return NoBus()
+    name, config = found
     reads, writes = paths(name, config)
     emulated = backend in ("simulated", "veth")
     slaves = [

@@ -23,14 +23,16 @@ from io_bridge.namespace import wrap
 from io_bridge.simulated_bus import SimulatedBus
 from io_bridge.wire_owner import introduce
 from rig_configs.load import LoadedRig, read_checked
+from rig_configs.schema import Rig
 from rigloop import order
-from rigloop.compose import Composed, bus_of, compose_live
+from rigloop.arming import state_of
+from rigloop.compose import Composed, backend_of, compose_live
 from rigloop.compose_bus import make_bus
-from rigloop.ended import read_final
+from rigloop.ended import newest, read_final
 from rigloop.interface import pairs, served_interface
 from rigloop.kernels import build_kernels
 from rigloop.left_behind import LAST, leave
-from rigloop.let_go import LetGo
+from rigloop.rearm import Stay
 from rigloop.spins import Measuring, start_measuring, with_spins
 from rigloop.tables import held
 from rt_core.host import host_facts
@@ -75,7 +77,7 @@ def main(arguments: list[str]) -> int:
     report = order.Report(pid=os.getpid())
     try:
         loaded = read_checked(folder / "rig.toml")
-        backend = commission.bus or bus_of(loaded.rig)[1].backend
+        backend = backend_of(loaded.rig, commission.bus)
         if backend == "veth" and not arguments:
             # the same again, in a network namespace with veth pairs of its own
             command = wrap([sys.executable, "-P", "-m", "rigloop.cycle", text], *pairs(loaded.rig))
@@ -153,7 +155,7 @@ def _run(
             gc.freeze()
             gc.disable()
             with held(commission.table):
-                _loop(folder, composed, table, rights.fifo, commission.stay_s, report)
+                _loop(folder, composed, table, loaded.rig, rights.fifo, commission.stay_s, report)
         finally:
             _leave_evidence(folder, table, loaded)
             # those that look on keep what they have mapped; a thread that hangs keeps all of it
@@ -180,12 +182,12 @@ def _loop(
     folder: Path,
     composed: Composed,
     table: SignalTable,
+    rig: Rig,
     fifo: bool,
     stay_s: float,
     report: order.Report,
 ) -> None:
     """Step until a signal, the supervisor or a fault says stop; then wait for the output to rest."""
-    state_path = composed.safe.rsplit("/", 1)[0] + "/state"
     loop = Loop(composed.plan, table, fifo=fifo, safe=composed.safe)
     if fifo:
         _limit_run_time(composed)
@@ -198,16 +200,16 @@ def _loop(
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(MAIN_PRIORITY))
         try:
             was_running = False
-            let_go = LetGo(stay_s)
+            let_go = Stay(rig, stay_s, {t.name: [b.name for b in t.blocks] for t in composed.plan.tasks})
             while not loop.wait(NAP_S):
-                state = State(int(table.value(state_path)))
+                state = state_of(table, rig)
                 was_running |= state == State.RUNNING
                 if loop.stall is not None:
                     break
                 if table.value("supervisor/stop") > 0.5:
                     report.stopped_by = "supervisor"
                     break
-                if let_go.over(was_running and state == State.FAULT):
+                if let_go.over(was_running and state == State.FAULT, lambda: newest(table)):
                     report.stopped_by = "guard"
                     break
         finally:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from io_bridge import doctor as bus
 from rig_configs.schema import Rig
 from rigloop import doctor_software as software
-from rigloop.compose import bus_of
+from rigloop.compose import backend_of, find_bus
 from rigloop.interface import second_interface
 from rt_core.doctor import hypervisor, kernel, memory, processor, rights, wall_clock
 from rt_core.doctor.check import Check, Demands, TaskDemand, Topic, by_severity
@@ -57,8 +57,8 @@ SLOW: tuple[CheckFunction, ...] = (
 
 def demands_of(rig: Rig, backend: str | None = None) -> Demands:
     """Return what a rig asks of the host; `backend` takes the place of the rig's own."""
-    name, config = bus_of(rig)
-    backend = backend or config.backend
+    bus = find_bus(rig)
+    backend = backend_of(rig, backend)
     interface, veth = _backend(backend)
     return Demands(
         tasks=tuple(
@@ -71,8 +71,8 @@ def demands_of(rig: Rig, backend: str | None = None) -> Demands:
             )
             for task, config in rig.tasks.items()
         ),
-        bus_task=next(task for task, config in rig.tasks.items() if name in config.blocks),
-        exchange_budget_us=config.exchange_budget_us,
+        bus_task=next((t for t, config in rig.tasks.items() if bus and bus[0] in config.blocks), ""),
+        exchange_budget_us=bus[1].exchange_budget_us if bus else Demands.exchange_budget_us,
         interface=interface,
         second_interface=second_interface(rig, backend) if interface else None,
         veth=veth,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rigloop import order
-from rigloop.manifest import count
+from rigloop.manifest import DataFault, count
 from rt_core.cause import Cause, signal_of
 from rt_core.histogram import Histogram
 from rt_core.plan import loop_signal
@@ -27,6 +27,8 @@ class Supervision:
     process_began_ns: int = 0  # CLOCK_MONOTONIC
     alarms: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    trips: list[DataFault] = field(default_factory=list)  # after which it was armed again
+    not_rearmed: str = ""  # why it was not, although the rig file allows it
     demoted: bool = False  # a task's thread lost its priority or its core meanwhile
 
 
@@ -62,16 +64,21 @@ class Ended:
     )
 
 
-def read_final(shared: SignalTable, tasks: Iterable[str]) -> Final:
-    """Read a table for the last time."""
-    tasks = list(tasks)
+def newest(shared: SignalTable) -> dict[str, float]:
+    """Return the newest value of every signal of a table."""
     signals: dict[str, float] = {}
     for producer in shared.producers:
         values = shared.latest(producer.name)
         # own signals come first, mirrors of others behind them
         signals |= dict(zip(producer.signals, map(float, values), strict=False))
+    return signals
+
+
+def read_final(shared: SignalTable, tasks: Iterable[str]) -> Final:
+    """Read a table for the last time."""
+    tasks = list(tasks)
     return Final(
-        signals,
+        newest(shared),
         {task: shared.histograms(task) for task in tasks},
         {task: shared.late_events(task) for task in tasks},
         {task: _counters(shared, task) for task in tasks},

@@ -15,7 +15,7 @@ from io_bridge.devices.device_file import drive_text
 from io_bridge.drive_config import DrivePlant
 from io_bridge.namespace import PAIR, SECOND_PAIR, why_not
 from rig_configs.schema import Rig
-from rigloop.compose import bus_of
+from rigloop.compose import bus_of, find_bus
 from rigloop.compose_bus import emulated_ring
 from rigloop.errors import NotStartedError
 from rigloop.order import SEGMENT_ORDERS
@@ -34,9 +34,10 @@ class Interfaces(NamedTuple):
 
 def second_interface(rig: Rig, backend: str) -> str | None:
     """Return the interface at the other end of the ring on this back end; `veth` makes one."""
-    if bus_of(rig)[1].second_interface is None or backend == "simulated":
+    bus = find_bus(rig)
+    if bus is None or bus[1].second_interface is None or backend == "simulated":
         return None
-    return SECOND_PAIR[0] if backend == "veth" else bus_of(rig)[1].second_interface
+    return SECOND_PAIR[0] if backend == "veth" else bus[1].second_interface
 
 
 def pairs(rig: Rig) -> list[tuple[str, str]]:

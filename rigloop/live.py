@@ -6,12 +6,15 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from rich.console import Console
 from rich.live import Live
 from rich.markup import escape
 from rich.progress_bar import ProgressBar
 from rich.table import Table
+
+from rigloop.live_values import cells, line
 
 PLAIN_INTERVAL_S = 1.0
 SHOWN_S = 0.25  # without a new cycle, until no value is the present one any more
@@ -70,18 +73,14 @@ def _table(title: str, picture: Picture) -> Table:
     grid.add_column(justify="right", min_width=12)
     grid.add_column(style="dim", min_width=14)
     grid.add_column(justify="right", min_width=12)
-    value = _present(picture)
-    grid.add_row(
-        "angle", f"{math.degrees(value['angle']):8.2f} °", "guard", escape(_guard(picture))
-    )
-    grid.add_row("rate", f"{value['rate']:8.3f} rad/s", "bus", escape(_bus(picture)))
-    grid.add_row(
-        "model torque", f"{value['torque']:8.3f} Nm", "motor torque", f"{value['command']:8.3f} Nm"
-    )
-    if "virtual_torque" in value:
-        measured = value.get("measured_torque")
-        beside = ("", "") if measured is None else ("measured torque", f"{measured:8.3f} Nm")
-        grid.add_row("virtual torque", f"{value['virtual_torque']:8.3f} Nm", *beside)
+    values = [(escape(label), text) for label, text in cells(_present(picture))]
+    values += [("", "")] * (2 - len(values))
+    for value, state in zip(
+        values, (("guard", escape(_guard(picture))), ("bus", escape(_bus(picture)))), strict=False
+    ):
+        grid.add_row(*value, *state)
+    for left, right in zip_longest(values[2::2], values[3::2], fillvalue=("", "")):
+        grid.add_row(*left, *right)
     for name, task in picture.tasks.items():
         grid.add_section()
         grid.add_row(
@@ -138,15 +137,14 @@ def _causes(task: Mapping[str, float]) -> str:
 
 
 def _line(picture: Picture) -> str:
-    value = _present(picture)
     tasks = "  ".join(
         f"{name}: late p99 {task['late_p99']:.0f} µs, step {task['step_p50']:.1f} µs, {task['overruns']:.0f} overruns"
         + (f" ({_causes(task)})" if task["overruns"] else "")
         for name, task in picture.tasks.items()
     )
     return (
-        f"{picture.elapsed_s:6.1f} s  {math.degrees(value['angle']):7.2f} °  {value['rate']:7.3f} rad/s  "
-        f"{value['command']:7.3f} Nm  {_guard(picture)}  bus {_bus(picture)}  {tasks}"
+        f"{picture.elapsed_s:6.1f} s  {line(_present(picture))}  "
+        f"{_guard(picture)}  bus {_bus(picture)}  {tasks}"
         + (f"  {picture.banner}" if picture.banner else "")
         + "".join(f"  {alarm}" for alarm in picture.alarms)
     )

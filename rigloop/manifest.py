@@ -82,12 +82,34 @@ class Right(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class DataFault(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A fault met in a replayed log, as `io_bridge.log_faults.LogFault`."""
+    """A fault met in a replayed log, as `io_bridge.log_faults.LogFault`, or in a live run: `words` is one sentence."""
 
     kind: str
     count: Count
     first_row: Count
     words: str
+    at_s: float | None = None
+    """Of a live run: seconds since its start."""
+
+
+class Felt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Of the time in which the guard followed its request."""
+
+    longest_gap_ms: float
+    """For which one request acted: no fresh command reached the drive."""
+    longest_gap_at_s: float
+    """End of it, since the start of the loop."""
+    gap_step_nm: float
+    """Largest step of the torque across a stretch that missed a command."""
+    gap_step_at_s: float
+    active_s: float
+    saturated_percent: float
+    """Of that time, with the request at the guard's limit."""
+    longest_saturated_s: float
+    most_given_j: float
+    """Largest net work of the motor on the hands."""
+    rearmed: int = 0
+    """Times that the torque came back within the run, after a bus fault."""
 
 
 class Replay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -209,6 +231,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """By task and name of the histogram."""
     counters: dict[str, Number] = {}
     faults: tuple[DataFault, ...] = ()
+    felt: Felt | None = None
+    """What the driver's hand felt; None: a rig without torque, a replay."""
     injections: tuple[Injected, ...] = ()
     """Faults on purpose; with any, the verdict is whether the rig met them as it states."""
     replay: Replay | None = None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from rig_configs.schema import Rig
-from rigloop.compose import bus_of, guard_of, paths
+from rigloop.compose import find_bus, find_guard, paths
 from rigloop.live import Picture
+from rigloop.shown import shown_roles
 from rt_core.safety import State, Trip
 from rt_core.table import SignalTable
 
@@ -23,7 +24,7 @@ def take_picture(
     frozen_s: float = 0.0,
 ) -> Picture:
     """Read what the live view shows."""
-    roles = {role: path for role, path in rig.show.model_dump().items() if path is not None}
+    roles = shown_roles(rig)
     return Picture(
         elapsed_s=elapsed_s,
         total_s=total_s,
@@ -39,14 +40,20 @@ def take_picture(
 
 
 def _guard(shared: SignalTable, rig: Rig, state: State) -> str:
+    guard = find_guard(rig)
+    if guard is None:
+        return "none"
     if state != State.INIT:
         return state.name
-    waits_for = Trip(int(shared.value(paths(*guard_of(rig))[1]["waits_for"])))
+    waits_for = Trip(int(shared.value(paths(*guard)[1]["waits_for"])))
     return f"INIT: {waits_for.name.lower()}" if waits_for else "INIT"
 
 
 def _bus(shared: SignalTable, rig: Rig) -> str:
-    writes = paths(*bus_of(rig))[1]
+    bus = find_bus(rig)
+    if bus is None:
+        return "none"
+    writes = paths(*bus)[1]
     al_state, wkc, expected, lost = (
         int(shared.value(writes[port])) for port in ("al_state", "wkc", "wkc_expected", "lost")
     )

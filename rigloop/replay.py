@@ -23,6 +23,7 @@ from rigloop.outcome import Outcome
 from rigloop.replay_verdict import conclude_log, conclude_run
 from rigloop.runs import new_run_folder
 from rigloop.script import Script, run_script
+from rigloop.shown import shown_roles
 from rigloop.wiring import load
 from rt_core.block import Block
 
@@ -97,8 +98,11 @@ def replay_run(run: Path, *, runs: Path, console: Console) -> Outcome:
         raise ManifestError(f"{run}/rig.toml: not the rig of the run: changed since")
     rig = loaded.rig
     kernels = build_kernels(loaded)
-    fast, slow = fast_and_slow(rig)
-    records = {task: read_record(run / manifest.tasks[task].record) for task in (fast, slow)}
+    fast, slow = (
+        fast_and_slow(rig) if len(rig.tasks) != 1 else (next(iter(rig.tasks)), None)
+    )
+    stepped = (fast,) if slow is None else (fast, slow)
+    records = {task: read_record(run / manifest.tasks[task].record) for task in stepped}
     for task, record in records.items():
         check_gapless(run, task, record)
 
@@ -114,31 +118,55 @@ def replay_run(run: Path, *, runs: Path, console: Console) -> Outcome:
             }
             - written
         )
-        for task in (fast, slow)
+        for task in stepped
     }
     # what the report shows, such as a torque sensor that no block reads
-    shown = set(rig.show.model_dump().values()) & set(records[fast].dtype.names or ()) - written
+    shown = set(shown_roles(rig).values()) & set(records[fast].dtype.names or ()) - written
     given[fast] = sorted({*given[fast], *shown})
-    read = sorted({*given[fast], *given[slow]})
+    read = sorted(set().union(*given.values()))
     outside = [path for path in read if not path.startswith(("loop/", "supervisor/"))]
     plan = plan_blocks(rig, blocks, outside)
-    seen = records[fast][f"loop/{slow}/cycle"]
-    m = len(records[slow])
-    script = Script(
-        fast,
-        slow,
-        t_ns=records[fast]["t_ns"],
-        slow_t_ns=records[slow]["t_ns"],
-        after=records[slow][f"loop/{fast}/cycle"].astype(np.int64),
-        # the first fast cycle that saw slow cycle k, or the end
-        visible=np.searchsorted(seen, np.arange(1, m + 1), side="left"),
-        forced={path: records[fast][path] for path in given[fast]},
-        slow_forced={path: records[slow][path] for path in given[slow]},
-    )
+    script = _again(records, given, fast, slow)
     folder = new_folder(runs, f"replay-{run.name}", loaded)
     pace = run_script(plan, script, folder, console)
-    again = {task: open_record(folder / f"{task}.npy") for task in (fast, slow)}
+    again = {task: open_record(folder / f"{task}.npy") for task in stepped}
     return conclude_run(folder, loaded, kernels, run, manifest, records, again, written, pace)
+
+
+def _again(
+    records: Mapping[str, np.ndarray],
+    given: Mapping[str, list[str]],
+    fast: str,
+    slow: str | None,
+) -> Script:
+    """Return the script of a recorded run; `slow` is None where it has one task."""
+    forced = {
+        task: {path: record[path] for path in given[task]} for task, record in records.items()
+    }
+    t_ns = records[fast]["t_ns"]
+    none = np.empty(0, np.int64)
+    if slow is None:
+        return Script(fast, None, t_ns, none, none, none, forced[fast])
+    m = len(records[slow])
+    n_fast = f"loop/{fast}/cycle"
+    # a task that reads nothing of the other does not say which of its cycles it saw, and need not
+    after = _seen(records[slow], n_fast, np.ones(m)).astype(np.int64)
+    seen = _seen(records[fast], f"loop/{slow}/cycle", np.zeros(len(t_ns)))
+    return Script(
+        fast,
+        slow,
+        t_ns=t_ns,
+        slow_t_ns=records[slow]["t_ns"],
+        after=after,
+        # the first fast cycle that saw slow cycle k, or the end
+        visible=np.searchsorted(seen, np.arange(1, m + 1), side="left"),
+        forced=forced[fast],
+        slow_forced=forced[slow],
+    )
+
+
+def _seen(record: np.ndarray, path: str, otherwise: np.ndarray) -> np.ndarray:
+    return record[path] if path in (record.dtype.names or ()) else otherwise
 
 
 def fast_and_slow(rig: schema.Rig) -> tuple[str, str]:

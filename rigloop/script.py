@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import time
 from collections.abc import Iterator, Mapping
@@ -35,7 +36,8 @@ class Script:
     """
 
     fast: str
-    slow: str
+    slow: str | None
+    """None: one task."""
     t_ns: NDArray[np.int64]
     slow_t_ns: NDArray[np.int64]
     after: NDArray[np.int64]
@@ -57,10 +59,10 @@ def run_script(plan: Plan, script: Script, folder: Path, console: Console) -> Pa
     offline = Offline(plan)
     pace = Pace()
     n = len(script.t_ns)
-    tasks = (script.fast, script.slow)
     need = 8 * sum(
         len(times) * (1 + len(offline.paths(task)))
-        for task, times in zip(tasks, (script.t_ns, script.slow_t_ns), strict=True)
+        for task, times in ((script.fast, script.t_ns), (script.slow, script.slow_t_ns))
+        if task is not None
     )
     if need > shutil.disk_usage(folder).free:
         raise NotStartedError(
@@ -69,7 +71,7 @@ def run_script(plan: Plan, script: Script, folder: Path, console: Console) -> Pa
     begin = time.perf_counter()
     with (
         RecordWriter(folder / f"{script.fast}.npy", offline.paths(script.fast)) as fast_record,
-        RecordWriter(folder / f"{script.slow}.npy", offline.paths(script.slow)) as slow_record,
+        _writer(folder, offline, script.slow) as slow_record,
         Progress(console=console, transient=True) as progress,
     ):
         bar = progress.add_task("replay", total=n)
@@ -86,10 +88,20 @@ def run_script(plan: Plan, script: Script, folder: Path, console: Console) -> Pa
             )
             pace.cycles_s += offline.wall_s
             fast_record.append(rows(fast_record.dtype, script.t_ns[a:b], images[script.fast]))
-            slow_record.append(rows(slow_record.dtype, script.slow_t_ns[i:j], images[script.slow]))
+            if slow_record is not None and script.slow is not None:
+                times = script.slow_t_ns[i:j]
+                slow_record.append(rows(slow_record.dtype, times, images[script.slow]))
             progress.update(bar, completed=b)
     pace.total_s = time.perf_counter() - begin
     return pace
+
+
+def _writer(
+    folder: Path, offline: Offline, task: str | None
+) -> contextlib.AbstractContextManager[RecordWriter | None]:
+    if task is None:
+        return contextlib.nullcontext()
+    return RecordWriter(folder / f"{task}.npy", offline.paths(task))
 
 
 def pieces(script: Script, size: int) -> Iterator[tuple[int, int, int, int]]:

@@ -20,14 +20,16 @@ from rig_configs.load import LoadedRig
 from rigloop import interrupts, order
 from rigloop.bring_down import HEARTBEAT_S, beat_until_ended, end, kill
 from rigloop.children import commission, onlooker
-from rigloop.compose import bus_of, guard_of, paths
+from rigloop.arming import state_of
+from rigloop.compose import backend_of
 from rigloop.degraded import refuse_if_red, with_rights
-from rigloop.ended import Ended, Supervision, read_final
+from rigloop.ended import Ended, Supervision, newest, read_final
 from rigloop.errors import NotStartedError
 from rigloop.interface import check_backend
 from rigloop.kept_manifest import KeptManifest
 from rigloop.kernels import build_kernels
 from rigloop.let_go import LetGo
+from rigloop.rearm import Rearming, stepped_blocks
 from rigloop.live import LiveView
 from rigloop.lookout import Lookout
 from rigloop.order import Mode
@@ -78,7 +80,7 @@ def run_live(
     """
     if telemetry is not None:
         check_telemetry(telemetry)
-    backend = bus or bus_of(loaded.rig)[1].backend
+    backend = backend_of(loaded.rig, bus)
     injections: Sequence[Injection] = ()
     commissioned = order.Order(loaded.name, table_path(), bus, mode, tuple(inject))
     if inject:
@@ -282,7 +284,7 @@ def _supervise(
 ) -> Supervision:
     """Enable, arm once the guard is ready, watch until the end, and ask for the ramp-out."""
     seen = Supervision(process_began_ns=began_ns(os.getpid()))
-    state_path = paths(*guard_of(loaded.rig))[1]["state"]
+    rearming = Rearming(loaded.rig, folder, lambda: newest(shared), stepped_blocks(folder, loaded.rig))
     report = order.read_report(folder)
     real_time = report is not None and report.real_time
     checks = with_rights(checks, report.rights if report is not None else ())
@@ -304,7 +306,8 @@ def _supervise(
         while cycle.poll() is None:
             now = time.monotonic()
             beat += 1
-            state = State(int(shared.value(state_path)))
+            state = state_of(shared, loaded.rig)
+            rearming.look(state, now)
             ready = state == State.READY and beat > 1 and _is_recorded(folder, loaded)
             if ready and armed_at is None:
                 armed_at = now
@@ -318,15 +321,15 @@ def _supervise(
             over = running_at is not None and seconds is not None and seen.armed_s >= seconds
             never = running_at is None and now - started > READY_TIMEOUT_S
             seen.interrupted = bool(interrupted)
-            let_go = ending.over(state == State.FAULT)
+            let_go = ending.over(state == State.FAULT and not rearming.waits)
             stop = over or never or seen.interrupted or let_go
             shared.publish(
                 {
                     "supervisor/heartbeat": beat,
-                    "supervisor/enable": 1.0,
+                    "supervisor/enable": float(rearming.enable),
                     # a drive may wake up in its fault state; one edge, before anything is armed
-                    "supervisor/reset": float(armed_at is None and beat > RESET_BEAT),
-                    "supervisor/arm": float(armed_at is not None),
+                    "supervisor/reset": float(armed_at is None and beat > RESET_BEAT or rearming.reset),
+                    "supervisor/arm": float(armed_at is not None and rearming.arm),
                     "supervisor/stop": float(stop),
                     "supervisor/degraded": float(n_red),
                 }
@@ -356,6 +359,7 @@ def _supervise(
         beat_until_ended(shared, cycle, loop, lookout, beat)
     seen.alarms = list(lookout.alarms.values())
     seen.notes = list(lookout.notes.values())
+    seen.trips, seen.not_rearmed = rearming.trips, rearming.gave_up
     seen.demoted = lookout.demoted
     return seen
 

@@ -16,6 +16,7 @@ from rigloop.complaints import complaints, lost_cycles
 from rigloop.compose import paths
 from rigloop.degraded import with_rights
 from rigloop.ended import Ended, Final, overruns_by_cause
+from rigloop.felt import felt_figures, felt_of
 from rigloop.keeping import Keeping
 from rigloop.late import late_file, write_events
 from rigloop.left_behind import record_of
@@ -39,6 +40,8 @@ from rigloop.order import Mode
 from rigloop.outcome import Outcome
 from rigloop.report import write_report
 from rigloop.room import give_back
+from rigloop.shown import shown_roles
+from rigloop.tripped import faults_of
 from rt_core.cause import WORDS
 from rt_core.doctor.check import Check, banner
 
@@ -80,10 +83,15 @@ def conclude(
     real_time = report.real_time and not seen.demoted
     records = _records(folder)
     rows = {task: len(record_of(folder / f"{task}.npy")) for task in loaded.rig.tasks}
+    injected, blocks = _injected(folder, loaded, final, injections)
+    faults = faults_of(
+        loaded.rig, final.signals, folder, seen.trips, report.bus_faults, blocks
+    )
+    felt = felt_of(loaded.rig, final.signals, folder, len(seen.trips))
     bad = [
         *cut_short,
         *keeping.lost,
-        *complaints(loaded, ended, report, records, seconds, rows),
+        *complaints(loaded, ended, report, records, seconds, rows, faults, felt),
     ]
     notes = (
         []
@@ -91,7 +99,6 @@ def conclude(
         else ["not real-time: lateness and overruns are reported, not judged"]
     )
     notes += [*seen.notes, *shared_by_tasks(loaded.rig)]
-    injected, blocks = _injected(folder, loaded, final, injections)
     if injected:
         # what the faults did to the run is what they were for; the verdict is whether it met them as it states
         notes = [*bad, *notes]
@@ -144,6 +151,8 @@ def conclude(
         },
         counters=_counters(loaded, final),
         signals=roles(loaded),
+        faults=faults,
+        felt=felt,
         injections=tuple(injected),
         state="interrupted" if cut_short else "ended",
         asked_s=seconds,
@@ -252,10 +261,9 @@ def roles(loaded: LoadedRig) -> dict[str, tuple[str, str]]:
         for block in config.blocks
         for path in paths(block, rig.blocks[block])[1].values()
     }
-    shown = rig.show.model_dump()
     return {
         role.removesuffix("_torque"): (owner[path], path)
-        for role, path in shown.items()
+        for role, path in shown_roles(rig).items()
         if path in owner
     }
 
@@ -288,6 +296,7 @@ def _figures(manifest: Manifest, first_cycle_s: float) -> list[tuple[str, str, s
                 f"max {step.max * 1e-3:.0f} µs",
             ),
         ]
+    rows += felt_figures(manifest.felt)
     rows.append(("rights", "real-time" if manifest.real_time else "not real-time", ""))
     return rows
 

@@ -14,6 +14,7 @@ from rig_configs.schema import MechanismBlock, ObservingBlock, Rig
 from rigloop.bench import relay
 from rigloop.observer_block import observer_mistakes, observer_ports
 from rigloop.order import SUPERVISOR_SIGNALS
+from rigloop.parts import find_bus, find_guard
 from rt_core import guard
 from rt_core.plan import LOOP_SIGNALS, loop_signal
 
@@ -43,10 +44,24 @@ def _unguarded(file: str, rig: Rig) -> Iterator[Mistake]:
     """Find what would let a torque reach a drive past the guard."""
     for kind in ("bus", "guard"):
         names = [name for name, block in rig.blocks.items() if block.kind == kind]
-        if len(names) != 1:
-            yield Mistake(file, "blocks", f"{len(names)} blocks of kind {kind!r}", "a rig has one")
+        if len(names) > 1:
+            problem = f"{len(names)} blocks of kind {kind!r}"
+            yield Mistake(file, "blocks", problem, "a rig has one at most")
             return
-    bus, guard = (next(n for n, b in rig.blocks.items() if b.kind == k) for k in ("bus", "guard"))
+    found_bus, found_guard = find_bus(rig), find_guard(rig)
+    if found_bus is not None and not (found_bus[1].drives or found_bus[1].terminals):
+        problem, remedy = "a bus without a slave", "describe its drives and terminals, or take it out"
+        yield Mistake(file, f"blocks.{found_bus[0]}", problem, remedy)
+    if found_bus is None or found_guard is None:
+        if found_bus is not None and found_bus[1].drives:
+            problem = f"it has drives ({', '.join(found_bus[1].drives)}), and the rig has no guard"
+            remedy = "add a block of kind 'guard' behind it; only a rig without drives goes without"
+            yield Mistake(file, f"blocks.{found_bus[0]}", problem, remedy)
+        if found_guard is not None and found_bus is None:
+            problem = "a guard without a bus has no actuator to guard"
+            yield Mistake(file, f"blocks.{found_guard[0]}", problem, "add the bus, or take it out")
+        return
+    bus, guard = found_bus[0], found_guard[0]
     for task, config in rig.tasks.items():
         if guard in config.blocks and (bus not in config.blocks or config.blocks[-1] != guard):
             problem = "the guard is not the last block of the task that has the bus"
@@ -103,7 +118,7 @@ def ports_of(table: Mapping[str, Any]) -> Ports | None:
         The block names a mechanism that is not there, or has mistakes of its own.
     """
     match table.get("kind"):
-        case "bus" if isinstance(table.get("drives"), dict):
+        case "bus" if isinstance(table.get("drives", {}), dict):
             return Ports(*bus_ports.ports(_slave_ports(table)))
         case "encoder_filter":
             return Ports(

@@ -169,7 +169,7 @@ def explain_trip(
     cycle: float,
     paths: Mapping[str, str],
     *,
-    period_s: float | None = None,
+    at_s: float | None = None,
     cause: str = "",
     remedy: str = "",
     name: str = "guard",
@@ -182,8 +182,8 @@ def explain_trip(
         The guard's `trip`, `trip_value`, `trip_limit` and `trip_cycle`.
     paths : mapping
         The guard's `reads`, to name the signal.
-    period_s : float, optional
-        Of the task, to say when.
+    at_s : float, optional
+        Time of that cycle since the start.
     cause : str
         Which slave or block, and why, where the trip itself does not say it.
     remedy : str
@@ -198,7 +198,7 @@ def explain_trip(
         said += f": {value:.6g}{unit}, limit blocks.{name}.{kind.limit} = {limit:.6g}"
     elif not cause:
         said += f": {value:.6g}"
-    when = f"at cycle {int(cycle)}" + (f" ({cycle * period_s:.3f} s)" if period_s else "")
+    when = f"at cycle {cycle:.0f}" + ("" if at_s is None else f" ({at_s:.3f} s)")
     todo = remedy or kind.remedy
     return (
         f"{name}: {paths[kind.port]}: {said}, {when} ({kind.reaction.name})"

@@ -3,6 +3,7 @@ from typing import Any
 
 READS: tuple[str, ...]
 WRITES: tuple[str, ...]
+FAULTS: dict[int, str]
 
 class Relay:
     """Torque `+torque_nm` where the angle is zero or more, `-torque_nm` where it is below.

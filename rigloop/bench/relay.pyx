@@ -15,6 +15,9 @@ WRITES = ("torque_nm",)
 cdef enum:
     FAULT_ANGLE = 1              # the angle is not a finite number
 
+FAULTS = {FAULT_ANGLE: "the angle is not a finite number"}
+"""Fault code of a step in words."""
+
 cdef struct Memory:
     const double *angle_rad
     double *torque_nm

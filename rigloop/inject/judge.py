@@ -86,6 +86,8 @@ def _judge(
         # what comes after the next fault is that one's
         until = min((b for b in begins if b is not None and b > began), default=None)
         seen = replace(seen, fast=seen.fast[:until])
+        again = _armed_again(began, seen, lim)
+        whole, seen = seen, replace(seen, fast=seen.fast[:again])
         what = _seen(began, stated.found_by, seen, lim)
         if stated.reaction == Reaction.DRIVE:
             _by_drive(began, what, number, seen, lim, why)
@@ -93,7 +95,7 @@ def _judge(
             if stated.back_s is None:
                 ring_held(number, began, seen, lim, why)
             else:
-                back_s = back_in_op(number, stated.back_s, seen, lim, why)
+                back_s = back_in_op(number, stated.back_s, whole, lim, why)
         _compare(began, what, injection, seen, lim, why)
 
     def at(row: int | None) -> int | None:
@@ -130,6 +132,18 @@ def _judge(
         back_s,
         stated.back_s,
     )
+
+
+def _armed_again(began: int, seen: Evidence, lim: Limits) -> int | None:
+    """Return the row in which a rig that may do so armed again after a fault; what follows is none of its effect."""
+    name, guard = guard_of(lim.rig)
+    if guard.rearm is None:
+        return None
+    state = seen.fast[paths(name, guard)[1]["state"]][began:]
+    let_go = np.flatnonzero(state == State.FAULT)
+    first = int(let_go[0]) if len(let_go) else len(state)
+    runs = np.flatnonzero(state[first:] == State.RUNNING)
+    return began + first + int(runs[0]) if len(runs) else None
 
 
 def _seen(began: int, wanted: Sequence[str], seen: Evidence, lim: Limits) -> Seen:

@@ -47,7 +47,7 @@ def soak(
 
     console = Screen(stderr=json)
     with cycle_process() as cycle, told(json):
-        from rigloop.compose import bus_of
+        from rigloop.compose import backend_of
         from rigloop.manifest import read_manifest
         from rigloop.soak.judge import as_message, is_good, judge
         from rigloop.soak.page import write_page, write_samples
@@ -69,7 +69,7 @@ def soak(
                 console=console,
             )
         folder = Path(outcome.folder)
-        backend = bus or bus_of(loaded.rig)[1].backend
+        backend = backend_of(loaded.rig, bus)
         rows = judge(
             loaded,
             watcher.samples,

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 
 from rig_configs.load import LoadedRig
-from rigloop.compose import guard_of, paths
+from rigloop.arming import state_of
 from rigloop.soak.processes import ProcessSample, processes_of_run, sample
 from rt_core.cause import Cause, signal_of
 from rt_core.layout import TableError
@@ -114,8 +114,7 @@ class Watcher:
             self.error = error
 
     def _follow(self, table: SignalTable) -> None:
-        state = paths(*guard_of(self._rig))[1]["state"]
-        while table.value(state) != State.RUNNING:
+        while state_of(table, self._rig) != State.RUNNING:
             if self._over.wait(POLL_S):
                 return
         began = time.monotonic()
@@ -127,7 +126,7 @@ class Watcher:
         ]
         due = began
         # the ramp out and the end belong to the run's own verdict; a hold is bridged or ends there
-        while table.value(state) in (State.RUNNING, State.HOLD):
+        while state_of(table, self._rig) in (State.RUNNING, State.HOLD):
             self._sample(table, began, pids, records)
             due += self._interval_s
             if self._over.wait(max(0.0, due - time.monotonic())):

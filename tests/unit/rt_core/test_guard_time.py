@@ -161,7 +161,7 @@ def test_a_trip_is_one_sentence_with_value_limit_time_and_remedy(inputs, run, co
     out = run(inputs)
     words = explain_trip(
         *(out[p][-1] for p in ("trip", "trip_value", "trip_limit", "trip_cycle")),
-        {"rate_rad_s": "wheel/rate_rad_s"}, period_s=2e-4,
+        {"rate_rad_s": "wheel/rate_rad_s"}, at_s=0.02,
     )  # fmt: skip
     assert words == (
         "guard: wheel/rate_rad_s: too fast: 41.5 rad/s, limit blocks.guard.max_rate_rad_s = 40, "
