@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rig_configs.load import LoadedRig
+from rigloop.exposure import Exposure, exposure
 from rt_core.cause import Cause, signal_of
 from rt_core.histogram import Histogram
 from rt_core.plan import loop_signal
@@ -36,6 +37,13 @@ def overruns_by_cause(signals: Mapping[str, float], task: str) -> dict[Cause, in
     """Return the overruns of a task, most frequent cause first."""
     counts = {cause: int(signals[loop_signal(task, signal_of(cause))]) for cause in Cause if cause}
     return dict(sorted(counts.items(), key=lambda item: -item[1]))
+
+
+def exposure_of(final: Final, task: str, period_ns: int) -> Exposure:
+    """Return what a task saw of untold holes."""
+    causes = overruns_by_cause(final.signals, task)
+    overruns = causes[Cause.OWN] + causes[Cause.UNTOLD]
+    return exposure(final.histograms[task], period_ns, overruns)
 
 
 @dataclass(frozen=True)
