@@ -132,6 +132,7 @@ cdef int step_delay(void *self, int64_t t_ns) noexcept nogil:
         while now - begin < d.burn_ns:
             _go_on(d)
             now = now_ns()
+        d.x = 1.0                # nothing of it is left to the next step
     d.step += 1
     d.burned_ns[0] = <double>(now - begin)
     d.cpu_ns[0] = <double>(thread_cpu_ns() - cpu)
