@@ -7,6 +7,8 @@ A default run takes some ten minutes, --quick some two. Sections:
 1ms, 100us         our loop without and with a spin, and cyclictest: same period, priority and core, memory locked.
                    Each on a quiet machine, with other processes busy (garbage collection in Python, a thousand
                    messages a second), and under stress-ng (cpu, vm, sock, hdd)
+pairs              our 1 ms loop with a spin of 200 µs and cyclictest in turn, 30 pairs (--rounds): the median of the
+                   pairs' ratios with its 95 % interval
 python             a thread of the same process that holds Python's lock nearly always, against none
 consumers          the recorder stopped, killed, or with its disk full, against one that drains; and whether every
                    cycle is accounted for
@@ -44,9 +46,9 @@ from pathlib import Path
 import instrumentation
 from rich.console import Console
 from timing import consumers
-from timing.bars import Row, compared, show, skipped
+from timing.bars import Row, compared, show, skipped, told
 from timing.loads import load, missing, python_thread
-from timing.rounds import FLOOR_US, Lateness, Rounds, interleaved
+from timing.rounds import FLOOR_US, TRIES, Lateness, Rounds, interleaved, median_interval
 from timing.sleepers import cyclictest, missing_cyclictest, run_loop, task
 
 from rt_core.host import host_facts, steal_ticks
@@ -55,7 +57,9 @@ from rt_core.rights import acquire_rights
 WIDTH = 120  # of the table, also where no terminal says its own
 LOADS = ("quiet", "busy", "stress-ng")
 SPIN_US = {1000: 200, 100: 40}
-AWAKE = 0.9  # of the period
+AWAKE = 0.9  # of the period; the loop itself takes no more than 0.85 with its work
+PAIRED = 0.3  # upper end of the interval
+PAIRS = 30
 NO_SPIN = {"p50": None, "p99": 1.2, "p99_9": 2.0}
 SPIN = {1000: {"p50": None, "p99": 0.25, "p99_9": 0.5}, 100: {"p99": None, "p99_9": None}}
 
@@ -70,11 +74,14 @@ class Bench:
     """Of one run."""
     folder: Path
     tell: Callable[[str], None]
+    pairs: int = PAIRS
 
     def interleaved(self, section: str, **variants: Callable[[], Lateness]) -> Rounds:
         """Run variants side by side; `_` in their names stands for a space."""
         named = {name.replace("_", " "): run for name, run in variants.items()}
-        return interleaved(named, self.rounds, lambda text: self.tell(f"{section}: {text}"))
+        # a median of many pairs needs none that is clean, only enough of them
+        rounds, tries = (self.pairs, 1) if section == "pairs" else (self.rounds, TRIES)
+        return interleaved(named, rounds, lambda text: self.tell(f"{section}: {text}"), tries)
 
     def ours(self, period_us: int, spin_us: int, seconds: float) -> Lateness:
         """Run a task alone."""
@@ -109,6 +116,36 @@ def beside_cyclictest(period_us: int, bench: Bench) -> list[Row]:
         )
         shown = {"p99": None, "p99_9": None}
         rows += compared(section, "awake / cyclictest", rounds, "awake", "cyclictest", shown)
+    return rows
+
+
+def in_pairs(bench: Bench) -> list[Row]:
+    """Our loop with a spin and cyclictest, pair by pair: the median ratio with its interval."""
+    section = "pairs"
+    lacks = missing_cyclictest()
+    if lacks:
+        return [skipped(section, "spin 200 / cyclictest", lacks)]
+    rounds = bench.interleaved(
+        section,
+        cyclictest=partial(cyclictest, 1000, bench.seconds, bench.core, bench.folder),
+        ours=partial(bench.ours, 1000, SPIN_US[1000], bench.seconds),
+    )
+    if not rounds.n:
+        return [skipped(section, "spin 200 / cyclictest", f"all rounds dropped: {rounds.error or 'steal'}")]
+    rows = []
+    for figure, bar in (("p99", None), ("p99_9", PAIRED)):
+        ours, other = (
+            [max(FLOOR_US, getattr(run, figure)) for run in rounds.found[name]]
+            for name in ("ours", "cyclictest")
+        )
+        low, middle, high = median_interval([a / b for a, b in zip(ours, other, strict=True)])
+        rows.append(
+            Row(
+                section, f"spin 200 / cyclictest, {figure.replace('_', '.')}, {low:.3g} to {high:.3g}",
+                f"{statistics.median(ours):.1f}", f"{statistics.median(other):.1f}", middle,
+                "" if bar is None else f"≤ {bar:g}", None if bar is None else high <= bar, told(rounds),
+            )
+        )  # fmt: skip
     return rows
 
 
@@ -224,6 +261,7 @@ def with_instruments(bench: Bench) -> list[Row]:
 SECTIONS: dict[str, Callable[[Bench], list[Row]]] = {
     "1ms": partial(beside_cyclictest, 1000),
     "100us": partial(beside_cyclictest, 100),
+    "pairs": in_pairs,
     "python": beside_python,
     "consumers": beside_consumers,
     "together": beside_each_other,
@@ -238,7 +276,7 @@ def main() -> int:
         "--quick", action="store_true", help="3 short rounds: a trial of the command"
     )
     parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS))
-    parser.add_argument("--rounds", type=int, help="5, or 3 with --quick")
+    parser.add_argument("--rounds", type=int, help="5, or 3 with --quick; pairs: 30, or 3")
     parser.add_argument("--seconds", type=float, help="of one run: 4, or 1.2 with --quick")
     parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
     parser.add_argument("--json", type=Path, help="write the figures here as well")
@@ -266,6 +304,7 @@ def main() -> int:
             options.seconds or (1.2 if options.quick else 4.0),
             Path(folder),
             lambda text: status.update(f"{time.monotonic() - began:.0f} s  {text}"),
+            options.rounds or (3 if options.quick else PAIRS),
         )
         for name in options.only:
             try:

@@ -242,15 +242,15 @@ cdef int exchange(ExchangeState *x, int64_t t_ns) noexcept nogil:
     """One cycle. Bounded by the budget; returns the fault code."""
     cdef int64_t begin = monotonic_ns()
     cdef Fault command_fault = <Fault> pack(x, t_ns)
-    cdef int good = 0, k
+    cdef int64_t lost = x.frames.lost
+    cdef int good = 0
     # the time of the frame, for a segment whose clock is the cycle's own: nominal, as it was steered
     if frames_exchange(&x.frames, t_ns + <int64_t> x.lock.total_ns, begin + x.budget_ns):
         good = receive(x)
     else:
         receive_nothing(x)
     x.cycles += 1
-    for k in range(x.frames.n):
-        x.frames_moved += 1 if x.frames.waits[k] else 2
+    x.frames_moved += 2 * x.frames.n - (<int64_t> x.frames.lost - lost)
     x.fault = judge(x, good, command_fault)
     hold(x)
     x.writes[BUS_LOST][0] = <double> x.frames.lost

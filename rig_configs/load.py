@@ -137,6 +137,10 @@ def _tables(data: Mapping[str, Any], key: str) -> dict[str, Mapping[str, Any]]:
     )
 
 
+# of a period, spin and work together: beyond 95 % the kernel stops real-time threads; as rt_core.spin.MOST_SHARE
+MOST_DUTY = 0.85
+
+
 def _above(name: str, tasks: Mapping[str, Mapping[str, Any]]) -> str | None:
     """Return a task that shares the core of `name` and does not give way to it."""
     core, priority = tasks[name].get("core"), tasks[name].get("priority", 80)
@@ -169,7 +173,17 @@ def _task_mistakes(file: str, data: Mapping[str, Any]) -> Iterator[Mistake]:
                 file,
                 f"tasks.{name}.spin_us",
                 f"not below the period of {period}",
-                "spin a part of it",
+                f"spin at most {int(MOST_DUTY * period)}, so that the thread sleeps in each cycle",
+                spin,
+            )
+        elif type(spin) is int and spin > MOST_DUTY * period:
+            most = int(MOST_DUTY * period)
+            yield Mistake(
+                file,
+                f"tasks.{name}.spin_us",
+                f"{100 * spin / period:.0f} % of the period of {period}, before any work: at most "
+                f"{100 * MOST_DUTY:.0f} %, beyond which the kernel takes real time away or ends the process",
+                f"spin at most {most}; what the work takes comes off that while it runs",
                 spin,
             )
         above = _above(name, tasks)

@@ -23,7 +23,6 @@ from rt_core.block import Block
 from rt_core.guard import Guard
 from rt_core.plan import Plan, Task, plan_table
 
-
 __all__ = [
     "Composed",
     "backend_of",

@@ -11,7 +11,7 @@ from rig_configs.schema import Rig
 from rigloop import doctor_software as software
 from rigloop.compose import backend_of, find_bus
 from rigloop.interface import second_interface
-from rt_core.doctor import hypervisor, kernel, memory, processor, rights, wall_clock
+from rt_core.doctor import hypervisor, kernel, memory, processor, rights, touches, wall_clock
 from rt_core.doctor.check import Check, Demands, TaskDemand, Topic, by_severity
 from rt_core.host import Host
 
@@ -49,6 +49,7 @@ QUICK: tuple[CheckFunction, ...] = (
 # these measure, start a process, or read every installed package
 SLOW: tuple[CheckFunction, ...] = (
     hypervisor.steal,
+    touches.page_touches,
     bus.network_namespace,
     software.package_names,
     software.compiler,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rigloop import order
+from rigloop.exposure import Exposure, exposure
 from rigloop.manifest import DataFault, count
 from rt_core.cause import Cause, signal_of
 from rt_core.histogram import Histogram
@@ -50,6 +51,13 @@ def overruns_by_cause(signals: Mapping[str, float], task: str) -> dict[Cause, in
         cause: count(signals[loop_signal(task, signal_of(cause))]) for cause in Cause if cause
     }
     return dict(sorted(counts.items(), key=lambda item: -item[1]))
+
+
+def exposure_of(final: Final, task: str, period_ns: int) -> Exposure:
+    """Return what a task saw of untold holes."""
+    causes = overruns_by_cause(final.signals, task)
+    overruns = causes[Cause.OWN] + causes[Cause.UNTOLD]
+    return exposure(final.histograms[task], period_ns, overruns)
 
 
 @dataclass(frozen=True)

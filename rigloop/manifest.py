@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rig_configs.bounded import UnreadableError, read_text
+from rigloop.exposure import Exposure
 from rigloop.process_state import Process
 from rt_core.doctor.check import Check
 
@@ -63,11 +64,13 @@ class TaskFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     causes: dict[str, Count] = {}
     """Overruns by cause, in the words of `rt_core.cause`."""
     late_events: Count = 0
-    """Late cycles; the neighbours of the first of them are kept in `<task>_late.npy`."""
+    """Late cycles; `<task>_late.npy` keeps the first, the worst and the newest of each cause with their neighbours."""
     blocks: tuple[str, ...] = ()
     """In the order in which they are stepped."""
     spin: str = ""
     """How long it spun, and how that was chosen."""
+    exposure: Exposure | None = None
+    """Holes that nobody told of, and the overruns that they explain."""
 
 
 class Right(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

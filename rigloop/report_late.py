@@ -26,6 +26,8 @@ SENTENCES = {
     Cause.STOLEN: "It had work to do and did not get on: its core was taken by the host, by an "
     "interrupt, by a thread of higher priority, or by real-time throttling.",
     Cause.OWN: "Its own work took longer than usual.",
+    Cause.UNTOLD: "A block took longer than usual, and nothing explains it: no more work by its own count, no page "
+    "fault, no time off the core that the kernel knows of. The host may have taken it without a word.",
     Cause.BUS: "The bus exchange took longer than usual.",
 }
 
@@ -43,13 +45,18 @@ def late_pages(folder: Path, manifest: Manifest) -> dict[str, Any] | None:
     kept = Counter(event.task for event in events)
     counts = [
         f"{name}: {task.late_events:,} late"
-        + (f", the first {kept[name]} kept" if task.late_events > kept[name] else "")
+        + (
+            f", {kept[name]} kept: of each cause the first, the worst and the newest"
+            if task.late_events > kept[name]
+            else ""
+        )
         + (
             f"; {task.overruns:,} overruns: "
             + ", ".join(f"{n:,} {words}" for words, n in task.causes.items())
             if task.causes
             else ""
         )
+        + (f"; untold holes: {task.exposure.words()}" if task.exposure is not None else "")
         for name, task in manifest.tasks.items()
     ]
     return {"pages": pages, "counts": counts}
@@ -65,9 +72,29 @@ def _page(event: LateEvent, facts: TaskFacts, number: int) -> dict[str, Any]:
         f"{WORDS[event.cause]}",
         "words": f"{SENTENCES[event.cause]} Begun {_us(late)} after its deadline, {_us(wall)} from begin to end, of "
         f"that {_us(off)} off the core; "
-        + (f"{_us(over)} beyond its period." if over > 0 else "within its period."),
+        + (f"{_us(over)} beyond its period." if over > 0 else "within its period.")
+        + _witness(event, facts.blocks),
         "svg": _figure(event, facts, number),
     }
+
+
+def _witness(event: LateEvent, blocks: Sequence[str]) -> str:
+    # what the blocks themselves counted, where it is not as in the cycles around
+    row, others = event.rows[event.at], np.delete(event.rows, event.at)
+    usual = np.median(others["stage_work"], axis=0) if len(others) else row["stage_work"]
+    told = [
+        f"{block} counted {row['stage_work'][i]:,} units of work, {usual[i]:,.0f} in the cycles around"
+        for i, block in enumerate(blocks[: len(row["stage_work"])])
+        if row["stage_work"][i] != usual[i]
+    ]
+    if row["faults"]:
+        told.append(f"{row['faults']:,} page faults")
+    told += [
+        f"{block} met denormal numbers"
+        for i, block in enumerate(blocks[: len(row["stage_work"])])
+        if int(row["denormals"]) >> i & 1
+    ]
+    return f" {'; '.join(told)}." if told else ""
 
 
 def _us(ns: float) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from typing import Any
 
 from rig_configs.schema import Rig, Task
 from rt_core.calibrate import measure_wakes
 from rt_core.plan import Plan
-from rt_core.spin import MEASURE_S, SLOWEST_NS, Spin, choose_spin
+from rt_core.spin import MEASURE_S, MOST_SHARE, SLOWEST_NS, Spin, choose_spin
 
 Measuring = dict[str, Future[Spin]]
 
@@ -60,3 +61,29 @@ def with_spins(plan: Plan, measured: Measuring) -> tuple[Plan, dict[str, Spin]]:
         for task in plan.tasks
     )
     return replace(plan, tasks=tasks), spins
+
+
+def spin_in_words(asked_us: int | str, chosen: dict[str, Any] | None, last_ns: float) -> str:
+    """Return how long a task spun, and why not as long as it was asked to.
+
+    Parameters
+    ----------
+    asked_us : int or "auto"
+        By the rig.
+    chosen : dict or None
+        A `Spin` as plain data, where it was measured.
+    last_ns : float
+        Of the last cycle.
+    """
+    if chosen is None and asked_us == "auto":
+        return "none: not the highest task of a core of its own"
+    if chosen is None and not asked_us:
+        return ""
+    asked_ns = 1000 * int(asked_us) if chosen is None else chosen["spin_ns"]
+    words = f"{asked_ns / 1e3:.0f} µs"
+    if chosen is not None:
+        bound = f", bound by the {chosen['bound']}" if chosen["bound"] else ""
+        words += f", from a p99.9 of {chosen['p99_9_ns'] / 1e3:.0f} µs in {chosen['wakes']} wakes{bound}"
+    if last_ns < asked_ns:
+        words += f"; at the end {last_ns / 1e3:.0f} µs, as the work leaves no more of {100 * MOST_SHARE:.0f} % of the period"
+    return words

@@ -18,9 +18,9 @@ from rich.markup import escape
 
 from rig_configs.load import LoadedRig
 from rigloop import interrupts, order
+from rigloop.arming import state_of
 from rigloop.bring_down import HEARTBEAT_S, beat_until_ended, end, kill
 from rigloop.children import commission, onlooker
-from rigloop.arming import state_of
 from rigloop.compose import backend_of
 from rigloop.degraded import refuse_if_red, with_rights
 from rigloop.ended import Ended, Supervision, newest, read_final
@@ -29,13 +29,13 @@ from rigloop.interface import check_backend
 from rigloop.kept_manifest import KeptManifest
 from rigloop.kernels import build_kernels
 from rigloop.let_go import LetGo
-from rigloop.rearm import Rearming, stepped_blocks
 from rigloop.live import LiveView
 from rigloop.lookout import Lookout
 from rigloop.order import Mode
 from rigloop.outcome import Outcome
 from rigloop.picture import take_picture
 from rigloop.process_state import Process, began_ns
+from rigloop.rearm import Rearming, stepped_blocks
 from rigloop.room import reserve
 from rigloop.runs import new_run_folder
 from rigloop.start_checks import check_telemetry

@@ -15,7 +15,8 @@ from rigloop import order
 from rigloop.complaints import complaints, lost_cycles
 from rigloop.compose import paths
 from rigloop.degraded import with_rights
-from rigloop.ended import Ended, Final, overruns_by_cause
+from rigloop.ended import Ended, Final, exposure_of, overruns_by_cause
+from rigloop.exposure import HOLES
 from rigloop.felt import felt_figures, felt_of
 from rigloop.keeping import Keeping
 from rigloop.late import late_file, write_events
@@ -41,6 +42,7 @@ from rigloop.outcome import Outcome
 from rigloop.report import write_report
 from rigloop.room import give_back
 from rigloop.shown import shown_roles
+from rigloop.spins import spin_in_words
 from rigloop.tripped import faults_of
 from rt_core.cause import WORDS
 from rt_core.doctor.check import Check, banner
@@ -107,8 +109,8 @@ def conclude(
         task: {
             name: HistogramBins.of(h.edges_ns, h.counts, h.max_ns)
             for name, h in found.items()
-            # blocks have one each; a task without a bus has no bus time
-            if "/" not in name and (name != "bus" or h.max_ns > 0)
+            # blocks have one each; a task without a bus has no bus time; what holes say is in `exposure`
+            if "/" not in name and (name != "bus" or h.max_ns > 0) and name not in HOLES
         }
         for task, found in final.histograms.items()
     }
@@ -135,7 +137,10 @@ def conclude(
                 },
                 late_events=final.late[name][0],
                 blocks=tuple(blocks[name]),
-                spin=_spin(task.spin_us, report.spins.get(name)),
+                spin=spin_in_words(
+                    task.spin_us, report.spins.get(name), final.signals[f"loop/{name}/spin_ns"]
+                ),
+                exposure=exposure_of(final, name, task.period_us * 1000),
             )
             for name, task in loaded.rig.tasks.items()
         },
@@ -199,18 +204,6 @@ def _injected(
 
     limits = limits_of(loaded.rig)
     return judge(folder, injections, limits, final.signals), stages(injections, limits)
-
-
-def _spin(asked_us: int | str, chosen: dict[str, Any] | None) -> str:
-    if chosen is None and asked_us == "auto":
-        return "none: not the highest task of a core of its own"
-    if chosen is None:
-        return f"{asked_us} µs" if asked_us else ""
-    bound = f", bound by the {chosen['bound']}" if chosen["bound"] else ""
-    return (
-        f"{chosen['spin_ns'] / 1e3:.0f} µs, from a p99.9 of {chosen['p99_9_ns'] / 1e3:.0f} µs in "
-        f"{chosen['wakes']} wakes{bound}"
-    )
 
 
 def _records(folder: Path) -> dict[str, Any]:

@@ -23,3 +23,25 @@ def measure_wakes(
     ---------
     Before the loop. Waits for the thread without holding the GIL.
     """
+
+def measure_touches(
+    seconds: float, *, pages: int = 512, pause_ns: int = 1_000_000, hole_ns: int = 50_000
+) -> tuple[int, int, int]:
+    """Touch memory again and again, as a cycle does, and count what holds it up without being told.
+
+    Parameters
+    ----------
+    seconds : float
+    pages : int
+        Touched in each round.
+    pause_ns : int
+        Sleep between two rounds.
+    hole_ns : int
+        Shortest hole that counts: wall time between two touches, less what the thread's CPU clock knows of.
+
+    Returns
+    -------
+    touches, holes : int
+    longest_ns : int
+        Of the longest hole; 0 without one.
+    """

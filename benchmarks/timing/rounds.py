@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import random
 import statistics
 import subprocess
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,6 +33,25 @@ class Lateness:
         """Return the percentiles of a histogram of ns."""
         p50, p99, p99_9 = (float(p) / 1e3 for p in histogram.percentiles((50, 99, 99.9)))
         return cls(p50, p99, p99_9, histogram.n, facts)
+
+
+def median_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float, float]:
+    """Return the median with its interval, whatever the distribution; the ends of the values if they are too few.
+
+    Source
+    ------
+    The number of values below the median is binomial with 1/2.
+    """
+    ordered = sorted(values)
+    n = len(ordered)
+    below, k = 0.0, 0
+    while k < n // 2:
+        below += math.comb(n, k) / 2**n
+        if 2 * below > 1 - confidence:
+            break
+        k += 1
+    first = max(k - 1, 0)
+    return ordered[first], statistics.median(ordered), ordered[n - 1 - first]
 
 
 Run = Callable[[], Lateness]
@@ -64,9 +84,12 @@ class Rounds:
 
 
 def interleaved(
-    variants: Mapping[str, Run], rounds: int, tell: Callable[[str], None] = lambda text: None
+    variants: Mapping[str, Run],
+    rounds: int,
+    tell: Callable[[str], None] = lambda text: None,
+    tries: int = TRIES,
 ) -> Rounds:
-    """Run all variants until there are enough rounds without any steal, or `TRIES` times as many were tried; keep
+    """Run all variants until there are enough rounds without any steal, or `tries` times as many were tried; keep
     those with the least, and none that is too much.
 
     One tick in some seconds is more than the 0.1 % that p99.9 is about, but not all hosts have better rounds.
@@ -79,11 +102,13 @@ def interleaved(
         Good ones that are wanted.
     tell : callable, optional
         Gets a line on how far it is.
+    tries : int
+        For each round that is wanted.
     """
     done = Rounds({name: [] for name in variants})
     tried: list[tuple[int, dict[str, Lateness]]] = []
     clean = 0
-    while clean < rounds and len(tried) < TRIES * rounds:
+    while clean < rounds and len(tried) < tries * rounds:
         order = list(variants)
         random.shuffle(order)
         now, worst = {}, 0

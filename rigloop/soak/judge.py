@@ -98,6 +98,10 @@ def _overruns(manifest: Manifest) -> list[Row]:
         rows.append(Row(f"overruns, {task}", words))
         own = causes[Cause.OWN]
         rows.append(Row("  of its own making", str(own), "0", own == 0))
+        if facts.exposure is not None:
+            seen = facts.exposure
+            limit = "no more than holes explain"
+            rows.append(Row("  own or untold, against holes", seen.words(), limit, seen.good))
         nameless = facts.overruns - sum(causes.values())
         rows.append(Row("  without a cause", str(nameless), "0", nameless == 0))
     return rows

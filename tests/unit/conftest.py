@@ -9,6 +9,20 @@ from rt_core.host import Host
 
 
 @pytest.fixture
+def work_of():
+    """Read the witness of a block from its capsule: what it returns is called for the count."""
+
+    def take(block):
+        pointer = ctypes.pythonapi.PyCapsule_GetPointer
+        pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+        view = (ctypes.c_int64 * 5).from_address(pointer(block.capsule(), BLOCK_CAPSULE.encode()))
+        assert view[3]
+        return lambda: ctypes.c_int64.from_address(view[3]).value
+
+    return take
+
+
+@pytest.fixture
 def step_of():
     """Take the step of a block from its capsule: t_ns → what it returns."""
 

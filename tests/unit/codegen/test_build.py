@@ -84,7 +84,7 @@ class Wired:
         pointer = ctypes.pythonapi.PyCapsule_GetPointer
         pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
         capsule = stepper.capsule()
-        self.abi, step, self.state = (ctypes.c_int64 * 3).from_address(
+        self.abi, step, self.state, self.work_at, self.bytes = (ctypes.c_int64 * 5).from_address(
             pointer(capsule, b"rigloop.block")
         )
         self.function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)(step)
@@ -92,6 +92,9 @@ class Wired:
     def step(self, *guide):
         self.reads[: len(guide)] = guide
         return self.function(self.state, 0)
+
+    def work(self):
+        return ctypes.c_int64.from_address(self.work_at).value
 
     def out(self, port):
         return self.writes[list(self.kernel.writes).index(port)]
@@ -111,6 +114,23 @@ def test_the_block_assembles_at_a_turned_wheel_and_follows(kernel):
         assert by_hand.step(*guide) == 0
     assert block.out("guide/torque_nm") == by_hand.outputs["guide/torque_nm"]
     assert block.out("residual") < 1e-10
+
+
+def test_the_witness_counts_iterations_and_what_an_assembly_takes(kernel):
+    block = Wired(kernel("steering_26").Kernel(name="model"))
+    assert block.state <= block.work_at < block.state + block.bytes
+    assert block.step(0.0, 0.0, 0.0) == 0
+    first = block.work()
+    assert first > 1 + block.out("iterations")  # it was assembled
+    done = [first]
+    for k in range(1, 20):
+        assert block.step(1e-3 * k, 1.0, 0.0) == 0
+        done.append(block.work())
+        assert done[-1] - done[-2] == 1 + block.out("iterations")
+    # a guide that went too far for one step is assembled again: more work, and it shows
+    assert block.step(3.0, 0.0, 0.0) == 0
+    assert block.out("reassembled") == 1
+    assert block.work() - done[-1] > 4 * (done[-1] - done[-2])
 
 
 def test_a_bad_input_returns_a_status_and_keeps_the_outputs(kernel):

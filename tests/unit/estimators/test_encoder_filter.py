@@ -308,3 +308,18 @@ def test_bind_refuses_a_wrong_number_of_addresses():
         make().bind([8, 8], [])
     with pytest.raises(ValueError, match="address 0"):
         make().bind([8, 0, 8], [])
+
+
+def test_the_witness_counts_cycles_and_corrections(step_of, work_of):
+    reads = {"position_count": "a/count", "valid": "a/valid"}
+    block = EncoderFilter("wheel", reads, {}, counts_per_rev=4096.0, period_s=1e-3, bandwidth_rad_s=300.0)
+    cells = np.array([100.0, 1.0])
+    block.bind([cells.ctypes.data + 8 * i for i in range(2)], [])
+    step, work = step_of(block), work_of(block)
+    for _ in range(10):
+        step()
+    assert work() == 20
+    cells[1] = 0.0
+    for _ in range(5):
+        step()
+    assert work() == 25

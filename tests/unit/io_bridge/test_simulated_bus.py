@@ -99,3 +99,17 @@ def test_an_object_that_cannot_be_mapped_is_named():
     bus = SimulatedBus([FREE], [DriveConfig(tx_pdo=(*DriveConfig().tx_pdo, (0x60FF, 0, 32)))])
     with pytest.raises(BringUpError, match=r"0x1a00:6 aborted: 0x06040041"):
         bus.to_op()
+
+
+def test_the_witness_counts_frames_sent_and_received(cells, work_of):
+    bus = SimulatedBus([FREE, FREE])
+    cells(bus.block())
+    with bus:
+        bus.to_op()
+        frames = work_of(bus.block())
+        before = frames()
+        for k in range(5):
+            bus.block().step(k * 1_000_000)
+        sent = (frames() - before) / 10
+        assert sent >= 1
+        assert sent == int(sent)

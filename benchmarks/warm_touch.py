@@ -1,0 +1,128 @@
+"""Holes in the cycle with and without the touch of its pages during the spin.
+
+    python benchmarks/warm_touch.py [--rounds 12] [--seconds 4] [--pages 64] [--core 1] [--json FILE]
+
+A 1 ms task with a spin of 200 µs and a block that writes one word of each of 64 locked pages a cycle. In each round
+both variants run, in random order: `warm` as the product does, `cold` with Task.warm_touch off; and `asleep`, a task
+without a spin, which touches nothing before. A hole is a cycle whose time from begin to end is 50 µs or more; the block
+itself needs a few.
+
+Exit code 0: warm has at most a fifth of the holes of cold. 1: it has more. 2: cold has fewer than 30 holes, so that
+nothing can be said; or there is no FIFO priority here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from rt_core.delays import PageBlock
+from rt_core.histogram import Histogram
+from rt_core.host import host_facts, steal_ticks
+from rt_core.loop import Loop
+from rt_core.plan import Task, plan_table
+from rt_core.rights import acquire_rights
+from rt_core.table import SignalTable
+
+HOLE_NS = 50_000
+BAR = 0.2
+LEAST = 30  # holes of the control
+WARM_UP_S = 0.3
+PERIOD_NS, SPIN_NS = 1_000_000, 200_000
+VARIANTS = {"warm": (SPIN_NS, True), "cold": (SPIN_NS, False), "asleep": (0, False)}
+
+
+def run(path: Path, variant: str, pages: int, core: int, seconds: float) -> dict[str, float]:
+    """Run one variant; return its holes, cycles, and the percentiles of what a cycle takes, µs."""
+    spin_ns, warm = VARIANTS[variant]
+    block = PageBlock("pages", pages)
+    task = Task(
+        "t", [block], PERIOD_NS, priority=80, core=core, spin_ns=spin_ns, warm_touch=warm
+    )
+    plan = plan_table([task])
+    with SignalTable.create(path, plan) as table:
+        with Loop(plan, table, fifo=True) as loop:
+            loop.wait(WARM_UP_S)
+            before = table.histograms("t")
+            loop.wait(seconds)
+            after = table.histograms("t")
+        table.close(unlink=True)
+    total: Histogram = after["total"] - before["total"]
+    late = after["late"] - before["late"]
+    return {
+        "holes": int(total.counts[np.asarray(total.edges_ns[:-1]) >= HOLE_NS].sum()),
+        "cycles": total.n,
+        "total_p50": float(total.percentile(50)) / 1e3,
+        "late_p99_9": float(late.percentile(99.9)) / 1e3,
+    }
+
+
+def main() -> int:
+    """Measure, print, judge."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--seconds", type=float, default=4.0, help="of one run")
+    parser.add_argument("--pages", type=int, default=64, help="that a cycle writes to")
+    parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
+    parser.add_argument("--json", type=Path, help="write the figures here as well")
+    options = parser.parse_args()
+    console = Console()
+    rights = acquire_rights(80, [options.core])
+    if not rights.fifo:
+        console.print(f"nothing to measure without FIFO priorities: {rights.verdict}")
+        return 2
+    steal = steal_ticks() or 0
+    rounds: list[dict[str, dict[str, float]]] = []
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        for _ in range(options.rounds):
+            order = list(VARIANTS)
+            random.shuffle(order)
+            found = {
+                name: run(Path(folder) / "table", name, options.pages, options.core, options.seconds)
+                for name in order
+            }
+            rounds.append(found)
+    holes = Counter({name: int(sum(r[name]["holes"] for r in rounds)) for name in VARIANTS})
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("", "holes ≥ 50 µs", "cycles", "a cycle, p50 µs", "late p99.9, median µs"):
+        table.add_column(column, justify="right")
+    for name in VARIANTS:
+        table.add_row(
+            name,
+            str(holes[name]),
+            str(int(sum(r[name]["cycles"] for r in rounds))),
+            f"{np.median([r[name]['total_p50'] for r in rounds]):.1f}",
+            f"{np.median([r[name]['late_p99_9'] for r in rounds]):.1f}",
+        )
+    console.print(table)
+    ratio = holes["warm"] / max(1, holes["cold"])
+    verdict = (
+        f"too few for a verdict: {holes['cold']} in the control, {LEAST} needed"
+        if holes["cold"] < LEAST
+        else "holds"
+        if ratio <= BAR
+        else "does not hold"
+    )
+    console.print(
+        f"warm / cold: {ratio:.3f} (bar ≤ {BAR}): [bold]{verdict}[/]; {options.rounds} rounds, steal "
+        f"{(steal_ticks() or 0) - steal} ticks, load {os.getloadavg()[0]:.1f}"
+    )
+    if options.json:
+        message: dict[str, Any] = {"host": host_facts(), "rounds": rounds, "verdict": verdict}
+        options.json.write_text(json.dumps(message, indent=1))
+    return {"holds": 0, "does not hold": 1}.get(verdict, 2)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
