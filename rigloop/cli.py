@@ -17,6 +17,7 @@ from rigloop.identify_command import identify
 from rigloop.inject.commands import faults
 from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
+from rigloop.report_command import report
 from rigloop.segment_command import sim_segment
 from rigloop.soak.command import soak
 from rigloop.tune_command import tune
@@ -187,6 +188,7 @@ app.add_typer(bench_app, name="bench")
 app.add_typer(model_app, name="model")
 app.add_typer(bench_app, name="bench")
 app.command(epilog="Example: `rigloop faults steering_wheel`")(faults)
+app.command(epilog="Example: `rigloop report runs/20260102-030405-steering_wheel`")(report)
 app.command(epilog="Example: `rigloop soak steering_wheel --for 3600`")(soak)
 app.command(epilog="Example: `rigloop identify log.csv --fit 4 6 --judge 6 8 --plot torque.png`")(
     identify

@@ -74,7 +74,7 @@ def find_final(folder: Path, tables: Iterable[Path], tasks: Iterable[str]) -> tu
     tasks = list(tasks)
     for path in tables:
         try:
-            with SignalTable.attach(path) as table:
+            with SignalTable.attach(path, writable=True) as table:
                 return read_final(table, tasks), "the signal table"
         except (OSError, TableError, KeyError):
             continue

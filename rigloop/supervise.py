@@ -172,7 +172,7 @@ def watch(
                 **{role: child.pid for role, child in children.items()},
             }
             if kept is not None:
-                kept.know(processes, report)
+                kept.know(processes, report, checks)
             tell = None
             if injections:
                 from rigloop.inject.limits import limits_of
