@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 WAIT_BEATS = 25  # while the guard waits, half a second between pictures
 RESET_BEAT = 10
+MOST_RECORDERS = 3  # after the first one; the rings bridge two seconds without any
 START_TIMEOUT_S = 30.0
 READY_TIMEOUT_S = 15.0
 NICE = -10
@@ -157,8 +158,8 @@ def watch(
         first.callback(lambda: Path(table).unlink(missing_ok=True))
         with contextlib.ExitStack() as onlookers:
             run = (folder, cycle.pid, table)
-            recorder = onlookers.enter_context(onlooker("io_bridge.recorder", *run, str(folder)))
-            children = {"recorder": recorder}
+            record = partial(onlooker, "io_bridge.recorder", *run, str(folder))
+            children = {"recorder": onlookers.enter_context(record())}
             report = order.read_report(folder)
             if telemetry is not None:
                 children["telemetry"] = onlookers.enter_context(
@@ -193,9 +194,10 @@ def watch(
                     lookout,
                     loop,
                     kept,
+                    lambda: onlookers.enter_context(record("--resume")),
                 )
             code = end(cycle)
-            end(recorder, wake=True)
+            end(children["recorder"], wake=True)
         return Ended(seen, read_final(shared, loaded.rig.tasks), code, report)
 
 
@@ -278,6 +280,7 @@ def _supervise(
     lookout: Lookout,
     loop: Process,
     kept: KeptManifest | None,
+    record_on: Callable[[], subprocess.Popen[str]],
 ) -> Supervision:
     """Enable, arm once the guard is ready, watch until the end, and ask for the ramp-out."""
     seen = Supervision(process_began_ns=began_ns(os.getpid()))
@@ -297,6 +300,7 @@ def _supervise(
     armed_at: float | None = None
     running_at: float | None = None
     beat = 0
+    resumed = 0
     ending = LetGo(order.read_order(folder).stay_s)
 
     with _ahead_of_others(), LiveView(console, loaded.rig.title) as view:
@@ -335,6 +339,9 @@ def _supervise(
             if stop:
                 break
             lookout.look()
+            if lookout.lost_recorder and resumed < MOST_RECORDERS:
+                resumed += 1
+                lookout.children["recorder"] = record_on()
             if lookout.gives_up():
                 kill(loop)
                 break
