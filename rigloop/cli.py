@@ -134,15 +134,19 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
     """Check a rig file: schema, tasks, wiring, and that its observers can tell what they estimate. Starts nothing."""
     from rig_configs.schema import ObservingBlock
     from rigloop.kernels import build_kernels
+    from rigloop.neighbours import shared_by_tasks
 
     with told(json):
         loaded = _load(rig)
         build_kernels(loaded, kinds=(ObservingBlock,))
+    notes = shared_by_tasks(loaded.rig)
     if json:
-        print_json({"rig": loaded.name, "sha256": loaded.sha256, "mistakes": []})
+        print_json({"rig": loaded.name, "sha256": loaded.sha256, "mistakes": [], "notes": notes})
     else:
         words = escape(f"{loaded.path}: {loaded.rig.title}")
         Console().print(f"[green]good[/]  {words}", soft_wrap=True, highlight=False)
+        for note in notes:
+            Console().print(f"[yellow]•[/] {escape(note)}", soft_wrap=True, highlight=False)
 
 
 @app.command(epilog="Example: `rigloop doctor steering_wheel`")

@@ -44,7 +44,8 @@ def complaints(
     found += _guard_complaints(loaded.rig, final, seen)
     # what could not be written any more, the exit code says
     if not report.at_rest and ended.code != 0:
-        how = "killed" if ended.code is None else f"exit {ended.code}"
+        killed = ended.code is None or ended.code < 0
+        how = "killed" if killed else f"exit {ended.code}"
         found.append(f"the output was not seen at rest at the end (cycle process: {how})")
     if seconds is not None and not seen.interrupted and seen.armed_s < seconds:
         found.append(f"ran {seen.armed_s:.1f} of {seconds:g} s")

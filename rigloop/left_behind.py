@@ -95,24 +95,22 @@ def find_final(folder: Path, tables: Iterable[Path], tasks: Iterable[str]) -> tu
     return _from_records(folder, tasks), "the last rows of the records"
 
 
-def save_rings(folder: Path, table: Path, tasks: Iterable[str]) -> dict[str, int]:
-    """Move the cycles that nobody took out of a table's rings into the records; return how many, by task.
+def save_rings(folder: Path, shared: SignalTable, tasks: Iterable[str]) -> dict[str, int]:
+    """Move the cycles that no recorder took out of a table's rings into the records; return how many, by task.
 
     Raises
     ------
     OSError, TableError, RecordError
         The table or a record cannot be used; what was added before is whole.
     """
-    saved = {}
-    with SignalTable.attach(table, writable=True) as shared:
-        for task in tasks:
-            saved[task] = _save_ring(shared, task, folder / f"{task}.npy")
-    return saved
+    return {task: _save_ring(shared, task, folder / f"{task}.npy") for task in tasks}
 
 
 def _save_ring(shared: SignalTable, task: str, path: Path) -> int:
     ring = RingReader(shared, task)
     try:
+        if not len(ring.peek(1)):
+            return 0
         exists = path.exists() and path.stat().st_size > 0
         if not exists:
             path.unlink(missing_ok=True)

@@ -72,16 +72,24 @@ def _table(title: str, picture: Picture) -> Table:
     grid.add_column(justify="right", min_width=12)
     value = _present(picture)
     grid.add_row(
-        "angle", f"{math.degrees(value['angle']):8.2f} °", "guard", escape(_guard(picture))
+        "angle",
+        f"{_number(math.degrees(value['angle']), 8, 2)} °",
+        "guard",
+        escape(_guard(picture)),
     )
-    grid.add_row("rate", f"{value['rate']:8.3f} rad/s", "bus", escape(_bus(picture)))
+    grid.add_row("rate", f"{_number(value['rate'], 8, 3)} rad/s", "bus", escape(_bus(picture)))
     grid.add_row(
-        "model torque", f"{value['torque']:8.3f} Nm", "motor torque", f"{value['command']:8.3f} Nm"
+        "model torque",
+        f"{_number(value['torque'], 8, 3)} Nm",
+        "motor torque",
+        f"{_number(value['command'], 8, 3)} Nm",
     )
     if "virtual_torque" in value:
         measured = value.get("measured_torque")
-        beside = ("", "") if measured is None else ("measured torque", f"{measured:8.3f} Nm")
-        grid.add_row("virtual torque", f"{value['virtual_torque']:8.3f} Nm", *beside)
+        beside = (
+            ("", "") if measured is None else ("measured torque", f"{_number(measured, 8, 3)} Nm")
+        )
+        grid.add_row("virtual torque", f"{_number(value['virtual_torque'], 8, 3)} Nm", *beside)
     for name, task in picture.tasks.items():
         grid.add_section()
         grid.add_row(
@@ -116,6 +124,10 @@ def _present(picture: Picture) -> Mapping[str, float]:
     return dict.fromkeys(picture.values, math.nan) if _is_frozen(picture) else picture.values
 
 
+def _number(value: float, width: int, digits: int) -> str:
+    return "–".rjust(width) if math.isnan(value) else f"{value:{width}.{digits}f}"
+
+
 def _guard(picture: Picture) -> str:
     if not _is_frozen(picture):
         return picture.guard
@@ -144,8 +156,9 @@ def _line(picture: Picture) -> str:
         for name, task in picture.tasks.items()
     )
     return (
-        f"{picture.elapsed_s:6.1f} s  {math.degrees(value['angle']):7.2f} °  {value['rate']:7.3f} rad/s  "
-        f"{value['command']:7.3f} Nm  {_guard(picture)}  bus {_bus(picture)}  {tasks}"
+        f"{picture.elapsed_s:6.1f} s  {_number(math.degrees(value['angle']), 7, 2)} °  "
+        f"{_number(value['rate'], 7, 3)} rad/s  {_number(value['command'], 7, 3)} Nm  "
+        f"{_guard(picture)}  bus {_bus(picture)}  {tasks}"
         + (f"  {picture.banner}" if picture.banner else "")
         + "".join(f"  {alarm}" for alarm in picture.alarms)
     )

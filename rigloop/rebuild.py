@@ -35,6 +35,7 @@ from rigloop.verdict import conclude
 from rt_core.doctor.check import banner
 from rt_core.layout import TableError
 from rt_core.safety import State
+from rt_core.table import SignalTable
 
 RAMP_OUT_S = 3.0  # that a loop may need to come to rest once its supervisor is gone
 
@@ -196,7 +197,8 @@ def _save(folder: Path, tables: list[Path], loaded: LoadedRig, missing: list[str
     saved = 0
     for table in tables:
         try:
-            saved += sum(save_rings(folder, table, loaded.rig.tasks).values())
+            with SignalTable.attach(table, writable=True) as shared:
+                saved += sum(save_rings(folder, shared, loaded.rig.tasks).values())
         except (OSError, TableError, RecordError, KeyError) as error:
             missing.append(
                 f"The newest cycles in {table} could not be added to the record: {error}."

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.markup import escape
 
+from io_bridge.record import RecordError
 from rig_configs.load import LoadedRig
 from rigloop import interrupts, order
 from rigloop.bring_down import HEARTBEAT_S, beat_until_ended, end, kill
@@ -27,6 +28,7 @@ from rigloop.errors import NotStartedError
 from rigloop.interface import check_backend
 from rigloop.kept_manifest import KeptManifest
 from rigloop.kernels import build_kernels
+from rigloop.left_behind import save_rings
 from rigloop.let_go import LetGo
 from rigloop.live import LiveView
 from rigloop.lookout import Lookout
@@ -198,6 +200,10 @@ def watch(
                 )
             code = end(cycle)
             end(children["recorder"], wake=True)
+            if folder.is_dir():
+                # of one that was killed at the very end; what cannot be saved, rows against cycles tell
+                with contextlib.suppress(OSError, RecordError, TableError):
+                    save_rings(folder, shared, loaded.rig.tasks)
         return Ended(seen, read_final(shared, loaded.rig.tasks), code, report)
 
 

@@ -16,7 +16,7 @@ from io_bridge.record import open_record
 from rigloop.manifest import read_manifest
 from rigloop.process_state import task_threads
 
-END_TIMEOUT_S = 20  # of a run of 3 s, with start and report, on a busy machine
+END_TIMEOUT_S = 60  # of a run of 3 s at most, with start and report, on a busy machine
 
 
 def assert_bad(outcome, *words):
@@ -28,34 +28,34 @@ def assert_bad(outcome, *words):
 def test_a_frozen_cycle_process_is_ended_and_never_shown_as_running(start_live):
     live = start_live(None, "--for", "3")
     live.wait_until_it_pushes()
-    began = time.monotonic()
     os.kill(live.pid("rigloop.cycle"), signal.SIGSTOP)
     _, stderr = live.process.communicate(timeout=END_TIMEOUT_S)
-    assert time.monotonic() - began < END_TIMEOUT_S - 5
     assert live.process.returncode == 1
     manifest = read_manifest(live.folder)
     assert_bad({"good": False, "reasons": manifest.reasons}, r"no new cycle for 1\.\d s.*SIGSTOP")
+    # it did not wait for cycles that never came
+    assert manifest.duration_s < 2.9
     assert "no new cycle" in stderr
     shown = stderr[: stderr.index("no new cycle")]
     assert "RUNNING" not in stderr[len(shown) :]
-    assert "nan" in stderr[len(shown) - 60 :]
+    assert "– Nm  no new cycle" in stderr
     live.wait_until_gone(END_TIMEOUT_S)
 
 
 def test_what_happens_to_recorder_threads_and_table_in_a_run_is_in_its_verdict(start_live):
-    live = start_live(None, "--for", "2.5", "--telemetry", f"tcp://127.0.0.1:{free_port()}")
+    live = start_live(None, "--for", "1.2", "--telemetry", f"tcp://127.0.0.1:{free_port()}")
     live.wait_until_it_pushes()
+    live.table.unlink()
     os.kill(live.pid("io_bridge.telemetry"), signal.SIGKILL)
     os.kill(live.pid("io_bridge.recorder"), signal.SIGSTOP)
     cycle = live.pid("rigloop.cycle")
     thread = task_threads(cycle)["estimation"]
-    time.sleep(0.4)
+    time.sleep(0.2)
     demoted = thread.priority > 0
     if demoted:
         os.sched_setscheduler(thread.tid, os.SCHED_OTHER, os.sched_param(0))
     else:
         os.sched_setaffinity(thread.tid, [min(thread.cores)])
-    live.table.unlink()
     outcome = live.end(END_TIMEOUT_S)
     assert_bad(outcome, r"telemetry was killed \(SIGKILL\)", "recorder stands still")
     assert_bad(outcome, "thread of task estimation runs under", "signal table was taken away")
