@@ -15,6 +15,7 @@ from rigloop.bench.commands import app as bench_app
 from rigloop.fieldbus import commands as fieldbus
 from rigloop.identify_command import identify
 from rigloop.inject.commands import faults
+from rigloop.lasting_console import lasting_console
 from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
 from rigloop.report_command import report
@@ -82,7 +83,7 @@ def run(
     """Run a rig live: arm it, show what it does, ramp out, and judge the run."""
     from rigloop.children import cycle_process
 
-    console = Console(stderr=json)
+    console = lasting_console(stderr=json)
     with cycle_process() as cycle, told(json):
         from rigloop.supervise import run_live
 

@@ -19,7 +19,6 @@ from rigloop.ended import Final, read_final
 from rigloop.late import write_events
 from rigloop.manifest import Number, number
 from rt_core.histogram import Histogram
-from rt_core.layout import TableError
 from rt_core.plan import loop_signal
 from rt_core.table import RingReader, SignalTable
 
@@ -75,9 +74,11 @@ def find_final(folder: Path, tables: Iterable[Path], tasks: Iterable[str]) -> tu
     for path in tables:
         try:
             with SignalTable.attach(path, writable=True) as table:
-                return read_final(table, tasks), "the signal table"
-        except (OSError, TableError, KeyError):
+                found = read_final(table, tasks)
+        except (OSError, ValueError, LookupError):
             continue
+        if all((h.counts >= 0).all() for hs in found.histograms.values() for h in hs.values()):
+            return found, "the signal table"
     try:
         last = msgspec.json.decode((folder / LAST).read_bytes(), type=_Last)
         late: dict[str, tuple[int, list[tuple[int, np.ndarray]]]] = {

@@ -30,7 +30,7 @@ from rigloop.manifest import (
 from rigloop.outcome import Outcome
 from rigloop.process_state import boot
 from rigloop.report import write_report
-from rigloop.tables import KEPT, is_orphan
+from rigloop.tables import KEPT, is_orphan, is_owned
 from rigloop.verdict import conclude
 from rt_core.doctor.check import banner
 from rt_core.layout import TableError
@@ -101,9 +101,9 @@ def _as_it_was(folder: Path, manifest: Manifest) -> Outcome:
 def _refuse_if_it_lives(folder: Path, manifest: Manifest) -> None:
     """Wait for a loop that ramps out without its supervisor; refuse what still runs."""
     until = time.monotonic() + RAMP_OUT_S
-    while living := _living(manifest):
+    while living := _living(manifest) or _owner(manifest):
         if time.monotonic() > until or "supervisor" in living:
-            who = ", ".join(f"{role} {pid}" for role, pid in living.items())
+            who = ", ".join(f"{role} {pid}" if pid else role for role, pid in living.items())
             raise ManifestError(
                 f"{folder}: this run still goes on ({who}); end it, or wait for its end"
             )
@@ -114,6 +114,11 @@ def _living(manifest: Manifest) -> dict[str, int]:
     if manifest.boot != boot():
         return {}
     return {role: process.pid for role, process in manifest.processes.items() if process.lives}
+
+
+def _owner(manifest: Manifest) -> dict[str, int]:
+    # of a container that counts processes for itself
+    return {"a process of another container": 0} if is_owned(manifest.table) else {}
 
 
 def _rig(folder: Path, manifest: Manifest | None) -> LoadedRig:

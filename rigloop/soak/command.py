@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from rigloop.answer import Exit, JsonOption, print_json, told
+from rigloop.lasting_console import lasting_console
 from rigloop.order import Mode
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def soak(
     """
     from rigloop.children import cycle_process
 
-    console = Console(stderr=json)
+    console = lasting_console(stderr=json)
     with cycle_process() as cycle, told(json):
         from rigloop.compose import bus_of
         from rigloop.manifest import read_manifest

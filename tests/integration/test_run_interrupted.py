@@ -1,7 +1,11 @@
 """Ctrl-C, SIGTERM and SIGHUP, again and again, at any moment: no traceback, a run folder that is whole or absent."""
 
 import itertools
+import os
+import pty
 import signal
+import subprocess
+import sys
 import time
 
 import pytest
@@ -12,6 +16,8 @@ from rigloop.manifest import read_manifest
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PACE_S = 0.1
 END_TIMEOUT_S = 60
+
+pytestmark = pytest.mark.slow
 
 
 def imports(live):
@@ -87,4 +93,24 @@ def test_a_caller_that_ignores_sighup_is_not_ended_by_it(start_live):
     assert read_manifest(live.folder).duration_s >= 0.5
 
 
-pytestmark = pytest.mark.slow
+def test_a_terminal_that_is_closed_ends_the_run_as_ctrl_c_does(make_rig, tmp_path, wait_for):
+    terminal, ours = pty.openpty()
+    command = [sys.executable, "-m", "rigloop", "run", make_rig(), "--runs", tmp_path / "runs"]
+    run = subprocess.Popen(
+        [str(part) for part in command], stdout=ours, stderr=ours, start_new_session=True
+    )
+    os.close(ours)
+
+    def shown():
+        return b"RUNNING" in os.read(terminal, 65536)
+
+    wait_for(shown, END_TIMEOUT_S, "live view")
+    os.close(terminal)
+    time.sleep(0.3)
+    assert run.poll() is None
+    run.send_signal(signal.SIGHUP)
+    run.wait(END_TIMEOUT_S)
+    (folder,) = (tmp_path / "runs").iterdir()
+    manifest = read_manifest(folder)
+    assert (manifest.state, manifest.verdict) == ("ended", "good"), manifest.reasons
+    assert (folder / "report.html").exists()
