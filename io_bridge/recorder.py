@@ -1,6 +1,6 @@
 """The recorder process: from the rings of a signal table to one record per task.
 
-    python -m io_bridge.recorder TABLE FOLDER [--pid PID]
+    python -m io_bridge.recorder TABLE FOLDER [--pid PID] [--resume]
 
 It only looks on: the loop never waits for it. It ends when the producer has ended and the rings are
 empty; the producer has ended when process PID is gone, when the table's file was removed, or when
@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from io_bridge.producer import Producer
-from io_bridge.record import RecordWriter
+from io_bridge.record import RecordError, RecordWriter, open_record
 from rt_core.layout import TableError
 from rt_core.table import RingReader, SignalTable
 
@@ -58,9 +58,14 @@ class TaskRecord:
 
 
 class _TaskRecorder:
-    def __init__(self, table: SignalTable, task: str, folder: Path) -> None:
+    def __init__(self, table: SignalTable, task: str, folder: Path, resume: bool) -> None:
         self.result = TaskRecord(record=f"{task}.npy")
-        self.writer = RecordWriter(folder / self.result.record, table.paths(task))
+        path = folder / self.result.record
+        resume = resume and path.exists()
+        self.writer = RecordWriter(path, table.paths(task), resume=resume)
+        self.result.rows = self.writer.n_rows
+        # one that was killed between writing and taking has written the first ones
+        self.newest_ns = int(open_record(path)["t_ns"][-1]) if self.writer.n_rows else -1
         self.ring = RingReader(table, task)
         self.why = 0  # errno of the first failure
 
@@ -69,6 +74,7 @@ class _TaskRecorder:
         rows = self.ring.peek(BATCH)
         if not len(rows):
             return 0
+        taken, rows = len(rows), rows[rows["t_ns"] > self.newest_ns]
         why = 0
         if not self.result.reason:
             try:
@@ -86,8 +92,8 @@ class _TaskRecorder:
             self.ring.tell_unwritten(lost, self.why)
         self.result.rows = self.writer.n_rows
         # only now: of a recorder that is killed, the table keeps what the record lacks
-        self.ring.advance(len(rows))
-        return len(rows)
+        self.ring.advance(taken)
+        return taken
 
     def close(self) -> TaskRecord:
         self.result.dropped = self.ring.counters()["dropped"]
@@ -101,7 +107,10 @@ class _TaskRecorder:
 
 
 def record(
-    table_path: str | os.PathLike[str], folder: str | os.PathLike[str], pid: int | None = None
+    table_path: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    pid: int | None = None,
+    resume: bool = False,
 ) -> dict[str, TaskRecord]:
     """Record every task of a table until its producer has ended; the work of the process.
 
@@ -113,6 +122,8 @@ def record(
         Run folder; it gets `<task>.npy` for each task, and `recorder.json`.
     pid : int, optional
         The producer's process.
+    resume : bool
+        Go on with the records of a recorder that has died.
 
     Returns
     -------
@@ -129,7 +140,7 @@ def record(
         tasks: dict[str, _TaskRecorder] = {}
         for producer in table.producers:
             if producer.ring_slots:
-                tasks[producer.name] = _TaskRecorder(table, producer.name, folder)
+                tasks[producer.name] = _TaskRecorder(table, producer.name, folder, resume)
                 rings.callback(tasks[producer.name].ring.close)
         ended = Producer(table_path, pid)
         results: dict[str, TaskRecord] = {}
@@ -160,10 +171,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("table", help="path of the signal table")
     parser.add_argument("folder", help="run folder, exists")
     parser.add_argument("--pid", type=int, help="process of the producer")
+    parser.add_argument("--resume", action="store_true", help="go on with the records there")
     options = parser.parse_args(arguments)
     try:
-        results = record(options.table, options.folder, options.pid)
-    except (OSError, TableError) as error:
+        results = record(options.table, options.folder, options.pid, options.resume)
+    except (OSError, TableError, RecordError) as error:
         print(f"recorder: {error}", file=sys.stderr)
         return 2
     print(json.dumps({task: asdict(result) for task, result in results.items()}))

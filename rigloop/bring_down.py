@@ -46,7 +46,7 @@ def end(child: subprocess.Popen[str], *, wake: bool = False) -> int:
     ----------
     child : Popen
     wake : bool
-        Let it go on, if it stands still: a recorder then writes what it has not yet. Never the loop: it would push again.
+        Let it go on, if it stands still: a recorder then writes what it has not yet. Never the loop: it would push.
     """
     if wake and stands_still(child.pid):
         with contextlib.suppress(ProcessLookupError):

@@ -15,8 +15,10 @@ from rigloop.bench.commands import app as bench_app
 from rigloop.fieldbus import commands as fieldbus
 from rigloop.identify_command import identify
 from rigloop.inject.commands import faults
+from rigloop.lasting_console import lasting_console
 from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
+from rigloop.report_command import report
 from rigloop.segment_command import ListingCommand, sim_segment
 from rigloop.soak.command import soak
 from rigloop.terminal import Screen
@@ -82,7 +84,7 @@ def run(
     """Run a rig live: arm it, show what it does, ramp out, and judge the run."""
     from rigloop.children import cycle_process
 
-    console = Screen(stderr=json)
+    console = lasting_console(stderr=json)
     with cycle_process() as cycle, told(json):
         from rigloop.supervise import run_live
 
@@ -134,15 +136,19 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
     """Check a rig file: schema, tasks, wiring, and that its observers can tell what they estimate. Starts nothing."""
     from rig_configs.schema import ObservingBlock
     from rigloop.kernels import build_kernels
+    from rigloop.neighbours import shared_by_tasks
 
     with told(json):
         loaded = _load(rig)
         build_kernels(loaded, kinds=(ObservingBlock,))
+    notes = shared_by_tasks(loaded.rig)
     if json:
-        print_json({"rig": loaded.name, "sha256": loaded.sha256, "mistakes": []})
+        print_json({"rig": loaded.name, "sha256": loaded.sha256, "mistakes": [], "notes": notes})
     else:
         words = escape(f"{loaded.path}: {loaded.rig.title}")
         Screen().print(f"[green]good[/]  {words}", soft_wrap=True, highlight=False)
+        for note in notes:
+            Screen().print(f"[yellow]•[/] {escape(note)}", soft_wrap=True, highlight=False)
 
 
 @app.command(epilog="Example: `rigloop doctor steering_wheel`")
@@ -188,6 +194,7 @@ app.add_typer(bench_app, name="bench")
 app.add_typer(model_app, name="model")
 app.add_typer(bench_app, name="bench")
 app.command(epilog="Example: `rigloop faults steering_wheel`")(faults)
+app.command(epilog="Example: `rigloop report runs/20260102-030405-steering_wheel`")(report)
 app.command(epilog="Example: `rigloop soak steering_wheel --for 3600`")(soak)
 app.command(epilog="Example: `rigloop identify log.csv --fit 4 6 --judge 6 8 --plot torque.png`")(
     identify

@@ -38,7 +38,7 @@ def complaints(
     if report.stall:
         found.append(report.stall)
     if report.unattended:
-        found.append(f"{bus_of(loaded.rig)[0]}: {report.unattended}")
+        found.append(report.unattended)
     for task, config in loaded.rig.tasks.items():
         trip = final.signals[loop_signal(task, "overrun_trip")]
         if trip:
@@ -54,7 +54,8 @@ def complaints(
     found += felt_complaints(loaded.rig, felt)
     # what could not be written any more, the exit code says
     if not report.at_rest and ended.code != 0:
-        how = "killed" if ended.code is None else f"exit {ended.code}"
+        killed = ended.code is None or ended.code < 0
+        how = "killed" if killed else f"exit {ended.code}"
         found.append(f"the output was not seen at rest at the end (cycle process: {how})")
     if seconds is not None and not seen.interrupted and seen.armed_s < seconds:
         found.append(f"ran {seen.armed_s:.1f} of {seconds:g} s")

@@ -112,7 +112,13 @@ def _tell(folder: Path, report: order.Report) -> None:
     try:
         order.write(folder, "cycle.json", report)
     except OSError as error:
-        print(f"cycle.json: {error.strerror}", file=sys.stderr)
+        _say(f"cycle.json: {error.strerror}")
+
+
+def _say(words: str) -> None:
+    # past the buffers of Python, which would try again at the exit: the log may lie on the disk that is full
+    with contextlib.suppress(OSError):
+        os.write(2, f"{words}\n".encode())
 
 
 def _log_to(path: Path) -> None:
@@ -175,7 +181,7 @@ def _leave_evidence(folder: Path, table: SignalTable, loaded: LoadedRig) -> None
     try:
         leave(folder, read_final(table, loaded.rig.tasks))
     except (OSError, TableError) as error:
-        print(f"{LAST}: {error}", file=sys.stderr)
+        _say(f"{LAST}: {error}")
 
 
 def _loop(

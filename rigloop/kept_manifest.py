@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from rig_configs.load import LoadedRig
 from rigloop.manifest import Manifest, Named, Right, State, TaskFacts, versions, write_manifest
 from rigloop.order import Mode, Report
 from rigloop.process_state import Process, boot
+from rt_core.doctor.check import Check
 
 
 def unended(state: State) -> str:
@@ -63,9 +64,11 @@ class KeptManifest:
         )
         self._write()
 
-    def know(self, processes: Mapping[str, int], report: Report | None) -> None:
-        """Add the processes of the run, and what the cycle process says of its rights and its host."""
-        changes: dict[str, Any] = {"processes": _processes(processes)}
+    def know(
+        self, processes: Mapping[str, int], report: Report | None, checks: Iterable[Check]
+    ) -> None:
+        """Add the processes of the run, what the cycle process says of rights and host, and what the doctor found."""
+        changes: dict[str, Any] = {"processes": _processes(processes), "checks": tuple(checks)}
         if report is not None:
             changes |= {
                 "host": report.host,

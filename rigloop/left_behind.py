@@ -19,7 +19,6 @@ from rigloop.ended import Final, read_final
 from rigloop.late import write_events
 from rigloop.manifest import Number, number
 from rt_core.histogram import Histogram
-from rt_core.layout import TableError
 from rt_core.plan import loop_signal
 from rt_core.table import RingReader, SignalTable
 
@@ -74,10 +73,12 @@ def find_final(folder: Path, tables: Iterable[Path], tasks: Iterable[str]) -> tu
     tasks = list(tasks)
     for path in tables:
         try:
-            with SignalTable.attach(path) as table:
-                return read_final(table, tasks), "the signal table"
-        except (OSError, TableError, KeyError):
+            with SignalTable.attach(path, writable=True) as table:
+                found = read_final(table, tasks)
+        except (OSError, ValueError, LookupError):
             continue
+        if all((h.counts >= 0).all() for hs in found.histograms.values() for h in hs.values()):
+            return found, "the signal table"
     try:
         last = msgspec.json.decode((folder / LAST).read_bytes(), type=_Last)
         late: dict[str, tuple[int, list[tuple[int, np.ndarray]]]] = {
@@ -95,24 +96,22 @@ def find_final(folder: Path, tables: Iterable[Path], tasks: Iterable[str]) -> tu
     return _from_records(folder, tasks), "the last rows of the records"
 
 
-def save_rings(folder: Path, table: Path, tasks: Iterable[str]) -> dict[str, int]:
-    """Move the cycles that nobody took out of a table's rings into the records; return how many, by task.
+def save_rings(folder: Path, shared: SignalTable, tasks: Iterable[str]) -> dict[str, int]:
+    """Move the cycles that no recorder took out of a table's rings into the records; return how many, by task.
 
     Raises
     ------
     OSError, TableError, RecordError
         The table or a record cannot be used; what was added before is whole.
     """
-    saved = {}
-    with SignalTable.attach(table, writable=True) as shared:
-        for task in tasks:
-            saved[task] = _save_ring(shared, task, folder / f"{task}.npy")
-    return saved
+    return {task: _save_ring(shared, task, folder / f"{task}.npy") for task in tasks}
 
 
 def _save_ring(shared: SignalTable, task: str, path: Path) -> int:
     ring = RingReader(shared, task)
     try:
+        if not len(ring.peek(1)):
+            return 0
         exists = path.exists() and path.stat().st_size > 0
         if not exists:
             path.unlink(missing_ok=True)

@@ -23,7 +23,7 @@ def cells(values: Mapping[str, float]) -> list[tuple[str, str]]:
     if "virtual_torque" not in values and "measured_torque" in shown:
         shown.remove("measured_torque")
     known = [_known(role, values[role]) for role in shown]
-    return known + [(path, f"{v:.6g}") for path, v in values.items() if path not in ROLES]
+    return known + [(path, _text(v, ".6g")) for path, v in values.items() if path not in ROLES]
 
 
 def line(values: Mapping[str, float]) -> str:
@@ -32,9 +32,14 @@ def line(values: Mapping[str, float]) -> str:
     if known:
         return "  ".join(known)
     others = [(path, v) for path, v in values.items() if path not in ROLES]
-    return "  ".join(f"{path} {v:.6g}" for path, v in others[:MOST_IN_A_LINE])
+    return "  ".join(f"{path} {_text(v, '.6g')}" for path, v in others[:MOST_IN_A_LINE])
 
 
 def _known(role: str, value: float) -> tuple[str, str]:
     label, factor, form, unit = ROLES[role]
-    return label, f"{value * factor:{form}} {unit}"
+    return label, f"{_text(value * factor, form)} {unit}"
+
+
+def _text(value: float, form: str) -> str:
+    # a value that is not known takes the room of one that is
+    return "–".rjust(int(form.partition(".")[0] or 1)) if math.isnan(value) else f"{value:{form}}"

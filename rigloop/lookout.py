@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
 from pathlib import Path
 
 from rig_configs.schema import Rig
@@ -38,8 +37,8 @@ class Lookout:
         Of the run.
     cycle : int
         The process that steps.
-    children : mapping of str to Popen
-        Those that look on, by role.
+    children : dict of str to Popen
+        Those that look on, by role; one that takes another's place may be put in.
 
     Attributes
     ----------
@@ -51,6 +50,8 @@ class Lookout:
         Since the newest cycle of the task that stands still longest.
     demoted : bool
         A task's thread does not run as it did.
+    lost_recorder : bool
+        None runs at this moment.
     """
 
     def __init__(
@@ -59,19 +60,20 @@ class Lookout:
         rig: Rig,
         folder: Path,
         cycle: int,
-        children: Mapping[str, subprocess.Popen[str]],
+        children: dict[str, subprocess.Popen[str]],
     ) -> None:
         self.alarms: dict[str, str] = {}
         self.notes: dict[str, str] = {}
         self.now: dict[str, str] = {}
         self.frozen_s = 0.0
         self.demoted = False
+        self.lost_recorder = False
         self.armed_at: float | None = None
         self._shared = shared
         self._rig = rig
         self._folder = folder
         self._cycle = cycle
-        self._children = children
+        self.children = children
         self._rings = {task: RingReader(shared, task) for task in rig.tasks}
         self._table_id = _identity(shared.path)
         self._folder_id = _identity(folder)
@@ -96,10 +98,14 @@ class Lookout:
         now = time.monotonic()
         step_s, self._last = min(now - self._last, MOST_STEP_S), now
         self._look_at_cycles(step_s)
-        for role, child in self._children.items():
+        self.lost_recorder = False
+        for role, child in self.children.items():
             # of a loop that has ended, all end
             if child.poll() is not None and start_ticks(self._cycle):
+                self.lost_recorder |= role == "recorder"
                 self._alarm(role, _how_it_ended(role, child, self._folder))
+            else:
+                self.now.pop(role, None)
         if now - self._close >= CLOSE_LOOK_S:
             self._close = now
             self._look_at_processes()
@@ -148,7 +154,7 @@ class Lookout:
             self.now["cycle"] = f"no new cycle of {task} for {self.frozen_s:.1f} s"
 
     def _look_at_processes(self) -> None:
-        roles = {"cycle": self._cycle, **{r: c.pid for r, c in self._children.items()}}
+        roles = {"cycle": self._cycle, **{r: c.pid for r, c in self.children.items()}}
         for role, pid in roles.items():
             if stands_still(pid):
                 words = f"the {_name(role)} stands still (SIGSTOP, or a debugger)"

@@ -59,10 +59,11 @@ def shared_with_others(tasks: Mapping[str, Task], own: int, fifo: bool = True) -
 def _words(name: str, task: Task, other: str, thread: TaskThread, fifo: bool) -> str:
     cores = frozenset([task.core]) if task.core is not None else frozenset(os.sched_getaffinity(0))
     common = cores & thread.cores
-    # a thread that may go elsewhere meets another one that may only where both are bound
-    if not common or (task.core is None and len(thread.cores) > 1):
-        return ""
     mine, its = task.priority if fifo else 0, thread.priority
+    bound = len(cores) == len(thread.cores) == 1
+    # of two that may both go elsewhere, only equals are in each other's way wherever they meet
+    if not common or not (bound or mine == its > 0):
+        return ""
     who = (
         "either waits for the other"
         if mine == its
@@ -72,7 +73,7 @@ def _words(name: str, task: Task, other: str, thread: TaskThread, fifo: bool) ->
     )
     return (
         f"steps its task {other} on {cores_in_words(common)} at priority {its}, where task {name} of this run has "
-        f"priority {mine}: {who}"
+        f"priority {mine}: {who}" + ("" if bound else " where they meet")
     )
 
 

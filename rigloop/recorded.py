@@ -7,7 +7,24 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from rigloop.manifest import count
+
 Array = NDArray[np.float64]
+
+LARGEST = 1e100  # a failing model gets beyond it, and then no statistics can be made of it
+
+
+def is_sane(*values: Array) -> NDArray[np.bool_]:
+    """Return where all of these values are numbers that can be squared and added up."""
+    sane = np.ones(len(values[0]), bool)
+    for value in values:
+        sane &= np.abs(value) <= LARGEST  # false for NaN
+    return sane
+
+
+def last_count(counts: Array) -> int:
+    """Return the newest value of a counter; 0 if it is none."""
+    return count(float(counts[-1])) if len(counts) else 0
 
 
 def recorded_signal(

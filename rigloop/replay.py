@@ -105,6 +105,11 @@ def replay_run(run: Path, *, runs: Path, console: Console) -> Outcome:
     records = {task: read_record(run / manifest.tasks[task].record) for task in stepped}
     for task, record in records.items():
         check_gapless(run, task, record)
+    cut = cut_to_each_other(records, fast, slow)
+    if not all(len(record) for record in records.values()):
+        raise ManifestError(f"{run}: nothing is left to be replayed: a record has no cycle")
+    for words in cut:
+        console.print(words, highlight=False)
 
     blocks = make_blocks(rig, kernels)
     written = {path for block in blocks.values() for path in block.writes.values()}
@@ -237,6 +242,29 @@ def check_gapless(run: Path, task: str, record: np.ndarray) -> None:
         raise ManifestError(
             f"{run}: the record of {task} lacks cycles before row {at}; only a whole record can be replayed"
         )
+
+
+def cut_to_each_other(records: dict[str, np.ndarray], fast: str, slow: str) -> list[str]:
+    """Cut two records to where each has what the other's cycles saw; return what was left out.
+
+    The records of a run that was killed end at different cycles: one that saw a cycle of the other task which is in
+    no record cannot be stepped again.
+    """
+    before = {task: len(record) for task, record in records.items()}
+    while True:
+        lengths = {task: len(record) for task, record in records.items()}
+        for task, other in ((fast, slow), (slow, fast)):
+            seen = records[task][f"loop/{other}/cycle"]
+            too_new = np.flatnonzero(seen > len(records[other]))
+            if len(too_new):
+                records[task] = records[task][: too_new[0]]
+        if lengths == {task: len(record) for task, record in records.items()}:
+            break
+    return [
+        f"{task}: the last {before[task] - len(record)} of {before[task]} cycles saw what no record has; left out"
+        for task, record in records.items()
+        if len(record) < before[task]
+    ]
 
 
 def new_folder(runs: Path, name: str, loaded: LoadedRig) -> Path:

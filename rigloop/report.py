@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from io_bridge.record import RecordError, open_record
-from rigloop.manifest import REPORT, Manifest, Percentiles, Timing, read_manifest, read_timing
-from rigloop.recorded import recorded_signal
+from rigloop.manifest import (
+    REPORT,
+    Manifest,
+    Number,
+    Percentiles,
+    Timing,
+    read_manifest,
+    read_timing,
+)
+from rigloop.recorded import is_sane, recorded_signal
 from rigloop.report_pictures import as_image
 from rt_core.doctor.check import banner
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 
 WORST = 10
+LARGEST_IN_FULL = 1e15
 HISTOGRAMS = ("step", "late", "bus", "total")
 # role, label in the plots; torques are told apart, angles are not
 ANGLES = (("angle", "angle"),)
@@ -115,6 +127,7 @@ def worst_cycles(record: np.ndarray, task: str, most: int = WORST) -> list[int]:
     if name not in (record.dtype.names or ()):
         return []
     late = np.asarray(record[name])
+    late = np.where(is_sane(late), late, 0.0)
     count = min(most, len(late))
     rows = np.argpartition(-late, count - 1)[:count] if count else np.empty(0, np.int64)
     return [int(row) for row in sorted(rows, key=lambda row: (-late[row], row)) if late[row] > 0]
@@ -130,6 +143,8 @@ def _context(run: Run) -> dict[str, Any]:
     from rigloop.report_torque import torque_section
 
     manifest = run.manifest
+    failed: list[str] = []
+    section = partial(_section, failed)
     summary = _summary(run)
     timing = [
         {
@@ -148,7 +163,7 @@ def _context(run: Run) -> dict[str, Any]:
     angle, torques = run.signal("angle"), _lines(run, TORQUES)
     panels: list[tuple[str, list[plots.Line]]] = []
     if angle:
-        panels.append(("angle (deg)", [("", angle[0], np.degrees(angle[1]))]))
+        panels.append(("angle (deg)", [("", angle[0], np.degrees(_drawable(angle[1])))]))
     panels += [("rate (rad/s)", [("", t, v)]) for _, t, v in _lines(run, RATES)]
     if torques:
         panels.append(("torque (N m)", torques))
@@ -156,31 +171,37 @@ def _context(run: Run) -> dict[str, Any]:
     if angle and torques:
         # the loop needs both at the same times: those of the torque
         _, t, torque = torques[0]
-        loop = plots.loop_plot(np.interp(t, *angle), [(torques[0][0], torque)], "N m")
+        at = np.interp(t, angle[0], _drawable(angle[1]))
+        loop = plots.loop_plot(at, [(torques[0][0], torque)], "N m")
     signals = manifest.signals
     virtual = None
     if "virtual" in signals and "measured" in signals:
-        virtual = torque_facts(run.records, signals["virtual"], signals["measured"])
-    return {
+        roles = signals["virtual"], signals["measured"]
+        virtual = section("virtual torque", lambda: torque_facts(run.records, *roles))
+    context = {
         "manifest": manifest,
         "banner": banner(manifest.checks),
-        "notes": run.notes,
         "tiles": _tiles(run, summary, torques),
-        "time_svg": plots.time_plot(panels) if panels else None,
+        "time_svg": section("signals", lambda: plots.time_plot(panels) if panels else None),
         "loop_svg": loop,
-        "filters": [
-            (
-                facts,
-                plots.time_plot(
-                    [("innovation (mrad)", [("", facts.t_s, 1e3 * facts.innovation_rad)])]
-                ),
-            )
-            for facts in filter_facts(run.records)
-        ],
-        "observers": [(facts, nis_plot(facts)) for facts in observer_facts(run.records)],
-        "virtual": (virtual, torque_plot(virtual)) if virtual else None,
-        "smoothed": smoothed_sections(run.folder),
-        "observed": torque_section(run.folder),
+        "filters": section(
+            "encoder filters",
+            lambda: [
+                (
+                    facts,
+                    plots.time_plot(
+                        [("innovation (mrad)", [("", facts.t_s, 1e3 * facts.innovation_rad)])]
+                    ),
+                )
+                for facts in filter_facts(run.records)
+            ],
+        ),
+        "observers": section(
+            "observers", lambda: [(facts, nis_plot(facts)) for facts in observer_facts(run.records)]
+        ),
+        "virtual": section("virtual torque", lambda: virtual and (virtual, torque_plot(virtual))),
+        "smoothed": section("smoothed motion", lambda: smoothed_sections(run.folder)),
+        "observed": section("observed torque", lambda: torque_section(run.folder)),
         "timing": timing,
         "summary": [
             (task, name, values, manifest.tasks[task].period_ns)
@@ -188,9 +209,24 @@ def _context(run: Run) -> dict[str, Any]:
             for name, values in by_name.items()
             if task in manifest.tasks
         ],
-        "late_pages": late_pages(run.folder, manifest),
-        "late": _late(run),
+        "late_pages": section("late cycles", lambda: late_pages(run.folder, manifest)),
+        "late": section("latest cycles", lambda: _late(run)),
     }
+    return context | {"notes": [*manifest.missing, *run.notes, *failed]}
+
+
+def _section(failed: list[str], name: str, make: Callable[[], T]) -> T | None:
+    """Return what a section of the page shows; one whose numbers cannot be drawn takes no other along."""
+    try:
+        return make()
+    except (ArithmeticError, LookupError, ValueError) as error:
+        failed.append(f"The section on {name} could not be drawn: {error}.")
+        return None
+
+
+def _drawable(values: Array) -> Array:
+    """Return values with gaps where they are none, or beyond what an axis can hold."""
+    return np.where(is_sane(values), values, np.nan)
 
 
 def _lines(run: Run, roles: tuple[tuple[str, str], ...]) -> list[tuple[str, Array, Array]]:
@@ -292,10 +328,12 @@ def _late_us(late: LateCycle) -> float:
     return next(float(cells[2].replace(",", "")) for cells in late.cells if cells[0])
 
 
-def _figure(value: float) -> str:
+def _figure(value: Number) -> str:
     """Four significant figures at most, thousands apart."""
-    if not np.isfinite(value):
+    if isinstance(value, str) or not np.isfinite(value):
         return "not finite"
+    if abs(value) >= LARGEST_IN_FULL:
+        return f"{value:.3g}"
     if value == 0 or abs(value) >= 1000:
         return f"{value:,.0f}"
     return f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"

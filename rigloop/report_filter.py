@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rigloop.recorded import blocks_with
+from rigloop.recorded import blocks_with, is_sane, last_count
 
 Array = NDArray[np.float64]
 
@@ -89,10 +89,11 @@ def filter_facts(records: Mapping[str, np.ndarray]) -> list[FilterFacts]:
 
 def _facts(record: np.ndarray, name: str) -> FilterFacts | None:
     taken = np.asarray(record[f"{name}/trusted"]) == 1.0
+    nis, innovation = (np.asarray(record[f"{name}/{port}"]) for port in ("nis", "innovation_rad"))
+    taken &= is_sane(nis, innovation)
     if taken.sum() < LEAST_SAMPLES:
         return None
-    nis = np.asarray(record[f"{name}/nis"])[taken]
-    innovation = np.asarray(record[f"{name}/innovation_rad"])[taken]
+    nis, innovation = nis[taken], innovation[taken]
     n = len(nis)
     half = NORMAL_95 * np.sqrt(2.0 / n)  # of a mean of n chi-squares
     power = float(np.mean(innovation**2))
@@ -107,8 +108,8 @@ def _facts(record: np.ndarray, name: str) -> FilterFacts | None:
         beyond_percent=100.0 * float(np.mean(nis > TAIL_95)),
         correlation=together / power if power else 0.0,
         innovation_rms_rad=float(np.sqrt(power)),
-        rejected=int(record[f"{name}/rejected"][-1]),
-        jumps=int(record[jumps][-1]) if jumps in (record.dtype.names or ()) else 0,
+        rejected=last_count(record[f"{name}/rejected"]),
+        jumps=last_count(record[jumps]) if jumps in (record.dtype.names or ()) else 0,
         t_s=np.asarray(record["t_ns"])[taken] * 1e-9,
         innovation_rad=innovation,
     )

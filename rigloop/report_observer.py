@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.chi_square import mean_bounds, quantile
-from rigloop.recorded import blocks_with, recorded_signal
+from rigloop.recorded import blocks_with, is_sane, last_count, recorded_signal
 
 Array = NDArray[np.float64]
 
@@ -17,9 +17,10 @@ PORTS = ("nis_low", "nis", "nis_high", "used", "rejected", "repaired")
 # ports that count cycles without a position, by observer: a status each, or a count
 FAILURES: dict[str, Callable[[Array], float]] = {
     "status": np.count_nonzero,
-    "guarded": lambda counts: float(counts[-1]),
+    "guarded": last_count,
 }
 LEAST_SAMPLES = 50
+MOST_SENSORS = 1e6  # used in one cycle; more is no count
 STRETCHES = 160  # of the moving mean of the NIS
 BOUND = 0.95
 DEVIATE = quantile(BOUND, 1) ** 0.5  # standard deviations of a normal error that hold 95 % of it
@@ -157,10 +158,11 @@ def torque_facts(
         return None
     t, value = seen
     # a cycle without a new torque, or a drive without a sensor, has none to compare with
-    measured_s, measured_nm = (part[np.isfinite(truth[1])] for part in truth)
-    settled = variance <= 2.0 * np.median(variance)
-    if len(measured_nm) < LEAST_SAMPLES or not settled.any():
+    measured_s, measured_nm = (part[is_sane(truth[1])] for part in truth)
+    sane = is_sane(value, variance) & (variance > 0.0)
+    if len(measured_nm) < LEAST_SAMPLES or sane.sum() < LEAST_SAMPLES:
         return None
+    settled = sane & (variance <= 2.0 * np.median(variance[sane]))
     t, value, variance = t[settled], value[settled], variance[settled]
     right = np.interp(t, measured_s, measured_nm)
     error = value - right
@@ -186,7 +188,10 @@ def torque_facts(
 
 def _facts(record: np.ndarray, name: str) -> ObserverFacts | None:
     used = np.asarray(record[f"{name}/used"])
-    has = used > 0
+    has = (used > 0) & (used <= MOST_SENSORS)
+    has &= is_sane(
+        *(np.asarray(record[f"{name}/{port}"]) for port in ("nis_low", "nis", "nis_high"))
+    )
     if has.sum() < LEAST_SAMPLES:
         return None
     t = np.asarray(record["t_ns"])[has] * 1e-9
@@ -205,8 +210,8 @@ def _facts(record: np.ndarray, name: str) -> ObserverFacts | None:
         nis_mean=float(nis.sum() / total),
         nis_low=mean_low,
         nis_high=mean_high,
-        rejected=int(record[f"{name}/rejected"][-1]),
-        repaired=int(record[f"{name}/repaired"][-1]),
+        rejected=last_count(record[f"{name}/rejected"]),
+        repaired=last_count(record[f"{name}/repaired"]),
         failed=sum(
             int(count(record[f"{name}/{port}"]))
             for port, count in FAILURES.items()

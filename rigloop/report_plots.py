@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 from numpy.typing import NDArray
 
+from rigloop import recorded
 from rigloop.manifest import HistogramBins, Percentiles
 
 Array = NDArray[np.float64]
@@ -47,7 +48,10 @@ STYLE: dict[Any, Any] = {
 }
 TITLES = {"step": "Step time", "late": "Lateness", "bus": "Bus time", "total": "Whole cycle"}
 BINS = 1200
-LARGEST = 1e100  # beyond it the arithmetic of axes overflows; a failing model may well get there
+LEAST_GAP = 20  # samples
+LARGEST = (
+    recorded.LARGEST
+)  # beyond it the arithmetic of axes overflows; a failing model may well get there
 MIN_NS = 50.0  # left end of the histograms: a log axis has no zero
 
 
@@ -57,7 +61,7 @@ def thinned(t: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]:
     Parameters
     ----------
     t, value : ndarray of float64, shape (n,)
-        NaN in `value`, and what is beyond `LARGEST`, is left out.
+        NaN in `value`, and what is beyond `LARGEST`, is left out; a long stretch of it is a gap in the line.
     bins : int, optional
         Stretches of equal number of samples.
 
@@ -66,8 +70,18 @@ def thinned(t: Array, value: Array, bins: int = BINS) -> tuple[Array, Array]:
     t, value : ndarray of float64, shape (m,)
         m <= 2 bins + 2; unchanged if n is not larger than that. First and last sample are kept.
     """
-    good = np.abs(value) <= LARGEST  # false for NaN
-    t, value = t[good], value[good]
+    good = np.flatnonzero(np.abs(value) <= LARGEST)  # false for NaN
+    # a sensor that is new in every tenth cycle has no gaps, a model that fails for a while has one
+    after = np.flatnonzero(np.diff(good) > max(LEAST_GAP, len(value) // bins)) + 1
+    parts = [_thinned(t[part], value[part], bins) for part in np.split(good, after)]
+    times, values = [parts[0][0]], [parts[0][1]]
+    for (part_t, part_value), begin in zip(parts[1:], after, strict=True):
+        times += [t[good[begin] - 1 : good[begin]], part_t]
+        values += [np.array([np.nan]), part_value]
+    return np.concatenate(times), np.concatenate(values)
+
+
+def _thinned(t: Array, value: Array, bins: int) -> tuple[Array, Array]:
     if len(t) <= 2 * bins + 2:
         return t, value
     edges = np.linspace(0, len(t), bins + 1).astype(np.int64)

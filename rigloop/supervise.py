@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.markup import escape
 
+from io_bridge.record import RecordError
 from rig_configs.load import LoadedRig
 from rigloop import interrupts, order
 from rigloop.arming import state_of
@@ -28,6 +29,7 @@ from rigloop.errors import NotStartedError
 from rigloop.interface import check_backend
 from rigloop.kept_manifest import KeptManifest
 from rigloop.kernels import build_kernels
+from rigloop.left_behind import save_rings
 from rigloop.let_go import LetGo
 from rigloop.live import LiveView
 from rigloop.lookout import Lookout
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 
 WAIT_BEATS = 25  # while the guard waits, half a second between pictures
 RESET_BEAT = 10
+MOST_RECORDERS = 3  # after the first one; the rings bridge two seconds without any
 START_TIMEOUT_S = 30.0
 READY_TIMEOUT_S = 15.0
 NICE = -10
@@ -160,8 +163,8 @@ def watch(
         first.callback(lambda: Path(table).unlink(missing_ok=True))
         with contextlib.ExitStack() as onlookers:
             run = (folder, cycle.pid, table)
-            recorder = onlookers.enter_context(onlooker("io_bridge.recorder", *run, str(folder)))
-            children = {"recorder": recorder}
+            record = partial(onlooker, "io_bridge.recorder", *run, str(folder))
+            children = {"recorder": onlookers.enter_context(record())}
             report = order.read_report(folder)
             if telemetry is not None:
                 children["telemetry"] = onlookers.enter_context(
@@ -175,7 +178,7 @@ def watch(
                 **{role: child.pid for role, child in children.items()},
             }
             if kept is not None:
-                kept.know(processes, report)
+                kept.know(processes, report, checks)
             tell = None
             if injections:
                 from rigloop.inject.limits import limits_of
@@ -196,9 +199,14 @@ def watch(
                     lookout,
                     loop,
                     kept,
+                    lambda: onlookers.enter_context(record("--resume")),
                 )
             code = end(cycle)
-            end(recorder, wake=True)
+            end(children["recorder"], wake=True)
+            if folder.is_dir():
+                # of one that was killed at the very end; what cannot be saved, rows against cycles tell
+                with contextlib.suppress(OSError, RecordError, TableError):
+                    save_rings(folder, shared, loaded.rig.tasks)
         return Ended(seen, read_final(shared, loaded.rig.tasks), code, report)
 
 
@@ -281,6 +289,7 @@ def _supervise(
     lookout: Lookout,
     loop: Process,
     kept: KeptManifest | None,
+    record_on: Callable[[], subprocess.Popen[str]],
 ) -> Supervision:
     """Enable, arm once the guard is ready, watch until the end, and ask for the ramp-out."""
     seen = Supervision(process_began_ns=began_ns(os.getpid()))
@@ -300,6 +309,7 @@ def _supervise(
     armed_at: float | None = None
     running_at: float | None = None
     beat = 0
+    resumed = 0
     ending = LetGo(order.read_order(folder).stay_s)
 
     with _ahead_of_others(), LiveView(console, loaded.rig.title) as view:
@@ -339,6 +349,9 @@ def _supervise(
             if stop:
                 break
             lookout.look()
+            if lookout.lost_recorder and resumed < MOST_RECORDERS:
+                resumed += 1
+                lookout.children["recorder"] = record_on()
             if lookout.gives_up():
                 kill(loop)
                 break

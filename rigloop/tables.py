@@ -73,6 +73,23 @@ def is_orphan(path: str | Path) -> bool:
         os.close(file)
 
 
+def is_owned(path: str | Path) -> bool:
+    """Whether somebody holds a table, in whatever container."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+    return False
+
+
 def orphans() -> list[Path]:
     """Return the tables of this user whose owners have all died."""
     own = f"rigloop-{os.getuid()}-"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -20,7 +21,7 @@ from rigloop.exposure import HOLES
 from rigloop.felt import felt_figures, felt_of
 from rigloop.keeping import Keeping
 from rigloop.late import late_file, write_events
-from rigloop.left_behind import record_of
+from rigloop.left_behind import LAST, record_of
 from rigloop.manifest import (
     REPORT,
     TIMING,
@@ -176,17 +177,23 @@ def conclude(
     keeping.keep(REPORT, lambda: write_report(folder))
     if REPORT in keeping.failed:
         manifest = keeping.keep_manifest(manifest)
-    bad = list(manifest.reasons) if manifest.verdict == "bad" else []
-    first_cycle_s = 1e-9 * max(0, report.first_cycle_ns - seen.process_began_ns)
-    missing = [
+    with contextlib.suppress(OSError):
+        # what the cycle process left for a supervisor that is killed
+        (folder / LAST).unlink(missing_ok=True)
+    first_cycle_s = (
+        1e-9 * max(0, report.first_cycle_ns - seen.process_began_ns)
+        if seen.process_began_ns
+        else None
+    )
+    unheld = [
         f"{right.name}: {right.why}; {right.remedy}" for right in manifest.rights if not right.held
     ]
     return Outcome(
-        not bad,
+        manifest.verdict == "good",
         list(manifest.reasons),
         str(folder),
         _figures(manifest, first_cycle_s),
-        missing,
+        unheld,
         banner(manifest.checks),
         injected,
     )
@@ -261,11 +268,11 @@ def roles(loaded: LoadedRig) -> dict[str, tuple[str, str]]:
     }
 
 
-def _figures(manifest: Manifest, first_cycle_s: float) -> list[tuple[str, str, str]]:
-    rows = [
-        ("first cycle after", f"{first_cycle_s:.2f} s", "from the start of the command"),
-        ("armed for", f"{manifest.duration_s:.1f} s", ""),
-    ]
+def _figures(manifest: Manifest, first_cycle_s: float | None) -> list[tuple[str, str, str]]:
+    rows = [("armed for", f"{manifest.duration_s:.1f} s", "")]
+    if first_cycle_s is not None:
+        first = ("first cycle after", f"{first_cycle_s:.2f} s", "from the start of the command")
+        rows.insert(0, first)
     for task, names in manifest.timing.items():
         facts = manifest.tasks[task]
         if not {"late", "step"} <= names.keys():

@@ -12,8 +12,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from rigloop.answer import Exit, JsonOption, print_json, told
+from rigloop.lasting_console import lasting_console
 from rigloop.order import Mode
-from rigloop.terminal import Screen
 
 if TYPE_CHECKING:
     from rigloop.soak.judge import Row
@@ -45,7 +45,7 @@ def soak(
     """
     from rigloop.children import cycle_process
 
-    console = Screen(stderr=json)
+    console = lasting_console(stderr=json)
     with cycle_process() as cycle, told(json):
         from rigloop.compose import backend_of
         from rigloop.manifest import read_manifest

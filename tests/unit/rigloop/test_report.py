@@ -291,3 +291,14 @@ def test_a_run_with_late_cycles_draws_the_worst_of_them(folder):
     assert "its core was taken" in page.words
     assert "4.20 ms from begin to end" in page.words
     assert page.tags.count("svg") == 4
+
+
+def test_a_long_stretch_without_numbers_is_a_gap_and_a_slow_sensor_has_none():
+    t = np.arange(1000.0)
+    value = np.sin(t)
+    value[400:500] = np.nan
+    times, values = thinned(t, value)
+    (gap,) = np.flatnonzero(np.isnan(values))
+    assert (times[gap - 1], times[gap], times[gap + 1]) == (399.0, 499.0, 500.0)
+    slow = np.where(t % 10 == 0, np.sin(t), np.nan)
+    assert np.array_equal(thinned(t, slow)[1], slow[::10])
