@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -17,7 +18,7 @@ class NoBus:
         raise TypeError("a rig without a bus has no exchange")
 
     def open(self) -> None: ...
-    def to_op(self, timeout_s: float) -> None: ...
+    def to_op(self, tell: Callable[[str], None] = print) -> None: ...
     def attend(self) -> None: ...
     def close(self) -> None: ...
 

@@ -52,12 +52,12 @@ def beside(rig: schema.Rig, name: str, config: schema.GuardBlock) -> dict[str, s
         if task is not None and config.reads[fault] == loop_signal(task, "fault"):
             found[block] = loop_signal(task, "fault_block")
     torque = write_path(name, config.model_dump(), "torque_nm")
-    for bus, block in rig.blocks.items():
-        if isinstance(block, schema.BusBlock):
-            for port, path in block.reads.items():
+    for bus, sender in rig.blocks.items():
+        if isinstance(sender, schema.BusBlock):
+            for port, path in sender.reads.items():
                 slave, _, command = port.rpartition("/")
                 if path == torque and command == "torque_nm":
-                    found["delivered"] = write_path(bus, block.model_dump(), f"{slave}/valid")
+                    found["delivered"] = write_path(bus, sender.model_dump(), f"{slave}/valid")
     return found
 
 

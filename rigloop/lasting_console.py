@@ -30,4 +30,4 @@ class _Lasting:
 
 def lasting_console(stderr: bool) -> Screen:
     """Return a console for a command that moves something."""
-    return Screen(file=_Lasting(sys.stderr if stderr else sys.stdout))  # type: ignore[arg-type]
+    return Screen(file=_Lasting(sys.stderr if stderr else sys.stdout))

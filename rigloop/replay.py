@@ -105,7 +105,7 @@ def replay_run(run: Path, *, runs: Path, console: Console) -> Outcome:
     records = {task: read_record(run / manifest.tasks[task].record) for task in stepped}
     for task, record in records.items():
         check_gapless(run, task, record)
-    cut = cut_to_each_other(records, fast, slow)
+    cut = [] if slow is None else cut_to_each_other(records, fast, slow)
     if not all(len(record) for record in records.values()):
         raise ManifestError(f"{run}: nothing is left to be replayed: a record has no cycle")
     for words in cut:

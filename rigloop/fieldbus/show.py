@@ -176,5 +176,5 @@ def print_health(console: Console, bus: BusHealth) -> None:
     if bus.ring_breaks is not None:
         closed = "the ring of two interfaces is closed"
         lines.append(f"{bus.ring_gap or closed}, found open {bus.ring_breaks} times")
-    for words in lines:
-        console.print(words, highlight=False, soft_wrap=True, markup=False)
+    for sentence in lines:
+        console.print(sentence, highlight=False, soft_wrap=True, markup=False)
