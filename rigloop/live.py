@@ -15,6 +15,7 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 
 from rigloop.live_values import cells, line
+from rt_core.cause import WORDS, explain_overruns, signal_of
 
 PLAIN_INTERVAL_S = 1.0
 SHOWN_S = 0.25  # without a new cycle, until no value is the present one any more
@@ -126,14 +127,7 @@ def _bus(picture: Picture) -> str:
 
 
 def _causes(task: Mapping[str, float]) -> str:
-    counts = {
-        "stolen": task["overruns_stolen"],
-        "late wake": task["overruns_late_wake"],
-        "own": task["overruns_own"],
-        "bus": task["overruns_bus"],
-        "untold": task["overruns_untold"],
-    }
-    return ", ".join(f"{n:.0f} {words}" for words, n in counts.items() if n)
+    return explain_overruns({cause: task[signal_of(cause)] for cause in WORDS})
 
 
 def _line(picture: Picture) -> str:

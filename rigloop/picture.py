@@ -6,10 +6,9 @@ from rig_configs.schema import Rig
 from rigloop.compose import find_bus, find_guard, paths
 from rigloop.live import Picture
 from rigloop.shown import shown_roles
+from rt_core.cause import WORDS, signal_of
 from rt_core.safety import State, Trip
 from rt_core.table import SignalTable
-
-CAUSES = ("stolen", "late_wake", "own", "bus")
 
 
 def take_picture(
@@ -67,7 +66,7 @@ def _task(shared: SignalTable, task: str) -> dict[str, float]:
     return {
         "cycles": shared.value(f"loop/{task}/cycle"),
         "overruns": shared.value(f"loop/{task}/overruns"),
-        **{f"overruns_{n}": shared.value(f"loop/{task}/overruns_{n}") for n in CAUSES},
+        **{signal_of(c): shared.value(f"loop/{task}/{signal_of(c)}") for c in WORDS},
         "late_p50": late_p50,
         "late_p99": late_p99,
         "step_p50": found["step"].percentile(50) * 1e-3,
