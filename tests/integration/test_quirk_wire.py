@@ -51,14 +51,12 @@ def judge(name, found):
 FEW = ("complete access claimed, aborted", "emergency in PREOP", "a watchdog of 50 ms at most")
 
 
-@pytest.mark.xfail(strict=True, reason="2.1, 2.10, 2.11")
 def test_slaves_with_quirks_come_to_op_on_a_wire():
     found = run("matrix", *FEW)
     assert not [line for name in FEW if (line := judge(name, found[name]))]
 
 
 @pytest.mark.slow
-@pytest.mark.xfail(strict=True, reason="2.1 to 2.16")
 def test_every_slave_with_quirks_comes_to_op_or_is_refused_on_a_wire():
     found = run("matrix", *CASES)
     wrong = [line for name in CASES if (line := judge(name, found[name]))]
@@ -72,7 +70,6 @@ def test_the_watchdog_of_the_rig_ends_the_torque_of_a_killed_master():
     assert 40.0 < found["safe_after_ms"] < 80.0
 
 
-@pytest.mark.xfail(strict=True, reason="2.10")
 def test_the_watchdog_of_the_rig_ends_the_torque_where_it_is_latched():
     found = run("killed_master", "direct_drive+latched_watchdog")
     assert found["pushed"] == pytest.approx(1.0, abs=0.004)
