@@ -65,6 +65,12 @@ class Bus(Protocol):
     def unattended(self) -> str:
         """Return why slaves are not attended any more, empty while they are: looked at during a run."""
 
+    def bringup_counters(self) -> dict[str, int]:
+        """Return what was lost before OP: frames and replies, which no verdict counts."""
+
+    def in_fault(self) -> list[str]:
+        """Return a sentence for each drive in its fault state, with what 0x603F says; before `attend`."""
+
     def __enter__(self) -> Self:
         self.open()
         return self

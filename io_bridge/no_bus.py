@@ -22,6 +22,14 @@ class NoBus:
     def attend(self) -> None: ...
     def close(self) -> None: ...
 
+    def bringup_counters(self) -> dict[str, int]:
+        """Return nothing: nothing was brought up."""
+        return {}
+
+    def in_fault(self) -> list[str]:
+        """Return nothing: there is no drive."""
+        return []
+
     def faults(self) -> list[BusFault]:
         """Return nothing: nothing can be wrong."""
         return []

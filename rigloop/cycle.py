@@ -15,6 +15,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -26,6 +27,7 @@ from rig_configs.load import LoadedRig, read_checked
 from rig_configs.schema import Rig
 from rigloop import order
 from rigloop.arming import state_of
+from rigloop.bringing_up import refuse_drives_in_fault, tell
 from rigloop.compose import Composed, backend_of, compose_live
 from rigloop.compose_bus import make_bus
 from rigloop.ended import newest, read_final
@@ -147,8 +149,10 @@ def _run(
     if commission.mode is order.Mode.STRICT and not rights.real_time:
         raise RuntimeError(rights.verdict)
     with composed.bus as bus:
-        bus.to_op()
+        bus.to_op(partial(tell, folder))
+        refuse_drives_in_fault(bus, commission.rig, commission.reset_drives)
         bus.attend()
+        report.bringup = bus.bringup_counters()
         plan, spins = with_spins(composed.plan, measuring)
         if commission.inject:
             from rigloop.inject.place import disturbed

@@ -21,6 +21,7 @@ from rig_configs.load import LoadedRig
 from rigloop import interrupts, order
 from rigloop.arming import state_of
 from rigloop.bring_down import HEARTBEAT_S, beat_until_ended, end, kill
+from rigloop.bringing_up import News
 from rigloop.children import commission, onlooker
 from rigloop.compose import backend_of
 from rigloop.degraded import refuse_if_red, with_rights
@@ -70,6 +71,7 @@ def run_live(
     runs: Path,
     console: Console,
     inject: Sequence[str] = (),
+    reset_drives: bool = False,
 ) -> Outcome:
     """Run a rig until its time is over, Ctrl-C, or a fault; return the verdict.
 
@@ -85,7 +87,9 @@ def run_live(
         check_telemetry(telemetry)
     backend = backend_of(loaded.rig, bus)
     injections: Sequence[Injection] = ()
-    commissioned = order.Order(loaded.name, table_path(), bus, mode, tuple(inject))
+    commissioned = order.Order(
+        loaded.name, table_path(), bus, mode, tuple(inject), reset_drives=reset_drives
+    )
     if inject:
         from rigloop.inject.request import parse, stay_s
 
@@ -158,7 +162,7 @@ def watch(
     with contextlib.ExitStack() as first:
         if interrupted is None:
             interrupted = first.enter_context(interrupts.collected())
-        shared = first.enter_context(_attach(table, cycle, folder, interrupted))
+        shared = first.enter_context(_attach(table, cycle, folder, interrupted, console))
         first.enter_context(held(table))
         first.callback(lambda: Path(table).unlink(missing_ok=True))
         with contextlib.ExitStack() as onlookers:
@@ -246,13 +250,21 @@ def _new_run(
 
 
 def _attach(
-    table: str, cycle: subprocess.Popen[str], folder: Path, interrupted: Sequence[int]
+    table: str,
+    cycle: subprocess.Popen[str],
+    folder: Path,
+    interrupted: Sequence[int],
+    console: Console,
 ) -> SignalTable:
-    """Wait for the cycle process to make the table."""
+    """Wait for the cycle process to make the table; slaves that take their time are shown."""
     until = time.monotonic() + START_TIMEOUT_S
+    news = News(folder)
     while time.monotonic() < until:
         if interrupted:
             raise NotStartedError("interrupted before the loop had started")
+        if said := news.read():
+            console.print(f"[dim]{escape(said)}[/]", highlight=False, soft_wrap=True)
+            until = time.monotonic() + START_TIMEOUT_S
         try:
             return SignalTable.attach(table, writable=True)
         except FileNotFoundError:
@@ -310,7 +322,8 @@ def _supervise(
     running_at: float | None = None
     beat = 0
     resumed = 0
-    ending = LetGo(order.read_order(folder).stay_s)
+    commissioned = order.read_order(folder)
+    ending, resets = LetGo(commissioned.stay_s), commissioned.reset_drives
 
     with _ahead_of_others(), LiveView(console, loaded.rig.title) as view:
         while cycle.poll() is None:
@@ -337,8 +350,10 @@ def _supervise(
                 {
                     "supervisor/heartbeat": beat,
                     "supervisor/enable": float(rearming.enable),
-                    # a drive may wake up in its fault state; one edge, before anything is armed
-                    "supervisor/reset": float(armed_at is None and beat > RESET_BEAT or rearming.reset),
+                    # one edge before anything is armed, only for a person who asked for it; or as the rig file rearms
+                    "supervisor/reset": float(
+                        (resets and armed_at is None and beat > RESET_BEAT) or rearming.reset
+                    ),
                     "supervisor/arm": float(armed_at is not None and rearming.arm),
                     "supervisor/stop": float(stop),
                     "supervisor/degraded": float(n_red),

@@ -78,22 +78,8 @@ def brought_up(case):
 
 
 def one():
+    """What became of the case of this name."""
     return brought_up(CASES[sys.argv[2]])
-
-
-def matrix():
-    """All cases whose names are the arguments, one after the other; each in a process of its own, which it may end."""
-    found = {}
-    for name in sys.argv[2:]:
-        command = [sys.executable, __file__, "one", name]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-            found[name] = json.loads(done.stdout.splitlines()[-1])
-        except subprocess.TimeoutExpired:
-            found[name] = {"refused": "no end after 60 s", "kind": "timeout"}
-        except IndexError:
-            found[name] = {"refused": done.stderr[-500:], "kind": f"exit code {done.returncode}"}
-    return found
 
 
 def killed_master():
