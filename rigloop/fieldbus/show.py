@@ -139,7 +139,7 @@ def _below(slave: FoundSlave, esi: Known | None, looked_up: bool) -> Iterator[st
         yield words.al_code(slave.al_code)
     yield from slave.diagnosis
     if slave.note:
-        yield f"PDOs of the EEPROM: {slave.note}"
+        yield f"PDOs of the EEPROM: {slave.note}" if slave.station else slave.note
     if esi is not None:
         if esi.device.clock_modes:
             yield "clock modes: " + ", ".join(_esi(esi)["clock_modes"])
