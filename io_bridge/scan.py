@@ -39,6 +39,8 @@ class FoundSlave:
     note: str = ""
     diagnosis: list[str] = field(default_factory=list)
     """What the slave says is wrong with it: error code, diagnosis history, emergencies."""
+    no_esi: str = ""
+    """Why no ESI file knows it, where one was asked."""
 
 
 @dataclass

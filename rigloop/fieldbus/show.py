@@ -85,6 +85,7 @@ def scan_message(
                 "note": slave.note,
                 "diagnosis": slave.diagnosis,
                 **({} if esi is None else {"esi": _esi(esi)}),
+                **({"no_esi": slave.no_esi} if slave.no_esi else {}),
             }
             for slave, esi in zip(found.slaves, known, strict=True)
         ],
@@ -145,7 +146,7 @@ def _below(slave: FoundSlave, esi: Known | None, looked_up: bool) -> Iterator[st
             yield "clock modes: " + ", ".join(_esi(esi)["clock_modes"])
         yield from (f"differs from its ESI: {note}" for note in esi.notes)
     elif looked_up:
-        yield "no ESI has this vendor and product"
+        yield f"no ESI: {slave.no_esi}"
 
 
 def print_health(console: Console, bus: BusHealth) -> None:

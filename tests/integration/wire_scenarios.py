@@ -12,10 +12,11 @@ from pathlib import Path
 
 from conftest import TOLERANT, edited
 from fieldbus_scenarios import TWO, rigloop
-from veth_scenarios import end_segment, start_segment
+from veth_scenarios import end_segment, make_bus, start_segment
 
 from io_bridge.foreign_master import listen
 from io_bridge.frame import WireDatagram, build
+from io_bridge.scan import scan
 from io_bridge.wire_owner import WireOwner, WireTakenError, introduce
 from rig_configs.load import find_rig
 
@@ -91,20 +92,33 @@ class Master:
         self.process.wait()
 
 
+def refused(act):
+    try:
+        act()
+    except OSError as error:
+        return str(error)
+    return ""
+
+
 def foreign(tmp):
     segment = start_segment(tmp, TWO)
     found = {"silent": [str(one) for one in listen("veth0")]}
     with Master(0.01):
         found["heard"] = [str(one) for one in listen("veth0", "veth2")]
-        found["scan"] = rigloop("scan", "veth0")
-        found["forced"] = rigloop("scan", "veth0", "--force", "--json")
-        found["sdo"] = rigloop("sdo", "veth0", 0, "0x6076")
-        found["run"] = rigloop(
-            "run", rig(tmp), "--bus", "veth0", "--for", "1", "--runs", f"{tmp}/runs"
-        )
+        found["command"] = rigloop("scan", "veth0")
+        found["scan"] = refused(lambda: scan("veth0"))
+        found["run"] = refused(make_bus(2).open)
+        # what was refused is free again
+        found["free"] = refusal("veth0")
+        forced = scan("veth0", force=True)
+        found["forced"] = {
+            "in_use": forced.in_use,
+            "heard": forced.heard,
+            "notes": [slave.note for slave in forced.slaves],
+        }
     with Master(0.01, bytes.fromhex("00aabbccddee")):
         found["to_one"] = [str(one) for one in listen("veth1")]
-    found["after"] = rigloop("scan", "veth0", "--json")
+    found["after"] = scan("veth0").in_use
     found["segment"] = end_segment(segment)
     return found
 
@@ -157,7 +171,6 @@ def two_runs(tmp):
         second = rigloop(*common, "--for", "2")
         found = {"second": second, "frames": tap.acyclic()}
         tap.socket.close()
-    found["scan"] = rigloop("scan", "veth0", "--json")
     found["alive"] = first.poll() is None
     first.send_signal(signal.SIGINT)
     found["folders"] = sorted(path.name for path in runs.iterdir())
