@@ -59,6 +59,9 @@ class Bus(Protocol):
     def faults(self) -> list[BusFault]:
         """Return what is wrong now; empty when all is well."""
 
+    def in_fault(self) -> list[str]:
+        """Return a sentence for each drive in its fault state, with what 0x603F says; before `attend`."""
+
     def events(self) -> list[BusEvent]:
         """Return what happened beside the cycle, in words: slaves that left OP, emergencies, drives in fault."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Literal
 
 from io_bridge.sii import Identity
@@ -156,12 +156,9 @@ class DriveConfig:
     axis: int = 0
     joined: bool = False
     limits: StateLimits = STANDARD
-    given: tuple[bool, bool] = field(init=False, default=(False, False), compare=False)
-    """Whether rx_pdo and tx_pdo were named, or are what the mode needs."""
 
     def __post_init__(self) -> None:
         bad = []
-        object.__setattr__(self, "given", (bool(self.rx_pdo), bool(self.tx_pdo)))
         if self.mode not in MODE_CODES:
             raise ValueError(f"drive {self.name!r}: mode = {self.mode!r}: {', '.join(MODE_CODES)}")
         if not 0 <= self.axis < MOST_AXES:
@@ -170,12 +167,10 @@ class DriveConfig:
             )
         if self.mapping not in MAPPINGS:
             bad.append(f"mapping = {self.mapping!r}: {', '.join(MAPPINGS)}")
-        command = COMMAND_OBJECTS[self.mode]
         if not self.rx_pdo:
-            own = of_axis((RX_PDO[0], command, RX_PDO[2]), self.axis)
-            object.__setattr__(self, "rx_pdo", own)
+            object.__setattr__(self, "rx_pdo", self._usual[0])
         if not self.tx_pdo:
-            object.__setattr__(self, "tx_pdo", of_axis(TX_PDO, self.axis))
+            object.__setattr__(self, "tx_pdo", self._usual[1])
         bad += assign_mistakes(self.rx_assign, self.tx_assign)
         for key in ("velocity_limit_rad_s", "velocity_unit_counts_s"):
             if not 0.0 < getattr(self, key) < math.inf:
@@ -205,6 +200,17 @@ class DriveConfig:
                 if pdo_offset(pdo, index, sub, bits) < 0
             ]
         _check(f"drive {self.name!r}", bad)
+
+    @property
+    def _usual(self) -> tuple[tuple[PdoEntry, ...], tuple[PdoEntry, ...]]:
+        outputs = (RX_PDO[0], COMMAND_OBJECTS[self.mode], RX_PDO[2])
+        return of_axis(outputs, self.axis), of_axis(TX_PDO, self.axis)
+
+    @property
+    def given(self) -> tuple[bool, bool]:
+        """Whether rx_pdo and tx_pdo name something else than what the mode needs."""
+        usual = self._usual
+        return self.rx_pdo != usual[0], self.tx_pdo != usual[1]
 
     @property
     def needed_outputs(self) -> tuple[PdoEntry, ...]:

@@ -23,6 +23,7 @@ from io_bridge.bringup import SlaveConfig, prepare, start_clocks, to_op
 from io_bridge.bus import Bus, BusFault, await_clocks, gap_words, list_faults
 from io_bridge.bus_events import BusEvent, BusEvents
 from io_bridge.clock_config import ClockConfig
+from io_bridge.drives_in_fault import drives_in_fault
 from io_bridge.ethtool import require_link
 from io_bridge.exchange import Exchange
 from io_bridge.foreign_master import require_silence
@@ -264,6 +265,12 @@ class EthercatBus(Bus):
             with contextlib.suppress(BringUpError, OSError):
                 self._master.access(BWR, 0, 0x0120, struct.pack("<H", state | 0x10))
                 time.sleep(SAFE_PERIOD_S)
+
+    def in_fault(self) -> list[str]:
+        """Return a sentence for each drive in its fault state, with what 0x603F says; before `attend`."""
+        if self._master is None:
+            return []
+        return drives_in_fault(self._exchange, self._master, self._records)
 
     def faults(self) -> list[BusFault]:
         """Return what is wrong now."""

@@ -35,6 +35,8 @@ EEPROM_BUSY, EEPROM_FAILED = 0x80, 0x20
 """Of the high byte of 0x0502; an error of the command."""
 EEPROM_S = 2.0
 """How long an EEPROM may be busy with one read."""
+MAILBOX_MODE = 2
+"""Of the control byte of a sync manager."""
 BLANK = 0xFFFF
 """Of an EEPROM that nobody has written."""
 
@@ -199,7 +201,7 @@ class Master:
         )
 
     def know_mailbox(self, station: int, managers: bytes, *, taken_over: bool = True) -> None:
-        """Take the mailbox from the registers of sync managers 0 and 1.
+        """Take the mailbox from the registers of sync managers 0 and 1; a slave may have none.
 
         Parameters
         ----------
@@ -210,7 +212,7 @@ class Master:
             Another master has used it since the slave was in INIT.
         """
         out, out_size, back, back_size = struct.unpack_from("<HH4xHH", managers)
-        if out_size and managers[6] & 1:
+        if out_size and managers[6] & 1 and managers[4] & 0x03 == MAILBOX_MODE:
             self._open_mailbox(
                 station, Areas(out, out_size, back, back_size), taken_over=taken_over
             )

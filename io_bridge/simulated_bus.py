@@ -14,6 +14,7 @@ from io_bridge.bus_events import BusEvent, BusEvents
 from io_bridge.clock_config import ClockConfig
 from io_bridge.drive_config import SENSOR, SIMULATED_IDENTITY, TX_PDO, DriveConfig, DrivePlant
 from io_bridge.drive_device import DriveDevice
+from io_bridge.drives_in_fault import drives_in_fault
 from io_bridge.exchange import Exchange
 from io_bridge.mailbox_service import MailboxService
 from io_bridge.master import BringUpError, Master
@@ -174,6 +175,12 @@ class SimulatedBus(Bus):
             self._master.access(8, 0, 0x0120, bytes([state | 0x10, 0]))
         exchange.disconnect()
         self._master = None
+
+    def in_fault(self) -> list[str]:
+        """Return a sentence for each drive in its fault state, with what 0x603F says; before `attend`."""
+        if self._master is None:
+            return []
+        return drives_in_fault(self._exchange, self._master, self._records)
 
     def faults(self) -> list[BusFault]:
         """Return what is wrong now."""

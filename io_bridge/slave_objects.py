@@ -14,6 +14,7 @@ log = logging.getLogger("rigloop.bus")
 
 BUSY = (0x08000020, 0x08000021, 0x08000022)
 """Aborts of a slave that will store the same data a moment later, or never."""
+WORD_EVERY_S = 1.0
 BUSY_TRIES, BUSY_PAUSE_S = 20, 0.05
 MISSING = (0x06020000, 0x06090011, 0x06040041)
 FIXED = (0x06010000, 0x06010002)
@@ -34,6 +35,8 @@ class SlaveObjects:
         self._master = master
         self._station = station
         self.name = name
+        self._began = self._told = time.monotonic()
+        self._n = 0
 
     def upload(self, index: int, sub: int = 0) -> bytes:
         """Read an object.
@@ -45,7 +48,18 @@ class SlaveObjects:
         BringUpError
             No answer.
         """
+        self._count()
         return self._master.upload(self._station, index, sub)
+
+    def _count(self) -> None:
+        """A slow mailbox takes seconds in all; whoever waits is told."""
+        self._n += 1
+        now = time.monotonic()
+        if now - self._told > WORD_EVERY_S:
+            self._told = now
+            self._master.tell(
+                f"{self.name}: {self._n} objects read and written in {now - self._began:.1f} s"
+            )
 
     def download(self, item: Download) -> None:
         """Write an object; a slave that cannot store it just now is asked again.
@@ -58,6 +72,7 @@ class SlaveObjects:
             No answer.
         """
         index, sub, value, size = item
+        self._count()
         for again in range(BUSY_TRIES):
             try:
                 self._master.download(

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 
 from io_bridge.bus_errors import BringUpError, NoReplyError
 from io_bridge.drive_config import DriveConfig
+from io_bridge.mailbox import LEAST_BYTES, MOST_BYTES
 from io_bridge.master import Master
 from io_bridge.sii import Identity
 from io_bridge.sii_contents import SiiContents, read_contents
 from io_bridge.terminal_config import TerminalConfig
 
 SlaveConfig = DriveConfig | TerminalConfig
-MOST_MAILBOX = 1486
-"""Bytes that fit a datagram."""
 
 
 @dataclass(frozen=True)
@@ -94,10 +93,10 @@ def read_slave(master: Master, station: int) -> Surveyed:
             "with the maker's tool"
         )
     contents = read_contents(functools.partial(master.eeprom, station))
-    if max(contents.mailbox_bytes) > MOST_MAILBOX:
+    if any(size and not LEAST_BYTES <= size <= MOST_BYTES for size in contents.mailbox_bytes):
         raise BringUpError(
-            f"{master.called(station)}: its EEPROM has mailboxes of {contents.mailbox_bytes} bytes; at most "
-            f"{MOST_MAILBOX} fit a frame: it is damaged"
+            f"{master.called(station)}: its EEPROM has mailboxes of {contents.mailbox_bytes} bytes; {LEAST_BYTES} to "
+            f"{MOST_BYTES} can be used: it is damaged, write it with the maker's tool"
         )
     has_clock = bool(master.read(station, 0x0008, 1)[0] & 0x04)
     return Surveyed(station, identity, contents, has_clock)

@@ -73,7 +73,26 @@ class SdoWrite(Section):
     bytes: Literal[1, 2, 4]
 
 
-PdoEntry = Annotated[str, Field(pattern=r"^0x[0-9A-Fa-f]{4}:[0-9]{1,3}/(8|16|32|64)$")]
+# an object and its bits; index 0x0000 is padding
+PdoEntry = Annotated[
+    str,
+    Field(
+        pattern=r"^0x[0-9A-Fa-f]{4}:(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])/(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9][0-9]?)$"
+    ),
+]
+RxPdo = Annotated[str, Field(pattern=r"^0x1[67][0-9A-Fa-f]{2}$")]
+TxPdo = Annotated[str, Field(pattern=r"^0x1[ABab][0-9A-Fa-f]{2}$")]
+Seconds = Annotated[float, Field(gt=0.0, le=600.0)]
+
+
+class Limits(Section):
+    """How long a slave may take; the defaults are those of ETG.1020, an ESI may say otherwise."""
+
+    preop_s: Seconds = 3.0  # from INIT
+    safeop_op_s: Seconds = 10.0  # from PREOP to SAFEOP, and from there to OP
+    back_s: Seconds = 5.0  # to a lower state
+    mailbox_request_s: Seconds = 0.1
+    mailbox_response_s: Seconds = 2.0
 
 
 class Channel(Section):
@@ -95,6 +114,10 @@ class Terminal(Section):
     inputs: dict[str, Channel] = {}
     outputs: dict[str, Channel] = {}
     watchdog_ms: Annotated[float, Field(ge=0.1, le=1000)] = 20.0
+    setup: list[SdoWrite] = []  # written in PREOP, also after a power cycle
+    rx_assign: list[RxPdo] = []  # PDOs to assign; empty: those that it has
+    tx_assign: list[TxPdo] = []
+    limits: Limits = Limits()
 
 
 class Clock(Section):
@@ -121,8 +144,14 @@ class Drive(Section):
     quick_stop: bool = False  # no longer enabled it brakes, instead of letting go
     sync0: bool = False  # it works on SYNC0
     setup: list[SdoWrite] = []  # written in PREOP, also after a power cycle
-    rx_pdo: Annotated[list[PdoEntry], Field(max_length=8)] = []  # empty: what the mode needs
-    tx_pdo: Annotated[list[PdoEntry], Field(max_length=8)] = []
+    axis: Annotated[int, Field(ge=0, le=7)] = 0  # of a slave with several, which share a position
+    # auto: its own mapping, where that has what is needed or cannot be written; fixed: always; explicit: never
+    mapping: Literal["auto", "fixed", "explicit"] = "auto"
+    rx_pdo: Annotated[list[PdoEntry], Field(max_length=254)] = []  # empty: what the mode needs
+    tx_pdo: Annotated[list[PdoEntry], Field(max_length=254)] = []
+    rx_assign: list[RxPdo] = []  # PDOs to assign; empty: those that it has, else 0x1600 and 0x1A00
+    tx_assign: list[TxPdo] = []
+    limits: Limits = Limits()
 
     identity: Identity | None = None  # not checked if not given
     counts_per_rev: Annotated[int, Field(ge=4, le=2**31)]
@@ -140,6 +169,8 @@ class BusBlock(Section):
     kind: Literal["bus"]
     backend: Interface = "simulated"
     second_interface: Interface | None = None  # where the last slave's cable comes back to
+    # auto: pysoem, with our own registers where a slave needs them
+    bringup: Literal["auto", "pysoem", "rigloop"] = "auto"
     drives: Annotated[dict[str, Drive], Field(min_length=1)]
     terminals: dict[str, Terminal] = {}
     clock: Clock | None = None

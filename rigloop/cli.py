@@ -75,6 +75,13 @@ def run(
             "`rigloop faults` lists them."
         ),
     ] = None,
+    reset_drives: Annotated[
+        bool,
+        typer.Option(
+            "--reset-drives",
+            help="Reset drives that are in their fault state at the start; without it such a run is refused.",
+        ),
+    ] = False,
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
@@ -95,6 +102,7 @@ def run(
             runs=runs,
             console=console,
             inject=inject or (),
+            reset_drives=reset_drives,
         )
     _finish(outcome, console, json)
 

@@ -22,6 +22,7 @@ from io_bridge.drive_device import DriveDevice
 from io_bridge.sii import Identity
 from io_bridge.simulated_bus import SimulatedBus
 from io_bridge.slave_device import SlaveDevice
+from io_bridge.state_limits import StateLimits
 from io_bridge.terminal_config import ChannelConfig, TerminalConfig
 from rig_configs import schema
 from rigloop.compose import bus_of, paths
@@ -49,7 +50,7 @@ def make_bus(rig: schema.Rig, backend: str, interface: str, second: str | None =
     reads, writes = paths(name, config)
     emulated = backend in ("simulated", "veth")
     slaves = [
-        drive_config(key, slave, emulated)
+        drive_config(key, slave, emulated, key in joined(config))
         if isinstance(slave, schema.Drive)
         else terminal_config(key, slave)
         for key, slave in ring(config).items()
@@ -67,7 +68,9 @@ def make_bus(rig: schema.Rig, backend: str, interface: str, second: str | None =
     # pysoem comes in only with a bus that needs it
     from io_bridge.ethercat_bus import EthercatBus
 
-    return EthercatBus(interface, slaves, second_interface=second, **settings)
+    return EthercatBus(
+        interface, slaves, second_interface=second, bringup=config.bringup, **settings
+    )
 
 
 def emulated_ring(config: schema.BusBlock) -> list[DrivePlant | str]:
@@ -86,13 +89,17 @@ def emulated_ring(config: schema.BusBlock) -> list[DrivePlant | str]:
             wrong.append(f"terminal {name!r}: device: name one that stands for it")
         elif isinstance(slave, schema.Drive) and slave.device and slave.plant:
             wrong.append(f"drive {name!r}: device and plant: only one of them stands for it")
+        elif isinstance(slave, schema.Drive) and slave.axis and not slave.device:
+            if name not in joined(config):
+                wrong.append(f"drive {name!r}: device: name one with {slave.axis + 1} axes that stands for it")
     if wrong:
         raise ValueError("; ".join(wrong))
     return [
         drive_plant(slave)
         if isinstance(slave, schema.Drive) and slave.device is None
         else str(slave.device)
-        for slave in slaves.values()
+        for name, slave in slaves.items()
+        if name not in joined(config)
     ]
 
 
@@ -114,25 +121,45 @@ def emulated_devices(config: schema.BusBlock) -> list[SlaveDevice]:
 
 def ring(config: schema.BusBlock) -> dict[str, schema.Drive | schema.Terminal]:
     """Return the slaves of a bus in ring order: those with a position there, the others in the order of the
-    file, drives first.
+    file, drives first. Axes of one slave follow each other.
 
     Raises
     ------
     ValueError
-        Two slaves at one position, or a position beyond the last slave.
+        Two slaves at one position that are not two axes of a drive, or a position beyond the last slave.
     """
     slaves = config.drives | config.terminals
     if len(slaves) != len(config.drives) + len(config.terminals):
         raise ValueError("a drive and a terminal have the same name")
-    placed = {slave.position: key for key, slave in slaves.items() if slave.position is not None}
+    placed: dict[int, list[str]] = {}
+    for key, slave in slaves.items():
+        if slave.position is not None:
+            placed.setdefault(slave.position, []).append(key)
+    for position, keys in placed.items():
+        axes = [slaves[key].axis if key in config.drives else None for key in keys]  # type: ignore[union-attr]
+        if len(keys) > 1 and (None in axes or len(set(axes)) != len(axes)):
+            raise ValueError(
+                f"position {position}: {', '.join(keys)}: one slave each, or drives with an axis of their own"
+            )
+        keys.sort(key=lambda key: getattr(slaves[key], "axis", 0))
     others = iter([key for key, slave in slaves.items() if slave.position is None])
-    given = [slave.position for slave in slaves.values() if slave.position is not None]
-    if len(placed) != len(given) or max(given, default=0) >= len(slaves):
-        raise ValueError(
-            f"positions {sorted(given)} of {len(slaves)} slaves: each once, from 0 to {len(slaves) - 1}"
-        )
-    order = [placed[i] if i in placed else next(others) for i in range(len(slaves))]
+    n = len(placed) + sum(slave.position is None for slave in slaves.values())
+    if max(placed, default=0) >= n:
+        raise ValueError(f"positions {sorted(placed)} of {n} slaves: from 0 to {n - 1}")
+    order = [key for i in range(n) for key in (placed[i] if i in placed else [next(others)])]
     return {key: slaves[key] for key in order}
+
+
+def joined(config: schema.BusBlock) -> set[str]:
+    """Return the drives that are further axes of the slave before them in the ring."""
+    seen: set[int] = set()
+    found = set()
+    for key, slave in ring(config).items():
+        if slave.position is not None and slave.position in seen:
+            found.add(key)
+        if slave.position is not None:
+            seen.add(slave.position)
+    return found
 
 
 def clock_config(clock: schema.Clock | None, period: int) -> ClockConfig | None:
@@ -158,7 +185,25 @@ def terminal_config(name: str, terminal: schema.Terminal) -> TerminalConfig:
         for group in (terminal.inputs, terminal.outputs)
     )
     identity = Identity(**terminal.identity.model_dump()) if terminal.identity else None
-    return TerminalConfig(name, inputs, outputs, identity, terminal.watchdog_ms)
+    return TerminalConfig(
+        name,
+        inputs,
+        outputs,
+        identity,
+        terminal.watchdog_ms,
+        setup=_setup(terminal.setup),
+        rx_assign=_indices(terminal.rx_assign),
+        tx_assign=_indices(terminal.tx_assign),
+        limits=StateLimits(**terminal.limits.model_dump()),
+    )
+
+
+def _setup(writes: Iterable[schema.SdoWrite]) -> tuple[SdoWrite, ...]:
+    return tuple(SdoWrite(*_object(s.object), s.value, s.bytes) for s in writes)
+
+
+def _indices(texts: Iterable[str]) -> tuple[int, ...]:
+    return tuple(int(text, 16) for text in texts)
 
 
 def _object(text: str) -> tuple[int, int]:
@@ -171,9 +216,12 @@ def _pdo(entries: Iterable[str]) -> tuple[PdoEntry, ...]:
     return tuple((*_object(obj), int(bits)) for obj, bits in parts)
 
 
-def drive_config(name: str, drive: schema.Drive, emulated: bool) -> DriveConfig:
-    """Return the master's view of a drive; an emulated one says who it is, and has a torque sensor."""
+def drive_config(
+    name: str, drive: schema.Drive, emulated: bool, is_joined: bool = False
+) -> DriveConfig:
+    """Return the master's view of a drive; one that its plant stands for says who it is, and has a torque sensor."""
     identity = Identity(**drive.identity.model_dump()) if drive.identity else None
+    emulated = emulated and drive.device is None and not drive.axis and not is_joined
     return DriveConfig(
         name=name,
         rated_torque_nm=drive.rated_torque_nm,
@@ -182,14 +230,20 @@ def drive_config(name: str, drive: schema.Drive, emulated: bool) -> DriveConfig:
         sign=drive.sign,
         identity=SIMULATED_IDENTITY if emulated else identity,
         rx_pdo=_pdo(drive.rx_pdo),
-        tx_pdo=_pdo(drive.tx_pdo) or ((*TX_PDO, SENSOR) if emulated else TX_PDO),
+        tx_pdo=_pdo(drive.tx_pdo) or ((*TX_PDO, SENSOR) if emulated else ()),
         watchdog_ms=drive.watchdog_ms,
         mode=drive.mode,
         velocity_limit_rad_s=drive.velocity_limit_rad_s,
         velocity_unit_counts_s=drive.velocity_unit_counts_s,
         quick_stop=drive.quick_stop,
         sync0=drive.sync0,
-        setup=tuple(SdoWrite(*_object(s.object), s.value, s.bytes) for s in drive.setup),
+        setup=_setup(drive.setup),
+        mapping=drive.mapping,
+        rx_assign=_indices(drive.rx_assign),
+        tx_assign=_indices(drive.tx_assign),
+        axis=drive.axis,
+        joined=is_joined,
+        limits=StateLimits(**drive.limits.model_dump()),
     )
 
 

@@ -15,6 +15,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -24,6 +25,7 @@ from io_bridge.simulated_bus import SimulatedBus
 from io_bridge.wire_owner import introduce
 from rig_configs.load import LoadedRig, read_checked
 from rigloop import order
+from rigloop.bringing_up import refuse_drives_in_fault, tell
 from rigloop.compose import Composed, bus_of, compose_live
 from rigloop.compose_bus import make_bus
 from rigloop.interface import pairs, served_interface
@@ -120,8 +122,10 @@ def _run(
     if commission.mode is order.Mode.STRICT and not rights.real_time:
         raise RuntimeError(rights.verdict)
     with composed.bus as bus:
-        bus.to_op()
+        bus.to_op(partial(tell, folder))
+        refuse_drives_in_fault(bus, commission.rig, commission.reset_drives)
         bus.attend()
+        report.bringup = bus.block().bringup_counters
         plan, spins = with_spins(composed.plan, measuring)
         if commission.inject:
             from rigloop.inject.place import disturbed

@@ -39,6 +39,7 @@ class Order(msgspec.Struct, forbid_unknown_fields=True):
     mode: Mode = Mode.DEGRADED
     inject: tuple[str, ...] = ()  # faults on purpose, as on the command line
     stay_s: float = 0.0  # how long the run goes on once the guard has let go
+    reset_drives: bool = False  # a person asked for the reset of drives in their fault state
 
 
 class Report(msgspec.Struct, forbid_unknown_fields=True):
@@ -65,6 +66,7 @@ class Report(msgspec.Struct, forbid_unknown_fields=True):
         str, dict[str, Any]
     ] = {}  # task → what was measured and chosen where spin_us = "auto"
     first_cycle_ns: int = 0  # CLOCK_MONOTONIC
+    bringup: dict[str, int] = {}  # what was lost before OP: frames, replies; no part of the verdict
 
 
 def write(folder: Path, name: str, message: msgspec.Struct) -> None:

@@ -20,6 +20,7 @@ from rich.markup import escape
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake
 from rigloop import order
+from rigloop.bringing_up import News
 from rigloop.children import STOP_TIMEOUT_S, commission, onlooker
 from rigloop.compose import bus_of, guard_of, paths
 from rigloop.degraded import refuse_if_red, with_rights
@@ -60,6 +61,7 @@ def run_live(
     runs: Path,
     console: Console,
     inject: Sequence[str] = (),
+    reset_drives: bool = False,
 ) -> Outcome:
     """Run a rig until its time is over, Ctrl-C, or a fault; return the verdict.
 
@@ -75,7 +77,9 @@ def run_live(
         _check_telemetry(telemetry)
     backend = bus or bus_of(loaded.rig)[1].backend
     injections: Sequence[Injection] = ()
-    commissioned = order.Order(loaded.name, table_path(), bus, mode, tuple(inject))
+    commissioned = order.Order(
+        loaded.name, table_path(), bus, mode, tuple(inject), reset_drives=reset_drives
+    )
     if inject:
         from rigloop.inject.request import parse, stay_s
 
@@ -132,7 +136,7 @@ def watch(
     injections: Sequence[Injection] = (),
 ) -> Ended:
     """Supervise a commissioned cycle process to its end, with those that look on."""
-    with _attach(table, cycle, folder) as shared:
+    with _attach(table, cycle, folder, console) as shared:
         try:
             with contextlib.ExitStack() as onlookers:
                 run = (folder, cycle.pid, table)
@@ -197,10 +201,16 @@ def _new_folder(runs: Path, loaded: LoadedRig) -> Path:
         ) from None
 
 
-def _attach(table: str, cycle: subprocess.Popen[str], folder: Path) -> SignalTable:
-    """Wait for the cycle process to make the table."""
+def _attach(
+    table: str, cycle: subprocess.Popen[str], folder: Path, console: Console
+) -> SignalTable:
+    """Wait for the cycle process to make the table; slaves that take their time are shown."""
     until = time.monotonic() + START_TIMEOUT_S
+    news = News(folder)
     while time.monotonic() < until:
+        if said := news.read():
+            console.print(f"[dim]{escape(said)}[/]", highlight=False, soft_wrap=True)
+            until = time.monotonic() + START_TIMEOUT_S
         with contextlib.suppress(FileNotFoundError):
             return SignalTable.attach(table, writable=True)
         if cycle.poll() is not None:
@@ -256,7 +266,8 @@ def _supervise(
     armed_at: float | None = None
     running_at: float | None = None
     beat = 0
-    ending = LetGo(order.read_order(folder).stay_s)
+    commissioned = order.read_order(folder)
+    ending, resets = LetGo(commissioned.stay_s), commissioned.reset_drives
 
     with (
         _ahead_of_others(),
@@ -283,8 +294,8 @@ def _supervise(
                 {
                     "supervisor/heartbeat": beat,
                     "supervisor/enable": 1.0,
-                    # a drive may wake up in its fault state; one edge, before anything is armed
-                    "supervisor/reset": float(armed_at is None and beat > RESET_BEAT),
+                    # one edge, before anything is armed, and only for a person who asked for it
+                    "supervisor/reset": float(resets and armed_at is None and beat > RESET_BEAT),
                     "supervisor/arm": float(armed_at is not None),
                     "supervisor/stop": float(stop),
                     "supervisor/degraded": float(n_red),

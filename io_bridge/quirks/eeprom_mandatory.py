@@ -5,15 +5,30 @@ from __future__ import annotations
 from typing import ClassVar
 
 from io_bridge.devices.described_device import DescribedDevice
-from io_bridge.quirks.eeprom import HEAD
+from io_bridge.quirks.eeprom import GENERAL, HEAD, MANAGERS, categories
 from io_bridge.quirks.option import Option
 from io_bridge.quirks.quirk import Quirk
 
+FMMUS = 40
+
 
 class EepromMandatory(Quirk):
-    """The EEPROM ends after its fixed head (identity, mailbox): no strings, no sync managers, no PDOs."""
+    """The EEPROM has no strings and no PDOs; or it ends after its fixed head (identity, mailbox)."""
 
-    OPTIONS: ClassVar[dict[str, Option]] = {}
+    OPTIONS: ClassVar[dict[str, Option]] = {
+        "categories": Option(True, "general, FMMUs and sync managers are there")
+    }
+
+    def __init__(self, *, categories: bool) -> None:
+        self.kept = (GENERAL, FMMUS, MANAGERS) if categories else ()
 
     def attach(self, device: DescribedDevice) -> None:
-        device.eeprom = device.eeprom[:HEAD] + b"\xff\xff"
+        image = bytearray(device.eeprom)
+        changed = image[:HEAD]
+        for kind, start, end in categories(device.eeprom):
+            if kind == GENERAL:
+                # numbers of strings that are not there
+                image[start : start + 4] = bytes(4)
+            if kind in self.kept:
+                changed += image[start - 4 : end]
+        device.eeprom = bytes(changed + b"\xff\xff")

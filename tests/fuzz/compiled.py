@@ -21,6 +21,7 @@ UNDER_TEST = (
         "drive_device",
         "drive_plant",
         "devices/*",
+        "quirks/*",
     ),
     *("link", "cycle_frames", "exchange*", "drive_io", "terminal_io", "cia402", "clock_lock"),
 )

@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
 
@@ -28,23 +29,30 @@ CHECK_FRAMES = 20_000
 CORPUS = 4000
 
 
+PLAIN = ("ek_coupler", "digital_io", "analog_io", "encoder_input", "bench_drive", "bench_drive")
+QUIRKY = (
+    "ek_coupler+slow_boot:s=0.0001",
+    "digital_io+eeprom_managers_off+refused_transition:to=op",
+    "analog_io+duplicate_reply+stale_reply+needs_setup:index=0x6000,sub=17,value=0",
+    "two_axis_drive+busy_object:times=9+emergency+late_reply:ms=0.02+eeprom_mandatory",
+    "fixed_pdo_drive+no_complete_access:answer=entry+endless_object+empty_object:index=0x1018"
+    "+wrong_reply:field=command+emergency:at=op+slow_transition:preop_s=1e-4,safeop_s=1e-4,op_s=1e-4"
+    "+latched_watchdog+watchdog_limit:ms=500+busy_eeprom:ms=0.02",
+    "bench_drive+fault_at_power_up+eeprom_blank+wrong_reply:field=toggle+fixed_mapping"
+    "+no_complete_access:answer=mailbox_error+eeprom_mailbox",
+)
+"""The same with foreign manners."""
+
+
 class Target:
     """A rack and two drives in OP, and the frames that brought them there."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Sequence[str]) -> None:
         from io_bridge.bringup import Master
-        from io_bridge.devices.device_file import find_device, load_device
+        from io_bridge.devices.catalogue import make_device
         from io_bridge.segment import Segment
 
-        names = (
-            "ek_coupler",
-            "digital_io",
-            "analog_io",
-            "encoder_input",
-            "bench_drive",
-            "bench_drive",
-        )
-        self.segment = Segment([load_device(find_device(name)) for name in names])
+        self.segment = Segment([make_device(name) for name in names])
         self.n = len(names)
         self.corpus: list[bytes] = []
         self.master = Master(self.transact)
@@ -59,6 +67,8 @@ class Target:
         for position in range(self.n):
             self.segment.plug(position)
             self.segment.power_cycle(position)
+        # some take their time until they answer
+        self.segment.advance(self.segment.now_ns + 1_000_000)
         assert self.master.count() == self.n
         for position, device in enumerate(self.segment.devices):
             self.start_one(self.master.address(position), device.description)
@@ -68,7 +78,7 @@ class Target:
         logical = station << 8
         for number, manager in enumerate(description.managers):
             pdos = {3: description.rx_pdos, 4: description.tx_pdos}.get(manager.use, ())
-            bits = sum(entry[2] for pdo in pdos for entry in pdo.entries)
+            bits = sum(e[2] for pdo in pdos if pdo.assigned for e in pdo.entries)
             size = manager.size or (bits + 7) // 8
             row = struct.pack("<HHBBBB", manager.start, size, manager.control, 0, 1, 0)
             master.write(station, 0x0800 + 8 * number, row)
@@ -84,8 +94,8 @@ class Target:
                 self.talk(station, description.mailbox_bytes)
             if state == 8 and description.rx_pdos:
                 master.access(11, logical & 0xFFFF, logical >> 16, bytes(outputs))
-            master.request(station, state)
-            master.await_state(station, state)
+            # some refuse once
+            master.reach(station, state)
 
     def talk(self, station: int, size: int) -> None:
         """Object transfers of every kind; what they say is of no interest here."""
@@ -172,11 +182,11 @@ class Cycle:
         return found
 
 
-def fuzz(frames: int, seed: int) -> str:
-    """Send frames into the segment; every so often it has to come up again as if nothing had been."""
+def fuzz(frames: int, seed: int, names: Sequence[str], what: str) -> str:
+    """Send frames into a segment; every so often it has to come up again as if nothing had been."""
     import hostile
 
-    target = Target()
+    target = Target(names)
     target.start()
     corpus = hostile.Corpus(target.corpus)
     answered = 0
@@ -188,9 +198,7 @@ def fuzz(frames: int, seed: int) -> str:
         answered += hostile.attack(target.segment, corpus, seed << 32 | first + 1, n)
         target.start()
     seconds = time.monotonic() - begin
-    return (
-        f"segment: {frames} frames, {answered} answered, seed {seed}, {seconds:.0f} s: no mistake"
-    )
+    return f"{what}: {frames} frames, {answered} answered, seed {seed}, {seconds:.0f} s: no mistake"
 
 
 def fuzz_replies(cycles: int, seed: int) -> str:
@@ -238,7 +246,8 @@ def main() -> int:
         import io_bridge.segment
 
         assert io_bridge.segment.__file__.startswith(options.folder), "not the sanitized build"
-    print(fuzz(options.frames, options.seed), flush=True)
+    print(fuzz(options.frames, options.seed, PLAIN, "segment"), flush=True)
+    print(fuzz(options.frames, options.seed, QUIRKY, "segment with quirks"), flush=True)
     print(fuzz_replies(options.frames, options.seed))
     faulthandler.cancel_dump_traceback_later()
     return 0

@@ -44,7 +44,7 @@ def test_an_unknown_interface_could_not_start(make_rig, run_to_end, tmp_path):
     assert "'nosuch0'" in line
 
 
-def test_a_rig_on_a_real_bus_says_how_to_get_pysoem(make_rig, tmp_path):
+def test_a_rig_that_asks_for_pysoem_says_how_to_get_it(make_rig, tmp_path):
     # the cycle process is a process of its own: the blocker has to reach it too
     blocker = tmp_path / "blocked"
     blocker.mkdir()
@@ -52,7 +52,7 @@ def test_a_rig_on_a_real_bus_says_how_to_get_pysoem(make_rig, tmp_path):
     code = "import sys; sys.path.insert(0, sys.argv.pop(1)); from rigloop.cli import main; main()"
     arguments = [
         "run",
-        make_rig(),
+        make_rig({"blocks.bus.bringup": '"pysoem"'}),
         "--bus",
         "lo",
         "--for",
@@ -70,7 +70,8 @@ def test_a_rig_on_a_real_bus_says_how_to_get_pysoem(make_rig, tmp_path):
     )
     assert done.returncode == 3, done.stderr
     (line,) = json.loads(done.stdout)["mistakes"]
-    assert "pip install rigloop[ethercat]" in line
+    assert "pip install pysoem" in line
+    assert 'bringup = "rigloop"' in line
 
 
 def test_a_runs_folder_that_cannot_be_made_is_told(make_rig, run_to_end, tmp_path):

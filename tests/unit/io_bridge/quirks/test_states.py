@@ -191,6 +191,9 @@ def read_eeprom(slave, word):
 
 def test_an_eeprom_may_have_its_mandatory_part_only(wire):
     slave = wire("direct_drive+eeprom_mandatory")
+    assert [kind for kind, _, _ in categories(slave.device.eeprom)] == [30, 40, 41]
+    assert slave.preop() == (PREOP, 0)
+    slave = wire("direct_drive+eeprom_mandatory:categories=no")
     assert read_eeprom(slave, 8) == struct.pack("<I", 0xA7E)
     assert read_eeprom(slave, 0x40) == b"\xff" * 4
     assert slave.preop() == (PREOP, 0)

@@ -1,0 +1,57 @@
+"""What the cycle process says while it brings the bus up, and what it does with a drive in its fault state."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+from io_bridge.bus import Bus
+
+FILE = "bringup.txt"
+
+
+def tell(folder: Path, text: str) -> None:
+    """Say what is waited for; the supervisor shows it."""
+    part = folder / f".{FILE}.part"
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, folder / FILE)
+
+
+class News:
+    """What the cycle process has said since it was asked last.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the run.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / FILE
+        self._seen = ""
+
+    def read(self) -> str:
+        """Return what is new, or nothing."""
+        text = ""
+        with contextlib.suppress(OSError):
+            text = self._path.read_text(encoding="utf-8")
+        if text == self._seen:
+            return ""
+        self._seen = text
+        return text
+
+
+def refuse_drives_in_fault(bus: Bus, rig: str, reset: bool) -> None:
+    """Refuse a run whose drives are in their fault state, unless a person asked for their reset.
+
+    Raises
+    ------
+    RuntimeError
+        One sentence: slave, code, meaning, and how to ask for it.
+    """
+    found = [] if reset else bus.in_fault()
+    if found:
+        raise RuntimeError(
+            f"{'; '.join(found)}; it is not reset by itself: mend the cause, then `rigloop run {rig} --reset-drives`"
+        )

@@ -1,0 +1,179 @@
+"""Slaves with quirks at the other end of a veth pair, and the bus of a run at this one; run inside a network
+namespace of its own by test_quirk_wire.py. The result is one JSON line."""
+
+import json
+import re
+import subprocess
+import sys
+import threading
+import time
+
+from quirk_cases import CASES, drive
+from veth_scenarios import Cells, cycle, link_up
+
+from io_bridge.drive_config import DriveConfig
+from io_bridge.ethercat_bus import EthercatBus
+
+BUDGET_US = 20_000.0
+TORQUE_NM = 1.0
+
+
+def start(*devices, module=("io_bridge.sim_segment",)):
+    command = [sys.executable, "-P", "-m", *module, "--interface", "veth1", *devices]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=1
+    )
+    until(process, "serving")
+    return process
+
+
+def until(process, words):
+    lines = []
+    while not lines or words not in lines[-1]:
+        lines.append(process.stdout.readline())
+        assert lines[-1], lines
+    return lines
+
+
+def end(process):
+    process.terminate()
+    return process.communicate(timeout=10)[0].splitlines()
+
+
+def torques(lines):
+    """What each motor was asked for when the segment ended: Nm."""
+    (said,) = (line for line in lines if line.startswith("drive 0:"))
+    return [float(value) for value in re.findall(r"(-?\d+\.\d+) Nm", said)]
+
+
+def brought_up(case):
+    """What became of one case: OP with torque, or a sentence, and how long it took."""
+    segment = start(*case.devices)
+    slaves = case.slaves()
+    drives = [slave.name for slave in slaves if isinstance(slave, DriveConfig)]
+    begin = time.monotonic()
+    found = {"pushed": []}
+    try:
+        with EthercatBus("veth0", slaves, budget_us=BUDGET_US) as bus:
+            cells = Cells(bus.block())
+            bus.to_op()
+            found["to_op_s"] = time.monotonic() - begin
+            cycle(bus.block(), 5)
+            for name in drives:
+                cells[f"{name}/enable"] = 1
+                cells[f"{name}/torque_nm"] = TORQUE_NM
+            cycle(bus.block(), 40, 5)
+            found["operational"] = [cells[f"{name}/operational"] for name in drives]
+            lines = end(segment)
+            if drives:
+                found["pushed"] = torques(lines)
+    except Exception as error:
+        found["refused"] = str(error)
+        found["kind"] = type(error).__name__
+        found["to_op_s"] = time.monotonic() - begin
+    finally:
+        segment.kill()
+        segment.wait()
+    return found
+
+
+def one():
+    """What became of the case of this name."""
+    return brought_up(CASES[sys.argv[2]])
+
+
+def killed_master():
+    """How long torque goes on at a slave that latches its watchdog when the master is killed, in ms."""
+    from io_bridge.devices.catalogue import make_device
+    from io_bridge.packet_socket import PacketSocket
+    from io_bridge.segment import Segment
+    from io_bridge.segment_server import serve
+
+    (name,) = sys.argv[2:]
+    device = make_device(name)
+    segment = Segment([device])
+    wire = PacketSocket("veth1", 0x00, 0xFF)
+    begin = time.monotonic_ns()
+    ended = threading.Event()
+
+    def answer():
+        while not ended.is_set():
+            serve(segment, wire, begin, 0.005)
+
+    server = threading.Thread(target=answer)
+    server.start()
+    try:
+        command = [sys.executable, __file__, "push"]
+        master = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert master.stdout.readline().strip() == "pushing"
+        pushed = device.wanted_torque_nm
+        master.kill()
+        killed_ns = segment.now_ns
+        while device.wanted_torque_nm and segment.now_ns - killed_ns < 1_000_000_000:
+            time.sleep(0.0002)
+        return {"pushed": pushed, "safe_after_ms": (segment.now_ns - killed_ns) / 1e6}
+    finally:
+        master.kill()
+        master.wait()
+        ended.set()
+        server.join()
+        wire.close()
+
+
+def push():
+    """Torque without end, for `killed_master`, with a watchdog of 50 ms."""
+    bus = EthercatBus("veth0", drive(watchdog_ms=50.0), budget_us=BUDGET_US)
+    cells = Cells(bus.block())
+    bus.to_op()
+    cells["drive/enable"] = 1
+    cells["drive/torque_nm"] = TORQUE_NM
+    k = 0
+    while True:
+        cycle(bus.block(), 1, k)
+        k += 1
+        if k == 100:
+            print("pushing", flush=True)
+
+
+def link_goes_down():
+    """`rigloop sim-segment` while its link is down, is up again, and is taken away."""
+    segment = start("direct_drive", module=("rigloop", "sim-segment"))
+    found = {}
+    link_up(False, "veth1")
+    found["down"] = until(segment, "link is down")[-1]
+    time.sleep(0.2)
+    found["alive"] = segment.poll() is None
+    link_up(True, "veth1")
+    found["up"] = until(segment, "link is up again")[-1]
+    with EthercatBus("veth0", drive(), budget_us=BUDGET_US) as bus:
+        bus.to_op()
+        cycle(bus.block(), 5)
+        found["al"] = bus.block().slave_status(0)[0]
+    # the other end of the cable
+    link_up(False, "veth0")
+    found["down_there"] = until(segment, "link is down")[-1]
+    link_up(True, "veth0")
+    until(segment, "link is up again")
+    subprocess.run(["ip", "link", "del", "veth1"], check=True)
+    found["gone"] = segment.communicate(timeout=10)[0]
+    found["code"] = segment.returncode
+    return found
+
+
+def starts_with_link_down():
+    """`rigloop sim-segment` begins although its link is down."""
+    link_up(False, "veth1")
+    segment = start("direct_drive", module=("rigloop", "sim-segment"))
+    until(segment, "link is down")
+    link_up(True, "veth1")
+    until(segment, "link is up again")
+    with EthercatBus("veth0", drive(), budget_us=BUDGET_US) as bus:
+        bus.to_op()
+        cycle(bus.block(), 5)
+        found = {"al": bus.block().slave_status(0)[0]}
+    end(segment)
+    return found
+
+
+if __name__ == "__main__":
+    print(json.dumps(globals()[sys.argv[1]]()))

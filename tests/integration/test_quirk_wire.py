@@ -1,0 +1,114 @@
+"""Slaves with quirks on real frames: the bus of a run brings them up as a user's `rigloop run eth0` does."""
+
+import json
+import os
+import re
+import runpy
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from io_bridge import namespace
+
+pytest.importorskip("pysoem")
+pytestmark = [
+    pytest.mark.netns,
+    pytest.mark.skipif(namespace.why_not() is not None, reason=str(namespace.why_not())),
+]
+HERE = Path(__file__).parent
+CASES = runpy.run_path(str(HERE / "quirk_cases.py"))["CASES"]
+
+
+AT_ONCE = 4
+"""Cases beside each other, each in a namespace of its own: most of their time they wait."""
+
+
+def start(name, *arguments):
+    command = namespace.wrap([sys.executable, str(HERE / "quirk_scenarios.py"), name, *arguments])
+    # scenarios share parts with each other
+    path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=120, env=os.environ | {"PYTHONPATH": path}
+    )
+
+
+def run(name, *arguments):
+    done = start(name, *arguments)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def outcome(name):
+    """What became of a case; a process that crashes is an outcome too."""
+    done = start("one", name)
+    if done.returncode:
+        return {"refused": done.stderr[-500:], "kind": f"exit code {done.returncode}"}
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def wrong(names):
+    """Return what is wrong with cases, one line each."""
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        found = dict(zip(names, pool.map(outcome, names), strict=True))
+    return [line for name in names if (line := judge(name, found[name]))]
+
+
+def judge(name, found):
+    """Return what is wrong with the outcome of a case, or nothing."""
+    case = CASES[name]
+    if case.refusal:
+        said = found.get("refused")
+        if said is None:
+            return f"{name}: came to OP"
+        right = re.search(case.refusal, said, re.IGNORECASE) and found["kind"] == "BringUpError"
+        return "" if right else f"{name}: {found['kind']}: {said}"
+    if "refused" in found:
+        return f"{name}: {found['kind']}: {found['refused']}"
+    n = len([slave for slave in case.slaves() if hasattr(slave, "mode")])
+    pushed = [abs(torque - 1.0) < 0.004 for torque in found["pushed"][:n]]
+    return "" if all(pushed) and found["operational"] == [1.0] * n else f"{name}: {found}"
+
+
+FEW = ("complete access claimed, aborted", "emergency in PREOP", "a watchdog of 50 ms at most")
+
+
+def test_slaves_with_quirks_come_to_op_on_a_wire():
+    assert not wrong(FEW)
+
+
+@pytest.mark.slow
+def test_every_slave_with_quirks_comes_to_op_or_is_refused_on_a_wire():
+    mistakes = wrong(tuple(CASES))
+    assert not mistakes, "\n".join(mistakes)
+
+
+def test_the_watchdog_of_the_rig_ends_the_torque_of_a_killed_master():
+    found = run("killed_master", "direct_drive")
+    assert found["pushed"] == pytest.approx(1.0, abs=0.004)
+    # 50 ms, and what the looking on a busy machine adds
+    assert 40.0 < found["safe_after_ms"] < 80.0
+
+
+def test_the_watchdog_of_the_rig_ends_the_torque_where_it_is_latched():
+    found = run("killed_master", "direct_drive+latched_watchdog")
+    assert found["pushed"] == pytest.approx(1.0, abs=0.004)
+    # 50 ms, and what the looking on a busy machine adds
+    assert 40.0 < found["safe_after_ms"] < 80.0
+
+
+def test_the_segment_waits_for_a_link_that_is_down_and_ends_when_the_interface_is_gone():
+    found = run("link_goes_down")
+    assert "interface 'veth1': link is down; waiting" in found["down"]
+    assert found["alive"]
+    assert "link is up again" in found["up"]
+    assert found["al"] == 8
+    assert "link is down" in found["down_there"]
+    assert "interface 'veth1' is gone" in found["gone"]
+    assert found["code"] == 3
+
+
+def test_the_segment_begins_although_its_link_is_down():
+    assert run("starts_with_link_down")["al"] == 8
