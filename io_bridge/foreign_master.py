@@ -21,8 +21,8 @@ MOST_FRAMES = 256
 ETHERTYPE_ALL = 0x0003
 SOL_PACKET, PACKET_ADD_MEMBERSHIP, PROMISCUOUS = 263, 1, 1
 COMMANDS = (
-    "NOP APRD APWR APRW FPRD FPWR FPRW BRD BWR BRW LRD LWR LRW ARMW FRMW"
-).split()
+    "NOP", "APRD", "APWR", "APRW", "FPRD", "FPWR", "FPRW", "BRD", "BWR", "BRW", "LRD", "LWR", "LRW", "ARMW", "FRMW",
+)  # fmt: skip
 BY_A_SLAVE = 0x02
 """Of the first byte of a source address: the frame has passed a slave."""
 
@@ -42,10 +42,13 @@ class Heard:
 
     def __str__(self) -> str:
         n = self.sources.total()
+        # what comes back from the slaves is the same master's
+        back = {f"{int(s[:2], 16) | BY_A_SLAVE:02x}{s[2:]}" for s in self.sources}
+        masters = [s for s, _ in self.sources.most_common() if s not in back] or list(self.sources)
         what = ", ".join(name for name, _ in self.commands.most_common(3))
         return (
             f"{n}{' or more' if n >= MOST_FRAMES else ''} EtherCAT frames in {self.listened_s:.2f} s from "
-            f"{', '.join(source for source, _ in self.sources.most_common(3))}" + (f" ({what})" if what else "")
+            f"{', '.join(masters[:3])}" + (f" ({what})" if what else "")
         )
 
 
@@ -93,7 +96,8 @@ def require_silence(*interfaces: str | None) -> None:
     if heard:
         raise ForeignMasterError(
             "; ".join(
-                f"interface {one.interface!r}: another EtherCAT master speaks on this wire: {one}" for one in heard
+                f"interface {one.interface!r}: another EtherCAT master speaks on this wire: {one}"
+                for one in heard
             )
             + ": two masters fight for its slaves; end that one first"
         )
@@ -125,6 +129,5 @@ def _take(tap: socket.socket, heard: Heard) -> None:
             commands = [datagram.command for datagram in parse(frame)]
         except ValueError:
             continue  # the Ethertype alone: process data between masters, or noise
-        source = bytes([frame[6] & ~BY_A_SLAVE, *frame[7:12]])
-        heard.sources[source.hex(":")] += 1
+        heard.sources[frame[6:12].hex(":")] += 1
         heard.commands.update(COMMANDS[c] for c in commands if 0 < c < len(COMMANDS))

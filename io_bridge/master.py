@@ -236,9 +236,10 @@ class Master:
     def leave_mailbox(self, station: int) -> None:
         """Part from a mailbox that pysoem uses next: its first message has counter 1, and a slave takes one with the
         counter of the last for a repetition."""
-        if station in self._clients and self._clients[station].mailbox.last_counter == 1:
+        client = self._clients.get(station)
+        if client is not None and client.mailbox.last_counter == 1:
             with contextlib.suppress(BringUpError):
-                self.upload(station, 0x1000, 0)
+                client.upload(0x1000, 0)
 
     def client(self, station: int) -> CoeClient:
         """Return what reads and writes objects of a slave."""

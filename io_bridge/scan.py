@@ -19,6 +19,7 @@ from io_bridge.sii import Identity
 from io_bridge.sii_contents import SiiContents, SiiPdo, read_contents
 from io_bridge.wire_owner import WireOwner
 
+BLANK = 0xFFFFFFFF
 INIT, PREOP, SAFEOP = 1, 2, 4
 
 
@@ -39,6 +40,8 @@ class FoundSlave:
     note: str = ""
     diagnosis: list[str] = field(default_factory=list)
     """What the slave says is wrong with it: error code, diagnosis history, emergencies."""
+    no_esi: str = ""
+    """Why no ESI file knows it, where one was asked."""
 
 
 @dataclass
@@ -206,19 +209,33 @@ def scan(interface: str, second: str | None = None, force: bool = False) -> Foun
         line.look()
         slaves = []
         for position, station in enumerate(line.stations()):
-            contents = read_contents(functools.partial(line.master.eeprom, station))
-            slave = FoundSlave(
-                position,
-                station,
-                line.master.identity(station),
-                contents.name,
-                *line.states[position],
-                has_clock=bool(line.master.read(station, 0x0008, 1)[0] & 0x04),
-                has_coe=contents.has_coe,
-            )
-            _read_pdos(line, slave, contents)
+            if station:
+                slaves.append(_read_slave(line, position, station))
+                continue
+            state = line.states[position]
+            slave = FoundSlave(position, 0, Identity(0, 0, 0), "", *state, False, False)
+            slave.note = "it has no station address, and beside another master none is given"
             slaves.append(slave)
         return Found(slaves, line.in_use, [str(heard) for heard in line.heard])
+
+
+def _read_slave(line: Line, position: int, station: int) -> FoundSlave:
+    contents = read_contents(functools.partial(line.master.eeprom, station))
+    slave = FoundSlave(
+        position,
+        station,
+        line.master.identity(station),
+        contents.name,
+        *line.states[position],
+        has_clock=bool(line.master.read(station, 0x0008, 1)[0] & 0x04),
+        has_coe=contents.has_coe,
+    )
+    if slave.identity.vendor in (BLANK, 0):
+        slave.has_coe = False
+        slave.note = "its EEPROM is blank: write it with the maker's tool"
+    else:
+        _read_pdos(line, slave, contents)
+    return slave
 
 
 def _read_pdos(line: Line, slave: FoundSlave, contents: SiiContents) -> None:

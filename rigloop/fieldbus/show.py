@@ -86,6 +86,7 @@ def scan_message(
                 "note": slave.note,
                 "diagnosis": slave.diagnosis,
                 **({} if esi is None else {"esi": _esi(esi)}),
+                **({"no_esi": slave.no_esi} if slave.no_esi else {}),
             }
             for slave, esi in zip(found.slaves, known, strict=True)
         ],
@@ -140,13 +141,13 @@ def _below(slave: FoundSlave, esi: Known | None, looked_up: bool) -> Iterator[st
         yield words.al_code(slave.al_code)
     yield from slave.diagnosis
     if slave.note:
-        yield f"PDOs of the EEPROM: {slave.note}"
+        yield f"PDOs of the EEPROM: {slave.note}" if slave.has_coe else slave.note
     if esi is not None:
         if esi.device.clock_modes:
             yield "clock modes: " + ", ".join(_esi(esi)["clock_modes"])
         yield from (f"differs from its ESI: {note}" for note in esi.notes)
     elif looked_up:
-        yield "no ESI has this vendor and product"
+        yield f"no ESI: {slave.no_esi}"
 
 
 def print_health(console: Console, bus: BusHealth) -> None:
@@ -176,5 +177,8 @@ def print_health(console: Console, bus: BusHealth) -> None:
     if bus.ring_breaks is not None:
         closed = "the ring of two interfaces is closed"
         lines.append(f"{bus.ring_gap or closed}, found open {bus.ring_breaks} times")
+    if bus.stands_still:
+        lines.append(bus.stands_still)
+    lines += bus.events
     for sentence in lines:
         console.print(sentence, highlight=False, soft_wrap=True, markup=False)

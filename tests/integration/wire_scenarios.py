@@ -10,11 +10,13 @@ import sys
 import time
 from pathlib import Path
 
+from conftest import TOLERANT, edited
 from fieldbus_scenarios import TWO, rigloop
-from veth_scenarios import end_segment, start_segment
+from veth_scenarios import end_segment, make_bus, start_segment
 
 from io_bridge.foreign_master import listen
 from io_bridge.frame import WireDatagram, build
+from io_bridge.scan import scan
 from io_bridge.wire_owner import WireOwner, WireTakenError, introduce
 from rig_configs.load import find_rig
 
@@ -80,7 +82,7 @@ class Master:
     @staticmethod
     def frame(destination):
         frame = build([WireDatagram(7, 0x10, 0x0130 << 16, bytes(2))])
-        return destination + bytes.fromhex("020304050607") + frame[12:]
+        return destination + bytes.fromhex("000304050607") + frame[12:]
 
     def __enter__(self):
         return self
@@ -90,18 +92,33 @@ class Master:
         self.process.wait()
 
 
+def refused(act):
+    try:
+        act()
+    except OSError as error:
+        return str(error)
+    return ""
+
+
 def foreign(tmp):
     segment = start_segment(tmp, TWO)
     found = {"silent": [str(one) for one in listen("veth0")]}
     with Master(0.01):
         found["heard"] = [str(one) for one in listen("veth0", "veth2")]
-        found["scan"] = rigloop("scan", "veth0")
-        found["forced"] = rigloop("scan", "veth0", "--force", "--json")
-        found["sdo"] = rigloop("sdo", "veth0", 0, "0x6076")
-        found["run"] = rigloop("run", rig(tmp), "--bus", "veth0", "--for", "1", "--runs", f"{tmp}/runs")
+        found["command"] = rigloop("scan", "veth0")
+        found["scan"] = refused(lambda: scan("veth0"))
+        found["run"] = refused(make_bus(2).open)
+        # what was refused is free again
+        found["free"] = refusal("veth0")
+        forced = scan("veth0", force=True)
+        found["forced"] = {
+            "in_use": forced.in_use,
+            "heard": forced.heard,
+            "notes": [slave.note for slave in forced.slaves],
+        }
     with Master(0.01, bytes.fromhex("00aabbccddee")):
         found["to_one"] = [str(one) for one in listen("veth1")]
-    found["after"] = rigloop("scan", "veth0", "--json")
+    found["after"] = scan("veth0").in_use
     found["segment"] = end_segment(segment)
     return found
 
@@ -110,7 +127,7 @@ def rig(tmp):
     """The steering rig, whose drive is what the segment has."""
     path = Path(tmp) / "steering.toml"
     if not path.exists():
-        path.write_text(find_rig("steering_wheel").read_text())
+        path.write_text(edited(find_rig("steering_wheel").read_text(), TOLERANT))
     return path
 
 
@@ -138,7 +155,7 @@ def two_runs(tmp):
     runs = Path(tmp) / "runs"
     common = ["run", str(rig(tmp)), "--bus", "veth0", "--runs", str(runs)]
     first = subprocess.Popen(
-        [sys.executable, "-m", "rigloop", *common, "--for", "8", "--json"],
+        [sys.executable, "-m", "rigloop", *common, "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -154,7 +171,8 @@ def two_runs(tmp):
         second = rigloop(*common, "--for", "2")
         found = {"second": second, "frames": tap.acyclic()}
         tap.socket.close()
-    found["scan"] = rigloop("scan", "veth0", "--json")
+    found["alive"] = first.poll() is None
+    first.send_signal(signal.SIGINT)
     found["folders"] = sorted(path.name for path in runs.iterdir())
     out, err = first.communicate(timeout=60)
     found["first"] = {"code": first.returncode, "out": out, "err": err}
