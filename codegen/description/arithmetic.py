@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from codegen.description.syntax import SyntaxMistake, parsed
 from codegen.description.vectors import Vector, cross, dot, minus, plus, times
 from rig_configs.mistakes import near
 
@@ -78,11 +79,11 @@ def evaluate(text: str, names: Mapping[str, Value]) -> Value:
         Not an expression, an unknown name or function, mixed kinds, or no finite value.
     """
     try:
-        tree = ast.parse(text.strip(), mode="eval")
-    except SyntaxError as error:
-        raise ArithmeticMistake(f"not an expression ({error.msg})") from None
+        tree = parsed(text)
+    except SyntaxMistake as error:
+        raise ArithmeticMistake(str(error)) from None
     try:
-        value = _walk(tree.body, names)
+        value = _walk(tree, names)
         parts = value if _is_vector(value) else (value,)
         finite = all(math.isfinite(p) for p in parts)  # type: ignore[arg-type, union-attr]
     except (ZeroDivisionError, OverflowError, ValueError, RecursionError) as error:

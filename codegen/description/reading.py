@@ -19,6 +19,8 @@ from codegen.description.vectors import Vector
 from codegen.expressions.dag import Expr, Graph
 from rig_configs.mistakes import Mistake, near
 
+LARGEST = 1e15  # of any number: squares and products of several stay far from overflow
+
 
 @dataclass
 class Reading:
@@ -60,6 +62,9 @@ class Reading:
         if not math.isfinite(result):
             self.mistake(key, value, "is not finite", "write a number")
             return 1.0
+        if abs(result) > LARGEST:
+            self.mistake(key, value, f"is beyond {LARGEST:g}", "write it in SI units")
+            return 1.0
         return result
 
     def vector(self, key: str, value: VectorValue) -> tuple[float, float, float]:
@@ -68,6 +73,9 @@ class Reading:
             result = self._arithmetic(key, value, (1.0, 0.0, 0.0))
             if not isinstance(result, tuple):
                 self.mistake(key, value, "is a number", "write a vector")
+                return (1.0, 0.0, 0.0)
+            if max(map(abs, result)) > LARGEST:
+                self.mistake(key, value, f"is beyond {LARGEST:g}", "write it in SI units")
                 return (1.0, 0.0, 0.0)
             return result
         x, y, z = (self.number(key, part) for part in value)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from codegen.description.arithmetic import CONSTANTS, ArithmeticMistake
+from codegen.description.syntax import SyntaxMistake, parsed
 from codegen.expressions import smooth
 from codegen.expressions.dag import Expr, Graph
 from rig_configs.mistakes import near
@@ -39,11 +40,8 @@ def expression(
     known |= {name: value for name, value in system.names.items() if isinstance(value, float)}
     known |= CONSTANTS | dict(extra or {})
     try:
-        tree = ast.parse(text.strip(), mode="eval")
-        return system.graph.lift(_walk(tree.body, known, system))
-    except SyntaxError as error:
-        system.mistake(key, text, f"not an expression ({error.msg})", "correct the expression")
-    except ArithmeticMistake as error:
+        return system.graph.lift(_walk(parsed(text), known, system))
+    except (SyntaxMistake, ArithmeticMistake) as error:
         system.mistake(key, text, str(error), "correct the expression")
     except (ZeroDivisionError, OverflowError, ValueError, RecursionError) as error:
         system.mistake(key, text, f"has no value ({error})", "correct the expression")
@@ -54,7 +52,10 @@ def _walk(node: ast.expr, known: Mapping[str, Any], system: System) -> Expr:
     graph = system.graph
     match node:
         case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
-            return graph.const(float(number))
+            value = float(number)
+            if not math.isfinite(value):
+                raise ArithmeticMistake("is not finite")
+            return graph.const(value)
         case ast.Name(id=name):
             if name not in known:
                 if system.is_excused(name):

@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 
+from codegen.expressions.descent import Steps, descend
+
 FUNCTIONS: dict[str, Callable[[float], float]] = {
     "sin": math.sin,
     "cos": math.cos,
@@ -192,29 +194,36 @@ class Graph:
         """Directional derivative of `expr` when each seeded variable moves at the given rate."""
         memo: dict[Expr, Expr] = {}
 
-        def walk(e: Expr) -> Expr:
+        def walk(e: Expr) -> Steps[Expr]:
             if e not in memo:
-                memo[e] = self._tangent(e, walk, seeds)
+                memo[e] = yield self._tangent(e, walk, seeds)
             return memo[e]
 
-        return walk(expr)
+        return descend(walk(expr))
 
-    def _tangent(self, e: Expr, walk: Callable[[Expr], Expr], seeds: Mapping[Expr, Expr]) -> Expr:
+    def _tangent(
+        self, e: Expr, walk: Callable[[Expr], Steps[Expr]], seeds: Mapping[Expr, Expr]
+    ) -> Steps[Expr]:
         if e.op == "const":
             return self.zero
         if e.op == "var":
             return seeds.get(e, self.zero)
         if e.op == "sum":
-            return self.total((c, walk(a)) for c, a in zip(e.coefs, e.args, strict=True))
+            slopes = []
+            for a in e.args:
+                slopes.append((yield walk(a)))
+            return self.total(zip(e.coefs, slopes, strict=True))
         if e.op == "mul":
             a, b = e.args
             if a is b:
-                return 2.0 * (a * walk(a))
-            return walk(a) * b + a * walk(b)
+                return 2.0 * (a * (yield walk(a)))
+            left = (yield walk(a)) * b
+            return left + a * (yield walk(b))
         if e.op == "where":
             a, b, then, other = e.args
-            return self.where_less(a, b, walk(then), walk(other))
-        rate = walk(e.args[0])
+            first = yield walk(then)
+            return self.where_less(a, b, first, (yield walk(other)))
+        rate = yield walk(e.args[0])
         if rate.is_zero:
             return self.zero
         if e.op == "inv":
@@ -233,12 +242,15 @@ class Graph:
         """`expr` with variables replaced by expressions."""
         memo: dict[Expr, Expr] = dict(values)
 
-        def walk(e: Expr) -> Expr:
+        def walk(e: Expr) -> Steps[Expr]:
             if e not in memo:
-                memo[e] = self._rebuilt(e, [walk(a) for a in e.args])
+                args = []
+                for a in e.args:
+                    args.append((yield walk(a)))
+                memo[e] = self._rebuilt(e, args)
             return memo[e]
 
-        return walk(expr)
+        return descend(walk(expr))
 
     def _rebuilt(self, e: Expr, args: list[Expr]) -> Expr:
         if all(a is b for a, b in zip(e.args, args, strict=True)):
@@ -278,25 +290,28 @@ def evaluate(expr: Expr, values: Mapping[str, float]) -> float:
     """Number of `expr` for given variable values: the slow, obvious oracle of the emitted code."""
     memo: dict[Expr, float] = {}
 
-    def walk(e: Expr) -> float:
+    def walk(e: Expr) -> Steps[float]:
         if e not in memo:
-            memo[e] = compute(e)
+            args = []
+            for a in e.args:
+                args.append((yield walk(a)))
+            memo[e] = compute(e, args)
         return memo[e]
 
-    def compute(e: Expr) -> float:
+    def compute(e: Expr, args: list[float]) -> float:
         if e.op == "const":
             return e.value
         if e.op == "var":
             return values[e.name]
         if e.op == "sum":
-            return math.fsum(c * walk(a) for c, a in zip(e.coefs, e.args, strict=True))
+            return math.fsum(c * a for c, a in zip(e.coefs, args, strict=True))
         if e.op == "mul":
-            return walk(e.args[0]) * walk(e.args[1])
+            return args[0] * args[1]
         if e.op == "inv":
-            return 1.0 / walk(e.args[0])
+            return 1.0 / args[0]
         if e.op == "where":
-            a, b, then, other = (walk(x) for x in e.args)
+            a, b, then, other = args
             return then if a < b else other
-        return FUNCTIONS[e.op](walk(e.args[0]))
+        return FUNCTIONS[e.op](args[0])
 
-    return walk(expr)
+    return descend(walk(expr))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from codegen.expressions.dag import Expr
+from codegen.expressions.descent import Steps, descend
 from codegen.expressions.sums import joined
 from rig_configs.names import RESERVED
 from rig_configs.plain import comment
@@ -182,18 +183,18 @@ class Emitter:
             if assign.label and assign.label != label:
                 label = assign.label
                 self.lines.append(f"{self.syntax.comment}{comment(label)}")
-            value = self._root(assign.expr)
+            value = descend(self._root(assign.expr))
             self.cost.path = max(self.cost.path, value.ready)
             self.flow.results[assign.target] = value.flow
             self.ready[assign.target.split()[-1]] = value.ready
             self.lines.append(f"{assign.target} = {_bare(value.text)}{self.syntax.end}")
         return self.lines, self.cost
 
-    def _root(self, e: Expr) -> Value:
+    def _root(self, e: Expr) -> Steps[Value]:
         """As `_value`, but an expression that only this assignment uses needs no name."""
         if self._uses.get(e, 0) > 1 or e in self._done or self._leaf(e) or e.op in ("sin", "cos"):
-            return self._value(e)
-        self._done[e] = self._compute(e)
+            return (yield self._value(e))
+        self._done[e] = yield self._compute(e)
         return self._done[e]
 
     def _leaf(self, e: Expr) -> bool:
@@ -238,7 +239,7 @@ class Emitter:
                     times[arg] = times.get(arg, 0) + 1
                     pending[arg] = list(arg.args)
 
-    def _value(self, e: Expr) -> Value:
+    def _value(self, e: Expr) -> Steps[Value]:
         """`e` as an operand; a shared one is named first."""
         if e in self._done:
             return self._done[e]
@@ -249,8 +250,8 @@ class Emitter:
         if e.op == "var":
             return self._variable(e)
         if e.op in ("sin", "cos") and self.syntax.sincos:
-            return self._sincos(e)
-        value = self._compute(e)
+            return (yield self._sincos(e))
+        value = yield self._compute(e)
         if self._uses.get(e, 0) > 1 or len(value.text) > MAX_INLINE:
             trivial = e.op == "sum" and len(e.args) == 1 and self._leaf(e.args[0])
             if not (trivial and abs(e.coefs[0]) == 1.0):
@@ -260,9 +261,9 @@ class Emitter:
         self._done[e] = value
         return value
 
-    def _short(self, e: Expr) -> Value:
+    def _short(self, e: Expr) -> Steps[Value]:
         """As `_value`, named if its text would make a product unreadable."""
-        value = self._value(e)
+        value = yield self._value(e)
         if len(value.text) <= MAX_INLINE // 2 or self._leaf(e):
             return value
         self._done[e] = value._replace(text=self._name(e))
@@ -282,10 +283,10 @@ class Emitter:
         self._done[e] = Value(text, self.ready.get(self.bind[e], 0.0), flow)
         return self._done[e]
 
-    def _sincos(self, e: Expr) -> Value:
+    def _sincos(self, e: Expr) -> Steps[Value]:
         assert self.syntax.sincos is not None
         argument = e.args[0]
-        text, ready, flow = self._value(argument)
+        text, ready, flow = yield self._value(argument)
         stem = _identifier(argument.name or "angle")
         sine, cosine = self._fresh(f"sin_{stem}"), self._fresh(f"cos_{stem}")
         self.lines += self.syntax.sincos(text, sine, cosine)
@@ -298,10 +299,12 @@ class Emitter:
         self._done[graph.call("cos", argument)] = Value(cosine, ready, both)
         return self._done[e]
 
-    def _compute(self, e: Expr) -> Value:
+    def _compute(self, e: Expr) -> Steps[Value]:
         if e.op == "sum":
-            return self._sum(e)
-        parts = [self._value(a) for a in e.args]
+            return (yield self._sum(e))
+        parts: list[Value] = []
+        for a in e.args:
+            parts.append((yield self._value(a)))
         texts = [p.text for p in parts]
         if e.op == "mul":
             self.cost.mul += 1
@@ -317,10 +320,10 @@ class Emitter:
         flow = self.flow.add(latency, [p.flow for p in parts])
         return Value(text, max(p.ready for p in parts) + latency, flow)
 
-    def _sum(self, e: Expr) -> Value:
+    def _sum(self, e: Expr) -> Steps[Value]:
         terms, ready = [], []
         for coef, arg in zip(e.coefs, e.args, strict=True):
-            term, at = self._term(coef, arg)
+            term, at = yield self._term(coef, arg)
             terms.append(term)
             ready.append(at)
         pairs, _, _ = joined([(at, t.product) for at, t in zip(ready, terms, strict=True)])
@@ -338,17 +341,18 @@ class Emitter:
         text = term.text if _bare(term.text) != term.text else f"({term.text})"
         return Value(text, at, flow)
 
-    def _term(self, coef: float, arg: Expr) -> tuple[_Term, float]:
+    def _term(self, coef: float, arg: Expr) -> Steps[tuple[_Term, float]]:
         size, negative = abs(coef), coef < 0.0
         if arg.is_const:
             number = _number(size * arg.value)
             return _Term(number, negative, False, self.flow.cell("constant")), 0.0
         fused = self._uses.get(arg, 0) == 0 and arg not in self.known
         if size == 1.0 and arg.op == "mul" and fused:
-            a, b = (self._short(x) for x in arg.args)
+            a = yield self._short(arg.args[0])
+            b = yield self._short(arg.args[1])
             flow = self.flow.add(0.0, [a.flow, b.flow])
             return _Term(f"{a.text} * {b.text}", negative, True, flow), max(a.ready, b.ready)
-        text, ready, flow = self._value(arg)
+        text, ready, flow = yield self._value(arg)
         if size == 1.0:
             return _Term(text, negative, False, flow), ready
         return _Term(f"{_number(size)} * {text}", negative, True, flow), ready

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from codegen.expressions.dag import Expr, Graph
+from codegen.expressions.descent import Steps, descend
 
 LONGEST = 16  # monomials of a polynomial that is worth multiplying out
 
@@ -24,7 +25,7 @@ def folded(e: Expr, factor: float = 1.0, *, with_gradient: bool = False) -> Expr
     if factor == 0.0:
         return graph.zero
     made = Folding(graph).walk(e, factor)
-    found = _polynomial(e)
+    found = descend(_polynomial(e))
     if found is None or len(found) > LONGEST or all(len(set(key)) < 2 for key in found):
         return made  # no product of two: nothing to arrange otherwise
     found = {key: factor * k for key, k in found.items()}
@@ -44,32 +45,39 @@ class Folding:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.memo: dict[tuple[Expr, float], Expr] = {}
+        self.takes: dict[Expr, bool] = {}
 
     def walk(self, e: Expr, c: float) -> Expr:
+        return descend(self._walk(e, c))
+
+    def _walk(self, e: Expr, c: float) -> Steps[Expr]:
         if (e, c) not in self.memo:
-            self.memo[e, c] = self._scaled(e, c)
+            self.memo[e, c] = yield self._scaled(e, c)
         return self.memo[e, c]
 
-    def _scaled(self, e: Expr, c: float) -> Expr:
+    def _scaled(self, e: Expr, c: float) -> Steps[Expr]:
         if e.op == "sum":
-            return self._scaled_sum(e, c)
+            return (yield self._scaled_sum(e, c))
         if e.op == "mul":
             a, b = e.args
             if c != 1.0 and self._takes_factor(a):
-                return self.walk(a, c) * self.walk(b, 1.0)
+                return (yield self._walk(a, c)) * (yield self._walk(b, 1.0))
             if c != 1.0 and self._takes_factor(b):
-                return self.walk(a, 1.0) * self.walk(b, c)
-            return c * (self.walk(a, 1.0) * self.walk(b, 1.0))
+                return (yield self._walk(a, 1.0)) * (yield self._walk(b, c))
+            return c * ((yield self._walk(a, 1.0)) * (yield self._walk(b, 1.0)))
         if not e.args:
             return c * e
-        return c * self.graph._rebuilt(e, [self.walk(a, 1.0) for a in e.args])
+        args = []
+        for a in e.args:
+            args.append((yield self._walk(a, 1.0)))
+        return c * self.graph._rebuilt(e, args)
 
-    def _scaled_sum(self, e: Expr, c: float) -> Expr:
-        flat = self.graph.total(_terms(e))
+    def _scaled_sum(self, e: Expr, c: float) -> Steps[Expr]:
+        flat = self.graph.total(descend(_terms(e)))
         if flat.op != "sum":
-            return self.walk(flat, c)
+            return (yield self._walk(flat, c))
         if self.graph.one in flat.args:
-            gathered = self._squares(flat, c)
+            gathered = yield self._squares(flat, c)
             if gathered is not None:
                 return gathered
         elif len(flat.args) > 1 and not all(self._takes_factor(a) for a in flat.args):
@@ -78,26 +86,39 @@ class Folding:
                 size = sizes.pop()
                 pairs = zip(flat.coefs, flat.args, strict=True)
                 signs = [(math.copysign(1.0, k), a) for k, a in pairs]
-                return (c * size) * self.walk(self.graph.total(signs), 1.0)
+                return (c * size) * (yield self._walk(self.graph.total(signs), 1.0))
         if c != 1.0 and not self._takes_factor(flat):
-            return c * self.walk(flat, 1.0)
+            return c * (yield self._walk(flat, 1.0))
         made = []
         for k, a in zip(flat.coefs, flat.args, strict=True):
             if self._takes_factor(a) and not a.is_const:
-                made.append((1.0, self.walk(a, c * k)))
+                made.append((1.0, (yield self._walk(a, c * k))))
             else:
-                made.append((c * k, self.walk(a, 1.0)))
+                made.append((c * k, (yield self._walk(a, 1.0))))
         return self._signed(made)
 
     def _takes_factor(self, e: Expr) -> bool:
         # a multiplication by a constant disappears in one that is there anyway, and an addition of
         # a constant becomes a part of it
-        if e.op == "sum":
-            if self.graph.one in e.args:
-                return True
-            pairs = zip(e.coefs, e.args, strict=True)
-            return all(abs(c) != 1.0 or self._takes_factor(a) for c, a in pairs)
-        return e.is_const or (e.op == "mul" and any(self._takes_factor(a) for a in e.args))
+        return e.is_const if not e.args else descend(self._takes(e))
+
+    def _takes(self, e: Expr) -> Steps[bool]:
+        if e not in self.takes:
+            found = e.is_const
+            if e.op == "sum":
+                found = True
+                if self.graph.one not in e.args:
+                    for c, a in zip(e.coefs, e.args, strict=True):
+                        if abs(c) == 1.0 and not (yield self._takes(a)):
+                            found = False
+                            break
+            elif e.op == "mul":
+                for a in e.args:
+                    found = yield self._takes(a)
+                    if found:
+                        break
+            self.takes[e] = found
+        return self.takes[e]
 
     def _signed(self, terms: list[tuple[float, Expr]]) -> Expr:
         """The sum, its first coefficient positive: a difference and its opposite are one node."""
@@ -109,7 +130,7 @@ class Folding:
             return made
         return -self.graph.total((-k, a) for k, a in zip(made.coefs, made.args, strict=True))
 
-    def _squares(self, flat: Expr, c: float) -> Expr | None:
+    def _squares(self, flat: Expr, c: float) -> Steps[Expr | None]:
         """c times a sum with a constant, its squares gathered by their coefficients."""
         groups: dict[float, list[Expr]] = {}
         rest: list[tuple[float, Expr]] = []
@@ -120,31 +141,41 @@ class Folding:
                 rest.append((k, a))
         if not groups:
             return None
-        made = [(c * k, self.walk(a, 1.0)) for k, a in rest]
+        made = []
+        for k, a in rest:
+            made.append((c * k, (yield self._walk(a, 1.0))))
         for k, roots in groups.items():
             slope, share = _inverse_pair(2.0 * c * k)
             if all(not root.args for root in roots):
-                squares = [(1.0, root * root) for root in (self.walk(r, 1.0) for r in roots)]
+                squares = []
+                for r in roots:
+                    root = yield self._walk(r, 1.0)
+                    squares.append((1.0, root * root))
                 made.append((c * k, self.graph.total(squares)))
                 continue
-            sides = [self._spread(root, slope) for root in roots]
+            sides = []
+            for root in roots:
+                sides.append((yield self._spread(root, slope)))
             made.append((share, self.graph.total((1.0, side * side) for side in sides)))
         return self.graph.total(made)
 
-    def _spread(self, e: Expr, factor: float) -> Expr:
+    def _spread(self, e: Expr, factor: float) -> Steps[Expr]:
         """factor * e, multiplied out one level so that it stays one sum."""
-        made = self.walk(e, 1.0)
+        made = yield self._walk(e, 1.0)
         if made.op != "sum":
             return factor * made
         pairs = zip(made.coefs, made.args, strict=True)
         return self._signed([(factor * k, a) for k, a in pairs])
 
 
-def _terms(e: Expr) -> list[tuple[float, Expr]]:
+def _terms(e: Expr) -> Steps[list[tuple[float, Expr]]]:
     if e.op != "sum":
         return [(1.0, e)]
-    pairs = zip(e.coefs, e.args, strict=True)
-    return [(c * k, a) for c, inner in pairs for k, a in _terms(inner)]
+    found = []
+    for c, inner in zip(e.coefs, e.args, strict=True):
+        for k, a in (yield _terms(inner)):
+            found.append((c * k, a))
+    return found
 
 
 def _inverse_pair(slope: float) -> tuple[float, float]:
@@ -186,7 +217,7 @@ def _symmetric(graph: Graph, found: dict[Monomial, float]) -> Expr:
     return graph.total([(0.5, twice), *rest])
 
 
-def _polynomial(e: Expr) -> dict[Monomial, float] | None:
+def _polynomial(e: Expr) -> Steps[dict[Monomial, float] | None]:
     """Coefficients by monomial of at most two variables; None if `e` is no such polynomial."""
     if e.op == "const":
         return {(): e.value}
@@ -195,7 +226,7 @@ def _polynomial(e: Expr) -> dict[Monomial, float] | None:
     found: dict[Monomial, float] = {}
     if e.op == "sum":
         for c, a in zip(e.coefs, e.args, strict=True):
-            inner = _polynomial(a)
+            inner = yield _polynomial(a)
             if inner is None or len(inner) > LONGEST:
                 return None
             for key, k in inner.items():
@@ -203,7 +234,8 @@ def _polynomial(e: Expr) -> dict[Monomial, float] | None:
         return found
     if e.op != "mul":
         return None
-    left, right = (_polynomial(a) for a in e.args)
+    left = yield _polynomial(e.args[0])
+    right = yield _polynomial(e.args[1])
     if left is None or right is None or len(left) * len(right) > LONGEST**2:
         return None
     for p, k in left.items():

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from codegen.expressions.dag import Expr
+from codegen.expressions.descent import Steps, descend
 from codegen.expressions.emit import Assign
 
 PART = "part"  # array of inner parts
@@ -62,7 +63,7 @@ class Gatherer:
         self.rest: list[Assign] = []  # those that are no sums of products
         fitting = []
         for assign in assigns:
-            if CELL.match(assign.target) and self._is_fit(assign.expr):
+            if CELL.match(assign.target) and descend(self._is_fit(assign.expr)):
                 fitting.append(assign)
             else:
                 self.rest.append(assign)
@@ -70,7 +71,7 @@ class Gatherer:
         for assign in fitting:
             target = self._place(assign.target)
             assert target is not None
-            self._gather(target, assign.expr)
+            descend(self._gather(target, assign.expr))
             if assign.expr not in self._cells and not self._is_leaf(assign.expr):
                 self._cells[assign.expr] = target
 
@@ -92,14 +93,18 @@ class Gatherer:
     def _text(self, e: Expr) -> str:
         return self._known[e] if e in self._known else self._bind[e]
 
-    def _is_fit(self, e: Expr) -> bool:
+    def _is_fit(self, e: Expr) -> Steps[bool]:
         if e not in self._fits:
             if e.op == "const":
                 fits = True
             elif self._is_leaf(e):
                 fits = CELL.match(self._text(e)) is not None
             else:
-                fits = e.op in ("sum", "mul", "inv") and all(self._is_fit(a) for a in e.args)
+                fits = e.op in ("sum", "mul", "inv")
+                for a in e.args if fits else ():
+                    fits = yield self._is_fit(a)
+                    if not fits:
+                        break
             self._fits[e] = fits
         return self._fits[e]
 
@@ -111,13 +116,15 @@ class Gatherer:
             if self._uses[e] == 1 and not self._is_leaf(e):
                 stack.extend(e.args)
 
-    def _gather(self, target: Cell, e: Expr) -> None:
+    def _gather(self, target: Cell, e: Expr) -> Steps[None]:
         if e.op == "inv" and e not in self._cells and not self._is_leaf(e):
-            self.made.append(Gather(target, tuple(self._terms(1.0, e.args[0])), True))
+            terms = yield self._terms(1.0, e.args[0])
+            self.made.append(Gather(target, tuple(terms), True))
         else:
-            self.made.append(Gather(target, tuple(self._terms(1.0, e))))
+            terms = yield self._terms(1.0, e)
+            self.made.append(Gather(target, tuple(terms)))
 
-    def _cell(self, e: Expr) -> Cell:
+    def _cell(self, e: Expr) -> Steps[Cell]:
         """Where a factor is; what is stored nowhere becomes a part."""
         if self._is_leaf(e):
             place = self._place(self._text(e))
@@ -126,31 +133,31 @@ class Gatherer:
         if e not in self._cells:
             part = (PART, self._parts)
             self._parts += 1
-            self._gather(part, e)
+            yield self._gather(part, e)
             self._cells[e] = part
         return self._cells[e]
 
-    def _terms(self, coef: float, e: Expr) -> list[Term]:
+    def _terms(self, coef: float, e: Expr) -> Steps[list[Term]]:
         """Terms of coef * e; a sum that nothing else uses is a part of the one around it."""
         if e.op == "const":
             return [(coef * e.value, ())]
         if e in self._cells or self._is_leaf(e):
-            return [(coef, (self._cell(e),))]
+            return [(coef, ((yield self._cell(e)),))]
         if e.op == "mul":
             factors = []
             for factor in e.args:
                 if factor.op == "sum" and len(factor.args) == 1 and factor not in self._cells:
                     coef, factor = coef * factor.coefs[0], factor.args[0]
-                factors.append(self._cell(factor))
+                factors.append((yield self._cell(factor)))
             return [(coef, tuple(sorted(factors)))]  # like pairs of arrays look alike
         if e.op == "inv":
-            return [(coef, (self._cell(e),))]
+            return [(coef, ((yield self._cell(e)),))]
         terms: list[Term] = []
         for c, a in zip(e.coefs, e.args, strict=True):
             if a.op == "sum" and self._uses[a] > 1 and len(a.args) > 1:
-                terms.append((coef * c, (self._cell(a),)))
+                terms.append((coef * c, ((yield self._cell(a)),)))
             else:
-                terms += self._terms(coef * c, a)
+                terms += yield self._terms(coef * c, a)
         return terms
 
 

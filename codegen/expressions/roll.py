@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from codegen.expressions.dag import Expr
+from codegen.expressions.descent import Steps, descend
 from codegen.expressions.emit import Assign
 from codegen.expressions.index_tables import even_index
 
@@ -83,7 +84,7 @@ def _groups(assigns: list[Assign]) -> list[list[Assign]]:
 def _unit(assigns, bind, known, places) -> Unit:
     unit = Unit(assigns, (), [], [])
     cells: dict[tuple[str, int], int] = {}
-    memo: dict[Expr, object] = {}
+    memo: dict[Expr, int] = {}
     shape: list[tuple] = []
 
     def cell(text: str) -> tuple:
@@ -101,31 +102,33 @@ def _unit(assigns, bind, known, places) -> Unit:
         unit.numbers.append(value)
         return ("number", len(unit.numbers) - 1)
 
-    def walk(e: Expr) -> object:
+    def walk(e: Expr) -> Steps[int]:
         if e not in memo:
-            made = describe(e)
+            made = yield describe(e)
             shape.append(made)
             memo[e] = len(shape) - 1
         return memo[e]
 
-    def describe(e: Expr) -> tuple:
+    def describe(e: Expr) -> Steps[tuple]:
         if e in known:
             return cell(known[e])
         if e.op == "var":
             return cell(bind[e])
         if e.op == "const":
             return number(e.value)
+        parts: list[object] = []
         if e.op == "sum":
-            parts = []
             for c, a in zip(e.coefs, e.args, strict=True):
                 sign = 1.0 if c > 0.0 else -1.0
                 size = None if abs(c) == 1.0 else number(abs(c))
-                parts.append((sign, size, walk(a)))
-            return ("sum", *parts)
-        return (e.op, *(walk(a) for a in e.args))
+                parts.append((sign, size, (yield walk(a))))
+        else:
+            for a in e.args:
+                parts.append((yield walk(a)))
+        return (e.op, *parts)
 
     for assign in assigns:
-        root = walk(assign.expr)
+        root = descend(walk(assign.expr))
         shape.append(("to", cell(assign.target), root))
     unit.shape = tuple(shape)
     return unit

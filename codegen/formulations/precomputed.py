@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codegen.expressions.dag import Expr
+from codegen.expressions.descent import Steps, descend
 from codegen.program import Routine
 
 
@@ -28,11 +29,13 @@ def parameter_only(routines: list[Routine], parameters: set[Expr]) -> list[Expr]
     fixed: dict[Expr, bool] = {}
     found: set[Expr] = set()
 
-    def is_fixed(e: Expr) -> bool:
+    def is_fixed(e: Expr) -> Steps[bool]:
         if e not in fixed:
             fixed[e] = e.op == "const" or e in parameters
-            if e.args:
-                fixed[e] = all(is_fixed(arg) for arg in e.args)
+            for arg in e.args:
+                fixed[e] = yield is_fixed(arg)
+                if not fixed[e]:
+                    break
         return fixed[e]
 
     seen: set[Expr] = set()
@@ -42,7 +45,7 @@ def parameter_only(routines: list[Routine], parameters: set[Expr]) -> list[Expr]
         if e in seen:
             continue
         seen.add(e)
-        if not is_fixed(e):
+        if not descend(is_fixed(e)):
             stack.extend(e.args)
         elif e.op not in ("const", "var"):
             found.add(e)

@@ -62,12 +62,14 @@ def show(
 def check(mechanism: MechanismArgument, json: JsonOption = False) -> None:
     """Check a mechanism file: names, keys, units, assembly, redundancy. Compiles nothing."""
     from codegen.description.mechanism import find, load
+    from codegen.description.plausible import doubts
     from codegen.pose.assembly import assemble
 
     with told(json):
         path = find(mechanism)
         found = load(path)
         assembled = assemble(found)  # type: ignore[arg-type]
+        doubted = doubts(found, path)
     redundant = [str(row) for row in assembled.redundant]
     if json:
         print_json(
@@ -77,6 +79,7 @@ def check(mechanism: MechanismArgument, json: JsonOption = False) -> None:
                 "dof": assembled.dof,
                 "is_singular": assembled.is_singular,
                 "redundant": redundant,
+                "doubts": doubted,
                 "mistakes": [],
             }
         )
@@ -86,6 +89,8 @@ def check(mechanism: MechanismArgument, json: JsonOption = False) -> None:
     console.print(
         f"[green]good[/]  {escape(str(path))}: {freedoms}", soft_wrap=True, highlight=False
     )
+    for words in doubted:
+        console.print(f"[yellow]•[/] {escape(words)}", soft_wrap=True, highlight=False)
     for row in redundant:
         console.print(f"[yellow]•[/] {escape(row)}", soft_wrap=True, highlight=False)
     if assembled.is_singular:

@@ -1,0 +1,120 @@
+"""Values that are numbers, and most likely in another unit than their key says.
+
+Nothing is refused: a mechanism may be as large or as heavy as it is. Each warning names key, value, the
+range that is usual, and the mistake that would explain it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from codegen.description.arithmetic import ArithmeticMistake, evaluate
+from codegen.description.entries import Written, entries
+from codegen.description.mechanism import Mechanism
+
+# usual values by key, with room on both sides, and what explains one beyond
+USUAL: dict[str, tuple[float, float, str]] = {
+    "mass_kg": (1e-6, 2e4, "grams are kg/1000"),
+    "initial_rad": (0.0, 6.0 * math.pi, "degrees are written deg(...)"),
+    "initial_m": (0.0, 100.0, "millimetres are written mm(...)"),
+    "length_m": (1e-5, 100.0, "millimetres are written mm(...)"),
+    "radius_m": (1e-5, 100.0, "millimetres are written mm(...)"),
+    "initial_rate_rad_s": (0.0, 2e4, "turns a minute are written rpm(...)"),
+    "initial_rate_m_s": (0.0, 500.0, "millimetres are written mm(...)"),
+    "position_m": (0.0, 100.0, "millimetres are written mm(...)"),
+    "point_m": (0.0, 100.0, "millimetres are written mm(...)"),
+    "centre_m": (0.0, 100.0, "millimetres are written mm(...)"),
+}
+GRAVITY_M_S2 = 30.0
+# radius of gyration of a body / the largest distance of the mechanism
+WIDEST = 10.0
+
+
+def doubts(mechanism: Mechanism, path: Path | str) -> list[str]:
+    """What of a good mechanism file looks like a mistaken unit, a line each."""
+    found = []
+    g = math.hypot(*mechanism.system.gravity)
+    if g > GRAVITY_M_S2:
+        found.append(
+            f"gravity_m_s2: {g:g} m/s², usual are 0 to {GRAVITY_M_S2:g}: millimetres are metres/1000"
+        )
+    written = entries(path)
+    size = _size(mechanism, written)
+    for item in written:
+        found += _of_keys(item, mechanism)
+        found += _of_gyration(item, mechanism, size)
+    return found
+
+
+def _of_keys(item: Written, mechanism: Mechanism) -> Iterator[str]:
+    for key, (low, high, likely) in USUAL.items():
+        value = _largest(getattr(item.entry, key, None), mechanism)
+        if value is not None and value != 0.0 and not low <= value <= high:
+            yield f"{item.title}.{key}: {value:g}, usual are {low:g} to {high:g}: {likely}"
+
+
+def _of_gyration(item: Written, mechanism: Mechanism, size: float) -> Iterator[str]:
+    mass = _largest(getattr(item.entry, "mass_kg", None), mechanism)
+    inertia = _largest(getattr(item.entry, "inertia_kg_m2", None), mechanism)
+    if not mass or not inertia or size <= 0.0:
+        return
+    radius = math.sqrt(inertia / mass)
+    if radius > WIDEST * size:
+        yield (
+            f"{item.title}.inertia_kg_m2: {inertia:g} with {mass:g} kg is a radius of gyration of "
+            f"{radius:.3g} m in a mechanism of {size:.3g} m: kg mm² are kg m²/1e6"
+        )
+
+
+def _size(mechanism: Mechanism, written: list[Written]) -> float:
+    """Largest extent of what has a place: points, and what is fixed."""
+    places = []
+    for point in mechanism.system.points.values():
+        places.append([mechanism.system.initial(x) for x in point])
+    for item in written:
+        for key in ("point_m", "position_m", "centre_m", "points"):
+            places += _vectors(getattr(item.entry, key, None), mechanism)
+    if not places:
+        return 0.0
+    return max(math.dist(a, places[0]) for a in places)
+
+
+def _vectors(value: Any, mechanism: Mechanism) -> list[list[float]]:
+    """Fixed places in a value: a vector, arithmetic of one, or several of them."""
+    if isinstance(value, str):
+        number = _evaluated(value, mechanism)
+        return [list(number)] if isinstance(number, tuple) else []
+    if isinstance(value, tuple | list):
+        parts = [_evaluated(v, mechanism) for v in value]
+        if len(parts) == 3 and all(isinstance(p, float) for p in parts):
+            return [[float(p) for p in parts]]  # type: ignore[arg-type]
+        return [place for v in value for place in _vectors(v, mechanism) if not isinstance(v, float)]
+    return []
+
+
+def _largest(value: Any, mechanism: Mechanism) -> float | None:
+    """The largest number in a value, by size."""
+    value = getattr(value, "input", value)
+    if isinstance(value, tuple | list):
+        parts = [p for p in (_largest(v, mechanism) for v in value) if p is not None]
+        return max(parts, default=None)
+    found = _evaluated(value, mechanism)
+    if isinstance(found, tuple):
+        return max(abs(x) for x in found)
+    return None if found is None else abs(found)
+
+
+def _evaluated(value: Any, mechanism: Mechanism) -> float | tuple | None:
+    if isinstance(value, bool) or value is None:
+        return None
+    if isinstance(value, int | float):
+        return float(value)
+    if not isinstance(value, str):
+        return None
+    try:
+        return evaluate(value, mechanism.system.names)
+    except ArithmeticMistake:
+        return None  # the name of a point or coordinate

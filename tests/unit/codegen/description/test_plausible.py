@@ -1,0 +1,61 @@
+"""Values in another unit are doubted by name; what ships and what tests are made of is not."""
+
+import pytest
+
+from codegen.description.mechanism import MECHANISMS, MechanismError, load, parse
+from codegen.description.plausible import doubts
+
+PENDULUM = """
+gravity_m_s2 = [0, -9.81, 0]
+[point.P]
+position_m = [0.3, 0, 0]
+moves = "xy"
+[angle.arm]
+initial_rate_rad_s = 1.0
+[rigid_body.arm]
+points = [[0, 0, 0], "P"]
+axis = [0, 0, 1]
+angle = "arm"
+mass_kg = 2.0
+centre_m = [0.15, 0, 0]
+inertia_kg_m2 = 0.015
+[outputs]
+"arm/angle_rad" = "arm"
+"""
+
+
+def doubted(tmp_path, text):
+    path = tmp_path / "pendulum.toml"
+    path.write_text(text)
+    return doubts(load(path), path)
+
+
+@pytest.mark.parametrize("path", sorted(MECHANISMS.glob("*.toml")), ids=lambda p: p.stem)
+def test_no_mechanism_that_ships_is_doubted(path):
+    assert doubts(load(path), path) == []
+
+
+def test_what_is_right_is_not_doubted(tmp_path):
+    assert doubted(tmp_path, PENDULUM) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key", "likely"),
+    [
+        ("mass_kg = 2.0", "mass_kg = 2e5", "rigid_body.arm.mass_kg", "grams"),
+        ("inertia_kg_m2 = 0.015", "inertia_kg_m2 = 15000", "rigid_body.arm.inertia_kg_m2", "kg mm²"),
+        ("-9.81", "-9810", "gravity_m_s2", "millimetres"),
+        ("[0.3, 0, 0]", "[300, 0, 0]", "point.P.position_m", "millimetres"),
+        ("initial_rate_rad_s = 1.0", "initial_rate_rad_s = 1e5", "angle.arm", "rpm"),
+    ],
+)
+def test_another_unit_is_doubted_by_name(tmp_path, old, new, key, likely):
+    assert old in PENDULUM
+    found = doubted(tmp_path, PENDULUM.replace(old, new))
+    assert any(line.startswith(key) and likely in line for line in found), found
+
+
+@pytest.mark.parametrize("value", ["1e300", "-1e300", '"1e200 * 1e100"', "1e16"])
+def test_a_number_that_no_kernel_can_calculate_with_is_refused_by_name(value):
+    with pytest.raises(MechanismError, match="arm.mass_kg"):
+        parse(PENDULUM.replace("mass_kg = 2.0", f"mass_kg = {value}"), "pendulum.toml")
