@@ -13,7 +13,7 @@ import msgspec
 from rig_configs.load import LoadedRig
 from rigloop import order
 from rigloop.complaints import complaints, lost_cycles
-from rigloop.compose import paths
+from rigloop.compose import find_guard, paths
 from rigloop.degraded import with_rights
 from rigloop.ended import Ended, Final, overruns_by_cause
 from rigloop.felt import felt_figures, felt_of
@@ -39,6 +39,7 @@ from rigloop.neighbours import shared_by_tasks
 from rigloop.order import Mode
 from rigloop.outcome import Outcome
 from rigloop.report import write_report
+from rigloop.report_felt import STATE
 from rigloop.room import give_back
 from rigloop.shown import shown_roles
 from rigloop.tripped import faults_of
@@ -261,9 +262,11 @@ def roles(loaded: LoadedRig) -> dict[str, tuple[str, str]]:
         for block in config.blocks
         for path in paths(block, rig.blocks[block])[1].values()
     }
+    guard = find_guard(rig)
+    state = {} if guard is None else {STATE: paths(*guard)[1]["state"]}
     return {
         role.removesuffix("_torque"): (owner[path], path)
-        for role, path in shown_roles(rig).items()
+        for role, path in (shown_roles(rig) | state).items()
         if path in owner
     }
 
