@@ -254,7 +254,9 @@ class Rearm(Section):
     at_most: Annotated[int, Field(ge=1, le=100)]  # times a run
     settle_s: Annotated[float, Field(ge=0.1, le=60.0)] = 1.0  # good for so long before it
     within_s: Annotated[float, Field(gt=0.0, le=600.0)] = 10.0  # of the trip; then the run ends
-    reset_drive: bool = False  # a drive that the silence has put into its fault state is reset for it
+    reset_drive: bool = (
+        False  # a drive that the silence has put into its fault state is reset for it
+    )
 
 
 class GuardBlock(Section):
@@ -323,7 +325,9 @@ class Verdict(Section):
     # net work of the motor on the hands: a passive model gives back what it got, a wrong request_sign gives more;
     # what limit_nm does over half a radian
     max_given_j: PositiveFloat | None = None
-    max_rearmed: Annotated[int, Field(ge=0)] = 0  # times that the torque went and came back, see Rearm
+    max_rearmed: Annotated[int, Field(ge=0)] = (
+        0  # times that the torque went and came back, see Rearm
+    )
 
 
 class Rig(Section):

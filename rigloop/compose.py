@@ -23,7 +23,6 @@ from rt_core.block import Block
 from rt_core.guard import Guard
 from rt_core.plan import Plan, Task, plan_table
 
-
 __all__ = [
     "Composed",
     "backend_of",
@@ -43,7 +42,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Composed:
-    """A rig ready to run: its plan, its bus, and the signal that says that its output is at rest; None without torque."""
+    """A rig ready to run: its plan, its bus, and the signal that says that its output is at rest (None: no torque)."""
 
     plan: Plan
     bus: Bus

@@ -18,9 +18,9 @@ from rich.markup import escape
 
 from rig_configs.load import LoadedRig
 from rigloop import interrupts, order
+from rigloop.arming import state_of
 from rigloop.bring_down import HEARTBEAT_S, beat_until_ended, end, kill
 from rigloop.children import commission, onlooker
-from rigloop.arming import state_of
 from rigloop.compose import backend_of
 from rigloop.degraded import refuse_if_red, with_rights
 from rigloop.ended import Ended, Supervision, newest, read_final
@@ -29,13 +29,13 @@ from rigloop.interface import check_backend
 from rigloop.kept_manifest import KeptManifest
 from rigloop.kernels import build_kernels
 from rigloop.let_go import LetGo
-from rigloop.rearm import Rearming, stepped_blocks
 from rigloop.live import LiveView
 from rigloop.lookout import Lookout
 from rigloop.order import Mode
 from rigloop.outcome import Outcome
 from rigloop.picture import take_picture
 from rigloop.process_state import Process, began_ns
+from rigloop.rearm import Rearming, stepped_blocks
 from rigloop.room import reserve
 from rigloop.runs import new_run_folder
 from rigloop.start_checks import check_telemetry
@@ -283,7 +283,9 @@ def _supervise(
 ) -> Supervision:
     """Enable, arm once the guard is ready, watch until the end, and ask for the ramp-out."""
     seen = Supervision(process_began_ns=began_ns(os.getpid()))
-    rearming = Rearming(loaded.rig, folder, lambda: newest(shared), stepped_blocks(folder, loaded.rig))
+    rearming = Rearming(
+        loaded.rig, folder, lambda: newest(shared), stepped_blocks(folder, loaded.rig)
+    )
     report = order.read_report(folder)
     real_time = report is not None and report.real_time
     checks = with_rights(checks, report.rights if report is not None else ())
@@ -327,7 +329,9 @@ def _supervise(
                     "supervisor/heartbeat": beat,
                     "supervisor/enable": float(rearming.enable),
                     # a drive may wake up in its fault state; one edge, before anything is armed
-                    "supervisor/reset": float(armed_at is None and beat > RESET_BEAT or rearming.reset),
+                    "supervisor/reset": float(
+                        (armed_at is None and beat > RESET_BEAT) or rearming.reset
+                    ),
                     "supervisor/arm": float(armed_at is not None and rearming.arm),
                     "supervisor/stop": float(stop),
                     "supervisor/degraded": float(n_red),

@@ -85,9 +85,7 @@ def conclude(
     records = _records(folder)
     rows = {task: len(record_of(folder / f"{task}.npy")) for task in loaded.rig.tasks}
     injected, blocks = _injected(folder, loaded, final, injections)
-    faults = faults_of(
-        loaded.rig, final.signals, folder, seen.trips, report.bus_faults, blocks
-    )
+    faults = faults_of(loaded.rig, final.signals, folder, seen.trips, report.bus_faults, blocks)
     felt = felt_of(loaded.rig, final.signals, folder, len(seen.trips))
     bad = [
         *cut_short,

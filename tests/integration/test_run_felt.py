@@ -1,4 +1,4 @@
-"""What the driver's hand feels is judged: gaps between fresh commands, a wrong sign, saturation; each with its sentence."""
+"""What the driver's hand feels is judged: gaps between fresh commands, a wrong sign, saturation."""
 
 import pytest
 

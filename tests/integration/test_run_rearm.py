@@ -9,7 +9,9 @@ from rig_configs.load import find_rig
 from rigloop.manifest import read_manifest
 from rt_core.safety import State
 
-AFTER_BUS = 'rearm = { after = "bus", at_most = 1, settle_s = 0.2, within_s = %s, reset_drive = %s }\n'
+AFTER_BUS = (
+    'rearm = { after = "bus", at_most = 1, settle_s = 0.2, within_s = %s, reset_drive = %s }\n'
+)
 BUCKET = "sensor_bucket_ms = 30.0\n"
 
 

@@ -21,7 +21,9 @@ def test_a_wheel_too_fast_is_a_bad_verdict_with_signal_value_and_limit(tripped):
     assert tripped.code == 1
     reason = next(r for r in tripped.outcome["reasons"] if r.startswith("guard:"))
     found = re.search(
-        r"wheel/rate_rad_s: too fast: (\S+) rad/s, limit blocks\.guard\.max_rate_rad_s = 0\.3, at cycle ", reason)
+        r"wheel/rate_rad_s: too fast: (\S+) rad/s, limit blocks\.guard\.max_rate_rad_s = 0\.3, at cycle ",
+        reason,
+    )
     assert found, reason
     assert abs(float(found[1])) > 0.3
 
@@ -64,7 +66,9 @@ def test_a_kernel_that_fails_is_a_bad_verdict_and_zero_torque(make_rig, run_to_e
     reason = next(r for r in done.outcome["reasons"] if r.startswith("guard:"))
     assert "loop/simulation/fault: a block of the requesting task failed: " in reason
     # which block, what its code means, and what to do
-    assert re.search(r"block 'steering' \(mechanism\): fault [34]: (the step did|a result is)", reason)
+    assert re.search(
+        r"block 'steering' \(mechanism\): fault [34]: (the step did|a result is)", reason
+    )
     assert "look at its inputs" in reason
     record = open_record(done.folder / "estimation.npy")
     # requests of 1e300 came before the failure: what left was finite and within the limit all the same
