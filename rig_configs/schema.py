@@ -145,7 +145,7 @@ class BusBlock(Section):
     exchange_budget_us: Annotated[int, Field(ge=20)] = 100
     bad_limit: Annotated[int, Field(ge=1)] = 3  # bad cycles on end until the bus counts as lost
     leak_cycles: Annotated[int, Field(ge=1)] = 10  # good cycles by which one bad cycle is forgotten
-    reads: dict[str, str]
+    reads: dict[str, str] = {}
     writes: dict[str, str] = {}
 
 
@@ -177,7 +177,7 @@ class MechanismBlock(Section):
     # of codegen.options.KernelOptions, which checks them; the step is the period of the task
     options: dict[str, bool | int | float | str | list[str]] = {}
     parameters: dict[str, float] = {}
-    reads: dict[str, str]
+    reads: dict[str, str] = {}
     writes: dict[str, str] = {}
 
 
