@@ -297,7 +297,9 @@ def _wiring_mistakes(
     if all_known:
         show = data.get("show")
         others = show.get("signals", []) if isinstance(show, dict) else []
-        paths = {f"signals[{i}]": p for i, p in enumerate(others if isinstance(others, list) else [])}
+        paths = {
+            f"signals[{i}]": p for i, p in enumerate(others if isinstance(others, list) else [])
+        }
         for role, path in (_strings(show) | _strings(paths)).items():
             if path not in writer:
                 yield Mistake(

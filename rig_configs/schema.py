@@ -179,7 +179,7 @@ class BusBlock(Section):
     exchange_budget_us: Annotated[int, Field(ge=20)] = 100
     bad_limit: Annotated[int, Field(ge=1)] = 3  # bad cycles on end until the bus counts as lost
     leak_cycles: Annotated[int, Field(ge=1)] = 10  # good cycles by which one bad cycle is forgotten
-    reads: dict[SignalPath, SignalPath]
+    reads: dict[SignalPath, SignalPath] = {}
     writes: dict[SignalPath, SignalPath] = {}
 
 
@@ -222,7 +222,7 @@ class MechanismBlock(Section):
     # of codegen.options.KernelOptions, which checks them; the step is the period of the task
     options: dict[str, bool | int | float | str | list[str]] = {}
     parameters: dict[str, float] = {}
-    reads: dict[SignalPath, SignalPath]
+    reads: dict[SignalPath, SignalPath] = {}
     writes: dict[SignalPath, SignalPath] = {}
 
 
@@ -299,7 +299,9 @@ class Rearm(Section):
     at_most: Annotated[int, Field(ge=1, le=100)]  # times a run
     settle_s: Annotated[float, Field(ge=0.1, le=60.0)] = 1.0  # good for so long before it
     within_s: Annotated[float, Field(gt=0.0, le=600.0)] = 10.0  # of the trip; then the run ends
-    reset_drive: bool = False  # a drive that the silence has put into its fault state is reset for it
+    reset_drive: bool = (
+        False  # a drive that the silence has put into its fault state is reset for it
+    )
 
 
 class GuardBlock(Section):
@@ -368,7 +370,9 @@ class Verdict(Section):
     # net work of the motor on the hands: a passive model gives back what it got, a wrong request_sign gives more;
     # what limit_nm does over half a radian
     max_given_j: PositiveFloat | None = None
-    max_rearmed: Annotated[int, Field(ge=0)] = 0  # times that the torque went and came back, see Rearm
+    max_rearmed: Annotated[int, Field(ge=0)] = (
+        0  # times that the torque went and came back, see Rearm
+    )
 
 
 class Rig(Section):

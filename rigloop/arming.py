@@ -17,6 +17,8 @@ def state_of(shared: SignalTable, rig: Rig) -> State:
     guard = find_guard(rig)
     if guard is not None:
         return State(int(shared.value(paths(*guard)[1]["state"])))
+    if shared.value("supervisor/stop") > 0.5:
+        return State.STOPPING
     if shared.value("supervisor/arm") > 0.5:
         return State.RUNNING
     stepped = all(shared.value(loop_signal(task, "cycle")) >= FIRST_CYCLES for task in rig.tasks)

@@ -38,9 +38,7 @@ def explain_bus(name: str, config: BusBlock, value: Callable[[str], float]) -> l
         if al_state == 0:
             wrong.append("it does not answer: cable or power")
         elif al_state != OP:
-            wrong.append(
-                words.al_state(al_state) + (f", {words.al_code(code)}" if code else "")
-            )
+            wrong.append(words.al_state(al_state) + (f", {words.al_code(code)}" if code else ""))
         if wkc != expected:
             wrong.append(f"working counter {wkc}, expected {expected}")
         elif not of(f"{slave}/valid"):

@@ -42,7 +42,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Composed:
-    """A rig ready to run: its plan, its bus, and the signal that says that its output is at rest; None without torque."""
+    """A rig ready to run: its plan, its bus, and the signal that says that its output is at rest (None: no torque)."""
 
     plan: Plan
     bus: Bus

@@ -210,7 +210,9 @@ def _loop(
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(MAIN_PRIORITY))
         try:
             was_running = False
-            let_go = Stay(rig, stay_s, {t.name: [b.name for b in t.blocks] for t in composed.plan.tasks})
+            let_go = Stay(
+                rig, stay_s, {t.name: [b.name for b in t.blocks] for t in composed.plan.tasks}
+            )
             while not loop.wait(NAP_S):
                 state = state_of(table, rig)
                 was_running |= state == State.RUNNING

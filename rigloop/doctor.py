@@ -72,7 +72,9 @@ def demands_of(rig: Rig, backend: str | None = None) -> Demands:
             )
             for task, config in rig.tasks.items()
         ),
-        bus_task=next((t for t, config in rig.tasks.items() if bus and bus[0] in config.blocks), ""),
+        bus_task=next(
+            (t for t, config in rig.tasks.items() if bus and bus[0] in config.blocks), ""
+        ),
         exchange_budget_us=bus[1].exchange_budget_us if bus else Demands.exchange_budget_us,
         interface=interface,
         second_interface=second_interface(rig, backend) if interface else None,

@@ -11,14 +11,13 @@ from rigloop.compose import find_guard, paths
 from rigloop.guard_limits import max_given_j
 from rigloop.kernels import period_us
 from rigloop.manifest import Felt
+from rigloop.tripped import row_at
 
 LEAST_ACTIVE_MS = 100.0  # a share of less says nothing
 
 
 def felt_of(rig: Rig, signals: Mapping[str, float], folder: Path, rearmed: int = 0) -> Felt | None:
     """Return what a hand felt; None for a rig without torque, or whose signals are lost."""
-    from rigloop.tripped import row_at
-
     found = find_guard(rig)
     if found is None:
         return None
@@ -89,9 +88,7 @@ def _sign_complaints(name: str, config: GuardBlock, rig: Rig, felt: Felt) -> lis
             "the model is no passive one: then raise the limit"
         )
     percent, piece_s = felt.saturated_percent, felt.longest_saturated_s
-    hint = (
-        f"the request is larger than limit_nm = {config.limit_nm:g}, or grows by itself: is {sign} right?"
-    )
+    hint = f"the request is larger than limit_nm = {config.limit_nm:g}, or grows by itself: is {sign} right?"
     if percent > limits.max_saturated_percent and felt.active_s * 1e3 > LEAST_ACTIVE_MS:
         found.append(
             f"{name}: the request was at the limit for {percent:.1f} % of the time, limit "

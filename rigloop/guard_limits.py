@@ -11,7 +11,9 @@ from rt_core.safety import GuardConfig
 # of bad samples, and of bad requests, that are bridged where a rig says nothing: ms, and periods
 SENSOR_HOLD = (5.0, 5)
 REQUEST_HOLD = (3.0, 3)
-GIVEN_RAD = 0.5  # over which the limit torque does the work that a run may give, where a rig says nothing
+GIVEN_RAD = (
+    0.5  # over which the limit torque does the work that a run may give, where a rig says nothing
+)
 
 
 def guard_config(rig: schema.Rig, name: str, config: schema.GuardBlock) -> GuardConfig:
@@ -52,12 +54,12 @@ def beside(rig: schema.Rig, name: str, config: schema.GuardBlock) -> dict[str, s
         if task is not None and config.reads[fault] == loop_signal(task, "fault"):
             found[block] = loop_signal(task, "fault_block")
     torque = write_path(name, config.model_dump(), "torque_nm")
-    for bus, sender in rig.blocks.items():
-        if isinstance(sender, schema.BusBlock):
-            for port, path in sender.reads.items():
+    for bus, exchange in rig.blocks.items():
+        if isinstance(exchange, schema.BusBlock):
+            for port, path in exchange.reads.items():
                 slave, _, command = port.rpartition("/")
                 if path == torque and command == "torque_nm":
-                    found["delivered"] = write_path(bus, sender.model_dump(), f"{slave}/valid")
+                    found["delivered"] = write_path(bus, exchange.model_dump(), f"{slave}/valid")
     return found
 
 

@@ -1,7 +1,7 @@
 """Arming again within a run: after a bus fault that is over, if the rig file says so, and never after anything else.
 
-The supervisor takes enable and arm back, waits until the guard is ready again for a while, and arms once more: the guard
-ramps in from zero as the first time. The cycle process only stays meanwhile. A new process is a new run: neither
+The supervisor takes enable and arm back, waits until the guard is ready again for a while, and arms once more: the
+guard ramps in from zero as the first time. The cycle process only stays meanwhile. A new process is a new run: neither
 knows of the one before.
 """
 

@@ -98,9 +98,7 @@ def replay_run(run: Path, *, runs: Path, console: Console) -> Outcome:
         raise ManifestError(f"{run}/rig.toml: not the rig of the run: changed since")
     rig = loaded.rig
     kernels = build_kernels(loaded)
-    fast, slow = (
-        fast_and_slow(rig) if len(rig.tasks) != 1 else (next(iter(rig.tasks)), None)
-    )
+    fast, slow = fast_and_slow(rig) if len(rig.tasks) != 1 else (next(iter(rig.tasks)), None)
     stepped = (fast,) if slow is None else (fast, slow)
     records = {task: read_record(run / manifest.tasks[task].record) for task in stepped}
     for task, record in records.items():

@@ -23,6 +23,7 @@ from rigloop.manifest import (
     read_timing,
 )
 from rigloop.recorded import is_sane, recorded_signal
+from rigloop.report_felt import felt_marks, felt_tiles, peak_tile
 from rigloop.report_pictures import as_image
 from rt_core.doctor.check import banner
 
@@ -167,6 +168,9 @@ def _context(run: Run) -> dict[str, Any]:
     panels += [("rate (rad/s)", [("", t, v)]) for _, t, v in _lines(run, RATES)]
     if torques:
         panels.append(("torque (N m)", torques))
+    # signals without a role are roles of their own
+    others = ((path, run.signal(path)) for path in manifest.signals if "/" in path)
+    panels += [(path, [("", *signal)]) for path, signal in others if signal]
     loop = None
     if angle and torques:
         # the loop needs both at the same times: those of the torque
@@ -182,7 +186,9 @@ def _context(run: Run) -> dict[str, Any]:
         "manifest": manifest,
         "banner": banner(manifest.checks),
         "tiles": _tiles(run, summary, torques),
-        "time_svg": section("signals", lambda: plots.time_plot(panels) if panels else None),
+        "time_svg": section(
+            "signals", lambda: plots.time_plot(panels, felt_marks(manifest.felt)) if panels else None
+        ),
         "loop_svg": loop,
         "filters": section(
             "encoder filters",
@@ -273,11 +279,7 @@ def _tiles(
                         f"max {_figure(by_name[name].max / 1e3)} µs",
                     )
                 )
-    for label, _, value in torques[:1]:
-        finite = value[np.isfinite(value)]
-        if len(finite):
-            tiles.append(("Peak torque", f"{np.abs(finite).max():.2f} N m", label))
-    return tiles
+    return [*tiles, *peak_tile(manifest, run.records, torques), *felt_tiles(manifest.felt)]
 
 
 def _late(run: Run) -> dict[str, Any] | None:

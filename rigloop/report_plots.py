@@ -93,14 +93,29 @@ def _thinned(t: Array, value: Array, bins: int) -> tuple[Array, Array]:
     return t[index], value[index]
 
 
-def time_plot(panels: Sequence[tuple[str, Sequence[Line]]]) -> str:
-    """Panels over one time axis; each is a label of its ordinate and its lines."""
+def time_plot(
+    panels: Sequence[tuple[str, Sequence[Line]]], marks: Sequence[tuple[float, float, str]] = ()
+) -> str:
+    """Panels over one time axis; each is a label of its ordinate and its lines. A mark is a stretch of time."""
     with matplotlib.rc_context(STYLE):
         figure = new_figure(9.2, 0.5 + 2.15 * len(panels), hspace=0.16)
         axes = figure.subplots(len(panels), 1, sharex=True, squeeze=False)[:, 0]
         for axis, (label, lines) in zip(axes, panels, strict=True):
             _lines(axis, lines)
             axis.set_ylabel(label)
+            for start, end, words in marks:
+                # a line too: a stretch of some ms is narrower than one
+                axis.axvspan(start, end, color=ORANGE, alpha=0.3, lw=0.8, zorder=1)
+                if axis is axes[-1]:
+                    axis.annotate(
+                        words,
+                        (end, 0.02),
+                        xycoords=("data", "axes fraction"),
+                        xytext=(3, 0),
+                        textcoords="offset points",
+                        fontsize=8,
+                        color=ORANGE,
+                    )
         axes[-1].set_xlabel("time (s)")
         figure.align_ylabels(axes)
         return as_svg(figure, "time")

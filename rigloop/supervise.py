@@ -305,7 +305,9 @@ def _supervise(
 ) -> Supervision:
     """Enable, arm once the guard is ready, watch until the end, and ask for the ramp-out."""
     seen = Supervision(process_began_ns=began_ns(os.getpid()))
-    rearming = Rearming(loaded.rig, folder, lambda: newest(shared), stepped_blocks(folder, loaded.rig))
+    rearming = Rearming(
+        loaded.rig, folder, lambda: newest(shared), stepped_blocks(folder, loaded.rig)
+    )
     report = order.read_report(folder)
     real_time = report is not None and report.real_time
     checks = with_rights(checks, report.rights if report is not None else ())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from rigloop.bus_words import explain_bus
 from rigloop.compose import find_bus, find_guard, guard_of, paths
 from rigloop.fault_words import explain_fault
 from rigloop.kernels import period_us
+from rigloop.left_behind import record_of
 from rigloop.manifest import DataFault
 from rt_core.plan import loop_signal
 from rt_core.safety import TRIPS, Trip, explain_trip
@@ -23,8 +24,11 @@ from rt_core.safety import TRIPS, Trip, explain_trip
 Signals = Mapping[str, float]
 BUS_AT_THE_END = "bus, at the end"
 AT_THE_END = (BUS_AT_THE_END,)
+CHUNK = 1 << 18  # rows of a record that are looked at together
 NOT_DELIVERED = (Trip.SENSOR_LOST, Trip.SENSOR_FLICKERS)
-BUS_REMEDY = "look at the cable and the power of the first slave that is named, and at `rigloop bus`"
+BUS_REMEDY = (
+    "look at the cable and the power of the first slave that is named, and at `rigloop bus`"
+)
 
 
 def trip_of(
@@ -95,15 +99,40 @@ def faults_of(
     last = None if find_guard(rig) is None else trip_of(rig, signals, folder, blocks)
     if last is not None:
         found.append(last)
+    found += _unwatched(rig, folder, blocks or {})
     for fault in at_the_end:
         found.append(DataFault(BUS_AT_THE_END, 1, 0, f"{fault['source']}: {fault['words']}"))
     return tuple(found)
 
 
+def _unwatched(rig: Rig, folder: Path, blocks: Mapping[str, Sequence[str]]) -> Iterator[DataFault]:
+    """Find the first failure of each task that no guard watches."""
+    guard = find_guard(rig)
+    watched = () if guard is None else guard[1].reads.values()
+    for task in rig.tasks:
+        path, place = loop_signal(task, "fault"), loop_signal(task, "fault_block")
+        if path in watched:
+            continue
+        record = record_of(folder / f"{task}.npy")
+        if path not in (record.dtype.names or ()):
+            continue
+        for begin in range(0, len(record), CHUNK):
+            failed = np.flatnonzero(record[path][begin : begin + CHUNK])
+            if len(failed):
+                row = begin + int(failed[0])
+                code = int(record[path][row])
+                words, remedy = explain_fault(
+                    rig, task, int(record[place][row]), code, blocks.get(task)
+                )
+                at_s = float(record["t_ns"][row]) * 1e-9
+                sentence = f"{path}: {words}, first at row {row} ({at_s:.3f} s)"
+                todo = f"; {remedy}" if remedy else ""
+                yield DataFault("block failed", 1, row, sentence + todo, at_s)
+                break
+
+
 def row_at(folder: Path, task: str, cycle: float) -> np.void | None:
     """Return the row of a cycle in the record of a task; None if the record does not have it."""
-    from rigloop.left_behind import record_of
-
     record = record_of(folder / f"{task}.npy")
     path = loop_signal(task, "cycle")
     if path not in (record.dtype.names or ()):
@@ -160,7 +189,10 @@ def _cause(
     """Return which slave, block or task is behind a trip, and why; and what to do, where the table does not say it."""
     name, config = guard_of(rig)
     writes = paths(name, config)[1]
-    place, code = int(signals.get(writes["trip_block"], 0.0)), int(signals.get(writes["trip_fault"], 0.0))
+    place, code = (
+        int(signals.get(writes["trip_block"], 0.0)),
+        int(signals.get(writes["trip_fault"], 0.0)),
+    )
     if trip in (Trip.OWN_FAULT, Trip.REQUEST_FAULT):
         task = config.reads[TRIPS[trip].port].split("/")[1]
         if task not in rig.tasks:

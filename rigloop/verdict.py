@@ -14,7 +14,7 @@ import msgspec
 from rig_configs.load import LoadedRig
 from rigloop import order
 from rigloop.complaints import complaints, lost_cycles
-from rigloop.compose import paths
+from rigloop.compose import find_guard, paths
 from rigloop.degraded import with_rights
 from rigloop.ended import Ended, Final, exposure_of, overruns_by_cause
 from rigloop.exposure import HOLES
@@ -41,6 +41,7 @@ from rigloop.neighbours import shared_by_tasks
 from rigloop.order import Mode
 from rigloop.outcome import Outcome
 from rigloop.report import write_report
+from rigloop.report_felt import STATE
 from rigloop.room import give_back
 from rigloop.shown import shown_roles
 from rigloop.spins import spin_in_words
@@ -87,9 +88,7 @@ def conclude(
     records = _records(folder)
     rows = {task: len(record_of(folder / f"{task}.npy")) for task in loaded.rig.tasks}
     injected, blocks = _injected(folder, loaded, final, injections)
-    faults = faults_of(
-        loaded.rig, final.signals, folder, seen.trips, report.bus_faults, blocks
-    )
+    faults = faults_of(loaded.rig, final.signals, folder, seen.trips, report.bus_faults, blocks)
     felt = felt_of(loaded.rig, final.signals, folder, len(seen.trips))
     bad = [
         *cut_short,
@@ -261,9 +260,11 @@ def roles(loaded: LoadedRig) -> dict[str, tuple[str, str]]:
         for block in config.blocks
         for path in paths(block, rig.blocks[block])[1].values()
     }
+    guard = find_guard(rig)
+    state = {} if guard is None else {STATE: paths(*guard)[1]["state"]}
     return {
         role.removesuffix("_torque"): (owner[path], path)
-        for role, path in shown_roles(rig).items()
+        for role, path in (shown_roles(rig) | state).items()
         if path in owner
     }
 

@@ -50,7 +50,10 @@ def _unguarded(file: str, rig: Rig) -> Iterator[Mistake]:
             return
     found_bus, found_guard = find_bus(rig), find_guard(rig)
     if found_bus is not None and not (found_bus[1].drives or found_bus[1].terminals):
-        problem, remedy = "a bus without a slave", "describe its drives and terminals, or take it out"
+        problem, remedy = (
+            "a bus without a slave",
+            "describe its drives and terminals, or take it out",
+        )
         yield Mistake(file, f"blocks.{found_bus[0]}", problem, remedy)
     if found_bus is None or found_guard is None:
         if found_bus is not None and found_bus[1].drives:

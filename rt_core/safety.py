@@ -200,7 +200,6 @@ def explain_trip(
         said += f": {value:.6g}"
     when = f"at cycle {cycle:.0f}" + ("" if at_s is None else f" ({at_s:.3f} s)")
     todo = remedy or kind.remedy
-    return (
-        f"{name}: {paths[kind.port]}: {said}, {when} ({kind.reaction.name})"
-        + (f"; {todo}" if todo else "")
+    return f"{name}: {paths[kind.port]}: {said}, {when} ({kind.reaction.name})" + (
+        f"; {todo}" if todo else ""
     )

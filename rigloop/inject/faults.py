@@ -137,7 +137,8 @@ ROWS = (
           Argument("µs", lambda lim: 1.4e3 * lim.guard.max_request_age_ms, 1, 1e7)),
     # processes
     Fault("supervisor-stop", "the supervisor hangs (SIGSTOP)", ToProcess("supervisor", "SIGSTOP"),
-          "heartbeat_timeout", ramps(("HEARTBEAT_LOST",), lambda lim: lim.cycles(lim.guard.heartbeat_timeout_ms * 1e-3) + 2)),
+          "heartbeat_timeout",
+          ramps(("HEARTBEAT_LOST",), lambda lim: lim.cycles(lim.guard.heartbeat_timeout_ms * 1e-3) + 2)),
     Fault("supervisor-term", "SIGTERM to the supervisor", ToProcess("supervisor", "SIGTERM"), "100 ms in all",
           asked_to_end),
     Fault("supervisor-int", "Ctrl-C", ToProcess("supervisor", "SIGINT"), "100 ms in all", asked_to_end),

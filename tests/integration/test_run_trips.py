@@ -20,7 +20,10 @@ def tripped(make_rig, run_to_end, tmp_path_factory):
 def test_a_wheel_too_fast_is_a_bad_verdict_with_signal_value_and_limit(tripped):
     assert tripped.code == 1
     reason = next(r for r in tripped.outcome["reasons"] if r.startswith("guard:"))
-    found = re.search(r"wheel/rate_rad_s: too fast: (\S+), limit max_rate_rad_s = 0\.3,", reason)
+    found = re.search(
+        r"wheel/rate_rad_s: too fast: (\S+) rad/s, limit blocks\.guard\.max_rate_rad_s = 0\.3, at cycle ",
+        reason,
+    )
     assert found, reason
     assert abs(float(found[1])) > 0.3
 
@@ -30,6 +33,11 @@ def test_the_manifest_keeps_the_reason(tripped):
     assert manifest.verdict == "bad"
     assert list(manifest.reasons) == tripped.outcome["reasons"]
     assert manifest.counters["guard/trip"] == Trip.RATE_LIMIT
+    # the first fault of the manifest is the same sentence, with its time
+    assert manifest.faults[0].kind == "rate limit"
+    assert manifest.faults[0].words in manifest.reasons
+    assert manifest.faults[0].at_s > 0
+    assert "Faults" in (tripped.folder / "report.html").read_text()
 
 
 def test_the_run_ended_at_the_trip_with_zero_torque(tripped):
@@ -57,7 +65,11 @@ def test_a_kernel_that_fails_is_a_bad_verdict_and_zero_torque(make_rig, run_to_e
     assert done.code == 1, done
     reason = next(r for r in done.outcome["reasons"] if r.startswith("guard:"))
     assert "loop/simulation/fault: a block of the requesting task failed: " in reason
-    assert "limit 0 = 0" in reason
+    # which block, what its code means, and what to do
+    assert re.search(
+        r"block 'steering' \(mechanism\): fault [34]: (the step did|a result is)", reason
+    )
+    assert "look at its inputs" in reason
     record = open_record(done.folder / "estimation.npy")
     # requests of 1e300 came before the failure: what left was finite and within the limit all the same
     assert np.max(np.abs(record["steering/guide/torque_nm"])) > 1e100

@@ -183,7 +183,9 @@ WIDE = GuardConfig(
 
 @settings(deadline=None, max_examples=200)
 @given(
-    st.sampled_from(["sensor_hold_ms", "request_hold_ms", "max_request_age_ms", "sensor_bucket_ms"]),
+    st.sampled_from(
+        ["sensor_hold_ms", "request_hold_ms", "max_request_age_ms", "sensor_bucket_ms"]
+    ),
     st.floats(0.001, 50.0),
     st.lists(st.integers(1, 40), min_size=120, max_size=120),
 )

@@ -67,9 +67,7 @@ TRIPPING = [
 
 
 @pytest.mark.parametrize(("port", "value", "trip", "delay"), TRIPPING)
-def test_each_trip_is_found_named_and_ends_at_zero(
-    inputs, run, config, port, value, trip, delay
-):
+def test_each_trip_is_found_named_and_ends_at_zero(inputs, run, config, port, value, trip, delay):
     # a flag that goes bad for good; for SENSOR_LOST the bucket (limit 10) must not come first
     if trip == Trip.SENSOR_LOST:
         config = replace(config, sensor_bucket_ms=20)

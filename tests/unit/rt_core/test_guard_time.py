@@ -63,7 +63,9 @@ def test_a_request_ages_with_the_clock_or_with_elapsed_whichever_says_more(
 
 
 def test_requests_that_are_no_number_are_bridged_for_a_time(inputs, run, config):
-    wide = replace(config, max_gap_ms=100, skip_bucket_ms=1e6, max_request_age_ms=1e4, request_hold_ms=12)
+    wide = replace(
+        config, max_gap_ms=100, skip_bucket_ms=1e6, max_request_age_ms=1e4, request_hold_ms=12
+    )
     periods = with_gaps(inputs, BAD)
     inputs["torque_request_nm"][BAD:] = np.nan
     out = run(inputs, wide, periods)

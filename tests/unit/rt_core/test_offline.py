@@ -89,7 +89,9 @@ def test_runs_in_pieces_give_the_bits_of_one_run():
     t_ns = np.arange(n) * MS
 
     def stepper():
-        config = GuardConfig(10, 1e4, 100, 100, request_hold_ms=5, sensor_bucket_ms=1000, skip_bucket_ms=1000)
+        config = GuardConfig(
+            10, 1e4, 100, 100, request_hold_ms=5, sensor_bucket_ms=1000, skip_bucket_ms=1000
+        )
         guard = Guard(config, period_ns=MS, reads={port: f"in/{port}" for port in READS})
         return Offline(plan_table([Task("fast", [guard], MS, inputs=tuple(inputs))]))
 
