@@ -157,12 +157,12 @@ def kill(manifest: Manifest, victim: str) -> int:
     """Kill one process or all of a run; return when, by CLOCK_MONOTONIC."""
     roles = manifest.processes if victim == "all" else (victim,)
     targets = [manifest.processes[role].pid for role in roles if role in manifest.processes]
+    at = time.monotonic_ns()
     if victim == "all":
         # what is started between two kills is not to survive
         for pid in targets:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGSTOP)
-    at = time.monotonic_ns()
     for pid in targets:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
