@@ -4,8 +4,8 @@
 
 Each run is a `rigloop run` of its own, killed at a random moment from the first line of its manifest to its last cycle;
 then `rigloop report` has to rebuild verdict and report, and to leave nothing in shared memory. *Lost* is the time from
-the newest cycle in the record, of the task that lacks most, to the last one that was stepped; where the loop was killed,
-to the kill.
+the newest cycle in the record, of the task that lacks most, to the last one that was stepped, or to the kill where the
+loop was killed.
 """
 
 from __future__ import annotations
