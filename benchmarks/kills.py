@@ -4,8 +4,8 @@
 
 Each run is a `rigloop run` of its own, killed at a random moment from the first line of its manifest to its last cycle;
 then `rigloop report` has to rebuild verdict and report, and to leave nothing in shared memory. *Lost* is the time from
-the newest cycle in the record, of the task that lacks most, to the last one that was stepped; of a loop that was killed,
-to the kill.
+the newest cycle in the record, of the task that lacks most, to the last one that was stepped, or to the kill where the
+loop was killed.
 """
 
 from __future__ import annotations
@@ -157,12 +157,12 @@ def kill(manifest: Manifest, victim: str) -> int:
     """Kill one process or all of a run; return when, by CLOCK_MONOTONIC."""
     roles = manifest.processes if victim == "all" else (victim,)
     targets = [manifest.processes[role].pid for role in roles if role in manifest.processes]
+    at = time.monotonic_ns()
     if victim == "all":
         # what is started between two kills is not to survive
         for pid in targets:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGSTOP)
-    at = time.monotonic_ns()
     for pid in targets:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)

@@ -196,8 +196,9 @@ def open_record(path: str | Path) -> np.memmap:
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise RecordError(f"{path}: is not a record: it is not a regular file")
     with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
         head = file.read(len(MAGIC) + 2 + MAX_HEADER)
+        # after the header: of a record that is being made, a size from before would not hold it
+        size = os.fstat(file.fileno()).st_size
     dtype, written, start = _read_header(path, head)
     n_rows, rest = divmod(size - start, dtype.itemsize)
     if rest:

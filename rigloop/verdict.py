@@ -100,7 +100,7 @@ def conclude(
         if report.real_time
         else ["not real-time: lateness and overruns are reported, not judged"]
     )
-    notes += [*seen.notes, *shared_by_tasks(loaded.rig)]
+    worth_knowing = [*seen.notes, *shared_by_tasks(loaded.rig)]
     if injected:
         # what the faults did to the run is what they were for; the verdict is whether it met them as it states
         notes = [*bad, *notes]
@@ -164,7 +164,7 @@ def conclude(
         processes=before.processes,
         boot=before.boot,
         table=before.table,
-        notes=tuple(notes),
+        notes=tuple(worth_knowing),
         missing=tuple(missing),
     )
     for task, (_, events) in final.late.items():
@@ -192,7 +192,7 @@ def conclude(
         list(manifest.reasons),
         str(folder),
         _figures(manifest, first_cycle_s),
-        unheld,
+        [*unheld, *worth_knowing],
         banner(manifest.checks),
         injected,
     )

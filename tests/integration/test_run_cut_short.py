@@ -13,6 +13,8 @@ from io_bridge.record import open_record
 from rigloop.manifest import read_manifest, read_timing
 from rigloop.process_state import Process
 
+pytestmark = pytest.mark.slow
+
 GONE_TIMEOUT_S = 20
 
 

@@ -16,6 +16,8 @@ from io_bridge.record import open_record
 from rigloop.manifest import read_manifest
 from rigloop.process_state import task_threads
 
+pytestmark = pytest.mark.slow
+
 END_TIMEOUT_S = 60  # of a run of 3 s at most, with start and report, on a busy machine
 
 
