@@ -1,8 +1,9 @@
 """Holes that nobody tells of: their rate with its interval, and the overruns to expect of them.
 
-While a task spins, nothing is done but looking at the clock: time that is missing there, and that the thread's CPU clock
-does not tell, was taken from outside. Holes come without memory, so their number is a Poisson variable of the time that
-they could fall into, and the overruns that they make in the blocks follow from that rate and the time spent there.
+While a task spins, nothing is done but looking at the clock: time that is missing there, and that the thread's CPU
+clock does not tell, was taken from outside. Holes come without memory, so their number is a Poisson variable of the
+time that they could fall into, and the overruns that they make in the blocks follow from that rate and the time spent
+there.
 """
 
 from __future__ import annotations

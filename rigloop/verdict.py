@@ -14,8 +14,8 @@ from rigloop import order
 from rigloop.complaints import complaints, lost_cycles
 from rigloop.compose import paths
 from rigloop.degraded import with_rights
-from rigloop.exposure import HOLES
 from rigloop.ended import Ended, Final, exposure_of, overruns_by_cause
+from rigloop.exposure import HOLES
 from rigloop.late import write_events
 from rigloop.manifest import (
     HistogramBins,
