@@ -74,6 +74,19 @@ class Exposure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return True
         return None if self.p is None else self.p >= UNLIKELY
 
+    def brief(self) -> tuple[str, str]:
+        """Return the rate, and the overruns against those to be expected, for a table."""
+        if self.looked_s < LEAST_S:
+            rate = "not known: no spin to look in"
+            return rate, f"{self.overruns} own or untold overruns"
+        middle, low, high = self.rate_per_s
+        likely, least, most = self.expected
+        return (
+            f"{middle:.3g} a second ({low:.3g} to {high:.3g})",
+            f"{self.overruns} own or untold overruns, {likely:.2g} expected ({least:.2g} to {most:.2g})"
+            + (": more than holes explain" if self.good is False else ""),
+        )
+
     def words(self) -> str:
         """Return it as one sentence."""
         inside = f"{self.suspected} unexplained in {self.worked_s:.1f} s of work"

@@ -8,7 +8,7 @@ from rigloop.live import Picture
 from rt_core.safety import State, Trip
 from rt_core.table import SignalTable
 
-CAUSES = ("stolen", "late_wake", "own", "bus")
+CAUSES = ("stolen", "late_wake", "own", "bus", "untold")
 
 
 def take_picture(
