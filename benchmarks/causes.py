@@ -12,9 +12,9 @@ stolen      it takes the core in the middle of our work; or while ours spins bef
             stopped (SIGSTOP) and goes on later; the thread is held up at random moments so that its own CPU clock does
             not tell, as a host does that takes the core and says nothing
 
-For a thread, losing its core to a higher task is what losing it to the host is: it cannot go on, and its CPU time stands
-still. (Nobody can make a hypervisor take a core at a given moment: the untold holes pass in a signal handler of the
-thread, which the CPU clock counts as its work.)
+For a thread, losing its core to a higher task is what losing it to the host is: it cannot go on, and its CPU time
+stands still. (Nobody can make a hypervisor take a core at a given moment: the untold holes pass in a signal handler of
+the thread, which the CPU clock counts as its work.)
 
 What was done to each cycle is known from the disturbance itself, not from what the loop makes of it. A disturbing block
 reads the clock and the CPU time of its thread where it begins and ends. The higher task asks the kernel whether ours
@@ -132,7 +132,9 @@ def scenarios(core: int, period_ns: int) -> dict[str, list[Task]]:
         "spinning": [ours(little, spin_ns=7 * period_ns // 10), hog()],
         "stopped": [ours(much)],
         "untold holes": [
-            ours(HoleBlock("victim"), BusyBlock("work", period_ns // 2), spin_ns=3 * period_ns // 10)
+            ours(
+                HoleBlock("victim"), BusyBlock("work", period_ns // 2), spin_ns=3 * period_ns // 10
+            )
         ],
     }
 
@@ -367,7 +369,7 @@ def main() -> int:
 
 
 def shares(found: Found) -> dict[str, tuple[int, int]]:
-    """Return by kind how many were named own work, of how many: own delays, stolen ones; and the others that are right."""
+    """Return how many own delays and stolen ones were named own work, how many others are right; and of how many."""
     own = [i for i in found.injected if i.cause == Cause.OWN]
     # where the host took as much at the same time, either is right
     stolen = [i for i in found.injected if i.cause == Cause.STOLEN]

@@ -131,7 +131,11 @@ def in_pairs(bench: Bench) -> list[Row]:
         ours=partial(bench.ours, 1000, SPIN_US[1000], bench.seconds),
     )
     if not rounds.n:
-        return [skipped(section, "spin 200 / cyclictest", f"all rounds dropped: {rounds.error or 'steal'}")]
+        return [
+            skipped(
+                section, "spin 200 / cyclictest", f"all rounds dropped: {rounds.error or 'steal'}"
+            )
+        ]
     rows = []
     for figure, bar in (("p99", None), ("p99_9", PAIRED)):
         ours, other = (

@@ -47,9 +47,7 @@ def run(path: Path, variant: str, pages: int, core: int, seconds: float) -> dict
     """Run one variant; return its holes, cycles, and the percentiles of what a cycle takes, µs."""
     spin_ns, warm = VARIANTS[variant]
     block = PageBlock("pages", pages)
-    task = Task(
-        "t", [block], PERIOD_NS, priority=80, core=core, spin_ns=spin_ns, warm_touch=warm
-    )
+    task = Task("t", [block], PERIOD_NS, priority=80, core=core, spin_ns=spin_ns, warm_touch=warm)
     plan = plan_table([task])
     with SignalTable.create(path, plan) as table:
         with Loop(plan, table, fifo=True) as loop:
@@ -89,7 +87,9 @@ def main() -> int:
             order = list(VARIANTS)
             random.shuffle(order)
             found = {
-                name: run(Path(folder) / "table", name, options.pages, options.core, options.seconds)
+                name: run(
+                    Path(folder) / "table", name, options.pages, options.core, options.seconds
+                )
                 for name in order
             }
             rounds.append(found)

@@ -1,8 +1,9 @@
 """Holes that nobody tells of: their rate with its interval, and the overruns to expect of them.
 
-While a task spins, nothing is done but looking at the clock: time that is missing there, and that the thread's CPU clock
-does not tell, was taken from outside. Holes come without memory, so their number is a Poisson variable of the time that
-they could fall into, and the overruns that they make in the blocks follow from that rate and the time spent there.
+While a task spins, nothing is done but looking at the clock: time that is missing there, and that the thread's CPU
+clock does not tell, was taken from outside. Holes come without memory, so their number is a Poisson variable of the
+time that they could fall into, and the overruns that they make in the blocks follow from that rate and the time spent
+there.
 """
 
 from __future__ import annotations
@@ -72,6 +73,19 @@ class Exposure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.overruns == 0:
             return True
         return None if self.p is None else self.p >= UNLIKELY
+
+    def brief(self) -> tuple[str, str]:
+        """Return the rate, and the overruns against those to be expected, for a table."""
+        if self.looked_s < LEAST_S:
+            rate = "not known: no spin to look in"
+            return rate, f"{self.overruns} own or untold overruns"
+        middle, low, high = self.rate_per_s
+        likely, least, most = self.expected
+        return (
+            f"{middle:.3g} a second ({low:.3g} to {high:.3g})",
+            f"{self.overruns} own or untold overruns, {likely:.2g} expected ({least:.2g} to {most:.2g})"
+            + (": more than holes explain" if self.good is False else ""),
+        )
 
     def words(self) -> str:
         """Return it as one sentence."""

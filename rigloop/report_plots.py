@@ -23,7 +23,7 @@ Line = tuple[str, Array, Array]  # label, time or abscissa, value
 
 INK, GRID = "#1c2733", "#d9dfe5"
 BLUE, ORANGE, GREEN, GREY = "#1d5fa6", "#d0641a", "#2d7d50", "#a9b3bd"
-COLOURS = (BLUE, ORANGE, GREY, GREEN)
+COLOURS = (BLUE, ORANGE, GREY, GREEN, "#7a6bb0")
 STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["Inter", "Helvetica", "Arial", "DejaVu Sans"],

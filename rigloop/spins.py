@@ -55,9 +55,7 @@ def with_spins(plan: Plan, measured: Measuring) -> tuple[Plan, dict[str, Spin]]:
     """Wait for what is being measured and put it into the plan's tasks."""
     spins = {name: future.result() for name, future in measured.items()}
     tasks = tuple(
-        replace(task, spin_ns=spins[task.name].spin_ns)
-        if task.name in spins
-        else task
+        replace(task, spin_ns=spins[task.name].spin_ns) if task.name in spins else task
         for task in plan.tasks
     )
     return replace(plan, tasks=tasks), spins
@@ -83,7 +81,10 @@ def spin_in_words(asked_us: int | str, chosen: dict[str, Any] | None, last_ns: f
     words = f"{asked_ns / 1e3:.0f} µs"
     if chosen is not None:
         bound = f", bound by the {chosen['bound']}" if chosen["bound"] else ""
-        words += f", from a p99.9 of {chosen['p99_9_ns'] / 1e3:.0f} µs in {chosen['wakes']} wakes{bound}"
+        words += (
+            f", from a p99.9 of {chosen['p99_9_ns'] / 1e3:.0f} µs in {chosen['wakes']} wakes{bound}"
+        )
     if last_ns < asked_ns:
-        words += f"; at the end {last_ns / 1e3:.0f} µs, as the work leaves no more of {100 * MOST_SHARE:.0f} % of the period"
+        share = f"{100 * MOST_SHARE:.0f} % of the period"
+        words += f"; at the end {last_ns / 1e3:.0f} µs, as the work leaves no more of {share}"
     return words

@@ -297,6 +297,8 @@ def _figures(manifest: Manifest, first_cycle_s: float | None) -> list[tuple[str,
                 f"max {step.max * 1e-3:.0f} µs",
             ),
         ]
+        if facts.exposure is not None:
+            rows.append(("  untold holes", *facts.exposure.brief()))
     rows += felt_figures(manifest.felt)
     rows.append(("rights", "real-time" if manifest.real_time else "not real-time", ""))
     return rows

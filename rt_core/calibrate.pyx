@@ -50,7 +50,9 @@ cdef struct Touches:
     int64_t longest_ns
 
 
-cdef void _touch(char *pages, int64_t n, int64_t until_ns, int64_t pause_ns, int64_t hole_ns, Touches *found) noexcept nogil:
+cdef void _touch(
+    char *pages, int64_t n, int64_t until_ns, int64_t pause_ns, int64_t hole_ns, Touches *found
+) noexcept nogil:
     cdef int64_t begin, cpu, now, last, i, gap, told
     found.n = found.holes = found.longest_ns = 0
     last = now_ns()
@@ -77,7 +79,8 @@ def measure_touches(seconds, *, pages=512, pause_ns=1000000, hole_ns=50000):
     cdef int64_t n = pages, pause = pause_ns, hole = hole_ns
     cdef int64_t until_ns
     if not seconds > 0 or pages < 1 or pause_ns < 0 or hole_ns < 1:
-        raise ValueError(f"seconds = {seconds}, pages = {pages}, pause_ns = {pause_ns}, hole_ns = {hole_ns}: out of range")
+        raise ValueError(
+            f"seconds = {seconds}, pages = {pages}, pause_ns = {pause_ns}, hole_ns = {hole_ns}: out of range")
     cdef signed char[::1] memory = np.ones((pages + 1) * PAGE_BYTES, np.int8)
     until_ns = now_ns() + <int64_t>(seconds * 1e9)
     with nogil:

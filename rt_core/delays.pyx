@@ -124,8 +124,8 @@ cdef int step_delay(void *self, int64_t t_ns) noexcept nogil:
     cdef Delay *d = <Delay *>self
     cdef int64_t begin = now_ns()
     cdef int64_t now = begin, cpu = thread_cpu_ns()
-    cdef int i
-    for i in range(USUAL_WORK):
+    cdef int _unit
+    for _unit in range(USUAL_WORK):
         d.x = normal_chain(d.x)
         d.work += 1
     if d.step >= d.first and (d.step - d.first) % d.every == 0:

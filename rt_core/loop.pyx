@@ -297,7 +297,7 @@ cdef WarmPages _pages_of(Cycle cycle, SignalTable table, object area, object tas
     for i in range(state.n_sources):
         # another's latest image: only read here, but this process may write all of the table
         pages.add(state.sources[i].latest, <int64_t>(LINE_WORDS + 2 * state.sources[i].stride) * sizeof(int64_t))
-    pages.settle()
+    pages.settle(maps)
     pages.warm.ring = words + <int64_t>area.ring
     pages.warm.slots = task.slots
     pages.warm.slot_words = 1 + state.cells

@@ -41,7 +41,7 @@ def choose_spin(late_ns: ArrayLike, period_ns: int) -> Spin:
     -------
     Spin
         The p99.9 and a fifth, in whole microseconds, within `LEAST_NS` and 85 % of the period. What the task's own
-        step takes of those 85 % is known only once it runs: the loop then spins that much less (`_spare_spin` of task.pyx).
+        step takes of those 85 % is known only once it runs: the loop then spins that much less (`_spare_spin`).
     """
     late = np.sort(np.asarray(late_ns, np.int64))
     p99_9 = int(late[min(len(late) - 1, math.ceil(0.999 * len(late)) - 1)])

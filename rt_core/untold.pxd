@@ -15,8 +15,8 @@ recurrence
     time e follows a negative binomial distribution (a Poisson number whose rate is known from n and E). More than
     that lets be likely are the block's own.
 
-What remains is untold. The first holes of a fresh run are judged by the rate that such a host is known for, `prior_per_s`
-for holes of HOLE_NS and half of it for each doubling, which counts as half a hole already seen.
+What remains is untold. The first holes of a fresh run are judged by the rate that such a host is known for,
+`prior_per_s` for holes of HOLE_NS and half of it for each doubling, which counts as half a hole already seen.
 """
 from libc.math cimport pow
 from libc.stdint cimport int64_t

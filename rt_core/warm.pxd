@@ -86,4 +86,4 @@ cdef class WarmPages:
     cdef object _read
     cdef void add(self, const void *begin, int64_t size) noexcept
     cdef void add_code(self, object maps, const void *address) noexcept
-    cdef int settle(self) except -1
+    cdef int settle(self, object maps) except -1

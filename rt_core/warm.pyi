@@ -9,6 +9,11 @@ def mappings() -> list[Mapping]:
 def code_pages(maps: list[Mapping], address: int) -> list[int]:
     """Return the readable pages of the file that a function is from, those nearest to it first, at most 128."""
 
+def sorted_by_rights(
+    maps: list[Mapping], write: set[int], read: set[int]
+) -> tuple[list[int], list[int]]:
+    """Return the pages that may be written and were asked to be, and those that are only read; others are left out."""
+
 class WarmPages:
     """The pages that a task's thread touches while it spins; made by `Loop`.
 

@@ -1,10 +1,13 @@
 """Collecting the pages of a task; see warm.pxd."""
+import bisect
+
 import numpy as np
 
 from libc.stdint cimport int64_t, uintptr_t
 
 cdef enum:
     MOST_CODE = 128              # pages of one module's text and tables around a function
+    MOST_BYTES = 16 << 20        # of one piece
 
 MARGIN_US = MARGIN_NS / 1000
 
@@ -30,6 +33,19 @@ def code_pages(maps, address):
     return pages[:MOST_CODE]
 
 
+def sorted_by_rights(maps, write, read):
+    # what a block says of its memory is checked: a page is written only where this process may, and left out where
+    # there is none
+    begins = [begin for begin, _, _, _ in maps]
+    found = [], []
+    for page in sorted(write | read):
+        i = bisect.bisect_right(begins, page) - 1
+        if i < 0 or page >= maps[i][1] or not maps[i][2].startswith("r"):
+            continue
+        found[0 if page in write and maps[i][2].startswith("rw") else 1].append(page)
+    return found
+
+
 cdef class WarmPages:
     """The pages of one task, as `touch` takes them; owns their list."""
 
@@ -38,7 +54,7 @@ cdef class WarmPages:
 
     cdef void add(self, const void *begin, int64_t size) noexcept:
         cdef uintptr_t page = <uintptr_t>begin & ~<uintptr_t>(PAGE_BYTES - 1)
-        while begin != NULL and page < <uintptr_t>begin + max(size, <int64_t>1):
+        while begin != NULL and page < <uintptr_t>begin + max(min(size, <int64_t>MOST_BYTES), <int64_t>1):
             self._write.add(page)
             page += PAGE_BYTES
 
@@ -47,11 +63,11 @@ cdef class WarmPages:
         if <uintptr_t>address & ~<uintptr_t>(PAGE_BYTES - 1) not in self._read:
             self._read.update(code_pages(maps, <uintptr_t>address))
 
-    cdef int settle(self) except -1:
+    cdef int settle(self, object maps) except -1:
         cdef const uintptr_t[::1] pages
-        self._read -= self._write
-        self._array = np.array(sorted(self._write) + sorted(self._read), np.uintp)
-        self.warm.n_write, self.warm.n = len(self._write), len(self._array)
+        write, read = sorted_by_rights(maps, self._write, self._read)
+        self._array = np.array(write + read, np.uintp)
+        self.warm.n_write, self.warm.n = len(write), len(self._array)
         self.warm.next = 0
         if self.warm.n:
             pages = self._array

@@ -35,7 +35,9 @@ class Lateness:
         return cls(p50, p99, p99_9, histogram.n, facts)
 
 
-def median_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float, float]:
+def median_interval(
+    values: Sequence[float], confidence: float = 0.95
+) -> tuple[float, float, float]:
     """Return the median with its interval, whatever the distribution; the ends of the values if they are too few.
 
     Source

@@ -45,5 +45,5 @@ def judged(touches: int, holes: int, longest_ns: int, demands: Demands) -> Check
         for task in demands.tasks
         if task.spin_us < 100 <= 0.85 * task.period_us
     ]
-    ask = "# on the host: back this machine with huge pages of its own (KVM: hugepages, prealloc; no KSM, no ballooning)"
+    ask = "# on the host: back this machine with huge pages of its own (KVM: hugepages, prealloc; no KSM)"
     return TOUCHES.amber(found, "\n".join([*lines, ask]))

@@ -15,7 +15,7 @@ from rt_core.load import BusyBlock
 from rt_core.loop import Loop
 from rt_core.plan import Task, plan_table
 from rt_core.table import RingReader, SignalTable
-from rt_core.trace import CYCLES_AFTER, CYCLES_BEFORE, EVENTS_KEPT
+from rt_core.trace import CYCLES_AFTER, CYCLES_BEFORE, EVENTS_KEPT, FIRST_KEPT, NEWEST_KEPT, WORST_KEPT
 
 MS = 1_000_000
 CAUSES = Path(__file__).parents[2] / "benchmarks" / "causes.py"
@@ -126,7 +126,9 @@ def test_events_beyond_those_kept_are_counted(path):
     block = BusyBlock("busy", 600_000, every=40, first=0)
     rows, (opened, events) = run([Task("t", [block], MS // 2)], path, 3.0)
     assert opened > EVENTS_KEPT
-    assert len(events) == EVENTS_KEPT
+    # one cause is nearly all of them: it has no more places than the others, and all of its own are in use
+    of_own = [rows for at, rows in events if rows["cause"][at] in (Cause.OWN, Cause.UNTOLD)]
+    assert FIRST_KEPT + WORST_KEPT + NEWEST_KEPT <= len(of_own) <= len(events) <= EVENTS_KEPT
     assert opened >= rows["t"]["loop/t/overruns"][-1] / (CYCLES_AFTER + 1)
 
 

@@ -53,5 +53,3 @@ def test_a_spin_of_nearly_the_whole_period_is_cut_from_the_first_cycle(path):
 
 def test_a_spin_that_fits_is_left_as_it_is(path):
     assert np.all(spins(path, 10_000, 500, 100) == 500 * US)
-
-

@@ -15,6 +15,8 @@ cdef struct BlockView:
     int64_t abi
     step_fn step
     void *self
+    const int64_t *work
+    int64_t bytes
 
 cdef extern from "kernel.h":
     enum:
@@ -38,6 +40,7 @@ cdef extern from "kernel.h":
         real *reaction
         real residual
         int iterations
+        int64_t effort
     ctypedef struct Data:
         Work work
         State states[2]
@@ -171,9 +174,11 @@ cdef class Kernel:
         """PyCapsule "rigloop.block"; keep this object alive while it is used."""
         if not self.is_bound:
             raise RuntimeError(f"{self.name}: bind first")
-        self.view.abi = 1
+        self.view.abi = 2
         self.view.step = block_step
         self.view.self = <void *>self.data
+        self.view.work = &self.data.work.effort
+        self.view.bytes = sizeof(Data)
         return PyCapsule_New(<void *>&self.view, b"rigloop.block", NULL)
 
     def request_reset(self):
@@ -414,11 +419,11 @@ QD_0 = [0.0,
  0.0,
  0.0]
 
-SOURCE_SHA256 = "f1c1f56ed9eef63f65aa863f97e069b068f58f3f8015bec9c21633deff6ee063"
+SOURCE_SHA256 = "1cd0df9e85d16b25aa62577fe5282fdaaf9f2c91eed47e9691206a1964487da1"
 MODEL_INFO = {'name': 'steering_26',
  'mechanism_sha256': '7562f0e6ef92a00b17ded879c58fd2a7f3728ffd8c159c33bb11a3b9a76b6ce9',
  'generator': '1',
- 'block_abi': 1,
+ 'block_abi': 2,
  'options': "step_s=0.001, formulation='ali3p', integrator='generalized_alpha', rho_inf=0.8, "
             'newmark_beta=0.25, newmark_gamma=0.5, kappa=None, alpha=None, xi=None, omega_rad_s=None, '
             "iterations=2, tolerance=None, projection='A', reuse='none', substeps=1, reaction='F1', "

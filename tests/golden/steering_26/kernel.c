@@ -1905,6 +1905,7 @@ static void assemble(Work *w, State *s)
         solve(w);
         for (int i = 0; i < N_Q; i++)
             s->q[i] += w->x[i];
+        w->effort += 1;
     }
     evaluate(w, s);
 }
@@ -2080,6 +2081,7 @@ int block_step(void *self, int64_t t_ns)
     for (int i = 0; i < N_SIGNALS; i++)
         d->work.signal[i] = (real)*d->reads[3 * N_GUIDES + i];
     const int status = take(d);
+    d->work.effort += 1 + d->work.iterations;
     for (int i = 0; i < N_OUTPUTS; i++)
         *d->writes[i] = d->outputs[i];
     *d->writes[N_OUTPUTS] = d->work.iterations;

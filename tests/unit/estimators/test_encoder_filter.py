@@ -312,7 +312,9 @@ def test_bind_refuses_a_wrong_number_of_addresses():
 
 def test_the_witness_counts_cycles_and_corrections(step_of, work_of):
     reads = {"position_count": "a/count", "valid": "a/valid"}
-    block = EncoderFilter("wheel", reads, {}, counts_per_rev=4096.0, period_s=1e-3, bandwidth_rad_s=300.0)
+    block = EncoderFilter(
+        "wheel", reads, {}, counts_per_rev=4096.0, period_s=1e-3, bandwidth_rad_s=300.0
+    )
     cells = np.array([100.0, 1.0])
     block.bind([cells.ctypes.data + 8 * i for i in range(2)], [])
     step, work = step_of(block), work_of(block)

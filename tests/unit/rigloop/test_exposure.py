@@ -25,6 +25,7 @@ def test_nothing_is_said_without_a_look():
     assert seen.p is None
     assert seen.good is None
     assert "too few" in seen.words()
+    assert seen.brief() == ("not known: no spin to look in", "3 own or untold overruns")
 
 
 @pytest.mark.parametrize(
@@ -37,6 +38,10 @@ def test_overruns_are_compared_with_what_holes_make(large, overruns, good):
     )
     assert seen.good is good
     assert f"{overruns} were own work or untold" in seen.words()
+    rate_words, against = seen.brief()
+    assert rate_words.startswith("1.6 a second (1.27 to 1.99")
+    assert against.startswith(f"{overruns} own or untold overruns, {15 * large / 50:.2g} expected")
+    assert ("more than holes explain" in against) == (not good)
 
 
 def test_the_figures_come_from_the_histograms_of_a_task():

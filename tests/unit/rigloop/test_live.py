@@ -5,7 +5,13 @@ from rich.console import Console
 
 from rigloop.live import LiveView, Picture
 
-CAUSES = ("overruns_late_wake", "overruns_stolen", "overruns_own", "overruns_bus", "overruns_untold")
+CAUSES = (
+    "overruns_late_wake",
+    "overruns_stolen",
+    "overruns_own",
+    "overruns_bus",
+    "overruns_untold",
+)
 KEYS = ("late_p50", "late_p99", "step_p50", "step_max", "cycles", "overruns", *CAUSES)
 TASK = dict.fromkeys(KEYS, 1.0)
 BANNER = "degraded: fifo priority [a], memory lock"

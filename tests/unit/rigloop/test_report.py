@@ -285,7 +285,8 @@ def test_a_run_with_late_cycles_draws_the_worst_of_them(folder):
     write_manifest(folder, Manifest(**facts(tasks={"estimation": task})))
     page = page_of(folder)
     assert (
-        "70 late, 1 kept: of each cause the first, the worst and the newest; 78 overruns: 60 stolen, 15 late wake, 3 own work" in page.words
+        "70 late, 1 kept: of each cause the first, the worst and the newest; 78 overruns: 60 stolen, "
+        "15 late wake, 3 own work" in page.words
     )
     assert "estimation, cycle 1,016" in page.words
     assert "its core was taken" in page.words

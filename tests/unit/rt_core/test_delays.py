@@ -18,8 +18,12 @@ MS = 1_000_000
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_delay_is_as_long_as_asked_in_the_chosen_steps(kind):
-    offline = Offline(plan_table([Task("t", [DelayBlock("d", kind, 2 * MS, every=4, first=2)], 1000)]))
-    burned_ns = offline.run("t", np.arange(11) * 1000)["t"][:, offline.paths("t").index("d/burned_ns")]
+    offline = Offline(
+        plan_table([Task("t", [DelayBlock("d", kind, 2 * MS, every=4, first=2)], 1000)])
+    )
+    burned_ns = offline.run("t", np.arange(11) * 1000)["t"][
+        :, offline.paths("t").index("d/burned_ns")
+    ]
     assert np.all(burned_ns[[2, 6, 10]] >= 2 * MS)
     assert np.median(np.delete(burned_ns, [2, 6, 10])) < MS
 

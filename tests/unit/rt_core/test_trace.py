@@ -40,7 +40,7 @@ def kept(records):
 
 def test_the_sizes_are_those_of_the_records():
     assert RECORD.itemsize == 96
-    assert EVENTS_KEPT == (len(Cause) - 1) * (FIRST_KEPT + WORST_KEPT + NEWEST_KEPT)
+    assert (len(Cause) - 1) * (FIRST_KEPT + WORST_KEPT + NEWEST_KEPT) == EVENTS_KEPT
     assert TRACE_SIZE == HEAD + EVENTS_KEPT * EVENT_WORDS
 
 

@@ -9,7 +9,7 @@ from rt_core.delays import PageBlock
 from rt_core.loop import Loop
 from rt_core.plan import Task, plan_table
 from rt_core.table import RingReader, SignalTable
-from rt_core.warm import code_pages, mappings
+from rt_core.warm import code_pages, mappings, sorted_by_rights
 
 PAGE = 4096
 
@@ -45,6 +45,14 @@ def test_no_more_than_the_pages_nearest_to_a_function_are_taken():
     pages = code_pages(maps, 500 * PAGE + 12)
     assert len(pages) == 128
     assert max(abs(page - 500 * PAGE) for page in pages) <= 65 * PAGE
+
+
+def test_what_a_block_says_of_its_memory_is_checked():
+    maps = [(PAGE, 3 * PAGE, "rw-p", ""), (3 * PAGE, 4 * PAGE, "r--p", "/a"), (9 * PAGE, 10 * PAGE, "---p", "")]
+    write = {0, PAGE, 2 * PAGE, 3 * PAGE, 4 * PAGE, 9 * PAGE}
+    assert sorted_by_rights(maps, write, {3 * PAGE, 2 * PAGE}) == ([PAGE, 2 * PAGE], [3 * PAGE])
+    assert sorted_by_rights(maps, set(), {2 * PAGE}) == ([], [2 * PAGE])
+    assert sorted_by_rights([], write, set()) == ([], [])
 
 
 @pytest.mark.parametrize("warm", [True, False])
