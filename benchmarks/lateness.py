@@ -48,7 +48,7 @@ from rich.console import Console
 from timing import consumers
 from timing.bars import Row, compared, show, skipped, told
 from timing.loads import load, missing, python_thread
-from timing.rounds import FLOOR_US, TRIES, Lateness, Rounds, interleaved, median_interval
+from timing.rounds import FLOOR_US, Lateness, Rounds, interleaved, median_interval
 from timing.sleepers import cyclictest, missing_cyclictest, run_loop, task
 
 from rt_core.host import host_facts, steal_ticks
@@ -79,9 +79,8 @@ class Bench:
     def interleaved(self, section: str, **variants: Callable[[], Lateness]) -> Rounds:
         """Run variants side by side; `_` in their names stands for a space."""
         named = {name.replace("_", " "): run for name, run in variants.items()}
-        # a median of many pairs needs none that is clean, only enough of them
-        rounds, tries = (self.pairs, 1) if section == "pairs" else (self.rounds, TRIES)
-        return interleaved(named, rounds, lambda text: self.tell(f"{section}: {text}"), tries)
+        rounds = self.pairs if section == "pairs" else self.rounds
+        return interleaved(named, rounds, lambda text: self.tell(f"{section}: {text}"))
 
     def ours(self, period_us: int, spin_us: int, seconds: float) -> Lateness:
         """Run a task alone."""

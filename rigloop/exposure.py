@@ -77,8 +77,8 @@ class Exposure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def brief(self) -> tuple[str, str]:
         """Return the rate, and the overruns against those to be expected, for a table."""
         if self.looked_s < LEAST_S:
-            rate = "not known: no spin to look in"
-            return rate, f"{self.overruns} own or untold overruns"
+            short = f"not known: {self.looked_s:.1f} s of spin, {LEAST_S:g} needed"
+            return short, f"{self.overruns} own or untold overruns"
         middle, low, high = self.rate_per_s
         likely, least, most = self.expected
         return (

@@ -89,9 +89,8 @@ def interleaved(
     variants: Mapping[str, Run],
     rounds: int,
     tell: Callable[[str], None] = lambda text: None,
-    tries: int = TRIES,
 ) -> Rounds:
-    """Run all variants until there are enough rounds without any steal, or `tries` times as many were tried; keep
+    """Run all variants until there are enough rounds without any steal, or `TRIES` times as many were tried; keep
     those with the least, and none that is too much.
 
     One tick in some seconds is more than the 0.1 % that p99.9 is about, but not all hosts have better rounds.
@@ -104,13 +103,11 @@ def interleaved(
         Good ones that are wanted.
     tell : callable, optional
         Gets a line on how far it is.
-    tries : int
-        For each round that is wanted.
     """
     done = Rounds({name: [] for name in variants})
     tried: list[tuple[int, dict[str, Lateness]]] = []
     clean = 0
-    while clean < rounds and len(tried) < tries * rounds:
+    while clean < rounds and len(tried) < TRIES * rounds:
         order = list(variants)
         random.shuffle(order)
         now, worst = {}, 0

@@ -15,7 +15,14 @@ from rt_core.load import BusyBlock
 from rt_core.loop import Loop
 from rt_core.plan import Task, plan_table
 from rt_core.table import RingReader, SignalTable
-from rt_core.trace import CYCLES_AFTER, CYCLES_BEFORE, EVENTS_KEPT, FIRST_KEPT, NEWEST_KEPT, WORST_KEPT
+from rt_core.trace import (
+    CYCLES_AFTER,
+    CYCLES_BEFORE,
+    EVENTS_KEPT,
+    FIRST_KEPT,
+    NEWEST_KEPT,
+    WORST_KEPT,
+)
 
 MS = 1_000_000
 CAUSES = Path(__file__).parents[2] / "benchmarks" / "causes.py"

@@ -107,3 +107,11 @@ def test_lost_cycles_of_a_consumer_are_not_exact():
     assert is_exact(good | {"recorded": None})
     for name in good:
         assert not is_exact(good | {name: good[name] + 1}), name
+
+
+def test_the_interval_of_a_median_is_that_of_its_ranks():
+    from timing.rounds import median_interval
+
+    # the 10th and the 21st of 30: what tables of the sign test give for 95 %
+    assert median_interval(range(30, 0, -1)) == (10, 15.5, 21)
+    assert median_interval([3.0, 1.0, 2.0]) == (1.0, 2.0, 3.0)

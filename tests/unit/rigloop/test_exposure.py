@@ -25,7 +25,7 @@ def test_nothing_is_said_without_a_look():
     assert seen.p is None
     assert seen.good is None
     assert "too few" in seen.words()
-    assert seen.brief() == ("not known: no spin to look in", "3 own or untold overruns")
+    assert seen.brief() == ("not known: 0.0 s of spin, 1 needed", "3 own or untold overruns")
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,11 @@ def test_no_more_than_the_pages_nearest_to_a_function_are_taken():
 
 
 def test_what_a_block_says_of_its_memory_is_checked():
-    maps = [(PAGE, 3 * PAGE, "rw-p", ""), (3 * PAGE, 4 * PAGE, "r--p", "/a"), (9 * PAGE, 10 * PAGE, "---p", "")]
+    maps = [
+        (PAGE, 3 * PAGE, "rw-p", ""),
+        (3 * PAGE, 4 * PAGE, "r--p", "/a"),
+        (9 * PAGE, 10 * PAGE, "---p", ""),
+    ]
     write = {0, PAGE, 2 * PAGE, 3 * PAGE, 4 * PAGE, 9 * PAGE}
     assert sorted_by_rights(maps, write, {3 * PAGE, 2 * PAGE}) == ([PAGE, 2 * PAGE], [3 * PAGE])
     assert sorted_by_rights(maps, set(), {2 * PAGE}) == ([], [2 * PAGE])
