@@ -8,10 +8,10 @@ from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
 from io_bridge import words
+from io_bridge.bus_errors import BringUpError
 from io_bridge.bus_events import BusEvent
 from io_bridge.cia402 import drive_state
 from io_bridge.exchange import FAULTS, Exchange
-from io_bridge.bus_errors import BringUpError
 
 
 @dataclass(frozen=True)
