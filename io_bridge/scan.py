@@ -19,6 +19,7 @@ from io_bridge.sii import Identity
 from io_bridge.sii_contents import SiiContents, SiiPdo, read_contents
 from io_bridge.wire_owner import WireOwner
 
+BLANK = 0xFFFFFFFF
 INIT, PREOP, SAFEOP = 1, 2, 4
 
 
@@ -229,7 +230,11 @@ def _read_slave(line: Line, position: int, station: int) -> FoundSlave:
         has_clock=bool(line.master.read(station, 0x0008, 1)[0] & 0x04),
         has_coe=contents.has_coe,
     )
-    _read_pdos(line, slave, contents)
+    if slave.identity.vendor in (BLANK, 0):
+        slave.has_coe = False
+        slave.note = "its EEPROM is blank: write it with the maker's tool"
+    else:
+        _read_pdos(line, slave, contents)
     return slave
 
 

@@ -85,6 +85,8 @@ def read_contents(read: Callable[[int], int]) -> SiiContents:
     at = CATEGORIES
     while at < LAST_WORD:
         kind, words = struct.unpack("<HH", read(at).to_bytes(4, "little"))
+        # a damaged one says anything
+        words = min(words, LAST_WORD - at)
         if kind == END:
             break
         if kind in (STRINGS, GENERAL, MANAGERS, TX_PDO, RX_PDO):

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from io_bridge import words
+from io_bridge.bus_events import BusEvent
+from io_bridge.record import RecordError, open_record
+from rigloop import order
+from rigloop.fieldbus import running
 
+LOOK_S = 0.1
+SILENT_S = 0.02
+"""Longer than single lost frames."""
+MOST_ROWS = 2_000_000
 MARK = "wkc_expected"
 AL_OP = 8
 
@@ -49,6 +58,10 @@ class BusHealth:
     ring_breaks: int | None
     slaves: list[SlaveHealth]
     good: bool
+    stands_still: str = ""
+    """Why the figures are old ones."""
+    events: list[str] = field(default_factory=list)
+    """What happened beside the cycle: slaves that left OP, emergencies, drives in fault."""
 
 
 def recorded(folder: Path) -> BusHealth:
@@ -59,8 +72,6 @@ def recorded(folder: Path) -> BusHealth:
     NothingToShowError
         No run there, or one without a bus.
     """
-    from io_bridge.record import RecordError, open_record
-
     if not folder.is_dir():
         raise NothingToShowError(f"{folder}: no such run folder; `live` is the run of now")
     for path in sorted(folder.glob("*.npy")):
@@ -72,7 +83,9 @@ def recorded(folder: Path) -> BusHealth:
             continue
         bus = _bus_of(rows.dtype.names or ())
         if bus is not None and len(rows):
-            return _of_rows(str(folder), rows, bus)
+            found = _of_rows(str(folder), rows, bus)
+            found.events = _told(folder)
+            return found
     raise NothingToShowError(f"{folder}: no record with a bus in it")
 
 
@@ -86,12 +99,7 @@ def live() -> BusHealth:
     """
     from rt_core.table import SignalTable
 
-    tables = sorted(
-        Path("/dev/shm").glob(f"rigloop-{os.getuid()}-[0-9]*"),
-        key=lambda path: path.stat().st_mtime,
-        reverse=True,
-    )
-    for path in tables:
+    for supervisor, path in running.tables():
         try:
             table = SignalTable.attach(path)
         except (OSError, ValueError):
@@ -99,11 +107,83 @@ def live() -> BusHealth:
         with table:
             for producer in table.producers:
                 bus = _bus_of(producer.signals)
-                if bus is not None:
-                    dtype = np.dtype([(name, np.float64) for name in table.paths(producer.name)])
-                    row = table.latest(producer.name).view(dtype)
-                    return _of_rows("live", row, bus)
+                if bus is None:
+                    continue
+                dtype = np.dtype([(name, np.float64) for name in table.paths(producer.name)])
+                before = _cycles(table.latest(producer.name).view(dtype))
+                time.sleep(LOOK_S)
+                row = table.latest(producer.name).view(dtype)
+                found = _of_rows("live", row, bus)
+                _mark_silent(found, row, bus, running.folder_of(supervisor), producer.name)
+                if _cycles(row) == before:
+                    found.stands_still = f"no cycle for {LOOK_S:g} s or more: the loop stands still"
+                    found.good = False
+                found.events = _sentences(running.events_of(supervisor))
+                return found
     raise NothingToShowError("nothing runs now; give the folder of a recorded run")
+
+
+def _mark_silent(
+    found: BusHealth, row: np.ndarray, bus: tuple[str, list[str]], folder: Path | None, task: str
+) -> None:
+    """A slave that is silent now: since when, the record knows."""
+    silent = [
+        (health, slave)
+        for health, slave in zip(found.slaves, bus[1], strict=True)
+        if not _is_heard(row, slave)[-1]
+    ]
+    if not silent:
+        return
+    try:
+        rows = None if folder is None else open_record(folder / f"{task}.npy")[-MOST_ROWS:]
+    except (RecordError, OSError):
+        rows = None
+    for health, slave in silent:
+        said = "no answer" if rows is None or not len(rows) else _silence(rows, slave)
+        health.al_state = said or "no answer"
+        health.al_code = ""
+    found.good = False
+
+
+def _is_heard(rows: np.ndarray, slave: str) -> np.ndarray:
+    """Whether a slave answered, for each row."""
+    names = rows.dtype.names or ()
+    if f"{slave}/wkc" not in names:
+        return np.ones(len(rows), bool)
+    expects = rows[f"{slave}/wkc_expected"] > 0
+    return np.where(expects, rows[f"{slave}/wkc"] > 0, rows[f"{slave}/al_state"] > 0)
+
+
+def _silence(rows: np.ndarray, slave: str) -> str:
+    """Return since when a slave is not heard; nothing when it is, or lost no more than single frames."""
+    heard = np.flatnonzero(_is_heard(rows, slave))
+    if not len(heard):
+        return "no answer in all of the record"
+    silent_s = 1e-9 * float(rows["t_ns"][-1] - rows["t_ns"][heard[-1]])
+    if silent_s < SILENT_S:
+        return ""
+    state = words.al_state(int(rows[f"{slave}/al_state"][heard[-1]]))
+    return f"no answer for {silent_s:.2f} s, before that {state}"
+
+
+def _sentences(events: Sequence[BusEvent]) -> list[str]:
+    """Return events as lines."""
+    return [f"{event.source}: {event.words}" for event in events]
+
+
+def _told(folder: Path) -> list[str]:
+    """Return what a run's cycle process reported of its bus."""
+    try:
+        report = order.read_report(folder)
+    except (OSError, ValueError):
+        return []
+    events = [] if report is None else report.bus_events
+    return [f"{event.get('source')}: {event.get('words')}" for event in events]
+
+
+def _cycles(rows: np.ndarray) -> int:
+    names = [n for n in rows.dtype.names or () if n.startswith("loop/") and n.endswith("/cycle")]
+    return int(rows[names[0]][-1]) if names else len(rows)
 
 
 def _bus_of(paths: tuple[str, ...]) -> tuple[str, list[str]] | None:
@@ -117,7 +197,6 @@ def _bus_of(paths: tuple[str, ...]) -> tuple[str, list[str]] | None:
 
 def _of_rows(source: str, rows: np.ndarray, bus: tuple[str, list[str]]) -> BusHealth:
     prefix, slaves = bus
-    last = rows[-1]
 
     def column(name: str) -> np.ndarray:
         path = f"{prefix}/{name}"
@@ -128,14 +207,7 @@ def _of_rows(source: str, rows: np.ndarray, bus: tuple[str, list[str]]) -> BusHe
     error = column("dc_error_ns")
     locks = bool(np.isfinite(error[-1]))
     several = len(rows) > 1
-    cycles = next(
-        (
-            int(last[n])
-            for n in rows.dtype.names or ()
-            if n.startswith("loop/") and n.endswith("/cycle")
-        ),
-        len(rows),
-    )
+    cycles = _cycles(rows)
     found = [_slave(rows, slave) for slave in slaves]
     lost, late, duplicated = (
         int(np.nan_to_num(column(name)[-1])) for name in ("lost", "late", "duplicated")
@@ -179,12 +251,13 @@ def _slave(rows: np.ndarray, prefix: str) -> SlaveHealth:
             difference = float(np.nanmax(sizes))
     al_code = int(value("al_code"))
     al_state = int(value("al_state"))
+    silence = _silence(rows, prefix) if "t_ns" in names else ""
     return SlaveHealth(
         prefix.rsplit("/", 1)[-1],
         int(value("invalid_cycles")),
         int(value("wkc_min")),
         int(value("wkc_expected")),
-        words.al_state(al_state) if al_state else "no answer",
-        words.al_code(al_code) if al_code else "",
+        silence or (words.al_state(al_state) if al_state else "no answer"),
+        words.al_code(al_code) if al_code and not silence else "",
         difference,
     )

@@ -140,7 +140,7 @@ def _below(slave: FoundSlave, esi: Known | None, looked_up: bool) -> Iterator[st
         yield words.al_code(slave.al_code)
     yield from slave.diagnosis
     if slave.note:
-        yield f"PDOs of the EEPROM: {slave.note}" if slave.station else slave.note
+        yield f"PDOs of the EEPROM: {slave.note}" if slave.has_coe else slave.note
     if esi is not None:
         if esi.device.clock_modes:
             yield "clock modes: " + ", ".join(_esi(esi)["clock_modes"])
@@ -176,5 +176,8 @@ def print_health(console: Console, bus: BusHealth) -> None:
     if bus.ring_breaks is not None:
         closed = "the ring of two interfaces is closed"
         lines.append(f"{bus.ring_gap or closed}, found open {bus.ring_breaks} times")
+    if bus.stands_still:
+        lines.append(bus.stands_still)
+    lines += [escape(event) for event in bus.events]
     for line in lines:
         console.print(line, highlight=False, soft_wrap=True)

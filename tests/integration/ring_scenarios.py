@@ -8,14 +8,16 @@ import sys
 import threading
 import time
 
+import msgspec
 from veth_scenarios import Cells, cycle, end_segment, link_up, start_segment
 
+from io_bridge import mailbox_service
 from io_bridge.acyclic import AcyclicLine
 from io_bridge.bringup import BringUpError
 from io_bridge.clock_config import ClockConfig
 from io_bridge.drive_config import DrivePlant
 from io_bridge.ethercat_bus import EthercatBus
-from io_bridge.mailbox_service import ask, socket_path
+from io_bridge.mailbox_service import socket_path
 from io_bridge.simulated_bus import simulated_drive
 from rt_core.loop import Loop
 from rt_core.plan import Task, plan_table
@@ -45,6 +47,10 @@ def make_line(**changes):
 
 def make_ring(**changes):
     return make_line(second_interface="veth2", **changes)
+
+
+def ask(*request):
+    return msgspec.to_builtins(mailbox_service.ask(*request))
 
 
 class Steps:

@@ -466,7 +466,9 @@ def sdo_of_another_process(tmp):
         thread = threading.Thread(target=block.keep, args=(1000.0,))
         thread.start()
         code = (
-            "from io_bridge.mailbox_service import ask, socket_path; p = socket_path('veth0')\n"
+            "from msgspec import to_builtins\n"
+            "from io_bridge import mailbox_service; p = mailbox_service.socket_path('veth0')\n"
+            "def ask(*a): return to_builtins(mailbox_service.ask(*a))\n"
             "print([ask(p, 0, 0x6076, 0), ask(p, 0, 0x6072, 0, b'\\x64\\0'), ask(p, 0, 0x6072, 0),"
             " ask(p, 0, 0x2FFF, 0), ask(p, 7, 0, 0)])"
         )

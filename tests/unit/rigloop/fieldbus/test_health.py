@@ -1,3 +1,7 @@
+import os
+import subprocess
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -5,6 +9,8 @@ from io_bridge.drive_config import DrivePlant
 from io_bridge.exchange import Exchange
 from io_bridge.record import RecordWriter, open_record
 from io_bridge.simulated_bus import SimulatedBus
+from rigloop import order
+from rigloop.fieldbus import running
 from rigloop.fieldbus.health import NothingToShowError, recorded
 
 FREE = DrivePlant(hands="free")
@@ -112,3 +118,46 @@ def test_what_is_no_run_is_refused(tmp_path):
         recorded(tmp_path / "nothing")
     with pytest.raises(NothingToShowError, match="no record with a bus"):
         recorded(tmp_path)
+
+
+def test_a_slave_that_died_is_not_in_op_and_it_says_since_when(run_folder):
+    def disturb(bus, k):
+        bus.devices[1].mute = k >= 60
+
+    found = recorded(run_folder(disturb))
+    assert found.slaves[0].al_state == "OP"
+    assert found.slaves[1].al_state == "no answer for 0.04 s, before that OP"
+
+
+def test_where_no_frame_comes_back_no_slave_is_in_op(run_folder):
+    def disturb(bus, k):
+        if k == 60:
+            bus.link.drop_frames(100)
+
+    found = recorded(run_folder(disturb))
+    assert [slave.al_state for slave in found.slaves] == [
+        "no answer for 0.04 s, before that OP"
+    ] * 2
+    assert not found.good
+
+
+def test_what_happened_beside_the_cycle_is_shown(run_folder):
+    folder = run_folder(lambda bus, k: None)
+    event = {
+        "time_ns": 1,
+        "source": "drive1",
+        "words": "in fault: error code 0x603F: 0x4310 drive too hot",
+    }
+    order.write(folder, "cycle.json", order.Report(bus_events=[event]))
+    assert recorded(folder).events == ["drive1: in fault: error code 0x603F: 0x4310 drive too hot"]
+
+
+def test_the_table_of_a_killed_run_is_not_live(tmp_path, monkeypatch):
+    dead = subprocess.Popen(["true"])
+    dead.wait()
+    table = Path(f"/dev/shm/rigloop-{os.getuid()}-{dead.pid}")
+    table.write_bytes(b"")
+    try:
+        assert dead.pid not in [pid for pid, _ in running.tables()]
+    finally:
+        table.unlink()
