@@ -110,7 +110,9 @@ def test_an_axis_that_the_rig_does_not_use_stays_mapped_and_at_rest(cells):
 
 def test_what_a_slow_slave_is_waited_for_is_told(cells):
     _, _, _, told = brought_up(cells, [DriveConfig()], "direct_drive+slow_transition:safeop_s=3")
-    assert told[0].startswith("slave 0 (drive): SAFEOP asked, it is in PREOP; 0.5 s of at most 10 s")
+    assert told[0].startswith(
+        "slave 0 (drive): SAFEOP asked, it is in PREOP; 0.5 s of at most 10 s"
+    )
     assert len(told) == 3
 
 
@@ -141,7 +143,7 @@ def test_losses_before_op_are_kept_apart_from_those_that_count():
 
 
 def test_a_drive_in_its_fault_state_is_named_with_its_code_and_not_reset(cells):
-    bus, table, devices, _ = brought_up(cells, [DriveConfig()], "direct_drive+fault_at_power_up")
+    bus, table, _, _ = brought_up(cells, [DriveConfig()], "direct_drive+fault_at_power_up")
     (said,) = bus.in_fault()
     assert said.startswith("slave 0 (drive): fault (statusword 0x0008), 0x603f: 0x")
     table["drive/enable"] = 1

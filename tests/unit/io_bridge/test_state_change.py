@@ -9,7 +9,7 @@ from io_bridge.state_limits import StateLimits
 def test_limits_are_those_of_the_standard_unless_an_esi_says_otherwise():
     limits = StateLimits()
     assert (limits.of(2, 1), limits.of(4, 2), limits.of(8, 4), limits.of(1, 8)) == (3, 10, 10, 5)
-    with pytest.raises(ValueError, match="preop_s = 0.*back_s = nan"):
+    with pytest.raises(ValueError, match=r"preop_s = 0.*back_s = nan"):
         StateLimits(preop_s=0, back_s=float("nan"))
 
 
@@ -19,7 +19,9 @@ def test_a_slave_that_stays_where_it_was_is_told_with_its_limit(segment_master):
     from io_bridge.drive_config import DriveConfig
 
     slow = DriveConfig(limits=StateLimits(safeop_op_s=0.5))
-    with pytest.raises(BringUpError, match=r"SAFEOP asked, it is in PREOP after 0.5 s \(limit 0.5 s\)"):
+    with pytest.raises(
+        BringUpError, match=r"SAFEOP asked, it is in PREOP after 0.5 s \(limit 0.5 s\)"
+    ):
         prepare(master, [slow])
 
 
@@ -29,6 +31,6 @@ def test_changes_beside_each_other_name_every_failure():
             yield
         raise BringUpError(text)
 
-    with pytest.raises(BringUpError, match="^first; second$"):
+    with pytest.raises(BringUpError, match=r"^first; second$"):
         for _ in together([fails("second", 5), iter(()), fails("first", 1)]):
             pass
