@@ -13,7 +13,9 @@ import io_bridge.quirks
 from io_bridge.quirks.option import Value
 from io_bridge.quirks.quirk import Quirk
 
-ASKED = re.compile(r"(?P<device>.+?)(?P<quirks>(?:\+[a-z_]+(?::[^+]*)?)+)")
+NEXT = r"\+(?=[A-Za-z_])"
+"""Before a quirk's name; the plus of a number such as 1e+3 is none."""
+ASKED = re.compile(rf"(?P<device>.+?)(?P<quirks>(?:{NEXT}\w+(?::(?:(?!{NEXT}).)*)?)+)")
 """A device's name with quirks behind it: ``direct_drive+late_reply:ms=200+emergency``."""
 
 
@@ -79,7 +81,7 @@ def split(name: str) -> tuple[str, list[Quirk]]:
     if match is None:
         return name, []
     found, bad = [], []
-    for text in match["quirks"][1:].split("+"):
+    for text in re.split(NEXT, match["quirks"])[1:]:
         word, _, rest = text.partition(":")
         try:
             found.append(make_quirk(word, _values(word, rest)))

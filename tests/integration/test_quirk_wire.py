@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 CASES = runpy.run_path(str(HERE / "quirk_cases.py"))["CASES"]
 
 
-AT_ONCE = 4
+AT_ONCE = 3
 """Cases beside each other, each in a namespace of its own: most of their time they wait."""
 
 

@@ -30,6 +30,10 @@ def test_quirks_behind_a_name_are_taken_in_order():
     ("name", "message"),
     [
         ("direct_drive+late_replie", "'late_replie': there is none; did you mean late_reply"),
+        ("direct_drive+Late_Reply", "'Late_Reply': there is none; did you mean late_reply"),
+        ("direct_drive+late_reply:ms=1e+9", "ms = 1000000000.0: a number from"),
+        ("direct_drive+", "direct_drive+: no device file"),
+        ("+late_reply", "+late_reply: no device file"),
         ("direct_drive+xyzzy", "known are busy_eeprom"),
         ("direct_drive+late_reply:mss=3", "mss: no such option; did you mean ms?"),
         ("direct_drive+duplicate_reply:ms=3", "ms: no such option; it has none"),
@@ -42,7 +46,7 @@ def test_quirks_behind_a_name_are_taken_in_order():
     ],
 )
 def test_a_mistake_names_quirk_option_value_and_remedy(name, message):
-    with pytest.raises(QuirkError) as caught:
+    with pytest.raises((QuirkError, DeviceError)) as caught:
         make_device(name)
     assert message in str(caught.value)
     assert str(caught.value).startswith(name)
