@@ -19,8 +19,8 @@ from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
 from rigloop.segment_command import sim_segment
 from rigloop.soak.command import soak
-from rigloop.tune_command import tune
 from rigloop.terminal import Screen
+from rigloop.tune_command import tune
 
 if TYPE_CHECKING:
     from rig_configs.load import LoadedRig

@@ -169,5 +169,5 @@ def print_health(console: Console, bus: BusHealth) -> None:
     if bus.ring_breaks is not None:
         closed = "the ring of two interfaces is closed"
         lines.append(f"{bus.ring_gap or closed}, found open {bus.ring_breaks} times")
-    for line in lines:
-        console.print(line, highlight=False, soft_wrap=True, markup=False)
+    for told in lines:
+        console.print(told, highlight=False, soft_wrap=True, markup=False)
