@@ -2,7 +2,8 @@
 table, a file name or a screen. `rig_configs.plain` is the other side: what leaves is made harmless there.
 
 Four kinds: a *name* of a mechanism file (`wheel`, an identifier of every language that is generated), a
-*word* of a rig file (`wheel-2`), a *path* of a signal (`wheel/angle_rad`) and a *line* of text (a title). Each function returns a problem in words, or None.
+*word* of a rig file (`wheel-2`), a *path* of a signal (`wheel/angle_rad`) and a *line* of text (a title).
+Each function returns a problem in words, or None.
 """
 
 from __future__ import annotations

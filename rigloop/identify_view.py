@@ -77,7 +77,9 @@ def draw(found: Identification, observation: Observation, judged: Judgement) -> 
             width = 2.2 if label == "measured" else 1.0
             torque.plot(*thinned(t, value[inside]), color=colour, lw=width, label=label)
         torque.set_ylabel("torque (N m)")
-        torque.set_title(math_free(f"{found.log}, unseen stretch"), loc="left", fontsize=11, color=INK)
+        torque.set_title(
+            math_free(f"{found.log}, unseen stretch"), loc="left", fontsize=11, color=INK
+        )
         torque.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.1)
         error.plot(*thinned(t, (o.observed_nm - o.measured_nm)[inside]), color=ORANGE, lw=0.9)
         error.set_ylabel("error (N m)")

@@ -83,7 +83,11 @@ class MechanismBuilder:
             lines.append(f"gravity_m_s2 = {_toml(self._gravity)}")
         for head, table in (("parameters", self._parameters), *self._tables()):
             if table:
-                lines += ["", f"[{head}]", *(f"{toml_key(k)} = {_toml(v)}" for k, v in table.items())]
+                lines += [
+                    "",
+                    f"[{head}]",
+                    *(f"{toml_key(k)} = {_toml(v)}" for k, v in table.items()),
+                ]
             elif head != "parameters":
                 lines += ["", f"[{head}]"]
         if self._outputs:
@@ -92,7 +96,9 @@ class MechanismBuilder:
         return "\n".join(lines) + "\n"
 
     def _tables(self) -> list[tuple[str, Mapping[str, Any]]]:
-        return [(f"{table}.{toml_key(name)}", keys) for (table, name), keys in self._entries.items()]
+        return [
+            (f"{table}.{toml_key(name)}", keys) for (table, name), keys in self._entries.items()
+        ]
 
     def build(self) -> Mechanism:
         """The validated, frozen model.

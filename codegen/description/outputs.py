@@ -59,7 +59,9 @@ def read(table: dict[str, object], system: System) -> list[Output]:
 
 
 def _one(port: str, source: object, system: System) -> Output | None:
-    problem = path_problem(port) or ("is a port that every kernel has" if port in OWN_PORTS else None)
+    problem = path_problem(port) or (
+        "is a port that every kernel has" if port in OWN_PORTS else None
+    )
     if problem:
         system.mistake(port, None, problem, REMEDY_PATH)
         return None

@@ -91,7 +91,9 @@ def _vectors(value: Any, mechanism: Mechanism) -> list[list[float]]:
         parts = [_evaluated(v, mechanism) for v in value]
         if len(parts) == 3 and all(isinstance(p, float) for p in parts):
             return [[float(p) for p in parts]]  # type: ignore[arg-type]
-        return [place for v in value for place in _vectors(v, mechanism) if not isinstance(v, float)]
+        return [
+            place for v in value for place in _vectors(v, mechanism) if not isinstance(v, float)
+        ]
     return []
 
 

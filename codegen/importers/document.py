@@ -127,7 +127,9 @@ def refuse_strange_shapes(path: Path, root: Element) -> None:
             if not place.exists():
                 continue
             if not place.is_file():
-                mistakes.append(Mistake(str(path), f"{element.tag} {name}", "is no file", "give one"))
+                mistakes.append(
+                    Mistake(str(path), f"{element.tag} {name}", "is no file", "give one")
+                )
             elif place.stat().st_size > MOST_SHAPE_BYTES:
                 problem = f"is larger than {MOST_SHAPE_BYTES} bytes"
                 mistakes.append(Mistake(str(path), f"{element.tag} {name}", problem, "simplify it"))

@@ -15,7 +15,7 @@ from rig_configs.names import RESERVED
 from rig_configs.plain import c_string
 
 # what math.h, stdio.h, string.h, stdint.h and stddef.h declare, as far as a mechanism could be called that
-LIBRARY = frozenset(
+_LISTED = (
     "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs "
     "fdim floor fma fmax fmin fmod frexp gamma hypot ilogb isfinite isinf isnan isnormal j0 j1 jn ldexp "
     "lgamma llrint llround log log10 log1p log2 logb lrint lround modf nan nearbyint nextafter "
@@ -28,8 +28,9 @@ LIBRARY = frozenset(
     "strcmp strcoll strcpy strcspn strdup strerror strlen strncat strncmp strncpy strpbrk strrchr "
     "strspn strstr strtok strxfrm size_t ptrdiff_t max_align_t offsetof va_list FILE fpos_t off_t "
     "ssize_t int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t intptr_t uintptr_t "
-    "intmax_t uintmax_t float_t double_t index rindex bcmp bcopy bzero ffs".split()
+    "intmax_t uintmax_t float_t double_t index rindex bcmp bcopy bzero ffs"
 )
+LIBRARY = frozenset(_LISTED.split())
 
 
 def texts(program: Program) -> dict[str, str]:

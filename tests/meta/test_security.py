@@ -6,9 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 ROOMS = ("rt_core", "codegen", "estimators", "io_bridge", "rig_configs", "rigloop")
 SOURCES = sorted(
-    path
-    for room in (*ROOMS, "benchmarks", "examples")
-    for path in (ROOT / room).rglob("*.py")
+    path for room in (*ROOMS, "benchmarks", "examples") for path in (ROOT / room).rglob("*.py")
 )
 TEMPLATES = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.in"))
 CYTHON = sorted(path for room in ROOMS for path in (ROOT / room).rglob("*.pyx"))

@@ -106,7 +106,9 @@ def test_a_way_on_which_others_can_put_another_folder_is_refused(home):
     assert build_kernel("guided_rod").from_cache
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"files": 1}', '{"files": {"../x": "0"}}', "[" * 50_000])
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", '{"files": 1}', '{"files": {"../x": "0"}}', "[" * 50_000]
+)
 def test_an_entry_that_does_not_say_what_was_built_is_refused(home, text):
     (entry(home) / "build.json").write_text(text)
     refused("build.json")

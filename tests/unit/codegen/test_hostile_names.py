@@ -59,7 +59,7 @@ def test_an_output_whose_name_is_no_signal_path_is_refused_and_nothing_runs(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     path = tmp_path / "pendulum.toml"
     path.write_text(pendulum(output=f'"{injection}"'))
-    with pytest.raises(MechanismError, match="path of a signal|longer than") as refused:
+    with pytest.raises(MechanismError, match=r"path of a signal|longer than") as refused:
         build_kernel(path)
     assert len(refused.value.mistakes) == 1
     assert not list(tmp_path.rglob(CANARY))
@@ -68,7 +68,7 @@ def test_an_output_whose_name_is_no_signal_path_is_refused_and_nothing_runs(
 @pytest.mark.parametrize(
     "hostile",
     [
-        f"*/ void f(void) {{ system(\"touch {CANARY}\"); }} /*_m",
+        f'*/ void f(void) {{ system("touch {CANARY}"); }} /*_m',
         f"a\n#error {CANARY}\n_m",
         'a"""\nimport os\n"""_m',
         "a\\",
@@ -103,7 +103,9 @@ def check(folder, name, standard):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("word", ["int", "lambda", "self", "NULL", "main", "class", "cdef", "double"])
+@pytest.mark.parametrize(
+    "word", ["int", "lambda", "self", "NULL", "main", "class", "cdef", "double"]
+)
 def test_reserved_words_are_refused_as_names(word):
     with pytest.raises(MechanismError, match="reserved word"):
         parse(pendulum(point=word), "pendulum.toml")
@@ -146,7 +148,9 @@ def test_a_local_never_takes_the_number_of_a_coordinate(tmp_path):
 
 
 def test_two_coordinates_of_one_name_are_refused():
-    text = pendulum().replace("[mass.ball]", "[distance.P_x]\n[mass.m]\ndistance='P_x'\nmass_kg=1\n[mass.ball]")
+    text = pendulum().replace(
+        "[mass.ball]", "[distance.P_x]\n[mass.m]\ndistance='P_x'\nmass_kg=1\n[mass.ball]"
+    )
     with pytest.raises(MechanismError, match="P_x is there already"):
         parse(text, "pendulum.toml")
 
@@ -197,9 +201,11 @@ def test_reserved_words_cover_every_language():
     ],
 )
 def test_no_flag_makes_the_compiler_run_or_write_something_else(given):
-    with pytest.raises(ValueError, match="flag|march"):
+    with pytest.raises(ValueError, match=r"flag|march"):
         KernelOptions(**given)
 
 
 def test_flags_of_code_generation_are_taken():
-    KernelOptions(cflags=("-g", "-O2", "-fno-inline", "-DLOOPED", "-mtune=generic", "-falign-loops=32"))
+    KernelOptions(
+        cflags=("-g", "-O2", "-fno-inline", "-DLOOPED", "-mtune=generic", "-falign-loops=32")
+    )

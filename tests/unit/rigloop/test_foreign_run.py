@@ -67,7 +67,11 @@ def header(path, descr, shape):
 
 def test_late_cycles_with_a_header_that_promises_more_allocate_nothing(tmp_path):
     path = tmp_path / late_file("fast")
-    for descr, shape in ((np.lib.format.dtype_to_descr(ROW), (1 << 50,)), ("|O", (1,)), ("|S99999999", (9,))):
+    for descr, shape in (
+        (np.lib.format.dtype_to_descr(ROW), (1 << 50,)),
+        ("|O", (1,)),
+        ("|S99999999", (9,)),
+    ):
         header(path, descr, shape)
         assert read_events(tmp_path, "fast") == []
     np.save(path, np.zeros(200_000, ROW))

@@ -43,7 +43,12 @@ def test_what_is_right_is_not_doubted(tmp_path):
     ("old", "new", "key", "likely"),
     [
         ("mass_kg = 2.0", "mass_kg = 2e5", "rigid_body.arm.mass_kg", "grams"),
-        ("inertia_kg_m2 = 0.015", "inertia_kg_m2 = 15000", "rigid_body.arm.inertia_kg_m2", "kg mm²"),
+        (
+            "inertia_kg_m2 = 0.015",
+            "inertia_kg_m2 = 15000",
+            "rigid_body.arm.inertia_kg_m2",
+            "kg mm²",
+        ),
         ("-9.81", "-9810", "gravity_m_s2", "millimetres"),
         ("[0.3, 0, 0]", "[300, 0, 0]", "point.P.position_m", "millimetres"),
         ("initial_rate_rad_s = 1.0", "initial_rate_rad_s = 1e5", "angle.arm", "rpm"),
@@ -57,5 +62,5 @@ def test_another_unit_is_doubted_by_name(tmp_path, old, new, key, likely):
 
 @pytest.mark.parametrize("value", ["1e300", "-1e300", '"1e200 * 1e100"', "1e16"])
 def test_a_number_that_no_kernel_can_calculate_with_is_refused_by_name(value):
-    with pytest.raises(MechanismError, match="arm.mass_kg"):
+    with pytest.raises(MechanismError, match=r"arm\.mass_kg"):
         parse(PENDULUM.replace("mass_kg = 2.0", f"mass_kg = {value}"), "pendulum.toml")

@@ -11,9 +11,9 @@ from codegen.expressions.folding import folded
 from codegen.expressions.gather import Gatherer
 from codegen.expressions.roll import runs
 from codegen.formulations.precomputed import parameter_only
-from codegen.program import Routine
 from codegen.generate import generate
 from codegen.options import KernelOptions
+from codegen.program import Routine
 
 DEPTH = 1500
 
@@ -100,5 +100,5 @@ def test_expressions_deeper_than_anyone_writes_are_refused(text):
             body = body.replace("mass_kg = 1.0", f'mass_kg = "{quoted}"')
         else:
             body += f'\n"x_m" = "={quoted}"'
-        with pytest.raises(MechanismError, match="expression|longer|deep|finite|value|arithmetic"):
+        with pytest.raises(MechanismError, match=r"expression|longer|deep|finite|value|arithmetic"):
             parse(body, "chain.toml")

@@ -47,16 +47,30 @@ def test_files_that_include_each_other_end(tmp_path):
 @pytest.mark.parametrize("kind", ["include", "mesh"])
 def test_what_is_no_file_is_not_waited_for(tmp_path, kind):
     os.mkfifo(tmp_path / "pipe.obj")
-    body = '<include file="pipe.obj"/>' if kind == "include" else '<asset><mesh file="pipe.obj"/></asset>'
+    body = (
+        '<include file="pipe.obj"/>'
+        if kind == "include"
+        else '<asset><mesh file="pipe.obj"/></asset>'
+    )
     assert "is no file" in refused(tmp_path, f"<mujoco>{body}</mujoco>", "m.xml")
 
 
 @pytest.mark.parametrize(
-    "hostile", ["int", "a\n\x1b]0;x\x07b".replace("\x1b", "").replace("\x07", ""), "*/ #", "x" * 300, "é", "1"]
+    "hostile",
+    [
+        "int",
+        "a\n\x1b]0;x\x07b".replace("\x1b", "").replace("\x07", ""),
+        "*/ #",
+        "x" * 300,
+        "é",
+        "1",
+    ],
 )
 def test_names_of_a_robot_become_names_of_a_mechanism(tmp_path, hostile):
     path = tmp_path / "robot.urdf"
-    path.write_text(ROBOT.format(link=hostile.replace("\n", "&#10;"), joint=hostile.replace("\n", "&#10;")))
+    path.write_text(
+        ROBOT.format(link=hostile.replace("\n", "&#10;"), joint=hostile.replace("\n", "&#10;"))
+    )
     made = import_file(path, "robot")
     written = made.builder.save(tmp_path).read_text()
     head = written[: written.index("name = ")]
@@ -68,7 +82,15 @@ def test_a_long_chain_is_drawn_without_recursion():
     from codegen.importers.tree import GROUND, Link, Tree
 
     links = [
-        Link(f"k{k}", f"k{k - 1}" if k else GROUND, (), 1.0, (0, 0, 0), (1, 1, 1), ((1, 0, 0), (0, 1, 0)))
+        Link(
+            f"k{k}",
+            f"k{k - 1}" if k else GROUND,
+            (),
+            1.0,
+            (0, 0, 0),
+            (1, 1, 1),
+            ((1, 0, 0), (0, 1, 0)),
+        )
         for k in range(5000)
     ]
     text = drawing(Tree(links=links), "chain")
