@@ -6,6 +6,7 @@ What is too much is refused in one sentence, whatever the parser behind it would
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ MOST_MECHANISM_BYTES = 8 << 20
 MOST_DEPTH = 12  # tables in tables; the files of this project take six
 MOST_VALUES = 200_000
 LARGEST_INTEGER = 1 << 64
+_PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
+_DOTTED = re.compile(rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*")
 
 
 class UnreadableError(ValueError):
@@ -54,6 +57,9 @@ def parse_toml(text: str) -> dict[str, Any]:
     UnreadableError
         It is not TOML, or deeper or longer than any file of this project.
     """
+    # tomllib takes time and memory that grow with the square of a dotted key
+    if any(found[0].count(".") > 100 * MOST_DEPTH for found in _DOTTED.finditer(text)):
+        raise UnreadableError(f"is nested deeper than {MOST_DEPTH} levels")
     try:
         document = tomllib.loads(text)
     except RecursionError:
