@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -36,6 +37,11 @@ class LoadedRig:
     path: Path
     text: str
     rig: Rig
+
+    @property
+    def argument(self) -> str:
+        """What a command line takes for this rig: the name of one that ships, or the path."""
+        return self.name if self.path.parent == HERE / "rigs" else shlex.quote(str(self.path))
 
     @property
     def sha256(self) -> str:

@@ -19,8 +19,8 @@ from functools import partial
 from pathlib import Path
 from types import FrameType
 
-from io_bridge.drive_device import DriveDevice
 from io_bridge.namespace import wrap
+from io_bridge.sim_segment import motors
 from io_bridge.simulated_bus import SimulatedBus
 from io_bridge.wire_owner import introduce
 from rig_configs.load import LoadedRig, read_checked
@@ -150,7 +150,7 @@ def _run(
         raise RuntimeError(rights.verdict)
     with composed.bus as bus:
         bus.to_op(partial(tell, folder))
-        refuse_drives_in_fault(bus, commission.rig, commission.reset_drives)
+        refuse_drives_in_fault(bus, commission.argument or commission.rig, commission.reset_drives)
         bus.attend()
         report.bringup = bus.bringup_counters()
         plan, spins = with_spins(composed.plan, measuring)
@@ -237,9 +237,10 @@ def _loop(
                 report.stall = _explain(loop.stall, composed)
                 report.stalled_ns = loop.stall.for_ns
             if isinstance(composed.bus, SimulatedBus):
-                devices = [d for d in composed.bus.devices if isinstance(d, DriveDevice)]
-                drives = zip(composed.bus.block().drives, devices, strict=True)
-                report.drives_nm = {drive.name: device.wanted_torque_nm for drive, device in drives}
+                report.drives_nm = {
+                    f"motor {i}": motor.wanted_torque_nm
+                    for i, motor in enumerate(motors(composed.bus.devices))
+                }
     if caught:
         report.stopped_by = signal.Signals(caught[0]).name
 

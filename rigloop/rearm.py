@@ -105,13 +105,22 @@ class Rearming:
             self._again()
         elif waited >= config.within_s:
             self.waits = False
-            self.gave_up = self._why_not(signals)
+            self.gave_up = self._why_not(
+                signals,
+                f"limit blocks.{guard_of(self._rig)[0]}.rearm.within_s = {config.within_s:g}",
+            )
+
+    def ended(self) -> None:
+        """Say why it was not armed again, where the run ends while it is waited for."""
+        if self.waits:
+            self.waits = False
+            self.gave_up = self._why_not(self._signals(), "before the run ended")
 
     def _bus_is_well(self, signals: Mapping[str, float]) -> bool:
         writes = paths(*bus_of(self._rig))[1]
         return signals[writes["valid"]] > 0.5 and signals[writes["al_state"]] == OP
 
-    def _why_not(self, signals: Mapping[str, float]) -> str:
+    def _why_not(self, signals: Mapping[str, float], until: str) -> str:
         assert self._config is not None
         name, guard = guard_of(self._rig)
         waits_for = Trip(int(signals[paths(name, guard)[1]["waits_for"]]))
@@ -120,10 +129,7 @@ class Rearming:
             said = [waits_for.name.lower().replace("_", " ")]
         in_fault = any("fault" in words for words in said) and not self._config.reset_drive
         remedy = f"; reset the drive, or set blocks.{name}.rearm.reset_drive" if in_fault else ""
-        return (
-            f"{name}: not armed again: {'; '.join(said) or 'not ready for long enough'}, limit "
-            f"blocks.{name}.rearm.within_s = {self._config.within_s:g}{remedy}"
-        )
+        return f"{name}: not armed again: {'; '.join(said) or 'not ready for long enough'}, {until}{remedy}"
 
     def _begin(self, now: float) -> None:
         assert self._config is not None

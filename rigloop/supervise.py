@@ -88,7 +88,13 @@ def run_live(
     backend = backend_of(loaded.rig, bus)
     injections: Sequence[Injection] = ()
     commissioned = order.Order(
-        loaded.name, table_path(), bus, mode, tuple(inject), reset_drives=reset_drives
+        loaded.name,
+        table_path(),
+        bus,
+        mode,
+        tuple(inject),
+        reset_drives=reset_drives,
+        argument=loaded.argument,
     )
     if inject:
         from rigloop.inject.request import parse, stay_s
@@ -314,7 +320,7 @@ def _supervise(
     degraded = banner(checks)
     n_red = sum(check.level is Level.RED for check in checks)
     if degraded:
-        words = f"{degraded}; `rigloop doctor {loaded.name}` says what to do"
+        words = f"{degraded}; `rigloop doctor {loaded.argument}` says what to do"
         console.print(f"[bold yellow]{escape(words)}[/]", highlight=False, soft_wrap=True)
     lookout.look_around()
     for words in lookout.notes.values():
@@ -386,6 +392,7 @@ def _supervise(
                 )
                 view.show(picture)
             time.sleep(HEARTBEAT_S)
+        rearming.ended()
         beat_until_ended(shared, cycle, loop, lookout, beat)
     seen.alarms = list(lookout.alarms.values())
     seen.notes = list(lookout.notes.values())

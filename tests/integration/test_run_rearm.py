@@ -69,6 +69,14 @@ def test_a_slave_that_stays_frozen_is_waited_for_and_then_the_run_ends(rig, run_
     assert any("not armed again" in r and "within_s = 1" in r for r in manifest.reasons)
 
 
+def test_a_run_that_ends_while_it_waits_says_what_it_waited_for(rig, run_to_end, tmp_path):
+    done = run_to_end(rig(), tmp_path / "runs", "--for", "1.5", "--inject", "sensor-stale@0.5")
+    said = [r for r in read_manifest(done.folder).reasons if "not armed again" in r]
+    assert len(said) == 1
+    assert "slave 'wheel': its clock stands still" in said[0]
+    assert "before the run ended" in said[0]
+
+
 @pytest.mark.parametrize("fault", ["rate-range", "block-fault", "drive-fault"])
 def test_nothing_but_a_bus_fault_is_armed_again(rig, run_to_end, tmp_path, fault):
     done = run_to_end(rig(), tmp_path / "runs", "--for", "6", "--inject", f"{fault}@0.4")
