@@ -24,8 +24,12 @@ cdef struct InProcess:
     double order            # an Order; a cell, so that a block can set it
     int order_before
     int delay               # frames still to bring back one cycle late
+    uint8_t *caught         # NULL: nobody looks; else each frame as it was sent, after its size in two bytes
+    int room
+    int filled
 
 
 cdef class SegmentLink(Link):
     cdef readonly Segment segment
     cdef InProcess state
+    cdef object buffer

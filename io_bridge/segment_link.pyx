@@ -55,12 +55,22 @@ cdef int drain(void *self) noexcept nogil:
     return late
 
 
+cdef void _catch(InProcess *s, const uint8_t *frame, int size) noexcept nogil:
+    """Keep a frame as the master sent it, before anything can happen to it; what there is no room for is not kept."""
+    if s.caught == NULL or s.filled + 2 + size > s.room:
+        return
+    put16(s.caught + s.filled, <uint16_t> size)
+    memcpy(s.caught + s.filled + 2, frame, size)
+    s.filled += 2 + size
+
+
 cdef int send(void *self, const uint8_t *frame, int size, int64_t t_ns) noexcept nogil:
     cdef InProcess *s = <InProcess *> self
     cdef int64_t now = s.ring.slaves[0].now_ns
     cdef int order = <int> s.order
     if size > MAX_FRAME:
         return -1
+    _catch(s, frame, size)
     # a task that starts anew counts from zero again; the segment's time only moves forward
     if t_ns + s.offset_ns <= now:
         s.offset_ns = now + 1000 - t_ns
@@ -127,3 +137,23 @@ cdef class SegmentLink(Link):
     def delay_frames(self, n: int) -> None:
         """Bring the next n frames back after their cycle has given up (fault injection)."""
         self.state.delay = n
+
+    def catch_frames(self, room: int = 1 << 20) -> None:
+        """Keep from now on the frames that the cycle sends, up to `room` bytes in all, for `caught_frames`."""
+        self.state.caught = NULL
+        self.buffer = bytearray(room)
+        self.state.room = room
+        self.state.filled = 0
+        self.state.caught = self.buffer
+
+    def caught_frames(self) -> list[bytes]:
+        """Return the frames kept since `catch_frames` or the last call, as the master sent them; not while a
+        cycle runs."""
+        found = []
+        at = 0
+        while at < self.state.filled:
+            size = int.from_bytes(self.buffer[at : at + 2], "little")
+            found.append(bytes(self.buffer[at + 2 : at + 2 + size]))
+            at += 2 + size
+        self.state.filled = 0
+        return found

@@ -34,12 +34,14 @@ TARGETS = {
     "guard": _own(
         "rt_core/guard.pyx",
         f"{UNIT}/rt_core/test_guard.py",
+        f"{UNIT}/rt_core/test_guard_time.py",
+        f"{UNIT}/rt_core/test_felt.py",
         f"{PROPERTY}/test_rt_core_guard.py",
     ),
     "policy": Target(
         "rt_core/policy.pxd",
-        ("rt_core/task.pyx",),
-        (f"{LIVE}/test_loop.py", f"{LIVE}/test_late.py"),
+        ("rt_core/policy.pyx",),
+        (f"{UNIT}/rt_core/test_policy.py",),
     ),
     "watchdog": _own("rt_core/watchdog.pyx", f"{LIVE}/test_watchdog.py"),
     "drive_io": _own("io_bridge/drive_io.pyx", *EXCHANGE),
