@@ -34,6 +34,12 @@ def table_path() -> str:
     return f"{FOLDER}/rigloop-{os.getuid()}-{me.pid}-{me.start_ticks}"
 
 
+def supervisor_of(path: Path) -> Process | None:
+    """Return the process that a table is named after, None if the name is no table's."""
+    found = NAME.fullmatch(path.name)
+    return Process(int(found[2]), int(found[3])) if found else None
+
+
 @contextlib.contextmanager
 def held(path: str) -> Iterator[None]:
     """Own a table as long as the context, or this process, lasts."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from io_bridge import mailbox_service
 from io_bridge.bus_events import BusEvent
+from rigloop.tables import FOLDER, supervisor_of
 
 LOG = "cycle.log"
 
@@ -16,14 +17,14 @@ def tables() -> Iterator[tuple[int, Path]]:
     """Yield supervisor and signal table of each run that runs, the newest first; what a killed one left is passed
     over."""
     found = sorted(
-        Path("/dev/shm").glob(f"rigloop-{os.getuid()}-[0-9]*"),
+        FOLDER.glob(f"rigloop-{os.getuid()}-[0-9]*"),
         key=lambda path: path.stat().st_mtime if path.exists() else 0.0,
         reverse=True,
     )
     for path in found:
-        pid = path.name.rsplit("-", 1)[1]
-        if pid.isdecimal() and _parent(int(pid)) is not None:
-            yield int(pid), path
+        supervisor = supervisor_of(path)
+        if supervisor is not None and supervisor.lives:
+            yield supervisor.pid, path
 
 
 def folder_of(supervisor: int) -> Path | None:

@@ -32,7 +32,7 @@ def test_subscriber_gets_named_maps_with_a_timestamp(loop, tmp_path):
     endpoint = f"ipc://{tmp_path}/telemetry"
     command = [sys.executable, "-m", "io_bridge.telemetry", str(loop), endpoint]
     process = subprocess.Popen(
-        [*command, "--pid", str(os.getpid())], stdout=subprocess.PIPE, text=True
+        command, stdout=subprocess.PIPE, text=True
     )
     context = zmq.Context()
     try:
