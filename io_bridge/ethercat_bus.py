@@ -206,7 +206,7 @@ class EthercatBus(Bus):
             self.close()
             text = str(error)
             raise BringUpError(
-                text if text.startswith(self.interface) else f"{self.interface}: {text}"
+                text if text.startswith((self.interface, str(self.second_interface))) else f"{self.interface}: {text}"
             ) from error
         except Exception:
             self.close()

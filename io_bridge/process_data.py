@@ -2,8 +2,8 @@
 
 A drive needs its controlword and command, its statusword and position, on whole bytes; more is wished for. Where the
 PDOs that the slave has assigned hold what is wished for, or exactly what the rig names, nothing is written. Else one
-PDO is mapped again, and what other axes have stays mapped. A slave that refuses that keeps its mapping, if it holds what is
-needed, or all that the rig names. Complete access is not used, so that nothing depends on it.
+PDO is mapped again, and what other axes have stays mapped. A slave that refuses that keeps its mapping, if it holds
+what is needed, or all that the rig names. Complete access is not used, so that nothing depends on it.
 """
 
 from __future__ import annotations
