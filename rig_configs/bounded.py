@@ -40,7 +40,7 @@ def read_text(path: Path, most_bytes: int = MOST_BYTES) -> str:
     except (OSError, ValueError) as error:
         if isinstance(error, UnreadableError):
             raise
-        raise UnreadableError(f"cannot be read: {_reason(error)}") from None
+        raise UnreadableError(_reason(error)) from None
     if len(raw) > most_bytes:
         raise UnreadableError(f"is larger than {most_bytes} bytes")
     try:

@@ -135,7 +135,7 @@ def load_mapping(path: str | Path) -> LogMapping:
     try:
         text = read_text(path)
     except UnreadableError as error:
-        raise MappingError(f"{path}: this mapping {error}") from error
+        raise MappingError(f"{path}: cannot read this mapping: {error}") from error
     return parse_mapping(text, str(path))
 
 

@@ -100,7 +100,7 @@ def test_a_file_that_is_no_toml_is_told(rigloop, tmp_path):
     done = rigloop("check", path)
     assert done.exit_code == 2
     (line,) = done.stderr.splitlines()
-    assert line.startswith(f"{path}: (file): not TOML")
+    assert line.startswith(f"{path}: (file): is not a text file")
 
 
 def test_a_title_with_markup_is_only_text(rigloop, bad_rig):
