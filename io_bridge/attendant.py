@@ -1,12 +1,21 @@
-"""The ordinary thread beside a running cycle: recovers slaves, and serves SDOs to other processes."""
+"""The ordinary thread beside a running cycle: recovers slaves, listens to them, and serves SDOs to other processes.
+
+Nothing from a socket or a wire ends it: what a part of it raises is kept in words, and the others go on.
+"""
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 
+from io_bridge.bus_errors import BringUpError
+from io_bridge.bus_events import BusEvents
 from io_bridge.mailbox_service import MailboxService
 from io_bridge.recovery import Recovery
+from io_bridge.watch import Watch
+
+log = logging.getLogger("rigloop.bus")
 
 LOOK_S = 0.02
 
@@ -18,17 +27,28 @@ class Attendant:
     ----------
     recovery : Recovery
     mailbox : MailboxService
+    watch : Watch
+    events : BusEvents
     close_line : callable
         Called at the end.
     """
 
     def __init__(
-        self, recovery: Recovery, mailbox: MailboxService, close_line: Callable[[], None]
+        self,
+        recovery: Recovery,
+        mailbox: MailboxService,
+        watch: Watch,
+        events: BusEvents,
+        close_line: Callable[[], None],
     ) -> None:
         self.recovery = recovery
         self.mailbox = mailbox
+        self.watch = watch
+        self._events = events
         self._close_line = close_line
         self._ends = threading.Event()
+        self._failed: set[str] = set()
+        self._died = ""
         self._thread = threading.Thread(target=self._run, name="attendant", daemon=True)
 
     def start(self) -> None:
@@ -43,9 +63,45 @@ class Attendant:
         self.mailbox.close()
         self._close_line()
 
+    @property
+    def problem(self) -> str:
+        """Why slaves are not attended any more; empty while the thread does its work."""
+        if self._thread.ident is None or self._thread.is_alive():
+            return ""
+        if self._ends.is_set() and not self._died:
+            return ""
+        return (
+            "the thread that recovers slaves and serves SDOs has ended"
+            f"{': ' if self._died else ''}{self._died}; since then no slave is brought back to OP"
+        )
+
     def _run(self) -> None:
-        while not self._ends.is_set():
-            # a request is served at once; else this is the pause between two looks
-            if not self.mailbox.serve(LOOK_S):
-                self._ends.wait(LOOK_S)
-            self.recovery.look()
+        try:
+            while not self._ends.is_set():
+                # a request is served at once; else this is the pause between two looks
+                if not self._guarded("SDOs", lambda: self.mailbox.serve(LOOK_S)):
+                    self._ends.wait(LOOK_S)
+                self._guarded("recovery", self.recovery.look)
+                self._guarded("watch", self.watch.look)
+        except BaseException as error:
+            self._died = f"{type(error).__name__}: {error}"
+            self._events.add("attendant", self.problem)
+            log.exception("the attendant has ended")
+
+    def _guarded(self, part: str, act: Callable[[], bool | None]) -> bool:
+        """Do a part of the work; what goes wrong with it is kept once a kind."""
+        try:
+            return bool(act())
+        except (BringUpError, TimeoutError) as error:
+            kind = f"{part}: {type(error).__name__}"
+            if kind not in self._failed:
+                log.warning("%s: %s", part, error)
+        except Exception as error:
+            kind = f"{part}: {type(error).__name__}: {error}"
+            if kind not in self._failed:
+                self._events.add("attendant", kind)
+                log.exception("%s", part)
+        # a message that changes each time must not fill memory
+        if len(self._failed) < 1000:
+            self._failed.add(kind)
+        return False

@@ -1,4 +1,4 @@
-"""From power-up to SAFEOP, slave by slave: the steps that every master of ours takes, and the way that needs no other."""
+"""From power-up to SAFEOP, slave by slave: the steps of every bring-up, and the way that needs no pysoem."""
 
 from __future__ import annotations
 

@@ -8,9 +8,10 @@ from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
 from io_bridge import words
+from io_bridge.bus_errors import BringUpError
+from io_bridge.bus_events import BusEvent
 from io_bridge.cia402 import drive_state
 from io_bridge.exchange import FAULTS, Exchange
-from io_bridge.bus_errors import BringUpError
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,12 @@ class Bus(Protocol):
 
     def in_fault(self) -> list[str]:
         """Return a sentence for each drive in its fault state, with what 0x603F says; before `attend`."""
+
+    def events(self) -> list[BusEvent]:
+        """Return what happened beside the cycle, in words: slaves that left OP, emergencies, drives in fault."""
+
+    def unattended(self) -> str:
+        """Return why slaves are not attended any more, empty while they are: looked at during a run."""
 
     def __enter__(self) -> Self:
         self.open()

@@ -20,4 +20,12 @@ class SdoAbortError(BringUpError):
         super().__init__(
             f"slave {station:#06x}: SDO {index:#06x}:{subindex} aborted: {words.sdo_abort(code)}"
         )
-        self.code = code
+        self.code: int = code
+
+    @classmethod
+    def heard(cls, said: str, code: int) -> SdoAbortError:
+        """Return the error that another process had and put in words."""
+        error = cls.__new__(cls)
+        RuntimeError.__init__(error, said)
+        error.code = code
+        return error

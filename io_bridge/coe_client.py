@@ -1,7 +1,8 @@
 """SDO client: objects of a slave read and written through its mailbox (ETG.1000.6, section 5.6.2).
 
-An answer must carry service, command, index, subindex and, in segments, the toggle bit of its request; see `mailbox` for what
-else may come. Sizes and times are bounded, whatever a slave announces, and a transfer that is given up is aborted.
+An answer must carry service, command, index, subindex and, in segments, the toggle bit of its request; see `mailbox`
+for what else may come. Sizes and times are bounded, whatever a slave announces, and a transfer that is given up is
+aborted.
 """
 
 from __future__ import annotations

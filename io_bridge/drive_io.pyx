@@ -116,7 +116,6 @@ cdef void drive_forget(DriveIo *d) noexcept nogil:
 
 cdef void fill_drive(DriveIo *d, config) except *:
     """Scaling and places of the objects; see DriveConfig."""
-    command = COMMAND_OBJECTS[config.mode]
     d.mode = <DriveMode> <int> MODE_CODES[config.mode]
     d.sign = config.sign
     d.stops = config.quick_stop

@@ -22,9 +22,7 @@ def drives_in_fault(
     """Return a sentence for each drive that is in its fault state by its last statusword."""
     stations = {
         slave.name: (place, record.layout.station)
-        for place, (group, record) in enumerate(
-            zip(axes_of(exchange.slaves), records, strict=True)
-        )
+        for place, (group, record) in enumerate(zip(axes_of(exchange.slaves), records, strict=True))
         for slave in group
     }
     found = []

@@ -21,10 +21,12 @@ from io_bridge.acyclic import FIRST_INDEX, AcyclicLine
 from io_bridge.attendant import Attendant
 from io_bridge.bringup import SlaveConfig, prepare, start_clocks, to_op
 from io_bridge.bus import Bus, BusFault, await_clocks, gap_words, list_faults
+from io_bridge.bus_events import BusEvent, BusEvents
 from io_bridge.clock_config import ClockConfig
 from io_bridge.drives_in_fault import drives_in_fault
 from io_bridge.ethtool import require_link
 from io_bridge.exchange import Exchange
+from io_bridge.foreign_master import require_silence
 from io_bridge.mailbox_service import MailboxService
 from io_bridge.master import BWR, BringUpError, Master
 from io_bridge.packet_socket import PacketSocket
@@ -33,10 +35,14 @@ from io_bridge.pysoem_master import PysoemMaster
 from io_bridge.recovery import Recovery
 from io_bridge.redundant_socket import RedundantSocket, open_lines
 from io_bridge.state_change import finish
+from io_bridge.watch import Watch
+from io_bridge.wire_owner import WireOwner
 
 log = logging.getLogger("rigloop.bus")
 
 WAYS = ("auto", "pysoem", "rigloop")
+LISTEN_S = 0.5
+"""How often slaves are asked whether they have something to say."""
 SAFE_CYCLES = 4
 SAFE_PERIOD_S = 0.001
 PAUSE_S = 0.001
@@ -104,12 +110,14 @@ class EthercatBus(Bus):
         self._poll = poll
         self._bringup = bringup
         self._pysoem: PysoemMaster | None = None
+        self._owner: WireOwner | None = None
         self._line: AcyclicLine | None = None
         self._master: Master | None = None
         self._socket: PacketSocket | RedundantSocket | None = None
         self._keeper: threading.Thread | None = None
         self._records: list[SlaveRecord] = []
         self._attendant: Attendant | None = None
+        self._events = BusEvents()
 
     def block(self) -> Exchange:
         """Return the cyclic exchange."""
@@ -125,7 +133,7 @@ class EthercatBus(Bus):
         PermissionError
             No CAP_NET_RAW.
         OSError
-            No such interface, it is down, or it has no link.
+            No such interface, it is down, it has no link, or another process or master has the wire.
         """
         if self._master is not None:
             return
@@ -133,6 +141,17 @@ class EthercatBus(Bus):
         require_link(self.interface)
         if second is not None:
             require_link(second)
+        owner = WireOwner(self.interface, second)
+        try:
+            # nothing is sent before it is known that nobody else speaks here
+            require_silence(self.interface, second)
+            self._open_sockets(second)
+        except (OSError, ImportError):
+            owner.close()
+            raise
+        self._owner = owner
+
+    def _open_sockets(self, second: str | None) -> None:
         pysoem = self._load()
         self._line = AcyclicLine(self.interface, second=second)
         try:
@@ -201,9 +220,14 @@ class EthercatBus(Bus):
         master = Master(self._line.transact, first_index=FIRST_INDEX, pause_s=PAUSE_S)
         for record in self._records:
             master.know_mailbox(record.layout.station, record.managers)
-        recovery = Recovery(master, self._exchange, self._records)
-        mailbox = MailboxService(self.interface, master, self._records)
-        self._attendant = Attendant(recovery, mailbox, lambda: None)
+        self._events = BusEvents()
+        self._attendant = Attendant(
+            Recovery(master, self._exchange, self._records, self._events),
+            MailboxService(self.interface, master, self._records, lambda: self._events),
+            Watch(master, self._exchange, self._records, self._events, LISTEN_S),
+            self._events,
+            lambda: None,
+        )
         self._attendant.start()
 
     def close(self) -> None:
@@ -230,6 +254,9 @@ class EthercatBus(Bus):
         if self._line is not None:
             self._line.close()
         self._master = self._pysoem = self._socket = self._line = None
+        if self._owner is not None:
+            self._owner.close()
+            self._owner = None
 
     def _let_go(self) -> None:
         """Ask all slaves for SAFEOP and INIT; those that are still there follow."""
@@ -249,6 +276,14 @@ class EthercatBus(Bus):
         """Return what is wrong now."""
         problems = self._attendant.recovery.problems if self._attendant is not None else {}
         return list_faults(self._exchange, problems)
+
+    def events(self) -> list[BusEvent]:
+        """Return what happened beside the cycle."""
+        return list(self._events)
+
+    def unattended(self) -> str:
+        """Return why slaves are not attended any more."""
+        return "" if self._attendant is None else self._attendant.problem
 
     def _check_ends(self) -> None:
         """A run may lose one end of the ring, and does not begin without it."""

@@ -1,10 +1,11 @@
 """The mailbox of one slave: a message out, and the message back that answers it (ETG.1000.4, section 5.6).
 
-A mailbox brings more than answers: emergencies, repetitions, what an earlier request had asked for. An answer is what its
-caller recognises; emergencies are kept, and all else is passed over within the time limit and named when the time is over.
+A mailbox brings more than answers: emergencies, repetitions, what an earlier request had asked for. An answer is what
+its caller recognises; emergencies are kept, and all else is passed over within the time limit and named at its end.
 
-The counter in a slave's messages is the slave's own and says nothing of the request. It changes from one message to the
-next, so a message with the counter of the one before is a repetition. Some slaves leave it at 0, or never change it.
+The counter in a slave's messages is the slave's own and says nothing of the request. It changes from one message to
+the next, so a message that is the one before, counter included, is a repetition. Some slaves leave it at 0, or never
+change it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """What lies in a slave's process data: read from the slave, and changed only where the rig needs something else.
 
-A drive needs its controlword and command, its statusword and position, on whole bytes; more is wished for. Where the PDOs that the
-slave has assigned hold what is wished for, or exactly what the rig names, nothing is written. Else one PDO is mapped again,
-and what other axes have stays mapped. A slave that refuses that keeps its mapping, if it holds what is needed, or
-all that the rig names. Complete access is not used, so that nothing depends on it.
+A drive needs its controlword and command, its statusword and position, on whole bytes; more is wished for. Where the
+PDOs that the slave has assigned hold what is wished for, or exactly what the rig names, nothing is written. Else one PDO
+is mapped again, and what other axes have stays mapped. A slave that refuses that keeps its mapping, if it holds what is
+needed, or all that the rig names. Complete access is not used, so that nothing depends on it.
 """
 
 from __future__ import annotations
@@ -203,25 +203,19 @@ class _Way:
             after[indices.index(target)] = fitted
         else:
             after.append(fitted)
-        writes = pdo_downloads(
-            self._assign, target, fitted.entries, [pdo.index for pdo in after]
-        )
+        writes = pdo_downloads(self._assign, target, fitted.entries, [pdo.index for pdo in after])
         done: list[Download] = []
         try:
             for item in writes:
                 self._objects.download(item)
                 done.append(item)
         except SdoAbortError as error:
-            refused = (
-                f"SDO {item[0]:#06x}:{item[1]} aborted: {words.sdo_abort(error.code)}"
-            )
+            refused = f"SDO {item[0]:#06x}:{item[1]} aborted: {words.sdo_abort(error.code)}"
             lacking = _lacking(entries_of(pdos), self._needed(drive))
             if drive.mapping == "explicit" or lacking:
                 raise BringUpError(self._explained(drive, refused, pdos, lacking)) from error
             self._restore(pdos, done)
-            log.info(
-                "%s: its own mapping of %s stays: %s", drive.name, self._name, refused
-            )
+            log.info("%s: its own mapping of %s stays: %s", drive.name, self._name, refused)
             return pdos
         self._sent += writes
         return tuple(after)
@@ -255,7 +249,7 @@ class _Way:
             if holds:
                 text += f" (its EEPROM lists {', '.join(dict.fromkeys(holds))})"
         else:
-            text += "; with mapping = \"auto\" the drive's own would do"
+            text += '; with mapping = "auto" the drive\'s own would do'
         return text
 
     def _needed(self, drive: DriveConfig) -> tuple[PdoEntry, ...]:
@@ -274,9 +268,7 @@ class _Way:
             )
 
 
-def _lacking(
-    entries: tuple[PdoEntry, ...], wanted: Sequence[PdoEntry]
-) -> list[PdoEntry]:
+def _lacking(entries: tuple[PdoEntry, ...], wanted: Sequence[PdoEntry]) -> list[PdoEntry]:
     return [
         (index, sub, bits)
         for index, sub, bits in wanted
@@ -331,6 +323,8 @@ def _rest(
                 value = int.from_bytes(objects.upload(index, sub), "little")
                 image |= (value & (1 << bits) - 1) << at
             except SdoAbortError as error:
-                log.info("%s: %#06x:%d cannot be read, zero is sent: %s", objects.name, index, sub, error)
+                log.info(
+                    "%s: %#06x:%d cannot be read, zero is sent: %s", objects.name, index, sub, error
+                )
         at += bits
     return image.to_bytes(pdo_bytes(entries), "little")

@@ -60,7 +60,8 @@ def _load_pysoem() -> Any:
         return importlib.import_module("pysoem")
     except ImportError as error:
         raise ImportError(
-            "pysoem cannot be imported: pip install pysoem==1.1.13, or take bringup = \"rigloop\" in the rig's bus block"
+            "pysoem cannot be imported: pip install pysoem==1.1.13, or take "
+            'bringup = "rigloop" in the rig\'s bus block'
         ) from error
 
 
@@ -201,7 +202,9 @@ class PysoemMaster:
             listed = getattr(error, "error_list", None)
             return f"{listed or error!r}", OWN_LOGICAL
         if size > IO_MAP_BYTES:
-            return f"the slaves map {size} bytes, pysoem holds {IO_MAP_BYTES}", max(size, OWN_LOGICAL)
+            return f"the slaves map {size} bytes, pysoem holds {IO_MAP_BYTES}", max(
+                size, OWN_LOGICAL
+            )
         return "", size
 
     def _taken(
@@ -259,5 +262,8 @@ class PysoemMaster:
 def _note(master: Master, station: int, emergency: Any) -> None:
     """A slave may say unasked what bothers it, and go on."""
     log.warning(
-        "%s: emergency %#06x, register %#04x", master.called(station), emergency.error_code, emergency.error_reg
+        "%s: emergency %#06x, register %#04x",
+        master.called(station),
+        emergency.error_code,
+        emergency.error_reg,
     )

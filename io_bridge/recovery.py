@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from io_bridge import slave_clock, words
 from io_bridge.bringup import OP, SAFEOP, SlaveConfig, again, check_identity, wants_sync0
 from io_bridge.bus import gap_words
+from io_bridge.bus_events import BusEvents
 from io_bridge.clock_config import ClockConfig
 from io_bridge.exchange import Exchange
 from io_bridge.master import APRD, FPRD, BringUpError, Master
@@ -35,9 +36,17 @@ class Recovery:
     exchange : Exchange
     records : sequence of SlaveRecord
         How the slaves were configured, in ring order.
+    events : BusEvents, optional
+        Takes what happened.
     """
 
-    def __init__(self, master: Master, exchange: Exchange, records: Sequence[SlaveRecord]) -> None:
+    def __init__(
+        self,
+        master: Master,
+        exchange: Exchange,
+        records: Sequence[SlaveRecord],
+        events: BusEvents | None = None,
+    ) -> None:
         self.master = master
         self._exchange = exchange
         self._records = tuple(records)
@@ -52,6 +61,7 @@ class Recovery:
         self._since: dict[int, float] = {}  # slave → when it left OP
         self._next = 0
         self._gap = ""
+        self._events = BusEvents() if events is None else events
         self.problems: dict[int, str] = {}
         """What keeps a slave from OP, by its place in the ring."""
 
@@ -64,11 +74,8 @@ class Recovery:
             status, code, _, _, answers = self._exchange.slave_status(i)
             if answers and status == OP:
                 if i in self._since:
-                    log.warning(
-                        "%s: back in OP after %.2f s",
-                        slave.name,
-                        time.monotonic() - self._since.pop(i),
-                    )
+                    away_s = time.monotonic() - self._since.pop(i)
+                    self._say(slave.name, f"back in OP after {away_s:.2f} s")
                     self.problems.pop(i, None)
                 self._ways.pop(i, None)
                 continue
@@ -77,7 +84,7 @@ class Recovery:
                 said = (
                     f"{words.al_state(status)}, {words.al_code(code)}" if answers else "no answer"
                 )
-                log.warning("%s: left OP: %s", slave.name, said)
+                self._say(slave.name, f"left OP: {said}")
             away.append(i)
         if not away:
             return
@@ -158,10 +165,17 @@ class Recovery:
     def _tell_gap(self) -> None:
         gap = gap_words(self._exchange)
         if gap != self._gap:
-            log.warning("%s", gap or "the ring is closed again")
+            said = gap or "the ring is closed again"
+            log.warning("%s", said)
+            self._events.add(self._exchange.name, said)
         self._gap = gap
 
     def _tell(self, i: int, problem: str) -> None:
         if self.problems.get(i) != problem:
             log.warning("%s", problem)
+            self._events.add(self._exchange.slaves[i].name, problem)
         self.problems[i] = problem
+
+    def _say(self, name: str, said: str) -> None:
+        log.warning("%s: %s", name, said)
+        self._events.add(name, said)

@@ -8,12 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from io_bridge.acyclic import TOOL_INDEX, AcyclicLine
+from io_bridge.bus_errors import SdoAbortError
+from io_bridge.diagnosis import diagnose
 from io_bridge.ethtool import require_link
-from io_bridge.mailbox_service import ask, is_served, socket_path
+from io_bridge.foreign_master import Heard, listen, require_silence
+from io_bridge.mailbox_service import Answer, ask, is_served, socket_path
 from io_bridge.mapped_pdos import Upload, mapped_pdos
 from io_bridge.master import APRD, BringUpError, Master
 from io_bridge.sii import Identity
 from io_bridge.sii_contents import SiiContents, SiiPdo, read_contents
+from io_bridge.wire_owner import WireOwner
 
 INIT, PREOP, SAFEOP = 1, 2, 4
 
@@ -33,6 +37,10 @@ class FoundSlave:
     outputs: list[SiiPdo] = field(default_factory=list)
     inputs: list[SiiPdo] = field(default_factory=list)
     note: str = ""
+    diagnosis: list[str] = field(default_factory=list)
+    """What the slave says is wrong with it: error code, diagnosis history, emergencies."""
+    no_esi: str = ""
+    """Why no ESI file knows it, where one was asked."""
 
 
 @dataclass
@@ -42,6 +50,8 @@ class Found:
     slaves: list[FoundSlave]
     in_use: bool
     """Some slave was in SAFEOP or OP: a master runs it, and nothing was changed."""
+    heard: list[str] = field(default_factory=list)
+    """Frames of a foreign master, in words."""
 
 
 class Line:
@@ -52,17 +62,28 @@ class Line:
     interface : str
     second : str, optional
         The interface at the other end of a ring.
+    force : bool
+        Look on also where a foreign master was heard; nothing is written then.
 
     Raises
     ------
     OSError
-        No such interface, it is down, or no CAP_NET_RAW.
+        No such interface, it is down, no CAP_NET_RAW, or another process or master has the wire.
     """
 
-    def __init__(self, interface: str, second: str | None = None) -> None:
+    def __init__(self, interface: str, second: str | None = None, force: bool = False) -> None:
         require_link(interface)
         if second is not None:
             require_link(second)
+        self._owner: WireOwner | None = None
+        self.heard: list[Heard] = []
+        if not is_served(socket_path(interface)):
+            self._owner = WireOwner(interface, second)
+            try:
+                self._listen(interface, second, force)
+            except OSError:
+                self._owner.close()
+                raise
         self._line = AcyclicLine(interface, TOOL_INDEX, second)
         self.master = Master(self._line.transact, first_index=TOOL_INDEX, pause_s=0.001)
         self.mailbox: Path | None = socket_path(interface)
@@ -77,6 +98,15 @@ class Line:
 
     def __exit__(self, *exc: object) -> None:
         self._line.close()
+        if self._owner is not None:
+            self._owner.close()
+
+    def _listen(self, interface: str, second: str | None, force: bool) -> None:
+        """A foreign master is heard before anything is sent."""
+        if not force:
+            require_silence(interface, second)
+            return
+        self.heard = listen(interface, second)
 
     def look(self) -> None:
         """Count the slaves and read their states; raises BringUpError when none answers."""
@@ -100,7 +130,7 @@ class Line:
     @property
     def in_use(self) -> bool:
         """Whether a master runs some slave."""
-        return any(status & 0x0F >= SAFEOP for status, _ in self.states)
+        return bool(self.heard) or any(status & 0x0F >= SAFEOP for status, _ in self.states)
 
     def stations(self) -> list[int]:
         """Return the station addresses; given by us where no master has."""
@@ -122,7 +152,7 @@ class Line:
         """
         if self.mailbox is not None:
             path = self.mailbox
-            return lambda index, sub: _asked(ask(path, position, index, sub))
+            return lambda index, sub: answered(ask(path, position, index, sub))
         if self.in_use:
             raise BringUpError(
                 f"slave {position}: a master that serves no SDOs runs this wire; stop it first"
@@ -149,14 +179,23 @@ class Line:
             self.master.request(station, INIT)
 
 
-def _asked(answer: dict[str, object]) -> bytes:
-    if "error" in answer:
-        raise BringUpError(str(answer["error"]))
-    return bytes.fromhex(str(answer["data"]))
+def answered(answer: Answer) -> bytes:
+    """Return the object's data out of the answer of a loop.
+
+    Raises
+    ------
+    BringUpError
+        The slave refused, or the loop could not ask it.
+    """
+    if answer.abort_code is not None:
+        raise SdoAbortError.heard(str(answer.error), answer.abort_code)
+    if answer.data is None:
+        raise BringUpError(answer.error or "the loop that runs it gives no data")
+    return bytes.fromhex(answer.data)
 
 
-def scan(interface: str, second: str | None = None) -> Found:
-    """Look at every slave of a wire; with `second`, of a ring.
+def scan(interface: str, second: str | None = None, force: bool = False) -> Found:
+    """Look at every slave of a wire; with `second`, of a ring; with `force`, also beside a foreign master.
 
     Raises
     ------
@@ -165,23 +204,33 @@ def scan(interface: str, second: str | None = None) -> Found:
     BringUpError
         No slave answers, or one stopped answering.
     """
-    with Line(interface, second) as line:
+    with Line(interface, second, force) as line:
         line.look()
         slaves = []
         for position, station in enumerate(line.stations()):
-            contents = read_contents(functools.partial(line.master.eeprom, station))
-            slave = FoundSlave(
-                position,
-                station,
-                line.master.identity(station),
-                contents.name,
-                *line.states[position],
-                has_clock=bool(line.master.read(station, 0x0008, 1)[0] & 0x04),
-                has_coe=contents.has_coe,
-            )
-            _read_pdos(line, slave, contents)
+            if station:
+                slaves.append(_read_slave(line, position, station))
+                continue
+            state = line.states[position]
+            slave = FoundSlave(position, 0, Identity(0, 0, 0), "", *state, False, False)
+            slave.note = "it has no station address, and beside another master none is given"
             slaves.append(slave)
-        return Found(slaves, line.in_use)
+        return Found(slaves, line.in_use, [str(heard) for heard in line.heard])
+
+
+def _read_slave(line: Line, position: int, station: int) -> FoundSlave:
+    contents = read_contents(functools.partial(line.master.eeprom, station))
+    slave = FoundSlave(
+        position,
+        station,
+        line.master.identity(station),
+        contents.name,
+        *line.states[position],
+        has_clock=bool(line.master.read(station, 0x0008, 1)[0] & 0x04),
+        has_coe=contents.has_coe,
+    )
+    _read_pdos(line, slave, contents)
+    return slave
 
 
 def _read_pdos(line: Line, slave: FoundSlave, contents: SiiContents) -> None:
@@ -193,7 +242,9 @@ def _read_pdos(line: Line, slave: FoundSlave, contents: SiiContents) -> None:
         upload = line.uploader(slave.position, slave.station)
         slave.outputs = mapped_pdos(upload, 0x1C12, 2)
         slave.inputs = mapped_pdos(upload, 0x1C13, 3)
+        slave.diagnosis = diagnose(upload).sentences()
     except (BringUpError, OSError) as error:
         slave.note = str(error)
     finally:
+        slave.diagnosis += [str(said) for said in line.master.emergencies.of(slave.station)]
         line.leave(slave.station, slave.position)

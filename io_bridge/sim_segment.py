@@ -28,6 +28,7 @@ from io_bridge.packet_socket import PacketSocket
 from io_bridge.segment import Segment
 from io_bridge.segment_orders import Orders
 from io_bridge.segment_server import serve
+from io_bridge.wire_owner import WireOwner, introduce
 
 PR_SET_PDEATHSIG = 1
 LOOK_CLOSELY_S = 0.001
@@ -166,6 +167,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if options.witness is not None and not drives:
             raise ValueError("--witness: there is no drive")
         segment = Segment(devices)
+        introduce("a rig's emulated segment")
+        owner = WireOwner(options.interface, options.second_interface)
         wire = PacketSocket(options.interface, 0x00, 0xFF)
         second = options.second_interface and PacketSocket(options.second_interface, 0x00, 0xFF)
     except (OSError, ValueError) as error:
@@ -193,6 +196,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         wire.close()
         if second:
             second.close()
+        owner.close()
     # whoever started this may be gone, and its pipe with it
     with contextlib.suppress(BrokenPipeError):
         print(f"answered {frames} frames", flush=True)

@@ -10,6 +10,7 @@ from io_bridge import slave_clock
 from io_bridge.attendant import Attendant
 from io_bridge.bringup import SlaveConfig, prepare, to_op
 from io_bridge.bus import Bus, BusFault, await_clocks, list_faults
+from io_bridge.bus_events import BusEvent, BusEvents
 from io_bridge.clock_config import ClockConfig
 from io_bridge.drive_config import SENSOR, SIMULATED_IDENTITY, TX_PDO, DriveConfig, DrivePlant
 from io_bridge.drive_device import DriveDevice
@@ -22,9 +23,11 @@ from io_bridge.recovery import Recovery
 from io_bridge.segment import Segment
 from io_bridge.segment_link import SegmentLink
 from io_bridge.slave_device import SlaveDevice
+from io_bridge.watch import Watch
 
 SAFE_CYCLES = 4
 OP_POLL_NS = 1_000_000
+PAUSE_S = 0.0005
 
 
 class SimulatedBus(Bus):
@@ -76,6 +79,7 @@ class SimulatedBus(Bus):
         self._master: Master | None = None
         self._records: list[SlaveRecord] = []
         self._attendant: Attendant | None = None
+        self._events = BusEvents()
 
     def block(self) -> Exchange:
         """Return the cyclic exchange."""
@@ -124,20 +128,31 @@ class SimulatedBus(Bus):
         exchange.begin_phase()
         exchange.begin_service()
 
-    def recovery(self) -> Recovery:
-        """Return what brings slaves back to OP; its `look` may be called while the cycle runs."""
-        master = Master(self._beside)
+    def recovery(self, pause_s: float = 0.0) -> Recovery:
+        """Return what brings slaves back to OP; its `look` may be called while the cycle runs.
+
+        Parameters
+        ----------
+        pause_s : float
+            As of `Master`: with a pause the cycle, on which time depends, gets on meanwhile.
+        """
+        master = Master(self._beside, pause_s=pause_s)
         for record in self._records:
             master.know_mailbox(record.layout.station, record.managers)
-        return Recovery(master, self._exchange, self._records)
+        return Recovery(master, self._exchange, self._records, self._events)
 
     def attend(self) -> None:
         """Recover slaves that leave OP and serve SDOs, from a thread of its own, until `close`."""
         if self._attendant is not None or not self._exchange.in_service:
             return
-        recovery = self.recovery()
-        mailbox = MailboxService("simulated", recovery.master, self._records)
-        self._attendant = Attendant(recovery, mailbox, lambda: None)
+        recovery = self.recovery(PAUSE_S)
+        self._attendant = Attendant(
+            recovery,
+            MailboxService("simulated", recovery.master, self._records, lambda: self._events),
+            Watch(recovery.master, self._exchange, self._records, self._events, None),
+            self._events,
+            lambda: None,
+        )
         self._attendant.start()
 
     def _beside(self, frame: bytes) -> bytes | None:
@@ -169,7 +184,16 @@ class SimulatedBus(Bus):
 
     def faults(self) -> list[BusFault]:
         """Return what is wrong now."""
-        return list_faults(self._exchange)
+        problems = self._attendant.recovery.problems if self._attendant is not None else {}
+        return list_faults(self._exchange, problems)
+
+    def events(self) -> list[BusEvent]:
+        """Return what happened beside the cycle."""
+        return list(self._events)
+
+    def unattended(self) -> str:
+        """Return why slaves are not attended any more."""
+        return "" if self._attendant is None else self._attendant.problem
 
 
 def simulated_drive(plant: DrivePlant, position: int = 0, n_drives: int = 1) -> DriveConfig:

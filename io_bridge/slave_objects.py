@@ -75,9 +75,7 @@ class SlaveObjects:
         self._count()
         for again in range(BUSY_TRIES):
             try:
-                self._master.download(
-                    self._station, index, sub, value % (1 << 8 * size), size
-                )
+                self._master.download(self._station, index, sub, value % (1 << 8 * size), size)
             except SdoAbortError as error:
                 if error.code not in BUSY or again == BUSY_TRIES - 1:
                     raise

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import struct
 from typing import NamedTuple
 
-from io_bridge.bus_errors import BringUpError
 from io_bridge.drive_config import pdo_bytes
 from io_bridge.master import Master
 from io_bridge.pdo_layout import SlaveLayout, SlaveRecord, fmmu_rows, watchdog_registers
@@ -14,11 +14,14 @@ from io_bridge.sii import SyncManager
 from io_bridge.sii_contents import SiiContents
 from io_bridge.survey import Surveyed
 
+log = logging.getLogger("rigloop.bus")
+
 MAILBOX_BYTES = 16
 """Registers of the two sync managers of a mailbox, from 0x0800."""
 MAILBOX_CONTROL = {1: 0x26, 2: 0x22}
 PROCESS_CONTROL = {OUT: 0x64, IN: 0x20}
 N_MANAGERS = 4
+USUAL_START, PLACE_STEP = 0x1100, 0x80
 
 
 class Place(NamedTuple):
@@ -67,6 +70,18 @@ def places(master: Master, slave: Surveyed) -> dict[int, Place]:
     return found
 
 
+def _usual_place(slave: Surveyed, use: int, where: dict[int, Place], n_out: int) -> Place:
+    """Return where process data lie by custom: behind the mailboxes, inputs behind the three buffers of the
+    outputs. A slave that has them elsewhere refuses SAFEOP."""
+    starts, lengths = slave.contents.mailbox_starts, slave.contents.mailbox_bytes
+    ends = [start + length for start, length in zip(starts, lengths, strict=True) if length]
+    if OUT in where:
+        ends.append(where[OUT].start + 3 * n_out)
+    first = -(-max([USUAL_START, *ends]) // PLACE_STEP) * PLACE_STEP
+    number = use - 1 if lengths[0] else use - OUT
+    return Place(number, first, PROCESS_CONTROL[use])
+
+
 def sizes(slave: Surveyed, data: ProcessData) -> tuple[int, int]:
     """Return the bytes of outputs and inputs."""
     out, back = (pdo_bytes(entries_of(pdos)) for pdos in (data.outputs, data.inputs))
@@ -76,20 +91,17 @@ def sizes(slave: Surveyed, data: ProcessData) -> tuple[int, int]:
 
 
 def lay_out(master: Master, slave: Surveyed, data: ProcessData, logical: int) -> SlaveRecord:
-    """Lay out one slave's sync managers and FMMUs, its process data from the logical address `logical` on.
-
-    Raises
-    ------
-    BringUpError
-        It has process data, and says nowhere where they lie.
-    """
+    """Lay out one slave's sync managers and FMMUs, its process data from the logical address `logical` on."""
     n_out, n_in = sizes(slave, data)
     where = places(master, slave)
-    for use, size, name in ((OUT, n_out, "outputs"), (IN, n_in, "inputs")):
+    for use, size in ((OUT, n_out), (IN, n_in)):
         if size and use not in where:
-            raise BringUpError(
-                f"{master.called(slave.station)}: neither its EEPROM (category 41) nor its controller says where "
-                f"its {size} bytes of {name} lie: write the EEPROM with the maker's tool"
+            where[use] = _usual_place(slave, use, where, n_out)
+            log.info(
+                "%s: neither its EEPROM (category 41) nor its controller says where its %s lie; tried at %#06x",
+                master.called(slave.station),
+                "outputs" if use == OUT else "inputs",
+                where[use].start,
             )
     layout = SlaveLayout(
         slave.station,

@@ -52,9 +52,7 @@ class Watch:
 
     @property
     def waited_s(self) -> float:
-        return (
-            self._looks * SIMULATED_LOOK_S if self._simulated else time.monotonic() - self._began
-        )
+        return self._looks * SIMULATED_LOOK_S if self._simulated else time.monotonic() - self._began
 
     def look(self, what: str) -> bool:
         """Count a look; say what is waited for when it takes long. Return whether there is time for more."""

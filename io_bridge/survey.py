@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ from io_bridge.sii_contents import SiiContents, read_contents
 from io_bridge.terminal_config import TerminalConfig
 
 SlaveConfig = DriveConfig | TerminalConfig
+COUNT_TRIES = 10
+"""Frames to a wire that does not answer: some are lost, while a link or a slave comes up."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +45,12 @@ def survey(master: Master, groups: Sequence[Sequence[SlaveConfig]]) -> list[Surv
     BringUpError
         Wrong number of slaves, wrong or unreadable ones; all of them are named.
     """
-    try:
-        found = master.count()
-    except NoReplyError:
-        found = 0
+    found = 0
+    for _ in range(COUNT_TRIES):
+        with contextlib.suppress(NoReplyError):
+            found = master.count()
+        if found:
+            break
     if found != len(groups):
         raise BringUpError(_other_number(master, found, len(groups)))
     wrong: list[str] = []

@@ -28,6 +28,8 @@ def complaints(
         found.append(report.error)
     if report.stall:
         found.append(report.stall)
+    if report.unattended:
+        found.append(f"{bus_of(loaded.rig)[0]}: {report.unattended}")
     for task, config in loaded.rig.tasks.items():
         trip = final.signals[loop_signal(task, "overrun_trip")]
         if trip:

@@ -89,9 +89,8 @@ def emulated_ring(config: schema.BusBlock) -> list[DrivePlant | str]:
             wrong.append(f"terminal {name!r}: device: name one that stands for it")
         elif isinstance(slave, schema.Drive) and slave.device and slave.plant:
             wrong.append(f"drive {name!r}: device and plant: only one of them stands for it")
-        elif isinstance(slave, schema.Drive) and slave.axis and not slave.device:
-            if name not in joined(config):
-                wrong.append(f"drive {name!r}: device: name one with {slave.axis + 1} axes that stands for it")
+        elif name not in joined(config) and getattr(slave, "axis", 0) and not slave.device:
+            wrong.append(f"drive {name!r}: device: name one that has its axis and stands for it")
     if wrong:
         raise ValueError("; ".join(wrong))
     return [

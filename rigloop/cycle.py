@@ -22,6 +22,7 @@ from types import FrameType
 from io_bridge.drive_device import DriveDevice
 from io_bridge.namespace import wrap
 from io_bridge.simulated_bus import SimulatedBus
+from io_bridge.wire_owner import introduce
 from rig_configs.load import LoadedRig, read_checked
 from rigloop import order
 from rigloop.bringing_up import refuse_drives_in_fault, tell
@@ -64,6 +65,7 @@ def main(arguments: list[str]) -> int:
     # a supervisor that dies takes nothing with it: the kernel sends SIGTERM, and that ramps out
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     folder = Path(text)
+    introduce(f"rigloop run, {folder}")
     _log_to(folder / "cycle.log")
     commission = order.read_order(folder)
     report = order.Report(pid=os.getpid())
@@ -145,6 +147,8 @@ def _run(
         report.bus_faults = [
             {"source": f.source, "code": f.code, "words": f.words} for f in bus.faults()
         ]
+        report.bus_events = [event._asdict() for event in bus.events()]
+        report.unattended = bus.unattended()
 
 
 def _loop(

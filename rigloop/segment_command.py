@@ -85,6 +85,7 @@ def sim_segment(
     from io_bridge.segment import Segment
     from io_bridge.segment_orders import Orders
     from io_bridge.sim_segment import Stop, serve_until
+    from io_bridge.wire_owner import WireOwner, introduce
 
     if list_:
         _list(json)
@@ -114,6 +115,8 @@ def sim_segment(
     except ValueError as error:
         fail(str(error).splitlines(), Exit.WRONG_INPUT, json)
     try:
+        introduce("rigloop sim-segment")
+        owner = WireOwner(interface, second_interface)
         wire = PacketSocket(interface, 0x00, 0xFF)
         second = None if second_interface is None else PacketSocket(second_interface, 0x00, 0xFF)
     except OSError as error:
@@ -148,6 +151,7 @@ def sim_segment(
         wire.close()
         if second is not None:
             second.close()
+        owner.close()
     states = [words.al_state(device.al_status) for device in made]
     if json:
         print_json({"frames": frames, "states": states, "shafts": len(shafts)})

@@ -11,8 +11,13 @@ from io_bridge.esi.document import Located, Reading, ascii_of, text_of
 
 MOST_SUB = 254
 MOST_BITS = 0xFFF8
+ANY = 0xFFFFFFFF
 ALIASES = 8
 """Enumerations of enumerations that are followed."""
+
+
+class _LeftOutError(Exception):
+    """An object that no emulated slave and no mailbox here can have; the rest of the file is used."""
 
 
 @dataclass
@@ -36,7 +41,12 @@ def read_dictionary(reading: Reading, dictionary: Located) -> list[Object]:
     found: dict[int, Object] = {}
     for item in dictionary.iterfind("Objects/Object"):
         assert isinstance(item, Located)
-        made = _object(reading, item, types)
+        try:
+            made = _object(reading, item, types)
+        except _LeftOutError as error:
+            index = text_of(item, "Index")
+            reading.note(item, f"object {index} {text_of(item, 'Name')!r} is left out: {error}")
+            continue
         if made is None:
             continue
         if made.index in found:
@@ -50,7 +60,7 @@ def _object(reading: Reading, item: Located, types: dict[str, Located]) -> Objec
     known = len(reading.mistakes)
     index = reading.child(item, "Index", 0xFFFF)
     kind = text_of(item, "Type")
-    bits = reading.child(item, "BitSize", MOST_BITS)
+    bits = reading.child(item, "BitSize", ANY)
     rows, code = _rows(reading, item, kind, bits, types)
     infos = _infos(item, len(rows))
     if len(reading.mistakes) > known:
@@ -60,12 +70,12 @@ def _object(reading: Reading, item: Located, types: dict[str, Located]) -> Objec
     assert flags is None or isinstance(flags, Located)
     for row, info in zip(rows, infos, strict=True):
         ours = type_of(_plain(row.type, types), row.bits)
-        if ours is None:
-            reading.wrong(item, f"subindex {row.sub}: {row.bits} bits of type {row.type!r}")
-            continue
+        if row.sub > MOST_SUB:
+            raise _LeftOutError(f"subindex {row.sub}; there are up to {MOST_SUB}")
+        if ours is None or row.bits > MOST_BITS:
+            raise _LeftOutError(f"subindex {row.sub}: {row.bits} bits of type {row.type!r}")
         if entries and row.sub <= entries[-1].sub:
-            reading.wrong(item, f"subindex {row.sub} after {entries[-1].sub}: they have to rise")
-            continue
+            raise _LeftOutError(f"subindex {row.sub} after {entries[-1].sub}: they have to rise")
         access, pdo = _flags(reading, row.flags if row.flags is not None else flags)
         name = _name_of(info) or row.name
         if code == VARIABLE:
@@ -109,8 +119,8 @@ def _rows(
             code = ARRAY
             rows += _elements(reading, part, types[part_kind], elements, flags)
             continue
-        sub = reading.child(part, "SubIdx", MOST_SUB, rows[-1].sub + 1 if rows else 0)
-        size = reading.child(part, "BitSize", MOST_BITS)
+        sub = reading.child(part, "SubIdx", ANY, rows[-1].sub + 1 if rows else 0)
+        size = reading.child(part, "BitSize", ANY)
         rows.append(_Row(sub, text_of(part, "Name"), part_kind, size, flags))
     return rows, code
 
@@ -118,14 +128,13 @@ def _rows(
 def _elements(
     reading: Reading, part: Located, declared: Located, elements: Located, flags: Located | None
 ) -> Iterator[_Row]:
-    first = reading.child(elements, "LBound", MOST_SUB, 1)
-    n = reading.child(elements, "Elements", MOST_SUB)
-    size = reading.child(declared, "BitSize", MOST_BITS * MOST_SUB)
+    first = reading.child(elements, "LBound", ANY, 1)
+    n = reading.child(elements, "Elements", ANY)
+    size = reading.child(declared, "BitSize", ANY)
     if first + n - 1 > MOST_SUB or (n and size % n):
-        reading.wrong(
-            elements, f"{n} elements from {first} in {size} bits: up to {MOST_SUB}, all alike"
+        raise _LeftOutError(
+            f"{n} elements from {first} in {size} bits; there are up to {MOST_SUB}, all alike"
         )
-        return
     for sub in range(first, first + n):
         yield _Row(sub, f"SubIndex {sub:03d}", text_of(declared, "BaseType"), size // n, flags)
 

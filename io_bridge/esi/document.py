@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,15 @@ from defusedxml.ElementTree import DefusedXMLParser
 
 MOST_BYTES = 64 << 20
 MOST_DEPTH = 64
-MOST_ELEMENTS = 2_000_000
+MOST_ELEMENTS = 1_000_000
+MOST_ATTRIBUTES = 64
+MOST_NAMES = 4096
+"""Different names of elements and attributes; the schema has some 400."""
+MOST_BETWEEN = 1 << 18
+"""Bytes from one < to the next: a tag with its attributes, or a text."""
+MOST_SECONDS = 60.0
 CHUNK = 1 << 16
+COMPRESSED = (b"\x1f\x8b", b"PK\x03\x04", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd")
 NUMBER = re.compile(r"#x([0-9a-fA-F]{1,16})|([0-9]{1,20})")
 ENGLISH = "1033"
 
@@ -30,8 +38,10 @@ class _TooMuchError(Exception):
 class Located(Element):
     """An element with its line and the path from the root."""
 
-    line = 0
-    path = ""
+    __slots__ = ("line", "path")
+
+    line: int
+    path: str
 
 
 class _Builder(TreeBuilder):
@@ -42,19 +52,32 @@ class _Builder(TreeBuilder):
         self.expat: Any = None
         self.paths: list[str] = []
         self.n_elements = 0
+        self.names: set[str] = set()
+        self.known: dict[str, str] = {}
 
     def start(self, tag: Any, attrs: Any) -> Any:
         self.n_elements += 1
-        if len(self.paths) >= MOST_DEPTH or self.n_elements > MOST_ELEMENTS:
-            line = self.expat.CurrentLineNumber
+        self.names.add(tag)
+        self.names.update(attrs)
+        if (
+            len(self.paths) >= MOST_DEPTH
+            or self.n_elements > MOST_ELEMENTS
+            or len(attrs) > MOST_ATTRIBUTES
+            or len(self.names) > MOST_NAMES
+        ):
             raise _TooMuchError(
-                f"{line}: more than {MOST_DEPTH} levels or {MOST_ELEMENTS} elements"
+                f"{self.expat.CurrentLineNumber}: more than {MOST_DEPTH} levels, {MOST_ELEMENTS} elements, "
+                f"{MOST_ATTRIBUTES} attributes of one, or {MOST_NAMES} different names"
             )
         # a name space, where a file has one, says nothing
         name = str(tag).rpartition("}")[2]
         element = super().start(name, attrs)
         assert isinstance(element, Located)
-        self.paths.append(f"{self.paths[-1]}/{name}" if self.paths else name)
+        path = f"{self.paths[-1]}/{name}" if self.paths else name
+        # a path stands at thousands of elements
+        self.paths.append(
+            self.known.setdefault(path, path) if len(self.known) < MOST_NAMES else path
+        )
         element.line, element.path = self.expat.CurrentLineNumber, self.paths[-1]
         return element
 
@@ -64,23 +87,33 @@ class _Builder(TreeBuilder):
 
 
 def read_document(path: Path) -> Located:
-    """Parse a file; no document type, no entities, no more bytes, levels or elements than any ESI has.
+    """Parse a file; no document type, no entities, no compression, no more of anything than any ESI has.
 
     Raises
     ------
     EsiError
-        It cannot be read, or is no such XML.
+        It cannot be read, is no such XML, or is more than it may be.
     """
     builder = _Builder()
     parser = DefusedXMLParser(target=builder, forbid_dtd=True)
     builder.expat = parser.parser
-    n_bytes = 0
+    n_bytes = since_tag = 0
+    until = time.monotonic() + MOST_SECONDS
     try:
         with path.open("rb") as file:
             while chunk := file.read(CHUNK):
                 n_bytes += len(chunk)
                 if n_bytes > MOST_BYTES:
-                    raise _TooMuchError(f" more than {MOST_BYTES} bytes")
+                    raise _TooMuchError(f" more than {MOST_BYTES >> 20} MiB")
+                if n_bytes == len(chunk) and chunk.startswith(COMPRESSED):
+                    raise _TooMuchError(" it is compressed; unpack it first")
+                since_tag = _since_tag(since_tag, chunk)
+                if since_tag > MOST_BETWEEN or time.monotonic() > until:
+                    raise _TooMuchError(
+                        f"{parser.parser.CurrentLineNumber}: a tag or text of more than {MOST_BETWEEN >> 10} KiB"
+                        if since_tag > MOST_BETWEEN
+                        else f" not read within {MOST_SECONDS:g} s"
+                    )
                 parser.feed(chunk)
         root = parser.close()
     except OSError as error:
@@ -97,6 +130,16 @@ def read_document(path: Path) -> Located:
         # an encoding that does not exist, or does not fit
         raise EsiError(f"{path}: {error}") from error
     return root
+
+
+def _since_tag(before: int, chunk: bytes) -> int:
+    """Return the longest run of bytes without a < that ends in a chunk or lies in it; the last one if none is too
+    long."""
+    runs = chunk.split(b"<")
+    if len(runs) == 1:
+        return before + len(chunk)
+    longest = max(before + len(runs[0]), *map(len, runs[1:]))
+    return longest if longest > MOST_BETWEEN else len(runs[-1])
 
 
 @dataclass

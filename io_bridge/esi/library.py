@@ -38,6 +38,8 @@ class EsiFile:
     vendor: int
     vendor_name: str
     devices: tuple[Listed, ...]
+    mistakes: tuple[str, ...] = ()
+    """Of devices whose identity cannot be read; they are not listed."""
 
     def read(self, device: Listed) -> EsiDevice:
         """Read one device.
@@ -47,10 +49,16 @@ class EsiFile:
         EsiError
             All its mistakes.
         """
+        found, mistakes = self.read_what_is_right(device)
+        if mistakes:
+            raise EsiError("\n".join(mistakes))
+        return found
+
+    def read_what_is_right(self, device: Listed) -> tuple[EsiDevice, list[str]]:
+        """Read one device; return its mistakes with it, what is wrong being 0 or left out."""
         reading = Reading(self.path)
         found = read_device(reading, device.element, self.vendor, self.vendor_name)
-        reading.check()
-        return found
+        return found, reading.mistakes
 
 
 def open_esi(path: Path) -> EsiFile:
@@ -59,7 +67,7 @@ def open_esi(path: Path) -> EsiFile:
     Raises
     ------
     EsiError
-        No XML, no ESI, or wrong identities; every mistake.
+        No XML, no ESI, or a wrong vendor.
     """
     root = read_document(path)
     reading = Reading(path)
@@ -69,6 +77,7 @@ def open_esi(path: Path) -> EsiFile:
         reading.check()
     assert isinstance(vendor, Located)
     number = reading.child(vendor, "Id")
+    reading.check()
     devices = []
     for element in root.iterfind("Descriptions/Devices/Device"):
         known = element.find("Type")
@@ -76,17 +85,17 @@ def open_esi(path: Path) -> EsiFile:
         if not isinstance(known, Located) or not known.get("ProductCode"):
             continue
         assert isinstance(element, Located)
-        devices.append(
-            Listed(
-                element,
-                " ".join((known.text or "").split()),
-                text_of(element, "Name"),
-                reading.attribute(known, "ProductCode"),
-                reading.attribute(known, "RevisionNo"),
-            )
+        n_before = len(reading.mistakes)
+        listed = Listed(
+            element,
+            " ".join((known.text or "").split()),
+            text_of(element, "Name"),
+            reading.attribute(known, "ProductCode"),
+            reading.attribute(known, "RevisionNo"),
         )
-    reading.check()
-    return EsiFile(path, number, text_of(vendor, "Name"), tuple(devices))
+        if len(reading.mistakes) == n_before:
+            devices.append(listed)
+    return EsiFile(path, number, text_of(vendor, "Name"), tuple(devices), tuple(reading.mistakes))
 
 
 def is_esi(name: str) -> bool:
@@ -131,6 +140,7 @@ def _chosen(file: EsiFile, wanted: str) -> Listed:
     raise EsiError(
         f"{file.path}#{wanted}: {which}; name one as FILE.xml#PRODUCT:REVISION. "
         f"There are {', '.join(listed[:MOST_LISTED]) or 'none'}{more}"
+        + "".join(f"\n{mistake}" for mistake in file.mistakes)
     )
 
 
@@ -174,11 +184,15 @@ class Library:
             for file in files:
                 try:
                     self._files.append(open_esi(file))
+                    self.mistakes += self._files[-1].mistakes
                 except EsiError as error:
                     self.mistakes += str(error).splitlines()
 
     def find(self, vendor: int, product: int, revision: int) -> EsiDevice | None:
-        """Return the device of that revision; else of the newest before it, else of the oldest."""
+        """Return the device of that revision; else of the newest before it, else of the oldest.
+
+        What is wrong in it goes to `mistakes`, and the rest is used.
+        """
         found = [
             (file, device)
             for file in self._files
@@ -193,8 +207,22 @@ class Library:
             file, device = max(older, key=lambda pair: pair[1].revision)
         else:
             file, device = min(found, key=lambda pair: pair[1].revision)
-        try:
-            return file.read(device)
-        except EsiError as error:
-            self.mistakes += [line for line in str(error).splitlines() if line not in self.mistakes]
-            return None
+        read, mistakes = file.read_what_is_right(device)
+        self.mistakes += [line for line in (*mistakes, *read.notes) if line not in self.mistakes]
+        return read
+
+    def why_not(self, vendor: int, product: int) -> str:
+        """Return why there is no device of a vendor and product."""
+        left_out = (
+            f"; {len(self.mistakes)} things were left out, see above" if self.mistakes else ""
+        )
+        files = [file for file in self._files if file.vendor == vendor]
+        if files:
+            n = sum(len(file.devices) for file in files)
+            return (
+                f"none of the {n} devices of {files[0].vendor_name or 'this vendor'} has product "
+                f"{product:#010x}{left_out}"
+            )
+        if self._files:
+            return f"none of the {len(self._files)} ESI files is of vendor {vendor:#010x}{left_out}"
+        return "no ESI file could be read" + left_out

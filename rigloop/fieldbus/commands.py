@@ -45,11 +45,19 @@ def scan(
             "line where a slave says otherwise."
         ),
     ] = None,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Look on although another EtherCAT master speaks on the wire; nothing is written then.",
+        ),
+    ] = False,
     json: JsonOption = False,
 ) -> None:
     """List the slaves on a wire: identities, states, clocks, PDOs. Beside a running loop it only looks."""
     from io_bridge import scan as wire
     from io_bridge.esi.document import EsiError
+    from io_bridge.wire_owner import introduce
     from rigloop.fieldbus import show
     from rigloop.fieldbus import skeleton as rig_file
     from rigloop.fieldbus.esi_notes import look_up
@@ -60,7 +68,8 @@ def scan(
     if esi is not None and not esi.exists():
         fail([f"{esi}: no such file or folder"], Exit.WRONG_INPUT, json)
     with told(json), show.speaking(interface, json):
-        found = wire.scan(interface, second)
+        introduce("rigloop scan")
+        found = wire.scan(interface, second, force)
     known = None
     if esi is not None:
         try:
@@ -92,13 +101,14 @@ def sdo(
         typer.Argument(help="Number to write; read if not given. Put `--` before a negative one."),
     ] = None,
     size: Annotated[
-        Literal["1", "2", "4"] | None,
+        Literal["1", "2", "4", "8"] | None,
         typer.Option("--bytes", help="Size to write; that of the object if not given."),
     ] = None,
     second: SecondOption = None,
     json: JsonOption = False,
 ) -> None:
     """Read or write an object of a slave: through the loop that runs it, or by itself when none does."""
+    from io_bridge.wire_owner import introduce
     from rigloop.fieldbus import objects, show
 
     with told(json):
@@ -108,7 +118,8 @@ def sdo(
         except ValueError as error:
             fail([str(error)], Exit.WRONG_INPUT, json)
         with show.speaking(interface, json):
-            data = objects.transfer(
+            introduce("rigloop sdo")
+            data, said = objects.transfer(
                 interface,
                 slave,
                 index,
@@ -117,11 +128,14 @@ def sdo(
                 None if size is None else int(size),
                 second,
             )
-    message = objects.as_message(slave, index, subindex, data, written=number is not None)
+    message = objects.as_message(
+        slave, index, subindex, data, written=number is not None, said=said
+    )
     if json:
         print_json(message)
     else:
-        Console().print(escape(objects.in_words(message)), highlight=False, soft_wrap=True)
+        for line in (objects.in_words(message), *(f"slave {slave}  {line}" for line in said)):
+            Console().print(escape(line), highlight=False, soft_wrap=True)
 
 
 def bus(

@@ -47,7 +47,11 @@ def look_up(slaves: Sequence[FoundSlave], path: Path) -> tuple[list[Known | None
     for slave in slaves:
         who = slave.identity
         device = library.find(who.vendor, who.product, who.revision)
-        found.append(None if device is None else Known(device, tuple(differences(slave, device))))
+        if device is None:
+            slave.no_esi = library.why_not(who.vendor, who.product)
+            found.append(None)
+        else:
+            found.append(Known(device, tuple(differences(slave, device))))
     return found, library.mistakes
 
 

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
+from io_bridge import words
 from io_bridge.mailbox_service import ask
 from io_bridge.master import BringUpError
-from io_bridge.scan import Line
+from io_bridge.scan import Line, answered
 
+ERROR_CODE = 0x603F
+SIZES = (1, 2, 4, 8)
 OBJECT = re.compile(r"0[xX]([0-9a-fA-F]{1,4})(?::(0[xX][0-9a-fA-F]{1,2}|[0-9]{1,3}))?")
+
+
+class Transferred(NamedTuple):
+    """Data of an object, and what the slave said unasked meanwhile."""
+
+    data: bytes
+    said: tuple[str, ...] = ()
 
 
 def parse_object(text: str) -> tuple[int, int]:
@@ -51,8 +61,8 @@ def transfer(
     number: int | None,
     size: int | None,
     second: str | None = None,
-) -> bytes:
-    """Read, or write where a number is given; return the object's data.
+) -> Transferred:
+    """Read, or write where a number is given; return the object's data and what the slave said unasked.
 
     Raises
     ------
@@ -73,32 +83,30 @@ def transfer(
         upload = line.uploader(slave, station)
         try:
             if number is None:
-                return upload(index, subindex)
-            size = size or len(upload(index, subindex))
-            data = encode(number, size)
-            line.master.download(station, index, subindex, int.from_bytes(data, "little"), size)
-            return data
+                data = upload(index, subindex)
+            else:
+                data = encode(number, size or len(upload(index, subindex)))
+                line.master.client(station).download(index, subindex, data)
+            return Transferred(data, tuple(map(str, line.master.emergencies.of(station))))
         finally:
             line.leave(station, slave)
 
 
 def _through_loop(
     interface: str, slave: int, index: int, subindex: int, number: int | None, size: int | None
-) -> bytes:
+) -> Transferred:
     from io_bridge.mailbox_service import socket_path
 
     path = socket_path(interface)
 
-    def answer(value: bytes | None) -> bytes:
+    def answer(value: bytes | None) -> Transferred:
         found = ask(path, slave, index, subindex, value)
-        if "error" in found:
-            raise BringUpError(found["error"])
-        return bytes.fromhex(found["data"])
+        return Transferred(answered(found), found.said)
 
     try:
         if number is None:
             return answer(None)
-        return answer(encode(number, size or len(answer(None))))
+        return answer(encode(number, size or len(answer(None).data)))
     except FileNotFoundError:
         raise BringUpError("no loop runs on a simulated bus now") from None
 
@@ -111,15 +119,23 @@ def encode(number: int, size: int) -> bytes:
     BringUpError
         It does not fit, or the object is larger than a number.
     """
-    if size not in (1, 2, 4):
-        raise BringUpError(f"an object of {size} bytes: only 1, 2 or 4 can be written; see --bytes")
+    if size not in SIZES:
+        raise BringUpError(
+            f"an object of {size} bytes: only 1, 2, 4 or 8 can be written; see --bytes"
+        )
     if not -(1 << 8 * size - 1) <= number < 1 << 8 * size:
         raise BringUpError(f"{number} does not fit the {size} bytes of the object")
     return (number % (1 << 8 * size)).to_bytes(size, "little")
 
 
 def as_message(
-    slave: int, index: int, subindex: int, data: bytes, *, written: bool
+    slave: int,
+    index: int,
+    subindex: int,
+    data: bytes,
+    *,
+    written: bool,
+    said: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     """Return an object with every reading of its bytes."""
     message: dict[str, Any] = {
@@ -133,6 +149,10 @@ def as_message(
         message["signed"] = int.from_bytes(data, "little", signed=True)
     if len(data) > 1 and data.isascii() and data.rstrip(b"\0").decode("ascii").isprintable():
         message["text"] = data.rstrip(b"\0").decode("ascii")
+    if index == ERROR_CODE and "unsigned" in message:
+        message["meaning"] = words.drive_error(message["unsigned"] & 0xFFFF)
+    if said:
+        message["said"] = list(said)
     return message
 
 
@@ -148,6 +168,8 @@ def in_words(message: dict[str, Any]) -> str:
         parts.append(message["bytes"] or "empty")
     if message.get("text"):
         parts.append(repr(message["text"]))
+    if "meaning" in message:
+        parts.append(message["meaning"].partition(" ")[2])
     if message["written"]:
         parts.append("written")
     return "  ".join(parts)

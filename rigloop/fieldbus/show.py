@@ -69,6 +69,7 @@ def scan_message(
     return {
         "interface": interface,
         "in_use": found.in_use,
+        "heard": found.heard,
         "slaves": [
             {
                 "position": slave.position,
@@ -82,7 +83,9 @@ def scan_message(
                 "outputs": _entries(slave.outputs, esi),
                 "inputs": _entries(slave.inputs, esi),
                 "note": slave.note,
+                "diagnosis": slave.diagnosis,
                 **({} if esi is None else {"esi": _esi(esi)}),
+                **({"no_esi": slave.no_esi} if slave.no_esi else {}),
             }
             for slave, esi in zip(found.slaves, known, strict=True)
         ],
@@ -114,6 +117,10 @@ def print_scan(
             "CoE" if slave.has_coe else "no",
         )
     console.print(table)
+    for heard in found.heard:
+        console.print(
+            escape(f"another master speaks on this wire: {heard}"), highlight=False, soft_wrap=True
+        )
     for slave, esi in zip(found.slaves, known, strict=True):
         for line in _below(slave, esi, looked_up):
             console.print(escape(f"{slave.position} {line}"), highlight=False, soft_wrap=True)
@@ -131,14 +138,15 @@ def _below(slave: FoundSlave, esi: Known | None, looked_up: bool) -> Iterator[st
             yield f"{way} {pdo['pdo']}: " + "  ".join(entries)
     if slave.al_code:
         yield words.al_code(slave.al_code)
+    yield from slave.diagnosis
     if slave.note:
-        yield f"PDOs of the EEPROM: {slave.note}"
+        yield f"PDOs of the EEPROM: {slave.note}" if slave.station else slave.note
     if esi is not None:
         if esi.device.clock_modes:
             yield "clock modes: " + ", ".join(_esi(esi)["clock_modes"])
         yield from (f"differs from its ESI: {note}" for note in esi.notes)
     elif looked_up:
-        yield "no ESI has this vendor and product"
+        yield f"no ESI: {slave.no_esi}"
 
 
 def print_health(console: Console, bus: BusHealth) -> None:

@@ -101,8 +101,11 @@ def beside_a_foreign_master(tmp):
     segment = start_segment(tmp, TWO)
     with make_bus(2) as bus:
         bus.to_op()
-        found = {
-            "scan": rigloop("scan", "veth0", "--json"),
+        found = {"ours": rigloop("scan", "veth0")}
+        # from here on it is nobody's that we know
+        bus._owner.close()
+        found |= {
+            "scan": rigloop("scan", "veth0", "--force", "--json"),
             "read": rigloop("sdo", "veth0", 1, "0x6076"),
         }
         found["al"] = [bus.block().slave_status(i)[0] for i in range(2)]

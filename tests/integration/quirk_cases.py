@@ -123,9 +123,7 @@ CASES = {
     "busy at the first download": of_drive("busy_object", "2.12"),
     "EEPROM busy for 50 ms": of_drive("busy_eeprom:ms=5", "2.13", seconds=60.0),
     "EEPROM with mandatory categories": of_drive("eeprom_mandatory", "2.16"),
-    "EEPROM with its head alone": of_drive(
-        "eeprom_mandatory:categories=no", "2.16", refusal="category 41"
-    ),
+    "EEPROM with its head alone": of_drive("eeprom_mandatory:categories=no", "2.16"),
     "EEPROM all 0xFF": of_drive("eeprom_blank", "2.9", refusal="EEPROM"),
     "EEPROM all zero": of_drive("eeprom_blank:byte=0", "2.9", refusal="EEPROM|identity|vendor"),
     "sync managers off in the EEPROM": of_drive("eeprom_managers_off", "2.16"),

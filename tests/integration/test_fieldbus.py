@@ -127,6 +127,8 @@ def test_a_master_that_serves_no_objects_is_not_disturbed(scenario):
     scan = json.loads(found["scan"]["out"])
     assert scan["in_use"]
     assert "serves no SDOs" in scan["slaves"][0]["note"]
-    assert found["read"]["code"] == 1
-    assert "stop it first" in found["read"]["err"]
+    assert len(scan["heard"]) == 1
+    assert found["ours"]["code"] == found["read"]["code"] == 3
+    assert "a process of this package (process" in found["ours"]["err"]
+    assert "another EtherCAT master speaks on this wire" in found["read"]["err"]
     assert found["al"] == [8, 8]

@@ -116,6 +116,27 @@ def test_a_killed_master_leaves_the_drive_to_its_watchdog(scenario):
     assert found["statusword"] == 0x08
 
 
+@pytest.mark.parametrize("drive", ["that_latches", "that_does_not"])
+def test_the_watchdog_that_the_rig_asks_for_holds_whenever_the_drive_takes_it_over(scenario, drive):
+    found = scenario(f"a_killed_master_of_a_drive_{drive}")
+    assert found["pushed"] == pytest.approx(1.0, abs=0.00637)
+    # 100 ms, what a slave has by itself, is not what was asked for
+    assert found["watchdog_ms"] == 50.0
+    assert 0 < found["safe_after_ms"] < 50.0 + 20.0
+    assert found["al"] == [0x14, 0x1B]
+
+
+def test_pysoem_and_our_own_way_set_the_same(scenario):
+    found = scenario("each_way_of_bringing_up")
+    assert [found[way]["by"] for way in ("pysoem", "rigloop", "auto")] == [
+        "PysoemMaster",
+        None,
+        "PysoemMaster",
+    ]
+    assert found["pysoem"]["codes"] == found["rigloop"]["codes"] == found["auto"]["codes"] == [0]
+    assert found["pysoem"]["managers"] == found["auto"]["managers"] == found["rigloop"]["managers"]
+
+
 def test_a_pulled_cable_ends_the_torque_and_a_replugged_one_brings_the_slaves_back(scenario):
     found = scenario("cable_pulled")
     assert found["before"] == pytest.approx(1.0, abs=0.00637)

@@ -13,6 +13,7 @@ import time
 
 from io_bridge.bringup import BringUpError
 from io_bridge.clock_config import ClockConfig
+from io_bridge.devices.catalogue import make_device
 from io_bridge.devices.device_file import drive_text
 from io_bridge.drive_config import DriveConfig, DrivePlant
 from io_bridge.drive_device import DriveDevice
@@ -177,6 +178,21 @@ def master_falls_silent(tmp):
     }
 
 
+def each_way_of_bringing_up(tmp):
+    """The same ring by pysoem alone, by ours alone, and by both: what they have set, read from the slaves."""
+    found = {}
+    for way in ("pysoem", "rigloop", "auto"):
+        segment = start_segment(tmp, ({"hands": "free"}, {"hands": "free"}))
+        with make_bus(2, bringup=way) as bus:
+            bus.to_op()
+            codes = sorted(set(cycle(bus.block(), 20)))
+            managers = [bus._master.read(0x1001 + i, 0x0800, 32).hex() for i in range(2)]
+            loaded = type(bus._pysoem).__name__ if bus._pysoem else None
+            found[way] = {"codes": codes, "managers": managers, "by": loaded}
+        end_segment(segment)
+    return found
+
+
 def nobody_answers(tmp):
     with make_bus() as bus:
         begin = time.monotonic()
@@ -275,10 +291,18 @@ def a_cycle_that_stands_still(tmp):
         return {"stall": stall and stall._asdict(), "segment": said, "pushed": pushed}
 
 
-def a_killed_master(tmp):
+def a_killed_master_of_a_drive_that_latches(tmp):
+    """The drive takes its watchdog over on the way to SAFEOP, and what is written later is in vain."""
+    return a_killed_master(tmp, 50.0, make_device("direct_drive+latched_watchdog"))
+
+
+def a_killed_master_of_a_drive_that_does_not(tmp):
+    return a_killed_master(tmp, 50.0)
+
+
+def a_killed_master(tmp, watchdog_ms=200.0, device=None):
     """SIGKILL of the process that has the bus: what the drive does then is its watchdog's doing alone."""
-    watchdog_ms = 200.0
-    device = DriveDevice(DrivePlant(hands="free"))
+    device = device or DriveDevice(DrivePlant(hands="free"))
     segment = Segment([device])
     wire = PacketSocket("veth1", 0x00, 0xFF)
     ends = threading.Event()

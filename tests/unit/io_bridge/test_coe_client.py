@@ -41,7 +41,7 @@ def test_the_answer_for_another_object_is_not_taken(scripted, talk):
     assert master.upload(STATION, LIMIT, 0) == b"\x39\x05"
     master, _ = talk(lambda body: [vendor])
     with pytest.raises(
-        MailboxError, match="no answer .*in its place came 1 others: service 3 with 43 18 10"
+        MailboxError, match=r"no answer .*in its place came 1 others: service 3 with 43 18 10"
     ):
         master.upload(STATION, LIMIT, 0)
 
@@ -61,7 +61,7 @@ def test_a_write_is_confirmed_by_its_own_answer_only(scripted, talk, wrong):
     }[wrong]
     master, _ = talk(lambda body: [said])
     with pytest.raises(
-        MailboxError, match="no answer in its mailbox within 0.2 s; in its place came"
+        MailboxError, match=r"no answer in its mailbox within 0\.2 s; in its place came"
     ):
         master.download(STATION, LIMIT, 0, 500, 2)
 

@@ -195,3 +195,79 @@ def test_a_library_of_a_folder_finds_by_identity_and_leaves_bad_files_out(tmp_pa
     empty.mkdir()
     with pytest.raises(EsiError, match=r"no \*\.xml in this folder"):
         Library([empty])
+
+
+def test_an_array_that_cannot_be_is_left_out_by_name_and_the_rest_is_used(written):
+    path = written("<Elements>3</Elements>", "<Elements>512</Elements>")
+    found = find_esi(f"{path}#SD-1")
+    indices = [item.index for item in found.objects]
+    assert 0x2000 not in indices
+    assert {0x1009, 0x2001, 0x6071} <= set(indices)
+    (note,) = [note for note in found.notes if "is left out" in note]
+    assert "object #x2000 'Gains' is left out: 512 elements from 1" in note
+    library = Library([path])
+    assert library.find(0x0B0B, 0x5E40, 0x20000) is not None
+    assert library.mistakes == [note]
+
+
+def test_a_library_uses_what_is_right_of_a_device_and_names_the_rest(written):
+    path = written("<DefaultData>E803</DefaultData>", "<DefaultData>E8 0</DefaultData>")
+    library = Library([path])
+    device = library.find(0x0B0B, 0x5E40, 0x20000)
+    assert device.rx_pdos[0].entries[2] == EsiEntry(0x60B2, 0, 16, "Torque offset", "INT")
+    assert any("DefaultData: 'E8 0': pairs of hexadecimal digits" in m for m in library.mistakes)
+
+
+def test_a_device_without_a_readable_identity_does_not_hide_the_others(written):
+    path = written(
+        'ProductCode="#x00005E40" RevisionNo="#x00010000"',
+        'ProductCode="5E40h" RevisionNo="#x00010000"',
+    )
+    library = Library([path])
+    assert library.find(0x0B0B, 0x5E40, 0x20000).identity.revision == 0x20000
+    assert "ProductCode = '5E40h'" in library.mistakes[0]
+    with pytest.raises(EsiError, match="5E40h"):
+        find_esi(f"{path}#0x1")
+
+
+def test_a_library_says_why_it_does_not_know_a_slave(tmp_path):
+    library = Library([SERVO, RACK])
+    assert library.why_not(1, 2) == "none of the 2 ESI files is of vendor 0x00000001"
+    assert "devices of Example Drives has product 0x00000001" in library.why_not(0x0B0B, 1)
+    broken = tmp_path / "broken.xml"
+    broken.write_text("<EtherCATInfo>")
+    assert (
+        Library([broken]).why_not(1, 2)
+        == "no ESI file could be read; 1 things were left out, see above"
+    )
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (
+            lambda: b"<a " + b" ".join(b'a%d="1"' % i for i in range(100_000)) + b"/>",
+            "a tag or text of more than 256",
+        ),
+        (lambda: b'<a b="' + b"x" * (1 << 20) + b'"/>', "a tag or text of more than 256 KiB"),
+        (
+            lambda: b"<a " + b" ".join(b'a%d="1"' % i for i in range(65)) + b"/>",
+            "64 attributes of one",
+        ),
+        (
+            lambda: b"<a>" + b"".join(b"<b%d/>" % i for i in range(5000)) + b"</a>",
+            "4096 different names",
+        ),
+        (lambda: b"\x1f\x8b\x08" + bytes(100), "it is compressed; unpack it first"),
+        (
+            lambda: "<a b='{}'/>".format("x" * (1 << 19)).encode("utf-16"),
+            "a tag or text of more than 256 KiB",
+        ),
+    ],
+    ids=["attributes", "one attribute", "some attributes", "names", "gz", "utf-16"],
+)
+def test_a_bomb_of_anything_is_refused_by_its_limit(tmp_path, made, said):
+    path = tmp_path / "bomb.xml"
+    path.write_bytes(made())
+    with pytest.raises(EsiError, match=said):
+        find_esi(str(path))

@@ -1,0 +1,82 @@
+"""Why a slave is not well, in its own words: error code 0x603F (CiA 402), diagnosis history 0x10F3 (ETG.1020)."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from io_bridge import words
+from io_bridge.bus_errors import SdoAbortError
+from io_bridge.mapped_pdos import Upload
+
+ERROR_CODE = 0x603F
+HISTORY = 0x10F3
+FIRST_MESSAGE = 6
+MOST_MESSAGES = 5
+NEWEST, HAS_NEW = 2, 4
+HEAD = struct.Struct("<HHHHQ")
+KINDS = {0: "info", 1: "warning", 2: "error"}
+CIA_CODE = 0xE800
+"""Low half of a diagnosis code whose high half is an error code as of 0x603F."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What a slave says of itself; None: it has no such object."""
+
+    error_code: int | None = None
+    history: tuple[str, ...] = ()
+
+    def sentences(self) -> list[str]:
+        """Return what is wrong; nothing where nothing is."""
+        found = []
+        if self.error_code:
+            found.append(f"error code 0x603F: {words.drive_error(self.error_code)}")
+        return found + [f"diagnosis history: {line}" for line in self.history]
+
+
+def diagnose(upload: Upload) -> Diagnosis:
+    """Ask a slave what is wrong with it.
+
+    Raises
+    ------
+    BringUpError
+        It does not answer; an object that it does not have is none.
+    """
+    return Diagnosis(error_code(upload), history(upload))
+
+
+def error_code(upload: Upload) -> int | None:
+    """Return object 0x603F, None where there is none."""
+    data = _optional(upload, ERROR_CODE, 0)
+    return int.from_bytes(data[:2], "little") if data else None
+
+
+def history(upload: Upload) -> tuple[str, ...]:
+    """Return the newest messages of the diagnosis history, the newest first."""
+    newest = _optional(upload, HISTORY, NEWEST)
+    at = newest[0] if newest else 0
+    found = []
+    for sub in range(at, max(at - MOST_MESSAGES, FIRST_MESSAGE - 1), -1):
+        data = _optional(upload, HISTORY, sub)
+        if not data:
+            break
+        found.append(message_words(data))
+    return tuple(found)
+
+
+def message_words(data: bytes) -> str:
+    """Return a message of the diagnosis history in words."""
+    if len(data) < HEAD.size:
+        return f"a message of {len(data)} bytes: {data.hex(' ')}"
+    low, high, flags, text, time_ns = HEAD.unpack_from(data)
+    kind = KINDS.get(flags & 0x0F, f"kind {flags & 0x0F}")
+    code = words.drive_error(high) if low == CIA_CODE else f"code {high << 16 | low:#010x}"
+    return f"{kind}: {code}, text {text:#06x}, at {1e-9 * time_ns:.3f} s of its clock"
+
+
+def _optional(upload: Upload, index: int, sub: int) -> bytes:
+    try:
+        return upload(index, sub)
+    except SdoAbortError:
+        return b""

@@ -1,0 +1,72 @@
+"""An interface has one owner among our processes, and a foreign master is heard before anything is sent."""
+
+from pathlib import Path
+
+import pytest
+
+from io_bridge import namespace
+from io_bridge.namespace import PAIR, SECOND_PAIR
+
+pytest.importorskip("pysoem")
+pytestmark = [
+    pytest.mark.netns,
+    pytest.mark.skipif(namespace.why_not() is not None, reason=str(namespace.why_not())),
+]
+SCENARIOS = Path(__file__).with_name("wire_scenarios.py")
+PAIRS = (PAIR, SECOND_PAIR)
+
+
+def test_an_interface_has_one_owner_which_is_named_and_gone_with_its_process(scenario):
+    found = scenario("names")
+    assert f"(process {found['pid']}) has it" in found["taken"]
+    assert "interface 'veth0'" in found["taken"]
+    # a long path keeps its end
+    assert "steering-1 (process" in found["taken"]
+    assert found["free"] == ""
+    assert found["one_of_two"]
+    assert found["after_one_of_two"] == ""
+    assert "rigloop soak ?[2J" in found["other_end_of_ring"]
+    assert found["after_kill"] == ""
+
+
+def test_a_foreign_master_is_heard_and_refused_by_name(scenario):
+    found = scenario("foreign")
+    assert found["silent"] == []
+    (heard,) = found["heard"]
+    assert "EtherCAT frames in 0.20 s from 00:03:04:05:06:07 (BRD)" in heard
+    assert len(found["to_one"]) == 1
+    command = found["command"]
+    assert command["code"] == 3, command
+    assert "Traceback" not in command["err"]
+    for said in (command["err"], found["scan"], found["run"]):
+        assert "interface 'veth0': another EtherCAT master speaks on this wire: " in said
+        assert "00:03:04:05:06:07 (BRD)" in said
+    assert found["free"] == ""
+    assert found["forced"]["in_use"]
+    assert len(found["forced"]["heard"]) == 1
+    assert (
+        found["forced"]["notes"]
+        == ["it has no station address, and beside another master none is given"] * 2
+    )
+    assert not found["after"]
+    assert [line for line in found["segment"] if "INIT" in line]
+
+
+@pytest.mark.slow
+def test_a_second_run_is_refused_before_its_first_frame_and_the_first_goes_on(scenario):
+    found = scenario("two_runs")
+    said = found["second"]["err"] + found["second"]["out"]
+    assert found["second"]["code"] == 3, said
+    assert "'veth0'" in said
+    assert "rigloop run" in said
+    assert found["folders"][0] in said.replace("\n", "")
+    assert found["frames"] == 0
+    first = found["first"]
+    assert found["alive"]
+    assert first["code"] == 0, first
+
+
+def test_a_second_segment_on_one_end_is_refused(scenario):
+    said = scenario("segments")
+    assert said["code"] == 3
+    assert "a rig's emulated segment (process" in said["err"]
