@@ -171,7 +171,7 @@ class Line:
         self.master.reach(station, INIT)
         self.master.set_mailbox(station)
         if not self.master.has_mailbox(station):
-            raise BringUpError(f"slave {station:#06x}: it has no mailbox")
+            raise BringUpError(f"{self.master.called(station)}: it has no mailbox")
         self.master.reach(station, PREOP)
 
     def leave(self, station: int, position: int) -> None:

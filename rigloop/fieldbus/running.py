@@ -8,6 +8,8 @@ from pathlib import Path
 
 from io_bridge import mailbox_service
 from io_bridge.bus_events import BusEvent
+from rigloop.process_state import Process
+from rigloop.tables import NAME
 
 LOG = "cycle.log"
 
@@ -21,9 +23,9 @@ def tables() -> Iterator[tuple[int, Path]]:
         reverse=True,
     )
     for path in found:
-        pid = path.name.rsplit("-", 1)[1]
-        if pid.isdecimal() and _parent(int(pid)) is not None:
-            yield int(pid), path
+        match = NAME.fullmatch(path.name)
+        if match and Process(int(match[2]), int(match[3])).lives:
+            yield int(match[2]), path
 
 
 def folder_of(supervisor: int) -> Path | None:

@@ -74,9 +74,7 @@ def test_stepping_down_is_always_allowed(master):
 
 def test_bring_up_names_slave_state_and_code_of_a_refusal(master):
     master.request(STATION, OP)
-    with pytest.raises(
-        BringUpError, match=r"slave 0x1001: OP asked, it is in INIT\+ERROR, 0x0011 inv"
-    ):
+    with pytest.raises(BringUpError, match=r"slave 0: OP asked, it is in INIT\+ERROR, 0x0011 inv"):
         master.await_state(STATION, OP)
 
 
