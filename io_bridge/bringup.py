@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 
-from io_bridge import slave_clock
+from io_bridge import slave_clock, words
 from io_bridge.bus_errors import BringUpError
 from io_bridge.clock_config import ClockConfig
 from io_bridge.drive_config import DriveConfig
@@ -38,6 +38,7 @@ __all__ = [
 log = logging.getLogger("rigloop.bus")
 
 INIT, PREOP, SAFEOP, OP = 1, 2, 4, 8
+INVALID_WATCHDOG = 0x001F
 
 
 def open_mailbox(master: Master, station: int, rows: bytes) -> None:
@@ -86,7 +87,15 @@ def ready(master: Master, config: SlaveConfig, record: SlaveRecord) -> Iterator[
     """From PREOP to SAFEOP: all that a slave may take over on the way is written before it is asked."""
     write_process_data(master, record)
     write_watchdog(master, record.layout.station, config.watchdog_ms)
-    yield from reach(master, record.layout.station, SAFEOP, config.limits)
+    try:
+        yield from reach(master, record.layout.station, SAFEOP, config.limits)
+    except BringUpError as error:
+        if words.al_code(INVALID_WATCHDOG) not in str(error):
+            raise
+        raise BringUpError(
+            f"{error}: the rig asks for watchdog_ms = {config.watchdog_ms:g} of {config.name!r}; set it to what the "
+            "slave's maker allows"
+        ) from error
 
 
 def again(master: Master, config: SlaveConfig, record: SlaveRecord) -> Iterator[None]:

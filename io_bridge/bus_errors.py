@@ -16,10 +16,8 @@ class NoReplyError(BringUpError):
 class SdoAbortError(BringUpError):
     """The slave refused an object; `code` says why."""
 
-    def __init__(self, station: int, index: int, subindex: int, code: int) -> None:
-        super().__init__(
-            f"slave {station:#06x}: SDO {index:#06x}:{subindex} aborted: {words.sdo_abort(code)}"
-        )
+    def __init__(self, called: str, index: int, subindex: int, code: int) -> None:
+        super().__init__(f"{called}: SDO {index:#06x}:{subindex} aborted: {words.sdo_abort(code)}")
         self.code: int = code
 
     @classmethod

@@ -31,13 +31,10 @@ class CoeClient:
     Parameters
     ----------
     mailbox : Mailbox
-    station : int
-        For messages.
     """
 
-    def __init__(self, mailbox: Mailbox, station: int) -> None:
+    def __init__(self, mailbox: Mailbox) -> None:
         self.mailbox = mailbox
-        self._station = station
 
     def upload(self, index: int, sub: int) -> bytes:
         """Read an object.
@@ -148,7 +145,9 @@ class CoeClient:
 
     def _check_abort(self, answer: bytes, index: int, sub: int) -> None:
         if answer[2] >> 5 == ABORTED:
-            raise SdoAbortError(self._station, index, sub, int.from_bytes(answer[6:10], "little"))
+            raise SdoAbortError(
+                self.mailbox.called, index, sub, int.from_bytes(answer[6:10], "little")
+            )
 
     def _go_on(self, wait: Wait, index: int, sub: int) -> None:
         if not wait.left:
@@ -156,7 +155,7 @@ class CoeClient:
 
     def _give_up(self, index: int, sub: int, code: int, why: str) -> None:
         self._abort(index, sub, code)
-        raise MailboxError(f"slave {self._station:#06x}: SDO {index:#06x}:{sub} given up: {why}")
+        raise MailboxError(f"{self.mailbox.called}: SDO {index:#06x}:{sub} given up: {why}")
 
     def _abort(self, index: int, sub: int, code: int) -> None:
         """Say that the transfer is over; a slave that does not even take this is left alone."""

@@ -6,6 +6,7 @@ import logging
 import struct
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from io_bridge import words
@@ -52,9 +53,16 @@ def read_emergency(station: int, payload: bytes) -> Emergency | None:
 
 
 class EmergencyLog:
-    """The first and the newest emergencies of a bus; how many there were is counted."""
+    """The first and the newest emergencies of a bus; how many there were is counted.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    called : callable, optional
+        From a station to what the log calls its slave.
+    """
+
+    def __init__(self, called: Callable[[int], str] = "slave {:#06x}".format) -> None:
+        self._called = called
         self._first: list[Emergency] = []
         self._newest: deque[Emergency] = deque(maxlen=MOST_KEPT // 2)
         self.counts: dict[int, int] = {}
@@ -69,7 +77,7 @@ class EmergencyLog:
             self._newest.append(emergency)
         if n <= MOST_LOGGED:
             more = "; no more of this slave are logged" if n == MOST_LOGGED else ""
-            log.warning("slave %#06x: %s%s", emergency.station, emergency, more)
+            log.warning("%s: %s%s", self._called(emergency.station), emergency, more)
 
     def of(self, station: int) -> list[Emergency]:
         """Return what was kept of a slave, oldest first."""

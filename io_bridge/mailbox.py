@@ -136,6 +136,8 @@ class Mailbox:
         As of `Wait`.
     taken_over : bool
         Another master has used it before, so the counters of both sides are unknown.
+    called : callable
+        From a station to what messages call its slave.
 
     Raises
     ------
@@ -153,15 +155,17 @@ class Mailbox:
         pause_s: float = 0.0,
         polls: int = POLLS,
         taken_over: bool = False,
+        called: Callable[[int], str] = "slave {:#06x}".format,
     ) -> None:
         for size in (areas.out_size, areas.back_size):
             if not LEAST_BYTES <= size <= MOST_BYTES:
                 raise MailboxError(
-                    f"slave {station:#06x}: a mailbox of {size} bytes; {LEAST_BYTES} to {MOST_BYTES} can be used"
+                    f"{called(station)}: a mailbox of {size} bytes; {LEAST_BYTES} to {MOST_BYTES} can be used"
                 )
         self.areas = areas
         self._access = access
         self._station = station
+        self._called = called
         self._emergencies = emergencies
         self._pause_s = pause_s
         self._polls = polls
@@ -170,6 +174,11 @@ class Mailbox:
         self._strange = taken_over
         self._last = Message(COE, 0, b"")
         self._varies = self._stands_still = False
+
+    @property
+    def called(self) -> str:
+        """What messages call the slave."""
+        return self._called(self._station)
 
     @property
     def room(self) -> int:
@@ -254,7 +263,7 @@ class Mailbox:
                 return
             if not wait.more():
                 raise MailboxError(
-                    f"slave {self._station:#06x}: the mailbox takes no message: "
+                    f"{self.called}: the mailbox takes no message: "
                     + (
                         f"{lost} frames were lost"
                         if lost
@@ -278,7 +287,7 @@ class Mailbox:
                 if self._note(found):
                     passed.append("an emergency")
                 elif found.kind == ERROR:
-                    raise MailboxError(f"slave {self._station:#06x}: {_error_words(found.body)}")
+                    raise MailboxError(f"{self.called}: {_error_words(found.body)}")
                 elif not answers(found):
                     passed.append(_name(found))
                 elif not old:
@@ -299,8 +308,7 @@ class Mailbox:
             if not wait.more():
                 break
         raise MailboxError(
-            f"slave {self._station:#06x}: no answer in its mailbox within {limit_s:g} s"
-            + _listed(passed)
+            f"{self.called}: no answer in its mailbox within {limit_s:g} s" + _listed(passed)
         )
 
     def _is_repetition(self, message: Message) -> bool:

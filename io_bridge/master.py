@@ -28,6 +28,8 @@ __all__ = ["BringUpError", "Master", "SdoAbortError"]
 
 APRD, APWR, FPRD, FPWR, BRD, BWR = 1, 2, 4, 5, 7, 8
 STATION = 0x1001
+MOST_SLAVES = 0x1000
+"""Stations beyond are those of a foreign master, and say nothing of a place in the ring."""
 N_INDICES = 16
 TRIES = 3
 """Of a register access whose frame is lost."""
@@ -72,7 +74,7 @@ class Master:
         """Names of slaves by their station, for messages."""
         self._index = 0
         self._clients: dict[int, CoeClient] = {}
-        self.emergencies = EmergencyLog()
+        self.emergencies = EmergencyLog(self.called)
 
     def exchange(self, datagrams: Sequence[tuple[int, int, int, bytes]]) -> list[tuple[bytes, int]]:
         """Send (command, address, register, data) in one frame; return data and working counter of each.
@@ -107,8 +109,10 @@ class Master:
 
     def called(self, station: int) -> str:
         """Return a slave as messages call it."""
-        name = self.names.get(station)
-        return f"slave {station:#06x}" if name is None else f"slave {station - STATION} ({name})"
+        position, name = station - STATION, self.names.get(station)
+        if name is not None:
+            return f"slave {position} ({name})"
+        return f"slave {position}" if 0 <= position < MOST_SLAVES else f"slave {station:#06x}"
 
     def access(self, command: int, address: int, register: int, data: bytes) -> tuple[bytes, int]:
         """Send one datagram; return its data and working counter."""
@@ -226,8 +230,9 @@ class Master:
             pause_s=self.pause_s,
             polls=MAILBOX_POLLS,
             taken_over=taken_over,
+            called=self.called,
         )
-        self._clients[station] = CoeClient(mailbox, station)
+        self._clients[station] = CoeClient(mailbox)
 
     def has_mailbox(self, station: int) -> bool:
         """Whether the slave's mailbox is known."""

@@ -7,6 +7,7 @@ import struct
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from io_bridge import words
 from io_bridge.acyclic import TOOL_INDEX, AcyclicLine
 from io_bridge.bus_errors import SdoAbortError
 from io_bridge.diagnosis import diagnose
@@ -155,11 +156,23 @@ class Line:
             path = self.mailbox
             return lambda index, sub: answered(ask(path, position, index, sub))
         if self.in_use:
-            raise BringUpError(
-                f"slave {position}: a master that serves no SDOs runs this wire; stop it first"
-            )
+            raise BringUpError(f"slave {position}: {self._why_not()}")
         self.to_preop(station)
         return lambda index, sub: self.master.upload(station, index, sub)
+
+    def _why_not(self) -> str:
+        if self.heard:
+            return "a master that serves no SDOs runs this wire; stop it first"
+        # nobody was heard: silent, or dead
+        running = [
+            f"slave {i} is in {words.al_state(status)}{f', {words.al_code(code)}' if code else ''}"
+            for i, (status, code) in enumerate(self.states)
+            if status & 0x0F >= SAFEOP
+        ]
+        return (
+            f"not asked for objects: {', '.join(running[:4])}, though no master is heard: a silent one runs it, so "
+            "stop that one first; or its master was killed: then `rigloop run` takes it over, or switch it off and on"
+        )
 
     def to_preop(self, station: int) -> None:
         """Open the mailbox of a slave that nobody runs."""
@@ -171,7 +184,7 @@ class Line:
         self.master.reach(station, INIT)
         self.master.set_mailbox(station)
         if not self.master.has_mailbox(station):
-            raise BringUpError(f"slave {station:#06x}: it has no mailbox")
+            raise BringUpError(f"{self.master.called(station)}: it has no mailbox")
         self.master.reach(station, PREOP)
 
     def leave(self, station: int, position: int) -> None:

@@ -20,7 +20,6 @@ from pathlib import Path
 
 from io_bridge import words
 from io_bridge.devices.catalogue import make_device
-from io_bridge.devices.described_device import DescribedDevice
 from io_bridge.devices.multi_axis_drive import DriveAxis, MultiAxisDrive
 from io_bridge.drive_device import DriveDevice
 from io_bridge.line_watch import LineWatch
@@ -28,6 +27,7 @@ from io_bridge.packet_socket import PacketSocket
 from io_bridge.segment import Segment
 from io_bridge.segment_orders import Orders
 from io_bridge.segment_server import serve
+from io_bridge.slave_device import SlaveDevice
 from io_bridge.wire_owner import WireOwner, introduce
 
 PR_SET_PDEATHSIG = 1
@@ -76,7 +76,7 @@ class Witness:
         os.replace(part, path)
 
 
-def motors(devices: Sequence[DescribedDevice]) -> list[DriveDevice | DriveAxis]:
+def motors(devices: Sequence[SlaveDevice]) -> list[DriveDevice | DriveAxis]:
     """Return what pushes among devices: every drive, and every axis of those with several."""
     found: list[DriveDevice | DriveAxis] = []
     for device in devices:

@@ -14,8 +14,10 @@ from io_bridge.master import Master
 from io_bridge.sii import Identity
 from io_bridge.sii_contents import SiiContents, read_contents
 from io_bridge.terminal_config import TerminalConfig
+from rig_configs.plain import line
 
 SlaveConfig = DriveConfig | TerminalConfig
+MOST_NAME = 64
 COUNT_TRIES = 10
 """Frames to a wire that does not answer: some are lost, while a link or a slave comes up."""
 
@@ -71,11 +73,12 @@ def survey(master: Master, groups: Sequence[Sequence[SlaveConfig]]) -> list[Surv
 
 def _other_number(master: Master, found: int, wanted: int) -> str:
     if not found:
-        return f"no slave answers, the rig has {wanted}"
+        return f"no slave answers, the rig has {wanted}: cable, power, or another kind of network"
     names = []
     for position in range(min(found, 32)):
         try:
-            names.append(read_slave(master, master.address(position)).contents.name or "no name")
+            name = read_slave(master, master.address(position)).contents.name
+            names.append(line(name, MOST_NAME) or "no name")
         except BringUpError as error:
             names.append(str(error))
     return f"{found} slaves answer, the rig has {wanted}; those are: {', '.join(names)}"

@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -109,6 +110,19 @@ def beside_a_foreign_master(tmp):
             "read": rigloop("sdo", "veth0", 1, "0x6076"),
         }
         found["al"] = [bus.block().slave_status(i)[0] for i in range(2)]
+    end_segment(segment)
+    return found
+
+
+def after_a_killed_master(tmp):
+    segment = start_segment(tmp, TWO)
+    code = "import veth_scenarios as v, os; b = v.make_bus(2); b.to_op(); v.cycle(b.block(), 20); os._exit(9)"
+    subprocess.run([sys.executable, "-c", code], check=False)
+    time.sleep(1.0)
+    found = {
+        "read": rigloop("sdo", "veth0", 1, "0x6076"),
+        "scan": rigloop("scan", "veth0", "--json"),
+    }
     end_segment(segment)
     return found
 

@@ -105,7 +105,7 @@ CASES = {
         "watchdog_limit:ms=50",
         "2.10",
         slaves=lambda: drive(watchdog_ms=80.0),
-        refusal="0x001f|watchdog",
+        refusal="0x001f.*rig asks for watchdog_ms = 80 of ",
     ),
     "SAFEOP after 1 s": of_drive("slow_transition", "2.13"),
     "PREOP after 2 s, SAFEOP after 3 s": of_drive("slow_transition:preop_s=2,safeop_s=3", "2.13"),

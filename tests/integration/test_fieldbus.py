@@ -122,6 +122,16 @@ def test_beside_a_loop_the_loop_serves_and_loses_nothing(scenario):
     assert found["al"] == [8, 8]
 
 
+def test_slaves_of_a_killed_master_are_not_said_to_be_run_by_one(scenario):
+    found = scenario("after_a_killed_master")
+    said = " ".join(found["read"]["err"].split())
+    assert found["read"]["code"] == 1
+    assert "slave 1 is in SAFEOP+ERROR, 0x001b process data watchdog" in said
+    assert "no master is heard" in said
+    assert "its master was killed" in said
+    assert "no master is heard" in json.loads(found["scan"]["out"])["slaves"][0]["note"]
+
+
 def test_a_master_that_serves_no_objects_is_not_disturbed(scenario):
     found = scenario("beside_a_foreign_master")
     scan = json.loads(found["scan"]["out"])

@@ -64,7 +64,10 @@ def test_a_silent_master_is_answered_by_the_slave_watchdog(scenario):
 
 def test_an_empty_wire_is_named_at_once(scenario):
     found = scenario("nobody_answers")
-    assert found["error"] == "veth0: no slave answers, the rig has 1"
+    assert (
+        found["error"]
+        == "veth0: no slave answers, the rig has 1: cable, power, or another kind of network"
+    )
     assert found["s"] < 3.0
 
 

@@ -69,7 +69,7 @@ def client_of(wire, taken_over):
         polls=POLLS,
         taken_over=taken_over,
     )
-    return CoeClient(mailbox, 0x1001)
+    return CoeClient(mailbox)
 
 
 segment = struct.pack("<HHBBHB", 10, 0, 0, 3, 0x3000, 0) + b"1234567"

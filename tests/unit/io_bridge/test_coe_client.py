@@ -35,6 +35,17 @@ def test_an_emergency_before_the_abort_does_not_make_a_refused_write_a_written_o
         master.download(STATION, LIMIT, 0, 500, 2)
 
 
+def test_a_refusal_names_the_slave_by_its_place_and_the_name_in_the_rig(scripted, talk):
+    master, _ = talk(lambda body: [scripted.refused(LIMIT, 0)])
+    with pytest.raises(SdoAbortError, match=r"^slave 0: SDO 0x6072:0 aborted"):
+        master.upload(STATION, LIMIT, 0)
+    master.names[STATION] = "wheel"
+    with pytest.raises(SdoAbortError, match=r"^slave 0 \(wheel\): SDO 0x6072:0 aborted"):
+        master.upload(STATION, LIMIT, 0)
+    with pytest.raises(MailboxError, match=r"^slave 0x0007: it has no mailbox"):
+        master.upload(7, LIMIT, 0)
+
+
 def test_the_answer_for_another_object_is_not_taken(scripted, talk):
     vendor = scripted.uploaded(0x1018, 1, b"\x7e\x0a\0\0", counter=1)
     master, _ = talk(lambda body: [vendor, 3, scripted.uploaded(LIMIT, 0, b"\x39\x05", counter=2)])
@@ -80,7 +91,7 @@ def test_emergencies_are_kept_with_slave_time_and_words(scripted, talk, caplog):
     assert before < hot.time_ns <= away.time_ns < time.monotonic_ns()
     assert str(hot) == "emergency 0x4310 drive too hot, register 0x20, data 01 02 03 04 05"
     assert away.code == 0x8611
-    assert "slave 0x1001: emergency 0x8611 following error" in caplog.text
+    assert "slave 0: emergency 0x8611 following error" in caplog.text
     assert master.emergencies.of(0x1002) == []
 
 

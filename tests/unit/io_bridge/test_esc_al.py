@@ -1,10 +1,12 @@
 import struct
+from dataclasses import replace
 
 import pytest
 
 from io_bridge.bringup import BringUpError, to_safeop
-from io_bridge.drive_config import DriveConfig
+from io_bridge.drive_config import SIMULATED_IDENTITY, DriveConfig, DrivePlant
 from io_bridge.drive_device import DriveDevice
+from io_bridge.drive_objects import drive_description
 
 INIT, PREOP, BOOT, SAFEOP, OP = 1, 2, 3, 4, 8
 STATION = 0x1001
@@ -74,10 +76,19 @@ def test_stepping_down_is_always_allowed(master):
 
 def test_bring_up_names_slave_state_and_code_of_a_refusal(master):
     master.request(STATION, OP)
-    with pytest.raises(
-        BringUpError, match=r"slave 0x1001: OP asked, it is in INIT\+ERROR, 0x0011 inv"
-    ):
+    with pytest.raises(BringUpError, match=r"slave 0: OP asked, it is in INIT\+ERROR, 0x0011 inv"):
         master.await_state(STATION, OP)
+
+
+def test_the_name_in_an_eeprom_stays_in_its_line(segment_master):
+    plant = DrivePlant()
+    hostile = replace(
+        drive_description(plant, SIMULATED_IDENTITY), name="a drive\n[blocks.bus]\x1b[31m"
+    )
+    master = segment_master(DriveDevice(plant, SIMULATED_IDENTITY, hostile))
+    with pytest.raises(BringUpError, match="those are: a drive") as caught:
+        to_safeop(master, [DriveConfig("a"), DriveConfig("b")])
+    assert str(caught.value).isprintable()
 
 
 def test_bring_up_names_missing_slaves(master):

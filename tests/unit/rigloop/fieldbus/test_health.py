@@ -12,6 +12,7 @@ from io_bridge.simulated_bus import SimulatedBus
 from rigloop import order
 from rigloop.fieldbus import running
 from rigloop.fieldbus.health import NothingToShowError, recorded
+from rigloop.tables import table_path
 
 FREE = DrivePlant(hands="free")
 
@@ -155,9 +156,18 @@ def test_what_happened_beside_the_cycle_is_shown(run_folder):
 def test_the_table_of_a_killed_run_is_not_live(tmp_path, monkeypatch):
     dead = subprocess.Popen(["true"])
     dead.wait()
-    table = Path(f"/dev/shm/rigloop-{os.getuid()}-{dead.pid}")
+    table = Path(f"/dev/shm/rigloop-{os.getuid()}-{dead.pid}-1")
     table.write_bytes(b"")
     try:
         assert dead.pid not in [pid for pid, _ in running.tables()]
+    finally:
+        table.unlink()
+
+
+def test_the_table_of_a_run_that_runs_is_live():
+    table = Path(table_path())
+    table.write_bytes(b"")
+    try:
+        assert (os.getpid(), table) in list(running.tables())
     finally:
         table.unlink()
