@@ -314,7 +314,7 @@ def _supervise(
     degraded = banner(checks)
     n_red = sum(check.level is Level.RED for check in checks)
     if degraded:
-        words = f"{degraded}; `rigloop doctor {loaded.name}` says what to do"
+        words = f"{degraded}; `rigloop doctor {loaded.path}` says what to do"
         console.print(f"[bold yellow]{escape(words)}[/]", highlight=False, soft_wrap=True)
     lookout.look_around()
     for words in lookout.notes.values():

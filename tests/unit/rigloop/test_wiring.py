@@ -120,3 +120,26 @@ def test_a_rig_names_no_program_and_no_flag_that_loads_one(tmp_path):
 )
 def test_names_of_a_rig_are_checked_at_the_door(tmp_path, old, new, problem):
     assert problem in mistakes(tmp_path, old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ("limit_nm = 12.0", "limit_nm = 1e300", "blocks.guard.limit_nm = 1e+300"),
+        ("max_gap_ms = 200.0", "max_gap_ms = 1e300", "blocks.guard.max_gap_ms = 1e+300"),
+        ("rate_nm_s = 2000.0", "rate_nm_s = 1e-3", "blocks.guard.rate_nm_s = 0.001"),
+        ("bandwidth_rad_s = 310.4", "bandwidth_rad_s = 1e300", "blocks.wheel: bandwidth_rad_s"),
+        ("lost_after_ms = 200.0", "lost_after_ms = 0.001", "blocks.wheel: lost_after_s"),
+    ],
+)
+def test_a_value_that_a_block_refuses_is_refused_before_the_start(tmp_path, old, new, key):
+    assert key in mistakes(tmp_path, old, new)
+
+
+def test_a_wrong_parameter_of_a_mechanism_is_named_by_its_key(tmp_path):
+    told = mistakes(
+        tmp_path,
+        'mechanism = "steering_26"',
+        'mechanism = "steering_26"\nparameters = { "inertia/wheel/inertia_kg_m2" = nan }',
+    )
+    assert "blocks.steering.parameters.inertia/wheel/inertia_kg_m2 = nan" in told
