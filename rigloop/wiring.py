@@ -40,6 +40,7 @@ def load(name: str) -> LoadedRig:
         *observer_mistakes(file, loaded.rig),
         *_guard_mistakes(file, loaded.rig),
         *_filter_mistakes(file, loaded.rig),
+        *_slave_mistakes(file, loaded.rig),
     ]
     if mistakes:
         raise ConfigError(mistakes)
@@ -121,6 +122,33 @@ def _filter_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
             except ValueError as error:
                 problem = str(error).removeprefix(f"encoder filter {name}: ")
                 yield Mistake(file, f"blocks.{name}", problem)
+
+
+def _slave_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
+    """Find settings of drives and terminals that the master refuses."""
+    from rigloop.compose_bus import drive_config, joined, terminal_config
+
+    found = find_bus(rig)
+    if found is None:
+        return
+    bus, config = found
+    try:
+        together = joined(config)
+    except ValueError as error:
+        yield Mistake(file, f"blocks.{bus}", str(error))
+        return
+    for name, drive in config.drives.items():
+        try:
+            drive_config(name, drive, emulated=True, is_joined=name in together)
+        except ValueError as error:
+            problem = str(error).removeprefix(f"drive {name!r}: ")
+            yield Mistake(file, f"blocks.{bus}.drives.{name}", problem)
+    for name, terminal in config.terminals.items():
+        try:
+            terminal_config(name, terminal)
+        except ValueError as error:
+            problem = str(error).removeprefix(f"terminal {name!r}: ")
+            yield Mistake(file, f"blocks.{bus}.terminals.{name}", problem)
 
 
 def _parameter_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
