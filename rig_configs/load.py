@@ -190,6 +190,9 @@ def _task_mistakes(file: str, data: Mapping[str, Any]) -> Iterator[Mistake]:
                 spin,
             )
         above = _above(name, tasks)
+        if name in OF_THE_LOOP[1:]:
+            problem = "signals under this name are those of the supervisor"
+            yield Mistake(file, f"tasks.{name}", problem, "give the task another name")
         if spin and above is not None:
             yield Mistake(
                 file,
@@ -281,6 +284,10 @@ def _wiring_mistakes(
                 problem = "signals under this name are those of the loop and the supervisor"
                 key = f"blocks.{name}.writes.{port}"
                 yield Mistake(file, key, problem, "write it under another name", path)
+            elif "/" not in path:
+                key = f"blocks.{name}.writes.{port}"
+                problem = "a signal that blocks write has a slash in its path"
+                yield Mistake(file, key, problem, f"write it like {name}/{path}", path)
             elif path in writer:
                 key = f"blocks.{name}.writes.{port}"
                 yield Mistake(

@@ -187,3 +187,49 @@ def test_a_signal_of_the_supervisor_cannot_be_written_by_a_block(tmp_path):
         '[blocks.wheel.writes]\nready = "supervisor/arm_me"\n[blocks.wheel.reads]',
     )
     assert "blocks.wheel.writes.ready = 'supervisor/arm_me'" in told
+
+
+def test_a_signal_without_a_slash_is_refused(tmp_path):
+    told = mistakes(
+        tmp_path,
+        "[blocks.wheel.reads]",
+        '[blocks.wheel.writes]\nready = "flag"\n[blocks.wheel.reads]',
+    )
+    assert "blocks.wheel.writes.ready = 'flag'" in told
+    assert "wheel/flag" in told
+
+
+def test_a_task_cannot_have_the_name_of_the_supervisor(tmp_path):
+    path = tmp_path / "rig.toml"
+    path.write_text(
+        RIG.replace("[tasks.simulation]", "[tasks.supervisor]").replace(
+            "loop/simulation/", "loop/supervisor/"
+        )
+    )
+    with pytest.raises(ConfigError, match=r"tasks\.supervisor: .*another name"):
+        load(str(path))
+
+
+def test_whatever_names_the_check_allows_the_loop_takes(tmp_path):
+    from rigloop.compose import plan_blocks
+    from rt_core.block import Block
+
+    path = tmp_path / "rig.toml"
+    path.write_text(
+        RIG.replace("[tasks.simulation]", "[tasks.Sim-2]")
+        .replace("loop/simulation/", "loop/Sim-2/")
+        .replace('"wheel", "guard"]', '"Wheel-A", "guard"]')
+        .replace("[blocks.wheel", "[blocks.Wheel-A")
+        .replace('= "wheel/', '= "Wheel-A/')
+        .replace(
+            "[blocks.Wheel-A.reads]",
+            '[blocks.Wheel-A.writes]\nnis = "Log.x/N-1.is"\n[blocks.Wheel-A.reads]',
+        )
+    )
+    rig = load(str(path)).rig
+    from rigloop.compose import make_filter
+
+    wheel: Block = make_filter(rig, "Wheel-A", rig.blocks["Wheel-A"])
+    inputs = ["bus/wheel/position_count", "bus/wheel/valid"]
+    plan = plan_blocks(rig, {"Wheel-A": wheel}, inputs)
+    assert any("Log.x/N-1.is" in producer.signals for producer in plan.producers)
