@@ -146,6 +146,9 @@ def _tables(data: Mapping[str, Any], key: str) -> dict[str, Mapping[str, Any]]:
 # of a period, spin and work together: beyond 95 % the kernel stops real-time threads; as rt_core.spin.MOST_SHARE
 MOST_DUTY = 0.85
 
+# first words of signals that no block writes
+OF_THE_LOOP = ("loop", "supervisor")
+
 
 def _above(name: str, tasks: Mapping[str, Mapping[str, Any]]) -> str | None:
     """Return a task that shares the core of `name` and does not give way to it."""
@@ -193,6 +196,9 @@ def _task_mistakes(file: str, data: Mapping[str, Any]) -> Iterator[Mistake]:
                 spin,
             )
         above = _above(name, tasks)
+        if name in OF_THE_LOOP[1:]:
+            problem = "signals under this name are those of the supervisor"
+            yield Mistake(file, f"tasks.{name}", problem, "give the task another name")
         if spin and above is not None:
             yield Mistake(
                 file,
@@ -266,6 +272,10 @@ def _wiring_mistakes(
             continue
         if found is not None:
             ports[name] = found
+    for name in blocks:
+        if name in OF_THE_LOOP:
+            problem = "signals under this name are those of the loop and the supervisor"
+            yield Mistake(file, f"blocks.{name}", problem, "give the block another name")
     writer = dict.fromkeys(other_signals(_tables(data, "tasks")), "the loop")
     for name, (_, writes, _) in ports.items():
         given = _strings(blocks[name].get("writes"))
@@ -276,7 +286,15 @@ def _wiring_mistakes(
                 )
         for port in writes:
             path = given.get(port, f"{name}/{port}")
-            if path in writer:
+            if name not in OF_THE_LOOP and path.partition("/")[0] in OF_THE_LOOP:
+                problem = "signals under this name are those of the loop and the supervisor"
+                key = f"blocks.{name}.writes.{port}"
+                yield Mistake(file, key, problem, "write it under another name", path)
+            elif "/" not in path:
+                key = f"blocks.{name}.writes.{port}"
+                problem = "a signal that blocks write has a slash in its path"
+                yield Mistake(file, key, problem, f"write it like {name}/{path}", path)
+            elif path in writer:
                 key = f"blocks.{name}.writes.{port}"
                 yield Mistake(
                     file,

@@ -87,6 +87,9 @@ def _key_path(data: Any, loc: Sequence[Any]) -> list[Any]:
     """Drop the steps that are no key of the file: pydantic adds the tag of a union's branch, and `[key]`."""
     path: list[Any] = []
     for position, step in enumerate(loc):
+        # the tag stands before the keys, and may be spelled as one of them (`mechanism`)
+        if position < len(loc) - 1 and isinstance(data, dict) and data.get("kind") == step:
+            continue
         is_key = (isinstance(data, dict) and step in data) or (
             isinstance(data, list) and isinstance(step, int)
         )

@@ -10,6 +10,10 @@ from rig_configs.names import Line, SignalPath, Word
 
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 NonNegative = Annotated[float, Field(ge=0.0)]
+# what counts cycles: with the longest period it stays within 64 bits of nanoseconds
+Cycles = Annotated[int, Field(ge=1, le=1_000_000_000)]
+Torque = Annotated[float, Field(ge=1e-6, le=1e6)]  # 0x6076 has 32 bits
+Bits32 = Annotated[int, Field(ge=0, le=0xFFFFFFFF)]
 Sign = Literal[-1, 1]
 Interface = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,15}$")]
 
@@ -26,29 +30,29 @@ class Task(Section):
     period_us: Annotated[int, Field(ge=50, le=1_000_000)]
     blocks: Annotated[list[Word], Field(min_length=1)]
     priority: Annotated[int, Field(ge=1, le=98)] = 80  # 99 belongs to the kernel's own threads
-    core: Annotated[int, Field(ge=0)] | None = None
+    core: Annotated[int, Field(ge=0, le=8191)] | None = None
     # spent spinning before each deadline; auto: from two seconds of wake-ups, measured at the start
     spin_us: Annotated[int, Field(ge=0)] | Literal["auto"] = 0
     overrun: Literal["skip", "safe", "stop"] = "skip"
     overrun_limit: Annotated[int, Field(ge=1, le=64)] = (
         3  # points: an overrun 1, of its own making 2
     )
-    overrun_window: Annotated[int, Field(ge=1)] = 10  # cycles in which so many points are too many
+    overrun_window: Cycles = 10  # cycles in which so many points are too many
     count_stolen: bool = True  # false: overruns that the host made give no point
-    late_limit_us: Annotated[int, Field(ge=1)] | None = (
+    late_limit_us: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = (
         None  # cycles begun later are kept; the period
     )
     off_core: Literal["count", "safe"] = "count"  # its thread runs on another core than its own
-    stall_cycles: Annotated[int, Field(ge=1)] = 3  # without a new cycle: the watchdog takes over
+    stall_cycles: Cycles = 3  # without a new cycle: the watchdog takes over
 
 
 class Identity(Section):
     """What the slave must say of itself; 0 as the serial number means any."""
 
-    vendor: int
-    product: int
-    revision: int
-    serial: int = 0
+    vendor: Bits32
+    product: Bits32
+    revision: Bits32
+    serial: Bits32 = 0
 
 
 class Plant(Section):
@@ -70,7 +74,7 @@ class Plant(Section):
 class SdoWrite(Section):
     """An object that a slave gets before it runs: `object = "0x6072:0"`."""
 
-    object: Annotated[str, Field(pattern=r"^0x[0-9A-Fa-f]{4}:[0-9]{1,3}$")]
+    object: Annotated[str, Field(pattern=r"^0x[0-9A-Fa-f]{4}:(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])$")]
     value: int
     bytes: Literal[1, 2, 4]
 
@@ -110,7 +114,7 @@ class Channel(Section):
 class Terminal(Section):
     """A slave that is no drive; without channels a coupler."""
 
-    position: Annotated[int, Field(ge=0)] | None = None
+    position: Annotated[int, Field(ge=0, le=65535)] | None = None
     identity: Identity | None = None
     device: Line | None = None  # what stands for it where the bus is simulated: a device file
     inputs: dict[Word, Channel] = {}
@@ -139,7 +143,9 @@ class Clock(Section):
 class Drive(Section):
     """A drive as the master sees it: identity, scaling and signs; and its plant where it is simulated."""
 
-    position: Annotated[int, Field(ge=0)] | None = None  # in the ring; those without fill the rest
+    position: Annotated[int, Field(ge=0, le=65535)] | None = (
+        None  # in the ring; those without fill the rest
+    )
     mode: Literal["torque", "velocity", "position"] = "torque"  # cyclic synchronous
     velocity_limit_rad_s: PositiveFloat = 100.0  # of commands
     velocity_unit_counts_s: PositiveFloat = 1.0  # one unit of 0x606C and 0x60FF
@@ -157,8 +163,8 @@ class Drive(Section):
 
     identity: Identity | None = None  # not checked if not given
     counts_per_rev: Annotated[int, Field(ge=4, le=2**31)]
-    rated_torque_nm: PositiveFloat
-    peak_torque_nm: PositiveFloat
+    rated_torque_nm: Torque
+    peak_torque_nm: Torque
     sign: Sign = 1  # -1: it counts and pushes against the rig's positive sense
     watchdog_ms: Annotated[float, Field(ge=0.1, le=1000)] = 20.0  # the drive's own last net
     plant: Plant | None = None
@@ -176,9 +182,9 @@ class BusBlock(Section):
     drives: dict[Word, Drive] = {}
     terminals: dict[Word, Terminal] = {}
     clock: Clock | None = None
-    exchange_budget_us: Annotated[int, Field(ge=20)] = 100
-    bad_limit: Annotated[int, Field(ge=1)] = 3  # bad cycles on end until the bus counts as lost
-    leak_cycles: Annotated[int, Field(ge=1)] = 10  # good cycles by which one bad cycle is forgotten
+    exchange_budget_us: Annotated[int, Field(ge=20, le=1_000_000)] = 100
+    bad_limit: Cycles = 3  # bad cycles on end until the bus counts as lost
+    leak_cycles: Cycles = 10  # good cycles by which one bad cycle is forgotten
     reads: dict[SignalPath, SignalPath] = {}
     writes: dict[SignalPath, SignalPath] = {}
 
@@ -233,7 +239,7 @@ class ObserverSensor(Section):
 
     kind: str
     std: PositiveFloat  # of a sample's noise, in the sensor's unit
-    every: Annotated[int, Field(ge=1)] = 1  # periods of the task from sample to sample
+    every: Cycles = 1  # periods of the task from sample to sample
     scale: float = 1.0  # sample = scale x signal + offset
     offset: float = 0.0
 
@@ -249,7 +255,7 @@ class ObservingBlock(Section):
     unknown: list[str] = []  # input signals that are estimated
     input_noise: dict[str, PositiveFloat] = {}  # of those that walk at random: unit squared per s
     gate_sigma: NonNegative = 6.0  # innovations beyond are rejected; 0: no such gate
-    gate_patience: Annotated[int, Field(ge=1)] = 20  # rejected in a row, then believed
+    gate_patience: Cycles = 20  # rejected in a row, then believed
     # as of a mechanism
     options: dict[str, bool | int | float | str | list[str]] = {}
     parameters: dict[str, float] = {}

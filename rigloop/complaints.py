@@ -12,6 +12,7 @@ from rigloop import order
 from rigloop.bus_words import explain_bus
 from rigloop.compose import find_bus, find_guard, paths
 from rigloop.ended import Ended, Final, Supervision, overruns_by_cause
+from rigloop.fault_words import explain_fault, task_of_fault
 from rigloop.felt import felt_complaints
 from rigloop.manifest import DataFault, Felt, count
 from rigloop.tripped import AT_THE_END
@@ -29,8 +30,12 @@ def complaints(
     rows: Mapping[str, int],
     faults: Sequence[DataFault],
     felt: Felt | None,
+    blocks: Mapping[str, Sequence[str]],
 ) -> list[str]:
-    """Return everything that makes the run bad; `rows` are those of each task's record."""
+    """Return everything that makes the run bad.
+
+    `rows` are those of each task's record, `blocks` those of each task in the order of their steps.
+    """
     limits, seen, final = loaded.rig.verdict, ended.seen, ended.final
     found = list(seen.alarms)
     if report.error:
@@ -50,7 +55,7 @@ def complaints(
             )
     found += [fault.words for fault in faults if fault.kind not in AT_THE_END]
     found += [seen.not_rearmed] if seen.not_rearmed else []
-    found += _never_armed(loaded.rig, final, seen)
+    found += _never_armed(loaded.rig, final, seen, blocks)
     found += felt_complaints(loaded.rig, felt)
     # what could not be written any more, the exit code says
     if not report.at_rest and ended.code != 0:
@@ -114,7 +119,9 @@ def _bus_complaints(rig: Rig, final: Final) -> list[str]:
     return [f"{lost:.0f} frames lost, {share:.2f} %, limit verdict.max_lost_percent = {limit:g}"]
 
 
-def _never_armed(rig: Rig, final: Final, seen: Supervision) -> list[str]:
+def _never_armed(
+    rig: Rig, final: Final, seen: Supervision, blocks: Mapping[str, Sequence[str]]
+) -> list[str]:
     if seen.armed_s > 0.0 or seen.interrupted:
         return []
     guard = find_guard(rig)
@@ -129,15 +136,20 @@ def _never_armed(rig: Rig, final: Final, seen: Supervision) -> list[str]:
     trip = Trip(int(final.signals[writes["waits_for"]]))
     if trip == Trip.NO_TRIP:
         return [f"{name}: never ready to be armed; nothing says why"]
-    kind = TRIPS[trip]
+    kind, remedy = TRIPS[trip], TRIPS[trip].remedy
     waits = trip.name.lower().replace("_", " ")
     said = []
     if trip == Trip.ACTUATOR_LOST and (bus := find_bus(rig)) is not None:
         said = explain_bus(*bus, lambda path: final.signals.get(path, 0.0))
+    task = task_of_fault(rig, reads[kind.port])
+    if trip in (Trip.OWN_FAULT, Trip.REQUEST_FAULT) and task:
+        place, code = (count(final.signals[loop_signal(task, s)]) for s in ("fault_block", "fault"))
+        words, todo = explain_fault(rig, task, place, code, blocks.get(task))
+        said, remedy = ([words], todo or remedy) if code else ([], remedy)
     why = f" ({'; '.join(said)})" if said else ""
     return [
         f"{name}: never ready to be armed; it waited for {waits}: {reads[kind.port]}: {kind.words}{why}"
-        + (f"; {kind.remedy}" if kind.remedy else "")
+        + (f"; {remedy}" if remedy else "")
     ]
 
 

@@ -124,19 +124,22 @@ def exposure(histograms: Mapping[str, Histogram], period_ns: int, overruns: int)
     Parameters
     ----------
     histograms : mapping
-        Of the task: `spin`, `hole`, `untold`, `step`, `total`.
+        Of the task: `spin`, `hole`, `untold`, `step`, `total`. One that is lost counts as empty.
     period_ns : int
     overruns : int
         With the causes own work and untold.
     """
-    hole, total = histograms["hole"], histograms["total"]
+    spin, hole, untold, step, total = (
+        histograms.get(name, Histogram.of(()))
+        for name in ("spin", "hole", "untold", "step", "total")
+    )
     slack_ns = period_ns - (total.percentile(50) if total.n else 0.0)
     lower = np.asarray(hole.edges_ns[:-1])
     return Exposure(
         holes=hole.n,
-        looked_s=1e-9 * float(histograms["spin"].sum_ns),
-        suspected=histograms["untold"].n,
-        worked_s=1e-9 * float(histograms["step"].sum_ns),
+        looked_s=1e-9 * float(spin.sum_ns),
+        suspected=untold.n,
+        worked_s=1e-9 * float(step.sum_ns),
         large=int(np.asarray(hole.counts)[lower >= slack_ns].sum()),
         overruns=overruns,
     )

@@ -8,7 +8,7 @@ from codegen.statuses import STATUSES
 from io_bridge.exchange import FAULTS as BUS_FAULTS
 from rig_configs.schema import Rig
 from rigloop.bench.relay import FAULTS as RELAY_FAULTS
-from rt_core.plan import FAULT_OFF_CORE, FAULT_POLICY
+from rt_core.plan import FAULT_OFF_CORE, FAULT_POLICY, loop_signal
 
 LOOP_FAULTS = {
     FAULT_POLICY: (
@@ -31,6 +31,11 @@ FAULTS: dict[str, Mapping[int, str]] = {
     "relay": RELAY_FAULTS,
 }
 """By kind of block: code → words. A kind that is not here never fails a step."""
+
+
+def task_of_fault(rig: Rig, path: str) -> str | None:
+    """Return the task whose blocks a signal says have failed; None if it is another signal."""
+    return next((task for task in rig.tasks if loop_signal(task, "fault") == path), None)
 
 
 def explain_fault(

@@ -83,7 +83,7 @@ def _sign_complaints(name: str, config: GuardBlock, rig: Rig, felt: Felt) -> lis
     given_j = max_given_j(rig, config)
     if felt.most_given_j > given_j:
         found.append(
-            f"{name}: the motor gave the hands {felt.most_given_j:.1f} J more than it took, limit "
+            f"{name}: the motor gave the hands {felt.most_given_j:.3g} J more than it took, limit "
             f"verdict.max_given_j = {given_j:g}: the torque aids the motion; {sign} is the wrong sign, or "
             "the model is no passive one: then raise the limit"
         )

@@ -14,7 +14,7 @@ from io_bridge.exchange import FAULTS as BUS_FAULTS
 from rig_configs.schema import Rig
 from rigloop.bus_words import explain_bus
 from rigloop.compose import find_bus, find_guard, guard_of, paths
-from rigloop.fault_words import explain_fault
+from rigloop.fault_words import explain_fault, task_of_fault
 from rigloop.kernels import period_us
 from rigloop.left_behind import record_of
 from rigloop.manifest import DataFault
@@ -194,8 +194,8 @@ def _cause(
         int(signals.get(writes["trip_fault"], 0.0)),
     )
     if trip in (Trip.OWN_FAULT, Trip.REQUEST_FAULT):
-        task = config.reads[TRIPS[trip].port].split("/")[1]
-        if task not in rig.tasks:
+        task = task_of_fault(rig, config.reads[TRIPS[trip].port])
+        if task is None:
             return "", ""
         words, remedy = explain_fault(rig, task, place, code, blocks.get(task))
         return "; ".join([words, *_bus(rig, signals, value, blocks)]), remedy

@@ -93,7 +93,7 @@ def conclude(
     bad = [
         *cut_short,
         *keeping.lost,
-        *complaints(loaded, ended, report, records, seconds, rows, faults, felt),
+        *complaints(loaded, ended, report, records, seconds, rows, faults, felt, blocks),
     ]
     notes = (
         []

@@ -10,13 +10,17 @@ from estimators import encoder_filter
 from io_bridge import bus_ports
 from rig_configs.load import LoadedRig, Ports, load_rig, write_path
 from rig_configs.mistakes import ConfigError, Mistake, near
-from rig_configs.schema import MechanismBlock, ObservingBlock, Rig
+from rig_configs.schema import EncoderFilterBlock, MechanismBlock, ObservingBlock, Rig
 from rigloop.bench import relay
+from rigloop.guard_limits import guard_config
 from rigloop.observer_block import observer_mistakes, observer_ports
 from rigloop.order import SUPERVISOR_SIGNALS
 from rigloop.parts import find_bus, find_guard
 from rt_core import guard
 from rt_core.plan import LOOP_SIGNALS, loop_signal
+
+# of a ramp out by the rate limit alone; a fault that takes longer to end is one that goes on
+MOST_TO_ZERO_S = 10.0
 
 
 def load(name: str) -> LoadedRig:
@@ -34,6 +38,9 @@ def load(name: str) -> LoadedRig:
         *_parameter_mistakes(file, loaded.rig),
         *_option_mistakes(file, loaded.rig),
         *observer_mistakes(file, loaded.rig),
+        *_guard_mistakes(file, loaded.rig),
+        *_filter_mistakes(file, loaded.rig),
+        *_slave_mistakes(file, loaded.rig),
     ]
     if mistakes:
         raise ConfigError(mistakes)
@@ -82,6 +89,66 @@ def _unguarded(file: str, rig: Rig) -> Iterator[Mistake]:
                 f"wire it to {torque!r}",
                 path,
             )
+
+
+def _guard_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
+    """Find limits that a guard would refuse, or with which its torque would not end."""
+    found = find_guard(rig)
+    if found is None:
+        return
+    name, config = found
+    limits = guard_config(rig, name, config)
+    for mistake in limits.mistakes():
+        key, _, rest = mistake.partition(" = ")
+        problem = rest.partition(" ")[2]
+        yield Mistake(file, f"blocks.{name}.{key}", problem, value=getattr(limits, key))
+    if not config.limit_nm <= MOST_TO_ZERO_S * config.rate_nm_s:
+        problem = (
+            f"from limit_nm = {config.limit_nm:g} the torque takes "
+            f"{config.limit_nm / config.rate_nm_s:.3g} s to zero, at most {MOST_TO_ZERO_S:g} s"
+        )
+        remedy = f"at least {config.limit_nm / MOST_TO_ZERO_S:.3g}, or a lower limit_nm"
+        yield Mistake(file, f"blocks.{name}.rate_nm_s", problem, remedy, config.rate_nm_s)
+
+
+def _filter_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
+    """Find settings that an encoder filter refuses."""
+    from rigloop.compose import make_filter
+
+    for name, block in rig.blocks.items():
+        if isinstance(block, EncoderFilterBlock):
+            try:
+                make_filter(rig, name, block)
+            except ValueError as error:
+                problem = str(error).removeprefix(f"encoder filter {name}: ")
+                yield Mistake(file, f"blocks.{name}", problem)
+
+
+def _slave_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
+    """Find settings of drives and terminals that the master refuses."""
+    from rigloop.compose_bus import drive_config, joined, terminal_config
+
+    found = find_bus(rig)
+    if found is None:
+        return
+    bus, config = found
+    try:
+        together = joined(config)
+    except ValueError as error:
+        yield Mistake(file, f"blocks.{bus}", str(error))
+        return
+    for name, drive in config.drives.items():
+        try:
+            drive_config(name, drive, emulated=True, is_joined=name in together)
+        except ValueError as error:
+            problem = str(error).removeprefix(f"drive {name!r}: ")
+            yield Mistake(file, f"blocks.{bus}.drives.{name}", problem)
+    for name, terminal in config.terminals.items():
+        try:
+            terminal_config(name, terminal)
+        except ValueError as error:
+            problem = str(error).removeprefix(f"terminal {name!r}: ")
+            yield Mistake(file, f"blocks.{bus}.terminals.{name}", problem)
 
 
 def _parameter_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:

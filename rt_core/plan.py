@@ -47,8 +47,9 @@ FAULT_POLICY, FAULT_OFF_CORE = 1, 2  # `fault` with a `fault_block` of 0
 Overrun = Literal["skip", "safe", "stop"]
 MOST_POINTS = 64  # of an overrun policy
 
-_PATH = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)+")
-_NAME = re.compile(r"[a-z0-9_]+")
+# as rig_configs.names has them, but for the slash
+_PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)+")
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True)
@@ -262,8 +263,8 @@ def _writers(
     def claim(path: str, producer: str, who: str) -> None:
         if not isinstance(path, str) or not _PATH.fullmatch(path):
             mistakes.append(
-                f"{who} writes {path!r}: a signal path is lower case words, digits and '_' "
-                "joined by '/', as in 'wheel/angle_rad'"
+                f"{who} writes {path!r}: a signal path is words of letters, digits, '_', '.' and "
+                "'-' joined by '/', as in 'wheel/angle_rad'"
             )
         elif path in written:
             mistakes.append(
@@ -305,7 +306,7 @@ def _task_mistakes(tasks: Sequence[Task]) -> list[str]:
     for task in tasks:
         where = f"task {task.name!r}"
         if not _NAME.fullmatch(task.name):
-            mistakes.append(f"{where}: a name is lower case letters, digits and '_'")
+            mistakes.append(f"{where}: a name is letters, digits, '_' and '-'")
         if task.name in names:
             mistakes.append(f"{where}: the name is taken by {names[task.name]}")
         names[task.name] = "another task"

@@ -4,7 +4,7 @@ import ast
 import json
 import tomllib
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rig_configs import plain
@@ -74,6 +74,7 @@ def test_a_file_name_stays_in_its_folder(text):
     assert 0 < len(made) <= 64
 
 
+@settings(deadline=None)  # the first example imports matplotlib
 @given(TEXTS)
 def test_math_text_is_none(text):
     from matplotlib.cbook import is_math_text

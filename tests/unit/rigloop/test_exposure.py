@@ -60,3 +60,9 @@ def test_the_figures_come_from_the_histograms_of_a_task():
     assert found.worked_s == pytest.approx(0.05)
     # 980 µs and 2 ms would not fit beside 52 µs of work
     assert (found.holes, found.suspected, found.large, found.overruns) == (4, 1, 2, 1)
+
+
+def test_histograms_that_are_lost_leave_the_rate_unknown():
+    found = exposure({"late": histogram(1000)}, 1_000_000, overruns=2)
+    assert (found.looked_s, found.good, found.overruns) == (0.0, None, 2)
+    assert "too few" in found.words()

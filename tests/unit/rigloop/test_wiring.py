@@ -120,3 +120,116 @@ def test_a_rig_names_no_program_and_no_flag_that_loads_one(tmp_path):
 )
 def test_names_of_a_rig_are_checked_at_the_door(tmp_path, old, new, problem):
     assert problem in mistakes(tmp_path, old, new)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "key"),
+    [
+        ("limit_nm = 12.0", "limit_nm = 1e300", "blocks.guard.limit_nm = 1e+300"),
+        ("max_gap_ms = 200.0", "max_gap_ms = 1e300", "blocks.guard.max_gap_ms = 1e+300"),
+        ("rate_nm_s = 2000.0", "rate_nm_s = 1e-3", "blocks.guard.rate_nm_s = 0.001"),
+        ("bandwidth_rad_s = 310.4", "bandwidth_rad_s = 1e300", "blocks.wheel: bandwidth_rad_s"),
+        (
+            "peak_torque_nm = 19.1",
+            "peak_torque_nm = 1000.0",
+            "blocks.bus.drives.wheel: peak_torque_nm",
+        ),
+        (
+            "rated_torque_nm = 6.37",
+            "rated_torque_nm = 1e300",
+            "drives.wheel.rated_torque_nm = 1e+300",
+        ),
+        ("stall_cycles = 1000", f"stall_cycles = {2**62}", "tasks.estimation.stall_cycles"),
+        ("spin_us = 40", f"late_limit_us = {2**62}", "tasks.estimation.late_limit_us"),
+        (
+            "watchdog_ms = 200.0",
+            f"identity = {{ vendor = {2**40}, product = 1, revision = -1 }}",
+            "identity.vendor",
+        ),
+        (
+            "watchdog_ms = 200.0",
+            f'setup = [{{ object = "0x6072:0", value = {2**40}, bytes = 4 }}]',
+            "blocks.bus.drives.wheel",
+        ),
+        ("watchdog_ms = 200.0", "position = 7", "blocks.bus: positions [7]"),
+        ("lost_after_ms = 200.0", "lost_after_ms = 0.001", "blocks.wheel: lost_after_s"),
+    ],
+)
+def test_a_value_that_a_block_refuses_is_refused_before_the_start(tmp_path, old, new, key):
+    assert key in mistakes(tmp_path, old, new)
+
+
+def test_a_wrong_parameter_of_a_mechanism_is_named_by_its_key(tmp_path):
+    told = mistakes(
+        tmp_path,
+        'mechanism = "steering_26"',
+        'mechanism = "steering_26"\nparameters = { "inertia/wheel/inertia_kg_m2" = nan }',
+    )
+    assert "blocks.steering.parameters.inertia/wheel/inertia_kg_m2 = nan" in told
+
+
+@pytest.mark.parametrize("name", ["loop", "supervisor"])
+def test_a_block_cannot_have_the_name_of_the_loop_or_the_supervisor(tmp_path, name):
+    path = tmp_path / "rig.toml"
+    path.write_text(
+        RIG.replace('"wheel", "guard"]', f'"{name}", "guard"]')
+        .replace("[blocks.wheel", f"[blocks.{name}")
+        .replace('= "wheel/', f'= "{name}/')
+    )
+    with pytest.raises(ConfigError, match=f"blocks.{name}: .*another name"):
+        load(str(path))
+
+
+def test_a_signal_of_the_supervisor_cannot_be_written_by_a_block(tmp_path):
+    told = mistakes(
+        tmp_path,
+        "[blocks.wheel.reads]",
+        '[blocks.wheel.writes]\nready = "supervisor/arm_me"\n[blocks.wheel.reads]',
+    )
+    assert "blocks.wheel.writes.ready = 'supervisor/arm_me'" in told
+
+
+def test_a_signal_without_a_slash_is_refused(tmp_path):
+    told = mistakes(
+        tmp_path,
+        "[blocks.wheel.reads]",
+        '[blocks.wheel.writes]\nready = "flag"\n[blocks.wheel.reads]',
+    )
+    assert "blocks.wheel.writes.ready = 'flag'" in told
+    assert "wheel/flag" in told
+
+
+def test_a_task_cannot_have_the_name_of_the_supervisor(tmp_path):
+    path = tmp_path / "rig.toml"
+    path.write_text(
+        RIG.replace("[tasks.simulation]", "[tasks.supervisor]").replace(
+            "loop/simulation/", "loop/supervisor/"
+        )
+    )
+    with pytest.raises(ConfigError, match=r"tasks\.supervisor: .*another name"):
+        load(str(path))
+
+
+def test_whatever_names_the_check_allows_the_loop_takes(tmp_path):
+    from rigloop.compose import plan_blocks
+    from rt_core.block import Block
+
+    path = tmp_path / "rig.toml"
+    path.write_text(
+        RIG.replace("[tasks.simulation]", "[tasks.Sim-2]")
+        .replace("loop/simulation/", "loop/Sim-2/")
+        .replace('"wheel", "guard"]', '"Wheel-A", "guard"]')
+        .replace("[blocks.wheel", "[blocks.Wheel-A")
+        .replace('= "wheel/', '= "Wheel-A/')
+        .replace(
+            "[blocks.Wheel-A.reads]",
+            '[blocks.Wheel-A.writes]\nnis = "Log.x/N-1.is"\n[blocks.Wheel-A.reads]',
+        )
+    )
+    rig = load(str(path)).rig
+    from rigloop.compose import make_filter
+
+    wheel: Block = make_filter(rig, "Wheel-A", rig.blocks["Wheel-A"])
+    inputs = ["bus/wheel/position_count", "bus/wheel/valid"]
+    plan = plan_blocks(rig, {"Wheel-A": wheel}, inputs)
+    assert any("Log.x/N-1.is" in producer.signals for producer in plan.producers)
