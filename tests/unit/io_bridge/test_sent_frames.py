@@ -192,9 +192,7 @@ def test_an_error_of_a_slave_is_acknowledged_in_its_state_before_op_is_asked_for
 
     def recorded(bus, frame):
         asked.extend(
-            d.data[0]
-            for d in parse(frame)
-            if d.command == FPWR and d.address >> 16 == AL_CONTROL
+            d.data[0] for d in parse(frame) if d.command == FPWR and d.address >> 16 == AL_CONTROL
         )
         return beside(bus, frame)
 

@@ -67,9 +67,7 @@ def test_a_machine_that_stood_still_as_a_whole_is_no_stall():
     assert first_stalled(found) is None
     assert [tick.from_ns for tick in found[:5]] == [2 * MS, 4 * MS, 6 * MS, 508 * MS, 510 * MS]
     # a task that still stands two looks later does
-    found = watched(
-        seen + late + ticks(standing(TICK_NS), 2, first_ns=510 * MS), stall_ns=STALL_NS
-    )
+    found = watched(seen + late + ticks(standing(TICK_NS), 2, first_ns=510 * MS), stall_ns=STALL_NS)
     assert first_stalled(found) == 5
 
 
