@@ -1,5 +1,6 @@
 """What the master itself sends: controlword and target of each frame, whatever the drive would make of them."""
 
+import itertools
 import struct
 from types import SimpleNamespace
 
@@ -177,7 +178,7 @@ def test_a_position_target_starts_where_the_drive_is_however_long_it_had_to_wait
     r.step(8)
     targets = [target for _, target in outputs(r.bus.link, "<Hi")]
     reach = drive.counts_per_rev / 6.283185307179586 * 1e-3
-    steps = [after - before for before, after in zip(targets, targets[1:], strict=False)]
+    steps = [after - before for before, after in itertools.pairwise(targets)]
     assert abs(targets[0]) <= 1
     assert 0 < max(steps) <= reach + 1
     assert targets[-1] <= 8 * reach + 1
