@@ -20,6 +20,7 @@ class Target(NamedTuple):
 UNIT, PROPERTY, LIVE = "tests/unit", "tests/property", "tests/integration"
 EXCHANGE = (
     f"{UNIT}/io_bridge/test_sent_frames.py",
+    f"{UNIT}/io_bridge/test_slave_cells.py",
     f"{UNIT}/io_bridge/test_exchange_cycle.py",
     f"{UNIT}/io_bridge/test_exchange.py",
     f"{UNIT}/io_bridge/test_drive_modes.py",
@@ -45,7 +46,11 @@ TARGETS = {
         ("rt_core/policy.pyx",),
         (f"{UNIT}/rt_core/test_policy.py",),
     ),
-    "watchdog": _own("rt_core/watchdog.pyx", f"{UNIT}/rt_core/test_watchdog.py"),
+    "watchdog": _own(
+        "rt_core/watchdog.pyx",
+        f"{UNIT}/rt_core/test_watchdog.py",
+        f"{LIVE}/test_watchdog.py",
+    ),
     "drive_io": _own("io_bridge/drive_io.pyx", *EXCHANGE),
     "slave_io": _own("io_bridge/slave_io.pyx", *EXCHANGE),
     "exchange_cycle": _own("io_bridge/exchange_cycle.pyx", *EXCHANGE),
