@@ -1,1 +1,48 @@
-"""The thread above all tasks; for `Loop` only, there is nothing here for Python."""
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+class Tick(NamedTuple):
+    """What the watchdog knew after a tick.
+
+    `from_ns` is the time from which the next tick counts. `stalled` is the task that stands still, `cycle` the one
+    that it had begun, `for_ns` the time since its deadline when it was seen. `stop` says that the loop was asked to
+    stop. `sent` counts safe outputs, `called_ns` are the times that the safe entry was called with.
+    """
+
+    from_ns: int
+    stalled: int | None
+    cycle: int
+    for_ns: int
+    stop: bool
+    sent: int
+    called_ns: tuple[int, ...]
+
+def watched(
+    ticks: Iterable[tuple[int, int, Sequence[tuple[int, bool]]]],
+    *,
+    stall_ns: int,
+    guarded: int | None = None,
+    refused: int = 0,
+    start_ns: int = 0,
+) -> list[Tick]:
+    """Return what the watchdog makes of tasks whose deadlines are given, tick by tick, as its thread does.
+
+    Parameters
+    ----------
+    ticks : iterable of (int, int, sequence of (int, bool))
+        When the tick was due and when it came; of each task the deadline that it shows, and whether it has ended.
+        The number of its cycle is the deadline in microseconds.
+    stall_ns : int
+        Time since its deadline after which a task stands still.
+    guarded : int, optional
+        The task that has the actuator.
+    refused : int
+        So many times the safe outputs cannot leave.
+    start_ns : int
+        Common time zero of the tasks.
+
+    Raises
+    ------
+    ValueError
+        More than 64 ticks, or other than one to four tasks, the same in each tick.
+    """

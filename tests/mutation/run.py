@@ -5,7 +5,8 @@
 Each change is compiled into a folder of its own and stands in for the installed module in every process of
 the tests that answer for it. A change that no test notices is a survivor: it is printed with its line, and
 either a test is missing, or the change makes no difference; the latter are in explained.toml with the reason.
-Without --sample all changes are tried, which takes hours; a sample is drawn by --seed, the same each time.
+Without --sample all changes are tried, which takes hours; a sample is drawn by --seed, the same each time, and
+tried in an order of its own: what --minutes leaves of it is a smaller sample.
 The exit code is 1 when a survivor is not explained.
 """
 
@@ -51,12 +52,13 @@ class Trial(NamedTuple):
 def main() -> int:
     options = _options()
     console = Console(stderr=True)
-    gone = missing()
+    chosen = options.target or list(TARGETS)
+    gone = missing(chosen)
     if gone:
         console.print("targets.py names files that do not exist: " + ", ".join(gone), markup=False)
         return 2
     trials: list[Trial] = []
-    for name in options.target or TARGETS:
+    for name in chosen:
         trials += _try_target(name, options, console)
     survivors = [t for t in trials if t.outcome == "survived"]
     if options.json:
@@ -77,7 +79,7 @@ def _try_target(name: str, options: argparse.Namespace, console: Console) -> lis
     if options.only:
         mutations = [m for m in mutations if m.line in options.only]
     if options.sample and options.sample < len(mutations):
-        mutations = sorted(random.Random(options.seed).sample(mutations, options.sample))
+        mutations = random.Random(options.seed).sample(mutations, options.sample)
     begin = time.monotonic()
     outcome, said = _outcome(target, text, 900.0)
     if outcome != "survived":
@@ -86,7 +88,9 @@ def _try_target(name: str, options: argparse.Namespace, console: Console) -> lis
     limit_s = TIMES_LONGER * (time.monotonic() - begin) + 20.0
     known = _explained(target.source)
 
-    def attempt(mutation: Mutation) -> Trial:
+    def attempt(mutation: Mutation) -> Trial | None:
+        if time.monotonic() - begin > 60.0 * options.minutes:
+            return None
         line = lines[mutation.line - 1]
         why = known.get((line.strip(), mutation.old, mutation.new), "")
         if why:
@@ -95,11 +99,9 @@ def _try_target(name: str, options: argparse.Namespace, console: Console) -> lis
         return Trial(name, mutation, line, outcome)
 
     with ThreadPoolExecutor(options.jobs) as pool:
-        return list(
-            track(
-                pool.map(attempt, mutations), name, len(mutations), console=console, transient=True
-            )
-        )
+        trials = pool.map(attempt, mutations)
+        shown = track(trials, name, len(mutations), console=console, transient=True)
+        return sorted(trial for trial in shown if trial is not None)
 
 
 def _outcome(target: Target, text: str, limit_s: float) -> tuple[str, str]:
@@ -152,6 +154,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", type=int, action="append", help="changes of this line only")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=1e9, help="for each target")
     parser.add_argument("--json", type=Path, help="write every trial to this file")
     return parser.parse_args()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,8 @@ class Target(NamedTuple):
 
 UNIT, PROPERTY, LIVE = "tests/unit", "tests/property", "tests/integration"
 EXCHANGE = (
+    f"{UNIT}/io_bridge/test_sent_frames.py",
+    f"{UNIT}/io_bridge/test_slave_cells.py",
     f"{UNIT}/io_bridge/test_exchange_cycle.py",
     f"{UNIT}/io_bridge/test_exchange.py",
     f"{UNIT}/io_bridge/test_drive_modes.py",
@@ -43,7 +46,11 @@ TARGETS = {
         ("rt_core/policy.pyx",),
         (f"{UNIT}/rt_core/test_policy.py",),
     ),
-    "watchdog": _own("rt_core/watchdog.pyx", f"{LIVE}/test_watchdog.py"),
+    "watchdog": _own(
+        "rt_core/watchdog.pyx",
+        f"{UNIT}/rt_core/test_watchdog.py",
+        f"{LIVE}/test_watchdog.py",
+    ),
     "drive_io": _own("io_bridge/drive_io.pyx", *EXCHANGE),
     "slave_io": _own("io_bridge/slave_io.pyx", *EXCHANGE),
     "exchange_cycle": _own("io_bridge/exchange_cycle.pyx", *EXCHANGE),
@@ -53,7 +60,8 @@ TARGETS = {
 }
 
 
-def missing() -> list[str]:
-    """Return the files that a target names and the project does not have."""
-    named = {name for t in TARGETS.values() for name in (t.source, *t.modules, *t.tests)}
+def missing(targets: Iterable[str]) -> list[str]:
+    """Return the files that these targets name and the project does not have."""
+    chosen = [TARGETS[name] for name in targets]
+    named = {name for t in chosen for name in (t.source, *t.modules, *t.tests)}
     return sorted(name for name in named if not (ROOT / name).exists())

@@ -65,4 +65,4 @@ def test_the_module_of_a_source_is_its_dotted_path():
 
 
 def test_every_file_that_a_target_names_exists():
-    assert missing() == []
+    assert missing(TARGETS) == []

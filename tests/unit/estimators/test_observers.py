@@ -328,6 +328,18 @@ def test_lost_periods_are_predicted_over(built, wired):
     assert list(out)[:2] == list(row[[0, 2]])
 
 
+@pytest.mark.parametrize("lost", [1, 2, 3, 4])
+def test_a_slow_sensor_keeps_its_periods_when_the_loop_loses_some(built, wired, lost):
+    _, cell, out, step = wired(channels={"angle": Channel(every=3)})
+    cell.value = math.pi / 3
+    used = {}
+    for k in (0, 1, 2, 3, *range(4 + lost, 12 + lost)):
+        assert step(k * STEP_NS) == 0
+        used[k] = out[2]
+    # its samples are those of periods 0, 3, 6, ... of the clock, and not of every third executed cycle
+    assert used == {k: float(k % 3 == 0) for k in used}
+
+
 def test_after_a_long_gap_the_next_sample_is_believed(built, wired):
     block, cell, out, step = wired(gate_sigma=6.0)
     cell.value = math.pi / 3

@@ -64,6 +64,18 @@ def test_no_correction_exceeds_its_share_of_the_period():
     assert np.abs(steers).max() == STEER_LIMIT * PERIOD_NS
 
 
+@pytest.mark.parametrize("offset_ns", [450_000.0, 550_000.0])
+def test_no_drift_is_learnt_on_the_way_to_the_phase(offset_ns):
+    # the correction is at its limit for most of the way, and the clocks have the same rate all the time; half a
+    # period and more is gone the other way round
+    lock = make(bandwidth_hz=5.0)
+    errors, steers = run(lock, 0.0, 1.0, offset_ns=offset_ns)
+    limited = np.abs(steers) >= 0.999 * np.abs(steers).max()
+    assert limited.sum() > 20
+    overshoot = -np.sign(errors[0]) * errors
+    assert overshoot.max() < 0.2 * abs(errors[0])
+
+
 def test_jitter_is_averaged_and_not_followed():
     lock = make()
     errors, _ = run(lock, 20.0, 4.0, jitter_ns=10_000.0)

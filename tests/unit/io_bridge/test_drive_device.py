@@ -134,6 +134,15 @@ def test_the_velocity_loop_keeps_to_the_torque_limit(servo):
     assert device.wanted_torque_nm == pytest.approx(19.1, abs=0.00637)
 
 
+def test_the_velocity_loop_does_not_wind_up_at_the_torque_limit(servo):
+    # as long as it pushes with all it has, it learns nothing of what the load needs
+    device, run = servo
+    run(200, 9, velocity=2**30)
+    assert device.wanted_torque_nm == pytest.approx(19.1, abs=0.00637)
+    run(2, 9, velocity=-(2**20))
+    assert device.wanted_torque_nm < 0.0
+
+
 def test_a_fault_is_left_by_a_rising_reset_bit_only(in_op):
     device, exchange = in_op()
     states(exchange, 0x06, 0x07, 0x0F)

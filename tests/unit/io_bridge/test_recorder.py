@@ -1,5 +1,6 @@
 """The recorder as a process, against a loop in another process."""
 
+import errno
 import json
 import resource
 import signal
@@ -14,7 +15,7 @@ import pytest
 from io_bridge.record import open_record
 from rt_core.load import BusyBlock
 from rt_core.plan import Task, plan_table
-from rt_core.table import SignalTable
+from rt_core.table import RingReader, SignalTable
 
 TIMEOUT_S = 20
 
@@ -23,7 +24,7 @@ PRODUCER = """
     from rt_core.load import BusyBlock
     from rt_core.loop import Loop
     from rt_core.plan import Task, plan_table
-    from rt_core.table import SignalTable
+    from rt_core.table import RingReader, SignalTable
     tasks = [
         Task("fast", [BusyBlock("a", 0)], 500_000, ring_slots={slots}),
         Task("slow", [BusyBlock("b", 0)], 2_000_000),
@@ -171,6 +172,10 @@ def test_full_disk_stops_the_writing_and_not_the_draining(start, tmp_path):
         wait_until(lambda: (tmp_path / "fast.npy").exists())
         first = table.value("loop/fast/cycle")
         wait_until(lambda: table.value("loop/fast/cycle") > first + 2500)
+        # who watches the run sees it while it goes on
+        told = RingReader(table, "fast").counters()
+        assert told["unwritten"] > 256
+        assert told["unwritten_errno"] == errno.EFBIG
     say(producer)
     cycles = int(producer.stdout.readline().split()[0])
     say(producer)

@@ -9,6 +9,7 @@ import pytest
 
 from io_bridge.record import RecordWriter
 from rigloop.late import write_events
+from rigloop import report_plots
 from rigloop.manifest import (
     DataFault,
     HistogramBins,
@@ -261,6 +262,31 @@ def test_a_run_with_nothing_red_has_no_band(folder):
 
 def test_a_run_without_checks_has_no_doctor(folder):
     assert "Doctor" not in page_of(folder).words
+
+
+def test_what_is_drawn_of_a_filter_has_the_unit_that_stands_beside_it(tmp_path, monkeypatch):
+    # innovations of half a milliradian
+    names = [f"wheel/{port}" for port in ("nis", "innovation_rad", "trusted", "rejected")]
+    with RecordWriter(tmp_path / "estimation.npy", names) as writer:
+        rows = np.zeros(2000, writer.dtype)
+        rows["t_ns"] = np.arange(2000) * PERIOD_NS
+        rows["wheel/nis"] = rows["wheel/trusted"] = 1.0
+        rows["wheel/innovation_rad"] = 5e-4 * np.sign(np.sin(np.arange(2000.0)))
+        writer.append(rows)
+    write_manifest(tmp_path, Manifest(**facts(signals={})))
+    drawn = {}
+    real = report_plots.time_plot
+
+    def time_plot(panels, *marks):
+        drawn.update({label: lines[0][2] for label, lines in panels})
+        return real(panels, *marks)
+
+    monkeypatch.setattr(report_plots, "time_plot", time_plot)
+    page = page_of(tmp_path)
+    (label,) = (label for label in drawn if "innovation" in label)
+    per_rad = {"(rad)": 1.0, "(mrad)": 1e3, "(µrad)": 1e6}[label.split()[-1]]
+    assert np.max(np.abs(drawn[label])) == pytest.approx(5e-4 * per_rad)
+    assert label in page.text
 
 
 def test_a_run_with_late_cycles_draws_the_worst_of_them(folder):

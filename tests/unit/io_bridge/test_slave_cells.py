@@ -1,0 +1,104 @@
+"""What the cells of each slave say: before the first reply, with a slave that does not answer, with clocks apart."""
+
+import math
+
+import pytest
+
+from io_bridge.drive_config import DrivePlant
+from io_bridge.simulated_bus import SimulatedBus
+
+FREE = DrivePlant(hands="free")
+COUNTED = ("al_state", "al_code", "wkc", "wkc_expected", "wkc_min", "invalid_cycles")
+
+
+def of(r, name="drive", ports=COUNTED):
+    return [r.cells[f"{name}/{port}"] for port in ports]
+
+
+def test_cells_begin_with_what_is_expected_each_time_a_bus_is_brought_up(cells, rig):
+    r = rig([FREE])
+    r.step()
+    r.bus.link.drop_frames(2)
+    r.step(2)
+    assert of(r) == [8, 0, 0, 2, 0, 2]
+    # a bus that is brought up again counts from the beginning
+    r.bus.close()
+    r.bus.to_op()
+    assert of(r)[3:] == [2, 2, 0]
+    fresh = SimulatedBus([FREE])
+    fresh_cells = cells(fresh.block())
+    assert fresh.block().slave_status(0) == (0, 0, 0, 0, False)
+    assert math.isnan(fresh_cells["drive/dc_difference_ns"])
+
+
+def test_each_bad_cycle_is_counted_once_whatever_was_bad(rig):
+    r = rig([FREE])
+    r.step()
+    assert of(r) == [8, 0, 2, 2, 2, 0]
+    for n in (1, 2, 3):
+        r.bus.link.drop_frames(1)
+        r.step()
+        assert of(r) == [8, 0, 0, 2, 0, n]
+        r.step()
+        assert of(r) == [8, 0, 2, 2, 0, n]
+    r.bus.devices[0].frozen = True
+    r.step()
+    assert of(r)[-1] == 4
+
+
+def test_a_slave_that_does_not_answer_has_no_state(rig):
+    r = rig([FREE, FREE])
+    r.step()
+    r.bus.devices[1].mute = True
+    r.step()
+    assert of(r, "drive1") == [0, 0, 0, 2, 0, 1]
+    assert of(r, "drive0") == [8, 0, 2, 2, 2, 0]
+    r.bus.devices[1].mute = False
+    r.step()
+    assert of(r, "drive1") == [8, 0, 2, 2, 0, 1]
+
+
+def test_the_first_slave_is_named_as_the_culprit_too(rig):
+    r = rig([FREE, FREE])
+    assert r.block.culprit is None
+    for place in (0, 1):
+        r.bus.devices[place].mute = True
+        r.step(3)
+        assert r.block.culprit == place
+        r.bus.devices[place].mute = False
+        r.step(40)
+
+
+@pytest.mark.parametrize(("enable", "operational"), [(0.5, 0), (0.51, 1), (math.nan, 0)])
+def test_an_enable_is_more_than_half(rig, enable, operational):
+    r = rig([FREE])
+    r.cells["drive/enable"] = enable
+    r.step(9)
+    assert r.cells["drive/operational"] == operational
+
+
+def test_the_statusword_is_the_one_of_the_reply(rig):
+    r = rig([FREE])
+    r.enable()
+    assert int(r.cells["drive/statusword"]) & 0x6F == 0x27
+    assert int(r.cells["drive/statusword"]) == r.bus.devices[0].statusword
+    r.bus.devices[0].trip(0x2310)
+    r.step()
+    assert int(r.cells["drive/statusword"]) & 0x4F == 0x08
+
+
+def test_a_fault_while_the_drive_was_at_rest_holds_nothing(rig):
+    r = rig([FREE])
+    r.enable()
+    r.cells["drive/torque_nm"] = 1.0
+    r.step(3)
+    r.cells["drive/enable"] = 0
+    r.step(2)
+    r.bus.link.drop_frames(3)
+    r.step(2)
+    # enabled in the cycle in which the fault is found: nothing was acting
+    r.cells["drive/enable"] = 1
+    assert r.step() == 2
+    assert r.block.counters["held"] == 0
+    r.step(10)
+    assert r.bus.devices[0].wanted_torque_nm == pytest.approx(1.0, abs=0.00637)
