@@ -18,7 +18,7 @@ def main() -> None:
         command()
     except interrupts.Interrupted as interrupted:
         interrupts.disarm()
-        print(f"interrupted ({interrupted}) before anything was armed", file=sys.stderr)
+        sys.stderr.write(f"interrupted ({interrupted}) before anything was armed\n")
         sys.exit(NOT_STARTED)
     except SystemExit:
         interrupts.disarm()

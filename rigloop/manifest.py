@@ -381,7 +381,7 @@ def _read(path: Path, model: type[Model]) -> Model:
     try:
         text = read_text(path, MOST_BYTES)
     except UnreadableError as error:
-        raise ManifestError(f"{path}: {error}") from error
+        raise ManifestError(f"{path}: cannot be read: {error}") from error
     return _decode(text.encode(), model, str(path))
 
 

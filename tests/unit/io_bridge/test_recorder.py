@@ -167,7 +167,7 @@ def test_full_disk_stops_the_writing_and_not_the_draining(start, tmp_path):
         "-m", "io_bridge.recorder", tmp_path / "table", tmp_path, "--pid", producer.pid,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
     )  # fmt: skip
-    with SignalTable.attach(tmp_path / "table") as table:
+    with SignalTable.attach(tmp_path / "table", writable=True) as table:
         # the file is full, and the loop goes on for many times what the ring holds
         wait_until(lambda: (tmp_path / "fast.npy").exists())
         first = table.value("loop/fast/cycle")

@@ -104,7 +104,7 @@ def test_two_writers_of_a_signal_are_named(tmp_path):
             "blocks.bus.reads.torque_nm: missing",
         ),
         (("rated_torque_nm = 6.0", "rated_torque_nm = nan"), "finite number"),
-        (("rated_torque_nm = 6.0", "rated_torque_nm = -6.0"), "greater than 0"),
+        (("rated_torque_nm = 6.0", "rated_torque_nm = -6.0"), "greater than or equal to 0.000001"),
         (('title = "one drive, one filter"', "title = 3"), "valid string"),
         (('title = "one drive, one filter"', "title = "), "not TOML"),
     ],
