@@ -15,6 +15,8 @@ from typing import Self
 
 HELD = "rigloop-wire-"
 SAID = "rigloop-owner-"
+KIND = 16
+"""Bytes of a purpose that stay in front of a path too long for a name: `rigloop run`."""
 MOST_NAME = 107
 """Bytes of a name behind its leading zero."""
 
@@ -69,8 +71,8 @@ class WireOwner:
             ) from None
         said = f"{SAID}{number} {os.getpid()} {_purpose[0]}".encode(errors="replace")
         if len(said) > MOST_NAME:
-            # the end of a path says more than its beginning
-            head = f"{SAID}{number} {os.getpid()} ".encode()
+            # what it is comes first, and the end of a path says more than its beginning
+            head = said[: len(f"{SAID}{number} {os.getpid()} ") + KIND]
             said = head + b"..." + said[-(MOST_NAME - len(head) - 3) :]
         self._sockets.append(_bound(said.decode(errors="replace").replace("\ufffd", "?")))
 
