@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from io_bridge.record import RecordWriter
-from rigloop.late import write_events
 from rigloop import report_plots
+from rigloop.late import write_events
 from rigloop.manifest import (
     DataFault,
     HistogramBins,
