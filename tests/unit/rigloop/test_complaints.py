@@ -16,8 +16,9 @@ FELT = Felt(2.0, 1.0, 0.1, 1.0, 5.0, 0.0, 0.0, 0.0)
 
 
 def judged(run, faults=(), felt=FELT):
+    blocks = {name: task.blocks for name, task in run.loaded.rig.tasks.items()}
     return complaints(
-        run.loaded, run.ended, run.report, run.records, run.seconds, run.rows, faults, felt
+        run.loaded, run.ended, run.report, run.records, run.seconds, run.rows, faults, felt, blocks
     )
 
 
@@ -280,7 +281,7 @@ def test_a_rig_without_a_guard_says_what_its_bus_says(good_run, rigs):
         ({"gap_step_nm": 1.01}, "guard: the torque had 1.01 Nm to catch up with at 1.000 s,"),
         ({"rearmed": 1}, "guard: the torque went and was armed again 1 times, after bus faults, limit "
          "verdict.max_rearmed = 0"),
-        ({"most_given_j": 4.01}, "guard: the motor gave the hands 4.0 J more than it took, limit "),
+        ({"most_given_j": 4.01}, "guard: the motor gave the hands 4.01 J more than it took, limit "),
         ({"saturated_percent": 10.1}, "guard: the request was at the limit for 10.1 % of the time, limit "
          "verdict.max_saturated_percent = 10;"),
         ({"longest_saturated_s": 1.01}, "guard: the request was at the limit for 1.01 s in one piece, "
