@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 COMMAND = Path(__file__).parents[2] / "benchmarks" / "clean_cycle.py"
 
 

@@ -15,6 +15,8 @@ from rigloop import order
 from rigloop.manifest import read_manifest
 from rt_core.doctor.check import Level
 
+pytestmark = pytest.mark.slow
+
 # neither a limit nor a capability to be on time with
 LIMITS = ("prlimit", "--rtprio=0", "--memlock=65536")
 CAPABILITIES = ("setpriv", "--bounding-set=-sys_nice,-ipc_lock", "--inh-caps=-all")

@@ -12,6 +12,7 @@ from rig_configs.schema import BusBlock
 
 pytest.importorskip("pysoem")
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.netns,
     pytest.mark.skipif(namespace.why_not() is not None, reason=str(namespace.why_not())),
 ]

@@ -44,6 +44,7 @@ def test_a_run_of_another_mechanism_is_told(run):
         motion_of_run(run, load("guided_rod"), lambda done, total: None)
 
 
+@pytest.mark.slow
 def test_the_command_films_it(run, tmp_path):
     film = tmp_path / "run.gif"
     done = CliRunner().invoke(

@@ -29,6 +29,7 @@ def test_tune_says_all_that_is_missing(rigloop):
     assert "--period-us" in done.stderr
 
 
+@pytest.mark.slow
 def test_identify_judges_on_what_it_has_not_seen(rigloop, tmp_path):
     picture = tmp_path / "torque.png"
     done = rigloop("identify", LOG, *STRETCHES, "--plot", picture, "--json")
@@ -46,6 +47,7 @@ def test_identify_refuses_to_judge_on_what_it_was_fitted_to(rigloop):
     assert "overlaps" in done.stderr
 
 
+@pytest.mark.slow
 def test_two_stage_prints_its_table_beside_the_reference(rigloop, tmp_path):
     done = rigloop("bench", "two-stage", "--runs", 1, "--plot", tmp_path / "plots", "--json")
     assert done.returncode == 0, done.stderr

@@ -24,6 +24,8 @@ from rt_core.trace import (
     WORST_KEPT,
 )
 
+pytestmark = pytest.mark.slow
+
 MS = 1_000_000
 CAUSES = Path(__file__).parents[2] / "benchmarks" / "causes.py"
 

@@ -22,6 +22,8 @@ from rigloop.script import Script, pieces, rows
 from rigloop.wiring import load
 from rt_core.offline import Offline
 
+pytestmark = pytest.mark.slow
+
 SECONDS = 20
 ARM_S = 0.1
 

@@ -241,6 +241,7 @@ def test_the_recorder_may_be_another_process_that_dies_and_comes_again(library, 
         reader.close()
 
 
+@pytest.mark.slow
 def test_images_are_never_torn_however_hard_they_are_read(library, path):
     # three cells that are equal in every image, at the fastest rate the loop is made for
     fast = Task("fast", [same(library, "s")], MS // 10, spin_ns=MS // 10)

@@ -13,6 +13,8 @@ from rigloop.manifest import read_manifest
 from rigloop.report_observer import observer_facts, torque_facts
 from rt_core.safety import State
 
+pytestmark = pytest.mark.slow
+
 HANDS = "force/hands/torque_nm"
 
 

@@ -11,6 +11,8 @@ import pytest
 from io_bridge.record import open_record
 from rigloop.manifest import read_manifest
 
+pytestmark = pytest.mark.slow
+
 LOGS = Path(__file__).parents[1] / "data" / "logs"
 # what is in each of them was found independently of this project's reader: see its README
 FAULTS = {

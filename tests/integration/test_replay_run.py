@@ -9,6 +9,8 @@ import pytest
 from io_bridge.record import open_record
 from rigloop.manifest import read_manifest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def copied(good_run, tmp_path):

@@ -10,6 +10,7 @@ from io_bridge import namespace
 
 pytest.importorskip("pysoem")
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.netns,
     pytest.mark.skipif(namespace.why_not() is not None, reason=str(namespace.why_not())),
 ]

@@ -18,6 +18,8 @@ from rigloop.manifest import read_manifest
 from rt_core.cause import Cause
 from rt_core.trace import CYCLES_BEFORE
 
+pytestmark = pytest.mark.slow
+
 END_TIMEOUT_S = 60
 PAUSE_S = 0.08
 # ten times slower than it could be, so that a busy machine alone makes no overrun

@@ -11,6 +11,8 @@ import pytest
 
 from rigloop.soak.processes import processes_of_run
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import os, resource, sys
 from rt_core.load import BusyBlock

@@ -9,6 +9,8 @@ from io_bridge.record import open_record
 from rigloop.manifest import read_manifest
 from rt_core.safety import State, Trip
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def tripped(make_rig, run_to_end, tmp_path_factory):

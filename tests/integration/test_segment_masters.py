@@ -12,6 +12,7 @@ import pytest
 from io_bridge import namespace
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.netns,
     pytest.mark.skipif(namespace.why_not() is not None, reason=str(namespace.why_not())),
 ]

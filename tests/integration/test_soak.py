@@ -17,6 +17,8 @@ from rigloop.soak.processes import ProcessSample
 from rigloop.soak.watch import Sample
 from rt_core.cause import Cause
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def soaked(rigloop, make_rig, tmp_path_factory):

@@ -71,6 +71,7 @@ def test_the_shim_moves_the_wall_clock_of_a_process(shim):
     assert done.stdout.strip() == "True", done
 
 
+@pytest.mark.slow
 def test_a_wall_clock_that_jumps_costs_the_loop_nothing(shim, make_rig, rigloop, tmp_path):
     runs = tmp_path / "runs"
     done = rigloop(

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import json, os, sys, time
 from io_bridge.simulated_bus import SimulatedBus

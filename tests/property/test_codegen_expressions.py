@@ -36,6 +36,7 @@ def expressions(graph):
 
 @given(st.data(), st.lists(numbers, min_size=3, max_size=3))
 @settings(max_examples=150, deadline=None)
+@pytest.mark.slow
 def test_derivatives_agree_with_central_differences(data, values):
     graph = Graph()
     expr = data.draw(expressions(graph))

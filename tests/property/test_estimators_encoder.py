@@ -1,6 +1,7 @@
 """Invariances of the encoder filter."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -90,6 +91,7 @@ def test_no_input_makes_an_output_that_is_not_finite(cycles):
     st.lists(st.floats(0.1, 400.0), min_size=2, max_size=60),
     st.floats(1e-4, 3.0),
 )
+@pytest.mark.slow
 def test_covariance_stays_symmetric_and_positive_definite(model, intervals, epsilon):
     elapsed = np.maximum(np.array(intervals), 1.0)
     block = EncoderFilter(

@@ -3,6 +3,7 @@ nothing."""
 
 import struct
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -81,6 +82,7 @@ hostile = st.builds(
 
 @settings(max_examples=300, deadline=None)
 @given(st.lists(hostile, max_size=30))
+@pytest.mark.slow
 def test_hostile_datagrams_leave_a_slave_that_can_be_started_again(attack):
     segment, _ = in_op()
     for datagram in attack:
@@ -100,6 +102,7 @@ def test_hostile_datagrams_leave_a_slave_that_can_be_started_again(attack):
         st.tuples(st.binary(min_size=1, max_size=128), st.sampled_from([None, 2, 8])), max_size=12
     )
 )
+@pytest.mark.slow
 def test_any_mailbox_content_gets_at_most_a_well_formed_reply(requests):
     _, master = in_op()
     for request, service in requests:

@@ -4,6 +4,7 @@ import math
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -101,6 +102,7 @@ def clocks(draw, n):
 
 @settings(deadline=None, max_examples=300)
 @given(CONFIGS, histories(), st.data())
+@pytest.mark.slow
 def test_output_laws_hold_for_any_input(config, inputs, data):
     out = run(config, inputs, data.draw(clocks(len(inputs["arm"]))))
     torque, state = out["torque_nm"], out["state"]
@@ -137,6 +139,7 @@ def test_every_ramp_out_ends_at_zero_in_the_stated_cycles(config, inputs, data):
 
 @settings(deadline=None, max_examples=300)
 @given(CONFIGS, histories())
+@pytest.mark.slow
 def test_nothing_is_driven_without_a_rising_edge_of_arm(config, inputs):
     out = run(config, inputs)
     active = np.isin(out["state"], [State.RUNNING, State.HOLD, State.STOPPING])

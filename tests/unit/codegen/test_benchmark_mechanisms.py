@@ -151,6 +151,7 @@ def squeezer_energy(q):
     return 2265.0 * (np.sqrt(gap @ gap) - 0.07785) ** 2 - 0.033 * q[0]
 
 
+@pytest.mark.slow
 def test_andrews_squeezer_meets_its_published_values(kernel, twin):
     times = np.array([0.01, 0.02, 0.03])
     q, qd = motion(squeezer_inertial, [-0.0617138900142764358], [0.0], times, squeezer_energy)
@@ -233,6 +234,7 @@ class Bricard:
         return 9.81 * sum((a[1] + b[1]) / 2.0 for a, b in itertools.pairwise(place))
 
 
+@pytest.mark.slow
 def test_bricard_moves_though_its_rows_are_redundant(twin):
     found = assemble(load("bricard"))
     assert found.dof == 1
@@ -284,6 +286,7 @@ def governor_damper(q, qd):
     return np.array([0.0, -4e4 * slope**2 * qd[1]])
 
 
+@pytest.mark.slow
 def test_stiff_governor_opens_as_it_should(kernel, twin):
     assert assemble(load("governor")).dof == 2
     times = np.array([0.05, 0.2, 0.5])
@@ -393,6 +396,7 @@ def six_bar_energy(q):
     )
 
 
+@pytest.mark.slow
 def test_six_bar_turns_through(twin, tmp_path):
     a, b, c, d = (np.array([*p, 0.0]) for p in six_bar_places(np.array([0.4])))
     made = MechanismBuilder("six_bar", gravity_m_s2=(0, -9.81, 0))
@@ -431,6 +435,7 @@ def test_six_bar_turns_through(twin, tmp_path):
 # a platform on three parallel legs, six hinges of general bodies
 
 
+@pytest.mark.slow
 def test_platform_on_six_parallel_hinges(twin, tmp_path):
     def general(made, name, at, mass, inertia):
         made.point(name, position_m=at)
@@ -509,6 +514,7 @@ def arm_energy(q):
     )
 
 
+@pytest.mark.slow
 def test_spatial_arm_of_general_bodies(twin, tmp_path):
     made = MechanismBuilder("arm", gravity_m_s2=(0, 0, -9.81))
     before = "ground"
@@ -544,6 +550,7 @@ def test_spatial_arm_of_general_bodies(twin, tmp_path):
 
 
 @pytest.mark.parametrize("count", [2, 30])
+@pytest.mark.slow
 def test_chains_of_rods(twin, tmp_path, count):
     length = 1.0 / count
     made = MechanismBuilder(f"chain_{count}", gravity_m_s2=(0, -9.81, 0))

@@ -19,6 +19,7 @@ def fresh_cache(tmp_path, monkeypatch):
     return tmp_path / "rigloop" / "kernels"
 
 
+@pytest.mark.slow
 def test_second_build_neither_generates_nor_compiles(fresh_cache):
     stages = []
     cold = build_kernel("guided_rod", on_stage=stages.append)

@@ -120,6 +120,7 @@ def test_guided_slider_crank_has_the_exact_torque(twin, formulation, integrator)
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.slow
 def test_compiled_kernel_is_its_twin(kernel, twin, formulation):
     # the build compares 50 steps of each and refuses the kernel otherwise; here 300
     options = scheme(formulation, INTEGRATORS[formulation][0])
@@ -269,6 +270,7 @@ def test_independent_coordinates_change_before_their_dead_centre(twin):
     assert stepper.q[at] == pytest.approx(reference["theta"][20], abs=5e-8)
 
 
+@pytest.mark.slow
 def test_three_freedoms_change_independent_coordinates_as_the_twin_does(kernel, twin, tmp_path):
     # a triple pendulum in points alone: every coordinate stands still now and then
     made = MechanismBuilder("triple", gravity_m_s2=(0, -9.81, 0))
@@ -294,6 +296,7 @@ def test_three_freedoms_change_independent_coordinates_as_the_twin_does(kernel, 
     assert fast.residual < 1e-14
 
 
+@pytest.mark.slow
 def test_a_singular_position_is_told(kernel, tmp_path):
     # upright, two motions are open and one independent coordinate is too few
     made = MechanismBuilder("upright", gravity_m_s2=(0, -9.81, 0))

@@ -36,6 +36,7 @@ def angles(module, steps):
 
 
 @pytest.mark.parametrize("n", [1, 10])
+@pytest.mark.slow
 def test_chain_follows_the_exact_motion_through_its_singular_positions(chain, n):
     # ten singular positions in 10 s; 1.9e-4 rad measured at 1 ms, a second-order phase error
     module = build_kernel(chain(n), KernelOptions(integrator="trapezoidal")).module
@@ -45,6 +46,7 @@ def test_chain_follows_the_exact_motion_through_its_singular_positions(chain, n)
     assert np.max(np.abs(gap)) < 2.5e-4
 
 
+@pytest.mark.slow
 def test_loops_step_as_the_unrolled_kernel_does(chain, monkeypatch):
     path = chain(12)
     unrolled = build_kernel(path).module
@@ -56,6 +58,7 @@ def test_loops_step_as_the_unrolled_kernel_does(chain, monkeypatch):
     assert np.max(np.abs(gap)) < 1e-9
 
 
+@pytest.mark.slow
 def test_text_and_work_of_a_long_chain_grow_as_they_should(chain):
     lines, slots = [], []
     for n in (60, 120):

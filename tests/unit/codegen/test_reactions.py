@@ -328,6 +328,7 @@ def largest_errors(stepper, h, watch, guide):
     (pendulum, 4e-3, {"tension_n": ("pendulum", "tension", 2.0)}),
     (slider_crank, 5e-4, {"N_guide_n": ("slider_crank_free", "N_guide", 1.0)}),
 ])  # fmt: skip
+@pytest.mark.slow
 def test_reactions_in_a_run_are_of_second_order(
     kernel, twin, tmp_path, made, mechanism, step_s, watch
 ):
@@ -340,6 +341,7 @@ def test_reactions_in_a_run_are_of_second_order(
         assert 1.8 < math.log2(coarse[port] / fine[port]) < 2.7, (coarse, fine)
 
 
+@pytest.mark.slow
 def test_reactions_of_a_guided_run_are_exact(kernel, tmp_path):
     # every motion is given: what is left is 1/kappa of the reaction (17 Nm, 60 N), not h^2
     path = slider_crank("crank_hinge", omega=guided(0.0)[1], is_guided=True).save(tmp_path)

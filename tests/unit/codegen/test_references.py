@@ -97,6 +97,7 @@ def second_order(coarse, fine, least=1.9, most=2.7):
     return True
 
 
+@pytest.mark.slow
 def test_pendulum_angle_rate_and_rod_force(kernel):
     found = []
     for step_s in (4e-3, 2e-3):
@@ -111,6 +112,7 @@ def test_pendulum_angle_rate_and_rod_force(kernel):
 
 
 @pytest.mark.parametrize("count", [1, 10])
+@pytest.mark.slow
 def test_four_bars_pass_all_singular_positions(kernel, tmp_path, count):
     path = four_bar(count).save(tmp_path)
     found = []
@@ -125,6 +127,7 @@ def test_four_bars_pass_all_singular_positions(kernel, tmp_path, count):
     assert found[1]["theta"] < 4e-4
 
 
+@pytest.mark.slow
 def test_free_slider_crank_with_the_force_of_its_guide(kernel):
     found = []
     for step_s in (5e-4, 2.5e-4):
@@ -144,6 +147,7 @@ def crank_guide(t):
     return angle, rate, -0.5 * turn**2 * math.sin(turn * t), 0.0, 0.0, 0.0
 
 
+@pytest.mark.slow
 def test_guided_slider_crank_has_the_exact_torque(kernel):
     # every motion is given: what is left is 1/kappa of the reaction (17 Nm, 60 N), not h^2
     module = kernel(REFERENCES / "crank_guided.toml", step_s=2e-3)
@@ -182,6 +186,7 @@ def driver_torque(t):
     return {"input/force/driver/torque_nm": 6.0 * math.sin(math.pi * t)}
 
 
+@pytest.mark.slow
 def test_driven_steering_follows_the_exact_motion(kernel, twin):
     found = []
     for step_s, made in ((2e-3, twin), (1e-3, kernel)):

@@ -69,6 +69,7 @@ def errors(module, times, wanted, seconds, *guide):
 
 
 @pytest.mark.parametrize("reaction", ["F1", "paper"])
+@pytest.mark.slow
 def test_rod_force_of_the_pendulum_is_second_order(tmp_path, reaction):
     times, tension = exact("pendulum", "tension")
     found = []
@@ -85,6 +86,7 @@ def test_rod_force_of_the_pendulum_is_second_order(tmp_path, reaction):
 
 @pytest.mark.parametrize("projection", ["A", "none"])
 @pytest.mark.parametrize("presolve", [True, False])
+@pytest.mark.slow
 def test_rail_force_of_the_slider_is_second_order_presolved_or_not(tmp_path, presolve, projection):
     times, force = exact("slider_crank_free", "N_guide")
     found = []

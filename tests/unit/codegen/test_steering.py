@@ -77,6 +77,7 @@ def test_assembles_at_any_wheel_angle_as_the_kinematic_table_says(kernel, degree
     assert stepper.residual < 1e-12
 
 
+@pytest.mark.slow
 def test_guided_torque_matches_the_printed_table(kernel):
     stepper = kernel("steering_26", **PAPER).Kernel()
     assert stepper.reset(*swing(0.0)) == 0

@@ -72,6 +72,7 @@ def test_a_wrong_reaction_that_kernel_and_twin_share_is_found_by_its_work(rod, m
         verify(twin, twin, finer=lambda step_s: twin)
 
 
+@pytest.mark.slow
 def test_stiff_springs_with_a_coarse_step_are_no_mistake(tmp_path):
     # 4e3 rad/s at 1 ms: numerical damping takes the energy of a vibration that it cannot follow
     path = tmp_path / "stiff.toml"

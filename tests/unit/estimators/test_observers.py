@@ -128,6 +128,7 @@ class PlainUkf(Plain):
     ("kind", "plain", "transition"),
     [("DEKF", Plain, "published"), ("DEKF", Plain, "exact"), ("UKF", PlainUkf, "published")],
 )
+@pytest.mark.slow
 def test_an_observer_is_the_textbook_filter(built, kind, plain, transition):
     _, given = samples(built, 40)
     observer = make(built, kind, transition=transition)
@@ -355,6 +356,7 @@ def test_after_a_long_gap_the_next_sample_is_believed(built, wired):
     assert np.array_equal(block.cov, started.cov)
 
 
+@pytest.mark.slow
 def test_an_input_that_is_no_number_keeps_its_last_value(tmp_path, step_of):
     module = loaded(tmp_path)
     settings = ObserverSettings({"angle": 1e-4}, 1e-4, (1e-3, 1e-2))
@@ -407,6 +409,7 @@ def loaded(tmp_path, *unknown):
 
 
 @pytest.mark.parametrize("kind", ["errorEKF", "DEKF", "UKF"])
+@pytest.mark.slow
 def test_a_virtual_torque_sensor_finds_a_torque_that_nobody_measures(tmp_path, kind):
     module = loaded(tmp_path, HANDS)
     settings = ObserverSettings(
@@ -419,6 +422,7 @@ def test_a_virtual_torque_sensor_finds_a_torque_that_nobody_measures(tmp_path, k
     assert np.mean(out[800:, 2]) == pytest.approx(2.0 * 9.81 * 0.5, rel=0.02)
 
 
+@pytest.mark.slow
 def test_two_torques_on_one_angle_are_refused_with_the_reason(tmp_path):
     module = loaded(tmp_path, HANDS, MOTOR)
     settings = ObserverSettings(

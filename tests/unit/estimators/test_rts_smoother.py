@@ -77,6 +77,7 @@ def test_innovations_of_the_right_model_are_white_and_of_the_stated_size():
     assert np.mean(normal[1:] * normal[:-1]) == pytest.approx(0.0, abs=4 / np.sqrt(4000))
 
 
+@pytest.mark.slow
 def test_likelihood_finds_bandwidth_and_noise_of_the_model_that_made_the_data():
     inside = 0
     for seed in range(20):

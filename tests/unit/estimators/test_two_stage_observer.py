@@ -96,6 +96,7 @@ def hand_written(motion, form="A"):
     return np.c_[found[:, :3], forces[:, :2]]
 
 
+@pytest.mark.slow
 def test_estimates_are_those_of_the_hand_written_model(built, motion):
     block = two_stage(built)
     samples = np.c_[motion.measured_angle_rad, motion.measured_acceleration]
@@ -147,6 +148,7 @@ def test_stage_one_does_not_see_the_forces(built, motion):
     np.testing.assert_array_equal(right[:, at], wrong[:, at])
 
 
+@pytest.mark.slow
 def test_without_sensors_the_motion_is_read(mechanism, built, motion):
     spec = ObserverSpec({}, ("crank",), (KNOWN, UNKNOWN))
     module = build_observer(mechanism, spec, KernelOptions(step_s=T)).module
@@ -165,6 +167,7 @@ def test_without_sensors_the_motion_is_read(mechanism, built, motion):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_without_forces_it_is_a_kinematic_observer(mechanism, built, motion):
     spec = ObserverSpec(SENSORS, ("crank",))
     module = build_observer(mechanism, spec, KernelOptions(step_s=T)).module
@@ -293,6 +296,7 @@ def test_nis_is_within_its_bounds_on_a_matched_model(built):
     assert 0.8 < np.mean(nis) < 2.2
 
 
+@pytest.mark.slow
 def test_sensors_that_it_cannot_take_are_named(mechanism):
     sensors = SENSORS | {
         "rate": {"kind": "gyroscope", "angle": "crank"},
@@ -324,6 +328,7 @@ def test_settings_out_of_range_are_told_at_once(built):
         assert word in told
 
 
+@pytest.mark.slow
 def test_forces_come_in_pairs_of_known_and_unknown(mechanism):
     spec = ObserverSpec(SENSORS, ("crank",), (UNKNOWN,))
     module = build_observer(mechanism, spec, KernelOptions(step_s=T)).module

@@ -72,6 +72,7 @@ def content(frame):
 
 @settings(max_examples=150, deadline=None)
 @given(datagrams, st.integers(1, N - 1), st.booleans())
+@pytest.mark.slow
 def test_the_halves_of_an_open_ring_make_what_the_whole_one_answers(chain, cut, swapped):
     whole, _ = in_safeop()
     opened, _ = in_safeop()

@@ -159,6 +159,7 @@ def test_killed_recorder_leaves_a_record(start, tmp_path):
     np.testing.assert_array_equal(record["loop/fast/cycle"], np.arange(len(record)) + 1)
 
 
+@pytest.mark.slow
 def test_full_disk_stops_the_writing_and_not_the_draining(start, tmp_path):
     # a limit on the size of files stands for the full disk
     limit = 60_000

@@ -253,6 +253,7 @@ def test_a_ring_that_opens_between_the_frame_and_its_copy_costs_one_cycle(ring):
         assert ring.cells["valid"] == 1
 
 
+@pytest.mark.slow
 def test_a_silent_line_is_waited_for_three_times_and_merged_again_when_it_is_back(make_ring):
     ring = make_ring(LONG_US)
     ring.segment.unplug(2)
@@ -297,6 +298,7 @@ def test_halves_that_come_twice_are_counted_and_change_nothing(ring):
 
 
 @pytest.mark.parametrize("cable", [None, 0, 1])
+@pytest.mark.slow
 def test_mangled_frames_under_our_index_break_nothing(ring, cable):
     if cable is not None:
         ring.segment.unplug(cable)

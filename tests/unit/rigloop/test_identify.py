@@ -50,6 +50,7 @@ def test_known_rotor_is_found(free):
         assert found.value(name) == pytest.approx(value, rel=0.01, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_intervals_hold_what_they_promise_with_coloured_noise(free):
     inside = dict.fromkeys(TRUE, 0)
     runs = 60

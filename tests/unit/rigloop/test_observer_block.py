@@ -48,6 +48,7 @@ def test_ports_are_known_without_building():
     )
 
 
+@pytest.mark.slow
 def test_a_rig_s_observer_is_the_one_that_it_names():
     loaded = load("steering_observer")
     kernels = build_kernels(loaded)
@@ -176,6 +177,7 @@ def test_a_filter_of_all_coordinates_estimates_no_inputs(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_two_torques_on_one_angle_are_refused_before_anything_runs(tmp_path):
     path = written(
         tmp_path,
@@ -251,6 +253,7 @@ wheel_acceleration_rad_s2 = "wheel/acceleration_rad_s2"
     return written(tmp_path, (SHIPPED[begin:end], table), *changes)
 
 
+@pytest.mark.slow
 def test_a_force_observer_behind_the_encoder_filter_finds_a_held_torque(tmp_path):
     loaded = load(two_stage_rig(tmp_path))
     block = make_blocks(loaded.rig, build_kernels(loaded))["hands"]

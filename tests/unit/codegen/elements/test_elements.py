@@ -133,6 +133,7 @@ damping_ns_per_m = 7
     assert module.potential_energy(np.array([0, 1, 0, 2, 0.0]), par) == pytest.approx(110.0)
 
 
+@pytest.mark.slow
 def test_an_input_takes_the_place_of_a_parameter(tmp_path):
     text = (MECHANISMS / "guided_rod.toml").read_text().replace('name = "guided_rod"\n', "")
     text = text.replace("damping_nms_per_rad = 0.2", "damping_nms_per_rad = { input = 0.5 }")

@@ -41,6 +41,7 @@ def test_a_body_hung_by_a_general_revolute_swings_like_one_about_an_axis(twin, t
     assert swung[0] < -0.5
 
 
+@pytest.mark.slow
 def test_a_door_on_two_hinges_names_its_redundant_rows_and_swings_like_on_one(
     kernel, tmp_path, spatial
 ):
@@ -69,6 +70,7 @@ def test_a_door_on_two_hinges_names_its_redundant_rows_and_swings_like_on_one(
     assert swung[0] == pytest.approx(swung[1], abs=1e-6)
 
 
+@pytest.mark.slow
 def test_bricard_always_redundant_moves_and_keeps_its_energy(twin, tmp_path):
     # six bars of 1 m, hinges across; bodies share points and hinge axes, so there is no joint at all
     joints = [(0, 0, 0), (1, 0, 0), (1, -1, 0), (1, -1, 1), (0, -1, 1), (0, 0, 1)]

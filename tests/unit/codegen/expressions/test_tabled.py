@@ -111,6 +111,7 @@ def all_in_tables(monkeypatch):
     [(net(3, 2), "ali3p"), (tree(3), "index1")],
     ids=["net", "tree"],
 )
+@pytest.mark.slow
 def test_tables_step_as_straight_text_does(tmp_path, all_in_tables, made, formulation):
     path = made.save(tmp_path)
     options = {"formulation": formulation}
@@ -129,6 +130,7 @@ def test_tables_step_as_straight_text_does(tmp_path, all_in_tables, made, formul
     )
 
 
+@pytest.mark.slow
 def test_tables_take_about_the_operations_of_straight_text(tmp_path, all_in_tables):
     def slots():
         head = generate(path, KernelOptions()).files["kernel.h"].split("one step: ")[1]
@@ -141,6 +143,7 @@ def test_tables_take_about_the_operations_of_straight_text(tmp_path, all_in_tabl
     assert straight < slots() < 1.3 * straight
 
 
+@pytest.mark.slow
 def test_a_large_irregular_mechanism_steps_as_its_twin(tmp_path):
     built = build_kernel(net(6, 5).save(tmp_path), KernelOptions())
     fast, slow = built.module.Kernel(), load_reference(built.path).Kernel()
@@ -157,6 +160,7 @@ def test_a_large_irregular_mechanism_steps_as_its_twin(tmp_path):
 @pytest.mark.parametrize(
     ("small", "large"), [(net(6, 6), net(9, 8)), (tree(15), tree(25))], ids=["net", "tree"]
 )
+@pytest.mark.slow
 def test_text_of_an_irregular_mechanism_is_bounded(tmp_path, small, large):
     sizes = []
     for made in (small, large):
@@ -170,6 +174,7 @@ def test_text_of_an_irregular_mechanism_is_bounded(tmp_path, small, large):
     assert sum(sizes[1].values()) < 1.4 * sum(sizes[0].values()) + 600
 
 
+@pytest.mark.slow
 def test_generated_tables_are_reproducible(tmp_path):
     path = net(6, 6).save(tmp_path)
     assert generate(path, KernelOptions()) == generate(path, KernelOptions())
@@ -230,6 +235,7 @@ def test_functions_and_choices_are_left_to_straight_text():
 
 
 @pytest.mark.parametrize("precision", ["float64", "float32"])
+@pytest.mark.slow
 def test_strict_compilers_take_a_large_mechanism(tmp_path, precision):
     made = tree(10)
     options = KernelOptions(precision=precision)

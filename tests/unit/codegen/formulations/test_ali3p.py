@@ -31,6 +31,7 @@ def energies(module, reference, step_s, seconds, each=None):
     return np.array(found)
 
 
+@pytest.mark.slow
 def test_slider_crank_keeps_energy_and_branch_through_its_singularity(kernel, twin):
     options = {**TR, "alpha": 1e9, "tolerance": 1e-5, "iterations": 20}
     branch, seen = [], {}
@@ -49,6 +50,7 @@ def test_slider_crank_keeps_energy_and_branch_through_its_singularity(kernel, tw
     assert seen == pytest.approx(CRANK_X2, abs=1e-4)  # second order at 1 ms
 
 
+@pytest.mark.slow
 def test_double_four_bar_keeps_energy_at_coarse_steps(kernel, twin):
     options = {**TR, "alpha": 1e9, "tolerance": 1e-7, "iterations": 20, "step_s": 1e-2}
     found = energies(
@@ -153,6 +155,7 @@ def test_positions_and_rates_converge_with_order_two(twin, rho):
     assert np.all(order > 1.7)
 
 
+@pytest.mark.slow
 def test_guide_jump_leaves_the_last_good_state(kernel):
     stepper = kernel("guided_rod").Kernel()
     assert stepper.reset(0.1, 0.0, 0.0) == 0

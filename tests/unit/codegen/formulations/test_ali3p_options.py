@@ -38,6 +38,7 @@ def slots(module):
     {"projection": "B"}, {"projection": "B", "reuse": "projection"}, {"projection": "none"},
     {"projection": "B", "reuse": "step", "kappa": 1e4},
 ], ids=str)  # fmt: skip
+@pytest.mark.slow
 def test_energy_stays_with_every_projection_and_reuse(kernel, twin, four_bar, options):
     # 1e-3 J with two projections, of the second order in the step
     errors = energy_errors(kernel(four_bar, **options), twin(four_bar), 10.0)
@@ -46,6 +47,7 @@ def test_energy_stays_with_every_projection_and_reuse(kernel, twin, four_bar, op
     assert abs(errors[-1]) < 1e-4
 
 
+@pytest.mark.slow
 def test_the_trapezoidal_rule_needs_projections(kernel, twin, four_bar):
     with_them = energy_errors(kernel(four_bar, integrator="trapezoidal"), twin(four_bar), 6.0)
     without = energy_errors(
@@ -56,6 +58,7 @@ def test_the_trapezoidal_rule_needs_projections(kernel, twin, four_bar):
     assert np.max(np.abs(without)) > 0.1
 
 
+@pytest.mark.slow
 def test_one_factor_a_step_is_too_little_for_a_stiff_penalty(kernel, twin, four_bar):
     soft, stiff = (
         np.max(np.abs(energy_errors(
@@ -66,6 +69,7 @@ def test_one_factor_a_step_is_too_little_for_a_stiff_penalty(kernel, twin, four_
     assert stiff > 3.0 * soft
 
 
+@pytest.mark.slow
 def test_newmark_damps_with_gamma_and_is_the_trapezoidal_rule_without(kernel, twin, four_bar):
     plain = kernel(four_bar, integrator="newmark", newmark_beta=0.25, newmark_gamma=0.5)
     rule = kernel(four_bar, integrator="trapezoidal")
@@ -77,6 +81,7 @@ def test_newmark_damps_with_gamma_and_is_the_trapezoidal_rule_without(kernel, tw
     assert energy_errors(damped, twin(four_bar), 10.0)[-1] < -0.5
 
 
+@pytest.mark.slow
 def test_a_saved_factor_is_saved_work(kernel):
     anew, reused, step, none = (
         slots(kernel("steering_26", **options))
@@ -114,6 +119,7 @@ def torque_error(module, reference, exact_reaction, hz=4.0, steps=300):
     return worst
 
 
+@pytest.mark.slow
 def test_projection_b_asks_for_a_large_penalty(twin, exact_reaction):
     # one alpha for all rows, whose effective masses differ: 1e8 is too little for metric B, and the
     # motion itself breaks; no kernel of it would pass its checks
@@ -133,12 +139,14 @@ def test_projection_b_asks_for_a_large_penalty(twin, exact_reaction):
 @pytest.mark.parametrize("options", [
     {"projection": "B"}, {"projection": "B", "reuse": "projection"}, {"projection": "none"},
 ], ids=str)  # fmt: skip
+@pytest.mark.slow
 def test_consistent_reaction_does_not_need_projection_a(kernel, twin, exact_reaction, options):
     module = kernel("steering_26", **options)
     # 3e-7 of the peak with "A"; what is left here is damping times the step's own projection
     assert torque_error(module, twin("steering_26"), exact_reaction) < 3e-5 * 42.5
 
 
+@pytest.mark.slow
 def test_four_substeps_are_four_steps_of_a_free_mechanism(kernel, four_bar):
     whole = kernel(four_bar, step_s=4e-3, substeps=4).Kernel()
     parts = kernel(four_bar, step_s=1e-3).Kernel()
@@ -152,6 +160,7 @@ def test_four_substeps_are_four_steps_of_a_free_mechanism(kernel, four_bar):
     np.testing.assert_allclose(whole.qd, parts.qd, atol=1e-11)
 
 
+@pytest.mark.slow
 def test_substeps_follow_a_guide_smoothly(kernel, twin, exact_reaction):
     # 4 Hz at 4 ms: the model between is stepped at 1 ms, the guide arrives exactly
     fine = kernel("steering_26", step_s=4e-3, substeps=4)
@@ -172,6 +181,7 @@ def test_substeps_follow_a_guide_smoothly(kernel, twin, exact_reaction):
     assert stepper.step(*swing(4e-3 * 20)) == 0
 
 
+@pytest.mark.slow
 def test_frozen_parameters_are_constants_and_the_motion_is_the_same(kernel):
     tunable, frozen = kernel("steering_26"), kernel("steering_26", frozen=True)
     assert frozen.Kernel().parameters == {}
@@ -185,6 +195,7 @@ def test_frozen_parameters_are_constants_and_the_motion_is_the_same(kernel):
     assert other.reaction[0] == pytest.approx(one.reaction[0], abs=1e-7)
 
 
+@pytest.mark.slow
 def test_single_precision_keeps_its_ports_and_some_of_the_energy(kernel, twin, four_bar):
     module = kernel(four_bar, precision="float32")
     errors = energy_errors(module, twin(four_bar), 10.0)

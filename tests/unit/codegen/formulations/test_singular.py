@@ -22,6 +22,7 @@ def counted(module, steps, guide=lambda t: ()):
 
 
 @pytest.mark.parametrize("n", [1, 10, 60])
+@pytest.mark.slow
 def test_four_bars_are_singular_where_they_lie_flat_however_many_there_are(kernel, tmp_path, n):
     path = tmp_path / f"n_four_bar_{n}.toml"
     path.write_text(n_four_bar(n))
@@ -33,6 +34,7 @@ def test_four_bars_are_singular_where_they_lie_flat_however_many_there_are(kerne
     assert not np.any(flags[flat > 2.0])  # 0.5 degrees for one, 1.3 for sixty
 
 
+@pytest.mark.slow
 def test_slider_crank_is_singular_where_both_rods_stand_upright(kernel):
     flags, poses = counted(kernel("slider_crank"), 3000)
     upright = np.degrees(np.abs(np.arctan2(poses[:, 0], np.abs(poses[:, 1]))))
@@ -42,6 +44,7 @@ def test_slider_crank_is_singular_where_both_rods_stand_upright(kernel):
 
 
 @pytest.mark.parametrize("name", ["steering_26", "steering_rack_guided"])
+@pytest.mark.slow
 def test_steering_is_nowhere_singular_from_lock_to_lock(kernel, name):
     size = math.radians(450.0)
 

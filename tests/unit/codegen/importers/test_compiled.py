@@ -14,6 +14,7 @@ from codegen.pose.assembly import Rows
 @pytest.mark.parametrize(
     ("robot", "freedoms", "limit"), [("pendulum.xml", 5, 5e-6), ("chain.xml", 14, 3e-5)]
 )
+@pytest.mark.slow
 def test_an_open_chain_moves_as_in_mujoco(
     mujoco, robots, ours, theirs, gap, robot, freedoms, limit
 ):
@@ -29,6 +30,7 @@ def test_an_open_chain_moves_as_in_mujoco(
     assert fine < limit
 
 
+@pytest.mark.slow
 def test_a_spatial_pendulum_agrees_over_a_second(mujoco, robots, ours, theirs, gap):
     imported = import_file(robots / "pendulum.xml")
     model = mujoco.MjModel.from_xml_path(str(robots / "pendulum.xml"))
@@ -37,6 +39,7 @@ def test_a_spatial_pendulum_agrees_over_a_second(mujoco, robots, ours, theirs, g
     assert gap(ours(imported, 2.5e-4, 1.0), theirs(model, 1.0)) < 1e-5
 
 
+@pytest.mark.slow
 def test_a_quadruped_falls_as_in_mujoco(mujoco, robots, ours, theirs, gap):
     imported = import_file(robots / "quadruped.xml")
     model = mujoco.MjModel.from_xml_path(str(robots / "quadruped.xml"))
@@ -74,6 +77,7 @@ def test_a_loop_of_connect_is_the_exact_four_bar(mujoco, robots, twin):
 
 
 @pytest.mark.parametrize("robot", ["loops.xml", "arm.urdf"])
+@pytest.mark.slow
 def test_loops_and_couplings_are_the_limit_of_mujocos(mujoco, robots, ours, theirs, gap, robot):
     path = robots / robot
     imported = import_file(path)
@@ -96,6 +100,7 @@ def test_loops_and_couplings_are_the_limit_of_mujocos(mujoco, robots, ours, thei
     assert gaps[1] < 5e-5
 
 
+@pytest.mark.slow
 def test_a_servo_is_spring_damper_and_input(mujoco, robots, ours, theirs, gap, tmp_path):
     text = (robots / "loops.xml").read_text()
     cut = text[: text.index("  <equality>")] + text[text.index("  <actuator>") :]

@@ -16,6 +16,7 @@ from codegen.verify import VerificationError
 STEP_S = 5e-3
 
 
+@pytest.mark.slow
 def test_slope_of_the_acceleration_is_the_published_exact_one(four_bar):
     # crank at 1 rad, rate 0: 7.82 1/s^2 where approximations give 1.75 and 0.26
     found = four_bar.module.Model().at([1.0, 0.0])
@@ -46,6 +47,7 @@ def test_a_velocity_map_moves_along_the_constraints(four_bar):
     assert found["qd"][four_bar.module.Model().info["coordinates"].index(("crank", "rad"))] == 2.0
 
 
+@pytest.mark.slow
 def test_acceleration_is_that_of_the_kernel(four_bar):
     options = KernelOptions(step_s=1e-4, formulation="independent")
     kernel = build_kernel("four_bar", options).module.Kernel()
@@ -56,6 +58,7 @@ def test_acceleration_is_that_of_the_kernel(four_bar):
     assert found["qdd"] == pytest.approx(kernel.qdd, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_the_kernel_inside_steps_as_the_kernel_alone(four_bar):
     alone = build_kernel("four_bar", KernelOptions(step_s=STEP_S)).module.Kernel()
     alone.reset()
@@ -152,6 +155,7 @@ def pendulum(tmp_path):
     return m.save(tmp_path)
 
 
+@pytest.mark.slow
 def test_an_unknown_current_is_a_state_with_exact_slopes(tmp_path):
     spec = ObserverSpec(
         {

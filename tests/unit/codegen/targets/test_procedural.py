@@ -18,6 +18,7 @@ def rod(kernel):
     return kernel("guided_rod", wrapper="procedural")
 
 
+@pytest.mark.slow
 def test_functions_step_as_the_class_does(rod, kernel):
     state, other = rod.new_state(), kernel("guided_rod").Kernel()
     assert len(state) == rod.STATE_SIZE

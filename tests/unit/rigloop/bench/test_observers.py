@@ -48,6 +48,7 @@ REFERENCE = {
 
 
 @pytest.mark.parametrize(("mechanism", "right"), [("four_bar", FOUR_BAR), ("five_bar", FIVE_BAR)])
+@pytest.mark.slow
 def test_the_real_mechanism_moves_as_published(mechanism, right):
     states, _, _ = truth(mechanism)
     n_z = states.shape[1] // 2
@@ -73,6 +74,7 @@ def rows():
 
 @pytest.mark.parametrize("case", REFERENCE)
 @pytest.mark.parametrize("name", ["DEKF", "errorEKF", "UKF"])
+@pytest.mark.slow
 def test_errors_are_the_published_ones(rows, case, name):
     for every, right in zip((1, 5, 10, 15), REFERENCE[case][name], strict=True):
         row = rows[*case, name, every]

@@ -99,6 +99,7 @@ def test_dead_centres_are_passed_with_the_guard():
 
 
 @pytest.mark.parametrize("name", list(CASES))
+@pytest.mark.slow
 def test_benchmark_agrees_with_the_reference(name):
     rows = {row.filter: row for row in run_case(name, 10)}
     assert set(rows) == {TWO_STAGE, TUNED, SLOW}

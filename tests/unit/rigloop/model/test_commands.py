@@ -110,6 +110,7 @@ def test_show_draws_into_a_file(model, tmp_path, suffix):
     assert f"rod{suffix}" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_free_motion_becomes_a_film(model, tmp_path):
     done = model("show", "double_four_bar", "--simulate", "0.4", "-o", "bars.gif")
     assert done.exit_code == 0, done.stderr
