@@ -21,6 +21,7 @@ class Tick(NamedTuple):
     sent: int
     called_ns: tuple
 
+
 cdef enum:                        # of `watched`
     MOST_TICKS = 64
     MOST_TASKS = 4

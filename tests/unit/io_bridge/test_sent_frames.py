@@ -1,6 +1,7 @@
 """What the master itself sends: controlword and target of each frame, whatever the drive would make of them."""
 
 import itertools
+import math
 import struct
 from types import SimpleNamespace
 
@@ -209,3 +210,31 @@ def test_an_error_of_a_slave_is_acknowledged_in_its_state_before_op_is_asked_for
     assert asked[0] == 0x14
     assert asked[-1] == 0x18
     assert all(control & 0x10 for control in asked)
+
+
+@pytest.mark.parametrize("bad", [0, 1])
+def test_a_command_that_is_no_number_stops_every_drive_whichever_has_it(watched, bad):
+    r = watched([FREE, FREE])
+    for name in ("drive0", "drive1"):
+        r.enable(name)
+    outputs(r.bus.link)
+    r.cells[f"drive{bad}/torque_nm"] = math.nan
+    assert r.step() == 7
+    # nothing was acting, so nothing is held; yet no torque leaves as long as the fault stands
+    r.cells[f"drive{1 - bad}/torque_nm"] = 1.0
+    assert r.step(3) == 7
+    assert [target for _, target in outputs(r.bus.link)] == [0] * 8
+
+
+def test_the_culprit_of_a_fault_is_the_slave_that_it_is_about(rig):
+    r = rig([FREE, FREE])
+    r.step()
+    r.bus.devices[1].trip(0x2310)
+    assert r.step(2) == 6
+    assert r.block.culprit == 1
+    r.bus.link.drop_frames(3)
+    assert r.step(3) == 2
+    assert r.block.culprit is None
+    r.bus.segment.advance(r.bus.segment.now_ns + 200 * MS)
+    assert r.step() == 5
+    assert r.block.culprit == 0

@@ -29,6 +29,7 @@ def test_cells_begin_with_what_is_expected_each_time_a_bus_is_brought_up(cells, 
     fresh_cells = cells(fresh.block())
     assert fresh.block().slave_status(0) == (0, 0, 0, 0, False)
     assert math.isnan(fresh_cells["drive/dc_difference_ns"])
+    assert [fresh_cells[f"drive/{port}"] for port in ("wkc_min", "invalid_cycles")] == [0, 0]
 
 
 def test_each_bad_cycle_is_counted_once_whatever_was_bad(rig):

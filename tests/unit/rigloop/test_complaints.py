@@ -16,8 +16,9 @@ FELT = Felt(2.0, 1.0, 0.1, 1.0, 5.0, 0.0, 0.0, 0.0)
 
 
 def judged(run, faults=(), felt=FELT):
+    blocks = {name: task.blocks for name, task in run.loaded.rig.tasks.items()}
     return complaints(
-        run.loaded, run.ended, run.report, run.records, run.seconds, run.rows, faults, felt, {}
+        run.loaded, run.ended, run.report, run.records, run.seconds, run.rows, faults, felt, blocks
     )
 
 

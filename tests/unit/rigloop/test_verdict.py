@@ -8,7 +8,7 @@ import pytest
 from io_bridge.record import RecordWriter
 from rigloop import order
 from rigloop.ended import Ended, Final
-from rigloop.manifest import Manifest, Named, Process, read_manifest
+from rigloop.manifest import Manifest, Named, Process, read_manifest, read_timing
 from rigloop.order import Mode
 from rigloop.verdict import conclude, roles
 from rt_core.histogram import Histogram
@@ -91,6 +91,7 @@ def test_a_good_run_leaves_a_good_manifest_and_a_report(judge, tmp_path):
     assert (found.duration_s, found.asked_s) == (5.0, 5.0)
     assert "verdict" in (tmp_path / "report.html").read_text().lower()
     assert (tmp_path / "estimation_late.npy").exists()
+    assert read_timing(tmp_path)["estimation"]["step"].max_ns == 50_000
 
 
 def test_a_complaint_makes_it_bad_and_stands_in_manifest_and_outcome(judge, tmp_path):
