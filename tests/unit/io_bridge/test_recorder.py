@@ -174,7 +174,9 @@ def test_full_disk_stops_the_writing_and_not_the_draining(start, tmp_path):
         first = table.value("loop/fast/cycle")
         wait_until(lambda: table.value("loop/fast/cycle") > first + 2500)
         # who watches the run sees it while it goes on
-        told = RingReader(table, "fast").counters()
+        ring = RingReader(table, "fast")
+        told = ring.counters()
+        ring.close()
         assert told["unwritten"] > 256
         assert told["unwritten_errno"] == errno.EFBIG
     say(producer)
