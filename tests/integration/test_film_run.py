@@ -13,6 +13,8 @@ from rigloop.cli import app
 from rigloop.drawing.motion import motion_of_run
 from rigloop.manifest import ManifestError
 
+pytestmark = pytest.mark.slow
+
 LOG = Path(__file__).parents[1] / "data" / "logs" / "phobos_limtoc_k10_step.csv"
 
 

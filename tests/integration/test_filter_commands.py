@@ -9,6 +9,7 @@ LOG = Path(__file__).parents[1] / "data" / "logs" / "phobos_limtoc_k10_free.csv"
 STRETCHES = ("--fit", "0", "2", "--judge", "2", "4")
 
 
+@pytest.mark.slow
 def test_tune_answers_with_gains_lags_and_noise(rigloop, tmp_path):
     picture = tmp_path / "lag.svg"
     done = rigloop(

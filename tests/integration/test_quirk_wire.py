@@ -75,6 +75,7 @@ def judge(name, found):
 FEW = ("complete access claimed, aborted", "emergency in PREOP", "a watchdog of 50 ms at most")
 
 
+@pytest.mark.slow
 def test_slaves_with_quirks_come_to_op_on_a_wire():
     assert not wrong(FEW)
 
@@ -99,6 +100,7 @@ def test_the_watchdog_of_the_rig_ends_the_torque_where_it_is_latched():
     assert 40.0 < found["safe_after_ms"] < 80.0
 
 
+@pytest.mark.slow
 def test_the_segment_waits_for_a_link_that_is_down_and_ends_when_the_interface_is_gone():
     found = run("link_goes_down")
     assert "interface 'veth1': link is down; waiting" in found["down"]

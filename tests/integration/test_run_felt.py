@@ -5,6 +5,8 @@ import pytest
 from io_bridge.record import open_record
 from rigloop.manifest import read_manifest
 
+pytestmark = pytest.mark.slow
+
 
 def reasons(done, word):
     return [reason for reason in done.outcome["reasons"] if word in reason]

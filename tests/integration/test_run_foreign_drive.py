@@ -8,6 +8,8 @@ from io_bridge.record import open_record
 from rigloop.manifest import read_manifest
 from rt_core.safety import State
 
+pytestmark = pytest.mark.slow
+
 BOTH = (
     '{ "wheel/torque_nm" = "guard/torque_nm", "wheel/enable" = "supervisor/enable", '
     '"wheel/reset" = "supervisor/reset", "rack/torque_nm" = "guard/torque_nm", '

@@ -9,6 +9,8 @@ from rig_configs.load import find_rig
 from rigloop.manifest import read_manifest
 from rt_core.safety import State
 
+pytestmark = pytest.mark.slow
+
 AFTER_BUS = (
     'rearm = { after = "bus", at_most = 1, settle_s = 0.2, within_s = %s, reset_drive = %s }\n'
 )

@@ -6,6 +6,8 @@ import pytest
 from io_bridge.record import open_record
 from rigloop.manifest import read_manifest
 
+pytestmark = pytest.mark.slow
+
 RACK = """
 title = "A rack of terminals"
 

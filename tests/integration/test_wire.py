@@ -29,6 +29,7 @@ def test_an_interface_has_one_owner_which_is_named_and_gone_with_its_process(sce
     assert found["after_kill"] == ""
 
 
+@pytest.mark.slow
 def test_a_foreign_master_is_heard_and_refused_by_name(scenario):
     found = scenario("foreign")
     assert found["silent"] == []
@@ -66,6 +67,7 @@ def test_a_second_run_is_refused_before_its_first_frame_and_the_first_goes_on(sc
     assert first["code"] == 0, first
 
 
+@pytest.mark.slow
 def test_a_second_segment_on_one_end_is_refused(scenario):
     said = scenario("segments")
     assert said["code"] == 3

@@ -2,6 +2,7 @@
 
 import struct
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -80,6 +81,7 @@ started = struct.pack("<HHBBHBHBI", 10, 0, 0, 3, 0x3000, 0x41, INDEX, SUB, 1 << 
 @given(looks, st.integers(2, 9), st.booleans())
 @example([started, segment], 2, False)
 @example([segment], 9, True)
+@pytest.mark.slow
 def test_an_upload_ends_with_an_object_or_its_own_error(brought, full, taken_over):
     wire = Wire(brought, full)
     try:

@@ -4,6 +4,7 @@ memory."""
 import struct
 from dataclasses import dataclass, field
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -126,6 +127,7 @@ def set_up(slave, position, segment):
         st.tuples(commands, st.binary(max_size=40), st.integers(0, 9)), min_size=1, max_size=10
     ),
 )
+@pytest.mark.slow
 def test_every_command_counts_and_acts_as_the_model(slaves, traffic):
     models = [Model(*slave) for slave in slaves]
     segment = Segment([DriveDevice() for _ in slaves])

@@ -121,6 +121,7 @@ def test_output_laws_hold_for_any_input(config, inputs, data):
 
 @settings(deadline=None, max_examples=300)
 @given(CONFIGS, histories(), st.data())
+@pytest.mark.slow
 def test_every_ramp_out_ends_at_zero_in_the_stated_cycles(config, inputs, data):
     periods = data.draw(clocks(len(inputs["arm"])))
     out = run(config, inputs, periods)

@@ -57,6 +57,7 @@ def test_a_missing_compiler_is_told_with_a_remedy(fresh_cache, monkeypatch):
     build._compiler.cache_clear()
 
 
+@pytest.mark.slow
 def test_a_failing_compiler_leaves_nothing_in_the_cache(fresh_cache):
     with pytest.raises(BuildError, match="such-flag"):
         build_kernel("guided_rod", KernelOptions(cflags=("-fno-such-flag-of-gcc",)))

@@ -46,10 +46,12 @@ def refused(words):
     assert "XDG_CACHE_HOME" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_what_was_built_is_used_again(home):
     assert build_kernel("guided_rod").from_cache
 
 
+@pytest.mark.slow
 def test_nobody_else_can_write_what_is_made(home):
     umask = os.umask(0)
     try:

@@ -172,6 +172,7 @@ def wheel_guide(t):
     return swing * s, swing * rate * c, -swing * rate**2 * s
 
 
+@pytest.mark.slow
 def test_guided_steering_has_the_exact_torque(kernel):
     module = kernel("steering_rack_guided")
     watch = coordinates(module, ELx="EL_x", ELz="EL_z", **STEERING)

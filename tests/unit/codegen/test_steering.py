@@ -100,6 +100,7 @@ def test_guided_torque_matches_the_printed_table(kernel):
     assert most <= 2
 
 
+@pytest.mark.slow
 def test_paper_reaction_is_the_exact_torque_for_the_trapezoidal_rule(kernel, twin, exact_reaction):
     error = torque_error(
         kernel("steering_26", **PAPER), twin("steering_26"), exact_reaction, hz=0.2

@@ -17,6 +17,7 @@ def rod():
     return built.module, load_reference(built.path)
 
 
+@pytest.mark.slow
 def test_a_good_kernel_tells_how_good(rod):
     found = verify(*rod)
     assert set(found) == {"phi_q", "q", "reaction", "outputs", "open", "work"}
@@ -37,6 +38,7 @@ def test_a_wrong_jacobian_entry_is_found(rod, monkeypatch):
         verify(module, twin)
 
 
+@pytest.mark.slow
 def test_a_wrong_entry_is_found_along_random_directions(tmp_path, twin, monkeypatch):
     path = tmp_path / "n_four_bar_60.toml"
     path.write_text(n_four_bar(60))

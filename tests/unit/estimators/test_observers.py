@@ -144,6 +144,7 @@ def test_an_observer_is_the_textbook_filter(built, kind, plain, transition):
     assert np.array_equal(observer.cov, observer.cov.T)
 
 
+@pytest.mark.slow
 def test_error_ekf_corrects_the_kernel_and_leaves_it_alone_without_samples(built):
     states, _ = samples(built, 300)
     observer = make(built, "errorEKF")

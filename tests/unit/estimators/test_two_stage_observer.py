@@ -108,6 +108,7 @@ def test_estimates_are_those_of_the_hand_written_model(built, motion):
     np.testing.assert_allclose(found / size, right / size, rtol=0, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_rig_that_stands_far_from_its_file_is_gone_to_in_strides(built):
     # 1.3 rad from the pose of the file, then round and round through dead centres
     motion = simulate(CASES["rotations"], 0)

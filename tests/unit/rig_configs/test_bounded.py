@@ -46,6 +46,7 @@ READERS = {
 
 @pytest.mark.parametrize(("read", "error"), READERS.values(), ids=READERS)
 @pytest.mark.parametrize("kind", [*TEXTS, "large", "binary", "pipe"])
+@pytest.mark.slow
 def test_every_reader_refuses_it_in_its_own_words(tmp_path, read, error, kind):
     path = tmp_path / "one.toml"
     if kind == "pipe":

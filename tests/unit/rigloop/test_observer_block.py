@@ -63,6 +63,7 @@ def test_a_rig_s_observer_is_the_one_that_it_names():
     assert block.proc_cov[2, 2] == pytest.approx(1.0 * 200e-6)
 
 
+@pytest.mark.slow
 def test_parameters_of_the_rig_reach_the_model(tmp_path):
     path = written(
         tmp_path,

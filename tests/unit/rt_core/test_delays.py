@@ -55,6 +55,7 @@ def test_the_trace_of_a_late_cycle_has_the_facts(tmp_path, kind, column, differs
     assert (values[late][0] > values[~late].max()) == differs
 
 
+@pytest.mark.slow
 def test_a_hole_is_no_work_of_the_block_that_it_hits(tmp_path):
     # it falls into a block that works nearly all the time
     hole = HoleBlock("hole")

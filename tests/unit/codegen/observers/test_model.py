@@ -24,6 +24,7 @@ def test_slope_of_the_acceleration_is_the_published_exact_one(four_bar):
     assert found["zdd_x"][0][0] == pytest.approx(7.82, abs=0.005)
 
 
+@pytest.mark.slow
 def test_a_build_proves_every_slope_by_complex_step(four_bar):
     assert set(four_bar.checks) >= {"q", "qdd", "y", "zdd_x", "y_x", "phi_dot_q"}
     assert max(four_bar.checks[key] for key in ("zdd_x", "y_x")) < 1e-9
@@ -195,6 +196,7 @@ def test_every_mistake_of_a_specification_is_told_at_once():
         assert word in told
 
 
+@pytest.mark.slow
 def test_forces_with_a_memory_are_refused():
     spec = ObserverSpec({"a": {"kind": "encoder", "angle": "th_sw"}})
     with pytest.raises(MechanismError, match="forces with a memory"):

@@ -38,6 +38,7 @@ def motion():
     return np.array(q), readings, kernel
 
 
+@pytest.mark.slow
 def test_an_encoder_shows_the_angle(motion):
     q, readings, _ = motion
     assert readings[:, 0] == pytest.approx(q[:, 4], abs=1e-12)

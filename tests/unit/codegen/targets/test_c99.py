@@ -76,6 +76,7 @@ int main(void)
     assert float(rate) == pytest.approx(-4.0, abs=0.01)
 
 
+@pytest.mark.slow
 def test_it_gives_the_bits_of_the_python_kernel(tmp_path, kernel):
     write("steering_26", "c99", tmp_path)
     flags = [f for f in FLAGS if not f.startswith("-fvisibility")] + _march("auto")

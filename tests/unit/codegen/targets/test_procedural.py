@@ -31,6 +31,7 @@ def test_functions_step_as_the_class_does(rod, kernel):
     assert rod.health(state)["status"] == 0
 
 
+@pytest.mark.slow
 def test_a_state_is_kept_and_put_back(rod):
     state = rod.new_state()
     rod.reset(state, guide(0))

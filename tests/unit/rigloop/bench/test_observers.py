@@ -84,6 +84,7 @@ def test_errors_are_the_published_ones(rows, case, name):
 
 
 @pytest.mark.parametrize("case", REFERENCE)
+@pytest.mark.slow
 def test_the_continuous_filter_is_worst_and_the_unscented_one_best_with_few_samples(rows, case):
     for every in (1, 5, 10, 15):
         others = [rows[*case, name, every].rms_rad_s for name in ("DEKF", "errorEKF", "UKF")]

@@ -124,6 +124,7 @@ def test_a_free_motion_becomes_a_film(model, tmp_path):
     assert frames[0] != frames[1]
 
 
+@pytest.mark.slow
 def test_a_film_as_a_page_needs_nothing_else(model, tmp_path):
     done = model("show", "double_four_bar", "--simulate", "0.2", "-o", "bars.html")
     assert done.exit_code == 0, done.stderr
