@@ -120,20 +120,23 @@ cdef void observe(KinematicState *s, const double *position, const double *u) no
     cdef int n = s.model.n_dof, n_x = 3 * n, i
     s.nis = 0.0
     s.gate.used = 0
+    if s.tracking:
+        _predict(s)
+        # an estimate that has overflowed starts over with the next position
+        s.tracking = all_bounded(s.x, n_x)
     if not s.tracking:
+        for i in range(n_x):
+            s.x[i] = 0.0
         if all_bounded(position, n):
-            for i in range(n_x):
-                s.x[i] = position[i] if i < n else 0.0
+            for i in range(n):
+                s.x[i] = position[i]
             set_diagonal(s.p, s.initial, n_x)
             s.tracking = True
     else:
-        _predict(s)
         for i in range(n):
             s.nis += take_gated(
                 s.x, s.p, i, position[i], s.position_variance[i], n_x, &s.gate)
         s.n_resets += begin_anew(s.p, s.initial, n_x)
-        # an estimate that has overflowed starts over with the next position
-        s.tracking = all_bounded(s.x, n_x)
     for i in range(s.model.n_sensors):
         # an acceleration that is missing is the last one again
         if isfinite(u[i]):

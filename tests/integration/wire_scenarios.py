@@ -189,5 +189,5 @@ def segments(tmp):
 
 if __name__ == "__main__":
     introduce("a scenario")
-    os.environ.pop("PYTHONSAFEPATH", None)
+    os.environ["PYTHONSAFEPATH"] = "1"  # what is installed, not the folder that this runs in
     print(json.dumps(globals()[sys.argv[1]](sys.argv[2])))

@@ -1,7 +1,7 @@
 """Properties of the observers' covariances and of their scaling."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from estimators.augmented_ekf import AugmentedEkf
@@ -22,8 +22,18 @@ def correlation(cov):
     return cov * np.outer(scale, scale)
 
 
+NAN = float("nan")
+# an innovation whose square overflows, though the estimate before it was small enough
+RUNAWAY = [
+    *((3.0, 0.0), (0.0, NAN), (2.1810163091281254, NAN), (-0.015625, NAN), (NAN, 0.0), (1.5, 2.0)),
+    *((NAN, 0.0), (NAN, 0.0), (NAN, NAN), (0.0, 0.0), (0.0, 0.0), (2.34375, NAN), (NAN, NAN)),
+    *((0.0, 0.0), (0.0, 0.0), (NAN, 0.0), (NAN, NAN), (0.0, 0.0)),
+]
+
+
 @settings(deadline=None)
 @given(samples, noise, noise, st.booleans())
+@example(RUNAWAY, 2.25, 0.125, True)
 def test_kinematic_covariance_stays_symmetric_and_positive(rows, position, acceleration, crank):
     model = SliderCrank(0.12, 0.25, 0.75, 1.56, 1.2) if crank else RotorModel(0.03)
     block = KinematicObserver(
