@@ -3,9 +3,9 @@
     python benchmarks/warm_touch.py [--rounds 12] [--seconds 4] [--pages 64] [--core 1] [--json FILE]
 
 A 1 ms task with a spin of 200 µs and a block that writes one word of each of 64 locked pages a cycle. In each round
-both variants run, in random order: `warm` as the product does, `cold` with Task.warm_touch off; and `asleep`, a task
-without a spin, which touches nothing before. A hole is a cycle whose time from begin to end is 50 µs or more; the block
-itself needs a few.
+all variants run, in random order: `warm` as the product does; `cold` with Task.warm_touch off; and two tasks without a
+spin, `asleep`, which touches nothing before, and `woken`, which touches the pages once it is awake. A hole is a cycle
+whose time from begin to end is 50 µs or more; the block itself needs a few.
 
 Exit code 0: warm has at most a fifth of the holes of cold. 1: it has more. 2: cold has fewer than 30 holes, so that
 nothing can be said; or there is no FIFO priority here.
@@ -40,13 +40,19 @@ BAR = 0.2
 LEAST = 30  # holes of the control
 WARM_UP_S = 0.3
 PERIOD_NS, SPIN_NS = 1_000_000, 200_000
-VARIANTS = {"warm": (SPIN_NS, True), "cold": (SPIN_NS, False), "asleep": (0, False)}
+# spin, touch during the spin, touch at the begin of the cycle
+VARIANTS = {
+    "warm": (SPIN_NS, True, False),
+    "cold": (SPIN_NS, False, False),
+    "asleep": (0, False, False),
+    "woken": (0, False, True),
+}
 
 
 def run(path: Path, variant: str, pages: int, core: int, seconds: float) -> dict[str, float]:
     """Run one variant; return its holes, cycles, and the percentiles of what a cycle takes, µs."""
-    spin_ns, warm = VARIANTS[variant]
-    block = PageBlock("pages", pages)
+    spin_ns, warm, touched_first = VARIANTS[variant]
+    block = PageBlock("pages", pages, touched_first=touched_first)
     task = Task("t", [block], PERIOD_NS, priority=80, core=core, spin_ns=spin_ns, warm_touch=warm)
     plan = plan_table([task])
     with SignalTable.create(path, plan) as table:

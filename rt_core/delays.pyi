@@ -44,17 +44,21 @@ class PageBlock:
         Pages of 4096 bytes.
     known : bool
         Whether it tells the loop how large its memory is, so that a spin may touch it.
+    touched_first : bool
+        Whether a step begins with a touch of each page, as a loop could do after each wake-up.
 
     Real time
     ---------
-    Safe: n writes.
+    Safe: 2 n writes at most.
     """
 
     name: str
     reads: dict[str, str]
     writes: dict[str, str]
 
-    def __init__(self, name: str, n: int, *, known: bool = True) -> None: ...
+    def __init__(
+        self, name: str, n: int, *, known: bool = True, touched_first: bool = False
+    ) -> None: ...
     def bind(self, reads: Any, writes: Any) -> None: ...
     def capsule(self) -> Any: ...
 

@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t, uintptr_t
 
 from rt_core.block cimport BlockView
 from rt_core.clock cimport now_ns, relax, thread_cpu_ns
+from rt_core.warm cimport warm_write
 
 from rt_core.block import BLOCK_ABI
 
@@ -188,12 +189,16 @@ cdef class DelayBlock:
 cdef struct Pages:
     char *memory
     int64_t n
+    bint touched_first
     double *done
 
 
 cdef int step_memory(void *self, int64_t t_ns) noexcept nogil:
     cdef Pages pages = (<Pages *>self)[0]
     cdef int64_t i
+    if pages.touched_first:
+        for i in range(pages.n):
+            warm_write(pages.memory + i * PAGE)
     # a line beyond that state in each page
     for i in range(pages.n):
         pages.memory[i * PAGE + 64 + ((i * 64) & 2047)] += 1
@@ -210,7 +215,7 @@ cdef class PageBlock:
     cdef Pages pages
     cdef BlockView view
 
-    def __init__(self, name, n, *, known=True):
+    def __init__(self, name, n, *, known=True, touched_first=False):
         if not 1 <= n <= 65536:
             raise ValueError(f"{name}: n = {n} must be within 1 and 65536 pages")
         self.name = name
@@ -223,6 +228,7 @@ cdef class PageBlock:
             self.pages.memory = NULL
             raise MemoryError()
         self.pages.n = n
+        self.pages.touched_first = touched_first
         self.view.abi = BLOCK_ABI
         self.view.step = step_memory
         self.view.self = self.pages.memory

@@ -59,11 +59,11 @@ def test_what_a_block_says_of_its_memory_is_checked():
     assert sorted_by_rights([], write, set()) == ([], [])
 
 
-@pytest.mark.parametrize("warm", [True, False])
+@pytest.mark.parametrize(("warm", "touched_first"), [(True, False), (False, False), (True, True)])
 @pytest.mark.parametrize("pages", [3, 1500])
-def test_touching_changes_nothing(tmp_path, warm, pages):
+def test_touching_changes_nothing(tmp_path, warm, pages, touched_first):
     # more pages than one spin takes are touched in turn
-    block = PageBlock("p", pages)
+    block = PageBlock("p", pages, touched_first=touched_first)
     task = Task("t", [block], 2_000_000, spin_ns=1_000_000, warm_touch=warm)
     plan = plan_table([task])
     with SignalTable.create(str(tmp_path / "table"), plan) as table:
