@@ -83,6 +83,19 @@ def apply_mutation(text: str, mutation: Mutation) -> str:
     return "".join(lines)
 
 
+def name_mutations(text: str, mutations: Sequence[Mutation]) -> dict[Mutation, str]:
+    """Return a name of each mutation that stays when lines come or go elsewhere in the source."""
+    lines = text.splitlines()
+    seen: dict[str, int] = {}
+    names = {}
+    for m in sorted(mutations):
+        line = lines[m.line - 1]
+        name = f"{line.strip()} @{m.begin} {m.kind} {m.old} -> {m.new}"
+        seen[name] = seen.get(name, 0) + 1
+        names[m] = f"{name} #{seen[name]}"
+    return names
+
+
 def _statements(text: str) -> Iterator[list[tokenize.TokenInfo]]:
     """Yield the tokens of each logical line, without comments and doc strings."""
     statement: list[tokenize.TokenInfo] = []

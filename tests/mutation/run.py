@@ -7,6 +7,10 @@ the tests that answer for it. A change that no test notices is a survivor: it is
 either a test is missing, or the change makes no difference; the latter are in explained.toml with the reason.
 Without --sample all changes are tried, which takes hours; a sample is drawn by --seed, the same each time, and
 tried in an order of its own: what --minutes leaves of it is a smaller sample.
+The whole can be done in parts, and survivors tried once more: --resume keeps in its file what became of each
+change, and tries those that are not killed yet.
+
+    python tests/mutation/run.py --target guard --minutes 8 --resume guard.json
 The exit code is 1 when a survivor is not explained.
 """
 
@@ -32,7 +36,7 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).parent))
 
 from builds import ROOT, BuildError, build
-from places import Mutation, apply_mutation, find_mutations
+from places import Mutation, apply_mutation, find_mutations, name_mutations
 from targets import TARGETS, Target, missing
 
 EXPLAINED = Path(__file__).with_name("explained.toml")
@@ -46,6 +50,7 @@ class Trial(NamedTuple):
     mutation: Mutation
     line: str
     outcome: str
+    key: str
     why: str = ""
 
 
@@ -60,6 +65,8 @@ def main() -> int:
     trials: list[Trial] = []
     for name in chosen:
         trials += _try_target(name, options, console)
+        if options.resume:
+            _keep(options.resume, trials)
     survivors = [t for t in trials if t.outcome == "survived"]
     if options.json:
         options.json.write_text(json.dumps([_as_dict(t) for t in trials], indent=1))
@@ -76,6 +83,8 @@ def _try_target(name: str, options: argparse.Namespace, console: Console) -> lis
     text = (ROOT / target.source).read_text(encoding="utf-8")
     lines = text.splitlines()
     mutations = find_mutations(text)
+    keys = name_mutations(text, mutations)
+    earlier = {key: t["outcome"] for (of, key), t in _earlier(options.resume).items() if of == name}
     if options.only:
         mutations = [m for m in mutations if m.line in options.only]
     if options.sample and options.sample < len(mutations):
@@ -89,15 +98,20 @@ def _try_target(name: str, options: argparse.Namespace, console: Console) -> lis
     known = _explained(target.source)
 
     def attempt(mutation: Mutation) -> Trial | None:
-        if time.monotonic() - begin > 60.0 * options.minutes:
-            return None
-        line = lines[mutation.line - 1]
+        line, key = lines[mutation.line - 1], keys[mutation]
         why = known.get((line.strip(), mutation.old, mutation.new), "")
         if why:
-            return Trial(name, mutation, line, "explained", why)
-        outcome, _ = _outcome(target, apply_mutation(text, mutation), limit_s)
-        return Trial(name, mutation, line, outcome)
+            return Trial(name, mutation, line, "explained", key, why)
+        outcome = str(earlier.get(key, ""))
+        late = time.monotonic() - begin > 60.0 * options.minutes
+        if late and not outcome:
+            return None
+        if not late and outcome not in ("killed", "invalid"):
+            outcome, _ = _outcome(target, apply_mutation(text, mutation), limit_s)
+        return Trial(name, mutation, line, outcome, key)
 
+    # what was never tried comes first
+    mutations.sort(key=lambda mutation: keys[mutation] in earlier)
     with ThreadPoolExecutor(options.jobs) as pool:
         trials = pool.map(attempt, mutations)
         shown = track(trials, name, len(mutations), console=console, transient=True)
@@ -111,9 +125,9 @@ def _outcome(target: Target, text: str, limit_s: float) -> tuple[str, str]:
             environment = build(Path(folder), target.source, text, target.modules)
         except BuildError:
             return "invalid", ""
-        # the same examples each time; the first failure is enough
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "--hypothesis-seed=0"]
-        command += ["-p", "no:cacheprovider", *target.tests]
+        # the first failure is enough
+        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+        command += [*_examples(target), *target.tests]
         try:
             done = subprocess.run(
                 command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=limit_s
@@ -121,6 +135,26 @@ def _outcome(target: Target, text: str, limit_s: float) -> tuple[str, str]:
         except subprocess.TimeoutExpired:
             return "killed", "it hangs"
     return ("survived" if done.returncode == 0 else "killed"), done.stdout[-3000:]
+
+
+def _examples(target: Target) -> list[str]:
+    """Return the option for the same examples each time, or none of a plugin that takes a second to import."""
+    drawn = any("hypothesis" in (ROOT / test).read_text(encoding="utf-8") for test in target.tests)
+    return ["--hypothesis-seed=0"] if drawn else ["-p", "no:hypothesispytest"]
+
+
+def _earlier(file: Path | None) -> dict[tuple[str, str], dict[str, object]]:
+    """Return the trials in the file of an earlier run, by target and name of the change."""
+    if file is None or not file.exists():
+        return {}
+    trials = json.loads(file.read_text(encoding="utf-8"))
+    return {(t["target"], t["key"]): t for t in trials}
+
+
+def _keep(file: Path, trials: Iterable[Trial]) -> None:
+    """Put trials into the file of `--resume`, in place of those of the same changes."""
+    kept = _earlier(file) | {(t.target, t.key): _as_dict(t) for t in trials}
+    file.write_text(json.dumps(list(kept.values()), indent=1))
 
 
 def _explained(source: str) -> dict[tuple[str, str, str], str]:
@@ -156,6 +190,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=1e9, help="for each target")
     parser.add_argument("--json", type=Path, help="write every trial to this file")
+    parser.add_argument(
+        "--resume", type=Path, help="go on with what this file has; it is read and written"
+    )
     return parser.parse_args()
 
 
