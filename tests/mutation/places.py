@@ -59,7 +59,7 @@ def find_mutations(text: str) -> list[Mutation]:
     lines = text.splitlines()
     found: list[Mutation] = []
     declared_from = -1  # the column of a struct or enum whose members are being passed over
-    for statement in _statements(text):
+    for statement in statements(text):
         words = {token.string for token in statement}
         column = statement[0].start[1]
         if column <= declared_from:
@@ -96,7 +96,7 @@ def name_mutations(text: str, mutations: Sequence[Mutation]) -> dict[Mutation, s
     return names
 
 
-def _statements(text: str) -> Iterator[list[tokenize.TokenInfo]]:
+def statements(text: str) -> Iterator[list[tokenize.TokenInfo]]:
     """Yield the tokens of each logical line, without comments and doc strings."""
     statement: list[tokenize.TokenInfo] = []
     skipped = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)

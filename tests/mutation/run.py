@@ -2,10 +2,11 @@
 
     python tests/mutation/run.py --target guard --sample 60
 
-Each change is compiled into a folder of its own and stands in for the installed module in every process of
-the tests that answer for it. A change that no test notices is a survivor: it is printed with its line, and
-either a test is missing, or the change makes no difference; the latter are in explained.toml with the reason.
-Without --sample all changes are tried, which takes hours; a sample is drawn by --seed, the same each time, and
+One build of the module holds every change (`weave.py`) and stands in for the installed one in every process of
+the tests that answer for it; what such a build cannot hold is compiled by itself. A change that no test notices
+is a survivor: it is printed with its line, and either a test is missing, or the change makes no difference; the
+latter are in explained.toml with the reason.
+Without --sample all changes are tried, about a second each; a sample is drawn by --seed, the same each time, and
 tried in an order of its own: what --minutes leaves of it is a smaller sample.
 The whole can be done in parts, and survivors tried once more: --resume keeps in its file what became of each
 change, and tries those that are not killed yet.
@@ -17,6 +18,7 @@ The exit code is 1 when a survivor is not explained.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import random
 import subprocess
@@ -38,6 +40,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from builds import ROOT, BuildError, build
 from places import Mutation, apply_mutation, find_mutations, name_mutations
 from targets import TARGETS, Target, missing
+from weave import VARIABLE, weave, wrong_lines
 
 EXPLAINED = Path(__file__).with_name("explained.toml")
 TIMES_LONGER = 5.0  # a test that takes this much longer than without a change hangs
@@ -81,21 +84,41 @@ def main() -> int:
 def _try_target(name: str, options: argparse.Namespace, console: Console) -> list[Trial]:
     target = TARGETS[name]
     text = (ROOT / target.source).read_text(encoding="utf-8")
-    lines = text.splitlines()
     mutations = find_mutations(text)
-    keys = name_mutations(text, mutations)
-    earlier = {key: t["outcome"] for (of, key), t in _earlier(options.resume).items() if of == name}
     if options.only:
         mutations = [m for m in mutations if m.line in options.only]
     if options.sample and options.sample < len(mutations):
         mutations = random.Random(options.seed).sample(mutations, options.sample)
+    with tempfile.TemporaryDirectory() as folder:
+        return _try_mutations(name, text, mutations, options, console, Path(folder))
+
+
+def _try_mutations(
+    name: str,
+    text: str,
+    mutations: list[Mutation],
+    options: argparse.Namespace,
+    console: Console,
+    folder: Path,
+) -> list[Trial]:
+    target = TARGETS[name]
+    lines = text.splitlines()
+    keys = name_mutations(text, find_mutations(text))
+    earlier = {key: t["outcome"] for (of, key), t in _earlier(options.resume).items() if of == name}
+    woven, environment = _build_all(target, text, mutations, folder)
     begin = time.monotonic()
-    outcome, said = _outcome(target, text, 900.0)
+    outcome, said = _outcome(target, environment, 900.0)
     if outcome != "survived":
         console.print(f"{name}: its tests fail without any change:\n{said}", markup=False)
         raise SystemExit(2)
     limit_s = TIMES_LONGER * (time.monotonic() - begin) + 20.0
     known = _explained(target.source)
+
+    def tried(mutation: Mutation) -> str:
+        number = woven.get(mutation)
+        if number is not None:
+            return _outcome(target, environment | {VARIABLE: str(number)}, limit_s)[0]
+        return _outcome_alone(target, apply_mutation(text, mutation), limit_s)
 
     def attempt(mutation: Mutation) -> Trial | None:
         line, key = lines[mutation.line - 1], keys[mutation]
@@ -107,7 +130,7 @@ def _try_target(name: str, options: argparse.Namespace, console: Console) -> lis
         if late and not outcome:
             return None
         if not late and outcome not in ("killed", "invalid"):
-            outcome, _ = _outcome(target, apply_mutation(text, mutation), limit_s)
+            outcome = tried(mutation)
         return Trial(name, mutation, line, outcome, key)
 
     # what was never tried comes first
@@ -118,22 +141,48 @@ def _try_target(name: str, options: argparse.Namespace, console: Console) -> lis
         return sorted(trial for trial in shown if trial is not None)
 
 
-def _outcome(target: Target, text: str, limit_s: float) -> tuple[str, str]:
-    """Return killed, survived or invalid, and the end of what the tests printed."""
+def _build_all(
+    target: Target, text: str, mutations: list[Mutation], folder: Path
+) -> tuple[dict[Mutation, int], dict[str, str]]:
+    """Build a module with every change in it; return the number of each, and the environment of its tests."""
+    if target.modules != (target.source,):
+        (folder / "as-is").mkdir()
+        return {}, build(folder / "as-is", target.source, text, target.modules)
+    left_out: set[int] = set()
+    for attempt in itertools.count():
+        woven = weave(text, mutations, left_out)
+        place = folder / str(attempt)
+        place.mkdir()
+        try:
+            return woven.numbers, build(place, target.source, woven.text, target.modules)
+        except BuildError as error:
+            wrong = wrong_lines(woven, str(error)) - left_out
+            if not wrong:
+                raise
+            left_out |= wrong
+    raise AssertionError
+
+
+def _outcome_alone(target: Target, text: str, limit_s: float) -> str:
     with tempfile.TemporaryDirectory() as folder:
         try:
             environment = build(Path(folder), target.source, text, target.modules)
         except BuildError:
-            return "invalid", ""
-        # the first failure is enough
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-        command += [*_examples(target), *target.tests]
-        try:
-            done = subprocess.run(
-                command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=limit_s
-            )
-        except subprocess.TimeoutExpired:
-            return "killed", "it hangs"
+            return "invalid"
+        return _outcome(target, environment, limit_s)[0]
+
+
+def _outcome(target: Target, environment: dict[str, str], limit_s: float) -> tuple[str, str]:
+    """Return killed or survived, and the end of what the tests printed."""
+    # the first failure is enough
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+    command += [*_examples(target), *target.tests]
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=limit_s
+        )
+    except subprocess.TimeoutExpired:
+        return "killed", "it hangs"
     return ("survived" if done.returncode == 0 else "killed"), done.stdout[-3000:]
 
 
