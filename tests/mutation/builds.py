@@ -103,7 +103,7 @@ def _compile(folder: Path, module: str) -> Path:
     for directive in directives:
         cython += ["-X", directive]
     out = text.with_name(text.stem + SUFFIX)
-    gcc = ["gcc", "-shared", "-fPIC", "-w", "-O1", "-fno-math-errno", "-ffp-contract=off"]
+    gcc = ["gcc", "-shared", "-fPIC", "-w", "-O0", "-fno-math-errno", "-ffp-contract=off"]
     gcc += ["-D_GNU_SOURCE", f"-I{sysconfig.get_path('include')}", str(text), "-o", str(out), "-lm"]
     for command in ([*cython, "-I", folder, "-I", ROOT, source, "-o", text], gcc):
         done = subprocess.run(command, capture_output=True, text=True)

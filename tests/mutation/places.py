@@ -59,7 +59,7 @@ def find_mutations(text: str) -> list[Mutation]:
     lines = text.splitlines()
     found: list[Mutation] = []
     declared_from = -1  # the column of a struct or enum whose members are being passed over
-    for statement in _statements(text):
+    for statement in statements(text):
         words = {token.string for token in statement}
         column = statement[0].start[1]
         if column <= declared_from:
@@ -83,7 +83,20 @@ def apply_mutation(text: str, mutation: Mutation) -> str:
     return "".join(lines)
 
 
-def _statements(text: str) -> Iterator[list[tokenize.TokenInfo]]:
+def name_mutations(text: str, mutations: Sequence[Mutation]) -> dict[Mutation, str]:
+    """Return a name of each mutation that stays when lines come or go elsewhere in the source."""
+    lines = text.splitlines()
+    seen: dict[str, int] = {}
+    names = {}
+    for m in sorted(mutations):
+        line = lines[m.line - 1]
+        name = f"{line.strip()} @{m.begin} {m.kind} {m.old} -> {m.new}"
+        seen[name] = seen.get(name, 0) + 1
+        names[m] = f"{name} #{seen[name]}"
+    return names
+
+
+def statements(text: str) -> Iterator[list[tokenize.TokenInfo]]:
     """Yield the tokens of each logical line, without comments and doc strings."""
     statement: list[tokenize.TokenInfo] = []
     skipped = (tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)

@@ -2,17 +2,23 @@
 
     python tests/mutation/run.py --target guard --sample 60
 
-Each change is compiled into a folder of its own and stands in for the installed module in every process of
-the tests that answer for it. A change that no test notices is a survivor: it is printed with its line, and
-either a test is missing, or the change makes no difference; the latter are in explained.toml with the reason.
-Without --sample all changes are tried, which takes hours; a sample is drawn by --seed, the same each time, and
+One build of the module holds every change (`weave.py`) and stands in for the installed one in every process of
+the tests that answer for it; what such a build cannot hold is compiled by itself. A change that no test notices
+is a survivor: it is printed with its line, and either a test is missing, or the change makes no difference; the
+latter are in explained.toml with the reason.
+Without --sample all changes are tried, about a second each; a sample is drawn by --seed, the same each time, and
 tried in an order of its own: what --minutes leaves of it is a smaller sample.
+The whole can be done in parts, and survivors tried once more: --resume keeps in its file what became of each
+change, and tries those that are not killed yet.
+
+    python tests/mutation/run.py --target guard --minutes 8 --resume guard.json
 The exit code is 1 when a survivor is not explained.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import random
 import subprocess
@@ -32,8 +38,9 @@ from rich.table import Table
 sys.path.insert(0, str(Path(__file__).parent))
 
 from builds import ROOT, BuildError, build
-from places import Mutation, apply_mutation, find_mutations
+from places import Mutation, apply_mutation, find_mutations, name_mutations
 from targets import TARGETS, Target, missing
+from weave import VARIABLE, weave, wrong_lines
 
 EXPLAINED = Path(__file__).with_name("explained.toml")
 TIMES_LONGER = 5.0  # a test that takes this much longer than without a change hangs
@@ -46,6 +53,7 @@ class Trial(NamedTuple):
     mutation: Mutation
     line: str
     outcome: str
+    key: str
     why: str = ""
 
 
@@ -60,6 +68,8 @@ def main() -> int:
     trials: list[Trial] = []
     for name in chosen:
         trials += _try_target(name, options, console)
+        if options.resume:
+            _keep(options.resume, trials)
     survivors = [t for t in trials if t.outcome == "survived"]
     if options.json:
         options.json.write_text(json.dumps([_as_dict(t) for t in trials], indent=1))
@@ -74,53 +84,126 @@ def main() -> int:
 def _try_target(name: str, options: argparse.Namespace, console: Console) -> list[Trial]:
     target = TARGETS[name]
     text = (ROOT / target.source).read_text(encoding="utf-8")
-    lines = text.splitlines()
     mutations = find_mutations(text)
     if options.only:
         mutations = [m for m in mutations if m.line in options.only]
     if options.sample and options.sample < len(mutations):
         mutations = random.Random(options.seed).sample(mutations, options.sample)
+    with tempfile.TemporaryDirectory() as folder:
+        return _try_mutations(name, text, mutations, options, console, Path(folder))
+
+
+def _try_mutations(
+    name: str,
+    text: str,
+    mutations: list[Mutation],
+    options: argparse.Namespace,
+    console: Console,
+    folder: Path,
+) -> list[Trial]:
+    target = TARGETS[name]
+    lines = text.splitlines()
+    keys = name_mutations(text, find_mutations(text))
+    earlier = {key: t["outcome"] for (of, key), t in _earlier(options.resume).items() if of == name}
+    woven, environment = _build_all(target, text, mutations, folder)
     begin = time.monotonic()
-    outcome, said = _outcome(target, text, 900.0)
+    outcome, said = _outcome(target, environment, 900.0)
     if outcome != "survived":
         console.print(f"{name}: its tests fail without any change:\n{said}", markup=False)
         raise SystemExit(2)
     limit_s = TIMES_LONGER * (time.monotonic() - begin) + 20.0
     known = _explained(target.source)
 
+    def tried(mutation: Mutation) -> str:
+        number = woven.get(mutation)
+        if number is not None:
+            return _outcome(target, environment | {VARIABLE: str(number)}, limit_s)[0]
+        return _outcome_alone(target, apply_mutation(text, mutation), limit_s)
+
     def attempt(mutation: Mutation) -> Trial | None:
-        if time.monotonic() - begin > 60.0 * options.minutes:
-            return None
-        line = lines[mutation.line - 1]
+        line, key = lines[mutation.line - 1], keys[mutation]
         why = known.get((line.strip(), mutation.old, mutation.new), "")
         if why:
-            return Trial(name, mutation, line, "explained", why)
-        outcome, _ = _outcome(target, apply_mutation(text, mutation), limit_s)
-        return Trial(name, mutation, line, outcome)
+            return Trial(name, mutation, line, "explained", key, why)
+        outcome = str(earlier.get(key, ""))
+        late = time.monotonic() - begin > 60.0 * options.minutes
+        if late and not outcome:
+            return None
+        if not late and outcome not in ("killed", "invalid"):
+            outcome = tried(mutation)
+        return Trial(name, mutation, line, outcome, key)
 
+    # what was never tried comes first
+    mutations.sort(key=lambda mutation: keys[mutation] in earlier)
     with ThreadPoolExecutor(options.jobs) as pool:
         trials = pool.map(attempt, mutations)
         shown = track(trials, name, len(mutations), console=console, transient=True)
         return sorted(trial for trial in shown if trial is not None)
 
 
-def _outcome(target: Target, text: str, limit_s: float) -> tuple[str, str]:
-    """Return killed, survived or invalid, and the end of what the tests printed."""
+def _build_all(
+    target: Target, text: str, mutations: list[Mutation], folder: Path
+) -> tuple[dict[Mutation, int], dict[str, str]]:
+    """Build a module with every change in it; return the number of each, and the environment of its tests."""
+    if target.modules != (target.source,):
+        (folder / "as-is").mkdir()
+        return {}, build(folder / "as-is", target.source, text, target.modules)
+    left_out: set[int] = set()
+    for attempt in itertools.count():
+        woven = weave(text, mutations, left_out)
+        place = folder / str(attempt)
+        place.mkdir()
+        try:
+            return woven.numbers, build(place, target.source, woven.text, target.modules)
+        except BuildError as error:
+            wrong = wrong_lines(woven, str(error)) - left_out
+            if not wrong:
+                raise
+            left_out |= wrong
+    raise AssertionError
+
+
+def _outcome_alone(target: Target, text: str, limit_s: float) -> str:
     with tempfile.TemporaryDirectory() as folder:
         try:
             environment = build(Path(folder), target.source, text, target.modules)
         except BuildError:
-            return "invalid", ""
-        # the same examples each time; the first failure is enough
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "--hypothesis-seed=0"]
-        command += ["-p", "no:cacheprovider", *target.tests]
-        try:
-            done = subprocess.run(
-                command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=limit_s
-            )
-        except subprocess.TimeoutExpired:
-            return "killed", "it hangs"
+            return "invalid"
+        return _outcome(target, environment, limit_s)[0]
+
+
+def _outcome(target: Target, environment: dict[str, str], limit_s: float) -> tuple[str, str]:
+    """Return killed or survived, and the end of what the tests printed."""
+    # the first failure is enough
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+    command += [*_examples(target), *target.tests]
+    try:
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=limit_s
+        )
+    except subprocess.TimeoutExpired:
+        return "killed", "it hangs"
     return ("survived" if done.returncode == 0 else "killed"), done.stdout[-3000:]
+
+
+def _examples(target: Target) -> list[str]:
+    """Return the option for the same examples each time, or none of a plugin that takes a second to import."""
+    drawn = any("hypothesis" in (ROOT / test).read_text(encoding="utf-8") for test in target.tests)
+    return ["--hypothesis-seed=0"] if drawn else ["-p", "no:hypothesispytest"]
+
+
+def _earlier(file: Path | None) -> dict[tuple[str, str], dict[str, object]]:
+    """Return the trials in the file of an earlier run, by target and name of the change."""
+    if file is None or not file.exists():
+        return {}
+    trials = json.loads(file.read_text(encoding="utf-8"))
+    return {(t["target"], t["key"]): t for t in trials}
+
+
+def _keep(file: Path, trials: Iterable[Trial]) -> None:
+    """Put trials into the file of `--resume`, in place of those of the same changes."""
+    kept = _earlier(file) | {(t.target, t.key): _as_dict(t) for t in trials}
+    file.write_text(json.dumps(list(kept.values()), indent=1))
 
 
 def _explained(source: str) -> dict[tuple[str, str, str], str]:
@@ -156,6 +239,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=1e9, help="for each target")
     parser.add_argument("--json", type=Path, help="write every trial to this file")
+    parser.add_argument(
+        "--resume", type=Path, help="go on with what this file has; it is read and written"
+    )
     return parser.parse_args()
 
 

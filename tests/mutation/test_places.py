@@ -8,7 +8,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from builds import module_name
-from places import apply_mutation, find_mutations
+from places import apply_mutation, find_mutations, name_mutations
 from targets import ROOT, TARGETS, missing
 
 TEXT = '''\
@@ -58,6 +58,18 @@ def test_every_change_alters_one_line_and_nothing_else(name):
             if a != b
         ]
         assert differing == [mutation.line]
+
+
+def test_the_name_of_a_mutation_does_not_depend_on_the_lines_before_it():
+    longer = TEXT.replace("    # a < b\n", "    # a < b\n    # a > b\n")
+    repeated = TEXT.replace("    return k", "    n = k + 1\n    n = k + 1\n    return k")
+    named = [
+        {name: m for m, name in name_mutations(text, find_mutations(text)).items()}
+        for text in (TEXT, longer, repeated)
+    ]
+    assert set(named[0]) == set(named[1])
+    assert all(named[1][name].line == m.line + 1 for name, m in named[0].items())
+    assert len(named[2]) == len(find_mutations(repeated)) == len(named[0]) + 6
 
 
 def test_the_module_of_a_source_is_its_dotted_path():
