@@ -28,19 +28,22 @@ EXCHANGE = (
     f"{UNIT}/io_bridge/test_simulated_bus.py",
 )
 
+# those of single cases first: a histories test takes seconds
+GUARD = (
+    f"{UNIT}/rt_core/test_guard.py",
+    f"{UNIT}/rt_core/test_guard_time.py",
+    f"{UNIT}/rt_core/test_felt.py",
+    f"{PROPERTY}/test_rt_core_guard.py",
+)
+
 
 def _own(source: str, *tests: str) -> Target:
     return Target(source, (source,), tests)
 
 
 TARGETS = {
-    "guard": _own(
-        "rt_core/guard.pyx",
-        f"{UNIT}/rt_core/test_guard.py",
-        f"{UNIT}/rt_core/test_guard_time.py",
-        f"{UNIT}/rt_core/test_felt.py",
-        f"{PROPERTY}/test_rt_core_guard.py",
-    ),
+    "guard": _own("rt_core/guard.pyx", *GUARD),
+    "felt": Target("rt_core/felt.pxd", ("rt_core/guard.pyx",), GUARD),
     "policy": Target(
         "rt_core/policy.pxd",
         ("rt_core/policy.pyx",),
@@ -57,6 +60,7 @@ TARGETS = {
     "exchange": _own("io_bridge/exchange.pyx", *EXCHANGE),
     "complaints": Target("rigloop/complaints.py", (), (f"{UNIT}/rigloop/test_complaints.py",)),
     "verdict": Target("rigloop/verdict.py", (), (f"{UNIT}/rigloop/test_verdict.py",)),
+    "tripped": Target("rigloop/tripped.py", (), (f"{UNIT}/rigloop/test_tripped.py",)),
 }
 
 
