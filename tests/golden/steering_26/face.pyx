@@ -50,6 +50,7 @@ cdef extern from "kernel.h":
         int last_status
         int64_t reassembled
         int64_t singular
+        double *before
         double *outputs
         double **reads
         double **writes
@@ -240,6 +241,27 @@ cdef class Kernel:
         fill(self.data.states[self.data.now].internal, N_INTERNAL, values, "internal")
 
     @property
+    def memory(self):
+        """What a step leaves to the next one, in the kernel's own scaling; kept, put back, or changed a little and
+        assigned, it takes the kernel there. Outputs stay those of the last step."""
+        cdef real *left = <real *>&self.data.states[self.data.now]
+        cdef double *before = NULL
+        return listed(left, sizeof(State) // sizeof(real)) + [before[i] for i in range(0)]
+
+    @memory.setter
+    def memory(self, values):
+        cdef real *left = <real *>&self.data.states[self.data.now]
+        cdef double *before = NULL
+        cdef int count = sizeof(State) // sizeof(real)
+        values = [float(value) for value in values]
+        if len(values) != count + 0:
+            raise ValueError(f"memory: {len(values)} values given, {count + 0} needed")
+        fill(left, count, values[:count], "memory")
+        for i in range(0):
+            before[i] = values[count + i]
+        self.data.is_started = 1
+
+    @property
     def parameters(self):
         """Run-time parameters by path; assign a mapping to change some."""
         return {path: self.data.work.par[i] for i, (path, _) in enumerate(PARAMETERS)}
@@ -419,7 +441,7 @@ QD_0 = [0.0,
  0.0,
  0.0]
 
-SOURCE_SHA256 = "1cd0df9e85d16b25aa62577fe5282fdaaf9f2c91eed47e9691206a1964487da1"
+SOURCE_SHA256 = "deb2b4498caf994cd80f2c4208846322ad1db3311989ccbacfe03a3b7a66429b"
 MODEL_INFO = {'name': 'steering_26',
  'mechanism_sha256': '7562f0e6ef92a00b17ded879c58fd2a7f3728ffd8c159c33bb11a3b9a76b6ce9',
  'generator': '1',
