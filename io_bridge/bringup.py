@@ -29,6 +29,7 @@ __all__ = [
     "SlaveConfig",
     "again",
     "check_identity",
+    "know",
     "open_mailbox",
     "prepare",
     "settle_all",
@@ -160,6 +161,15 @@ def start_clocks(
     for group, record in zip(groups, records, strict=True):
         if clock is not None and wants_sync0(group):
             slave_clock.start_sync0(master, record.layout.station, clock)
+
+
+def know(master: Master, slaves: Sequence[SlaveConfig], records: Sequence[SlaveRecord]) -> None:
+    """Tell a further master of slaves that run: their names, time limits and mailboxes."""
+    for group, record in zip(axes_of(slaves), records, strict=True):
+        station = record.layout.station
+        master.names[station] = "+".join(slave.name for slave in group)
+        master.limits[station] = group[0].limits
+        master.know_mailbox(station, record.managers)
 
 
 def wants_sync0(group: Sequence[SlaveConfig]) -> bool:

@@ -16,7 +16,8 @@ from io_bridge.mailbox import Mailbox, MailboxError, Message, Wait
 MOST_OBJECT = 1 << 16
 """Bytes of an object that are read or written at most."""
 TRANSFER_S = 10.0
-"""For all segments of one object."""
+"""For all segments of one object, or as long as `ANSWERS_LONG` answers may take where that is more."""
+ANSWERS_LONG = 5
 
 REQUEST, RESPONSE = 2, 3
 UPLOADED, DOWNLOADED, UPLOADED_SEGMENT, DOWNLOADED_SEGMENT, ABORTED = 2, 3, 0, 1, 4
@@ -70,7 +71,7 @@ class CoeClient:
 
     def _segments(self, index: int, sub: int, data: bytearray, most: int) -> None:
         """Fetch segments until the last one."""
-        wait = self.mailbox.wait(TRANSFER_S)
+        wait = self._transfer()
         toggle = 0
         while True:
             body = self._segment(struct.pack("<B7x", 0x60 | toggle), toggle, index, sub)
@@ -111,7 +112,7 @@ class CoeClient:
         here = min(len(data), self.mailbox.room - 12)
         head = struct.pack("<BHBI", 0x21, index, sub, len(data))
         self._ask(head + data[:here], DOWNLOADED, index, sub, 6)
-        wait = self.mailbox.wait(TRANSFER_S)
+        wait = self._transfer()
         toggle = 0
         while here < len(data):
             part = data[here : here + self.mailbox.room - 3]
@@ -149,9 +150,14 @@ class CoeClient:
                 self.mailbox.called, index, sub, int.from_bytes(answer[6:10], "little")
             )
 
+    def _transfer(self) -> Wait:
+        """Return the time that all segments of an object may take: more where one answer may take long."""
+        return self.mailbox.wait(max(TRANSFER_S, ANSWERS_LONG * self.mailbox.answer_s))
+
     def _go_on(self, wait: Wait, index: int, sub: int) -> None:
         if not wait.left:
-            self._give_up(index, sub, TIMED_OUT, f"its segments do not end within {TRANSFER_S:g} s")
+            limit_s = max(TRANSFER_S, ANSWERS_LONG * self.mailbox.answer_s)
+            self._give_up(index, sub, TIMED_OUT, f"its segments do not end within {limit_s:g} s")
 
     def _give_up(self, index: int, sub: int, code: int, why: str) -> None:
         self._abort(index, sub, code)

@@ -19,7 +19,7 @@ from typing import Literal
 from io_bridge import slave_clock
 from io_bridge.acyclic import FIRST_INDEX, AcyclicLine
 from io_bridge.attendant import Attendant
-from io_bridge.bringup import SlaveConfig, prepare, start_clocks, to_op
+from io_bridge.bringup import SlaveConfig, know, prepare, start_clocks, to_op
 from io_bridge.bus import Bus, BusFault, await_clocks, gap_words, list_faults
 from io_bridge.bus_events import BusEvent, BusEvents
 from io_bridge.clock_config import ClockConfig
@@ -206,7 +206,9 @@ class EthercatBus(Bus):
             self.close()
             text = str(error)
             raise BringUpError(
-                text if text.startswith((self.interface, str(self.second_interface))) else f"{self.interface}: {text}"
+                text
+                if text.startswith((self.interface, str(self.second_interface)))
+                else f"{self.interface}: {text}"
             ) from error
         except Exception:
             self.close()
@@ -218,8 +220,7 @@ class EthercatBus(Bus):
             return
         assert self._line is not None
         master = Master(self._line.transact, first_index=FIRST_INDEX, pause_s=PAUSE_S)
-        for record in self._records:
-            master.know_mailbox(record.layout.station, record.managers)
+        know(master, self._exchange.slaves, self._records)
         self._events = BusEvents()
         self._attendant = Attendant(
             Recovery(master, self._exchange, self._records, self._events),

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from io_bridge.bus_errors import BringUpError, NoReplyError
 from io_bridge.emergency import EmergencyLog, read_emergency
+from io_bridge.state_limits import STANDARD, StateLimits
 
 FPRD, FPWR = 4, 5
 HEADER = 6
@@ -24,12 +25,10 @@ ERROR, COE = 0, 3
 EMERGENCY = 1
 LEAST_BYTES, MOST_BYTES = 16, 1486
 """A header with an SDO needs 16; more does not fit a datagram."""
-RESPONSE_S = 2.0
-"""The usual ResponseTimeout of an ESI's <Mailbox>."""
 REPETITION_S = 0.1
 """How long the answer is still waited for once only a message with the old counter has come."""
-POLLS = 20_000
-"""Looks at most where nothing is slept: in process each of them is 0.1 ms of simulated time."""
+LOOK_S = 1e-4
+"""What a look takes where nothing is slept: simulated time."""
 MOST_DRAINED = 32
 MOST_NAMED = 3
 MANAGER_1 = 0x0808
@@ -132,8 +131,12 @@ class Mailbox:
     areas : Areas
     emergencies : EmergencyLog
         Takes what the slave says unasked.
-    pause_s, polls
+    pause_s : float
         As of `Wait`.
+    polls : int, optional
+        As of `Wait`; those of the time limit, if not given.
+    limits : StateLimits
+        How long the slave may take a message, and answer it.
     taken_over : bool
         Another master has used it before, so the counters of both sides are unknown.
     called : callable
@@ -153,7 +156,8 @@ class Mailbox:
         emergencies: EmergencyLog,
         *,
         pause_s: float = 0.0,
-        polls: int = POLLS,
+        polls: int | None = None,
+        limits: StateLimits = STANDARD,
         taken_over: bool = False,
         called: Callable[[int], str] = "slave {:#06x}".format,
     ) -> None:
@@ -169,6 +173,7 @@ class Mailbox:
         self._emergencies = emergencies
         self._pause_s = pause_s
         self._polls = polls
+        self._limits = limits
         # 0 is taken by every slave, whatever it had received last
         self._counter = 0 if taken_over else 1
         self._strange = taken_over
@@ -190,13 +195,22 @@ class Mailbox:
         """Counter of the last message to the slave."""
         return (self._counter - 2) % 7 + 1
 
+    @property
+    def answer_s(self) -> float:
+        """How long the slave may take for an answer."""
+        return self._limits.mailbox_response_s
+
+    @property
+    def taking_s(self) -> float:
+        """How long the slave may take until it takes a message: one that is still at the message before takes none."""
+        return self._limits.mailbox_request_s + self.answer_s
+
     def wait(self, limit_s: float) -> Wait:
         """Return a time limit as this mailbox counts it."""
-        return Wait(limit_s, self._pause_s, self._polls)
+        polls = round(limit_s / LOOK_S) if self._polls is None else self._polls
+        return Wait(limit_s, self._pause_s, polls)
 
-    def ask(
-        self, body: bytes, answers: Callable[[Message], bool], limit_s: float = RESPONSE_S
-    ) -> Message:
+    def ask(self, body: bytes, answers: Callable[[Message], bool]) -> Message:
         """Send a CoE message and return the one that answers it.
 
         Parameters
@@ -213,17 +227,17 @@ class Mailbox:
         """
         self.drain()
         strange = self._strange
-        self.send(body, limit_s)
+        self.send(body)
         try:
-            return self._answer(answers, limit_s)
+            return self._answer(answers)
         except MailboxError:
             # a slave takes a message with the counter of the last one for a repetition, and is silent
             self._last = Message(COE, 0, b"")
             if not strange:
                 raise
             self._strange = False
-        self.send(body, limit_s)
-        return self._answer(answers, limit_s)
+        self.send(body)
+        return self._answer(answers)
 
     def drain(self) -> None:
         """Fetch what waits: emergencies are kept, and answers to earlier requests are dropped."""
@@ -238,7 +252,7 @@ class Mailbox:
                 self._note(message)
                 self._see(message)
 
-    def send(self, body: bytes, limit_s: float = RESPONSE_S) -> None:
+    def send(self, body: bytes) -> None:
         """Send a CoE message, once the slave has taken the one before.
 
         Raises
@@ -249,7 +263,7 @@ class Mailbox:
         areas = self.areas
         head = struct.pack("<HHBB", len(body), 0, 0, self._counter << 4 | COE)
         self._counter = self._counter % 7 + 1
-        wait = self.wait(limit_s)
+        wait = self.wait(self.taking_s)
         lost = 0
         while True:
             try:
@@ -271,8 +285,8 @@ class Mailbox:
                     )
                 )
 
-    def _answer(self, answers: Callable[[Message], bool], limit_s: float) -> Message:
-        wait = self.wait(limit_s)
+    def _answer(self, answers: Callable[[Message], bool]) -> Message:
+        wait = self.wait(self.answer_s)
         patience: Wait | None = None
         held: Message | None = None
         passed: list[str] = []
@@ -308,7 +322,7 @@ class Mailbox:
             if not wait.more():
                 break
         raise MailboxError(
-            f"{self.called}: no answer in its mailbox within {limit_s:g} s" + _listed(passed)
+            f"{self.called}: no answer in its mailbox within {self.answer_s:g} s" + _listed(passed)
         )
 
     def _is_repetition(self, message: Message) -> bool:
@@ -360,7 +374,9 @@ def _name(message: Message) -> str:
 
 def _listed(passed: list[str]) -> str:
     if not passed:
-        return ": it stays empty"
+        return (
+            ": it stays empty; limits = { mailbox_response_s = ... } of a rig's slave allows more"
+        )
     kinds = list(dict.fromkeys(passed))
     more = ", ..." if len(kinds) > MOST_NAMED else ""
     return f"; in its place came {len(passed)} others: {', '.join(kinds[:MOST_NAMED])}{more}"

@@ -17,7 +17,6 @@ from io_bridge.coe_client import CoeClient
 from io_bridge.drive_config import PdoEntry
 from io_bridge.emergency import EmergencyLog
 from io_bridge.frame import WireDatagram, build, parse
-from io_bridge.mailbox import POLLS as MAILBOX_POLLS
 from io_bridge.mailbox import Areas, Mailbox, MailboxError
 from io_bridge.pdo_layout import pdo_downloads
 from io_bridge.sii import Identity
@@ -72,6 +71,8 @@ class Master:
         self.tell = tell
         self.names: dict[int, str] = {}
         """Names of slaves by their station, for messages."""
+        self.limits: dict[int, StateLimits] = {}
+        """How long slaves may take, by their station; set before their mailboxes are."""
         self._index = 0
         self._clients: dict[int, CoeClient] = {}
         self.emergencies = EmergencyLog(self.called)
@@ -228,7 +229,7 @@ class Master:
             areas,
             self.emergencies,
             pause_s=self.pause_s,
-            polls=MAILBOX_POLLS,
+            limits=self.limits.get(station, STANDARD),
             taken_over=taken_over,
             called=self.called,
         )

@@ -40,6 +40,7 @@ from io_bridge.pdo_layout import (
 from io_bridge.process_data import ProcessData
 from io_bridge.slave_registers import MAILBOX_BYTES, lay_out, mailbox_rows
 from io_bridge.state_change import finish, reach, together
+from io_bridge.state_limits import StateLimits
 from io_bridge.survey import Surveyed, survey
 
 log = logging.getLogger("rigloop.bus")
@@ -51,7 +52,7 @@ IO_MAP_BYTES = 4096
 """Size of pysoem's process image; it writes past its end without a check."""
 OWN_LOGICAL = 0x10000
 """Where our own mapping begins when pysoem's is not known."""
-STATE_US, EEPROM_US, ANSWER_US, REQUEST_US = 5_000_000, 2_000_000, 2_000_000, 100_000
+STATE_US, EEPROM_US = 5_000_000, 2_000_000
 """Of pysoem; the limits of the standard, its own are shorter."""
 
 
@@ -107,7 +108,6 @@ class PysoemMaster:
         timeouts = self._pysoem.settings.timeouts
         timeouts.ret = REPLY_TIMEOUT_US
         timeouts.state, timeouts.eeprom = STATE_US, EEPROM_US
-        timeouts.tx_mailbox, timeouts.rx_mailbox = REQUEST_US, ANSWER_US
         self._master = self._pysoem.Master()
 
     def open(self) -> None:
@@ -156,6 +156,7 @@ class PysoemMaster:
         """
         groups = axes_of(slaves)
         firsts = [group[0] for group in groups]
+        self._wait_as_long_as([config.limits for config in firsts])
         found = survey(master, groups)
         self._scan(master, found)
         for slave in found:
@@ -182,6 +183,13 @@ class PysoemMaster:
         changes = [ready(master, *pair) for pair in zip(firsts, records, strict=True)]
         finish(together(changes), master.pause_s)
         return records
+
+    def _wait_as_long_as(self, limits: Sequence[StateLimits]) -> None:
+        """pysoem has one time limit for the mailboxes of all slaves: that of the slowest."""
+        timeouts = self._pysoem.settings.timeouts
+        answer_s = max(slave.mailbox_response_s for slave in limits)
+        timeouts.tx_mailbox = round(1e6 * max(slave.mailbox_request_s for slave in limits))
+        timeouts.rx_mailbox = round(1e6 * answer_s)
 
     def _scan(self, master: Master, found: Sequence[Surveyed]) -> None:
         """Have pysoem find the slaves and set their mailboxes; all stay in INIT."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from io_bridge.mapped_pdos import Upload, mapped_pdos
 from io_bridge.master import APRD, BringUpError, Master
 from io_bridge.sii import Identity
 from io_bridge.sii_contents import SiiContents, SiiPdo, read_contents
+from io_bridge.state_limits import STANDARD, StateLimits
 from io_bridge.wire_owner import WireOwner
 
 BLANK = 0xFFFFFFFF
@@ -92,6 +94,7 @@ class Line:
         if not is_served(socket_path(interface)):
             self.mailbox = None
         self._alone = second is None
+        self.limits_of: Callable[[Identity], StateLimits] | None = None
         self.n_slaves = 0
         self.states: list[tuple[int, int]] = []
 
@@ -176,16 +179,23 @@ class Line:
 
     def to_preop(self, station: int) -> None:
         """Open the mailbox of a slave that nobody runs."""
+        limits = self._limits(station)
         state = self.master.state(station)[0]
         if state == PREOP:
             self.master.know_mailbox(station, self.master.read(station, 0x0800, 16))
             if self.master.has_mailbox(station):
                 return
-        self.master.reach(station, INIT)
+        self.master.reach(station, INIT, limits)
         self.master.set_mailbox(station)
         if not self.master.has_mailbox(station):
             raise BringUpError(f"{self.master.called(station)}: it has no mailbox")
-        self.master.reach(station, PREOP)
+        self.master.reach(station, PREOP, limits)
+
+    def _limits(self, station: int) -> StateLimits:
+        """Return how long a slave may take, and have its mailbox take so long."""
+        if self.limits_of is not None:
+            self.master.limits[station] = self.limits_of(self.master.identity(station))
+        return self.master.limits.get(station, STANDARD)
 
     def leave(self, station: int, position: int) -> None:
         """Take a slave back to where it was."""
@@ -208,8 +218,15 @@ def answered(answer: Answer) -> bytes:
     return bytes.fromhex(answer.data)
 
 
-def scan(interface: str, second: str | None = None, force: bool = False) -> Found:
+def scan(
+    interface: str,
+    second: str | None = None,
+    force: bool = False,
+    limits_of: Callable[[Identity], StateLimits] | None = None,
+) -> Found:
     """Look at every slave of a wire; with `second`, of a ring; with `force`, also beside a foreign master.
+
+    `limits_of` says how long a slave may take, where something else than the standard is known.
 
     Raises
     ------
@@ -221,6 +238,7 @@ def scan(interface: str, second: str | None = None, force: bool = False) -> Foun
     with Line(interface, second, force) as line:
         line.look()
         slaves = []
+        line.limits_of = limits_of
         for position, station in enumerate(line.stations()):
             if station:
                 slaves.append(_read_slave(line, position, station))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from io_bridge import slave_clock
 from io_bridge.attendant import Attendant
-from io_bridge.bringup import SlaveConfig, prepare, to_op
+from io_bridge.bringup import SlaveConfig, know, prepare, to_op
 from io_bridge.bus import Bus, BusFault, await_clocks, list_faults
 from io_bridge.bus_events import BusEvent, BusEvents
 from io_bridge.clock_config import ClockConfig
@@ -137,8 +137,7 @@ class SimulatedBus(Bus):
             As of `Master`: with a pause the cycle, on which time depends, gets on meanwhile.
         """
         master = Master(self._beside, pause_s=pause_s)
-        for record in self._records:
-            master.know_mailbox(record.layout.station, record.managers)
+        know(master, self._exchange.slaves, self._records)
         return Recovery(master, self._exchange, self._records, self._events)
 
     def attend(self) -> None:

@@ -60,6 +60,7 @@ def survey(master: Master, groups: Sequence[Sequence[SlaveConfig]]) -> list[Surv
     for position, group in enumerate(groups):
         station = master.address(position)
         master.names[station] = "+".join(slave.name for slave in group)
+        master.limits[station] = group[0].limits
         try:
             slaves.append(read_slave(master, station))
         except BringUpError as error:

@@ -29,6 +29,9 @@ from rig_configs import schema
 from rigloop.compose import find_bus, paths
 from rigloop.kernels import period_us
 
+OF_A_SLAVE = {"identity", "watchdog_ms", "limits", "device"}
+"""Of a drive: what belongs to its slave, and not to one of its axes."""
+
 
 def make_bus(rig: schema.Rig, backend: str, interface: str, second: str | None = None) -> Bus:
     """Return the bus of a rig.
@@ -137,6 +140,7 @@ def ring(config: schema.BusBlock) -> dict[str, schema.Drive | schema.Terminal]:
     if len(slaves) != len(config.drives) + len(config.terminals):
         raise ValueError("a drive and a terminal have the same name")
     placed: dict[int, list[str]] = {}
+    differs: list[str] = []
     for key, slave in slaves.items():
         if slave.position is not None:
             placed.setdefault(slave.position, []).append(key)
@@ -147,12 +151,31 @@ def ring(config: schema.BusBlock) -> dict[str, schema.Drive | schema.Terminal]:
                 f"position {position}: {', '.join(keys)}: one slave each, or drives with an axis of their own"
             )
         keys.sort(key=lambda key: getattr(slaves[key], "axis", 0))
+        first, *further = ((key, slaves[key]) for key in keys)
+        for key, slave in further:
+            differs += _of_one_slave(key, slave, *first)
+    if differs:
+        raise ValueError("; ".join(differs))
     others = iter([key for key, slave in slaves.items() if slave.position is None])
     n = len(placed) + sum(slave.position is None for slave in slaves.values())
     if max(placed, default=0) >= n:
         raise ValueError(f"positions {sorted(placed)} of {n} slaves: from 0 to {n - 1}")
     order = [key for i in range(n) for key in (placed[i] if i in placed else [next(others)])]
     return {key: slaves[key] for key in order}
+
+
+def _of_one_slave(
+    key: str,
+    axis: schema.Drive | schema.Terminal,
+    first_key: str,
+    first: schema.Drive | schema.Terminal,
+) -> list[str]:
+    """Return what a further axis says of its slave otherwise than the first, which is what counts."""
+    return [
+        f"drive {key!r}: {field}: it is an axis of the slave of {first_key!r}, which has another: say it there"
+        for field in sorted(OF_A_SLAVE & axis.model_fields_set)
+        if getattr(axis, field) != getattr(first, field)
+    ]
 
 
 def joined(config: schema.BusBlock) -> set[str]:

@@ -8,6 +8,7 @@ from io_bridge.devices.description import Object
 from io_bridge.esi.dictionary import read_dictionary
 from io_bridge.esi.document import Located, Reading, text_of
 from io_bridge.esi.model import ClockMode, CoeServices, EsiDevice, EsiEntry, EsiPdo
+from io_bridge.esi.time_limits import read_limits
 from io_bridge.sii import Identity, SyncManager
 
 USES = {"": 0, "mboxout": 1, "mboxin": 2, "outputs": 3, "inputs": 4}
@@ -31,6 +32,7 @@ def read_device(reading: Reading, device: Located, vendor: int, vendor_name: str
         objects += read_dictionary(reading, dictionary)
     if device.find("Slots") is not None:
         reading.note(device, "its modules (<Slots>) are left out")
+    limits = read_limits(reading, device)
     return EsiDevice(
         vendor_name,
         type_name,
@@ -45,6 +47,7 @@ def read_device(reading: Reading, device: Located, vendor: int, vendor_name: str
         tuple(sorted(objects, key=lambda item: item.index)),
         _device_type(reading, device),
         _config(reading, device),
+        limits,
         tuple(reading.notes),
     )
 

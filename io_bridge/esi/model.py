@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from io_bridge.devices.description import Object
 from io_bridge.sii import Identity, SyncManager
+from io_bridge.state_limits import STANDARD, StateLimits
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,8 @@ class EsiDevice:
         Object 0x1000, from the profile.
     config : bytes
         First words of the EEPROM, empty if not given.
+    limits : StateLimits
+        How long its states and its mailbox may take.
     notes : tuple of str
         What was taken otherwise than it stands there, or left out.
     """
@@ -96,6 +99,7 @@ class EsiDevice:
     objects: tuple[Object, ...] = ()
     device_type: int = 0
     config: bytes = b""
+    limits: StateLimits = STANDARD
     notes: tuple[str, ...] = ()
 
     def entry(self, index: int, sub: int) -> EsiEntry | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -60,22 +61,25 @@ def scan(
     from io_bridge.wire_owner import introduce
     from rigloop.fieldbus import show
     from rigloop.fieldbus import skeleton as rig_file
-    from rigloop.fieldbus.esi_notes import look_up
+    from rigloop.fieldbus.esi_notes import limits_of, look_up, open_library
 
     console = Screen(stderr=json)
     if skeleton is not None and skeleton.exists():
         fail([f"{skeleton}: is there already; give another name"], Exit.WRONG_INPUT, json)
     if esi is not None and not esi.exists():
         fail([f"{esi}: no such file or folder"], Exit.WRONG_INPUT, json)
-    with told(json), show.speaking(interface, json):
-        introduce("rigloop scan")
-        found = wire.scan(interface, second, force)
-    known = None
+    known = library = None
     if esi is not None:
         try:
-            known, mistakes = look_up(found.slaves, esi)
+            library = open_library(esi)
         except EsiError as error:
             fail(str(error).splitlines(), Exit.WRONG_INPUT, json)
+    with told(json), show.speaking(interface, json):
+        introduce("rigloop scan")
+        limits = None if library is None else partial(limits_of, library)
+        found = wire.scan(interface, second, force, limits)
+    if library is not None:
+        known, mistakes = look_up(found.slaves, library)
         for mistake in mistakes:
             Screen(stderr=True).print(
                 escape(f"left out: {mistake}"), highlight=False, soft_wrap=True

@@ -9,7 +9,9 @@ from pathlib import Path
 from io_bridge.esi.library import Library
 from io_bridge.esi.model import EsiDevice, EsiPdo
 from io_bridge.scan import FoundSlave
+from io_bridge.sii import Identity
 from io_bridge.sii_contents import SiiPdo
+from io_bridge.state_limits import STANDARD, StateLimits
 
 NO_MANAGER = 0xFF
 CLOCK = 0x0300
@@ -34,15 +36,25 @@ class Known:
         return "", ""
 
 
-def look_up(slaves: Sequence[FoundSlave], path: Path) -> tuple[list[Known | None], list[str]]:
-    """Return what the ESI files of a path know of each slave, and what is wrong with the files.
+def open_library(path: Path) -> Library:
+    """Open the ESI files of a path.
 
     Raises
     ------
     EsiError
         There are no such files.
     """
-    library = Library([path])
+    return Library([path])
+
+
+def limits_of(library: Library, who: Identity) -> StateLimits:
+    """Return how long a slave may take, by its ESI."""
+    device = library.find(who.vendor, who.product, who.revision)
+    return STANDARD if device is None else device.limits
+
+
+def look_up(slaves: Sequence[FoundSlave], library: Library) -> tuple[list[Known | None], list[str]]:
+    """Return what ESI files know of each slave, and what is wrong with the files."""
     found: list[Known | None] = []
     for slave in slaves:
         who = slave.identity

@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import fields
+from typing import NamedTuple
 
-from io_bridge.drive_config import pdo_offset
+from io_bridge.drive_config import AXIS_STEP, MOST_AXES, pdo_offset
 from io_bridge.scan import FoundSlave
 from io_bridge.sii_contents import SiiPdo
+from io_bridge.state_limits import STANDARD
 from rig_configs.plain import line, toml_string
 from rigloop.fieldbus.esi_notes import CLOCK, Known
 
-CONTROLWORD, STATUSWORD = 0x6040, 0x6041
+STATUSWORD, RATED_TORQUE = 0x6041, 0x6076
 SIGNED = {"SINT", "INT", "DINT", "INT8", "INT16", "INT32"}
+
+
+class Row(NamedTuple):
+    """A terminal (no axis), or an axis of a drive, with the name that it gets."""
+
+    slave: FoundSlave
+    name: str
+    title: str
+    esi: Known | None
+    axis: int | None
+    is_first: bool
 
 
 def bus_block(
@@ -24,10 +38,9 @@ def bus_block(
     """Return TOML with what is known, ESI files included; what only a data sheet knows is marked."""
     esis = known or [None] * len(slaves)
     titles = [s.name if e is None else e.device.name for s, e in zip(slaves, esis, strict=True)]
-    names = _names(slaves, titles)
-    rows = list(zip(slaves, names, titles, esis, strict=True))
-    drives = [row for row in rows if _is_drive(row[0])]
-    terminals = [row for row in rows if not _is_drive(row[0])]
+    rows = _rows(slaves, titles, esis)
+    drives = [row for row in rows if row.axis is not None]
+    terminals = [row for row in rows if row.axis is None]
     lines = [
         f"# {len(slaves)} slaves on {line(interface)}. Look up and fill in what is marked CHECK.",
         "",
@@ -38,42 +51,73 @@ def bus_block(
         "",
         "[blocks.bus.reads] # CHECK: the signals that command the drives",
     ]
-    for _, name, _, _ in drives:
+    for row in drives:
         lines += [
-            f'"{name}/torque_nm" = "guard/torque_nm"',
-            f'"{name}/enable" = "supervisor/enable"',
-            f'"{name}/reset" = "supervisor/reset"',
+            f'"{row.name}/torque_nm" = "guard/torque_nm"',
+            f'"{row.name}/enable" = "supervisor/enable"',
+            f'"{row.name}/reset" = "supervisor/reset"',
         ]
-    for slave, name, title, esi in drives:
+    for slave, name, title, esi, axis, is_first in drives:
         lines += [
             "",
-            f"[blocks.bus.drives.{name}] # {line(title, 80) or 'no name'}",
+            f"[blocks.bus.drives.{name}] # {line(title, 80) or 'no name'}"
+            + (f", axis {axis}" if axis or not is_first else ""),
             f"position = {slave.position}",
-            f"identity = {_identity(slave)}",
+            *([f"axis = {axis}"] if axis else []),
+            # one slave has one identity and one processor: its first axis says what holds for all
+            *([f"identity = {_identity(slave)}", *_limits(esi)] if is_first else []),
             "counts_per_rev = 1048576 # CHECK",
-            "rated_torque_nm = 1.0 # CHECK: object 0x6076 has it in mNm",
+            f"rated_torque_nm = 1.0 # CHECK: object {RATED_TORQUE + AXIS_STEP * (axis or 0):#06x} has it in mNm",
             "peak_torque_nm = 1.0 # CHECK",
         ]
-        modes = [] if esi is None else esi.device.clock_modes
+        modes = [] if esi is None or not is_first else esi.device.clock_modes
         lines += [
             f"# clock mode {line(mode.name, 80)} ({mode.activate:#06x}): {_says(mode.activate)}"
             for mode in modes
         ]
-    for slave, name, title, esi in terminals:
+    for slave, name, title, esi, _, _ in terminals:
         lines += [
             "",
             f"[blocks.bus.terminals.{name}] # {line(title, 80) or 'no name'}",
             f"position = {slave.position}",
             f"identity = {_identity(slave)}",
+            *_limits(esi),
         ]
         for way, pdos in (("inputs", slave.inputs), ("outputs", slave.outputs)):
             lines += _channels(name, way, pdos, esi)
     return "\n".join(lines) + "\n"
 
 
-def _is_drive(slave: FoundSlave) -> bool:
+def _rows(
+    slaves: Sequence[FoundSlave], titles: Sequence[str], esis: Sequence[Known | None]
+) -> list[Row]:
+    """Return a row for each terminal and each axis of a drive."""
+    rows: list[Row] = []
+    for slave, title, esi in zip(slaves, titles, esis, strict=True):
+        axes: Sequence[int | None] = _axes(slave) or [None]
+        for axis in axes:
+            name = _name([row.name for row in rows], "drive" if axis is not None else _word(title))
+            rows.append(Row(slave, name, title, esi, axis, axis == axes[0]))
+    return rows
+
+
+def _axes(slave: FoundSlave) -> list[int]:
+    """Return the axes of a drive, by the statuswords that it has mapped; none of a terminal."""
     entries = tuple(entry for pdo in slave.inputs for entry in pdo.entries)
-    return pdo_offset(entries, STATUSWORD) >= 0
+    return [n for n in range(MOST_AXES) if pdo_offset(entries, STATUSWORD + AXIS_STEP * n) >= 0]
+
+
+def _limits(esi: Known | None) -> list[str]:
+    """Return the time limits that the slave's ESI has otherwise than the standard."""
+    if esi is None:
+        return []
+    own = esi.device.limits
+    found = [
+        f"{item.name} = {getattr(own, item.name):g}"
+        for item in fields(own)
+        if getattr(own, item.name) != getattr(STANDARD, item.name)
+    ]
+    return [f"limits = {{ {', '.join(found)} }} # of its ESI"] if found else []
 
 
 def _identity(slave: FoundSlave) -> str:
@@ -87,13 +131,10 @@ def _says(activate: int) -> str:
     return "sync0 = true" if activate & CLOCK else "sync0 = false"
 
 
-def _names(slaves: Sequence[FoundSlave], titles: Sequence[str]) -> list[str]:
-    names: list[str] = []
-    for slave, title in zip(slaves, titles, strict=True):
-        base = "drive" if _is_drive(slave) else _word(title) or "slave"
-        same = sum(name.rstrip("0123456789") == base for name in names)
-        names.append(f"{base}{same}" if same or base in ("drive", "slave") else base)
-    return names
+def _name(before: Sequence[str], word: str) -> str:
+    base = word or "slave"
+    same = sum(name.rstrip("0123456789") == base for name in before)
+    return f"{base}{same}" if same or base in ("drive", "slave") else base
 
 
 def _key(text: str) -> str:

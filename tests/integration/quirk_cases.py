@@ -4,6 +4,7 @@ from dataclasses import dataclass, field
 
 from io_bridge.devices.catalogue import make_device
 from io_bridge.drive_config import DriveConfig, SdoWrite
+from io_bridge.state_limits import StateLimits
 from io_bridge.terminal_config import TerminalConfig
 
 
@@ -67,6 +68,12 @@ CASES = {
     ),
     "mailbox after 30 ms": of_drive("late_reply:ms=30", "2.13"),
     "mailbox after 200 ms": of_drive("late_reply:ms=200", "2.13"),
+    "mailbox later than the rig allows": of_drive(
+        "late_reply:ms=400",
+        "2.13",
+        slaves=lambda: drive(limits=StateLimits(mailbox_response_s=0.2)),
+        refusal="slave 0 .drive.: no answer in its mailbox within 0.2 s: .*limits = . mailbox_response_s",
+    ),
     "emergency before each reply": of_drive("emergency", "2.3 2.11"),
     "emergency in PREOP": of_drive("emergency:at=preop", "2.11"),
     "emergency in SAFEOP": of_drive("emergency:at=safeop", "2.11"),

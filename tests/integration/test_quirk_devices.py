@@ -13,6 +13,7 @@ from io_bridge.drive_config import DriveConfig
 from io_bridge.master import BringUpError
 from io_bridge.sim_segment import motors
 from io_bridge.simulated_bus import SimulatedBus
+from io_bridge.state_limits import StateLimits
 
 SAID = runpy.run_path(str(Path(__file__).with_name("quirk_cases.py")))
 CASES, of_drive, drive_of, Case = (SAID[name] for name in ("CASES", "of_drive", "drive", "Case"))
@@ -143,6 +144,17 @@ def test_torque_ends_within_the_watchdog_of_the_rig_where_registers_are_latched_
         segment.advance(segment.now_ns + 100_000)
         assert segment.now_ns - silent_ns < 200 * MS
     assert segment.now_ns - silent_ns == pytest.approx(watchdog_ms * MS, abs=0.2 * MS)
+
+
+@pytest.mark.slow
+def test_a_mailbox_slower_than_the_standard_has_the_time_that_its_rig_gives_it(bench):
+    allowed = StateLimits(mailbox_response_s=3.0)
+    slow = of_drive(
+        "late_reply:ms=2500", "2.13", slaves=lambda: drive_of(mapping="fixed", limits=allowed)
+    )
+    found = bench(slow)
+    found.bus.to_op()
+    assert found.devices[0].al_status == 8
 
 
 def test_a_slow_slave_comes_back_after_a_loss_of_power(bench):

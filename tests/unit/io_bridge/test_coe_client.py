@@ -8,22 +8,23 @@ import pytest
 from io_bridge.bus_errors import BringUpError, SdoAbortError
 from io_bridge.drive_config import DrivePlant
 from io_bridge.drive_device import DriveDevice
-from io_bridge.mailbox import LEAST_BYTES, Mailbox, MailboxError
+from io_bridge.mailbox import LEAST_BYTES, MailboxError
 from io_bridge.master import Master
+from io_bridge.state_limits import StateLimits
 
 STATION = 0x1001
 LIMIT = 0x6072
 
 
 @pytest.fixture
-def talk(scripted, monkeypatch):
+def talk(scripted):
     """Connect a master with a script; the time for an answer is short where none will come."""
 
     def connect(script, size=128, taken_over=False, limit_s=0.2):
         slave = scripted.ScriptedSlave(script, size)
         master = Master(slave.transact, pause_s=0.0005)
+        master.limits[STATION] = StateLimits(mailbox_response_s=limit_s)
         master.know_mailbox(STATION, slave.managers, taken_over=taken_over)
-        monkeypatch.setattr(Mailbox.ask, "__defaults__", (limit_s,))
         return master, slave
 
     return connect

@@ -24,6 +24,7 @@ def look(segment_master):
             master.write(STATION, 0x0502, b"\x01\x02" + struct.pack("<I", word))
         line = Line.__new__(Line)
         line.master, line.mailbox, line.heard, line.states = master, None, [], [(1, 0)]
+        line.limits_of = None
         return _read_slave(line, 0, STATION)
 
     return scan

@@ -38,6 +38,16 @@ def test_two_slaves_at_one_place_or_one_beyond_the_last_are_refused(drives):
         ring(block(**drives))
 
 
+def test_axes_say_of_their_slave_what_its_first_says():
+    both = {"a": {"position": 0, "watchdog_ms": 50.0}, "b": {"position": 0, "axis": 1}}
+    assert list(ring(block(**both))) == ["a", "b"]
+    both["b"] |= {"watchdog_ms": 20.0, "limits": {"preop_s": 9.0}}
+    with pytest.raises(
+        ValueError, match=r"drive 'b': limits: it is an axis .* of 'a', .*; drive 'b': watchdog_ms: "
+    ):
+        ring(block(**both))
+
+
 def test_an_axis_without_hardware_needs_a_device_that_has_it():
     with pytest.raises(ValueError, match="drive 'a': device: name one that has its axis"):
         emulated_ring(block(a={"position": 0, "axis": 1}))

@@ -1,13 +1,25 @@
 import tomllib
 from pathlib import Path
 
-from io_bridge.scan import FoundSlave
+import pytest
+
+from io_bridge.devices.catalogue import make_device
+from io_bridge.drive_config import DriveConfig
+from io_bridge.scan import FoundSlave, Line, _read_slave
 from io_bridge.sii import Identity
 from io_bridge.sii_contents import SiiPdo
-from rig_configs.schema import Terminal
-from rigloop.fieldbus.esi_notes import look_up
+from io_bridge.simulated_bus import SimulatedBus
+from rig_configs.schema import BusBlock, Drive, Terminal
+from rigloop.compose_bus import drive_config, joined
+from rigloop.fieldbus.esi_notes import limits_of, look_up, open_library
 from rigloop.fieldbus.skeleton import bus_block
 
+SERVO = "<Mailbox><CoE"
+TIMES = """<Info>
+  <StateMachine><Timeout><PreopTimeout>8000</PreopTimeout><BackToInitTimeout>5000</BackToInitTimeout>
+    <BackToSafeopTimeout>200</BackToSafeopTimeout></Timeout></StateMachine>
+  <Mailbox><Timeout><RequestTimeout>100</RequestTimeout><ResponseTimeout>4500</ResponseTimeout></Timeout></Mailbox>
+</Info><Mailbox><CoE"""
 DATA = Path(__file__).parents[3] / "data" / "esi"
 
 
@@ -26,7 +38,7 @@ def terminal(position, **changes):
 
 def test_channels_and_slaves_are_called_as_their_esi_calls_them():
     slaves = [terminal(0), terminal(1, identity=Identity(1, 2, 3), name="")]
-    known, mistakes = look_up(slaves, DATA)
+    known, mistakes = look_up(slaves, open_library(DATA))
     assert not mistakes
     assert known[0].notes == ()
     assert known[1] is None
@@ -42,7 +54,7 @@ def test_every_difference_from_an_esi_has_a_line():
     other = [SiiPdo(0x1A02, 1, "", ((0x6000, 1, 1),))]
     slave = terminal(0, has_coe=True, inputs=other)
     slave.identity = Identity(2827, 0x03FC3052, 0x00100001)
-    (known,), _ = look_up([slave], DATA / "rack.xml")
+    (known,), _ = look_up([slave], open_library(DATA / "rack.xml"))
     assert [note.partition(";")[0] for note in known.notes] == [
         "revision 0x00100001",
         "mailbox with CoE: yes",
@@ -57,3 +69,57 @@ def test_a_name_of_an_eeprom_adds_no_line_and_no_escape_sequence():
     assert set(tomllib.loads(text)["blocks"]) == {"bus"}
     assert tomllib.loads(text)["blocks"]["bus"]["backend"] == 'eth"1\n'
     assert not set(text) & {"\x1b", "\x07", "\u202e"}
+
+
+@pytest.fixture
+def servo(tmp_path):
+    """Write the ESI of a servo drive with time limits of its own, and return a slave that is one."""
+    text = (DATA / "servo.xml").read_text()
+    assert SERVO in text
+    (tmp_path / "servo.xml").write_text(text.replace(SERVO, TIMES))
+    mapped = [SiiPdo(0x1A00, 3, "", ((0x6041, 0, 16), (0x6064, 0, 32)))]
+    who = Identity(0x0B0B, 0x5E40, 0x00010000)
+    return tmp_path, terminal(0, identity=who, has_coe=True, outputs=[], inputs=mapped)
+
+
+def test_time_limits_of_an_esi_become_limits_of_the_drive(servo):
+    folder, slave = servo
+    library = open_library(folder)
+    limits = limits_of(library, slave.identity)
+    assert (limits.preop_s, limits.safeop_op_s, limits.back_s) == (8.0, 10.0, 5.0)
+    known, _ = look_up([slave], library)
+    table = tomllib.loads(bus_block("eth1", [slave], known))["blocks"]["bus"]["drives"]["drive0"]
+    assert table["limits"] == {"preop_s": 8.0, "mailbox_response_s": 4.5}
+    made = drive_config("drive0", Drive.model_validate(table), emulated=False)
+    assert made.limits == limits
+
+
+def test_the_skeleton_of_a_drive_with_two_axes_runs():
+    device = make_device("two_axis_drive")
+    bare = SimulatedBus(drives=[DriveConfig(mapping="fixed")], devices=[device])
+    bare.open()
+    slave = scanned(bare._master)
+    bare.close()
+    text = bus_block("eth1", [terminal(0, outputs=[], inputs=[]), slave])
+    config = BusBlock.model_validate(tomllib.loads(text)["blocks"]["bus"])
+    assert [(drive.position, drive.axis) for drive in config.drives.values()] == [(1, 0), (1, 1)]
+    assert {"drive0/torque_nm", "drive1/torque_nm"} <= set(config.reads)
+    slaves = [
+        drive_config(name, drive, emulated=False, is_joined=name in joined(config))
+        for name, drive in config.drives.items()
+    ]
+    bus = SimulatedBus(drives=slaves, devices=[make_device("two_axis_drive")])
+    bus.to_op()
+    assert bus.devices[0].al_status == 8
+    bus.close()
+
+
+def scanned(master):
+    """What a scan finds of the only slave of a bus."""
+    master.address(0)
+    line = Line.__new__(Line)
+    line.master, line.mailbox, line.heard, line.states = master, None, [], [(1, 0)]
+    line.limits_of = None
+    found = _read_slave(line, 0, 0x1001)
+    found.position = 1
+    return found
