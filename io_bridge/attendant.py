@@ -97,7 +97,9 @@ class Attendant:
             if kind not in self._failed:
                 log.warning("%s: %s", part, error)
         except Exception as error:
-            kind = f"{part}: {type(error).__name__}: {error}"
+            kind = (
+                f"{part}: an error of this program, which goes on: {type(error).__name__}: {error}"
+            )
             if kind not in self._failed:
                 self._events.add("attendant", kind)
                 log.exception("%s", part)

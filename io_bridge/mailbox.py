@@ -293,8 +293,8 @@ class Mailbox:
         while True:
             try:
                 found = self._fetch()
-            except NoReplyError as error:
-                found = str(error)
+            except NoReplyError:
+                found = "a frame that did not come back"
                 self._ask_again()
             if isinstance(found, Message):
                 old = self._is_repetition(found)

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from io_bridge import words
+from io_bridge.asked_words import asked_words, register_words
 from io_bridge.bus_errors import BringUpError, NoReplyError, SdoAbortError
 from io_bridge.coe_client import CoeClient
 from io_bridge.drive_config import PdoEntry
@@ -32,6 +33,7 @@ MOST_SLAVES = 0x1000
 N_INDICES = 16
 TRIES = 3
 """Of a register access whose frame is lost."""
+GONE = ": its cable or power is out, or it has lost its address"
 EEPROM_BUSY, EEPROM_FAILED = 0x80, 0x20
 """Of the high byte of 0x0502; an error of the command."""
 EEPROM_S = 2.0
@@ -92,21 +94,27 @@ class Master:
             for command, address, register, data in datagrams
         ]
         reply = self._transact(build(sent))
-        command, _, register, _ = datagrams[0]
+        command, address, register, _ = datagrams[0]
         if reply is None:
-            raise NoReplyError(f"no reply to command {command} at register {register:#06x}")
+            raise NoReplyError(
+                f"{self._asked(command, address, register)} did not come back; if that goes on: cable, power, interface"
+            )
         try:
             back = parse(reply)
         except ValueError as error:
             raise NoReplyError(
-                f"a damaged reply to command {command} at register {register:#06x}: {error}"
+                f"{self._asked(command, address, register)} came back damaged ({error}); if that goes on: cable, plugs"
             ) from error
         asked = [(d.command, d.index, len(d.data)) for d in sent]
         if [(d.command, d.index, len(d.data)) for d in back] != asked:
             raise NoReplyError(
-                f"another frame in place of the reply to command {command} at register {register:#06x}"
+                f"{self._asked(command, address, register)} was answered by another frame; if that goes on, another "
+                "master speaks on this wire"
             )
         return [(d.data, d.wkc) for d in back]
+
+    def _asked(self, command: int, address: int, register: int) -> str:
+        return asked_words(command, address, register, self.called, STATION)
 
     def called(self, station: int) -> str:
         """Return a slave as messages call it."""
@@ -123,14 +131,18 @@ class Master:
         """Read registers of one slave."""
         data, wkc = self._try(FPRD, station, register, bytes(size))
         if wkc != 1:
-            raise BringUpError(f"{self.called(station)}: no answer to a read of {register:#06x}")
+            raise BringUpError(
+                f"{self.called(station)}: no answer when {register_words(register)} is read{GONE}"
+            )
         return data
 
     def write(self, station: int, register: int, data: bytes) -> None:
         """Write registers of one slave."""
         _, wkc = self._try(FPWR, station, register, data)
         if wkc != 1:
-            raise BringUpError(f"{self.called(station)}: no answer to a write of {register:#06x}")
+            raise BringUpError(
+                f"{self.called(station)}: no answer when {register_words(register)} is written{GONE}"
+            )
 
     def _try(self, command: int, station: int, register: int, data: bytes) -> tuple[bytes, int]:
         """Send a datagram again when its frame is lost: what is read or written so stays the same."""

@@ -18,7 +18,7 @@ def main() -> None:
         command()
     except interrupts.Interrupted as interrupted:
         interrupts.disarm()
-        sys.stderr.write(f"interrupted ({interrupted}) before anything was armed\n")
+        sys.stderr.write(f"{interrupts.line(interrupted)}\n")
         sys.exit(NOT_STARTED)
     except SystemExit:
         interrupts.disarm()

@@ -13,6 +13,7 @@ import os
 import resource
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 from functools import partial
@@ -149,7 +150,9 @@ def _run(
     if commission.mode is order.Mode.STRICT and not rights.real_time:
         raise RuntimeError(rights.verdict)
     with composed.bus as bus:
+        began_s = time.monotonic()
         bus.to_op(partial(tell, folder))
+        report.to_op_s = time.monotonic() - began_s
         refuse_drives_in_fault(bus, commission.argument or commission.rig, commission.reset_drives)
         bus.attend()
         report.bringup = bus.bringup_counters()

@@ -21,6 +21,18 @@ class Interrupted(BaseException):
 
 _caught: list[int] = []
 _depth = 0
+_so_far = ""
+
+
+def say(so_far: str) -> None:
+    """Have an interrupted command say how far it has come, until signals are collected."""
+    global _so_far
+    _so_far = so_far
+
+
+def line(interrupted: Interrupted) -> str:
+    """Return what an interrupted command says."""
+    return f"interrupted ({interrupted}) {_so_far}".rstrip()
 
 
 def _note(number: int, frame: FrameType | None) -> None:
@@ -49,6 +61,7 @@ def collected() -> Iterator[list[int]]:
     One that comes meanwhile has been met when the context ends: what follows goes on.
     """
     global _depth
+    say("")
     if threading.current_thread() is not threading.main_thread():
         yield []
         return

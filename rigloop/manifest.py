@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rig_configs.bounded import UnreadableError, read_text
+from rigloop.brought_up import BroughtUp
 from rigloop.exposure import Exposure
 from rigloop.process_state import Process
 from rt_core.doctor.check import Check
@@ -236,6 +237,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     faults: tuple[DataFault, ...] = ()
     felt: Felt | None = None
     """What the driver's hand felt; None: a rig without torque, a replay."""
+    bringup: BroughtUp | None = None
+    """How the bus came to OP; None: the run has none, or it did not."""
     injections: tuple[Injected, ...] = ()
     """Faults on purpose; with any, the verdict is whether the rig met them as it states."""
     replay: Replay | None = None

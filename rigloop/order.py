@@ -67,6 +67,7 @@ class Report(msgspec.Struct, forbid_unknown_fields=True):
         str, dict[str, Any]
     ] = {}  # task → what was measured and chosen where spin_us = "auto"
     first_cycle_ns: int = 0  # CLOCK_MONOTONIC
+    to_op_s: float = 0.0  # from the first frame to OP
     bringup: dict[str, int] = {}  # what was lost before OP: frames, replies; no part of the verdict
 
 

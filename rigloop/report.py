@@ -279,6 +279,10 @@ def _tiles(
                         f"max {_figure(by_name[name].max / 1e3)} µs",
                     )
                 )
+    if manifest.bringup:
+        tiles.append(
+            ("Bus in OP after", f"{manifest.bringup.to_op_s:.2f} s", manifest.bringup.losses)
+        )
     return [*tiles, *peak_tile(manifest, run.records, torques), *felt_tiles(manifest.felt)]
 
 

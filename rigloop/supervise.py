@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.markup import escape
 
+from io_bridge.dead_sockets import clear_dead_sockets
 from io_bridge.record import RecordError
 from rig_configs.load import LoadedRig
 from rigloop import interrupts, order
@@ -83,6 +84,7 @@ def run_live(
         A process or the bus did not start, or the run is strict and something is red; the torque
         never left zero.
     """
+    interrupts.say("before anything was armed")
     if telemetry is not None:
         check_telemetry(telemetry)
     backend = backend_of(loaded.rig, bus)
@@ -116,6 +118,7 @@ def run_live(
     hashes = {name: kernel.hash for name, kernel in kernels.items()}
     check_backend(backend)
     clear_orphans()
+    clear_dead_sockets()
     # from here on the run is completed, whatever comes: ramp, record, verdict, report
     with interrupts.collected() as interrupted:
         folder, kept = _new_run(runs, loaded, hashes, mode, seconds, cycle, commissioned)

@@ -13,6 +13,7 @@ import msgspec
 
 from rig_configs.load import LoadedRig
 from rigloop import order
+from rigloop.brought_up import bring_up_figures, brought_up
 from rigloop.complaints import complaints, lost_cycles
 from rigloop.compose import find_guard, paths
 from rigloop.degraded import with_rights
@@ -158,6 +159,7 @@ def conclude(
         signals=roles(loaded),
         faults=faults,
         felt=felt,
+        bringup=brought_up(report),
         injections=tuple(injected),
         state="interrupted" if cut_short else "ended",
         asked_s=seconds,
@@ -299,6 +301,7 @@ def _figures(manifest: Manifest, first_cycle_s: float | None) -> list[tuple[str,
         ]
         if facts.exposure is not None:
             rows.append(("  untold holes", *facts.exposure.brief()))
+    rows += bring_up_figures(manifest.bringup)
     rows += felt_figures(manifest.felt)
     rows.append(("rights", "real-time" if manifest.real_time else "not real-time", ""))
     return rows

@@ -69,6 +69,7 @@ def test_a_rack_of_terminals_runs_and_is_good(rack):
     manifest = read_manifest(done.folder)
     assert manifest.felt is None
     assert manifest.faults == ()
+    assert manifest.bringup.to_op_s > 0.0
     record = open_record(done.folder / "io.npy")
     assert np.all(record["bus/valid"][10:] == 1)
     assert manifest.tasks["io"].cycles == len(record) > 900

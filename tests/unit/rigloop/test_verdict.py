@@ -200,3 +200,16 @@ def test_a_damaged_summary_of_the_recorder_is_none(judge, tmp_path, text):
     _, conclude_it = judge()
     (tmp_path / "recorder.json").write_text(text)
     assert conclude_it().reasons == ["the recorder left no summary: see recorder.log"]
+
+
+def test_losses_before_op_are_in_manifest_and_report_and_decide_nothing(judge, tmp_path):
+    run, conclude_it = judge()
+    run.report.to_op_s = 8.25
+    run.report.bringup = {"cycles": 8000, "lost": 211, "late": 3, "duplicated": 0, "foreign": 0}
+    outcome = conclude_it()
+    assert outcome.good
+    found = read_manifest(tmp_path).bringup
+    assert (found.to_op_s, found.lost, found.late) == (8.25, 211, 3)
+    said = "211 frames lost, 3 replies late before OP, which no verdict counts"
+    assert ("bus in OP after", "8.25 s", said) in outcome.figures
+    assert said in (tmp_path / "report.html").read_text()
