@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from io_bridge.bus_errors import BringUpError, NoReplyError
 from io_bridge.emergency import EmergencyLog, read_emergency
+from io_bridge.processor_watch import why_silent
 from io_bridge.state_limits import STANDARD, StateLimits
 
 FPRD, FPWR = 4, 5
@@ -322,8 +323,15 @@ class Mailbox:
             if not wait.more():
                 break
         raise MailboxError(
-            f"{self.called}: no answer in its mailbox within {self.answer_s:g} s" + _listed(passed)
+            f"{self.called}: no answer in its mailbox within {self.answer_s:g} s"
+            + _listed(passed)
+            + ("" if passed else why_silent(self._ask_several, self._station))
         )
+
+    def _ask_several(
+        self, datagrams: Sequence[tuple[int, int, int, bytes]]
+    ) -> list[tuple[bytes, int]]:
+        return [self._access(*datagram) for datagram in datagrams]
 
     def _is_repetition(self, message: Message) -> bool:
         return bool(message.counter) and message == self._last and not self._stands_still

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from io_bridge import words
 from io_bridge.bus_errors import BringUpError
+from io_bridge.processor_watch import why_silent
 from io_bridge.state_limits import STANDARD, StateLimits
 
 if TYPE_CHECKING:
@@ -121,6 +122,7 @@ def await_state(
             raise BringUpError(
                 f"{where} after {watch.waited_s:.1f} s (limit {limit_s:g} s)"
                 + "".join(f"; before: {reason}" for reason in reasons)
+                + why_silent(master.exchange, station)
             )
         yield
 
