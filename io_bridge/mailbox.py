@@ -33,6 +33,8 @@ LOOK_S = 1e-4
 MOST_DRAINED = 32
 MOST_NAMED = 3
 MANAGER_1 = 0x0808
+LOST = "a frame that did not come back"
+SLOWER = "; limits = { mailbox_response_s = ... } of a rig's slave allows more"
 
 MAILBOX_ERRORS = {
     1: "syntax of the header",
@@ -51,6 +53,10 @@ Access = Callable[[int, int, int, bytes], tuple[bytes, int]]
 
 class MailboxError(BringUpError):
     """A mailbox that cannot be used, refuses a message, or does not answer."""
+
+
+class LostFramesError(MailboxError):
+    """What was asked did not come back: the wire, not the slave."""
 
 
 @dataclass(frozen=True)
@@ -295,7 +301,7 @@ class Mailbox:
             try:
                 found = self._fetch()
             except NoReplyError:
-                found = "a frame that did not come back"
+                found = LOST
                 self._ask_again()
             if isinstance(found, Message):
                 old = self._is_repetition(found)
@@ -322,10 +328,15 @@ class Mailbox:
                 return held
             if not wait.more():
                 break
+        if passed and set(passed) == {LOST}:
+            raise LostFramesError(
+                f"{self.called}: no answer in its mailbox within {self.answer_s:g} s: {len(passed)} frames did not "
+                "come back: cable, power, interface"
+            )
         raise MailboxError(
             f"{self.called}: no answer in its mailbox within {self.answer_s:g} s"
             + _listed(passed)
-            + ("" if passed else why_silent(self._ask_several, self._station))
+            + ("" if passed else why_silent(self._ask_several, self._station) or SLOWER)
         )
 
     def _ask_several(
@@ -382,9 +393,7 @@ def _name(message: Message) -> str:
 
 def _listed(passed: list[str]) -> str:
     if not passed:
-        return (
-            ": it stays empty; limits = { mailbox_response_s = ... } of a rig's slave allows more"
-        )
+        return ": it stays empty"
     kinds = list(dict.fromkeys(passed))
     more = ", ..." if len(kinds) > MOST_NAMED else ""
     return f"; in its place came {len(passed)} others: {', '.join(kinds[:MOST_NAMED])}{more}"

@@ -22,6 +22,7 @@ from io_bridge.drive_config import (
     pdo_bytes,
     pdo_offset,
 )
+from io_bridge.mailbox import LostFramesError, MailboxError
 from io_bridge.manager_pieces import ASSIGN, entries_of, in_order, managers_of
 from io_bridge.mapped_pdos import mapped_pdos
 from io_bridge.pdo_layout import Download, assign_downloads, pdo_downloads
@@ -169,6 +170,13 @@ class _Way:
                     ) from error
                 known = given.outputs if self._use == OUT else given.inputs
                 pdos += [pdo for pdo in known if pdo.manager == manager]
+            except LostFramesError:
+                raise
+            except MailboxError as error:
+                raise BringUpError(
+                    f"{error}; it says which {self._name} it has mapped, and the run needs that: `rigloop scan` shows "
+                    "what the slave says, and its maker's firmware must mend it"
+                ) from error
         return tuple(pdos)
 
     def _take_named(self, pdos: tuple[SiiPdo, ...]) -> tuple[SiiPdo, ...]:
