@@ -34,6 +34,9 @@ MOST_DRAINED = 32
 MOST_NAMED = 3
 MANAGER_1 = 0x0808
 LOST = "a frame that did not come back"
+FULLER = (
+    "; limits = { mailbox_request_s = ... } of a rig's slave allows more, else switch it off and on"
+)
 SLOWER = "; limits = { mailbox_response_s = ... } of a rig's slave allows more"
 
 MAILBOX_ERRORS = {
@@ -288,7 +291,8 @@ class Mailbox:
                     + (
                         f"{lost} frames were lost"
                         if lost
-                        else "it stays full, or the slave is gone"
+                        else f"it stays full for {self.taking_s:g} s, or the slave is gone"
+                        + (why_silent(self._ask_several, self._station) or FULLER)
                     )
                 )
 

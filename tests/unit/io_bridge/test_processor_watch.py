@@ -7,6 +7,8 @@ import pytest
 from io_bridge.bus_events import BusEvents
 from io_bridge.devices.catalogue import make_device
 from io_bridge.drive_config import DriveConfig
+from io_bridge.emergency import EmergencyLog
+from io_bridge.mailbox import Areas, Mailbox, MailboxError
 from io_bridge.master import BringUpError
 from io_bridge.processor_watch import is_silent, questions
 from io_bridge.simulated_bus import SimulatedBus
@@ -70,3 +72,31 @@ def test_a_processor_that_stops_in_op_is_a_warning_which_no_counter_shows():
     assert event.source == "drive"
     assert "processor no longer serves" in event.words
     assert len(recovery.master.exchange(questions(STATION))) == 4
+
+
+def test_a_mailbox_that_takes_no_message_is_told_with_its_time_and_what_to_do():
+    limits = StateLimits(mailbox_request_s=0.02, mailbox_response_s=0.1)
+    full = Mailbox(
+        lambda command, station, register, data: (data, 0),
+        STATION,
+        Areas(0x1000, 128, 0x1100, 128),
+        EmergencyLog(),
+        limits=limits,
+    )
+    said = r"slave 0x1001: .* stays full for 0.12 s.*mailbox_request_s = .*switch it off and on"
+    with pytest.raises(MailboxError, match=said):
+        full.ask(b"", lambda message: True)
+
+
+def test_a_processor_that_died_with_a_request_in_its_mailbox_is_told_with_the_slave():
+    bus = bus_of("+dead_processor:at=op")
+    bus.to_op()
+    block = bus.block()
+    for n in range(300):
+        block.step(n * 1_000_000)
+    master = bus.recovery().master
+    with pytest.raises(BringUpError, match=r"slave 0 \(drive\): .*within 0.3 s.*" + DEAD):
+        master.upload(STATION, 0x1000, 0)
+    # the first request was not answered either
+    with pytest.raises(BringUpError, match=r"slave 0 \(drive\): .*" + DEAD):
+        master.upload(STATION, 0x1000, 0)
