@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from io_bridge.bus_errors import BringUpError
 from io_bridge.bus_events import BusEvents
@@ -31,6 +31,8 @@ class Attendant:
     events : BusEvents
     close_line : callable
         Called at the end.
+    more : sequence of (str, callable)
+        Further parts of its work, by name.
     """
 
     def __init__(
@@ -40,12 +42,14 @@ class Attendant:
         watch: Watch,
         events: BusEvents,
         close_line: Callable[[], None],
+        more: Sequence[tuple[str, Callable[[], None]]] = (),
     ) -> None:
         self.recovery = recovery
         self.mailbox = mailbox
         self.watch = watch
         self._events = events
         self._close_line = close_line
+        self._more = tuple(more)
         self._ends = threading.Event()
         self._failed: set[str] = set()
         self._died = ""
@@ -83,6 +87,8 @@ class Attendant:
                     self._ends.wait(LOOK_S)
                 self._guarded("recovery", self.recovery.look)
                 self._guarded("watch", self.watch.look)
+                for name, look in self._more:
+                    self._guarded(name, look)
         except BaseException as error:
             self._died = f"{type(error).__name__}: {error}"
             self._events.add("attendant", self.problem)

@@ -94,8 +94,7 @@ def ready(master: Master, config: SlaveConfig, record: SlaveRecord) -> Iterator[
         if words.al_code(INVALID_WATCHDOG) not in str(error):
             raise
         raise BringUpError(
-            f"{error}: the rig asks for watchdog_ms = {config.watchdog_ms:g} of {config.name!r}; set it to what the "
-            "slave's maker allows"
+            f"{error}; the rig asks for watchdog_ms = {config.watchdog_ms:g} of {config.name!r}"
         ) from error
 
 

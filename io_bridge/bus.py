@@ -12,6 +12,7 @@ from io_bridge.bus_errors import BringUpError
 from io_bridge.bus_events import BusEvent
 from io_bridge.cia402 import drive_state
 from io_bridge.exchange import FAULTS, Exchange
+from io_bridge.pdo_layout import axes_of
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,9 @@ def gap_words(exchange: Exchange) -> str:
     gap = exchange.gap
     if gap is None:
         return ""
-    return words.ring_gap([slave.name for slave in exchange.slaves], gap)
+    # axes of one slave are one piece of the ring
+    names = ["+".join(slave.name for slave in group) for group in axes_of(exchange.slaves)]
+    return words.ring_gap(names, gap)
 
 
 def _in_words(exchange: Exchange, source: str) -> str:

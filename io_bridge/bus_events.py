@@ -16,6 +16,8 @@ class BusEvent(NamedTuple):
     time_ns: int
     source: str
     words: str
+    warns: bool = False
+    """It belongs into the verdict's notes."""
 
 
 class BusEvents:
@@ -25,9 +27,12 @@ class BusEvents:
         self._first: list[BusEvent] = []
         self._newest: deque[BusEvent] = deque(maxlen=NEWEST_KEPT)
 
-    def add(self, source: str, words: str, time_ns: int | None = None) -> None:
+    def add(
+        self, source: str, words: str, time_ns: int | None = None, *, warns: bool = False
+    ) -> None:
         """Keep a sentence; now, if no time is given."""
-        event = BusEvent(time.monotonic_ns() if time_ns is None else time_ns, source, words)
+        now_ns = time.monotonic_ns() if time_ns is None else time_ns
+        event = BusEvent(now_ns, source, words, warns)
         if len(self._first) < FIRST_KEPT:
             self._first.append(event)
         else:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from io_bridge import words
 from io_bridge.bus_errors import SdoAbortError
+from io_bridge.drive_config import AXIS_STEP
 from io_bridge.mapped_pdos import Upload
 
 ERROR_CODE = 0x603F
@@ -26,29 +27,33 @@ class Diagnosis:
 
     error_code: int | None = None
     history: tuple[str, ...] = ()
+    error_object: int = ERROR_CODE
 
     def sentences(self) -> list[str]:
         """Return what is wrong; nothing where nothing is."""
         found = []
         if self.error_code:
-            found.append(f"error code 0x603F: {words.drive_error(self.error_code)}")
+            found.append(
+                f"error code 0x{self.error_object:04X}: {words.drive_error(self.error_code)}"
+            )
         return found + [f"diagnosis history: {line}" for line in self.history]
 
 
-def diagnose(upload: Upload) -> Diagnosis:
-    """Ask a slave what is wrong with it.
+def diagnose(upload: Upload, axis: int = 0) -> Diagnosis:
+    """Ask a slave, or an axis of it, what is wrong.
 
     Raises
     ------
     BringUpError
         It does not answer; an object that it does not have is none.
     """
-    return Diagnosis(error_code(upload), history(upload))
+    index = ERROR_CODE + AXIS_STEP * axis
+    return Diagnosis(error_code(upload, index), history(upload), index)
 
 
-def error_code(upload: Upload) -> int | None:
-    """Return object 0x603F, None where there is none."""
-    data = _optional(upload, ERROR_CODE, 0)
+def error_code(upload: Upload, index: int = ERROR_CODE) -> int | None:
+    """Return object 0x603F, or that of another axis; None where there is none."""
+    data = _optional(upload, index, 0)
     return int.from_bytes(data[:2], "little") if data else None
 
 

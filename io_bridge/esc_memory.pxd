@@ -9,7 +9,7 @@ cdef enum:
     ESC_MEMORY = 0x3000      # 4 KB of registers, 8 KB of process data RAM
     SII_BYTES = 2048
     MAILBOX_BYTES = 1486     # at most: what one datagram carries
-    N_SM = 4
+    N_SM = 8
     N_FMMU = 4
     N_PORTS = 4
 

@@ -27,6 +27,7 @@ from io_bridge.drives_in_fault import drives_in_fault
 from io_bridge.ethtool import require_link
 from io_bridge.exchange import Exchange
 from io_bridge.foreign_master import require_silence
+from io_bridge.foreign_watch import ForeignWatch
 from io_bridge.mailbox_service import MailboxService
 from io_bridge.master import BWR, BringUpError, Master
 from io_bridge.packet_socket import PacketSocket
@@ -222,12 +223,19 @@ class EthercatBus(Bus):
         master = Master(self._line.transact, first_index=FIRST_INDEX, pause_s=PAUSE_S)
         know(master, self._exchange.slaves, self._records)
         self._events = BusEvents()
+        ends = [name for name in (self.interface, self.second_interface) if name is not None]
+        foreign = None
+        try:
+            foreign = ForeignWatch(ends, self._events, LISTEN_S)
+        except OSError as error:
+            log.warning("other masters are not looked for: %s", error)
         self._attendant = Attendant(
             Recovery(master, self._exchange, self._records, self._events),
             MailboxService(self.interface, master, self._records, lambda: self._events),
             Watch(master, self._exchange, self._records, self._events, LISTEN_S),
             self._events,
-            lambda: None,
+            lambda: None if foreign is None else foreign.close(),
+            () if foreign is None else (("foreign masters", foreign.look),),
         )
         self._attendant.start()
 

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from io_bridge.bus_errors import BringUpError, NoReplyError
 from io_bridge.emergency import EmergencyLog, read_emergency
+from io_bridge.processor_watch import why_silent
 from io_bridge.state_limits import STANDARD, StateLimits
 
 FPRD, FPWR = 4, 5
@@ -32,6 +33,11 @@ LOOK_S = 1e-4
 MOST_DRAINED = 32
 MOST_NAMED = 3
 MANAGER_1 = 0x0808
+LOST = "a frame that did not come back"
+FULLER = (
+    "; limits = { mailbox_request_s = ... } of a rig's slave allows more, else switch it off and on"
+)
+SLOWER = "; limits = { mailbox_response_s = ... } of a rig's slave allows more"
 
 MAILBOX_ERRORS = {
     1: "syntax of the header",
@@ -50,6 +56,10 @@ Access = Callable[[int, int, int, bytes], tuple[bytes, int]]
 
 class MailboxError(BringUpError):
     """A mailbox that cannot be used, refuses a message, or does not answer."""
+
+
+class LostFramesError(MailboxError):
+    """What was asked did not come back: the wire, not the slave."""
 
 
 @dataclass(frozen=True)
@@ -281,7 +291,8 @@ class Mailbox:
                     + (
                         f"{lost} frames were lost"
                         if lost
-                        else "it stays full, or the slave is gone"
+                        else f"it stays full for {self.taking_s:g} s, or the slave is gone"
+                        + (why_silent(self._ask_several, self._station) or FULLER)
                     )
                 )
 
@@ -294,7 +305,7 @@ class Mailbox:
             try:
                 found = self._fetch()
             except NoReplyError:
-                found = "a frame that did not come back"
+                found = LOST
                 self._ask_again()
             if isinstance(found, Message):
                 old = self._is_repetition(found)
@@ -321,9 +332,21 @@ class Mailbox:
                 return held
             if not wait.more():
                 break
+        if passed and set(passed) == {LOST}:
+            raise LostFramesError(
+                f"{self.called}: no answer in its mailbox within {self.answer_s:g} s: {len(passed)} frames did not "
+                "come back: cable, power, interface"
+            )
         raise MailboxError(
-            f"{self.called}: no answer in its mailbox within {self.answer_s:g} s" + _listed(passed)
+            f"{self.called}: no answer in its mailbox within {self.answer_s:g} s"
+            + _listed(passed)
+            + ("" if passed else why_silent(self._ask_several, self._station) or SLOWER)
         )
+
+    def _ask_several(
+        self, datagrams: Sequence[tuple[int, int, int, bytes]]
+    ) -> list[tuple[bytes, int]]:
+        return [self._access(*datagram) for datagram in datagrams]
 
     def _is_repetition(self, message: Message) -> bool:
         return bool(message.counter) and message == self._last and not self._stands_still

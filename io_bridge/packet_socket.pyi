@@ -3,6 +3,7 @@ import socket
 from io_bridge.link import Link
 
 ETHERTYPE: int
+SO_ATTACH_FILTER: int
 
 def filter_program(first: int, last: int) -> list[tuple[int, int, int, int]]: ...
 def open_socket(interface: str, first: int, last: int) -> socket.socket: ...

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from io_bridge.drive_config import DriveConfig, PdoEntry, pdo_bytes
 from io_bridge.sii import Identity
 from io_bridge.terminal_config import TerminalConfig, channel_bytes
+
+OUTPUT_REGISTERS = 0x0F00
+"""From here on process data may lie: terminals without a processor have theirs in front of the memory."""
 
 
 class SlaveLayout(NamedTuple):
@@ -35,21 +38,22 @@ class SlaveRecord(NamedTuple):
 
     layout: SlaveLayout
     identity: Identity
-    managers: bytes  # registers of four sync managers, from 0x0800
+    managers: bytes  # registers of the sync managers, from 0x0800
     fmmus: bytes  # registers of the FMMUs, from 0x0600
     clock_delay: bytes = bytes(4)  # register 0x0928
     downloads: tuple[Download, ...] = ()  # objects that it gets in PREOP
 
 
-def fmmu_rows(layout: SlaveLayout, outputs_start: int, inputs_start: int) -> bytes:
-    """Return the FMMU registers that map whole bytes of outputs, then inputs."""
+def fmmu_rows(
+    layout: SlaveLayout, outputs: Sequence[tuple[int, int]], inputs: Sequence[tuple[int, int]]
+) -> bytes:
+    """Return the FMMU registers that map whole bytes of outputs, then inputs: pieces of (start, bytes) in the slave,
+    which follow each other in the logical address space."""
     rows = b""
-    for at, size, physical, kind in (
-        (layout.outputs_at, layout.n_outputs, outputs_start, 2),
-        (layout.inputs_at, layout.n_inputs, inputs_start, 1),
-    ):
-        if size:
+    for at, pieces, kind in ((layout.outputs_at, outputs, 2), (layout.inputs_at, inputs, 1)):
+        for physical, size in pieces:
             rows += struct.pack("<IHBBHBBBxxx", at, size, 0, 7, physical, 0, kind, 1)
+            at += size
     return rows.ljust(64, b"\0")  # those that a master before has left are off
 
 
@@ -88,14 +92,34 @@ class BitwiseError(ValueError):
     """Process data that do not lie on whole bytes."""
 
 
-def process_managers(managers: bytes) -> tuple[tuple[int, int], tuple[int, int]]:
+def process_managers(managers: bytes) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """Return start and bytes of outputs and of inputs by the registers of the sync managers."""
-    areas = {1: (0, 0), 0: (0, 0)}
+    areas: dict[int, list[tuple[int, int]]] = {1: [], 0: []}
     for start, size, control, _, active, _ in struct.iter_unpack("<HHBBBB", managers):
         # mailboxes have mode 2; direction 1: the master writes
         if active & 1 and size and control & 0x03 == 0:
-            areas[control >> 2 & 1] = (start, size)
+            areas[control >> 2 & 1].append((start, size))
     return areas[1], areas[0]
+
+
+def mapped_bytes(fmmus: bytes) -> dict[int, list[int]]:
+    """Return where each byte of outputs (2) and inputs (1) lies in a slave, in logical order, by its FMMU registers."""
+    rows: dict[int, list[tuple[int, int, int]]] = {2: [], 1: []}
+    for start, size, _, _, physical, _, kind, active in _active(fmmus):
+        if active & 1:
+            rows.setdefault(kind, []).append((start, size, physical))
+    return {
+        kind: [physical + i for _, size, physical in sorted(found) for i in range(size)]
+        for kind, found in rows.items()
+    }
+
+
+def _active(fmmus: bytes) -> Iterator[tuple[int, ...]]:
+    """Yield the FMMUs that map memory; the mailbox status may be mapped too, and lies in the registers."""
+    for at in range(0, len(fmmus) - 15, 16):
+        row = struct.unpack_from("<IHBBHBBB", fmmus, at)
+        if row[7] & 1 and row[4] >= OUTPUT_REGISTERS:
+            yield row
 
 
 def from_fmmus(station: int, fmmus: bytes) -> SlaveLayout:
@@ -106,21 +130,16 @@ def from_fmmus(station: int, fmmus: bytes) -> SlaveLayout:
     BitwiseError
         They do not lie on whole bytes.
     ValueError
-        Outputs or inputs lie in more than one piece.
+        Outputs or inputs lie in pieces that do not follow each other.
     """
     areas: dict[int, tuple[int, int]] = {}
-    for at in range(0, len(fmmus) - 15, 16):
-        start, size, first, last, physical, bit, kind, active = struct.unpack_from(
-            "<IHBBHBBB", fmmus, at
-        )
-        # the mailbox status may be mapped too; it lies in the registers
-        if not active & 1 or physical < 0x1000:
-            continue
+    for start, size, first, last, _, bit, kind, _ in sorted(_active(fmmus)):
         if (first, last, bit) != (0, 7, 0):
-            raise BitwiseError(f"slave {station:#06x}: FMMU {at // 16} maps bits, not bytes")
-        if kind in areas:
+            raise BitwiseError(f"slave {station:#06x}: an FMMU maps bits, not bytes")
+        if kind in areas and sum(areas[kind]) != start:
             raise ValueError(f"slave {station:#06x}: process data in several pieces")
-        areas[kind] = (start, size)
+        at, before = areas.get(kind, (start, 0))
+        areas[kind] = (at, before + size)
     outputs, inputs = areas.get(2, (0, 0)), areas.get(1, (0, 0))
     return SlaveLayout(station, *outputs, *inputs)
 

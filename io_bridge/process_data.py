@@ -22,6 +22,8 @@ from io_bridge.drive_config import (
     pdo_bytes,
     pdo_offset,
 )
+from io_bridge.mailbox import LostFramesError, MailboxError
+from io_bridge.manager_pieces import ASSIGN, entries_of, in_order, managers_of
 from io_bridge.mapped_pdos import mapped_pdos
 from io_bridge.pdo_layout import Download, assign_downloads, pdo_downloads
 from io_bridge.sii_contents import SiiContents, SiiPdo
@@ -49,16 +51,14 @@ class ProcessData(NamedTuple):
     downloads: tuple[Download, ...]
 
 
-def entries_of(pdos: Sequence[SiiPdo]) -> tuple[PdoEntry, ...]:
-    """Return the objects of several PDOs, one after the other."""
-    return tuple(entry for pdo in pdos for entry in pdo.entries)
-
-
 def from_eeprom(contents: SiiContents) -> ProcessData:
     """Return the process data of a slave that has no objects: what its EEPROM assigns."""
     outputs, inputs = (
-        tuple(pdo for pdo in pdos if pdo.manager < max(1, len(contents.managers)))
-        for pdos in (contents.outputs, contents.inputs)
+        in_order(
+            [pdo for pdo in pdos if pdo.manager < max(1, len(contents.managers))],
+            managers_of(contents, use),
+        )
+        for use, pdos in ((OUT, contents.outputs), (IN, contents.inputs))
     )
     return ProcessData(outputs, inputs, b"", ())
 
@@ -141,9 +141,7 @@ class _Way:
         self._contents = contents
         self._objects = objects
         self._name = "outputs" if use == OUT else "inputs"
-        uses = [manager.use for manager in contents.managers]
-        self._manager = uses.index(use) if use in uses else use - 1
-        self._assign = 0x1C10 + self._manager
+        self._managers = managers_of(contents, use)
         self._sent: list[Download] = []
 
     def settled(self) -> tuple[tuple[SiiPdo, ...], list[Download]]:
@@ -160,27 +158,48 @@ class _Way:
 
     def _read(self) -> tuple[SiiPdo, ...]:
         """Read what is assigned; a slave without such objects has it in its EEPROM."""
-        try:
-            return tuple(mapped_pdos(self._objects.upload, self._assign, self._manager))
-        except SdoAbortError as error:
-            if error.code not in MISSING:
-                raise BringUpError(
-                    f"{self._objects.name}: its {self._name} cannot be read: {error}"
-                ) from error
         given = from_eeprom(self._contents)
-        return given.outputs if self._use == OUT else given.inputs
+        pdos: list[SiiPdo] = []
+        for manager in self._managers:
+            try:
+                pdos += mapped_pdos(self._objects.upload, ASSIGN + manager, manager)
+            except SdoAbortError as error:
+                if error.code not in MISSING:
+                    raise BringUpError(
+                        f"{self._objects.name}: its {self._name} cannot be read: {error}"
+                    ) from error
+                known = given.outputs if self._use == OUT else given.inputs
+                pdos += [pdo for pdo in known if pdo.manager == manager]
+            except LostFramesError:
+                raise
+            except MailboxError as error:
+                raise BringUpError(
+                    f"{error}; it says which {self._name} it has mapped, and the run needs that: `rigloop scan` shows "
+                    "what the slave says, and its maker's firmware must mend it"
+                ) from error
+        return tuple(pdos)
 
     def _take_named(self, pdos: tuple[SiiPdo, ...]) -> tuple[SiiPdo, ...]:
         """Assign the PDOs that the rig names, unless they are."""
         named: list[int] = []
         for slave in self._slaves:
             named += slave.rx_assign if self._use == OUT else slave.tx_assign
-        if not named or named == [pdo.index for pdo in pdos]:
-            return pdos
-        for item in assign_downloads(self._assign, named):
-            self._objects.demand(item)
-            self._sent.append(item)
-        return self._read()
+        known = self._contents.outputs if self._use == OUT else self._contents.inputs
+        place = {pdo.index: pdo.manager for pdo in (*known, *pdos)}
+        changed = False
+        for manager in self._managers:
+            # one of several sync managers keeps its PDOs, where the rig names none of them
+            wanted = [i for i in named if self._place(place.get(i)) == manager]
+            if wanted and wanted != [pdo.index for pdo in pdos if pdo.manager == manager]:
+                changed = True
+                for item in assign_downloads(ASSIGN + manager, wanted):
+                    self._objects.demand(item)
+                    self._sent.append(item)
+        return self._read() if changed else pdos
+
+    def _place(self, manager: int | None) -> int:
+        """Return the sync manager that a PDO goes to: its own, else the first."""
+        return manager if manager in self._managers else self._managers[0]
 
     def _fit(self, drive: DriveConfig, pdos: tuple[SiiPdo, ...]) -> tuple[SiiPdo, ...]:
         """Map what the drive wishes, where that is not there and may be."""
@@ -192,18 +211,22 @@ class _Way:
             return pdos
         given = drive.rx_assign if self._use == OUT else drive.tx_assign
         own = [pdo for pdo in pdos if drive.axis in _axes_of(pdo)]
+        manager = own[0].manager if own else self._managers[0]
+        own = [pdo for pdo in own if pdo.manager == manager]
         first = FIRST_PDO[self._use] + PDO_STEP * drive.axis
         target = (*given, *(pdo.index for pdo in own), first)[0]
         # what other axes have in these PDOs stays mapped
         others = tuple(e for pdo in own for e in pdo.entries if _axis(e) not in (None, drive.axis))
-        fitted = SiiPdo(target, self._manager, "", wished + others)
+        fitted = SiiPdo(target, manager, "", wished + others)
         after = [pdo for pdo in pdos if pdo not in own or pdo.index in (target, *given)]
         indices = [pdo.index for pdo in after]
         if target in indices:
             after[indices.index(target)] = fitted
         else:
             after.append(fitted)
-        writes = pdo_downloads(self._assign, target, fitted.entries, [pdo.index for pdo in after])
+        after = list(in_order(after, self._managers))
+        assigned = [pdo.index for pdo in after if pdo.manager == manager]
+        writes = pdo_downloads(ASSIGN + manager, target, fitted.entries, assigned)
         done: list[Download] = []
         try:
             for item in writes:
@@ -214,21 +237,21 @@ class _Way:
             lacking = _lacking(entries_of(pdos), self._needed(drive))
             if drive.mapping == "explicit" or lacking:
                 raise BringUpError(self._explained(drive, refused, pdos, lacking)) from error
-            self._restore(pdos, done)
+            self._restore([pdo for pdo in pdos if pdo.manager == manager], manager, done)
             log.info("%s: its own mapping of %s stays: %s", drive.name, self._name, refused)
             return pdos
         self._sent += writes
         return tuple(after)
 
-    def _restore(self, pdos: tuple[SiiPdo, ...], done: Sequence[Download]) -> None:
+    def _restore(self, pdos: Sequence[SiiPdo], manager: int, done: Sequence[Download]) -> None:
         """Give a slave back what it had before it refused to take something else."""
         touched = {item[0] for item in done}
         for pdo in pdos:
             if pdo.index in touched:
-                for item in pdo_downloads(self._assign, pdo.index, pdo.entries)[1:-3]:
+                for item in pdo_downloads(ASSIGN + manager, pdo.index, pdo.entries)[1:-3]:
                     self._objects.demand(item)
         if touched:
-            for item in assign_downloads(self._assign, [pdo.index for pdo in pdos]):
+            for item in assign_downloads(ASSIGN + manager, [pdo.index for pdo in pdos]):
                 self._objects.demand(item)
 
     def _explained(

@@ -35,6 +35,7 @@ from io_bridge.pdo_layout import (
     SlaveRecord,
     axes_of,
     from_fmmus,
+    mapped_bytes,
     process_managers,
 )
 from io_bridge.process_data import ProcessData
@@ -234,7 +235,10 @@ class PysoemMaster:
         station = slave.station
         if slave.has_clock:
             plan = plan._replace(clock_delay=master.read(station, slave_clock.DELAY, 4))
-        fmmus, managers = master.read(station, 0x0600, 64), master.read(station, 0x0800, 32)
+        fmmus, managers = (
+            master.read(station, first, len(rows))
+            for first, rows in ((0x0600, plan.fmmus), (0x0800, plan.managers))
+        )
         wanted = process_managers(plan.managers)
         shared = False
         try:
@@ -243,7 +247,10 @@ class PysoemMaster:
             shared = isinstance(error, BitwiseError)
             layout = SlaveLayout(station, 0, 0, 0, 0)
         sizes = (plan.layout.n_outputs, plan.layout.n_inputs)
-        if (layout.n_outputs, layout.n_inputs) == sizes and process_managers(managers) == wanted:
+        # several sync managers of one direction may be mapped in another order
+        agree = shared or mapped_bytes(fmmus) == mapped_bytes(plan.fmmus)
+        agree = agree and process_managers(managers) == wanted
+        if agree and (layout.n_outputs, layout.n_inputs) == sizes:
             return plan._replace(
                 layout=plan.layout._replace(
                     outputs_at=layout.outputs_at, inputs_at=layout.inputs_at

@@ -81,10 +81,7 @@ class Recovery:
                 continue
             if i not in self._since:
                 self._since[i] = time.monotonic()
-                said = (
-                    f"{words.al_state(status)}, {words.al_code(code)}" if answers else "no answer"
-                )
-                self._say(slave.name, f"left OP: {said}")
+                self._say(slave.name, f"left OP: {_left_words(status, code, answers)}")
             away.append(i)
         if not away:
             return
@@ -130,10 +127,12 @@ class Recovery:
         place = self._places[i]
         data, found = self.master.access(APRD, -place, 0x0010, bytes(2))
         if not found:
-            self._tell(i, f"{slave.name}: slave {place} does not answer: cable or power")
+            self._tell(i, f"slave {place} does not answer: cable or power; it is tried again")
             return False
         if data != bytes(2):
-            self._tell(i, f"{slave.name}: another slave is at position {place} of the ring")
+            self._tell(
+                i, f"another slave is at position {place} of the ring: connect them as they were"
+            )
             return False
         station = self.master.address(place)
         try:
@@ -179,3 +178,13 @@ class Recovery:
     def _say(self, name: str, said: str) -> None:
         log.warning("%s: %s", name, said)
         self._events.add(name, said)
+
+
+def _left_words(status: int, code: int, answers: bool) -> str:
+    """Return where a slave is that was in OP, and what that is likely to mean."""
+    if not answers:
+        return "it does not answer: cable or power"
+    where = f"it is in {words.al_state(status)}"
+    if code:
+        return f"{where}, {words.al_code(code)}"
+    return f"{where} without an error: it was asked to, by another master, or it has restarted"

@@ -12,7 +12,9 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from io_bridge import words
-from io_bridge.bus_errors import BringUpError
+from io_bridge.al_remedies import al_remedy
+from io_bridge.bus_errors import BringUpError, NoReplyError
+from io_bridge.processor_watch import why_silent
 from io_bridge.state_limits import STANDARD, StateLimits
 
 if TYPE_CHECKING:
@@ -28,6 +30,8 @@ SIMULATED_LOOK_S = 1e-4
 FIRST_WORD_S, WORD_EVERY_S = 0.5, 1.0
 SILENT_LOOKS = 25
 """Looks without any answer, one after the other, until a slave counts as gone; frames are lost now and then."""
+DEAD_LINE_S = 1.5
+"""No frame comes back at all: a cable that is put back, and a link that comes up again, take so long."""
 
 
 class Watch:
@@ -88,7 +92,11 @@ def reach(
             text = "%s: %s refused: %s; asked once more"
             log.info(text, master.called(station), words.al_state(state), reason)
     said = reasons[0] if reasons[0] == reasons[1] else f"{reasons[0]}; asked again: {reasons[1]}"
-    raise BringUpError(f"{master.called(station)}: {words.al_state(state)} asked, {said}")
+    try:
+        remedy = al_remedy(master.state(station)[1])
+    except BringUpError:
+        remedy = "it has stopped answering since: cable or power"
+    raise BringUpError(f"{master.called(station)}: {words.al_state(state)} asked, {said}: {remedy}")
 
 
 def await_state(
@@ -103,15 +111,23 @@ def await_state(
     """
     watch = Watch(master.pause_s, limit_s, master.tell)
     status, silent = 0, 0
+    lost_since_s: float | None = None
     asked = f"{master.called(station)}: {words.al_state(state)} asked, it is in "
     while True:
         try:
             status, code = master.state(station)
-            silent = 0
+            silent, lost_since_s = 0, None
             if status == state:
                 return ""
             if status & ERROR_BIT:
                 return f"it is in {words.al_state(status)}, {words.al_code(code)}"
+        except NoReplyError as error:
+            now_s = watch.waited_s
+            lost_since_s = now_s if lost_since_s is None else lost_since_s
+            if now_s - lost_since_s >= DEAD_LINE_S:
+                raise BringUpError(
+                    f"{error}; {words.al_state(state)} was asked, and no frame has come back for {DEAD_LINE_S:g} s"
+                ) from error
         except BringUpError:
             silent += 1
             if silent >= SILENT_LOOKS:
@@ -121,6 +137,7 @@ def await_state(
             raise BringUpError(
                 f"{where} after {watch.waited_s:.1f} s (limit {limit_s:g} s)"
                 + "".join(f"; before: {reason}" for reason in reasons)
+                + why_silent(master.exchange, station)
             )
         yield
 

@@ -11,9 +11,11 @@ from io_bridge.bus_errors import BringUpError
 from io_bridge.bus_events import BusEvents
 from io_bridge.cia402 import drive_state
 from io_bridge.diagnosis import diagnose
+from io_bridge.drive_config import DriveConfig
 from io_bridge.exchange import Exchange
 from io_bridge.master import FPRD, Master
-from io_bridge.pdo_layout import SlaveRecord
+from io_bridge.pdo_layout import SlaveRecord, axes_of
+from io_bridge.processor_watch import is_silent, processor_words, questions
 
 MAILBOX_STATUS = 0x080D
 FULL = 0x08
@@ -46,15 +48,26 @@ class Watch:
     ) -> None:
         self._master = master
         self._exchange = exchange
+        groups = axes_of(exchange.slaves)
         self._stations = [record.layout.station for record in records]
+        self._names = ["+".join(slave.name for slave in group) for group in groups]
+        # an axis is no slave of its own
+        station_of = {
+            slave.name: station
+            for group, station in zip(groups, self._stations, strict=True)
+            for slave in group
+        }
         self._events = events
         self._every_s = every_s
         self._looked_s = time.monotonic()
         self._in_fault: set[str] = set()
+        self._dead: set[int] = set()
         self._tried: dict[str, float] = {}
         self._seen: dict[int, int] = {}
         positions = {slave.name: i for i, slave in enumerate(exchange.slaves)}
-        self._drives = [(drive.name, positions[drive.name]) for drive in exchange.drives]
+        self._drives = [
+            (drive, positions[drive.name], station_of[drive.name]) for drive in exchange.drives
+        ]
 
     def look(self) -> None:
         """Fetch what is new.
@@ -68,8 +81,9 @@ class Watch:
         if self._every_s is not None and now - self._looked_s >= self._every_s:
             self._looked_s = now
             self._listen()
-        for i, (name, position) in enumerate(self._drives):
-            self._look_at_drive(i, name, position)
+            self._look_at_processors()
+        for i, (drive, position, station) in enumerate(self._drives):
+            self._look_at_drive(i, drive, position, station)
         self._keep_emergencies()
 
     def _listen(self) -> None:
@@ -81,7 +95,19 @@ class Watch:
             if wkc and status[0] & FULL:
                 self._master.client(station).mailbox.drain()
 
-    def _look_at_drive(self, i: int, name: str, position: int) -> None:
+    def _look_at_processors(self) -> None:
+        """A controller goes on alone when its processor has stopped, and its counters are right."""
+        for name, station in zip(self._names, self._stations, strict=True):
+            expired = is_silent(self._master.exchange(questions(station)))
+            if expired and station not in self._dead:
+                self._dead.add(station)
+                self._events.add(name, processor_words(expired), warns=True)
+            elif not expired and station in self._dead:
+                self._dead.discard(station)
+                self._events.add(name, "its own processor serves its EtherCAT controller again")
+
+    def _look_at_drive(self, i: int, drive: DriveConfig, position: int, station: int) -> None:
+        name = drive.name
         status = self._exchange.slave_status(position)
         if not status[4] or status[0] != OP:
             return
@@ -93,11 +119,12 @@ class Watch:
         if name in self._in_fault or now - self._tried.get(name, -AGAIN_S) < AGAIN_S:
             return
         self._tried[name] = now
-        station = self._stations[position]
         if not self._master.has_mailbox(station):
             return
         try:
-            found = diagnose(functools.partial(self._master.upload, station)).sentences()
+            found = diagnose(
+                functools.partial(self._master.upload, station), drive.axis
+            ).sentences()
         except BringUpError as error:
             self._events.add(name, f"in fault; why is not known: {error}")
             raise
@@ -112,6 +139,5 @@ class Watch:
             if n == seen:
                 continue
             for emergency in log.of(station)[-min(n - seen, 8) :]:
-                name = self._exchange.slaves[position].name
-                self._events.add(name, str(emergency), emergency.time_ns)
+                self._events.add(self._names[position], str(emergency), emergency.time_ns)
             self._seen[station] = n

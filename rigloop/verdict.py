@@ -47,6 +47,7 @@ from rigloop.room import give_back
 from rigloop.shown import shown_roles
 from rigloop.spins import spin_in_words
 from rigloop.tripped import faults_of
+from rigloop.wire_warnings import wire_warnings
 from rt_core.cause import WORDS
 from rt_core.doctor.check import Check, banner
 
@@ -101,7 +102,7 @@ def conclude(
         if report.real_time
         else ["not real-time: lateness and overruns are reported, not judged"]
     )
-    worth_knowing = [*seen.notes, *shared_by_tasks(loaded.rig)]
+    worth_knowing = [*seen.notes, *shared_by_tasks(loaded.rig), *wire_warnings(report)]
     if injected:
         # what the faults did to the run is what they were for; the verdict is whether it met them as it states
         notes = [*bad, *notes]

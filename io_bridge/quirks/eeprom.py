@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 HEAD = 128
 END = 0xFFFF
-GENERAL, MANAGERS = 30, 41
+GENERAL, MANAGERS, RX_PDO = 30, 41, 51
 COMPLETE_ACCESS_BIT = 0x20
 """Of the CoE details in category "general"."""
 

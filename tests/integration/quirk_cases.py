@@ -102,6 +102,10 @@ CASES = {
         refusal="0x2077",
     ),
     "fixed PDOs, padding, two in a sync manager": Case(("fixed_pdo_drive",), "2.6 2.16"),
+    "outputs of a drive in two sync managers": Case(("fixed_pdo_drive+second_manager",), "2.6"),
+    "outputs of a terminal in two sync managers": Case(
+        ("ek_coupler", "two_manager_terminal"), "2.6", slaves=coupler_and_terminal
+    ),
     "two axes": Case(("two_axis_drive",), "2.6 2.16", slaves=two_axes),
     "one of two axes": Case(("two_axis_drive",), "2.16"),
     "latched watchdog": of_drive("latched_watchdog", "2.10"),

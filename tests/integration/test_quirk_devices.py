@@ -14,6 +14,7 @@ from io_bridge.master import BringUpError
 from io_bridge.sim_segment import motors
 from io_bridge.simulated_bus import SimulatedBus
 from io_bridge.state_limits import StateLimits
+from io_bridge.terminal_config import ChannelConfig, TerminalConfig
 
 SAID = runpy.run_path(str(Path(__file__).with_name("quirk_cases.py")))
 CASES, of_drive, drive_of, Case = (SAID[name] for name in ("CASES", "of_drive", "drive", "Case"))
@@ -110,6 +111,25 @@ def test_what_cannot_run_is_refused_with_a_true_sentence_in_bounded_time(bench, 
         found.bus.to_op()
     assert re.search(case.refusal, str(caught.value), re.IGNORECASE), str(caught.value)
     assert found.segment_s < case.seconds + SLACK_S
+
+
+def test_outputs_of_both_sync_managers_arrive_at_their_channels(bench):
+    channels = tuple(ChannelConfig(f"lamp{i}", bit=i + 2 * (i > 5)) for i in range(14))
+    found = bench(
+        Case(
+            ("ek_coupler", "two_manager_terminal"),
+            "2.6",
+            slaves=lambda: (
+                TerminalConfig("coupler"),
+                TerminalConfig("terminal", outputs=channels),
+            ),
+        )
+    )
+    found.bus.to_op()
+    for i in (0, 5, 6, 13):
+        found.cells[f"terminal/lamp{i}"] = 1
+    found.step(3)
+    assert found.devices[1].outputs == 1 | 1 << 5 | 1 << 6 | 1 << 13
 
 
 def test_a_drive_in_fault_at_power_up_is_not_reset_unasked(bench):

@@ -54,6 +54,20 @@ def test_a_foreign_master_is_heard_and_refused_by_name(scenario):
 
 
 @pytest.mark.slow
+def test_a_foreign_master_in_mid_run_is_a_warning_also_where_it_only_reads(scenario):
+    found = scenario("foreign_in_mid_run")
+    assert found["alone"] == []
+    (reads,) = found["reads"]
+    assert reads["warns"]
+    assert (
+        "another EtherCAT master (00:03:04:05:06:07) speaks on interface 'veth0'" in reads["words"]
+    )
+    assert "(BRD): it has only read so far" in reads["words"]
+    (_, writes) = found["writes"]
+    assert "it writes" in writes["words"]
+
+
+@pytest.mark.slow
 def test_a_second_run_is_refused_before_its_first_frame_and_the_first_goes_on(scenario):
     found = scenario("two_runs")
     said = found["second"]["err"] + found["second"]["out"]

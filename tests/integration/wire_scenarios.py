@@ -7,12 +7,13 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 from conftest import TOLERANT, edited
 from fieldbus_scenarios import TWO, rigloop
-from veth_scenarios import end_segment, make_bus, start_segment
+from veth_scenarios import cycle, end_segment, make_bus, start_segment
 
 from io_bridge.foreign_master import listen
 from io_bridge.frame import WireDatagram, build
@@ -69,19 +70,19 @@ def names(tmp):
 class Master:
     """A foreign master: sends frames of its own on an interface at a period, until it is told to end."""
 
-    def __init__(self, period_s, destination=b"\xff" * 6):
+    def __init__(self, period_s, destination=b"\xff" * 6, command=7):
         code = (
             "import socket,sys,time\n"
             "s=socket.socket(socket.AF_PACKET,socket.SOCK_RAW,0); s.bind(('veth0',0x88A4))\n"
-            f"f=bytes.fromhex('{self.frame(destination).hex()}')\n"
+            f"f=bytes.fromhex('{self.frame(destination, command).hex()}')\n"
             f"while True: s.send(f); time.sleep({period_s})\n"
         )
         self.process = subprocess.Popen([sys.executable, "-c", code])
         time.sleep(0.3)
 
     @staticmethod
-    def frame(destination):
-        frame = build([WireDatagram(7, 0x10, 0x0130 << 16, bytes(2))])
+    def frame(destination, command):
+        frame = build([WireDatagram(command, 0x10, 0x0200 << 16, bytes(2))])
         return destination + bytes.fromhex("000304050607") + frame[12:]
 
     def __enter__(self):
@@ -120,6 +121,32 @@ def foreign(tmp):
         found["to_one"] = [str(one) for one in listen("veth1")]
     found["after"] = scan("veth0").in_use
     found["segment"] = end_segment(segment)
+    return found
+
+
+def foreign_in_mid_run(tmp):
+    """A master that only reads begins while a run of ours goes on, and then writes."""
+    segment = start_segment(tmp, TWO)
+    found = {}
+    with make_bus(2) as bus:
+        bus.to_op()
+        bus.attend()
+        block = bus.block()
+        cycle(block, 5)
+        block.stop_keeping(False)
+        thread = threading.Thread(target=block.keep, args=(1000.0,))
+        thread.start()
+        time.sleep(1.2)
+        found["alone"] = [event.words for event in bus.events()]
+        with Master(0.05):
+            time.sleep(1.2)
+        found["reads"] = [event._asdict() for event in bus.events()]
+        with Master(0.05, command=8):
+            time.sleep(1.2)
+        found["writes"] = [event._asdict() for event in bus.events()]
+        block.stop_keeping()
+        thread.join()
+    end_segment(segment)
     return found
 
 

@@ -121,7 +121,8 @@ def test_the_first_cause_is_the_one_that_is_told():
     with pytest.raises(BringUpError) as caught:
         SimulatedBus(drives=[DriveConfig()], devices=[device]).to_op()
     assert str(caught.value) == (
-        "slave 0 (drive): PREOP asked, it is in INIT+ERROR, 0x0016 invalid mailbox configuration"
+        "slave 0 (drive): PREOP asked, it is in INIT+ERROR, 0x0016 invalid mailbox configuration: write its EEPROM "
+        "with the maker's tool, which its firmware must agree with"
     )
 
 

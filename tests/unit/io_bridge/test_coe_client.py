@@ -302,7 +302,7 @@ def test_a_damaged_frame_is_an_error_of_the_wire(segment_master):
         lambda f: f[:17] + bytes([f[17] ^ 1]) + f[18:],
     ):
         master._transact = lambda frame, damage=damaged: damage(plain(frame))
-        with pytest.raises(BringUpError, match="came back damaged|answered by another frame"):
+        with pytest.raises(BringUpError, match=r"came back damaged|answered by another frame"):
             master.count()
 
 

@@ -94,9 +94,9 @@ def test_a_slave_that_stays_away_is_named_once_and_the_others_are_left_alone(rig
     r = rig(3)
     r.bus.devices[2].mute = True
     r.step(30, look=True)
-    assert r.recovery.problems == {2: "drive2: slave 2 does not answer: cable or power"}
+    assert r.recovery.problems == {2: "slave 2 does not answer: cable or power; it is tried again"}
     assert [r.block.slave_status(i)[0] for i in range(3)] == [8, 8, 0]
-    assert sum("does not answer" in record.message for record in caplog.records) == 1
+    assert sum("slave 2 does not answer" in record.message for record in caplog.records) == 1
     assert any(
         "does not answer: cable" in fault.words
         for fault in list_faults(r.block, r.recovery.problems)

@@ -1,6 +1,6 @@
 import pytest
 
-from io_bridge.bus_errors import BringUpError
+from io_bridge.bus_errors import BringUpError, NoReplyError
 from io_bridge.devices.catalogue import make_device
 from io_bridge.state_change import together
 from io_bridge.state_limits import StateLimits
@@ -34,3 +34,53 @@ def test_changes_beside_each_other_name_every_failure():
     with pytest.raises(BringUpError, match=r"^first; second$"):
         for _ in together([fails("second", 5), iter(()), fails("first", 1)]):
             pass
+
+
+def test_a_cable_that_is_put_back_in_time_is_waited_for(segment_master):
+    master = segment_master(make_device("direct_drive+slow_transition:preop_s=2"))
+    station = master.address(0)
+    master.set_mailbox(station)
+    plain, left = master._transact, [3000]
+
+    def lossy(frame):
+        left[0] -= 1
+        reply = plain(frame)
+        return None if 0 < left[0] < 2800 else reply
+
+    master._transact = lossy
+    master.reach(station, 2)
+    assert left[0] < 0
+
+
+def test_a_line_that_stays_dead_is_told_as_such(segment_master):
+    master = segment_master(make_device("direct_drive+slow_transition:preop_s=2"))
+    station = master.address(0)
+    master.set_mailbox(station)
+    plain, left = master._transact, [20]
+
+    def cut(frame):
+        left[0] -= 1
+        return plain(frame) if left[0] > 0 else None
+
+    master._transact = cut
+    with pytest.raises(BringUpError, match=r"slave 0: the frame .* PREOP was asked, and no frame"):
+        master.reach(station, 2)
+    # that is the line's fault; nothing is said of a slave that refuses
+    with pytest.raises(NoReplyError):
+        master.state(station)
+
+
+@pytest.mark.parametrize(
+    ("quirk", "remedy"),
+    [
+        ("refused_transition:to=preop,code=0x0016,times=0", "0x0016 .*maker's tool"),
+        ("refused_transition:to=preop,code=0x0003,times=0", "0x0003 .*with setup"),
+        ("refused_transition:to=preop,code=0x8001,times=0", "0x8001 .*its data sheet"),
+    ],
+)
+def test_a_refusal_says_what_to_do(segment_master, quirk, remedy):
+    master = segment_master(make_device(f"direct_drive+{quirk}"))
+    station = master.address(0)
+    master.set_mailbox(station)
+    with pytest.raises(BringUpError, match=f"slave 0: PREOP asked, .*{remedy}"):
+        master.reach(station, 2)

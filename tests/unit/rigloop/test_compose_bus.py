@@ -43,7 +43,8 @@ def test_axes_say_of_their_slave_what_its_first_says():
     assert list(ring(block(**both))) == ["a", "b"]
     both["b"] |= {"watchdog_ms": 20.0, "limits": {"preop_s": 9.0}}
     with pytest.raises(
-        ValueError, match=r"drive 'b': limits: it is an axis .* of 'a', .*; drive 'b': watchdog_ms: "
+        ValueError,
+        match=r"drive 'b': limits: it is an axis .* of 'a', .*; drive 'b': watchdog_ms: ",
     ):
         ring(block(**both))
 

@@ -1,0 +1,3 @@
+from io_bridge.quirks.quirk import Quirk
+
+class DeadProcessor(Quirk): ...

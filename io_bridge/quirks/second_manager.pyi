@@ -1,0 +1,3 @@
+from io_bridge.quirks.mailbox_layer import MailboxQuirk
+
+class SecondManager(MailboxQuirk): ...
