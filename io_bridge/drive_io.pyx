@@ -90,9 +90,8 @@ cdef void drive_unpack(DriveIo *d, const uint8_t *data) noexcept nogil:
     """Valid inputs into the drive's cells."""
     cdef uint32_t count = get32(data + d.i_position)
     d.actual_count = <double> <int32_t> count
-    if d.sign < 0:
-        count = 0 - count           # modulo 2^32, so that the turn-over stays where it is
-    d.writes[POSITION][0] = <double> <int32_t> count
+    # modulo 2^32, so that the turn-over stays where it is
+    d.writes[POSITION][0] = <double> <int32_t> (<uint32_t> d.sign * count)
     if d.i_velocity >= 0:
         d.writes[VELOCITY][0] = (
             d.sign * d.counts_s_per_unit * <double> <int32_t> get32(data + d.i_velocity)

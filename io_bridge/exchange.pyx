@@ -179,11 +179,9 @@ cdef class Exchange:
                         layout.inputs or config.tx_pdo)
             x.drives[i].state = UNKNOWN
         x.n_ring = n_slaves
-        x.clock_ns = 0
         x.level = 0
         x.held = 0
         x.fault = <Fault> 0
-        x.lock.on = 0
         if self.clock is not None:
             x.lock = design(self.clock)
         x.frames.transport = link.transport
@@ -268,7 +266,11 @@ cdef class Exchange:
         TimeoutError
             The cycle did not give the frames away for `longest_s`.
         """
-        if not borrow(&self.state, <int64_t> (1e9 * longest_s)):
+        cdef int64_t longest_ns = <int64_t> (1e9 * longest_s)
+        cdef int taken
+        with nogil:     # who has them may need the GIL to give them back
+            taken = borrow(&self.state, longest_ns)
+        if not taken:
             raise TimeoutError(f"bus {self.name!r}: the cycle does not give its frames away")
         try:
             return use()
