@@ -99,7 +99,7 @@ cdef void drive_unpack(DriveIo *d, const uint8_t *data) noexcept nogil:
     if d.i_torque >= 0:
         d.writes[TORQUE_ACTUAL][0] = <double> <int16_t> get16(data + d.i_torque) / d.permille_per_nm
     if d.i_sensor >= 0:
-        d.writes[SENSOR][0] = 0.001 * d.sign * <double> <int32_t> get32(data + d.i_sensor)
+        d.writes[SENSOR][0] = d.sign * 0.001 * <double> <int32_t> get32(data + d.i_sensor)
     d.writes[STATUSWORD][0] = get16(data + d.i_status)
     d.state = decode(get16(data + d.i_status))
     # a drive that shows another mode would take the command for something else
@@ -123,7 +123,6 @@ cdef void fill_drive(DriveIo *d, config) except *:
     d.counts_per_rad = config.sign * config.counts_per_rev / (2.0 * math.pi)
     d.counts_s_per_unit = config.velocity_unit_counts_s
     d.limit_counts_s = config.velocity_limit_rad_s * config.counts_per_rev / (2.0 * math.pi)
-    d.state = UNKNOWN
     place_drive(d, config, config.rx_pdo, config.tx_pdo)
 
 

@@ -9,6 +9,7 @@ import pytest
 from io_bridge.devices.described_device import DescribedDevice
 from io_bridge.devices.description import VARIABLE, Description, Entry, Object, Pdo
 from io_bridge.drive_config import DriveConfig, pdo_offset
+from io_bridge.exchange import Exchange
 from io_bridge.frame import parse
 from io_bridge.sii import Identity
 
@@ -143,6 +144,13 @@ def test_a_turned_counter_turns_over_where_the_drive_has_it(puppet):
         p.show(position=position)
         p.step()
         assert p["position_count"] == count
+
+
+def test_what_is_not_mapped_is_no_number_before_bring_up_too(cells):
+    table = cells(Exchange([DriveConfig(tx_pdo=pdo(0x6064, 0x6041))]))
+    for port in ("velocity_count_s", "torque_actual_nm", "sensor_torque_nm"):
+        assert math.isnan(table[f"drive/{port}"])
+    assert table["drive/position_count"] == 0
 
 
 def test_what_is_not_mapped_is_no_number_and_stays_so(puppet):

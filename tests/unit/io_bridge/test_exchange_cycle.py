@@ -318,6 +318,25 @@ def test_a_lost_cycle_has_no_counter_and_is_counted_as_sent_only(rig, work_of):
     assert r.block.counters["cycles"] == cycles + 2
 
 
+def test_every_frame_of_a_cycle_is_counted_on_its_way_out_and_back(rig, work_of):
+    r = rig([FREE] * 16)
+    assert r.block.n_frames == 2
+    moved = work_of(r.block)
+    before = moved()
+    r.step()
+    assert moved() - before == 4
+
+
+def test_a_drive_that_is_no_longer_heard_is_not_shown_as_operational(rig):
+    r = moving(rig)
+    r.bus.link.drop_frames(4)
+    shown = []
+    for _ in range(4):
+        r.step()
+        shown.append(r.cells["drive/operational"])
+    assert shown == [1, 1, 0, 0]
+
+
 def test_a_fault_is_left_behind_by_enough_good_cycles_however_long_it_was(rig):
     r = rig([FREE], bad_limit=3, leak_cycles=4)
     r.bus.link.drop_frames(500)

@@ -5,9 +5,11 @@ import math
 import pytest
 
 from io_bridge.drive_config import DrivePlant
+from io_bridge.frame import WireDatagram, build
 from io_bridge.simulated_bus import SimulatedBus
 
 FREE = DrivePlant(hands="free")
+FPWR, CLOCK_DELAY = 5, 0x0928
 COUNTED = ("al_state", "al_code", "wkc", "wkc_expected", "wkc_min", "invalid_cycles")
 
 
@@ -103,3 +105,19 @@ def test_a_fault_while_the_drive_was_at_rest_holds_nothing(rig):
     assert r.block.counters["held"] == 0
     r.step(10)
     assert r.bus.devices[0].wanted_torque_nm == pytest.approx(1.0, abs=0.00637)
+
+
+def test_clocks_apart_are_told_with_the_sign_of_the_difference(rig):
+    r = rig([FREE, FREE])
+    r.step(3)
+    assert of(r, "drive1", ["dc_difference_ns"]) == [0]
+    # with a longer way from the reference clock its time has to be later than it is
+    for delay_ns, sign in ((400, -1), (0, 1)):
+        delay = WireDatagram(FPWR, 0, CLOCK_DELAY << 16 | 0x1002, delay_ns.to_bytes(4, "little"))
+        r.bus.link.transact(build([delay]), 0)
+        r.step()
+        (difference,) = of(r, "drive1", ["dc_difference_ns"])
+        assert 300 < sign * difference <= 400
+        assert r.block.differences_ns == [0, difference]
+        r.step(200)
+        assert abs(r.cells["drive1/dc_difference_ns"]) < 20
