@@ -3,6 +3,7 @@ the frames that the master sends."""
 
 import math
 import struct
+from types import SimpleNamespace
 
 import pytest
 
@@ -96,9 +97,13 @@ class Puppet:
             self[self.command] = command
         r = self.rig
         self.code = r.step() if after_ns is None else r.block.step(r.cycle * MS + after_ns)
+        return self.sent()
+
+    def sent(self):
+        """Return controlword, target and mode of the one frame since the last look."""
         (data,) = (
             datagram.data
-            for frame in r.bus.link.caught_frames()
+            for frame in self.rig.bus.link.caught_frames()
             for datagram in parse(frame)
             if datagram.command == LWR
         )
@@ -290,6 +295,15 @@ def test_no_reset_is_sent_while_outputs_are_forced_to_rest(puppet):
     p.rig.block.safe = False
     # the edge was then, and is over
     assert p.step()[0] == 0
+
+
+def test_the_watchdog_entry_puts_rest_where_the_objects_are(puppet, step_of):
+    p = puppet()
+    p.operate()
+    assert p.step(1.0) == (0x0F, 500, 10)
+    safe = step_of(SimpleNamespace(capsule=p.rig.block.safe_capsule))
+    assert safe(p.rig.cycle * MS) == 0
+    assert p.sent() == (0x06, 0, 10)
 
 
 @pytest.mark.parametrize("status", [REACTING, FAULT, NO_STATE])
