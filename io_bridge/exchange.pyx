@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t
-from libc.string cimport memset
 
 from io_bridge.cia402 cimport UNKNOWN
 from io_bridge.clock_lock cimport design
@@ -95,7 +94,6 @@ cdef class Exchange:
         self.drives = tuple(slave for slave in slaves if isinstance(slave, DriveConfig))
         self.clock = clock
         self.bringup_counters = {}
-        memset(x, 0, sizeof(ExchangeState))
         x.n_slaves = len(slaves)
         x.n_drives = len(self.drives)
         x.n_terminals = x.n_slaves - x.n_drives

@@ -1,6 +1,7 @@
 import ctypes
 import math
 import socket
+import sys
 import time
 
 import pytest
@@ -10,7 +11,7 @@ from io_bridge.clock_config import ClockConfig
 from io_bridge.devices import device_file
 from io_bridge.drive_config import DriveConfig, DrivePlant
 from io_bridge.drive_device import DriveDevice
-from io_bridge.exchange import Exchange
+from io_bridge.exchange import BUS_LOST, FAULTS, Exchange
 from io_bridge.pdo_layout import SlaveLayout
 from io_bridge.redundant_socket import RedundantSocket
 from io_bridge.simulated_bus import SimulatedBus
@@ -289,3 +290,40 @@ def test_the_view_says_how_large_the_state_is(rig):
     # the witness lies in it, and four frames and their replies have room
     assert state < view[3] < state + size
     assert 2 * 4 * 1500 < size < 1_000_000
+
+
+def test_every_code_has_words_and_those_of_the_wire_may_end_by_themselves():
+    assert sorted(FAULTS) == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert sorted(BUS_LOST) == [2, 3, 4, 5]
+
+
+def test_the_loop_steps_it_by_its_capsule(rig, step_of):
+    r = rig([FREE])
+    assert step_of(r.block)(r.cycle * MS) == 0
+    assert r.cells["valid"] == 1
+
+
+def test_nothing_was_lost_before_a_bus_was_brought_up():
+    assert Exchange([DriveConfig()]).bringup_counters == {}
+
+
+def test_a_link_is_held_until_the_exchange_is_disconnected(rig):
+    r = rig([FREE])
+    block = Exchange([DriveConfig()])
+    link = r.bus.link
+    counts = [sys.getrefcount(link)]
+    block.configure(link, [SlaveLayout(0x1001, 0, 5, 5, 13)], n_slaves=1)
+    counts.append(sys.getrefcount(link))
+    block.in_service = True
+    block.disconnect()
+    counts.append(sys.getrefcount(link))
+    assert counts == [counts[0], counts[0] + 1, counts[0]]
+    assert not block.in_service
+
+
+def test_what_is_put_out_of_service_has_no_fault(rig):
+    r = rig([FREE])
+    r.bus.link.drop_frames(3)
+    assert r.step(3) == 2
+    r.block.in_service = False
+    assert r.block.counters["fault"] == 0

@@ -226,3 +226,28 @@ def test_a_ring_that_opens_is_seen_in_the_cells_with_its_gap(cells):
             far[0].send(answer)
     block.disconnect()
     assert block.gap is None
+
+
+def test_a_keeper_exchanges_in_every_period(rig):
+    r = rig([FREE])
+    times = {r.cells["dc_time_ns"]}
+    with kept(r.block, 5000.0):
+
+        def follows_by_a_period():
+            times.add(r.cells["dc_time_ns"])
+            return any(t + 5 * MS in times for t in times)
+
+        wait_until(follows_by_a_period)
+
+
+def test_the_frames_are_waited_for_no_longer_than_was_said(rig):
+    r = rig([FREE])
+
+    def waited_s():
+        began = time.monotonic()
+        with pytest.raises(TimeoutError):
+            r.block.lend(lambda: None, 0.02)
+        return time.monotonic() - began
+
+    # one that is put off by others waits longer: but not every one
+    assert r.block.lend(lambda: any(waited_s() < 0.04 for _ in range(50)))

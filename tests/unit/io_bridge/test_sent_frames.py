@@ -9,6 +9,7 @@ import pytest
 
 from io_bridge.drive_config import DriveConfig, DrivePlant
 from io_bridge.frame import parse
+from io_bridge.pdo_layout import SlaveLayout
 from io_bridge.simulated_bus import SimulatedBus
 
 MS = 1_000_000
@@ -115,6 +116,15 @@ def test_outputs_that_are_forced_to_rest_carry_neither_torque_nor_enable(watched
     assert not r.block.safe
     r.step(12)
     assert outputs(r.bus.link)[-1] == (0x0F, 157)
+
+
+def test_a_bus_that_is_configured_again_does_not_know_yet_what_its_drives_do(pushing):
+    r = pushing()
+    layouts = [SlaveLayout(0x1001, 0, 5, 5, 17, True)]
+    r.block.configure(r.bus.link, layouts, n_slaves=1, clock_station=0x1001)
+    r.block.in_service = True
+    r.step()
+    assert outputs(r.bus.link) == [(0, 0)]
 
 
 @pytest.mark.parametrize("lost", ["frames", "outputs", "inputs", "clock"])
