@@ -322,7 +322,7 @@ cdef class Exchange:
             raise IndexError(f"slave {i} of {self.state.n_slaves}")
         s = &self.state.slaves[i]
         return (s.al_status, s.al_code, <int> s.writes[WKC][0],
-                (s.inputs_at > 0) + (s.outputs_at > 0), bool(s.answers))
+                (s.inputs_at != 0) + (s.outputs_at != 0), bool(s.answers))
 
     def drive_status(self, int i) -> tuple[int, int, int, int]:
         """Return AL status, AL status code, statusword and working counter of drive i, as last

@@ -222,10 +222,17 @@ def test_a_configured_exchange_begins_without_what_the_last_one_left(rig):
     assert r.step(3) == 2
     found = r.block.counters
     assert (found["bad"], found["fault"], found["held"]) == (3, 2, 1)
+    r.bus.segment.advance(r.bus.segment.now_ns + 200 * MS)
+    r.step()
+    assert r.block.slave_status(0) == (0x14, 0x1B, 2, 2, True)
+    assert r.cells["drive/wkc_min"] == 0
     layout = SlaveLayout(0x1001, 0, 5, 5, 17, True)
     r.block.configure(r.bus.link, [layout], n_slaves=1, clock_station=0x1001)
     found = r.block.counters
     assert (found["bad"], found["fault"], found["held"], found["lost"]) == (0, 0, 0, 0)
+    al_status, al_code, _, expected, answers = r.block.slave_status(0)
+    assert (al_status, al_code, expected, answers) == (0, 0, 2, False)
+    assert (r.cells["drive/wkc_min"], r.cells["drive/invalid_cycles"]) == (2, 0)
 
 
 def test_what_was_lost_before_service_is_kept_apart(rig):
