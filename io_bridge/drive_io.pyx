@@ -90,9 +90,8 @@ cdef void drive_unpack(DriveIo *d, const uint8_t *data) noexcept nogil:
     """Valid inputs into the drive's cells."""
     cdef uint32_t count = get32(data + d.i_position)
     d.actual_count = <double> <int32_t> count
-    if d.sign < 0:
-        count = 0 - count           # modulo 2^32, so that the turn-over stays where it is
-    d.writes[POSITION][0] = <double> <int32_t> count
+    # modulo 2^32, so that the turn-over stays where it is
+    d.writes[POSITION][0] = <double> <int32_t> (<uint32_t> d.sign * count)
     if d.i_velocity >= 0:
         d.writes[VELOCITY][0] = (
             d.sign * d.counts_s_per_unit * <double> <int32_t> get32(data + d.i_velocity)
@@ -100,7 +99,7 @@ cdef void drive_unpack(DriveIo *d, const uint8_t *data) noexcept nogil:
     if d.i_torque >= 0:
         d.writes[TORQUE_ACTUAL][0] = <double> <int16_t> get16(data + d.i_torque) / d.permille_per_nm
     if d.i_sensor >= 0:
-        d.writes[SENSOR][0] = 0.001 * d.sign * <double> <int32_t> get32(data + d.i_sensor)
+        d.writes[SENSOR][0] = d.sign * 0.001 * <double> <int32_t> get32(data + d.i_sensor)
     d.writes[STATUSWORD][0] = get16(data + d.i_status)
     d.state = decode(get16(data + d.i_status))
     # a drive that shows another mode would take the command for something else
@@ -124,7 +123,6 @@ cdef void fill_drive(DriveIo *d, config) except *:
     d.counts_per_rad = config.sign * config.counts_per_rev / (2.0 * math.pi)
     d.counts_s_per_unit = config.velocity_unit_counts_s
     d.limit_counts_s = config.velocity_limit_rad_s * config.counts_per_rev / (2.0 * math.pi)
-    d.state = UNKNOWN
     place_drive(d, config, config.rx_pdo, config.tx_pdo)
 
 

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t
-from libc.string cimport memset
 
 from io_bridge.cia402 cimport UNKNOWN
 from io_bridge.clock_lock cimport design
@@ -95,7 +94,6 @@ cdef class Exchange:
         self.drives = tuple(slave for slave in slaves if isinstance(slave, DriveConfig))
         self.clock = clock
         self.bringup_counters = {}
-        memset(x, 0, sizeof(ExchangeState))
         x.n_slaves = len(slaves)
         x.n_drives = len(self.drives)
         x.n_terminals = x.n_slaves - x.n_drives
@@ -179,11 +177,9 @@ cdef class Exchange:
                         layout.inputs or config.tx_pdo)
             x.drives[i].state = UNKNOWN
         x.n_ring = n_slaves
-        x.clock_ns = 0
         x.level = 0
         x.held = 0
         x.fault = <Fault> 0
-        x.lock.on = 0
         if self.clock is not None:
             x.lock = design(self.clock)
         x.frames.transport = link.transport
@@ -268,7 +264,11 @@ cdef class Exchange:
         TimeoutError
             The cycle did not give the frames away for `longest_s`.
         """
-        if not borrow(&self.state, <int64_t> (1e9 * longest_s)):
+        cdef int64_t longest_ns = <int64_t> (1e9 * longest_s)
+        cdef int taken
+        with nogil:     # who has them may need the GIL to give them back
+            taken = borrow(&self.state, longest_ns)
+        if not taken:
             raise TimeoutError(f"bus {self.name!r}: the cycle does not give its frames away")
         try:
             return use()
@@ -322,7 +322,7 @@ cdef class Exchange:
             raise IndexError(f"slave {i} of {self.state.n_slaves}")
         s = &self.state.slaves[i]
         return (s.al_status, s.al_code, <int> s.writes[WKC][0],
-                (s.inputs_at > 0) + (s.outputs_at > 0), bool(s.answers))
+                (s.inputs_at != 0) + (s.outputs_at != 0), bool(s.answers))
 
     def drive_status(self, int i) -> tuple[int, int, int, int]:
         """Return AL status, AL status code, statusword and working counter of drive i, as last

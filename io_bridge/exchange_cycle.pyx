@@ -52,6 +52,7 @@ cdef enum:                        # owners of the frames
 
 cdef enum:
     OP = 8
+    A_SECOND_NS = 1000000000
 
 
 cdef void raise_flag(int *flag, int value) noexcept nogil:
@@ -235,7 +236,6 @@ cdef void hold(ExchangeState *x) noexcept nogil:
     for i in range(x.n_drives):
         if x.drives[i].moved:
             x.held = 1
-            x.drives[i].moved = 0
 
 
 cdef int exchange(ExchangeState *x, int64_t t_ns) noexcept nogil:
@@ -332,13 +332,13 @@ cdef void exchange_keep(ExchangeState *x, int64_t period_ns) noexcept nogil:
     while not flag_up(&x.stop_keeper):
         if take(&x.owner, KEEPER):
             x.new_phase = 1         # the cycle that comes after has another one
-            exchange(x, next_ns - begin)
+            # nominal, as a task counts: the exchange adds what the lock has steered
+            exchange(x, next_ns - begin - <int64_t> x.lock.total_ns)
             release(&x.owner)
-        next_ns += period_ns
         if x.lock.on:
             next_ns += <int64_t> x.lock.steer_ns
-        while next_ns < monotonic_ns():
+        while next_ns <= monotonic_ns():
             next_ns += period_ns        # whole periods, so that the phase stays
-        wake.tv_sec = next_ns // 1000000000
-        wake.tv_nsec = next_ns % 1000000000
+        wake.tv_sec = next_ns // A_SECOND_NS
+        wake.tv_nsec = next_ns % A_SECOND_NS
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &wake, NULL)

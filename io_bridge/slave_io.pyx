@@ -11,8 +11,7 @@ cdef enum:
 
 cdef void slave_reset(SlaveIo *s) noexcept nogil:
     """Cells that no reply has filled yet; the least counter starts from the expected one."""
-    cdef int expected = (s.inputs_at > 0) + (s.outputs_at > 0)
-    s.clock_ns = 0
+    cdef int expected = (s.inputs_at != 0) + (s.outputs_at != 0)
     s.answers = 0
     s.al_status = 0
     s.al_code = 0
@@ -52,8 +51,7 @@ cdef Finding slave_receive(SlaveIo *s, const CycleFrames *f) noexcept nogil:
     if s.outputs_at:
         wkc += reply_wkc(f, s.outputs_at)
     s.writes[WKC][0] = wkc
-    if wkc < s.writes[WKC_MIN][0]:
-        s.writes[WKC_MIN][0] = wkc
+    s.writes[WKC_MIN][0] = min(s.writes[WKC_MIN][0], <double> wkc)
     if (not s.answers or (s.inputs_at and reply_wkc(f, s.inputs_at) != 1)
             or (s.outputs_at and reply_wkc(f, s.outputs_at) != 1)):
         found = WRONG_COUNTER

@@ -21,14 +21,15 @@ import argparse
 import itertools
 import json
 import random
-import subprocess
 import sys
 import tempfile
 import time
 import tomllib
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
+from queue import SimpleQueue
 from typing import NamedTuple
 
 from rich.console import Console
@@ -40,6 +41,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from builds import ROOT, BuildError, build
 from places import Mutation, apply_mutation, find_mutations, name_mutations
 from targets import TARGETS, Target, missing
+from warm import WarmTests
 from weave import VARIABLE, weave, wrong_lines
 
 EXPLAINED = Path(__file__).with_name("explained.toml")
@@ -116,9 +118,13 @@ def _try_mutations(
 
     def tried(mutation: Mutation) -> str:
         number = woven.get(mutation)
-        if number is not None:
-            return _outcome(target, environment | {VARIABLE: str(number)}, limit_s)[0]
-        return _outcome_alone(target, apply_mutation(text, mutation), limit_s)
+        if number is None:
+            return _outcome_alone(target, apply_mutation(text, mutation), limit_s)
+        tests = warm.get()
+        try:
+            return tests.outcome({VARIABLE: str(number)}, limit_s)[0]
+        finally:
+            warm.put(tests)
 
     def attempt(mutation: Mutation) -> Trial | None:
         line, key = lines[mutation.line - 1], keys[mutation]
@@ -135,7 +141,11 @@ def _try_mutations(
 
     # what was never tried comes first
     mutations.sort(key=lambda mutation: keys[mutation] in earlier)
-    with ThreadPoolExecutor(options.jobs) as pool:
+    warm: SimpleQueue[WarmTests] = SimpleQueue()
+    with ExitStack() as stack:
+        for _ in range(options.jobs):
+            warm.put(stack.enter_context(WarmTests(_pytest(target), environment, ROOT)))
+        pool = stack.enter_context(ThreadPoolExecutor(options.jobs))
         trials = pool.map(attempt, mutations)
         shown = track(trials, name, len(mutations), console=console, transient=True)
         return sorted(trial for trial in shown if trial is not None)
@@ -174,22 +184,16 @@ def _outcome_alone(target: Target, text: str, limit_s: float) -> str:
 
 def _outcome(target: Target, environment: dict[str, str], limit_s: float) -> tuple[str, str]:
     """Return killed or survived, and the end of what the tests printed."""
-    # the first failure is enough
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
-    command += [*_examples(target), *target.tests]
-    try:
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=limit_s
-        )
-    except subprocess.TimeoutExpired:
-        return "killed", "it hangs"
-    return ("survived" if done.returncode == 0 else "killed"), done.stdout[-3000:]
+    with WarmTests(_pytest(target), environment, ROOT) as tests:
+        return tests.outcome({}, limit_s)
 
 
-def _examples(target: Target) -> list[str]:
-    """Return the option for the same examples each time, or none of a plugin that takes a second to import."""
+def _pytest(target: Target) -> list[str]:
+    """Return the options of pytest: the first failure is enough, and the same examples each time."""
     drawn = any("hypothesis" in (ROOT / test).read_text(encoding="utf-8") for test in target.tests)
-    return ["--hypothesis-seed=0"] if drawn else ["-p", "no:hypothesispytest"]
+    # without examples that plugin is left out: importing it takes a second
+    examples = ["--hypothesis-seed=0"] if drawn else ["-p", "no:hypothesispytest"]
+    return ["-x", "-q", "-p", "no:cacheprovider", *examples, *target.tests]
 
 
 def _earlier(file: Path | None) -> dict[tuple[str, str], dict[str, object]]:

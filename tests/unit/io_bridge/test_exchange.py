@@ -1,14 +1,21 @@
+import ctypes
 import math
+import socket
+import sys
 import time
 
 import pytest
 
 from io_bridge.bringup import BringUpError
 from io_bridge.clock_config import ClockConfig
+from io_bridge.devices import device_file
 from io_bridge.drive_config import DriveConfig, DrivePlant
-from io_bridge.exchange import Exchange
+from io_bridge.drive_device import DriveDevice
+from io_bridge.exchange import BUS_LOST, FAULTS, Exchange
 from io_bridge.pdo_layout import SlaveLayout
+from io_bridge.redundant_socket import RedundantSocket
 from io_bridge.simulated_bus import SimulatedBus
+from io_bridge.terminal_config import TerminalConfig
 from rt_core.block import Block
 
 MS = 1_000_000
@@ -183,3 +190,147 @@ def test_bring_up_says_what_it_waits_for():
     clock = ClockConfig(MS, timeout_s=0.05, settle_s=1.0)
     with pytest.raises(BringUpError, match=r"still waiting: the cycle is .* us off .* drift"):
         SimulatedBus([FREE], clock=clock).to_op()
+
+
+def test_a_cycle_waits_for_its_replies_as_long_as_its_budget(cells):
+    def waited_ns():
+        pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM) for _ in range(2)]
+        block = Exchange([DriveConfig()], budget_us=20_000.0)
+        table = cells(block)
+        block.configure(
+            RedundantSocket(pairs[0][0], pairs[1][0]),
+            [SlaveLayout(0x1001, 0, 5, 5, 13)],
+            n_slaves=1,
+        )
+        before = time.monotonic_ns()
+        block.step(0)
+        took = time.monotonic_ns() - before
+        assert 20 * MS <= table["exchange_ns"] <= took
+        assert table["lost"] == 1
+        return table["exchange_ns"]
+
+    # one that is put off by others waits longer: but not every one
+    assert any(waited_ns() < 40 * MS for _ in range(50))
+
+
+def test_a_configured_exchange_begins_without_what_the_last_one_left(rig):
+    r = rig([FREE])
+    r.enable()
+    r.cells["drive/torque_nm"] = 1.0
+    r.step(3)
+    r.bus.link.drop_frames(3)
+    assert r.step(3) == 2
+    found = r.block.counters
+    assert (found["bad"], found["fault"], found["held"]) == (3, 2, 1)
+    r.bus.segment.advance(r.bus.segment.now_ns + 200 * MS)
+    r.step()
+    assert r.block.slave_status(0) == (0x14, 0x1B, 2, 2, True)
+    assert r.cells["drive/wkc_min"] == 0
+    layout = SlaveLayout(0x1001, 0, 5, 5, 17, True)
+    r.block.configure(r.bus.link, [layout], n_slaves=1, clock_station=0x1001)
+    found = r.block.counters
+    assert (found["bad"], found["fault"], found["held"], found["lost"]) == (0, 0, 0, 0)
+    al_status, al_code, _, expected, answers = r.block.slave_status(0)
+    assert (al_status, al_code, expected, answers) == (0, 0, 2, False)
+    assert (r.cells["drive/wkc_min"], r.cells["drive/invalid_cycles"]) == (2, 0)
+
+
+def test_what_was_lost_before_service_is_kept_apart(rig):
+    r = rig([FREE])
+    r.bus.link.drop_frames(2)
+    r.step(3)
+    r.block.begin_service()
+    assert r.block.bringup_counters["lost"] == 2
+    assert r.block.counters["lost"] == 0
+    assert (r.cells["drive/wkc_min"], r.cells["drive/invalid_cycles"]) == (2, 0)
+    assert r.block.in_service
+    assert not r.block.safe
+
+
+@pytest.mark.parametrize(("n", "reads", "writes"), [(1, 2, 30), (1, 3, 29), (1, 4, 30)])
+def test_as_many_cells_as_ports_are_taken(n, reads, writes):
+    block = Exchange([DriveConfig()] * n)
+    with pytest.raises(ValueError, match=f"{reads} and {writes} cells for 3 inputs and 30 outputs"):
+        block.bind([8] * reads, [8] * writes)
+
+
+@pytest.mark.parametrize("empty", [0, 1])
+def test_a_cell_without_an_address_is_refused(empty):
+    block = Exchange([DriveConfig()])
+    cells = [[8] * 3, [8] * 30]
+    cells[empty][1] = 0
+    with pytest.raises(ValueError, match="'bus': a cell address is 0"):
+        block.bind(*cells)
+
+
+def test_status_is_asked_for_by_a_place_that_there_is(rig):
+    r = rig([FREE, FREE])
+    r.enable("drive1")
+    assert [r.block.slave_status(i) for i in (0, 1)] == [(8, 0, 2, 2, True)] * 2
+    assert r.block.drive_status(0)[2] == r.bus.devices[0].statusword
+    assert r.block.drive_status(1)[2] == r.bus.devices[1].statusword != r.bus.devices[0].statusword
+    for i in (-1, 2):
+        with pytest.raises(IndexError, match=f"slave {i} of 2"):
+            r.block.slave_status(i)
+        with pytest.raises(IndexError, match=f"drive {i} of 2"):
+            r.block.drive_status(i)
+
+
+def test_the_place_of_a_drive_counts_the_terminals_before_it(rig):
+    coupler = device_file.load_device(device_file.find_device("ek_coupler"))
+    r = rig(drives=[TerminalConfig("coupler"), DriveConfig()], devices=[coupler, DriveDevice(FREE)])
+    r.step()
+    r.bus.devices[1].trip(0x2310)
+    assert r.step(2) == 6
+    assert r.block.culprit == 1
+    assert r.block.drive_status(0) == (8, 0, r.bus.devices[1].statusword, 2)
+    assert r.block.slave_status(0) == (8, 0, 0, 0, True)
+    assert [fault.source for fault in r.bus.faults()] == ["bus", "drive"]
+
+
+def test_the_view_says_how_large_the_state_is(rig):
+    block = Exchange([DriveConfig()])
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
+    view = (ctypes.c_int64 * 5).from_address(pointer(block.capsule(), b"rigloop.block"))
+    state, size = view[2], view[4]
+    # the witness lies in it, and four frames and their replies have room
+    assert state < view[3] < state + size
+    assert 2 * 4 * 1500 < size < 1_000_000
+
+
+def test_every_code_has_words_and_those_of_the_wire_may_end_by_themselves():
+    assert sorted(FAULTS) == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert sorted(BUS_LOST) == [2, 3, 4, 5]
+
+
+def test_the_loop_steps_it_by_its_capsule(rig, step_of):
+    r = rig([FREE])
+    assert step_of(r.block)(r.cycle * MS) == 0
+    assert r.cells["valid"] == 1
+
+
+def test_nothing_was_lost_before_a_bus_was_brought_up():
+    assert Exchange([DriveConfig()]).bringup_counters == {}
+
+
+def test_a_link_is_held_until_the_exchange_is_disconnected(rig):
+    r = rig([FREE])
+    block = Exchange([DriveConfig()])
+    link = r.bus.link
+    counts = [sys.getrefcount(link)]
+    block.configure(link, [SlaveLayout(0x1001, 0, 5, 5, 13)], n_slaves=1)
+    counts.append(sys.getrefcount(link))
+    block.in_service = True
+    block.disconnect()
+    counts.append(sys.getrefcount(link))
+    assert counts == [counts[0], counts[0] + 1, counts[0]]
+    assert not block.in_service
+
+
+def test_what_is_put_out_of_service_has_no_fault(rig):
+    r = rig([FREE])
+    r.bus.link.drop_frames(3)
+    assert r.step(3) == 2
+    r.block.in_service = False
+    assert r.block.counters["fault"] == 0

@@ -5,7 +5,8 @@ import math
 import pytest
 
 from io_bridge.bus import list_faults
-from io_bridge.drive_config import DrivePlant
+from io_bridge.drive_config import DriveConfig, DrivePlant
+from io_bridge.pdo_layout import SlaveLayout
 
 MS = 1_000_000
 FREE = DrivePlant(hands="free")
@@ -211,3 +212,148 @@ def test_each_slave_counts_its_own_bad_cycles(rig):
     r.step(5)
     assert (r.cells["drive0/invalid_cycles"], r.cells["drive1/invalid_cycles"]) == (0, 2)
     assert (r.cells["drive0/wkc_min"], r.cells["drive1/wkc_min"]) == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("port", "value", "held"),
+    [("enable", 0.5, 0), ("enable", 0.75, 1), ("reset", 0.5, 1), ("reset", 0.75, 0)],
+)
+def test_a_fault_is_held_until_the_enable_is_half_or_less_or_the_reset_more(rig, port, value, held):
+    r = moving(rig)
+    r.bus.link.drop_frames(3)
+    r.step(5)
+    assert r.block.counters["held"] == 1
+    r.cells[f"drive/{port}"] = value
+    r.step()
+    assert r.block.counters["held"] == held
+
+
+@pytest.mark.parametrize("enabled", [0, 1])
+def test_a_fault_is_held_while_any_drive_is_enabled(rig, enabled):
+    r = rig([FREE, FREE])
+    r.enable(f"drive{enabled}")
+    r.cells[f"drive{enabled}/torque_nm"] = 1.0
+    r.step(2)
+    r.bus.link.drop_frames(3)
+    r.step(20)
+    assert r.block.counters["held"] == 1
+    assert [device.wanted_torque_nm for device in r.bus.devices] == [0, 0]
+    r.cells[f"drive{enabled}/enable"] = 0
+    r.step()
+    assert r.block.counters["held"] == 0
+
+
+def test_a_torque_that_was_taken_back_to_zero_is_held_by_a_fault_too(rig):
+    r = moving(rig)
+    r.cells["drive/torque_nm"] = 0.0
+    r.step(5)
+    r.bus.link.drop_frames(3)
+    r.step(3)
+    assert r.block.counters["held"] == 1
+
+
+@pytest.mark.parametrize(("torque_nm", "held"), [(0.49e-3, 0), (0.5e-3, 1), (-0.5e-3, 1)])
+def test_a_torque_of_less_than_half_a_per_mille_is_none_to_hold(rig, torque_nm, held):
+    r = rig([FREE], [DriveConfig(rated_torque_nm=1.0, peak_torque_nm=3.0)])
+    r.enable()
+    r.cells["drive/torque_nm"] = torque_nm
+    r.step(3)
+    r.bus.link.drop_frames(3)
+    r.step(3)
+    assert r.block.counters["held"] == held
+
+
+def test_a_velocity_of_zero_is_a_command_to_hold(rig):
+    r = rig([FREE], [DriveConfig(mode="velocity")])
+    r.enable()
+    r.bus.link.drop_frames(3)
+    r.step(3)
+    assert r.block.counters["held"] == 1
+
+
+def test_a_cycle_that_saw_nothing_clears_no_fault_but_that_of_a_command(rig):
+    r = rig([FREE])
+    r.enable()
+    r.cells["drive/torque_nm"] = math.nan
+    r.bus.link.drop_frames(1)
+    assert [r.step(), r.step()] == [7, 7]
+    r.cells["drive/torque_nm"] = 0.0
+    r.bus.link.drop_frames(1)
+    assert [r.step(), r.step()] == [0, 0]
+    r.step(20)
+    r.bus.devices[0].trip(0x2310)
+    assert r.step() == 6
+    r.bus.link.drop_frames(1)
+    assert [r.step(), r.step()] == [6, 6]
+
+
+def test_a_ring_with_a_slave_less_than_at_bring_up_is_a_fault_of_no_slave_that_is_described(rig):
+    r = rig([FREE, FREE])
+    r.step()
+    r.bus.devices[1].frozen = True
+    assert r.step(3) == 4
+    assert r.block.culprit == 1
+    r.bus.devices[1].frozen = False
+    layouts = [SlaveLayout(0x1001 + i, 18 * i, 5, 18 * i + 5, 17, True) for i in range(2)]
+    r.block.configure(r.bus.link, layouts, n_slaves=3, clock_station=0x1001)
+    r.block.in_service = True
+    assert [r.step() for _ in range(3)] == [0, 0, 3]
+    assert r.block.culprit is None
+    assert [fault.source for fault in r.bus.faults()][:1] == ["bus"]
+    assert (r.cells["valid"], r.cells["al_state"]) == (0, 8)
+
+
+def test_a_lost_cycle_has_no_counter_and_is_counted_as_sent_only(rig, work_of):
+    r = rig([FREE])
+    r.step()
+    assert r.cells["wkc"] == 3
+    moved, cycles = work_of(r.block), r.block.counters["cycles"]
+    before = moved()
+    r.bus.link.drop_frames(1)
+    r.step()
+    assert (r.cells["wkc"], r.cells["valid"]) == (0, 0)
+    assert moved() - before == 1
+    r.step()
+    assert moved() - before == 3
+    assert r.block.counters["cycles"] == cycles + 2
+
+
+def test_every_frame_of_a_cycle_is_counted_on_its_way_out_and_back(rig, work_of):
+    r = rig([FREE] * 16)
+    assert r.block.n_frames == 2
+    moved = work_of(r.block)
+    before = moved()
+    r.step()
+    assert moved() - before == 4
+
+
+def test_a_drive_that_is_no_longer_heard_is_not_shown_as_operational(rig):
+    r = moving(rig)
+    r.bus.link.drop_frames(4)
+    shown = []
+    for _ in range(4):
+        r.step()
+        shown.append(r.cells["drive/operational"])
+    assert shown == [1, 1, 0, 0]
+
+
+def test_a_fault_is_left_behind_by_enough_good_cycles_however_long_it_was(rig):
+    r = rig([FREE], bad_limit=3, leak_cycles=4)
+    r.bus.link.drop_frames(500)
+    r.step(500)
+    assert r.block.counters["bad"] == 3
+    r.step(11)
+    assert r.block.counters["bad"] == 1
+    r.step(1)
+    assert r.block.counters["bad"] == 0
+
+
+def test_nothing_is_judged_and_no_torque_leaves_out_of_service(rig):
+    r = moving(rig)
+    r.bus.link.drop_frames(2)
+    assert r.step(2) == 0
+    r.block.in_service = False
+    assert r.block.counters["bad"] == 0
+    r.bus.link.drop_frames(9)
+    assert r.step(10) == 0
+    assert r.bus.devices[0].wanted_torque_nm == 0

@@ -9,6 +9,7 @@ import pytest
 
 from io_bridge.drive_config import DriveConfig, DrivePlant
 from io_bridge.frame import parse
+from io_bridge.pdo_layout import SlaveLayout
 from io_bridge.simulated_bus import SimulatedBus
 
 MS = 1_000_000
@@ -100,6 +101,32 @@ def test_the_reset_of_a_fault_is_sent_until_the_drive_has_left_it_and_carries_no
     assert outputs(r.bus.link)[0] == (0x80, 0)
 
 
+@pytest.mark.parametrize("quick_stop", [False, True])
+def test_outputs_that_are_forced_to_rest_carry_neither_torque_nor_enable(watched, quick_stop):
+    r = watched([FREE], [DriveConfig(quick_stop=quick_stop)])
+    r.enable()
+    r.cells["drive/torque_nm"] = 1.0
+    r.step(2)
+    outputs(r.bus.link)
+    r.block.safe = True
+    assert r.block.safe
+    r.step(2)
+    assert outputs(r.bus.link)[0] == (0x02 if quick_stop else 0x06, 0)
+    r.block.safe = False
+    assert not r.block.safe
+    r.step(12)
+    assert outputs(r.bus.link)[-1] == (0x0F, 157)
+
+
+def test_a_bus_that_is_configured_again_does_not_know_yet_what_its_drives_do(pushing):
+    r = pushing()
+    layouts = [SlaveLayout(0x1001, 0, 5, 5, 17, True)]
+    r.block.configure(r.bus.link, layouts, n_slaves=1, clock_station=0x1001)
+    r.block.in_service = True
+    r.step()
+    assert outputs(r.bus.link) == [(0, 0)]
+
+
 @pytest.mark.parametrize("lost", ["frames", "outputs", "inputs", "clock"])
 def test_bad_cycles_up_to_the_limit_are_bridged_and_then_nothing_is_enabled(pushing, lost):
     r = pushing(bad_limit=3)
@@ -156,6 +183,27 @@ def test_the_watchdog_entry_sends_zero_and_no_enable_whatever_the_cells_say(push
     r.step(3)
     assert outputs(r.bus.link) == []
     assert r.cells["valid"] == 0
+
+
+@pytest.mark.parametrize(("quick_stop", "control"), [(False, 6), (True, 2)])
+def test_the_watchdog_entry_brakes_a_drive_that_is_to_be_braked(
+    watched, step_of, quick_stop, control
+):
+    r = watched([FREE], [DriveConfig(quick_stop=quick_stop)])
+    r.enable()
+    outputs(r.bus.link)
+    step_of(SimpleNamespace(capsule=r.block.safe_capsule))(r.cycle * MS)
+    assert outputs(r.bus.link) == [(control, 0)]
+
+
+def test_the_watchdog_entry_resets_no_fault(pushing, step_of):
+    r = pushing()
+    r.bus.devices[0].trip(0x2310)
+    r.step()
+    r.cells["drive/reset"] = 1
+    outputs(r.bus.link)
+    step_of(SimpleNamespace(capsule=r.block.safe_capsule))(r.cycle * MS)
+    assert outputs(r.bus.link) == [(0, 0)]
 
 
 def test_torque_is_clamped_to_the_peak_with_the_sign_of_the_drive(watched):

@@ -26,7 +26,9 @@ def test_close_leaves_no_torque_and_the_slaves_in_init(cells):
     assert bus.devices[0].wanted_torque_nm == 0
     assert bus.devices[0].al_status == 1
     assert bus.devices[0].motor_torque_nm == pytest.approx(0, abs=0.01)
+    assert (table["valid"], table["drive/valid"]) == (1, 1)
     assert bus.block().step(0) == 1
+    assert (table["valid"], table["drive/valid"]) == (0, 0)
 
 
 def test_an_exception_in_the_body_still_ends_at_zero_torque(cells):

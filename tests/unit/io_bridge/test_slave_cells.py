@@ -1,13 +1,24 @@
 """What the cells of each slave say: before the first reply, with a slave that does not answer, with clocks apart."""
 
 import math
+import re
+import socket
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from io_bridge.drive_config import DrivePlant
+from io_bridge.bringup import prepare
+from io_bridge.drive_config import DriveConfig, DrivePlant
+from io_bridge.drive_device import DriveDevice
+from io_bridge.exchange import Exchange
+from io_bridge.frame import WireDatagram, build
+from io_bridge.master import Master
+from io_bridge.redundant_socket import RedundantSocket
+from io_bridge.segment import Segment
 from io_bridge.simulated_bus import SimulatedBus
 
 FREE = DrivePlant(hands="free")
+FPWR, CLOCK_DELAY = 5, 0x0928
 COUNTED = ("al_state", "al_code", "wkc", "wkc_expected", "wkc_min", "invalid_cycles")
 
 
@@ -103,3 +114,52 @@ def test_a_fault_while_the_drive_was_at_rest_holds_nothing(rig):
     assert r.block.counters["held"] == 0
     r.step(10)
     assert r.bus.devices[0].wanted_torque_nm == pytest.approx(1.0, abs=0.00637)
+
+
+def test_clocks_apart_are_told_with_the_sign_of_the_difference(rig):
+    r = rig([FREE, FREE])
+    r.step(3)
+    assert of(r, "drive1", ["dc_difference_ns"]) == [0]
+    # with a longer way from the reference clock its time has to be later than it is
+    for delay_ns, sign in ((400, -1), (0, 1)):
+        delay = WireDatagram(FPWR, 0, CLOCK_DELAY << 16 | 0x1002, delay_ns.to_bytes(4, "little"))
+        r.bus.link.transact(build([delay]), 0)
+        r.step()
+        (difference,) = of(r, "drive1", ["dc_difference_ns"])
+        assert 300 < sign * difference <= 400
+        assert r.block.differences_ns == [0, difference]
+        r.step(200)
+        assert abs(r.cells["drive1/dc_difference_ns"]) < 20
+
+
+def test_a_slave_whose_clock_does_not_answer_has_old_data(cells):
+    pairs = [socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM) for _ in range(2)]
+    segment = Segment([DriveDevice(FREE)])
+    master = Master(lambda frame: segment.process(frame, segment.now_ns + 1000))
+    block = Exchange([DriveConfig()], budget_us=1e6)
+    table = cells(block)
+    (record,) = prepare(master, block.slaves)
+    block.configure(RedundantSocket(pairs[0][0], pairs[1][0]), [record.layout], n_slaves=1)
+
+    def step(change=lambda frame: frame):
+        """One cycle over a ring that is open behind the slave."""
+        stepping = pool.submit(block.step, 0)
+        first, second = (pair[1].recv(2048) for pair in pairs)
+        pairs[0][1].send(change(segment.process(first, segment.now_ns + 1_000_000)))
+        pairs[1][1].send(second)
+        stepping.result(20.0)
+        return table["drive/valid"], table["drive/wkc"]
+
+    def without_clock(frame):
+        changed = bytearray(frame)
+        (at,) = (m.start() for m in re.finditer(rb"\x04.\x01\x10\x10\x09", frame, re.DOTALL))
+        assert frame[at + 10 + 32] == 1
+        changed[at + 10 + 32] = 0
+        return bytes(changed)
+
+    with ThreadPoolExecutor(1) as pool:
+        step()
+        master.request(0x1001, 8)
+        assert step() == (1, 2)
+        assert step(without_clock) == (0, 2)
+        assert step() == (1, 2)

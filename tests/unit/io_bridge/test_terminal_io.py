@@ -1,13 +1,17 @@
+from types import SimpleNamespace
+
 import pytest
 
 from io_bridge.drive_config import DriveConfig, DrivePlant
 from io_bridge.drive_device import DriveDevice
 from io_bridge.exchange import Exchange
+from io_bridge.frame import parse
 from io_bridge.simulated_bus import SimulatedBus
 from io_bridge.terminal_config import ChannelConfig, TerminalConfig, channel_bytes
 
 device_file = pytest.importorskip("io_bridge.devices.device_file")
 MS = 1_000_000
+LWR = 11
 
 
 def device(name):
@@ -89,9 +93,84 @@ def test_outputs_go_off_with_a_fault_and_the_drive_works_beside_them(rack):
     assert any(f.source == "encoder" and "does not answer" in f.words for f in rack.bus.faults())
 
 
-def test_an_output_that_is_no_number_is_a_fault(rack):
-    rack.cells["digital/lamp"] = float("nan")
-    assert rack.step() == 7
+@pytest.mark.parametrize("channel", ["digital/lamp", "encoder/set", "encoder/value"])
+def test_an_output_that_is_no_number_is_a_fault(rack, channel):
+    rack.cells["digital/code"] = 5
+    rack.step(2)
+    rack.cells[channel] = float("nan")
+    assert [rack.step(), rack.step()] == [7, 7]
+    assert rack.devices[1].outputs == 0
+    rack.cells[channel] = 0
+    assert rack.step(3) == 0
+    assert rack.devices[1].outputs == 0b1010_0000
+
+
+def test_a_channel_that_is_taken_back_goes_off(rack):
+    rack.cells["digital/lamp"] = rack.cells["digital/code"] = 1
+    rack.step()
+    assert rack.devices[1].outputs == 0b0010_0001
+    rack.cells["digital/lamp"] = 0
+    rack.step()
+    assert rack.devices[1].outputs == 0b0010_0000
+
+
+def test_the_inputs_of_a_terminal_that_does_not_answer_stay(rack):
+    rack.devices[1].inputs = 0b1010_1000
+    rack.step()
+    rack.devices[1].mute = True
+    rack.devices[1].inputs = 0
+    rack.step()
+    assert (rack.cells["digital/valid"], rack.cells["coupler/valid"]) == (0, 1)
+    assert (rack.cells["digital/door"], rack.cells["digital/level"]) == (1, 0b1010)
+
+
+def test_outputs_are_off_while_they_are_forced_to_rest(rack):
+    rack.cells["digital/lamp"] = 1
+    rack.step()
+    rack.block.safe = True
+    rack.step()
+    assert rack.devices[1].outputs == 0
+    rack.block.safe = False
+    rack.step()
+    assert rack.devices[1].outputs == 1
+
+
+def test_outputs_come_back_after_a_fault_while_no_drive_was_pushing_and_not_before(rack):
+    rack.cells["digital/lamp"] = 1
+    rack.step()
+    rack.bus.link.drop_frames(3)
+    assert rack.step(3) == 2
+    # the frame after the fault carries none
+    rack.step()
+    assert rack.devices[1].outputs == 0
+    rack.step()
+    assert rack.devices[1].outputs == 1
+
+
+def test_outputs_are_held_off_after_a_fault_while_a_drive_was_pushing(rack):
+    rack.cells["digital/lamp"] = 1
+    rack.cells["drive/enable"] = 1
+    rack.cells["drive/torque_nm"] = 1.0
+    rack.step(10)
+    rack.bus.link.drop_frames(3)
+    rack.step(30)
+    assert rack.devices[1].outputs == 0
+    rack.cells["drive/enable"] = 0
+    rack.step()
+    assert rack.devices[1].outputs == 1
+
+
+def test_the_watchdog_entry_puts_every_output_off(rack, step_of):
+    rack.cells["digital/lamp"] = rack.cells["digital/code"] = 1
+    rack.cells["encoder/set"] = 1
+    rack.cells["encoder/value"] = 77
+    rack.step(3)
+    rack.bus.link.catch_frames()
+    step_of(SimpleNamespace(capsule=rack.block.safe_capsule))(rack.cycle * MS)
+    (frame,) = rack.bus.link.caught_frames()
+    data = [datagram.data for datagram in parse(frame) if datagram.command == LWR]
+    assert data[:2] == [bytes(1), bytes(6)]
+    assert rack.devices[1].outputs == 0
 
 
 def test_channels_must_lie_within_what_the_terminal_maps():
