@@ -148,7 +148,9 @@ def test_a_failed_block_is_named_and_the_bus_says_which_slave(rig, tmp_path):
     record(tmp_path, "estimation", **well | {"bus/wheel/al_state": np.full(10, 4.0)})
     words = trip_of(rig, signals | GOOD_BUS, tmp_path).words
     assert "slave 'wheel': SAFEOP" in words
-    assert "slave" not in trip_of(rig, signals | GOOD_BUS | {"guard/trip_cycle": 99.0}, tmp_path).words
+    assert (
+        "slave" not in trip_of(rig, signals | GOOD_BUS | {"guard/trip_cycle": 99.0}, tmp_path).words
+    )
 
 
 def test_a_fault_of_the_loop_brings_its_own_remedy(rig, tmp_path):
@@ -209,7 +211,9 @@ def test_an_old_request_names_the_newest_cycle_of_its_task_when_it_tripped(rig, 
     assert "cycle nan" in trip_of(rig, tripped(Trip.REQUEST_STALE, cycle=99.0), tmp_path).words
 
 
-@pytest.mark.parametrize("path", ["wheel/nis", "loop/another/cycle", "a/simulation", "bus/wheel/wkc"])
+@pytest.mark.parametrize(
+    "path", ["wheel/nis", "loop/another/cycle", "a/simulation", "bus/wheel/wkc"]
+)
 def test_a_request_that_no_task_counts_is_old_without_a_task(rig, tmp_path, path):
     of = rewired(rig, request_cycle=path)
     words = trip_of(of, tripped(Trip.REQUEST_STALE, value=3.0, limit=2.0), tmp_path).words

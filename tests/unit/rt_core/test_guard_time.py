@@ -175,7 +175,7 @@ def test_the_fault_of_the_task_is_kept_with_the_trip(inputs, run):
     inputs["own_fault"][BAD] = 6
     inputs["own_block"][BAD] = 1
     inputs["actuator_ready"][BAD] = 0
-    inputs["delivered"][BAD] = 0
+    inputs["delivered"][BAD] = 0.5
     out = run(inputs)
     kept = [out[port][-1] for port in ("trip", "trip_fault", "trip_block", "trip_delivered")]
     assert kept == [Trip.ACTUATOR_LOST, 6, 1, 0]
