@@ -315,8 +315,6 @@ cdef int step_guard(void *self, int64_t t_ns) noexcept nogil:
         if m.state == READY and arm and m.arm_was_low and not stop:
             m.state = RUNNING
             m.tripped = False
-            m.gain = 0
-            m.good_nm = 0
             felt_begin(&m.felt, t_ns)
             _note(m, found)
     m.arm_was_low = not arm

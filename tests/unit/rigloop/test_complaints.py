@@ -131,6 +131,15 @@ def test_overruns_and_lost_frames_of_a_run_without_cycles_divide_by_nothing(good
     assert judged(run) == ["1 frames lost, 100.00 %, limit verdict.max_lost_percent = 0"]
 
 
+def test_the_share_of_a_run_of_one_cycle_is_that_of_one(good_run):
+    run = good_run()
+    run.signals |= {"loop/estimation/cycle": 1.0, "loop/estimation/overruns": 1.0, "bus/lost": 1.0}
+    run.rows["estimation"] = 1
+    lost, overran = judged(run)
+    assert lost == "1 frames lost, 100.00 %, limit verdict.max_lost_percent = 0"
+    assert overran.startswith("estimation: 100.00 % of cycles overran, limit")
+
+
 def test_lost_frames_beyond_their_share_are_told(good_run):
     run = good_run()
     run.signals["bus/lost"] = 50.0
