@@ -237,6 +237,15 @@ def test_a_guard_that_never_was_ready_says_what_it_waited_for_and_what_to_do(goo
         "task failed"
     ]
     assert judged(never_armed(good_run)) == ["guard: never ready to be armed; nothing says why"]
+    # a fault that is no task's own
+    run = never_armed(good_run, guard__waits_for=float(Trip.OWN_FAULT))
+    guard = run.loaded.rig.blocks["guard"]
+    guard = guard.model_copy(update={"reads": guard.reads | {"own_fault": "wheel/nis"}})
+    rig = run.loaded.rig.model_copy(update={"blocks": run.loaded.rig.blocks | {"guard": guard}})
+    run.loaded = type(run.loaded)(run.loaded.name, run.loaded.path, run.loaded.text, rig)
+    assert judged(run) == [
+        "guard: never ready to be armed; it waited for own fault: wheel/nis: a block of this task failed"
+    ]
 
 
 def test_a_guard_that_waited_for_its_drive_says_what_the_bus_says(good_run):
