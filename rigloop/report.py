@@ -187,7 +187,8 @@ def _context(run: Run) -> dict[str, Any]:
         "banner": banner(manifest.checks),
         "tiles": _tiles(run, summary, torques),
         "time_svg": section(
-            "signals", lambda: plots.time_plot(panels, felt_marks(manifest.felt)) if panels else None
+            "signals",
+            lambda: plots.time_plot(panels, felt_marks(manifest.felt)) if panels else None,
         ),
         "loop_svg": loop,
         "filters": section(

@@ -126,7 +126,7 @@ def conclude(
         reasons=tuple([*bad, *notes] if injected else bad or notes),
         tasks={
             name: TaskFacts(
-                period_ns=task.period_us * 1000,
+                period_ns=(period_ns := task.period_us * 1000),
                 record=f"{name}.npy",
                 cycles=count(final.signals[f"loop/{name}/cycle"]),
                 overruns=count(final.signals[f"loop/{name}/overruns"]),
@@ -142,7 +142,7 @@ def conclude(
                 spin=spin_in_words(
                     task.spin_us, report.spins.get(name), final.signals[f"loop/{name}/spin_ns"]
                 ),
-                exposure=exposure_of(final, name, task.period_us * 1000),
+                exposure=exposure_of(final, name, period_ns),
             )
             for name, task in loaded.rig.tasks.items()
         },
@@ -181,7 +181,7 @@ def conclude(
         manifest = keeping.keep_manifest(manifest)
     with contextlib.suppress(OSError):
         # what the cycle process left for a supervisor that is killed
-        (folder / LAST).unlink(missing_ok=True)
+        (folder / LAST).unlink()
     first_cycle_s = (
         1e-9 * max(0, report.first_cycle_ns - seen.process_began_ns)
         if seen.process_began_ns

@@ -30,12 +30,9 @@ cdef struct Felt:
 
 
 cdef inline void felt_begin(Felt *f, int64_t t_ns) noexcept nogil:
-    # at every arming; what was the longest and the most stays
+    # at every arming, before felt_sent; what was the longest and the most stays
     f.acting_ns = t_ns
     f.acting_nm = 0
-    f.sent_ns = t_ns
-    f.sent_nm = 0
-    f.wanted_nm = 0
     f.stretch_ns = 0
     f.given_j = 0
     f.has_angle = False
@@ -43,7 +40,7 @@ cdef inline void felt_begin(Felt *f, int64_t t_ns) noexcept nogil:
 
 cdef inline void felt_frame(Felt *f, bint delivered, int64_t t_ns, double own_cycle) noexcept nogil:
     # the frame of this cycle, with the output of the one before
-    cdef int64_t age_ns = max(t_ns - f.acting_ns, <int64_t>0)
+    cdef int64_t age_ns = t_ns - f.acting_ns
     cdef double step_nm = fabs(f.wanted_nm - f.acting_nm)
     if age_ns > f.longest_ns:
         f.longest_ns = age_ns

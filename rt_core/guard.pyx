@@ -11,7 +11,7 @@ Time is that of the clock: skipped periods count in every age, hold and bucket. 
 NaN counts as bad.
 """
 from cpython.pycapsule cimport PyCapsule_New
-from libc.math cimport fabs, isfinite
+from libc.math cimport NAN, fabs, isfinite
 from libc.stdint cimport int64_t, uintptr_t
 
 from rt_core.block cimport BlockView
@@ -131,7 +131,7 @@ cdef inline int64_t _passed(Memory *m, int64_t t_ns) noexcept nogil:
     cdef double periods = m.ports.elapsed[0]
     cdef double longest = <double>LONGEST_NS / m.limits.period_ns
     cdef int64_t passed = m.limits.period_ns
-    if m.stepped and t_ns > m.t_ns:
+    if m.stepped:
         passed = max(passed, t_ns - m.t_ns)
     if not (periods <= longest):
         passed = LONGEST_NS
@@ -254,12 +254,12 @@ cdef void _feel(Memory *m, int64_t t_ns) noexcept nogil:
 cdef void _show(Memory *m, Finding found, int64_t t_ns) noexcept nogil:
     cdef Ports *p = &m.ports
     cdef Felt *f = &m.felt
-    cdef bint follows = m.state == RUNNING or m.state == HOLD
+    cdef bint follows = m.state in (RUNNING, HOLD)
     p.torque_nm[0] = m.output_nm
     p.state[0] = <double><int>m.state
     p.ramp[0] = m.gain
-    p.waits_for[0] = <double><int>found.code if m.state == INIT or m.state == FAULT else 0
-    p.safe[0] = 1 if m.state == INIT or m.state == READY or m.state == FAULT else 0
+    p.waits_for[0] = <double><int>found.code if m.state in (INIT, FAULT) else 0
+    p.safe[0] = 1 if m.state in (INIT, READY, FAULT) else 0
     p.gap_ms[0] = 1e-6 * (t_ns - f.acting_ns) if follows else 0
     p.longest_gap_ms[0] = 1e-6 * f.longest_ns
     p.longest_gap_cycle[0] = f.longest_cycle
@@ -278,9 +278,9 @@ cdef int step_guard(void *self, int64_t t_ns) noexcept nogil:
     cdef Limits *lim = &m.limits
     cdef bint arm = p.arm[0] > 0.5
     cdef bint stop = not (p.stop[0] < 0.5) or not (p.own_stop[0] < 0.5)
-    cdef bint active = m.state == RUNNING or m.state == HOLD or m.state == STOPPING
+    cdef bint active = m.state in (RUNNING, HOLD, STOPPING)
     cdef bint was_stopping = m.state == STOPPING
-    cdef bint followed = m.state == RUNNING or m.state == HOLD
+    cdef bint followed = m.state in (RUNNING, HOLD)
     cdef Finding found
     cdef Reaction reaction
     cdef double target, change
@@ -315,8 +315,6 @@ cdef int step_guard(void *self, int64_t t_ns) noexcept nogil:
         if m.state == READY and arm and m.arm_was_low and not stop:
             m.state = RUNNING
             m.tripped = False
-            m.gain = 0
-            m.good_nm = 0
             felt_begin(&m.felt, t_ns)
             _note(m, found)
     m.arm_was_low = not arm
@@ -327,7 +325,7 @@ cdef int step_guard(void *self, int64_t t_ns) noexcept nogil:
         if m.good_cycle != m.request_cycle:
             m.good_cycle = m.request_cycle
             m.good_ns = t_ns
-    if m.state == RUNNING or m.state == HOLD:
+    if m.state in (RUNNING, HOLD):
         # a gap does not shorten the ramp in, but it does the ramp out
         m.gain = min(m.gain + lim.gain_in, 1.0)
     elif m.state == STOPPING:
@@ -342,7 +340,7 @@ cdef int step_guard(void *self, int64_t t_ns) noexcept nogil:
     m.output_nm = target if fabs(target - m.output_nm) <= lim.step_nm else m.output_nm + change
     if m.state == STOPPING and m.gain == 0 and m.output_nm == 0:
         m.state = FAULT if m.tripped else INIT
-    if m.state == INIT or m.state == READY or m.state == FAULT or not isfinite(m.output_nm):
+    if m.state in (INIT, READY, FAULT) or not isfinite(m.output_nm):
         m.output_nm = 0
     felt_sent(&m.felt, m.output_nm, target, m.good_ns)
     _show(m, found, t_ns)
@@ -406,10 +404,9 @@ cdef class Guard:
         felt.long_ns = 2 * max(_ns(config.request_period_ms), period_ns) + period_ns
         felt.drain_w = DRAIN_RAD_S * config.limit_nm
         felt.reach_rad = config.max_angle_rad
-        felt_begin(felt, 0)
         # nothing was seen yet: not fit until the other side has shown life
-        self.memory.good_cycle = -1
-        self.memory.request_age_ns = lim.max_request_age_ns + 1
+        self.memory.good_cycle = NAN
+        self.memory.request_age_ns = lim.max_request_age_ns
         self.memory.heartbeat_ns = -lim.heartbeat_timeout_ns - 1
         self.view.abi = BLOCK_ABI
         self.view.step = step_guard

@@ -21,7 +21,7 @@ cdef struct Policy:
 cdef inline int count_overrun(Policy *policy, int64_t k, Cause cause) noexcept nogil:
     # an overrun of the task's own making counts twice: it will come again; so does one that may be its own, as nobody
     # told of another cause. Returns the points within the window: `window` periods, this one included
-    cdef int weight = 2 if cause == OWN or cause == UNTOLD else 0 if cause == STOLEN and policy.ignore_stolen else 1
+    cdef int weight = 2 if cause in (OWN, UNTOLD) else 0 if cause == STOLEN and policy.ignore_stolen else 1
     cdef int level = 0
     cdef int64_t i
     for _ in range(weight):

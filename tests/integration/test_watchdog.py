@@ -44,6 +44,13 @@ table = SignalTable.create(path, plan)
 loop = Loop(plan, table, fifo=fifo)
 pushed = 0.0
 loop.start()
+looker, = [t for t in os.listdir("/proc/self/task")
+           if open(f"/proc/self/task/{t}/comm").read() == "rt-watchdog\\n"]
+thread = {
+    "fifo": os.sched_getscheduler(int(looker)) == os.SCHED_FIFO,
+    "priority": os.sched_getparam(int(looker)).sched_priority,
+    "slack_ns": int(open(f"/proc/{looker}/timerslack_ns").read()),
+}
 table.publish({"supervisor/torque_nm": 2.0, "supervisor/enable": 1.0})
 until = time.monotonic() + 10
 while not loop.stop_requested and time.monotonic() < until:
@@ -66,7 +73,7 @@ if stall is not None and where == "other":
     after = [drive.wanted_torque_nm]
 print(json.dumps({
     "pushed": pushed, "after": after, "hung": hung, "at_rest": loop.at_rest,
-    "stall": stall and stall._asdict(),
+    "stall": stall and stall._asdict(), "asked_fifo": fifo, "thread": thread,
 }))
 sys.stdout.flush()
 os._exit(0)
@@ -107,6 +114,13 @@ def test_the_stall_names_task_cycle_and_time(hung):
     # the cycle that hangs is number 401, unless the host stopped an earlier one for as long
     assert stall["cycle"] <= 401
     assert stall["for_ns"] > STALL_CYCLES * 1_000_000
+
+
+def test_the_watchdog_is_above_all_tasks_where_it_may_and_wakes_when_it_asks_to(hung):
+    assert hung["thread"]["fifo"] == hung["asked_fifo"]
+    assert hung["thread"]["priority"] == (95 if hung["asked_fifo"] else 0)
+    # an ordinary thread may be woken 50 us late
+    assert hung["thread"]["slack_ns"] <= 1
 
 
 def test_a_cycle_that_goes_on_after_all_moves_the_drive_no_more(tmp_path):

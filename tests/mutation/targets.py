@@ -66,7 +66,14 @@ TARGETS = {
     "slave_io": _own("io_bridge/slave_io.pyx", *EXCHANGE),
     "exchange_cycle": _own("io_bridge/exchange_cycle.pyx", *EXCHANGE),
     "exchange": _own("io_bridge/exchange.pyx", *EXCHANGE),
-    "complaints": Target("rigloop/complaints.py", (), (f"{UNIT}/rigloop/test_complaints.py",)),
+    "complaints": Target(
+        "rigloop/complaints.py",
+        (),
+        (
+            f"{UNIT}/rigloop/test_complaints.py",
+            f"{UNIT}/rigloop/test_complaints_of_blocks.py",
+        ),
+    ),
     "verdict": Target("rigloop/verdict.py", (), (f"{UNIT}/rigloop/test_verdict.py",)),
     "tripped": Target("rigloop/tripped.py", (), (f"{UNIT}/rigloop/test_tripped.py",)),
 }

@@ -31,9 +31,7 @@ def loop(tmp_path):
 def test_subscriber_gets_named_maps_with_a_timestamp(loop, tmp_path):
     endpoint = f"ipc://{tmp_path}/telemetry"
     command = [sys.executable, "-m", "io_bridge.telemetry", str(loop), endpoint]
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True
-    )
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     context = zmq.Context()
     try:
         with context.socket(zmq.SUB) as subscriber:

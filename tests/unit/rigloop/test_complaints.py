@@ -131,6 +131,15 @@ def test_overruns_and_lost_frames_of_a_run_without_cycles_divide_by_nothing(good
     assert judged(run) == ["1 frames lost, 100.00 %, limit verdict.max_lost_percent = 0"]
 
 
+def test_the_share_of_a_run_of_one_cycle_is_that_of_one(good_run):
+    run = good_run()
+    run.signals |= {"loop/estimation/cycle": 1.0, "loop/estimation/overruns": 1.0, "bus/lost": 1.0}
+    run.rows["estimation"] = 1
+    lost, overran = judged(run)
+    assert lost == "1 frames lost, 100.00 %, limit verdict.max_lost_percent = 0"
+    assert overran.startswith("estimation: 100.00 % of cycles overran, limit")
+
+
 def test_lost_frames_beyond_their_share_are_told(good_run):
     run = good_run()
     run.signals["bus/lost"] = 50.0
@@ -228,6 +237,15 @@ def test_a_guard_that_never_was_ready_says_what_it_waited_for_and_what_to_do(goo
         "task failed"
     ]
     assert judged(never_armed(good_run)) == ["guard: never ready to be armed; nothing says why"]
+    # a fault that is no task's own
+    run = never_armed(good_run, guard__waits_for=float(Trip.OWN_FAULT))
+    guard = run.loaded.rig.blocks["guard"]
+    guard = guard.model_copy(update={"reads": guard.reads | {"own_fault": "wheel/nis"}})
+    rig = run.loaded.rig.model_copy(update={"blocks": run.loaded.rig.blocks | {"guard": guard}})
+    run.loaded = type(run.loaded)(run.loaded.name, run.loaded.path, run.loaded.text, rig)
+    assert judged(run) == [
+        "guard: never ready to be armed; it waited for own fault: wheel/nis: a block of this task failed"
+    ]
 
 
 def test_a_guard_that_waited_for_its_drive_says_what_the_bus_says(good_run):

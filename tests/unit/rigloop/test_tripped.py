@@ -103,8 +103,11 @@ def test_a_trip_of_which_only_the_code_is_left_still_has_a_sentence(rig, tmp_pat
     assert MUTE in trip_of(rig, tripped(Trip.SENSOR_LOST), tmp_path).words
     assert is_of_bus(rig, tripped(Trip.SENSOR_LOST))
     assert not is_of_bus(rig, tripped(Trip.ACTUATOR_LOST))
-    assert not is_of_bus(rig, tripped(Trip.ACTUATOR_LOST, block=BUS))
+    no_fault = tripped(Trip.ACTUATOR_LOST, block=BUS)
+    assert not is_of_bus(rig, no_fault)
+    assert "fault" not in trip_of(rig, no_fault, tmp_path).words
     assert not is_of_bus(rig, tripped(Trip.ACTUATOR_LOST, fault=LOST))
+    assert not is_of_bus(rig, {"guard/trip_block": float(BUS), "guard/trip_fault": float(LOST)})
 
 
 @pytest.mark.parametrize("cycle", [math.nan, math.inf, -math.inf])
@@ -145,7 +148,9 @@ def test_a_failed_block_is_named_and_the_bus_says_which_slave(rig, tmp_path):
     record(tmp_path, "estimation", **well | {"bus/wheel/al_state": np.full(10, 4.0)})
     words = trip_of(rig, signals | GOOD_BUS, tmp_path).words
     assert "slave 'wheel': SAFEOP" in words
-    assert "slave" not in trip_of(rig, signals | GOOD_BUS | {"guard/trip_cycle": 99.0}, tmp_path).words
+    assert (
+        "slave" not in trip_of(rig, signals | GOOD_BUS | {"guard/trip_cycle": 99.0}, tmp_path).words
+    )
 
 
 def test_a_fault_of_the_loop_brings_its_own_remedy(rig, tmp_path):
@@ -206,7 +211,9 @@ def test_an_old_request_names_the_newest_cycle_of_its_task_when_it_tripped(rig, 
     assert "cycle nan" in trip_of(rig, tripped(Trip.REQUEST_STALE, cycle=99.0), tmp_path).words
 
 
-@pytest.mark.parametrize("path", ["wheel/nis", "loop/another/cycle", "a/simulation", "bus/wheel/wkc"])
+@pytest.mark.parametrize(
+    "path", ["wheel/nis", "loop/another/cycle", "a/simulation", "bus/wheel/wkc"]
+)
 def test_a_request_that_no_task_counts_is_old_without_a_task(rig, tmp_path, path):
     of = rewired(rig, request_cycle=path)
     words = trip_of(of, tripped(Trip.REQUEST_STALE, value=3.0, limit=2.0), tmp_path).words
@@ -229,6 +236,7 @@ def test_the_last_block_of_a_task_may_be_the_bus(rig):
     task = task.model_copy(update={"blocks": ["wheel", "guard", "bus"]})
     last = rig.model_copy(update={"tasks": rig.tasks | {"estimation": task}})
     assert is_of_bus(last, tripped(Trip.OWN_FAULT, block=3, fault=LOST))
+    assert not is_of_bus(last, tripped(Trip.OWN_FAULT, block=0, fault=LOST))
 
 
 def test_faults_stand_in_the_order_of_their_causes(rig, tmp_path):
@@ -259,11 +267,11 @@ def test_the_first_failure_of_each_task_that_no_guard_watches_is_a_fault(rig, tm
     assert found.words.endswith("s)")
 
 
-@pytest.mark.parametrize("row", [0, CHUNK - 1, CHUNK, CHUNK + 4])
-def test_a_failure_is_found_wherever_it_is_in_a_long_record(rig, tmp_path, row):
+@pytest.mark.parametrize("row", [0, CHUNK - 1, CHUNK])
+def test_the_first_failure_is_found_wherever_it_is_in_a_long_record(rig, tmp_path, row):
     n = CHUNK + 5
     fault = np.zeros(n)
-    fault[row] = FAULT_POLICY
+    fault[[row, -1]] = FAULT_POLICY
     columns = {"loop/estimation/fault": fault, "loop/estimation/fault_block": np.zeros(n)}
     record(tmp_path, "estimation", n, **columns)
     (found,) = faults_of(without(rig, "guard"), {}, tmp_path)

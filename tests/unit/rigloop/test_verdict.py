@@ -8,8 +8,21 @@ import pytest
 from io_bridge.record import RecordWriter
 from rigloop import order
 from rigloop.ended import Ended, Final
-from rigloop.manifest import Manifest, Named, Process, read_manifest, read_timing
+from rigloop.inject.limits import limits_of
+from rigloop.inject.request import again
+from rigloop.late import late_file
+from rigloop.left_behind import LAST
+from rigloop.manifest import (
+    REPORT,
+    DataFault,
+    Manifest,
+    Named,
+    Process,
+    read_manifest,
+    read_timing,
+)
 from rigloop.order import Mode
+from rigloop.room import RESERVE, reserve
 from rigloop.verdict import conclude, roles
 from rt_core.histogram import Histogram
 from rt_core.trace import RECORD
@@ -20,9 +33,9 @@ HISTOGRAMS = ("late", "step", "bus", "total", "spin", "hole", "untold", "explain
 
 @pytest.fixture
 def judge(good_run, tmp_path):
-    """Give the run, and what judges it once its parts are as a test wants them."""
+    """Give the run, and what judges it once its parts are as a test wants them; `times`: with some, which are drawn."""
 
-    def make(rig="steering_wheel"):
+    def make(rig="steering_wheel", times=False):
         run = good_run(rig)
         (tmp_path / "rig.toml").write_text(run.loaded.text)
         (tmp_path / "recorder.json").write_text(json.dumps(run.records))
@@ -33,10 +46,12 @@ def judge(good_run, tmp_path):
                 rows["t_ns"] = np.arange(CYCLES) * config.period_us * 1000
                 rows[f"loop/{task}/cycle"] = np.arange(CYCLES) + 1
                 writer.append(rows)
-            histograms[task] = {name: Histogram() for name in HISTOGRAMS} | {
-                "late": Histogram.of([1000, 2000, 3000]),
-                "step": Histogram.of([50_000] * 100),
-            }
+            histograms[task] = {name: Histogram() for name in HISTOGRAMS}
+            if times:
+                histograms[task] |= {
+                    "late": Histogram.of([1000, 2000, 3000]),
+                    "step": Histogram.of([50_000] * 100),
+                }
         late = {task: (0, []) for task in run.loaded.rig.tasks}
         before = Manifest(
             kind="live",
@@ -55,24 +70,24 @@ def judge(good_run, tmp_path):
             processes={"supervisor": Process(1, 2)},
         )
 
-        def conclude_it(word=True, **more):
+        def conclude_it(word=True, said_before=None, **more):
             if word:
                 order.write(tmp_path, "cycle.json", run.report)
-            final = Final(run.signals, histograms, late, run.rings)
-            ended = Ended(run.seen, final, run.code)
+            final = Final(run.signals, run.histograms, late, run.rings)
+            ended = Ended(run.seen, final, run.code, said_before)
             return conclude(
                 tmp_path, run.loaded, {"steering": "1" * 64}, ended, run.seconds, Mode.DEGRADED, [],
                 before=before, **more,
             )  # fmt: skip
 
-        run.late = late
+        run.late, run.histograms = late, histograms
         return run, conclude_it
 
     return make
 
 
 def test_a_good_run_leaves_a_good_manifest_and_a_report(judge, tmp_path):
-    run, conclude_it = judge()
+    run, conclude_it = judge(times=True)
     outcome = conclude_it()
     assert outcome.good
     assert outcome.reasons == []
@@ -91,6 +106,7 @@ def test_a_good_run_leaves_a_good_manifest_and_a_report(judge, tmp_path):
     assert (found.duration_s, found.asked_s) == (5.0, 5.0)
     assert "verdict" in (tmp_path / "report.html").read_text().lower()
     assert (tmp_path / "estimation_late.npy").exists()
+    assert set(read_timing(tmp_path)["estimation"]) == {"late", "step", "total", "explain"}
     assert read_timing(tmp_path)["estimation"]["step"].max_ns == 50_000
 
 
@@ -139,7 +155,7 @@ def test_a_cycle_process_that_left_no_word_is_a_complaint(judge, tmp_path, text)
 
 
 def test_counts_of_each_task_are_those_of_its_signals_and_record(judge, tmp_path):
-    run, conclude_it = judge()
+    run, conclude_it = judge(times=True)
     run.signals |= {
         "loop/simulation/overruns": 5.0,
         "loop/simulation/skipped": 7.0,
@@ -176,7 +192,11 @@ def test_the_first_cycle_is_told_from_the_start_of_the_command(judge):
     run, conclude_it = judge()
     assert "first cycle after" not in {row[0] for row in conclude_it().figures}
     run.seen.process_began_ns, run.report.first_cycle_ns = 1_000_000_000, 2_500_000_000
-    assert ("first cycle after", "1.50 s", "from the start of the command") in conclude_it().figures
+    first = ("first cycle after", "1.50 s", "from the start of the command")
+    assert conclude_it().figures[0] == first
+    # it never came
+    run.report.first_cycle_ns = 0
+    assert conclude_it().figures[0][1] == "0.00 s"
 
 
 def test_rights_that_were_not_held_are_notes_with_their_remedy(judge):
@@ -213,3 +233,110 @@ def test_losses_before_op_are_in_manifest_and_report_and_decide_nothing(judge, t
     said = "211 frames lost, 3 replies late before OP, which no verdict counts"
     assert ("bus in OP after", "8.25 s", said) in outcome.figures
     assert said in (tmp_path / "report.html").read_text()
+
+
+def test_what_the_cycle_process_said_before_stands_in_for_what_it_did_not_say_last(judge):
+    run, conclude_it = judge()
+    outcome = conclude_it(word=False, said_before=order.Report(at_rest=True, real_time=True))
+    assert outcome.good
+    run.report.error = "said last"
+    outcome = conclude_it(said_before=order.Report(at_rest=True, error="said before"))
+    assert outcome.reasons == ["said last"]
+
+
+def test_room_and_last_word_are_gone_when_the_verdict_is_there(judge, tmp_path):
+    _, conclude_it = judge()
+    reserve(tmp_path)
+    (tmp_path / LAST).write_text("{}")
+    assert conclude_it().good
+    assert not (tmp_path / RESERVE).exists()
+    assert not (tmp_path / LAST).exists()
+
+
+def test_a_report_that_cannot_be_written_makes_the_run_bad_in_manifest_and_outcome(judge, tmp_path):
+    _, conclude_it = judge()
+    (tmp_path / REPORT).mkdir()
+    (words,) = conclude_it().reasons
+    assert words == f"{tmp_path / REPORT}: cannot be written: Is a directory"
+    found = read_manifest(tmp_path)
+    assert (found.verdict, found.reasons) == ("bad", (words,))
+
+
+@pytest.mark.parametrize(("cut_short", "kept"), [((), False), (("cut short",), True)])
+def test_late_cycles_that_a_cut_short_run_left_itself_are_kept(judge, tmp_path, cut_short, kept):
+    run, conclude_it = judge()
+    left = tmp_path / late_file("estimation")
+    left.write_bytes(b"left by the cycle process")
+    run.late["simulation"] = (1, [(0, np.zeros(3, RECORD))])
+    conclude_it(cut_short=cut_short)
+    assert (left.read_bytes() == b"left by the cycle process") == kept
+    assert (tmp_path / late_file("simulation")).exists()
+
+
+def test_times_of_blocks_and_holes_are_not_those_of_the_task(judge, tmp_path):
+    run, conclude_it = judge()
+    run.histograms["estimation"] |= {
+        "bus": Histogram.of([1]),
+        "step/guard": Histogram.of([1000]),
+        "hole": Histogram.of([1000]),
+    }
+    outcome = conclude_it()
+    assert set(read_timing(tmp_path)["estimation"]) == {"late", "step", "total", "explain", "bus"}
+    found = read_manifest(tmp_path)
+    assert found.tasks["estimation"].exposure.holes == 1
+    assert [row[0] for row in outcome.figures].count("  untold holes") == 2
+
+
+def test_holes_are_large_that_outlast_what_the_usual_cycle_leaves_of_the_period(judge, tmp_path):
+    run, conclude_it = judge()
+    holes = {"hole": Histogram.of([10_000, 300_000, 2_000_000])}
+    run.histograms["estimation"] |= holes
+    run.histograms["simulation"] |= holes
+    conclude_it()
+    tasks = read_manifest(tmp_path).tasks
+    # periods of 200 µs and 1 ms
+    assert tasks["estimation"].exposure.large == 2
+    assert tasks["simulation"].exposure.large == 1
+
+
+def test_a_task_whose_times_are_lost_has_no_figures_of_its_own(judge):
+    run, conclude_it = judge()
+    run.histograms["estimation"] = {}
+    labels = [row[0] for row in conclude_it().figures]
+    assert "estimation cycles" not in labels
+    assert "simulation cycles" in labels
+
+
+def test_what_a_hand_felt_is_kept_and_shown(judge, tmp_path):
+    run, conclude_it = judge()
+    assert read_manifest_after(conclude_it, tmp_path).felt is None
+    run.signals |= {"guard/longest_gap_ms": 2.5, "guard/active_ms": 5000.0}
+    run.seen.trips.append(DataFault("time gap", 1, 7, "a gap"))
+    outcome = conclude_it()
+    found = read_manifest(tmp_path)
+    assert (found.felt.longest_gap_ms, found.felt.active_s, found.felt.rearmed) == (2.5, 5.0, 1)
+    assert found.faults[0].words == "a gap"
+    labels = [row[0] for row in outcome.figures]
+    assert "longest without a fresh command" in labels
+
+
+def read_manifest_after(conclude_it, folder):
+    conclude_it()
+    return read_manifest(folder)
+
+
+def test_a_fault_on_purpose_is_judged_by_what_it_states_and_not_by_what_it_did(judge, tmp_path):
+    run, conclude_it = judge("fault_bench")
+    limits = limits_of(run.loaded.rig)
+    injections = again(["request-nan@0.25"], limits)
+    run.seen.alarms.append("what the fault did")
+    (tmp_path / "estimation.npy").unlink()
+    outcome = conclude_it(injections=injections)
+    (verdict,) = outcome.injections
+    assert not verdict.good
+    assert not outcome.good
+    assert outcome.reasons[:2] == [verdict.line(), "what the fault did"]
+    found = read_manifest(tmp_path)
+    assert found.injections == (verdict,)
+    # its block is one of the task's now
+    assert set(found.tasks["estimation"].blocks) > set(run.loaded.rig.tasks["estimation"].blocks)

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rt_core.guard import READS, Guard
+from rt_core.guard import READS, WRITES, Guard
 from rt_core.safety import TRIPS, GuardConfig, Reaction, State, Trip, explain_trip
 
 PERIOD_NS = 200_000
@@ -49,34 +49,41 @@ def test_disarming_and_stopping_ramp_out_without_a_trip(inputs, run, port, value
     assert not np.any(out["trip"])
 
 
-# port, its bad value, the trip, cycles from the first bad one to the reaction
+# port, its bad value, the trip, cycles from the first bad one to the reaction, the value and the limit that it names
 # (a counter that stands still changed once more in its first bad cycle)
 TRIPPING = [
-    ("actuator_ready", 0, Trip.ACTUATOR_LOST, 0),
-    ("own_fault", 7, Trip.OWN_FAULT, 0),
-    ("request_fault", -3, Trip.REQUEST_FAULT, 0),
-    ("request_cycle", 5, Trip.REQUEST_STALE, 16),
-    ("torque_request_nm", math.nan, Trip.REQUEST_NOT_FINITE, 3),
-    ("sensor_valid", 0, Trip.SENSOR_LOST, 5),
-    ("angle_rad", -8.1, Trip.ANGLE_LIMIT, 0),
-    ("rate_rad_s", 41.2, Trip.RATE_LIMIT, 0),
-    ("elapsed", 26, Trip.TIME_GAP, 0),
-    ("elapsed", 2, Trip.OVERRUNS_MANY, 4),
-    ("heartbeat", 50, Trip.HEARTBEAT_LOST, 21),
+    ("actuator_ready", 0, Trip.ACTUATOR_LOST, 0, 0, 1),
+    ("own_fault", 7, Trip.OWN_FAULT, 0, 7, 0),
+    ("request_fault", -3, Trip.REQUEST_FAULT, 0, -3, 0),
+    ("request_cycle", 5, Trip.REQUEST_STALE, 16, 3.2, 3),
+    ("torque_request_nm", math.nan, Trip.REQUEST_NOT_FINITE, 3, 0.8, 0.6),
+    ("sensor_valid", 0, Trip.SENSOR_LOST, 5, 1.2, 1),
+    ("angle_rad", -8.1, Trip.ANGLE_LIMIT, 0, -8.1, 8),
+    ("rate_rad_s", 41.2, Trip.RATE_LIMIT, 0, 41.2, 40),
+    ("elapsed", 26, Trip.TIME_GAP, 0, 5.2, 5),
+    ("elapsed", math.nan, Trip.TIME_GAP, 0, 1e9, 5),
+    ("elapsed", math.inf, Trip.TIME_GAP, 0, 1e9, 5),
+    ("elapsed", 1e19, Trip.TIME_GAP, 0, 1e9, 5),
+    ("elapsed", 2, Trip.OVERRUNS_MANY, 4, 2, 2),
+    ("heartbeat", 50, Trip.HEARTBEAT_LOST, 21, 4.2, 4),
 ]
 
 
-@pytest.mark.parametrize(("port", "value", "trip", "delay"), TRIPPING)
-def test_each_trip_is_found_named_and_ends_at_zero(inputs, run, config, port, value, trip, delay):
+@pytest.mark.parametrize(("port", "bad", "trip", "delay", "value", "limit"), TRIPPING)
+def test_each_trip_is_found_named_and_ends_at_zero(
+    inputs, run, config, port, bad, trip, delay, value, limit
+):
     # a flag that goes bad for good; for SENSOR_LOST the bucket (limit 10) must not come first
     if trip == Trip.SENSOR_LOST:
         config = replace(config, sensor_bucket_ms=20)
-    inputs[port][BAD:] = value
+    inputs[port][BAD:] = bad
     out = run(inputs, config)
     first = int(np.flatnonzero(out["trip"])[0])
     assert out["trip"][first] == trip
     assert first - BAD == delay
     assert out["trip_cycle"][-1] == first + 1
+    assert out["trip_value"][-1] == pytest.approx(value)
+    assert out["trip_limit"][-1] == pytest.approx(limit)
     zero = first if TRIPS[trip].reaction == Reaction.SAFE else first + config.cycles_to_zero(DT)
     assert np.all(out["torque_nm"][zero:] == 0)
     assert out["state"][-1] == State.FAULT
@@ -86,6 +93,47 @@ def test_each_trip_is_found_named_and_ends_at_zero(inputs, run, config, port, va
     assert f"in/{port}" in words
     assert f"at cycle {first + 1}" in words
     assert TRIPS[trip].limit in words
+
+
+@pytest.mark.parametrize(("port", "limit"), [("angle_rad", 8), ("rate_rad_s", -40)])
+def test_a_sample_at_its_limit_is_within_it(inputs, run, port, limit):
+    inputs[port][BAD:] = limit
+    out = run(inputs)
+    assert not np.any(out["trip"])
+    inputs[port][BAD:] = np.nextafter(limit, 2 * limit)
+    assert np.all(run(inputs)["trip"][BAD:] > 0)
+
+
+@pytest.mark.parametrize(
+    ("port", "state"),
+    [
+        ("sensor_valid", State.HOLD),
+        ("actuator_ready", State.FAULT),
+        ("arm", State.STOPPING),
+        ("stop", State.STOPPING),
+        ("own_stop", State.STOPPING),
+    ],
+)
+def test_a_flag_halfway_counts_as_the_worse_of_the_two(inputs, run, port, state):
+    inputs[port][BAD] = 0.5
+    out = run(inputs)
+    assert (out["state"][BAD - 1], out["state"][BAD]) == (State.RUNNING, state)
+
+
+def test_the_output_is_said_to_be_safe_where_it_rests_and_nowhere_else(inputs, run):
+    inputs["actuator_ready"][:5] = 0
+    inputs["sensor_valid"][BAD] = 0
+    inputs["arm"][120:150] = 0
+    inputs["rate_rad_s"][200:] = 99
+    out = run(inputs)
+    assert set(out["state"]) == set(State)
+    at_rest = np.isin(out["state"], [State.INIT, State.READY, State.FAULT])
+    assert np.array_equal(out["safe"], at_rest)
+    # an armed guard waits for nothing, nor does one that is ready, and a latched one says why
+    waiting = np.isin(out["state"], [State.INIT, State.FAULT])
+    assert np.all(out["waits_for"][~waiting] == 0)
+    assert np.all(out["waits_for"][:5] == Trip.ACTUATOR_LOST)
+    assert np.all(out["waits_for"][out["state"] == State.FAULT] == Trip.RATE_LIMIT)
 
 
 def test_flickering_samples_trip_though_each_gap_is_bridged(inputs, run):
@@ -128,7 +176,7 @@ def test_a_fault_is_latched_until_arm_went_low_and_rose_with_everything_good(inp
     assert out["state"][150] == State.READY
     assert out["trip"][199] == Trip.RATE_LIMIT
     assert out["state"][200] == State.RUNNING
-    assert out["trip"][200] == Trip.NO_TRIP
+    assert [out[port][200] for port in ("trip", "trip_value", "trip_limit")] == [0, 0, 0]
     assert out["torque_nm"][-1] == 5
     # not while anything is wrong
     inputs["actuator_ready"][150:] = 0
@@ -138,11 +186,32 @@ def test_a_fault_is_latched_until_arm_went_low_and_rose_with_everything_good(inp
     assert np.all(out["torque_nm"][BAD + 30 :] == 0)
 
 
+def test_a_guard_that_dropped_its_torque_ramps_in_from_zero_again(inputs, run):
+    inputs["actuator_ready"][BAD : BAD + 5] = 0
+    inputs["arm"][150:200] = 0
+    inputs["torque_request_nm"][180:] = -5
+    out = run(inputs)
+    assert np.all(out["ramp"][BAD:200] == 0)
+    assert np.allclose(out["ramp"][200:203], [0.1, 0.2, 0.3], atol=1e-12)
+    assert np.allclose(out["torque_nm"][199:203], [0, -0.5, -1, -1.5], atol=1e-12)
+
+
 def test_an_unfit_guard_says_what_it_waits_for(inputs, run):
     inputs["actuator_ready"][:] = 0
     out = run(inputs)
     assert out["state"][-1] == State.INIT
     assert out["waits_for"][-1] == Trip.ACTUATOR_LOST
+
+
+@pytest.mark.parametrize(
+    ("port", "trip"),
+    [("request_cycle", Trip.REQUEST_STALE), ("heartbeat", Trip.HEARTBEAT_LOST)],
+)
+def test_a_side_that_never_showed_life_is_not_waited_for_in_vain(inputs, run, port, trip):
+    inputs[port][:] = 0
+    out = run(inputs)
+    assert np.all(out["state"] == State.INIT)
+    assert np.all(out["waits_for"] == trip)
 
 
 def test_every_trip_has_words():
@@ -181,3 +250,21 @@ def test_request_sign_turns_the_output_and_nothing_else(inputs, run, config):
 @pytest.mark.parametrize("sign", [0, 2, -0.5, math.nan])
 def test_request_sign_is_plus_or_minus_one(config, sign):
     assert any("request_sign" in line for line in replace(config, request_sign=sign).mistakes())
+
+
+@pytest.mark.parametrize("period_ns", [0, -1])
+def test_a_period_is_above_zero(config, period_ns):
+    with pytest.raises(ValueError, match=f"period_ns = {period_ns} must be above 0"):
+        Guard(config, period_ns=period_ns, reads=PATHS)
+    assert Guard(config, period_ns=1, reads=PATHS).name == "guard"
+
+
+def test_signals_are_wired_as_given_and_named_after_the_block(config):
+    guard = Guard(config, period_ns=PERIOD_NS, reads=PATHS, writes={"safe": "a/b"}, name="brake")
+    assert guard.reads == PATHS
+    assert guard.writes["safe"] == "a/b"
+    assert guard.writes["trip"] == "brake/trip"
+    assert list(guard.writes) == list(WRITES)
+    assert guard.config is config
+    with pytest.raises(ValueError, match=r"brake: writes has unknown port\(s\) saef$"):
+        Guard(config, period_ns=PERIOD_NS, reads=PATHS, writes={"saef": "a/b"}, name="brake")

@@ -175,7 +175,7 @@ def test_the_fault_of_the_task_is_kept_with_the_trip(inputs, run):
     inputs["own_fault"][BAD] = 6
     inputs["own_block"][BAD] = 1
     inputs["actuator_ready"][BAD] = 0
-    inputs["delivered"][BAD] = 0
+    inputs["delivered"][BAD] = 0.5
     out = run(inputs)
     kept = [out[port][-1] for port in ("trip", "trip_fault", "trip_block", "trip_delivered")]
     assert kept == [Trip.ACTUATOR_LOST, 6, 1, 0]
@@ -185,3 +185,54 @@ def test_the_fault_of_the_task_is_kept_with_the_trip(inputs, run):
     out = run(inputs)
     kept = [out[port][-1] for port in ("trip", "trip_fault", "trip_block", "trip_delivered")]
     assert kept == [Trip.REQUEST_FAULT, 3, 2, 1]
+
+
+def test_the_time_before_the_first_cycle_is_no_gap(inputs, run):
+    out = run(inputs, periods=np.arange(300) + 50_000)
+    assert out["state"][0] == State.READY
+    assert out["state"][-1] == State.RUNNING
+
+
+def test_a_full_bucket_is_empty_again_soon_however_long_it_was_filled(inputs, run):
+    # never more than two periods over its limit
+    inputs["sensor_valid"][BAD : BAD + 100] = 0
+    out = run(inputs)
+    waits = out["waits_for"][BAD + 99 : BAD + 104]
+    assert list(waits) == [Trip.SENSOR_LOST, *2 * [Trip.SENSOR_FLICKERS], 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("limit", "port", "bad", "trip", "cycles"),
+    [
+        ("max_request_age_ms", "request_cycle", 7.0, Trip.REQUEST_STALE, 2),
+        ("sensor_bucket_ms", "sensor_valid", 0.0, Trip.SENSOR_FLICKERS, 1),
+        ("skip_bucket_ms", "elapsed", 2.0, Trip.OVERRUNS_MANY, 1),
+    ],
+)
+def test_a_limit_below_what_one_period_brings_is_that(
+    inputs, run, config, limit, port, bad, trip, cycles
+):
+    inputs["request_cycle"] = inputs["own_cycle"].copy()
+    config = replace(config, **{limit: 1e-3, "sensor_hold_ms": 1e3})
+    assert not np.any(run(inputs, config)["trip"])
+    inputs[port][BAD:] = bad
+    out = run(inputs, config)
+    tripped = int(np.flatnonzero(out["trip"])[0])
+    assert out["trip"][tripped] == trip
+    # a counter changes once more when it stops at another value
+    assert tripped - BAD == cycles + (port == "request_cycle") - 1
+
+
+def test_a_largest_gap_below_a_period_is_a_period(inputs, run, config):
+    assert not np.any(run(inputs, replace(config, max_gap_ms=1e-3))["trip"])
+
+
+def test_ramps_of_no_time_are_one_step_and_shorter_ones_than_a_period_too(inputs, run, config):
+    inputs["arm"][BAD:] = 0
+    for time_s in (0.0, 1e-6):
+        out = run(inputs, replace(config, ramp_in_s=time_s, ramp_out_s=time_s, rate_nm_s=1e6))
+        assert list(out["ramp"][9:12]) == [0, 1, 1]
+        assert list(out["torque_nm"][9:12]) == [0, 5, 5]
+        assert list(out["ramp"][BAD - 1 : BAD + 1]) == [1, 0]
+        assert list(out["torque_nm"][BAD - 1 : BAD + 1]) == [5, 0]
+        assert out["state"][BAD] == State.INIT

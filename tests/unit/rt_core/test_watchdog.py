@@ -124,3 +124,14 @@ def test_a_stall_elsewhere_leaves_the_actuator_alone(guarded):
 def test_a_wrong_number_of_tasks_is_refused(n):
     with pytest.raises(ValueError, match="one to 4 tasks"):
         watched([(0, 0, [(0, False)] * n)], stall_ns=STALL_NS)
+
+
+def test_too_many_ticks_and_another_number_of_tasks_meanwhile_are_refused():
+    assert len(watched(ticks(standing(0, 0, 0, 0), 64), stall_ns=STALL_NS)) == 64
+    for wrong in (
+        [],
+        ticks(standing(0), 65),
+        ticks(standing(0), 1) + ticks(standing(0, 0), 1),
+    ):
+        with pytest.raises(ValueError, match="at most 64 ticks"):
+            watched(wrong, stall_ns=STALL_NS)
