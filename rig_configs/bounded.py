@@ -11,11 +11,13 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from rig_configs.plain import line
+
 MOST_BYTES = 1 << 20  # of a rig, mapping or device file
 MOST_MECHANISM_BYTES = 8 << 20
 MOST_DEPTH = 12  # tables in tables; the files of this project take six
 MOST_VALUES = 200_000
-LARGEST_INTEGER = 1 << 64
+LARGEST_INTEGER = 10**300  # what no float takes; a key's own limit is in its schema
 _PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
 _DOTTED = re.compile(rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*")
 
@@ -71,21 +73,24 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def _refuse_too_much(document: dict[str, Any]) -> None:
-    waiting: list[tuple[Any, int]] = [(document, 0)]
+    waiting: list[tuple[Any, int, str]] = [(document, 0, "")]
     n_values = 0
     while waiting:
-        value, depth = waiting.pop()
+        value, depth, key = waiting.pop()
         n_values += 1
         if depth > MOST_DEPTH:
             raise UnreadableError(f"is nested deeper than {MOST_DEPTH} levels")
         if n_values > MOST_VALUES:
             raise UnreadableError(f"has more than {MOST_VALUES} values")
         if isinstance(value, dict):
-            waiting += ((inner, depth + 1) for inner in value.values())
+            waiting += ((inner, depth + 1, str(name)) for name, inner in value.items())
         elif isinstance(value, list):
-            waiting += ((inner, depth + 1) for inner in value)
+            waiting += ((inner, depth + 1, key) for inner in value)
         elif isinstance(value, int) and abs(value) > LARGEST_INTEGER:
-            raise UnreadableError(f"has a whole number of {int(math.log10(abs(value))) + 1} digits")
+            digits = int(math.log10(abs(value))) + 1
+            raise UnreadableError(
+                f"has a whole number of {digits} digits ({line(key, 40)}), limit 300"
+            )
 
 
 def _reason(error: Exception) -> str:

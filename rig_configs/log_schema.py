@@ -11,9 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from rig_configs.bounded import UnreadableError, parse_toml, read_text
 from rig_configs.names import LONGEST_NAME, Line
-
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Finite = Annotated[float, Field(allow_inf_nan=False)]
+from rig_configs.numbers import Positive, Real
 
 
 class MappingError(ValueError):
@@ -56,7 +54,7 @@ class AngleColumn(_Strict):
     counts_per_rev: Positive
     counter_span: Annotated[int, Field(ge=0, le=2**53)] = 0
     """Counts after which the counter repeats; 0: never."""
-    zero_count: Finite = 0.0
+    zero_count: Real = 0.0
     sign: Literal[1, -1] = 1
 
 
@@ -66,8 +64,8 @@ class TorqueColumn(_Strict):
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=LONGEST_NAME)]
     column: str
     unit: Literal["nm", "raw"]
-    scale: Finite = 1.0
-    offset: Finite = 0.0
+    scale: Real = 1.0
+    offset: Real = 0.0
 
 
 class RowFilter(_Strict):
@@ -95,7 +93,7 @@ class LogMapping(_Strict):
     rows: RowFilter | None = None
     bandwidth_rad_s: Positive | None = None
     """Of the encoder filter; none: what the sample period allows."""
-    free_s: tuple[Finite, Finite] | None = None
+    free_s: tuple[Real, Real] | None = None
     """Stretch without hands, s from the first sample: there the measured torque alone turns the wheel."""
 
     @model_validator(mode="after")
@@ -147,7 +145,8 @@ def parse_mapping(text: str, origin: str) -> LogMapping:
         raise MappingError(f"{origin}: {error}") from error
     except ValidationError as error:
         mistakes = "; ".join(
-            f"{'.'.join(str(part) for part in item['loc']) or 'mapping'}: {item['msg']}"
+            f"{'.'.join(str(part) for part in item['loc']) or 'mapping'}: "
+            + item["msg"].removeprefix("Value error, ")
             + ("" if item["type"] == "missing" else f" (found {item['input']!r:.60})")
             for item in error.errors()
         )

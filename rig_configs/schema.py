@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveFloat
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from rig_configs.names import Line, SignalPath, Word
+from rig_configs.numbers import (
+    Bounded,
+    NonNegative,
+    NonNegativeMs,
+    NonNegativeS,
+    NonNegativeUs,
+    Positive,
+    PositiveMs,
+    PositiveS,
+    PositiveUs,
+    Real,
+)
 
-Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
-NonNegative = Annotated[float, Field(ge=0.0)]
+Fraction = Annotated[Real, Field(ge=0.0, le=1.0)]
 # what counts cycles: with the longest period it stays within 64 bits of nanoseconds
 Cycles = Annotated[int, Field(ge=1, le=1_000_000_000)]
-Torque = Annotated[float, Field(ge=1e-6, le=1e6)]  # 0x6076 has 32 bits
+Torque = Annotated[Real, Field(ge=1e-6, le=1e6)]  # 0x6076 has 32 bits
 Bits32 = Annotated[int, Field(ge=0, le=0xFFFFFFFF)]
 Sign = Literal[-1, 1]
 Interface = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,15}$")]
@@ -32,7 +43,7 @@ class Task(Section):
     priority: Annotated[int, Field(ge=1, le=98)] = 80  # 99 belongs to the kernel's own threads
     core: Annotated[int, Field(ge=0, le=8191)] | None = None
     # spent spinning before each deadline; auto: from two seconds of wake-ups, measured at the start
-    spin_us: Annotated[int, Field(ge=0)] | Literal["auto"] = 0
+    spin_us: Annotated[int, Field(ge=0, le=1_000_000)] | Literal["auto"] = 0
     overrun: Literal["skip", "safe", "stop"] = "skip"
     overrun_limit: Annotated[int, Field(ge=1, le=64)] = (
         3  # points: an overrun 1, of its own making 2
@@ -58,24 +69,24 @@ class Identity(Section):
 class Plant(Section):
     """What a simulated drive turns: motor, wheel, and the driver's hands."""
 
-    inertia_kg_m2: PositiveFloat
+    inertia_kg_m2: Positive
     viscous_nms: NonNegative
     coulomb_nm: NonNegative
-    torque_lag_s: NonNegative = 0.0005
+    torque_lag_s: NonNegativeS = 0.0005
     hands: Literal["prescribed", "spring", "free"] = "spring"
     hands_stiffness_nm_rad: NonNegative = 20.0
     hands_damping_nms: NonNegative = 1.0
-    amplitude_deg: float = 60.0
+    amplitude_deg: Real = 60.0
     frequency_hz: NonNegative = 0.3
-    offset_deg: float = 0.0
-    start_s: NonNegative = 1.0
+    offset_deg: Real = 0.0
+    start_s: NonNegativeS = 1.0
 
 
 class SdoWrite(Section):
     """An object that a slave gets before it runs: `object = "0x6072:0"`."""
 
     object: Annotated[str, Field(pattern=r"^0x[0-9A-Fa-f]{4}:(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])$")]
-    value: int
+    value: Annotated[int, Field(ge=-(2**31), lt=2**32)]
     bytes: Literal[1, 2, 4]
 
 
@@ -88,7 +99,7 @@ PdoEntry = Annotated[
 ]
 RxPdo = Annotated[str, Field(pattern=r"^0x1[67][0-9A-Fa-f]{2}$")]
 TxPdo = Annotated[str, Field(pattern=r"^0x1[ABab][0-9A-Fa-f]{2}$")]
-Seconds = Annotated[float, Field(gt=0.0, le=600.0)]
+Seconds = Annotated[Real, Field(gt=0.0, le=600.0)]
 
 
 class Limits(Section):
@@ -107,8 +118,8 @@ class Channel(Section):
     bit: Annotated[int, Field(ge=0, le=8191)]
     bits: Annotated[int, Field(ge=1, le=32)] = 1
     signed: bool = False
-    scale: float = 1.0
-    offset: float = 0.0
+    scale: Real = 1.0
+    offset: Real = 0.0
 
 
 class Terminal(Section):
@@ -119,7 +130,7 @@ class Terminal(Section):
     device: Line | None = None  # what stands for it where the bus is simulated: a device file
     inputs: dict[Word, Channel] = {}
     outputs: dict[Word, Channel] = {}
-    watchdog_ms: Annotated[float, Field(ge=0.1, le=1000)] = 20.0
+    watchdog_ms: Annotated[Real, Field(ge=0.1, le=1000)] = 20.0
     setup: list[SdoWrite] = []  # written in PREOP, also after a power cycle
     rx_assign: list[RxPdo] = []  # PDOs to assign; empty: those that it has
     tx_assign: list[TxPdo] = []
@@ -129,15 +140,15 @@ class Terminal(Section):
 class Clock(Section):
     """The cycle in step with the distributed clocks of the bus."""
 
-    shift_us: NonNegative = (
+    shift_us: NonNegativeUs = (
         0.0  # of the frame at the reference clock, after each period of system time
     )
-    sync0_shift_us: NonNegative = 0.0
-    bandwidth_hz: PositiveFloat = 2.0  # of the lock; faster is taken for jitter
-    tolerance_us: PositiveFloat = 20.0
-    settle_s: PositiveFloat = 0.1  # within the tolerance for so long: locked
-    timeout_s: PositiveFloat = 5.0
-    difference_us: PositiveFloat = 1.0  # of a slave's clock, waited for at bring-up
+    sync0_shift_us: NonNegativeUs = 0.0
+    bandwidth_hz: Positive = 2.0  # of the lock; faster is taken for jitter
+    tolerance_us: PositiveUs = 20.0
+    settle_s: PositiveS = 0.1  # within the tolerance for so long: locked
+    timeout_s: PositiveS = 5.0
+    difference_us: PositiveUs = 1.0  # of a slave's clock, waited for at bring-up
 
 
 class Drive(Section):
@@ -147,8 +158,8 @@ class Drive(Section):
         None  # in the ring; those without fill the rest
     )
     mode: Literal["torque", "velocity", "position"] = "torque"  # cyclic synchronous
-    velocity_limit_rad_s: PositiveFloat = 100.0  # of commands
-    velocity_unit_counts_s: PositiveFloat = 1.0  # one unit of 0x606C and 0x60FF
+    velocity_limit_rad_s: Positive = 100.0  # of commands
+    velocity_unit_counts_s: Positive = 1.0  # one unit of 0x606C and 0x60FF
     quick_stop: bool = False  # no longer enabled it brakes, instead of letting go
     sync0: bool = False  # it works on SYNC0
     setup: list[SdoWrite] = []  # written in PREOP, also after a power cycle
@@ -166,7 +177,7 @@ class Drive(Section):
     rated_torque_nm: Torque
     peak_torque_nm: Torque
     sign: Sign = 1  # -1: it counts and pushes against the rig's positive sense
-    watchdog_ms: Annotated[float, Field(ge=0.1, le=1000)] = 20.0  # the drive's own last net
+    watchdog_ms: Annotated[Real, Field(ge=0.1, le=1000)] = 20.0  # the drive's own last net
     plant: Plant | None = None
     device: str | None = None  # what stands for it where the bus is simulated, in place of `plant`
 
@@ -204,18 +215,18 @@ class EncoderFilterBlock(Section):
     """Kalman filter: count → angle, rate, acceleration."""
 
     kind: Literal["encoder_filter"]
-    counts_per_rev: PositiveFloat
+    counts_per_rev: Positive
     counter_span: NonNegative = float(2**32)  # counts after which the counter starts anew; 0: never
     sign: Sign = 1
-    zero_count: float = 0.0
-    bandwidth_rad_s: PositiveFloat = 310.4  # 6.4 ms lag on the acceleration
+    zero_count: Real = 0.0
+    bandwidth_rad_s: Positive = 310.4  # 6.4 ms lag on the acceleration
     model: Literal["constant_velocity", "constant_acceleration", "constant_jerk"] = (
         "constant_acceleration"
     )
     gains: Annotated[str, AfterValidator(from_the_covariance)] = "time_varying"
-    noise_rad: PositiveFloat | None = None  # of a sample; that of the rounding to counts
+    noise_rad: Positive | None = None  # of a sample; that of the rounding to counts
     gate_nis: NonNegative = 0.0  # larger normalised innovations are rejected; 0: no such gate
-    lost_after_ms: PositiveFloat = 20.0  # without a sample for so long it starts anew
+    lost_after_ms: PositiveMs = 20.0  # without a sample for so long it starts anew
     reads: dict[SignalPath, SignalPath]
     writes: dict[SignalPath, SignalPath] = {}
 
@@ -226,8 +237,8 @@ class MechanismBlock(Section):
     kind: Literal["mechanism"]
     mechanism: Line
     # of codegen.options.KernelOptions, which checks them; the step is the period of the task
-    options: dict[str, bool | int | float | str | list[str]] = {}
-    parameters: dict[str, float] = {}
+    options: dict[str, bool | int | Real | str | list[str]] = {}
+    parameters: dict[str, Real] = {}
     reads: dict[SignalPath, SignalPath] = {}
     writes: dict[SignalPath, SignalPath] = {}
 
@@ -236,12 +247,13 @@ class ObserverSensor(Section):
     """A sensor of an observer, and how its samples come; other keys are those of its kind in `codegen.sensors`."""
 
     model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, Bounded]
 
     kind: str
-    std: PositiveFloat  # of a sample's noise, in the sensor's unit
+    std: Positive  # of a sample's noise, in the sensor's unit
     every: Cycles = 1  # periods of the task from sample to sample
-    scale: float = 1.0  # sample = scale x signal + offset
-    offset: float = 0.0
+    scale: Real = 1.0  # sample = scale x signal + offset
+    offset: Real = 0.0
 
 
 SensorName = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
@@ -253,12 +265,12 @@ class ObservingBlock(Section):
     mechanism: Line
     independent: list[str] = []  # empty: those that move most in the pose of the file
     unknown: list[str] = []  # input signals that are estimated
-    input_noise: dict[str, PositiveFloat] = {}  # of those that walk at random: unit squared per s
+    input_noise: dict[str, Positive] = {}  # of those that walk at random: unit squared per s
     gate_sigma: NonNegative = 6.0  # innovations beyond are rejected; 0: no such gate
     gate_patience: Cycles = 20  # rejected in a row, then believed
     # as of a mechanism
-    options: dict[str, bool | int | float | str | list[str]] = {}
-    parameters: dict[str, float] = {}
+    options: dict[str, bool | int | Real | str | list[str]] = {}
+    parameters: dict[str, Real] = {}
     reads: dict[SignalPath, SignalPath]
     writes: dict[SignalPath, SignalPath] = {}
 
@@ -269,9 +281,9 @@ class ObserverBlock(ObservingBlock):
     kind: Literal["observer"]
     method: Literal["errorEKF", "DEKF", "UKF", "CEKF", "DIEKFpm", "projectionEKF"] = "errorEKF"
     sensors: Annotated[dict[SensorName, ObserverSensor], Field(min_length=1)]
-    acceleration_noise: list[PositiveFloat]  # white, of each coordinate: rad^2/s^3 or m^2/s^3
-    start_std: list[PositiveFloat]
-    start: list[float] | None = None  # that of the mechanism's file
+    acceleration_noise: list[Positive]  # white, of each coordinate: rad^2/s^3 or m^2/s^3
+    start_std: list[Positive]
+    start: list[Real] | None = None  # that of the mechanism's file
     transition: Literal["published", "exact"] = "published"
 
 
@@ -280,20 +292,18 @@ class TwoStageBlock(ObservingBlock):
 
     kind: Literal["two_stage_observer"]
     sensors: dict[SensorName, ObserverSensor] = {}  # none: the motion is read
-    known_std: dict[str, PositiveFloat] = {}  # of each measured force, as many as unknown ones
+    known_std: dict[str, Positive] = {}  # of each measured force, as many as unknown ones
     form: Literal["A", "B"] = "A"  # solved for the known or the unknown forces; the others walk
-    balance_std: dict[
-        str, PositiveFloat
-    ] = {}  # of what the dynamics give in a cycle, of each solved
-    held_noise: PositiveFloat = 1.0  # of an acceleration in a cycle with blind accelerometers
-    least_sensitivity: PositiveFloat = 1e-3  # below it accelerometers are blind
+    balance_std: dict[str, Positive] = {}  # of what the dynamics give in a cycle, of each solved
+    held_noise: Positive = 1.0  # of an acceleration in a cycle with blind accelerometers
+    least_sensitivity: Positive = 1e-3  # below it accelerometers are blind
 
 
 class RelayBlock(Section):
     """Torque of the sign of an angle, for `rigloop bench latency`."""
 
     kind: Literal["relay"]
-    torque_nm: PositiveFloat
+    torque_nm: Positive
     reads: dict[SignalPath, SignalPath]
     writes: dict[SignalPath, SignalPath] = {}
 
@@ -303,8 +313,8 @@ class Rearm(Section):
 
     after: Literal["bus"]  # and nothing else: never after a limit, a heartbeat or a block
     at_most: Annotated[int, Field(ge=1, le=100)]  # times a run
-    settle_s: Annotated[float, Field(ge=0.1, le=60.0)] = 1.0  # good for so long before it
-    within_s: Annotated[float, Field(gt=0.0, le=600.0)] = 10.0  # of the trip; then the run ends
+    settle_s: Annotated[Real, Field(ge=0.1, le=60.0)] = 1.0  # good for so long before it
+    within_s: Annotated[Real, Field(gt=0.0, le=600.0)] = 10.0  # of the trip; then the run ends
     reset_drive: bool = (
         False  # a drive that the silence has put into its fault state is reset for it
     )
@@ -314,23 +324,23 @@ class GuardBlock(Section):
     """The last gate before the actuator. Times are those of the clock: skipped cycles count."""
 
     kind: Literal["guard"]
-    limit_nm: PositiveFloat
-    rate_nm_s: PositiveFloat  # of outputs: after a gap the first one steps no further than ever
+    limit_nm: Positive
+    rate_nm_s: Positive  # of outputs: after a gap the first one steps no further than ever
     request_sign: Sign  # -1: the guide holds the mechanism, so the motor turns against the hands
-    max_angle_rad: PositiveFloat
-    max_rate_rad_s: PositiveFloat
-    ramp_in_s: NonNegative = 0.5
-    ramp_out_s: Annotated[float, Field(ge=0, le=0.1)] = 0.02
+    max_angle_rad: Positive
+    max_rate_rad_s: Positive
+    ramp_in_s: NonNegativeS = 0.5
+    ramp_out_s: Annotated[Real, Field(ge=0, le=0.1)] = 0.02
     # of bad samples, and of requests that are no number, bridged; 5 and 3 ms, or as many periods if that is longer
-    sensor_hold_ms: NonNegative | None = None
-    request_hold_ms: NonNegative | None = None
+    sensor_hold_ms: NonNegativeMs | None = None
+    request_hold_ms: NonNegativeMs | None = None
     # bad samples: bad time counts twice, a good cycle takes a period away; four times sensor_hold_ms
-    sensor_bucket_ms: NonNegative | None = None
+    sensor_bucket_ms: NonNegativeMs | None = None
     # the same of skipped time; twice max_gap_ms, so that one gap alone does not fill it
-    skip_bucket_ms: NonNegative | None = None
-    max_request_age_ms: PositiveFloat = 5.0
-    max_gap_ms: PositiveFloat = 5.0
-    heartbeat_timeout_ms: PositiveFloat = 200.0
+    skip_bucket_ms: NonNegativeMs | None = None
+    max_request_age_ms: PositiveMs = 5.0
+    max_gap_ms: PositiveMs = 5.0
+    heartbeat_timeout_ms: PositiveMs = 200.0
     rearm: Rearm | None = None  # a run whose torque has let go ends
     reads: dict[SignalPath, SignalPath]
     writes: dict[SignalPath, SignalPath] = {}
@@ -366,17 +376,17 @@ class Verdict(Section):
     max_overrun_percent: NonNegative = 1.0  # judged only when the run had real-time rights
     max_lost_percent: NonNegative = 0.0
     # of `rigloop bench latency`: p99.9 without the drive, beyond a period of the simulation
-    max_latency_ms: PositiveFloat = 0.5
+    max_latency_ms: PositiveMs = 0.5
     # what the driver's hand feels: time from one fresh command at the drive to the next, and the step across it
-    max_command_gap_ms: PositiveFloat = 10.0
-    max_torque_step_nm: PositiveFloat = 1.0
+    max_command_gap_ms: PositiveMs = 10.0
+    max_torque_step_nm: Positive = 1.0
     # of the armed time with the request at the guard's limit, in all and in one piece
-    max_saturated_percent: Annotated[float, Field(ge=0.0, le=100.0)] = 10.0
-    max_saturated_s: PositiveFloat = 1.0
+    max_saturated_percent: Annotated[Real, Field(ge=0.0, le=100.0)] = 10.0
+    max_saturated_s: PositiveS = 1.0
     # net work of the motor on the hands: a passive model gives back what it got, a wrong request_sign gives more;
     # what limit_nm does over half a radian
-    max_given_j: PositiveFloat | None = None
-    max_rearmed: Annotated[int, Field(ge=0)] = (
+    max_given_j: Positive | None = None
+    max_rearmed: Annotated[int, Field(ge=0, le=100)] = (
         0  # times that the torque went and came back, see Rearm
     )
 

@@ -31,6 +31,8 @@ from io_bridge.drive_objects import drive_description
 from io_bridge.quirks.catalogue import from_table
 from io_bridge.sii import Identity
 from rig_configs.bounded import UnreadableError, parse_toml, read_text
+from rig_configs.numbers import strange_numbers
+from rig_configs.plain import line
 
 MAPPED = re.compile(r"(0x[0-9A-Fa-f]{1,4}):(\d{1,3})|pad:(\d{1,2})")
 DRIVES = ("drive", "multi_axis_drive")
@@ -79,7 +81,10 @@ def load_device(path: Path) -> DescribedDevice:
         content = parse_toml(read_text(path))
     except UnreadableError as error:
         raise DeviceError(f"{path}: {error}") from error
-    bad: list[str] = []
+    bad = [
+        f"{line(key)} = {value!r:.40}: {problem}"
+        for key, value, problem in strange_numbers(content)
+    ]
     kind = content.get("kind")
     _check_keys(content, KEYS if kind in DRIVES else (*KEYS, *OWN_KEYS), "", bad)
     if kind not in KINDS:

@@ -18,7 +18,7 @@ TEXTS = {
     "inline tables": ("x = " + "{a=" * 50_000 + "1" + "}" * 50_000, "nested deeper|not TOML"),
     "values": ("x = [" + "1," * 300_000 + "]", "more than 200000 values"),
     "digits": ("x = " + "1" * 5000, "not TOML|digits"),
-    "integer": ("x = " + "1" * 100, "digits"),
+    "integer": ("x = " + "1" * 400, "digits"),
 }
 
 
