@@ -214,7 +214,7 @@ def _find(mechanism: Path | str) -> Path:
     path = Path(mechanism)
     if path.suffix != ".toml" and len(path.parts) == 1:
         path = Path(__file__).parents[1] / "rig_configs" / "mechanisms" / f"{mechanism}.toml"
-    if not path.is_file():
+    if path.suffix != ".toml" or not path.is_file():
         from codegen.description.mechanism import find  # raises the error with the names that ship
 
         return find(mechanism)

@@ -5,8 +5,11 @@ What is too much is refused in one sentence, whatever the parser behind it would
 
 from __future__ import annotations
 
+import codecs
 import math
+import os
 import re
+import stat
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,7 @@ MOST_BYTES = 1 << 20  # of a rig, mapping or device file
 MOST_MECHANISM_BYTES = 8 << 20
 MOST_DEPTH = 12  # tables in tables; the files of this project take six
 MOST_VALUES = 200_000
+READING = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 LARGEST_INTEGER = 10**300  # what no float takes; a key's own limit is in its schema
 _PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
 _DOTTED = re.compile(rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*")
@@ -35,9 +39,10 @@ def read_text(path: Path, most_bytes: int = MOST_BYTES) -> str:
         It is none.
     """
     try:
-        if path.exists() and not path.is_file():
-            raise UnreadableError("is not a regular file")
-        with path.open("rb") as file:
+        # what is in the file's place by then is not waited for: a pipe, a terminal, a device
+        with open(os.open(path, READING), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode) or _is_of_the_kernel(path):
+                raise UnreadableError("is not a regular file")
             raw = file.read(most_bytes + 1)
     except (OSError, ValueError) as error:
         if isinstance(error, UnreadableError):
@@ -45,10 +50,18 @@ def read_text(path: Path, most_bytes: int = MOST_BYTES) -> str:
         raise UnreadableError(_reason(error)) from None
     if len(raw) > most_bytes:
         raise UnreadableError(f"is larger than {most_bytes} bytes")
+    if raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise UnreadableError("is UTF-16 text: save it as UTF-8")
     try:
-        return raw.decode("utf-8")
+        return raw.decode("utf-8-sig")  # some editors put a mark at the beginning
     except UnicodeDecodeError as error:
         raise UnreadableError(f"is not a text file: byte {error.start} is not UTF-8") from None
+
+
+def _is_of_the_kernel(path: Path) -> bool:
+    """Whether a file is none of a disk: those of /proc look regular, and some wait for ever."""
+    resolved = path.resolve()
+    return any(resolved.is_relative_to(place) for place in ("/proc", "/sys"))
 
 
 def parse_toml(text: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from rig_configs.bounded import UnreadableError, parse_toml, read_text
 from rig_configs.mistakes import ConfigError, Mistake, from_validation, near
+from rig_configs.named_files import find_named
 from rig_configs.schema import Rig
 
 HERE = Path(__file__).parent
@@ -37,6 +38,7 @@ class LoadedRig:
     path: Path
     text: str
     rig: Rig
+    files: Mapping[str, str] = field(default_factory=dict)  # that it names: as written → path
 
     @property
     def argument(self) -> str:
@@ -58,8 +60,11 @@ def find_rig(name: str) -> Path:
     """
     if "/" in name or name.endswith(".toml"):
         path = Path(name)
-        if path.is_file():
-            return path
+        try:
+            if path.exists():  # what it is, is seen when it is read
+                return path
+        except OSError:  # a name of too many bytes
+            pass
         raise ConfigError(
             [
                 Mistake(
@@ -110,6 +115,7 @@ def load_rig(
     except UnreadableError as error:
         raise ConfigError([Mistake(str(path), "(file)", str(error), "is it a rig file?")]) from None
     file = str(path)
+    files = find_named(data, path.parent)
     mistakes: list[Mistake] = []
     rig = None
     try:
@@ -121,13 +127,15 @@ def load_rig(
     mistakes += _wiring_mistakes(file, data, ports_of, other_signals)
     if mistakes or rig is None:
         raise ConfigError(mistakes)
-    return LoadedRig(path.stem, path, text, rig)
+    return LoadedRig(path.stem, path, text, rig, files)
 
 
 def read_checked(path: Path) -> LoadedRig:
     """Read a rig file that `load_rig` has found good: its schema alone, without what is behind it."""
     text = read_text(path)
-    return LoadedRig(path.stem, path, text, Rig.model_validate(parse_toml(text)))
+    data = parse_toml(text)
+    files = find_named(data, path.parent)
+    return LoadedRig(path.stem, path, text, Rig.model_validate(data), files)
 
 
 def write_path(block: str, table: Mapping[str, Any], port: str) -> str:

@@ -144,12 +144,13 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
     """Check a rig file: schema, tasks, wiring, and that its observers can tell what they estimate. Starts nothing."""
     from rig_configs.schema import ObservingBlock
     from rigloop.kernels import build_kernels
+    from rigloop.magnitudes import magnitudes
     from rigloop.neighbours import shared_by_tasks
 
     with told(json):
         loaded = _load(rig)
         build_kernels(loaded, kinds=(ObservingBlock,))
-    notes = shared_by_tasks(loaded.rig)
+        notes = [*shared_by_tasks(loaded.rig), *magnitudes(loaded)]
     if json:
         print_json({"rig": loaded.name, "sha256": loaded.sha256, "mistakes": [], "notes": notes})
     else:

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from rig_configs.load import LoadedRig
+from rig_configs.named_files import keep_named
 from rigloop.manifest import MANIFEST, Manifest, write_manifest
 
 
@@ -28,11 +29,12 @@ class Keeping:
         self._folder = folder
         if not folder.is_dir() or not (folder / "rig.toml").exists():
             self.lost.append(f"the run folder was taken away, with what was in it: {folder}")
-            self.keep("rig.toml", lambda: self._again(loaded.text))
+            self.keep("rig.toml", lambda: self._again(loaded))
 
-    def _again(self, rig: str) -> None:
+    def _again(self, loaded: LoadedRig) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)
-        (self._folder / "rig.toml").write_text(rig, encoding="utf-8")
+        (self._folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
+        keep_named(self._folder, loaded.files)
 
     def keep(self, name: str, write: Callable[[], object]) -> None:
         """Write one file."""

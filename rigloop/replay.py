@@ -15,6 +15,7 @@ from io_bridge.record import RecordError, open_record
 from rig_configs import schema
 from rig_configs.load import LoadedRig
 from rig_configs.log_schema import load_mapping
+from rig_configs.named_files import keep_named
 from rigloop.compose import make_blocks, plan_blocks
 from rigloop.errors import NotStartedError
 from rigloop.kernels import build_kernels
@@ -274,4 +275,5 @@ def new_folder(runs: Path, name: str, loaded: LoadedRig) -> Path:
             f"{runs}: no run folder can be made: {error.strerror}; give --runs"
         ) from None
     (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
+    keep_named(folder, loaded.files)
     return folder

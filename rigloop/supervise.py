@@ -18,6 +18,7 @@ from rich.markup import escape
 
 from io_bridge.record import RecordError
 from rig_configs.load import LoadedRig
+from rig_configs.named_files import keep_named
 from rigloop import interrupts, order
 from rigloop.arming import state_of
 from rigloop.bring_down import HEARTBEAT_S, beat_until_ended, end, kill
@@ -239,6 +240,7 @@ def _new_run(
     try:
         reserve(folder)
         (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
+        keep_named(folder, loaded.files)
         order.write(folder, "order.json", commissioned)
         processes = {"supervisor": os.getpid(), "cycle": cycle.pid}
         kept = KeptManifest(folder, loaded, kernels, mode, commissioned.table, seconds, processes)

@@ -55,9 +55,18 @@ def find(mechanism: Path | str) -> Path:
     path = Path(mechanism)
     if path.suffix != ".toml" and len(path.parts) == 1:
         path = MECHANISMS / f"{mechanism}.toml"
-    if not path.is_file():
-        shipped = sorted(p.stem for p in MECHANISMS.glob("*.toml"))
+    shipped = sorted(p.stem for p in MECHANISMS.glob("*.toml"))
+    if path.suffix != ".toml":
+        remedy = "give a .toml file, or the name of one that ships"
+    elif len(path.parts) > 1 and path.parent != MECHANISMS:
+        remedy = "a rig names a file by its path from the rig's folder"
+    else:
         remedy = near(str(mechanism), shipped)
+    try:
+        found = path.suffix == ".toml" and path.exists()
+    except (OSError, ValueError):  # a name of too many bytes, or with a zero in it
+        found = False
+    if not found:
         raise MechanismError(
             [Mistake(str(mechanism), "mechanism", "no such mechanism file", remedy)]
         )

@@ -24,6 +24,31 @@ USUAL: dict[str, tuple[float, float, str]] = {
     "radius_m": (1e-5, 100.0, "millimetres are written mm(...)"),
     "initial_rate_rad_s": (0.0, 2e4, "turns a minute are written rpm(...)"),
     "initial_rate_m_s": (0.0, 500.0, "millimetres are written mm(...)"),
+    "first_radius_m": (1e-4, 10.0, "millimetres are written mm(...)"),
+    "second_radius_m": (1e-4, 10.0, "millimetres are written mm(...)"),
+    "lead_m": (1e-5, 1.0, "millimetres are written mm(...)"),
+    "stiffness_n_per_m": (0.1, 1e9, "N/mm are N/m / 1000"),
+    "stiffness_nm_per_rad": (1e-4, 1e6, "a value for a degree is one for a rad / 57.3"),
+    "damping_ns_per_m": (1e-3, 1e6, "Ns/mm are Ns/m / 1000"),
+    "damping_nms_per_rad": (1e-7, 1e4, "mNms are Nms/1000"),
+    "torque_constant_nm_per_a": (1e-4, 20.0, "mNm/A are Nm/A / 1000"),
+    "rotor_inertia_kg_m2": (1e-9, 10.0, "kg cm² are kg m²/1e4, g cm² are kg m²/1e7"),
+    "gear_ratio": (1e-3, 1e3, "it is turns of the motor for one of the angle"),
+    "current_a": (1e-4, 2e3, "mA are A/1000"),
+    "torque_nm": (1e-5, 1e4, "mNm are Nm/1000"),
+    "force_n": (1e-3, 1e6, "kN are N/1000"),
+    "coulomb": (1e-5, 1e4, "mNm are Nm/1000, kN are N/1000"),
+    "static": (1e-5, 1e4, "mNm are Nm/1000, kN are N/1000"),
+    "stribeck_speed": (1e-5, 10.0, "millimetres are written mm(...)"),
+    "transition_speed": (1e-6, 10.0, "millimetres are written mm(...)"),
+    "bristle_stiffness": (1.0, 1e9, "N/mm are N/m / 1000"),
+    "bore_radius_m": (2e-3, 1.0, "millimetres are written mm(...)"),
+    "rolling_radius_m": (0.01, 3.0, "millimetres are written mm(...)"),
+    "maximum_force_n": (20.0, 1e5, "kN are N/1000"),
+    "initial_slope_n": (200.0, 2e6, "kN are N/1000"),
+    "slip_at_maximum": (5e-3, 2.0, "it is a ratio, not percent"),
+    "spin_rad_s": (0.0, 2e3, "turns a minute are written rpm(...)"),
+    "regularising_speed_m_s": (1e-6, 5.0, "millimetres are written mm(...)"),
     "position_m": (0.0, 100.0, "millimetres are written mm(...)"),
     "point_m": (0.0, 100.0, "millimetres are written mm(...)"),
     "centre_m": (0.0, 100.0, "millimetres are written mm(...)"),
@@ -31,6 +56,8 @@ USUAL: dict[str, tuple[float, float, str]] = {
 GRAVITY_M_S2 = 30.0
 # radius of gyration of a body / the largest distance of the mechanism
 WIDEST = 10.0
+# of an inertia that turns without a body of its own mass
+INERTIA_KG_M2 = (1e-9, 200.0)
 
 
 def doubts(mechanism: Mechanism, path: Path | str) -> list[str]:
@@ -59,6 +86,12 @@ def _of_keys(item: Written, mechanism: Mechanism) -> Iterator[str]:
 def _of_gyration(item: Written, mechanism: Mechanism, size: float) -> Iterator[str]:
     mass = _largest(getattr(item.entry, "mass_kg", None), mechanism)
     inertia = _largest(getattr(item.entry, "inertia_kg_m2", None), mechanism)
+    low, high = INERTIA_KG_M2
+    if inertia and not mass and not low <= inertia <= high:
+        yield (
+            f"{item.title}.inertia_kg_m2: {inertia:g}, usual are {low:g} to {high:g}: "
+            "kg mm² are kg m²/1e6, kg cm² kg m²/1e4"
+        )
     if not mass or not inertia or size <= 0.0:
         return
     radius = math.sqrt(inertia / mass)

@@ -64,8 +64,11 @@ def find_device(name: str) -> Path:
     if name in known:
         return known[name]
     path = Path(name)
-    if path.suffix == ".toml" and path.is_file():
-        return path
+    try:
+        if path.suffix == ".toml" and path.exists():
+            return path
+    except OSError:  # a name of too many bytes
+        pass
     raise DeviceError(f"{name}: no device file, and none of those that ship: {', '.join(known)}")
 
 

@@ -25,6 +25,7 @@ import msgspec
 from rich.console import Console
 
 from rig_configs.load import LoadedRig
+from rig_configs.named_files import keep_named
 from rig_configs.schema import Rig
 from rigloop import children, order
 from rigloop.compose import bus_of
@@ -200,6 +201,7 @@ def attempt(loaded: LoadedRig, trial: Trial, runs: Path) -> Tried:
     folder = new_run_folder(runs, loaded.name)
     table = f"/dev/shm/rigloop-trial-{os.getpid()}"
     (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
+    keep_named(folder, loaded.files)
     limits = limits_of(loaded.rig)
     backend = trial.bus or bus_of(loaded.rig)[1].backend
     injections = parse(trial.asked, loaded.rig, backend, trial.telemetry is not None, trial.seconds)

@@ -128,7 +128,7 @@ def test_names_of_a_rig_are_checked_at_the_door(tmp_path, old, new, problem):
         ("limit_nm = 12.0", "limit_nm = 1e300", "blocks.guard.limit_nm = 1e+300"),
         ("max_gap_ms = 200.0", "max_gap_ms = 1e300", "blocks.guard.max_gap_ms = 1e+300"),
         ("rate_nm_s = 2000.0", "rate_nm_s = 1e-3", "blocks.guard.rate_nm_s = 0.001"),
-        ("bandwidth_rad_s = 310.4", "bandwidth_rad_s = 1e300", "blocks.wheel: bandwidth_rad_s"),
+        ("bandwidth_rad_s = 310.4", "bandwidth_rad_s = 1e300", "blocks.wheel.bandwidth_rad_s"),
         (
             "peak_torque_nm = 19.1",
             "peak_torque_nm = 1000.0",
