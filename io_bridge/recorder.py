@@ -1,6 +1,9 @@
 """The recorder process: from the rings of a signal table to one record per task.
 
-    python -m io_bridge.recorder TABLE FOLDER [--pid PID] [--resume]
+    python -m io_bridge.recorder TABLE FOLDER [--pid PID] [--resume] [--wait]
+
+With --wait it is there before the table: a process that is only started once cycles come has not attached when the
+rings, which hold two seconds, are full on a busy machine.
 
 It only looks on: the loop never waits for it. It ends when the producer has ended and the rings are
 empty; the producer has ended when process PID is gone, when the table's file was removed, or when
@@ -14,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import select
 import sys
 import time
 from contextlib import ExitStack
@@ -27,6 +31,7 @@ from rt_core.table import RingReader, SignalTable
 
 SUMMARY = "recorder.json"
 POLL_S = 0.02  # rings hold two seconds
+WAIT_S = 0.005
 BATCH = 4096  # cycles taken at once, so that one ring cannot starve another
 
 
@@ -165,6 +170,21 @@ def record(
     return results
 
 
+def wait_for_table(table_path: str | os.PathLike[str], pid: int) -> bool:
+    """Wait until the table is there; False: its producer has ended without one."""
+    try:
+        producer = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return os.path.exists(table_path)
+    try:
+        while not os.path.exists(table_path):
+            if select.select([producer], [], [], WAIT_S)[0]:
+                return os.path.exists(table_path)
+    finally:
+        os.close(producer)
+    return True
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run the process; 0: every cycle is in a record, 1: some are not, 2: it could not start."""
     parser = argparse.ArgumentParser(prog="python -m io_bridge.recorder", description=__doc__)
@@ -172,7 +192,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("folder", help="run folder, exists")
     parser.add_argument("--pid", type=int, help="process of the producer")
     parser.add_argument("--resume", action="store_true", help="go on with the records there")
+    parser.add_argument("--wait", action="store_true", help="wait for the table that PID makes")
     options = parser.parse_args(arguments)
+    if options.wait and options.pid and not wait_for_table(options.table, options.pid):
+        return 0  # the run has not started
     try:
         results = record(options.table, options.folder, options.pid, options.resume)
     except (OSError, TableError, RecordError) as error:

@@ -6,13 +6,14 @@ What is too much is refused in one sentence, whatever the parser behind it would
 from __future__ import annotations
 
 import codecs
+import errno
 import math
 import os
 import re
 import stat
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from rig_configs.plain import line
 
@@ -20,6 +21,7 @@ MOST_BYTES = 1 << 20  # of a rig, mapping or device file
 MOST_MECHANISM_BYTES = 8 << 20
 MOST_DEPTH = 12  # tables in tables; the files of this project take six
 MOST_VALUES = 200_000
+MOST_KEPT_BYTES = 64 << 20  # of a file that a run keeps beside its records
 READING = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 LARGEST_INTEGER = 10**300  # what no float takes; a key's own limit is in its schema
 _PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
@@ -28,6 +30,39 @@ _DOTTED = re.compile(rf"{_PART}(?:[ \t]*\.[ \t]*{_PART})*")
 
 class UnreadableError(ValueError):
     """A file cannot be used at all; the message says why, in words, without the file's name."""
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a regular file of a disk for reading; a pipe, terminal or device in its place is not waited for.
+
+    Raises
+    ------
+    OSError
+        It is none, or cannot be opened.
+    """
+    file = open(os.open(path, READING), "rb")  # noqa: SIM115, it is the caller's
+    try:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode) or _is_of_the_kernel(path):
+            raise OSError(errno.EINVAL, "is not a regular file", str(path))
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def read_bytes(path: Path, most_bytes: int = MOST_BYTES) -> bytes:
+    """Content of a regular file of at most `most_bytes` bytes.
+
+    Raises
+    ------
+    OSError
+        It is none, or cannot be read.
+    """
+    with open_regular(path) as file:
+        raw = file.read(most_bytes + 1)
+    if len(raw) > most_bytes:
+        raise OSError(errno.EFBIG, f"is larger than {most_bytes} bytes", str(path))
+    return raw
 
 
 def read_text(path: Path, most_bytes: int = MOST_BYTES) -> str:
@@ -39,14 +74,9 @@ def read_text(path: Path, most_bytes: int = MOST_BYTES) -> str:
         It is none.
     """
     try:
-        # what is in the file's place by then is not waited for: a pipe, a terminal, a device
-        with open(os.open(path, READING), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode) or _is_of_the_kernel(path):
-                raise UnreadableError("is not a regular file")
+        with open_regular(path) as file:
             raw = file.read(most_bytes + 1)
     except (OSError, ValueError) as error:
-        if isinstance(error, UnreadableError):
-            raise
         raise UnreadableError(_reason(error)) from None
     if len(raw) > most_bytes:
         raise UnreadableError(f"is larger than {most_bytes} bytes")
@@ -60,8 +90,8 @@ def read_text(path: Path, most_bytes: int = MOST_BYTES) -> str:
 
 def _is_of_the_kernel(path: Path) -> bool:
     """Whether a file is none of a disk: those of /proc look regular, and some wait for ever."""
-    resolved = path.resolve()
-    return any(resolved.is_relative_to(place) for place in ("/proc", "/sys"))
+    resolved = os.path.realpath(path)
+    return resolved.startswith(("/proc/", "/sys/"))
 
 
 def parse_toml(text: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -10,12 +11,14 @@ from typing import Annotated, NoReturn
 import msgspec
 import typer
 
-from rig_configs.plain import json_text
+from rig_configs.plain import json_text, line
 from rigloop.terminal import say
 
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print one JSON object instead of tables.")
 ]
+
+NO_PATH = (errno.ENAMETOOLONG, errno.ELOOP)
 
 
 class Exit(IntEnum):
@@ -48,6 +51,12 @@ def told(json: bool) -> Iterator[None]:
         fail([str(error)], Exit.NOT_STARTED, json)
     except NotStartedError as error:
         fail(str(error).splitlines(), Exit.NOT_STARTED, json)
+    except OSError as error:
+        # of a path that no file can have, wherever it is looked at first
+        if error.errno not in NO_PATH:
+            raise
+        name = line(str(error.filename), 120)
+        fail([f"{name}: {error.strerror}; give the path of a file"], Exit.WRONG_INPUT, json)
 
 
 def fail(lines: list[str], code: Exit, json: bool) -> NoReturn:

@@ -35,6 +35,7 @@ from rigloop.ended import newest, read_final
 from rigloop.interface import pairs, served_interface
 from rigloop.kernels import build_kernels
 from rigloop.left_behind import LAST, leave
+from rigloop.orphaned import Orphaned
 from rigloop.rearm import Stay
 from rigloop.spins import Measuring, start_measuring, with_spins
 from rigloop.tables import held
@@ -168,7 +169,7 @@ def _run(
             gc.freeze()
             gc.disable()
             with held(commission.table):
-                _loop(folder, composed, table, loaded.rig, rights.fifo, commission.stay_s, report)
+                _loop(folder, composed, table, loaded.rig, rights.fifo, commission, report)
         finally:
             _leave_evidence(folder, table, loaded)
             # those that look on keep what they have mapped; a thread that hangs keeps all of it
@@ -197,7 +198,7 @@ def _loop(
     table: SignalTable,
     rig: Rig,
     fifo: bool,
-    stay_s: float,
+    commission: order.Order,
     report: order.Report,
 ) -> None:
     """Step until a signal, the supervisor or a fault says stop; then wait for the output to rest."""
@@ -214,8 +215,11 @@ def _loop(
         try:
             was_running = False
             let_go = Stay(
-                rig, stay_s, {t.name: [b.name for b in t.blocks] for t in composed.plan.tasks}
+                rig,
+                commission.stay_s,
+                {t.name: [b.name for b in t.blocks] for t in composed.plan.tasks},
             )
+            orphaned = Orphaned(commission.table)
             while not loop.wait(NAP_S):
                 state = state_of(table, rig)
                 was_running |= state == State.RUNNING
@@ -226,6 +230,9 @@ def _loop(
                     break
                 if let_go.over(was_running and state == State.FAULT, lambda: newest(table)):
                     report.stopped_by = "guard"
+                    break
+                if orphaned():
+                    report.stopped_by = "the end of its supervisor"
                     break
         finally:
             try:

@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 
 from io_bridge.record import RecordError, RecordWriter, open_record
+from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
 from rigloop.ended import Final, read_final
 from rigloop.late import write_events
 from rigloop.manifest import Number, number
@@ -81,7 +82,7 @@ def find_final(folder: Path, tables: Iterable[Path], tasks: Iterable[str]) -> tu
         if all((h.counts >= 0).all() for hs in found.histograms.values() for h in hs.values()):
             return found, "the signal table"
     try:
-        last = msgspec.json.decode((folder / LAST).read_bytes(), type=_Last)
+        last = msgspec.json.decode(read_bytes(folder / LAST, MOST_KEPT_BYTES), type=_Last)
         late: dict[str, tuple[int, list[tuple[int, np.ndarray]]]] = {
             task: (n, []) for task, n in last.late.items()
         }

@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 
+from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
+
 SUPERVISOR_SIGNALS = (
     "supervisor/heartbeat",
     "supervisor/enable",
@@ -80,12 +82,12 @@ def write(folder: Path, name: str, message: msgspec.Struct) -> None:
 
 def read_order(folder: Path) -> Order:
     """Return the order of a run folder."""
-    return msgspec.json.decode((folder / "order.json").read_bytes(), type=Order)
+    return msgspec.json.decode(read_bytes(folder / "order.json"), type=Order)
 
 
 def read_report(folder: Path) -> Report | None:
     """Return what the cycle process reported, None as long as there is nothing."""
     try:
-        return msgspec.json.decode((folder / "cycle.json").read_bytes(), type=Report)
+        return msgspec.json.decode(read_bytes(folder / "cycle.json", MOST_KEPT_BYTES), type=Report)
     except FileNotFoundError:
         return None

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.rts_smoother import smooth
+from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
 from rig_configs.load import LoadedRig
 from rig_configs.schema import EncoderFilterBlock
 from rigloop.compose import paths
@@ -56,8 +57,8 @@ def keep_smoothed(folder: Path, loaded: LoadedRig, records: Mapping[str, np.ndar
 def smoothed_sections(folder: Path) -> list[Smoothed]:
     """Return the sections of the report."""
     try:
-        return msgspec.json.decode((folder / KEPT).read_bytes(), type=list[Smoothed])
-    except (OSError, msgspec.DecodeError):
+        return msgspec.json.decode(read_bytes(folder / KEPT, MOST_KEPT_BYTES), type=list[Smoothed])
+    except (OSError, ValueError, RecursionError):
         return []
 
 

@@ -9,6 +9,7 @@ import msgspec
 
 from io_bridge.log_reader import EncoderLog
 from io_bridge.log_table import LogError
+from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
 from rigloop.identify import Identification, identify, stretches
 from rigloop.identify_compare import Judgement, judge, observe
 
@@ -60,7 +61,7 @@ def keep_observed_torque(folder: Path, log: EncoderLog) -> None:
 def torque_section(folder: Path) -> TorqueSection | None:
     """Return the section of the report, or none if the folder has nothing for it."""
     try:
-        facts = msgspec.json.decode((folder / FACTS).read_bytes(), type=ObservedTorque)
-        return TorqueSection(facts, (folder / PICTURE).read_text(encoding="utf-8"))
-    except (OSError, msgspec.DecodeError):
+        facts = msgspec.json.decode(read_bytes(folder / FACTS), type=ObservedTorque)
+        return TorqueSection(facts, read_bytes(folder / PICTURE, MOST_KEPT_BYTES).decode())
+    except (OSError, ValueError, RecursionError):
         return None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from rigloop.answer import Exit, fail, print_json
+from rigloop.answer import Exit, fail, print_json, told
 from rigloop.terminal import Screen, say
 
 if TYPE_CHECKING:
@@ -102,7 +102,8 @@ def sim_segment(
     stop = Stop()
     notes: list[str] = []
     try:
-        made = [make_device(name, notes) for name in names]
+        with told(json):
+            made = [make_device(name, notes) for name in names]
         if write_esi is not None:
             _write_esi(write_esi, made, json)
             return

@@ -172,13 +172,15 @@ def watch(
     with contextlib.ExitStack() as first:
         if interrupted is None:
             interrupted = first.enter_context(interrupts.collected())
+        run = (folder, cycle.pid, table)
+        record = partial(onlooker, "io_bridge.recorder", *run, str(folder))
+        # there before the first cycle: on a busy machine a process takes longer to start than the rings hold
+        recorder = first.enter_context(record("--wait"))
         shared = first.enter_context(_attach(table, cycle, folder, interrupted, console))
         first.enter_context(held(table))
         first.callback(lambda: Path(table).unlink(missing_ok=True))
         with contextlib.ExitStack() as onlookers:
-            run = (folder, cycle.pid, table)
-            record = partial(onlooker, "io_bridge.recorder", *run, str(folder))
-            children = {"recorder": onlookers.enter_context(record())}
+            children = {"recorder": recorder}
             report = order.read_report(folder)
             if telemetry is not None:
                 children["telemetry"] = onlookers.enter_context(

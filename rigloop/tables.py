@@ -18,6 +18,7 @@ from pathlib import Path
 
 import msgspec
 
+from rig_configs.bounded import read_bytes
 from rigloop.process_state import Process
 from rt_core.layout import TableError, run_of
 from rt_core.table import SignalTable
@@ -146,7 +147,7 @@ def is_settled(path: Path) -> bool:
 def _names(folder: Path, table: Path) -> bool:
     # the folder has to say so itself: a name in a file of /dev/shm leads nowhere else
     try:
-        order = msgspec.json.decode((folder / "order.json").read_bytes())
+        order = msgspec.json.decode(read_bytes(folder / "order.json"))
     except (OSError, msgspec.DecodeError):
         return False
     return isinstance(order, dict) and order.get("table") == str(table)

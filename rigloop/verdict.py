@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from rig_configs.bounded import read_bytes
 from rig_configs.load import LoadedRig
 from rigloop import order
 from rigloop.brought_up import bring_up_figures, brought_up
@@ -217,8 +218,8 @@ def _injected(
 
 def _records(folder: Path) -> dict[str, Any]:
     try:
-        found = json.loads((folder / "recorder.json").read_text())
-    except (OSError, ValueError):
+        found = json.loads(read_bytes(folder / "recorder.json"))
+    except (OSError, ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, TreeBuilder
@@ -10,6 +12,7 @@ from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
 from codegen.description.mechanism import MechanismError
+from rig_configs.bounded import open_regular
 from rig_configs.mistakes import Mistake
 
 MOST_BYTES = 16 << 20
@@ -56,10 +59,8 @@ def parse(path: Path) -> Element:
 
     parser = DefusedXMLParser(target=_Builder(), forbid_dtd=True)
     n_bytes = 0
-    if path.exists() and not path.is_file():
-        raise refused("is no file", "give a URDF or MJCF file")
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             while chunk := file.read(CHUNK):
                 n_bytes += len(chunk)
                 if n_bytes > MOST_BYTES:
@@ -67,6 +68,8 @@ def parse(path: Path) -> Element:
                 parser.feed(chunk)
         return parser.close()
     except OSError as error:
+        if error.errno == errno.EINVAL:  # what is there is another kind of thing
+            raise refused("is no file", "give a URDF or MJCF file") from None
         raise refused(f"cannot be read: {error.strerror}", "give a URDF or MJCF file") from None
     except DefusedXmlException:
         problem = "has a document type or entities"
@@ -88,7 +91,7 @@ def family(path: Path) -> list[tuple[Path, Element]]:
     seen: set[Path] = set()
     while waiting:
         file = waiting.pop(0)
-        place = file.resolve()
+        place = Path(os.path.realpath(file))
         if place in seen:
             continue
         seen.add(place)

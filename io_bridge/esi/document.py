@@ -12,6 +12,8 @@ from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 from defusedxml import DefusedXmlException
 from defusedxml.ElementTree import DefusedXMLParser
 
+from rig_configs.bounded import open_regular
+
 MOST_BYTES = 64 << 20
 MOST_DEPTH = 64
 MOST_ELEMENTS = 1_000_000
@@ -100,7 +102,7 @@ def read_document(path: Path) -> Located:
     n_bytes = since_tag = 0
     until = time.monotonic() + MOST_SECONDS
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             while chunk := file.read(CHUNK):
                 n_bytes += len(chunk)
                 if n_bytes > MOST_BYTES:

@@ -64,10 +64,11 @@ def scan(
     from rigloop.fieldbus.esi_notes import limits_of, look_up, open_library
 
     console = Screen(stderr=json)
-    if skeleton is not None and skeleton.exists():
-        fail([f"{skeleton}: is there already; give another name"], Exit.WRONG_INPUT, json)
-    if esi is not None and not esi.exists():
-        fail([f"{esi}: no such file or folder"], Exit.WRONG_INPUT, json)
+    with told(json):
+        if skeleton is not None and skeleton.exists():
+            fail([f"{skeleton}: is there already; give another name"], Exit.WRONG_INPUT, json)
+        if esi is not None and not esi.exists():
+            fail([f"{esi}: no such file or folder"], Exit.WRONG_INPUT, json)
     known = library = None
     if esi is not None:
         try:
@@ -152,7 +153,8 @@ def bus(
     from rigloop.fieldbus import health, show
 
     try:
-        found: Any = health.live() if run == "live" else health.recorded(Path(run))
+        with told(json):
+            found: Any = health.live() if run == "live" else health.recorded(Path(run))
     except health.NothingToShowError as error:
         fail([str(error)], Exit.WRONG_INPUT, json)
     if json:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from io_bridge.record import open_record
+from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
 from rigloop import order
 from rigloop.inject.agent import LOG
 from rigloop.inject.kinds import ToProcess, ToWire
@@ -43,7 +44,7 @@ def gather(folder: Path, lim: Limits, final: Mapping[str, float] | None) -> Evid
     injected = {}
     log = folder / LOG
     if log.exists():
-        for line in log.read_text().splitlines():
+        for line in read_bytes(log, MOST_KEPT_BYTES).decode().splitlines():
             act = json.loads(line)
             injected[act["number"]] = act["at_ns"]
     return Evidence(
@@ -59,7 +60,7 @@ def gather(folder: Path, lim: Limits, final: Mapping[str, float] | None) -> Evid
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        return json.loads(path.read_text())
+        return json.loads(read_bytes(path))
     except (OSError, ValueError):
         return {}
 

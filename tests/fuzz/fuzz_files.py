@@ -33,7 +33,8 @@ from rigloop.wiring import load as load_rig
 RIGS = MECHANISMS.parent / "rigs"
 SMALL = ("guided_rod", "slider_crank", "four_bar", "governor", "five_bar")
 CANARY = "CANARY"
-SECONDS = 60  # of one file
+SECONDS = 60  # of processor time, of one file
+COMPILER_S = 300
 RUN = f'__import__("os").system("touch {CANARY}")'
 NAMES = [
     "int", "lambda", "self", "NULL", "main", "double", "class", "q", "w", "s", "N_Q", "Q_0", "real", "phi",
@@ -134,7 +135,7 @@ def compiles(folder: Path, names: list[str], standard: str) -> str:
     """What the compiler says against C files; nothing if they are good."""
     done = subprocess.run(
         ["gcc", f"-std={standard}", "-fsyntax-only", "-w", *names],
-        cwd=folder, capture_output=True, text=True, check=False, timeout=SECONDS,
+        cwd=folder, capture_output=True, text=True, check=False, timeout=COMPILER_S,
     )  # fmt: skip
     return done.stderr if done.returncode else ""
 
@@ -177,13 +178,13 @@ def fuzz(seed: int, n: int, n_loaded: int, until_s: float) -> dict[str, object]:
     wrong: list[dict[str, str]] = []
     built = 0
     begin = time.monotonic()
-    signal.signal(signal.SIGALRM, _alarm)
+    signal.signal(signal.SIGPROF, _alarm)
     with tempfile.TemporaryDirectory() as where:
         folder = Path(where)
         for number, (kind, name, text) in enumerate(files(seed, n)):
             if time.monotonic() - begin > until_s:
                 break
-            signal.alarm(SECONDS)
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
             try:
                 became = one(kind, name, text, folder, is_built=built < n_loaded)
             except TooLongError:
@@ -191,7 +192,7 @@ def fuzz(seed: int, n: int, n_loaded: int, until_s: float) -> dict[str, object]:
             except Exception as error:  # whatever else it is, it is ours
                 became = f"WRONG {type(error).__name__}: {error}"[:300]
             finally:
-                signal.alarm(0)
+                signal.setitimer(signal.ITIMER_PROF, 0)
             built += became.startswith("kernel")
             if list(folder.glob(CANARY)) or Path(CANARY).exists():
                 became = "WRONG a command was run"

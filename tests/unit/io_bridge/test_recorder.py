@@ -132,6 +132,39 @@ def test_killed_producer_ends_the_recorder_with_all_it_had(start, tmp_path):
     assert 0 <= cycles - result["fast"]["rows"] <= 1
 
 
+def test_a_recorder_that_is_there_before_the_table_has_the_first_cycle(start, tmp_path):
+    later = "import sys; sys.stdin.readline()\n" + textwrap.dedent(PRODUCER.format(slots=64))
+    producer = start("-c", later, tmp_path / "table")
+    ready = (tmp_path / "recorder.started").open("w")
+    recorder = start(
+        "-X", "importtime", "-m", "io_bridge.recorder", tmp_path / "table", tmp_path,
+        "--pid", producer.pid, "--wait", stderr=ready,
+    )  # fmt: skip
+    # all is imported, and it waits
+    wait_until(lambda: "rt_core.table" in (tmp_path / "recorder.started").read_text())
+    say(producer)
+    assert producer.stdout.readline() == "running\n"
+    wait_for_rows(tmp_path / "slow.npy", 20)
+    say(producer)
+    say(producer)
+    producer.wait(timeout=TIMEOUT_S)
+    result = summary(recorder)
+    ready.close()
+    assert result["fast"]["rows"]
+    assert np.load(tmp_path / "fast.npy", mmap_mode="r")["loop/fast/cycle"][0] == 1
+
+
+def test_a_recorder_that_waits_for_no_table_ends_with_its_producer(start, tmp_path):
+    producer = start("-c", "import sys; sys.stdin.readline()")
+    recorder = start(
+        "-m", "io_bridge.recorder", tmp_path / "table", tmp_path, "--pid", producer.pid, "--wait"
+    )
+    say(producer)
+    producer.wait(timeout=TIMEOUT_S)
+    out, _ = recorder.communicate(timeout=TIMEOUT_S)
+    assert (out, recorder.returncode, list(tmp_path.iterdir())) == ("", 0, [])
+
+
 @pytest.mark.parametrize("end", ["unlink", "sigterm"])
 def test_removed_table_or_sigterm_ends_it_and_sigint_does_not(start, tmp_path, end):
     table_path = tmp_path / "table"
