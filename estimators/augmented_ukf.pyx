@@ -2,11 +2,13 @@
 
     points  chi = x +- columns of sqrt(n P),  weights 1 / 2n
     x-  = sum W f(chi),   P- = Q + sum W (f(chi) - x-)(.)'
-    y-  = sum W h(f(chi)),  Pyy = R + ...,  Pxy = ...,  K = Pxy Pyy^-1
+    points  chi- = x- +- columns of sqrt(n P-)
+    y-  = sum W h(chi-),  Pyy = R + ...,  Pxy = ...,  K = Pxy Pyy^-1
     x+  = x- + K (y - y-),  P+ = P- - K Pyy K'
 
 The unknown inputs are states that walk at random. Printed forms that leave out sqrt(n), or measure
-at the points before the transition, are wrong.
+at the points before the transition, are wrong. The points f(chi) must not be measured either: they
+lack Q, so Pyy and Pxy miss what the process adds, and the filter trusts itself far too much.
 """
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport isfinite, sqrt
@@ -22,20 +24,33 @@ import numpy as np
 from estimators.ported_block import not_positive
 
 
-cdef bint _predict(UkfState *s, double points[2 * MOST][MOST]) noexcept nogil:
-    # moves the points, then mean and covariance of them; false without a root
-    cdef int n = s.model.n_x, i, j, k
+cdef bint _draw(const UkfState *s, double points[2 * MOST][MOST]) noexcept nogil:
+    # x +- columns of sqrt(n P); false without a root
+    cdef int n = s.model.n_x, i, j
     cdef double root[MOST2]
-    cdef double at[MOST]
-    cdef double total, step, spread = sqrt(<double>n)
+    cdef double step, spread = sqrt(<double>n)
     if cholesky(s.p, root, n) < n:
         return False
-    for k in range(2 * n):
-        j = k % n
+    for j in range(n):
         for i in range(n):
             # the root is lower triangular
             step = spread * root[i * n + j] if i >= j else 0.0
-            at[i] = s.x[i] + step if k < n else s.x[i] - step
+            points[j][i] = s.x[i] + step
+            points[n + j][i] = s.x[i] - step
+    return True
+
+
+cdef bint _predict(UkfState *s) noexcept nogil:
+    # mean and covariance of the points, moved; false without a root
+    cdef int n = s.model.n_x, i, j, k
+    cdef double points[2 * MOST][MOST]
+    cdef double at[MOST]
+    cdef double total
+    if not _draw(s, points):
+        return False
+    for k in range(2 * n):
+        for i in range(n):
+            at[i] = points[k][i]
         s.model.transition(s.model.model, at, s.u, s.period_s, points[k])
     for i in range(n):
         total = 0.0
@@ -51,11 +66,10 @@ cdef bint _predict(UkfState *s, double points[2 * MOST][MOST]) noexcept nogil:
     return True
 
 
-cdef void _correct(
-    UkfState *s, double points[2 * MOST][MOST], const double *u, const double *y
-) noexcept nogil:
+cdef void _correct(UkfState *s, const double *u, const double *y) noexcept nogil:
     cdef int n = s.model.n_x, m = 0, i, j, k
     cdef int there[MOST_OUTPUTS]
+    cdef double points[2 * MOST][MOST]
     cdef double expected[2 * MOST][MOST_OUTPUTS]
     cdef double mean[MOST_OUTPUTS]
     cdef double pyy[MOST_OUTPUTS * MOST_OUTPUTS]
@@ -67,7 +81,8 @@ cdef void _correct(
         if isfinite(y[i]):
             there[m] = i
             m += 1
-    if m == 0:
+    # drawn again about what is predicted, so that they spread by the process noise too
+    if m == 0 or not _draw(s, points):
         return
     for k in range(2 * n):
         s.model.measure(s.model.model, points[k], u, expected[k])
@@ -107,12 +122,11 @@ cdef void _correct(
 
 cdef void observe(UkfState *s, const double *u, const double *y) noexcept nogil:
     """One cycle: predict with the inputs of the last one, correct by all that is measured."""
-    cdef double points[2 * MOST][MOST]
     cdef int i
     s.nis = 0.0
     if s.started:
-        if _predict(s, points):
-            _correct(s, points, u, y)
+        if _predict(s):
+            _correct(s, u, y)
         # about the newest estimate, and counted; one that has overflowed starts over
         s.n_resets += begin_anew(s.p, s.initial, s.model.n_x)
         if not all_bounded(s.x, s.model.n_x):

@@ -1,9 +1,10 @@
-"""A-UKF against a plain twin in NumPy, on the driveline; and the driveline against its physics."""
+"""A-UKF against Kalman's equations, its own errors and a plain twin; and the driveline against its physics."""
 
 import numpy as np
 import pytest
 
 from estimators.augmented_ukf import AugmentedUkf
+from estimators.chi_square import mean_bounds
 from estimators.driveline_model import DrivelineModel
 
 T = 5e-4
@@ -61,6 +62,8 @@ def twin(model, y, cycles):
         points = np.array([model.move(np.ascontiguousarray(p), U, T) for p in points])
         x = points.mean(axis=0)
         cov = q + (points - x).T @ (points - x) / (2 * n)
+        root = np.linalg.cholesky(n * cov)
+        points = np.vstack((x + root.T, x - root.T))
         h = np.array([model.measure(np.ascontiguousarray(p), U) for p in points])
         mean = h.mean(axis=0)
         pyy = r + (h - mean).T @ (h - mean) / (2 * n)
@@ -88,6 +91,56 @@ def test_points_carry_the_covariance_exactly():
     block.run(np.tile(U, (2, 1)), np.full((2, 6), np.nan))
     expected = np.diag(np.square(START) + np.square(WALK))
     np.testing.assert_allclose(block.covariance, expected, rtol=1e-10, atol=1e-9)
+
+
+def test_linear_samples_correct_as_the_kalman_filter_does():
+    # nothing moves in no time, and currents, angle and speed are states themselves: Kalman's equations are exact
+    block = make(DrivelineModel(**MOTOR), period_s=1e-15)
+    y = np.array([0.7, -1.1, 0.004, 0.6, np.nan, np.nan])
+    found = block.run(np.tile(U, (2, 1)), np.vstack((np.full(6, np.nan), y)))
+    prior = np.diag(np.square(START) + np.square(WALK))
+    h = np.eye(9)[[0, 1, 4, 5]]
+    innovation = h @ prior @ h.T + np.diag(np.square(SAMPLES[:4]))
+    gain = prior @ h.T @ np.linalg.inv(innovation)
+    np.testing.assert_allclose(found[-1, :9], gain @ y[:4], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(block.covariance, prior - gain @ h @ prior, rtol=1e-9, atol=1e-9)
+    squared = y[:4] @ np.linalg.inv(innovation) @ y[:4]
+    assert found[-1, 9] == pytest.approx(squared, rel=1e-9)
+
+
+def matched(model, cycles, rng, start, walk, noise):
+    """States that move as the filter believes, from a start as it believes, and their samples."""
+    x, states, samples = start + rng.normal(size=9) * walk, [], []
+    for _ in range(cycles):
+        states.append(x)
+        samples.append(model.measure(x, U) + rng.normal(size=6) * noise)
+        x = model.move(x, U, T) + rng.normal(size=9) * walk
+    return np.array(states), np.array(samples)
+
+
+def test_filter_knows_its_own_error():
+    model, rng, runs, cycles = DrivelineModel(**MOTOR), np.random.default_rng(11), 250, 100
+    turning = np.zeros(9)
+    turning[8] = 20.0
+    for _ in range(1000):
+        turning = model.move(turning, U, 2 * T, 20)
+    # currents good enough that their product, the motor's torque, is straight within the error
+    walk = np.array([0.03, 0.03, 0.03, 0.03, 1e-5, 0.05, 1e-5, 0.05, 1.5])
+    noise = np.array([0.1, 0.1, 4.4e-4, 0.3, 5.0, 5.0])
+    inputs, squared, nis = np.tile(U, (cycles, 1)), [], []
+    for _ in range(runs):
+        states, y = matched(model, cycles, rng, turning, walk, noise)
+        block = make(
+            model, start=turning, start_noise=walk, process_noise=walk, sample_noise=noise
+        )
+        found = block.run(inputs, y)
+        error = found[-1, :9] - states[-1]
+        squared.append(error @ np.linalg.solve(block.covariance, error))
+        nis.append(found[-1, 9])
+    low, high = mean_bounds(0.95, 9, runs)
+    assert low < np.mean(squared) < high
+    low, high = mean_bounds(0.95, 6, runs)
+    assert low < np.mean(nis) < high
 
 
 @pytest.mark.parametrize("hz", [5.0, 40.0, 97.0, 150.0])
