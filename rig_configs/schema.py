@@ -272,7 +272,7 @@ class ObserverBlock(ObservingBlock):
     acceleration_noise: list[PositiveFloat]  # white, of each coordinate: rad^2/s^3 or m^2/s^3
     start_std: list[PositiveFloat]
     start: list[float] | None = None  # that of the mechanism's file
-    transition: Literal["published", "exact"] = "published"
+    transition: Literal["published", "exact"] = "exact"
 
 
 class TwoStageBlock(ObservingBlock):

@@ -197,6 +197,7 @@ def run_case(test: int, error: float, name: str, wanted: Order) -> list[Row]:
         sensor_std={sensor: SENSOR_STD[sensor.split("_")[0]] for sensor in names},
         acceleration_noise=ACCELERATION_NOISE,
         start_std=[START_STD] * (2 * n_z),
+        transition="published",
         gate_sigma=0.0,
     )
     make = _smoother if name == SMOOTHER else _filter(name or "errorEKF")

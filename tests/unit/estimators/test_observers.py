@@ -1,6 +1,7 @@
 """Every observer against a plain NumPy filter over the twin of its model."""
 
 import ctypes
+import itertools
 import math
 from functools import partial
 
@@ -162,6 +163,35 @@ def test_an_observer_finds_the_motion_from_a_wrong_start(built, kind):
     # the noise of one sample is 0.017
     assert np.sqrt(np.mean(error[:, 0] ** 2)) < 0.02
     assert np.sqrt(np.mean(error[:, 1] ** 2)) < 0.2
+
+
+def test_error_ekf_knows_its_own_error_between_rare_samples(built):
+    # plants that are the kernel itself, driven by the filter's noise; an angle every tenth step, while the
+    # slope of the acceleration turns the error over: without it NEES grows to ten
+    runs, marks = 250, (50, 100, 150, 200)
+    model, rng = built.module.Model(), np.random.default_rng(3)
+    start_std = (0.5 * DEG, 2 * DEG)
+    observer = make(built, "errorEKF", start_std=start_std, acceleration_noise=NOISE / 100)
+    root = np.linalg.cholesky(observer.proc_cov)
+    squared = []
+    for _ in range(runs):
+        x = np.array(observer.start) + np.array(start_std) * rng.normal(size=2)
+        given, states = np.full((marks[-1], 2), np.nan), []
+        for k, row in enumerate(given, 1):
+            model.kernel_start(list(x))
+            x = np.array(model.kernel_step()[1]) + root @ rng.normal(size=2)
+            states.append(x)
+            if k % 10 == 0:
+                row[0] = x[0] + DEG * rng.normal()
+        observer.reset()
+        here = []
+        for begin, end in itertools.pairwise((0, *marks)):
+            observer.run(given[begin:end])
+            error = observer.x - states[end - 1]
+            here.append(error @ np.linalg.solve(observer.cov, error))
+        squared.append(here)
+    low, high = mean_bounds(0.95, 2, runs)
+    assert np.all((low < np.mean(squared, axis=0)) & (np.mean(squared, axis=0) < high))
 
 
 @pytest.mark.parametrize("kind", ["DEKF", "UKF"])
@@ -343,7 +373,7 @@ def test_a_slow_sensor_keeps_its_periods_when_the_loop_loses_some(built, wired, 
 
 
 def test_after_a_long_gap_the_next_sample_is_believed(built, wired):
-    block, cell, out, step = wired(gate_sigma=6.0)
+    block, cell, out, step = wired(gate_sigma=6.0, transition="published")
     cell.value = math.pi / 3
     for k in range(20):
         assert step(k * STEP_NS) == 0
@@ -352,7 +382,7 @@ def test_after_a_long_gap_the_next_sample_is_believed(built, wired):
     assert step(120 * STEP_NS) == 0
     assert out[3] == 1.0
     # that of the start, and the prediction of this cycle
-    started = make(built, "errorEKF")
+    started = make(built, "errorEKF", transition="published")
     started.run(np.full((1, 2), np.nan))
     assert np.array_equal(block.cov, started.cov)
 
