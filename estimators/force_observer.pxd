@@ -14,7 +14,6 @@ cdef struct ForceState:
     double x[MOST]                  # F1 (known), F2 (unknown)
     double p[MOST2]
     double initial[MOST]
-    double motion[3 * MOST_DOF]     # z, zd, zdd of the cycle before
     Gate gate                       # of known forces
     bint has_motion
     double nis

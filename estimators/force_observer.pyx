@@ -5,9 +5,10 @@
     form A:  F1 = B1^-1 (mass zdd + bias - B2 F2) + noise,   F2 = F2 + noise
     form B:  F1 = F1 + noise,                                F2 = B2^-1 (mass zdd + bias - B1 F1) + noise
 
-with the motion of the cycle before, corrected by the measured F1. Take the form whose inverse
-exists where the mechanism works: A if the unknown force has dead centres. Where it does not, all
-forces walk at random.
+with the motion of this cycle, corrected by the F1 that is measured in it: the printed equations take
+the motion of the cycle before, and with it a cycle of delay. The other force walks first, so that the balance
+knows of it. Take the form whose inverse exists where the mechanism works: A if the unknown force has dead
+centres. Where it does not, all forces walk at random.
 """
 from libc.stdint cimport int64_t
 
@@ -23,7 +24,7 @@ import numpy as np
 from estimators.ported_block import gate_mistakes, not_positive, one_each
 
 
-cdef void _predict(ForceState *s) noexcept nogil:
+cdef void _predict(ForceState *s, const double *motion) noexcept nogil:
     cdef int n = s.model.n_dof, n_x = 2 * n, i, j
     cdef double mass[MOST_DOF * MOST_DOF]
     cdef double tau[MOST_DOF]
@@ -35,10 +36,10 @@ cdef void _predict(ForceState *s) noexcept nogil:
     cdef double *other = &unknown[0] if s.is_form_a else &known[0]
     # solved: the forces that the balance gives; walking: the others
     cdef int solved = 0 if s.is_form_a else n, walking = n if s.is_form_a else 0
-    s.model.dynamics(s.model.model, s.motion, s.motion + n, mass, tau, known, unknown)
+    s.model.dynamics(s.model.model, motion, motion + n, mass, tau, known, unknown)
     for i in range(n):
         for j in range(n):
-            tau[i] += mass[i * n + j] * s.motion[2 * n + j]
+            tau[i] += mass[i * n + j] * motion[2 * n + j]
     for i in range(n):
         right[i * (n + 1)] = tau[i]
         for j in range(n):
@@ -57,19 +58,21 @@ cdef void _predict(ForceState *s) noexcept nogil:
         s.n_guarded += 1
         for i in range(n):
             f[(solved + i) * n_x + solved + i] = 1.0
+    for i in range(n):
+        s.p[(walking + i) * n_x + walking + i] += s.walk_variance[i]
     propagate(s.p, f, n_x)
     for i in range(n):
         s.p[(solved + i) * n_x + solved + i] += s.balance_variance[i]
-        s.p[(walking + i) * n_x + walking + i] += s.walk_variance[i]
 
 
 cdef void observe(ForceState *s, const double *motion, const double *known) noexcept nogil:
-    """One cycle: predict with the motion of the last one, correct by the known forces."""
+    """One cycle: predict with its motion, correct by its known forces; without a motion nothing changes."""
     cdef int n = s.model.n_dof, n_x = 2 * n, i
     s.nis = 0.0
     s.gate.used = 0
+    s.has_motion = all_bounded(motion, 3 * n)
     if s.has_motion:
-        _predict(s)
+        _predict(s, motion)
         for i in range(n):
             s.nis += take_gated(s.x, s.p, i, known[i], s.known_variance[i], n_x, &s.gate)
         s.n_resets += begin_anew(s.p, s.initial, n_x)
@@ -77,10 +80,6 @@ cdef void observe(ForceState *s, const double *motion, const double *known) noex
             # overflowed: the next balance gives it anew
             for i in range(n_x):
                 s.x[i] = 0.0
-    s.has_motion = all_bounded(motion, 3 * n)
-    if s.has_motion:
-        for i in range(3 * n):
-            s.motion[i] = motion[i]
 
 
 cdef int _step(void *self, int64_t t_ns) noexcept nogil:

@@ -14,7 +14,7 @@ cdef struct KinematicState:
     double x[MOST]                  # z, zd, zdd
     double p[MOST2]
     double initial[MOST]            # variances at the first sample
-    double u[MOST_SENSORS]          # accelerations of the cycle before
+    double u[MOST_SENSORS]          # newest accelerations
     Gate gate                       # of positions
     bint tracking
     double nis                      # of this cycle

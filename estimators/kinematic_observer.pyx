@@ -1,12 +1,14 @@
 """Stage 1 of the two-stage observer: motion from positions and accelerations, without forces.
 
-    x = [z, zd, zdd],   a = (S' S)^-1 S' (u - bias(z, zd))
-    z <- z + T zd + T^2/2 a,   zd <- zd + T a,   zdd <- a
+    x = [z, zd, zdd],   a = (S' S)^-1 S' (u - bias(z-, zd-))
+    z- = z + T zd + T^2/2 zdd,   zd- = zd + T zdd
+    z <- z-,   zd <- zd + T/2 (zdd + a),   zdd <- a
 
-with the accelerations u of the cycle before, corrected by positions. The Newmark formula of the
-source for zdd is `a` for every gamma with this step of zd. Accelerations are states, so that the
-correction filters them too. Where the accelerometers are blind (S near 0) no inverse exists: there
-the acceleration is held, with noise of its own.
+with the accelerations u of this cycle, corrected by its positions: Newmark's formula of the source with
+gamma = 1/2. The source takes u of the cycle before, which makes rate and acceleration, and the forces behind
+them, half a cycle and a cycle late. Accelerations are states, so that the correction filters them too and the
+covariance knows that two steps share one sample. Where the accelerometers are blind (S near 0) no inverse
+exists: there the acceleration is held, with noise of its own.
 
 No force and no inertia enters, so nothing that is wrong about forces can bias the motion.
 """
@@ -61,44 +63,54 @@ cdef void _predict(KinematicState *s) noexcept nogil:
     cdef double below[MOST_DOF]
     cdef double inverse[MOST_DOF * MOST_SENSORS]
     cdef double ignored[MOST_DOF * MOST_SENSORS]
-    cdef double at[2 * MOST_DOF]
-    cdef double slope[MOST_DOF * 2 * MOST_DOF]      # da / d(z, zd)
+    cdef double at[2 * MOST_DOF]                    # z-, zd-
+    cdef double slope[MOST_DOF * 2 * MOST_DOF]      # da / d(z-, zd-)
     cdef double f[MOST2]
-    cdef double part[3]
-    part[0], part[1], part[2] = half, t, 1.0
+    cdef double of_a[3]                             # a in z, zd, zdd
+    cdef double here
+    of_a[0], of_a[1], of_a[2] = 0.0, 0.5 * t, 1.0
+    for i in range(n):
+        at[i] = s.x[i] + t * s.x[n + i] + half * s.x[2 * n + i]
+        at[n + i] = s.x[n + i] + t * s.x[2 * n + i]
+    cdef bint seen = _acceleration(s, at, at + n, s.u, a, inverse)
+    if seen:
+        # exact to 1e-9 of itself: central differences of smooth geometry
+        for j in range(2 * n):
+            here = at[j]
+            delta = 1e-6 * (1.0 + fabs(here))
+            at[j] = here + delta
+            seen = seen and _acceleration(s, at, at + n, s.u, above, ignored)
+            at[j] = here - delta
+            seen = seen and _acceleration(s, at, at + n, s.u, below, ignored)
+            at[j] = here
+            for i in range(n):
+                slope[i * 2 * n + j] = (above[i] - below[i]) / (2.0 * delta)
+    if not seen:
+        s.n_guarded += 1
+        for i in range(n):
+            a[i] = s.x[2 * n + i]
     for i in range(n_x * n_x):
         f[i] = 0.0
     for i in range(n):
         f[i * n_x + i] = f[(n + i) * n_x + n + i] = 1.0
         f[i * n_x + n + i] = t
-    cdef bint seen = _acceleration(s, s.x, s.x + n, s.u, a, inverse)
-    if seen:
-        # exact to 1e-9 of itself: central differences of smooth geometry
-        for j in range(2 * n):
-            at[j] = s.x[j]
-        for j in range(2 * n):
-            delta = 1e-6 * (1.0 + fabs(s.x[j]))
-            at[j] = s.x[j] + delta
-            seen = seen and _acceleration(s, at, at + n, s.u, above, ignored)
-            at[j] = s.x[j] - delta
-            seen = seen and _acceleration(s, at, at + n, s.u, below, ignored)
-            at[j] = s.x[j]
-            for i in range(n):
-                slope[i * 2 * n + j] = (above[i] - below[i]) / (2.0 * delta)
-    if seen:
-        for k in range(3):
-            for i in range(n):
-                for j in range(2 * n):
-                    f[(k * n + i) * n_x + j] += part[k] * slope[i * 2 * n + j]
-    else:
-        s.n_guarded += 1
+        f[i * n_x + 2 * n + i] = half
+        f[(n + i) * n_x + 2 * n + i] = 0.5 * t
+    for k in range(1, 3):
         for i in range(n):
-            a[i] = s.x[2 * n + i]
-            for k in range(3):
-                f[(k * n + i) * n_x + 2 * n + i] = part[k]
+            if not seen:
+                f[(k * n + i) * n_x + 2 * n + i] += of_a[k]
+                continue
+            for j in range(n):
+                # through z- and zd-
+                f[(k * n + i) * n_x + j] += of_a[k] * slope[i * 2 * n + j]
+                f[(k * n + i) * n_x + n + j] += of_a[k] * (
+                    t * slope[i * 2 * n + j] + slope[i * 2 * n + n + j])
+                f[(k * n + i) * n_x + 2 * n + j] += of_a[k] * (
+                    half * slope[i * 2 * n + j] + t * slope[i * 2 * n + n + j])
     for i in range(n):
-        s.x[i] += t * s.x[n + i] + half * a[i]
-        s.x[n + i] += t * a[i]
+        s.x[i] = at[i]
+        s.x[n + i] += 0.5 * t * (s.x[2 * n + i] + a[i])
         s.x[2 * n + i] = a[i]
     propagate(s.p, f, n_x)
     # noise of u through the inverse: it grows by itself towards a blind place
@@ -112,14 +124,18 @@ cdef void _predict(KinematicState *s) noexcept nogil:
                 total = s.jerk_variance
             for k in range(9):
                 s.p[(k // 3 * n + i) * n_x + k % 3 * n + j] += (
-                    part[k // 3] * part[k % 3] * total)
+                    of_a[k // 3] * of_a[k % 3] * total)
 
 
 cdef void observe(KinematicState *s, const double *position, const double *u) noexcept nogil:
-    """One cycle: predict with the accelerations of the last one, correct by positions."""
+    """One cycle: predict with its accelerations, correct by its positions."""
     cdef int n = s.model.n_dof, n_x = 3 * n, i
     s.nis = 0.0
     s.gate.used = 0
+    for i in range(s.model.n_sensors):
+        # an acceleration that is missing is the last one again
+        if isfinite(u[i]):
+            s.u[i] = u[i]
     if s.tracking:
         _predict(s)
         # an estimate that has overflowed starts over with the next position
@@ -137,10 +153,6 @@ cdef void observe(KinematicState *s, const double *position, const double *u) no
             s.nis += take_gated(
                 s.x, s.p, i, position[i], s.position_variance[i], n_x, &s.gate)
         s.n_resets += begin_anew(s.p, s.initial, n_x)
-    for i in range(s.model.n_sensors):
-        # an acceleration that is missing is the last one again
-        if isfinite(u[i]):
-            s.u[i] = u[i]
 
 
 cdef int _step(void *self, int64_t t_ns) noexcept nogil:

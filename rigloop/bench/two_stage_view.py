@@ -11,6 +11,7 @@ from rich.table import Table
 
 from rigloop.bench.two_stage import (
     CASES,
+    OWN_NOISE,
     PERIOD_S,
     PUBLISHED_S,
     SLOW,
@@ -21,10 +22,10 @@ from rigloop.bench.two_stage import (
     observers,
     simulate,
 )
-from rigloop.report_plots import BLUE, GREY, INK, ORANGE, STYLE, new_figure
+from rigloop.report_plots import BLUE, GREEN, GREY, INK, ORANGE, STYLE, new_figure
 
 UNITS = ("rad/s", "rad/s²", "N")
-COLOURS = {TWO_STAGE: BLUE, TUNED: ORANGE, SLOW: GREY}
+COLOURS = {TWO_STAGE: BLUE, OWN_NOISE: GREEN, TUNED: ORANGE, SLOW: GREY}
 
 
 def show(rows: list[Row], runs: int, console: Console) -> None:
@@ -76,7 +77,7 @@ def draw(case: str, path: Path) -> None:
         ):
             axis.set_ylabel(label)
             axis.margins(x=0.005)
-        axes[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4, borderaxespad=0.1)
+        axes[0].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=5, borderaxespad=0.1)
         axes[0].set_title(f"Slider-crank, {case}", loc="left", fontsize=11, color=INK)
         axes[-1].set_xlabel("time (s)")
         figure.align_ylabels(axes)

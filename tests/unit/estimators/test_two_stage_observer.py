@@ -179,7 +179,9 @@ def test_without_forces_it_is_a_kinematic_observer(mechanism, built, motion):
     samples = np.c_[motion.measured_angle_rad, motion.measured_acceleration]
     found = alone.run(samples)[:, columns(alone, *MOTION)]
     whole = two_stage(built).run(samples)[:, columns(two_stage(built), *MOTION)]
-    np.testing.assert_array_equal(found, whole)
+    # the position problem starts where the forces left it, and slopes are differences of 1e-6
+    size = np.max(np.abs(whole), axis=0)
+    np.testing.assert_allclose(found / size, whole / size, rtol=0, atol=1e-6)
 
 
 class Cells:

@@ -7,6 +7,7 @@ from rigloop.bench.slider_crank import SliderCrank
 from rigloop.bench.two_stage import (
     CASES,
     NOMINAL,
+    OWN_NOISE,
     PERIOD_S,
     SLOW,
     TUNED,
@@ -102,9 +103,20 @@ def test_dead_centres_are_passed_with_the_guard():
 @pytest.mark.slow
 def test_benchmark_agrees_with_the_reference(name):
     rows = {row.filter: row for row in run_case(name, 10)}
-    assert set(rows) == {TWO_STAGE, TUNED, SLOW}
-    for label in (TWO_STAGE, TUNED):
-        assert rows[label].rms == pytest.approx(rows[label].reference, rel=0.15)
+    assert set(rows) == {TWO_STAGE, OWN_NOISE, TUNED, SLOW}
+    assert rows[TUNED].rms == pytest.approx(rows[TUNED].reference, rel=0.15)
+    # the reference takes motion and forces of the cycle before: where the force steps it is far worse
+    assert all(
+        found < 1.15 * limit
+        for found, limit in zip(rows[TWO_STAGE].rms, rows[TWO_STAGE].reference, strict=True)
+    )
+
+
+def test_a_step_of_the_force_is_found_as_fast_as_by_a_tuned_single_stage():
+    motion = simulate(CASES["step"], 0)
+    two = rms_errors(motion, *two_stage(motion, CASES["step"].two_stage_walk_n))
+    one = rms_errors(motion, *single_stage(motion, CASES["step"].tuned_walk_n))
+    assert all(a < 1.5 * b for a, b in zip(two, one, strict=True))
 
 
 def test_plant_obeys_its_equation_of_motion(smooth):
