@@ -2,8 +2,8 @@
 
 The observer is what runs live: encoder filter, then force observer. What is seen through a filter has its lag, so
 inertia and friction are fitted again to what the filter says of the stretch of the identification; a viscous
-friction below the rotor's, even below zero, is that lag made up for. That holds for the frequencies of the stretch, so a
-filter through which the inertia is off by more than a tenth is not taken. Of the others the bandwidth that leaves least
+friction below the rotor's, even below zero, is that lag made up for. That holds for the frequencies of the stretch, so a filter
+through which the inertia is off by more than a tenth is not taken. Of the others the bandwidth that leaves least
 on the stretch of the identification is chosen; the stretch that it is judged on is not looked at before.
 """
 
@@ -108,8 +108,8 @@ def observe(log: EncoderLog, found: Identification) -> Observation:
     if best is None:
         raise LogError(
             f"{log.path}: through no encoder filter is the inertia of {found.value('inertia'):.3g} kg m² seen "
-            f"within {100 * INERTIA_OFF:.0f} % from {found.from_s:g} to {found.to_s:g} s: the motion is too slow or the "
-            "encoder too coarse to observe a torque; give a livelier stretch with --fit"
+            f"within {100 * INERTIA_OFF:.0f} % from {found.from_s:g} to {found.to_s:g} s: the motion is too slow or "
+            "the encoder too coarse to observe a torque; give a livelier stretch with --fit"
         )
     _, bandwidth, rotor, motion = best
     return Observation(bandwidth, rotor, t_s, measured, _torque(motion, rotor))

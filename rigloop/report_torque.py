@@ -51,7 +51,7 @@ def keep_observed_torque(folder: Path, log: EncoderLog) -> None:
         observation = observe(log, found)
         judged = judge(observation, *unseen)
     except LogError:
-        # the mapping's stretch is one of another log with the same header, and here a hand, a spring or nothing moves it
+        # the mapping's stretch is that of another log with this header: here hands, a spring or nothing move the wheel
         return
     facts = ObservedTorque(found, judged, words(observation, judged))
     (folder / FACTS).write_bytes(msgspec.json.format(msgspec.json.encode(facts)))
