@@ -2,9 +2,10 @@
 
 The observer is what runs live: encoder filter, then force observer. What is seen through a filter has its lag, so
 inertia and friction are fitted again to what the filter says of the stretch of the identification; a viscous
-friction below the rotor's, even below zero, is that lag made up for. That holds for the frequencies of the stretch, so a filter
-through which the inertia is off by more than a tenth is not taken. Of the others the bandwidth that leaves least
-on the stretch of the identification is chosen; the stretch that it is judged on is not looked at before.
+friction below the rotor's, even below zero, is that lag made up for. That holds for the frequencies of the
+stretch, so a filter through which the inertia is off by more than a tenth is not taken. Of the others the bandwidth
+that leaves least on the stretch of the identification is chosen; the stretch that it is judged on is not looked at
+before.
 """
 
 from __future__ import annotations
