@@ -22,6 +22,9 @@ Array = NDArray[np.float64]
 
 COULOMB_RATE_RAD_S = 0.3  # friction turns its sign over this rate; below it nothing tells it apart
 LEAST_SAMPLES = 200
+MOST_UNEXPLAINED = (
+    0.5  # of the torque's RMS; above, the rest of the torque decides what inertia comes out
+)
 BANDWIDTHS = np.geomspace(0.02, 0.6, 18)  # times the sample rate
 NORMAL_95 = 1.959964
 UNITS = {"inertia": "kg m²", "viscous": "N m s", "coulomb": "N m", "offset": "N m"}
@@ -123,6 +126,33 @@ def identify(log: EncoderLog, torque: str, from_s: float, to_s: float) -> Identi
     )
 
 
+def refuse_no_rotor(log: EncoderLog, found: Identification) -> None:
+    """Refuse an identification that is of no rotor which this torque alone turns.
+
+    Raises
+    ------
+    LogError
+        An inertia that is not positive within its interval, or that explains less than half of the torque.
+    """
+    inertia = next(p for p in found.parameters if p.name == "inertia")
+    unexplained = found.residual_rms_nm / found.torque_rms_nm if found.torque_rms_nm > 0.0 else 1.0
+    remedy = (
+        "the model has inertia, friction and an offset; gravity, a spring or hands on the wheel are not in it: "
+        "give a stretch without them with --fit, or another torque with --torque"
+    )
+    where = f"{log.path}: {found.torque} from {found.from_s:g} to {found.to_s:g} s"
+    if not (np.isfinite(inertia.low) and inertia.low > 0.0):
+        raise LogError(
+            f"{where}: an inertia of {inertia.value:.3g} kg m² (95 % {inertia.low:.3g} … {inertia.high:.3g}) "
+            f"is none: {remedy}"
+        )
+    if unexplained > MOST_UNEXPLAINED:
+        raise LogError(
+            f"{where}: inertia and friction leave {found.residual_rms_nm:.3g} of {found.torque_rms_nm:.3g} N m RMS, "
+            f"at most {100 * MOST_UNEXPLAINED:.0f} % may be left: {remedy}"
+        )
+
+
 def regressors(rate: Array, acceleration: Array) -> Array:
     """Columns of the equation in the order of `UNITS`, shape (n, 4)."""
     friction = np.tanh(rate / COULOMB_RATE_RAD_S)
@@ -162,9 +192,18 @@ def stretches(
     Raises
     ------
     ConfigError
-        They overlap, or one is empty.
+        They overlap, one is empty or begins after the log's end, or the mapping's stretch without hands
+        is not in this log: a mapping fits every log with its header, its stretch one of them.
     """
     begin, end = log.mapping.free_s or (0.0, log.duration_s)
+    if end > log.duration_s and (fit is None or judge is None):
+        raise ConfigError([
+            Mistake(
+                f"mapping {log.mapping.name}", "free_s",
+                f"ends after the log, which has {log.duration_s:.2f} s: it is another log's stretch without hands",
+                "give this log's with --fit and --judge", (begin, end),
+            )
+        ])  # fmt: skip
     middle = 0.5 * (begin + end)
     fit = fit or (begin, middle)
     judge = judge or ((middle, end) if fit[1] <= middle else (fit[1], end))
@@ -173,6 +212,14 @@ def stretches(
         for name, stretch in (("--fit", fit), ("--judge", judge))
         if not stretch[0] < stretch[1]
     ]
+    mistakes += [
+        Mistake(
+            "command line", name, f"begins after the log's end at {log.duration_s:.2f} s",
+            "give a stretch of the log", stretch,
+        )
+        for name, stretch in (("--fit", fit), ("--judge", judge))
+        if stretch[0] >= log.duration_s or stretch[1] <= 0.0
+    ]  # fmt: skip
     if fit[0] < judge[1] and judge[0] < fit[1]:
         words = f"overlaps --fit {fit[0]:g} {fit[1]:g}: nothing is judged on what it was fitted to"
         mistakes.append(Mistake("command line", "--judge", words, value=judge))

@@ -47,6 +47,7 @@ def identify(
         name = method.torque_of(read, torque)
         fit, judge = method.stretches(read, fit, judge)
         found = method.identify(read, name, *fit)
+        method.refuse_no_rotor(read, found)
         observation = observe(read, found)
         judged = judged_on(observation, *judge)
         if plot:
@@ -60,7 +61,7 @@ def identify(
                 "identification": found,
                 "observer": {
                     "bandwidth_rad_s": observation.bandwidth_rad_s,
-                    "uses_friction": observation.uses_friction,
+                    "rotor": observation.rotor,
                 },
                 "judgement": judged,
             }

@@ -1,8 +1,11 @@
 """Torque observed from the angle alone beside the measured one: error, delay, coherence.
 
-The observer is what runs live: encoder filter, then force observer with the identified rotor. Its
-bandwidth, and whether friction is used, are chosen on the stretch of the identification; the stretch
-that it is judged on is not looked at before.
+The observer is what runs live: encoder filter, then force observer. What is seen through a filter has its lag, so
+inertia and friction are fitted again to what the filter says of the stretch of the identification; a viscous
+friction below the rotor's, even below zero, is that lag made up for. That holds for the frequencies of the
+stretch, so a filter through which the inertia is off by more than a tenth is not taken. Of the others the bandwidth
+that leaves least on the stretch of the identification is chosen; the stretch that it is judged on is not looked at
+before.
 """
 
 from __future__ import annotations
@@ -16,7 +19,8 @@ from estimators.force_observer import ForceObserver
 from estimators.rotor_model import RotorModel
 from io_bridge.log_reader import EncoderLog
 from io_bridge.log_schedule import schedule
-from rigloop.identify import COULOMB_RATE_RAD_S, Identification
+from io_bridge.log_table import LogError
+from rigloop.identify import COULOMB_RATE_RAD_S, LEAST_SAMPLES, UNITS, Identification, regressors
 
 Array = NDArray[np.float64]
 
@@ -26,6 +30,7 @@ BANDWIDTHS = np.geomspace(0.02, 0.6, 24)
 HIGHEST_HZ = 30.0
 SEGMENT_S = 0.5
 LONGEST_DELAY_MS = 40.0
+INERTIA_OFF = 0.1  # of the identified one, through a filter that is still taken
 BAND_SHARE = 0.01  # of the largest spectral density: below, there is no torque to be coherent with
 MOTION = [WRITE_PORTS.index(p) for p in ("angle_rad", "rate_rad_s", "acceleration_rad_s2")]
 
@@ -59,10 +64,13 @@ class Spectra(msgspec.Struct, frozen=True):
 
 
 class Observation(msgspec.Struct, frozen=True):
-    """The observed torque over the whole log, on ticks of 1 ms."""
+    """The observed torque over the whole log, on ticks of 1 ms.
+
+    `rotor` has what the observer takes for inertia, viscous and Coulomb friction and offset.
+    """
 
     bandwidth_rad_s: float
-    uses_friction: bool
+    rotor: dict[str, float]
     t_s: Array
     measured_nm: Array
     observed_nm: Array
@@ -75,31 +83,54 @@ def observe(log: EncoderLog, found: Identification) -> Observation:
     ----------
     log : EncoderLog
     found : Identification
+
+    Raises
+    ------
+    LogError
+        Through no filter the inertia is seen.
     """
     ticks = schedule(log, PERIOD_S)
     t_s: Array = PERIOD_S * np.arange(len(ticks.valid), dtype=np.float64)
     measured = log.torque[found.torque][ticks.sample]
     fit = (t_s >= found.from_s) & (t_s < found.to_s) & np.isfinite(measured)
-    if not fit.any():
-        raise ValueError(f"no sample from {found.from_s} to {found.to_s} s")
-    best: tuple[float, Observation] | None = None
+    best: tuple[float, float, dict[str, float], Array] | None = None
     for bandwidth in BANDWIDTHS / log.sample_period_s:
         motion, ready = _motion(log, ticks.position_count, ticks.valid, float(bandwidth))
-        for uses_friction in (False, True):
-            observed = _torque(motion, found, uses_friction)
-            error = float(np.mean((observed - measured)[fit & ready] ** 2))
-            if best is None or error < best[0]:
-                best = error, Observation(
-                    float(bandwidth), uses_friction, t_s, measured, observed
-                )  # fmt: skip
-    assert best is not None
-    return best[1]
+        here = fit & ready
+        if here.sum() < LEAST_SAMPLES:
+            continue
+        x = regressors(motion[here, 1], motion[here, 2])
+        seen, *_ = np.linalg.lstsq(x, measured[here], rcond=None)
+        if abs(seen[0] - found.value("inertia")) > INERTIA_OFF * found.value("inertia"):
+            continue
+        error = float(np.mean((x @ seen - measured[here]) ** 2))
+        if best is None or error < best[0]:
+            best = error, float(bandwidth), dict(zip(UNITS, seen.tolist(), strict=True)), motion
+    if best is None:
+        raise LogError(
+            f"{log.path}: through no encoder filter is the inertia of {found.value('inertia'):.3g} kg m² seen "
+            f"within {100 * INERTIA_OFF:.0f} % from {found.from_s:g} to {found.to_s:g} s: the motion is too slow or "
+            "the encoder too coarse to observe a torque; give a livelier stretch with --fit"
+        )
+    _, bandwidth, rotor, motion = best
+    return Observation(bandwidth, rotor, t_s, measured, _torque(motion, rotor))
 
 
 def judge(observation: Observation, from_s: float, to_s: float) -> Judgement:
-    """Compare observed with measured torque on one stretch."""
+    """Compare observed with measured torque on one stretch.
+
+    Raises
+    ------
+    LogError
+        Too few samples, or no torque, in the stretch.
+    """
     o = observation
     inside = (o.t_s >= from_s) & (o.t_s < to_s) & np.isfinite(o.measured_nm)
+    if inside.sum() < LEAST_SAMPLES or not np.any(o.measured_nm[inside]):
+        raise LogError(
+            f"{inside.sum()} ms with a torque from {from_s:g} to {to_s:g} s to judge on, at least {LEAST_SAMPLES} are "
+            f"needed; the log has {o.t_s[-1]:.2f} s: give another stretch with --judge"
+        )
     measured, observed = o.measured_nm[inside], o.observed_nm[inside]
     torque_rms, rms = _rms(measured), _rms(observed - measured)
     delay_ms, undelayed = _delay(o, inside)
@@ -154,14 +185,13 @@ def _motion(
     return np.ascontiguousarray(found[:, MOTION]), found[:, WRITE_PORTS.index("ready")] == 1.0
 
 
-def _torque(motion: Array, found: Identification, uses_friction: bool) -> Array:
-    friction = float(uses_friction)
+def _torque(motion: Array, seen: dict[str, float]) -> Array:
     rotor = RotorModel(
-        found.value("inertia"),
-        viscous_nms=friction * found.value("viscous"),
-        coulomb_nm=friction * found.value("coulomb"),
+        seen["inertia"],
+        viscous_nms=seen["viscous"],
+        coulomb_nm=seen["coulomb"],
         coulomb_rate_rad_s=COULOMB_RATE_RAD_S,
-        offset_nm=found.value("offset"),
+        offset_nm=seen["offset"],
     )
     # no hands: the known torque is zero, form B gives the other one
     ports = {f"{part}_0": "encoder" for part in ("z", "zd", "zdd")}

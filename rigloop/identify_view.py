@@ -45,11 +45,12 @@ def show(
 
 def words(observation: Observation, judged: Judgement) -> list[str]:
     """Return the judgement in sentences."""
-    uses = "inertia and friction" if observation.uses_friction else "inertia alone"
+    rotor = observation.rotor
     late = "later" if judged.delay_ms >= 0 else "earlier"
     return [
-        f"Observed from the angle, with {uses}, filter {observation.bandwidth_rad_s:.0f} rad/s "
-        f"(both chosen on the stretch of the identification).",
+        f"Observed from the angle through a filter of {observation.bandwidth_rad_s:.0f} rad/s, with inertia "
+        f"{rotor['inertia']:.4g} kg m² and viscous friction {rotor['viscous']:.3g} N m s as seen through it "
+        "(its lag made up for; all chosen on the stretch of the identification).",
         f"Unseen stretch {judged.from_s:g} to {judged.to_s:g} s: error {judged.rms_nm:.3g} of "
         f"{judged.torque_rms_nm:.3g} N m RMS = {judged.percent:.1f} %; "
         f"{abs(judged.delay_ms):.1f} ms {late} than the sensor, without that "

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from codegen.build import BuiltKernel
+from io_bridge.log_absence import absences
 from io_bridge.log_reader import EncoderLog
 from io_bridge.record import open_record
 from rig_configs.load import LoadedRig
@@ -30,6 +31,7 @@ from rigloop.report import write_report
 from rigloop.report_smoothed import keep_smoothed
 from rigloop.report_torque import keep_observed_torque
 from rigloop.script import Pace
+from rigloop.trust import distrust
 from rigloop.verdict import roles
 from rt_core.host import host_facts
 
@@ -46,9 +48,10 @@ def conclude_log(
     measured: list[str],
     pace: Pace,
 ) -> Outcome:
-    """Write the evidence of a replayed log; bad only if the model or the filter failed on it."""
+    """Write the evidence of a replayed log; bad if model or filter failed on it, or had no encoder to follow."""
     records = {task: open_record(folder / f"{task}.npy") for task in loaded.rig.tasks}
-    bad = _failures(loaded, records)
+    doubts = distrust(loaded.rig, records, is_live=False)
+    bad = [*_failures(loaded, records), *absences(log), *doubts.red]
     duration_s = log.duration_s
     signals = {
         role: where
@@ -70,6 +73,7 @@ def conclude_log(
     notes = (
         [f"{len(faults)} kinds of data fault in the log, each handled as listed"] if faults else []
     )
+    notes += doubts.amber
     keep_observed_torque(folder, log)
     manifest = _manifest(
         folder, loaded, kernels, records, bad, notes, duration_s, signals, replay, faults

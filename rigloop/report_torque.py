@@ -10,7 +10,7 @@ import msgspec
 from io_bridge.log_reader import EncoderLog
 from io_bridge.log_table import LogError
 from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
-from rigloop.identify import Identification, identify, stretches
+from rigloop.identify import Identification, identify, refuse_no_rotor, stretches
 from rigloop.identify_compare import Judgement, judge, observe
 
 FACTS, PICTURE = "observed_torque.json", "observed_torque.svg"
@@ -48,10 +48,12 @@ def keep_observed_torque(folder: Path, log: EncoderLog) -> None:
     fit, unseen = stretches(log, None, None)
     try:
         found = identify(log, torque, *fit)
+        refuse_no_rotor(log, found)
+        observation = observe(log, found)
+        judged = judge(observation, *unseen)
     except LogError:
+        # the mapping's stretch is that of another log with this header: here hands, a spring or nothing move the wheel
         return
-    observation = observe(log, found)
-    judged = judge(observation, *unseen)
     facts = ObservedTorque(found, judged, words(observation, judged))
     (folder / FACTS).write_bytes(msgspec.json.format(msgspec.json.encode(facts)))
     svg = as_svg(draw(found, observation, judged), "observed-torque")

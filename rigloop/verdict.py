@@ -48,6 +48,7 @@ from rigloop.room import give_back
 from rigloop.shown import shown_roles
 from rigloop.spins import spin_in_words
 from rigloop.tripped import faults_of
+from rigloop.trust import distrust
 from rigloop.wire_warnings import wire_warnings
 from rt_core.cause import WORDS
 from rt_core.doctor.check import Check, banner
@@ -89,21 +90,29 @@ def conclude(
     )
     real_time = report.real_time and not seen.demoted
     records = _records(folder)
-    rows = {task: rows_of(record_of(folder / f"{task}.npy"), task) for task in loaded.rig.tasks}
+    kept = {task: record_of(folder / f"{task}.npy") for task in loaded.rig.tasks}
+    rows = {task: rows_of(record, task) for task, record in kept.items()}
     injected, blocks = _injected(folder, loaded, final, injections)
     faults = faults_of(loaded.rig, final.signals, folder, seen.trips, report.bus_faults, blocks)
     felt = felt_of(loaded.rig, final.signals, folder, len(seen.trips))
+    doubts = distrust(loaded.rig, kept, is_live=True)
     bad = [
         *cut_short,
         *keeping.lost,
         *complaints(loaded, ended, report, records, seconds, rows, faults, felt, blocks),
+        *doubts.red,
     ]
     notes = (
         []
         if report.real_time
         else ["not real-time: lateness and overruns are reported, not judged"]
     )
-    worth_knowing = [*seen.notes, *shared_by_tasks(loaded.rig), *wire_warnings(report)]
+    worth_knowing = [
+        *seen.notes,
+        *doubts.amber,
+        *shared_by_tasks(loaded.rig),
+        *wire_warnings(report),
+    ]
     if injected:
         # what the faults did to the run is what they were for; the verdict is whether it met them as it states
         notes = [*bad, *notes]

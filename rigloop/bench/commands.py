@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from rigloop.bench.consistency_command import consistency
 from rigloop.bench.latency_command import latency
 from rigloop.bench.observers_command import observers
 from rigloop.bench.two_stage_command import two_stage
@@ -24,3 +25,6 @@ app.command("two-stage", epilog="Example: `rigloop bench two-stage --runs 20 --p
 app.command(
     epilog="Example: `rigloop bench observers --filter errorEKF --filter UKF --output figures`"
 )(observers)
+app.command(epilog="Example: `rigloop bench consistency --runs 1000 --plot consistency.png`")(
+    consistency
+)

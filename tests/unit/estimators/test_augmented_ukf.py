@@ -130,9 +130,7 @@ def test_filter_knows_its_own_error():
     inputs, squared, nis = np.tile(U, (cycles, 1)), [], []
     for _ in range(runs):
         states, y = matched(model, cycles, rng, turning, walk, noise)
-        block = make(
-            model, start=turning, start_noise=walk, process_noise=walk, sample_noise=noise
-        )
+        block = make(model, start=turning, start_noise=walk, process_noise=walk, sample_noise=noise)
         found = block.run(inputs, y)
         error = found[-1, :9] - states[-1]
         squared.append(error @ np.linalg.solve(block.covariance, error))
