@@ -75,20 +75,23 @@ def lines_of(
     if n_periods < 1:
         raise ValueError(f"less than a period of {period_s:g} s")
     frequency = base_hz * np.asarray(harmonics, float)
+    # friction and other curved laws answer between the lines too: unfitted, that would lean on the drift
+    every = np.arange(1, max(harmonics) + 1)
+    taken = np.asarray(harmonics) - 1
     found: dict[str, list[Complex]] = {name: [] for name in signals}
     for k in range(n_periods):
         begin = elapsed_s[0] + k * period_s
         rows = slice(*np.searchsorted(elapsed_s, (begin - 1e-9, begin + period_s - 1e-9)))
         t = elapsed_s[rows]
-        turning = np.exp(2j * np.pi * np.outer(t, frequency))
+        turning = np.exp(2j * np.pi * base_hz * np.outer(t, every))
         # a slow drift beside the sines is none of them
         slow = (t - t.mean()) / period_s
         design = np.hstack([turning.real, turning.imag, np.column_stack([np.ones_like(t), slow])])
         given = np.column_stack([column[rows] for column in signals.values()])
         parts = np.linalg.lstsq(design, given, rcond=None)[0]
-        n = len(frequency)
+        n = len(every)
         for i, name in enumerate(signals):
-            found[name].append(parts[:n, i] - 1j * parts[n : 2 * n, i])
+            found[name].append((parts[:n, i] - 1j * parts[n : 2 * n, i])[taken])
     return Lines(frequency, {name: np.array(rows) for name, rows in found.items()})
 
 

@@ -92,7 +92,7 @@ def test_lines_are_found_through_gaps_noise_and_drift():
     )
     y += 0.3 + 0.05 * t + rng.normal(size=len(t)) * 0.02
     found, coherence = ratio(lines_of(t, {"x": x, "y": y}, 2.0, HARMONICS), "y", "x")
-    assert np.allclose(found, wanted, atol=2e-3)
+    assert np.allclose(found, wanted, atol=5e-3)
     assert np.all(coherence > 0.98)
 
 
