@@ -178,6 +178,8 @@ class Drive(Section):
     peak_torque_nm: Torque
     sign: Sign = 1  # -1: it counts and pushes against the rig's positive sense
     watchdog_ms: Annotated[Real, Field(ge=0.1, le=1000)] = 20.0  # the drive's own last net
+    # from its frame to torque at the shaft, beside the lag of the current loop; `rigloop bench frf` measures both
+    torque_delay_ms: Annotated[Real, Field(ge=0.0, le=50.0)] = 0.0
     plant: Plant | None = None
     device: str | None = None  # what stands for it where the bus is simulated, in place of `plant`
 
@@ -308,6 +310,20 @@ class RelayBlock(Section):
     writes: dict[SignalPath, SignalPath] = {}
 
 
+class ExcitationBlock(Section):
+    """A sum of sines added to the torque request, for `rigloop bench frf`; it starts once the guard has ramped in."""
+
+    kind: Literal["excitation"]
+    amplitude_nm: PositiveFloat  # peak
+    base_hz: Annotated[float, Field(ge=0.01, le=100.0)]
+    harmonics: Annotated[
+        list[Annotated[int, Field(ge=1, le=100_000)]], Field(min_length=1, max_length=256)
+    ]
+    ramp_s: PositiveFloat = 1.0
+    reads: dict[SignalPath, SignalPath]
+    writes: dict[SignalPath, SignalPath] = {}
+
+
 class Rearm(Section):
     """Arming again within a run, after a bus fault that is over; ramped in from zero as the first time."""
 
@@ -327,6 +343,8 @@ class GuardBlock(Section):
     limit_nm: Positive
     rate_nm_s: Positive  # of outputs: after a gap the first one steps no further than ever
     request_sign: Sign  # -1: the guide holds the mechanism, so the motor turns against the hands
+    # torque at the wheel over the request; `rigloop check` says from which gain on the wheel would sing
+    request_gain: Annotated[Real, Field(gt=0.0, le=1000.0)] = 1.0
     max_angle_rad: Positive
     max_rate_rad_s: Positive
     ramp_in_s: NonNegativeS = 0.5
@@ -353,6 +371,7 @@ Block = Annotated[
     | ObserverBlock
     | TwoStageBlock
     | RelayBlock
+    | ExcitationBlock
     | GuardBlock,
     Field(discriminator="kind"),
 ]

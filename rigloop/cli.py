@@ -141,8 +141,12 @@ def replay(
 
 @app.command(epilog="Example: `rigloop check my_rig.toml`")
 def check(rig: RigArgument, json: JsonOption = False) -> None:
-    """Check a rig file: schema, tasks, wiring, and that its observers can tell what they estimate. Starts nothing."""
+    """Check a rig file: schema, tasks, wiring, that its observers can tell what they estimate, and that its wheel
+    would not sing. Starts nothing."""
+    from rig_configs.mistakes import ConfigError
     from rig_configs.schema import ObservingBlock
+    from rigloop.haptic.check import examine_loop
+    from rigloop.haptic.check import told as margins_told
     from rigloop.kernels import build_kernels
     from rigloop.magnitudes import magnitudes
     from rigloop.neighbours import shared_by_tasks
@@ -150,12 +154,19 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
     with told(json):
         loaded = _load(rig)
         build_kernels(loaded, kinds=(ObservingBlock,))
-        notes = [*shared_by_tasks(loaded.rig), *magnitudes(loaded)]
+        with Screen(stderr=True).status("kernel") as status:
+            haptic = examine_loop(loaded, lambda stage: status.update(f"kernel: {stage}"))
+        if haptic.mistakes:
+            raise ConfigError(haptic.mistakes)
+        notes = [*shared_by_tasks(loaded.rig), *magnitudes(loaded), *haptic.notes]
     if json:
-        print_json({"rig": loaded.name, "sha256": loaded.sha256, "mistakes": [], "notes": notes})
+        message = {"rig": loaded.name, "sha256": loaded.sha256, "mistakes": [], "notes": notes}
+        print_json(message | {"haptic": haptic.margins})
     else:
         words = escape(f"{loaded.path}: {loaded.rig.title}")
         Screen().print(f"[green]good[/]  {words}", soft_wrap=True, highlight=False)
+        for line in margins_told(haptic.margins):
+            Screen().print(f"      {escape(line)}", soft_wrap=True, highlight=False)
         for note in notes:
             Screen().print(f"[yellow]•[/] {escape(note)}", soft_wrap=True, highlight=False)
 

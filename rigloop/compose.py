@@ -12,6 +12,7 @@ from io_bridge.bus import Bus
 from io_bridge.simulated_bus import SimulatedBus
 from rig_configs import schema
 from rig_configs.load import Ports, write_path
+from rigloop.bench.excitation import Excitation
 from rigloop.bench.relay import Relay
 from rigloop.guard_limits import beside, guard_config
 from rigloop.kernels import period_us
@@ -82,6 +83,9 @@ def make_blocks(
                 blocks[name] = make_observer(name, config, kernels[name])
             case schema.RelayBlock():
                 blocks[name] = Relay(config.torque_nm, name, *paths(name, config))
+            case schema.ExcitationBlock():
+                given = config.model_dump(exclude={"kind", "reads", "writes"})
+                blocks[name] = Excitation(name, *paths(name, config), **given)
             case schema.GuardBlock():
                 blocks[name] = make_guard(rig, name, config)
     return blocks

@@ -24,6 +24,7 @@ def guard_config(rig: schema.Rig, name: str, config: schema.GuardBlock) -> Guard
         limit_nm=config.limit_nm,
         rate_nm_s=config.rate_nm_s,
         request_sign=config.request_sign,
+        request_gain=config.request_gain,
         max_angle_rad=config.max_angle_rad,
         max_rate_rad_s=config.max_rate_rad_s,
         ramp_in_s=config.ramp_in_s,

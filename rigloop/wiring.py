@@ -11,7 +11,7 @@ from io_bridge import bus_ports
 from rig_configs.load import LoadedRig, Ports, load_rig, write_path
 from rig_configs.mistakes import ConfigError, Mistake, near
 from rig_configs.schema import EncoderFilterBlock, MechanismBlock, ObservingBlock, Rig
-from rigloop.bench import relay
+from rigloop.bench import excitation, relay
 from rigloop.guard_limits import guard_config
 from rigloop.observer_block import observer_mistakes, observer_ports
 from rigloop.order import SUPERVISOR_SIGNALS
@@ -198,6 +198,8 @@ def ports_of(table: Mapping[str, Any]) -> Ports | None:
             return Ports(guard.READS, guard.WRITES, guard.OPTIONAL)
         case "relay":
             return Ports(relay.READS, relay.WRITES)
+        case "excitation":
+            return Ports(excitation.READS, excitation.WRITES)
         case "mechanism" if isinstance(table.get("mechanism"), str):
             return _kernel(table["mechanism"])[0]
         case "observer" | "two_stage_observer" if isinstance(table.get("mechanism"), str):

@@ -81,7 +81,7 @@ cdef struct Ports:               # in the order of READS and WRITES
 cdef struct Limits:
     int64_t period_ns
     double limit_nm
-    double sign
+    double factor                # of the request: its sign and gain
     double step_nm               # rate limit an output
     double max_angle_rad
     double max_rate_rad_s
@@ -248,7 +248,7 @@ cdef void _feel(Memory *m, int64_t t_ns) noexcept nogil:
     cdef Felt *f = &m.felt
     felt_frame(f, _cell(p.delivered, 1) > 0.5, t_ns, p.own_cycle[0])
     felt_motion(f, m.sensor_bad_ns == 0, p.angle_rad[0], m.passed_ns)
-    felt_request(f, fabs(p.torque_request_nm[0]) >= lim.limit_nm, m.passed_ns)
+    felt_request(f, fabs(lim.factor * p.torque_request_nm[0]) >= lim.limit_nm, m.passed_ns)
 
 
 cdef void _show(Memory *m, Finding found, int64_t t_ns) noexcept nogil:
@@ -321,7 +321,7 @@ cdef int step_guard(void *self, int64_t t_ns) noexcept nogil:
 
     # torque: request, finite, clamp, ramp, rate limit last, finite
     if not m.tripped and m.request_bad_ns == 0 and m.sensor_bad_ns == 0:
-        m.good_nm = min(max(lim.sign * p.torque_request_nm[0], -lim.limit_nm), lim.limit_nm)
+        m.good_nm = min(max(lim.factor * p.torque_request_nm[0], -lim.limit_nm), lim.limit_nm)
         if m.good_cycle != m.request_cycle:
             m.good_cycle = m.request_cycle
             m.good_ns = t_ns
@@ -387,7 +387,7 @@ cdef class Guard:
         cdef Felt *felt = &self.memory.felt
         lim.period_ns = period_ns
         lim.limit_nm = config.limit_nm
-        lim.sign = config.request_sign
+        lim.factor = config.request_sign * config.request_gain
         lim.step_nm = config.rate_nm_s * period_s
         lim.max_angle_rad = config.max_angle_rad
         lim.max_rate_rad_s = config.max_rate_rad_s

@@ -77,7 +77,7 @@ TRIPS: dict[Trip, TripKind] = {
 
 
 LEAST = {"request_sign": -1}
-POSITIVE = ("limit_nm", "rate_nm_s", "heartbeat_timeout_ms", "max_gap_ms", "max_request_age_ms")
+POSITIVE = ("limit_nm", "rate_nm_s", "heartbeat_timeout_ms", "max_gap_ms", "max_request_age_ms", "request_gain")
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,8 @@ class GuardConfig:
     heartbeat_timeout_ms : float
     request_sign : {1, -1}
         -1 where the request is what a guide applies to the model: the motor gives the opposite.
+    request_gain : float
+        Torque of the motor over the request, before clamp and ramp.
     request_period_ms : float
         Of the requesting task. A command that acts for more than two of them and a period of the guard has
         outlived one that was missed. Shorter than a period: the guard's own.
@@ -128,6 +130,7 @@ class GuardConfig:
     skip_bucket_ms: float = 10.0
     heartbeat_timeout_ms: float = 200.0
     request_sign: int = 1
+    request_gain: float = 1.0
     request_period_ms: float = 0.0
 
     def mistakes(self) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from rigloop.bench.consistency_command import consistency
+from rigloop.bench.frf_command import frf
 from rigloop.bench.latency_command import latency
 from rigloop.bench.observers_command import observers
 from rigloop.bench.two_stage_command import two_stage
@@ -19,6 +20,7 @@ app = typer.Typer(
 app.command(epilog="Example: `rigloop bench latency --period-ms 1 --period-ms 5 --for 120`")(
     latency
 )
+app.command(epilog="Example: `rigloop bench frf steering_wheel --periods 8`")(frf)
 app.command("two-stage", epilog="Example: `rigloop bench two-stage --runs 20 --plot two_stage`")(
     two_stage
 )

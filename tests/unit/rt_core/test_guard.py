@@ -31,6 +31,18 @@ def test_the_request_is_clamped_and_its_slope_limited(inputs, run):
     assert torque[-1] == -10
 
 
+def test_the_gain_comes_before_the_clamp_and_counts_as_saturated(inputs, run, config):
+    inputs["torque_request_nm"][:] = 5
+    out = run(inputs, replace(config, request_gain=0.5))
+    assert out["torque_nm"][BAD - 1] == 2.5 * config.request_sign
+    assert out["saturated_ms"][-1] == 0
+    inputs["torque_request_nm"][BAD:] = 3 * config.limit_nm
+    out = run(inputs, replace(config, request_gain=0.5))
+    assert abs(out["torque_nm"][-1]) == config.limit_nm
+    assert out["saturated_ms"][-1] > 0
+    assert replace(config, request_gain=0.0).mistakes()
+
+
 def test_an_arm_that_was_high_from_the_start_is_no_edge(inputs, run):
     inputs["arm"][:] = 1
     out = run(inputs)

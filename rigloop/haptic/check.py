@@ -1,0 +1,179 @@
+"""The margin of a rig's haptic loop for `rigloop check`: a mistake where the wheel would sing, else notes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from codegen.build import build_kernel
+from codegen.linearise import LinearisationError, LinearStep, linearise_step
+from rig_configs import schema
+from rig_configs.load import LoadedRig
+from rig_configs.mistakes import Mistake
+from rigloop.haptic.loop import make_loop, wheel_of
+from rigloop.haptic.margin import Margin, margin
+from rigloop.haptic.path import HapticPath, NoPathError, haptic_path
+from rigloop.kernels import kernel_options
+
+ENOUGH = 2.0  # factor of the torque that a loop ought to bear; less is noted
+
+
+class HandsMargin(msgspec.Struct, frozen=True):
+    """The margin of a rig's loop with one pair of hands."""
+
+    hands: str
+    """`off` or `on`."""
+    request_gain: float
+    limit: float | None
+    """Of `request_gain`, from which on the wheel sings; None: none up to a thousandfold."""
+    frequency_hz: float
+    delay_ms: float | None
+    """Further dead time that the loop bears; None: more than 100 ms."""
+    stiffness_nm_rad: float
+    damping_nms: float
+    inertia_kg_m2: float
+    """Of the wheel, as it is declared."""
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What the haptic loop of a rig is like."""
+
+    margins: tuple[HandsMargin, ...] = ()
+    mistakes: tuple[Mistake, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def linear_model(
+    loaded: LoadedRig, path: HapticPath, tell: Callable[[str], None] = lambda stage: None
+) -> LinearStep:
+    """Linearise the model of a rig where its wheel starts, through the kernel that the rig steps.
+
+    Raises
+    ------
+    LinearisationError
+        The model cannot be, there.
+    """
+    block = loaded.rig.blocks[path.model]
+    assert isinstance(block, schema.MechanismBlock)
+    # single precision has too few digits for differences, and its rounding is no dynamics
+    options = replace(
+        kernel_options(loaded.rig, path.model, str(loaded.path)),
+        precision="float64",
+        wrapper="class",
+    )
+    module = build_kernel(block.mechanism, options, on_stage=tell).module
+    plant = loaded.rig.blocks[path.bus].drives[path.drive].plant  # type: ignore[union-attr]
+    encoder = loaded.rig.blocks[path.encoder]
+    assert isinstance(encoder, schema.EncoderFilterBlock)
+    start = encoder.sign * math.radians(plant.offset_deg) if plant is not None else 0.0
+    guide = [start if state == 0 else 0.0 for state in path.guide]
+    return linearise_step(module, [path.torque_port], guide=guide, parameters=block.parameters)
+
+
+def examine_loop(loaded: LoadedRig, tell: Callable[[str], None] = lambda stage: None) -> Examined:
+    """Compute how far the wheel of a rig is from singing, let go and held."""
+    rig, file = loaded.rig, str(loaded.path)
+    try:
+        path = haptic_path(rig)
+    except NoPathError as error:
+        return Examined(notes=(f"no haptic loop to compute a margin of: {error}",))
+    wheel = wheel_of(rig, path)
+    if wheel is None:
+        words = (
+            f"blocks.{path.bus}.drives.{path.drive}: no plant says what the drive turns: the margin of the haptic "
+            "loop is not known; describe plant.inertia_kg_m2, viscous_nms and torque_lag_s, also of a real wheel"
+        )
+        return Examined(notes=(words,))
+    try:
+        lin = linear_model(loaded, path, tell)
+    except LinearisationError as error:
+        return Examined(
+            notes=(f"blocks.{path.model}: the margin of the haptic loop is not known: {error}",)
+        )
+    loop = make_loop(rig, path, lin)
+    gate = rig.blocks[path.guard]
+    assert isinstance(gate, schema.GuardBlock)
+    wheels = {"off": wheel.without_hands()}
+    if wheel != wheels["off"]:
+        wheels["on"] = wheel
+    found = {hands: margin(loop, w) for hands, w in wheels.items()}
+    notes = []
+    if not lin.settled:
+        notes.append(
+            f"blocks.{path.model}: the model does not rest where its guide does: its margin is that of one instant"
+        )
+    if any(m.runs_away for m in found.values()):
+        notes.append(
+            f"blocks.{path.guard}.request_sign = {gate.request_sign}: about the start pose the torque pushes the wheel "
+            "on the way that it goes; right for an unstable pose, else the sign is wrong"
+        )
+    margins = tuple(
+        _shown(hands, m, gate.request_gain, wheel.inertia_kg_m2) for hands, m in found.items()
+    )
+    key = f"blocks.{path.guard}.request_gain"
+    mistakes: tuple[Mistake, ...] = ()
+    least = min(margins, key=lambda m: math.inf if m.limit is None else m.limit)
+    if least.limit is not None and least.limit <= gate.request_gain:
+        mistakes = (Mistake(file, key, *_sings(least), gate.request_gain),)
+    elif least.limit is not None and least.limit < ENOUGH * gate.request_gain:
+        notes.append(
+            f"{key} = {gate.request_gain:g}: with hands {least.hands} the wheel sings from {least.limit:.3g} on, at "
+            f"{least.frequency_hz:.3g} Hz: a margin of "
+            f"{least.limit / gate.request_gain:.2f}, {ENOUGH:g} is good practice"
+        )
+    return Examined(margins, mistakes, tuple(notes))
+
+
+def _shown(hands: str, m: Margin, gain: float, inertia: float) -> HandsMargin:
+    return HandsMargin(
+        hands,
+        gain,
+        m.gain * gain if math.isfinite(m.gain) else None,
+        m.frequency_hz,
+        1e3 * m.delay_s if math.isfinite(m.delay_s) else None,
+        m.stiffness_nm_rad,
+        m.damping_nms,
+        inertia,
+    )
+
+
+def _sings(m: HandsMargin) -> tuple[str, str]:
+    """Problem and remedy of a rig whose wheel would sing."""
+    assert m.limit is not None
+    where = f"with hands {m.hands} the wheel would sing"
+    if m.limit == 0.0:
+        return (
+            f"{where} with any gain: the delay of the loop takes more out of its damping than there is",
+            "give the wheel (plant.viscous_nms) or the model damping, or shorten the periods of the tasks",
+        )
+    # half of the limit, in two digits, rounded down
+    digit = 10.0 ** (math.floor(math.log10(0.5 * m.limit)) - 1)
+    would = math.floor(0.5 * m.limit / digit + 1e-9) * digit
+    problem = (
+        f"{where} at {m.frequency_hz:.3g} Hz: limit {m.limit:.3g}, from stiffness {m.stiffness_nm_rad:.3g} Nm/rad and "
+        f"damping {m.damping_nms:.2g} Nms/rad that come late to a wheel of {m.inertia_kg_m2:g} kg m²"
+    )
+    remedy = (
+        f"{would:g} would do, half of the limit; or shorter periods, a faster filter, less inertia or stiffness in "
+        "the model"
+    )
+    return problem, remedy
+
+
+def told(margins: tuple[HandsMargin, ...]) -> list[str]:
+    """Return a line for each pair of hands."""
+    lines = []
+    for m in margins:
+        if m.limit is None:
+            lines.append(f"hands {m.hands}: the wheel does not sing at any gain up to 1000")
+            continue
+        delay = "more than 100 ms" if m.delay_ms is None else f"{m.delay_ms:.3g} ms"
+        lines.append(
+            f"hands {m.hands}: gain {m.request_gain:g}, the wheel sings from {m.limit:.3g} on, at "
+            f"{m.frequency_hz:.3g} Hz; it bears {delay} of further delay"
+        )
+    return lines

@@ -1,0 +1,153 @@
+"""The way round of a rig, from its wiring: drive, encoder filter, model, guard, and back to that drive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rig_configs import schema
+from rigloop.compose import paths
+from rigloop.parts import find_bus, find_guard
+
+FROM_FILTER = {"angle_rad": 0, "rate_rad_s": 1, "acceleration_rad_s2": 2}
+MOST_EVERY = 1000
+
+
+class NoPathError(ValueError):
+    """A rig has no haptic loop that could be linearised; the message says why."""
+
+
+@dataclass(frozen=True)
+class HapticPath:
+    """Which blocks a rig's haptic loop goes through, and how many cycles each hand-over takes.
+
+    Attributes
+    ----------
+    fast, slow : str
+        Tasks of the bus and of the model; they may be one.
+    every : int
+        Cycles of the fast task to a step of the model.
+    guide : tuple of int
+        Of each guide port of the model (all guides, three each): the state of the filter that it takes, or -1.
+    torque_port : str
+        Of the model: what the guard takes.
+    age_in, age_out : int
+        Cycles of the fast task from the filter's estimate to the step that takes it, and from that step to the guard.
+    sample, sent : int
+        Cycles from the frame to the filter that takes its count, and from the guard to the frame with its torque.
+    """
+
+    bus: str
+    drive: str
+    encoder: str
+    model: str
+    guard: str
+    fast: str
+    slow: str
+    fast_s: float
+    every: int
+    guide: tuple[int, ...]
+    torque_port: str
+    age_in: int
+    age_out: int
+    sample: int = 0
+    sent: int = 1
+
+
+def haptic_path(rig: schema.Rig) -> HapticPath:
+    """Find the haptic loop of a rig.
+
+    Raises
+    ------
+    NoPathError
+        It has none.
+    """
+    found_bus, found_guard = find_bus(rig), find_guard(rig)
+    if found_bus is None or found_guard is None:
+        raise NoPathError("no drive is commanded")
+    (bus, exchange), (guard, gate) = found_bus, found_guard
+    bus_reads, bus_writes = paths(bus, exchange)
+    torque = paths(guard, gate)[1]["torque_nm"]
+    drive = next((d for d in exchange.drives if bus_reads.get(f"{d}/torque_nm") == torque), None)
+    if drive is None:
+        raise NoPathError("no drive takes the guard's torque")
+    request = _before_excitation(rig, gate.reads["torque_request_nm"])
+    model, port = _writer(rig, request, schema.MechanismBlock)
+    if not model:
+        raise NoPathError(f"the guard's request {request!r} is no output of a mechanism")
+    encoder = next(
+        (
+            name
+            for name, block in rig.blocks.items()
+            if isinstance(block, schema.EncoderFilterBlock)
+            and block.reads.get("position_count") == bus_writes[f"{drive}/position_count"]
+        ),
+        "",
+    )
+    if not encoder:
+        raise NoPathError(f"no encoder filter takes the count of the drive {drive!r}")
+    guide = _guide(rig, model, encoder)
+    if max(guide, default=-1) < 0:
+        raise NoPathError(f"no guide of {model!r} follows the encoder filter {encoder!r}")
+    task_of = {block: task for task, config in rig.tasks.items() for block in config.blocks}
+    fast, slow = task_of[bus], task_of[model]
+    if task_of[encoder] != fast or task_of[guard] != fast:
+        raise NoPathError(f"bus, {encoder!r} and {guard!r} are not in one task")
+    fast_us, slow_us = rig.tasks[fast].period_us, rig.tasks[slow].period_us
+    if slow_us % fast_us or slow_us // fast_us > MOST_EVERY:
+        raise NoPathError(
+            f"the period of {slow!r}, {slow_us} µs, is no multiple of that of {fast!r}, {fast_us} µs"
+        )
+    order = rig.tasks[fast].blocks
+
+    def waits(first: str, then: str) -> int:
+        return int(order.index(first) > order.index(then))
+
+    alone = fast == slow
+    return HapticPath(
+        bus=bus,
+        drive=drive,
+        encoder=encoder,
+        model=model,
+        guard=guard,
+        fast=fast,
+        slow=slow,
+        fast_s=fast_us * 1e-6,
+        every=slow_us // fast_us,
+        guide=guide,
+        torque_port=port,
+        # a task sees what another had published before the instant that both begin at
+        age_in=waits(encoder, model) if alone else 1,
+        age_out=waits(model, guard) if alone else 1,
+        sample=waits(bus, encoder),
+        sent=1,
+    )
+
+
+def _before_excitation(rig: schema.Rig, request: str) -> str:
+    for name, block in rig.blocks.items():
+        if (
+            isinstance(block, schema.ExcitationBlock)
+            and request == paths(name, block)[1]["torque_nm"]
+        ):
+            return block.reads["request_nm"]
+    return request
+
+
+def _writer(rig: schema.Rig, path: str, kind: type) -> tuple[str, str]:
+    for name, block in rig.blocks.items():
+        if isinstance(block, kind):
+            for port, written in paths(name, block)[1].items():
+                if written == path:
+                    return name, port
+    return "", ""
+
+
+def _guide(rig: schema.Rig, model: str, encoder: str) -> tuple[int, ...]:
+    """State of the filter that each guide port takes."""
+    writes = paths(encoder, rig.blocks[encoder])[1]
+    states = {writes[port]: state for port, state in FROM_FILTER.items()}
+    reads = paths(model, rig.blocks[model])[0]
+    # a port that is not wired is called as its signal
+    return tuple(
+        states.get(reads.get(port, port), -1) for port in reads if port.startswith("guide/")
+    )
