@@ -315,11 +315,11 @@ class ExcitationBlock(Section):
 
     kind: Literal["excitation"]
     amplitude_nm: PositiveFloat  # peak
-    base_hz: Annotated[float, Field(ge=0.01, le=100.0)]
+    base_hz: Annotated[Real, Field(ge=0.01, le=100.0)]
     harmonics: Annotated[
         list[Annotated[int, Field(ge=1, le=100_000)]], Field(min_length=1, max_length=256)
     ]
-    ramp_s: PositiveFloat = 1.0
+    ramp_s: PositiveS = 1.0
     reads: dict[SignalPath, SignalPath]
     writes: dict[SignalPath, SignalPath] = {}
 
