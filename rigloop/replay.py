@@ -103,6 +103,7 @@ def replay_run(run: Path, *, runs: Path, console: Console) -> Outcome:
     stepped = (fast,) if slow is None else (fast, slow)
     records = {task: read_record(run / manifest.tasks[task].record) for task in stepped}
     for task, record in records.items():
+        require_signals(run, task, record, ["t_ns", f"loop/{task}/cycle"])
         check_gapless(run, task, record)
     cut = [] if slow is None else cut_to_each_other(records, fast, slow)
     if not all(len(record) for record in records.values()):
@@ -127,6 +128,8 @@ def replay_run(run: Path, *, runs: Path, console: Console) -> Outcome:
     # what the report shows, such as a torque sensor that no block reads
     shown = set(shown_roles(rig).values()) & set(records[fast].dtype.names or ()) - written
     given[fast] = sorted({*given[fast], *shown})
+    for task, record in records.items():
+        require_signals(run, task, record, given[task])
     read = sorted(set().union(*given.values()))
     outside = [path for path in read if not path.startswith(("loop/", "supervisor/"))]
     plan = plan_blocks(rig, blocks, outside)
@@ -229,6 +232,16 @@ def read_record(path: Path) -> np.ndarray:
         raise ManifestError(str(error)) from None
 
 
+def require_signals(run: Path, task: str, record: np.ndarray, paths: Iterable[str]) -> None:
+    """Refuse a record without a signal that the replay reads."""
+    missing = sorted(set(paths) - set(record.dtype.names or ()))
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise ManifestError(
+            f"{run}: the record of {task} has no signal {missing[0]}{more}: it is not that of this run"
+        )
+
+
 def check_gapless(run: Path, task: str, record: np.ndarray) -> None:
     """Refuse a record with missing cycles: what they saw is not known."""
     cycle = record[f"loop/{task}/cycle"]
@@ -253,7 +266,7 @@ def cut_to_each_other(records: dict[str, np.ndarray], fast: str, slow: str) -> l
     while True:
         lengths = {task: len(record) for task, record in records.items()}
         for task, other in ((fast, slow), (slow, fast)):
-            seen = records[task][f"loop/{other}/cycle"]
+            seen = _seen(records[task], f"loop/{other}/cycle", np.zeros(len(records[task])))
             too_new = np.flatnonzero(seen > len(records[other]))
             if len(too_new):
                 records[task] = records[task][: too_new[0]]

@@ -140,7 +140,7 @@ def record_changed(path: Path, rng: random.Random) -> None:
             cell = rng.choice(CELLS)
             with np.errstate(all="ignore"):
                 rows[name][at] = (
-                    cell if rows.dtype[name].kind == "f" else rng.choice([0, -1, 2**62])
+                    cell if rows.dtype[name].kind == "f" else rng.choice([0, -1, 2**30])
                 )
         np.save(path, rows)
     elif kind == 1:
