@@ -34,6 +34,7 @@ def show(outcome: Outcome, console: Console) -> None:
         f"n states, m samples; {outcome.runs} matched runs, errors after {outcome.cycles[-1]} cycles; a filter counts "
         f"as consistent within what all that must be allow together. {outcome.seconds:.1f} s",
         highlight=False,
+        markup=False,
     )
     console.print("[bold green]GOOD[/]" if outcome.good else "[bold red]BAD[/]")
 
