@@ -8,6 +8,7 @@ most of it.
 from __future__ import annotations
 
 import warnings
+from bisect import bisect_left
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -157,6 +158,18 @@ def record_of(path: Path) -> np.ndarray:
             return open_record(path)
     except (OSError, RecordError):
         return np.empty(0, [("t_ns", "<i8")])
+
+
+def rows_of(record: np.ndarray, task: str) -> int:
+    """Return how many rows of a record were written.
+
+    Cycles count from 1. A row without one is a hole, as of a file that was cut while it grew.
+    """
+    path = loop_signal(task, "cycle")
+    if path not in (record.dtype.names or ()):
+        return len(record)
+    column = record[path]
+    return len(column) - bisect_left(range(len(column)), True, key=lambda row: column[row] > 0)
 
 
 def _bins(histogram: Histogram) -> _Bins:

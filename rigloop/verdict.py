@@ -21,7 +21,7 @@ from rigloop.exposure import HOLES
 from rigloop.felt import felt_figures, felt_of
 from rigloop.keeping import Keeping
 from rigloop.late import late_file, write_events
-from rigloop.left_behind import LAST, record_of
+from rigloop.left_behind import LAST, record_of, rows_of
 from rigloop.manifest import (
     REPORT,
     TIMING,
@@ -86,7 +86,7 @@ def conclude(
     )
     real_time = report.real_time and not seen.demoted
     records = _records(folder)
-    rows = {task: len(record_of(folder / f"{task}.npy")) for task in loaded.rig.tasks}
+    rows = {task: rows_of(record_of(folder / f"{task}.npy"), task) for task in loaded.rig.tasks}
     injected, blocks = _injected(folder, loaded, final, injections)
     faults = faults_of(loaded.rig, final.signals, folder, seen.trips, report.bus_faults, blocks)
     felt = felt_of(loaded.rig, final.signals, folder, len(seen.trips))

@@ -3,10 +3,12 @@
 import errno
 
 import msgspec
+import numpy as np
 import pytest
 
 from rigloop.complaints import complaints, lost_cycles
 from rigloop.felt import felt_complaints
+from rigloop.left_behind import record_of, rows_of
 from rigloop.manifest import DataFault, Felt
 from rigloop.tripped import BUS_AT_THE_END
 from rt_core.safety import Trip
@@ -316,3 +318,12 @@ def test_a_share_of_a_moment_says_nothing(good_run):
 
 def test_what_nobody_felt_is_no_complaint(good_run):
     assert felt_complaints(good_run().loaded.rig, None) == []
+
+
+@pytest.mark.parametrize("zeros", [0, 1, 40, 100])
+def test_rows_that_a_cut_file_lost_are_not_counted_as_recorded(tmp_path, zeros):
+    record = np.zeros(100, [("t_ns", "<i8"), ("loop/main/cycle", "<f8")])
+    record["loop/main/cycle"] = np.arange(1, 101)
+    record[:zeros] = 0
+    np.save(tmp_path / "main.npy", record)
+    assert rows_of(record_of(tmp_path / "main.npy"), "main") == 100 - zeros
