@@ -32,6 +32,7 @@ def frozen(mechanism: Mechanism) -> Mechanism:
             force={i: put(e) for i, e in system.force.items()},
             potential=None if system.potential is None else put(system.potential),
             updates={var: put(e) for var, e in system.updates.items()},
+            followed={var: put(e) for var, e in system.followed.items()},
             held=[replace(h, value=put(h.value)) for h in system.held],
             values={path: put(e) for path, e in system.values.items()},
         )

@@ -205,6 +205,7 @@ def _reduced(
         mass={key: e for key, e in mass.items() if not e.is_zero},
         force=force,
         updates={var: moved(e) for var, e in system.updates.items()},
+        followed={var: moved(e) for var, e in system.followed.items()},
         held=[replace(h, value=moved(h.value)) for h in system.held],
         values={path: moved(e) for path, e in system.values.items()},
     )

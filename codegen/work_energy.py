@@ -34,11 +34,11 @@ def work_error(stepper: Any, twin: ModuleType, motion: Sequence[Sequence[float]]
         stepper.step(*end)
         after = _state(stepper)
         held = twin.hold(before["q"], before["qd"], before["internal"], par, signal)[1]
-        power = 0.0
-        for at, guide in ((before, begin), (after, end)):
+        power, step_s = 0.0, twin.model_info()["step_s"]
+        for at, guide, since_s in ((before, begin, 0.0), (after, end, step_s)):
+            held[-1] = since_s
             applied = twin.force(at["q"], at["qd"], held, par, signal)
             power += 0.5 * float(applied @ at["qd"] + at["reaction"] @ np.array(guide[1::3]))
-        step_s = twin.model_info()["step_s"]
         work += step_s * power
         moved += step_s * abs(power)
         before = after

@@ -60,3 +60,4 @@ class Held:
     path: str
     var: Expr
     value: Expr
+    is_start: bool = False  # only where a state that is followed through the step begins

@@ -33,6 +33,7 @@ class System(Reading):
     potential: Expr | None = None
     internals: list[Quantity] = field(default_factory=list)
     updates: dict[Expr, Expr] = field(default_factory=dict)
+    followed: dict[Expr, Expr] = field(default_factory=dict)
     held: list[Held] = field(default_factory=list)
     values: dict[str, Expr] = field(default_factory=dict)
     value_units: dict[str, str] = field(default_factory=dict)
@@ -175,13 +176,37 @@ class System(Reading):
         """The state after the step, from values at its start and `step_s`."""
         self.updates[internal] = value
 
-    def hold(self, key: str, value: Expr) -> Expr:
-        """Compute once a step from its start; the result counts as constant inside the step."""
+    def follow(self, internal: Expr, value: Expr) -> None:
+        """The state at any time within the step: an expression of what is held from its start, of
+        `since_s` and of the present rates. Forces take that expression itself, so that their slopes
+        are known; what it is at the step's end is kept.
+        """
+        self.followed[internal] = value
+        path = next(q.path for q in self.internals if q.var is internal)
+        self.values[path] = value
+
+    def hold(self, key: str, value: Expr, *, is_start: bool = False) -> Expr:
+        """Compute once a step from its start; the result counts as constant inside the step.
+        `is_start`: it is only where a followed state begins.
+        """
         path = "/".join([*self.at, key])
         var = self.graph.var(path)
-        self.held.append(Held(path, var, value))
-        self.values[path] = var
+        self.held.append(Held(path, var, value, is_start))
+        if not is_start:
+            self.values[path] = var
         return var
+
+    @property
+    def since_s(self) -> Expr:
+        """Time since what is held was computed: zero at a start, the step at its end."""
+        return self.graph.var("since_s")
+
+    @property
+    def holds_only_starts(self) -> bool:
+        """Whether a force at the start of a step is what it was at the end of the last one: nothing
+        is held but what followed states begin with.
+        """
+        return not self.updates and len(self.held) == sum(h.is_start for h in self.held)
 
     @property
     def step_s(self) -> Expr:

@@ -84,6 +84,7 @@ class Graph:
     def __init__(self) -> None:
         self._nodes: dict[tuple, Expr] = {}
         self.stems: dict[Expr, str] = {}
+        self.slopes: dict[Expr, tuple[Expr, Expr]] = {}
         self.zero = self.const(0.0)
         self.one = self.const(1.0)
 
@@ -112,6 +113,14 @@ class Graph:
         expr = self.lift(expr)
         if expr.op not in ("const", "var"):
             self.stems.setdefault(expr, stem)
+        return expr
+
+    def with_slope(self, expr: Expr, variable: Expr, slope: Expr | float) -> Expr:
+        """Say that `expr` depends on `variable` alone, with this derivative: what is written as a
+        series is differentiated as the function that it stands for.
+        """
+        if expr.op not in ("const", "var"):
+            self.slopes.setdefault(expr, (variable, self.lift(slope)))
         return expr
 
     def total(self, terms: Iterable[tuple[float, Expr | float]]) -> Expr:
@@ -206,6 +215,9 @@ class Graph:
     ) -> Steps[Expr]:
         if e.op == "const":
             return self.zero
+        if e in self.slopes:
+            variable, slope = self.slopes[e]
+            return slope * (yield walk(variable))
         if e.op == "var":
             return seeds.get(e, self.zero)
         if e.op == "sum":
@@ -247,7 +259,11 @@ class Graph:
                 args = []
                 for a in e.args:
                     args.append((yield walk(a)))
-                memo[e] = self._rebuilt(e, args)
+                made = memo[e] = self._rebuilt(e, args)
+                if e in self.slopes and made is not e:
+                    variable, slope = self.slopes[e]
+                    moved = yield walk(variable)
+                    self.with_slope(made, moved, (yield walk(slope)))
             return memo[e]
 
         return descend(walk(expr))

@@ -17,7 +17,8 @@ DEGREE = 13
 BOUND = 40.0
 
 
-def _expm1(x: Expr) -> Expr:
+def expm1(x: Expr) -> Expr:
+    """e^x - 1, x held within +-40; exact to round-off near zero, and so is its slope."""
     graph = x.graph
     held = graph.where_less(x, -BOUND, -BOUND, graph.where_less(BOUND, x, BOUND, x))
     y = held * 2.0**-DOUBLINGS
@@ -27,18 +28,20 @@ def _expm1(x: Expr) -> Expr:
     grown = series * y
     for _ in range(DOUBLINGS):
         grown = grown * (2.0 + grown)
-    return grown
+    inside = graph.where_less(graph.call("abs", x), BOUND, 1.0 + grown, 0.0)
+    return graph.with_slope(grown, x, inside)
 
 
 def exp(x: Expr) -> Expr:
     """e^x, x held within +-40."""
-    return 1.0 + _expm1(x)
+    return 1.0 + expm1(x)
 
 
 def tanh(x: Expr) -> Expr:
     """Hyperbolic tangent."""
-    grown = _expm1(2.0 * x)
-    return grown * x.graph.reciprocal(grown + 2.0)
+    grown = expm1(2.0 * x)
+    turn = grown * x.graph.reciprocal(grown + 2.0)
+    return x.graph.with_slope(turn, x, 1.0 - turn * turn)
 
 
 def table(x: Expr, xs: list[float], ys: list[float]) -> Expr:

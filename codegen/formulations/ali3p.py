@@ -199,7 +199,7 @@ def _finish(eq: Equations, mass_project: Entries, share: float) -> list[Assign]:
             Assign(f"s->weighted[Q_{name}]", weigh[i], f"on {name}"),
             Assign(f"w->rhs[Q_{name}]", rhs[i], f"on {name}"),
         ]
-    return [*assigns, *eq.observe_assigns(of_rows=False)]
+    return [*assigns, *eq.settle_assigns(), *eq.observe_assigns(of_rows=False)]
 
 
 def _react(eq: Equations, x: list[Expr], share: float) -> list[Assign]:

@@ -90,6 +90,8 @@ def text(eq: Equations) -> str:
         ),
         project_lines=_indented(_project(eq), 4),
         reaction_lines=_indented(_reactions(eq), 4),
+        since_end_lines=_lines(eq.since(repr(h))),
+        since_start_lines=_lines(eq.since("0.0")),
         start_reaction_lines=_indented(_start_reactions(eq), 4),
     )
 
@@ -160,6 +162,11 @@ def _start_reactions(eq: Equations) -> list[str]:
     if eq.wanted_rows:
         lines += ["for (int i = 0; i < N_Q; i++)", "    w->x[i] = 0.0;", "react(w, s);"]
     return lines
+
+
+def _lines(lines: list[str]) -> str:
+    """Whole lines of a function's body, or nothing at all."""
+    return "".join(f"    {line}\n" for line in lines)
 
 
 def _indented(lines: list[str], by: int) -> str:

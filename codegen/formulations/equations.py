@@ -16,7 +16,7 @@ from codegen.expressions.dag import Expr, Graph
 from codegen.expressions.elimination import Entries
 from codegen.expressions.emit import Assign
 from codegen.expressions.folding import folded
-from codegen.formulations.forces import hold
+from codegen.formulations.forces import hold, settle
 from codegen.formulations.precomputed import parameter_only, trigonometric
 from codegen.options import KernelOptions
 from codegen.pose.penalty import penalties
@@ -174,6 +174,14 @@ class Equations:
         title = "internal states of forces, and what they hold for the step"
         return Routine("hold", title, hold(self.system))
 
+    def settle_assigns(self) -> list[Assign]:
+        """States that forces follow through the step, at its end."""
+        return settle(self.system)
+
+    def since(self, value: str) -> list[str]:
+        """Line of C that sets the time since what is held was computed; none if nobody asks."""
+        return [f"w->since[0] = {value};"] if self.system.followed else []
+
     def observe_assigns(self, *, of_rows: bool | None = None) -> list[Assign]:
         """Outputs that are expressions; only those that contain multipliers of rows (True), or only
         the others (False).
@@ -311,6 +319,9 @@ def _bind(eq: Equations) -> None:
     for number, held in enumerate(system.held):
         bind[held.var] = f"w->held[{number}]"
     bind[system.step_s] = repr(eq.options.inner_step_s)
+    if system.followed:
+        bind[system.since_s] = "w->since[0]"
+        eq.arrays["since"] = 1
     paths = [o.path for o in eq.mechanism.outputs if o.kind == "path"]
     eq.wanted_rows = sorted({r for p in paths for r in _rows_in(eq.graph, system.values[p])})
     for number, r in enumerate(eq.wanted_rows):

@@ -12,11 +12,20 @@ def hold(system: System) -> list[Assign]:
     """What forces compute once a step from its start: their internal states after it, and held values."""
     assigns = []
     for number, internal in enumerate(system.internals):
-        value = system.updates[internal.var]
+        value = system.updates.get(internal.var, internal.var)
         assigns.append(Assign(f"after->internal[{number}]", value, internal.path))
     for number, held in enumerate(system.held):
         assigns.append(Assign(f"w->held[{number}]", held.value, held.path))
     return assigns
+
+
+def settle(system: System) -> list[Assign]:
+    """Internal states that forces follow through the step, at its end."""
+    return [
+        Assign(f"s->internal[{number}]", system.followed[internal.var], internal.path)
+        for number, internal in enumerate(system.internals)
+        if internal.var in system.followed
+    ]
 
 
 def force_tangent(system: System) -> list[tuple[int, int, Expr, Expr]]:

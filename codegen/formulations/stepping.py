@@ -104,6 +104,7 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
         for n, key in enumerate(on.factor.weight_keys)
     ]
     position = eq.each(lambda i: eq.transposed(i, eq.phi_var, -1.0))
+    followed = eq.settle_assigns()
     routines = [
         Routine("prepare", "what depends on parameters only", weight, is_split=True),
         eq.hold_routine(),
@@ -127,6 +128,10 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
         ),
         unfold_routine(eq),
     ]
+    if followed:
+        title = "states that forces follow through the step, at its end"
+        routines.append(Routine("settle", title, followed))
+        eq.arrays["since_part"] = 1
     eq.store_derived(routines)
     eq.arrays["weight_project"] = len(on.factor.weight_keys)
     integrator = (INTEGRATORS / f"{options.integrator}.h.in").read_text()
@@ -182,8 +187,11 @@ def _calls(on: Ground, derivative: Derivative) -> list[str | Sweep]:
         Sweep(kind, [f"s->{y}", slope], [f"s->{y}"], 1)
         for y, (slope, kind) in derivative.integrated.items()
     ]
-    held = ["hold", *derivative.calls] if on.eq.system.held or on.eq.system.internals else []
-    once = [*held, *[*sweeps, *derivative.calls] * times, *derivative.closing]
+    system = on.eq.system
+    held: list[str | Sweep] = ["hold"] if system.held or system.internals else []
+    held += [] if system.holds_only_starts else derivative.calls
+    settled = ["settle"] if system.followed else []
+    once = [*held, *[*sweeps, *derivative.calls] * times, *derivative.closing, *settled]
     return [*once * options.substeps, "observe"]
 
 
@@ -202,6 +210,13 @@ def _text(on: Ground, derivative: Derivative, integrator: str) -> str:
         span=repr(options.step_s),
         substeps=options.substeps,
         holds=int(bool(eq.system.held or eq.system.internals)),
+        derives=int(not eq.system.holds_only_starts),
+        since_lines="".join(
+            f"    {line}\n" for line in eq.since(f"(at - w->since_part[0]) * {h!r}")
+        ),
+        since_part_lines="        w->since_part[0] = part;\n" if eq.system.followed else "",
+        since_start_lines="".join(f"    {line}\n" for line in eq.since("0.0")),
+        settle_lines="        settle(w, s);\n" if eq.system.followed else "",
         integrator=_looped(integrator, derivative.integrated),
         formulation=(HERE / "acceleration.h.in").read_text() + derivative.text,
         reaction_lines="\n".join(reactions or ["    (void)w, (void)s;"]),

@@ -17,6 +17,8 @@ NOTES = {
     "signal": "input signals",
     "par": "run-time parameters, in the units of their names",
     "held": "what forces hold for the step",
+    "since": "time since that, s",
+    "since_part": "step of the call that it is counted from",
     "force": "applied forces, / a0; of coordinates that have any",
     "observed": "outputs that are expressions",
     "row_lam": "multipliers of rows that outputs show, in the rows' units",

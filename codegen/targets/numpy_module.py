@@ -61,9 +61,15 @@ def text(program: Program) -> str:
                 stiffness.append(Assign(f"out[{i}, {c.index}]", -graph.diff(e, c.q)))
     force = [Assign(f"out[{i}]", e) for i, e in sorted(system.force.items())]
     hold = [
-        Assign(f"after[{n}]", system.updates[p.var], p.path) for n, p in enumerate(system.internals)
+        Assign(f"after[{n}]", system.updates.get(p.var, p.var), p.path)
+        for n, p in enumerate(system.internals)
     ]
     hold += [Assign(f"held[{n}]", h.value, h.path) for n, h in enumerate(system.held)]
+    settled = [
+        Assign(f"out[{n}]", system.followed[p.var], p.path)
+        for n, p in enumerate(system.internals)
+        if p.var in system.followed
+    ]
     shown = [
         Assign(f"out[{n}]", _output(system, output), output.port)
         for n, output in enumerate(mechanism.outputs)
@@ -91,6 +97,7 @@ def text(program: Program) -> str:
         n_phi=len(phi),
         n_held=len(system.held),
         n_internal=len(system.internals),
+        derives=not system.holds_only_starts,
         n_outputs=len(mechanism.outputs),
         phi=body(rows(phi)),
         phi_q=body(jacobian),
@@ -100,6 +107,7 @@ def text(program: Program) -> str:
         damping=body(damping),
         stiffness=body(stiffness),
         hold=body(hold),
+        settled=body(settled),
         outputs=body(shown),
         potential=body(potential),
         dm=repr(dm),
@@ -140,7 +148,7 @@ def _output(system: System, output: Output) -> Expr:
 
 def bound(system: System) -> dict[Expr, str]:
     graph = system.graph
-    bind: dict[Expr, str] = {system.step_s: "STEP_S"}
+    bind: dict[Expr, str] = {system.step_s: "STEP_S", system.since_s: "held[-1]"}
     for c in system.coordinates:
         bind |= {c.q: f"q[{c.index}]", c.qd: f"qd[{c.index}]"}
         bind[graph.var(f"qdd {c.index}")] = f"qdd[{c.index}]"
