@@ -79,6 +79,8 @@ class Program:
     pivot_limit, row_pivot_limit : list of float
         A pivot of a coordinate, or of a row that is an unknown of its own, below its limit is small,
         see `codegen.formulations.singular`; none: singular poses are not counted.
+    freedoms : int
+        Of the mechanism with its guides held, away from singular poses; -1: not counted.
     """
 
     mechanism: Mechanism
@@ -103,3 +105,4 @@ class Program:
     twin_fill: dict[str, str] = field(default_factory=dict)
     pivot_limit: list[float] = field(default_factory=list)
     row_pivot_limit: list[float] = field(default_factory=list)
+    freedoms: int = -1

@@ -10,3 +10,6 @@ STATUSES = {
     5: "the equations are singular: the mechanism has lost a constraint or a freedom",
 }
 """Status of a step in words; 0 is good."""
+
+NAMES = ("input_not_finite", "not_assembled", "not_converged", "not_finite", "singular")
+"""One word for each, from 1 on; 0 is "good"."""

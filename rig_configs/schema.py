@@ -314,7 +314,7 @@ class ExcitationBlock(Section):
     """A sum of sines added to the torque request, for `rigloop bench frf`; it starts once the guard has ramped in."""
 
     kind: Literal["excitation"]
-    amplitude_nm: PositiveFloat  # peak
+    amplitude_nm: Positive  # peak
     base_hz: Annotated[Real, Field(ge=0.01, le=100.0)]
     harmonics: Annotated[
         list[Annotated[int, Field(ge=1, le=100_000)]], Field(min_length=1, max_length=256)

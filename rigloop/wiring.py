@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from estimators import encoder_filter
 from io_bridge import bus_ports
@@ -18,6 +18,9 @@ from rigloop.order import SUPERVISOR_SIGNALS
 from rigloop.parts import find_bus, find_guard
 from rt_core import guard
 from rt_core.plan import LOOP_SIGNALS, loop_signal
+
+if TYPE_CHECKING:
+    from codegen.description.quantities import Quantity
 
 # of a ramp out by the rate limit alone; a fault that takes longer to end is one that goes on
 MOST_TO_ZERO_S = 10.0
@@ -156,9 +159,11 @@ def _parameter_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
         if isinstance(block, MechanismBlock | ObservingBlock):
             known = _kernel(block.mechanism)[1]
             for path, value in block.parameters.items():
+                key = f"blocks.{name}.parameters.{path}"
                 if path not in known:
-                    key = f"blocks.{name}.parameters.{path}"
                     yield Mistake(file, key, "no such parameter", near(path, known), value)
+                elif problem := known[path].problem(value):
+                    yield Mistake(file, key, problem, "give a value within its bound", value)
 
 
 def _option_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
@@ -167,9 +172,17 @@ def _option_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
     for name, block in rig.blocks.items():
         if isinstance(block, MechanismBlock | ObservingBlock):
             try:
-                kernel_options(rig, name, file)
+                options = kernel_options(rig, name, file)
             except ConfigError as error:
                 yield from error.mistakes
+                continue
+            from codegen.description.contact import too_short
+            from codegen.description.mechanism import load
+
+            for _, problem, remedy in too_short(load(block.mechanism), options):
+                yield Mistake(
+                    file, f"blocks.{name}.options.substeps", problem, remedy, options.substeps
+                )
 
 
 def other_signals(tasks: Iterable[str]) -> Iterator[str]:
@@ -232,10 +245,10 @@ def _slave_ports(bus: Mapping[str, Any]) -> list[bus_ports.SlavePorts]:
 
 
 @cache
-def _kernel(mechanism: str) -> tuple[Ports, frozenset[str]]:
+def _kernel(mechanism: str) -> tuple[Ports, dict[str, Quantity]]:
     """Ports and parameters of the kernel of a mechanism."""
     # only where a rig is checked: the cycle process gets one that has been
     from codegen.description.mechanism import load, ports
 
     found = load(mechanism)
-    return Ports(*ports(found)), frozenset(p.path for p in found.system.parameters)
+    return Ports(*ports(found)), {p.path: p for p in found.system.parameters}

@@ -63,7 +63,7 @@ extern "C" Data *make()
     prepare(&d.work, &d.build);
     return &d;
 }
-extern "C" long run(Data *d, const double *guide, double *out, long n) { return run_steps(d, guide, out, n); }
+extern "C" long run(Data *d, const double *guide, double *out, long n) { return run_steps(d, guide, 0, out, n); }
 """
 
 

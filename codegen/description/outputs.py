@@ -36,7 +36,7 @@ UNITS = {
 }
 
 # what every kernel writes beside its outputs
-OWN_PORTS = ("iterations", "residual", "status", "reassembled", "singular")
+OWN_PORTS = ("iterations", "residual", "status", "reassembled", "singular", "undetermined")
 ENERGIES = ("energy", "energy.kinetic", "energy.potential")
 
 

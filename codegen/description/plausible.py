@@ -12,8 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from codegen.description.arithmetic import ArithmeticMistake, evaluate
+from codegen.description.contact import STEPS, contacts_s
 from codegen.description.entries import Written, entries
 from codegen.description.mechanism import Mechanism
+from codegen.options import KernelOptions
 
 # usual values by key, with room on both sides, and what explains one beyond
 USUAL: dict[str, tuple[float, float, str]] = {
@@ -68,6 +70,12 @@ def doubts(mechanism: Mechanism, path: Path | str) -> list[str]:
         found.append(
             f"gravity_m_s2: {g:g} m/s², usual are 0 to {GRAVITY_M_S2:g}: millimetres are metres/1000"
         )
+    for key, lasts_s in contacts_s(mechanism).items():
+        if lasts_s < STEPS * KernelOptions().step_s:
+            found.append(
+                f"{key}: a contact lasts {lasts_s * 1e3:.3g} ms, and gains energy with fewer than {STEPS} steps:"
+                f" step_s {lasts_s / STEPS:.2g} or less, or substeps"
+            )
     written = entries(path)
     size = _size(mechanism, written)
     for item in written:

@@ -45,12 +45,22 @@ class Guide:
 @dataclass(frozen=True)
 class Quantity:
     """A named scalar beside the coordinates: parameter, input signal or internal state; value when
-    built.
+    built, and what it must not be below (`least`) or must be above.
     """
 
     path: str
     default: float
     var: Expr
+    least: float | None = None
+    above: float | None = None
+
+    def problem(self, value: float) -> str:
+        """What is wrong with a value, empty if nothing is."""
+        if self.least is not None and value < self.least:
+            return f"must be {self.least:g} or more"
+        if self.above is not None and value <= self.above:
+            return f"must be above {self.above:g}"
+        return ""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from codegen.description.arithmetic import ArithmeticMistake, Value, evaluate
 from codegen.description.body import GROUND, Body
@@ -183,7 +183,11 @@ class Reading:
             remedy = "give a number; kernels take new masses as parameters"
             self.mistake(key, None, "a mass cannot be an input signal", remedy)
             value = 1.0
-        return self.tunable(key, value, least=0.0)
+        mass = self.tunable(key, value, least=0.0)
+        if self.parameters[-1].default > 0.0:
+            # what has mass keeps some: without it the equations may have no solution
+            self.parameters[-1] = replace(self.parameters[-1], least=None, above=0.0)
+        return mass
 
     def tunable(
         self, key: str, value: Tunable, *, least: float | None = None, above: float | None = None
@@ -198,6 +202,6 @@ class Reading:
             self.mistake(key, default, f"is below {least:g}", f"give {least:g} or more")
         if above is not None and default <= above:
             self.mistake(key, default, f"is not above {above:g}", f"give more than {above:g}")
-        quantity = Quantity(path, default, self.graph.var(path))
+        quantity = Quantity(path, default, self.graph.var(path), least, above)
         (self.signals if is_signal else self.parameters).append(quantity)
         return quantity.var

@@ -37,6 +37,9 @@ class System(Reading):
     held: list[Held] = field(default_factory=list)
     values: dict[str, Expr] = field(default_factory=dict)
     value_units: dict[str, str] = field(default_factory=dict)
+    kinks: list[tuple[str, str, float]] = field(
+        default_factory=list
+    )  # key, coordinate, jump of stiffness
     _owners: dict[Expr, Coordinate] = field(default_factory=dict)
 
     def coordinate(self, name: str, unit: str, initial: float, rate: float = 0.0) -> Coordinate:

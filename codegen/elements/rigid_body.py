@@ -285,7 +285,8 @@ def _second_moments(
             if default == 0.0:
                 continue
             moment = np.trace(unit) / 2.0 * np.eye(3) - unit
-            var = system.tunable(f"inertia_{key}_kg_m2", default)
+            above = 0.0 if i == j and default > 0.0 else None
+            var = system.tunable(f"inertia_{key}_kg_m2", default, above=above)
             found.append((var, default, turn @ moment @ turn.T))
         return found
     default = system.number("inertia_kg_m2", given)

@@ -53,6 +53,10 @@ def add(entry: Entry, name: str, system: System) -> None:
             system.mistake("table", list(xs), "needs two or more rising deflections", "sort them")
             return
         force = -smooth.table(deflection, xs, ys)
+        slopes = [(y1 - y0) / (x1 - x0)
+                  for (x0, y0), (x1, y1) in itertools.pairwise(zip(xs, ys, strict=True))]  # fmt: skip
+        jump = max((abs(b - a) for a, b in itertools.pairwise(slopes)), default=0.0)
+        system.kinks.append((".".join([*system.at, "table"]), coordinate.name, jump))
         at_rest = _integral(system.graph.zero, xs, ys)
         system.add_potential(_integral(deflection, xs, ys) - at_rest)
     else:

@@ -36,6 +36,7 @@ from codegen.formulations.forces import force_tangent
 from codegen.formulations.singular import pivot_limits
 from codegen.formulations.unfold import row_multipliers, unfold_routine
 from codegen.options import KernelOptions
+from codegen.pose.assembly import assemble
 from codegen.program import Program, Routine
 
 
@@ -58,7 +59,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     weight_project = {key: share * entry for key, entry in eq.mass.items()}
     factor = factored(eq, sorted(weight_newton))
     weight_keys, x = factor.weight_keys, factor.x
-    pivot_limit, row_pivot_limit = pivot_limits(eq, share, factor.kept)
+    limits = pivot_limits(eq, share, factor.kept)
 
     hist = eq.coordinate_array("hist", "w->hist")
     weighted = eq.coordinate_array("weighted", "s->weighted")
@@ -165,11 +166,12 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         phi_q=eq.phi_q,
         weight_keys=weight_keys,
         calls=ali3p_order.calls(eq) * options.substeps,
-        text=ali3p_order.text(eq),
+        text=ali3p_order.text(eq, limits, len(weight_keys)),
         is_large=eq.is_large,
         state={"weighted": (n_q, "phi_q^T lam - force, of the step's end")},
-        pivot_limit=pivot_limit,
-        row_pivot_limit=row_pivot_limit,
+        pivot_limit=limits.coordinates,
+        row_pivot_limit=limits.rows,
+        freedoms=assemble(mechanism.system).dof if not eq.is_large else -1,
     )
 
 

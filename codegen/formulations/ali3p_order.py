@@ -6,9 +6,11 @@ from pathlib import Path
 from string import Template
 
 from codegen.formulations.equations import Equations
+from codegen.formulations.singular import Limits
 from codegen.program import Sweep
 
 TEXT = Path(__file__).with_name("ali3p.h.in")
+NEAR = Path(__file__).with_name("near.h.in")
 
 
 def needs_reactions(eq: Equations) -> bool:
@@ -65,8 +67,9 @@ def _projection_weight(eq: Equations) -> str:
     return "project" if needs_reactions(eq) else ""
 
 
-def text(eq: Equations) -> str:
+def text(eq: Equations, limits: Limits, n_weight: int) -> str:
     """The order in C: `ali3p.h.in` with what the options leave of it."""
+    start_reactions = _indented(_start_reactions(eq), 4)
     options = eq.options
     dm, df, beta, gamma = options.newmark
     h = options.inner_step_s
@@ -92,7 +95,17 @@ def text(eq: Equations) -> str:
         reaction_lines=_indented(_reactions(eq), 4),
         since_end_lines=_lines(eq.since(repr(h))),
         since_start_lines=_lines(eq.since("0.0")),
-        start_reaction_lines=_indented(_start_reactions(eq), 4),
+        start_reaction_lines=start_reactions,
+        near_lines=Template(NEAR.read_text()).substitute(
+            less=repr(limits.less),
+            near=repr(1.0 / limits.less),
+            nearer=repr(limits.nearer),
+            n_weight=n_weight,
+            h=repr(h),
+            half_h2=repr(h * h / 2.0),
+            over_share=repr(options.projection_scale / (1.0 - dm)),
+            start_reaction_lines=start_reactions,
+        ),
     )
 
 

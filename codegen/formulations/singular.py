@@ -22,20 +22,44 @@ the range is wider.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from codegen.formulations.equations import Equations
 from codegen.pose.built import built_pose
 
 BELOW = 0.1  # of the geometric middle
+# share of the weight beside phi_q^2 near a singular pose: round-off allows no less
+HARDEST = {"float64": 1e-10, "float32": 1e-4}
+LOST = 100.0  # times the weight: a pivot below has nothing of phi_q left
 
 
-def pivot_limits(eq: Equations, share: float, kept: list[int]) -> tuple[list[float], list[float]]:
-    """Size below which the pivot of each coordinate, and that of each row in `kept`, is small, with
-    weight `share` mass.
+@dataclass(frozen=True)
+class Limits:
+    """What counts as small.
+
+    Attributes
+    ----------
+    coordinates, rows : list of float
+        Size below which the pivot of each coordinate, and that of each row that is an unknown of its
+        own, is small.
+    less : float
+        Factor of the weight with which a pose near a singular one is settled again.
+    nearer : float
+        By how much the limits are smaller with that weight: below, nothing is determined.
     """
+
+    coordinates: list[float]
+    rows: list[float]
+    less: float = 1.0
+    nearer: float = 1.0
+
+
+def pivot_limits(eq: Equations, share: float, kept: list[int]) -> Limits:
+    """Limits of the pivots, with weight `share` mass, and of rows in `kept`."""
     if not eq.phi:
-        return [], []
+        return Limits([], [])
     jac, mass = built_pose(eq.system)
     gradient = np.max((jac * np.array(eq.scale)[:, None]) ** 2, axis=1)
     held = np.array([max((gradient[r] for r in rows), default=0.0) for rows in eq.columns])
@@ -46,4 +70,16 @@ def pivot_limits(eq: Equations, share: float, kept: list[int]) -> tuple[list[flo
     free = np.where(free > 0.0, free, usual * held)
     coordinates = BELOW * np.sqrt(held * free)
     rows = [BELOW * np.sqrt(max(jac[r] ** 2 * eq.scale[r] ** 2 / free)) for r in kept]
-    return [float(f"{e:.3g}") for e in coordinates], [float(f"{e:.3g}") for e in rows]
+    hardest = HARDEST[eq.options.precision]
+    less = min(1.0, hardest / usual)
+    nearer = max(1.0, BELOW / np.sqrt(usual) / (LOST * less))
+    return Limits(
+        [_rounded(e) for e in coordinates],
+        [_rounded(e) for e in rows],
+        _rounded(less),
+        _rounded(nearer),
+    )
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.3g}")

@@ -11,6 +11,7 @@ from collections.abc import Collection
 from codegen.description.mechanism import ports
 from codegen.program import Program
 from codegen.targets.kernel_text import HERE, KernelText, table
+from codegen.targets.spelling import spelled
 from rig_configs.names import RESERVED
 from rig_configs.plain import c_string
 
@@ -31,6 +32,7 @@ _LISTED = (
     "intmax_t uintmax_t float_t double_t index rindex bcmp bcopy bzero ffs"
 )
 LIBRARY = frozenset(_LISTED.split())
+UNBOUND = -1.7976931348623157e308
 
 
 def texts(program: Program) -> dict[str, str]:
@@ -89,7 +91,17 @@ def built(program: Program) -> list[str]:
         "BUILT_Q": [c.initial for c in system.coordinates],
         "BUILT_QD": [c.initial_rate for c in system.coordinates],
     }
-    return [table("static const real", key, found or [0.0]) for key, found in values.items()]
+    bounds = {
+        "PARAMETERS_LEAST": [UNBOUND if p.least is None else p.least for p in system.parameters],
+        "PARAMETERS_ABOVE": [UNBOUND if p.above is None else p.above for p in system.parameters],
+    }
+    return [
+        *(
+            spelled(table("static const real", key, found or [0.0]), program.options.precision)
+            for key, found in values.items()
+        ),
+        *(table("static const double", key, found or [0.0]) for key, found in bounds.items()),
+    ]
 
 
 def _names(program: Program, name: str) -> list[str]:
@@ -122,5 +134,5 @@ def _bytes(program: Program) -> int:
     state = 3 * n_q + n_phi + n_internal + extra + 4
     states = 4 + 2 * (options.substeps > 1)
     work = sum(max(1, size) for size in program.arrays.values()) + len(system.guides)
-    cells = states * state + work + 3 * len(system.guides)
+    cells = states * state + work + 4 * len(system.guides)
     return 8 * (cells + len(program.mechanism.outputs) + 32)

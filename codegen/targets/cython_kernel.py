@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 
 from codegen.program import Program
+from codegen.statuses import NAMES as STATUS_NAMES
 from codegen.targets.describe import VERSION, literal, model_info
 from codegen.targets.kernel_text import KernelText
 
@@ -24,6 +25,9 @@ def texts(program: Program) -> dict[str, str]:
         "read_ports": literal(info["reads"]),
         "write_ports": literal(info["writes"]),
         "parameters": literal([(p.path, p.default) for p in system.parameters]),
+        "bounds": literal([(p.least, p.above) for p in system.parameters]),
+        "signal_bounds": literal([(p.least, p.above) for p in system.signals]),
+        "statuses": literal(["good", *STATUS_NAMES]),
         "signals_0": literal([p.default for p in system.signals]),
         "internal_0": literal([p.default for p in system.internals]),
         "q_0": literal([c.initial for c in full.coordinates]),

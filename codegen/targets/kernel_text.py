@@ -178,6 +178,7 @@ class KernelText:
             "n_par": str(len(system.parameters)),
             "n_signals": str(len(system.signals)),
             "n_internal": str(len(system.internals)),
+            "freedoms": str(program.freedoms),
             "n_outputs": str(len(mechanism.outputs)),
             "iterations": str(options.iterations),
             "substeps": str(options.substeps),
@@ -270,16 +271,21 @@ def _constant_tables(program: Program, *, has_block: bool) -> list[str]:
     limits = [1.0 / limit if limit else NEVER_SMALL for limit in program.pivot_limit]
     rows = [1.0 / limit for limit in program.row_pivot_limit]
     never = [NEVER_SMALL] * len(system.coordinates)
+    precision = program.options.precision
+
+    def reals(name: str, values: list[float]) -> str:
+        return spelled(table("static const real", name, values), precision)
+
     kept = [
         "// place of each stepped coordinate among all",
         table("const int", "KEPT", [by_name[c.name] for c in system.coordinates]),
     ]
     return [
         "// scaled to unscaled violation: m or rad",
-        table("static const real", "ROW_UNSCALE", [1.0 / w for w in program.scale] or [1.0]),
+        reals("ROW_UNSCALE", [1.0 / w for w in program.scale] or [1.0]),
         "// 1 / pivot from which on a coordinate counts as free: the way to see singular poses",
-        table("static const real", "SMALL_PIVOT_INVERSE", limits or never),
-        table("static const real", "SMALL_ROW_PIVOT_INVERSE", rows or [NEVER_SMALL]),
+        reals("SMALL_PIVOT_INVERSE", limits or never),
+        reals("SMALL_ROW_PIVOT_INVERSE", rows or [NEVER_SMALL]),
         "// how far a guide moves in one part of the assembly; its coordinate",
         table("static const double", "GUIDE_STRIDE",
               [STRIDE[g.coordinate.unit] for g in system.guides] or [1.0]),

@@ -1815,8 +1815,106 @@ static int check(Work *w, const State *s)
     return w->residual > (real)RESIDUAL_LIMIT ? STATUS_NOT_CONVERGED : STATUS_OK;
 }
 
+static int small_pivots(const Work *w, double nearer)
+{
+    // of the last factor, with limits smaller by this: one for each freedom, and at a singular pose one more for each
+    // lost rank
+    int count = 0;
+    for (int i = 0; i < N_Q; i++)
+        count += w->inverse[i] > SMALL_PIVOT_INVERSE[i] * (real)nearer;
+    for (int i = 0; i < N_ROW_PIVOTS; i++)
+        count += -w->inverse_row[i] > SMALL_ROW_PIVOT_INVERSE[i] / (real)nearer;
+    return count;
+}
+
 // One step of ALI3-P: index-3 augmented Lagrangian, Newmark family, mass-orthogonal projections.
 // delta_m, delta_f, beta, gamma = 0.33333333333333337, 0.4444444444444445, 0.308641975308642, 0.6111111111111112; projection A, reuse none, reaction F1
+
+static void settle_undetermined(Work *w, const State *s0, State *s)
+{
+    // at a singular pose: what the constraints leave open goes on as it went, the rest is closed as everywhere; forces
+    // that rows would have to bear there, without limit, are those that this motion needs
+    for (int i = 0; i < N_Q; i++) {
+        s->q[i] = s0->q[i] + 0.001 * s0->qd[i] + 5e-07 * s0->qdd[i];
+        s->qd[i] = s0->qd[i] + 0.001 * s0->qdd[i];
+        s->qdd[i] = s0->qdd[i];
+    }
+    evaluate(w, s);
+    factorise(w, w->weight_project);
+    position_rhs(w, s);
+    solve(w);
+    for (int i = 0; i < N_Q; i++)
+        s->q[i] += w->x[i];
+    evaluate(w, s);
+    factorise(w, w->weight_project);
+    velocity_rhs(w, s);
+    solve(w);
+    for (int i = 0; i < N_Q; i++)
+        s->qd[i] += w->x[i];
+    acceleration_rhs(w, s);
+    solve(w);
+    for (int i = 0; i < N_Q; i++)
+        s->qdd[i] += w->x[i];
+    for (int i = 0; i < N_PHI; i++)
+        s->lam[i] = 0.0;
+    finish(w, s);
+    for (int i = 0; i < N_Q; i++)
+        s->weighted[i] += w->rhs[i] * (real)2.5720164609053505e-07;
+}
+
+static void settle_near(Work *w, const State *s0, State *s)
+{
+    // near a singular pose the constraints hold less than elsewhere: pose, rates, accelerations and multipliers are made
+    // consistent again with a penalty that is 44.84304932735426 times as hard, and the multipliers, which pass through infinity
+    // there, begin at zero; where even that determines nothing, the step says so
+    real weight_near[15], kept[AT_LEAST_1(N_PHI)];
+    for (int i = 0; i < 15; i++)
+        weight_near[i] = w->weight_project[i] * (real)0.0223;
+    factorise(w, weight_near);
+    w->effort += 6;
+    w->is_undetermined = small_pivots(w, 670.0) > w->regular;
+    if (w->is_undetermined) {
+        settle_undetermined(w, s0, s);
+        return;
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        position_rhs(w, s);
+        solve(w);
+        for (int i = 0; i < N_Q; i++)
+            s->q[i] += w->x[i];
+        evaluate(w, s);
+        factorise(w, weight_near);
+    }
+    for (int pass = 0; pass < 3; pass++) {
+        velocity_rhs(w, s);
+        solve(w);
+        for (int i = 0; i < N_Q; i++)
+            s->qd[i] += w->x[i];
+    }
+    for (int i = 0; i < N_PHI; i++)
+        s->lam[i] = 0.0;
+    for (int pass = 0; pass < 6; pass++) {
+        acceleration_rhs(w, s);
+        solve(w);
+        finish(w, s);
+        for (int i = 0; i < N_Q; i++) {
+            s->qdd[i] += w->x[i];
+            w->rhs[i] *= (real)0.0223;
+        }
+        solve(w);
+        for (int i = 0; i < N_Q; i++)
+            s->qdd[i] += w->x[i];
+        for (int i = 0; i < N_PHI; i++) {
+            kept[i] = s->lam[i];
+            s->lam[i] = 0.0;
+        }
+        refresh_lam(w, s);
+        for (int i = 0; i < N_PHI; i++)
+            s->lam[i] = kept[i] + s->lam[i] * (real)44.84304932735426;
+    }
+    finish(w, s);
+    w->reaction[0] = -696600000000.0 * s->lam[15];
+}
 
 static int advance(Work *w, State *s0, State *s)
 {
@@ -1870,6 +1968,12 @@ static int advance(Work *w, State *s0, State *s)
         s->qdd[i] += w->x[i];
     solve_guides(w);
     w->reaction[0] = -696600000000.0 * (s->lam[15] + 5.529835390946503e-08 * (s->qdd[Q_wheel] - w->guide[2] + w->x[Q_wheel]));
+    // where guides show a torque; and once more on leaving: multipliers of the other side are no history
+    const int was_near = w->is_near;
+    w->is_near = small_pivots(w, 1.0) > w->regular;
+    w->is_undetermined = 0;
+    if (N_GUIDES > 0 && (w->is_near || was_near))
+        settle_near(w, s0, s);
     return check(w, s);
 }
 
@@ -1912,6 +2016,7 @@ static void assemble(Work *w, State *s)
 
 static int start(Work *w, State *s)
 {
+    w->is_near = w->is_undetermined = 0;
     // assemble from the pose in s: bounded continuation to the guide positions in w, then consistent
     // rates, accelerations and multipliers (index 1); returns a STATUS_*
     int parts = 1;
@@ -1926,7 +2031,7 @@ static int start(Work *w, State *s)
     for (int part = 1; part <= parts; part++) {
         for (int i = 0; i < N_GUIDES; i++)
             w->guide[3 * i] = part == parts ? target[i]
-                                            : origin[i] + part * (target[i] - origin[i]) / parts;
+                                            : origin[i] + (real)part * (target[i] - origin[i]) / (real)parts;
         assemble(w, s);
     }
     assemble(w, s);
@@ -1941,17 +2046,6 @@ static int start(Work *w, State *s)
     begin(w, s);
     w->iterations = 0;
     return check(w, s);
-}
-
-static int small_pivots(const Work *w)
-{
-    // of the last factor: one for each freedom, and at a singular pose one more for each lost rank
-    int count = 0;
-    for (int i = 0; i < N_Q; i++)
-        count += w->inverse[i] > SMALL_PIVOT_INVERSE[i];
-    for (int i = 0; i < N_ROW_PIVOTS; i++)
-        count += -w->inverse_row[i] > SMALL_ROW_PIVOT_INVERSE[i];
-    return count;
 }
 
 static void show(Data *d)
@@ -2033,19 +2127,27 @@ int take(Data *d)
     Work *w = &d->work;
     int status = STATUS_OK;
     double total = 0.0;
-    real held_reaction[AT_LEAST_1(N_GUIDES)];
     for (int i = 0; i < 3 * N_GUIDES; i++)
         total += fabs(w->guide[i]);
     for (int i = 0; i < N_SIGNALS; i++)
         total += fabs(w->signal[i]);
     if (!isfinite(total))
         return d->last_status = STATUS_GUIDE_NOT_FINITE;
-    for (int i = 0; i < N_GUIDES; i++)
-        held_reaction[i] = w->reaction[i];
-    if (d->is_started) {
+    if (d->is_stalled) {
+        // the last step failed from here: the last good pose is taken up again, at rest
+        State *s = &d->states[1 - d->now];
+        *s = d->states[d->now];
+        for (int i = 0; i < N_Q; i++)
+            s->qd[i] = 0.0;
+        for (int i = 0; i < N_INTERNAL; i++)
+            s->internal[i] = d->build.internal[i];
+        status = start(w, s);
+        if (status == STATUS_OK)
+            d->reassembled += 1;
+    } else if (d->is_started) {
         status = advance(w, &d->states[d->now], &d->states[1 - d->now]);
         if (status == STATUS_OK) {
-            d->singular += small_pivots(w) > d->regular;
+            d->singular += w->is_near;
         } else if (N_GUIDES > 0) {
             // cycles were lost and the guide is further away than newton reaches in one step:
             // assemble there from the last good pose; forces keep their internal states
@@ -2059,15 +2161,28 @@ int take(Data *d)
         status = start(w, &d->states[1 - d->now]);
         if (status != STATUS_OK)
             status = STATUS_NOT_ASSEMBLED;
-        d->regular = small_pivots(w);
+        // a freedom whose pivot happens not to be small at the start is no sign of a singular pose when it is later
+        w->regular = FREEDOMS >= 0 ? FREEDOMS : small_pivots(w, 1.0);
     }
     if (status == STATUS_OK) {
         d->now = 1 - d->now;
         d->is_started = 1;
+        d->is_stalled = 0;
+        d->undetermined = w->is_undetermined ? d->undetermined + 1 : 0;
+        // a torque that the equations do not determine is not made up: the last one that they did, then none
+        for (int i = 0; i < N_GUIDES; i++) {
+            if (d->undetermined > MOST_UNDETERMINED)
+                w->reaction[i] = (real)NAN;
+            else if (d->undetermined > 0)
+                w->reaction[i] = d->determined[i];
+            else
+                d->determined[i] = w->reaction[i];
+        }
         show(d);
     } else {
         for (int i = 0; i < N_GUIDES; i++)
-            w->reaction[i] = held_reaction[i];
+            w->reaction[i] = d->determined[i];
+        d->is_stalled = d->is_started;
     }
     return d->last_status = status;
 }
@@ -2089,15 +2204,18 @@ int block_step(void *self, int64_t t_ns)
     *d->writes[N_OUTPUTS + 2] = status;
     *d->writes[N_OUTPUTS + 3] = (double)d->reassembled;
     *d->writes[N_OUTPUTS + 4] = (double)d->singular;
+    *d->writes[N_OUTPUTS + 5] = (double)d->undetermined;
     return status;
 }
 
-long run_steps(Data *d, const double *guide, double *outputs, long count)
+long run_steps(Data *d, const double *guide, const double *signals, double *outputs, long count)
 {
     // steps by hand until the first bad status; returns the number of good ones
     for (long done = 0; done < count; done++) {
         for (int i = 0; i < 3 * N_GUIDES; i++)
             d->work.guide[i] = (real)guide[done * 3 * N_GUIDES + i];
+        for (int i = 0; i < N_SIGNALS && signals; i++)
+            d->work.signal[i] = (real)signals[done * N_SIGNALS + i];
         if (take(d) != STATUS_OK)
             return done;
         for (int i = 0; i < N_OUTPUTS; i++)

@@ -56,12 +56,14 @@ enum {
     N_INTERNAL = 2,
     N_READS = 3 * N_GUIDES + N_SIGNALS,
     N_OUTPUTS = 11,
-    N_WRITES = N_OUTPUTS + 5,
+    N_WRITES = N_OUTPUTS + 6,
     N_ALL_Q = 26, // with the coordinates that linear constraints determine
     N_ALL_PHI = 26,
     N_ROW_PIVOTS = 0, // rows that are unknowns of the factorisation
     ITERATIONS = 2,
     SUBSTEPS = 1,
+    FREEDOMS = 0, // with the guides held; -1: as many as the start shows
+    MOST_UNDETERMINED = 2, // steps for which the last torque that was determined stands in
     MAX_PARTS = 128 // of the way of a guide when assembling
 };
 #define AT_LEAST_1(n) ((n) > 0 ? (n) : 1)
@@ -144,6 +146,9 @@ typedef struct {
     int iterations;
     int64_t effort;   // iterations of all steps and assemblies: a witness of the work that was done
     int is_collapsed; // a pivot was lost: no such step is good
+    int regular;         // small pivots away from singular poses: freedoms of the mechanism
+    int is_near;         // this step ended near a singular pose
+    int is_undetermined; // and so near that its accelerations and reactions are not determined
     State scratch;
 } Work;
 
@@ -153,8 +158,10 @@ typedef struct {
     State build;     // where assembly starts
     int now;         // index of the committed state
     int is_started;
+    int is_stalled; // the last step failed
     int last_status;
-    int regular;         // small pivots at the start: freedoms of the mechanism
+    int undetermined;    // consecutive steps whose reactions were not determined
+    real determined[AT_LEAST_1(N_GUIDES)]; // last reactions that were
     int64_t singular;    // steps at, or nearly at, a singular pose
     int64_t reassembled; // steps whose guide had gone too far for one step
     double outputs[AT_LEAST_1(N_OUTPUTS)];
@@ -171,7 +178,7 @@ void solve(Work *restrict w);
 void unfold(Work *restrict w, State *restrict s);
 int take(Data *d);
 int block_step(void *self, int64_t t_ns);
-long run_steps(Data *d, const double *guide, double *outputs, long count);
+long run_steps(Data *d, const double *guide, const double *signals, double *outputs, long count);
 void sine_cosine_of(double x, double *sine, double *cosine);
 
 #endif
