@@ -24,11 +24,13 @@ def test_an_armed_guard_ramps_in_and_follows_the_request(inputs, run):
     assert not np.any(out["trip"])
 
 
-def test_the_request_is_clamped_and_its_slope_limited(inputs, run):
-    inputs["torque_request_nm"][BAD:] = -1e6
+@pytest.mark.parametrize(("request_nm", "end_nm"), [(-1e6, -10), (-5, -5)])
+def test_the_request_is_clamped_and_its_slope_limited(inputs, run, request_nm, end_nm):
+    inputs["torque_request_nm"][BAD:] = request_nm
     torque = run(inputs)["torque_nm"]
-    assert np.allclose(np.diff(torque[BAD - 1 : BAD + 7]), -2, atol=1e-12)
-    assert torque[-1] == -10
+    expected = np.maximum(5 - 2 * np.arange(9.0), end_nm)
+    assert np.allclose(torque[BAD - 1 : BAD + 8], expected, atol=1e-12)
+    assert torque[-1] == end_nm
 
 
 def test_an_arm_that_was_high_from_the_start_is_no_edge(inputs, run):
