@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from rt_core.guard import READS, WRITES, Guard
+from rt_core.offline import Offline
+from rt_core.plan import Task, plan_table
 from rt_core.safety import TRIPS, GuardConfig, Reaction, State, Trip, explain_trip
 
 PERIOD_NS = 200_000
@@ -270,3 +272,12 @@ def test_signals_are_wired_as_given_and_named_after_the_block(config):
     assert guard.config is config
     with pytest.raises(ValueError, match=r"brake: writes has unknown port\(s\) saef$"):
         Guard(config, period_ns=PERIOD_NS, reads=PATHS, writes={"saef": "a/b"}, name="brake")
+
+
+def test_no_step_of_the_guard_is_a_fault_of_its_task(config, step_of):
+    guard = Guard(config, period_ns=PERIOD_NS, reads=PATHS)
+    task = Task("fast", [guard], PERIOD_NS, inputs=tuple(PATHS.values()))
+    offline = Offline(plan_table([task]))
+    zeros = {path: np.zeros(1) for path in PATHS.values()}
+    offline.run("fast", np.zeros(1, np.int64), forced=zeros)
+    assert step_of(guard)(PERIOD_NS) == 0
