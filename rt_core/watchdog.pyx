@@ -67,11 +67,9 @@ cdef int64_t _tick(Watchdog *watchdog, int64_t due_ns, int64_t now) noexcept nog
 
 cdef void *_watch(void *arg) noexcept nogil:
     cdef Watchdog *watchdog = <Watchdog *>arg
-    cdef int64_t next_ns
+    cdef int64_t next_ns = now_ns()
     settle_thread()
     store_release(&watchdog.ready, 1)
-    _forget(watchdog)
-    next_ns = now_ns()
     while not load_acquire(&watchdog.end):
         next_ns += TICK_NS
         next_ns = _tick(watchdog, next_ns, wait_until(next_ns, 0))
@@ -118,10 +116,8 @@ def watched(ticks, *, stall_ns, guarded=None, refused=0, start_ns=0):
     cdef Calls calls
     cdef int i
     memset(&shared, 0, sizeof(Shared))
-    memset(&threads, 0, sizeof(threads))
     memset(&watchdog, 0, sizeof(Watchdog))
-    memset(&calls, 0, sizeof(Calls))
-    calls.refused, shared.start_ns = refused, start_ns
+    calls.refused, calls.n, shared.start_ns = refused, 0, start_ns
     safe.step, safe.self = _keep_call, &calls
     watchdog.shared, watchdog.threads, watchdog.seen, watchdog.safe = &shared, threads, seen, &safe
     watchdog.n, watchdog.guarded = min(n), -1 if guarded is None else guarded

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from rt_core.guard import READS, WRITES, Guard
+from rt_core.offline import Offline
+from rt_core.plan import Task, plan_table
 from rt_core.safety import TRIPS, GuardConfig, Reaction, State, Trip, explain_trip
 
 PERIOD_NS = 200_000
@@ -24,11 +26,13 @@ def test_an_armed_guard_ramps_in_and_follows_the_request(inputs, run):
     assert not np.any(out["trip"])
 
 
-def test_the_request_is_clamped_and_its_slope_limited(inputs, run):
-    inputs["torque_request_nm"][BAD:] = -1e6
+@pytest.mark.parametrize(("request_nm", "end_nm"), [(-1e6, -10), (-5, -5)])
+def test_the_request_is_clamped_and_its_slope_limited(inputs, run, request_nm, end_nm):
+    inputs["torque_request_nm"][BAD:] = request_nm
     torque = run(inputs)["torque_nm"]
-    assert np.allclose(np.diff(torque[BAD - 1 : BAD + 7]), -2, atol=1e-12)
-    assert torque[-1] == -10
+    expected = np.maximum(5 - 2 * np.arange(9.0), end_nm)
+    assert np.allclose(torque[BAD - 1 : BAD + 8], expected, atol=1e-12)
+    assert torque[-1] == end_nm
 
 
 def test_the_gain_comes_before_the_clamp_and_counts_as_saturated(inputs, run, config):
@@ -280,3 +284,12 @@ def test_signals_are_wired_as_given_and_named_after_the_block(config):
     assert guard.config is config
     with pytest.raises(ValueError, match=r"brake: writes has unknown port\(s\) saef$"):
         Guard(config, period_ns=PERIOD_NS, reads=PATHS, writes={"saef": "a/b"}, name="brake")
+
+
+def test_no_step_of_the_guard_is_a_fault_of_its_task(config, step_of):
+    guard = Guard(config, period_ns=PERIOD_NS, reads=PATHS)
+    task = Task("fast", [guard], PERIOD_NS, inputs=tuple(PATHS.values()))
+    offline = Offline(plan_table([task]))
+    zeros = {path: np.zeros(1) for path in PATHS.values()}
+    offline.run("fast", np.zeros(1, np.int64), forced=zeros)
+    assert step_of(guard)(PERIOD_NS) == 0

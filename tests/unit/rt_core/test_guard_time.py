@@ -213,7 +213,8 @@ def test_a_limit_below_what_one_period_brings_is_that(
     inputs, run, config, limit, port, bad, trip, cycles
 ):
     inputs["request_cycle"] = inputs["own_cycle"].copy()
-    config = replace(config, **{limit: 1e-3, "sensor_hold_ms": 1e3})
+    limit_ms = 0.0 if limit.endswith("bucket_ms") else 1e-3
+    config = replace(config, **{limit: limit_ms, "sensor_hold_ms": 1e3})
     assert not np.any(run(inputs, config)["trip"])
     inputs[port][BAD:] = bad
     out = run(inputs, config)

@@ -91,6 +91,7 @@ def test_the_task_that_stands_still_is_named_and_it_stays_the_first():
     found = watched(ticks(beats, 30), stall_ns=STALL_NS)
     assert {tick.stalled for tick in found[10:]} == {1}
     assert {tick.for_ns for tick in found[10:]} == {6 * TICK_NS}
+    assert found[-1].sent == 0
     # a task behind one that is not watched any more is watched
     found = watched(
         ticks(lambda t: [(0, False), (TICK_NS, True), (TICK_NS, False)], 30), stall_ns=STALL_NS
@@ -127,7 +128,7 @@ def test_a_wrong_number_of_tasks_is_refused(n):
 
 
 def test_too_many_ticks_and_another_number_of_tasks_meanwhile_are_refused():
-    assert len(watched(ticks(standing(0, 0, 0, 0), 64), stall_ns=STALL_NS)) == 64
+    assert len(watched(iter(ticks(standing(0, 0, 0, 0), 64)), stall_ns=STALL_NS)) == 64
     for wrong in (
         [],
         ticks(standing(0), 65),
