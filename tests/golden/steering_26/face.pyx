@@ -48,6 +48,7 @@ cdef extern from "kernel.h":
         int now
         int is_started
         int last_status
+        int undetermined
         int64_t reassembled
         int64_t singular
         double *before
@@ -62,7 +63,7 @@ cdef extern from "kernel.h":
     void unfold(Work *w, State *s) noexcept nogil
     int take(Data *d) noexcept nogil
     int block_step(void *self, int64_t t_ns) noexcept nogil
-    long run_steps(Data *d, const double *guide, double *outputs, long count) noexcept nogil
+    long run_steps(Data *d, const double *guide, const double *signals, double *outputs, long count) noexcept nogil
     void sine_cosine_of(double x, double *sine, double *cosine) noexcept nogil
 
 
@@ -89,24 +90,92 @@ cdef int choose(real *values, given, str what) except -1:
     return 0
 
 
-cdef long run_on(Data *d, guide, outputs, count) except -1:
-    cdef Py_buffer taken, given
+cdef int doubles(Py_buffer *view, given, int flags, str what, long count) except -1:
+    # a view of at least `count` float64; release it
+    PyObject_GetBuffer(given, view, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS | flags)
+    if view.format == b"d" and view.len >= count * 8:
+        return 0
+    found, size = view.format, view.len
+    PyBuffer_Release(view)
+    if found != b"d":
+        raise TypeError(f"{what} must be float64")
+    raise ValueError(f"{what}: {size // 8} numbers given, {count} needed")
+
+
+cdef long run_on(Data *d, guide, outputs, count, signals) except -1:
+    cdef Py_buffer taken, given, fed
+    cdef const double *inputs = NULL
     cdef long done = 0, total = count
-    PyObject_GetBuffer(guide, &taken, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS)
+    if signals is not None:
+        doubles(&fed, signals, 0, "signals", total * N_SIGNALS)
+        inputs = <const double *>fed.buf
     try:
-        PyObject_GetBuffer(outputs, &given, PyBUF_FORMAT | PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE)
+        doubles(&taken, guide, 0, "guide", total * 3 * N_GUIDES)
         try:
-            if taken.format != b"d" or given.format != b"d":
-                raise TypeError("guide and outputs must be float64")
-            if taken.len < total * 3 * N_GUIDES * 8 or given.len < total * N_OUTPUTS * 8:
-                raise ValueError(f"guide or outputs shorter than {count} rows")
-            with nogil:
-                done = run_steps(d, <double *>taken.buf, <double *>given.buf, total)
+            doubles(&given, outputs, PyBUF_WRITABLE, "outputs", total * N_OUTPUTS)
+            try:
+                with nogil:
+                    done = run_steps(d, <double *>taken.buf, inputs, <double *>given.buf, total)
+            finally:
+                PyBuffer_Release(&given)
         finally:
-            PyBuffer_Release(&given)
+            PyBuffer_Release(&taken)
     finally:
-        PyBuffer_Release(&taken)
+        if signals is not None:
+            PyBuffer_Release(&fed)
     return done
+
+
+class Values(dict):
+    """Values by name, as they are now; setting one here sets it in the kernel."""
+
+    def __init__(self, values, put):
+        dict.__init__(self, values)
+        self._put = put
+
+    def __setitem__(self, key, value):
+        self.update({key: value})
+
+    def update(self, *given, **named):
+        changes = dict(*given, **named)
+        self._put(changes)
+        dict.update(self, {key: float(value) for key, value in changes.items()})
+
+    def __ior__(self, given):
+        self.update(given)
+        return self
+
+    def setdefault(self, key, value=None):
+        if key not in self:
+            self[key] = value  # raises: there is no such name
+        return self[key]
+
+    def __reduce__(self):
+        return dict, (dict(self),)
+
+    def _kept(self, *_):
+        raise TypeError("these values can be set, not removed")
+
+    __delitem__ = pop = popitem = clear = _kept
+
+
+def changed(str what, values, changes, bounds):
+    """`values` with `changes`; nothing is changed unless all of them are known and within their bounds."""
+    limits = dict(zip(values, bounds))
+    values = dict(values)
+    for path, given in dict(changes).items():
+        if path not in values:
+            raise KeyError(f"no {what} {path!r}; known: {', '.join(values) or 'none'}")
+        value = float(given)
+        least, above = limits[path]
+        if value != value or value in (float("inf"), float("-inf")):
+            raise ValueError(f"{what} {path} = {value}: must be a finite number")
+        if least is not None and value < least:
+            raise ValueError(f"{what} {path} = {value:g}: must be {least:g} or more")
+        if above is not None and value <= above:
+            raise ValueError(f"{what} {path} = {value:g}: must be above {above:g}")
+        values[path] = value
+    return values
 
 
 def sine_cosine(double x):
@@ -202,12 +271,13 @@ cdef class Kernel:
         fill(self.data.work.guide, 3 * N_GUIDES, guide, "guide position, rate, acceleration")
         return take(self.data)
 
-    def run(self, guide, outputs, count):
-        """`count` steps: guide (count, 3 * n_guides) float64 in, outputs (count, n_outputs) float64 filled.
+    def run(self, guide, outputs, count, signals=None):
+        """`count` steps: guide (count, 3 * n_guides) and signals (count, n_signals) float64 in, outputs
+        (count, n_outputs) float64 filled. Without signals they stay as they are.
 
         Stops at the first bad status and returns the number of good steps.
         """
-        return run_on(self.data, guide, outputs, count)
+        return run_on(self.data, guide, outputs, count, signals)
 
     cdef Work *_unfolded(self):
         unfold(&self.data.work, &self.data.states[self.data.now])
@@ -263,28 +333,30 @@ cdef class Kernel:
 
     @property
     def parameters(self):
-        """Run-time parameters by path; assign a mapping to change some."""
-        return {path: self.data.work.par[i] for i, (path, _) in enumerate(PARAMETERS)}
+        """Run-time parameters by path; set one, or assign a mapping to change some."""
+        return Values({path: self.data.work.par[i] for i, (path, _) in enumerate(PARAMETERS)}, self._set_parameters)
 
     @parameters.setter
     def parameters(self, changes):
-        values = self.parameters
-        unknown = [path for path in changes if path not in values]
-        if unknown:
-            raise KeyError(f"{self.name}: no parameter {unknown[0]!r}; known: {', '.join(values)}")
-        values.update(changes)
+        self._set_parameters(changes)
+
+    def _set_parameters(self, changes):
+        values = changed("parameter", self.parameters, changes, BOUNDS)
         fill(self.data.work.par, N_PAR, values.values(), "parameters")
         prepare(&self.data.work, &self.data.build)
 
     @property
     def signals(self):
-        """Input signals by port, for steps by hand."""
-        return {path: self.data.work.signal[i] for i, path in enumerate(READ_PORTS[3 * N_GUIDES:])}
+        """Input signals by port, for steps by hand; set one, or assign a mapping to change some."""
+        ports = READ_PORTS[3 * N_GUIDES:]
+        return Values({path: self.data.work.signal[i] for i, path in enumerate(ports)}, self._set_signals)
 
     @signals.setter
     def signals(self, changes):
-        values = self.signals
-        values.update(changes)
+        self._set_signals(changes)
+
+    def _set_signals(self, changes):
+        values = changed("signal", self.signals, changes, SIGNAL_BOUNDS)
         fill(self.data.work.signal, N_SIGNALS, values.values(), "signals")
 
     @property
@@ -312,6 +384,13 @@ cdef class Kernel:
         return self.data.singular
 
     @property
+    def undetermined(self):
+        """Consecutive steps, up to the last, so near a singular pose that the equations determine neither
+        accelerations nor reactions: `reaction` is that of the step before for two of them, then not a number.
+        """
+        return self.data.undetermined
+
+    @property
     def residual(self):
         """Largest constraint violation of the last step, m or rad."""
         return self.data.work.residual
@@ -320,6 +399,11 @@ cdef class Kernel:
     def status(self):
         """0 good, 1 an input is not finite, 2 cannot be assembled, 3 not converged, 4 result not finite, 5 singular pose."""
         return self.data.last_status
+
+    @property
+    def status_name(self):
+        """The status as a word: "good", "input_not_finite", "not_assembled", "not_converged", "not_finite", "singular"."""
+        return STATUSES[self.data.last_status]
 
 
 def _wired(ports, given, what):
@@ -357,7 +441,8 @@ WRITE_PORTS = ['guide/torque_nm',
  'residual',
  'status',
  'reassembled',
- 'singular']
+ 'singular',
+ 'undetermined']
 PARAMETERS = [('inertia/wheel/inertia_kg_m2', 0.04),
  ('inertia/pinion/inertia_kg_m2', 0.0001),
  ('inertia/knuckle_left/inertia_kg_m2', 0.9),
@@ -386,7 +471,37 @@ PARAMETERS = [('inertia/wheel/inertia_kg_m2', 0.04),
  ('bore_torque/right/initial_slope_n', 30000.0),
  ('bore_torque/right/slip_at_maximum', 0.12),
  ('bore_torque/right/regularising_speed_m_s', 0.01)]
+BOUNDS = [(None, 0.0),
+ (None, 0.0),
+ (None, 0.0),
+ (None, 0.0),
+ (None, 0.0),
+ (None, 0.0),
+ (None, 0.0),
+ (None, 0.0),
+ (None, None),
+ (None, None),
+ (None, None),
+ (None, None),
+ (None, None),
+ (None, None),
+ (None, None),
+ (None, None),
+ (None, None),
+ (None, None),
+ (None, None),
+ (None, None),
+ (None, None),
+ (None, None),
+ (None, None),
+ (None, None),
+ (None, None),
+ (None, None),
+ (None, None),
+ (None, None)]
 SIGNALS_0 = []
+SIGNAL_BOUNDS = []
+STATUSES = ['good', 'input_not_finite', 'not_assembled', 'not_converged', 'not_finite', 'singular']
 INTERNAL = [0.0, 0.0]
 Q_0 = [-0.15,
  0.33,
@@ -441,7 +556,7 @@ QD_0 = [0.0,
  0.0,
  0.0]
 
-SOURCE_SHA256 = "deb2b4498caf994cd80f2c4208846322ad1db3311989ccbacfe03a3b7a66429b"
+SOURCE_SHA256 = "f9f6c338902f062c340fabca3bfdf35b8a195db38bf90ac7c088cb18f0160b53"
 MODEL_INFO = {'name': 'steering_26',
  'mechanism_sha256': '7562f0e6ef92a00b17ded879c58fd2a7f3728ffd8c159c33bb11a3b9a76b6ce9',
  'generator': '1',
@@ -569,7 +684,8 @@ MODEL_INFO = {'name': 'steering_26',
             'residual',
             'status',
             'reassembled',
-            'singular'],
+            'singular',
+            'undetermined'],
  'n_q': 26,
  'n_phi': 26,
  'shapes': {'q': (26,),
