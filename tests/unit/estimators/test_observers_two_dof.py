@@ -115,12 +115,13 @@ def test_kinematic_observer(samples):
     for k in range(1, N):
 
         def move(x, k=k):
-            z, zd = x[:2], x[2:4]
-            a = np.linalg.pinv(sens(z)) @ (u[k - 1] - sens_bias(z, zd))
-            return np.r_[z + T * zd + T * T / 2 * a, zd + T * a, a]
+            # the acceleration of this cycle, where the motion has come to by then; rates by the trapezoidal rule
+            z, zd = x[:2] + T * x[2:4] + T * T / 2 * x[4:], x[2:4] + T * x[4:]
+            a = np.linalg.pinv(sens(z)) @ (u[k] - sens_bias(z, zd))
+            return np.r_[z, x[2:4] + T / 2 * (x[4:] + a), a]
 
-        inverse = np.linalg.pinv(sens(x[:2]))
-        f, push = difference(move, x), np.vstack((T * T / 2 * inverse, T * inverse, inverse))
+        inverse = np.linalg.pinv(sens(move(x)[:2]))
+        f, push = difference(move, x), np.vstack((0 * inverse, T / 2 * inverse, inverse))
         x, cov = move(x), f @ cov @ f.T + 0.25 * push @ push.T
         x, cov = update(x, cov, h, position[k] - x[:2], r)
         # two central differences, of which rounding is 1e-10 of an acceleration
@@ -139,8 +140,8 @@ def test_force_observer(samples, form):
     )
     found = block.run(motion, known)
     x, cov = np.zeros(4), np.eye(4) * 1e6 * (0.01 + 0.0025 + 0.09)
-    for k in range(1, N):
-        z, zd, zdd = motion[k - 1].reshape(3, 2)
+    for k in range(N):
+        z, zd, zdd = motion[k].reshape(3, 2)
         tau = mass(z) @ zdd + mass_bias(z, zd)
         b1, b2 = known_map(z), unknown_map(z)
         zero, eye = np.zeros((2, 2)), np.eye(2)
@@ -149,14 +150,15 @@ def test_force_observer(samples, form):
                 np.block([[zero, -np.linalg.solve(b1, b2)], [zero, eye]]),
                 np.linalg.solve(b1, tau),
             )
-            add, q = np.r_[add, 0, 0], np.diag([0.0025, 0.0025, 0.09, 0.09])
+            add, walk, q = np.r_[add, 0, 0], np.diag([0, 0, 0.09, 0.09]), np.diag([0.0025, 0.0025, 0, 0])
         else:
             f, add = (
                 np.block([[eye, zero], [-np.linalg.solve(b2, b1), zero]]),
                 np.linalg.solve(b2, tau),
             )
-            add, q = np.r_[0, 0, add], np.diag([0.09, 0.09, 0.0025, 0.0025])
-        x, cov = f @ x + add, f @ cov @ f.T + q
+            add, walk, q = np.r_[0, 0, add], np.diag([0.09, 0.09, 0, 0]), np.diag([0, 0, 0.0025, 0.0025])
+        # the other force walks first
+        x, cov = f @ x + add, f @ (cov + walk) @ f.T + q
         x, cov = update(x, cov, np.eye(2, 4), known[k] - x[:2], 0.01 * np.eye(2))
         # the wide start: variances of 1e5 beside 1e-3
         np.testing.assert_allclose(found[k, :4], x, rtol=1e-6, atol=1e-6)

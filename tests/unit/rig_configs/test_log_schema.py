@@ -90,6 +90,6 @@ def test_mistake_is_named(old, new, words):
 def test_mapping_file_that_cannot_be_read_is_named(tmp_path):
     with pytest.raises(MappingError, match=r"none\.toml"):
         load_mapping(tmp_path / "none.toml")
-    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe")
+    (tmp_path / "binary.toml").write_bytes(b"a = \xff\xfe")
     with pytest.raises(MappingError, match="not a text file"):
         load_mapping(tmp_path / "binary.toml")
