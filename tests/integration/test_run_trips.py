@@ -55,10 +55,10 @@ def test_the_run_ended_at_the_trip_with_zero_torque(tripped):
 
 
 def test_a_kernel_that_fails_is_a_bad_verdict_and_zero_torque(make_rig, run_to_end, tmp_path):
-    # damping that overflows a double once the wheel turns faster than 1.8 rad/s
+    # an inertia with which no step of the kernel converges
     rig = make_rig(
         {
-            "blocks.steering.parameters": '{ "damper/column/damping_nms_per_rad" = 1e308 }',
+            "blocks.steering.parameters": '{ "inertia/wheel/inertia_kg_m2" = 1e15 }',
             "blocks.bus.drives.wheel.plant.hands": '"prescribed"',
             "blocks.bus.drives.wheel.plant.frequency_hz": "1.0",
         }
@@ -66,15 +66,14 @@ def test_a_kernel_that_fails_is_a_bad_verdict_and_zero_torque(make_rig, run_to_e
     done = run_to_end(rig, tmp_path, "--for", "20")
     assert done.code == 1, done
     reason = next(r for r in done.outcome["reasons"] if r.startswith("guard:"))
-    assert "loop/simulation/fault: a block of the requesting task failed: " in reason
+    assert "loop/simulation/fault: a block of the requesting task failed" in reason
     # which block, what its code means, and what to do
     assert re.search(
         r"block 'steering' \(mechanism\): fault [34]: (the step did|a result is)", reason
     )
     assert "look at its inputs" in reason
     record = open_record(done.folder / "estimation.npy")
-    # requests of 1e300 came before the failure: what left was finite and within the limit all the same
-    assert np.max(np.abs(record["steering/guide/torque_nm"])) > 1e100
+    # whatever the kernel asked for: what left was finite and within the limit
     assert np.all(np.abs(record["guard/torque_nm"]) <= 12.0)
     assert record["guard/torque_nm"][-1] == 0.0
     kernel = open_record(done.folder / "simulation.npy")

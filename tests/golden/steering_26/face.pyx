@@ -556,7 +556,7 @@ QD_0 = [0.0,
  0.0,
  0.0]
 
-SOURCE_SHA256 = "f9f6c338902f062c340fabca3bfdf35b8a195db38bf90ac7c088cb18f0160b53"
+SOURCE_SHA256 = "886a28c541322bd863e3383fd9009f057f1021215c29f70e941bbd4e9d699e4a"
 MODEL_INFO = {'name': 'steering_26',
  'mechanism_sha256': '7562f0e6ef92a00b17ded879c58fd2a7f3728ffd8c159c33bb11a3b9a76b6ce9',
  'generator': '1',

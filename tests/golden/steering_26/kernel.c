@@ -1972,7 +1972,7 @@ static int advance(Work *w, State *s0, State *s)
     const int was_near = w->is_near;
     w->is_near = small_pivots(w, 1.0) > w->regular;
     w->is_undetermined = 0;
-    if (N_GUIDES > 0 && (w->is_near || was_near))
+    if (N_GUIDES > 0 && w->is_telling && (w->is_near || was_near))
         settle_near(w, s0, s);
     return check(w, s);
 }
@@ -2027,7 +2027,11 @@ static int start(Work *w, State *s)
         const double share = fabs(target[i] - origin[i]) / GUIDE_STRIDE[i];
         if (share > parts)
             parts = share < MAX_PARTS ? (int)share + 1 : MAX_PARTS;
+        w->guide[3 * i] = origin[i];
     }
+    assemble(w, s);
+    factorise(w, w->weight_project);
+    w->pivots_before = small_pivots(w, 1.0);
     for (int part = 1; part <= parts; part++) {
         for (int i = 0; i < N_GUIDES; i++)
             w->guide[3 * i] = part == parts ? target[i]
@@ -2161,8 +2165,10 @@ int take(Data *d)
         status = start(w, &d->states[1 - d->now]);
         if (status != STATUS_OK)
             status = STATUS_NOT_ASSEMBLED;
-        // a freedom whose pivot happens not to be small at the start is no sign of a singular pose when it is later
-        w->regular = FREEDOMS >= 0 ? FREEDOMS : small_pivots(w, 1.0);
+        // pivots that tell more or fewer freedoms where the mechanism was built than its structure has cannot tell a
+        // singular pose; the start may be one
+        w->is_telling = w->pivots_before == FREEDOMS;
+        w->regular = w->is_telling ? FREEDOMS : small_pivots(w, 1.0);
     }
     if (status == STATUS_OK) {
         d->now = 1 - d->now;

@@ -62,7 +62,7 @@ enum {
     N_ROW_PIVOTS = 0, // rows that are unknowns of the factorisation
     ITERATIONS = 2,
     SUBSTEPS = 1,
-    FREEDOMS = 0, // with the guides held; -1: as many as the start shows
+    FREEDOMS = 0, // with the guides held; -1: the structure does not tell
     MOST_UNDETERMINED = 2, // steps for which the last torque that was determined stands in
     MAX_PARTS = 128 // of the way of a guide when assembling
 };
@@ -147,6 +147,8 @@ typedef struct {
     int64_t effort;   // iterations of all steps and assemblies: a witness of the work that was done
     int is_collapsed; // a pivot was lost: no such step is good
     int regular;         // small pivots away from singular poses: freedoms of the mechanism
+    int pivots_before;   // small pivots where an assembly begins
+    int is_telling;      // where the mechanism was built they are as many as the structure has freedoms
     int is_near;         // this step ended near a singular pose
     int is_undetermined; // and so near that its accelerations and reactions are not determined
     State scratch;
