@@ -111,7 +111,7 @@ def describe(producers: tuple[Producer, ...], run: str = "") -> bytes:
                     "ring_slots": producer.ring_slots,
                 }
                 for producer in producers
-            ]
+            ],
         },
         separators=(",", ":"),
     ).encode()

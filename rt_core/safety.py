@@ -77,7 +77,14 @@ TRIPS: dict[Trip, TripKind] = {
 
 
 LEAST = {"request_sign": -1}
-POSITIVE = ("limit_nm", "rate_nm_s", "heartbeat_timeout_ms", "max_gap_ms", "max_request_age_ms", "request_gain")
+POSITIVE = (
+    "limit_nm",
+    "rate_nm_s",
+    "heartbeat_timeout_ms",
+    "max_gap_ms",
+    "max_request_age_ms",
+    "request_gain",
+)
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,9 @@ def pytest_xdist_make_scheduler(config, log):
 def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
     parser.addoption(
-        "--every-strange-file", action="store_true", help="try each with each command, not every third"
+        "--every-strange-file",
+        action="store_true",
+        help="try each with each command, not every third",
     )
 
 

@@ -150,13 +150,21 @@ def test_force_observer(samples, form):
                 np.block([[zero, -np.linalg.solve(b1, b2)], [zero, eye]]),
                 np.linalg.solve(b1, tau),
             )
-            add, walk, q = np.r_[add, 0, 0], np.diag([0, 0, 0.09, 0.09]), np.diag([0.0025, 0.0025, 0, 0])
+            add, walk, q = (
+                np.r_[add, 0, 0],
+                np.diag([0, 0, 0.09, 0.09]),
+                np.diag([0.0025, 0.0025, 0, 0]),
+            )
         else:
             f, add = (
                 np.block([[eye, zero], [-np.linalg.solve(b2, b1), zero]]),
                 np.linalg.solve(b2, tau),
             )
-            add, walk, q = np.r_[0, 0, add], np.diag([0.09, 0.09, 0, 0]), np.diag([0, 0, 0.0025, 0.0025])
+            add, walk, q = (
+                np.r_[0, 0, add],
+                np.diag([0.09, 0.09, 0, 0]),
+                np.diag([0, 0, 0.0025, 0.0025]),
+            )
         # the other force walks first
         x, cov = f @ x + add, f @ (cov + walk) @ f.T + q
         x, cov = update(x, cov, np.eye(2, 4), known[k] - x[:2], 0.01 * np.eye(2))
