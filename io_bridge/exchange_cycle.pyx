@@ -335,6 +335,8 @@ cdef void exchange_keep(ExchangeState *x, int64_t period_ns) noexcept nogil:
             # nominal, as a task counts: the exchange adds what the lock has steered
             exchange(x, next_ns - begin - <int64_t> x.lock.total_ns)
             release(&x.owner)
+        # first a period: a steer that is longer than the exchange took is no deadline of its own
+        next_ns += period_ns
         if x.lock.on:
             next_ns += <int64_t> x.lock.steer_ns
         while next_ns <= monotonic_ns():

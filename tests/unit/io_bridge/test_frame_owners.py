@@ -138,6 +138,21 @@ def test_a_keeper_sends_zero_and_no_enable_at_its_period_whatever_the_cells_say(
     assert 0.9e-3 * (exchanges - 1) <= passed_on_bus_s <= passed_s + 1e-3
 
 
+@pytest.mark.parametrize("ahead_ns", [3_000_000, -3_000_000])
+def test_a_keeper_that_is_steered_sends_no_more_often_than_once_a_period(rig, ahead_ns):
+    # at its limit of 1 % of the period, which is longer than an exchange on this bus takes
+    clock = ClockConfig(20 * MS, shift_ns=10 * MS, bandwidth_hz=5.0, settle_s=0.1)
+    r = rig([FREE], clock=clock)
+    r.step()
+    r.bus.segment.advance(r.bus.segment.now_ns + 20 * MS + ahead_ns)
+    cycles, began = r.block.counters["cycles"], time.monotonic()
+    with kept(r.block, 20_000.0):
+        wait_until(lambda: r.block.counters["cycles"] >= cycles + 12)
+    passed_s = time.monotonic() - began
+    # each deadline is at most 1 % nearer than a period
+    assert r.block.counters["cycles"] - cycles <= passed_s / (0.99 * 20e-3) + 1
+
+
 def test_the_first_cycle_ends_the_keeper(rig):
     r = rig([FREE])
     with kept(r.block) as keeping:
