@@ -62,7 +62,10 @@ def test_samples_that_no_wheel_gives_are_counted(rig):
     at = rng.random(len(T)) < 0.03
     wild[at] = rng.uniform(-3, 3, at.sum())
     found = distrust(rig, record(rig, wild), is_live=True)
-    assert any("none that a wheel can give, limit 2 %" in words for words in found.red)
+    assert any(
+        "none that a wheel can give, limit verdict.max_refused_percent = 2 %" in words
+        for words in found.red
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,3 +106,28 @@ def test_records_that_are_not_there_are_not_judged(rig):
         [],
         [],
     )
+
+
+@pytest.mark.parametrize(
+    ("key", "limit", "valid_share", "wild_share"),
+    [
+        ("max_refused_percent", 10.0, 1.0, 0.03),
+        ("max_missing_percent", 70.0, 0.5, 0.0),
+        ("max_nis", 1e15, 1.0, 0.03),
+    ],
+)
+def test_a_limit_is_that_of_the_rig_file(rig, key, limit, valid_share, wild_share):
+    rng = np.random.default_rng(5)
+    angle = SWING.copy()
+    wild = rng.random(len(T)) < wild_share
+    angle[wild] = rng.uniform(-3, 3, wild.sum())
+    records = record(rig, angle, (rng.random(len(T)) < valid_share).astype(float))
+
+    def complaints(value):
+        verdict = rig.verdict.model_copy(update={key: value})
+        of_rig = rig.model_copy(update={"verdict": verdict})
+        red = distrust(of_rig, records, is_live=False).red
+        return [words for words in red if f"verdict.{key} = {value:g}" in words]
+
+    assert len(complaints(1e-9)) == 1
+    assert not complaints(limit)
