@@ -190,33 +190,71 @@ def _encoder() -> Run:
 # --- two stages, and the single one beside them ---------------------------------------------------------------
 
 
-def _kinematic() -> Run:
-    crank, noise, felt = SliderCrank(*NOMINAL), 0.003, 0.08
-    t = T * np.arange(CYCLES)
+FELT = 0.08  # noise of the acceleration sensor on the slider
 
+
+def _slider_crank(rng: np.random.Generator) -> tuple[Array, KinematicObserver, Array]:
+    # angle, rate and acceleration of the crank, a kinematic observer that has not run, and what its sensors give
+    crank, noise = SliderCrank(*NOMINAL), 0.003
+    t = T * np.arange(CYCLES)
+    turning = 15.0 * np.sin(9.0 * t + rng.uniform(0, 2 * math.pi))
+    states = np.empty((CYCLES, 3))
+    z, zd = 1.6, 0.5
+    for k in range(CYCLES):
+        states[k] = z, zd, turning[k]
+        following = turning[min(k + 1, CYCLES - 1)]
+        z += T * zd + 0.5 * T * T * turning[k]
+        zd += 0.5 * T * (turning[k] + following)
+    place = np.array([crank.place(a) for a in states[:, 0]])
+    slider = place[:, 0] * turning + place[:, 1] * states[:, 1] ** 2
+    block = KinematicObserver(
+        "bench", {"position_0": "-"}, {}, model=crank, period_s=T, position_noise=noise,
+        acceleration_noise=FELT, least_sensitivity=0.03,
+    )  # fmt: skip
+    given = (
+        states[:, 0] + noise * rng.normal(size=CYCLES),
+        slider + FELT * rng.normal(size=CYCLES),
+    )
+    return states, block, np.stack(given)[:, :, None]
+
+
+def _kinematic() -> Run:
     def run(rng: np.random.Generator) -> tuple[Array, Array]:
-        phase = rng.uniform(0, 2 * math.pi)
-        turning = 15.0 * np.sin(9.0 * t + phase)
-        states = np.empty((CYCLES, 3))
-        z, zd = 1.6, 0.5
-        for k in range(CYCLES):
-            states[k] = z, zd, turning[k]
-            following = turning[min(k + 1, CYCLES - 1)]
-            z += T * zd + 0.5 * T * T * turning[k]
-            zd += 0.5 * T * (turning[k] + following)
-        place = np.array([crank.place(a) for a in states[:, 0]])
-        slider = place[:, 0] * turning + place[:, 1] * states[:, 1] ** 2
-        block = KinematicObserver(
-            "bench", {"position_0": "-"}, {}, model=crank, period_s=T, position_noise=noise,
-            acceleration_noise=felt, least_sensitivity=0.03,
-        )  # fmt: skip
-        position = (states[:, 0] + noise * rng.normal(size=CYCLES))[:, None]
-        slider = (slider + felt * rng.normal(size=CYCLES))[:, None]
+        states, block, given = _slider_crank(rng)
         return _marked(
-            block, 3, states, lambda a, b: block.run(position[a:b], slider[a:b]), range(3)
+            block, 3, states, lambda a, b: block.run(given[0, a:b], given[1, a:b]), range(3)
         )
 
     return run
+
+
+def _cascade() -> Run:
+    inertia, known_std, walk = 0.03, 0.1, 0.3
+    # of the estimated acceleration, as far as the second stage can know: the sensor's over its mean sensitivity,
+    # 2/pi of the crank's length
+    balance = inertia * FELT / (2.0 / math.pi * NOMINAL[0])
+
+    def run(rng: np.random.Generator) -> tuple[Array, Array]:
+        states, first, given = _slider_crank(rng)
+        motion = np.ascontiguousarray(first.run(given[0], given[1])[:, :3])
+        walked = np.cumsum(walk * rng.normal(size=CYCLES))
+        solved = inertia * states[:, 2] - walked
+        known = (solved + known_std * rng.normal(size=CYCLES))[:, None]
+        second = _force_block("A", inertia, known_std, balance, walk)
+        truth = np.c_[solved, walked]
+        return _marked(second, 2, truth, lambda a, b: second.run(motion[a:b], known[a:b]), range(2))
+
+    return run
+
+
+def _force_block(
+    form: str, inertia: float, known_std: float, balance: float, walk: float
+) -> ForceObserver:
+    ports = {f"{part}_0": "-" for part in ("z", "zd", "zdd")}
+    return ForceObserver(
+        "bench", ports, {}, model=RotorModel(inertia), form=form, known_noise=known_std,
+        balance_noise=balance, walk_noise=walk,
+    )  # fmt: skip
 
 
 def _force(form: str) -> Run:
@@ -229,11 +267,7 @@ def _force(form: str) -> Run:
         states = np.c_[solved, walked] if form == "A" else np.c_[walked, solved]
         known = (states[:, 0] + known_std * rng.normal(size=CYCLES))[:, None]
         motion = np.c_[np.zeros((CYCLES, 2)), acceleration]
-        ports = {f"{part}_0": "-" for part in ("z", "zd", "zdd")}
-        block = ForceObserver(
-            "bench", ports, {}, model=RotorModel(inertia), form=form, known_noise=known_std,
-            balance_noise=balance, walk_noise=walk,
-        )  # fmt: skip
+        block = _force_block(form, inertia, known_std, balance, walk)
         return _marked(block, 2, states, lambda a, b: block.run(motion[a:b], known[a:b]), range(2))
 
     return run
@@ -289,6 +323,10 @@ COARSE = (
     "the motor's torque is a product of currents: where these are known to 0.5 A only and the acceleration to "
     "1e-4, 2 n points of weight 1/(2 n) take that product for wider than it is: careful, never too sure"
 )
+CASCADE = (
+    "the second stage takes the error of an acceleration for that of one sample; the first stage knows it better, and "
+    "its errors last for some samples: careful where it is fed well"
+)
 CEKF = "takes a sample for a density over one step and rates for noise of a continuous system: not a discrete filter"
 IMPOSED = "its noise is on dependent coordinates, and constraints are measurements without noise"
 PROJECTED = "its authors reject it: the projection undoes corrections of sensors that see some coordinates only"
@@ -303,6 +341,7 @@ CASES = (
     Case("force observer, A", 2, 1, partial(_force, "A")),
     Case("force observer, B", 2, 1, partial(_force, "B")),
     Case("augmented EKF", 3, 2, _augmented_ekf),
+    Case("two stages in a row", 2, 1, _cascade, CASCADE),
     Case("A-UKF, coarse currents", 9, 6, partial(_augmented_ukf, 0.3, 1.0, 0.05), COARSE),
     Case("CEKF", 2, 2, partial(_observer, "CEKF"), CEKF),
     Case("DIEKFpm", 2, 2, partial(_observer, "DIEKFpm"), IMPOSED),
