@@ -23,7 +23,6 @@ from rigloop.left_behind import record_of
 from rt_core.inject import Act
 from rt_core.plan import loop_signal
 
-
 T = TypeVar("T")
 
 
