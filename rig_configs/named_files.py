@@ -1,4 +1,4 @@
-"""The files that a rig names: mechanisms, device files and vendors' ESI files, each found by its path from the rig's own folder.
+"""The files that a rig names (mechanisms, devices, ESI files), each found by its path from the rig's own folder.
 
 A path that is not there from the rig's folder is taken from where the program runs. A run keeps a copy of each
 in its run folder, and a rig in a run folder names nothing else: whoever sends one away sends all that it needs,
