@@ -1,4 +1,4 @@
-"""`rigloop model ...`: look at a mechanism, check it, film it, import one."""
+"""`rigloop model ...`: look at a mechanism, check it, film it, linearise it, choose its options, import one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    help="Look at a mechanism, check it, draw or film it, import one.",
+    help="Look at a mechanism, check it, draw or film it, linearise it, import one.",
     epilog="Example: `rigloop model show steering_26 --output steering.svg`",
 )
 
@@ -95,6 +95,53 @@ def check(mechanism: MechanismArgument, json: JsonOption = False) -> None:
         console.print(f"[yellow]•[/] {escape(row)}", soft_wrap=True, highlight=False)
     if assembled.is_singular:
         console.print("[yellow]•[/] the pose is singular", highlight=False)
+
+
+@app.command(
+    epilog="Example: `rigloop model linearize five_bar --output five_bar.npz --plot modes.svg`"
+)
+def linearize(
+    mechanism: MechanismArgument,
+    input_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input",
+            help="Where it is to rest: `port=value` of a guide's position or an input signal, such as"
+            " `guide/wheel/position_rad=0.4`; repeatable. What is not given is as in the file.",
+        ),
+    ] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parameter",
+            help="Run-time parameter: `path=value`, such as `mass/rack/mass_kg=3`; repeatable.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write A, B, C, D, poles and names into this .npz."),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Picture of poles, modes and responses: .svg, .png or .pdf."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Find where a mechanism rests; print its modes there, write its linear system."""
+    from rigloop.model.linearize import linearize as linearized
+
+    with told(json):
+        found = linearized(mechanism, input_ or [], parameter or [], output=output, plot=plot)
+    if json:
+        print_json(found)
+        return
+    from rigloop.model.linear_view import show as show_linear
+
+    console = Screen()
+    show_linear(found, console)
+    for path in (output, plot):
+        if path is not None:
+            console.print(f"[green]written[/]  {escape(str(path))}", highlight=False)
 
 
 @app.command(epilog="Example: `rigloop model generate steering_26 --target c99 -o steering`")
