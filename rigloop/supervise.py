@@ -225,6 +225,11 @@ def watch(
                     lambda: onlookers.enter_context(record("--resume")),
                 )
             code = end(cycle)
+            if code is None:
+                seen.alarms.append(
+                    "the cycle process was killed and has not ended: a thread of its gets no core; another one of its "
+                    "priority or more keeps that core"
+                )
             end(children["recorder"], wake=True)
             if folder.is_dir():
                 # of one that was killed at the very end; what cannot be saved, rows against cycles tell
