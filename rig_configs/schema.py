@@ -136,6 +136,7 @@ class Terminal(Section):
     rx_assign: list[RxPdo] = []  # PDOs to assign; empty: those that it has
     tx_assign: list[TxPdo] = []
     limits: Limits = Limits()
+    after_fault: Literal["hold", "resume"] = "hold"  # outputs stay at zero until armed again
 
 
 class Clock(Section):

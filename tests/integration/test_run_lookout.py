@@ -14,7 +14,7 @@ import pytest
 
 from io_bridge.record import open_record
 from rigloop.manifest import read_manifest
-from rigloop.process_state import task_threads
+from rigloop.process_state import WATCHDOG_THREAD, loop_threads, task_threads
 
 pytestmark = pytest.mark.slow
 
@@ -67,6 +67,16 @@ def test_what_happens_to_recorder_threads_and_table_in_a_run_is_in_its_verdict(s
     assert (
         len(open_record(live.folder / "simulation.npy")) >= manifest.tasks["simulation"].cycles - 1
     )
+
+
+def test_the_thread_of_the_watchdog_is_looked_after_too(start_live):
+    live = start_live(None, "--for", "1.2")
+    live.wait_until_it_pushes()
+    (watchdog,) = [t for name, t in loop_threads(live.pid("rigloop.cycle")) if name == WATCHDOG_THREAD]
+    time.sleep(0.3)
+    os.sched_setscheduler(watchdog.tid, os.SCHED_BATCH, os.sched_param(0))
+    outcome = live.end(END_TIMEOUT_S)
+    assert_bad(outcome, "thread of the loop's watchdog runs under SCHED_BATCH")
 
 
 def test_a_killed_recorder_is_followed_by_another_that_goes_on_with_its_record(start_live):
