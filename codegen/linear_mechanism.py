@@ -19,11 +19,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.continuous import Array, Continuous, Slopes
+from codegen.continuous import Array, Continuous, Moment, Slopes
 from codegen.description.mechanism import Mechanism, ports
 from codegen.description.outputs import Output
 from codegen.equilibrium import RANK, Equilibrium, find_equilibrium, free_motions
 from codegen.expressions.dag import Expr
+from codegen.pose.assembly import assemble
 
 SIDE = 1e-30  # rate on either side of rest: forces with a kink there show both slopes
 KINK = 1e-6  # of the larger of two slopes: more is a kink
@@ -110,6 +111,33 @@ def linearise_mechanism(
         at=at,
         kinks=small.kinks,
     )
+
+
+def local_poles(mechanism: Mechanism) -> NDArray[np.complex128]:
+    """Poles in the file's pose, whether it rests there or not: how fast the mechanism can move.
+
+    Raises
+    ------
+    LinearisationError
+        The pose is singular.
+    """
+    model = Continuous(mechanism)
+    system = mechanism.system
+    moment = Moment(
+        q=np.array([c.initial for c in system.coordinates]),
+        qd=np.zeros(model.n_q),
+        guide=np.array([g.coordinate.initial for g in system.guides]),
+        signal=np.array([s.default for s in system.signals]),
+        state=np.array([s.default for s in system.internals]),
+        parameter=np.array([p.default for p in system.parameters]),
+    )
+    at = model.values(moment)
+    (jac,) = model.rows.slopes(at)
+    moment.lam = np.zeros(len(jac))
+    if len(jac):
+        moment.lam[:] = np.linalg.lstsq(jac.T, model.force.values(at), rcond=RANK)[0]
+    small = _small_motion(model, Equilibrium(moment, assemble(system).dof, 0.0, 0))
+    return np.asarray(np.linalg.eigvals(small.xd_x), complex)
 
 
 @dataclass(frozen=True)
