@@ -12,6 +12,7 @@ Rows = NDArray[np.int64]
 
 GAP_RATIO = 1.8  # of the median interval
 BUNCH_RATIO = 0.1
+NEARLY_A_TURN = 0.05  # of a turn
 CONSTANT_SAMPLES = 100  # equal values in a row that are worth a word
 MAX_ACCELERATION_RAD_S2 = 1000.0  # more than a hand or a drive gives a steering wheel
 MIN_STEP_COUNTS = 8.0
@@ -100,12 +101,18 @@ def count_faults(
     if step.any():
         first = int(np.flatnonzero(step)[0])
         size = count[first + 1] - count[first]
+        turns = size * rad_per_count / (2.0 * np.pi)
+        cause = (
+            f"a wrap: counter_span = {round(2.0 * np.pi / rad_per_count)} in [angle] of the mapping unwraps it"
+            if not span and abs(abs(turns) - 1.0) < NEARLY_A_TURN
+            else "an index pulse"
+        )
         faults += at(
             "step",
             step,
             rows[:-1],
             f"the angle jumps between this row and the next by {size:+.0f} counts "
-            f"({size * rad_per_count:+.4f} rad), more than any motion explains (an index pulse?); "
+            f"({size * rad_per_count:+.4f} rad), more than any motion explains ({cause}?); "
             "kept, the filter takes it as a jump and lets the angle creep",
         )
     return faults + _constant_runs(count, rows)

@@ -21,6 +21,8 @@ Rows = NDArray[np.int64]
 
 MIN_SAMPLES = 10
 MAX_BACKWARD_SHARE = 0.1  # of samples that go back in time; with more the column is no clock
+MAX_COUNT = 2.0**53  # beyond it, not every count is a number
+MAX_SPAN_S = 1e7
 MAX_ROUNDING_COUNTS = 0.25  # of a printed angle to its count
 RESOLVED = 0.3  # w0 T of a filter that the samples still resolve
 
@@ -135,6 +137,11 @@ def read_log(path: str | Path, mapping: LogMapping | None = None) -> EncoderLog:
         )
     keep[keep] = _increasing(path, t_s[keep], rows[keep], faults)
     t_s, raw, rows = t_s[keep], raw[keep], rows[keep]
+    if not t_s[-1] - t_s[0] <= MAX_SPAN_S:
+        raise LogError(
+            f"{path}: column {mapping.time.column} spans {t_s[-1] - t_s[0]:.3g} s, at most {MAX_SPAN_S:.0e} are "
+            "read: is its unit right?"
+        )
     if len(rows) < MIN_SAMPLES:
         raise LogError(f"{path}: time stands still: column {mapping.time.column} is no clock")
 
@@ -226,8 +233,15 @@ def _counts(
 ) -> Array:
     angle = mapping.angle
     value = table.numbers(angle.column)
+    turn = {"counts": angle.counts_per_rev, "deg": 360.0, "rad": 2.0 * pi}[angle.unit]
+    value = np.where(
+        np.abs(value) < MAX_COUNT * min(1.0, turn / angle.counts_per_rev), value, np.nan
+    )
     faults += at(
-        "bad angle", keep & ~np.isfinite(value), rows, "blank or not finite; the rows are left out"
+        "bad angle",
+        keep & ~np.isfinite(value),
+        rows,
+        f"blank, not finite, or beyond {MAX_COUNT:.0e} counts; the rows are left out",
     )
     if angle.unit == "counts":
         off = keep & np.isfinite(value) & (value != np.rint(value))
@@ -236,11 +250,10 @@ def _counts(
             width = np.nanmax(value) - np.nanmin(value)
             if width >= angle.counter_span:
                 raise LogError(
-                    f"{table.path}: column {angle.column} spans {width:.0f} counts, but the "
+                    f"{table.path}: column {angle.column} spans {width:.10g} counts, but the "
                     f"mapping says that it repeats after {angle.counter_span}"
                 )
         return value
-    turn = 360.0 if angle.unit == "deg" else 2.0 * pi
     exact = value * (angle.counts_per_rev / turn)
     count = np.rint(exact)
     faults += at(

@@ -73,6 +73,7 @@ Bounded = Annotated[Any, BeforeValidator(_all_bounded)]
 Real = Annotated[float, _bounded()]
 Positive = Annotated[Real, Field(gt=0.0)]
 NonNegative = Annotated[Real, Field(ge=0.0)]
+Percent = Annotated[Real, Field(ge=0.0, le=100.0)]
 # durations, that of a day at most
 NonNegativeS = Annotated[float, Field(ge=0.0), _bounded(1e-9, LONGEST_S)]
 PositiveS = Annotated[float, Field(gt=0.0), _bounded(1e-9, LONGEST_S)]

@@ -13,6 +13,7 @@ from rig_configs.numbers import (
     NonNegativeMs,
     NonNegativeS,
     NonNegativeUs,
+    Percent,
     Positive,
     PositiveMs,
     PositiveS,
@@ -135,6 +136,7 @@ class Terminal(Section):
     rx_assign: list[RxPdo] = []  # PDOs to assign; empty: those that it has
     tx_assign: list[TxPdo] = []
     limits: Limits = Limits()
+    after_fault: Literal["hold", "resume"] = "hold"  # outputs stay at zero until armed again
 
 
 class Clock(Section):
@@ -400,7 +402,7 @@ class Verdict(Section):
     max_command_gap_ms: PositiveMs = 10.0
     max_torque_step_nm: Positive = 1.0
     # of the armed time with the request at the guard's limit, in all and in one piece
-    max_saturated_percent: Annotated[Real, Field(ge=0.0, le=100.0)] = 10.0
+    max_saturated_percent: Percent = 10.0
     max_saturated_s: PositiveS = 1.0
     # net work of the motor on the hands: a passive model gives back what it got, a wrong request_sign gives more;
     # what limit_nm does over half a radian
@@ -408,6 +410,13 @@ class Verdict(Section):
     max_rearmed: Annotated[int, Field(ge=0, le=100)] = (
         0  # times that the torque went and came back, see Rearm
     )
+    # of filters and observers: mean normalised innovation squared, 1 for the right noise. Rounding is all that an
+    # encoder filter knows of noise: a lively wheel on a fine encoder comes to more, and is judged by its motion
+    max_nis: Positive = 1e4
+    max_refused_percent: Percent = 2.0  # of samples, by a gate
+    max_left_out_percent: Percent = 50.0  # of samples, by a filter that had lost the signal
+    max_missing_percent: Percent = 20.0  # of the samples that should have come; judged in replay
+    max_bad_status_percent: Percent = 1.0  # of cycles without a position
 
 
 class Rig(Section):

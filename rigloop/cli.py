@@ -19,6 +19,7 @@ from rigloop.lasting_console import lasting_console
 from rigloop.model.commands import app as model_app
 from rigloop.order import Mode
 from rigloop.report_command import report
+from rigloop.run_options import BusOption, ModeOption, RigArgument, RunsOption
 from rigloop.segment_command import ListingCommand, sim_segment
 from rigloop.soak.command import soak
 from rigloop.terminal import Screen
@@ -38,12 +39,6 @@ app = typer.Typer(
 )
 
 
-RigArgument = Annotated[
-    str, typer.Argument(help="Name of a rig that ships, or the path of a rig file.")
-]
-RunsOption = Annotated[Path, typer.Option("--runs", help="Folder that gets the run folder.")]
-
-
 @app.command(epilog="Example: `rigloop run steering_wheel --for 10`")
 def run(
     rig: RigArgument,
@@ -53,24 +48,14 @@ def run(
             "--for", min=0.1, max=86_400, help="Seconds to run; until Ctrl-C if not given."
         ),
     ] = None,
-    bus: Annotated[
-        str | None,
-        typer.Option(
-            help="`simulated` (in-process), `veth` (real frames on a pair of its own), or an interface."
-        ),
-    ] = None,
+    bus: BusOption = None,
     telemetry: Annotated[
         str | None,
         typer.Option(
             help="Publish the newest signals over ZeroMQ here, such as `tcp://127.0.0.1:9872`."
         ),
     ] = None,
-    mode: Annotated[
-        Mode,
-        typer.Option(
-            help="With red checks of the doctor: `strict` refuses to start, `degraded` runs and says so everywhere."
-        ),
-    ] = Mode.DEGRADED,
+    mode: ModeOption = Mode.DEGRADED,
     inject: Annotated[
         list[str] | None,
         typer.Option(

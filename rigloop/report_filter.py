@@ -34,6 +34,8 @@ class FilterFacts:
     correlation : float
         Of neighbouring innovations; 0 for the right filter.
     innovation_rms_rad : float
+    motion_rms_rad : float
+        Of the angle about its mean, over the same samples.
     rejected, jumps : int
     t_s, innovation_rad : ndarray of float64, shape (samples,)
     """
@@ -46,6 +48,7 @@ class FilterFacts:
     beyond_percent: float
     correlation: float
     innovation_rms_rad: float
+    motion_rms_rad: float
     rejected: int
     jumps: int
     t_s: Array
@@ -82,7 +85,7 @@ def filter_facts(records: Mapping[str, np.ndarray]) -> list[FilterFacts]:
     records : mapping of str to structured ndarray
         Record of each task.
     """
-    ports = ("nis", "innovation_rad", "trusted", "rejected")
+    ports = ("nis", "innovation_rad", "trusted", "rejected", "angle_rad")
     found = (_facts(record, name) for record, name in blocks_with(records, ports))
     return [facts for facts in found if facts]
 
@@ -108,6 +111,7 @@ def _facts(record: np.ndarray, name: str) -> FilterFacts | None:
         beyond_percent=100.0 * float(np.mean(nis > TAIL_95)),
         correlation=together / power if power else 0.0,
         innovation_rms_rad=float(np.sqrt(power)),
+        motion_rms_rad=float(np.std(record[f"{name}/angle_rad"][taken])),
         rejected=last_count(record[f"{name}/rejected"]),
         jumps=last_count(record[jumps]) if jumps in (record.dtype.names or ()) else 0,
         t_s=np.asarray(record["t_ns"])[taken] * 1e-9,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rig_configs.schema import Rig
+from rig_configs.schema import Rig, Verdict
 from rigloop.compose import paths
 from rigloop.recorded import last_count
 from rigloop.report_filter import filter_facts
@@ -19,13 +19,9 @@ from rigloop.report_observer import observer_facts
 
 Records = Mapping[str, np.ndarray]
 
-# of the mean normalised innovation squared, 1 for the right noise: innovations 10 and 100 times what is expected.
-# Rounding is all that a filter knows of noise, so a lively wheel on a fine encoder comes to some 1000
-AMBER_NIS, RED_NIS = 1e2, 1e4
-# of samples that did not go in, of samples refused by a gate, of samples that should have come, of cycles with a bad
-# status
-RED_LEFT_OUT, RED_REFUSED, RED_MISSING, RED_STATUS = 0.5, 0.02, 0.2, 0.01
-AMBER_MISSING = 0.02
+# amber lines, as shares of the red ones of `rig_configs.schema.Verdict`: the square of the innovation, samples missing
+AMBER_NIS, AMBER_MISSING = 1e-2, 0.1
+LAGGING = 0.05  # innovation / motion, RMS
 LEAST_SAMPLES = 100
 
 
@@ -48,33 +44,41 @@ def distrust(rig: Rig, records: Records, *, is_live: bool) -> Distrust:
         Samples that a wire lost are judged where the hand feels it, and here only told.
     """
     found = Distrust([], [])
-    for name, nis in (
-        *((facts.name, facts.nis_mean) for facts in filter_facts(records)),
-        *((facts.name, facts.nis_mean) for facts in observer_facts(records)),
-    ):
-        _innovations(name, nis, found)
+    for filtered in filter_facts(records):
+        # a wheel livelier than its filter, on a fine encoder: large beside the noise, small beside the motion
+        follows = filtered.innovation_rms_rad <= LAGGING * filtered.motion_rms_rad
+        _innovations(filtered.name, filtered.nis_mean, rig.verdict, found, follows=follows)
+    for observed in observer_facts(records):
+        _innovations(observed.name, observed.nis_mean, rig.verdict, found, follows=False)
     for name, block in rig.blocks.items():
         reads, writes = paths(name, block)
         if block.kind == "encoder_filter":
-            _samples(records, reads.get("valid", ""), writes, found, is_live)
+            _samples(records, reads.get("valid", ""), writes, rig.verdict, found, is_live)
         elif block.kind in ("observer", "two_stage_observer"):
-            _observer(records, writes, found)
+            _observer(records, writes, rig.verdict, found)
     return found
 
 
-def _innovations(name: str, nis: float, found: Distrust) -> None:
+def _innovations(name: str, nis: float, limits: Verdict, found: Distrust, *, follows: bool) -> None:
     words = (
         f"{name}/nis = {nis:.3g} on average, 1 for the right noise: innovations are {np.sqrt(nis):.3g} times what "
         "the filter expects"
     )
-    if nis > RED_NIS:
-        found.red.append(f"{words}, limit {np.sqrt(RED_NIS):.0f}: this is no wheel that it follows")
-    elif nis > AMBER_NIS:
+    if nis > limits.max_nis and not follows:
+        found.red.append(
+            f"{words}, limit verdict.max_nis = {limits.max_nis:g}: this is no wheel that it follows"
+        )
+    elif nis > AMBER_NIS * limits.max_nis:
         found.amber.append(f"{words}: the motion, or the noise, is more than it is set for")
 
 
 def _samples(
-    records: Records, valid: str, writes: Mapping[str, str], found: Distrust, is_live: bool
+    records: Records,
+    valid: str,
+    writes: Mapping[str, str],
+    limits: Verdict,
+    found: Distrust,
+    is_live: bool,
 ) -> None:
     record = _with(records, valid)
     if record is None:
@@ -84,33 +88,37 @@ def _samples(
     if len(came) < LEAST_SAMPLES:
         return
     refused = _count(records, writes.get("rejected", ""))
-    if refused > RED_REFUSED * len(came):
+    refused_percent = 100.0 * refused / len(came)
+    if refused_percent > limits.max_refused_percent:
         found.red.append(
-            f"{writes['rejected']} = {refused}: {100 * refused / len(came):.1f} % of {len(came)} samples are none that "
-            f"a wheel can give, limit {100 * RED_REFUSED:.0f} %"
+            f"{writes['rejected']} = {refused}: {refused_percent:.1f} % of {len(came)} samples are none that a wheel "
+            f"can give, limit verdict.max_refused_percent = {limits.max_refused_percent:g} %"
         )
     trusted = writes.get("trusted", "")
     if trusted in (record.dtype.names or ()):
-        left_out = 1.0 - float(np.mean(np.asarray(record[trusted])[came] == 1.0))
-        if left_out > RED_LEFT_OUT:
+        left_out_percent = 100.0 * float(np.mean(np.asarray(record[trusted])[came] != 1.0))
+        if left_out_percent > limits.max_left_out_percent:
             found.red.append(
-                f"{trusted}: {100 * left_out:.0f} % of {len(came)} samples did not go into an estimate that had "
-                f"settled, limit {100 * RED_LEFT_OUT:.0f} %: the filter did not follow this signal"
+                f"{trusted}: {left_out_percent:.0f} % of {len(came)} samples did not go into an estimate that had "
+                f"settled, limit verdict.max_left_out_percent = {limits.max_left_out_percent:g} %: the filter did not "
+                "follow this signal"
             )
     # the usual interval says how many should have come
     t_ns = np.asarray(record["t_ns"])[came]
     should = (t_ns[-1] - t_ns[0]) / max(1.0, float(np.median(np.diff(t_ns)))) + 1.0
-    missing = max(0.0, 1.0 - len(came) / should)
-    words = (
-        f"{valid}: {100 * missing:.1f} % of the samples between the first and the last are missing"
-    )
-    if missing > RED_MISSING and not is_live:
-        found.red.append(f"{words}, limit {100 * RED_MISSING:.0f} %")
-    elif missing > AMBER_MISSING:
+    missing_percent = 100.0 * max(0.0, 1.0 - len(came) / should)
+    words = f"{valid}: {missing_percent:.1f} % of the samples between the first and the last are missing"
+    if missing_percent > limits.max_missing_percent and not is_live:
+        found.red.append(
+            f"{words}, limit verdict.max_missing_percent = {limits.max_missing_percent:g} %"
+        )
+    elif missing_percent > AMBER_MISSING * limits.max_missing_percent:
         found.amber.append(words)
 
 
-def _observer(records: Records, writes: Mapping[str, str], found: Distrust) -> None:
+def _observer(
+    records: Records, writes: Mapping[str, str], limits: Verdict, found: Distrust
+) -> None:
     record = _with(records, writes.get("status", ""))
     if record is not None and len(record):
         status = np.asarray(record[writes["status"]])
@@ -119,8 +127,10 @@ def _observer(records: Records, writes: Mapping[str, str], found: Distrust) -> N
             f"{writes['status']}: no position in {len(failed)} of {len(status)} cycles, first at row "
             f"{failed[0]}" if len(failed) else ""
         )  # fmt: skip
-        if len(failed) > RED_STATUS * len(status):
-            found.red.append(f"{words}, limit {100 * RED_STATUS:.0f} %")
+        if 100.0 * len(failed) > limits.max_bad_status_percent * len(status):
+            found.red.append(
+                f"{words}, limit verdict.max_bad_status_percent = {limits.max_bad_status_percent:g} %"
+            )
         elif len(failed):
             found.amber.append(words)
     record = _with(records, writes.get("used", ""))
@@ -129,10 +139,13 @@ def _observer(records: Records, writes: Mapping[str, str], found: Distrust) -> N
     used = np.asarray(record[writes["used"]])
     taken = float(np.sum(used[(used > 0) & (used < 1e6)]))
     refused = _count(records, writes.get("rejected", ""))
-    if refused > RED_REFUSED * (taken + refused) and taken + refused >= LEAST_SAMPLES:
+    if taken + refused < LEAST_SAMPLES:
+        return
+    refused_percent = 100.0 * refused / (taken + refused)
+    if refused_percent > limits.max_refused_percent:
         found.red.append(
-            f"{writes['rejected']} = {refused}: {100 * refused / (taken + refused):.1f} % of its samples are beyond "
-            f"the gate, limit {100 * RED_REFUSED:.0f} %"
+            f"{writes['rejected']} = {refused}: {refused_percent:.1f} % of its samples are beyond the gate, limit "
+            f"verdict.max_refused_percent = {limits.max_refused_percent:g} %"
         )
 
 

@@ -13,7 +13,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from estimators.chi_square import mean_bounds
 from rig_configs.mistakes import ConfigError, Mistake, near
-from rigloop.bench.consistency_cases import CASES, MARKS, four_bar
+from rigloop.bench.consistency_cases import CASES
+from rigloop.bench.consistency_plants import four_bar
+from rigloop.bench.consistency_scores import MARKS
 
 BOUND = 0.95
 

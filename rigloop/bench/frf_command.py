@@ -13,23 +13,17 @@ from rich.table import Table
 
 from rigloop.answer import Exit, JsonOption, print_json, told
 from rigloop.order import Mode
+from rigloop.run_options import BusOption, ModeOption, RigArgument, RunsOption
 from rigloop.terminal import Screen
 
 if TYPE_CHECKING:
-    from rigloop.bench.frf import FrfOutcome
     from rigloop.bench.frf_measure import Response
+    from rigloop.bench.frf_outcome import FrfOutcome
 
 
 def frf(
-    rig: Annotated[
-        str, typer.Argument(help="Name of a rig that ships, or the path of a rig file.")
-    ],
-    bus: Annotated[
-        str | None,
-        typer.Option(
-            help="`simulated` (in-process), `veth` (real frames on a pair of its own), or an interface."
-        ),
-    ] = None,
+    rig: RigArgument,
+    bus: BusOption = None,
     amplitude_nm: Annotated[
         float | None,
         typer.Option(
@@ -46,12 +40,8 @@ def frf(
             "--arm", help="Let the torque go to a real drive; emulated ones need no leave."
         ),
     ] = False,
-    mode: Annotated[
-        Mode, typer.Option(help="With red checks of the doctor, as for `run`.")
-    ] = Mode.DEGRADED,
-    runs: Annotated[
-        Path, typer.Option("--runs", help="Folder that gets the bench's folder, with its run.")
-    ] = Path("runs"),
+    mode: ModeOption = Mode.DEGRADED,
+    runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
     """Measure torque path and haptic impedance from 0.5 to 30 Hz, beside what model, filter and delays predict."""

@@ -9,6 +9,7 @@ import typer
 
 from rigloop.answer import Exit, JsonOption, print_json, told
 from rigloop.order import Mode
+from rigloop.run_options import BusOption, ModeOption, RunsOption
 from rigloop.terminal import Screen
 
 
@@ -19,12 +20,7 @@ def latency(
             help="Rig with a relay behind its model; `latency_bench`, on `veth` `latency_bench_veth`."
         ),
     ] = None,
-    bus: Annotated[
-        str | None,
-        typer.Option(
-            help="`simulated` (in-process), `veth` (real frames on a pair of its own), or an interface."
-        ),
-    ] = None,
+    bus: BusOption = None,
     period_ms: Annotated[
         list[float] | None,
         typer.Option(
@@ -43,12 +39,8 @@ def latency(
             help="Seconds for each period; 120 give 1050 sign changes.",
         ),
     ] = 120.0,
-    mode: Annotated[
-        Mode, typer.Option(help="With red checks of the doctor, as for `run`.")
-    ] = Mode.DEGRADED,
-    runs: Annotated[
-        Path, typer.Option("--runs", help="Folder that gets the bench's folder, with its runs.")
-    ] = Path("runs"),
+    mode: ModeOption = Mode.DEGRADED,
+    runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
     """Measure how long it takes from a sign change of the encoder to the torque of the new sign."""

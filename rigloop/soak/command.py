@@ -14,6 +14,7 @@ from rich.table import Table
 from rigloop.answer import Exit, JsonOption, print_json, told
 from rigloop.lasting_console import lasting_console
 from rigloop.order import Mode
+from rigloop.run_options import BusOption, ModeOption, RigArgument, RunsOption
 
 if TYPE_CHECKING:
     from rigloop.soak.judge import Row
@@ -25,17 +26,13 @@ WORDS = {True: "[green]holds[/]", False: "[bold red]does not[/]", None: ""}
 
 
 def soak(
-    rig: Annotated[
-        str, typer.Argument(help="Name of a rig that ships, or the path of a rig file.")
-    ],
+    rig: RigArgument,
     for_s: Annotated[
         float, typer.Option("--for", min=1.0, max=86_400, help="Seconds to run.")
     ] = 3600.0,
-    bus: Annotated[str | None, typer.Option(help="As for `run`.")] = None,
-    mode: Annotated[Mode, typer.Option(help="As for `run`.")] = Mode.DEGRADED,
-    runs: Annotated[Path, typer.Option("--runs", help="Folder that gets the run folder.")] = Path(
-        "runs"
-    ),
+    bus: BusOption = None,
+    mode: ModeOption = Mode.DEGRADED,
+    runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
     """Run a rig for long, watch what only shows with time, and judge it.

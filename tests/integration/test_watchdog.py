@@ -146,3 +146,43 @@ def test_a_stall_elsewhere_leaves_the_drive_to_the_task_that_has_it(tmp_path):
     # no priority was asked for: an ordinary thread may be woken 50 us late
     assert (found["thread"]["fifo"], found["thread"]["slack_ns"]) == (False, 1)
     assert found["hung"]
+
+
+ENDINGS = """
+import os, sys
+from rt_core.load import BusyBlock
+from rt_core.loop import Loop
+from rt_core.plan import Task, plan_table
+from rt_core.table import SignalTable
+
+def state(thread):
+    # of a thread: S asleep; X, Z and none at all: ended
+    try:
+        name, rest = open(f"/proc/self/task/{thread}/stat").read().rsplit(")", 1)
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+    return rest.split()[0] if name.endswith("rt-watchdog") else ""
+
+plan = plan_table([Task("fast", [BusyBlock("work", 1000)], 1_000_000, stall_cycles=1000)])
+for i in range(20):
+    loop = Loop(plan, SignalTable.create(f"{sys.argv[1]}{i}", plan), fifo=False)
+    loop.start()
+    assert any(state(thread) for thread in os.listdir("/proc/self/task"))
+    loop.finish()
+    left = "".join(state(thread) for thread in os.listdir("/proc/self/task"))
+    loop.finish()
+    print(f"[{left}]")
+"""
+
+
+def test_a_loop_that_ended_has_no_watchdog_that_still_sleeps(tmp_path):
+    # its memory goes with the loop: a watchdog that wakes up later looks at what is not there
+    done = subprocess.run(
+        [sys.executable, "-c", ENDINGS, tmp_path / "table"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.split()) == 20
+    assert "S" not in done.stdout

@@ -189,6 +189,8 @@ def _deletion(statement: Sequence[tokenize.TokenInfo], lines: Sequence[str]) -> 
         return
     if first.string in WORDS | HEADS | {"for", "elif", "else", "return", "yield"}:
         return
+    if [t.string for t in statement[1:2]] == [":"] and "=" not in {t.string for t in statement}:
+        return  # a field that is declared
     before = lines[first.start[0] - 1][: first.start[1]]
     if before.strip():
         return  # the rest of a line such as `if x: y = 1`

@@ -45,6 +45,11 @@ def test_comparisons_words_numbers_signs_and_statements_are_changed():
     }
 
 
+def test_fields_that_are_only_declared_are_left_alone():
+    assert not changes("class Tick(NamedTuple):\n    cycle: int\n    stop: bool\n")
+    assert changes("class Tick:\n    cycle: int = 3\n")
+
+
 @pytest.mark.parametrize("name", TARGETS)
 def test_every_change_alters_one_line_and_nothing_else(name):
     text = (ROOT / TARGETS[name].source).read_text(encoding="utf-8")

@@ -254,3 +254,26 @@ def test_counter_wider_than_its_mapping_is_refused(tmp_path):
     narrow = mapping(counts_per_rev="counter_span = 1000\ncounts_per_rev")
     with pytest.raises(LogError, match="repeats after 1000"):
         read_log(write(tmp_path, rows(range(0, 3000, 100))), narrow)
+
+
+def test_angle_that_starts_again_after_a_turn_names_the_key_that_unwraps_it(tmp_path):
+    turning = (np.arange(400) * 7) % 1000
+    path = write(tmp_path, rows(turning))
+    (words,) = [fault.words for fault in read_log(path, mapping()).faults if fault.kind == "step"]
+    assert "counter_span = 1000" in words
+    unwrapped = mapping(MAPPING + "counter_span = 1000\n")
+    log = read_log(path, unwrapped)
+    assert "step" not in kinds(log)
+    assert np.allclose(np.diff(log.angle_rad), 7 * 2 * np.pi / 1000)
+
+
+@pytest.mark.parametrize("value", ["1e300", "-1e18", "inf"])
+def test_count_that_no_counter_has_is_left_out_and_named(tmp_path, value):
+    log = read_log(write(tmp_path, rows([*range(20), value, *range(20, 40)])), mapping())
+    assert kinds(log)["bad angle"].count == 1
+    assert len(log.t_s) == 40
+
+
+def test_time_beyond_all_days_is_refused_with_its_unit(tmp_path):
+    with pytest.raises(LogError, match=r"column t spans 1e\+300 s, .* is its unit right"):
+        read_log(write(tmp_path, rows(range(20)) + "1e300,20\n"), mapping())

@@ -266,7 +266,9 @@ def test_a_run_without_checks_has_no_doctor(folder):
 
 def test_what_is_drawn_of_a_filter_has_the_unit_that_stands_beside_it(tmp_path, monkeypatch):
     # innovations of half a milliradian
-    names = [f"wheel/{port}" for port in ("nis", "innovation_rad", "trusted", "rejected")]
+    names = [
+        f"wheel/{port}" for port in ("nis", "innovation_rad", "trusted", "rejected", "angle_rad")
+    ]
     with RecordWriter(tmp_path / "estimation.npy", names) as writer:
         rows = np.zeros(2000, writer.dtype)
         rows["t_ns"] = np.arange(2000) * PERIOD_NS

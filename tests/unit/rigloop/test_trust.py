@@ -15,17 +15,17 @@ def rig(rigs):
     return rigs("steering_wheel").rig
 
 
-def record(rig, angle, valid=None):
+def record(rig, angle, valid=None, span=SPAN):
     """The shipped rig's filter over angles, as its task's record has it."""
     name, config = next((n, b) for n, b in rig.blocks.items() if b.kind == "encoder_filter")
     reads, writes = paths(name, config)
     block = EncoderFilter(
-        name, {"position_count": "c"}, {}, counts_per_rev=SPAN, counter_span=SPAN, period_s=PERIOD_S,
+        name, {"position_count": "c"}, {}, counts_per_rev=span, counter_span=span, period_s=PERIOD_S,
         bandwidth_rad_s=100.0,
     )  # fmt: skip
     n = len(angle)
     valid = np.ones(n) if valid is None else valid
-    count = np.floor(angle * SPAN / (2 * np.pi)) % SPAN
+    count = np.floor(angle * span / (2 * np.pi)) % span
     out = block.run(count, valid, np.ones(n))
     found = np.zeros(n, dtype=[(p, "f8") for p in ("t_ns", reads["valid"], *writes.values())])
     found["t_ns"] = 1e9 * PERIOD_S * np.arange(n)
@@ -56,13 +56,30 @@ def test_noise_of_some_counts_is_told_and_no_more(rig):
     assert any("times what the filter expects" in words for words in found.amber)
 
 
+def test_lively_wheel_on_a_fine_encoder_is_a_wheel(rig):
+    # innovations of 400 times the rounding of 20 bits, and 0.2 % of the motion
+    lively = 0.5 * np.sin(3.0 * T) + 0.2 * np.sin(17.0 * T)
+    found = distrust(rig, record(rig, lively, span=2**22), is_live=False)
+    assert not found.red
+    assert any("the motion, or the noise, is more than it is set for" in w for w in found.amber)
+
+
+def test_shaking_that_is_faster_than_the_filter_is_none_that_it_follows(rig):
+    shaken = 0.02 * np.sin(400.0 * T) * (1.0 + 0.5 * np.sin(90.0 * T))
+    found = distrust(rig, record(rig, shaken, span=2**22), is_live=False)
+    assert any("verdict.max_nis = 10000" in words for words in found.red)
+
+
 def test_samples_that_no_wheel_gives_are_counted(rig):
     rng = np.random.default_rng(2)
     wild = SWING.copy()
     at = rng.random(len(T)) < 0.03
     wild[at] = rng.uniform(-3, 3, at.sum())
     found = distrust(rig, record(rig, wild), is_live=True)
-    assert any("none that a wheel can give, limit 2 %" in words for words in found.red)
+    assert any(
+        "none that a wheel can give, limit verdict.max_refused_percent = 2 %" in words
+        for words in found.red
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,3 +120,27 @@ def test_records_that_are_not_there_are_not_judged(rig):
         [],
         [],
     )
+
+
+@pytest.mark.parametrize(
+    ("key", "limit", "valid_share", "wild_share"),
+    [
+        ("max_refused_percent", 10.0, 1.0, 0.03),
+        ("max_missing_percent", 70.0, 0.5, 0.0),
+    ],
+)
+def test_a_limit_is_that_of_the_rig_file(rig, key, limit, valid_share, wild_share):
+    rng = np.random.default_rng(5)
+    angle = SWING.copy()
+    wild = rng.random(len(T)) < wild_share
+    angle[wild] = rng.uniform(-3, 3, wild.sum())
+    records = record(rig, angle, (rng.random(len(T)) < valid_share).astype(float))
+
+    def complaints(value):
+        verdict = rig.verdict.model_copy(update={key: value})
+        of_rig = rig.model_copy(update={"verdict": verdict})
+        red = distrust(of_rig, records, is_live=False).red
+        return [words for words in red if f"verdict.{key} = {value:g}" in words]
+
+    assert len(complaints(1e-9)) == 1
+    assert not complaints(limit)

@@ -202,12 +202,17 @@ def test_a_fault_is_latched_until_arm_went_low_and_rose_with_everything_good(inp
     assert np.all(out["torque_nm"][BAD + 30 :] == 0)
 
 
-def test_a_guard_that_dropped_its_torque_ramps_in_from_zero_again(inputs, run):
-    inputs["actuator_ready"][BAD : BAD + 5] = 0
+# dropped at once, and ramped out
+@pytest.mark.parametrize(("port", "bad_cycles"), [("actuator_ready", 5), ("sensor_valid", 20)])
+def test_a_guard_that_is_armed_again_ramps_in_from_zero_to_the_request_of_now(
+    inputs, run, port, bad_cycles
+):
+    inputs[port][BAD : BAD + bad_cycles] = 0
     inputs["arm"][150:200] = 0
     inputs["torque_request_nm"][180:] = -5
     out = run(inputs)
-    assert np.all(out["ramp"][BAD:200] == 0)
+    assert out["trip"][150] > 0
+    assert np.all(out["ramp"][150:200] == 0)
     assert np.allclose(out["ramp"][200:203], [0.1, 0.2, 0.3], atol=1e-12)
     assert np.allclose(out["torque_nm"][199:203], [0, -0.5, -1, -1.5], atol=1e-12)
 

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from rigloop.bench import consistency, consistency_cases
+from rigloop.bench import consistency
 from rigloop.bench.consistency import run_case
-from rigloop.bench.consistency_cases import CASES, MARKS, Case
+from rigloop.bench.consistency_cases import CASES, Case
+from rigloop.bench.consistency_plants import encoder_run
+from rigloop.bench.consistency_scores import MARKS
 from rigloop.cli import app
 
 QUICK = ("A-UKF", "encoder filter", "kinematic observer", "force observer, A", "augmented EKF")
@@ -30,7 +32,7 @@ def test_required_filters_are_required():
 def test_filter_that_is_too_sure_is_seen(monkeypatch):
     # the encoder filter's errors, half as large again as its covariance says
     def make():
-        run = consistency_cases._encoder()
+        run = encoder_run()
         return lambda rng: tuple(1.5**2 * found for found in run(rng))
 
     monkeypatch.setattr(consistency, "CASES", (Case("too sure", 3, 1, make),))
