@@ -96,6 +96,51 @@ def acceleration_routines(
     ]
 
 
+def near_routines(
+    eq: Equations, weigh: dict[tuple[int, int], Expr], made: Stabilisation, less: float
+) -> list[Routine]:
+    """`near_rhs` and `near_lam`: the same with a penalty that is 1 / `less` times as hard, beside a singular pose; and
+    `close_rhs`: accelerations of the rows alone, whatever forces there are.
+
+    (less mass' + phi_q'^T phi_q') x = less (force' - mass' qdd - phi_q'^T lam') - phi_q'^T (phi_q' qdd + drive)
+    lam' += (phi_q' qdd + drive) / less
+    """
+    graph, n_phi = eq.graph, len(eq.phi)
+    drive = eq.family("drive", n_phi)
+    left_open = [
+        graph.total([(1.0, drive[r]), *((1.0, eq.phi_q[r, i] * eq.qdd[i]) for i in eq.rows[r])])
+        for r in range(n_phi)
+    ]
+    push = [graph.total([(1.0, left_open[r]), (less, eq.lam[r])]) for r in range(n_phi)]
+    rhs = eq.row_first("push", push, lambda i: [(less * c, e) for c, e in unbalanced(eq, weigh, i)])
+    return [
+        Routine(
+            "close_rhs",
+            "rhs = -phi_q^T (phi_q qdd + drive)",
+            eq.row_first("push", left_open),
+            eq.is_large,
+        ),
+        Routine(
+            "near_rhs",
+            "rhs = less (force - mass qdd - phi_q^T lam) - phi_q^T (phi_q qdd + drive)",
+            rhs,
+            eq.is_large,
+        ),
+        Routine(
+            "near_lam",
+            "lam from what is left open, harder",
+            [
+                Assign(
+                    f"s->lam[{r}]",
+                    graph.total([(1.0, eq.lam[r]), (1.0 / less, left_open[r])]),
+                    f"row {r}",
+                )
+                for r in range(n_phi)
+            ],
+        ),
+    ]
+
+
 def unbalanced(
     eq: Equations, weigh: dict[tuple[int, int], Expr], i: int
 ) -> list[tuple[float, Expr]]:

@@ -53,6 +53,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
             "sigma": (n_phi, "impulses of the rows / (force unit * row scale)"),
         },
         fill={"augments": "True"},
+        resettled="    set_out(w, s);\n    momentum_rate(w, s);\n",
     )
     return stepped(on, derivative)
 

@@ -96,6 +96,8 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
             "closings": str(closings),
             "augments": "True",
         },
+        # no penalty is in its reactions; where phi_q loses rank the step ends with status 5
+        sees_singular=False,
     )  # fmt: skip
     return stepped(on, derivative)
 

@@ -9,6 +9,7 @@ step, substeps, outputs. The derivative at the end of a step is the first one of
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,18 +21,25 @@ from codegen.expressions.emit import Assign
 from codegen.formulations.acceleration import (
     Stabilisation,
     acceleration_routines,
+    near_routines,
     stabilisation,
 )
 from codegen.formulations.equations import Equations, equations
 from codegen.formulations.factor import Factored, factored
+from codegen.formulations.singular import Limits, pivot_limits
 from codegen.formulations.unfold import row_multipliers, unfold_routine
 from codegen.options import KernelOptions
+from codegen.pose.assembly import assemble
 from codegen.program import Program, Routine, Sweep
 
 HERE = Path(__file__).parent
 INTEGRATORS = HERE.parent / "integrators"
 # derivatives evaluated in a step; of the trapezoidal rule: once an iteration
 EVALUATED = {"forward_euler": 1, "semi_implicit_euler": 1, "rk4": 4}
+# steps are settled again where the smallest singular value of the scaled jacobian is below some 0.03: the pivots'
+# limits, which follow the penalty, are divided by this over its root
+BESIDE = 100.0
+FIRM = 0.05  # of omega^2 h^2: rows are closed within a few steps
 SECOND_ORDER = {"q": ("s->qd", "q"), "qd": ("s->qdd", "q")}
 
 
@@ -56,6 +64,10 @@ class Derivative:
         See `codegen.program.Program`.
     fill : dict of str to str
         For the twin's templates.
+    sees_singular : bool
+        Whether the last factor of a step is that of mass' + phi_q'^T phi_q', whose pivots tell a singular pose.
+    resettled : str
+        C of what follows from a state that has been settled again beside a singular pose.
     """
 
     routines: list[Routine]
@@ -66,6 +78,8 @@ class Derivative:
     closing: list[str | Sweep] = field(default_factory=list)
     state: dict[str, tuple[int, str]] = field(default_factory=dict)
     fill: dict[str, str] = field(default_factory=dict)
+    sees_singular: bool = True
+    resettled: str = ""
 
 
 @dataclass
@@ -105,6 +119,13 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
     ]
     position = eq.each(lambda i: eq.transposed(i, eq.phi_var, -1.0))
     followed = eq.settle_assigns()
+    limits = Limits([], [])
+    near: list[Routine] = []
+    if derivative.sees_singular:
+        limits = pivot_limits(eq, 1.0, on.factor.kept)
+        if eq.system.guides:
+            near = near_routines(eq, on.weigh, on.made, limits.less)
+            eq.arrays |= {"was_beside": 1, "closing": 1}
     routines = [
         Routine("prepare", "what depends on parameters only", weight, is_split=True),
         eq.hold_routine(),
@@ -119,6 +140,7 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
             eq.is_large,
         ),
         *acceleration_routines(eq, on.weigh, on.made, augments=augments),
+        *near,
         *derivative.routines,
         Routine(
             "observe",
@@ -161,7 +183,7 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
         phi_q=eq.phi_q,
         weight_keys=on.factor.weight_keys,
         calls=_calls(on, derivative),
-        text=_text(on, derivative, integrator),
+        text=_text(on, derivative, integrator, limits),
         is_large=eq.is_large,
         state=inputs | derivative.state,
         twin=(
@@ -176,6 +198,11 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
             "place_gain": repr(on.made.place),
         }
         | derivative.fill,
+        pivot_limit=limits.coordinates,
+        row_pivot_limit=limits.rows,
+        freedoms=assemble(eq.mechanism.system).dof
+        if limits.coordinates and not eq.is_large
+        else -1,
     )
 
 
@@ -195,7 +222,7 @@ def _calls(on: Ground, derivative: Derivative) -> list[str | Sweep]:
     return [*once * options.substeps, "observe"]
 
 
-def _text(on: Ground, derivative: Derivative, integrator: str) -> str:
+def _text(on: Ground, derivative: Derivative, integrator: str, limits: Limits) -> str:
     """C of the step."""
     eq, options = on.eq, on.eq.options
     h = options.inner_step_s
@@ -216,10 +243,56 @@ def _text(on: Ground, derivative: Derivative, integrator: str) -> str:
         ),
         since_part_lines="        w->since_part[0] = part;\n" if eq.system.followed else "",
         since_start_lines="".join(f"    {line}\n" for line in eq.since("0.0")),
-        settle_lines="        settle(w, s);\n" if eq.system.followed else "",
+        settle_lines=_watch(on, derivative, limits)
+        + ("        settle(w, s);\n" if eq.system.followed else ""),
+        near_lines=_near(on, derivative, limits),
         integrator=_looped(integrator, derivative.integrated),
         formulation=(HERE / "acceleration.h.in").read_text() + derivative.text,
         reaction_lines="\n".join(reactions or ["    (void)w, (void)s;"]),
+    )
+
+
+def _watch(on: Ground, derivative: Derivative, limits: Limits) -> str:
+    """Lines at the end of a step that see whether it ended near a singular pose."""
+    if not limits.coordinates:
+        return ""
+    lines = ["w->is_near = small_pivots(w, 1.0) > w->regular;", "w->is_undetermined = 0;"]
+    options = on.eq.options
+    if on.eq.system.guides:
+        # further out than what counts as singular: rows that are open by a little push with a force that grows
+        # towards it; and once more on leaving, multipliers of the other side are no history
+        h = options.inner_step_s
+        beside = min(1.0, BESIDE / math.sqrt(options.row_kappa))
+        lines += [
+            "const int was_beside = w->was_beside[0] > 0.0;",
+            f"w->was_beside[0] = w->is_telling && small_pivots(w, {beside!r}) > w->regular;",
+            "if (w->was_beside[0] > 0.0 || was_beside)",
+            f"    settle_near(w, s0, s, (part + 1) * {h!r});",
+        ]
+        if on.made.place * h**2 > FIRM:
+            # rows that are closed within the next steps push on their way there, so their torques are none
+            lines[-2:] = [
+                "if (w->was_beside[0] > 0.0 || was_beside) {",
+                f"    settle_near(w, s0, s, (part + 1) * {h!r});",
+                "    w->closing[0] = 2.0;",
+                "} else if (w->closing[0] > 0.0) {",
+                "    w->closing[0] -= 1.0;",
+                "    w->is_undetermined = 1;",
+                "}",
+            ]
+    return "".join(f"        {line}\n" for line in lines)
+
+
+def _near(on: Ground, derivative: Derivative, limits: Limits) -> str:
+    """The routine that settles a state again."""
+    if not (limits.coordinates and on.eq.system.guides):
+        return ""
+    return Template((HERE / "near_acceleration.h.in").read_text()).substitute(
+        n_weight=len(on.factor.weight_keys),
+        less=repr(limits.less),
+        near=repr(1.0 / limits.less),
+        nearer=repr(limits.nearer),
+        resettled=derivative.resettled,
     )
 
 
