@@ -556,7 +556,7 @@ QD_0 = [0.0,
  0.0,
  0.0]
 
-SOURCE_SHA256 = "886a28c541322bd863e3383fd9009f057f1021215c29f70e941bbd4e9d699e4a"
+SOURCE_SHA256 = "f1ffe0ad2356354cd75e144c9361813c1ec62558235bfc356f8ab90e3a4c210d"
 MODEL_INFO = {'name': 'steering_26',
  'mechanism_sha256': '7562f0e6ef92a00b17ded879c58fd2a7f3728ffd8c159c33bb11a3b9a76b6ce9',
  'generator': '1',
@@ -795,6 +795,7 @@ MODEL_INFO = {'name': 'steering_26',
                               'sweep': 0,
                               'path_cycles': 32},
               'react': {'mul': 0, 'add': 0, 'fma': 0, 'div': 0, 'slots': 0, 'sweep': 0, 'path_cycles': 0},
+              'bear': {'mul': 0, 'add': 0, 'fma': 0, 'div': 0, 'slots': 0, 'sweep': 0, 'path_cycles': 0},
               'unfold': {'mul': 69,
                          'add': 6,
                          'fma': 28,
