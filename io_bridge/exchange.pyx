@@ -178,7 +178,7 @@ cdef class Exchange:
             x.drives[i].state = UNKNOWN
         x.n_ring = n_slaves
         x.level = 0
-        x.held = 0
+        x.held = x.held_outputs = x.was_enabled = 0
         x.fault = <Fault> 0
         if self.clock is not None:
             x.lock = design(self.clock)

@@ -54,7 +54,9 @@ cdef struct ExchangeState:
     int ready                   # configured
     int in_service              # OP was reached: anything less is a fault
     int safe                    # outputs forced to rest and disable
-    int held                    # a fault has ended a command; nothing leaves before it is armed again
+    int held                    # a fault has ended a command; no drive moves before it is armed again
+    int held_outputs            # the same of terminals, where an enable that comes is the sign; without drives for good
+    int was_enabled             # any drive, the cycle before
     int owner                   # 0 free, 1 keeper, 2 cycle, 3 watchdog, 4 a datagram beside the cycle; taken atomically
     int stop_keeper
     int new_phase               # the next step of the cycle begins to lock anew

@@ -76,7 +76,7 @@ cdef void give_back(ExchangeState *x) noexcept nogil:
 
 cdef void arm(ExchangeState *x) noexcept nogil:
     """After a fault the drives stay disabled until every enable was taken back, or a reset was asked
-    for."""
+    for; the outputs of terminals stay at zero until an enable comes again, or a reset."""
     cdef DriveIo *d
     cdef int i
     cdef int enabled = 0
@@ -84,9 +84,12 @@ cdef void arm(ExchangeState *x) noexcept nogil:
         d = &x.drives[i]
         enabled |= d.reads[ENABLE][0] > 0.5
         if d.reads[RESET][0] > 0.5 and not d.reset_before:
-            x.held = 0
+            x.held = x.held_outputs = 0
     if not enabled:
         x.held = 0
+    elif not x.was_enabled:
+        x.held_outputs = 0
+    x.was_enabled = enabled
 
 
 cdef int pack(ExchangeState *x, int64_t t_ns) noexcept nogil:
@@ -111,7 +114,7 @@ cdef int pack(ExchangeState *x, int64_t t_ns) noexcept nogil:
         if s.outputs_at:
             bad |= terminal_pack(t, sent_data(&x.frames, s.outputs_at),
                                  get16(x.frames.tx + s.outputs_at + 6) & 0x07FF,
-                                 allowed and live and not x.held)
+                                 allowed and live and (t.resumes or not (x.held or x.held_outputs)))
     return FAULT_COMMAND if bad else NONE
 
 
@@ -235,7 +238,10 @@ cdef void hold(ExchangeState *x) noexcept nogil:
         return
     for i in range(x.n_drives):
         if x.drives[i].moved:
-            x.held = 1
+            x.held = x.held_outputs = 1
+    for i in range(x.n_terminals):
+        if x.terminals[i].moved and not x.terminals[i].resumes:
+            x.held = x.held_outputs = 1
 
 
 cdef int exchange(ExchangeState *x, int64_t t_ns) noexcept nogil:

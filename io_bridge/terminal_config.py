@@ -10,6 +10,7 @@ from io_bridge.sii import Identity
 from io_bridge.state_limits import STANDARD, StateLimits
 
 MOST_CHANNELS = 32
+HOLD, RESUME = "hold", "resume"
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,9 @@ class TerminalConfig:
         Indices of the PDOs to assign; empty: those that it has.
     limits : StateLimits
         How long its states and its mailbox may take.
+    after_fault : str
+        `hold`: after a fault its outputs stay at zero until they are armed again; `resume`: they come back by
+        themselves.
     """
 
     name: str
@@ -67,11 +71,14 @@ class TerminalConfig:
     rx_assign: tuple[int, ...] = ()
     tx_assign: tuple[int, ...] = ()
     limits: StateLimits = STANDARD
+    after_fault: str = HOLD
 
     def __post_init__(self) -> None:
         bad = assign_mistakes(self.rx_assign, self.tx_assign)
         if not self.name or "/" in self.name:
             bad.append(f"name = {self.name!r}: not empty, no '/'")
+        if self.after_fault not in (HOLD, RESUME):
+            bad.append(f"after_fault = {self.after_fault!r}: {HOLD!r} or {RESUME!r}")
         for group in (self.inputs, self.outputs):
             if len(group) > MOST_CHANNELS:
                 bad.append(f"{len(group)} channels: at most {MOST_CHANNELS} each way")

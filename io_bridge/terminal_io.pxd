@@ -14,6 +14,8 @@ cdef struct Channel:
 
 cdef struct TerminalIo:
     int slave                # its place among the slaves
+    int resumes              # its outputs come back by themselves after a fault
+    int moved                # an output that is not zero has left since they were let out
     int n_inputs
     int n_outputs
     Channel inputs[MAX_CHANNELS]

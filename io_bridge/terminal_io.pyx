@@ -3,6 +3,8 @@ from libc.math cimport floor, isfinite
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
+from io_bridge.terminal_config import RESUME
+
 
 cdef int64_t get_bits(const uint8_t *data, const Channel *c) noexcept nogil:
     cdef uint64_t value = 0
@@ -26,9 +28,12 @@ cdef int terminal_pack(TerminalIo *t, uint8_t *out, int size, int live) noexcept
     number."""
     cdef Channel *c
     cdef double value, least, most
+    cdef int64_t number
     cdef int i
     cdef int bad = 0
     memset(out, 0, size)
+    if not live:
+        t.moved = 0
     for i in range(t.n_outputs):
         c = &t.outputs[i]
         value = (c.cell[0] - c.offset) / c.scale
@@ -40,7 +45,9 @@ cdef int terminal_pack(TerminalIo *t, uint8_t *out, int size, int live) noexcept
         least = -<double> (<int64_t> 1 << (c.bits - 1)) if c.is_signed else 0.0
         most = least + <double> ((<int64_t> 1 << c.bits) - 1)
         value = floor(value + 0.5)
-        put_bits(out, c, <int64_t> (least if value < least else most if value > most else value))
+        number = <int64_t> (least if value < least else most if value > most else value)
+        t.moved |= number != 0
+        put_bits(out, c, number)
     return bad
 
 
@@ -64,6 +71,7 @@ cdef void fill_channel(Channel *c, config) except *:
 cdef void fill_terminal(TerminalIo *t, config) except *:
     """Channels of a TerminalConfig; their cells come later."""
     cdef int i
+    t.resumes = config.after_fault == RESUME
     t.n_inputs = len(config.inputs)
     t.n_outputs = len(config.outputs)
     for i in range(t.n_inputs):

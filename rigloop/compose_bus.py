@@ -223,6 +223,7 @@ def terminal_config(name: str, terminal: schema.Terminal) -> TerminalConfig:
         rx_assign=_indices(terminal.rx_assign),
         tx_assign=_indices(terminal.tx_assign),
         limits=StateLimits(**terminal.limits.model_dump()),
+        after_fault=terminal.after_fault,
     )
 
 

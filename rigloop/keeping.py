@@ -9,7 +9,7 @@ import msgspec
 
 from rig_configs.load import LoadedRig
 from rig_configs.named_files import keep_named
-from rigloop.manifest import MANIFEST, Manifest, write_manifest
+from rigloop.manifest import MANIFEST, Manifest, ManifestError, write_manifest
 
 
 class Keeping:
@@ -37,11 +37,14 @@ class Keeping:
         keep_named(self._folder, loaded.files)
 
     def keep(self, name: str, write: Callable[[], object]) -> None:
-        """Write one file."""
+        """Write one file; whatever it stumbles on, the verdict comes out."""
+        path = self._folder / name
         try:
             write()
         except OSError as error:
-            self.failed[name] = f"{self._folder / name}: cannot be written: {error.strerror}"
+            self.failed[name] = f"{path}: cannot be written: {error.strerror}"
+        except ManifestError as error:
+            self.failed[name] = f"{path}: cannot be written: {error}"
 
     def keep_manifest(self, manifest: Manifest) -> Manifest:
         """Write the manifest, with what could not be written so far; return it as it stands."""

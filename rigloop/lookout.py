@@ -12,7 +12,14 @@ from pathlib import Path
 from rig_configs.schema import Rig
 from rigloop.live import SHOWN_S
 from rigloop.neighbours import shared_with_others
-from rigloop.process_state import THREAD_PREFIX, TaskThread, stands_still, start_ticks, task_threads
+from rigloop.process_state import (
+    THREAD_PREFIX,
+    WATCHDOG_THREAD,
+    TaskThread,
+    loop_threads,
+    stands_still,
+    start_ticks,
+)
 from rt_core.plan import loop_signal
 from rt_core.table import RingReader, SignalTable
 
@@ -22,7 +29,7 @@ CLOSE_LOOK_S = 0.25
 WIDE_LOOK_S = 2.0
 MOST_STEP_S = 0.1  # a supervisor that was away itself does not blame the others for it
 LITTLE_ROOM = 4 << 20
-NAME_LENGTH = 15 - len(THREAD_PREFIX)  # of a thread's name the kernel keeps so much
+NAME_LENGTH = 15  # of a thread's name the kernel keeps so much
 
 
 class Lookout:
@@ -77,7 +84,7 @@ class Lookout:
         self._rings = {task: RingReader(shared, task) for task in rig.tasks}
         self._table_id = _identity(shared.path)
         self._folder_id = _identity(folder)
-        self._threads: dict[str, TaskThread] = {}
+        self._threads: dict[int, tuple[str, TaskThread]] = {}
         self._last = self._close = self._wide = time.monotonic()
         self._cycles: dict[str, float] = {}
         self._still_s = dict.fromkeys(rig.tasks, 0.0)
@@ -117,7 +124,7 @@ class Lookout:
 
     def look_around(self) -> None:
         """Look for other runs on the same cores."""
-        fifo = any(thread.priority for thread in self._threads.values())
+        fifo = any(thread.priority for _, thread in self._threads.values())
         for words in shared_with_others(self._rig.tasks, self._cycle, fifo):
             self.notes[words] = words
             self.now[words] = words
@@ -176,25 +183,29 @@ class Lookout:
     def _look_at_threads(self) -> None:
         if self.ends:
             return
-        seen = task_threads(self._cycle)
-        for task in self._rig.tasks:
-            name = task[:NAME_LENGTH]
-            was = self._threads.get(name)
-            if was is None:
-                if name in seen:
-                    self._threads[name] = seen[name]
-            elif name not in seen:
-                # of a process that has ended just now, all are gone; that is told by its exit
-                if seen:
-                    self._alarm(f"{task} thread", f"the thread of task {task} has ended")
-            elif seen[name] != was:
-                self.demoted = True
-                self._alarm(
-                    f"{task} thread",
-                    f"the thread of task {task} runs under {seen[name].words()}, and was {was.words()}",
-                )
-            else:
-                self.now.pop(f"{task} thread", None)
+        seen = {thread.tid: (name, thread) for name, thread in loop_threads(self._cycle)}
+        # of a process that has ended just now, all are gone; that is told by its exit
+        if not seen:
+            return
+        self._threads = seen | self._threads
+        for tid, (name, was) in self._threads.items():
+            key, whose = f"thread {tid}", self._whose(name)
+            if tid not in seen:
+                self._alarm(key, f"the thread of {whose} has ended")
+                continue
+            _, runs = seen[tid]
+            if runs == was:
+                self.now.pop(key, None)
+                continue
+            self.demoted = True
+            words = f"the thread of {whose} runs under {runs.words()}, and was {was.words()}"
+            self._alarm(key, words)
+
+    def _whose(self, name: str) -> str:
+        if name == WATCHDOG_THREAD:
+            return "the loop's watchdog"
+        tasks = [t for t in self._rig.tasks if f"{THREAD_PREFIX}{t}"[:NAME_LENGTH] == name]
+        return f"task {' or '.join(tasks)}"
 
     def _look_at_files(self) -> None:
         lost = _identity(self._shared.path) != self._table_id and not self.ends

@@ -17,6 +17,7 @@ POLICIES = {
     os.SCHED_IDLE: "SCHED_IDLE",
 }
 THREAD_PREFIX = "rt:"  # how the loop names the threads of its tasks
+WATCHDOG_THREAD = "rt-watchdog"
 STOPPED = ("T", "t")
 
 
@@ -40,7 +41,7 @@ class Process(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class TaskThread:
-    """How the thread of a task runs."""
+    """How a thread of a loop runs."""
 
     tid: int
     policy: int
@@ -82,21 +83,34 @@ def stands_still(pid: int) -> bool:
 
 def task_threads(pid: int) -> dict[str, TaskThread]:
     """Return the threads that step the tasks of a loop, by task."""
-    found = {}
+    return {
+        name.removeprefix(THREAD_PREFIX): thread
+        for name, thread in loop_threads(pid)
+        if name.startswith(THREAD_PREFIX)
+    }
+
+
+def loop_threads(pid: int) -> list[tuple[str, TaskThread]]:
+    """Return the threads of a loop that have to be on time, with their names: those of tasks, and the watchdog's.
+
+    The kernel keeps 15 characters of a name, so two tasks may have the same one here.
+    """
+    found = []
     try:
         tids = os.listdir(f"/proc/{pid}/task")
     except OSError:
-        return {}
+        return []
     for tid in map(int, tids):
         try:
             name = Path(f"/proc/{pid}/task/{tid}/comm").read_text().rstrip("\n")
-            if name.startswith(THREAD_PREFIX):
-                found[name.removeprefix(THREAD_PREFIX)] = TaskThread(
+            if name.startswith(THREAD_PREFIX) or name == WATCHDOG_THREAD:
+                thread = TaskThread(
                     tid,
                     os.sched_getscheduler(tid),
                     os.sched_getparam(tid).sched_priority,
                     frozenset(os.sched_getaffinity(tid)),
                 )
+                found.append((name, thread))
         except OSError:
             # it has ended meanwhile
             continue

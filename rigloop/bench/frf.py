@@ -10,7 +10,8 @@ from rich.console import Console
 from codegen.linearise import LinearisationError
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake
-from rigloop.bench.frf_measure import BAR_DB, BAR_DEG, Faithful, Measured, Response, measure
+from rigloop.bench.frf_measure import BAR_DB, BAR_DEG, Measured, measure
+from rigloop.bench.frf_outcome import FrfOutcome
 from rigloop.bench.frf_rig import RAMP_S, Sweep, excited, sweep_for
 from rigloop.children import cycle_process
 from rigloop.compose import bus_of
@@ -27,26 +28,6 @@ from rigloop.supervise import run_live
 RESULT = "frf.json"
 EMULATED = ("simulated", "veth")
 MORE_S = 1.0
-
-
-class FrfOutcome(msgspec.Struct, frozen=True):
-    """What `rigloop bench frf` found."""
-
-    good: bool
-    reasons: list[str]
-    notes: list[str]
-    folder: str
-    rig: str
-    bus: str
-    amplitude_nm: float
-    n_periods: int
-    frequency_hz: list[float]
-    torque_path: Response
-    flat_db: float
-    torque_delay_ms: float
-    haptic: Response
-    faithful: Faithful
-    hand_over_cycles: tuple[float, float]
 
 
 def run_frf(

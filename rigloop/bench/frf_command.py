@@ -17,8 +17,8 @@ from rigloop.run_options import BusOption, ModeOption, RigArgument, RunsOption
 from rigloop.terminal import Screen
 
 if TYPE_CHECKING:
-    from rigloop.bench.frf import FrfOutcome
     from rigloop.bench.frf_measure import Response
+    from rigloop.bench.frf_outcome import FrfOutcome
 
 
 def frf(

@@ -13,7 +13,7 @@ from rigloop import report_plots as plots
 from rigloop.bench.frf_measure import BAR_DB, BAR_DEG, Response
 
 if TYPE_CHECKING:
-    from rigloop.bench.frf import FrfOutcome
+    from rigloop.bench.frf_outcome import FrfOutcome
 
 
 def write_plot(path: Path, outcome: FrfOutcome) -> None:

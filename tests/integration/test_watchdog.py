@@ -163,10 +163,11 @@ def state(thread):
         return ""
     return rest.split()[0] if name.endswith("rt-watchdog") else ""
 
-plan = plan_table([Task("fast", [BusyBlock("work", 1000)], 1_000_000)])
+plan = plan_table([Task("fast", [BusyBlock("work", 1000)], 1_000_000, stall_cycles=1000)])
 for i in range(20):
     loop = Loop(plan, SignalTable.create(f"{sys.argv[1]}{i}", plan), fifo=False)
     loop.start()
+    assert any(state(thread) for thread in os.listdir("/proc/self/task"))
     loop.finish()
     left = "".join(state(thread) for thread in os.listdir("/proc/self/task"))
     loop.finish()

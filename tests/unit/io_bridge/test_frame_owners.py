@@ -153,6 +153,15 @@ def test_a_keeper_that_is_steered_sends_no_more_often_than_once_a_period(rig, ah
     assert r.block.counters["cycles"] - cycles <= passed_s / (0.99 * 20e-3) + 1
 
 
+def test_a_keeper_that_comes_late_goes_on_with_the_next_period(rig):
+    # an exchange takes longer than this period
+    r = rig([FREE])
+    r.step()
+    cycles = r.block.counters["cycles"]
+    with kept(r.block, 1.0):
+        wait_until(lambda: r.block.counters["cycles"] >= cycles + 5)
+
+
 def test_the_first_cycle_ends_the_keeper(rig):
     r = rig([FREE])
     with kept(r.block) as keeping:

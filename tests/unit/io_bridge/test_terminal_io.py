@@ -1,3 +1,4 @@
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -102,6 +103,9 @@ def test_an_output_that_is_no_number_is_a_fault(rack, channel):
     assert rack.devices[1].outputs == 0
     rack.cells[channel] = 0
     assert rack.step(3) == 0
+    assert rack.devices[1].outputs == 0
+    rack.cells["drive/reset"] = 1
+    rack.step()
     assert rack.devices[1].outputs == 0b1010_0000
 
 
@@ -135,16 +139,54 @@ def test_outputs_are_off_while_they_are_forced_to_rest(rack):
     assert rack.devices[1].outputs == 1
 
 
-def test_outputs_come_back_after_a_fault_while_no_drive_was_pushing_and_not_before(rack):
+@pytest.mark.parametrize("enabled", [0, 1])
+def test_outputs_stay_at_zero_after_a_fault_until_an_enable_comes_again(rack, enabled):
+    # also where no drive was pushing
     rack.cells["digital/lamp"] = 1
-    rack.step()
+    rack.cells["drive/enable"] = enabled
+    rack.step(5)
     rack.bus.link.drop_frames(3)
     assert rack.step(3) == 2
-    # the frame after the fault carries none
-    rack.step()
+    assert rack.step(20) == 0
     assert rack.devices[1].outputs == 0
+    rack.cells["drive/enable"] = 0
+    rack.step(5)
+    assert rack.devices[1].outputs == 0
+    rack.cells["drive/enable"] = 1
     rack.step()
     assert rack.devices[1].outputs == 1
+
+
+def test_a_fault_while_every_output_is_zero_holds_none(rack):
+    rack.step(5)
+    rack.bus.link.drop_frames(3)
+    assert rack.step(10) == 0
+    rack.cells["digital/lamp"] = 1
+    rack.step()
+    assert rack.devices[1].outputs == 1
+
+
+@pytest.mark.parametrize(("after_fault", "outputs"), [("hold", 0), ("resume", 1)])
+def test_outputs_of_a_bus_without_drives_come_back_only_where_the_rig_says_so(
+    rig, after_fault, outputs
+):
+    devices = [device("ek_coupler"), device("digital_io")]
+    made = rig(drives=[COUPLER, replace(DIGITAL, after_fault=after_fault)], devices=devices)
+    made.cells["digital/lamp"] = 1
+    made.step(3)
+    assert devices[1].outputs == 1
+    made.bus.link.drop_frames(3)
+    assert made.step(3) == 2
+    # the frame after the fault carries none
+    made.step()
+    assert devices[1].outputs == 0
+    assert made.step(50) == 0
+    assert devices[1].outputs == outputs
+
+
+def test_what_a_terminal_does_after_a_fault_is_one_of_two():
+    with pytest.raises(ValueError, match="after_fault = 'maybe': 'hold' or 'resume'"):
+        TerminalConfig("digital", after_fault="maybe")
 
 
 def test_outputs_are_held_off_after_a_fault_while_a_drive_was_pushing(rack):
@@ -156,6 +198,9 @@ def test_outputs_are_held_off_after_a_fault_while_a_drive_was_pushing(rack):
     rack.step(30)
     assert rack.devices[1].outputs == 0
     rack.cells["drive/enable"] = 0
+    rack.step()
+    assert rack.devices[1].outputs == 0
+    rack.cells["drive/enable"] = 1
     rack.step()
     assert rack.devices[1].outputs == 1
 

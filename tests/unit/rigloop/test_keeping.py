@@ -8,8 +8,9 @@ import pytest
 from rigloop.errors import NotStartedError
 from rigloop.keeping import Keeping
 from rigloop.kept_manifest import KeptManifest
-from rigloop.manifest import read_manifest
+from rigloop.manifest import MANIFEST, REPORT, read_manifest
 from rigloop.order import Mode, Report
+from rigloop.report import write_report
 from rigloop.room import RESERVE, give_back, reserve
 from rigloop.wiring import load
 
@@ -86,6 +87,25 @@ def test_what_cannot_be_written_makes_the_verdict_bad(kept, tmp_path, loaded):
     assert manifest.verdict == "bad"
     assert manifest.reasons[0].endswith("timing.json: cannot be written: No space left on device")
     assert read_manifest(tmp_path / "run") == manifest
+
+
+@pytest.mark.parametrize("in_place", ["manifest", "folder"])
+def test_what_stands_in_place_of_manifest_or_folder_is_in_the_verdict(
+    kept, tmp_path, loaded, in_place
+):
+    folder = tmp_path / "run"
+    if in_place == "manifest":
+        (folder / MANIFEST).unlink()
+        (folder / MANIFEST).mkdir()
+    else:
+        shutil.rmtree(folder)
+        folder.write_text("a file")
+    keeping = Keeping(folder, loaded)
+    keeping.keep_manifest(kept.manifest)
+    keeping.keep(REPORT, lambda: write_report(folder))
+    manifest = keeping.keep_manifest(kept.manifest)
+    assert any("report.html: cannot be written" in words for words in manifest.reasons)
+    assert any("directory" in words for words in manifest.reasons), manifest.reasons
 
 
 def test_room_is_taken_and_given_back(tmp_path):
