@@ -81,6 +81,11 @@ class Program:
         see `codegen.formulations.singular`; none: singular poses are not counted.
     freedoms : int
         Of the mechanism with its guides held, away from singular poses; -1: not counted.
+    redundant : int
+        Rows that follow from others in every pose.
+    reactions : dict of str to str
+        Where what outputs show of the multipliers of rows is stored, by its path; beside the reactions
+        of guides.
     """
 
     mechanism: Mechanism
@@ -106,3 +111,5 @@ class Program:
     pivot_limit: list[float] = field(default_factory=list)
     row_pivot_limit: list[float] = field(default_factory=list)
     freedoms: int = -1
+    redundant: int = 0
+    reactions: dict[str, str] = field(default_factory=dict)

@@ -6,6 +6,8 @@ guide.<name>.reaction                 force or torque that the guide applies to 
 <table>.<name>.<value>                what an element shows: force of a joint, revolute.<name>.fx_n;
                                       torque of a tyre, bore_torque.left.torque_nm; place of a
                                       body's centre and its turn matrix, rigid_body.<name>.x_m, .r_xy
+<reaction>.undetermined               consecutive steps, up to the last, that did not determine this reaction of
+                                      a guide or joint; it stands still for two, then it is not a number
 energy  energy.kinetic  .potential    of masses, weights and springs, in J
 = <expression>                        arithmetic of coordinates, `rate(...)`, parameters and values of
                                       elements, `= sqrt(revolute.pin.fx_n ** 2 + ...)`
@@ -37,13 +39,14 @@ UNITS = {
 
 # what every kernel writes beside its outputs
 OWN_PORTS = ("iterations", "residual", "status", "reassembled", "singular", "undetermined")
+DETERMINED = ".undetermined"
 ENERGIES = ("energy", "energy.kinetic", "energy.potential")
 
 
 @dataclass(frozen=True)
 class Output:
-    """One output port; `kind` is value, rate, acceleration, reaction (index: a coordinate or guide)
-    or path.
+    """One output port; `kind` is value, rate, acceleration, reaction (index: a coordinate or guide),
+    path, or undetermined (of a guide by its index, else of a path).
     """
 
     port: str
@@ -79,6 +82,8 @@ def _one(port: str, source: object, system: System) -> Output | None:
         shown = {place.replace("/", "."): value for place, value in system.values.items()}
         system.values[path] = expression(port, source[1:], system, shown)
         return Output(port, "path", 0, path)
+    if source.endswith(DETERMINED):
+        return _determined(port, source, guides, system)
     if source in ENERGIES:
         path = f"outputs/{source}"
         system.values[path] = _energy(source, system)
@@ -98,6 +103,26 @@ def _one(port: str, source: object, system: System) -> Output | None:
         return _checked(Output(port, kind, coordinate.index), unit, system)
     if not (system.is_excused(parts[0]) or ".".join(parts[:2]) in system.failed):
         system.mistake(port, source, "unknown output", near(source, known))
+    return None
+
+
+def _determined(port: str, source: str, guides: dict[str, int], system: System) -> Output | None:
+    shown = source.removesuffix(DETERMINED)
+    reactions = {f"guide.{name}.reaction": number for name, number in guides.items()}
+    paths = {
+        path.replace("/", "."): path
+        for path, value in system.values.items()
+        if any(var.name.startswith("row_lam ") for var in system.graph.variables(value))
+    }
+    if shown in reactions:
+        return Output(port, "undetermined", reactions[shown])
+    if shown in paths:
+        return Output(port, "undetermined", -1, paths[shown])
+    if not system.is_excused(shown.split(".")[0]):
+        known = [name + DETERMINED for name in (*reactions, *paths)]
+        system.mistake(
+            port, source, "is not about a reaction of a guide or joint", near(source, known)
+        )
     return None
 
 

@@ -140,6 +140,12 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
             [Assign(f"s->lam[{r}]", lam[r] + eq.phi_ddot[r] / share) for r in range(n_phi)],
         ),
         Routine("react", "multipliers of the rows that outputs show", _react(eq, x, share), True),
+        Routine(
+            "bear",
+            "the same of multipliers that are consistent as they are",
+            [*row_multipliers(eq, eq.lam, eq.qdd), *eq.observe_assigns(of_rows=True)],
+            True,
+        ),
         unfold_routine(eq),
     ]
     eq.store_derived(routines)
@@ -150,6 +156,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         "weight_project": len(weight_keys),
         "hist": n_q,
     }
+    assembled = None if eq.is_large else assemble(mechanism.system)
     return Program(
         mechanism=mechanism,
         options=options,
@@ -171,7 +178,9 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         state={"weighted": (n_q, "phi_q^T lam - force, of the step's end")},
         pivot_limit=limits.coordinates,
         row_pivot_limit=limits.rows,
-        freedoms=assemble(mechanism.system).dof if not eq.is_large else -1,
+        freedoms=assembled.dof if assembled else -1,
+        redundant=len(assembled.redundant) if assembled else 0,
+        reactions=eq.reaction_cells(),
     )
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from string import Template
 
 from codegen.formulations.equations import Equations
-from codegen.formulations.singular import Limits
+from codegen.formulations.singular import FOUND_AGAIN, Limits
 from codegen.program import Sweep
 
 TEXT = Path(__file__).with_name("ali3p.h.in")
@@ -96,10 +96,15 @@ def text(eq: Equations, limits: Limits, n_weight: int) -> str:
         since_end_lines=_lines(eq.since(repr(h))),
         since_start_lines=_lines(eq.since("0.0")),
         start_reaction_lines=start_reactions,
+        lost_share=repr(limits.lost_share),
         near_lines=Template(NEAR.read_text()).substitute(
             less=repr(limits.less),
             near=repr(1.0 / limits.less),
             nearer=repr(limits.nearer),
+            found_again=repr(limits.nearer / FOUND_AGAIN),
+            open=repr(limits.open),
+            noise=repr(limits.noise),
+            bear_lines=_lines(_bear(eq, limits.noise)),
             n_weight=n_weight,
             h=repr(h),
             half_h2=repr(h * h / 2.0),
@@ -175,6 +180,48 @@ def _start_reactions(eq: Equations) -> list[str]:
     if eq.wanted_rows:
         lines += ["for (int i = 0; i < N_Q; i++)", "    w->x[i] = 0.0;", "react(w, s);"]
     return lines
+
+
+def _bear(eq: Equations, noise: float) -> list[str]:
+    """At a singular pose, with multipliers of the least size in s: reactions, and which outputs change when
+    multipliers of the lost direction are added.
+    """
+    lines = [line for line in _start_reactions(eq) if line.startswith("w->reaction")]
+    cells = eq.reaction_cells()
+    if not cells:
+        return lines
+    return [
+        *lines,
+        "// outputs of rows are marked alike: by what the lost direction, or those forces, change of them",
+        "real kept[AT_LEAST_1(N_PHI)], shown[N_REACTIONS], moved[N_REACTIONS];",
+        "bear(w, s);",
+        "for (int k = N_GUIDES; k < N_REACTIONS; k++)",
+        "    shown[k] = *reaction_cell(w, k);",
+        "for (int i = 0; i < N_PHI; i++) {",
+        "    kept[i] = s->lam[i];",
+        "    most = fabs(kept[i]) > most ? (real)fabs(kept[i]) : most;",
+        "}",
+        "for (int i = 0; i < N_PHI; i++)",
+        "    s->lam[i] += most * scattered(i);",
+        "bear(w, s);",
+        "for (int k = N_GUIDES; k < N_REACTIONS; k++)",
+        "    moved[k] = (real)fabs(*reaction_cell(w, k) - shown[k]);",
+        "lost(w, v);",
+        "for (int i = 0; i < N_PHI; i++)",
+        "    s->lam[i] = kept[i] + most * v->lam[i];",
+        "bear(w, s);",
+        "for (int k = N_GUIDES; k < N_REACTIONS; k++)",
+        "    w->is_open[k] = fabs(*reaction_cell(w, k) - shown[k]) > (real)1e-3 * moved[k];",
+        "for (int i = 0; i < N_PHI; i++)",
+        "    s->lam[i] = kept[i] + extra[i];",
+        "bear(w, s);",
+        "for (int k = N_GUIDES; k < N_REACTIONS; k++)",
+        f"    if (fabs(*reaction_cell(w, k) - shown[k]) > (real)1e-3 * fabs(shown[k]) + (real){noise!r} * moved[k])",
+        "        w->is_open[k] = 1;",
+        "for (int i = 0; i < N_PHI; i++)",
+        "    s->lam[i] = kept[i];",
+        "bear(w, s);",
+    ]
 
 
 def _lines(lines: list[str]) -> str:

@@ -193,6 +193,17 @@ class Equations:
             if of_rows is None or of_rows == bool(_rows_in(self.graph, values[path]))
         ]
 
+    def reaction_cells(self) -> dict[str, str]:
+        """Where outputs that contain multipliers of rows are stored, by their paths."""
+        values, found = self.system.values, {}
+        rows = {self.system.row_multiplier(r): n for n, r in enumerate(self.wanted_rows)}
+        for path in _paths(self.mechanism):
+            if values[path] in rows:
+                found[path] = f"w->row_lam[{rows[values[path]]}]"
+            elif _rows_in(self.graph, values[path]):
+                found[path] = f"w->observed[{self.shown.index(path)}]"
+        return found
+
     def observed(self) -> dict[Expr, str]:
         values = self.system.values
         return {values[path]: f"w->observed[{n}]" for n, path in enumerate(self.shown)}
@@ -322,7 +333,7 @@ def _bind(eq: Equations) -> None:
     if system.followed:
         bind[system.since_s] = "w->since[0]"
         eq.arrays["since"] = 1
-    paths = [o.path for o in eq.mechanism.outputs if o.kind == "path"]
+    paths = _paths(eq.mechanism)
     eq.wanted_rows = sorted({r for p in paths for r in _rows_in(eq.graph, system.values[p])})
     for number, r in enumerate(eq.wanted_rows):
         bind[system.row_multiplier(r)] = f"w->row_lam[{number}]"
@@ -341,6 +352,11 @@ def _bind(eq: Equations) -> None:
         "phi": len(eq.phi),
         "phi_q": len(eq.slots),
     }
+
+
+def _paths(mechanism: Mechanism) -> list[str]:
+    """Of values that outputs show, or whose determination they show."""
+    return list(dict.fromkeys(o.path for o in mechanism.outputs if o.path))
 
 
 def _rows_in(graph: Graph, expr: Expr) -> list[int]:

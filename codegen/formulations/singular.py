@@ -32,6 +32,10 @@ from codegen.pose.built import built_pose
 BELOW = 0.1  # of the geometric middle
 # share of the weight beside phi_q^2 near a singular pose: round-off allows no less
 HARDEST = {"float64": 1e-10, "float32": 1e-4}
+NOISE = {"float64": 1e-6, "float32": 1e-2}
+OPEN = 1e3  # times that: of a reaction's direction, what marks it as not determined
+SHARE = 1e3  # times the usual weight beside phi_q^2: regular poses stay below a tenth of it
+FOUND_AGAIN = 30.0  # times that: what is lost counts as lost up to here
 LOST = 100.0  # times the weight: a pivot below has nothing of phi_q left
 
 
@@ -48,12 +52,21 @@ class Limits:
         Factor of the weight with which a pose near a singular one is settled again.
     nearer : float
         By how much the limits are smaller with that weight: below, nothing is determined.
+    lost_share : float
+        Share of what rows bear in their worst direction, above which a pose is singular.
+    open : float
+        Share of a reaction's own direction, with that weight, above which the reaction is not determined.
+    noise : float
+        Of the largest multiplier: round-off of the others.
     """
 
     coordinates: list[float]
     rows: list[float]
     less: float = 1.0
     nearer: float = 1.0
+    lost_share: float = 1e-3
+    open: float = 1e-7
+    noise: float = 1e-6
 
 
 def pivot_limits(eq: Equations, share: float, kept: list[int]) -> Limits:
@@ -78,6 +91,11 @@ def pivot_limits(eq: Equations, share: float, kept: list[int]) -> Limits:
         [_rounded(e) for e in rows],
         _rounded(less),
         _rounded(nearer),
+        _rounded(
+            min(0.5, max(1e-3, SHARE * (usual if eq.options.alpha else 1.0 / eq.options.row_kappa)))
+        ),
+        _rounded(OPEN * hardest),
+        NOISE[eq.options.precision],
     )
 
 

@@ -186,6 +186,7 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
         text=_text(on, derivative, integrator, limits),
         is_large=eq.is_large,
         state=inputs | derivative.state,
+        reactions=eq.reaction_cells(),
         twin=(
             *derivative.twin,
             f"integrators/{options.integrator}.py.in",

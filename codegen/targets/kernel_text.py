@@ -179,6 +179,15 @@ class KernelText:
             "n_signals": str(len(system.signals)),
             "n_internal": str(len(system.internals)),
             "freedoms": str(program.freedoms),
+            "redundant": str(program.redundant),
+            "n_shown_reactions": str(len(_cells(program))),
+            "reaction_cells": ", ".join(
+                [
+                    *(f"w->reaction + {g}" for g in range(len(system.guides))),
+                    *(f"&{cell}" for cell in _cells(program)),
+                ]
+                or ["w->reaction"]
+            ),
             "n_outputs": str(len(mechanism.outputs)),
             "iterations": str(options.iterations),
             "substeps": str(options.substeps),
@@ -256,6 +265,12 @@ def _output_lines(program: Program) -> list[str]:
         if output.kind == "reaction":
             e = graph.var(f"reaction {output.index}")
             bind[e] = f"w->reaction[{output.index}]"
+        elif output.kind == "undetermined":
+            number = output.index
+            if output.path:
+                number = len(system.guides) + _cells(program).index(program.reactions[output.path])
+            e = graph.var(f"open {number}")
+            bind[e] = f"d->open[{number}]"
         elif output.kind == "path":
             e = system.values[output.path]
         else:
@@ -263,6 +278,11 @@ def _output_lines(program: Program) -> list[str]:
         assigns.append(Assign(f"d->outputs[{n}]", folded(e), output.port))
     lines, _ = Emitter(C, bind, program.observed).run(assigns)
     return [f"    {spelled(line, program.options.precision)}" for line in lines]
+
+
+def _cells(program: Program) -> list[str]:
+    """Of reactions beside those of guides, each once."""
+    return list(dict.fromkeys(program.reactions.values()))
 
 
 def _constant_tables(program: Program, *, has_block: bool) -> list[str]:
@@ -276,6 +296,11 @@ def _constant_tables(program: Program, *, has_block: bool) -> list[str]:
     def reals(name: str, values: list[float]) -> str:
         return spelled(table("static const real", name, values), precision)
 
+    # only where a step asks what a guide's row can bear
+    scales = [
+        reals("GUIDE_SCALE", [program.scale[g.row] for g in system.guides] or [1.0]),
+        table("static const int", "GUIDE_ROW", [g.row for g in system.guides] or [0]),
+    ] if "GUIDE_SCALE" in program.text else []  # fmt: skip
     kept = [
         "// place of each stepped coordinate among all",
         table("const int", "KEPT", [by_name[c.name] for c in system.coordinates]),
@@ -290,6 +315,7 @@ def _constant_tables(program: Program, *, has_block: bool) -> list[str]:
         table("static const double", "GUIDE_STRIDE",
               [STRIDE[g.coordinate.unit] for g in system.guides] or [1.0]),
         table("static const int", "GUIDED", [g.coordinate.index for g in system.guides] or [0]),
+        *scales,
         *(kept if has_block else []),
     ]  # fmt: skip
 

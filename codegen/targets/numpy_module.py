@@ -136,6 +136,8 @@ def text(program: Program) -> str:
 
 
 def _output(system: System, output: Output) -> Expr:
+    if output.kind == "undetermined":
+        return system.graph.zero  # the twin settles no singular poses
     if output.kind == "path":
         return system.values[output.path]
     if output.kind == "reaction":

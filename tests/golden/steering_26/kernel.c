@@ -24,6 +24,12 @@ static const double GUIDE_STRIDE[1] = {
 static const int GUIDED[1] = {
     12
 };
+static const real GUIDE_SCALE[1] = {
+    0.215
+};
+static const int GUIDE_ROW[1] = {
+    15
+};
 // place of each stepped coordinate among all
 const int KEPT[16] = {
     6, 7, 8, 9, 10, 11, 13, 14,
@@ -1815,6 +1821,13 @@ static int check(Work *w, const State *s)
     return w->residual > (real)RESIDUAL_LIMIT ? STATUS_NOT_CONVERGED : STATUS_OK;
 }
 
+static inline real *reaction_cell(Work *w, int number)
+{
+    // of the guides, then what outputs show of joints
+    real *const cells[] = {w->reaction + 0};
+    return cells[number];
+}
+
 static int small_pivots(const Work *w, double nearer)
 {
     // of the last factor, with limits smaller by this: one for each freedom, and at a singular pose one more for each
@@ -1830,7 +1843,124 @@ static int small_pivots(const Work *w, double nearer)
 // One step of ALI3-P: index-3 augmented Lagrangian, Newmark family, mass-orthogonal projections.
 // delta_m, delta_f, beta, gamma = 0.33333333333333337, 0.4444444444444445, 0.308641975308642, 0.6111111111111112; projection A, reuse none, reaction F1
 
-static void settle_undetermined(Work *w, const State *s0, State *s)
+static real scattered(int i)
+{
+    // 0.5 to 1 of either sign: a direction that is at right angles to none that matters
+    const real size = (real)(9 + 5 * i % 8) / (real)16.0;
+    return i & 1 ? -size : size;
+}
+
+static void left_over(Work *w, State *v)
+{
+    // v->lam becomes what phi_q T^-1 phi_q^T does not give back of it: nothing of what the constraints can bear, and all of
+    // what they have lost
+    for (int i = 0; i < N_PHI; i++)
+        w->phi[i] = w->push[i] = v->lam[i];
+    position_rhs(w, v);
+    solve(w);
+    lift(w, v);
+}
+
+static real lost(Work *w, State *v)
+{
+    // share that the constraints have lost of what they bear worst, by two steps of a power iteration: weight / (sigma^2 +
+    // weight) of the smallest singular value, free of units; v->lam is left with the direction, of length 1
+    real phi[AT_LEAST_1(N_PHI)], before = 0.0, after = 0.0;
+    for (int i = 0; i < N_PHI; i++) {
+        phi[i] = w->phi[i];
+        v->lam[i] = scattered(i);
+    }
+    for (int pass = 0; pass < 2; pass++) {
+        left_over(w, v);
+        before = after;
+        after = 0.0;
+        for (int i = 0; i < N_PHI; i++)
+            after += v->lam[i] * v->lam[i];
+    }
+    for (int i = 0; i < N_PHI; i++) {
+        w->phi[i] = phi[i];
+        v->lam[i] /= after > 0.0 ? (real)sqrt(after) : (real)1.0;
+    }
+    w->effort += 2;
+    return before > 0.0 ? (real)sqrt(after / before) : (real)0.0;
+}
+
+static void bear_determined(Work *w, State *s, const real *weight_near)
+{
+    // reactions at a singular pose: those that the lost direction does not reach are as everywhere, the others are marked.
+    // s has the motion, and keeps no multipliers
+    State *v = &w->scratch;
+    factorise(w, weight_near);
+    for (int g = 0; g < N_GUIDES; g++) {
+        for (int i = 0; i < N_Q; i++)
+            w->rhs[i] = 0.0;
+        w->rhs[GUIDED[g]] = GUIDE_SCALE[g];
+        solve(w);
+        w->is_open[g] = 1.0 - GUIDE_SCALE[g] * w->x[GUIDED[g]] > (real)1e-07;
+    }
+    // the least multipliers that this motion needs, without what the lost direction has taken
+    factorise(w, w->weight_project);
+    for (int i = 0; i < N_PHI; i++)
+        s->lam[i] = 0.0;
+    for (int pass = 0; pass < 3; pass++) {
+        finish(w, s);
+        solve(w);
+        for (int i = 0; i < N_PHI; i++)
+            w->push[i] = 0.0;
+        lift(w, v);
+        for (int i = 0; i < N_PHI; i++)
+            s->lam[i] += v->lam[i] * (real)2.5720164609053505e-07;
+    }
+    real phi[AT_LEAST_1(N_PHI)], extra[AT_LEAST_1(N_PHI)], rest[N_Q], most = 0.0;
+    for (int i = 0; i < N_PHI; i++)
+        phi[i] = w->phi[i];
+    for (int pass = 0; pass < 4; pass++) {
+        for (int i = 0; i < N_PHI; i++)
+            v->lam[i] = s->lam[i];
+        left_over(w, v);
+        for (int i = 0; i < N_PHI; i++)
+            s->lam[i] -= v->lam[i];
+    }
+    for (int i = 0; i < N_PHI; i++)
+        w->phi[i] = phi[i];
+    // forces that nothing bears at this pose; a little off it, along the freedom that opens, something does, and where
+    // that shows in a reaction, the limit is finite and not that of this pose
+    finish(w, s);
+    solve(w);
+    real along = 0.0, reach = 0.0;
+    for (int i = 0; i < N_Q; i++) {
+        rest[i] = w->rhs[i];
+        along = fabs(w->x[i]) > along ? (real)fabs(w->x[i]) : along;
+        reach = fabs(s->q[i]) > reach ? (real)fabs(s->q[i]) : reach;
+    }
+    reach = (real)0.02 * (reach < 1.0 ? reach : (real)1.0);
+    *v = *s;
+    for (int i = 0; i < N_Q && along > 0.0; i++)
+        v->q[i] += w->x[i] * reach / along;
+    evaluate(w, v);
+    factorise(w, weight_near);
+    for (int i = 0; i < N_Q; i++)
+        w->rhs[i] = rest[i];
+    solve(w);
+    for (int i = 0; i < N_PHI; i++)
+        w->push[i] = 0.0;
+    lift(w, v);
+    for (int i = 0; i < N_PHI; i++) {
+        extra[i] = v->lam[i] * (real)2.5720164609053505e-07;
+        most = fabs(extra[i]) > most ? (real)fabs(extra[i]) : most;
+    }
+    evaluate(w, s);
+    factorise(w, w->weight_project);
+    for (int g = 0; g < N_GUIDES; g++) {
+        const int row = GUIDE_ROW[g];
+        if (fabs(extra[row]) > (real)1e-3 * fabs(s->lam[row]) + (real)1e-06 * most)
+            w->is_open[g] = 1;
+    }
+    w->effort += 10 + N_GUIDES;
+    w->reaction[0] = -696600000000.0 * s->lam[15];
+}
+
+static void settle_undetermined(Work *w, const State *s0, State *s, const real *weight_near)
 {
     // at a singular pose: what the constraints leave open goes on as it went, the rest is closed as everywhere; forces
     // that rows would have to bear there, without limit, are those that this motion needs
@@ -1855,6 +1985,7 @@ static void settle_undetermined(Work *w, const State *s0, State *s)
     solve(w);
     for (int i = 0; i < N_Q; i++)
         s->qdd[i] += w->x[i];
+    bear_determined(w, s, weight_near);
     for (int i = 0; i < N_PHI; i++)
         s->lam[i] = 0.0;
     finish(w, s);
@@ -1862,7 +1993,7 @@ static void settle_undetermined(Work *w, const State *s0, State *s)
         s->weighted[i] += w->rhs[i] * (real)2.5720164609053505e-07;
 }
 
-static void settle_near(Work *w, const State *s0, State *s)
+static void settle_near(Work *w, const State *s0, State *s, int was_undetermined)
 {
     // near a singular pose the constraints hold less than elsewhere: pose, rates, accelerations and multipliers are made
     // consistent again with a penalty that is 44.84304932735426 times as hard, and the multipliers, which pass through infinity
@@ -1872,9 +2003,10 @@ static void settle_near(Work *w, const State *s0, State *s)
         weight_near[i] = w->weight_project[i] * (real)0.0223;
     factorise(w, weight_near);
     w->effort += 6;
-    w->is_undetermined = small_pivots(w, 670.0) > w->regular;
+    // what was lost is found again only well away: in between an open freedom may have strayed
+    w->is_undetermined = small_pivots(w, was_undetermined ? 22.333333333333332 : 670.0) > w->regular;
     if (w->is_undetermined) {
-        settle_undetermined(w, s0, s);
+        settle_undetermined(w, s0, s, weight_near);
         return;
     }
     for (int pass = 0; pass < 2; pass++) {
@@ -1970,10 +2102,14 @@ static int advance(Work *w, State *s0, State *s)
     w->reaction[0] = -696600000000.0 * (s->lam[15] + 5.529835390946503e-08 * (s->qdd[Q_wheel] - w->guide[2] + w->x[Q_wheel]));
     // where guides show a torque; and once more on leaving: multipliers of the other side are no history
     const int was_near = w->is_near;
-    w->is_near = small_pivots(w, 1.0) > w->regular;
+    // small pivots are a hint that costs nothing; the proof is free of units
+    w->is_near = small_pivots(w, 1.0) > w->regular && (REDUNDANT || lost(w, &w->scratch) > (real)0.001);
+    const int was_undetermined = w->is_undetermined;
     w->is_undetermined = 0;
+    for (int i = 0; i < N_REACTIONS; i++)
+        w->is_open[i] = 0;
     if (N_GUIDES > 0 && w->is_telling && (w->is_near || was_near))
-        settle_near(w, s0, s);
+        settle_near(w, s0, s, was_undetermined);
     return check(w, s);
 }
 
@@ -2017,6 +2153,8 @@ static void assemble(Work *w, State *s)
 static int start(Work *w, State *s)
 {
     w->is_near = w->is_undetermined = 0;
+    for (int i = 0; i < N_REACTIONS; i++)
+        w->is_open[i] = 0;
     // assemble from the pose in s: bounded continuation to the guide positions in w, then consistent
     // rates, accelerations and multipliers (index 1); returns a STATUS_*
     int parts = 1;
@@ -2165,24 +2303,30 @@ int take(Data *d)
         status = start(w, &d->states[1 - d->now]);
         if (status != STATUS_OK)
             status = STATUS_NOT_ASSEMBLED;
-        // pivots that tell more or fewer freedoms where the mechanism was built than its structure has cannot tell a
-        // singular pose; the start may be one
-        w->is_telling = w->pivots_before == FREEDOMS;
+        // with redundant rows, which are always lost, only pivots can show a singular pose: where they show as many
+        // freedoms as the structure has at the pose that the mechanism was built in; the start may be singular
+        w->is_telling = w->pivots_before == FREEDOMS || (!REDUNDANT && FREEDOMS >= 0);
         w->regular = w->is_telling ? FREEDOMS : small_pivots(w, 1.0);
+        if (w->is_telling && w->pivots_before < FREEDOMS)
+            w->regular = w->pivots_before;
     }
     if (status == STATUS_OK) {
         d->now = 1 - d->now;
         d->is_started = 1;
         d->is_stalled = 0;
-        d->undetermined = w->is_undetermined ? d->undetermined + 1 : 0;
-        // a torque that the equations do not determine is not made up: the last one that they did, then none
-        for (int i = 0; i < N_GUIDES; i++) {
-            if (d->undetermined > MOST_UNDETERMINED)
-                w->reaction[i] = (real)NAN;
-            else if (d->undetermined > 0)
-                w->reaction[i] = d->determined[i];
+        // a reaction that the equations do not determine is not made up: the last one that they did, then none
+        d->undetermined = 0;
+        for (int i = 0; i < N_REACTIONS; i++) {
+            real *const shown = reaction_cell(w, i);
+            d->open[i] = w->is_open[i] ? d->open[i] + 1 : 0;
+            if (d->open[i] > MOST_UNDETERMINED)
+                *shown = (real)NAN;
+            else if (d->open[i] > 0)
+                *shown = d->determined[i];
             else
-                d->determined[i] = w->reaction[i];
+                d->determined[i] = *shown;
+            if (d->open[i] > d->undetermined)
+                d->undetermined = d->open[i];
         }
         show(d);
     } else {

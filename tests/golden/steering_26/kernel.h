@@ -62,6 +62,8 @@ enum {
     N_ROW_PIVOTS = 0, // rows that are unknowns of the factorisation
     ITERATIONS = 2,
     SUBSTEPS = 1,
+    N_REACTIONS = N_GUIDES + 0, // of the guides, and those of joints that outputs show
+    REDUNDANT = 0, // rows that follow from others everywhere
     FREEDOMS = 0, // with the guides held; -1: the structure does not tell
     MOST_UNDETERMINED = 2, // steps for which the last torque that was determined stands in
     MAX_PARTS = 128 // of the way of a guide when assembling
@@ -150,7 +152,8 @@ typedef struct {
     int pivots_before;   // small pivots where an assembly begins
     int is_telling;      // where the mechanism was built they are as many as the structure has freedoms
     int is_near;         // this step ended near a singular pose
-    int is_undetermined; // and so near that its accelerations and reactions are not determined
+    int is_undetermined; // and so near that some accelerations and reactions are not determined
+    int is_open[AT_LEAST_1(N_REACTIONS)]; // which of the reactions
     State scratch;
 } Work;
 
@@ -162,8 +165,9 @@ typedef struct {
     int is_started;
     int is_stalled; // the last step failed
     int last_status;
-    int undetermined;    // consecutive steps whose reactions were not determined
-    real determined[AT_LEAST_1(N_GUIDES)]; // last reactions that were
+    int undetermined;    // the most of `open`
+    int open[AT_LEAST_1(N_REACTIONS)];        // consecutive steps that did not determine a reaction
+    real determined[AT_LEAST_1(N_REACTIONS)]; // the last ones that were
     int64_t singular;    // steps at, or nearly at, a singular pose
     int64_t reassembled; // steps whose guide had gone too far for one step
     double outputs[AT_LEAST_1(N_OUTPUTS)];
