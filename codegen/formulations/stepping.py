@@ -281,6 +281,11 @@ def _watch(on: Ground, derivative: Derivative, limits: Limits) -> str:
                 "    w->is_undetermined = 1;",
                 "}",
             ]
+        # these formulations do not tell one reaction from another there
+        lines += [
+            "for (int i = 0; i < N_REACTIONS; i++)",
+            "    w->is_open[i] = w->is_undetermined;",
+        ]
     return "".join(f"        {line}\n" for line in lines)
 
 
