@@ -1,0 +1,114 @@
+"""Time per simulated second against error, of every formulation with every integrator, at steps from 5 to 0.5 ms.
+
+    python benchmarks/options.py [--only "double four-bar,governor"] [--json FILE] [--markdown]
+
+The error is the largest gap to a reference, of any coordinate or output, of its largest value (`codegen/advice.py`).
+The tables of docs/options.md come from here.
+
+Real time: no; a benchmark. Needs gcc. A minute or two a mechanism.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from option_cases import CASES, Case
+from rich.console import Console
+from rich.table import Table
+
+from codegen import advice
+from codegen.advice import CANDIDATES, Bench, Task
+
+SHOWN = ("slider-crank", "Bricard", "governor", "steering rack")
+PARTS = (2, 5, 10, 20)  # of 10 ms
+
+
+def measure(case: Case, console: Console) -> dict[str, Any]:
+    """One mechanism: a row a candidate."""
+    mechanism = case.made()
+    task = Task(mechanism, case.motion, 1e-7, 0.01)
+    with console.status(case.title) as status:
+
+        def tell(words: str) -> None:
+            status.update(f"{case.title}: {words}")
+
+        known = advice.find_reference(
+            Task(mechanism, case.motion, 1e-5, 0.01), advice.stiffness(mechanism), tell
+        )
+        bench = Bench(task, known, tell)
+        for candidate in CANDIDATES:
+            for parts in PARTS:
+                bench(candidate, parts)
+        for _ in range(advice.ROUNDS):
+            for candidate in CANDIDATES:
+                bench.time_again(bench(candidate, PARTS[-1]))
+        rows = []
+        for candidate in CANDIDATES:
+            runs = [bench(candidate, parts) for parts in PARTS]
+            rows.append(
+                {
+                    "candidate": str(candidate),
+                    "step_ns": runs[0].step_ns,
+                    "errors": [m.error if math.isfinite(m.error) else None for m in runs],
+                }
+            )
+    return {"case": case.title, "kind": case.kind, "known_to": known.known_to, "rows": rows}
+
+
+def cells(row: dict[str, Any]) -> list[str]:
+    """Candidate, µs a step, and the error at each step."""
+    errors = [
+        "stops" if e is None else f"{e:.0e}".replace("e-0", "e-") if e < 1 else "lost"
+        for e in row["errors"]
+    ]
+    return [row["candidate"], f"{1e-3 * row['step_ns']:.2f}", *errors]  # fmt: skip
+
+
+def show(found: dict[str, Any], console: Console, *, is_markdown: bool) -> None:
+    """One table: cheapest step first."""
+    heads = ["formulation, integrator", "µs a step", *(f"{10 / parts:g} ms" for parts in PARTS)]
+    rows = [cells(row) for row in sorted(found["rows"], key=lambda row: row["step_ns"])]
+    title = f"{found['case']} ({found['kind']}; known to {found['known_to']:.0e})"
+    if is_markdown:
+        lines = [f"*{title}*", "", "| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
+        lines += ["| " + " | ".join(row) + " |" for row in rows]
+        console.print("\n".join([*lines, ""]), markup=False, highlight=False, soft_wrap=True)
+        return
+    table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
+    for head in heads:
+        table.add_column(head, no_wrap=True, justify="left" if head == heads[0] else "right")
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+
+
+def main() -> int:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default=",".join(SHOWN), help="titles, separated by commas")
+    parser.add_argument("--json", type=Path, help="everything into this file")
+    parser.add_argument("--markdown", action="store_true", help="print tables of markdown")
+    given = parser.parse_args()
+    wanted = {name.strip() for name in given.only.split(",")}
+    unknown = wanted - {case.title for case in CASES}
+    if unknown:
+        parser.error(
+            f"no case {', '.join(sorted(unknown))}: there are {', '.join(c.title for c in CASES)}"
+        )
+    console = Console()
+    made = []
+    for case in CASES:
+        if case.title in wanted:
+            made.append(measure(case, console))
+            show(made[-1], console, is_markdown=given.markdown)
+    if given.json:
+        given.json.write_text(json.dumps(made, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
