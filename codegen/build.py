@@ -16,7 +16,7 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
@@ -54,8 +54,8 @@ class BuiltKernel:
     module : module
         Has `Kernel` and `model_info()`.
     path : Path
-        The compiled module; `kernel.h`, `kernel.c`, `face.pyx`, `reference.py` (NumPy twin) and `build.json` lie beside
-        it.
+        The compiled module; its sources (`kernel.c`, `access.c`, `face.pyx`, …), `reference.py` (NumPy twin) and
+        `build.json` lie beside it.
     hash : str
         Over mechanism, generator, options, compiler and Python ABI.
     seconds : float
@@ -111,7 +111,7 @@ class Recipe(Protocol):
         """What the sources follow from, beside mechanism, options, generator, compiler and its flags."""
 
     def texts(self, path: Path, options: KernelOptions) -> Mapping[str, str]:
-        """Sources by file name: C, `face.pyx`, `reference.py`."""
+        """Sources by file name: C, `face.pyx` and a header that stands alone for it, `reference.py`."""
 
     def prove(
         self, path: Path, options: KernelOptions, module: ModuleType, twin: ModuleType, work: Path
@@ -222,15 +222,21 @@ def _find(mechanism: Path | str) -> Path:
 
 
 def _hash(given: list[bytes], compiler: tuple[str, ...], flags: list[str]) -> str:
-    digest = hashlib.sha256()
-    parts = [
-        *given,
-        _generator(),
+    return _digest([*given, _generator(), *_tools(compiler, flags)])
+
+
+def _tools(compiler: tuple[str, ...], flags: list[str]) -> list[bytes]:
+    """What an object file follows from, beside its source."""
+    return [
         _compiler_version(compiler).encode(),
         " ".join(flags).encode(),
         version("cython").encode(),
         str(sysconfig.get_config_var("EXT_SUFFIX")).encode(),
     ]
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
     for part in parts:
         digest.update(len(part).to_bytes(8, "little") + part)
     return digest.hexdigest()
@@ -304,12 +310,7 @@ def _build(
         made = load(work / f"{MODULE}.so"), load_reference(work / "reference.py")
         checks = dict(recipe.prove(path, options, *made, work))
         checks["seconds"] = round(time.perf_counter() - begin, 3)
-        seal(work, (f"{MODULE}.so", "reference.py"), checks)
-        try:
-            work.rename(folder)
-        except OSError:
-            if not (folder / BUILT).is_file():  # else another process was faster
-                raise
+        _keep(work, folder, (f"{MODULE}.so", "reference.py"), checks)
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
@@ -322,16 +323,64 @@ def _compile(work: Path, compiler: tuple[str, ...], flags: list[str]) -> None:
         )
     sources = sorted(path.name for path in work.glob("*.c"))
     objects = [name.replace(".c", ".o") for name in sources]
-    cython = [sys.executable, "-m", "cython", "-3", "--module-name", MODULE, "face.pyx"]
     # the kernel and its face share no code, only types: compiled side by side
     with ThreadPoolExecutor(max_workers=1) as beside:
         kernel = beside.submit(_run, [*compiler, *flags, "-c", *sources], work)
-        _run(cython, work)
-        _run([*compiler, *flags, *FACE_FLAGS, f"-I{include}", "-c", "face.c"], work)
+        face = _face(work, compiler, [*flags, *FACE_FLAGS], include)
         kernel.result()
-    _run([*compiler, *flags, "-shared", *objects, "face.o", "-o", f"{MODULE}.so"], work)
-    for name in ("face.c", "face.o", *objects):
+    _run([*compiler, *flags, "-shared", *objects, str(face), "-o", f"{MODULE}.so"], work)
+    for name in objects:
         (work / name).unlink()
+
+
+def _face(work: Path, compiler: tuple[str, ...], flags: list[str], include: Path) -> Path:
+    """Compiled `face.pyx` of a folder, from the cache where it is there already.
+
+    A face and the header that it includes are the same for many kernels, and take compilers longer than
+    most kernels.
+    """
+    text = (work / "face.pyx").read_text()
+    headers = sorted(h for h in work.glob("*.h") if f'cdef extern from "{h.name}"' in text)
+    sources = [work / "face.pyx", *headers]
+    digest = _digest([*(s.read_bytes() for s in sources), *_tools(compiler, flags)])
+    folder = open_cache("faces") / digest[:32]
+    if open_entry(folder) is None:
+        apart = Path(tempfile.mkdtemp(prefix="building-", dir=folder.parent))
+        try:
+            for source in sources:
+                shutil.copyfile(source, apart / source.name)
+            cython = [sys.executable, "-m", "cython", "-3", "--module-name", MODULE, "face.pyx"]
+            _run(cython, apart)
+            _run([*compiler, *flags, f"-I{include}", "-c", "face.c"], apart)
+            (apart / "face.c").unlink()
+            _keep(apart, folder, ("face.o",), {})
+        finally:
+            shutil.rmtree(apart, ignore_errors=True)
+    return folder / "face.o"
+
+
+def _keep(work: Path, folder: Path, loaded: tuple[str, ...], facts: dict[str, Any]) -> None:
+    """Seal what has been built and move it to its place in the cache."""
+    seal(work, loaded, facts)
+    try:
+        work.rename(folder)
+    except OSError:
+        if not (folder / BUILT).is_file():  # else another process was faster
+            raise
+
+
+def compile_shared(work: Path, output: str, options: KernelOptions) -> None:
+    """Compile all C sources of a folder into one shared library, with the flags of a kernel.
+
+    Raises
+    ------
+    BuildError
+        No compiler, or it fails.
+    """
+    compiler = _compiler(options.compiler)
+    flags = [*FLAGS, *_march(options.march), *options.cflags]
+    sources = sorted(path.name for path in work.glob("*.c"))
+    _run([*compiler, *flags, "-shared", *sources, "-lm", "-o", output], work)
 
 
 def _run(command: list[str], work: Path) -> None:

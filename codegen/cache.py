@@ -47,15 +47,15 @@ def cache_folder() -> Path:
     return Path(base) / "rigloop" / "kernels"
 
 
-def open_cache() -> Path:
-    """The cache folder, made where it is not there, and the user's alone.
+def open_cache(kind: str = "kernels") -> Path:
+    """The cache folder, or another `kind` beside it, made where it is not there, and the user's alone.
 
     Raises
     ------
     CacheError
         It cannot be made or written, or somebody else could write into it.
     """
-    folder = cache_folder()
+    folder = cache_folder().with_name(kind)
     try:
         folder.parent.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         for own in (folder.parent, folder):

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-import re
 from pathlib import Path
 
-from codegen.generate import generate
+from codegen.generate import program
 from codegen.options import KernelOptions
+from codegen.targets.describe import model_info
+from codegen.targets.kernel_text import KernelText
 
 
 def operations(mechanism: Path | str, options: KernelOptions | None = None) -> dict[str, int]:
@@ -24,7 +24,5 @@ def operations(mechanism: Path | str, options: KernelOptions | None = None) -> d
     MechanismError
         The file has mistakes.
     """
-    face = generate(mechanism, options or KernelOptions()).files["face.pyx"]
-    told = re.search(r"^MODEL_INFO = (\{.*?\})\n\n", face, re.MULTILINE | re.DOTALL)
-    assert told is not None
-    return dict(ast.literal_eval(told[1])["operations"])
+    made = program(mechanism, options or KernelOptions())
+    return dict(model_info(made, KernelText(made, has_block=True).step)["operations"])

@@ -55,7 +55,7 @@ def write(
     ----------
     target : {"cython", "c99", "numpy"}
         "c99": `<name>.h`, `<name>.c` and an example program, for other hosts. "cython": kernel.h,
-        kernel.c and face.pyx, as `codegen.build` compiles them. "numpy": `<name>.py`.
+        kernel.c, access.h, access.c and face.pyx, as `codegen.build` compiles them. "numpy": `<name>.py`.
     output : Path
         Made if it is not there; files of the same names are replaced.
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from codegen import generate
 from codegen.description.mechanism import Mechanism, load
 from codegen.expressions.emit import NUMPY, Assign, Emitter
 from codegen.observers.model import ObserverProgram, build
-from codegen.observers.resolve import Resolved, describe
+from codegen.observers.resolve import describe
 from codegen.observers.spec import FIXED, ObserverSpec
 from codegen.options import KernelOptions
 from codegen.program import Program
@@ -98,38 +99,24 @@ def _model(made: ObserverProgram) -> dict[str, str]:
         *c99.built(program),
         kernel.filled("kernel.c.in"),
         Template(calls).substitute(fill),
+        f"const char OBSERVER_FACTS[] =\n{cython_kernel.c_text(_facts(made))};\n",
     ])  # fmt: skip
     return {
         "observer.h": _filled("observer.h.in", fill),
         "observer.c": source,
-        "face.pyx": _filled("face.pyx.in", fill | _cells(resolved) | _lists(made)),
+        "face.pyx": _filled("face.pyx.in", fill),
     }
 
 
-def _cells(resolved: Resolved) -> dict[str, str]:
-    n_z, n_y, n_f = len(resolved.z), len(resolved.sensors), len(resolved.unknown)
-    return {
-        "y_cells": str(max(n_y, 1)),
-        "sens_cells": str(max(n_y * n_z, 1)),
-        "mass_cells": str(n_z * n_z),
-        "share_cells": str(max(n_z * n_f, 1)),
-    }
-
-
-def _lists(made: ObserverProgram) -> dict[str, str]:
+def _facts(made: ObserverProgram) -> dict[str, Any]:
     program, resolved = made.program, made.resolved
-    system = program.mechanism.system
     info = describe(program.mechanism, resolved) | {
         "mechanism_sha256": program.mechanism.sha256,
         "generator": VERSION,
         "step_s": program.options.step_s,
     }
-    return {
-        "states": literal(resolved.names),
-        "parameters": literal([(p.path, p.default) for p in system.parameters]),
-        "start": literal(info["start"]),
-        "model_info": literal(info),
-    }
+    parameters = [(p.path, p.default) for p in program.mechanism.system.parameters]
+    return {"parameters": parameters, "info": info}
 
 
 def _twin(made: ObserverProgram) -> str:
@@ -137,7 +124,11 @@ def _twin(made: ObserverProgram) -> str:
     program, resolved = made.program, made.resolved
     readings = [Assign(f"out[{n}]", s.reading, s.name) for n, s in enumerate(resolved.sensors)]
     lines = Emitter(NUMPY, numpy_module.bound(program.mechanism.system)).run(readings)[0]
-    fill = _lists(made) | {
+    info = _facts(made)["info"]
+    fill = {
+        "states": literal(resolved.names),
+        "start": literal(info["start"]),
+        "model_info": literal(info),
         "n_sensors": str(len(resolved.sensors)),
         "readings": "\n".join(f"    {line}" for line in lines),
         "z": repr(resolved.z),

@@ -208,7 +208,7 @@ class KernelText:
             ),
             "block_fields": cells if has_block else "",
             "substep_fields": split if is_split else "",
-            "before": "self.data.before" if is_split else "NULL",
+            "before": "d->before" if is_split else "NULL",
             "n_before": "3 * N_GUIDES" if is_split else "0",
             "follow": follow.substitute(step_s=repr(program.options.step_s)) if is_split else "",
             "advance": (

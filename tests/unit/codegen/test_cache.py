@@ -141,3 +141,33 @@ def test_a_place_that_cannot_be_made_is_told(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file" / "below"))
     with pytest.raises(CacheError, match="no kernel can be kept"):
         open_cache()
+
+
+@pytest.mark.slow
+def test_kernels_of_all_mechanisms_share_one_compiled_face(home):
+    (face,) = (home / "rigloop" / "faces").iterdir()
+    before = (face / "face.o").stat()
+    other = build_kernel("slider_crank")
+    assert not other.from_cache
+    assert other.module.model_info()["name"] == "slider_crank"
+    assert other.module.Kernel().name == "slider_crank"
+    assert list((home / "rigloop" / "faces").iterdir()) == [face]
+    after = (face / "face.o").stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert build_kernel("guided_rod").module.Kernel().name == "guided_rod"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("harm", ["changed", "open"])
+def test_a_face_that_is_not_what_was_compiled_is_linked_into_nothing(home, harm):
+    (face,) = (home / "rigloop" / "faces").iterdir()
+    if harm == "changed":
+        with (face / "face.o").open("ab") as file:
+            file.write(b"more")
+        words = "face.o: is not the file that was built"
+    else:
+        (face / "face.o").chmod(0o666)
+        words = "face.o: others may write to it"
+    with pytest.raises(BuildError, match=words):
+        build_kernel("slider_crank")
+    assert len(list((home / "rigloop" / "kernels").iterdir())) == 1

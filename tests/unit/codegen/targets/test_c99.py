@@ -102,6 +102,6 @@ def test_it_gives_the_bits_of_the_python_kernel(tmp_path, kernel):
 
 def test_other_targets_are_written_too(tmp_path):
     assert [p.name for p in write("guided_rod", "cython", tmp_path)] == [
-        "kernel.h", "kernel.c", "face.pyx",
+        "kernel.h", "kernel.c", "access.h", "face.pyx", "access.c",
     ]  # fmt: skip
     assert [p.name for p in write("guided_rod", "numpy", tmp_path)] == ["guided_rod.py"]
