@@ -10,7 +10,10 @@ slow or dead loses messages; the loop does not notice, and neither does this pro
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
+import socket
+import stat
 import sys
 import time
 from urllib.parse import urlsplit
@@ -24,6 +27,9 @@ from rt_core.table import SignalTable
 
 RATE_HZ = 100.0
 QUEUED = 100  # messages kept for a slow subscriber before they are dropped
+ALLOWED = "tcp://127.0.0.1:PORT or ipc:///PATH"
+IPC = "ipc://"
+LONGEST_SOCKET_PATH = 107
 LOCAL_HOSTS = ("127.0.0.1", "[::1]", "localhost")
 
 
@@ -39,10 +45,49 @@ def check_endpoint(endpoint: str) -> None:
     EndpointError
         The message names the endpoint and what is allowed.
     """
-    parts = urlsplit(endpoint)
+    path = socket_file(endpoint)
+    if path is not None:
+        _check_file(endpoint, path)
+        return
+    try:
+        parts = urlsplit(endpoint)
+    except ValueError:
+        raise EndpointError(f"{endpoint!r} is no endpoint; give {ALLOWED}") from None
     host = parts.netloc.rpartition(":")[0]
-    if not (parts.scheme == "ipc" or (parts.scheme == "tcp" and host in LOCAL_HOSTS)):
-        raise EndpointError(f"{endpoint!r} is not local; give tcp://127.0.0.1:PORT or ipc:///PATH")
+    if not (parts.scheme == "tcp" and host in LOCAL_HOSTS):
+        raise EndpointError(f"{endpoint!r} is not local; give {ALLOWED}")
+
+
+def socket_file(endpoint: str) -> str | None:
+    """Return the file of an `ipc` endpoint; None of another one."""
+    return endpoint.removeprefix(IPC) if endpoint.startswith(IPC) else None
+
+
+def _check_file(endpoint: str, path: str) -> None:
+    # ZeroMQ takes away whatever has the name of its socket
+    if not path.startswith("/") or "\0" in path:
+        raise EndpointError(f"{endpoint!r} is no absolute path; give {ALLOWED}")
+    if len(os.fsencode(path)) > LONGEST_SOCKET_PATH:
+        raise EndpointError(
+            f"{endpoint!r} is longer than {LONGEST_SOCKET_PATH} bytes, as long as the path of a socket may be"
+        )
+    if not os.path.isdir(os.path.dirname(path)):
+        raise EndpointError(f"{endpoint!r}: there is no folder {os.path.dirname(path)!r}")
+    try:
+        found = os.lstat(path)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise EndpointError(f"{endpoint!r}: {error.strerror}") from None
+    if not stat.S_ISSOCK(found.st_mode):
+        raise EndpointError(f"{endpoint!r} is there, and is not a socket; take another name")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        try:
+            probe.connect(path)
+        except OSError:
+            # what a run that was killed has left
+            return
+    raise EndpointError(f"{endpoint!r}: another process has this socket; take another name")
 
 
 def serve(table_path: str, endpoint: str, pid: int | None, rate_hz: float) -> int:
@@ -58,12 +103,13 @@ def serve(table_path: str, endpoint: str, pid: int | None, rate_hz: float) -> in
     os.umask(0o177)
     context = zmq.Context()
     ended = Producer(table_path, pid)
-    sent = 0
+    sent, ours = 0, None
     try:
-        with SignalTable.attach(table_path) as table, context.socket(zmq.PUB) as socket:
-            socket.setsockopt(zmq.SNDHWM, QUEUED)
-            socket.setsockopt(zmq.LINGER, 0)
-            socket.bind(endpoint)
+        with SignalTable.attach(table_path) as table, context.socket(zmq.PUB) as publisher:
+            publisher.setsockopt(zmq.SNDHWM, QUEUED)
+            publisher.setsockopt(zmq.LINGER, 0)
+            publisher.bind(endpoint)
+            ours = _identity(endpoint)
             seen: dict[str, int] = {}
             while not ended():
                 for producer in table.producers:
@@ -72,7 +118,7 @@ def serve(table_path: str, endpoint: str, pid: int | None, rate_hz: float) -> in
                         seen[producer.name] = number
                         sample = dict(zip(producer.signals, values.tolist(), strict=False))
                         sample["timestamp"] = time.monotonic()
-                        socket.send_multipart(
+                        publisher.send_multipart(
                             [producer.name.encode(), msgspec.msgpack.encode(sample)]
                         )
                         sent += 1
@@ -80,7 +126,22 @@ def serve(table_path: str, endpoint: str, pid: int | None, rate_hz: float) -> in
     finally:
         ended.close()
         context.destroy(linger=0)
+        if ours is not None and _identity(endpoint) == ours:
+            with contextlib.suppress(OSError):
+                os.unlink(endpoint.removeprefix(IPC))
     return sent
+
+
+def _identity(endpoint: str) -> tuple[int, int] | None:
+    """Return which file an `ipc` endpoint is, if there is one."""
+    path = socket_file(endpoint)
+    if path is None:
+        return None
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from rig_configs.bounded import UnreadableError, parse_toml, read_text
 from rig_configs.mistakes import ConfigError, Mistake, from_validation, near
 from rig_configs.named_files import find_named
+from rig_configs.plain import line
 from rig_configs.schema import Rig
 
 HERE = Path(__file__).parent
@@ -127,7 +128,7 @@ def load_rig(
     mistakes += _wiring_mistakes(file, data, ports_of, other_signals)
     if mistakes or rig is None:
         raise ConfigError(mistakes)
-    return LoadedRig(path.stem, path, text, rig, files)
+    return LoadedRig(line(path.stem), path, text, rig, files)
 
 
 def read_checked(path: Path) -> LoadedRig:
@@ -135,7 +136,7 @@ def read_checked(path: Path) -> LoadedRig:
     text = read_text(path)
     data = parse_toml(text)
     files = find_named(data, path.parent)
-    return LoadedRig(path.stem, path, text, Rig.model_validate(data), files)
+    return LoadedRig(line(path.stem), path, text, Rig.model_validate(data), files)
 
 
 def write_path(block: str, table: Mapping[str, Any], port: str) -> str:

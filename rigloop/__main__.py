@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 
 from rigloop import interrupts
+from rigloop.streams import open_closed
 
 NOT_STARTED = 3
 
 
 def main() -> None:
     """Entry point: an interrupted command ends with a line and the code of one that could not start."""
+    open_closed()
     try:
         interrupts.arm()
         from rigloop.cli import main as command

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -71,4 +72,9 @@ def fail(lines: list[str], code: Exit, json: bool) -> NoReturn:
 
 def print_json(message: object) -> None:
     """Print one message, indented."""
-    say(json_text(msgspec.json.format(msgspec.json.encode(message)).decode()))
+    try:
+        text = msgspec.json.format(msgspec.json.encode(message)).decode()
+    except UnicodeEncodeError:
+        # a path whose bytes are no UTF-8: escaped, so that whoever reads it has the path
+        text = json.dumps(msgspec.to_builtins(message), indent=2)
+    say(json_text(text))

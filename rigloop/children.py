@@ -7,6 +7,7 @@ standard input for the run folder. So this module imports nothing that takes tim
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import subprocess
 import sys
@@ -62,7 +63,8 @@ def commission(child: subprocess.Popen[str], folder: Path) -> None:
     """Tell a waiting cycle process its run folder. One that has died is found by its exit code."""
     assert child.stdin is not None
     with contextlib.suppress(BrokenPipeError):
-        child.stdin.write(f"{folder.absolute()}\n")
+        # a folder may have any name, also one with line ends
+        child.stdin.write(json.dumps(str(folder.absolute())) + "\n")
         child.stdin.close()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import gc
+import json
 import os
 import resource
 import signal
@@ -60,16 +61,18 @@ def main(arguments: list[str]) -> int:
     Parameters
     ----------
     arguments : list of str
-        The run folder; without one it is read from standard input, and an end of file means that there is none.
+        The run folder; without one it is read from standard input, as JSON, and an end of file means that there is
+        none.
 
     Returns
     -------
     int
         0 came to rest, 1 did not, 3 not started.
     """
-    text = arguments[0] if arguments else sys.stdin.readline().strip()
-    if not text:
+    said = "" if arguments else sys.stdin.readline()
+    if not arguments and not said:
         return 0
+    text = arguments[0] if arguments else json.loads(said)
     # a supervisor that dies takes nothing with it: the kernel sends SIGTERM, and that ramps out
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     # asked to end while the bus comes up: what was begun is ended, too

@@ -122,9 +122,10 @@ class Lookout:
             self._wide = now
             self.look_around()
 
-    def look_around(self) -> None:
-        """Look for other runs on the same cores."""
-        fifo = any(thread.priority for _, thread in self._threads.values())
+    def look_around(self, fifo: bool = False) -> None:
+        """Look for other runs on the same cores; `fifo`: whether this one has priorities, till threads are seen."""
+        if self._threads:
+            fifo = any(thread.priority for _, thread in self._threads.values())
         for words in shared_with_others(self._rig.tasks, self._cycle, fifo):
             self.notes[words] = words
             self.now[words] = words

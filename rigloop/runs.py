@@ -5,18 +5,23 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from rig_configs.plain import file_name
+
 
 def new_run_folder(base: Path, rig: str) -> Path:
     """Create and return `base/<UTC time>-<rig>`, with a number behind it if it is taken.
+
+    The rig's name is written as one for a folder, whatever is in it.
 
     Raises
     ------
     OSError
         The folder cannot be made; the message names it.
     """
+    name = file_name(rig, "rig")
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     for attempt in range(1000):
-        folder = base / (f"{stamp}-{rig}" + (f"-{attempt}" if attempt else ""))
+        folder = base / (f"{stamp}-{name}" + (f"-{attempt}" if attempt else ""))
         try:
             folder.mkdir(parents=True)
         except FileExistsError:

@@ -22,6 +22,7 @@ from io_bridge.dead_sockets import clear_dead_sockets
 from io_bridge.record import RecordError
 from rig_configs.load import LoadedRig
 from rig_configs.named_files import keep_named
+from rig_configs.plain import line
 from rigloop import interrupts, order
 from rigloop.arming import state_of
 from rigloop.bring_down import HEARTBEAT_S, beat_until_ended, end, kill
@@ -99,7 +100,7 @@ def run_live(
         mode,
         tuple(inject),
         reset_drives=reset_drives,
-        argument=loaded.argument,
+        argument=line(loaded.argument),
     )
     if inject:
         from rigloop.inject.request import parse, stay_s
@@ -362,7 +363,7 @@ def _supervise(
     if degraded:
         words = f"{degraded}; `rigloop doctor {loaded.argument}` says what to do"
         console.print(f"[bold yellow]{escape(words)}[/]", highlight=False, soft_wrap=True)
-    lookout.look_around()
+    lookout.look_around(fifo=real_time)
     for words in lookout.notes.values():
         console.print(f"[bold yellow]{escape(words)}[/]", highlight=False, soft_wrap=True)
     started = time.monotonic()

@@ -16,6 +16,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from rig_configs.plain import shown
+from rigloop.streams import give_up_stdout
 
 
 class Screen(Console):
@@ -45,4 +46,10 @@ class Screen(Console):
 def say(text: str, *, err: bool = False) -> None:
     """Print lines as they are, without colours or wrapping."""
     encoding = getattr(sys.stderr if err else sys.stdout, "encoding", None) or "utf-8"
-    typer.echo(shown(text).encode(encoding, "replace").decode(encoding), err=err)
+    try:
+        typer.echo(shown(text).encode(encoding, "replace").decode(encoding), err=err)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if not err:
+            give_up_stdout(error)

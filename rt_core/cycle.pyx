@@ -29,6 +29,7 @@ cdef extern from *:
     bint denormal_met() noexcept nogil
 
 from rt_core.block import BLOCK_ABI, BLOCK_CAPSULE
+from rt_core.plan import histogram_of
 
 
 cdef class Cycle:
@@ -112,7 +113,9 @@ cdef int _add_stage(Cycle cycle, object block, int64_t *words) except -1:
     stage.did = -1
     stage.is_bus = block.name in cycle.task.bus
     if words != NULL:
-        stage.histogram = words + <int64_t>cycle.area.histograms[f"block/{block.name}"]
+        stage.histogram = words + <int64_t>cycle.area.histograms[
+            histogram_of(cycle.task, cycle.state.n_stages)
+        ]
     cycle._keep.append((block, capsule))
     cycle.state.n_stages += 1
     return 0

@@ -46,6 +46,8 @@ FAULT_POLICY, FAULT_OFF_CORE = 1, 2  # `fault` with a `fault_block` of 0
 
 Overrun = Literal["skip", "safe", "stop"]
 MOST_POINTS = 64  # of an overrun policy
+MOST_BLOCK_HISTOGRAMS = 64
+OTHER_BLOCKS = "block/(others)"  # no name of a block
 
 # as rig_configs.names has them, but for the slash
 _PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)+")
@@ -228,6 +230,16 @@ def plan_table(tasks: Sequence[Task], supervisor_signals: Iterable[str] = ()) ->
     return Plan(tuple(tasks), tuple(producers))
 
 
+def histogram_of(task: Task, number: int) -> str:
+    """Return the histogram of a task's n-th block: its own, or that of all the others where there are many.
+
+    Each one costs lines of the cache in every cycle, more than a small block's work.
+    """
+    if number < MOST_BLOCK_HISTOGRAMS:
+        return f"block/{task.blocks[number].name}"
+    return OTHER_BLOCKS
+
+
 def _producer(task: Task, sources: dict[str, list[str]]) -> Producer:
     own = [loop_signal(task.name, name) for name in LOOP_SIGNALS]
     own += task.inputs
@@ -249,7 +261,7 @@ def _producer(task: Task, sources: dict[str, list[str]]) -> Producer:
         "spin",  # time spun before each cycle
         "hole",  # untold time in the spin and outside of blocks, of cycles that have some
         "untold",  # in blocks
-        *(f"block/{b.name}" for b in task.blocks),
+        *dict.fromkeys(histogram_of(task, number) for number in range(len(task.blocks))),
     )
     return Producer(task.name, task.period_ns, tuple(own), tuple(mirrors), histograms, task.slots)
 

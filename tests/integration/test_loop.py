@@ -18,7 +18,14 @@ from rt_core.guard import Guard
 from rt_core.load import BusyBlock
 from rt_core.loop import Loop
 from rt_core.offline import Offline
-from rt_core.plan import LOOP_SIGNALS, Task, loop_signal, plan_table
+from rt_core.plan import (
+    LOOP_SIGNALS,
+    MOST_BLOCK_HISTOGRAMS,
+    OTHER_BLOCKS,
+    Task,
+    loop_signal,
+    plan_table,
+)
 from rt_core.safety import GuardConfig, State
 from rt_core.table import RingReader, SignalTable
 
@@ -330,6 +337,17 @@ def test_the_last_cycle_is_published(library, path):
     assert rows["t"][-1].tolist()[1:] == tuple(latest["t"])
     for name in ("late", "step", "bus", "total", "block/s"):
         assert histograms["t"][name].n == len(rows["t"])
+
+
+def test_many_blocks_share_one_histogram_beyond_the_first(path):
+    n = MOST_BLOCK_HISTOGRAMS + 300
+    blocks = [BusyBlock(f"b{i}", 0) for i in range(n)]
+    rows, _, _, histograms = record(plan_table([Task("t", blocks, 10 * MS)]), path, 0.1)
+    own = [name for name in histograms["t"] if name.startswith("block/")]
+    assert len(own) == MOST_BLOCK_HISTOGRAMS + 1
+    assert histograms["t"]["block/b0"].n == len(rows["t"])
+    assert histograms["t"][f"block/b{MOST_BLOCK_HISTOGRAMS - 1}"].n == len(rows["t"])
+    assert histograms["t"][OTHER_BLOCKS].n == 300 * len(rows["t"])
 
 
 def test_bus_blocks_are_timed_as_bus(path):

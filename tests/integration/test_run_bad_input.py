@@ -89,3 +89,17 @@ def test_without_a_compiler_a_new_kernel_is_refused_with_the_reason(rigloop, tmp
     assert done.returncode == 3, done.stderr
     assert "/no/such/compiler" in json.loads(done.stdout)["mistakes"][0]
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("name", [" my rig ", "a\nb\x1b[31m", "é\udcff", '"quoted"\\'])
+def test_a_run_folder_may_have_any_name(make_rig, rigloop, tmp_path, name):
+    # of the folder that somebody chose, and of the rig that is in its name
+    rig = tmp_path / f"{name}.toml"
+    rig.write_text(make_rig().read_text())
+    done = rigloop("run", rig, "--for", "0.2", "--runs", tmp_path / f"runs {name}", "--json")
+    assert done.returncode == 0, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "\x1b" not in done.stderr
+    (folder,) = (tmp_path / f"runs {name}").iterdir()
+    assert (folder / "report.html").exists()
+    assert json.loads(rigloop("report", folder, "--json").stdout)["good"]
