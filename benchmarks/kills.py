@@ -113,6 +113,8 @@ def kill_one(rig: str, victim: str, seconds: float, runs: Path, rng: random.Rand
             lambda: record_of(folder / "simulation.npy").size > 0 or process.poll() is not None
         )
         time.sleep(rng.uniform(0.0, seconds))
+    # a victim that has not begun cannot be killed
+    wait_for(lambda: is_there(folder, victim) or process.poll() is not None)
     before = read_manifest(folder)
     killed_ns = kill(before, victim)
     process.wait(TIMEOUT_S)
@@ -136,6 +138,11 @@ def kill_one(rig: str, victim: str, seconds: float, runs: Path, rng: random.Rand
     left = [str(path) for path in orphans() if str(path) == before.table]
     left += [f"{role} {pid}" for role, pid in living(before).items()]
     return Kill(victim, before.state, rebuilt, lost, left, words)
+
+
+def is_there(folder: Path, victim: str) -> bool:
+    """Tell whether the process that is to be killed has begun."""
+    return victim == "all" or victim in read_manifest(folder).processes
 
 
 def wait_for_folder(runs: Path, process: subprocess.Popen[bytes]) -> Path:

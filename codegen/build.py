@@ -369,6 +369,20 @@ def _keep(work: Path, folder: Path, loaded: tuple[str, ...], facts: dict[str, An
             raise
 
 
+def compile_shared(work: Path, output: str, options: KernelOptions) -> None:
+    """Compile all C sources of a folder into one shared library, with the flags of a kernel.
+
+    Raises
+    ------
+    BuildError
+        No compiler, or it fails.
+    """
+    compiler = _compiler(options.compiler)
+    flags = [*FLAGS, *_march(options.march), *options.cflags]
+    sources = sorted(path.name for path in work.glob("*.c"))
+    _run([*compiler, *flags, "-shared", *sources, "-lm", "-o", output], work)
+
+
 def _run(command: list[str], work: Path) -> None:
     try:
         done = subprocess.run(

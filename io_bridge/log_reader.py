@@ -250,7 +250,7 @@ def _counts(
             width = np.nanmax(value) - np.nanmin(value)
             if width >= angle.counter_span:
                 raise LogError(
-                    f"{table.path}: column {angle.column} spans {width:.0f} counts, but the "
+                    f"{table.path}: column {angle.column} spans {width:.10g} counts, but the "
                     f"mapping says that it repeats after {angle.counter_span}"
                 )
         return value

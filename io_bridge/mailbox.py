@@ -37,7 +37,7 @@ LOST = "a frame that did not come back"
 FULLER = (
     "; limits = { mailbox_request_s = ... } of a rig's slave allows more, else switch it off and on"
 )
-SLOWER = "; limits = { mailbox_response_s = ... } of a rig's slave allows more"
+SLOWER = "; limits = { mailbox_response_s = ... } of a rig's slave allows more, and `--esi` of `rigloop sdo`"
 
 MAILBOX_ERRORS = {
     1: "syntax of the header",
@@ -397,9 +397,7 @@ def _name(message: Message) -> str:
 
 def _listed(passed: list[str]) -> str:
     if not passed:
-        return (
-            ": it stays empty; limits = { mailbox_response_s = ... } of a rig's slave allows more"
-        )
+        return ": it stays empty"
     kinds = list(dict.fromkeys(passed))
     more = ", ..." if len(kinds) > MOST_NAMED else ""
     return f"; in its place came {len(passed)} others: {', '.join(kinds[:MOST_NAMED])}{more}"

@@ -1,4 +1,4 @@
-"""The files that a rig names: mechanisms and devices, each found by its path from the rig's own folder.
+"""The files that a rig names (mechanisms, devices, ESI files), each found by its path from the rig's own folder.
 
 A path that is not there from the rig's folder is taken from where the program runs. A run keeps a copy of each
 in its run folder, and a rig in a run folder names nothing else: whoever sends one away sends all that it needs,
@@ -9,15 +9,27 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from rig_configs.bounded import MOST_MECHANISM_BYTES, UnreadableError, read_text
+from rig_configs.bounded import (
+    MOST_KEPT_BYTES,
+    MOST_MECHANISM_BYTES,
+    UnreadableError,
+    read_bytes,
+    read_text,
+)
 
 KEPT = "named_files"
 OF_A_RUN = ("order.json", "manifest.json")
-SUFFIX = ".toml"
+ESI = ".xml"
+MECHANISM = re.compile(r"(?P<file>.+\.toml)(?P<rest>)", re.DOTALL)
+# behind a device's file: which of an ESI file it is, and the quirks that it has
+DEVICE = re.compile(
+    r"(?P<file>.+?\.(?:toml|xml))(?P<rest>(?:#.*|\+[A-Za-z_].*)?)", re.DOTALL | re.IGNORECASE
+)
 
 
 def find_named(data: Mapping[str, Any], folder: Path) -> dict[str, str]:
@@ -32,9 +44,14 @@ def find_named(data: Mapping[str, Any], folder: Path) -> dict[str, str]:
     """
     found = {}
     for table, key in _naming(data):
-        written = table[key]
-        if isinstance(written, str) and written.endswith(SUFFIX) and "\0" not in written:
-            found[written] = table[key] = str(_place(written, folder))
+        named = table[key]
+        if not isinstance(named, str) or "\0" in named:
+            continue
+        match = (MECHANISM if key == "mechanism" else DEVICE).fullmatch(named)
+        if match is not None:
+            written = match["file"]
+            found[written] = str(_place(written, folder))
+            table[key] = found[written] + match["rest"]
     return found
 
 
@@ -49,11 +66,18 @@ def keep_named(folder: Path, files: Mapping[str, str]) -> None:
     for written, path in files.items():
         kept = _kept(written, folder)
         try:
-            text = read_text(Path(path), MOST_MECHANISM_BYTES)
+            content = _content(Path(path))
         except UnreadableError as error:
             raise OSError(errno.EIO, f"{path} {error}") from None
         kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(text, encoding="utf-8")
+        kept.write_bytes(content)
+
+
+def _content(path: Path) -> bytes:
+    if path.suffix.lower() == ESI:
+        # in whatever encoding it says itself
+        return read_bytes(path, MOST_KEPT_BYTES)
+    return read_text(path, MOST_MECHANISM_BYTES).encode()
 
 
 def _place(written: str, folder: Path) -> Path:

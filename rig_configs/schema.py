@@ -410,8 +410,8 @@ class Verdict(Section):
     max_rearmed: Annotated[int, Field(ge=0, le=100)] = (
         0  # times that the torque went and came back, see Rearm
     )
-    # of filters and observers: mean normalised innovation squared, 1 for the right noise. Rounding is all that an encoder
-    # filter knows of noise: a lively wheel on a fine encoder comes to more, and is judged by its motion (`rigloop.trust`)
+    # of filters and observers: mean normalised innovation squared, 1 for the right noise. Rounding is all that an
+    # encoder filter knows of noise: a lively wheel on a fine encoder comes to more, and is judged by its motion
     max_nis: Positive = 1e4
     max_refused_percent: Percent = 2.0  # of samples, by a gate
     max_left_out_percent: Percent = 50.0  # of samples, by a filter that had lost the signal

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 
-from rigloop.children import STOP_TIMEOUT_S
+from rigloop.children import STOP_TIMEOUT_S, reaped
 from rigloop.lookout import Lookout
 from rigloop.process_state import Process, stands_still
 from rt_core.table import SignalTable
@@ -39,7 +39,7 @@ def kill(process: Process) -> None:
             os.kill(process.pid, signal.SIGKILL)
 
 
-def end(child: subprocess.Popen[str], *, wake: bool = False) -> int:
+def end(child: subprocess.Popen[str], *, wake: bool = False) -> int | None:
     """Wait for a child that was told to end; make it, if it does not. One that stands still is not waited for.
 
     Parameters
@@ -47,6 +47,11 @@ def end(child: subprocess.Popen[str], *, wake: bool = False) -> int:
     child : Popen
     wake : bool
         Let it go on, if it stands still: a recorder then writes what it has not yet. Never the loop: it would push.
+
+    Returns
+    -------
+    int or None
+        Its exit code; None if it was killed and is still there.
     """
     if wake and stands_still(child.pid):
         with contextlib.suppress(ProcessLookupError):
@@ -57,5 +62,4 @@ def end(child: subprocess.Popen[str], *, wake: bool = False) -> int:
         while time.monotonic() < until and not stands_still(child.pid):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 return child.wait(LOOK_S)
-    child.kill()
-    return child.wait()
+    return reaped(child)

@@ -80,6 +80,14 @@ def onlooker(
         yield child
 
 
+def reaped(child: subprocess.Popen[str]) -> int | None:
+    """Kill a child and return how it ended; None if it has not: a thread that gets no core cannot even die."""
+    child.kill()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        return child.wait(STOP_TIMEOUT_S)
+    return None
+
+
 @contextlib.contextmanager
 def ended(child: subprocess.Popen[str]) -> Iterator[None]:
     """See to it that a child has ended: SIGTERM lets it ramp out, SIGKILL is the last resort."""
@@ -98,5 +106,4 @@ def ended(child: subprocess.Popen[str]) -> Iterator[None]:
             if not stands_still(child.pid):
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     child.wait(STOP_TIMEOUT_S)
-        child.kill()
-        child.wait()
+        reaped(child)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -59,8 +61,7 @@ def complaints(
     found += felt_complaints(loaded.rig, felt)
     # what could not be written any more, the exit code says
     if not report.at_rest and ended.code != 0:
-        killed = ended.code is None or ended.code < 0
-        how = "killed" if killed else f"exit {ended.code}"
+        how = how_it_ended(ended.code)
         found.append(f"the output was not seen at rest at the end (cycle process: {how})")
     if seconds is not None and not seen.interrupted and seen.armed_s < seconds:
         found.append(f"ran {seen.armed_s:.1f} of {seconds:g} s")
@@ -80,6 +81,15 @@ def complaints(
     if not records and not any(ring["unwritten"] for ring in final.rings.values()):
         found.append("the recorder left no summary: see recorder.log")
     return found
+
+
+def how_it_ended(code: int | None) -> str:
+    """Return in words how a process ended: its exit code, the signal that killed it, or None for what nobody saw."""
+    if code is None:
+        return "killed"
+    with contextlib.suppress(ValueError):
+        return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit {code}"
+    return f"killed by signal {-code}"
 
 
 def _record_complaints(final: Final, task: str, rows: int, record: dict[str, Any]) -> list[str]:

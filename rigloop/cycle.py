@@ -96,10 +96,11 @@ def main(arguments: list[str]) -> int:
             _run(folder, composed, loaded, commission, measuring, report)
     except (OSError, ValueError, ImportError, RuntimeError) as error:
         report.error = str(error) or type(error).__name__
-        return 3
+        code = 3
+    else:
+        code = 0 if report.at_rest else 1
     finally:
         _tell(folder, report)
-    code = 0 if report.at_rest else 1
     if report.hung:
         # its thread cannot be joined: go without taking anything from under it
         os._exit(code)
@@ -206,7 +207,14 @@ def _loop(
     if fifo:
         _limit_run_time(composed)
     with _stop_on_signals(loop) as caught:
-        loop.start()
+        try:
+            loop.start()
+        except TimeoutError as error:
+            report.hung = loop.running
+            raise RuntimeError(
+                f"{error}: another thread of its priority or more has its core and does not let go of it; see "
+                "`rigloop doctor`, and what else runs there"
+            ) from None
         report.first_cycle_ns = loop.start_ns
         # now, for those who want to know it of a process that was killed
         _tell(folder, report)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import contextlib
 import time
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 import numpy as np
@@ -14,7 +16,7 @@ import numpy as np
 from io_bridge.record import RecordError
 from rig_configs.load import LoadedRig, read_checked
 from rigloop import order
-from rigloop.compose import guard_of, paths
+from rigloop.compose import find_guard, paths
 from rigloop.ended import Ended, Final, Supervision
 from rigloop.left_behind import LAST, find_final, record_of, save_rings
 from rigloop.manifest import (
@@ -36,6 +38,9 @@ from rt_core.doctor.check import banner
 from rt_core.layout import TableError
 from rt_core.safety import State
 from rt_core.table import SignalTable
+
+if TYPE_CHECKING:
+    from rigloop.inject.request import Injection
 
 RAMP_OUT_S = 3.0  # that a loop may need to come to rest once its supervisor is gone
 
@@ -175,9 +180,6 @@ def _rebuild(folder: Path, loaded: LoadedRig, was: Manifest, missing: list[str])
     missing += _say_what_is_missing(folder, loaded, source, saved)
     report = _report(folder, missing)
     seen = Supervision(armed_s=_armed_s(folder, loaded))
-    asked = _order(folder)
-    if asked is not None and asked.inject:
-        missing.append(f"Faults on purpose are not judged: {', '.join(asked.inject)}.")
     why = f"the run was cut short while it was {was.state}, after {seen.armed_s:.1f} s" + (
         f" of {was.asked_s:g} s" if was.asked_s is not None else ""
     )
@@ -190,6 +192,7 @@ def _rebuild(folder: Path, loaded: LoadedRig, was: Manifest, missing: list[str])
         was.asked_s,
         order.Mode(was.mode or order.Mode.DEGRADED),
         list(was.checks),
+        _injections(folder, loaded),
         before=was,
         missing=missing,
         cut_short=[f"{why}: supervisor, cycle process or the machine did not come to an end"],
@@ -243,13 +246,26 @@ def _report(folder: Path, missing: list[str]) -> order.Report:
     return found or order.Report()
 
 
+def _injections(folder: Path, loaded: LoadedRig) -> Sequence[Injection]:
+    """Return the faults that the run was asked to have."""
+    asked = _order(folder)
+    if asked is None or not asked.inject or find_guard(loaded.rig) is None:
+        return ()
+    from rigloop.inject.limits import limits_of
+    from rigloop.inject.request import again
+
+    return again(asked.inject, limits_of(loaded.rig))
+
+
 def _armed_s(folder: Path, loaded: LoadedRig) -> float:
-    """Return how long the guard was running, as far as the record goes."""
-    path = paths(*guard_of(loaded.rig))[1]["state"]
+    """Return how long the guard was running, as far as the record goes; without one, the loop."""
+    guard = find_guard(loaded.rig)
+    path = "t_ns" if guard is None else paths(*guard)[1]["state"]
     for task in loaded.rig.tasks:
         record = record_of(folder / f"{task}.npy")
         if path in (record.dtype.names or ()):
-            running = np.flatnonzero(np.asarray(record[path]) == State.RUNNING)
+            state = np.asarray(record[path])
+            running = np.flatnonzero(state == (state if guard is None else State.RUNNING))
             if len(running):
                 return float(record["t_ns"][running[-1]] - record["t_ns"][running[0]]) * 1e-9
     return 0.0

@@ -52,7 +52,7 @@ def replay_log(
     n, every = len(ticks.valid), slow_ns // fast_ns
     slow_at = np.arange(0, n, every)
 
-    blocks = make_blocks(rig, kernels, **filter_settings(log, rig))
+    blocks = make_blocks(rig, kernels, **filter_settings(log, rig, fast_ns * 1e-9))
     blocks = {name: b for name, b in blocks.items() if rig.blocks[name].kind != "guard"}
     encoder = the_filter(rig, blocks)
     forced = {
@@ -205,7 +205,7 @@ def without_blind_observers(
     }
 
 
-def filter_settings(log: EncoderLog, rig: schema.Rig) -> dict[str, float]:
+def filter_settings(log: EncoderLog, rig: schema.Rig, tick_s: float) -> dict[str, float]:
     """Return what a log knows better than the rig: scale of its encoder, rate of its samples."""
     angle = log.mapping.angle
     rig_bandwidth = next(
@@ -216,7 +216,8 @@ def filter_settings(log: EncoderLog, rig: schema.Rig) -> dict[str, float]:
         "counter_span": float(angle.counter_span),
         "zero_count": float(angle.zero_count),
         "sign": angle.sign,
-        "sample_period_s": log.sample_period_s,
+        # of samples within one tick the newest counts
+        "sample_period_s": max(log.sample_period_s, tick_s),
         "lost_after_s": max(LOST_AFTER_SAMPLES * log.sample_period_s, MIN_LOST_AFTER_S),
         "bandwidth_rad_s": log.bandwidth_rad_s(rig_bandwidth),
     }

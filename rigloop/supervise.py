@@ -7,8 +7,10 @@ import os
 import shutil
 import subprocess
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,12 +29,12 @@ from rigloop.bringing_up import News
 from rigloop.children import commission, onlooker
 from rigloop.compose import backend_of
 from rigloop.degraded import refuse_if_red, with_rights
-from rigloop.ended import Ended, Supervision, newest, read_final
+from rigloop.ended import Ended, Final, Supervision, newest, read_final
 from rigloop.errors import NotStartedError
 from rigloop.interface import check_backend
 from rigloop.kept_manifest import KeptManifest
 from rigloop.kernels import build_kernels
-from rigloop.left_behind import save_rings
+from rigloop.left_behind import find_final, save_rings
 from rigloop.let_go import LetGo
 from rigloop.live import LiveView
 from rigloop.lookout import Lookout
@@ -201,8 +203,13 @@ def watch(
                 from rigloop.inject.outside import agent
 
                 tell = onlookers.enter_context(agent(folder, injections, limits_of(loaded.rig)))
-            with Lookout(shared, loaded.rig, folder, loop.pid, children) as lookout:
-                seen = _supervise(
+            seen = Supervision(process_began_ns=began_ns(os.getpid()))
+            with (
+                Lookout(shared, loaded.rig, folder, loop.pid, children) as lookout,
+                _damage_seen(seen, loop),
+            ):
+                _supervise(
+                    seen,
                     shared,
                     loaded,
                     cycle,
@@ -218,12 +225,38 @@ def watch(
                     lambda: onlookers.enter_context(record("--resume")),
                 )
             code = end(cycle)
+            if code is None:
+                seen.alarms.append(
+                    "the cycle process was killed and has not ended: a thread of its gets no core; another one of its "
+                    "priority or more keeps that core"
+                )
             end(children["recorder"], wake=True)
             if folder.is_dir():
                 # of one that was killed at the very end; what cannot be saved, rows against cycles tell
                 with contextlib.suppress(OSError, RecordError, TableError):
                     save_rings(folder, shared, loaded.rig.tasks)
-        return Ended(seen, read_final(shared, loaded.rig.tasks), code, report)
+        return Ended(seen, _final(shared, folder, loaded), code, report)
+
+
+@contextlib.contextmanager
+def _damage_seen(seen: Supervision, loop: Process) -> Iterator[None]:
+    """Keep as an alarm that the table cannot be read any more, and end the loop: nobody can watch it."""
+    try:
+        yield
+    except TableError as error:
+        seen.alarms.append(
+            f"the signal table was written over by something else, and the loop was ended (SIGKILL): {error}"
+        )
+        kill(loop)
+
+
+def _final(shared: SignalTable, folder: Path, loaded: LoadedRig) -> Final:
+    """Return the table's last word; of one that is damaged, what the records say."""
+    try:
+        return read_final(shared, loaded.rig.tasks)
+    except (TableError, ValueError, LookupError):
+        final, _ = find_final(folder, (), loaded.rig.tasks)
+        return replace(final, signals=defaultdict(float, final.signals))
 
 
 def _new_run(
@@ -302,6 +335,7 @@ def _why_it_ended(folder: Path) -> str:
 
 
 def _supervise(
+    seen: Supervision,
     shared: SignalTable,
     loaded: LoadedRig,
     cycle: subprocess.Popen[str],
@@ -315,9 +349,8 @@ def _supervise(
     loop: Process,
     kept: KeptManifest | None,
     record_on: Callable[[], subprocess.Popen[str]],
-) -> Supervision:
+) -> None:
     """Enable, arm once the guard is ready, watch until the end, and ask for the ramp-out."""
-    seen = Supervision(process_began_ns=began_ns(os.getpid()))
     rearming = Rearming(
         loaded.rig, folder, lambda: newest(shared), stepped_blocks(folder, loaded.rig)
     )
@@ -405,7 +438,6 @@ def _supervise(
     seen.notes = list(lookout.notes.values())
     seen.trips, seen.not_rearmed = rearming.trips, rearming.gave_up
     seen.demoted = lookout.demoted
-    return seen
 
 
 @contextlib.contextmanager

@@ -115,8 +115,8 @@ def conclude(
     ]
     if injected:
         # what the faults did to the run is what they were for; the verdict is whether it met them as it states
-        notes = [*bad, *notes]
-        bad = [verdict.line() for verdict in injected if not verdict.good]
+        notes = [*bad[len(cut_short) :], *notes]
+        bad = [*cut_short, *(verdict.line() for verdict in injected if not verdict.good)]
     timing = {
         task: {
             name: HistogramBins.of(h.edges_ns, h.counts, h.max_ns)

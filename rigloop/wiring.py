@@ -44,6 +44,7 @@ def load(name: str) -> LoadedRig:
         *_guard_mistakes(file, loaded.rig),
         *_filter_mistakes(file, loaded.rig),
         *_slave_mistakes(file, loaded.rig),
+        *_device_mistakes(file, loaded.rig),
     ]
     if mistakes:
         raise ConfigError(mistakes)
@@ -125,6 +126,31 @@ def _filter_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
             except ValueError as error:
                 problem = str(error).removeprefix(f"encoder filter {name}: ")
                 yield Mistake(file, f"blocks.{name}", problem)
+
+
+def _device_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
+    """Find devices that cannot stand for a slave: no such name or file, a wrong file, an unknown quirk."""
+    found = find_bus(rig)
+    if found is None:
+        return
+    bus, config = found
+    for kind, slaves in (("drives", config.drives), ("terminals", config.terminals)):
+        for name, slave in slaves.items():
+            if slave.device is None:
+                continue
+            from io_bridge.devices.catalogue import make_device
+
+            try:
+                make_device(slave.device)
+            except (OSError, ValueError) as error:
+                for problem in str(error).splitlines():
+                    yield Mistake(
+                        file,
+                        f"blocks.{bus}.{kind}.{name}.device",
+                        problem.removeprefix(f"{slave.device}: "),
+                        "`rigloop sim-segment --list` names those that ship, and their quirks",
+                        slave.device,
+                    )
 
 
 def _slave_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:

@@ -39,6 +39,8 @@ class Loop:
         Path of the signal that is 1 when the output is at rest (the guard's `safe`).
     stop_timeout_s : float
         Longest time that `stop` waits for it.
+    start_timeout_s : float
+        Longest time that `start` waits for each thread.
     explains : bool
         Attribute late cycles and overruns to causes, and keep the cycles around them.
 
@@ -76,6 +78,7 @@ class Loop:
     table: SignalTable
     fifo: bool
     stop_timeout_s: float
+    start_timeout_s: float
     explains: bool
     running: bool
     stop_requested: bool
@@ -91,10 +94,11 @@ class Loop:
         fifo: bool = False,
         safe: str | None = None,
         stop_timeout_s: float = 1.0,
+        start_timeout_s: float = 10.0,
         explains: bool = True,
     ) -> None: ...
     def start(self) -> None:
-        """Start the threads. OSError when one cannot be made as asked."""
+        """Start the threads. OSError when one cannot be made as asked, TimeoutError when one does not get a core."""
     def request_stop(self) -> None:
         """Raise `loop/<task>/stop` in all tasks. May be called from a signal handler, and twice."""
     def wait(self, timeout_s: float) -> bool:

@@ -1,6 +1,7 @@
 """The live loop: starts the tasks' threads from one common zero, and brings them to rest."""
 import atexit
 from collections import namedtuple
+from contextlib import suppress
 
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.pycapsule cimport PyCapsule_GetPointer
@@ -48,6 +49,7 @@ cdef class Loop:
     cdef readonly bint fifo
     cdef readonly bint explains
     cdef readonly double stop_timeout_s
+    cdef readonly double start_timeout_s
     cdef readonly bint at_rest
     cdef object _safe            # where the signal is that says the output is at rest
     cdef list _cycles
@@ -64,7 +66,7 @@ cdef class Loop:
         self._warm = []
 
     def __init__(self, plan, SignalTable table, *, fifo=False, safe=None, stop_timeout_s=1.0,
-                 explains=True):
+                 start_timeout_s=10.0, explains=True):
         if not table.writable:
             raise TableError(f"{table.path}: attached for reading; attach with writable=True")
         if table.producers != plan.producers:
@@ -74,6 +76,7 @@ cdef class Loop:
         self.fifo = fifo
         self.explains = explains
         self.stop_timeout_s = stop_timeout_s
+        self.start_timeout_s = start_timeout_s
         self._safe = None if safe is None else _find(plan, safe)
         self._threads = <Thread *>calloc(len(plan.tasks), sizeof(Thread))
         self._watchdog.seen = <int64_t *>calloc(len(plan.tasks), sizeof(int64_t))
@@ -181,15 +184,18 @@ cdef class Loop:
             for i in range(self._n):
                 spawn(&self._threads[i], self.plan.tasks[i], self.fifo)
             for i in range(self._n):
-                self._await(&self._threads[i].ready, 10.0, "start")
+                self._await(&self._threads[i].ready, self.start_timeout_s,
+                            f"start (task {self.plan.tasks[i].name})")
             if any(task.stall_cycles is not None for task in self.plan.tasks):
                 # its looks disturb the task with the fewest cycles
                 slowest = max(self.plan.tasks, key=lambda task: task.period_ns)
                 spawn_watchdog(&self._watchdog, self.fifo, slowest.core)
-                self._await(&self._watchdog.ready, 10.0, "start")
+                self._await(&self._watchdog.ready, self.start_timeout_s, "start (the watchdog)")
         except BaseException:
             self._release(NEVER)
-            self.finish()
+            with suppress(TimeoutError):
+                # what could not start cannot end; why is told by the first
+                self.finish()
             raise
         self._release(now_ns() + 1000000)
 

@@ -222,8 +222,10 @@ def _parameter(raw: Any, names: Mapping[str, Value]) -> Value:
         return float(raw)
     if isinstance(raw, list) and len(raw) == 3:
         parts = [_parameter(part, names) for part in raw]
-        x, y, z = (part for part in parts if isinstance(part, float))
-        return (x, y, z)
+        numbers = [part for part in parts if isinstance(part, float)]
+        if len(numbers) == 3:
+            x, y, z = numbers
+            return (x, y, z)
     raise ArithmeticMistake("is neither number, text nor three numbers")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection
+from string import Template
 
 from codegen.description.mechanism import ports
 from codegen.program import Program
@@ -65,6 +66,16 @@ def texts(program: Program) -> dict[str, str]:
         f"{name}.c": source,
         f"{name}_example.c": kernel.filled("c99_example.c.in"),
     }
+
+
+def trial(program: Program) -> dict[str, str]:
+    """Sources of a kernel that is only tried out, with a loop around it: header, kernel, loop."""
+    files = texts(program)
+    name = next(key[: -len(".h")] for key in files if key.endswith(".h"))
+    files.pop(f"{name}_example.c")
+    loop = (HERE / "trial.c.in").read_text()
+    files["trial.c"] = Template(loop).substitute(name=name, NAME=name.upper())
+    return files
 
 
 def identifier(name: str, taken: Collection[str] = ()) -> str:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.markup import escape
 
 from rigloop.answer import Exit, JsonOption, fail, print_json, told
 from rigloop.terminal import Screen
+
+if TYPE_CHECKING:
+    from io_bridge.esi.library import Library
 
 InterfaceArgument = Annotated[
     str, typer.Argument(help="Network interface that the slaves are on, such as `eth1`.")
@@ -19,6 +22,14 @@ SecondOption = Annotated[
     str | None,
     typer.Option(
         "--second-interface", help="Where the cable of the last slave comes back to, of a ring."
+    ),
+]
+
+EsiOption = Annotated[
+    Path | None,
+    typer.Option(
+        help="ESI file of a vendor, or a folder of them: how long a slave may take; for `scan` also names and "
+        "types of what is mapped, and a line where a slave says otherwise."
     ),
 ]
 
@@ -39,13 +50,7 @@ def scan(
         ),
     ] = None,
     second: SecondOption = None,
-    esi: Annotated[
-        Path | None,
-        typer.Option(
-            help="ESI file of a vendor, or a folder of them: names and types of what is mapped, and a "
-            "line where a slave says otherwise."
-        ),
-    ] = None,
+    esi: EsiOption = None,
     force: Annotated[
         bool,
         typer.Option(
@@ -57,24 +62,16 @@ def scan(
 ) -> None:
     """List the slaves on a wire: identities, states, clocks, PDOs. Beside a running loop it only looks."""
     from io_bridge import scan as wire
-    from io_bridge.esi.document import EsiError
     from io_bridge.wire_owner import introduce
     from rigloop.fieldbus import show
     from rigloop.fieldbus import skeleton as rig_file
-    from rigloop.fieldbus.esi_notes import limits_of, look_up, open_library
+    from rigloop.fieldbus.esi_notes import limits_of, look_up
 
     console = Screen(stderr=json)
     with told(json):
         if skeleton is not None and skeleton.exists():
             fail([f"{skeleton}: is there already; give another name"], Exit.WRONG_INPUT, json)
-        if esi is not None and not esi.exists():
-            fail([f"{esi}: no such file or folder"], Exit.WRONG_INPUT, json)
-    known = library = None
-    if esi is not None:
-        try:
-            library = open_library(esi)
-        except EsiError as error:
-            fail(str(error).splitlines(), Exit.WRONG_INPUT, json)
+    known, library = None, _opened(esi, json)
     with told(json), show.speaking(interface, json):
         introduce("rigloop scan")
         limits = None if library is None else partial(limits_of, library)
@@ -95,6 +92,21 @@ def scan(
         show.print_scan(console, interface, found, known)
 
 
+def _opened(esi: Path | None, json: bool) -> Library | None:
+    """Return the ESI files that an option names."""
+    if esi is None:
+        return None
+    from io_bridge.esi.document import EsiError
+    from rigloop.fieldbus.esi_notes import open_library
+
+    if not esi.exists():
+        fail([f"{esi}: no such file or folder"], Exit.WRONG_INPUT, json)
+    try:
+        return open_library(esi)
+    except EsiError as error:
+        fail(str(error).splitlines(), Exit.WRONG_INPUT, json)
+
+
 def sdo(
     interface: InterfaceArgument,
     slave: Annotated[int, typer.Argument(min=0, help="Place in the ring, from 0.")],
@@ -110,12 +122,15 @@ def sdo(
         typer.Option("--bytes", help="Size to write; that of the object if not given."),
     ] = None,
     second: SecondOption = None,
+    esi: EsiOption = None,
     json: JsonOption = False,
 ) -> None:
     """Read or write an object of a slave: through the loop that runs it, or by itself when none does."""
     from io_bridge.wire_owner import introduce
     from rigloop.fieldbus import objects, show
+    from rigloop.fieldbus.esi_notes import limits_of
 
+    library = _opened(esi, json)
     with told(json):
         try:
             index, subindex = objects.parse_object(object)
@@ -132,6 +147,7 @@ def sdo(
                 number,
                 None if size is None else int(size),
                 second,
+                None if library is None else partial(limits_of, library),
             )
     message = objects.as_message(
         slave, index, subindex, data, written=number is not None, said=said

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,7 +12,10 @@ import numpy as np
 from io_bridge import words
 from io_bridge.bus_events import BusEvent
 from io_bridge.record import RecordError, open_record
+from rig_configs.load import read_checked
 from rigloop import order
+from rigloop.compose import find_bus
+from rigloop.compose_bus import joined
 from rigloop.fieldbus import running
 
 LOOK_S = 0.1
@@ -83,7 +86,7 @@ def recorded(folder: Path) -> BusHealth:
             continue
         bus = _bus_of(rows.dtype.names or ())
         if bus is not None and len(rows):
-            found = _of_rows(str(folder), rows, bus)
+            found = _of_rows(str(folder), rows, bus, _axes(folder))
             found.events = _told(folder)
             return found
     raise NothingToShowError(f"{folder}: no record with a bus in it")
@@ -113,8 +116,9 @@ def live() -> BusHealth:
                 before = _cycles(table.latest(producer.name).view(dtype))
                 time.sleep(LOOK_S)
                 row = table.latest(producer.name).view(dtype)
-                found = _of_rows("live", row, bus)
-                _mark_silent(found, row, bus, running.folder_of(supervisor), producer.name)
+                folder = running.folder_of(supervisor)
+                found = _of_rows("live", row, bus, _axes(folder))
+                _mark_silent(found, row, bus, folder, producer.name)
                 if _cycles(row) == before:
                     found.stands_still = f"no cycle for {LOOK_S:g} s or more: the loop stands still"
                     found.good = False
@@ -195,7 +199,30 @@ def _bus_of(paths: tuple[str, ...]) -> tuple[str, list[str]] | None:
     return buses[0], [name for name in marked if name != buses[0]]
 
 
-def _of_rows(source: str, rows: np.ndarray, bus: tuple[str, list[str]]) -> BusHealth:
+def _axes(folder: Path | None) -> set[str]:
+    """Return the drives of a run that are further axes of the slave before them: they have no cable of their own."""
+    if folder is None:
+        return set()
+    try:
+        found = find_bus(read_checked(folder / "rig.toml").rig)
+        return set() if found is None else joined(found[1])
+    except (OSError, ValueError):
+        return set()
+
+
+def _in_ring(slaves: Sequence[SlaveHealth], axes: Collection[str]) -> list[str]:
+    names: list[str] = []
+    for slave in slaves:
+        if names and slave.name in axes:
+            names[-1] += f"+{slave.name}"
+        else:
+            names.append(slave.name)
+    return names
+
+
+def _of_rows(
+    source: str, rows: np.ndarray, bus: tuple[str, list[str]], axes: Collection[str] = ()
+) -> BusHealth:
     prefix, slaves = bus
 
     def column(name: str) -> np.ndarray:
@@ -216,7 +243,7 @@ def _of_rows(source: str, rows: np.ndarray, bus: tuple[str, list[str]]) -> BusHe
     breaks = int(ring) if np.isfinite(ring) else None
     gap = ""
     if column("ring_open")[-1] == 1.0:
-        gap = words.ring_gap([slave.name for slave in found], int(column("ring_near")[-1]))
+        gap = words.ring_gap(_in_ring(found, axes), int(column("ring_near")[-1]))
     return BusHealth(
         source,
         cycles,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from io_bridge import words
 from io_bridge.mailbox_service import ask
 from io_bridge.master import BringUpError
 from io_bridge.scan import Line, answered
+from io_bridge.sii import Identity
+from io_bridge.state_limits import StateLimits
 
 ERROR_CODE = 0x603F
 SIZES = (1, 2, 4, 8)
@@ -61,8 +64,11 @@ def transfer(
     number: int | None,
     size: int | None,
     second: str | None = None,
+    limits_of: Callable[[Identity], StateLimits] | None = None,
 ) -> Transferred:
     """Read, or write where a number is given; return the object's data and what the slave said unasked.
+
+    `limits_of` says how long a slave may take, where something else than the standard is known.
 
     Raises
     ------
@@ -76,6 +82,7 @@ def transfer(
     with Line(interface, second) as line:
         if line.mailbox is not None:
             return _through_loop(interface, slave, index, subindex, number, size)
+        line.limits_of = limits_of
         line.look()
         if slave >= line.n_slaves:
             raise BringUpError(f"no slave {slave}: {line.n_slaves} answer, from 0")

@@ -2,23 +2,56 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, TypeVar
 
+import msgspec
 import numpy as np
 
-from io_bridge.record import open_record
 from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
 from rigloop import order
+from rigloop.compose import guard_of, paths
 from rigloop.inject.agent import LOG
-from rigloop.inject.kinds import ToProcess, ToWire
+from rigloop.inject.kinds import InCycle, ToProcess, ToWire
 from rigloop.inject.limits import Limits
 from rigloop.inject.place import block_name, task_of
 from rigloop.inject.request import Injection
+from rigloop.left_behind import record_of
 from rt_core.inject import Act
+from rt_core.plan import loop_signal
+
+T = TypeVar("T")
+
+
+class NoEvidenceError(ValueError):
+    """What a run left does not say what became of its faults."""
+
+
+class RecordedTask(TypedDict):
+    """What the recorder says of one task."""
+
+    rows: int
+    unwritten: int
+    dropped: int
+    first_unwritten_ns: int | None
+
+
+class DriveSaid(TypedDict, total=False):
+    """What the emulated drive says of itself."""
+
+    pushed: bool
+    zero_ns: int | None
+    al_state: str
+    al_code: str
+    orders: list[tuple[str, int]]
+
+
+class _Act(msgspec.Struct):
+    number: int
+    at_ns: int
 
 
 @dataclass(frozen=True)
@@ -28,41 +61,73 @@ class Evidence:
     fast: np.ndarray
     slow: np.ndarray
     report: order.Report
-    recorder: dict[str, Any]
+    recorder: dict[str, RecordedTask]
     injected_ns: dict[int, int]
     """Number of the injection → CLOCK_MONOTONIC."""
-    drives: dict[str, Any]
+    drives: DriveSaid
     final: Mapping[str, float] | None
     """Newest value of every signal, where the supervisor lived to read it."""
 
 
-def gather(folder: Path, lim: Limits, final: Mapping[str, float] | None) -> Evidence | None:
-    """Read what a run left; None if it never had a record."""
-    records = [folder / f"{task}.npy" for task in (lim.fast, lim.slow)]
-    if not all(record.exists() for record in records):
-        return None
-    injected = {}
-    log = folder / LOG
-    if log.exists():
-        for line in read_bytes(log, MOST_KEPT_BYTES).decode().splitlines():
-            act = json.loads(line)
-            injected[act["number"]] = act["at_ns"]
+def gather(
+    folder: Path, injections: Sequence[Injection], lim: Limits, final: Mapping[str, float] | None
+) -> Evidence:
+    """Read what a run left.
+
+    Raises
+    ------
+    NoEvidenceError
+        There is no record, or it does not have what tells of these faults.
+    """
+    writes = paths(*guard_of(lim.rig))[1]
+    fast = [loop_signal(lim.fast, "cycle"), *(writes[p] for p in ("state", "trip", "torque_nm"))]
+    needs = {lim.fast: fast, lim.slow: [*(fast if lim.slow == lim.fast else ())]}
+    for number, injection in enumerate(injections):
+        acts = injection.fault.acts
+        if isinstance(acts, InCycle) and acts.act != Act.HANG:
+            needs[task_of(injection, lim)].append(f"{block_name(number)}/cycle")
+    records = {task: record_of(folder / f"{task}.npy") for task in needs}
+    for task, columns in needs.items():
+        if not len(records[task]):
+            raise NoEvidenceError(f"the run left no record of {task}")
+        if lacking := [c for c in columns if c not in (records[task].dtype.names or ())]:
+            raise NoEvidenceError(f"the record of {task} has no {', '.join(lacking)}")
     return Evidence(
-        open_record(records[0]),
-        open_record(records[1]),
-        order.read_report(folder) or order.Report(error="no report"),
-        _json(folder / "recorder.json"),
-        injected,
-        _json(folder / "drive.json"),
+        records[lim.fast],
+        records[lim.slow],
+        _report(folder),
+        _read(folder / "recorder.json", dict[str, RecordedTask]) or {},
+        {act.number: act.at_ns for act in _acts(folder / LOG)},
+        _read(folder / "drive.json", DriveSaid) or DriveSaid(),
         final,
     )
 
 
-def _json(path: Path) -> dict[str, Any]:
+def _report(folder: Path) -> order.Report:
     try:
-        return json.loads(read_bytes(path))
-    except (OSError, ValueError):
-        return {}
+        return order.read_report(folder) or order.Report(error="no report")
+    except (OSError, msgspec.DecodeError):
+        return order.Report(error="no report")
+
+
+def _acts(log: Path) -> list[_Act]:
+    try:
+        lines = read_bytes(log, MOST_KEPT_BYTES).splitlines()
+    except OSError:
+        return []
+    found = []
+    for line in lines:
+        # the last one of an agent that was killed may be half a line
+        with contextlib.suppress(msgspec.DecodeError):
+            found.append(msgspec.json.decode(line, type=_Act))
+    return found
+
+
+def _read(path: Path, kind: type[T]) -> T | None:
+    try:
+        return msgspec.json.decode(read_bytes(path), type=kind)
+    except (OSError, ValueError, RecursionError):
+        return None
 
 
 def cable_moves(number: int, seen: Evidence) -> tuple[int | None, int | None]:

@@ -16,7 +16,7 @@ import numpy as np
 from rigloop.compose import guard_of, paths
 from rigloop.inject.agent import FILL_DISK
 from rigloop.inject.cable import back_in_op, ring_held
-from rigloop.inject.evidence import Evidence, began_in, gather
+from rigloop.inject.evidence import Evidence, NoEvidenceError, began_in, gather
 from rigloop.inject.kinds import (
     STOP,
     WATCHDOG,
@@ -53,18 +53,24 @@ def judge(
     folder: Path, injections: Sequence[Injection], lim: Limits, final: Mapping[str, float] | None
 ) -> list[Injected]:
     """Return what became of each fault of a run."""
-    evidence = gather(folder, lim, final)
-    if evidence is None:
+    try:
+        evidence = gather(folder, injections, lim, final)
+        began = [began_in(i, injection, evidence, lim) for i, injection in enumerate(injections)]
         return [
-            _not_tried(injection.words, injection.fault, injection.stated(lim))
-            for injection in injections
+            _judge(i, began, injection, evidence, lim) for i, injection in enumerate(injections)
         ]
-    began = [began_in(i, injection, evidence, lim) for i, injection in enumerate(injections)]
-    return [_judge(i, began, injection, evidence, lim) for i, injection in enumerate(injections)]
+    except NoEvidenceError as error:
+        why = f"nothing tells what became of it: {error}"
+    except (LookupError, ValueError, TypeError) as error:
+        # of a folder that somebody has changed: values that no run leaves
+        why = f"nothing tells what became of it: the evidence cannot be read: {error}"
+    return [
+        _not_tried(injection.words, injection.fault, injection.stated(lim), why)
+        for injection in injections
+    ]
 
 
-def _not_tried(words: str, fault: Fault, stated: Stated) -> Injected:
-    why = ("it did not begin: the run left no record",)
+def _not_tried(words: str, fault: Fault, stated: Stated, *why: str) -> Injected:
     return Injected(
         words, fault.does, "", stated.reaction.value, None, None, "", None, stated.detect, None, None,
         stated.zero, False, why,

@@ -1,4 +1,4 @@
-"""`rigloop model ...`: look at a mechanism, check it, film it, import one."""
+"""`rigloop model ...`: look at a mechanism, check it, film it, linearise it, choose its options, import one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    help="Look at a mechanism, check it, draw or film it, import one.",
+    help="Look at a mechanism, check it, draw or film it, linearise it, choose its options, import one.",
     epilog="Example: `rigloop model show steering_26 --output steering.svg`",
 )
 
@@ -95,6 +95,110 @@ def check(mechanism: MechanismArgument, json: JsonOption = False) -> None:
         console.print(f"[yellow]•[/] {escape(row)}", soft_wrap=True, highlight=False)
     if assembled.is_singular:
         console.print("[yellow]•[/] the pose is singular", highlight=False)
+
+
+@app.command(
+    epilog="Example: `rigloop model linearize five_bar --output five_bar.npz --plot modes.svg`"
+)
+def linearize(
+    mechanism: MechanismArgument,
+    input_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--input",
+            help="Where it is to rest: `port=value` of a guide's position or an input signal, such as"
+            " `guide/wheel/position_rad=0.4`; repeatable. What is not given is as in the file.",
+        ),
+    ] = None,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--parameter",
+            help="Run-time parameter: `path=value`, such as `mass/rack/mass_kg=3`; repeatable.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write A, B, C, D, poles and names into this .npz."),
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Picture of poles, modes and responses: .svg, .png or .pdf."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Find where a mechanism rests; print its modes there, write its linear system."""
+    from rigloop.model.linearize import linearize as linearized
+
+    with told(json):
+        found = linearized(mechanism, input_ or [], parameter or [], output=output, plot=plot)
+    if json:
+        print_json(found)
+        return
+    from rigloop.model.linear_view import show as show_linear
+
+    console = Screen()
+    show_linear(found, console)
+    for path in (output, plot):
+        if path is not None:
+            console.print(f"[green]written[/]  {escape(str(path))}", highlight=False)
+
+
+@app.command(epilog="Example: `rigloop model advise steering_26 --error 1e-3 --period-ms 1`")
+def advise(
+    mechanism: MechanismArgument,
+    error: Annotated[
+        float,
+        typer.Option(
+            min=1e-9,
+            max=0.5,
+            help="Error wanted of every output and coordinate, of its largest value in the motion.",
+        ),
+    ] = 1e-4,
+    duration_s: Annotated[
+        float, typer.Option(min=0.005, max=60.0, help="Seconds of motion that are tried.")
+    ] = 2.0,
+    period_ms: Annotated[
+        float | None,
+        typer.Option(
+            min=0.05,
+            max=20.0,
+            help="Cycle of the rig: the kernel is called once a cycle, and may take substeps.",
+        ),
+    ] = None,
+    motion: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--motion",
+            help="A sine that drives it, `port=amplitude@hertz`, such as `guide/wheel/position_rad=0.5@1` or"
+            " `input/force/drive/torque_nm=6@0.5`; repeatable. A guide without one swings 0.3 rad or 30 mm at 1 Hz.",
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Measure formulations, integrators and steps; say which meets an error at the least cost.
+
+    The exit code is 1 if nothing does.
+    """
+    from rigloop.model.advise import advise as advised
+
+    console = Screen(stderr=json)
+    with told(json), console.status("reading") as status:
+        found = advised(
+            mechanism,
+            error=error,
+            duration_s=duration_s,
+            period_s=None if period_ms is None else 1e-3 * period_ms,
+            motions=motion or [],
+            tell=lambda words: status.update(escape(words)),
+        )
+    if json:
+        print_json(found)
+    else:
+        from rigloop.model.advise_view import show as show_advice
+
+        show_advice(found, console)
+    raise typer.Exit(int(Exit.BAD_VERDICT if found.refusal else Exit.GOOD))
 
 
 @app.command(epilog="Example: `rigloop model generate steering_26 --target c99 -o steering`")

@@ -21,7 +21,7 @@ def print_facts(facts: ModelFacts, console: Console) -> None:
     n_rows = sum(not r.is_linear for r in facts.constraints)
     console.print(f"[bold]{escape(facts.name)}[/]  {escape(facts.file)}", highlight=False)
     gravity = " ".join(f"{g:g}" for g in facts.gravity_m_s2)
-    _pairs(
+    pairs(
         console,
         [
             ("degrees of freedom", str(facts.dof), "that guides leave"),
@@ -38,7 +38,7 @@ def print_facts(facts: ModelFacts, console: Console) -> None:
     _coordinates(facts, console)
     _constraints(facts, console)
     _redundant(facts, console)
-    masses = Table("element", "mass", "inertia", title="masses", **_LOOK)
+    masses = Table("element", "mass", "inertia", title="masses", **LOOK)
     for m in facts.masses:
         inertia = " ".join(f"{v:.6g}" for v in m.inertia_kg_m2)
         masses.add_row(
@@ -46,18 +46,18 @@ def print_facts(facts: ModelFacts, console: Console) -> None:
             "" if m.mass_kg is None else f"{m.mass_kg:.6g} kg",
             f"{inertia} kg m²" if inertia else "",
         )
-    _print(masses, console)
+    print_table(masses, console)
     for title, values in (("inputs", facts.inputs), ("run-time parameters", facts.parameters)):
-        table = Table("name", "value when built", title=title, **_LOOK)
+        table = Table("name", "value when built", title=title, **LOOK)
         _fill(table, ((escape(v.name), f"{v.value:.9g}") for v in values))
-        _print(table, console)
-    outputs = Table("signal", title="outputs", **_LOOK)
+        print_table(table, console)
+    outputs = Table("signal", title="outputs", **LOOK)
     _fill(outputs, ((escape(port),) for port in facts.outputs))
-    _print(outputs, console)
+    print_table(outputs, console)
     _operations(facts, console)
 
 
-_LOOK: dict = {
+LOOK: dict = {
     "title_justify": "left",
     "title_style": "bold",
     "box": None,
@@ -65,7 +65,8 @@ _LOOK: dict = {
 }
 
 
-def _pairs(console: Console, rows: list[tuple[str, str, str]]) -> None:
+def pairs(console: Console, rows: list[tuple[str, str, str]]) -> None:
+    """Print names, values and remarks."""
     table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     table.add_column(style="dim", no_wrap=True)
     table.add_column(no_wrap=True)
@@ -84,14 +85,15 @@ def _fill(table: Table, rows: Iterable[tuple[str, ...]]) -> None:
         table.caption_justify = "left"
 
 
-def _print(table: Table, console: Console) -> None:
+def print_table(table: Table, console: Console) -> None:
+    """Print a table that has rows."""
     if table.row_count:
         console.print()
         console.print(table)
 
 
 def _coordinates(facts: ModelFacts, console: Console) -> None:
-    table = Table(title="coordinates at the assembled pose", **_LOOK)
+    table = Table(title="coordinates at the assembled pose", **LOOK)
     table.add_column("name", no_wrap=True)
     table.add_column("value", justify="right")
     table.add_column("unit")
@@ -112,11 +114,11 @@ def _coordinates(facts: ModelFacts, console: Console) -> None:
             for c in facts.coordinates
         ),
     )
-    _print(table, console)
+    print_table(table, console)
 
 
 def _constraints(facts: ModelFacts, console: Console) -> None:
-    table = Table("#", "element", "row", "coordinates", title="constraints", **_LOOK)
+    table = Table("#", "element", "row", "coordinates", title="constraints", **LOOK)
     _fill(
         table,
         (
@@ -129,20 +131,20 @@ def _constraints(facts: ModelFacts, console: Console) -> None:
             for number, r in enumerate(facts.constraints)
         ),
     )
-    _print(table, console)
+    print_table(table, console)
 
 
 def _redundant(facts: ModelFacts, console: Console) -> None:
-    table = Table("row", "follows from", title="redundant rows", **_LOOK)
+    table = Table("row", "follows from", title="redundant rows", **LOOK)
     _fill(table, ((escape(r.row), escape(", ".join(r.follows_from))) for r in facts.redundant))
-    _print(table, console)
+    print_table(table, console)
 
 
 def _operations(facts: ModelFacts, console: Console) -> None:
     n = facts.operations
     console.print()
     console.print("[bold]one step of the default kernel[/]")
-    _pairs(
+    pairs(
         console,
         [
             ("slots", f"{n['slots']}", "floating-point operations in straight lines"),
@@ -156,7 +158,7 @@ def _operations(facts: ModelFacts, console: Console) -> None:
 
 def print_import(items: tuple[Item, ...], console: Console) -> None:
     """Print what an importer carried over, changed and left out."""
-    table = Table("", "what", "name", "how", **_LOOK)
+    table = Table("", "what", "name", "how", **LOOK)
     order = list(STATUS_COLOUR)
     for item in sorted(items, key=lambda i: order.index(i.status)):
         colour = STATUS_COLOUR[item.status]

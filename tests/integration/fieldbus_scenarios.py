@@ -11,6 +11,7 @@ from pathlib import Path
 
 from veth_scenarios import cycle, end_segment, link_up, make_bus, start_segment
 
+from io_bridge.devices.device_file import drive_text
 from io_bridge.drive_config import SIMULATED_IDENTITY, DrivePlant
 from io_bridge.drive_objects import drive_description
 from io_bridge.esi.write import esi_text
@@ -95,6 +96,24 @@ def beside_a_loop(tmp):
         found["foreign"] = after["foreign"]
         found["al"] = [block.slave_status(i)[0] for i in range(2)]
     found["segment"] = end_segment(segment)
+    return found
+
+
+def a_slow_mailbox(tmp):
+    path, esi = Path(tmp) / "slow.toml", Path(tmp) / "impatient.xml"
+    path.write_text(drive_text(DrivePlant()))
+    text = esi_text([drive_description(DrivePlant(), SIMULATED_IDENTITY)])
+    limits = (
+        b"<Info><Mailbox><Timeout><ResponseTimeout>60</ResponseTimeout></Timeout></Mailbox></Info>"
+    )
+    esi.write_bytes(text.replace(b"</Device>", limits + b"</Device>"))
+    segment = start_segment(tmp, (), f"{path}+late_reply:ms=300")
+    found = {
+        "by_the_standard": rigloop("sdo", "veth0", 0, "0x6076"),
+        "by_the_esi": rigloop("sdo", "veth0", 0, "0x6076", "--esi", esi),
+        "no_esi": rigloop("sdo", "veth0", 0, "0x6076", "--esi", f"{tmp}/nothing.xml"),
+    }
+    end_segment(segment)
     return found
 
 

@@ -143,3 +143,14 @@ def test_a_master_that_serves_no_objects_is_not_disturbed(scenario):
     assert "a process of this package (process" in found["ours"]["err"]
     assert "another EtherCAT master speaks on this wire" in found["read"]["err"]
     assert found["al"] == [8, 8]
+
+
+def test_an_object_is_waited_for_as_long_as_the_esi_of_its_slave_says(scenario):
+    found = scenario("a_slow_mailbox")
+    assert found["by_the_standard"]["code"] == 0, found["by_the_standard"]
+    assert found["by_the_esi"]["code"] == 1, found["by_the_esi"]
+    said = found["by_the_esi"]["err"]
+    assert "0.06 s" in said
+    assert said.count("allows more") == 1
+    assert found["no_esi"]["code"] == 2
+    assert "nothing.xml: no such file or folder" in found["no_esi"]["err"]

@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -578,3 +579,18 @@ def test_each_task_tells_all_its_loop_signals(library, path):
     assert rows["t"].dtype.names == (
         "t_ns", *(loop_signal("t", x) for x in LOOP_SIGNALS), "s/a", "s/b", "s/c",
     )  # fmt: skip
+
+
+def test_a_thread_that_does_not_start_in_time_is_told_by_its_task(tmp_path):
+    plan = plan_table([Task(name, [BusyBlock(name, 1000)], 10 * MS) for name in ("one", "two")])
+    for attempt in range(200):
+        with SignalTable.create(str(tmp_path / f"table{attempt}"), plan) as table:
+            loop = Loop(plan, table, start_timeout_s=0.0)
+            try:
+                loop.start()
+            except TimeoutError as error:
+                said = str(error)
+                break
+            finally:
+                loop.stop()
+    assert re.search(r"did not start \(task (one|two)\) within 0\.0 s", said)

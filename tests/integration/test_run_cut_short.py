@@ -133,3 +133,26 @@ def test_what_is_no_run_folder_is_refused_in_a_line(rigloop, tmp_path, make):
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert str(folder) in done.stderr
+
+
+def test_faults_on_purpose_of_a_run_that_was_cut_short_are_judged_too(rigloop, reported, tmp_path):
+    killed = rigloop(
+        "run", "fault_bench", "--for", "5", "--inject", "supervisor-kill@1", "--runs", tmp_path
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    (folder,) = tmp_path.iterdir()
+    code, outcome = reported(folder)
+    assert code == 1
+    assert "cut short while it was running" in outcome["reasons"][0]
+    (injected,) = outcome["injections"]
+    assert injected["asked"] == "supervisor-kill@1"
+    assert injected["began"] is not None
+    assert injected["zero"] is not None
+    assert not any("not judged" in words for words in read_manifest(folder).missing)
+    # a record that does not tell of a fault ends no report
+    (folder / "manifest.json").unlink()
+    order = folder / "order.json"
+    order.write_text(order.read_text().replace("supervisor-kill@1", "sensor-nan@1"))
+    code, outcome = reported(folder)
+    assert code == 1
+    assert "the record of estimation has no inject1/cycle" in outcome["injections"][0]["why"][0]

@@ -72,7 +72,9 @@ def test_what_happens_to_recorder_threads_and_table_in_a_run_is_in_its_verdict(s
 def test_the_thread_of_the_watchdog_is_looked_after_too(start_live):
     live = start_live(None, "--for", "1.2")
     live.wait_until_it_pushes()
-    (watchdog,) = [t for name, t in loop_threads(live.pid("rigloop.cycle")) if name == WATCHDOG_THREAD]
+    (watchdog,) = [
+        t for name, t in loop_threads(live.pid("rigloop.cycle")) if name == WATCHDOG_THREAD
+    ]
     time.sleep(0.3)
     os.sched_setscheduler(watchdog.tid, os.SCHED_BATCH, os.sched_param(0))
     outcome = live.end(END_TIMEOUT_S)
@@ -119,6 +121,17 @@ def test_a_run_folder_that_is_taken_away_is_made_again_with_the_verdict(start_li
     assert manifest.verdict == "bad"
     assert manifest.tasks["estimation"].cycles > 1000
     assert "No record of estimation" in (folder / "report.html").read_text()
+
+
+def test_a_table_that_something_else_writes_over_is_a_bad_verdict(start_live):
+    live = start_live(None, "--for", "30")
+    live.wait_until_it_pushes()
+    with live.table.open("r+b") as file:
+        file.write(os.urandom(live.table.stat().st_size))
+    outcome = live.end(END_TIMEOUT_S)
+    assert_bad(outcome, "the signal table was written over")
+    assert read_manifest(live.folder).state == "ended"
+    assert (live.folder / "report.html").exists()
 
 
 def test_a_telemetry_port_in_use_is_refused_before_anything_starts(rigloop, make_rig, tmp_path):

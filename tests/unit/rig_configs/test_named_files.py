@@ -2,6 +2,7 @@
 
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -166,3 +167,56 @@ def test_utf_16_is_named(tmp_path, encoding):
     path.write_bytes("\ufeffx = 1".encode(encoding))
     with pytest.raises(UnreadableError, match="UTF-16"):
         read_text(path)
+
+
+def of_device(project, device):
+    path = project / "rigs" / "rack.toml"
+    path.write_text(
+        RIG.replace(
+            "# what the simulated drive turns",
+            f'[blocks.bus.terminals.rack]\ndevice = "{device}"\n\n# what the simulated drive turns',
+        )
+    )
+    return path
+
+
+@pytest.mark.parametrize(
+    ("file", "rest"),
+    [
+        ("own.xml", ""),
+        ("own.xml", "#0x2:0x1+late_reply:ms=200"),
+        ("OWN v1.2.XML", "#EL1008"),
+        ("own.toml", ""),
+        ("own.toml", "+late_reply:ms=200+emergency"),
+        ("1e+3.toml", ""),
+    ],
+)
+@pytest.mark.parametrize("place", [".", "rigs", "elsewhere"])
+def test_a_device_is_found_from_the_folder_of_its_rig_and_goes_along(
+    project, monkeypatch, file, rest, place
+):
+    monkeypatch.chdir(project / place)
+    (project / "devices").mkdir()
+    # an ESI file says its encoding itself
+    (project / "devices" / file).write_bytes(
+        b"caf\xe9" if file.lower().endswith("xml") else b"a = 1"
+    )
+    loaded = read_checked(of_device(project, f"../devices/{file}{rest}"))
+    named = loaded.rig.blocks["bus"].terminals["rack"].device
+    assert named.endswith(file + rest)
+    assert os.path.samefile(named.removesuffix(rest), project / "devices" / file)
+    run = project / "runs" / "one"
+    run.mkdir(parents=True)
+    (run / "rig.toml").write_text(loaded.text)
+    keep_named(run, loaded.files)
+    (run / "order.json").write_text("{}")
+    kept = read_checked(run / "rig.toml").rig.blocks["bus"].terminals["rack"].device
+    assert kept.startswith(str(run))
+    copy = Path(kept.removesuffix(rest))
+    assert copy.read_bytes() == (project / "devices" / file).read_bytes()
+
+
+def test_a_device_that_ships_is_no_file(project):
+    loaded = read_checked(of_device(project, "digital_io+late_reply:ms=200"))
+    assert loaded.rig.blocks["bus"].terminals["rack"].device == "digital_io+late_reply:ms=200"
+    assert not any("digital_io" in name for name in loaded.files)

@@ -70,7 +70,15 @@ def test_a_run_that_was_not_armed_again_says_why(good_run):
 
 
 @pytest.mark.parametrize(
-    ("code", "how"), [(None, "killed"), (-9, "killed"), (3, "exit 3"), (1, "exit 1")]
+    ("code", "how"),
+    [
+        (None, "killed"),
+        (-9, "killed by SIGKILL"),
+        (-8, "killed by SIGFPE"),
+        (-99, "killed by signal 99"),
+        (3, "exit 3"),
+        (1, "exit 1"),
+    ],
 )
 def test_an_output_that_was_not_seen_at_rest_is_told_with_the_end_of_the_process(
     good_run, code, how

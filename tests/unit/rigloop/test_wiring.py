@@ -233,3 +233,27 @@ def test_whatever_names_the_check_allows_the_loop_takes(tmp_path):
     inputs = ["bus/wheel/position_count", "bus/wheel/valid"]
     plan = plan_blocks(rig, {"Wheel-A": wheel}, inputs)
     assert any("Log.x/N-1.is" in producer.signals for producer in plan.producers)
+
+
+@pytest.mark.parametrize("kind", ["drives", "terminals"])
+@pytest.mark.parametrize(
+    ("device", "problem"),
+    [
+        ("no_such_drive", "no device file, and none of those that ship"),
+        ("../nothing.toml", "no device file"),
+        ("../nothing.xml#5:1", "No such file"),
+        ("direct_drive+no_such_quirk", "quirk 'no_such_quirk': there is none"),
+        ("direct_drive+late_reply:hours=1", "quirk late_reply: hours: no such option"),
+        ("/dev/zero", "no device file"),
+    ],
+)
+def test_a_device_that_cannot_be_is_refused_before_the_start(tmp_path, kind, device, problem):
+    slave = "[blocks.bus.drives.wheel]\n"
+    new = (
+        f'{slave}device = "{device}"\n'
+        if kind == "drives"
+        else f'[blocks.bus.terminals.rack]\ndevice = "{device}"\n\n{slave}'
+    )
+    told = mistakes(tmp_path, slave, new)
+    assert f"blocks.bus.{kind}.{'wheel' if kind == 'drives' else 'rack'}.device" in told
+    assert problem in told

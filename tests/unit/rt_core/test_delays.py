@@ -1,5 +1,6 @@
 """The delays of proofs: as long as asked, of their kind, and only then."""
 
+import time
 from pathlib import Path
 
 import numpy as np
@@ -63,10 +64,17 @@ def test_a_hole_is_no_work_of_the_block_that_it_hits(tmp_path):
     with SignalTable.create(str(tmp_path / "table"), plan) as table:
         with Loop(plan, table) as loop:
             loop.wait(1.2)
+            struck_ns = time.monotonic_ns() - loop.start_ns
             hole.strike(thread_of("t"), 120 * MS)
             loop.wait(0.5)
         _, events = table.late_events("t")
-    row = max((rows[at] for at, rows in events), key=lambda row: row["wall_ns"])
+    # others that a busy machine makes late are not this one
+    near = [
+        rows[at]
+        for at, rows in events
+        if struck_ns - 80 * MS <= rows[at]["deadline_ns"] <= struck_ns + 160 * MS
+    ]
+    row = max(near, key=lambda row: max(row["wall_ns"], row["late_ns"]))
     assert row["wall_ns"] >= 120 * MS or row["late_ns"] >= 100 * MS
     assert Cause(int(row["cause"])) in (Cause.UNTOLD, Cause.STOLEN, Cause.LATE_WAKE)
 

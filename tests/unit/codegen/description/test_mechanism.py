@@ -26,6 +26,7 @@ def mistakes(tmp_path, text):
     ('"guide.rod.reaction"', '"guide.rod.reation"', "outputs.guide/torque_nm", "did you mean"),
     ('"rod/angle_rad" =', '"rod/angle" =', "outputs.rod/angle", "end the name with _rad"),
     ("pivot = [0, 0, 0]", 'pivot = "unit(0)"', "parameters.pivot", "correct the expression"),
+    ("pivot = [0, 0, 0]", 'pivot = [0, [1, 2, 3], 0]', "parameters.pivot", "three numbers"),
     ('coordinate = "rod"', "", "guide.rod.coordinate", "add it"),
     ('angle = "rod"\ndamping', 'angle = "rode"\ndamping', "damper.bearing.angle", "'rod'"),
     ('name = "guided_rod"', 'name = "other"', "name", 'write "guided_rod"'),

@@ -87,6 +87,32 @@ def test_a_run_with_a_slave_away_and_a_frame_lost_names_both(run_folder):
     ],
 )
 def test_the_ring_of_a_run_is_told(run_folder, tmp_path, last, gap, breaks, good):
+    found = recorded(ring_of(run_folder, tmp_path, last))
+    assert (found.ring_gap[: len(gap)], found.ring_breaks, found.good) == (gap, breaks, good)
+    assert bool(found.ring_gap) == bool(gap)
+
+
+@pytest.mark.parametrize(
+    ("near", "gap"),
+    [
+        (0, "the ring is open between the first interface and drive0+drive1"),
+        (1, "the ring is open between drive0+drive1 and the second interface"),
+    ],
+)
+def test_two_axes_of_one_slave_are_one_piece_of_the_ring(run_folder, tmp_path, near, gap):
+    folder = ring_of(run_folder, tmp_path, (1, near, 1))
+    drive = (
+        "[blocks.bus.drives.{}]\nposition = 0\naxis = {}\ncounts_per_rev = 4096\n"
+        "rated_torque_nm = 1.0\npeak_torque_nm = 3.0\n"
+    )
+    (folder / "rig.toml").write_text(
+        'title = "two axes"\n[tasks.estimation]\nperiod_us = 1000\nblocks = ["bus"]\n'
+        '[blocks.bus]\nkind = "bus"\n' + drive.format("drive0", 0) + drive.format("drive1", 1)
+    )
+    assert recorded(folder).ring_gap.startswith(gap)
+
+
+def ring_of(run_folder, tmp_path, last):
     # the record of a bus with one cable; its ring's columns are what a redundant one writes
     rows = open_record(run_folder(lambda bus, k: None) / "estimation.npy")
     folder = tmp_path / "ring"
@@ -98,9 +124,7 @@ def test_the_ring_of_a_run_is_told(run_folder, tmp_path, last, gap, breaks, good
             for what, value in zip(("open", "near", "breaks"), last, strict=True):
                 copy[f"bus/ring_{what}"] = value
             writer.append(copy)
-    found = recorded(folder)
-    assert (found.ring_gap[: len(gap)], found.ring_breaks, found.good) == (gap, breaks, good)
-    assert bool(found.ring_gap) == bool(gap)
+    return folder
 
 
 def test_a_slave_that_left_op_is_told_in_words(run_folder):

@@ -43,7 +43,7 @@ def columns():
 @pytest.fixture
 def verdict(lim, tmp_path):
     def write(columns, at_rest=True, asked=ASKED):
-        n = len(columns["guard/state"])
+        n = N
         for task, fields in (
             ("estimation", columns),
             ("simulation", {"loop/simulation/cycle": np.arange(n) + 1.0}),
@@ -159,3 +159,29 @@ def test_a_run_without_a_record_was_not_tried(lim, tmp_path):
     (found,) = judge(tmp_path, again(ASKED, lim), lim, None)
     assert not found.good
     assert not found.tried
+
+
+@pytest.mark.parametrize("column", ["inject1/cycle", "guard/state", "loop/estimation/cycle"])
+def test_a_record_that_lacks_what_tells_of_a_fault_is_said_to(columns, verdict, column):
+    lacking = {name: values for name, values in columns.items() if name != column}
+    if column == "guard/state":
+        lacking["guard/state_of_another_rig"] = columns[column]
+    found = verdict(lacking)
+    assert not found.good
+    assert not found.tried
+    assert f"the record of estimation has no {column}" in found.why[0]
+
+
+@pytest.mark.parametrize("name", ["cycle.json", "recorder.json", "injected.json", "drive.json"])
+@pytest.mark.parametrize("text", ["", "[]", "{", '{"number": "x"}\n', "[" * 10_000, "\x00\xff"])
+def test_garbage_beside_a_record_ends_no_judgement(columns, verdict, lim, tmp_path, name, text):
+    verdict(columns)
+    (tmp_path / name).write_text(text, encoding="latin-1")
+    for asked in (ASKED, ("supervisor-kill@0.25",), ("recorder-stop@0.1",)):
+        (found,) = judge(tmp_path, again(asked, lim), lim, None)
+        assert found.good == (asked == ASKED and name != "cycle.json")
+
+
+def test_a_run_that_left_no_record_tells_nothing_of_its_faults(lim, tmp_path):
+    (found,) = judge(tmp_path, again(ASKED, lim), lim, None)
+    assert found.why == ("nothing tells what became of it: the run left no record of estimation",)

@@ -13,7 +13,7 @@ from codegen.description.mechanism import load
 from rigloop.cli import app
 
 ROBOTS = Path(__file__).parents[3] / "data" / "robots"
-COMMANDS = ("show", "check", "import")
+COMMANDS = ("show", "check", "linearize", "advise", "import")
 
 
 @pytest.fixture

@@ -1,0 +1,162 @@
+"""`rigloop model advise` beside an exhaustive search: does its choice meet the error, and what does it cost?
+
+    python benchmarks/advice.py [--only governor,Bricard] [--json FILE]
+
+Twelve mechanisms and one more. Both searches look at the same measurements, so that the noise of a busy machine does
+not tell them apart: the exhaustive one takes every candidate from the longest step downwards until it meets the error
+or costs more than the best. Where an exact motion is known (`tests/data/references`) the choice is measured beside it.
+
+Real time: no; a benchmark. Needs gcc. One to four minutes a mechanism: each step of a candidate is a kernel of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from option_cases import CASES, Case
+from peers.exact import reference as exact_columns
+from rich.console import Console
+from rich.table import Table
+
+from codegen import advice
+from codegen.advice import CANDIDATES, LADDER, Bench, Measured, Task
+from codegen.trial import Trial
+
+BAR = 1.3
+
+
+def exhaustive(bench: Bench) -> Measured | None:
+    """The cheapest of all candidates at all steps; of those that cost more than the best no more are measured."""
+    best: Measured | None = None
+    for candidate in CANDIDATES:
+        for parts in LADDER:
+            known = next((m for m in bench.measured if m.candidate == candidate), None)
+            if best and known and known.step_ns * parts > best.step_ns * best.parts:
+                break
+            now = bench(candidate, parts)
+            if now.error <= bench.task.error:
+                if best is None or now.us_per_s < best.us_per_s:
+                    best = now
+                break
+    return advice.best_of(bench)
+
+
+def against_exact(case: Case, task: Task, choice: Measured) -> float | None:
+    """Largest error of the choice beside the exact motion, of each column's largest value; None where none is known."""
+    if not case.exact:
+        return None
+    columns = exact_columns(case.exact)
+    rows = Trial(task.mechanism, task.options(choice.candidate, choice.parts)).run(case.motion).rows
+    names = advice.shown_signals(task.mechanism)[0]
+    places = np.round(columns["t"] / case.row_s).astype(int)
+    there = (places > 0) & (places <= len(rows))
+    worst = 0.0
+    for signal, column in case.columns.items():
+        wanted = columns[column.removeprefix("-")] * (-1.0 if column.startswith("-") else 1.0)
+        found = rows[places[there] - 1, names.index(signal)]
+        gap = found - wanted[there]
+        if signal.endswith("_rad"):
+            gap = (gap + math.pi) % (2.0 * math.pi) - math.pi
+        worst = max(worst, float(np.max(np.abs(gap)) / np.max(np.abs(wanted[there]))))
+    return worst
+
+
+def measure(case: Case, console: Console) -> dict[str, Any]:
+    """One row of the table."""
+    begin = time.monotonic()
+    mechanism = case.made()
+    task = Task(mechanism, case.motion, case.error, case.row_s)
+    with console.status(case.title) as status:
+
+        def tell(words: str) -> None:
+            status.update(f"{case.title}: {words}")
+
+        pole = advice.stiffness(mechanism)
+        known = advice.find_reference(task, pole, tell)
+        speed = advice.speed_of(known, case.row_s)
+        bench = Bench(task, known, tell)
+        choice = advice.search(bench, pole, speed)
+        kernels, seconds = len(bench.measured), time.monotonic() - begin
+        best = exhaustive(bench)
+        # both with the times that are known in the end
+        if choice is not None:
+            choice = bench(choice.candidate, choice.parts)
+        exact = None if choice is None else against_exact(case, task, choice)
+    assert choice is not None
+    assert best is not None
+    return {
+        "case": case.title,
+        "kind": case.kind,
+        "wanted": case.error,
+        "choice": f"{choice.candidate}, {1e3 * choice.step_s:g} ms",
+        "error": choice.error,
+        "exact": exact,
+        "us_per_s": choice.us_per_s,
+        "best": f"{best.candidate}, {1e3 * best.step_s:g} ms",
+        "best_us_per_s": best.us_per_s,
+        "ratio": choice.us_per_s / best.us_per_s,
+        "kernels": kernels,
+        "seconds": seconds,
+        "all_kernels": len(bench.measured),
+        "good": choice.error <= case.error and choice.us_per_s <= BAR * best.us_per_s,
+    }
+
+
+def show(rows: list[dict[str, Any]], console: Console) -> None:
+    """Print the table."""
+    table = Table(box=None, padding=(0, 1, 0, 0))
+    heads = (
+        "mechanism",
+        "wanted",
+        "advice",
+        "error",
+        "exact",
+        "µs/s",
+        "best of all",
+        "µs/s",
+        "ratio",
+    )
+    for head in (*heads, "kernels", ""):
+        table.add_column(head, no_wrap=True)
+    for r in rows:
+        exact = "" if r["exact"] is None else f"{r['exact']:.1g}"
+        table.add_row(
+            r["case"], f"{r['wanted']:g}", r["choice"], f"{r['error']:.1g}", exact, f"{r['us_per_s']:.0f}", r["best"],
+            f"{r['best_us_per_s']:.0f}", f"{r['ratio']:.2f}", f"{r['kernels']} of {r['all_kernels']}",
+            "good" if r["good"] else "[red]bad[/]",
+        )  # fmt: skip
+    console.print(table)
+
+
+def main() -> int:
+    """Measure, print, and say by the exit code whether every bar was met."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="titles, separated by commas")
+    parser.add_argument(
+        "--json", type=Path, help="rows into this file; those of other cases stay in it"
+    )
+    given = parser.parse_args()
+    console = Console(width=170)
+    wanted = [name.strip() for name in given.only.split(",") if name.strip()]
+    kept = json.loads(given.json.read_text())["rows"] if given.json and given.json.exists() else []
+    rows = {r["case"]: r for r in kept}
+    made = []
+    for case in CASES:
+        if wanted and case.title not in wanted:
+            continue
+        made.append(measure(case, console))
+        rows[case.title] = made[-1]
+        if given.json:
+            given.json.write_text(json.dumps({"rows": list(rows.values())}, indent=1))
+    show(made, console)
+    return 0 if all(r["good"] for r in made) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
