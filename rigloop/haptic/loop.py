@@ -160,11 +160,21 @@ def transition(loop: HapticLoop, wheel: Wheel, gain: float = 1.0, extra_s: float
     keep[:, 0] -= loop.filter_gain
     move = keep @ transition_matrix(te, n_filter)
 
+    # what is under way are torques of whole periods: a state for each, not for each cycle of the fast task, and one
+    # for the newest, which is `y`; the eigenvalues left out are zeros
+    torques = loop.factor * gain
+    cycles = np.arange(later + 2)  # of the fast task, from the newest one backwards
+    began = cycles // path.every
+    if path.age_out:  # the first cycle of a period still sends what the period before made
+        began = began + (cycles % path.every == path.every - 1)
+    places = np.searchsorted(began, np.arange(1, began[-1] + 1))
+
     # columns: one run of the linear loop from each unit state
-    sizes = [3, n_filter, n_model, 1, later + 2, 1]
+    sizes = [3, n_filter, n_model, 1, len(places), 1]
     state = np.eye(sum(sizes))
     cuts = np.cumsum(sizes)[:-1]
-    wheel_x, x, s, y, sent, count = (part.copy() for part in np.split(state, cuts))
+    wheel_x, x, s, y, older, count = (part.copy() for part in np.split(state, cuts))
+    sent = np.vstack([torques * y, older])[began]
     for cycle in range(path.every):
         tick = cycle == 0
         held = y  # what a guard that sees the step a cycle later still has
@@ -178,8 +188,8 @@ def transition(loop: HapticLoop, wheel: Wheel, gain: float = 1.0, extra_s: float
         seen = held if tick and path.age_out else y
         wheel_x = first @ wheel_x + np.outer(push_first, sent[later + 1])
         wheel_x = then @ wheel_x + np.outer(push_then, sent[later])
-        sent = np.vstack([loop.factor * gain * seen, sent[:-1]])
-    return np.vstack([wheel_x, x, s, y, sent, count])
+        sent = np.vstack([torques * seen, sent[:-1]])
+    return np.vstack([wheel_x, x, s, y, sent[places], count])
 
 
 def impedance(

@@ -186,3 +186,10 @@ def test_the_exponential_of_a_matrix_is_its_limit_of_small_steps():
         exact = (vectors @ np.diag(np.exp(values)) @ np.linalg.inv(vectors)).real
         assert np.allclose(exponential(m), exact, rtol=1e-8, atol=1e-10 * np.abs(exact).max())
     assert np.array_equal(exponential(np.zeros((3, 3))), np.eye(3))
+
+
+@pytest.mark.parametrize(("every", "age"), [(5, 1), (5, 0), (1, 1), (2, 0)])
+def test_a_long_dead_time_is_a_state_for_each_period_of_the_model(every, age):
+    loop = impedance_model(10.0, 0.1, 0.002, every=every, age=age)
+    short, long = (len(transition(loop, FREE, extra_s=extra)) for extra in (0.0, 0.1))
+    assert long - short == pytest.approx(0.1 / loop.slow_s, abs=1)
