@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from rigloop import interrupts
-from rigloop.streams import open_closed
+from rigloop.streams import give_up_stdout, open_closed, stdout_takes_nothing
 
 NOT_STARTED = 3
 
@@ -25,6 +25,12 @@ def main() -> None:
     except SystemExit:
         interrupts.disarm()
         raise
+    except OSError as error:
+        if not stdout_takes_nothing():
+            raise
+        interrupts.disarm()
+        give_up_stdout(error)
+        sys.exit(NOT_STARTED)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,16 @@ def open_closed() -> None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, until the end
 
 
+def stdout_takes_nothing() -> bool:
+    """Whether the standard output refuses a line end."""
+    try:
+        sys.stdout.write("\n")
+        sys.stdout.flush()
+    except OSError:
+        return True
+    return False
+
+
 def give_up_stdout(error: OSError) -> None:
     """Say that the standard output takes nothing more, and send what is still to come nowhere."""
     with contextlib.suppress(OSError, ValueError):

@@ -33,7 +33,10 @@ def test_a_run_without_streams_is_recorded_and_judged(make_rig, tmp_path):
     assert (folder / "report.html").exists()
 
 
-def test_an_answer_that_nothing_takes_is_said_on_the_other_stream():
-    done = shell(">/dev/full", "check", RIG, "--json")
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["check", RIG, "--json"], 0), (["faults"], 3), (["--help"], 3)]
+)
+def test_an_answer_that_nothing_takes_is_said_on_the_other_stream(arguments, code):
+    done = shell(">/dev/full", *arguments)
     assert done.stderr == "standard output: cannot be written: No space left on device\n"
-    assert done.returncode == 0
+    assert done.returncode == code
