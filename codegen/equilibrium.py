@@ -1,8 +1,8 @@
 """Where a mechanism rests: found from the pose of its file, with guides and input signals at given values.
 
-The pose moves along what the constraints allow by Newton's method with bounded steps:
-(stiffness + share inertia) step = unbalanced force. Where the stiffness is negative the share makes it positive, so
-that the step still goes downhill: a hill top is an equilibrium only for a mechanism that starts on it.
+The pose moves along what the constraints allow by Newton's method, stiffness step = unbalanced force, with a bounded
+step along each principal stiffness. Where one is negative its size is taken, so that the step still goes downhill: a
+hill top is an equilibrium only for a mechanism that starts on it.
 
 Source: Nocedal and Wright, Numerical Optimization, 2006, chapter 3.4: Newton's method with a modified Hessian.
 """
@@ -94,13 +94,13 @@ def _search(
             return Equilibrium(moment, dof, now.unbalanced, step)
         if not np.isfinite(now.unbalanced):
             break
-        curved = np.linalg.eigvalsh((now.stiffness + now.stiffness.T) / 2.0)
-        steepest = float(np.max(np.abs(curved)))
-        share = max(2.0 * max(0.0, -float(curved[0])), FLAT * steepest, 1e-300)
-        move = now.motions @ np.linalg.solve(now.stiffness + share * np.eye(dof), now.push)
-        # back where it came from: it went too far
-        stride = stride / 2.0 if float(move @ before) < 0.0 else min(1.5 * stride, LONGEST)
-        move = move * min(1.0, stride / float(np.max(np.abs(move))))
+        move = _move(now, stride)
+        if float(move @ before) < 0.0:
+            # back where it came from: it went too far
+            stride /= 2.0
+            move = _move(now, stride)
+        else:
+            stride = min(1.5 * stride, LONGEST)
         moment.q = _closed(model, moment, moment.q + move, dof)
         before = move
     worst = _balance(model, moment, dof)
@@ -109,6 +109,19 @@ def _search(
         f"no equilibrium was found in {MOST_STEPS} steps: '{model.system.coordinates[along].name}' is pushed on at "
         f"{moment.q[along]:.4g}; hold the mechanism by a spring or a guide, or give inputs at which it can rest"
     )
+
+
+def _move(now: _Balance, stride: float) -> Array:
+    """A change of the pose, along each principal stiffness no further than a stride."""
+    curved, along = np.linalg.eigh((now.stiffness + now.stiffness.T) / 2.0)
+    size = np.abs(curved)
+    steps = (along.T @ now.push) / np.maximum(size, max(FLAT * float(np.max(size)), 1e-300))
+    most = stride / np.max(np.abs(now.motions @ along), axis=0)
+    held = np.clip(steps, -most, most)
+    if curved[0] > 0.0 and np.array_equal(held, steps):
+        # near rest forces that have no potential count too
+        return np.asarray(now.motions @ np.linalg.solve(now.stiffness, now.push))
+    return np.asarray(now.motions @ (along @ held))
 
 
 @dataclass(frozen=True)

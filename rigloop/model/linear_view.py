@@ -41,7 +41,7 @@ def show(found: Linearized, console: Console) -> None:
     if len(found.modes) > MOST_MODES:
         more = f"… and {len(found.modes) - MOST_MODES} more: --json has all"
         console.print(more, style="dim", markup=False)
-    ends = Table("input", "output", title="what A B C D connect", **LOOK)
+    ends = Table("input", "output", title="ports", **LOOK)
     longest = max(len(found.inputs), len(found.outputs))
     for n in range(longest):
         ends.add_row(
@@ -51,7 +51,7 @@ def show(found: Linearized, console: Console) -> None:
 
 
 def _places(found: Linearized) -> Table:
-    table = Table(title="at the equilibrium", **LOOK)
+    table = Table(title="at rest", **LOOK)
     table.add_column("signal", no_wrap=True)
     table.add_column("value", justify="right")
     for port, value in found.at.items():

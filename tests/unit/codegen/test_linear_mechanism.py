@@ -218,3 +218,15 @@ def test_a_free_cart_is_no_oscillator():
     made.angle("a").inertia("rotor", angle="a", inertia_kg_m2=0.3)
     mechanism = made.build()
     assert [m.kind for m in modes(mechanism, linearise_mechanism(mechanism))] == ["free", "free"]
+
+
+def test_soft_and_stiff_directions_are_searched_each_by_its_own_step():
+    # a hinge so nearly balanced that it hardly turns, and a stiff spring far from rest
+    made = MechanismBuilder("mixed", gravity_m_s2=DOWN)
+    made.angle("soft").inertia("rotor", angle="soft", inertia_kg_m2=0.3)
+    made.expression_force("weak", coordinate="soft", force="-1e-5 * sin(soft - 2)")
+    made.distance("stiff", initial_m=0.7).mass("block", distance="stiff", mass_kg=2.0)
+    made.spring("home", distance="stiff", stiffness_n_per_m=3e4, rest_m=0.1)
+    linear = linearise_mechanism(made.build())
+    assert linear.equilibrium.moment.q == pytest.approx([2.0, 0.1], abs=1e-6)
+    assert linear.equilibrium.steps < 30
