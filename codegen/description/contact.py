@@ -12,6 +12,7 @@ import math
 import numpy as np
 
 from codegen.description.mechanism import Mechanism
+from codegen.description.written_stops import stiffness_jump
 from codegen.options import KernelOptions
 from codegen.pose.built import built_pose
 
@@ -23,17 +24,24 @@ def contacts_s(mechanism: Mechanism) -> dict[str, float]:
     the file gives. Coordinates that guides hold meet nothing.
     """
     system = mechanism.system
-    if not system.kinks:
+    by_name = {c.name: c for c in system.coordinates}
+    kinks = [
+        *system.kinks,
+        *(
+            (key, name, stiffness_jump(system, by_name[name], force))
+            for key, name, force in system.written_forces
+        ),
+    ]
+    if not any(jump > 0.0 for _, _, jump in kinks):
         return {}
     jac, mass = built_pose(system)
     _, sizes, right = np.linalg.svd(jac)
     rank = int(np.sum(sizes > 1e-9 * max(1.0, sizes.max(initial=0.0))))
     free = right[rank:].T
     mobility = np.diag(free @ np.linalg.pinv(free.T @ mass @ free) @ free.T) if free.size else None
-    index = {c.name: c.index for c in system.coordinates}
     found = {}
-    for key, name, jump in system.kinks:
-        moves = 0.0 if mobility is None else float(mobility[index[name]])
+    for key, name, jump in kinks:
+        moves = 0.0 if mobility is None else float(mobility[by_name[name].index])
         if jump > 0.0 and moves > 1e-12:
             found[key] = math.pi / math.sqrt(jump * moves)
     return found

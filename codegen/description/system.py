@@ -40,6 +40,7 @@ class System(Reading):
     kinks: list[tuple[str, str, float]] = field(
         default_factory=list
     )  # key, coordinate, jump of stiffness
+    written_forces: list[tuple[str, str, Expr]] = field(default_factory=list)  # key, coordinate
     _owners: dict[Expr, Coordinate] = field(default_factory=dict)
 
     def coordinate(self, name: str, unit: str, initial: float, rate: float = 0.0) -> Coordinate:

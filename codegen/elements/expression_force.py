@@ -21,3 +21,4 @@ def add(entry: Entry, name: str, system: System) -> None:
     suffix = "_nm" if coordinate.unit == "rad" else "_n"
     system.value(f"force{suffix}", value, suffix)
     system.add_force(coordinate, value)
+    system.written_forces.append((".".join([*system.at, "force"]), coordinate.name, value))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from codegen.description.builder import MechanismBuilder
 from rig_configs.load import find_rig
 from rig_configs.mistakes import ConfigError
 from rigloop.kernels import kernel_options
@@ -257,3 +258,23 @@ def test_a_device_that_cannot_be_is_refused_before_the_start(tmp_path, kind, dev
     told = mistakes(tmp_path, slave, new)
     assert f"blocks.bus.{kind}.{'wheel' if kind == 'drives' else 'rack'}.device" in told
     assert problem in told
+
+
+@pytest.mark.parametrize("law", ["table", "expression"])
+def test_a_stop_that_the_step_is_too_long_for_is_refused_with_the_substeps_that_do(tmp_path, law):
+    made = MechanismBuilder("stopped").angle("wheel").angle("arm")
+    made.inertia("wheel", angle="wheel", inertia_kg_m2=0.05).guide("wheel", coordinate="wheel")
+    made.inertia("arm", angle="arm", inertia_kg_m2=1.0)
+    if law == "table":
+        made.spring("stop", angle="arm", table=[(-1.0, -1e6), (0.0, 0.0), (1.0, 0.0)])
+    else:
+        made.expression_force("stop", coordinate="arm", force="5e5 * (abs(arm) - arm)")
+    path = made.output("guide/torque_nm", "guide.wheel.reaction").save(tmp_path)
+    old, new = 'mechanism = "steering_26"', f'mechanism = "{path}"'
+    told = mistakes(tmp_path, old, new)
+    assert "blocks.steering.options.substeps" in told
+    assert "lasts 3.14 ms, 3.1 steps" in told
+    assert "substeps = 6" in told
+    enough = tmp_path / "enough.toml"
+    enough.write_text(RIG.replace(old, new) + "\n[blocks.steering.options]\nsubsteps = 6\n")
+    assert load(str(enough)).rig.title

@@ -72,3 +72,48 @@ def test_the_mass_behind_a_gear_counts():
     lasts = contacts_s(made.build())["spring.stop.table"]
     exact = [math.pi * math.sqrt(j / 900.0) for j in (8.0, 0.5)]
     assert min(abs(lasts - e) for e in exact) < 1e-6
+
+
+def falling(force, mass=1.0):
+    made = MechanismBuilder("b").distance("x", initial_m=0.1).mass("x", distance="x", mass_kg=mass)
+    made.force("weight", distance="x", force_n=-9.81 * mass)
+    return made.expression_force("stop", coordinate="x", force=force)
+
+
+def test_a_stop_written_as_an_expression_is_refused_and_the_substeps_named_are_enough(
+    kernel, tmp_path
+):
+    made = falling("5e5 * (abs(x) - x)")
+    ((key, problem, remedy),) = too_short(made.build(), KernelOptions())
+    assert key == "expression_force.stop.force"
+    assert "3.14 ms, 3.1 steps" in problem
+    assert remedy == "step_s = 0.0002 or less, or substeps = 6"
+    path = made.save(tmp_path)
+    assert any(key in line for line in doubts(made.build(), path))
+    starts = np.linspace(0.09, 0.11, 9)
+    assert max(most_energy(kernel(path), x) for x in starts) > 1.1
+    assert max(most_energy(kernel(path, substeps=6), x) for x in starts) < 1.01
+    assert not too_short(made.build(), KernelOptions(substeps=6))
+
+
+@pytest.mark.parametrize(
+    ("force", "jump"),
+    [
+        ("5e5 * (abs(x - 0.3) - (x - 0.3))", 1e6),
+        ("5e5 * (abs(x + 0.3) - x) - 5e5 * (abs(x - 0.3) + x)", 1e6),  # a stop on either side
+        ("-1e6 * sqrt(1 + x^2) * abs(x^2 - 0.25)", 2e6 * math.sqrt(1.25)),  # at x = 0.5
+        ("5e5 * (abs(x) - x) * (1 - 0.1 * rate(x))", 1e6),
+    ],
+)
+def test_the_jump_is_taken_where_the_expression_has_it(force, jump):
+    lasts = contacts_s(falling(force.replace("^", "**")).build())["expression_force.stop.force"]
+    assert lasts == pytest.approx(math.pi / math.sqrt(jump))
+
+
+@pytest.mark.parametrize(
+    "force",
+    ["-1e6 * x", "-1e3 * rate(x) * abs(rate(x))", "-1e6 * x * abs(x)", "-1e6 * abs(1 + x**2)",
+     "-1e3 * tanh(50 * x)", "-1e6 * abs(x) / x"],
+)  # fmt: skip
+def test_expressions_without_a_jump_of_stiffness_pass(force):
+    assert not too_short(falling(force).build(), KernelOptions())

@@ -105,3 +105,34 @@ def test_bricard_always_redundant_moves_and_keeps_its_energy(twin, tmp_path):
         assert stepper.outputs["e_j"] == pytest.approx(begin, abs=2e-3)
         away = max(away, abs(stepper.outputs["P2_x_m"] - 1.0))
     assert away > 0.5
+
+
+@pytest.mark.slow
+def test_two_hinges_of_a_door_carry_together_what_one_carries(kernel, tmp_path, spatial):
+    keys = ("fx_n", "fy_n", "fz_n", "tx_nm", "ty_nm")
+    carried = []
+    for hinges in (1, 2):
+        gravity = (0, -9.81, -3.0)  # along the axis too
+        made = spatial(MechanismBuilder(f"door_{hinges}", gravity_m_s2=gravity), "a", 1, 3)
+        for k in range(hinges):
+            made.revolute(f"hinge_{k}", bodies=["a", "ground"], point_m=(0, 0, k), axis=(0, 0, 1))
+            for key in keys:
+                made.output(f"hinge_{k}/{key}", f"revolute.hinge_{k}.{key}")
+        stepper = kernel(made.save(tmp_path)).Kernel()
+        assert stepper.reset() == 0
+        sums = []
+        for _ in range(500):
+            assert stepper.step() == 0
+            total = np.zeros(5)
+            for k in range(hinges):
+                fx, fy, fz, tx, ty = (stepper.outputs[f"hinge_{k}/{key}"] for key in keys)
+                total += (fx, fy, fz, tx - k * fy, ty + k * fx)  # moments about the origin
+            sums.append(total)
+        carried.append(np.array(sums))
+    shares = [abs(stepper.outputs[f"hinge_{k}/fz_n"]) for k in range(2)]
+    assert min(shares) > 0.1 * max(shares)  # neither idles
+    peaks = np.abs(carried[0]).max(axis=0)
+    assert peaks[:3].min() > 1.0
+    wrong = np.abs(carried[1] - carried[0])
+    assert (wrong[:, :3].max(axis=0) < 1e-3 * peaks[:3]).all(), wrong.max(axis=0) / peaks
+    assert wrong[:, 3:].max() < 1e-3 * peaks.max(), (wrong.max(axis=0), peaks)

@@ -105,3 +105,40 @@ def test_other_targets_are_written_too(tmp_path):
         "kernel.h", "kernel.c", "access.h", "face.pyx", "access.c",
     ]  # fmt: skip
     assert [p.name for p in write("guided_rod", "numpy", tmp_path)] == ["guided_rod.py"]
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_a_parameter_out_of_its_bounds_is_refused_and_the_old_value_stays(tmp_path, precision):
+    write("guided_rod", "c99", tmp_path, KernelOptions(precision=precision))
+    (tmp_path / "main.c").write_text("""
+#include "guided_rod.h"
+#include <math.h>
+#include <stdio.h>
+static guided_rod_memory memory;
+int main(void)
+{
+    const double tried[] = {-2.0, 0.0, -0.0, 1e-320, 1e300, NAN, INFINITY, 4.0};
+    guided_rod *rod = guided_rod_init(&memory);
+    int mass = guided_rod_parameter("uniform_rod/rod/mass_kg");
+    printf("%d %d %d\\n", GUIDED_ROD_OK, GUIDED_ROD_INPUT_NOT_FINITE, GUIDED_ROD_OUT_OF_BOUNDS);
+    for (int i = 0; i < 8; i++) {
+        int status = guided_rod_set_parameter(rod, mass, tried[i]);
+        double kept = guided_rod_get_parameter(rod, mass);
+        printf("%d %g\\n", status, kept);
+        if (tried[i] > 0.0 && isfinite(tried[i]))
+            guided_rod_set_parameter(rod, mass, 2.0);
+    }
+    return 0;
+}
+""")
+    run(["gcc", *STRICT, "main.c", "guided_rod.c", "-lm", "-o", "bounds"], tmp_path)
+    first, *rest = run(["./bounds"], tmp_path).splitlines()
+    good, not_finite, beyond = first.split()
+    negative, zero, minus_zero, tiny, huge, nan, infinite, last = (line.split() for line in rest)
+    assert negative == zero == minus_zero == [beyond, "2"]
+    assert nan == infinite == [not_finite, "2"]
+    assert last == [good, "4"]
+    if precision == "float32":  # what is zero or infinite in the kernel's own numbers
+        assert (tiny, huge) == ([beyond, "2"], [not_finite, "2"])
+    else:
+        assert tiny[0] == huge[0] == good
