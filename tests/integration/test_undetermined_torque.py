@@ -1,5 +1,5 @@
-"""A torque that a pose does not determine, through kernel, guard and master: at most two steps stand in for it, then the
-guard holds and the drive is sent zero.
+"""A torque that a pose does not determine, through kernel, guard and master: at most two steps stand in for it, then
+the guard holds and the drive is sent zero.
 """
 
 import math
