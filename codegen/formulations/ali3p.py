@@ -59,7 +59,9 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     weight_project = {key: share * entry for key, entry in eq.mass.items()}
     factor = factored(eq, sorted(weight_newton))
     weight_keys, x = factor.weight_keys, factor.x
-    limits = pivot_limits(eq, share, factor.kept)
+    assembled = None if eq.is_large else assemble(mechanism.system)
+    is_proved = assembled is not None and not assembled.redundant
+    limits = pivot_limits(eq, share, factor.kept, is_proved=is_proved)
 
     hist = eq.coordinate_array("hist", "w->hist")
     weighted = eq.coordinate_array("weighted", "s->weighted")
@@ -156,7 +158,6 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         "weight_project": len(weight_keys),
         "hist": n_q,
     }
-    assembled = None if eq.is_large else assemble(mechanism.system)
     return Program(
         mechanism=mechanism,
         options=options,

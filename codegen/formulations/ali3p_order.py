@@ -6,7 +6,7 @@ from pathlib import Path
 from string import Template
 
 from codegen.formulations.equations import Equations
-from codegen.formulations.singular import FOUND_AGAIN, Limits
+from codegen.formulations.singular import FOUND_AGAIN, LOST, Limits
 from codegen.program import Sweep
 
 TEXT = Path(__file__).with_name("ali3p.h.in")
@@ -102,6 +102,8 @@ def text(eq: Equations, limits: Limits, n_weight: int) -> str:
             near=repr(1.0 / limits.less),
             nearer=repr(limits.nearer),
             found_again=repr(limits.nearer / FOUND_AGAIN),
+            lost_near=repr(1.0 / LOST),
+            lost_again=repr(1.0 / (LOST * FOUND_AGAIN)),
             open=repr(limits.open),
             noise=repr(limits.noise),
             bear_lines=_lines(_bear(eq, limits.noise)),

@@ -13,8 +13,9 @@ number of freedoms is that of small pivots of coordinates, and of rows with a pi
 the number of such rows.
 
 While a freedom passes from one coordinate to another the product of their pivots stays, so both meet
-in the geometric middle of the two sizes. The limit lies a tenth below it: there at most one of them
-is small, whatever else changes. With kappa = 1e6 a pose counts as singular when the smallest
+in the geometric middle of the two sizes. Where pivots alone judge, the limit lies a tenth below it: there
+at most one of them is small, whatever else changes, but then a lost rank can hide behind a freedom that
+passes on. As a hint the limit lies above the middle: there at least one of them is small. With kappa = 1e6 a pose counts as singular when the smallest
 singular value of the scaled phi_q is below 0.01 of its usual size: 0.5 degrees before the links of
 one four-bar lie flat, 1.3 of sixty. From some 1e4 on down kappa does not tell the sizes apart as well, and
 the range is wider.
@@ -34,7 +35,8 @@ import numpy as np
 from codegen.formulations.equations import Equations
 from codegen.pose.built import built_pose
 
-BELOW = 0.1  # of the geometric middle
+BELOW = 0.1  # of the geometric middle, where pivots alone judge
+ABOVE = 3.0  # of it, where they are a hint
 # share of the weight beside phi_q^2 near a singular pose: round-off allows no less
 HARDEST = {"float64": 1e-10, "float32": 1e-4}
 NOISE = {"float64": 1e-6, "float32": 1e-2}
@@ -74,8 +76,11 @@ class Limits:
     noise: float = 1e-6
 
 
-def pivot_limits(eq: Equations, share: float, kept: list[int]) -> Limits:
-    """Limits of the pivots, with weight `share` mass, and of rows in `kept`."""
+def pivot_limits(
+    eq: Equations, share: float, kept: list[int], *, is_proved: bool = False
+) -> Limits:
+    """Limits of the pivots, with weight `share` mass, and of rows in `kept`; `is_proved`: they are a hint."""
+    below = ABOVE if is_proved else BELOW
     if not eq.phi:
         return Limits([], [])
     jac, mass = built_pose(eq.system)
@@ -86,11 +91,11 @@ def pivot_limits(eq: Equations, share: float, kept: list[int]) -> Limits:
     usual = np.median(free[both] / held[both]) if both.any() else 1e-6
     # a massless coordinate passes on the weight of others
     free = np.where(free > 0.0, free, usual * held)
-    coordinates = BELOW * np.sqrt(held * free)
-    rows = [BELOW * np.sqrt(max(jac[r] ** 2 * eq.scale[r] ** 2 / free)) for r in kept]
+    coordinates = below * np.sqrt(held * free)
+    rows = [below * np.sqrt(max(jac[r] ** 2 * eq.scale[r] ** 2 / free)) for r in kept]
     hardest = HARDEST[eq.options.precision]
     less = min(1.0, hardest / usual)
-    nearer = max(1.0, BELOW / np.sqrt(usual) / (LOST * less))
+    nearer = max(1.0, below / np.sqrt(usual) / (LOST * less))
     return Limits(
         [_rounded(e) for e in coordinates],
         [_rounded(e) for e in rows],
