@@ -401,7 +401,7 @@ static const char FACTS[] =
 "                                  'slots': 103,\012"
 "                                  'sweep': 0,\012"
 "                                  'path_cycles': 28}},\012"
-"          'source_sha256': '1b18ea18614ac50f7f5df29c6ab2cfd6ca504e51a8cd2b575101b26e076995b4'}}";
+"          'source_sha256': '7d165575743bb64092e2897b73a945115d46d5ced8b96400fd115dac8101e16a'}}";
 
 const Shape SHAPE = {
     .n_q = N_Q, .n_phi = N_PHI, .n_guides = N_GUIDES, .n_par = N_PAR, .n_signals = N_SIGNALS,

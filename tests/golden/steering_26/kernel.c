@@ -2104,7 +2104,7 @@ static int advance(Work *w, State *s0, State *s)
     // where guides show a torque; and once more on leaving: multipliers of the other side are no history
     const int was_near = w->is_near;
     // small pivots are a hint that costs nothing; the proof is free of units
-    w->is_near = small_pivots(w, 1.0) > w->regular && (REDUNDANT || lost(w, &w->scratch) > (real)0.001);
+    w->is_near = small_pivots(w, 1.0) > w->regular && (REDUNDANT || lost(w, &w->scratch) > (real)0.01);
     const int was_undetermined = w->is_undetermined;
     w->is_undetermined = 0;
     for (int i = 0; i < N_REACTIONS; i++)

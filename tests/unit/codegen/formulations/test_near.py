@@ -200,7 +200,7 @@ def test_joint_forces_are_marked_one_by_one(kernel, tmp_path):
 
 
 def test_a_lost_constraint_does_not_hide_behind_a_freedom_that_passes_on(kernel, tmp_path):
-    # a pendulum that hangs apart turns its freedom from one coordinate to the other while the crank passes the flat pose
+    # the freedom of a pendulum apart passes between its coordinates while the crank passes the flat pose
     made = parallelogram()
     made.point("P", position_m=(5.5, 0, 0), moves="xy")
     made.constant_distance("pendulum", points=[(5, 0, 0), "P"])
