@@ -208,7 +208,7 @@ def _bear(eq: Equations, noise: float) -> list[str]:
         "bear(w, s);",
         "for (int k = N_GUIDES; k < N_REACTIONS; k++)",
         "    moved[k] = (real)fabs(*reaction_cell(w, k) - shown[k]);",
-        "lost(w, v);",
+        "lost(w, v, 0.0);",
         "for (int i = 0; i < N_PHI; i++)",
         "    s->lam[i] = kept[i] + most * v->lam[i];",
         "bear(w, s);",
