@@ -33,6 +33,7 @@ from codegen.formulations import ali3p_order
 from codegen.formulations.equations import Equations, equations
 from codegen.formulations.factor import Factored, factored
 from codegen.formulations.forces import force_tangent
+from codegen.formulations.gain import gain
 from codegen.formulations.singular import pivot_limits
 from codegen.formulations.unfold import row_multipliers, unfold_routine
 from codegen.options import KernelOptions
@@ -62,6 +63,8 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     assembled = None if eq.is_large else assemble(mechanism.system)
     is_proved = assembled is not None and not assembled.redundant
     limits = pivot_limits(eq, share, factor.kept, is_proved=is_proved)
+
+    weighed = gain(eq)
 
     hist = eq.coordinate_array("hist", "w->hist")
     weighted = eq.coordinate_array("weighted", "s->weighted")
@@ -149,6 +152,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
             True,
         ),
         unfold_routine(eq),
+        *weighed.routines,
     ]
     eq.store_derived(routines)
     eq.arrays |= {
@@ -174,7 +178,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         phi_q=eq.phi_q,
         weight_keys=weight_keys,
         calls=ali3p_order.calls(eq) * options.substeps,
-        text=ali3p_order.text(eq, limits, len(weight_keys)),
+        text=weighed.text + ali3p_order.text(eq, limits, len(weight_keys), weighed.line),
         is_large=eq.is_large,
         state={"weighted": (n_q, "phi_q^T lam - force, of the step's end")},
         pivot_limit=limits.coordinates,

@@ -67,7 +67,7 @@ def _projection_weight(eq: Equations) -> str:
     return "project" if needs_reactions(eq) else ""
 
 
-def text(eq: Equations, limits: Limits, n_weight: int) -> str:
+def text(eq: Equations, limits: Limits, n_weight: int, gain_line: str) -> str:
     """The order in C: `ali3p.h.in` with what the options leave of it."""
     start_reactions = _indented(_start_reactions(eq), 4)
     options = eq.options
@@ -96,6 +96,7 @@ def text(eq: Equations, limits: Limits, n_weight: int) -> str:
         since_end_lines=_lines(eq.since(repr(h))),
         since_start_lines=_lines(eq.since("0.0")),
         start_reaction_lines=start_reactions,
+        gain_line=gain_line,
         lost_share=repr(limits.lost_share),
         near_lines=Template(NEAR.read_text()).substitute(
             less=repr(limits.less),
