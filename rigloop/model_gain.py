@@ -1,4 +1,4 @@
-"""Has a model gained energy by its own steps? Stops that a step is too long for do; seen where a rig has `energy.gain`."""
+"""Has a model gained energy by its own steps, as at stops that a step is too long for? Seen where it shows the gain."""
 
 from __future__ import annotations
 
