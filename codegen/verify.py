@@ -175,6 +175,7 @@ def twin_error(kernel: ModuleType, twin: ModuleType, steps: int = STEPS) -> dict
             gaps = [
                 abs(value - shown[port]) / max(1.0, size, abs(shown[port]))
                 for port, value in fast.outputs.items()
+                if port in shown
             ]
             error_out = max([error_out, *gaps])
     return {

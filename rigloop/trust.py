@@ -13,6 +13,7 @@ import numpy as np
 
 from rig_configs.schema import Rig, Verdict
 from rigloop.compose import paths
+from rigloop.model_gain import gains
 from rigloop.recorded import last_count
 from rigloop.report_filter import filter_facts
 from rigloop.report_observer import observer_facts
@@ -56,6 +57,7 @@ def distrust(rig: Rig, records: Records, *, is_live: bool) -> Distrust:
             _samples(records, reads.get("valid", ""), writes, rig.verdict, found, is_live)
         elif block.kind in ("observer", "two_stage_observer"):
             _observer(records, writes, rig.verdict, found)
+    found.amber.extend(gains(rig, records))
     return found
 
 

@@ -9,6 +9,8 @@ guide.<name>.reaction                 force or torque that the guide applies to 
 <reaction>.undetermined               consecutive steps, up to the last, that did not determine this reaction of
                                       a guide or joint; it stands still for two, then it is not a number
 energy  energy.kinetic  .potential    of masses, weights and springs, in J
+energy.gain                           energy that steps have added by themselves since the start, in J:
+                                      of stops that a step is too long for
 = <expression>                        arithmetic of coordinates, `rate(...)`, parameters and values of
                                       elements, `= sqrt(revolute.pin.fx_n ** 2 + ...)`
 """
@@ -39,6 +41,7 @@ UNITS = {
 
 # what every kernel writes beside its outputs
 OWN_PORTS = ("iterations", "residual", "status", "reassembled", "singular", "undetermined")
+GAIN = "energy.gain"
 DETERMINED = ".undetermined"
 ENERGIES = ("energy", "energy.kinetic", "energy.potential")
 
@@ -46,7 +49,7 @@ ENERGIES = ("energy", "energy.kinetic", "energy.potential")
 @dataclass(frozen=True)
 class Output:
     """One output port; `kind` is value, rate, acceleration, reaction (index: a coordinate or guide),
-    path, or undetermined (of a guide by its index, else of a path).
+    path, gain, or undetermined (of a guide by its index, else of a path).
     """
 
     port: str
@@ -71,7 +74,7 @@ def _one(port: str, source: object, system: System) -> Output | None:
     by_name = {c.name: c for c in system.coordinates}
     guides = {guide.name: number for number, guide in enumerate(system.guides)}
     known = [*by_name, *(f"guide.{name}.reaction" for name in guides)]
-    known += ENERGIES
+    known += (*ENERGIES, GAIN)
     known += [path.replace("/", ".") for path in system.values]
     if not isinstance(source, str):
         system.mistake(port, source, "is not text", "write what the output shows, in quotes")
@@ -84,6 +87,8 @@ def _one(port: str, source: object, system: System) -> Output | None:
         return Output(port, "path", 0, path)
     if source.endswith(DETERMINED):
         return _determined(port, source, guides, system)
+    if source == GAIN:
+        return _checked(Output(port, "gain", 0), "_j", system)
     if source in ENERGIES:
         path = f"outputs/{source}"
         system.values[path] = _energy(source, system)

@@ -33,6 +33,7 @@ from codegen.formulations import ali3p_order
 from codegen.formulations.equations import Equations, equations
 from codegen.formulations.factor import Factored, factored
 from codegen.formulations.forces import force_tangent
+from codegen.formulations.gain import gain
 from codegen.formulations.singular import pivot_limits
 from codegen.formulations.unfold import row_multipliers, unfold_routine
 from codegen.options import KernelOptions
@@ -59,7 +60,11 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     weight_project = {key: share * entry for key, entry in eq.mass.items()}
     factor = factored(eq, sorted(weight_newton))
     weight_keys, x = factor.weight_keys, factor.x
-    limits = pivot_limits(eq, share, factor.kept)
+    assembled = None if eq.is_large else assemble(mechanism.system)
+    is_proved = assembled is not None and not assembled.redundant
+    limits = pivot_limits(eq, share, factor.kept, is_proved=is_proved)
+
+    weighed = gain(eq)
 
     hist = eq.coordinate_array("hist", "w->hist")
     weighted = eq.coordinate_array("weighted", "s->weighted")
@@ -147,6 +152,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
             True,
         ),
         unfold_routine(eq),
+        *weighed.routines,
     ]
     eq.store_derived(routines)
     eq.arrays |= {
@@ -156,7 +162,6 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         "weight_project": len(weight_keys),
         "hist": n_q,
     }
-    assembled = None if eq.is_large else assemble(mechanism.system)
     return Program(
         mechanism=mechanism,
         options=options,
@@ -173,7 +178,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         phi_q=eq.phi_q,
         weight_keys=weight_keys,
         calls=ali3p_order.calls(eq) * options.substeps,
-        text=ali3p_order.text(eq, limits, len(weight_keys)),
+        text=weighed.text + ali3p_order.text(eq, limits, len(weight_keys), weighed.line),
         is_large=eq.is_large,
         state={"weighted": (n_q, "phi_q^T lam - force, of the step's end")},
         pivot_limit=limits.coordinates,

@@ -6,7 +6,7 @@ from pathlib import Path
 from string import Template
 
 from codegen.formulations.equations import Equations
-from codegen.formulations.singular import FOUND_AGAIN, Limits
+from codegen.formulations.singular import FOUND_AGAIN, LOST, Limits
 from codegen.program import Sweep
 
 TEXT = Path(__file__).with_name("ali3p.h.in")
@@ -67,7 +67,7 @@ def _projection_weight(eq: Equations) -> str:
     return "project" if needs_reactions(eq) else ""
 
 
-def text(eq: Equations, limits: Limits, n_weight: int) -> str:
+def text(eq: Equations, limits: Limits, n_weight: int, gain_line: str) -> str:
     """The order in C: `ali3p.h.in` with what the options leave of it."""
     start_reactions = _indented(_start_reactions(eq), 4)
     options = eq.options
@@ -96,12 +96,15 @@ def text(eq: Equations, limits: Limits, n_weight: int) -> str:
         since_end_lines=_lines(eq.since(repr(h))),
         since_start_lines=_lines(eq.since("0.0")),
         start_reaction_lines=start_reactions,
+        gain_line=gain_line,
         lost_share=repr(limits.lost_share),
         near_lines=Template(NEAR.read_text()).substitute(
             less=repr(limits.less),
             near=repr(1.0 / limits.less),
             nearer=repr(limits.nearer),
             found_again=repr(limits.nearer / FOUND_AGAIN),
+            lost_near=repr(1.0 / LOST),
+            lost_again=repr(1.0 / (LOST * FOUND_AGAIN)),
             open=repr(limits.open),
             noise=repr(limits.noise),
             bear_lines=_lines(_bear(eq, limits.noise)),
@@ -206,7 +209,7 @@ def _bear(eq: Equations, noise: float) -> list[str]:
         "bear(w, s);",
         "for (int k = N_GUIDES; k < N_REACTIONS; k++)",
         "    moved[k] = (real)fabs(*reaction_cell(w, k) - shown[k]);",
-        "lost(w, v);",
+        "lost(w, v, 0.0);",
         "for (int i = 0; i < N_PHI; i++)",
         "    s->lam[i] = kept[i] + most * v->lam[i];",
         "bear(w, s);",

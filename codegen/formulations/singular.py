@@ -13,11 +13,17 @@ number of freedoms is that of small pivots of coordinates, and of rows with a pi
 the number of such rows.
 
 While a freedom passes from one coordinate to another the product of their pivots stays, so both meet
-in the geometric middle of the two sizes. The limit lies a tenth below it: there at most one of them
-is small, whatever else changes. With kappa = 1e6 a pose counts as singular when the smallest
-singular value of the scaled phi_q is below 0.01 of its usual size: 0.5 degrees before the links of
-one four-bar lie flat, 1.3 of sixty. From some 1e4 on down kappa does not tell the sizes apart as well, and
-the range is wider.
+in the geometric middle of the two sizes. Where pivots alone judge, the limit lies a tenth below it:
+there at most one of them is small, whatever else changes, but then a lost rank can hide behind a
+freedom that passes on. As a hint the limit lies above the middle: there at least one is small.
+
+That alone is a hint: pivots carry the scales of bodies, and inertias that differ by thousands make some
+of them small anywhere (Andrews' squeezer: in three steps of four). The proof has no units. The matrix
+1 - phi_q T^-1 phi_q^T has the eigenvalue weight / (sigma^2 + weight) for each singular value sigma of
+phi_q in the metric of the weight: some 1e-5 in regular poses, 1e-2 to 1 in singular ones. With kappa =
+1e6 a pose counts as singular when the smallest singular value is below 0.01 of its usual size: 0.5
+degrees before the links of one four-bar lie flat, 1.3 of sixty. From some 1e4 on down kappa does not
+tell the sizes apart as well, and the range is wider.
 """
 
 from __future__ import annotations
@@ -29,12 +35,13 @@ import numpy as np
 from codegen.formulations.equations import Equations
 from codegen.pose.built import built_pose
 
-BELOW = 0.1  # of the geometric middle
+BELOW = 0.1  # of the geometric middle, where pivots alone judge
+ABOVE = 3.0  # of it, where they are a hint
 # share of the weight beside phi_q^2 near a singular pose: round-off allows no less
 HARDEST = {"float64": 1e-10, "float32": 1e-4}
 NOISE = {"float64": 1e-6, "float32": 1e-2}
 OPEN = 1e3  # times that: of a reaction's direction, what marks it as not determined
-SHARE = 1e3  # times the usual weight beside phi_q^2: regular poses stay below a tenth of it
+SHARE = 1e4  # times the usual weight beside phi_q^2: a singular value below 0.01 of its usual size
 FOUND_AGAIN = 30.0  # times that: what is lost counts as lost up to here
 LOST = 100.0  # times the weight: a pivot below has nothing of phi_q left
 
@@ -64,13 +71,16 @@ class Limits:
     rows: list[float]
     less: float = 1.0
     nearer: float = 1.0
-    lost_share: float = 1e-3
+    lost_share: float = 1e-2
     open: float = 1e-7
     noise: float = 1e-6
 
 
-def pivot_limits(eq: Equations, share: float, kept: list[int]) -> Limits:
-    """Limits of the pivots, with weight `share` mass, and of rows in `kept`."""
+def pivot_limits(
+    eq: Equations, share: float, kept: list[int], *, is_proved: bool = False
+) -> Limits:
+    """Limits of the pivots, with weight `share` mass, and of rows in `kept`; `is_proved`: they are a hint."""
+    below = ABOVE if is_proved else BELOW
     if not eq.phi:
         return Limits([], [])
     jac, mass = built_pose(eq.system)
@@ -81,18 +91,18 @@ def pivot_limits(eq: Equations, share: float, kept: list[int]) -> Limits:
     usual = np.median(free[both] / held[both]) if both.any() else 1e-6
     # a massless coordinate passes on the weight of others
     free = np.where(free > 0.0, free, usual * held)
-    coordinates = BELOW * np.sqrt(held * free)
-    rows = [BELOW * np.sqrt(max(jac[r] ** 2 * eq.scale[r] ** 2 / free)) for r in kept]
+    coordinates = below * np.sqrt(held * free)
+    rows = [below * np.sqrt(max(jac[r] ** 2 * eq.scale[r] ** 2 / free)) for r in kept]
     hardest = HARDEST[eq.options.precision]
     less = min(1.0, hardest / usual)
-    nearer = max(1.0, BELOW / np.sqrt(usual) / (LOST * less))
+    nearer = max(1.0, below / np.sqrt(usual) / (LOST * less))
     return Limits(
         [_rounded(e) for e in coordinates],
         [_rounded(e) for e in rows],
         _rounded(less),
         _rounded(nearer),
         _rounded(
-            min(0.5, max(1e-3, SHARE * (usual if eq.options.alpha else 1.0 / eq.options.row_kappa)))
+            min(0.5, max(1e-2, SHARE * (usual if eq.options.alpha else 1.0 / eq.options.row_kappa)))
         ),
         _rounded(OPEN * hardest),
         NOISE[eq.options.precision],

@@ -26,6 +26,7 @@ from codegen.formulations.acceleration import (
 )
 from codegen.formulations.equations import Equations, equations
 from codegen.formulations.factor import Factored, factored
+from codegen.formulations.gain import gain
 from codegen.formulations.singular import Limits, pivot_limits
 from codegen.formulations.unfold import row_multipliers, unfold_routine
 from codegen.options import KernelOptions
@@ -154,6 +155,8 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
         title = "states that forces follow through the step, at its end"
         routines.append(Routine("settle", title, followed))
         eq.arrays["since_part"] = 1
+    weighed = gain(eq)
+    routines += weighed.routines
     eq.store_derived(routines)
     eq.arrays["weight_project"] = len(on.factor.weight_keys)
     integrator = (INTEGRATORS / f"{options.integrator}.h.in").read_text()
@@ -183,7 +186,7 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
         phi_q=eq.phi_q,
         weight_keys=on.factor.weight_keys,
         calls=_calls(on, derivative),
-        text=_text(on, derivative, integrator, limits),
+        text=weighed.text + _text(on, derivative, integrator, limits, bool(weighed.line)),
         is_large=eq.is_large,
         state=inputs | derivative.state,
         reactions=eq.reaction_cells(),
@@ -223,7 +226,9 @@ def _calls(on: Ground, derivative: Derivative) -> list[str | Sweep]:
     return [*once * options.substeps, "observe"]
 
 
-def _text(on: Ground, derivative: Derivative, integrator: str, limits: Limits) -> str:
+def _text(
+    on: Ground, derivative: Derivative, integrator: str, limits: Limits, weighs: bool
+) -> str:
     """C of the step."""
     eq, options = on.eq, on.eq.options
     h = options.inner_step_s
@@ -247,6 +252,10 @@ def _text(on: Ground, derivative: Derivative, integrator: str, limits: Limits) -
         settle_lines=_watch(on, derivative, limits)
         + ("        settle(w, s);\n" if eq.system.followed else ""),
         near_lines=_near(on, derivative, limits),
+        from_line="        w->scratch = *s;\n" if weighs else "",
+        gain_lines=(
+            "        react(w, s);\n        weigh_gain(w, &w->scratch, s);\n" if weighs else ""
+        ),
         integrator=_looped(integrator, derivative.integrated),
         formulation=(HERE / "acceleration.h.in").read_text() + derivative.text,
         reaction_lines="\n".join(reactions or ["    (void)w, (void)s;"]),

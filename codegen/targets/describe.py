@@ -45,6 +45,10 @@ NOTES = {
     "inertia": "(1 - dm) / ((1 - df) beta h^2) mass', nonzeros",
     "weight_newton": "weight of the tangent beside phi_q^T phi_q, nonzeros",
     "weight_project": "weight of the projection beside phi_q^T phi_q, nonzeros",
+    "applied": "applied forces along a step's path",
+    "momentum": "mass qd",
+    "guided": "power of the guides at the last step's end",
+    "gain": "energy that the steps of this call have added by themselves",
     "hist": "residual without its constraint and applied forces",
 }
 FORCE_UNITS = {"rad": "Nm", "m": "N", "1": "N"}

@@ -29,6 +29,9 @@ APART = """\
 #else
 #define APART
 #endif"""
+GAIN_FIELD = "    double gained; // energy that steps have added by themselves; J\n"
+GAIN_SUM = "        d->gained = d->is_started ? d->gained + (double)w->gain[0] : 0.0;\n"
+GAIN_KEEP = "        w->guided[0] = (real)guided_power(w);\n"
 PUBLIC = ("prepare", "evaluate", "factorise", "solve", "unfold")
 SIGNATURES = {
     "hold": "Work *restrict w, State *restrict s, State *restrict after",
@@ -226,6 +229,10 @@ class KernelText:
                 else "advance(w, &d->states[d->now], &d->states[1 - d->now])"
             ),
             "remember": remember if is_split else "",
+            "gain_begin": "    w->gain[0] = 0.0;\n" if "gain" in program.arrays else "",
+            "gain_sum": GAIN_SUM if "gain" in program.arrays else "",
+            "gain_keep": GAIN_KEEP if "gain" in program.arrays else "",
+            "gain_field": GAIN_FIELD if "gain" in program.arrays else "",
             "formulation": spelled(program.text, program.options.precision),
             "output_lines": "\n".join(_output_lines(program)),
         }  # fmt: skip
@@ -265,6 +272,9 @@ def _output_lines(program: Program) -> list[str]:
         if output.kind == "reaction":
             e = graph.var(f"reaction {output.index}")
             bind[e] = f"w->reaction[{output.index}]"
+        elif output.kind == "gain":
+            e = graph.var("gained")
+            bind[e] = "d->gained"
         elif output.kind == "undetermined":
             number = output.index
             if output.path:

@@ -70,9 +70,11 @@ def text(program: Program) -> str:
         for n, p in enumerate(system.internals)
         if p.var in system.followed
     ]
+    # what a kernel's own steps gain is not the twin's
+    compared = [output for output in mechanism.outputs if output.kind != "gain"]
     shown = [
         Assign(f"out[{n}]", _output(system, output), output.port)
-        for n, output in enumerate(mechanism.outputs)
+        for n, output in enumerate(compared)
     ]
     potential = (
         [Assign("energy", graph.flat(system.potential))] if system.potential is not None else []
@@ -98,7 +100,7 @@ def text(program: Program) -> str:
         n_held=len(system.held),
         n_internal=len(system.internals),
         derives=not system.holds_only_starts,
-        n_outputs=len(mechanism.outputs),
+        n_outputs=len(compared),
         phi=body(rows(phi)),
         phi_q=body(jacobian),
         gamma=body(rows(gamma)),
@@ -130,7 +132,7 @@ def text(program: Program) -> str:
         internal_0=literal([p.default for p in system.internals]),
         q_0=literal([c.initial for c in system.coordinates]),
         qd_0=literal([c.initial_rate for c in system.coordinates]),
-        write_ports=literal([o.port for o in mechanism.outputs]),
+        write_ports=literal([o.port for o in compared]),
         model_info=literal(model_info(program, Cost())),
     )
 

@@ -401,7 +401,7 @@ static const char FACTS[] =
 "                                  'slots': 103,\012"
 "                                  'sweep': 0,\012"
 "                                  'path_cycles': 28}},\012"
-"          'source_sha256': '0b2fab57697df7856d3df704f6fb8589ed11db0ba75f9f7222d5d52d83bbc6af'}}";
+"          'source_sha256': 'a81ddaca4c3f0138ca95d7a5406fb25e0dc39924eb2be508659f094a18939f05'}}";
 
 const Shape SHAPE = {
     .n_q = N_Q, .n_phi = N_PHI, .n_guides = N_GUIDES, .n_par = N_PAR, .n_signals = N_SIGNALS,

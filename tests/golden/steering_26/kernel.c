@@ -11,8 +11,8 @@ static const real ROW_UNSCALE[16] = {
 };
 // 1 / pivot from which on a coordinate counts as free: the way to see singular poses
 static const real SMALL_PIVOT_INVERSE[16] = {
-    2793.296089385475, 2793.296089385475, 2793.296089385475, 2793.296089385475, 2793.296089385475, 2793.296089385475, 2994011.976047904, 2994011.976047904,
-    4366812.227074236, 3267973.85620915, 6896551.724137932, 6896551.724137932, 204498.97750511247, 82644.62809917355, 1443.001443001443, 1443.001443001443
+    93.45794392523365, 93.45794392523365, 93.45794392523365, 93.45794392523365, 93.45794392523365, 93.45794392523365, 99999.99999999999, 99999.99999999999,
+    145772.5947521866, 108932.46187363834, 229357.79816513762, 229357.79816513762, 6802.721088435374, 2762.430939226519, 48.07692307692308, 48.07692307692308
 };
 static const real SMALL_ROW_PIVOT_INVERSE[1] = {
     1e+30
@@ -1830,9 +1830,9 @@ static inline real *reaction_cell(Work *w, int number)
 
 static int small_pivots(const Work *w, double nearer)
 {
-    // of the last factor, with limits smaller by this: one for each freedom, and at a singular pose one more for each
-    // lost rank
-    int count = 0;
+    // of the last factor, with limits smaller by this: at least one for each freedom, and at a singular pose one more for
+    // each lost rank; a row that is an unknown of its own takes the place of one
+    int count = -N_ROW_PIVOTS;
     for (int i = 0; i < N_Q; i++)
         count += w->inverse[i] > SMALL_PIVOT_INVERSE[i] * (real)nearer;
     for (int i = 0; i < N_ROW_PIVOTS; i++)
@@ -1861,14 +1861,16 @@ static void left_over(Work *w, State *v)
     lift(w, v);
 }
 
-static real lost(Work *w, State *v)
+static real lost(Work *w, State *v, real least)
 {
     // share that the constraints have lost of what they bear worst, by two steps of a power iteration: weight / (sigma^2 +
-    // weight) of the smallest singular value, free of units; v->lam is left with the direction, of length 1
-    real phi[AT_LEAST_1(N_PHI)], before = 0.0, after = 0.0;
+    // weight) of the smallest singular value, free of units; v->lam is left with the direction, of length 1. Below `least` one
+    // step is enough: a start with a hundredth of the worst direction would show it
+    real phi[AT_LEAST_1(N_PHI)], before = 0.0, after = 0.0, all = 0.0;
     for (int i = 0; i < N_PHI; i++) {
         phi[i] = w->phi[i];
         v->lam[i] = scattered(i);
+        all += v->lam[i] * v->lam[i];
     }
     for (int pass = 0; pass < 2; pass++) {
         left_over(w, v);
@@ -1876,12 +1878,14 @@ static real lost(Work *w, State *v)
         after = 0.0;
         for (int i = 0; i < N_PHI; i++)
             after += v->lam[i] * v->lam[i];
+        w->effort += 1;
+        if (after < (real)1e-4 * least * least * all)
+            break;
     }
     for (int i = 0; i < N_PHI; i++) {
         w->phi[i] = phi[i];
         v->lam[i] /= after > 0.0 ? (real)sqrt(after) : (real)1.0;
     }
-    w->effort += 2;
     return before > 0.0 ? (real)sqrt(after / before) : (real)0.0;
 }
 
@@ -2004,7 +2008,9 @@ static void settle_near(Work *w, const State *s0, State *s, int was_undetermined
     factorise(w, weight_near);
     w->effort += 6;
     // what was lost is found again only well away: in between an open freedom may have strayed
-    w->is_undetermined = small_pivots(w, was_undetermined ? 22.333333333333332 : 670.0) > w->regular;
+    w->is_undetermined = REDUNDANT ? small_pivots(w, was_undetermined ? 670.0 : 20100.0) > w->regular
+                                   : lost(w, &w->scratch, (real)0.0003333333333333333)
+                                         > (was_undetermined ? (real)0.0003333333333333333 : (real)0.01);
     if (w->is_undetermined) {
         settle_undetermined(w, s0, s, weight_near);
         return;
@@ -2103,7 +2109,8 @@ static int advance(Work *w, State *s0, State *s)
     // where guides show a torque; and once more on leaving: multipliers of the other side are no history
     const int was_near = w->is_near;
     // small pivots are a hint that costs nothing; the proof is free of units
-    w->is_near = small_pivots(w, 1.0) > w->regular && (REDUNDANT || lost(w, &w->scratch) > (real)0.001);
+    const real least = (real)0.01;
+    w->is_near = small_pivots(w, 1.0) > w->regular && (REDUNDANT || lost(w, &w->scratch, least) > least);
     const int was_undetermined = w->is_undetermined;
     w->is_undetermined = 0;
     for (int i = 0; i < N_REACTIONS; i++)
