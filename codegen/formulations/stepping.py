@@ -226,9 +226,7 @@ def _calls(on: Ground, derivative: Derivative) -> list[str | Sweep]:
     return [*once * options.substeps, "observe"]
 
 
-def _text(
-    on: Ground, derivative: Derivative, integrator: str, limits: Limits, weighs: bool
-) -> str:
+def _text(on: Ground, derivative: Derivative, integrator: str, limits: Limits, weighs: bool) -> str:
     """C of the step."""
     eq, options = on.eq, on.eq.options
     h = options.inner_step_s
