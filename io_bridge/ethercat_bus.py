@@ -142,18 +142,18 @@ class EthercatBus(Bus):
         require_link(self.interface)
         if second is not None:
             require_link(second)
+        pysoem = self._load()
         owner = WireOwner(self.interface, second)
         try:
             # nothing is sent before it is known that nobody else speaks here
             require_silence(self.interface, second)
-            self._open_sockets(second)
+            self._open_sockets(pysoem, second)
         except (OSError, ImportError):
             owner.close()
             raise
         self._owner = owner
 
-    def _open_sockets(self, second: str | None) -> None:
-        pysoem = self._load()
+    def _open_sockets(self, pysoem: PysoemMaster | None, second: str | None) -> None:
         self._line = AcyclicLine(self.interface, second=second)
         try:
             self._socket = (

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 
 from io_bridge.frame import parse
 from io_bridge.packet_socket import attach_filter
+from io_bridge.raw_socket import raw_socket
 
 LISTEN_S = 0.2
 """Longer than the cycle of nearly every master; few wait for more than 10 ms."""
@@ -105,7 +106,7 @@ def require_silence(*interfaces: str | None) -> None:
 
 def _tap(interface: str) -> socket.socket:
     """Open a socket that sees all EtherCAT frames of an interface, also those of others on this machine."""
-    tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    tap = raw_socket(interface)
     try:
         attach_filter(tap, 0x00, 0xFF)
         tap.setblocking(False)

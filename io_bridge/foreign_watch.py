@@ -22,6 +22,7 @@ from io_bridge.foreign_master import PACKET_ADD_MEMBERSHIP as ADD_MEMBERSHIP
 from io_bridge.foreign_master import SOL_PACKET as PACKET
 from io_bridge.frame import parse
 from io_bridge.packet_socket import ETHERTYPE, SO_ATTACH_FILTER
+from io_bridge.raw_socket import raw_socket
 
 SOURCE = "wire"
 OWN = 0x10101010
@@ -129,7 +130,7 @@ def _sentence(interface: str, who: str, heard: Counter[str], writes: bool) -> st
 def _tap(interface: str) -> socket.socket:
     """Open a socket for what comes in and is not ours; what this machine sends is not looked at, so that the cycle's
     own sending costs nothing more."""
-    tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
+    tap = raw_socket(interface)
     try:
         program = filter_program()
         code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *row) for row in program))

@@ -10,6 +10,8 @@ from posix.time cimport timespec
 
 from io_bridge.monotonic cimport monotonic_ns
 
+from io_bridge.raw_socket import raw_socket
+
 cdef extern from "<poll.h>" nogil:
     struct pollfd:
         int fd
@@ -126,12 +128,7 @@ def open_socket(interface: str, first: int, last: int) -> socket.socket:
     OSError
         No such interface, or it is down.
     """
-    try:
-        raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
-    except PermissionError as error:
-        raise PermissionError(
-            f"interface {interface!r}: a raw socket needs CAP_NET_RAW "
-            "(run as root, or: sudo setcap cap_net_raw+ep on the Python executable)") from error
+    raw = raw_socket(interface)
     try:
         attach_filter(raw, first, last)
         raw.setsockopt(SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)

@@ -1,5 +1,6 @@
 """Wrong rigs, buses and options: every mistake is told, the exit code says which kind, nothing starts."""
 
+import ctypes
 import json
 import os
 import subprocess
@@ -42,6 +43,38 @@ def test_an_unknown_interface_could_not_start(make_rig, run_to_end, tmp_path):
     assert done.code == 3
     (line,) = done.outcome["mistakes"]
     assert "'nosuch0'" in line
+
+
+def drop_raw_sockets():
+    # of root; who has no such right keeps none
+    PR_CAPBSET_DROP, CAP_NET_RAW = 24, 13
+    ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_NET_RAW, 0, 0, 0)
+
+
+def test_a_missing_right_to_raw_sockets_is_named_with_its_remedy(make_rig, tmp_path):
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "rigloop",
+            "run",
+            make_rig(),
+            "--bus",
+            "lo",
+            "--runs",
+            tmp_path / "runs",
+            "--json",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        preexec_fn=drop_raw_sockets,
+    )
+    assert done.returncode == 3, done.stderr
+    (line,) = json.loads(done.stdout)["mistakes"]
+    assert "interface 'lo'" in line
+    assert "CAP_NET_RAW" in line
+    assert "setcap" in line
 
 
 def test_a_rig_that_asks_for_pysoem_says_how_to_get_it(make_rig, tmp_path):
