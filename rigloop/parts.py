@@ -16,6 +16,9 @@ def find_bus(rig: schema.Rig) -> tuple[str, schema.BusBlock] | None:
     return next(((n, b) for n, b in rig.blocks.items() if isinstance(b, schema.BusBlock)), None)
 
 
+EMULATED = ("simulated", "veth")  # backends on which nobody's hands are
+
+
 def backend_of(rig: schema.Rig, asked: str | None = None) -> str:
     """Return where the frames of a rig go; without a bus nowhere."""
     found = find_bus(rig)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import errno
 import socket
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
+from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake
 from rigloop.errors import NotStartedError
+from rigloop.parts import EMULATED
 
 
 def check_telemetry(endpoint: str) -> None:
@@ -49,3 +52,23 @@ def check_telemetry(endpoint: str) -> None:
             else error.strerror
         )
         raise NotStartedError(f"--telemetry {endpoint}: {why}") from None
+
+
+def check_wheel(loaded: LoadedRig, backend: str, tell: Callable[[str], None]) -> tuple[str, ...]:
+    """Refuse a rig whose wheel would sing in somebody's hands; return what else is to be said of its haptic loop.
+
+    An emulated wheel may sing: there it can be looked at.
+
+    Raises
+    ------
+    ConfigError
+        It would sing; the mistake names the gain that would do.
+    """
+    if backend in EMULATED:
+        return ()
+    from rigloop.haptic.check import examine_loop
+
+    found = examine_loop(loaded, tell)
+    if found.mistakes:
+        raise ConfigError(found.mistakes)
+    return found.notes

@@ -46,7 +46,7 @@ from rigloop.process_state import Process, began_ns
 from rigloop.rearm import Rearming, stepped_blocks
 from rigloop.room import reserve
 from rigloop.runs import new_run_folder
-from rigloop.start_checks import check_telemetry
+from rigloop.start_checks import check_telemetry, check_wheel
 from rigloop.tables import clear_orphans, held, table_path
 from rigloop.verdict import conclude
 from rt_core.doctor.check import Check, Level, banner
@@ -115,6 +115,9 @@ def run_live(
         kernels = build_kernels(
             loaded, lambda name, stage: status.update(f"kernel {name}: {stage}")
         )
+        notes = check_wheel(loaded, backend, lambda stage: status.update(f"haptic loop: {stage}"))
+    for note in notes:
+        console.print(note, highlight=False, markup=False)
     for name, kernel in kernels.items():
         origin = "from the cache" if kernel.from_cache else f"built in {kernel.seconds:.1f} s"
         words = f"kernel {name} {kernel.hash[:12]} {origin}"

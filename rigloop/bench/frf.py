@@ -14,7 +14,6 @@ from rigloop.bench.frf_measure import BAR_DB, BAR_DEG, Measured, measure
 from rigloop.bench.frf_outcome import FrfOutcome
 from rigloop.bench.frf_rig import RAMP_S, Sweep, excited, sweep_for
 from rigloop.children import cycle_process
-from rigloop.compose import bus_of
 from rigloop.errors import NotStartedError
 from rigloop.guard_limits import guard_config
 from rigloop.haptic.check import linear_model
@@ -22,11 +21,11 @@ from rigloop.haptic.loop import make_loop
 from rigloop.haptic.path import NoPathError, haptic_path
 from rigloop.manifest import read_manifest
 from rigloop.order import Mode
+from rigloop.parts import EMULATED, bus_of
 from rigloop.runs import new_run_folder
 from rigloop.supervise import run_live
 
 RESULT = "frf.json"
-EMULATED = ("simulated", "veth")
 MORE_S = 1.0
 
 

@@ -77,6 +77,15 @@ def test_a_missing_right_to_raw_sockets_is_named_with_its_remedy(make_rig, tmp_p
     assert "setcap" in line
 
 
+def test_a_wheel_that_would_sing_is_given_to_nobody_s_hands(rigloop, make_rig, tmp_path):
+    rig = make_rig({"blocks.guard.request_gain": "5.0"})
+    done = rigloop("run", rig, "--bus", "lo", "--runs", tmp_path / "runs")
+    assert done.returncode == 2, done.stderr
+    assert "the wheel would sing" in done.stderr
+    assert "would do, half of the limit" in done.stderr
+    assert not (tmp_path / "runs").exists()
+
+
 def test_a_rig_that_asks_for_pysoem_says_how_to_get_it(make_rig, tmp_path):
     # the cycle process is a process of its own: the blocker has to reach it too
     blocker = tmp_path / "blocked"
