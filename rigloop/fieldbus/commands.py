@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -99,7 +100,8 @@ def _opened(esi: Path | None, json: bool) -> Library | None:
     from io_bridge.esi.document import EsiError
     from rigloop.fieldbus.esi_notes import open_library
 
-    if not esi.exists():
+    # not Path.exists, which raises for a name that is too long
+    if not os.path.exists(esi):
         fail([f"{esi}: no such file or folder"], Exit.WRONG_INPUT, json)
     try:
         return open_library(esi)

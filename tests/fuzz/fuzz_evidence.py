@@ -139,9 +139,9 @@ def record_changed(path: Path, rng: random.Random) -> None:
             )
             cell = rng.choice(CELLS)
             with np.errstate(all="ignore"):
-                rows[name][at] = (
-                    cell if rows.dtype[name].kind == "f" else rng.choice([0, -1, 2**30])
-                )
+                number = cell if rows.dtype[name].kind == "f" else rng.choice([0, -1, 2**30])
+                # a whole number beyond its field wraps
+                rows[name][at] = np.array(number).astype(rows.dtype[name])
         np.save(path, rows)
     elif kind == 1:
         np.save(path, rows[rng.sample(range(len(rows)), len(rows))])
