@@ -206,14 +206,18 @@ def changed(str what, values, changes, bounds):
     for path, given in dict(changes).items():
         if path not in values:
             raise KeyError(f"no {what} {path!r}; known: {', '.join(values) or 'none'}")
-        value = float(given)
+        # as the kernel computes with it: in single precision a mass of 1e-60 is none
+        value = <real>float(given)
         least, above = limits[path]
+        words = f"{what} {path} = {float(given):g}"
+        if value != float(given) and value in (0.0, float("inf"), float("-inf")):
+            words += f" ({value:g} in this kernel's precision)"
         if value != value or value in (float("inf"), float("-inf")):
-            raise ValueError(f"{what} {path} = {value}: must be a finite number")
+            raise ValueError(f"{words}: must be a finite number")
         if least is not None and value < least:
-            raise ValueError(f"{what} {path} = {value:g}: must be {least:g} or more")
+            raise ValueError(f"{words}: must be {least:g} or more")
         if above is not None and value <= above:
-            raise ValueError(f"{what} {path} = {value:g}: must be above {above:g}")
+            raise ValueError(f"{words}: must be above {above:g}")
         values[path] = value
     return values
 
