@@ -103,16 +103,16 @@ def count_faults(
         size = count[first + 1] - count[first]
         turns = size * rad_per_count / (2.0 * np.pi)
         cause = (
-            f"a wrap: counter_span = {round(2.0 * np.pi / rad_per_count)} in [angle] of the mapping unwraps it"
+            f"a wrap? counter_span = {round(2.0 * np.pi / rad_per_count)} in [angle] of the mapping unwraps it"
             if not span and abs(abs(turns) - 1.0) < NEARLY_A_TURN
-            else "an index pulse"
+            else "an index pulse?"
         )
         faults += at(
             "step",
             step,
             rows[:-1],
             f"the angle jumps between this row and the next by {size:+.0f} counts "
-            f"({size * rad_per_count:+.4f} rad), more than any motion explains ({cause}?); "
+            f"({size * rad_per_count:+.4f} rad), more than any motion explains ({cause}); "
             "kept, the filter takes it as a jump and lets the angle creep",
         )
     return faults + _constant_runs(count, rows)

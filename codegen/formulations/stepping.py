@@ -271,23 +271,24 @@ def _watch(on: Ground, derivative: Derivative, limits: Limits) -> str:
         # towards it; and once more on leaving, multipliers of the other side are no history
         h = options.inner_step_s
         beside = min(1.0, BESIDE / math.sqrt(options.row_kappa))
+        settle = f"    settle_near(w, s0, s, (part + 1) * {h!r});"
         lines += [
             "const int was_beside = w->was_beside[0] > 0.0;",
             f"w->was_beside[0] = w->is_telling && small_pivots(w, {beside!r}) > w->regular;",
-            "if (w->was_beside[0] > 0.0 || was_beside)",
-            f"    settle_near(w, s0, s, (part + 1) * {h!r});",
         ]
         if on.made.place * h**2 > FIRM:
             # rows that are closed within the next steps push on their way there, so their torques are none
-            lines[-2:] = [
+            lines += [
                 "if (w->was_beside[0] > 0.0 || was_beside) {",
-                f"    settle_near(w, s0, s, (part + 1) * {h!r});",
+                settle,
                 "    w->closing[0] = 2.0;",
                 "} else if (w->closing[0] > 0.0) {",
                 "    w->closing[0] -= 1.0;",
                 "    w->is_undetermined = 1;",
                 "}",
             ]
+        else:
+            lines += ["if (w->was_beside[0] > 0.0 || was_beside)", settle]
         # these formulations do not tell one reaction from another there
         lines += [
             "for (int i = 0; i < N_REACTIONS; i++)",
