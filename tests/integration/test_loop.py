@@ -507,6 +507,7 @@ def memory_path():
         yield Path(folder) / "table"
 
 
+@pytest.mark.slow
 def test_the_cycle_faults_no_page(library, memory_path):
     """By the kernel's count for each task thread, after its first cycles."""
     plan = plan_table(

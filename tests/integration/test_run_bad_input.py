@@ -38,6 +38,7 @@ def test_all_mistakes_come_at_once_and_nothing_starts(rigloop, bad_rig, tmp_path
     assert not runs.exists()
 
 
+@pytest.mark.slow
 def test_an_unknown_interface_could_not_start(make_rig, run_to_end, tmp_path):
     done = run_to_end(make_rig(), tmp_path / "runs", "--bus", "nosuch0", "--for", "1")
     assert done.code == 3
@@ -51,6 +52,7 @@ def drop_raw_sockets():
     ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_NET_RAW, 0, 0, 0)
 
 
+@pytest.mark.slow
 def test_a_missing_right_to_raw_sockets_is_named_with_its_remedy(make_rig, tmp_path):
     done = subprocess.run(
         [
@@ -86,6 +88,7 @@ def test_a_wheel_that_would_sing_is_given_to_nobody_s_hands(rigloop, make_rig, t
     assert not (tmp_path / "runs").exists()
 
 
+@pytest.mark.slow
 def test_a_rig_that_asks_for_pysoem_says_how_to_get_it(make_rig, tmp_path):
     # the cycle process is a process of its own: the blocker has to reach it too
     blocker = tmp_path / "blocked"

@@ -58,6 +58,7 @@ def test_equal_expressions_are_one_node():
     assert graph.total([(1.0, a), (2.0, a)]) is 3.0 * a
 
 
+@pytest.mark.slow
 @given(st.integers(2, 9), st.floats(0.0, 1.0), st.integers(0, 10**6))
 @settings(max_examples=60, deadline=None)
 def test_sparse_ldl_solves_what_numpy_solves(n, density, seed):

@@ -29,6 +29,7 @@ def test_a_delay_is_as_long_as_asked_in_the_chosen_steps(kind):
     assert np.median(np.delete(burned_ns, [2, 6, 10])) < MS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "column", "differs"),
     [

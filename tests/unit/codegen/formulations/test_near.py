@@ -68,6 +68,7 @@ def longest(flags):
     {}, {"integrator": "trapezoidal"}, {"rho_inf": 1.0}, {"projection": "B", "reuse": "projection"},
     {"kappa": 1e5}, {"substeps": 3},
 ])  # fmt: skip
+@pytest.mark.slow
 def test_the_guide_torque_holds_through_singular_poses(kernel, tmp_path, options):
     module = kernel(parallelogram().save(tmp_path), **options)
     seconds = 3.6

@@ -30,6 +30,7 @@ def run(command, folder):
     ("double_four_bar", {"precision": "float32"}),
     ("steering_rack", {"projection": "none", "tolerance": 1e-9}),
 ])  # fmt: skip
+@pytest.mark.slow
 def test_strict_compilers_take_it_and_the_example_runs(tmp_path, compiler, mechanism, options):
     names = [path.name for path in write(mechanism, "c99", tmp_path, KernelOptions(**options))]
     assert names == [f"{mechanism}.h", f"{mechanism}.c", f"{mechanism}_example.c"]

@@ -72,6 +72,7 @@ def test_a_mass_stays_above_zero(stepper, mass):
     assert stepper.parameters["mass/P/mass_kg"] == 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mass", "words"), [(1e-60, "must be above 0"), (1e300, "must be a finite number")]
 )
@@ -84,6 +85,7 @@ def test_a_mass_that_is_none_in_single_precision_is_refused(driven, kernel, mass
     assert stepper.parameters["mass/P/mass_kg"] == pytest.approx(0.1, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_functions_on_a_state_keep_the_same_promises(driven, kernel):
     module = kernel(driven, wrapper="procedural")
     state = module.new_state()

@@ -16,6 +16,7 @@ from rigloop.cli import app
 QUICK = ("A-UKF", "encoder filter", "kinematic observer", "force observer, A", "augmented EKF")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*QUICK, "UKF", "errorEKF"])
 def test_filter_that_must_be_consistent_is(name):
     found = run_case(name, 250, 0)

@@ -84,6 +84,7 @@ def stepped(loop, wheel, gain, seconds=2.0):
     return np.log(seen[2 * third :].max() / seen[third : 2 * third].max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("loop", "wheel"),
     [
@@ -100,6 +101,7 @@ def test_the_limit_parts_loops_that_die_out_from_those_that_grow(loop, wheel):
     assert stepped(loop, wheel, 0.9 * limit) < 0.0 < stepped(loop, wheel, 1.1 * limit)
 
 
+@pytest.mark.slow
 def test_a_spring_alone_needs_the_damping_of_the_classical_rule():
     # b > K (Ts/2 + delay), on a wheel so heavy that the limit lies far below all other time constants
     b, k_limit = 0.5, []

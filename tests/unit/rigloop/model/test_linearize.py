@@ -34,6 +34,7 @@ def test_json_has_everything(linearize):
     assert found["d"][torque][0] == pytest.approx(-2.0 * 9.81 * 0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["svg", "png"])
 def test_files_are_written(linearize, tmp_path, ending):
     for name in ("steering_26", "double_four_bar", "guided_rod"):
