@@ -80,6 +80,7 @@ def test_every_slave_with_quirks_comes_to_op_or_is_refused_on_a_wire():
     assert not mistakes, "\n".join(mistakes)
 
 
+@pytest.mark.slow
 def test_the_watchdog_of_the_rig_ends_the_torque_of_a_killed_master():
     found = run("killed_master", "direct_drive")
     assert found["pushed"] == pytest.approx(1.0, abs=0.004)
@@ -87,6 +88,7 @@ def test_the_watchdog_of_the_rig_ends_the_torque_of_a_killed_master():
     assert 40.0 < found["safe_after_ms"] < 80.0
 
 
+@pytest.mark.slow
 def test_the_watchdog_of_the_rig_ends_the_torque_where_it_is_latched():
     found = run("killed_master", "direct_drive+latched_watchdog")
     assert found["pushed"] == pytest.approx(1.0, abs=0.004)

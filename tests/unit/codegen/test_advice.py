@@ -95,6 +95,7 @@ def test_a_pendulum_meets_the_error_beside_its_exact_motion():
         assert found[names.index("rod/force_n")] == pytest.approx(-float(row["tension"]), abs=3e-4)
 
 
+@pytest.mark.slow
 def test_a_trial_is_the_kernel(kernel):
     mechanism = load("guided_rod")
     motion = Motion({"guide/rod/position_rad": Swing(0.4, 1.5)}, 0.01, 20)
@@ -107,6 +108,7 @@ def test_a_trial_is_the_kernel(kernel):
     assert tried.call_ns > 0.0
 
 
+@pytest.mark.slow
 def test_a_run_that_stops_says_when_and_why():
     tried = Trial(load("double_four_bar"), KernelOptions(step_s=0.01, formulation="index1")).run(
         Motion({}, 0.01, 100)

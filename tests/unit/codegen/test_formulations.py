@@ -238,6 +238,7 @@ def doubled(folder):
     return made.save(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_redundant_rows_change_nothing(twin, tmp_path_factory, formulation):
     integrator = "trapezoidal"

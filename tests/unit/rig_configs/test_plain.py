@@ -29,6 +29,7 @@ def test_a_screen_gets_as_many_characters_and_none_that_it_obeys(text):
     assert plain.shown(made) == made
 
 
+@pytest.mark.slow
 @given(TEXTS)
 def test_a_line_is_one_line(text):
     assert len(plain.line(text, 30)) <= 30

@@ -100,6 +100,7 @@ def test_order_two_over_four_steps(formulation, integrator, swinging, twin):
     assert np.all(finest < 1e-3), finest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("formulation", "integrator"), FIRST_ORDER)
 def test_euler_rules_converge_with_their_own_order(formulation, integrator, swinging, twin):
     slopes, finest = order(twin, *swinging, formulation=formulation, integrator=integrator)

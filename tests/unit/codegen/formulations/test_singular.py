@@ -73,5 +73,6 @@ def test_all_coordinates_of_the_steering_are_nowhere_singular(kernel):
     assert not flags.any()
 
 
+@pytest.mark.slow
 def test_the_block_writes_the_count(kernel):
     assert kernel("slider_crank").Kernel().writes["singular"] == "singular"

@@ -123,6 +123,7 @@ def test_a_batch_takes_signals(driven, kernel):
         many.run(np.zeros((200, 0)), out, 200, torque.astype(np.float32))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", ["ali3p", "independent", "index1"])
 @pytest.mark.parametrize("spike_nm", [1e6, 1e9, 1e15, -1e12])
 def test_a_torque_spike_leaves_no_mechanism_dead(driven, kernel, formulation, spike_nm):
@@ -141,6 +142,7 @@ def test_a_torque_spike_leaves_no_mechanism_dead(driven, kernel, formulation, sp
     assert all(map(math.isfinite, stepper.outputs.values()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 @pytest.mark.parametrize("mechanism", ["driven", "steering_26"])
 def test_standalone_c_compiles_without_a_warning(driven, tmp_path, precision, mechanism):

@@ -158,6 +158,7 @@ def test_further_delay_that_the_loop_bears_is_where_it_begins_to_sing():
     assert growth(0.95 * found.delay_s) < 1.0 < growth(1.05 * found.delay_s)
 
 
+@pytest.mark.slow
 def test_the_torque_path_is_the_lag_and_two_cycles():
     loop = SimpleNamespace(path=path(), torque_lag_s=5e-4, delay_s=3e-4)
     hz = np.array([1.0, 10.0, 30.0])

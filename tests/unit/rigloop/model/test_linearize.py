@@ -17,6 +17,7 @@ def linearize(monkeypatch, tmp_path):
     return lambda *words: CliRunner().invoke(app, ["model", "linearize", *map(str, words)])
 
 
+@pytest.mark.slow
 def test_tables_name_equilibrium_modes_and_shapes(linearize):
     done = linearize("five_bar")
     assert done.exit_code == 0, done.output
