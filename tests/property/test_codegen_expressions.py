@@ -109,7 +109,8 @@ def test_compiled_factorisation_solves_what_numpy_solves(steering, seed):
     unit = steering.module.model_info()["force_unit"]
     dense = ((1.0 - twin.DELTA_M) / twin.PROJECTION_SCALE * mass + jac.T * twin.ALPHA @ jac) / unit
     got = np.array(steering.module.solve_projection(q, right))
-    # backward error: the matrix is conditioned like kappa, the solution is not comparable digit by
-    # digit
+    # backward error: the matrix is conditioned like kappa, the solution is not comparable digit by digit; rows that
+    # are kept as unknowns make it indefinite, and without pivoting its factors may be larger by kappa
     scale = np.abs(dense) @ np.abs(got) + np.abs(right)
-    assert np.max(np.abs(dense @ got - right) / scale) < 1e-11
+    limit = len(q) * np.finfo(float).eps * KernelOptions().row_kappa
+    assert np.max(np.abs(dense @ got - right) / scale) < limit

@@ -16,7 +16,7 @@ from io_bridge.simulated_bus import SimulatedBus
 from io_bridge.state_limits import StateLimits
 from io_bridge.terminal_config import ChannelConfig, TerminalConfig
 
-SAID = runpy.run_path(str(Path(__file__).with_name("quirk_cases.py")))
+SAID = runpy.run_path(str(Path(__file__).parents[1] / "quirk_cases.py"))
 CASES, of_drive, drive_of, Case = (SAID[name] for name in ("CASES", "of_drive", "drive", "Case"))
 MS = 1_000_000
 TORQUE_NM = 1.0

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-LOG = Path(__file__).parents[1] / "data" / "logs" / "phobos_limtoc_k10_free.csv"
+LOG = Path(__file__).parents[2] / "data" / "logs" / "phobos_limtoc_k10_free.csv"
 STRETCHES = ("--fit", "0", "2", "--judge", "2", "4")
 
 
