@@ -120,7 +120,11 @@ cdef class SignalTable:
             tries += 1
         if number < 0:
             self.require_whole()
-            raise TableError(f"{self.path}: {producer!r} is written too fast to be read")
+            # no writer is that fast
+            raise TableError(
+                f"{self.path}: the image of {producer!r} never stands still: the signal table was written over "
+                "by something else"
+            )
         return number, image
 
     def value(self, str path):
