@@ -98,14 +98,19 @@ def run(
 @app.command(epilog="Example: `rigloop replay log.csv --rig steering_wheel`")
 def replay(
     log: Annotated[
-        Path, typer.Argument(help="A logged encoder file (CSV), or the folder of a recorded run.")
+        Path,
+        typer.Argument(
+            help="A logged encoder file (CSV), or the folder of a recorded run.", readable=False
+        ),
     ],
     rig: Annotated[
         str | None, typer.Option(help="Rig to feed; the recorded one, else steering_wheel.")
     ] = None,
     mapping: Annotated[
         Path | None,
-        typer.Option(help="Mapping file of the log; chosen by the log's header if not given."),
+        typer.Option(
+            help="Mapping file of the log; chosen by the log's header if not given.", readable=False
+        ),
     ] = None,
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,

@@ -12,7 +12,7 @@ from rigloop.terminal import Screen
 
 
 def identify(
-    log: Annotated[Path, typer.Argument(help="A log with angle and torque (CSV).")],
+    log: Annotated[Path, typer.Argument(help="A log with angle and torque (CSV).", readable=False)],
     torque: Annotated[
         str | None,
         typer.Option(help="Torque of the log's mapping that turns the rotor; the first in N m."),
@@ -27,7 +27,9 @@ def identify(
     ] = None,
     mapping: Annotated[
         Path | None,
-        typer.Option(help="Mapping file of the log; chosen by the log's header if not given."),
+        typer.Option(
+            help="Mapping file of the log; chosen by the log's header if not given.", readable=False
+        ),
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Picture of the unseen stretch: .png, .svg or .pdf.")

@@ -13,7 +13,10 @@ from rigloop.terminal import Screen
 
 def report(
     folder: Annotated[
-        Path, typer.Argument(help="Folder of a run, also of one that was killed at any moment.")
+        Path,
+        typer.Argument(
+            help="Folder of a run, also of one that was killed at any moment.", readable=False
+        ),
     ],
     json: JsonOption = False,
 ) -> None:

@@ -24,4 +24,5 @@ ModeOption = Annotated[
         help="With red checks of the doctor: `strict` refuses to start, `degraded` runs and says so everywhere."
     ),
 ]
+# a file that may not be read is said by its reader, in a line and as JSON: paths to read have readable=False
 RunsOption = Annotated[Path, typer.Option("--runs", help="Folder that gets the run folder.")]

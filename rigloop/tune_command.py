@@ -37,7 +37,10 @@ def tune(
     ] = 4.0,
     model: Annotated[Model, typer.Option(help="Motion between two samples.")] = Model.ACCELERATION,
     log: Annotated[
-        Path | None, typer.Option(help="Fit the process noise to this log by maximum likelihood.")
+        Path | None,
+        typer.Option(
+            help="Fit the process noise to this log by maximum likelihood.", readable=False
+        ),
     ] = None,
     stretch: Annotated[
         tuple[float, float] | None, typer.Option(help="Stretch of the log, s; all of it.")

@@ -30,7 +30,8 @@ EsiOption = Annotated[
     Path | None,
     typer.Option(
         help="ESI file of a vendor, or a folder of them: how long a slave may take; for `scan` also names and "
-        "types of what is mapped, and a line where a slave says otherwise."
+        "types of what is mapped, and a line where a slave says otherwise.",
+        readable=False,
     ),
 ]
 

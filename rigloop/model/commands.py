@@ -38,7 +38,9 @@ def show(
     ] = None,
     run: Annotated[
         Path | None,
-        typer.Option(help="Folder of a recorded run or replay whose motion is to be filmed."),
+        typer.Option(
+            help="Folder of a recorded run or replay whose motion is to be filmed.", readable=False
+        ),
     ] = None,
     simulate: Annotated[
         float | None,
@@ -240,7 +242,7 @@ def generate(
 
 @app.command("import", epilog="Example: `rigloop model import robot.urdf -o robot.toml`")
 def import_(
-    file: Annotated[Path, typer.Argument(help="A robot: URDF, or MJCF of MuJoCo.")],
+    file: Annotated[Path, typer.Argument(help="A robot: URDF, or MJCF of MuJoCo.", readable=False)],
     output: Annotated[
         Path | None,
         typer.Option(

@@ -185,7 +185,7 @@ def test_live_on_the_simulated_segment(rigloop, tmp_path):
     text = rig.read_text()
     text = text.replace("[tasks.estimation]\n", "[tasks.estimation]\nperiod_us = 200\n")
     rig.write_text(text.replace("[tasks.simulation]\n", "[tasks.simulation]\nperiod_us = 1000\n"))
-    code, outcome = bench(rigloop, rig, tmp_path, "--for", "5")
+    code, outcome = bench(rigloop, rig, tmp_path, "--for", "3.5")
     assert [result["period_us"] for result in outcome["results"]] == [1000, 5000]
     for result in outcome["results"]:
         path, events = checked(result, nominal_clock=True)

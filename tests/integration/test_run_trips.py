@@ -1,6 +1,10 @@
 """What the guard does not allow ends the run, with the signal, its value and the limit in the verdict."""
 
+import json
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -54,7 +58,10 @@ def test_the_run_ended_at_the_trip_with_zero_torque(tripped):
     assert not np.any(record["guard/torque_nm"][record["guard/state"] == State.FAULT])
 
 
-def test_a_kernel_that_fails_is_a_bad_verdict_and_zero_torque(make_rig, run_to_end, tmp_path):
+IMPATIENT = "from rigloop import cli, supervise; supervise.READY_TIMEOUT_S = 2.0; cli.main()"
+
+
+def test_a_kernel_that_fails_is_a_bad_verdict_and_zero_torque(make_rig, tmp_path):
     # an inertia with which no step of the kernel converges
     rig = make_rig(
         {
@@ -63,19 +70,28 @@ def test_a_kernel_that_fails_is_a_bad_verdict_and_zero_torque(make_rig, run_to_e
             "blocks.bus.drives.wheel.plant.frequency_hz": "1.0",
         }
     )
-    done = run_to_end(rig, tmp_path, "--for", "20")
-    assert done.code == 1, done
-    reason = next(r for r in done.outcome["reasons"] if r.startswith("guard:"))
+    # it is never ready to be armed; nobody has to wait a quarter of a minute for that here
+    done = subprocess.run(
+        [sys.executable, "-c", IMPATIENT, "run", rig, "--runs", tmp_path, "--json", "--for", "20"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1, done
+    outcome = json.loads(done.stdout)
+    reason = next(r for r in outcome["reasons"] if r.startswith("guard:"))
+    assert "never ready to be armed" in reason
     assert "loop/simulation/fault: a block of the requesting task failed" in reason
     # which block, what its code means, and what to do
     assert re.search(
         r"block 'steering' \(mechanism\): fault [34]: (the step did|a result is)", reason
     )
     assert "look at its inputs" in reason
-    record = open_record(done.folder / "estimation.npy")
+    folder = Path(outcome["folder"])
+    record = open_record(folder / "estimation.npy")
     # whatever the kernel asked for: what left was finite and within the limit
     assert np.all(np.abs(record["guard/torque_nm"]) <= 12.0)
     assert record["guard/torque_nm"][-1] == 0.0
-    kernel = open_record(done.folder / "simulation.npy")
+    kernel = open_record(folder / "simulation.npy")
     assert np.any(kernel["steering/status"] != 0)
     assert np.all(np.isfinite(kernel["steering/guide/torque_nm"]))
