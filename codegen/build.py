@@ -177,7 +177,15 @@ def build_module(
         checks = open_entry(folder)
         is_cached = checks is not None
         if checks is None:
-            _build(recipe, path, options, compiler, flags, folder, on_stage or (lambda stage: None))
+            try:
+                _build(
+                    recipe, path, options, compiler, flags, folder, on_stage or (lambda stage: None)
+                )
+            except OSError as error:
+                raise BuildError(
+                    f"{folder.parent}: no kernel can be built there: {error.strerror or error}; free some room, "
+                    "or set XDG_CACHE_HOME to a folder of yours"
+                ) from error
             checks = open_entry(folder) or {}
     except CacheError as error:
         raise BuildError(str(error)) from None

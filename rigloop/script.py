@@ -67,7 +67,7 @@ def run_script(plan: Plan, script: Script, folder: Path, console: Console) -> Pa
     )
     if need > shutil.disk_usage(folder).free:
         raise NotStartedError(
-            f"{folder}: the records need {need / 1e9:.1f} GB, the disk has less; give --runs"
+            f"{folder}: the records need {need / 1e6:,.0f} MB, the disk has less; give --runs"
         )
     if need > SHOWN_BYTES:
         # the disk decides how long it takes, not the number of rows of a log

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import sys
 import pytest
 
 from codegen import building
+from codegen.build import BuildError, build_kernel
 
 BUILDS = """
 import sys
@@ -46,6 +48,18 @@ def test_what_a_killed_build_left_goes_with_the_next_one_and_not_before(cache):
     assert "kernel.c" in os.listdir(cache / left)
     with building.building(cache) as work:
         assert names(cache) == [work.name]
+    assert names(cache) == []
+
+
+def test_a_cache_without_room_is_told_with_a_remedy(cache):
+    """As on a disk that is full: nothing larger than this can be written."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(BuildError, match=r"no kernel can be built there: .*XDG_CACHE_HOME"):
+            build_kernel("guided_rod")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert names(cache) == []
 
 
