@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +24,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
+from codegen.building import building
 from codegen.cache import BUILT, CacheError, open_cache, open_entry, seal
 from codegen.description.mechanism import text_of
 from codegen.options import KernelOptions
@@ -177,7 +177,15 @@ def build_module(
         checks = open_entry(folder)
         is_cached = checks is not None
         if checks is None:
-            _build(recipe, path, options, compiler, flags, folder, on_stage or (lambda stage: None))
+            try:
+                _build(
+                    recipe, path, options, compiler, flags, folder, on_stage or (lambda stage: None)
+                )
+            except OSError as error:
+                raise BuildError(
+                    f"{folder.parent}: no kernel can be built there: {error.strerror or error}; free some room, "
+                    "or set XDG_CACHE_HOME to a folder of yours"
+                ) from error
             checks = open_entry(folder) or {}
     except CacheError as error:
         raise BuildError(str(error)) from None
@@ -300,8 +308,7 @@ def _build(
 ) -> None:
     begin = time.perf_counter()
     tell("generating")
-    work = Path(tempfile.mkdtemp(prefix="building-", dir=folder.parent))
-    try:
+    with building(folder.parent) as work:
         for name, text in recipe.texts(path, options).items():
             (work / name).write_text(text)
         tell("compiling")
@@ -311,8 +318,6 @@ def _build(
         checks = dict(recipe.prove(path, options, *made, work))
         checks["seconds"] = round(time.perf_counter() - begin, 3)
         _keep(work, folder, (f"{MODULE}.so", "reference.py"), checks)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
 
 
 def _compile(work: Path, compiler: tuple[str, ...], flags: list[str]) -> None:
@@ -345,8 +350,7 @@ def _face(work: Path, compiler: tuple[str, ...], flags: list[str], include: Path
     digest = _digest([*(s.read_bytes() for s in sources), *_tools(compiler, flags)])
     folder = open_cache("faces") / digest[:32]
     if open_entry(folder) is None:
-        apart = Path(tempfile.mkdtemp(prefix="building-", dir=folder.parent))
-        try:
+        with building(folder.parent) as apart:
             for source in sources:
                 shutil.copyfile(source, apart / source.name)
             cython = [sys.executable, "-m", "cython", "-3", "--module-name", MODULE, "face.pyx"]
@@ -354,8 +358,6 @@ def _face(work: Path, compiler: tuple[str, ...], flags: list[str], include: Path
             _run([*compiler, *flags, f"-I{include}", "-c", "face.c"], apart)
             (apart / "face.c").unlink()
             _keep(apart, folder, ("face.o",), {})
-        finally:
-            shutil.rmtree(apart, ignore_errors=True)
     return folder / "face.o"
 
 

@@ -30,7 +30,7 @@ MODE_CODES = {"position": 8, "velocity": 9, "torque": 10}
 """Value of 0x6060: the cyclic synchronous modes."""
 MAPPINGS = ("auto", "fixed", "explicit")
 SENSOR = (0x2077, 0, 32)
-"""Torque sensor of the simulated drive, INT32 in mNm."""
+"""Torque sensor of the simulated drive, INT32 in mNm; each axis has its own, AXIS_STEP further."""
 
 SIMULATED_IDENTITY = Identity(vendor=0x00000A7E, product=0x4B32484C, revision=1)
 

@@ -138,7 +138,7 @@ cdef void place_drive(DriveIo *d, config, outputs, inputs) except *:
     d.i_velocity = pdo_offset(inputs, shift + 0x606C, 0, 32)
     d.i_torque = pdo_offset(inputs, shift + 0x6077, 0, 16)
     d.i_mode = pdo_offset(inputs, shift + 0x6061, 0, 8)
-    d.i_sensor = pdo_offset(inputs, SENSOR_OBJECT[0], SENSOR_OBJECT[1], SENSOR_OBJECT[2])
+    d.i_sensor = pdo_offset(inputs, shift + SENSOR_OBJECT[0], SENSOR_OBJECT[1], SENSOR_OBJECT[2])
     if min(d.o_control, d.o_command, d.i_status, d.i_position) < 0:
         raise ValueError(f"drive {config.name!r}: its process data lack what it needs, on whole bytes: "
                          "controlword, command, statusword or position")

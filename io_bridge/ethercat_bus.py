@@ -118,6 +118,7 @@ class EthercatBus(Bus):
         self._keeper: threading.Thread | None = None
         self._records: list[SlaveRecord] = []
         self._attendant: Attendant | None = None
+        self._foreign: ForeignWatch | None = None
         self._events = BusEvents()
 
     def block(self) -> Exchange:
@@ -226,7 +227,7 @@ class EthercatBus(Bus):
         ends = [name for name in (self.interface, self.second_interface) if name is not None]
         foreign = None
         try:
-            foreign = ForeignWatch(ends, self._events, LISTEN_S)
+            self._foreign = foreign = ForeignWatch(ends, self._events, LISTEN_S)
         except OSError as error:
             log.warning("other masters are not looked for: %s", error)
         self._attendant = Attendant(
@@ -292,6 +293,8 @@ class EthercatBus(Bus):
 
     def events(self) -> list[BusEvent]:
         """Return what happened beside the cycle."""
+        if self._foreign is not None:
+            self._foreign.take()
         return list(self._events)
 
     def unattended(self) -> str:

@@ -12,6 +12,7 @@ import contextlib
 import ctypes
 import socket
 import struct
+import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -69,6 +70,7 @@ class ForeignWatch:
         self._heard: dict[str, Counter[str]] = {}
         self._warned: set[tuple[str, bool]] = set()
         self._taps: list[tuple[str, socket.socket]] = []
+        self._lock = threading.Lock()
         try:
             for name in interfaces:
                 self._taps.append((name, _tap(name)))
@@ -82,13 +84,18 @@ class ForeignWatch:
         if now - self._looked_s < self._every_s:
             return
         self._looked_s = now
-        for name, tap in self._taps:
-            for _ in range(MOST_FRAMES):
-                try:
-                    frame = tap.recv(2048)
-                except OSError:  # nothing waits, or the interface is gone
-                    break
-                self._take(name, frame)
+        self.take()
+
+    def take(self) -> None:
+        """Take what has come: also at the end of a run that another master has ended before the next look."""
+        with self._lock:
+            for name, tap in self._taps:
+                for _ in range(MOST_FRAMES):
+                    try:
+                        frame = tap.recv(2048)
+                    except OSError:  # nothing waits, or the interface is gone
+                        break
+                    self._take(name, frame)
 
     def _take(self, interface: str, frame: bytes) -> None:
         try:
@@ -109,9 +116,10 @@ class ForeignWatch:
 
     def close(self) -> None:
         """Close the sockets."""
-        for _, tap in self._taps:
-            tap.close()
-        self._taps.clear()
+        with self._lock:
+            for _, tap in self._taps:
+                tap.close()
+            self._taps.clear()
 
 
 def _sentence(interface: str, who: str, heard: Counter[str], writes: bool) -> str:

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 
 from io_bridge.log_faults import LogFault, at, count_faults, interval_faults
 from io_bridge.log_table import LogError, TextTable, read_header, read_table
-from rig_configs.log_schema import LogMapping, TimeColumn, matching_mapping, shipped_mappings
+from rig_configs.log_schema import (
+    LogMapping,
+    TimeColumn,
+    TorqueColumn,
+    matching_mapping,
+    shipped_mappings,
+)
+from rig_configs.numbers import LARGEST
 
 __all__ = ["EncoderLog", "LogError", "read_log"]
 
@@ -23,6 +30,7 @@ MIN_SAMPLES = 10
 MAX_BACKWARD_SHARE = 0.1  # of samples that go back in time; with more the column is no clock
 MAX_COUNT = 2.0**53  # beyond it, not every count is a number
 MAX_SPAN_S = 1e7
+MOST_NM = 1e6  # no sensor of a wheel, pedal or arm gives more
 MAX_ROUNDING_COUNTS = 0.25  # of a printed angle to its count
 RESOLVED = 0.3  # w0 T of a filter that the samples still resolve
 
@@ -123,8 +131,7 @@ def read_log(path: str | Path, mapping: LogMapping | None = None) -> EncoderLog:
         faults.append(LogFault("cut last line", 1, n_rows, words))
     t_s, keep = _times(table, mapping, rows, faults)
     torque = {
-        f"{column.name}_{column.unit}": column.scale
-        * (_held(table, column.column, rows, faults) - column.offset)
+        f"{column.name}_{column.unit}": _held(table, column, rows, faults)
         for column in mapping.torque
     }
     keep &= _angle_rows(table, mapping)
@@ -266,15 +273,25 @@ def _counts(
     return count
 
 
-def _held(table: TextTable, column: str, rows: Rows, faults: list[LogFault]) -> Array:
+def _held(table: TextTable, column: TorqueColumn, rows: Rows, faults: list[LogFault]) -> Array:
     # newest value not later than the row
-    value = table.numbers(column)
-    good = np.isfinite(value)
+    cells = table.numbers(column.column)
+    with np.errstate(over="ignore"):
+        value = column.scale * (cells - column.offset)
+    there = np.isfinite(cells)
     faults += at(
         "blank cells",
-        ~good,
+        ~there,
         rows,
-        f"column {column} has no value in these rows; the newest one before is held",
+        f"column {column.column} has no value in these rows; the newest one before is held",
+    )
+    good = np.abs(value) <= (MOST_NM if column.unit == "nm" else LARGEST)
+    what = f"{MOST_NM:g} Nm" if column.unit == "nm" else f"{LARGEST:g}"
+    faults += at(
+        "wild torque",
+        there & ~good,
+        rows,
+        f"column {column.column} is beyond ±{what} in these rows; the newest value before is held",
     )
     newest = np.maximum.accumulate(np.where(good, np.arange(len(value)), -1))
     return np.where(newest >= 0, value[newest], np.nan)

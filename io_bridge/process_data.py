@@ -84,7 +84,7 @@ def settle(
     sent: list[Download] = []
     for slave in slaves:
         for s in slave.setup:
-            objects.demand(item := (s.index, s.subindex, s.value, s.size))
+            objects.demand(item := (s.index, s.subindex, s.value, s.size), slave.name)
             sent.append(item)
     for slave in slaves:
         if isinstance(slave, DriveConfig):

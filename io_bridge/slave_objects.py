@@ -92,8 +92,8 @@ class SlaveObjects:
             for _ in range(round(BUSY_PAUSE_S / 1e-4)):
                 self._master.state(self._station)
 
-    def demand(self, item: Download) -> None:
-        """Write an object that the rig asks for.
+    def demand(self, item: Download, name: str = "") -> None:
+        """Write an object that the rig asks for, for the drive or terminal of this name: one of several axes.
 
         Raises
         ------
@@ -104,6 +104,6 @@ class SlaveObjects:
             self.download(item)
         except SdoAbortError as error:
             raise BringUpError(
-                f"{self.name}: SDO {item[0]:#06x}:{item[1]} aborted: {words.sdo_abort(error.code)}"
+                f"{name or self.name}: SDO {item[0]:#06x}:{item[1]} aborted: {words.sdo_abort(error.code)}"
                 f" (written: {item[2]})"
             ) from error

@@ -27,7 +27,7 @@ from rigloop.manifest import (
     write_manifest,
 )
 from rigloop.outcome import Outcome
-from rigloop.report import write_report
+from rigloop.report import kinds_of_fault, write_report
 from rigloop.report_smoothed import keep_smoothed
 from rigloop.report_torque import keep_observed_torque
 from rigloop.script import Pace
@@ -70,9 +70,7 @@ def conclude_log(
         superseded=superseded,
     )
     faults = tuple(DataFault(**asdict(f)) for f in log.faults)
-    notes = (
-        [f"{len(faults)} kinds of data fault in the log, each handled as listed"] if faults else []
-    )
+    notes = [f"{kinds_of_fault(len(faults))} in the log, handled as listed"] if faults else []
     notes += doubts.amber
     keep_observed_torque(folder, log)
     manifest = _manifest(

@@ -253,6 +253,11 @@ def _summary(run: Run) -> dict[str, dict[str, Percentiles]]:
     return summary
 
 
+def kinds_of_fault(n: int) -> str:
+    """Return a number of kinds of data fault in words."""
+    return f"{n} kind{'' if n == 1 else 's'} of data fault"
+
+
 def _tiles(
     run: Run,
     summary: dict[str, dict[str, Percentiles]],
@@ -263,7 +268,7 @@ def _tiles(
     if manifest.replay:
         tiles.append(("Replay speed", f"{manifest.replay.speed:,.0f} ×", "faster than real time"))
         tiles.append(
-            ("Log rows", f"{manifest.replay.rows:,}", f"{len(manifest.faults)} kinds of data fault")
+            ("Log rows", f"{manifest.replay.rows:,}", kinds_of_fault(len(manifest.faults)))
         )
     else:
         cycles = sum(task.cycles for task in manifest.tasks.values())

@@ -19,6 +19,7 @@ from rigloop.errors import NotStartedError
 from rt_core.offline import Offline
 from rt_core.plan import Plan
 
+SHOWN_BYTES = 1_000_000_000  # of records, before they are written
 CHUNK = 5_000  # fast cycles stepped at once; bounds the memory of a replay
 
 
@@ -66,7 +67,12 @@ def run_script(plan: Plan, script: Script, folder: Path, console: Console) -> Pa
     )
     if need > shutil.disk_usage(folder).free:
         raise NotStartedError(
-            f"{folder}: the records need {need / 1e9:.1f} GB, the disk has less; give --runs"
+            f"{folder}: the records need {need / 1e6:,.0f} MB, the disk has less; give --runs"
+        )
+    if need > SHOWN_BYTES:
+        # the disk decides how long it takes, not the number of rows of a log
+        console.print(
+            f"{n} cycles, every one recorded: {need / 1e9:.1f} GB in {folder}", highlight=False
         )
     begin = time.perf_counter()
     with (

@@ -1,5 +1,6 @@
 """An interface has one owner among our processes, and a foreign master is heard before anything is sent."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -87,3 +88,19 @@ def test_a_second_segment_on_one_end_is_refused(scenario):
     said = scenario("segments")
     assert said["code"] == 3
     assert "a rig's emulated segment (process" in said["err"]
+
+
+@pytest.mark.slow
+def test_a_whole_master_of_a_stranger_in_mid_run_ends_the_torque_and_is_named(scenario):
+    found = scenario("stranger_in_mid_run")
+    assert found["stranger"][0] == 0, found["stranger"]
+    assert found["code"] == 1, found["err"]
+    assert "Traceback" not in found["err"]
+    outcome = json.loads(found["out"])
+    assert any("slave left OP" in words for words in outcome["reasons"]), outcome["reasons"]
+    # it ended the run before the watch had its next look
+    assert any(
+        "another EtherCAT master (01:01:01:01:01:01) speaks on interface 'veth0'" in words
+        for words in outcome["notes"]
+    ), outcome["notes"]
+    assert "drive 0: INIT, 0.000 Nm" in found["segment"]

@@ -207,6 +207,52 @@ def two_runs(tmp):
     return found
 
 
+STRANGER = """
+import contextlib, time, pysoem
+master = pysoem.Master()
+master.open("veth0")
+found = master.config_init()
+with contextlib.suppress(pysoem.ConfigMapError):
+    # the run's attendant brings the slave back meanwhile
+    master.config_map()
+time.sleep(0.5)
+for state in (pysoem.PREOP_STATE, pysoem.SAFEOP_STATE, pysoem.INIT_STATE):
+    master.state = state
+    master.write_state()
+    time.sleep(0.3)
+master.close()
+print(found, flush=True)
+"""
+
+
+def stranger_in_mid_run(tmp):
+    """A whole master of somebody else brings the ring up again while a run pushes."""
+    segment = start_segment(tmp, [{"hands": "spring"}])
+    runs = Path(tmp) / "runs"
+    command = ["run", str(rig(tmp)), "--bus", "veth0", "--runs", str(runs), "--for", "8", "--json"]
+    first = subprocess.Popen(
+        [sys.executable, "-m", "rigloop", *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    until = time.monotonic() + 40
+    while not list(runs.glob("*/*.npy")) and time.monotonic() < until and first.poll() is None:
+        time.sleep(0.1)
+    time.sleep(2.0)
+    done = subprocess.run(
+        [sys.executable, "-c", STRANGER], capture_output=True, text=True, timeout=60
+    )
+    out, err = first.communicate(timeout=60)
+    return {
+        "stranger": [done.returncode, done.stdout, done.stderr[-500:]],
+        "code": first.returncode,
+        "out": out,
+        "err": err,
+        "segment": end_segment(segment),
+    }
+
+
 def segments(tmp):
     first = start_segment(tmp, TWO)
     found = rigloop("sim-segment", "--interface", "veth1", "--for", "1")

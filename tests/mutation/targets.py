@@ -64,6 +64,7 @@ TARGETS = {
     ),
     "drive_io": _own("io_bridge/drive_io.pyx", *EXCHANGE),
     "slave_io": _own("io_bridge/slave_io.pyx", *EXCHANGE),
+    "terminal_io": _own("io_bridge/terminal_io.pyx", *EXCHANGE),
     "exchange_cycle": _own("io_bridge/exchange_cycle.pyx", *EXCHANGE),
     "exchange": _own("io_bridge/exchange.pyx", *EXCHANGE),
     "complaints": Target(

@@ -42,6 +42,17 @@ def rows(values, dt=0.01):
     return "t,a\n" + "".join(f"{i * dt:.4f},{v}\n" for i, v in enumerate(values))
 
 
+def test_torques_that_no_sensor_gives_are_told_and_left_out(tmp_path):
+    torque = '[[torque]]\nname = "hand"\ncolumn = "m"\nunit = "nm"\nscale = 1e10\n'
+    cells = [0.0, 1e-10, 1e300, -1e300, 2e-10, "inf", "", "1e-3", *[0.0] * 8]
+    text = "t,a,m\n" + "".join(f"{0.01 * i:.2f},{i},{m}\n" for i, m in enumerate(cells))
+    log = read_log(write(tmp_path, text), mapping(MAPPING + torque))
+    np.testing.assert_allclose(log.torque["hand_nm"][:8], [0, 1, 1, 1, 2, 2, 2, 2])
+    wild, blank = kinds(log)["wild torque"], kinds(log)["blank cells"]
+    assert (wild.count, wild.first_row, "beyond ±1e+06 Nm" in wild.words) == (3, 2, True)
+    assert (blank.count, blank.first_row) == (2, 5)
+
+
 # --- the recorded logs: every figure is stated or counted independently, see the README there
 
 

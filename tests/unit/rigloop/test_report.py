@@ -22,7 +22,7 @@ from rigloop.manifest import (
     write_manifest,
     write_timing,
 )
-from rigloop.report import worst_cycles, write_report
+from rigloop.report import kinds_of_fault, worst_cycles, write_report
 from rigloop.report_plots import thinned
 from rt_core.cause import Cause
 from rt_core.doctor.check import Check, Level
@@ -335,3 +335,8 @@ def test_a_long_stretch_without_numbers_is_a_gap_and_a_slow_sensor_has_none():
     assert (times[gap - 1], times[gap], times[gap + 1]) == (399.0, 499.0, 500.0)
     slow = np.where(t % 10 == 0, np.sin(t), np.nan)
     assert np.array_equal(thinned(t, slow)[1], slow[::10])
+
+
+@pytest.mark.parametrize(("n", "words"), [(0, "0 kinds"), (1, "1 kind"), (2, "2 kinds")])
+def test_one_kind_is_one(n, words):
+    assert kinds_of_fault(n) == f"{words} of data fault"
