@@ -13,7 +13,7 @@ from rig_configs.schema import Rig
 from rigloop import order
 from rigloop.bus_words import explain_bus
 from rigloop.compose import find_bus, find_guard, paths
-from rigloop.ended import Ended, Final, Supervision, overruns_by_cause
+from rigloop.ended import Ended, Final, Supervision, errno_in_words, overruns_by_cause
 from rigloop.fault_words import explain_fault, task_of_fault
 from rigloop.felt import felt_complaints
 from rigloop.manifest import DataFault, Felt, count
@@ -99,7 +99,7 @@ def _record_complaints(final: Final, task: str, rows: int, record: dict[str, Any
     if dropped := ring.get("dropped", 0):
         why.append(f"{dropped} dropped: the recorder was too slow")
     if unwritten := ring.get("unwritten", 0):
-        reason = record.get("reason") or os.strerror(ring["unwritten_errno"])
+        reason = record.get("reason") or errno_in_words(ring["unwritten_errno"])
         why.append(f"{unwritten} not written: {reason}")
     # the newest cycle is in the table before it is in the ring; a kill may fall between
     if cycles - rows <= 1 and not why:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -99,3 +100,8 @@ def _counters(shared: SignalTable, task: str) -> dict[str, int]:
         return ring.counters()
     finally:
         ring.close()
+
+
+def errno_in_words(number: int) -> str:
+    """Return the words for an error number of a table; a damaged table may have any number."""
+    return os.strerror(number) if 0 < number < 4096 else f"error {number}"

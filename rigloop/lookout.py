@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 from rig_configs.schema import Rig
+from rigloop.ended import errno_in_words
 from rigloop.live import SHOWN_S
 from rigloop.neighbours import shared_with_others
 from rigloop.process_state import (
@@ -173,7 +174,7 @@ class Lookout:
         for task, ring in self._rings.items():
             counted = ring.counters()
             if counted["unwritten"]:
-                why = _errno_in_words(counted["unwritten_errno"])
+                why = errno_in_words(counted["unwritten_errno"])
                 self._alarm(
                     f"{task} unwritten", f"the record of {task} cannot be written on: {why}"
                 )
@@ -252,11 +253,6 @@ def _identity(path: str | Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
-
-
-def _errno_in_words(number: int) -> str:
-    # of a table that something else wrote over, any number
-    return os.strerror(number) if 0 < number < 4096 else f"error {number}"
 
 
 def _size(path: str) -> int | None:

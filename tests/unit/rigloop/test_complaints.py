@@ -187,6 +187,12 @@ def test_lost_frames_beyond_their_share_are_told(good_run):
             "7 cycles are not in the record (3 dropped: the recorder was too slow; "
             "4 not written: Input/output error)",
         ),
+        (
+            CYCLES - 1,
+            {"unwritten": 1, "unwritten_errno": -(2**60)},  # of a table that was written over
+            {},
+            "1 cycles are not in the record (1 not written: error -1152921504606846976)",
+        ),
     ],
 )  # fmt: skip
 def test_cycles_that_are_not_in_the_record_are_counted_with_what_is_known_of_them(
