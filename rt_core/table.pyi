@@ -64,7 +64,7 @@ class SignalTable:
         """
     @property
     def producers(self) -> tuple[Producer, ...]:
-        """Who writes what."""
+        """The writers of the table, each with its signals."""
     def paths(self, producer: str) -> tuple[str, ...]:
         """Signal path of every cell of an image, in order: own signals, then mirrors."""
     def latest(self, producer: str) -> NDArray[np.float64]:
@@ -127,7 +127,7 @@ class RingReader:
         Raises
         ------
         ValueError
-            So many are not there.
+            There are fewer.
         """
     def close(self) -> None:
         """Let go of the table; the ring keeps what was not drained."""
