@@ -1,5 +1,5 @@
-"""Which formulation, integrator and step: candidates run through one motion beside a reference, and the cheapest that
-meets the error wanted is taken.
+"""Choose formulation, integrator and step: candidates run through one motion beside a reference, and the cheapest
+that meets the wanted error is taken.
 
 The error of a run is the largest gap to the reference of any output or coordinate, of that signal's largest value.
 The reference is two kernels of order four, of different formulations and at different steps, that agree far more
@@ -105,7 +105,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Reference:
-    """What the runs are compared with; `known_to` is how well its two kernels agree."""
+    """The reference of the runs; `known_to` is the gap between its two kernels."""
 
     rows: Array
     known_to: float
@@ -118,7 +118,7 @@ class MotionError(ValueError):
 
 @dataclass(frozen=True)
 class Task:
-    """What is to be simulated, and how exactly.
+    """The motion to simulate, and the wanted error.
 
     Attributes
     ----------
@@ -133,7 +133,7 @@ class Task:
     period_s: float | None = None
 
     def options(self, candidate: Candidate, parts: int) -> KernelOptions:
-        """Options of a candidate whose step is so many parts of the longest."""
+        """Options of a candidate whose step is `parts` parts of the longest."""
         steps: dict[str, Any] = {"step_s": self.longest_s / parts}
         if self.period_s is not None:
             steps = {"step_s": self.period_s, "substeps": parts}
@@ -252,7 +252,7 @@ class Bench:
         return tuple(self._timed(m) for m in self._measured.values())
 
     def __call__(self, candidate: Candidate, parts: int) -> Measured:
-        """Error and cost of a candidate with a step of so many parts of the longest."""
+        """Error and cost of a candidate with a step of `parts` parts of the longest."""
         key = candidate, parts
         if key not in self._measured:
             task = self.task
@@ -355,7 +355,7 @@ def search(
 
 
 def _is_dearer(now: Measured, parts: int, best: Measured | None, hope: float) -> bool:
-    """Whether a step of so many parts costs more than the best, even with hope."""
+    """Return whether a step of `parts` parts costs more than the best, even with `hope`."""
     if best is None or not math.isfinite(now.us_per_s):
         return False
     return now.us_per_s * parts / now.parts > hope * best.us_per_s
@@ -387,7 +387,7 @@ def _first_rung(
 
 
 def speed_of(reference: Reference, row_s: float) -> float:
-    """How fast the motion is, rad/s: largest ratio of a signal's rate to its range."""
+    """Return the speed of the motion, rad/s: the largest ratio of a signal's rate to its range."""
     rates = np.abs(np.diff(reference.rows, axis=0)) / row_s
     span = np.ptp(np.nan_to_num(reference.rows), axis=0)
     moves = span > 1e-6 * max(float(np.max(span, initial=0.0)), 1e-12)

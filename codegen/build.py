@@ -89,7 +89,7 @@ def build_kernel(
     options : KernelOptions, optional
         Default: 1 ms, rho 0.8, kappa 1e6, two iterations, F1.
     on_stage : callable, optional
-        Told "generating", "compiling", "verifying".
+        Called with "generating", "compiling", "verifying".
 
     Raises
     ------
@@ -104,11 +104,11 @@ def build_kernel(
 
 
 class Recipe(Protocol):
-    """What is built of a mechanism file: a kernel, or an observer model."""
+    """A product of a mechanism file: a kernel, or an observer model."""
 
     @property
     def given(self) -> tuple[str, ...]:
-        """What the sources follow from, beside mechanism, options, generator, compiler and its flags."""
+        """All that the sources depend on, beside mechanism, options, generator, compiler and its flags."""
 
     def texts(self, path: Path, options: KernelOptions) -> Mapping[str, str]:
         """Sources by file name: C, `face.pyx` and a header that stands alone for it, `reference.py`."""
@@ -234,7 +234,7 @@ def _hash(given: list[bytes], compiler: tuple[str, ...], flags: list[str]) -> st
 
 
 def _tools(compiler: tuple[str, ...], flags: list[str]) -> list[bytes]:
-    """What an object file follows from, beside its source."""
+    """Return all that an object file depends on, beside its source."""
     return [
         _compiler_version(compiler).encode(),
         " ".join(flags).encode(),

@@ -27,7 +27,7 @@ class CacheError(RuntimeError):
 
 
 def cache_folder() -> Path:
-    """Where built kernels are kept: `$XDG_CACHE_HOME/rigloop/kernels`, else below `~/.cache`.
+    """Return the folder of built kernels: `$XDG_CACHE_HOME/rigloop/kernels`, else below `~/.cache`.
 
     A relative XDG_CACHE_HOME is ignored, as the standard of that variable asks.
 
@@ -111,7 +111,7 @@ def seal(folder: Path, files: Iterable[str], facts: dict[str, Any]) -> None:
 
 
 def open_entry(folder: Path) -> dict[str, Any] | None:
-    """Facts of a build whose files are what they were when it was sealed; None where there is none.
+    """Facts of a build whose files are unchanged since it was sealed; None where there is no such build.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def _require_safe_way(base: Path) -> None:
 
 
 def _is_private(gid: int) -> bool:
-    """Whether a group is root's, or has the user alone in it, as many systems give each user one."""
+    """Return whether a group is root's or has only the user in it; many systems give each user such a group."""
     if gid == 0:
         return True
     try:
@@ -169,7 +169,7 @@ def _is_private(gid: int) -> bool:
 
 
 def _is_unmapped(uid: int) -> bool:
-    """Whether an owner is only unknown here: root of the host, seen from a container."""
+    """Return whether an owner has no name in this namespace, like root of the host seen from a container."""
     try:
         overflow = int(Path("/proc/sys/kernel/overflowuid").read_text())
         mapped = Path("/proc/self/uid_map").read_text().split()

@@ -1,4 +1,4 @@
-"""Which compiler flags an option may give: those that change how code is generated, and nothing else.
+"""Compiler flags that an option may give: only flags that change how code is generated.
 
 A rig file names them, and a rig file may come from a stranger: no flag may load a plug-in, run a program,
 read or write a file, or pass words on to other tools.

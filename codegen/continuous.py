@@ -63,8 +63,8 @@ class Slopes:
 
 @dataclass
 class Moment:
-    """Where a mechanism is evaluated: arrays in the order of coordinates, guides (position each), signals, internal
-    states.
+    """The state at which a mechanism is evaluated: arrays in the order of coordinates, guides (position each), signals,
+    internal states.
     """
 
     q: Array

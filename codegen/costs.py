@@ -1,4 +1,4 @@
-"""What one step of a kernel costs, without compiling it."""
+"""The cost of one step of a kernel, found without compiling it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from codegen.targets.kernel_text import KernelText
 
 
 def operations(mechanism: Path | str, options: KernelOptions | None = None) -> dict[str, int]:
-    """Operation counts of a step, as the generated text says them of itself.
+    """Operation counts of a step, as the generated text states them.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Where a mechanism rests: found from the pose of its file, with guides and input signals at given values.
+"""The rest pose of a mechanism: found from the pose of its file, with guides and input signals at given values.
 
 The pose moves along what the constraints allow by Newton's method, stiffness step = unbalanced force, with a bounded
 step along each principal stiffness. Where one is negative its size is taken, so that the step still goes downhill: a
@@ -23,7 +23,7 @@ BALANCED = 1e-11  # of the largest force inside: what rounding leaves
 MOST_STEPS = 400
 STRIDE = 0.05  # rad or m that a pose moves at a time, at first
 LONGEST = 0.2
-FLAT = 1e-12  # of the largest stiffness: where there is none nothing is to be divided by it
+FLAT = 1e-12  # of the largest stiffness: without any, nothing is divided by it
 RANK = 1e-9  # of the largest singular value of the jacobian
 CLOSED = 1e-10
 CLOSINGS = 20
@@ -179,7 +179,7 @@ def free_motions(jac: Array, dof: int) -> Array:
 
 
 def _rested(model: Continuous, moment: Moment) -> Array:
-    """Internal states that go on no more; what keeps any value at rest, as a bristle does, keeps its own."""
+    """Internal states that have settled; a state that rests at any value, like a bristle, keeps its own."""
     state = moment.state
     for _ in range(10 if len(state) else 0):
         at = model.values(moment)

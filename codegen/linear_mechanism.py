@@ -1,4 +1,4 @@
-"""A mechanism about its equilibrium as a linear system in continuous time, exact but for rounding.
+"""A mechanism about its equilibrium as a linear system in continuous time, exact except for rounding.
 
     x' = A x + B u,   y = C x + D u
 
@@ -191,7 +191,7 @@ def _small_motion(model: Continuous, rest: Equilibrium) -> _Small:
     state_x[:, 2 * dof :] = np.eye(n_state)
     signal_u = np.zeros((n_signal, m))
     signal_u[:, 3 * n_guide :] = np.eye(n_signal)
-    # what pushes: forces, less what the rows' multipliers turn with the pose
+    # slopes of the driving forces: of the forces, minus the turning of the rows' multipliers with the pose
     push_x = (stiff - bend) @ q_x + damp @ qd_x + of_state @ state_x
     push_u = (stiff - bend) @ q_u + damp @ qd_u + of_state @ state_u + of_signal @ signal_u
     qdd_u = np.zeros((n_q, m))

@@ -28,8 +28,8 @@ Array = NDArray[np.float64]
 # small changes of a guide's position, rate and acceleration: m or rad, per s, per s^2
 GUIDE_CHANGES = (1e-6, 1e-4, 1e-2)
 SIGNAL_CHANGE = 1e-4  # of an input signal, of its size or of 1
-NEW = 1e-5  # part of a direction that is none of the ones before; less is rounding
-SETTLED = 1e-9  # of the largest value in the memory: change within a second that is none
+NEW = 1e-5  # part of a direction outside the span of the earlier ones; a smaller part is rounding
+SETTLED = 1e-9  # of the largest value in the memory: a change within a second that counts as zero
 MOST_DIRECTIONS = 400
 
 
@@ -142,7 +142,7 @@ def linearise_step(
 
 
 def _guides_of_file(info: Mapping[str, Any], kernel: Any) -> list[float]:
-    """Where the built pose has the guides, at rest."""
+    """Return the positions of the guides in the built pose, at rest."""
     names = [name for name, _ in info["coordinates"]]
     q = kernel.q
     return [
@@ -224,8 +224,8 @@ def _observable(a: Array, b: Array, c: Array, sizes: Array) -> tuple[Array, Arra
 
 
 def _scale(about: _About, left: Array) -> Array:
-    """How far each value of the memory moves in the first steps after small inputs; what stays where it is counts for
-    nothing."""
+    """Return the largest motion of each value of the memory in the first steps after small inputs; values that stay
+    count for nothing."""
     moved = np.max(np.abs(left), axis=1, initial=0.0)
     still = np.zeros(left.shape[1])
     for column in left.T:

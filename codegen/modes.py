@@ -16,7 +16,7 @@ SHOWN = 0.02  # of the largest part of a shape: less is left out
 
 @dataclass(frozen=True)
 class Part:
-    """What one signal does in a mode: for 1 rad or 1 m of the signal that moves most."""
+    """The motion of one signal in a mode: for 1 rad or 1 m of the signal that moves most."""
 
     signal: str
     unit: str

@@ -108,7 +108,7 @@ def _wanted(hint: Any) -> str:
 
 
 def _read(text: str, hint: Any) -> Any:
-    """A word as the value that its option takes; a word that is none stays text, and is told so."""
+    """A word as the value that its option takes; a word that is not such a value stays text."""
     kinds = _kinds(hint)
     if bool in kinds:
         return {"true": True, "false": False}.get(text.lower(), text)

@@ -27,7 +27,7 @@ INTEGRATORS: dict[Formulation, tuple[Integrator, ...]] = {
 
 @dataclass(frozen=True)
 class KernelOptions:
-    """How a kernel integrates and is compiled. `docs/options.md` says how to choose.
+    """Options of integration and compilation of a kernel. `docs/options.md` says how to choose.
 
     Attributes
     ----------
@@ -197,7 +197,7 @@ class KernelOptions:
 
     @property
     def inner_step_s(self) -> float:
-        """What the integrator advances at a time."""
+        """Time that the integrator advances in one substep."""
         return self.step_s / self.substeps
 
     @property

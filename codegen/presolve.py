@@ -22,7 +22,7 @@ from codegen.expressions.dag import Expr
 
 Affine = tuple[dict[Expr, float], float]  # coefficients of coordinates, and the constant
 
-SMALL = 0.1  # of a row's largest coefficient: below, a coordinate is no pivot
+SMALL = 0.1  # of a row's largest coefficient: below, a coordinate is not a pivot
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ def _substituted(form: Affine, solved: dict[Expr, Affine]) -> Affine:
 
 
 def _nonlinear_uses(system: System) -> list[int]:
-    """How often each coordinate stands in nonlinear rows, arguments of functions counting most."""
+    """Return the number of uses of each coordinate in nonlinear rows; arguments of functions count most."""
     graph = system.graph
     uses = [0] * len(system.coordinates)
     index = {c.q: c.index for c in system.coordinates}

@@ -1,4 +1,4 @@
-"""What a formulation hands to a target: routines over named arrays, and constants."""
+"""The program that a formulation hands to a target: routines over named arrays, and constants."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the status of a kernel's or an observer's step means; the numbers are those of `targets/types.h.in`."""
+"""Meanings of the status of a kernel's or an observer's step; the numbers are the ones of `targets/types.h.in`."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Swing:
 
 @dataclass(frozen=True)
 class Motion:
-    """What drives a mechanism, and how long and how often it is looked at.
+    """The inputs of a trial, its duration and its sampling time.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class Motion:
 
 @dataclass(frozen=True)
 class Tried:
-    """What a kernel did.
+    """The result of a trial.
 
     Attributes
     ----------

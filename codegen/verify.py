@@ -69,7 +69,7 @@ def verify(
     found["work"] = work_error(stepper(kernel), twin, _motion(twin, steps))
     wrong = [f"{k}: {v:.3g} above {limits[k]:.3g}" for k, v in found.items() if not v <= limits[k]]
     if wrong and not found["work"] <= limits["work"] and finer is not None:
-        # a step too coarse for a stiff spring is no mistake: with a small one the sum must come out
+        # a step too coarse for a stiff spring is not a mistake: with a small one the sum must come out
         wrong = [line for line in wrong if not line.startswith("work")]
         wrong += _work_left(twin, finer, found["work"], limits["work"])
     if wrong:
@@ -184,7 +184,7 @@ def twin_error(kernel: ModuleType, twin: ModuleType, steps: int = STEPS) -> dict
 
 
 def _is_determined(twin: ModuleType, q: np.ndarray) -> bool:
-    """Whether no multiplier is shared between rows: then any output can be compared."""
+    """Return whether no multiplier is shared between rows: then any output can be compared."""
     if len(q) > COMPARED:
         return False
     jac = twin.phi_q(q)

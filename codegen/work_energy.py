@@ -11,7 +11,7 @@ import numpy as np
 
 
 def work_error(stepper: Any, twin: ModuleType, motion: Sequence[Sequence[float]]) -> float:
-    """Change of kinetic energy less the work of applied forces and guides, relative to what moved.
+    """Change of kinetic energy minus the work of applied forces and guides, relative to the energy moved.
 
     The motion and the guide reactions are those of `stepper`; masses and forces are the twin's
     functions. Power is summed up by the trapezoidal rule, so that what is left is of the second order

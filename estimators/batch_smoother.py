@@ -28,7 +28,7 @@ MOST_ITERATIONS = 50
 
 @dataclass(frozen=True)
 class Smoothed:
-    """What a smoother found.
+    """The result of a smoother.
 
     Attributes
     ----------

@@ -158,7 +158,7 @@ cdef int _predict(ObserverState *s) noexcept nogil:
 
 
 cdef int _correct(ObserverState *s, const double *sample) noexcept nogil:
-    # samples act within the step: here only their innovations after it are told
+    # samples act within the step: here only their innovations after it are reported
     cdef int i, n = s.n
     cdef double variance
     for i in range(s.n_y):

@@ -123,12 +123,12 @@ cdef class ClosedLoopModel:
 
 
 def accelerometers(info):
-    """Rows of the sensors that feel accelerations, in the readings of the model that says `info` of itself."""
+    """Rows of the sensors that feel accelerations, in the readings of a model with this `info`."""
     return [row for row, feels in enumerate(info["sensor_feels"]) if feels == "acceleration"]
 
 
 def model_mistakes(info):
-    """What a two-stage observer cannot take of a model that says `info` of itself."""
+    """Return the features of a model, given its `info`, that a two-stage observer does not support."""
     wrong = []
     n = (len(info["state_names"]) - len(info["unknown"])) // 2
     if n > MOST_DOF:

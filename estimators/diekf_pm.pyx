@@ -2,7 +2,7 @@
 
     x = [q, qd],   h'(x) = [h, phi, phi_dot],   observed value of the constraints: zero, without noise
 
-The update, in each step, with or without samples, is iterated: slopes are taken anew at its result.
+The update, in each step, with or without samples, is iterated: slopes are taken again at its result.
 """
 from libc.math cimport fabs
 from libc.string cimport memcpy, memset

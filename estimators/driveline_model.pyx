@@ -180,7 +180,7 @@ cdef class DrivelineModel:
         return np.array(now)
 
     def measure(self, const double[::1] x, const double[::1] u):
-        """What is measured at a state, shape (6,)."""
+        """Return the measured outputs at a state, shape (6,)."""
         cdef double[::1] out = np.empty(N_Y)
         _check(x, u)
         _measure(&self.driveline, &x[0], &u[0], &out[0])

@@ -112,7 +112,7 @@ cdef inline double _take(
     s.nis = innovation * innovation * s.nis_per_rad2 * s.covariance.nis_per_square
     cdef bint inside = fabs(innovation) <= s.gate_rad + possible
     if inside and s.gate_nis != 0.0 and s.nis > s.gate_nis:
-        # what the wheel may have done unseen is no noise
+        # unseen motion of the wheel is not noise
         excess = fabs(innovation) - possible
         inside = excess <= 0.0 or (
             excess * excess * s.nis_per_rad2 * s.covariance.nis_per_square <= s.gate_nis)
@@ -168,7 +168,7 @@ cdef void advance(
     s.nis = 0.0
     s.remembers = s.remembers and s.estimate_age_s <= s.forget_after_s
     if s.remembers:
-        # a sample that is no newer than the last accepted one says nothing
+        # a sample that is not newer than the last accepted one says nothing
         has_sample = has_sample and age_s < s.estimate_age_s
     if s.tracking or (has_sample and s.remembers):
         move(&s.estimate, s.estimate_age_s, &now)

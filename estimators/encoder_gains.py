@@ -114,7 +114,7 @@ def steady_gains(sample_period_s: float, bandwidth_rad_s: float, n_states: int =
 def innovation_peak(gain: Array, sample_period_s: float) -> float:
     """Largest innovation that a step of the true acceleration by 1 rad/s^2 causes, in rad.
 
-    It scales with the step, so it tells apart what a wheel can do from what only a faulty encoder
+    It scales with the step, so it separates motions of a wheel from those that only a faulty encoder
     can.
 
     Parameters

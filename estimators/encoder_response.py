@@ -1,4 +1,4 @@
-"""What an encoder filter in steady state does to a sine and to noise, in closed form.
+"""Response of an encoder filter in steady state to a sine and to noise, in closed form.
 
     x_k = A x_k-1 + K y_k,   A = (I - K H) F,   X(z) / Y(z) = (I - A / z)^-1 K
 

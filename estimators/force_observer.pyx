@@ -77,7 +77,7 @@ cdef void observe(ForceState *s, const double *motion, const double *known) noex
             s.nis += take_gated(s.x, s.p, i, known[i], s.known_variance[i], n_x, &s.gate)
         s.n_resets += begin_anew(s.p, s.initial, n_x)
         if not all_bounded(s.x, n_x):
-            # overflowed: the next balance gives it anew
+            # overflowed: the next balance gives it again
             for i in range(n_x):
                 s.x[i] = 0.0
 
@@ -102,7 +102,7 @@ cdef int _step(void *self, int64_t t_ns) noexcept nogil:
 
 
 cdef class ForceObserver(PortedBlock):
-    """Force observer: stage 2 of the two-stage observer, or behind an encoder filter; a block.
+    """Force observer: stage 2 of the two-stage observer, or after an encoder filter; a block.
 
     Parameters
     ----------

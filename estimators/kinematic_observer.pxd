@@ -19,7 +19,7 @@ cdef struct KinematicState:
     bint tracking
     double nis                      # of this cycle
     long n_guarded                  # cycles too near to where the accelerometer is blind
-    long n_resets                   # covariance not positive definite: started anew
+    long n_resets                   # covariance not positive definite: started again
 
 cdef void observe(KinematicState *s, const double *position, const double *u) noexcept nogil
 

@@ -256,7 +256,7 @@ cdef class KinematicObserver(PortedBlock):
         s.least_sensitivity = least_sensitivity
         s.jerk_variance = held_noise ** 2
         for i in range(n):
-            # a wide start: what two samples tell of the rate, and three of the acceleration
+            # a wide start: two samples determine the rate, and three the acceleration
             s.position_variance[i] = s.initial[i] = position_std[i] ** 2
             s.initial[n + i] = 2.0 * (position_std[i] / period_s) ** 2
             s.initial[2 * n + i] = 6.0 * (position_std[i] / period_s ** 2) ** 2

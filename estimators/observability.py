@@ -1,4 +1,4 @@
-"""Which unknown inputs can be told from the sensors: the gate before a virtual force sensor is run.
+"""Unknown inputs that the sensors make observable: the gate before a virtual force sensor is run.
 
 The states that leave no trace in the readings are the largest subspace V of null(H) that A maps into itself; an
 input is observable when none of V has a part in it. That is the test of Popov, Belevitch and Hautus for all s at
@@ -19,7 +19,7 @@ PLACES, SPREAD = 4, 0.2  # states looked at beside the start; rad, m, and per s
 
 
 class UnobservableError(ValueError):
-    """Inputs that the sensors cannot tell; the message says which, and with what they are confused."""
+    """Inputs that the sensors cannot determine; the message names them and the inputs with which they are confused."""
 
 
 def unobservable_states(transition: ArrayLike, slopes: ArrayLike) -> Array:
@@ -60,7 +60,7 @@ def observable_inputs(
 def require_observable(
     at: Callable[[list[float]], Mapping[str, Any]], info: Mapping[str, Any], start: Sequence[float]
 ) -> None:
-    """Refuse an observer with unknown inputs that its sensors cannot tell, at the start and around it.
+    """Refuse an observer with unknown inputs that its sensors cannot determine, at the start and around it.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What an observer knows of a mechanism: two functions of (z, zd), handed over as a capsule.
+"""The model of a mechanism in an observer: two functions of (z, zd), handed over as a capsule.
 
 z are the n independent coordinates. Hand-written models fill this in, and so can generated ones.
 """

@@ -1,4 +1,4 @@
-"""What all observers are to Python; their state in the cycle is `observer_cycle.pxd`."""
+"""The face of all observers to Python; their state in the cycle is in `observer_cycle.pxd`."""
 from estimators.observer_cycle cimport ObserverState, correct_fn, predict_fn, restart_fn
 from estimators.ported_block cimport WiredBlock
 

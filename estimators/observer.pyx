@@ -53,7 +53,7 @@ cdef class Observer:
     reads : mapping of str to str, optional
         Port to signal path. `<sensor>`: its newest reading; `<sensor>/valid`: 1 when that is a new
         sample (optional, else every cycle has one); inputs of the mechanism. A sensor that is not
-        connected has no samples. A reading that is no number is no sample, and an input that is none
+        connected has no samples. A reading that is NaN is not a sample, and an input that is NaN
         keeps its last value.
     writes : mapping of str to str, optional
         Port to signal path, any of `write_ports`: every state, its unit last; `variance/<state>`, in
@@ -66,7 +66,7 @@ cdef class Observer:
         A setting out of range, an unknown port, a model that this filter cannot take: all mistakes
         in one message.
     UnobservableError
-        An unknown input that the sensors cannot tell.
+        An unknown input that the sensors cannot determine.
 
     Real time
     ---------

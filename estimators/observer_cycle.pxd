@@ -1,4 +1,4 @@
-"""What all observers share: their state, as the cycle sees it, and the contract predict / correct / reset.
+"""Common ground of all observers: their state in the cycle, and the contract predict / correct / reset.
 
 A filter is three functions on an `ObserverState`. `predict` takes x and cov one step on with the inputs of the model,
 `correct` folds in the samples that are there (NaN: none), `restart` begins at a state of the model. They return 0, or
@@ -52,7 +52,7 @@ cdef struct ObserverState:
     double nis          # squared innovations over their variance, summed
     int used            # samples of this cycle that went into the estimate
     int64_t n_rejected
-    int64_t n_repaired  # covariances that had to be begun anew
+    int64_t n_repaired  # covariances that had to be begun again
     int64_t n_done      # predictions, and samples that were used: what the steps did
     int status
     # ports

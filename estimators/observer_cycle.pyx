@@ -3,7 +3,7 @@
 Policies. A sample beyond the gate is rejected and counted; after `patience` in a row the next one of that sensor is
 taken, so that an estimate that has gone astray finds back. A covariance that is not positive definite is replaced by
 that of the start and counted. A position that cannot be found ends the cycle with its status: the estimate stays as
-it was, and the loop is told. Periods that the loop lost are predicted over, twenty at most.
+it was, and the loop gets the status. Periods that the loop lost are predicted over, twenty at most.
 """
 from libc.math cimport NAN
 from libc.stdint cimport int64_t

@@ -19,7 +19,7 @@ BOUND = 0.95  # probability that the `nis` of a consistent filter lies within it
 
 @dataclass(frozen=True)
 class Channel:
-    """How a sensor's samples come to its port.
+    """The path of a sensor's samples to its port.
 
     Attributes
     ----------
@@ -75,11 +75,11 @@ class ObserverSettings:
     channels: Mapping[str, Channel] = field(default_factory=dict)
 
     def mistakes(self, info: Mapping[str, Any]) -> list[str]:
-        """What is wrong with them for the model that says `info` of itself: `key = value: problem` each."""
+        """Return the mistakes of the settings for a model with this `info`: `key = value: problem` each."""
         return self._checked(info)[1]
 
     def numbers(self, info: Mapping[str, Any]) -> Numbers:
-        """The settings as arrays, for the model that says `info` of itself.
+        """The settings as arrays, for a model with this `info`.
 
         Raises
         ------
@@ -178,7 +178,7 @@ def known_inputs(info: Mapping[str, Any]) -> tuple[str, ...]:
 def port_mistakes(
     info: Mapping[str, Any], reads: Mapping[str, str], writes: Mapping[str, str]
 ) -> list[str]:
-    """What is wrong with the ports of an observer."""
+    """Return the mistakes of an observer's ports."""
     estimated = {port for port in reads if port in info["inputs"]} - set(known_inputs(info))
     return [
         *wrong_ports(reads, writes, read_ports(info), write_ports(info)),
@@ -187,7 +187,7 @@ def port_mistakes(
 
 
 def filter_mistakes(info: Mapping[str, Any], is_dependent: bool) -> list[str]:
-    """What a filter cannot take of a model; a dependent one has all coordinates for its state."""
+    """Return the features of a model that a filter lacks; the state of a dependent filter is all coordinates."""
     wrong = []
     if is_dependent and info["unknown"]:
         wrong.append("this filter estimates no inputs; take errorEKF, DEKF or UKF")

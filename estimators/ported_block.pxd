@@ -1,4 +1,4 @@
-"""What every observer block shares: name, ports, capsule."""
+"""Common ground of the observer blocks: name, ports, capsule."""
 from libc.stdint cimport int64_t
 
 from rt_core.block cimport BlockView, step_fn

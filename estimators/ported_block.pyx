@@ -1,4 +1,4 @@
-"""What every observer block shares: name, ports, capsule. A subclass brings the step."""
+"""Common ground of the observer blocks: name, ports, capsule. A subclass brings the step."""
 from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport int64_t, uintptr_t
 
@@ -40,7 +40,7 @@ cdef object square(const double *p, int n):
 
 
 def wrong_ports(reads, writes, read_ports, write_ports):
-    """What is wrong with the names of ports: one text for each that there is not."""
+    """Return the mistakes in the names of ports: one text for each port that does not exist."""
     return [
         f"no such {kind} port {port}: there are {', '.join(known)}"
         for kind, given, known in (("read", reads, read_ports), ("written", writes, write_ports))

@@ -215,7 +215,7 @@ cdef _run(t_s, angle_rad, double w0, double period_s, int n, bint backward):
     if n not in (2, 3, 4) or not (math.isfinite(w0 * period_s) and w0 > 0.0 and period_s > 0.0):
         raise ValueError(f"n_states = {n}, bandwidth {w0} rad/s, period {period_s} s: out of range")
     cdef const double[:, ::1] noise = np.ascontiguousarray(w0 * period_s * process_noise(1.0, n))
-    # wide, but not so wide that digits are lost: a hundred times what one difference of samples tells
+    # wide, but not so wide that digits are lost: a hundred times the value from one difference of samples
     cdef const double[::1] initial = np.r_[
         1.0, 1e4 / min(1.0, w0 * period_s) ** (2.0 * np.arange(1, n))]
     cdef double[:, ::1] x = np.empty((samples, n))

@@ -88,7 +88,7 @@ cdef inline void set_diagonal(double *p, const double *diagonal, int n) noexcept
 
 
 cdef inline bint begin_anew(double *p, const double *initial, int n) noexcept nogil:
-    # a covariance that is none any more; whether it was so
+    # mend a covariance that is no longer positive definite; return whether it was so
     cdef double root[MOST2]
     if covariance.cholesky(p, root, n) == n:
         return False

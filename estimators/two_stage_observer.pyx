@@ -1,8 +1,8 @@
 """The two-stage observer of a generated mechanism, as a block: kinematics first, forces second.
 
 Stage 1 is `kinematic_observer`, stage 2 `force_observer`; stage 1 never sees stage 2. Either may be left out. A sample
-that is missing, invalid or not due is none; periods that the loop lost are predicted over, twenty at most: after more
-the motion begins anew with the next positions.
+that is missing, invalid or not due counts as none; periods that the loop lost are predicted over, twenty at most:
+after more, the motion begins again with the next positions.
 """
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport NAN

@@ -56,7 +56,7 @@ class TwoStageSettings:
     channels: Mapping[str, Channel] = field(default_factory=dict)
 
     def mistakes(self, info: Mapping[str, Any]) -> list[str]:
-        """What is wrong with them for the model that says `info` of itself: `key = value: problem` each."""
+        """Return the mistakes of the settings for a model with this `info`: `key = value: problem` each."""
         wrong = [f"mechanism: {problem}" for problem in model_mistakes(info)]
         wrong += _sensor_mistakes(info)
         if not info["sensor_names"] and not info["unknown"]:
@@ -93,7 +93,7 @@ def motion_ports(info: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def n_freedoms(info: Mapping[str, Any]) -> int:
-    """Independent coordinates of the model that says `info` of itself."""
+    """Independent coordinates of a model with this `info`."""
     return (len(info["state_names"]) - len(info["unknown"])) // 2
 
 

@@ -50,7 +50,7 @@ class AcyclicLine:
     ) -> None:
         self._first_index = first_index
         self._sockets: list[socket.socket] = []
-        self._silent: list[int] = []  # frames on end that brought nothing, by line
+        self._silent: list[int] = []  # consecutive frames that brought nothing, by line
         self._poll = select.poll()
         try:
             for name in (interface,) if second is None else (interface, second):
@@ -126,5 +126,5 @@ class AcyclicLine:
 
 
 def _is_answered(reply: bytes) -> bool:
-    """Whether no slave on the other side can have anything to add."""
+    """Return whether no slave on the other side can have anything to add."""
     return all(d.wkc and d.command not in (BRD, BWR, BRW) for d in parse(reply))

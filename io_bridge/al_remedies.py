@@ -1,4 +1,4 @@
-"""What to do about a slave that refuses a state, by its AL status code (ETG.1020)."""
+"""Remedies for a slave that refuses a state, by its AL status code (ETG.1020)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a frame was to do, in words: which slave, which of its registers, reading or writing (ETG.1000.4)."""
+"""Words for the task of a frame: the slave, the registers, reading or writing (ETG.1000.4)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The ordinary thread beside a running cycle: recovers slaves, listens to them, and serves SDOs to other processes.
 
-Nothing from a socket or a wire ends it: what a part of it raises is kept in words, and the others go on.
+Nothing from a socket or a wire ends it: an error of one part is kept in words, and the other parts continue.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Attendant:
 
     @property
     def problem(self) -> str:
-        """Why slaves are not attended any more; empty while the thread does its work."""
+        """The reason for which slaves are no longer attended; empty while the thread does its work."""
         if self._thread.ident is None or self._thread.is_alive():
             return ""
         if self._ends.is_set() and not self._died:

@@ -172,7 +172,7 @@ def know(master: Master, slaves: Sequence[SlaveConfig], records: Sequence[SlaveR
 
 
 def wants_sync0(group: Sequence[SlaveConfig]) -> bool:
-    """Whether a drive in this slave works on SYNC0."""
+    """Return whether a drive in this slave works on SYNC0."""
     return any(isinstance(slave, DriveConfig) and slave.sync0 for slave in group)
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong between a master and a slave, beside the cycle."""
+"""Errors between a master and a slave, outside the cycle."""
 
 from __future__ import annotations
 

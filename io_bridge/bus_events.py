@@ -1,4 +1,4 @@
-"""What happened on a bus beside the cycle, in words and with its time: for whoever explains the run afterwards."""
+"""Events of a bus outside the cycle, in words and with their times; they explain the run afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the cycle keeps in step with the reference clock of the bus."""
+"""Settings that keep the cycle in step with the reference clock of the bus."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ cdef void lock_update(ClockLock *c, uint64_t reference_ns) noexcept nogil:
 
 
 cdef void lock_coast(ClockLock *c) noexcept nogil:
-    """No reply in this cycle: go on at the rate that was learnt."""
+    """No reply in this cycle: continue at the rate that was learnt."""
     c.steer_ns = -c.drift_ns
     c.total_ns += c.steer_ns
     c.waited += 1
@@ -85,12 +85,12 @@ cdef class PhaseLock:
 
     @property
     def error_ns(self) -> float:
-        """How much too late the last frame passed."""
+        """Lateness of the last frame at the reference clock."""
         return self.state.error_ns
 
     @property
     def drift_ppm(self) -> float:
-        """What the reference clock gains on the master's."""
+        """Rate at which the reference clock gains on the master's clock."""
         return 1e6 * self.state.drift_ns / self.state.period_ns
 
     @property

@@ -187,7 +187,7 @@ def _is_abort(message: Message, index: int, sub: int) -> bool:
 
 
 def _is_answer(command: int, index: int, sub: int, least: int, message: Message) -> bool:
-    """Whether a message answers the start of a transfer, or refuses it."""
+    """Return whether a message answers the start of a transfer, or refuses it."""
     if _is_abort(message, index, sub):
         return True
     body = message.body
@@ -200,7 +200,7 @@ def _is_answer(command: int, index: int, sub: int, least: int, message: Message)
 
 
 def _is_segment(command: int, toggle: int, index: int, sub: int, message: Message) -> bool:
-    """Whether a message answers a segment with this toggle bit, or ends the transfer."""
+    """Return whether a message answers a segment with this toggle bit, or ends the transfer."""
     if _is_abort(message, index, sub):
         return True
     body = message.body

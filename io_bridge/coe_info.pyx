@@ -144,7 +144,7 @@ cdef int access_word(const Entry *entry) noexcept nogil:
 
 cdef int entry_answer(CoeServer *coe, const Entry *entry, uint8_t *reply,
                       int capacity) noexcept nogil:
-    """No unit, default or limits are told, whichever of them was asked for."""
+    """No unit, default or limits are given, even if they were asked for."""
     put16(reply + SDO_DATA, entry.index)
     reply[SDO_DATA + 2] = entry.subindex
     reply[SDO_DATA + 3] = 0

@@ -1,4 +1,4 @@
-"""What the parts of the CoE server share: its state, and the outer form of a mailbox message
+"""Common ground of the parts of the CoE server: its state, and the outer form of a mailbox message
 (ETG.1000.6 section 5.6)."""
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 

@@ -1,4 +1,4 @@
-"""Why a slave is not well, in its own words: error code 0x603F (CiA 402), diagnosis history 0x10F3 (ETG.1020)."""
+"""Diagnosis data of a slave: error code 0x603F (CiA 402), diagnosis history 0x10F3 (ETG.1020)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CIA_CODE = 0xE800
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What a slave says of itself; None: it has no such object."""
+    """The diagnosis data of a slave; None: the slave does not have the object."""
 
     error_code: int | None = None
     history: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ def diagnose(upload: Upload, axis: int = 0) -> Diagnosis:
     Raises
     ------
     BringUpError
-        It does not answer; an object that it does not have is none.
+        It does not answer; an object that it does not have is not an error.
     """
     index = ERROR_CODE + AXIS_STEP * axis
     return Diagnosis(error_code(upload, index), history(upload), index)

@@ -1,4 +1,4 @@
-"""What keeps frames from being on time: rights to send them, and the network card's own habits.
+"""Causes of late frames: missing rights to send them, and settings of the network card.
 
 Checks in the form of `rt_core.doctor`.
 """
@@ -188,7 +188,7 @@ def _runs(host: Host, command: str) -> bool:
 
 @_each_card(COALESCING)
 def card_coalescing(host: Host, demands: Demands, name: str) -> Check:
-    """The card tells of each frame at once."""
+    """The card reports each frame at once."""
     remedy = f"sudo ethtool -C {name} adaptive-rx off adaptive-tx off rx-usecs 0 tx-usecs 0"
     try:
         found = ethtool.coalescing(name)

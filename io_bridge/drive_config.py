@@ -1,4 +1,4 @@
-"""What the bus must know of a drive, and what the simulated drive is made of."""
+"""Settings of a drive: those that the bus needs, and the parameters of the simulated drive."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ MOST_ENTRIES = 254
 
 
 def pdo_offset(pdo: tuple[PdoEntry, ...], index: int, subindex: int = 0, bits: int = 0) -> int:
-    """Return the byte offset of an object in a PDO; -1 when it is not mapped, not with so many bits (0: any), or does
+    """Return the byte offset of an object in a PDO; -1 when it is not mapped, not with `bits` bits (0: any), or does
     not begin on a whole byte."""
     at = 0
     for entry in pdo:
@@ -104,7 +104,7 @@ class DriveConfig:
         -1 when the drive counts and pushes against the rig's positive sense; applied to position,
         velocity and torque.
     identity : Identity, optional
-        The slave found must say the same of itself; None = not checked. Serial 0 = any.
+        The slave found must report the same identity; None = not checked. Serial 0 = any.
     rx_pdo, tx_pdo : tuple of (index, subindex, bits)
         Process data to and from the drive; left empty, what the mode needs of the drive's axis.
     mapping : {"auto", "fixed", "explicit"}
@@ -208,7 +208,7 @@ class DriveConfig:
 
     @property
     def given(self) -> tuple[bool, bool]:
-        """Whether rx_pdo and tx_pdo name something else than what the mode needs."""
+        """For rx_pdo and for tx_pdo, whether it differs from the default of the mode."""
         usual = self._usual
         return self.rx_pdo != usual[0], self.tx_pdo != usual[1]
 

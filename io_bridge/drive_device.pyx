@@ -70,7 +70,7 @@ cdef double torque_limit_nm(const Drive *d) noexcept nogil:
 
 
 cdef int looped(const Drive *d) noexcept nogil:
-    """Whether a loop of the drive itself makes the torque."""
+    """Return whether a control loop inside the drive sets the torque."""
     if d.state != OPERATION_ENABLED or not d.in_op:
         return 0
     return d.mode[0] == MODE_VELOCITY or d.mode[0] == MODE_POSITION

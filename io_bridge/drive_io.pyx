@@ -58,7 +58,7 @@ cdef void put_rest(DriveIo *d, uint8_t *out) noexcept nogil:
 
 cdef int drive_pack(DriveIo *d, uint8_t *out, int64_t t_ns, int allowed, int live) noexcept nogil:
     """Fill the drive's outputs; `allowed`: it may be enabled, `live`: its command may leave. Return 1
-    when the command is no number."""
+    when the command is not finite."""
     cdef double command = d.reads[COMMAND][0]
     cdef int enable = allowed and d.reads[ENABLE][0] > 0.5
     cdef int reset = d.reads[RESET][0] > 0.5
@@ -108,7 +108,7 @@ cdef void drive_unpack(DriveIo *d, const uint8_t *data) noexcept nogil:
 
 
 cdef void drive_forget(DriveIo *d) noexcept nogil:
-    """What the drive is doing is no longer known."""
+    """Mark the state of the drive as unknown."""
     d.state = UNKNOWN
     d.writes[OPERATIONAL][0] = 0.0
 

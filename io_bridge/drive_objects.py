@@ -1,4 +1,4 @@
-"""What the simulated drive says it is: CiA 402 objects, with the numbers of its motor."""
+"""The description of the simulated drive: CiA 402 objects, with the numbers of its motor."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MODES = 1 << 7 | 1 << 8 | 1 << 9
 
 
 AXIS_OBJECTS, AXIS_PDOS = 0x800, 0x10
-"""How far apart the objects and the PDOs of two axes of one slave are (ETG.6010)."""
+"""Distance between the objects, and between the PDOs, of two axes of one slave (ETG.6010)."""
 
 
 def drive_description(parameters: DrivePlant, identity: Identity, axes: int = 1) -> Description:

@@ -175,7 +175,7 @@ cdef double motor_within(const Plant *p, double h, double *rate_wanted, double *
 
 
 cdef void take_step_length(Plant *p, double h) noexcept nogil:
-    """What depends on the step length alone, which seldom changes."""
+    """Compute the values that depend on the step length alone; it seldom changes."""
     cdef StepLength *step = &p.step
     step.h_s = h
     step.motor = motor_within(p, h, &step.rate_wanted, &step.rate_over, &step.angle_wanted,

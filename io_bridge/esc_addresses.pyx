@@ -1,5 +1,5 @@
-"""What a slave answers to and what its memory belongs to: the registers of station address, FMMUs and sync
-managers, worked out once and kept until one of them is written."""
+"""The address map of a slave: the registers of station address, FMMUs and sync managers, decoded once and
+kept until one of them is written."""
 from libc.stdint cimport int64_t, uint8_t
 
 from io_bridge.esc_memory cimport (

@@ -54,7 +54,7 @@ cdef int mailbox_matches(const Esc *esc, int i) noexcept nogil:
 
 
 cdef int manager_place(const Esc *esc, int i, int size, int mode) noexcept nogil:
-    """Where sync manager i (-1: none) has its buffer of `size` bytes; -1 when it is not set so."""
+    """Return the address of the buffer of sync manager i (-1: none); -1 unless it holds `size` bytes."""
     cdef const uint8_t *sm = esc.memory + REG_SM + 8 * i
     if i < 0:
         return 0 if size == 0 else -1

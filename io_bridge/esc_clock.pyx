@@ -109,7 +109,7 @@ cdef void clock_steer(Esc *esc, uint64_t reference_ns) noexcept nogil:
 
 
 cdef void clock_loop_reset(Esc *esc) noexcept nogil:
-    """A write to the speed counter or the filters starts the loop anew."""
+    """A write to the speed counter or the filters starts the loop again."""
     rebase(esc, esc.now_ns + esc.arrival_ns)
     esc.clock.speed = 0.0
     esc.clock.steered_ns = 0

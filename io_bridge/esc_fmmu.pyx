@@ -20,7 +20,7 @@ cdef struct Hit:
 
 cdef inline int fmmu_hit(const FmmuMap *fmmu, int direction, unsigned int logical, int n,
                          Hit *hit) noexcept nogil:
-    """Where an FMMU meets the n bytes of a datagram. Return 0 when it does not."""
+    """Find the overlap of an FMMU with the n bytes of a datagram. Return 0 when there is none."""
     cdef int64_t begin = 8 * <int64_t> logical
     cdef int64_t first = max(fmmu.first, begin)
     cdef int64_t last = min(fmmu.end, begin + 8 * n)

@@ -1,4 +1,4 @@
-"""What a read or a write of controller memory does: sync managers, EEPROM, clock and watchdog
+"""Effects of reads and writes of controller memory: sync managers, EEPROM, clock and watchdog
 registers.
 
 An access is granted as a whole or refused as a whole; a refused one leaves the datagram and the
@@ -316,7 +316,7 @@ cdef void serve_mailbox(Esc *esc) noexcept nogil:
 
 
 cdef void esc_serve(Esc *esc) noexcept nogil:
-    """What the device's processor does once a frame has passed."""
+    """Do the work of the device's processor after a frame has passed."""
     if esc.outputs_new:
         esc.outputs_new = 0
         al_outputs_arrived(esc)

@@ -43,7 +43,7 @@ log = logging.getLogger("rigloop.bus")
 
 WAYS = ("auto", "pysoem", "rigloop")
 LISTEN_S = 0.5
-"""How often slaves are asked whether they have something to say."""
+"""Period at which slaves are asked for messages of their own."""
 SAFE_CYCLES = 4
 SAFE_PERIOD_S = 0.001
 PAUSE_S = 0.001

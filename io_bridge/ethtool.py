@@ -1,4 +1,4 @@
-"""How a network card gathers frames before it tells the machine; read by ioctl, never set."""
+"""Interrupt coalescing of a network card, read by ioctl and never set."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class _Request(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Coalescing:
-    """How long a card may sit on a received frame: times in µs, and frames to wait for."""
+    """Limits within which a card may delay the interrupt of a frame: times in µs, and numbers of frames."""
 
     rx_usecs: int
     rx_frames: int
@@ -69,7 +69,7 @@ def coalescing(interface: str) -> Coalescing:
     Raises
     ------
     OSError
-        No such interface (ENODEV), or its driver does not tell (EOPNOTSUPP).
+        No such interface (ENODEV), or its driver does not support it (EOPNOTSUPP).
     """
     found = _Coalescing(cmd=GET_COALESCING)
     _ask(interface, found)
@@ -88,7 +88,7 @@ def offloads(interface: str) -> dict[str, bool]:
     Raises
     ------
     OSError
-        No such interface (ENODEV), or its driver does not tell (EOPNOTSUPP).
+        No such interface (ENODEV), or its driver does not support it (EOPNOTSUPP).
     """
     found = {}
     for name, command in GET_OFFLOAD.items():
@@ -102,7 +102,7 @@ def offloads(interface: str) -> dict[str, bool]:
 
 
 def has_link(interface: str) -> bool | None:
-    """Return whether something is at the other end of the cable; None where the driver does not tell."""
+    """Return whether something is at the other end of the cable; None where the driver does not report it."""
     value = _Value(cmd=GET_LINK)
     try:
         _ask(interface, value)

@@ -253,7 +253,7 @@ cdef class Exchange:
         self.link = None
 
     def begin_phase(self) -> None:
-        """Have the next step begin to lock anew, keeping the drift that was learnt."""
+        """Have the next step begin to lock again, keeping the drift that was learnt."""
         self.state.new_phase = 1
 
     def lend(self, use, longest_s: float = 0.01):
@@ -303,7 +303,7 @@ cdef class Exchange:
 
     @property
     def lock_state(self) -> tuple[bool, float, float]:
-        """Whether the cycle is locked, its smoothed phase error in ns, and the clocks' drift in ppm."""
+        """Lock of the cycle: whether it holds, the smoothed phase error in ns, and the clocks' drift in ppm."""
         cdef ExchangeState *x = &self.state
         if not x.lock.on:
             return False, math.nan, math.nan

@@ -1,5 +1,5 @@
-"""Which cell an exchange reads or writes for which port, in the order of `bus_ports.ports`; and the cells that no
-cycle changes."""
+"""The cell that an exchange reads or writes for each port, in the order of `bus_ports.ports`; and the cells that
+no cycle changes."""
 from libc.math cimport NAN
 
 from io_bridge.drive_io cimport (

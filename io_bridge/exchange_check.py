@@ -1,4 +1,4 @@
-"""What an exchange may be made of, and the signal of every port; all mistakes at once."""
+"""Check the parts of an exchange, and the signal of every port; all mistakes are reported at once."""
 
 from __future__ import annotations
 

@@ -52,14 +52,14 @@ cdef struct ExchangeState:
     int n_drives
     int n_terminals
     int ready                   # configured
-    int in_service              # OP was reached: anything less is a fault
+    int in_service              # OP was reached: any smaller one is a fault
     int safe                    # outputs forced to rest and disable
     int held                    # a fault has ended a command; no drive moves before it is armed again
     int held_outputs            # the same of terminals, where an enable that comes is the sign; without drives for good
     int was_enabled             # any drive, the cycle before
     int owner                   # 0 free, 1 keeper, 2 cycle, 3 watchdog, 4 a datagram beside the cycle; taken atomically
     int stop_keeper
-    int new_phase               # the next step of the cycle begins to lock anew
+    int new_phase               # the next step of the cycle begins to lock again
     int64_t budget_ns
     # leaky bucket: a bad cycle fills `leak`, a good one takes 1; full at `brim`
     int64_t leak
@@ -70,7 +70,7 @@ cdef struct ExchangeState:
     uint64_t clock_ns           # last system time of the reference clock
     Fault cause                 # why the last bad cycle was bad
     Fault fault
-    int culprit                 # slave that the fault is about, -1 when it is none's
+    int culprit                 # slave that the fault is about, -1 when it is about no slave
     int64_t cycles
     int64_t frames_moved        # sent and received, in all
     SlaveIo slaves[MAX_SLAVES]

@@ -192,7 +192,7 @@ cdef Fault fault_of_slaves(ExchangeState *x) noexcept nogil:
 
 
 cdef Fault fault_of_data(ExchangeState *x) noexcept nogil:
-    """What the data of a good cycle say."""
+    """Return the fault that the data of a good cycle show."""
     cdef int i
     for i in range(x.n_drives):
         if x.drives[i].state >= <int> DriveState.FAULT_REACTION_ACTIVE:
@@ -306,7 +306,7 @@ cdef int exchange_step(void *self, int64_t t_ns) noexcept nogil:
 cdef int exchange_safe(void *self, int64_t t_ns) noexcept nogil:
     """Send outputs of zero torque and disable in place of a cycle that stands still; the watchdog's.
 
-    The frames are taken from the cycle for good: if that goes on after all, it finds its inputs
+    The frames are taken from the cycle for good: if the cycle continues after all, it finds its inputs
     invalid and sends nothing. Replies are thrown away, so no cell is touched that the cycle may be
     reading. Return 0 when the frames have left; else the cycle stands in the middle of its exchange, and
     what it was sending is all that leaves.
@@ -341,7 +341,7 @@ cdef void exchange_keep(ExchangeState *x, int64_t period_ns) noexcept nogil:
             # nominal, as a task counts: the exchange adds what the lock has steered
             exchange(x, next_ns - begin - <int64_t> x.lock.total_ns)
             release(&x.owner)
-        # first a period: a steer that is longer than the exchange took is no deadline of its own
+        # first a period: a steer that is longer than the exchange took is not a deadline of its own
         next_ns += period_ns
         if x.lock.on:
             next_ns += <int64_t> x.lock.steer_ns

@@ -1,6 +1,6 @@
-"""Another EtherCAT master in mid-run: what comes in on our wire and is none of ours.
+"""Detection of another EtherCAT master in mid-run: frames on our wire that are not ours.
 
-Our own frames have one source address, and what comes back to us of them has the same but for the bit that a slave
+Our own frames have one source address, and frames that come back to us have the same except for the bit that a slave
 sets; the kernel keeps them from this socket. So a master that only reads, which no counter of ours shows, is seen by
 the answers to its frames. What cannot be seen: one whose frames never reach our end of the cable, and one that has
 our source address (rigloop on another machine).

@@ -1,7 +1,7 @@
 """The two halves of one frame: what came back from either side of a gap in the ring, made one frame again.
 
 Each slave is on one side, so counters add up, and data are taken from the side that gave them. The datagram
-that hands on the reference clock is told apart: on the side without that clock nobody reads it, yet slaves
+that hands on the reference clock is kept apart: on the side without that clock nobody reads it, yet slaves
 may count.
 """
 from libc.stdint cimport uint8_t, uint16_t
@@ -73,7 +73,7 @@ cdef int same_chain(const uint8_t *one, const uint8_t *other, int length,
 
 
 cdef int merge_half(uint8_t *into, const uint8_t *half, int length, int clock_at) noexcept nogil:
-    """Add the other half of a frame. Return 1, or 0 when it is none of this frame: then nothing is
+    """Add the other half of a frame. Return 1, or 0 when it does not belong to this frame: then nothing is
     changed."""
     cdef Datagram d
     cdef int at = FIRST_DATAGRAM
@@ -98,7 +98,7 @@ cdef int merge_half(uint8_t *into, const uint8_t *half, int length, int clock_at
 
 
 def merge(first: bytes, second: bytes) -> bytes | None:
-    """Return the frame that two halves make; None when they are no halves of one frame.
+    """Return the frame that two halves make; None when they are not halves of one frame.
 
     Parameters
     ----------

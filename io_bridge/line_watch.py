@@ -1,4 +1,4 @@
-"""Whether the cables of an emulated segment are in, said when that changes: a link that goes down is waited for."""
+"""Report changes of the cables of an emulated segment, and wait for a link that goes down."""
 
 from __future__ import annotations
 

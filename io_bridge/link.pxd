@@ -1,4 +1,4 @@
-"""What carries frames between the cycle and the slaves: a raw socket, or the segment in this
+"""The carrier of frames between the cycle and the slaves: a raw socket, or the segment in this
 process."""
 from libc.stdint cimport int64_t, uint8_t
 

@@ -1,7 +1,7 @@
-"""Where a log goes on though its encoder has left it: zeros, all ones, or one value that is stuck.
+"""Rows of a log without an encoder behind them: zeros, all ones, or one value that is stuck.
 
-A resting wheel says one value too, and zero is an angle. What no wheel does is to come to that value, or to leave
-it, faster than any motion explains.
+A resting wheel repeats one value too, and zero is an angle. But no wheel comes to that value, or leaves it, faster
+than a motion can.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SLACK = 4.0  # times the largest acceleration: jitter of the times
 
 
 def absences(log: EncoderLog) -> list[str]:
-    """Say where the angle of a log is none, one line a kind; empty for a log whose encoder was there throughout.
+    """Report the rows in which a log has no angle, one line a kind; empty for a log whose encoder was there throughout.
 
     Parameters
     ----------

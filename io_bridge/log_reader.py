@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 MIN_SAMPLES = 10
-MAX_BACKWARD_SHARE = 0.1  # of samples that go back in time; with more the column is no clock
+MAX_BACKWARD_SHARE = 0.1  # of samples that go back in time; with more the column is not a clock
 MAX_COUNT = 2.0**53  # beyond it, not every count is a number
 MAX_SPAN_S = 1e7
 MOST_NM = 1e6  # no sensor of a wheel, pedal or arm gives more
@@ -87,7 +87,7 @@ class EncoderLog:
         return angle.sign * 2.0 * pi / angle.counts_per_rev * (count - angle.zero_count)
 
     def bandwidth_rad_s(self, rig_bandwidth_rad_s: float) -> float:
-        """Filter bandwidth for this log: the rig's, or what the samples resolve if that is less."""
+        """Filter bandwidth for this log: the rig's, or the bandwidth that the samples resolve if it is smaller."""
         logged = self.mapping.bandwidth_rad_s or rig_bandwidth_rad_s
         return min(rig_bandwidth_rad_s, logged, RESOLVED / self.sample_period_s)
 

@@ -65,7 +65,7 @@ def read_header(path: Path, delimiter: str = ",") -> tuple[str, ...]:
     Raises
     ------
     LogError
-        Missing, a folder, unreadable, empty, too large, binary, or the first line is no header.
+        Missing, a folder, unreadable, empty, too large, binary, or the first line is not a header.
     """
     line = _first_line(path)
     try:

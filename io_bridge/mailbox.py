@@ -27,9 +27,9 @@ EMERGENCY = 1
 LEAST_BYTES, MOST_BYTES = 16, 1486
 """A header with an SDO needs 16; more does not fit a datagram."""
 REPETITION_S = 0.1
-"""How long the answer is still waited for once only a message with the old counter has come."""
+"""Time to wait for the answer after only a message with the old counter has come."""
 LOOK_S = 1e-4
-"""What a look takes where nothing is slept: simulated time."""
+"""Simulated time of one poll where nothing sleeps."""
 MOST_DRAINED = 32
 MOST_NAMED = 3
 MANAGER_1 = 0x0808
@@ -59,12 +59,12 @@ class MailboxError(BringUpError):
 
 
 class LostFramesError(MailboxError):
-    """What was asked did not come back: the wire, not the slave."""
+    """A frame of the request did not come back: the wire failed, not the slave."""
 
 
 @dataclass(frozen=True)
 class Areas:
-    """Where a mailbox lies: bytes to the slave, bytes from it."""
+    """Places of a mailbox: the area of bytes to the slave, and that of bytes from it."""
 
     out: int
     out_size: int
@@ -117,11 +117,11 @@ class Wait:
 
     @property
     def left(self) -> bool:
-        """Whether time is left."""
+        """True while time is left."""
         return time.monotonic() < self._until and (self._pause_s > 0.0 or self._polls > 0)
 
     def more(self) -> bool:
-        """Whether another look is allowed; sleeps before it."""
+        """Return whether another poll is allowed; sleep before it."""
         self._polls -= 1
         if not self.left:
             return False
@@ -192,7 +192,7 @@ class Mailbox:
 
     @property
     def called(self) -> str:
-        """What messages call the slave."""
+        """Name of the slave in messages."""
         return self._called(self._station)
 
     @property
@@ -207,12 +207,12 @@ class Mailbox:
 
     @property
     def answer_s(self) -> float:
-        """How long the slave may take for an answer."""
+        """Time limit of the slave for an answer."""
         return self._limits.mailbox_response_s
 
     @property
     def taking_s(self) -> float:
-        """How long the slave may take until it takes a message: one that is still at the message before takes none."""
+        """Time limit of the slave for accepting a message; while it works on the previous one, it accepts none."""
         return self._limits.mailbox_request_s + self.answer_s
 
     def wait(self, limit_s: float) -> Wait:

@@ -49,7 +49,7 @@ class Request(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class EventsRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """Tell what happened on the bus."""
+    """Report events of the bus."""
 
     ask: Literal["events"] = "events"
 
@@ -205,7 +205,7 @@ def _line(connection: socket.socket) -> bytes:
 
 
 def is_served(path: Path) -> bool:
-    """Whether a process listens there."""
+    """Return whether a process listens there."""
     return server_of(path) is not None
 
 

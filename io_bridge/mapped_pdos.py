@@ -1,4 +1,4 @@
-"""What a slave has mapped into its process data now, by its mailbox."""
+"""The present PDO mapping of a slave, read through its mailbox."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def mapped_pdos(upload: Upload, assign: int, manager: int) -> list[SiiPdo]:
 
 
 def _count(upload: Upload, index: int) -> int:
-    """Return how many subindices an object has behind its first; none where that is empty."""
+    """Return the number of subindices of an object after subindex 0; 0 where that one is empty."""
     return int.from_bytes(upload(index, 0)[:1], "little")
 
 

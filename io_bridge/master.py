@@ -37,7 +37,7 @@ GONE = ": its cable or power is out, or it has lost its address"
 EEPROM_BUSY, EEPROM_FAILED = 0x80, 0x20
 """Of the high byte of 0x0502; an error of the command."""
 EEPROM_S = 2.0
-"""How long an EEPROM may be busy with one read."""
+"""Time limit of an EEPROM for one read."""
 MAILBOX_MODE = 2
 """Of the control byte of a sync manager."""
 BLANK = 0xFFFF
@@ -74,7 +74,7 @@ class Master:
         self.names: dict[int, str] = {}
         """Names of slaves by their station, for messages."""
         self.limits: dict[int, StateLimits] = {}
-        """How long slaves may take, by their station; set before their mailboxes are."""
+        """Time limits of slaves, by their station; set before their mailboxes are."""
         self._index = 0
         self._clients: dict[int, CoeClient] = {}
         self.emergencies = EmergencyLog(self.called)
@@ -248,7 +248,7 @@ class Master:
         self._clients[station] = CoeClient(mailbox)
 
     def has_mailbox(self, station: int) -> bool:
-        """Whether the slave's mailbox is known."""
+        """Return whether the slave's mailbox is known."""
         return station in self._clients
 
     def leave_mailbox(self, station: int) -> None:

@@ -40,7 +40,7 @@ def _path() -> str:
 
 
 def has_tool(name: str) -> bool:
-    """Whether a system command is installed, also where an ordinary user's PATH does not lead."""
+    """Return whether a system command is installed, also outside an ordinary user's PATH."""
     return shutil.which(name, path=_path()) is not None
 
 

@@ -18,7 +18,7 @@ cdef enum:                     # object codes
     ARRAY = 8
     RECORD = 9
 
-cdef enum:                     # data types that are no plain numbers (ETG.1000.6, table 64)
+cdef enum:                     # data types that are not plain numbers (ETG.1000.6, table 64)
     TYPE_BOOLEAN = 0x0001
     TYPE_VISIBLE_STRING = 0x0009
     TYPE_OCTET_STRING = 0x000A
@@ -39,7 +39,7 @@ cdef struct Entry:
     uint16_t type
     uint16_t bits              # as mapped or packed; a boolean has one
     uint16_t size              # bytes
-    uint16_t length            # bytes in use: `size`, but for strings
+    uint16_t length            # bytes in use: `size`, except for strings
     uint8_t *value             # in the pool
     const char *name
     int name_size

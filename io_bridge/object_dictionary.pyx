@@ -16,7 +16,7 @@ from io_bridge.wire cimport get32
 
 cdef int od_make(ObjectDictionary *od, int objects, int entries, int pool_bytes,
                  int names_bytes) noexcept nogil:
-    """Room for so much, empty; not from the cycle. Return 0, or -1 when there is no memory."""
+    """Allocate room for this many, empty; not from the cycle. Return 0, or -1 without memory."""
     memset(od, 0, sizeof(ObjectDictionary))
     od.objects = <Object *> calloc(objects + 1, sizeof(Object))
     od.entries = <Entry *> calloc(entries + 1, sizeof(Entry))
@@ -178,7 +178,7 @@ cdef uint32_t configured(ObjectDictionary *od, const Entry *entry,
 
 cdef uint32_t od_may_write(ObjectDictionary *od, const Entry *entry, const uint8_t *data, int size,
                            int in_preop) noexcept nogil:
-    """Whether an SDO download may write an entry. Return 0 or the abort code."""
+    """Check that an SDO download may write an entry. Return 0 or the abort code."""
     if not entry.access & (WRITE | WRITE_PREOP):
         return ABORT_READ_ONLY
     if not entry.access & WRITE and not in_preop:

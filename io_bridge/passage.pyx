@@ -1,5 +1,5 @@
-"""Who is on a frame's way, and what each answers to: kept from frame to frame, and taken down anew when slaves
-have come or gone, or a datagram has changed an address."""
+"""The slaves on the way of a frame, and the addresses of each: kept from frame to frame, and read again when slaves
+were added or removed, or a datagram has changed an address."""
 from io_bridge.esc_addresses cimport addresses_find
 from io_bridge.esc_memory cimport Addresses, Esc
 

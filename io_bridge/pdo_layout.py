@@ -1,4 +1,4 @@
-"""Where a slave's process data lies in the logical address space, and its watchdog registers."""
+"""Layout of a slave's process data in the logical address space, and its watchdog registers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Download = tuple[int, int, int, int]
 
 
 class SlaveRecord(NamedTuple):
-    """How a slave was configured: enough to do it again after a power cycle."""
+    """The configuration of a slave, complete enough to repeat it after a power cycle."""
 
     layout: SlaveLayout
     identity: Identity
@@ -145,7 +145,7 @@ def from_fmmus(station: int, fmmus: bytes) -> SlaveLayout:
 
 
 def is_joined(slave: DriveConfig | TerminalConfig) -> bool:
-    """Whether it is a further axis of the slave before it."""
+    """Return whether the entry is a further axis of the slave before it."""
     return isinstance(slave, DriveConfig) and slave.joined
 
 

@@ -1,5 +1,5 @@
 """Process data of an emulated device: assignment and mapping resolved to values of the dictionary,
-and their copies to and from the sync managers, bit by bit where they are no whole bytes."""
+and their copies to and from the sync managers, bit by bit where they are not whole bytes."""
 from libc.stdint cimport uint8_t
 from libc.string cimport memcpy, memset
 

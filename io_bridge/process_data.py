@@ -1,4 +1,4 @@
-"""What lies in a slave's process data: read from the slave, and changed only where the rig needs something else.
+"""Contents of a slave's process data: read from the slave, and changed only where the rig needs something else.
 
 A drive needs its controlword and command, its statusword and position, on whole bytes; more is wished for. Where the
 PDOs that the slave has assigned hold what is wished for, or exactly what the rig names, nothing is written. Else one

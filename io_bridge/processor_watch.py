@@ -1,4 +1,4 @@
-"""Whether a slave's own processor still serves its EtherCAT controller: the controller's PDI watchdog (0x0410).
+"""Watch that a slave's processor still serves its EtherCAT controller, by the PDI watchdog (0x0410).
 
 A controller answers frames, counts them right and drives its clock without its processor; inputs are then old, and
 neither mailbox nor AL state get on. The watchdog itself is left as the slave's maker has set it: it guards the maker's

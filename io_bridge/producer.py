@@ -1,4 +1,4 @@
-"""When an onlooker of a signal table may end."""
+"""Conditions under which an onlooker of a signal table may end."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ import signal
 
 
 class Producer:
-    """Called, it tells whether the process that writes a table has ended.
+    """A callable that returns whether the process that writes a table has ended.
 
-    It has when process PID is gone, or when SIGTERM came to *this* process: an onlooker that is told to end finishes
-    what was written so far. Without a PID, it has when the table's file was removed. SIGINT is left to the supervisor.
+    The process has ended when PID is gone, or when SIGTERM came to *this* process: an onlooker that is asked to end
+    finishes the data written so far. Without a PID, it has ended when the table's file was removed. SIGINT
+    is left to the supervisor.
     """
 
     def __init__(self, table_path: str | os.PathLike[str], pid: int | None) -> None:

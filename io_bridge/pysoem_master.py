@@ -52,7 +52,7 @@ process."""
 IO_MAP_BYTES = 4096
 """Size of pysoem's process image; it writes past its end without a check."""
 OWN_LOGICAL = 0x10000
-"""Where our own mapping begins when pysoem's is not known."""
+"""Logical address at which our own mapping begins when pysoem's is not known."""
 STATE_US, EEPROM_US = 5_000_000, 2_000_000
 """Of pysoem; the limits of the standard, its own are shorter."""
 
@@ -275,7 +275,7 @@ class PysoemMaster:
 
 
 def _note(master: Master, station: int, emergency: Any) -> None:
-    """A slave may say unasked what bothers it, and go on."""
+    """A slave may report an error unasked, and continue."""
     log.warning(
         "%s: emergency %#06x, register %#04x",
         master.called(station),

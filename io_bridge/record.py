@@ -1,7 +1,7 @@
 """The record of a run: an append-only `.npy` file that stays readable whatever kills its writer.
 
 One row per cycle: `t_ns` (int64) and one float64 per signal, field name = signal path. While it is
-being written the header says zero rows and the size of the file tells how many there are; a clean
+being written the header says zero rows and the size of the file gives their number; a clean
 close writes the number into the header, so that a plain `np.load(path, mmap_mode="r")` works too.
 """
 
@@ -64,14 +64,14 @@ class RecordWriter:
     fields : sequence of str
         Signal paths, in the order of the columns.
     resume : bool
-        Go on behind the last whole row of a record whose writer has died; it has to have these fields.
+        Continue after the last whole row of a record whose writer has died; it has to have these fields.
 
     Raises
     ------
     FileExistsError
         There is such a file.
     RecordError
-        Wrong names, or more of them than a header of 64 KiB holds; a record of other fields to go on with.
+        Wrong names, or more of them than a header of 64 KiB holds; a record with other fields to continue.
     """
 
     def __init__(self, path: str | Path, fields: Sequence[str], *, resume: bool = False) -> None:

@@ -37,7 +37,7 @@ BATCH = 4096  # cycles taken at once, so that one ring cannot starve another
 
 @dataclass
 class TaskRecord:
-    """What became of the cycles of one task.
+    """The account of the cycles of one task.
 
     Attributes
     ----------
@@ -128,7 +128,7 @@ def record(
     pid : int, optional
         The producer's process.
     resume : bool
-        Go on with the records of a recorder that has died.
+        Continue the records of a recorder that has died.
 
     Returns
     -------

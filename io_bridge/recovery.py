@@ -19,7 +19,7 @@ from io_bridge.state_change import reach
 log = logging.getLogger("rigloop.bus")
 
 LOOKS_AT_ONCE = 20
-"""How often a slave that changes its state is looked at before the thread has time for others."""
+"""Number of polls of a slave that changes its state before the thread turns to others."""
 
 
 class Recovery:
@@ -63,7 +63,7 @@ class Recovery:
         self._gap = ""
         self._events = BusEvents() if events is None else events
         self.problems: dict[int, str] = {}
-        """What keeps a slave from OP, by its place in the ring."""
+        """The problem that keeps a slave from OP, by its place in the ring."""
 
     def look(self) -> None:
         """Take one step for the next slave that is not in OP; raises nothing."""

@@ -24,7 +24,7 @@ cdef struct Pair:
     int n                        # frames of this cycle
     Flight flights[MAX_FRAMES]
     uint8_t seen[N_INDICES]      # by index: which halves were sent, came, and whether it was handed over
-    int missed[N_LINES]          # cycles on end without what left there
+    int missed[N_LINES]          # consecutive cycles without the frame that left there
     int clock_beyond             # the reference clock answered the last copy
     uint8_t copy[MAX_FRAME]
     uint8_t found[MAX_FRAME]

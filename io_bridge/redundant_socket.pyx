@@ -35,13 +35,13 @@ cdef enum:
     SILENT_CYCLES = 3           # after which nobody waits for what leaves on a line
     MOST_FOUND = 64             # frames looked at in one call at most
 
-cdef enum:                      # what a frame that came is, where it is no frame of this cycle that is whole now
+cdef enum:                      # kinds of a received frame, unless it completes a frame of this cycle
     NOT_YET = -1
     AS_IT_IS = -2
 
 
 cdef int drain(void *self) noexcept nogil:
-    """The cycle is over: what still waits is thrown away, and lines that brought nothing are told."""
+    """The cycle is over: frames that still wait are discarded, and lines that brought nothing are reported."""
     cdef Pair *s = <Pair *> self
     cdef int late = 0
     cdef int k, line, sent, came
@@ -59,7 +59,7 @@ cdef int drain(void *self) noexcept nogil:
 
 
 cdef int send(void *self, const uint8_t *frame, int size, int64_t t_ns) noexcept nogil:
-    """Send on both lines. A line that refuses is one cable less; -1 when both do."""
+    """Send on both lines. A line that refuses counts as one cable fewer; -1 when both do."""
     cdef Pair *s = <Pair *> self
     cdef Flight *f
     cdef uint8_t seen = 0
@@ -101,7 +101,7 @@ cdef void find_clock(Pair *s, const Flight *f, int half) noexcept nogil:
 
 
 cdef int is_whole(const Pair *s, const Flight *f, int answers) noexcept nogil:
-    """With so many answers nothing more is waited for: both halves are there, the other cannot come, or has
+    """With this many answers nothing more is waited for: both halves are there, the other cannot come, or has
     nothing to add, as in the last cycle."""
     cdef uint8_t seen = s.seen[f.index & 0x7F]
     cdef int line
@@ -171,7 +171,7 @@ cdef int sort(Pair *s, int size) noexcept nogil:
             if not same_chain(s.flights[k].frame, s.found, length, s.flights[k].clock_at):
                 return AS_IT_IS
             return keep(s, k, half)
-    # of a cycle before the last: told once
+    # of a cycle before the last: reported once
     s.missed[half] = 0
     seen[0] |= CAME << half
     if seen[0] & GIVEN:

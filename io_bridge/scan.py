@@ -42,9 +42,9 @@ class FoundSlave:
     inputs: list[SiiPdo] = field(default_factory=list)
     note: str = ""
     diagnosis: list[str] = field(default_factory=list)
-    """What the slave says is wrong with it: error code, diagnosis history, emergencies."""
+    """Errors that the slave reports of itself: error code, diagnosis history, emergencies."""
     no_esi: str = ""
-    """Why no ESI file knows it, where one was asked."""
+    """The reason for which no ESI file matches the slave, if ESI files were given."""
 
 
 @dataclass
@@ -134,7 +134,7 @@ class Line:
 
     @property
     def in_use(self) -> bool:
-        """Whether a master runs some slave."""
+        """True if a master already runs some slave."""
         return bool(self.heard) or any(status & 0x0F >= SAFEOP for status, _ in self.states)
 
     def stations(self) -> list[int]:

@@ -56,7 +56,7 @@ cdef int drain(void *self) noexcept nogil:
 
 
 cdef void _catch(InProcess *s, const uint8_t *frame, int size) noexcept nogil:
-    """Keep a frame as the master sent it, before anything can happen to it; what there is no room for is not kept."""
+    """Keep a frame as the master sent it, before anything can happen to it; a frame beyond the room is not kept."""
     if s.caught == NULL or s.filled + 2 + size > s.room:
         return
     put16(s.caught + s.filled, <uint16_t> size)
@@ -71,13 +71,13 @@ cdef int send(void *self, const uint8_t *frame, int size, int64_t t_ns) noexcept
     if size > MAX_FRAME:
         return -1
     _catch(s, frame, size)
-    # a task that starts anew counts from zero again; the segment's time only moves forward
+    # a task that starts again counts from zero; the segment's time only moves forward
     if t_ns + s.offset_ns <= now:
         s.offset_ns = now + 1000 - t_ns
     _obey(s, order)
     if s.drop > 0 or order == LOSE_FRAME:
         s.drop -= s.drop > 0
-        # without frames the slaves' motors and watchdogs go on
+        # without frames the slaves' motors and watchdogs continue
         ring_advance(s.ring, t_ns + s.offset_ns)
         return 0
     memcpy(s.waiting, frame, size)
@@ -126,7 +126,7 @@ cdef class SegmentLink(Link):
 
     @property
     def order_address(self) -> int:
-        """Where a fault injection writes its order (`Order`) before the cycle's frame leaves; 0 is
+        """Address at which a fault injection writes its order (`Order`) before the cycle's frame leaves; 0 is
         none."""
         return <size_t> &self.state.order
 

@@ -13,7 +13,7 @@ ORDERS = ("unplug", "plug", "power-off", "power-on")
 
 
 class Orders:
-    """Reads lines such as ``unplug 1`` and obeys; a wrong one is told on standard error.
+    """Reads lines such as ``unplug 1`` and obeys; a wrong one is reported on standard error.
 
     ``unplug I`` pulls the cable that leads from slave I towards the master; the number after the last slave's is
     the second cable of a master with redundancy.

@@ -17,7 +17,7 @@ PORT_PHYSICS = {"": 0, "mii": 1, "ebus": 3}
 
 @dataclass(frozen=True)
 class Identity:
-    """What a slave says it is; serial 0 = not given."""
+    """The identity that a slave reports; serial 0 = not given."""
 
     vendor: int
     product: int
@@ -109,7 +109,7 @@ def image(
     rx_pdos, tx_pdos : sequence of SiiPdo
         For a device without CoE, whose PDOs a master can learn nowhere else.
     config : bytes
-        The first seven words but for the alias.
+        The first seven words except the alias.
     coe_details : int
         Which services of CoE it says that it has.
     """

@@ -1,4 +1,4 @@
-"""What a slave's EEPROM says: name, mailbox, sync managers and PDOs (ETG.2010)."""
+"""Contents of a slave's EEPROM: name, mailbox, sync managers and PDOs (ETG.2010)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class SiiContents:
         return self.text(self.name_number)
 
     def text(self, number: int) -> str:
-        """Return a string of the EEPROM by its number, from 1; 0 is none."""
+        """Return a string of the EEPROM by its number, from 1; 0 means no string."""
         return self.strings[number - 1] if 0 < number <= len(self.strings) else ""
 
     @property

@@ -34,11 +34,11 @@ PR_SET_PDEATHSIG = 1
 LOOK_CLOSELY_S = 0.001
 OUTLIVE_S = 2.0
 LOOK_UP_S = 0.05
-"""How often signals are looked at."""
+"""Period at which signals are polled."""
 
 
 class Witness:
-    """What the drives did when their master fell silent, for one who was not there.
+    """A record of the drives' actions after their master fell silent, for readers who come later.
 
     Attributes
     ----------
@@ -183,7 +183,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             segment, wire, start_ns, lambda: bool(stop) or os.getppid() != parent, witness,
             second=second, orders=orders,
         )  # fmt: skip
-        # a real drive does not die with its master: it goes on until its watchdog has taken the torque
+        # a real drive does not die with its master: it continues until its watchdog has taken the torque
         until = time.monotonic() + OUTLIVE_S
         if witness is not None:
             serve_until(

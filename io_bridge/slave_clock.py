@@ -32,7 +32,7 @@ def set_offset(master: Master, station: int, reference_station: int) -> None:
         raise BringUpError(f"slave {station:#06x}: its clock cannot be read")
     offset = int.from_bytes(there, "little") - int.from_bytes(here, "little")
     master.write(station, OFFSET, struct.pack("<Q", offset % (1 << 64)))
-    # a write starts the drift loop anew
+    # a write starts the drift loop again
     master.write(station, SPEED_START, struct.pack("<H", 0x1000))
 
 

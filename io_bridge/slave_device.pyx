@@ -1,5 +1,5 @@
-"""What every emulated device has: a slave controller, its clock, and the faults that can be put on
-it."""
+"""Common parts of every emulated device: a slave controller, its clock, and the faults that can be put
+on it."""
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.string cimport memcpy
 
@@ -37,7 +37,7 @@ cdef class SlaveDevice:
 
     @property
     def clock_drift_ppm(self) -> float:
-        """How much faster the local clock runs than the segment's time."""
+        """Rate at which the local clock gains on the segment's time."""
         return 1e6 * self.esc.clock.drift
 
     @clock_drift_ppm.setter
@@ -48,7 +48,7 @@ cdef class SlaveDevice:
 
     @property
     def clock_start_ns(self) -> int:
-        """What the local clock says at power-up; set it before the device comes into a segment."""
+        """Reading of the local clock at power-up; set it before the device comes into a segment."""
         return self.esc.clock.start_ns
 
     @clock_start_ns.setter
@@ -59,7 +59,7 @@ cdef class SlaveDevice:
 
     @property
     def system_time_ns(self) -> int:
-        """What 0x0910 would say to a frame that is here now."""
+        """Value that register 0x0910 would give to a frame that is here now."""
         return clock_system_ns(&self.esc)
 
     @property

@@ -1,4 +1,4 @@
-"""What the cycle knows of any slave: where its datagrams lie, and whether its data can be believed."""
+"""State of a slave in the cycle: the places of its datagrams, and whether its data are valid."""
 from libc.stdint cimport int64_t, uint64_t
 
 from io_bridge.cycle_frames cimport CycleFrames
@@ -30,7 +30,7 @@ cdef struct SlaveIo:
     int joined               # an axis of the slave before it: its datagrams are that one's
     # state
     uint64_t clock_ns        # system time in its last reply
-    int answers              # it told its AL state in the last reply
+    int answers              # it reported its AL state in the last reply
     int al_status
     int al_code
     double *writes[N_SLAVE_WRITES]

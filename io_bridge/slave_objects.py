@@ -52,7 +52,7 @@ class SlaveObjects:
         return self._master.upload(self._station, index, sub)
 
     def _count(self) -> None:
-        """A slow mailbox takes seconds in all; whoever waits is told."""
+        """A slow mailbox takes seconds in all; progress is reported."""
         self._n += 1
         now = time.monotonic()
         if now - self._told > WORD_EVERY_S:

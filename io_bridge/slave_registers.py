@@ -30,7 +30,7 @@ USUAL_START, PLACE_STEP = 0x1100, 0x80
 
 
 class Place(NamedTuple):
-    """Where one direction lies in the slave: number of its sync manager, start and control byte."""
+    """Place of one direction in the slave: number of its sync manager, start and control byte."""
 
     number: int
     start: int
@@ -75,7 +75,7 @@ def places(master: Master, slave: Surveyed) -> dict[int, list[Place]]:
 
 
 def _usual_place(slave: Surveyed, use: int, where: dict[int, list[Place]], n_out: int) -> Place:
-    """Return where process data lie by custom: behind the mailboxes, inputs behind the three buffers of the
+    """Return where process data lie by custom: after the mailboxes, inputs after the three buffers of the
     outputs. A slave that has them elsewhere refuses SAFEOP."""
     starts, lengths = slave.contents.mailbox_starts, slave.contents.mailbox_bytes
     ends = [start + length for start, length in zip(starts, lengths, strict=True) if length]

@@ -26,7 +26,7 @@ ERROR_BIT = 0x10
 TRIES = 2
 """A slave that was busy with something else refuses once."""
 SIMULATED_LOOK_S = 1e-4
-"""What a look takes where looking lets time pass."""
+"""Simulated time of one poll, where polls let time pass."""
 FIRST_WORD_S, WORD_EVERY_S = 0.5, 1.0
 SILENT_LOOKS = 25
 """Looks without any answer, one after the other, until a slave counts as gone; frames are lost now and then."""

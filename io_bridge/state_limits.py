@@ -1,4 +1,4 @@
-"""How long a slave may take: the defaults of the standard, or what its maker says in its ESI."""
+"""Time limits of a slave: the defaults of the standard, or the values of its ESI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who is on the wire: addresses, identities and EEPROMs of all slaves, before any of them is configured."""
+"""Survey of the slaves on the wire: addresses, identities and EEPROMs of all slaves, before any is configured."""
 
 from __future__ import annotations
 

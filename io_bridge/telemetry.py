@@ -38,7 +38,7 @@ class EndpointError(ValueError):
 
 
 def check_endpoint(endpoint: str) -> None:
-    """Refuse what is not local: there are no keys yet, so nobody else may listen.
+    """Refuse an address that is not local: there are no keys yet, so nobody else may listen.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What the bus must know of a slave that is no drive: couplers, digital, analogue and encoder terminals."""
+"""Settings of a slave that is not a drive: couplers, digital, analogue and encoder terminals."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class ChannelConfig:
 
 @dataclass(frozen=True)
 class TerminalConfig:
-    """One slave that is no drive; without channels a coupler.
+    """One slave that is not a drive; without channels a coupler.
 
     Attributes
     ----------
     name : str
     inputs, outputs : tuple of ChannelConfig
     identity : Identity, optional
-        The slave found must say the same of itself; None = not checked. Serial 0 = any.
+        The slave found must report the same identity; None = not checked. Serial 0 = any.
     watchdog_ms : float
         Silence after which its outputs go safe by themselves.
     setup : tuple of SdoWrite

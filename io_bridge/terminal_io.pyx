@@ -24,8 +24,8 @@ cdef void put_bits(uint8_t *data, const Channel *c, int64_t value) noexcept nogi
 
 
 cdef int terminal_pack(TerminalIo *t, uint8_t *out, int size, int live) noexcept nogil:
-    """Fill `size` bytes of outputs, with zero where a command may not leave. Return 1 when a command is no
-    number."""
+    """Fill `size` bytes of outputs, with zero where a command may not leave. Return 1 when a command is not
+    a number."""
     cdef Channel *c
     cdef double value, least, most
     cdef int64_t number

@@ -1,5 +1,5 @@
-"""How the slaves of a segment hang together: who is behind which port, and what a pulled cable or a
-lost supply cuts off."""
+"""Topology of the slaves of a segment: which slave is connected to which port, and which slaves a
+pulled cable or a lost supply cuts off."""
 from libc.stdint cimport int64_t
 
 from io_bridge.esc_memory cimport Esc

@@ -21,7 +21,7 @@ cdef int child_at(const Ring *ring, int slave, int port) noexcept nogil:
 
 
 cdef int free_port(const Ring *ring, int slave, uint8_t physics) noexcept nogil:
-    """The next port that has nothing behind it and is none that the frame has left already."""
+    """The next port without a connection that the frame has not left already."""
     cdef int i, port
     cdef int found = -1
     for i in range(3):

@@ -51,7 +51,7 @@ class Watch:
         groups = axes_of(exchange.slaves)
         self._stations = [record.layout.station for record in records]
         self._names = ["+".join(slave.name for slave in group) for group in groups]
-        # an axis is no slave of its own
+        # an axis is not a slave of its own
         station_of = {
             slave.name: station
             for group, station in zip(groups, self._stations, strict=True)
@@ -96,7 +96,7 @@ class Watch:
                 self._master.client(station).mailbox.drain()
 
     def _look_at_processors(self) -> None:
-        """A controller goes on alone when its processor has stopped, and its counters are right."""
+        """A controller continues alone when its processor has stopped, and its counters are right."""
         for name, station in zip(self._names, self._stations, strict=True):
             expired = is_silent(self._master.exchange(questions(station)))
             if expired and station not in self._dead:

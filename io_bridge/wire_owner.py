@@ -18,7 +18,7 @@ SAID = "rigloop-owner-"
 KIND = 16
 """Bytes of a purpose that stay in front of a path too long for a name: `rigloop run`."""
 MOST_NAME = 107
-"""Bytes of a name behind its leading zero."""
+"""Bytes of a name after its leading zero."""
 
 _purpose = ["a process of this package"]
 
@@ -28,7 +28,7 @@ class WireTakenError(OSError):
 
 
 def introduce(purpose: str) -> None:
-    """Say what this process wants a wire for: what others are told that find it taken."""
+    """State the purpose for which this process wants a wire; others that find the wire taken get this text."""
     _purpose[0] = purpose
 
 

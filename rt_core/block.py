@@ -11,7 +11,7 @@ BLOCK_CAPSULE = "rigloop.block"
 
 @runtime_checkable
 class Block(Protocol):
-    """What a cycle is made of.
+    """A unit of work of the cycle.
 
     Attributes
     ----------

@@ -27,7 +27,7 @@ def measure_wakes(
 def measure_touches(
     seconds: float, *, pages: int = 512, pause_ns: int = 1_000_000, hole_ns: int = 50_000
 ) -> tuple[int, int, int]:
-    """Touch memory again and again, as a cycle does, and count what holds it up without being told.
+    """Touch memory again and again, as a cycle does, and count unreported delays.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def measure_touches(
     pause_ns : int
         Sleep between two rounds.
     hole_ns : int
-        Shortest hole that counts: wall time between two touches, less what the thread's CPU clock knows of.
+        Shortest hole that counts: wall time between two touches, minus the part that the thread's CPU clock shows.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""How late a sleeping thread of this machine wakes up, and how often a touch of memory is held up."""
+"""Measure the wake-up lateness of a sleeping thread, and the rate at which memory accesses are held up."""
 import numpy as np
 
 from libc.stdint cimport int64_t
@@ -66,7 +66,7 @@ cdef void _touch(
             gap = max(gap, now - last)
             last = now
         found.n += n
-        # what other threads and the kernel took is told; the rest is the host's
+        # time that other threads and the kernel took is reported; the rest is the host's
         told = max((last - begin) - (thread_cpu_ns() - cpu), <int64_t>0)
         if gap - told >= hole_ns:
             found.holes += 1

@@ -1,4 +1,4 @@
-"""Why a cycle was late, or outlived its period: the decision.
+"""Decide why a cycle was late or outlived its period.
 
 What is known of a cycle: its planned deadline, when its thread was back from its sleep, when it began and ended, the
 thread's own CPU time in between, and the wall time of the bus blocks and of all blocks. From these follow four times,
@@ -8,24 +8,24 @@ late wake
     begin - deadline, if the thread still slept at its deadline. It was to be run and was not: timer, kernel, a thread
     of higher priority, or a host that had taken the core.
 stolen
-    wall - CPU time, less what the bus blocks may have slept; and begin - deadline, if the thread was awake before its
-    deadline. A thread that works or spins and yet does not get on has lost its core: to the host, to a thread of
-    higher priority, or to real-time throttling.
-    And the time outside of all blocks, less the usual: the loop's own few instructions are the same in each cycle.
-    What makes them longer is an interrupt, whose time the kernel counts as the thread's, or a host that does not tell
-    what it takes.
+    wall - CPU time, minus the time that the bus blocks may have slept; and begin - deadline, if the thread was awake
+    before its deadline. A thread that works or spins and yet makes no progress has lost its core: to the host,
+    to a thread of higher priority, or to real-time throttling.
+    Also the time outside of all blocks, minus the usual: the loop's own few instructions are the same in each cycle.
+    What makes them longer is an interrupt, whose time the kernel counts as the thread's, or a host that does not report
+    the time that it takes.
 bus
-    Time of the bus blocks, less the usual: a reply that came late, or not at all.
+    Time of the bus blocks, minus the usual: a reply that came late, or not at all.
 own
-    Time of the other blocks, less the usual: their work.
+    Time of the other blocks, minus the usual: their work.
 untold
-    The same, where nothing that the blocks say of themselves explains it: untold.pxd decides between the two.
+    The same, where no report of the blocks explains it: untold.pxd decides between the two.
 
 The usual is the running mean over cycles that kept their period: a task that takes 80 % of its period every time and
 is woken 30 % late was late because of the wake. Stolen time that did not lie outside of the blocks lies somewhere in
 the bus or the other blocks; it comes off that of the two with the greater surplus.
-A bus block that sleeps cannot be told from one whose core was taken, so up to `bus_wait_ns` of the time that it was
-off the core is the bus's; more than it may wait is stolen.
+A bus block that sleeps cannot be distinguished from one whose core was taken, so up to `bus_wait_ns` of the time
+that it was off the core belongs to the bus; the rest is stolen.
 A cycle that kept its period and was only begun late has no other cause than its begin. One that was begun periods
 too late and then outlives the one that it counts for is two overruns, each with its own cause: the lost periods do
 not count for the second.

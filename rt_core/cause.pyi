@@ -2,7 +2,7 @@ from collections.abc import Mapping
 from enum import IntEnum
 
 class Cause(IntEnum):
-    """Why a cycle was late, or outlived its period; the decision is in cause.pxd."""
+    """The reason for which a cycle was late or outlived its period; cause.pxd decides."""
 
     NONE = 0
     LATE_WAKE = 1

@@ -11,7 +11,7 @@ class Cycle:
 
     Real time
     ---------
-    Safe to step: see cycle.pxd. Holds all memory that a cycle touches, but for the table.
+    Safe to step: see cycle.pxd. Holds all memory that a cycle touches, except the table.
     """
 
     task: Task

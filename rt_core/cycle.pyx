@@ -13,7 +13,7 @@ from rt_core.shared cimport load_relaxed, publish_latest, read_latest
 
 cdef extern from *:
     """
-    /* flags that stay up once an operand or a result was a denormal number: looked at and taken down */
+    /* flags that stay up once an operand or a result was a denormal number: read and cleared */
     #if defined(__SSE2__)
     #include <xmmintrin.h>
     static inline int denormal_met(void) {
@@ -154,7 +154,7 @@ cdef int64_t step_stages_timed(CycleState *state, int64_t t_ns) noexcept nogil:
     cdef int i
     cdef Stage *stage
     cdef int64_t step_ns = 0, bus_ns = 0, end, begin = now_ns()
-    denormal_met()               # what the loop itself met is no block's
+    denormal_met()               # a flag that the loop itself met is not a block's
     for i in range(state.n_stages):
         stage = &state.stages[i]
         _note(state, i, stage.step(stage.self, t_ns))

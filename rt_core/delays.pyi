@@ -3,7 +3,7 @@ from typing import Any
 KINDS: tuple[str, ...]
 
 class DelayBlock:
-    """A block whose every so many-th step takes longer, for a reason of its own.
+    """A block whose every N-th step takes longer, for a reason of its own.
 
     Its witness counts 10 units of work a step; only more `iterations` add to it. `denormals` computes with denormal
     numbers, `cold caches` reads memory that is in no cache, `page faults` touches pages that it gave back, `slow block`
@@ -43,7 +43,7 @@ class PageBlock:
     n : int
         Pages of 4096 bytes.
     known : bool
-        Whether it tells the loop how large its memory is, so that a spin may touch it.
+        Whether it reports to the loop how large its memory is, so that a spin may touch it.
     touched_first : bool
         Whether a step begins with a touch of each page, as a loop could do after each wake-up.
 
@@ -63,7 +63,7 @@ class PageBlock:
     def capsule(self) -> Any: ...
 
 class HoleBlock:
-    """A block whose thread can be held up from outside so that its own CPU clock does not tell.
+    """A block whose thread can be held up from outside so that its own CPU clock does not show it.
 
     That is what a host does that takes the core and reports nothing. The time passes in a signal handler.
 

@@ -1,4 +1,4 @@
-"""Why a cycle outlived its period, from what the thread knows of it and of those before; no allocation, no lock."""
+"""Explain why a cycle outlived its period, from the thread's own times of recent cycles; no allocation, no lock."""
 from libc.stdint cimport int64_t
 
 from rt_core.cause cimport BUS, NONE, OWN, UNTOLD, Cause, Facts, attribute
@@ -64,7 +64,7 @@ cdef inline void look_at_faults(Explainer *e, Surplus *s) noexcept nogil:
 
 
 cdef inline void _note_spin(Explainer *e, const Spun *spun, int64_t told_ns) noexcept nogil:
-    # in the spin nothing is done: what is missing there and not told is a hole
+    # in the spin nothing is done: time that is missing there and not reported is a hole
     cdef int64_t hole = spun.gap_ns - max(told_ns, <int64_t>0)
     e.everywhere.exposure_ns += spun.spun_ns - (spun.gap_ns if spun.gap_ns > HOLE_NS else 0)
     if spun.gap_ns > HOLE_NS and hole > HOLE_NS:
@@ -108,7 +108,7 @@ cdef inline Cause explain_cycle(
     Explainer *e, CycleState *cycle, Facts *f, const Spun *spun, int64_t told_ns
 ) noexcept nogil:
     # the cause if the cycle reached beyond `f.limit_ns`, else NONE; `f` has the moments and CPU time, and gets the
-    # rest. `told_ns`: of the spin before, what the CPU clock tells
+    # rest. `told_ns`: stolen time of the spin before, as the CPU clock shows it
     cdef int64_t wall = f.end_ns - f.begin_ns
     cdef int64_t off = max(wall - f.cpu_ns, 0)
     cdef bint bus_waits = f.bus_wait_ns > 0
@@ -146,7 +146,7 @@ cdef inline Cause explain_cycle(
         learn(e, cycle, f)
         return NONE
     cause = attribute(f)
-    # a hole falls into one block; a surplus that is spread over many is none
+    # a hole falls into one block; a surplus that is spread over many is not a hole
     if untold and (
         (cause == OWN and not longest.is_bus and 2 * surplus > f.blocks_ns - f.bus_ns - f.usual_own_ns - off)
         or (cause == BUS and longest.is_bus)

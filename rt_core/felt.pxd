@@ -1,4 +1,4 @@
-"""What the hand at the actuator feels: how old the command is that acts, and what the torque did meanwhile.
+"""Effects that the hand at the actuator feels: the age of the acting command, and the torque meanwhile.
 
 The frame of a cycle takes along what the guard gave in the cycle before. A command is as old as the request that it
 follows: a skipped cycle, a lost frame, a hold and a stale request all make it older alike, as they do to the hand.
@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t
 cdef struct Felt:
     int64_t long_ns              # older: at least one command was missed
     double drain_w               # of given energy that is forgiven: what the lag of a sampled spring makes
-    double reach_rad             # a change of angle beyond it is no motion
+    double reach_rad             # a change of angle beyond it is not a motion
     int64_t acting_ns            # when the request was new that the acting command follows
     double acting_nm             # what the actuator gives since the last frame that reached it
     int64_t sent_ns              # the same of the output of the cycle before
@@ -23,7 +23,7 @@ cdef struct Felt:
     int64_t saturated_ns
     int64_t stretch_ns           # saturated since
     int64_t longest_stretch_ns
-    double given_j               # by the motor to the hands, less what they gave
+    double given_j               # work of the motor on the hands minus theirs on it
     double most_given_j
     double angle_rad             # the last good one
     bint has_angle

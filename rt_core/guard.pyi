@@ -61,7 +61,7 @@ class Guard:
     that the acting command follows; `longest_gap_ms`, and the cycle in which it ended; `gap_step_nm`, the largest
     difference between the command wanted after a stretch that missed one and the torque acting in it, and its cycle;
     `active_ms`, of that `saturated_ms` with the request at the limit, `longest_saturated_ms` of it in one piece;
-    `given_j`, the work of the torque on the hands less theirs on it, slowly forgiven, and the largest it was.
+    `given_j`, the work of the torque on the hands minus theirs on it, slowly forgiven, and the largest it was.
 
     Arming takes a rising edge of `arm` in READY. After a FAULT, `arm` must go low while everything
     is good (back to READY) and rise again; the trip stays readable until then.

@@ -14,7 +14,7 @@ _ALL_USERS = ["0", "0", str(2**32 - 1)]  # the uid_map of the namespace that all
 
 @dataclass(frozen=True)
 class Host:
-    """Where to look for the files by which a kernel tells of itself.
+    """The place of the files in which a kernel describes itself.
 
     Attributes
     ----------
@@ -57,19 +57,19 @@ class Host:
         return None if text is None else parse_cpu_list(text)
 
     def has_capability(self, bit: int) -> bool:
-        """Whether this process has a capability of the host, by its number in capability.h."""
+        """Return whether this process has a capability of the host, by its number in capability.h."""
         if (self.text("/proc/self/uid_map") or "").split() != _ALL_USERS:
             return False  # those of a user namespace count for nothing outside it
         effective = self.field("/proc/self/status", "CapEff")
         return effective is not None and bool(int(effective, 16) >> bit & 1)
 
     def is_virtual(self) -> bool:
-        """Whether a hypervisor runs beneath."""
+        """Return whether this machine runs under a hypervisor."""
         return "hypervisor" in (self.field("/proc/cpuinfo", "flags") or "").split()
 
 
 def parse_cpu_list(text: str) -> frozenset[int]:
-    """Return the numbers of a list such as `0-2,5`; what is no number, as `(null)`, is none."""
+    """Return the numbers of a list such as `0-2,5`; a part that is not a number, as `(null)`, is left out."""
     found: set[int] = set()
     for part in text.split(","):
         first, _, last = part.strip().partition("-")
@@ -79,7 +79,7 @@ def parse_cpu_list(text: str) -> frozenset[int]:
 
 
 def host_facts(host: Host = Host()) -> dict[str, Any]:
-    """Return what a manifest keeps of the host; a fact that cannot be read is None.
+    """Return the facts of the host that a manifest keeps; a fact that cannot be read is None.
 
     Returns
     -------

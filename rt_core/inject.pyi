@@ -8,7 +8,7 @@ READS: tuple[str, ...]
 WRITES: tuple[str, ...]
 
 class Act(IntEnum):
-    """What a fault does in each cycle in which it acts; `inject.pxd` has the words."""
+    """The action of a fault in each cycle in which it acts; `inject.pxd` has the words."""
 
     SET = ...
     ADD = ...
@@ -38,7 +38,7 @@ class InjectionBlock:
     cycles : int
         That it lasts; 0: to the end.
     every : int
-        It acts in each so many-th of them.
+        It acts in each N-th of them.
     value : float
         What `act` needs: a cell's value, ns, a status, an order.
     cells : sequence of str

@@ -1,4 +1,4 @@
-"""Where everything lies in a table file: a pure function of its producers, for both sides.
+"""Places of all parts of a table file: a pure function of its producers, for both sides.
 
 The file says *what* it holds (JSON at its head), never *where*: a reader computes the places
 itself, so that no offset of a foreign file is trusted.
@@ -28,7 +28,7 @@ MAX_CELLS = 1 << 16
 
 
 class TableError(ValueError):
-    """A file is no table that this version can read; the message names the file and the reason."""
+    """A file is not a table that this version can read; the message names the file and the reason."""
 
 
 class CutError(TableError):
@@ -70,7 +70,7 @@ def _up(n: int, unit: int) -> int:
 
 
 def lay_out(producers: tuple[Producer, ...], description: bytes | None = None) -> Layout:
-    """Place every area behind the description.
+    """Place every area after the description.
 
     Parameters
     ----------

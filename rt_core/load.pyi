@@ -11,7 +11,7 @@ class BusyBlock:
     name : str
     burn_ns : int
     every, first : int
-        In steps that were executed; a skipped period is none.
+        In steps that were executed; a skipped period does not count.
     sleeps : bool
         Sleep for so long, as a bus does that waits for its reply, instead of spinning.
 

@@ -83,7 +83,7 @@ cdef struct Look:
 
 
 cdef int step_look(void *self, int64_t t_ns) noexcept nogil:
-    # the state stands behind the name in parentheses, which may itself have any
+    # the state stands after the name in parentheses, which may itself have any
     cdef Look *look = <Look *>self
     cdef char text[256]
     cdef ssize_t i = -1

@@ -5,7 +5,7 @@ from rt_core.plan import Plan
 from rt_core.table import SignalTable
 
 class Stall(NamedTuple):
-    """What the watchdog saw: a task that stood still.
+    """A report of the watchdog: a task that stood still.
 
     `cycle` is the last one that it began, `for_ns` the time since its deadline when it was seen, `sent` how many
     safe outputs the watchdog has sent itself.

@@ -194,7 +194,7 @@ cdef class Loop:
         except BaseException:
             self._release(NEVER)
             with suppress(TimeoutError):
-                # what could not start cannot end; why is told by the first
+                # a task that could not start cannot end; the first error has the reason
                 self.finish()
             raise
         self._release(now_ns() + 1000000)

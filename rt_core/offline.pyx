@@ -1,6 +1,6 @@
 """Offline stepping: the blocks of a plan, without threads and clock, as fast as they go.
 
-A replay tells which fast cycle each slow cycle saw and from which fast cycle on its result was
+A replay finds which fast cycle each slow cycle saw and from which fast cycle on its result was
 visible.
 With the same inputs the images are those of the live loop, bit for bit: both step through
 cycle.pyx.
@@ -30,7 +30,7 @@ cdef struct Track:               # what is given and recorded of one task
 
 
 cdef void _step(Track *track, int64_t i) noexcept nogil:
-    # one cycle but for its publication
+    # one cycle except its publication
     cdef CycleState *cycle = track.cycle
     cdef double *image = cycle.image
     cdef int64_t k = track.t_ns[i] // track.period_ns

@@ -49,7 +49,7 @@ MOST_POINTS = 64  # of an overrun policy
 MOST_BLOCK_HISTOGRAMS = 64
 OTHER_BLOCKS = "block/(others)"  # no name of a block
 
-# as rig_configs.names has them, but for the slash
+# as rig_configs.names has them, except the slash
 _PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)+")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 
@@ -75,7 +75,7 @@ class Task:
     warm_touch : bool
         Touch the memory of a cycle while spinning before it.
     overrun : {"skip", "safe", "stop"}
-        After `overrun_limit` points within `overrun_window` periods: go on counting; latch
+        After `overrun_limit` points within `overrun_window` periods: continue counting; latch
         `loop/<name>/fault` = 1 with `fault_block` = 0, on which the guard ramps out; or ask the
         loop to stop. Periods are skipped and phase is kept in all three.
     overrun_limit : int

@@ -1,10 +1,10 @@
-"""When overruns are too many: so many points within so many periods."""
+"""The limit of overruns: N points within M periods."""
 from libc.stdint cimport int64_t
 
 from rt_core.cause cimport OWN, STOLEN, UNTOLD, Cause
 
 cdef enum:
-    SKIP = 0                     # count and go on
+    SKIP = 0                     # count and continue
     SAFE = 1                     # latch the task's fault: the guard ramps out
     STOP_LOOP = 2
     MOST_POINTS = 64
@@ -20,7 +20,7 @@ cdef struct Policy:
 
 cdef inline int count_overrun(Policy *policy, int64_t k, Cause cause) noexcept nogil:
     # an overrun of the task's own making counts twice: it will come again; so does one that may be its own, as nobody
-    # told of another cause. Returns the points within the window: `window` periods, this one included
+    # reported for another cause. Returns the points within the window: `window` periods, this one included
     cdef int weight = 2 if cause in (OWN, UNTOLD) else 0 if cause == STOLEN and policy.ignore_stolen else 1
     cdef int level = 0
     cdef int64_t i

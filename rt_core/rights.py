@@ -1,4 +1,4 @@
-"""What this process may do to be on time: taken where it can be, else told with its remedy.
+"""Rights that this process needs to be on time: taken where possible, else reported with the remedy.
 
 Nothing here is silent and nothing is fatal: the caller decides what to do without real time.
 """
@@ -53,12 +53,12 @@ class Rights:
 
     @property
     def real_time(self) -> bool:
-        """Whether every needed right is held."""
+        """True if every needed right is held."""
         return all(right.held for right in self.rights if right.needed)
 
     @property
     def fifo(self) -> bool:
-        """Whether task threads may be given FIFO priorities."""
+        """True if task threads may be given FIFO priorities."""
         return any(right.held for right in self.rights if right.name == "fifo priority")
 
     @property
@@ -148,7 +148,7 @@ def fifo_priority(priority: int) -> Right:
 
 
 def may_lock_memory() -> Right:
-    """Tell whether this process may lock all of its memory; locks nothing."""
+    """Return whether this process may lock all of its memory; locks nothing."""
     name = "memory lock"
     limit = resource.getrlimit(resource.RLIMIT_MEMLOCK)[0]
     if not Host().has_capability(_CAP_IPC_LOCK) and limit != resource.RLIM_INFINITY:
@@ -161,7 +161,7 @@ def may_lock_memory() -> Right:
 
 
 def affinity(cores: frozenset[int]) -> Right:
-    """Tell whether this process may run on these cores."""
+    """Return whether this process may run on these cores."""
     name = "affinity"
     allowed = os.sched_getaffinity(0)
     if not cores <= allowed:

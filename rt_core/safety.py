@@ -1,4 +1,4 @@
-"""What the guard trips on, in words and limits. The law itself is guard.pyx."""
+"""Trip conditions of the guard, in words and limits. The law itself is guard.pyx."""
 
 from __future__ import annotations
 

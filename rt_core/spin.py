@@ -1,4 +1,4 @@
-"""How long a task spins before its deadline, from how late a sleeper wakes up on its core."""
+"""The time for which a task spins before its deadline, from the wake-up lateness measured on its core."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LEAST_NS = 10_000  # below it the way into the sleep and back takes longer
 MOST_SHARE = (
     0.85  # of the period, with the step: beyond 95 % the kernel takes real time away for a while
 )
-SLOWEST_NS = 1_000_000  # a wake after a longer sleep is no other; more of them fit into the time
+SLOWEST_NS = 1_000_000  # a longer sleep wakes no later, and more short ones fit into the time
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Spin:
     p99_9_ns: int
     wakes: int
     bound: str = ""
-    """Which limit it met: `least`, `share of the period`, or none."""
+    """The limit that the choice met: `least`, `share of the period`, or empty."""
 
 
 def choose_spin(late_ns: ArrayLike, period_ns: int) -> Spin:

@@ -25,7 +25,7 @@ class SignalTable:
 
     @property
     def cut(self) -> bool:
-        """Whether something else has cut the file short, as far as it was touched since: that part reads as zeros here,
+        """Return whether something else has cut the file short, as far as it was touched since: that part reads as zeros here,
         and the methods that read or publish raise CutError."""
     @classmethod
     def create(cls, path: str | PathLike[str], plan: Plan, *, run: str = "") -> SignalTable:
@@ -68,7 +68,7 @@ class SignalTable:
         """
     @property
     def producers(self) -> tuple[Producer, ...]:
-        """Who writes what."""
+        """The writers of the table, each with its signals."""
     def paths(self, producer: str) -> tuple[str, ...]:
         """Signal path of every cell of an image, in order: own signals, then mirrors."""
     def latest(self, producer: str) -> NDArray[np.float64]:
@@ -131,7 +131,7 @@ class RingReader:
         Raises
         ------
         ValueError
-            So many are not there.
+            There are fewer.
         """
     def close(self) -> None:
         """Let go of the table; the ring keeps what was not drained."""

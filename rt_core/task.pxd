@@ -11,7 +11,7 @@ from rt_core.warm cimport Warm
 cdef enum:
     NEVER = -1                   # a start_ns: some thread could not be made, so none steps
 
-cdef struct Shared:              # what the threads of a loop and its owner tell each other
+cdef struct Shared:              # messages between the threads of a loop and its owner
     int64_t start_ns             # common time zero; 0: not yet
     int64_t shift_ns             # what a clock outside has moved it by
     int64_t stop                 # ramp out

@@ -125,7 +125,7 @@ cdef void *_run(void *arg) noexcept nogil:
     cdef int64_t period_ns = thread.period_ns
     cdef int64_t start_ns, now, late_ns, began_ns
     cdef int64_t explained_ns = 0
-    cdef int64_t told_ns = 0     # of the spin before this cycle, what the CPU clock tells
+    cdef int64_t told_ns = 0     # stolen time of the spin before this cycle, as the CPU clock shows it
     cdef int64_t spin_ns
     cdef int64_t k = 0           # number of this period since the common zero
     cdef int64_t last = -1       # that of the last executed cycle

@@ -1,4 +1,4 @@
-"""What happened around each late cycle: a ring of the newest cycles, copied out when one is late.
+"""A trace around each late cycle: a ring of the newest cycles, copied out when one is late.
 
 Fixed memory in the table file, one writer. A late cycle opens an event: the BEFORE cycles before it come out of the
 ring, then it and the AFTER cycles that follow are written to both. A cycle that is late within an open event belongs

@@ -1,7 +1,7 @@
-"""Own work, or a hole that nobody told of: the second decision on the cause of a cycle.
+"""Own work, or a hole that nobody reported: the second decision on the cause of a cycle.
 
-A host that takes the core and does not tell leaves no trace in a thread's CPU time: what it took looks like work of
-the block that it hit. Four facts tell the two apart, each only after the time itself has shown a surplus:
+A host that takes the core and does not report it leaves no trace in a thread's CPU time: the stolen time looks like
+work of the block that it hit. Four facts separate the two, each only after the time itself has shown a surplus:
 
 witness
     The block counts what it does (iterations, frames ...). More than usual explains its share of the surplus.
@@ -27,7 +27,7 @@ cdef enum:
     FAULT_NS = 25000             # most that a page fault without a disk takes
     DEARER = 4                   # times the usual price of a unit of work
     LEARNT = 16                  # cycles before anything is usual
-    MOST_COUNT = 1000            # more of the same are no news
+    MOST_COUNT = 1000            # more of the same add nothing
 
 cdef extern from *:
     """
@@ -44,7 +44,7 @@ cdef struct Holes:               # surpluses that nothing explains, and the time
     int64_t count[SIZES]
 
 cdef struct Surplus:             # of one block in one cycle
-    int64_t ns                   # beyond the usual, less what the CPU clock tells
+    int64_t ns                   # beyond the usual, minus the part that the CPU clock shows
     double usual_ns
     int64_t work                 # by the witness; -1: it has none
     double usual_work

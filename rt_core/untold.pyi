@@ -20,7 +20,7 @@ def explained_ns(
     Parameters
     ----------
     ns : int
-        Time of the block beyond its usual, less what the CPU clock tells.
+        Time of the block beyond its usual, minus the part that the CPU clock shows.
     usual_ns, usual_work : float
         Means of cycles that kept their period.
     work : int
@@ -52,7 +52,7 @@ def is_recurrent(
     everywhere_s: float,
     prior_per_s: float,
 ) -> bool:
-    """Whether surpluses like this one come more often in a block than holes do.
+    """Return whether surpluses like this one come more often in a block than holes do.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """A thread above all tasks that takes the outputs away from a task that stands still.
 
 It looks every TICK_NS at the deadline that each task waits for or works on. A task that shows the
-same deadline in two looks on end, with more than its `stall_ns` gone since, stands still. Two
+same deadline in two consecutive looks, with more than its `stall_ns` gone since, stands still. Two
 looks, because a host that takes the whole machine away makes everything stand still: then the
 watchdog is late itself, forgets what it saw, and the tasks go on by themselves before it looks
 again. So a stall is seen within `stall_ns` and two ticks.

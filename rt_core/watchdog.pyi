@@ -2,7 +2,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 class Tick(NamedTuple):
-    """What the watchdog knew after a tick.
+    """The state of the watchdog after a tick.
 
     `from_ns` is the time from which the next tick counts. `stalled` is the task that stands still, `cycle` the one
     that it had begun, `for_ns` the time since its deadline when it was seen. `stop` says that the loop was asked to
@@ -37,7 +37,7 @@ def watched(
     guarded : int, optional
         The task that has the actuator.
     refused : int
-        So many times the safe outputs cannot leave.
+        The number of times that the safe outputs cannot leave.
     start_ns : int
         Common time zero of the tasks.
 

@@ -91,7 +91,7 @@ cdef void end_watchdog(Watchdog *watchdog) noexcept:
 
 
 cdef struct Calls:                # of a safe entry that keeps the times at which it is called
-    int refused                   # so many times it cannot send
+    int refused                   # number of times that it cannot send
     int n
     int64_t t_ns[MOST_TICKS]
 

@@ -26,7 +26,7 @@ MOST_COLUMNS = 400  # of a drawing
 
 
 class MechanismBuilder:
-    """Collects tables; nothing is checked before `build`, which tells all mistakes at once.
+    """Collects tables; nothing is checked before `build`, which reports all mistakes at once.
 
     Parameters
     ----------

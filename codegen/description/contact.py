@@ -20,8 +20,8 @@ STEPS = 16  # of a contact
 
 
 def contacts_s(mechanism: Mechanism) -> dict[str, float]:
-    """How long the shortest contact of each stop lasts, by its key in the file, at the mobility of the pose that
-    the file gives. Coordinates that guides hold meet nothing.
+    """Return the duration of the shortest contact of each stop, by its key in the file, at the mobility of the pose
+    of the file. Coordinates that guides hold meet nothing.
     """
     system = mechanism.system
     by_name = {c.name: c for c in system.coordinates}

@@ -94,7 +94,7 @@ def text_of(path: Path) -> str:
     Raises
     ------
     MechanismError
-        It cannot be read, is no text, or is larger than any mechanism.
+        It cannot be read, is not text, or is larger than any mechanism.
     """
     try:
         return read_text(path, MOST_MECHANISM_BYTES)

@@ -63,7 +63,7 @@ INERTIA_KG_M2 = (1e-9, 200.0)
 
 
 def doubts(mechanism: Mechanism, path: Path | str) -> list[str]:
-    """What of a good mechanism file looks like a mistaken unit, a line each."""
+    """Return the values of a valid mechanism file that look like a mistaken unit, a line each."""
     found = []
     g = math.hypot(*mechanism.system.gravity)
     if g > GRAVITY_M_S2:

@@ -55,7 +55,7 @@ class Quantity:
     above: float | None = None
 
     def problem(self, value: float) -> str:
-        """What is wrong with a value, empty if nothing is."""
+        """Return the problem of a value; empty if there is none."""
         if self.least is not None and value < self.least:
             return f"must be {self.least:g} or more"
         if self.above is not None and value <= self.above:

@@ -1,6 +1,6 @@
-"""What a mechanism file says, and what it means: numbers, points, directions, coordinates, bodies.
+"""Contents of a mechanism file, and their meaning: numbers, points, directions, coordinates, bodies.
 
-A mistake is noted and a harmless value returned, so that all mistakes of a file are told at once.
+A mistake is noted and a harmless value returned, so that all mistakes of a file are reported at once.
 Names of tables that have a mistake themselves are taken without another one.
 """
 
@@ -45,7 +45,7 @@ class Reading:
     _at_start: dict[str, float] = field(default_factory=lambda: {"unknown": 0.0})
 
     def is_excused(self, name: str) -> bool:
-        """Whether a name, or what it is part of (`P` of `P_x`), failed already."""
+        """Return whether a name, or the place that it belongs to (`P` of `P_x`), failed already."""
         return name in self.failed or name.rpartition("_")[0] in self.failed
 
     def mistake(self, key: str, value: object, problem: str, remedy: str) -> None:

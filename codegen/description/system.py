@@ -23,7 +23,7 @@ __all__ = ["Coordinate", "Guide", "Held", "Quantity", "Row", "System"]
 
 @dataclass
 class System(Reading):
-    """What elements write into; read-only once `codegen.description.mechanism.load` has returned it."""
+    """The equations that elements write; read-only once `codegen.description.mechanism.load` has returned it."""
 
     unit_vectors: dict[Vector, Row] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
@@ -207,8 +207,8 @@ class System(Reading):
 
     @property
     def holds_only_starts(self) -> bool:
-        """Whether a force at the start of a step is what it was at the end of the last one: nothing
-        is held but what followed states begin with.
+        """True if a force at the start of a step equals the force at the end of the previous one: only
+        the initial values of followed states are held.
         """
         return not self.updates and len(self.held) == sum(h.is_start for h in self.held)
 

@@ -35,7 +35,7 @@ NAMING = (0, 2)  # stages whose names share one space; bodies have their own
 
 
 def stage(element: ModuleType) -> int:
-    """When an element's table is read."""
+    """Return the stage at which an element's table is read."""
     return int(getattr(element, "STAGE", LAST_STAGE))
 
 
@@ -62,7 +62,7 @@ def in_order(entries: Iterable[Named]) -> Iterator[Named]:
     while mixed:
         missing = {_made(entry) for entry in mixed}
         is_ready = [not (_needed(entry) - {_made(entry)}) & missing for entry in mixed]
-        if not any(is_ready):  # they wait for each other in a circle: let the first one tell
+        if not any(is_ready):  # they wait for each other in a circle: let the first one report it
             is_ready[0] = True
         yield from (entry for entry, now in zip(mixed, is_ready, strict=True) if now)
         mixed = [entry for entry, now in zip(mixed, is_ready, strict=True) if not now]
@@ -70,7 +70,7 @@ def in_order(entries: Iterable[Named]) -> Iterator[Named]:
 
 
 def _made(entry: Named) -> tuple[str, str]:
-    """What an entry makes: a body, or a point or direction."""
+    """Return the kind and name of an entry's product: a body, or a point or direction."""
     return ("body" if stage(registry()[entry[0]]) == 1 else "place", entry[1])
 
 

@@ -164,7 +164,7 @@ def _turn_row(arm: Vector, axis: Vector, angle: Coordinate, system: System) -> N
 
 
 def _nothing_if_tiny(phi: Expr) -> Expr:
-    """A sum whose weights are all round-off is no row."""
+    """A sum whose weights are all round-off is not a row."""
     found = affine(phi)
     if found and max((abs(c) for c in found[0].values()), default=0.0) < 1e-12:
         return phi.graph.const(found[1])
@@ -235,7 +235,7 @@ def _point(made: body.Body, position: tuple[float, float, float], system: System
     try:
         return made.point(system.graph, position)
     except ValueError:
-        return position  # told with the inertia
+        return position  # reported with the inertia
 
 
 def _require_physical(entry: Entry, moment: np.ndarray, system: System) -> None:

@@ -1,4 +1,4 @@
-"""What a loop keeps in locals: values that the same pass, or the next one, reads back.
+"""Values that a loop keeps in locals, because the same pass, or the next one, reads them back.
 
 Stored through an index that grows with the pass, a value goes through memory before it is read
 again, some ten cycles each time; in the factorisation of a chain every link waits for that.

@@ -89,7 +89,7 @@ class Graph:
         self.one = self.const(1.0)
 
     def _node(self, op, args=(), coefs=(), name="", value=0.0) -> Expr:
-        # a zero's sign has no meaning here, and repr tells 1 from 1.0-like keys apart
+        # a zero's sign has no meaning here, and repr keeps keys like 1 and 1.0 apart
         key = (op, tuple(a.serial for a in args), coefs, name, value)
         node = self._nodes.get(key)
         if node is None:

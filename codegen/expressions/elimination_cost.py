@@ -1,4 +1,4 @@
-"""What an elimination order costs: operation slots and critical path of L D L^T and its solves.
+"""The cost of an elimination order: operation slots and critical path of L D L^T and its solves.
 
 The same operations as `elimination` writes and the same rules as `emit` prints them by, without
 building an expression: one order takes a millisecond, so hundreds can be tried.
@@ -45,7 +45,7 @@ class Work:
 
 
 def entry(e: Expr) -> Entry:
-    """How an expression would be printed as a part of a sum."""
+    """Return the form in which an expression would be printed as a part of a sum."""
     if e.is_const:
         return Entry((), not e.is_zero)
     pairs = zip(e.coefs, e.args, strict=True) if e.op == "sum" else [(1.0, e)]

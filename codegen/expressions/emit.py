@@ -73,7 +73,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Syntax:
-    """What differs between targets: declaration of a local, end and comment of a line, functions,
+    """Differences between targets: declaration of a local, end and comment of a line, functions,
     choice.
     """
 
@@ -113,7 +113,7 @@ class Value(NamedTuple):
 
 @dataclass
 class Flow:
-    """Which operation waits for which: enough to find the critical path through several
+    """Dependences between operations: enough to find the critical path through several
     routines.
     """
 

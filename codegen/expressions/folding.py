@@ -218,7 +218,7 @@ def _symmetric(graph: Graph, found: dict[Monomial, float]) -> Expr:
 
 
 def _polynomial(e: Expr) -> Steps[dict[Monomial, float] | None]:
-    """Coefficients by monomial of at most two variables; None if `e` is no such polynomial."""
+    """Coefficients by monomial of at most two variables; None if `e` is not such a polynomial."""
     if e.op == "const":
         return {(): e.value}
     if e.op == "var":

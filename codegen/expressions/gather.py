@@ -36,7 +36,7 @@ class Gather:
 
     @property
     def form(self) -> tuple[str, bool]:
-        """What a loop over several of them has in common."""
+        """Features that all statements of one loop share."""
         return self.target[0], self.is_inverse
 
 
@@ -60,7 +60,7 @@ class Gatherer:
         self._uses: dict[Expr, int] = {}
         self._parts = 0
         self.made: list[Gather] = []
-        self.rest: list[Assign] = []  # those that are no sums of products
+        self.rest: list[Assign] = []  # those that are not sums of products
         fitting = []
         for assign in assigns:
             if CELL.match(assign.target) and descend(self._is_fit(assign.expr)):
@@ -125,7 +125,7 @@ class Gatherer:
             self.made.append(Gather(target, tuple(terms)))
 
     def _cell(self, e: Expr) -> Steps[Cell]:
-        """Where a factor is; what is stored nowhere becomes a part."""
+        """Return the place of a factor; one that is stored nowhere becomes a part."""
         if self._is_leaf(e):
             place = self._place(self._text(e))
             assert place is not None

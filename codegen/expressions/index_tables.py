@@ -43,7 +43,7 @@ def even_index(column: list[int], counter: str) -> str | None:
 
 
 def begins(name: str, sizes: list[int], counter: str, tables: list[str]) -> tuple[str, str]:
-    """Where a piece of a list begins and ends, pieces having these sizes."""
+    """Return begin and end of a piece of a list whose pieces have these sizes."""
     if len(set(sizes)) == 1:
         size = sizes[0]
         factor = "" if size == 1 else f"{size} * "

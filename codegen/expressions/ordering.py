@@ -73,7 +73,7 @@ def order_pattern(
 
 
 def _looks(one: Work) -> int:
-    """How many orders like this one can be looked at closely."""
+    """Return the number of orders like this one that the budget allows to examine closely."""
     return BUDGET // (one.factor_slots + one.solve_slots + 1)
 
 

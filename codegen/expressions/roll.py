@@ -1,4 +1,4 @@
-"""Where a long straight-line routine repeats itself.
+"""Repetitions in a long straight-line routine.
 
 The rows of two links of a mechanism with many like parts differ only in array indices and
 constants. Consecutive assignments are cut into units, units that differ only in indices and

@@ -72,7 +72,7 @@ def _chained(terms: Sequence[Term], chains: int) -> tuple[list[Join], float, int
         joins.append((early[1], late[1]))
         return max(ready, late[0]) + ADD, len(terms) + len(joins) - 1, False
 
-    # of those that come together, what is no product starts a chain
+    # of operands that come together, one that is not a product starts a chain
     for ready, is_product, k in sorted((r, p, k) for k, (r, p) in enumerate(terms)):
         term = (ready, k, is_product)
         if len(ends) < chains:

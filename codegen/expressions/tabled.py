@@ -40,7 +40,7 @@ Kind = tuple[tuple[str, ...], str]  # arrays of the factors; "+", "-", or "c" ti
 @dataclass
 class Tabled:
     """A routine as loops: its static tables, its lines in blocks of their own, its work, and what of
-    it is no sum of products.
+    it is not a sum of products.
     """
 
     tables: list[str] = field(default_factory=list)

@@ -6,5 +6,5 @@ How to add a formulation: give the derivative of a state, as `penalty.py` and `h
 as `ali3p.py`. Either brings `<name>.h.in` and `<name>.py.in`, the order in which the routines are
 called in C and in the NumPy twin. `equations.py` has the scaled equations, `factor.py` the
 factorisation, `unfold.py` the way back to all coordinates. Name it and its integrators in
-`codegen.options.INTEGRATORS`, and tell in docs/options.md what it is for.
+`codegen.options.INTEGRATORS`, and describe its purpose in docs/options.md.
 """

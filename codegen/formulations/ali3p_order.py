@@ -14,7 +14,7 @@ NEAR = Path(__file__).with_name("near.h.in")
 
 
 def needs_reactions(eq: Equations) -> bool:
-    """Whether a step ends with F1: multipliers of guides or of rows are shown."""
+    """Return whether a step ends with F1: multipliers of guides or of rows are outputs."""
     has_guides = bool(eq.system.guides) and eq.options.reaction == "F1"
     return has_guides or bool(eq.wanted_rows)
 

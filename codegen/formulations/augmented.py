@@ -1,4 +1,4 @@
-"""What the penalty and the index-1 formulation share: all but whether multipliers are kept."""
+"""Common ground of the penalty and the index-1 formulation; they differ only in whether multipliers are kept."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ class Equations:
         return Routine("evaluate", "phi and phi_q at q", assigns)
 
     def store_derived(self, routines: list[Routine]) -> None:
-        """What depends on parameters alone is computed when they change, in the first routine
+        """Compute values that depend on parameters alone when those change, in the first routine
         (`prepare`), and not in the step.
         """
         derived = parameter_only(routines, {p.var for p in self.system.parameters})
@@ -194,7 +194,7 @@ class Equations:
         ]
 
     def reaction_cells(self) -> dict[str, str]:
-        """Where outputs that contain multipliers of rows are stored, by their paths."""
+        """Return the places of outputs that contain multipliers of rows, by their paths."""
         values, found = self.system.values, {}
         rows = {self.system.row_multiplier(r): n for n, r in enumerate(self.wanted_rows)}
         for path in _paths(self.mechanism):
@@ -278,7 +278,7 @@ def _differentiate(eq: Equations) -> None:
 
 
 def _second_rate(eq: Equations, r: int, moving: dict[Expr, Expr]) -> Expr:
-    """Second time derivative of row `r` less phi_q qdd."""
+    """Second time derivative of row `r` minus phi_q qdd."""
     graph, value = eq.graph, eq.phi[r]
     for i in eq.rows[r]:
         slope = graph.diff(value, eq.q[i])
@@ -308,7 +308,7 @@ def _add_dynamics(eq: Equations) -> None:
 
 
 def _bind(eq: Equations) -> None:
-    """Where everything that is common to formulations lives."""
+    """Bind everything that is common to formulations to its place."""
     system, bind = eq.system, eq.bind
     for c in system.coordinates:
         bind |= {c.q: f"s->q[Q_{c.name}]", c.qd: f"s->qd[Q_{c.name}]"}

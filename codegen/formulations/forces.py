@@ -9,7 +9,7 @@ from codegen.expressions.emit import Assign
 
 
 def hold(system: System) -> list[Assign]:
-    """What forces compute once a step from its start: their internal states after it, and held values."""
+    """Return the assignments that forces make once a step: their internal states after it, and held values."""
     assigns = []
     for number, internal in enumerate(system.internals):
         value = system.updates.get(internal.var, internal.var)

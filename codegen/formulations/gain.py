@@ -36,7 +36,7 @@ class Gain:
 
 
 def gain(eq: Equations) -> Gain:
-    """What a formulation adds for `energy.gain`; binds its arrays."""
+    """Return the additions of a formulation for `energy.gain`, and bind its arrays."""
     if not any(output.kind == "gain" for output in eq.mechanism.outputs):
         return Gain([])
     n_q = len(eq.q)

@@ -4,7 +4,7 @@ In L D L^T of weight + phi_q^T phi_q a pivot is what is left of its coordinate's
 the columns before are taken out: of the size of phi_q^2 where the constraints determine the
 coordinate, and of the size of the weight, 1/kappa of that, where they do not. So the number of small
 pivots is the number of freedoms, whatever the order and however many coordinates there are, and it
-rises by the rank that is lost. (The determinant is no measure: that of a long chain varies by more
+rises by the rank that is lost. (The determinant is not a measure: for a long chain it varies by more
 than one lost rank does.)
 
 A row that is an unknown of its own (`factor`) has a negative pivot: -1 where it finds its
@@ -23,7 +23,7 @@ of them small anywhere (Andrews' squeezer: in three steps of four). The proof ha
 phi_q in the metric of the weight: some 1e-5 in regular poses, 1e-2 to 1 in singular ones. With kappa =
 1e6 a pose counts as singular when the smallest singular value is below 0.01 of its usual size: 0.5
 degrees before the links of one four-bar lie flat, 1.3 of sixty. From some 1e4 on down kappa does not
-tell the sizes apart as well, and the range is wider.
+separate the sizes as well, and the range is wider.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ LOST = 100.0  # times the weight: a pivot below has nothing of phi_q left
 
 @dataclass(frozen=True)
 class Limits:
-    """What counts as small.
+    """Limits below which a value counts as small.
 
     Attributes
     ----------

@@ -46,7 +46,7 @@ SECOND_ORDER = {"q": ("s->qd", "q"), "qd": ("s->qdd", "q")}
 
 @dataclass
 class Derivative:
-    """What a formulation adds to the common ground.
+    """The additions of a formulation to the common ground.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Derivative:
     fill : dict of str to str
         For the twin's templates.
     sees_singular : bool
-        Whether the last factor of a step is that of mass' + phi_q'^T phi_q', whose pivots tell a singular pose.
+        Whether the last factor of a step is that of mass' + phi_q'^T phi_q', whose pivots show a singular pose.
     resettled : str
         C of what follows from a state that has been settled again beside a singular pose.
     """
@@ -268,7 +268,7 @@ def _watch(on: Ground, derivative: Derivative, limits: Limits) -> str:
     options = on.eq.options
     if on.eq.system.guides:
         # further out than what counts as singular: rows that are open by a little push with a force that grows
-        # towards it; and once more on leaving, multipliers of the other side are no history
+        # towards it; and once more on leaving, multipliers of the other side are not history
         h = options.inner_step_s
         beside = min(1.0, BESIDE / math.sqrt(options.row_kappa))
         settle = f"    settle_near(w, s0, s, (part + 1) * {h!r});"
@@ -277,7 +277,7 @@ def _watch(on: Ground, derivative: Derivative, limits: Limits) -> str:
             f"w->was_beside[0] = w->is_telling && small_pivots(w, {beside!r}) > w->regular;",
         ]
         if on.made.place * h**2 > FIRM:
-            # rows that are closed within the next steps push on their way there, so their torques are none
+            # rows that are closed within the next steps push on their way there, so their torques are not valid
             lines += [
                 "if (w->was_beside[0] > 0.0 || was_beside) {",
                 settle,
@@ -289,7 +289,7 @@ def _watch(on: Ground, derivative: Derivative, limits: Limits) -> str:
             ]
         else:
             lines += ["if (w->was_beside[0] > 0.0 || was_beside)", settle]
-        # these formulations do not tell one reaction from another there
+        # these formulations cannot separate one reaction from another there
         lines += [
             "for (int i = 0; i < N_REACTIONS; i++)",
             "    w->is_open[i] = w->is_undetermined;",

@@ -4,7 +4,7 @@ How to add a format
 -------------------
 1. Create `codegen/importers/<format>.py` with `ROOT`, the tag that its files start with;
    `read(mujoco, path)`, which makes a MuJoCo specification of a file; `leave_out_unknown(path, tree)`,
-   which tells what the file has and a mechanism has not; and `mistakes(path)` where the reader would
+   which lists the features of the file that a mechanism does not have; and `mistakes(path)` where the reader would
    stop at the first of several.
 2. A format that MuJoCo cannot express fills a `tree.Tree` instead, as `read_file` does here;
    `natural.write` does the rest.
@@ -49,7 +49,7 @@ class Imported:
     items: tuple[Item, ...]
 
     def count(self, status: str) -> int:
-        """How many items have a status."""
+        """Return the number of items that have a status."""
         return sum(item.status == status for item in self.items)
 
 

@@ -41,7 +41,7 @@ def library() -> Any:
 
 
 def word(enum: Any, value: int) -> str:
-    """What a number of MuJoCo's means: `mjEQ_WELD` is "weld"."""
+    """Return the name of a value of an enum of MuJoCo: `mjEQ_WELD` is "weld"."""
     return str(enum(int(value)).name).partition("_")[2].lower()
 
 
@@ -79,7 +79,7 @@ def triple(values: Any) -> Triple:
 
 
 def direction(values: Any) -> Triple:
-    """A unit vector; an axis of the frame exactly, where it is one but for round-off."""
+    """A unit vector; an axis of the frame exactly, where it is one within round-off."""
     unit = np.asarray(values, float) / np.linalg.norm(values)
     whole = np.round(unit)
     return triple(whole if np.max(np.abs(unit - whole)) < 1e-12 else unit)

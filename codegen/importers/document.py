@@ -102,14 +102,14 @@ def family(path: Path) -> list[tuple[Path, Element]]:
         found.append((file, root))
         for element in root.iter("include"):
             included = element.get("file", "")
-            # where there is none MuJoCo says so in its own words
+            # where there is none, MuJoCo reports it
             if included and (path.parent / included).exists():
                 waiting.append(path.parent / included)
     return found
 
 
 def refuse_strange_shapes(path: Path, root: Element) -> None:
-    """Refuse shapes whose file is no file (a device, a pipe) or larger than any mesh.
+    """Refuse shapes whose path is not a regular file (a device, a pipe), or is larger than any mesh.
 
     Raises
     ------

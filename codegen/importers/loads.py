@@ -1,4 +1,4 @@
-"""What acts on the joints of a tree, and what a mechanism shows of it."""
+"""Loads on the joints of a tree, and the outputs of a mechanism."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MJCF, MuJoCo's own format: everything that its compiler resolves; what it does not is told."""
+"""MJCF, MuJoCo's own format: everything that its compiler resolves; the rest is reported."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def _words(listed: str) -> frozenset[str]:
     return frozenset(listed.split())
 
 
-# read through the compiled model: either carried or told by name there
+# read through the compiled model: either carried over or reported by name there
 RESOLVED = _words(
     "mujoco compiler option flag default include worldbody body frame replicate attach inertial "
     "joint freejoint geom site equality connect weld tendon spatial fixed actuator general motor "
     "position velocity intvelocity damper cylinder muscle adhesion dcmotor pid so3 sensor keyframe "
     "contact model"
 )
-# told by name with the compiled model, whatever is inside; and what has no mechanics
+# reported by name with the compiled model, whatever is inside; and elements without mechanics
 TOLD_WHOLE = _words("sensor keyframe contact deformable actuator spatial fixed")
 APPEARANCE = _words("visual statistic asset camera light size custom")
 # attributes of what is carried; their meaning is in the compiled numbers, or has none in mechanics
@@ -35,7 +35,7 @@ KNOWN = {
     "joint joint1 joint2 polycoef active coef",
     "connect": "name class active body1 body2 anchor site1 site2",
     "weld": "name class active body1 body2 anchor site1 site2 relpose torquescale",
-    "option": "gravity wind density viscosity",  # told with the compiled model
+    "option": "gravity wind density viscosity",  # reported with the compiled model
 }
 
 
@@ -45,7 +45,7 @@ def read(mujoco: Any, path: Path) -> Any:
 
 
 def leave_out_unknown(path: Path, tree: Tree) -> None:
-    """Tell what stands in the file and is not known here; the compiled model tells the rest."""
+    """Report the elements of the file that are not known here; the compiled model reports the rest."""
     appearance: dict[str, int] = {}
     for element in _elements(path):
         if element.tag in APPEARANCE:

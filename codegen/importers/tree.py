@@ -1,5 +1,5 @@
-"""What an importer reads, whatever the format: a tree of rigid links with joints, and what closes
-loops and applies forces. All positions and directions are global, in one pose, in SI units.
+"""The model that an importer reads, whatever the format: a tree of rigid links with joints, loop
+closures and forces. All positions and directions are global, in one pose, in SI units.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Item:
     Attributes
     ----------
     status : {"carried", "changed", "left out"}
-        Means the same; means something near, as `words` tell; is not in the mechanism.
+        It means the same; it means something similar, which `words` explain; it is not in the mechanism.
     """
 
     status: Literal["carried", "changed", "left out"]

@@ -1,4 +1,4 @@
-"""URDF: MuJoCo reads its links and joints; what it passes over in silence is told here."""
+"""URDF: MuJoCo reads its links and joints; elements that it passes over in silence are reported here."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = "robot"
 CARRIED = frozenset(
     ("robot", "link", "inertial", "origin", "mass", "inertia", "joint", "parent", "child", "axis",
      "dynamics", "mimic",
-     "limit", "collision")  # these two are told by name with the compiled model
+     "limit", "collision")  # these two are reported by name with the compiled model
 )  # fmt: skip
 
 
@@ -56,7 +56,7 @@ def read(mujoco: Any, path: Path) -> Any:
 
 
 def leave_out_unknown(path: Path, tree: Tree) -> None:
-    """Tell what stands in the file and is not carried over."""
+    """Report the elements of the file that are not carried over."""
     root = parse(path)
     for element in root:
         name = element.get("name", "-")

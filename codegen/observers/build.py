@@ -30,7 +30,7 @@ def build_observer(
     options : KernelOptions, optional
         Of the ALI3-P kernel inside, and of the compiler.
     on_stage : callable, optional
-        Told "generating", "compiling", "verifying".
+        Called with "generating", "compiling", "verifying".
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What an observer is asked to estimate; `resolve.py` looks it up on a mechanism."""
+"""The request of an observer; `resolve.py` looks its names up in a mechanism."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def _phi_dot_q(twin: ModuleType, slow: Any, at: dict[str, Any], scaled: Any) -> 
 
 
 def _weight(plain: Any, scaled: Any) -> Any:
-    """What the model multiplies each row with."""
+    """Return the factor by which the model multiplies each row."""
     size = np.linalg.norm(plain, axis=1)
     return np.linalg.norm(np.asarray(scaled).reshape(plain.shape), axis=1) / np.where(
         size > 0, size, 1.0

@@ -97,7 +97,7 @@ def assemble(system: System, report: Callable[[Mistake], None] | None = None) ->
     system : System
         Or a `Mechanism`, whose system is taken. Read only.
     report : callable, optional
-        Told each mistake; without it the first one is raised.
+        Called with each mistake; without it the first one is raised.
 
     Raises
     ------
@@ -218,7 +218,7 @@ def _check_branch(
 
 
 def _size(system: System) -> float:
-    """How far apart the moving points are in the file's pose; infinite for less than two places."""
+    """Return the extent of the moving points in the file's pose; infinite for fewer than two places."""
     moving = [point for point in system.points.values() if is_moving(point)]
     if not moving:
         return np.inf

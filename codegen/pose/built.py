@@ -76,7 +76,7 @@ def _loose(jac: np.ndarray, mass: np.ndarray) -> np.ndarray | None:
 
 
 def _loose_sparse(jac: np.ndarray, mass: np.ndarray) -> np.ndarray | None:
-    """The same: mass + jac^T jac is singular just then, and a pivot tells."""
+    """The same: mass + jac^T jac is singular just then, and a pivot shows it."""
     matrix = rows_of(mass / max(1.0, mass.max(initial=0.0)))
     for row in rows_of(jac):
         for i, a in row.items():

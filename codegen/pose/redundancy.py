@@ -1,4 +1,4 @@
-"""Which constraints say the same thing, by name."""
+"""Redundant constraints, by name."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def row_space(jac: np.ndarray) -> RowSpace:
 
 
 def _by_elimination(rows: Rows, n_phi: int) -> RowSpace:
-    """Each row less the earlier ones that share its columns; what is left gives the next pivot."""
+    """Return each row minus the earlier ones that share its columns; the remainder gives the next pivot."""
     pivot_of: dict[int, int] = {}  # column -> row
     left: Rows = []
     shares: Rows = []  # of earlier rows, taken off
@@ -130,7 +130,7 @@ def _by_elimination(rows: Rows, n_phi: int) -> RowSpace:
 
 
 def _combination(row: int, shares: Rows, n_phi: int) -> np.ndarray:
-    """The row less what was taken off, over the rows as they were given."""
+    """Return the row minus the parts that were taken off, over the rows as given."""
     found = np.zeros(n_phi)
     found[row] = 1.0
     for k in range(row, -1, -1):

@@ -40,7 +40,7 @@ class Sensor:
 
 @dataclass(frozen=True)
 class Sensing:
-    """What a sensor measures on; `unknown` are the input signals that an observer estimates."""
+    """The subject of a sensor; `unknown` are the input signals that an observer estimates."""
 
     system: System
     unknown: tuple[str, ...]

@@ -11,7 +11,7 @@ and differentiation maps the basis to itself. So torques need nothing but mu and
     tau_k = inertia_ki qdd_i + (d_j inertia_ki - d_k inertia_ij / 2) qd_i qd_j + d_k potential
 
 and rows of C that depend on others drop out: what is left is the least set of parameters that the
-torques depend on (and that measured torques can tell). Links are given by moments of their mass in
+torques depend on (and that measured torques determine). Links are given by moments of their mass in
 the frame at their far end, so that C has no products of parameters:
 
     p = [xx yy zz xy xz yz  x y z  m] a link:  integral of x x dm, ..., of x dm, ..., of dm
@@ -109,7 +109,7 @@ class Dynamics:
 
 @dataclass(frozen=True)
 class Least:
-    """Which classical parameters the torques can tell: `p[kept] + share @ p[grouped]`; those in
+    """Classical parameters that the torques determine: `p[kept] + share @ p[grouped]`; those in
     `without_effect` do nothing.
     """
 

@@ -72,7 +72,7 @@ def c_text(made: Dynamics, name: str) -> dict[str, str]:
     Raises
     ------
     ValueError
-        The name is no C identifier.
+        The name is not a C identifier.
     """
     if not (name.isidentifier() and name.isascii()):
         raise ValueError(f"name = {name!r}: is no C identifier; use letters, digits and _")

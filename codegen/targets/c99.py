@@ -93,7 +93,7 @@ def _words(kernel: KernelText, face: str) -> set[str]:
 
 
 def built(program: Program) -> list[str]:
-    """What a kernel begins with."""
+    """Return the tables of initial values and bounds of a kernel."""
     system = program.presolved.system
     values = {
         "PARAMETERS_0": [p.default for p in system.parameters],

@@ -1,4 +1,4 @@
-"""What a kernel says of itself."""
+"""The description that a kernel gives of itself."""
 
 from __future__ import annotations
 

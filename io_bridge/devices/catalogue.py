@@ -15,7 +15,7 @@ def make_device(name: str, notes: list[str] | None = None) -> DescribedDevice:
     Parameters
     ----------
     name : str
-        One that ships, the path of a device file, or ``FILE.xml#PRODUCT:REVISION``; behind it quirks, such as
+        One that ships, the path of a device file, or ``FILE.xml#PRODUCT:REVISION``; after it quirks, such as
         ``+late_reply:ms=200``.
     notes : list of str, optional
         Is added to: what an ESI says that the device does not have.
@@ -23,7 +23,7 @@ def make_device(name: str, notes: list[str] | None = None) -> DescribedDevice:
     Raises
     ------
     ValueError
-        There is none, or its file is wrong; one line for each mistake.
+        There is no such device, or its file is wrong; one line for each mistake.
     """
     name, quirks = (name, []) if Path(name).is_file() else split(name)
     device = _plain_device(name, notes)

@@ -162,7 +162,7 @@ cdef class DescribedDevice(SlaveDevice):
         return 0
 
     cdef void *_value(self, int index, int subindex, int size) except NULL:
-        """Where an object that the behaviour needs has its value."""
+        """Return the address of the value of an object that the behaviour needs."""
         cdef Entry *entry = od_find(&self.behaviour.coe.od, index, subindex)
         if entry == NULL or entry.size != size:
             raise ValueError(f"{self.description.name}: {type(self).__name__} needs object "

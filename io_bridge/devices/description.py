@@ -1,4 +1,4 @@
-"""What an emulated device says it is: identity, ports, mailbox, objects, PDOs."""
+"""The description of an emulated device: identity, ports, mailbox, objects, PDOs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TYPES = {
 """Name of a data type: its number in the information service, and its bits."""
 
 TEXT = re.compile(r"(STRING|OCTETS)\((\d+)\)")
-"""A text of so many bytes, or so many bytes."""
+"""A text of a fixed number of bytes, or bytes alone."""
 
 ACCESS = {"ro": 1, "wo": 2, "rw": 3, "preop": 1 | 4}
 MAPPABLE = {"": 0, "rx": 8, "tx": 16, "rxtx": 24}
@@ -85,7 +85,7 @@ class Object:
 @dataclass(frozen=True)
 class Pdo:
     """A PDO: (index, subindex, bits) of each entry, index 0 = padding; `room` for more of them if a
-    master may map anew; `assigned` after power-up."""
+    master may map again; `assigned` after power-up."""
 
     index: int
     name: str
@@ -158,7 +158,7 @@ class Description:
         return uses.index(use) if use in uses else -1
 
     def entry(self, index: int, sub: int) -> Entry | None:
-        """Return the description of an entry, None when there is no such."""
+        """Return the description of an entry, None when the object has no such entry."""
         for item in self.objects:
             if item.index == index:
                 return next((entry for entry in item.entries if entry.sub == sub), None)

@@ -40,7 +40,7 @@ DRIVES = ("drive", "multi_axis_drive")
 OWN_KEYS = ("name", "ports", "mailbox_bytes", "device_type")
 KEYS = ("kind", "identity", "options", "quirks", "objects", "rx_pdos", "tx_pdos", "assign")
 MOST_PDOS = 16
-"""That can be assigned in one direction."""
+"""Limit of the PDOs that can be assigned in one direction."""
 
 
 class DeviceError(ValueError):

@@ -31,7 +31,7 @@ TEXT_TYPE = re.compile(r"STRING\s*\((\d+)\)")
 
 
 def type_of(name: str, bits: int) -> str | None:
-    """Return our type for a name of so many bits; None when nothing of that size can be."""
+    """Return our type for a name and its number of bits; None when no type has that size."""
     ours = NAMES.get(name)
     if ours is not None and TYPES[ours][1] == bits:
         return ours

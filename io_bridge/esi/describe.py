@@ -21,7 +21,7 @@ MOST_MANAGERS = 4
 MOST_MAPPED = 256
 MOST_ENTRIES = 254
 RAM_FIRST, RAM_END = 0x0F00, 0x3000
-"""Where sync managers can be: output data of devices without processor, and the process data RAM."""
+"""Addresses open to sync managers: output data of devices without processor, and the process data RAM."""
 LEAST_MAILBOX, MOST_MAILBOX = 48, 1486
 MOST_ASSIGNED = 16
 ROOM = 16

@@ -94,7 +94,7 @@ def read_document(path: Path) -> Located:
     Raises
     ------
     EsiError
-        It cannot be read, is no such XML, or is more than it may be.
+        It cannot be read, is not an ESI, or exceeds a limit.
     """
     builder = _Builder()
     parser = DefusedXMLParser(target=builder, forbid_dtd=True)
@@ -146,7 +146,7 @@ def _since_tag(before: int, chunk: bytes) -> int:
 
 @dataclass
 class Reading:
-    """What is read of a file, and the mistakes found meanwhile; `notes` are what is taken otherwise."""
+    """The state of reading one file: its mistakes so far; `notes` are deviations that were accepted."""
 
     file: Path
     mistakes: list[str] = field(default_factory=list)

@@ -99,7 +99,7 @@ def open_esi(path: Path) -> EsiFile:
 
 
 def is_esi(name: str) -> bool:
-    """Whether a name is that of an ESI file, with or without a device behind `#`."""
+    """Return whether a name belongs to an ESI file, with or without a device behind `#`."""
     return MARK.fullmatch(name) is not None
 
 

@@ -1,4 +1,4 @@
-"""What an ESI says of one device."""
+"""Contents of an ESI for one device."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ClockMode:
 
 @dataclass(frozen=True)
 class CoeServices:
-    """What a mailbox with CoE can do."""
+    """Abilities of a mailbox with CoE."""
 
     sdo_info: bool = False
     pdo_assign: bool = False

@@ -1,4 +1,4 @@
-"""How long a device may take, by its ESI: `Info/StateMachine/Timeout` and `Info/Mailbox/Timeout` (ETG.2000), in ms."""
+"""Time limits of a device, by its ESI: `Info/StateMachine/Timeout` and `Info/Mailbox/Timeout` (ETG.2000), in ms."""
 
 from __future__ import annotations
 

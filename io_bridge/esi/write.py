@@ -31,7 +31,7 @@ def esi_text(devices: Sequence[Description]) -> bytes:
     Raises
     ------
     ValueError
-        They are of several vendors, or there are none.
+        They are of several vendors, or the list is empty.
     """
     vendors = {device.identity.vendor for device in devices}
     if len(vendors) != 1:
@@ -174,7 +174,7 @@ def _record(types: Element, name: str, item: Object) -> int:
         _text(part, "BitSize", entry.bits)
         _text(part, "BitOffs", at)
         _flags(part, entry)
-        # entries begin on a word behind the count
+        # entries begin on a word after the count
         at += entry.bits if entry.sub else 16
     if is_array:
         part = SubElement(made, "SubItem")

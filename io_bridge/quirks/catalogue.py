@@ -14,9 +14,9 @@ from io_bridge.quirks.option import Value
 from io_bridge.quirks.quirk import Quirk
 
 NEXT = r"\+(?=[A-Za-z_])"
-"""Before a quirk's name; the plus of a number such as 1e+3 is none."""
+"""Before a quirk's name; the plus of a number such as 1e+3 does not count."""
 ASKED = re.compile(rf"(?P<device>.+?)(?P<quirks>(?:{NEXT}\w+(?::(?:(?!{NEXT}).)*)?)+)")
-"""A device's name with quirks behind it: ``direct_drive+late_reply:ms=200+emergency``."""
+"""A device's name with quirks after it: ``direct_drive+late_reply:ms=200+emergency``."""
 
 
 class QuirkError(ValueError):
@@ -50,7 +50,7 @@ def make_quirk(name: str, given: Mapping[str, Value] | None = None) -> Quirk:
     Raises
     ------
     QuirkError
-        There is none of that name, or an option is wrong; one line for each mistake.
+        There is no quirk of that name, or an option is wrong; one line for each mistake.
     """
     known = quirks()
     if name not in known:

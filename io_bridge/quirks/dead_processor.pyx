@@ -1,4 +1,4 @@
-"""A slave whose processor stops while its EtherCAT controller goes on: frames pass, and nothing is behind them."""
+"""A slave whose processor stops while its EtherCAT controller continues: frames pass, and no processor serves them."""
 from libc.stdint cimport int64_t, uint8_t
 
 from io_bridge.esc_memory cimport (
@@ -18,7 +18,7 @@ cdef enum:
 cdef struct Processor:
     Layer layer
     int state                    # once this AL state is reached ...
-    int64_t after_ns             # ... it goes on so long
+    int64_t after_ns             # ... it continues for so long
     int64_t dies_ns              # 0: it is not known when
     int64_t expires_ns           # of the watchdog that it no longer serves; 0: it has expired, or is off
     int dead

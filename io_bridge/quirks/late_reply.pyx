@@ -16,7 +16,7 @@ cdef void leaving(MailboxLayer *m, uint8_t *message, int size) noexcept nogil:
 
 
 cdef class LateReply(MailboxQuirk):
-    """Every mailbox reply comes after so many milliseconds; meanwhile no request is taken."""
+    """Every mailbox reply comes after a number of milliseconds; meanwhile no request is taken."""
 
     cdef Late late
 

@@ -1,4 +1,4 @@
-"""What quirks of the mailbox share: the queue of messages that leave, and the form of an SDO message."""
+"""Common ground of the quirks of the mailbox: the queue of messages that leave, and the form of an SDO message."""
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
@@ -40,7 +40,7 @@ cdef int write_abort(const uint8_t *request, uint8_t *reply, int code) noexcept 
 
 
 cdef int is_initiate(const uint8_t *request, int n) noexcept nogil:
-    """Whether a request begins an SDO transfer: 1 a download, 2 an upload, 0 neither."""
+    """Return the kind of SDO transfer that a request begins: 1 a download, 2 an upload, 0 neither."""
     if n < SDO_DATA + 4 or request[5] & 0x0F != TYPE_COE:
         return 0
     if get16(request + MAILBOX_HEADER) >> 12 != SERVICE_REQUEST:
@@ -49,7 +49,7 @@ cdef int is_initiate(const uint8_t *request, int n) noexcept nogil:
 
 
 cdef int is_sdo_reply(const uint8_t *message, int size) noexcept nogil:
-    """Whether a message is the answer to an SDO request, an abort too."""
+    """Return whether a message is the answer to an SDO request; an abort is one, too."""
     cdef int service
     if size < SDO_DATA + 4 or message[5] & 0x0F != TYPE_COE:
         return 0

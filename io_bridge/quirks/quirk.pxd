@@ -12,7 +12,7 @@ cdef struct Layer:
 
 
 cdef inline int ask_below(const Layer *layer, int state) noexcept nogil:
-    """What the device says to a higher AL state."""
+    """Ask the device below about a higher AL state; return its answer."""
     if layer.below.al_asked == NULL:
         return 0
     return layer.below.al_asked(layer.below.self, state)

@@ -1,5 +1,5 @@
-"""What every quirk has: it is put between a slave controller and its device, passes on what it does not care
-about, and several lie one over the other.
+"""The base of every quirk: it is put between a slave controller and its device and passes on all other calls;
+several can be stacked.
 
 A quirk changes what the controller gets from the device, never the controller or the device itself, so that one
 without quirks pays nothing for them.
@@ -59,7 +59,7 @@ cdef void written(void *self, int address, int n) noexcept nogil:
 
 
 cdef class Quirk:
-    """What a foreign slave does that ours does not; subclasses say what."""
+    """A deviation of a foreign slave from ours; each subclass is one."""
 
     def attach(self, DescribedDevice device not None) -> None:
         """Put it onto a device, over the quirks that are there; `DescribedDevice.add_quirk` calls this."""

@@ -31,7 +31,7 @@ cdef void powered(void *self) noexcept nogil:
 
 
 cdef class RefusedTransition(Quirk):
-    """A state is refused with an AL status code, so many times after power-up or always."""
+    """A state is refused with an AL status code, a number of times after power-up or always."""
 
     cdef Refusal refusal
 

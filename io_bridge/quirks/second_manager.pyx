@@ -100,7 +100,7 @@ cdef int answer(MailboxLayer *m, const uint8_t *request, int n, uint8_t *reply, 
 
 
 cdef class SecondManager(MailboxQuirk):
-    """The first output PDO has one sync manager, all others a further one behind those of the device."""
+    """The first output PDO has one sync manager, all others a further one after those of the device."""
 
     cdef Second second
 

@@ -29,7 +29,7 @@ cdef struct Wrong:
 
 
 cdef int is_segment(const uint8_t *message) noexcept nogil:
-    """Whether it is the answer to a segment, which has no index."""
+    """Return whether the message answers a segment; such an answer has no index."""
     return message[SDO] >> 5 == 0 or message[SDO] >> 5 == 1
 
 

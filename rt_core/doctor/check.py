@@ -1,4 +1,4 @@
-"""What a check says, and what a rig asks of the host."""
+"""The result of a check, and the demands of a rig on the host."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from enum import StrEnum
 
 
 class Level(StrEnum):
-    """How much a finding matters, worst first.
+    """The severity of a finding, worst first.
 
     RED: the run is not what it says (no real-time rights, cycles certain to be lost, the bus out of
     reach, other code than ours). AMBER: it runs, but the tail of its lateness is longer, or nobody
-    can tell. GREEN: as it should be.
+    can know. GREEN: as it should be.
     """
 
     RED = "red"
@@ -70,7 +70,7 @@ class Topic:
 
 @dataclass(frozen=True)
 class TaskDemand:
-    """What one task of a rig asks for; `core` is None where the kernel chooses."""
+    """The demands of one task of a rig; `core` is None where the kernel chooses."""
 
     name: str
     period_us: int
@@ -81,7 +81,7 @@ class TaskDemand:
 
 @dataclass(frozen=True)
 class Demands:
-    """What a rig asks of the host; by default what is known without one.
+    """The demands of a rig on the host; the defaults hold without a rig.
 
     Attributes
     ----------
@@ -146,5 +146,5 @@ def banner(checks: Iterable[Check]) -> str:
 
 
 def is_good(checks: Iterable[Check]) -> bool:
-    """Whether nothing is red."""
+    """Return whether no check is red."""
     return all(check.level is not Level.RED for check in checks)

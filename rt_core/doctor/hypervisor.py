@@ -1,4 +1,4 @@
-"""The hypervisor: what it takes of the processor, and whether it tells."""
+"""The hypervisor: the processor time that it takes, and whether it reports that time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rt_core.doctor.kernel import configuration
 from rt_core.host import Host, steal_ticks
 
 MOST_STEAL_PERCENT = 5.0  # 50 ms of a second: no deadline near a period holds
-LEAST_UPTIME_S = 600.0  # a host that took nothing for so long may just not tell
+LEAST_UPTIME_S = 600.0  # a host that took nothing for so long may just not report it
 
 ASK_HOST = "# on the host: give this machine steal time (KVM: -cpu host,+kvm-steal-time)"
 
@@ -50,9 +50,9 @@ def _ticks(host: Host) -> tuple[int, int] | None:
 
 
 def steal_accounting(host: Host, demands: Demands) -> Check:
-    """Stolen time comes off a thread's CPU time: only then are `stolen` and `own work` told apart.
+    """Stolen time comes off a thread's CPU time: only then are `stolen` and `own work` distinguished.
 
-    The kernel has to be built for it, not be told otherwise at boot, and hear of it from the hypervisor.
+    The kernel has to be built for it, not have it switched off at boot, and get it from the hypervisor.
     """
     if not host.is_virtual():
         return ACCOUNTING.green("no hypervisor")

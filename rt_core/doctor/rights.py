@@ -1,4 +1,4 @@
-"""What this process may do, tried or asked as `rt_core.rights` does when a loop is built."""
+"""Rights of this process, tried or asked for as `rt_core.rights` does when a loop is built."""
 
 from __future__ import annotations
 

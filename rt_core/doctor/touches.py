@@ -26,7 +26,7 @@ def judged(touches: int, holes: int, longest_ns: int, demands: Demands) -> Check
     Parameters
     ----------
     touches, holes : int
-        Pages touched, and rounds that were held up for 50 µs or more without being told.
+        Pages touched, and rounds with an unreported delay of 50 µs or more.
     longest_ns : int
         Of the holes.
     demands : Demands
