@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from codegen.statuses import STATUSES
 from codegen.work_energy import work_error
 
 STEPS = 50
@@ -28,11 +29,22 @@ LIMITS = {
     # single precision: what kappa times its round-off leaves; its reactions are not fit for use
     "float32": {"q": 1e-3, "reaction": math.inf, "outputs": math.inf, "work": 0.1},
 }
+SHORTER = (2, 4, 8, 16)  # parts of a step that are tried where a step fails
+FOLLOWED_M = 1e-4  # violation of a step that is good, as of a kernel by default: m or rad
 REFINEMENTS = 6  # of the step, each by four, until the work of all forces must come out
 
 
 class VerificationError(RuntimeError):
     """A generated kernel disagrees with its own equations; it is not cached."""
+
+
+class StepError(VerificationError):
+    """A step of the kernel's trial ends with a status."""
+
+    def __init__(self, step: int, status: int, remedy: str = "") -> None:
+        self.step, self.status = step, status
+        words = STATUSES.get(status, "unknown")
+        super().__init__(f"step {step} of the kernel returns status {status}: {words}{remedy}")
 
 
 def verify(
@@ -62,7 +74,10 @@ def verify(
     limits["q"] += 1e-2 * twin.TOLERANCE
     # dense linear algebra: fewer steps for hundreds of coordinates
     steps = max(2, min(STEPS, 3 * 10**8 // len(twin.Q_0) ** 3))
-    found = {"phi_q": jacobian_error(twin)} | twin_error(kernel, twin, steps)
+    try:
+        found = {"phi_q": jacobian_error(twin)} | twin_error(kernel, twin, steps)
+    except StepError as error:
+        raise StepError(error.step, error.status, _remedy(twin, finer, steps)) from None
     # a formulation that leaves rows open says no more about positions than that, while linear rows
     # hold exactly in the kernel
     limits["q"] += 10.0 * found["open"]
@@ -76,6 +91,35 @@ def verify(
         name = twin.model_info()["name"]
         raise VerificationError(f"kernel of {name} fails its checks: {'; '.join(wrong)}")
     return found
+
+
+def _remedy(twin: ModuleType, finer: Callable[[float], ModuleType] | None, steps: int) -> str:
+    """The largest step with which the same motion is possible, for the end of a message."""
+    if finer is None:
+        return ""
+    long_s = twin.model_info()["step_s"]
+    for parts in SHORTER:
+        module = finer(long_s / parts)
+        if _is_followed(module, steps * parts):
+            return (
+                f"; step_s = {long_s:g} is too long for its motion, step_s = {long_s / parts:g} does, "
+                f"or substeps = {parts} times as many as now"
+            )
+    return f"; no step down to {long_s / SHORTER[-1]:g} s does: see the file's masses, stiffnesses and pose"
+
+
+def _is_followed(twin: ModuleType, steps: int) -> bool:
+    stepper, motion = twin.Kernel(), _motion(twin, steps)
+    try:
+        with np.errstate(all="ignore"):
+            stepper.reset(*motion[0], parts=1)
+            for guide in motion[1:]:
+                stepper.step(*guide)
+                if not stepper.residual <= FOLLOWED_M:
+                    return False
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def _work_left(
@@ -161,7 +205,7 @@ def twin_error(kernel: ModuleType, twin: ModuleType, steps: int = STEPS) -> dict
         status = fast.step(*guide)
         slow.step(*guide)
         if status != 0:
-            raise VerificationError(f"step {k} of the kernel returns status {status}")
+            raise StepError(k, status)
         if getattr(fast, "singular", 0) > 0:
             break  # near a singular pose the kernel settles more sharply than the twin
         error_q = max(error_q, float(np.max(np.abs(np.array(fast.q) - slow.q))))

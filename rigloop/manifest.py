@@ -256,6 +256,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a reader should know, though it decides nothing."""
     missing: tuple[str, ...] = ()
     """What a run that was cut short did not leave, and what stands in its place."""
+    statuses: dict[str, str] = {}
+    """By signal: number and word of a kernel's or an observer's last status."""
     format: Literal[1] = 1
 
 

@@ -25,6 +25,7 @@ from rigloop.manifest import (
 from rigloop.recorded import is_sane, recorded_signal
 from rigloop.report_felt import felt_marks, felt_tiles, peak_tile
 from rigloop.report_pictures import as_image
+from rigloop.status_words import status_figures
 from rt_core.doctor.check import banner
 
 Array = NDArray[np.float64]
@@ -290,7 +291,12 @@ def _tiles(
         tiles.append(
             ("Bus in OP after", f"{manifest.bringup.to_op_s:.2f} s", manifest.bringup.losses)
         )
-    return [*tiles, *peak_tile(manifest, run.records, torques), *felt_tiles(manifest.felt)]
+    return [
+        *tiles,
+        *peak_tile(manifest, run.records, torques),
+        *felt_tiles(manifest.felt),
+        *status_figures(manifest.statuses),
+    ]
 
 
 def _late(run: Run) -> dict[str, Any] | None:

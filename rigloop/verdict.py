@@ -47,6 +47,7 @@ from rigloop.report_felt import STATE
 from rigloop.room import give_back
 from rigloop.shown import shown_roles
 from rigloop.spins import spin_in_words
+from rigloop.status_words import status_figures, status_words
 from rigloop.tripped import faults_of
 from rigloop.trust import distrust
 from rigloop.wire_warnings import wire_warnings
@@ -167,6 +168,7 @@ def conclude(
             for task, names in timing.items()
         },
         counters=_counters(loaded, final),
+        statuses=status_words(loaded.rig, final.signals),
         signals=roles(loaded),
         faults=faults,
         felt=felt,
@@ -314,6 +316,7 @@ def _figures(manifest: Manifest, first_cycle_s: float | None) -> list[tuple[str,
             rows.append(("  untold holes", *facts.exposure.brief()))
     rows += bring_up_figures(manifest.bringup)
     rows += felt_figures(manifest.felt)
+    rows += status_figures(manifest.statuses)
     rows.append(("rights", "real-time" if manifest.real_time else "not real-time", ""))
     return rows
 

@@ -101,3 +101,10 @@ rest_m = 1.0
 "p_m" = "P_x"
 """)
     assert build_kernel(path).checks["work"] > checks.LIMITS["float64"]["work"]
+
+
+def test_a_step_that_is_too_long_is_refused_with_one_that_does():
+    with pytest.raises(
+        VerificationError, match=r"status 3: .* step_s = 0\.00\d+ does, or substeps"
+    ):
+        build_kernel("squeezer")
