@@ -72,7 +72,9 @@ def run_script(plan: Plan, script: Script, folder: Path, console: Console) -> Pa
     if need > SHOWN_BYTES:
         # the disk decides how long it takes, not the number of rows of a log
         console.print(
-            f"{n} cycles, every one recorded: {need / 1e9:.1f} GB in {folder}", highlight=False
+            f"{n} cycles, every one recorded: {need / 1e9:.1f} GB in {folder}",
+            highlight=False,
+            markup=False,
         )
     begin = time.perf_counter()
     with (
