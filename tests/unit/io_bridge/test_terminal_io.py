@@ -66,6 +66,21 @@ def test_bits_reach_their_channels(rack):
     assert digital.outputs == 0b1010_0001
 
 
+@pytest.mark.parametrize(
+    ("bits", "inputs", "number"),
+    [(4, 0b1000_0000, -8), (4, 0b1111_1000, -1), (4, 0b0111_1000, 7), (3, 0b0100_0000, -4)],
+)
+def test_a_signed_input_has_its_sign_in_its_highest_bit(rig, bits, inputs, number):
+    terminal = replace(
+        DIGITAL, inputs=(ChannelConfig("level", 4, bits=bits, signed=True),), outputs=()
+    )
+    devices = [device("ek_coupler"), device("digital_io")]
+    made = rig(drives=[COUPLER, terminal], devices=devices)
+    devices[1].inputs = inputs
+    assert made.step(3) == 0
+    assert made.cells["digital/level"] == number
+
+
 def test_outputs_are_held_within_their_bits(rack):
     rack.cells["digital/code"] = 99
     rack.cells["digital/lamp"] = -3
