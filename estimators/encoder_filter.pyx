@@ -88,8 +88,8 @@ cdef class EncoderFilter:
     sign : int, optional
         +1 or -1: the mounting.
     max_acceleration_rad_s2 : float, optional
-        What the wheel can do. The innovation gate is twice what a step of it causes, plus two
-        counts.
+        The largest acceleration of the wheel. The innovation gate is twice the effect of a step of it,
+        plus two counts.
     gate_nis : float, optional
         A sample with a larger `nis` is rejected too; 0: no such gate. 10.8 is 0.1 % of good ones.
     jump_samples : int, optional

@@ -77,7 +77,7 @@ class Witness:
 
 
 def motors(devices: Sequence[SlaveDevice]) -> list[DriveDevice | DriveAxis]:
-    """Return what pushes among devices: every drive, and every axis of those with several."""
+    """Return the motors among devices: every drive, and every axis of those with several."""
     found: list[DriveDevice | DriveAxis] = []
     for device in devices:
         if isinstance(device, DriveDevice):

@@ -1,6 +1,6 @@
 """Decide why a cycle was late or outlived its period.
 
-What is known of a cycle: its planned deadline, when its thread was back from its sleep, when it began and ended, the
+Facts of a cycle: its planned deadline, when its thread was back from its sleep, when it began and ended, the
 thread's own CPU time in between, and the wall time of the bus blocks and of all blocks. From these follow four times,
 each with its usual part taken off; the greatest is the cause.
 
@@ -12,7 +12,7 @@ stolen
     before its deadline. A thread that works or spins and yet makes no progress has lost its core: to the host,
     to a thread of higher priority, or to real-time throttling.
     Also the time outside of all blocks, minus the usual: the loop's own few instructions are the same in each cycle.
-    What makes them longer is an interrupt, whose time the kernel counts as the thread's, or a host that does not report
+    They last longer after an interrupt, whose time the kernel counts as the thread's, or on a host that does not report
     the time that it takes.
 bus
     Time of the bus blocks, minus the usual: a reply that came late, or not at all.
@@ -31,7 +31,7 @@ too late and then outlives the one that it counts for is two overruns, each with
 not count for the second.
 
 Four times are compared, and not tried one after the other for being enough: where two of them are, each alone would
-have been too much, and the greater one is what to mend.
+have been too much, and the greater one is the one to mend.
 """
 from libc.stdint cimport int64_t
 

@@ -19,7 +19,7 @@ SLOWEST_NS = 1_000_000  # a longer sleep wakes no later, and more short ones fit
 
 @dataclass(frozen=True)
 class Spin:
-    """A choice and what it rests on. Times in ns."""
+    """A choice and its grounds. Times in ns."""
 
     spin_ns: int
     p99_9_ns: int

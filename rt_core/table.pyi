@@ -112,7 +112,7 @@ class RingReader:
     def tell_unwritten(self, cycles: int, why: int) -> None:
         """Leave in the table how many cycles could not be written in all, and the errno: a full disk takes no word."""
     def drain(self, most: int | None = None) -> NDArray[np.void]:
-        """Take what is there (at most `most` cycles) as a structured array; may be empty.
+        """Take the waiting cycles (at most `most` cycles) as a structured array; may be empty.
 
         Raises
         ------
@@ -120,7 +120,7 @@ class RingReader:
             The counters make no sense.
         """
     def peek(self, most: int | None = None) -> NDArray[np.void]:
-        """Copy what `drain` would take; it stays in the ring until `advance`."""
+        """Copy the cycles that `drain` would take; they stay in the ring until `advance`."""
     def advance(self, n: int) -> None:
         """Take the n oldest cycles out of the ring.
 
@@ -130,4 +130,4 @@ class RingReader:
             There are fewer.
         """
     def close(self) -> None:
-        """Let go of the table; the ring keeps what was not drained."""
+        """Let go of the table; the ring keeps the rows that were not drained."""
