@@ -14,7 +14,7 @@ def work_error(stepper: Any, twin: ModuleType, motion: Sequence[Sequence[float]]
     """Change of kinetic energy minus the work of applied forces and guides, relative to the energy moved.
 
     The motion and the guide reactions are those of `stepper`; masses and forces are the twin's
-    functions. Power is summed up by the trapezoidal rule, so that what is left is of the second order
+    functions. Power is summed up by the trapezoidal rule, so that the error is of the second order
     in the step.
 
     Parameters
