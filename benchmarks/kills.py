@@ -30,7 +30,7 @@ from rich.table import Table
 from rigloop.left_behind import record_of
 from rigloop.manifest import Manifest, ManifestError, read_manifest
 from rigloop.process_state import Process
-from rigloop.tables import orphans
+from rigloop.tables import is_orphan
 
 VICTIMS = ("all", "supervisor", "cycle", "recorder")
 COMMAND = (sys.executable, "-P", "-m", "rigloop")
@@ -135,7 +135,7 @@ def kill_one(rig: str, victim: str, seconds: float, runs: Path, rng: random.Rand
         lost = lost_ms(folder, after, killed_ns if victim in ("all", "cycle") else None)
     except ManifestError as error:
         lost, words = None, str(error)
-    left = [str(path) for path in orphans() if str(path) == before.table]
+    left = [before.table] if before.table and is_orphan(before.table) else []
     left += [f"{role} {pid}" for role, pid in living(before).items()]
     return Kill(victim, before.state, rebuilt, lost, left, words)
 

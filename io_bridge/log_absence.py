@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from io_bridge.log_faults import MAX_ACCELERATION_RAD_S2, MIN_STEP_COUNTS
 from io_bridge.log_reader import EncoderLog
+from io_bridge.stuck_counter import standstills
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -49,6 +50,16 @@ def absences(log: EncoderLog) -> list[str]:
         went = end < n and impossible[end - 1]
         if (came and went) or _stops_dead(log, first, end):
             stuck[first:end] = True
+    angle = log.mapping.angle
+    for still in standstills(
+        log.t_s,
+        raw,
+        angle.counter_span,
+        2.0 * np.pi / angle.counts_per_rev,
+        MAX_ACCELERATION_RAD_S2,
+    ):
+        # one that rests after the jump too may have been given another zero
+        stuck[still.begin : still.end] |= still.moves
     found += _words(log, stuck & ~gone, "the counter is stuck")
     return found
 

@@ -20,6 +20,7 @@ from rigloop.process_state import (
     stands_still,
     start_ticks,
 )
+from rt_core.layout import CutError
 from rt_core.plan import loop_signal
 from rt_core.table import RingReader, SignalTable
 
@@ -172,7 +173,7 @@ class Lookout:
         for task, ring in self._rings.items():
             counted = ring.counters()
             if counted["unwritten"]:
-                why = os.strerror(counted["unwritten_errno"])
+                why = _errno_in_words(counted["unwritten_errno"])
                 self._alarm(
                     f"{task} unwritten", f"the record of {task} cannot be written on: {why}"
                 )
@@ -212,6 +213,10 @@ class Lookout:
         lost = _identity(self._shared.path) != self._table_id and not self.ends
         # a loop that ends takes its table away shortly before it is gone
         self._table_missed = self._table_missed + 1 if lost and self.frozen_s < SHOWN_S else 0
+        size = None if lost else _size(self._shared.path)
+        if size is not None and size < self._shared.layout.total_bytes:
+            # before anything has touched what is gone
+            raise CutError(self._shared.path, size, self._shared.layout.total_bytes)
         if self._table_missed > 1:
             self._alarm("table", f"the signal table was taken away: {self._shared.path}")
         if _identity(self._folder) != self._folder_id:
@@ -247,6 +252,18 @@ def _identity(path: str | Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def _errno_in_words(number: int) -> str:
+    # of a table that something else wrote over, any number
+    return os.strerror(number) if 0 < number < 4096 else f"error {number}"
+
+
+def _size(path: str) -> int | None:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return None
 
 
 def _name(role: str) -> str:

@@ -131,7 +131,7 @@ class Replay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 ENDED_BEFORE = "the guard had tripped before it"
 
 
-class Injected(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Injected(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """One fault on purpose, and what became of it.
 
     Cycles are those of the guard's task; None: not seen, or not to be seen.

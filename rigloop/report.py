@@ -44,6 +44,7 @@ class LateCycle:
     """A late cycle and its neighbours."""
 
     task: str
+    late_ns: float
     cells: list[list[str]] = field(default_factory=list)
 
 
@@ -299,7 +300,7 @@ def _late(run: Run) -> dict[str, Any] | None:
         ]
         names = record.dtype.names or ()
         for row in worst_cycles(record, task):
-            late = LateCycle(task)
+            late = LateCycle(task, float(record[f"loop/{task}/late_ns"][row]))
             for near in (row - 1, row, row + 1):
                 if not 0 <= near < len(record):
                     continue
@@ -315,7 +316,7 @@ def _late(run: Run) -> dict[str, Any] | None:
             blocks.append(late)
     if not blocks:
         return None
-    blocks.sort(key=lambda late: -_late_us(late))
+    blocks.sort(key=lambda late: -late.late_ns)
     return {
         "head": (
             "Time s",
@@ -329,10 +330,6 @@ def _late(run: Run) -> dict[str, Any] | None:
         ),
         "blocks": blocks[:WORST],
     }
-
-
-def _late_us(late: LateCycle) -> float:
-    return next(float(cells[2].replace(",", "")) for cells in late.cells if cells[0])
 
 
 def _figure(value: Number) -> str:

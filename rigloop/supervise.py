@@ -50,7 +50,7 @@ from rigloop.start_checks import check_telemetry, check_wheel
 from rigloop.tables import clear_orphans, held, table_path
 from rigloop.verdict import conclude
 from rt_core.doctor.check import Check, Level, banner
-from rt_core.layout import TableError
+from rt_core.layout import CutError, TableError
 from rt_core.safety import State
 from rt_core.table import SignalTable
 
@@ -62,6 +62,7 @@ RESET_BEAT = 10
 MOST_RECORDERS = 3  # after the first one; the rings bridge two seconds without any
 START_TIMEOUT_S = 30.0
 READY_TIMEOUT_S = 15.0
+CUT_S = 1.5  # within which a loop whose table was cut short has ramped out
 NICE = -10
 
 
@@ -247,6 +248,15 @@ def _damage_seen(seen: Supervision, loop: Process) -> Iterator[None]:
     """Keep as an alarm that the table cannot be read any more, and end the loop: nobody can watch it."""
     try:
         yield
+    except CutError as error:
+        seen.alarms.append(
+            f"the signal table was cut short by something else, and the loop was ended: {error}"
+        )
+        # it ramps out by itself: it sees the same, or misses its heartbeat
+        until = time.monotonic() + CUT_S
+        while loop.lives and time.monotonic() < until:
+            time.sleep(HEARTBEAT_S)
+        kill(loop)
     except TableError as error:
         seen.alarms.append(
             f"the signal table was written over by something else, and the loop was ended (SIGKILL): {error}"

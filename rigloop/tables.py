@@ -1,8 +1,8 @@
 """Where signal tables lie, whose they are, and which of them nobody owns any more.
 
-The name says whose run it is: user, process and start of the supervisor. Supervisor and cycle process hold a lock on
-the file as long as they live, which the kernel takes back whatever kills them: also across containers that share
-`/dev/shm` and count processes each for itself.
+The name says whose run it is: user, process and start of the supervisor. The cycle process holds a lock on the file
+from its first moment on, the supervisor since it has found it; the kernel takes a lock back whatever kills its owner:
+also across containers that share `/dev/shm` and count processes each for itself.
 """
 
 from __future__ import annotations
@@ -58,26 +58,40 @@ def held(path: str) -> Iterator[None]:
         os.close(file)
 
 
-def is_orphan(path: str | Path) -> bool:
-    """Whether a table is there, one's own, and all of its owners have died."""
+@contextlib.contextmanager
+def claimed(path: str | Path) -> Iterator[bool]:
+    """Yield whether a table is there, one's own, and all of its owners have died; meanwhile nobody else can own it."""
     path = Path(path)
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
-        return False
+        yield False
+        return
     try:
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
-            return False
-        match = NAME.fullmatch(path.name)
-        if match and Process(int(match[2]), int(match[3])).lives:
-            return False
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    except OSError:
-        return False
+        yield _is_claimed(path, file)
     finally:
         os.close(file)
+
+
+def _is_claimed(path: Path, file: int) -> bool:
+    found = os.fstat(file)
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+        return False
+    match = NAME.fullmatch(path.name)
+    if match and Process(int(match[2]), int(match[3])).lives:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # another one may have cleared it away, and a run have made its own under this name
+        return os.path.samestat(found, os.lstat(path))
+    except OSError:
+        return False
+
+
+def is_orphan(path: str | Path) -> bool:
+    """Whether a table is there, one's own, and all of its owners have died."""
+    with claimed(path) as orphaned:
+        return orphaned
 
 
 def is_owned(path: str | Path) -> bool:
@@ -97,16 +111,6 @@ def is_owned(path: str | Path) -> bool:
     return False
 
 
-def orphans() -> list[Path]:
-    """Return the tables of this user whose owners have all died."""
-    own = f"rigloop-{os.getuid()}-"
-    return [
-        path
-        for path in sorted(FOLDER.glob(f"{own}*"))
-        if NAME.fullmatch(path.name) and is_orphan(path)
-    ]
-
-
 def clear_orphans() -> list[Path]:
     """Take the tables of dead runs out of the memory; return them.
 
@@ -114,9 +118,12 @@ def clear_orphans() -> list[Path]:
     run folder, if that is still there, where `rigloop report` reads it.
     """
     cleared = []
-    for path in orphans():
-        if is_settled(path):
-            cleared.append(path)
+    for path in sorted(FOLDER.glob(f"rigloop-{os.getuid()}-*")):
+        if not NAME.fullmatch(path.name):
+            continue
+        with claimed(path) as orphaned:
+            if orphaned and is_settled(path):
+                cleared.append(path)
     return cleared
 
 

@@ -17,6 +17,7 @@ from rigloop.model_gain import gains
 from rigloop.recorded import last_count
 from rigloop.report_filter import filter_facts
 from rigloop.report_observer import observer_facts
+from rigloop.stood_still import stood_still
 
 Records = Mapping[str, np.ndarray]
 
@@ -57,6 +58,11 @@ def distrust(rig: Rig, records: Records, *, is_live: bool) -> Distrust:
             _samples(records, reads.get("valid", ""), writes, rig.verdict, found, is_live)
         elif block.kind in ("observer", "two_stage_observer"):
             _observer(records, writes, rig.verdict, found)
+    if is_live:
+        # of a log, `io_bridge.log_absence` says so by its rows
+        still = stood_still(rig, records)
+        found.red.extend(still.red)
+        found.amber.extend(still.amber)
     found.amber.extend(gains(rig, records))
     return found
 

@@ -31,6 +31,14 @@ class TableError(ValueError):
     """A file is not a table that this version can read; the message names the file and the reason."""
 
 
+class CutError(TableError):
+    """The file of a table in use was cut short by something else: what it held at its end is gone."""
+
+    def __init__(self, path: str, found: int | None = None, total: int | None = None) -> None:
+        left = "" if found is None else f": {found} of {total} bytes are left"
+        super().__init__(f"{path}: was cut short by something else while it was in use{left}")
+
+
 @dataclass(frozen=True)
 class Area:
     """A producer and the places (in words from the start of the file) of its shared areas."""

@@ -229,8 +229,10 @@ cdef class Loop:
 
     def stop(self):
         self.request_stop()
-        self.at_rest = self._await_safe()
-        self.finish()
+        try:
+            self.at_rest = self._await_safe()
+        finally:
+            self.finish()
         return self.at_rest
 
     def _await_safe(self):
@@ -245,7 +247,7 @@ cdef class Loop:
             if load_acquire(&self._watchdog.sent):
                 # the guard no longer acts: only outputs of the watchdog leave
                 return True
-            image = self.table.latest(producer)
+            image = self.table.read_image(producer)[1]
             if not image[safe] > 0.5:
                 rest_cycle = None
             elif rest_cycle is None:

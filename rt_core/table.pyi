@@ -23,9 +23,13 @@ class SignalTable:
     writable: bool
     layout: Layout
 
+    @property
+    def cut(self) -> bool:
+        """True if another process has cut the file short, as far as it was touched since: that part reads as zeros here,
+        and the methods that read or publish raise CutError."""
     @classmethod
     def create(cls, path: str | PathLike[str], plan: Plan, *, run: str = "") -> SignalTable:
-        """Make the file (mode 0600), reserve its memory and map it.
+        """Make the file (mode 0600), reserve its memory and map it; it is locked (shared) as long as it is mapped here.
 
         Put it on a memory file system (/dev/shm): a disk's takes pages back to write them out,
         and the loop then faults them in again.

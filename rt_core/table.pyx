@@ -1,5 +1,6 @@
 """The signal table: a shared-memory file that describes itself, and the reader of its rings."""
 import errno
+import fcntl
 import mmap
 import os
 import stat
@@ -10,6 +11,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
+from rt_core.mapped_file cimport guard_range, is_cut, release_range
 from rt_core.shared cimport (
     CONSUMED, DROPPED, RING_HEAD_WORDS, UNWRITTEN, UNWRITTEN_WHY, WRITTEN,
     load_acquire, load_relaxed, publish_latest, read_latest, store_release,
@@ -17,7 +19,7 @@ from rt_core.shared cimport (
 
 from rt_core.histogram import HISTOGRAM_WORDS, Histogram
 from rt_core.layout import (
-    HEADER, MAGIC, MAX_BYTES, TABLE_ABI, WORD, TableError, describe, lay_out, read_layout,
+    HEADER, MAGIC, MAX_BYTES, TABLE_ABI, WORD, CutError, TableError, describe, lay_out, read_layout,
 )
 from rt_core.plan import SUPERVISOR
 from rt_core.trace import TRACE_SIZE, read_events
@@ -35,7 +37,7 @@ cdef class SignalTable:
         layout = lay_out(plan.producers, describe(plan.producers, run))
         # built under another name and linked, so that nobody ever attaches to half a table
         building = f"{path}.{os.getpid()}"
-        fd = os.open(building, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        fd = _own_file(building)
         try:
             # fails here when the memory is not there, not with SIGBUS in the loop
             os.posix_fallocate(fd, 0, layout.total_bytes)
@@ -49,6 +51,10 @@ cdef class SignalTable:
         finally:
             os.close(fd)
             os.unlink(building)
+
+    @property
+    def cut(self):
+        return self.place >= 0 and is_cut(self.place)
 
     @classmethod
     def attach(cls, path, *, writable=False):
@@ -93,6 +99,12 @@ cdef class SignalTable:
         return self.latest_with_number(producer)[1]
 
     def latest_with_number(self, str producer):
+        found = self.read_image(producer)
+        self.require_whole()
+        return found
+
+    cdef tuple read_image(self, str producer):
+        # of a file that was cut short, too: the process that writes an image goes on with it in memory of its own
         area = self.area(producer)
         cdef int64_t latest = area.latest
         cdef int64_t stride = area.stride
@@ -107,6 +119,7 @@ cdef class SignalTable:
             number = read_latest(self.words + latest, stride, NULL, n, <int64_t *>&cells[0])
             tries += 1
         if number < 0:
+            self.require_whole()
             raise TableError(f"{self.path}: {producer!r} is written too fast to be read")
         return number, image
 
@@ -132,6 +145,7 @@ cdef class SignalTable:
                 self.words + <int64_t>area.latest, area.stride,
                 <const int64_t *>&image[0], image.shape[0],
             )
+        self.require_whole()
 
     def histograms(self, str task):
         area = self.area(task)
@@ -139,18 +153,22 @@ cdef class SignalTable:
         for name, word in area.histograms.items():
             words = np.frombuffer(self._bytes, np.int64, HISTOGRAM_WORDS, word * WORD)
             found[name] = Histogram.from_words(words)
+        self.require_whole()
         return found
 
     def late_events(self, str task):
         area = self.area(task)
         if not area.producer.ring_slots:
             raise TableError(f"{self.path}: {task!r} is no task, so it is never late")
-        return read_events(np.frombuffer(self._bytes, np.int64, TRACE_SIZE, area.trace * WORD))
+        found = read_events(np.frombuffer(self._bytes, np.int64, TRACE_SIZE, area.trace * WORD))
+        self.require_whole()
+        return found
 
     def close(self, *, unlink=False):
         if self.users:
             raise RuntimeError(f"{self.path}: in use by {self.users} loop(s) or reader(s)")
         self.words = NULL
+        self._let_go()
         if self._bytes is not None:
             self._bytes.release()
             self._bytes = None
@@ -173,11 +191,41 @@ cdef class SignalTable:
             )
         return self.layout.areas[producer]
 
+    cdef int require_whole(self) except -1:
+        # after a read, not before it: what was cut off in between has read as zeros
+        if self.place >= 0 and is_cut(self.place):
+            raise CutError(self.path)
+        return 0
+
+    cdef void _let_go(self) noexcept:
+        if self.place >= 0:
+            release_range(self.place)
+            self.place = -1
+
+    def __dealloc__(self):
+        self._let_go()
+
     cdef int hold(self) except -1:
         if self.words == NULL:
             raise TableError(f"{self.path}: closed")
         self.users += 1
         return 0
+
+
+def _own_file(str path):
+    # a lock from the first moment on: whoever clears up tables that nobody owns looks for it, in whatever container
+    # that shares the folder; it lasts as long as the map does
+    while True:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_SH)
+            if os.fstat(fd).st_nlink:
+                return fd
+        except BaseException:
+            os.close(fd)
+            raise
+        # cleared away before it was locked
+        os.close(fd)
 
 
 def _whose(path):
@@ -193,6 +241,7 @@ cdef SignalTable _map_table(str path, int fd, object layout, bint writable):
     cdef SignalTable table = SignalTable.__new__(SignalTable)
     cdef Py_buffer buffer
     prot = mmap.PROT_READ | (mmap.PROT_WRITE if writable else 0)
+    table.place = -1
     table._map = mmap.mmap(fd, layout.total_bytes, mmap.MAP_SHARED | mmap.MAP_POPULATE, prot)
     table._bytes = memoryview(table._map)
     table.path = path
@@ -202,6 +251,7 @@ cdef SignalTable _map_table(str path, int fd, object layout, bint writable):
     PyObject_GetBuffer(table._bytes, &buffer, PyBUF_SIMPLE)
     table.words = <int64_t *>buffer.buf
     PyBuffer_Release(&buffer)
+    table.place = guard_range(table.words, layout.total_bytes)
     return table
 
 
@@ -260,6 +310,7 @@ cdef class RingReader:
         cdef int64_t *ring = self._open()
         cdef int64_t consumed = load_relaxed(ring + CONSUMED)
         cdef int64_t n = load_acquire(ring + WRITTEN) - consumed
+        self.table.require_whole()
         if <uint64_t>n > <uint64_t>self.slots:
             raise TableError(f"{self.table.path}: ring with {n} of {self.slots} slots: corrupt")
         if most is not None:
@@ -275,6 +326,7 @@ cdef class RingReader:
             memcpy(<void *>&out[0], data + first * size, head * size)
             if n > head:
                 memcpy(<void *>(&out[0] + head * size), data, (n - head) * size)
+        self.table.require_whole()
         return rows
 
     def close(self):

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -16,15 +17,41 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """With `-n`: a file stays together, and all that runs live stays in one process."""
+    """With `-n`: a file stays together, and all that runs live stays in one process.
+
+    Two live loops beside each other make each other late. What starts none lies in tests/integration/offline, and any
+    worker takes it.
+    """
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             path = nodeid.split("::", 1)[0]
-            return "live" if "/integration/" in path else path
+            return "live" if _is_live(path) else path
 
+    config.option.loadscopereorder = False  # the order is that of the collection, see below
     return ByFile(config, log)
+
+
+def _is_live(path):
+    folders = path.split("/")
+    return "integration" in folders and "offline" not in folders
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """With `-n`: what is live first, then files with many slow tests, so that the last ones are short."""
+    if not hasattr(config, "workerinput"):
+        return
+    slow = Counter(
+        item.nodeid.split("::", 1)[0] for item in items if item.get_closest_marker("slow")
+    )
+
+    def place(item):
+        path = item.nodeid.split("::", 1)[0]
+        return not _is_live(path), -slow[path]
+
+    items.sort(key=place)
 
 
 def pytest_addoption(parser):

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake
+from rigloop.bench.derived_rig import derived
 from rigloop.bench.multisine import harmonics_up_to, line_amplitude
 from rigloop.compose import guard_of, paths
 from rigloop.haptic.path import HapticPath
-from rigloop.wiring import load
 
 BASE_HZ = 0.5
 HIGHEST_HZ = 30.0
@@ -72,64 +70,36 @@ def excited(
     folder : Path
         Gets the file.
     """
-    table: dict[str, Any] = tomllib.loads(loaded.text)
-    blocks = table["blocks"]
     name = next(
-        n for n in ("excitation", *(f"excitation_{i}" for i in range(2, 99))) if n not in blocks
+        n
+        for n in ("excitation", *(f"excitation_{i}" for i in range(2, 99)))
+        if n not in loaded.rig.blocks
     )
     guard = guard_of(loaded.rig)[1]
-    reads = blocks[path.guard]["reads"]
-    blocks[name] = {
-        "kind": "excitation",
-        "amplitude_nm": sweep.amplitude_nm / guard.request_gain,
-        "base_hz": sweep.base_hz,
-        "harmonics": list(sweep.harmonics),
-        "ramp_s": RAMP_S,
-        "reads": {
-            "request_nm": reads["torque_request_nm"],
-            "ramp": paths(path.guard, guard)[1]["ramp"],
-        },
-    }
-    reads["torque_request_nm"] = f"{name}/torque_nm"
-    order = table["tasks"][path.fast]["blocks"]
-    order.insert(order.index(path.guard), name)
-    # the sines do work on the hands, which no passive model would
-    table.setdefault("verdict", {})["max_given_j"] = 1e6
-    plant = blocks[path.bus]["drives"][path.drive].get("plant")
-    if emulated and plant is not None:
-        plant["amplitude_deg"] = 0.0
-        if plant.get("hands") == "prescribed":
-            plant["hands"] = "spring"
-    file = folder / f"{loaded.name}_excited.toml"
-    head = f"# {loaded.name} with sines added to its torque request, by `rigloop bench frf`\n\n"
-    file.write_text(head + toml_text(table), encoding="utf-8")
-    return load(str(file)), name
 
+    def change(tables: dict[str, Any]) -> None:
+        blocks = tables["blocks"]
+        reads = blocks[path.guard]["reads"]
+        blocks[name] = {
+            "kind": "excitation",
+            "amplitude_nm": sweep.amplitude_nm / guard.request_gain,
+            "base_hz": sweep.base_hz,
+            "harmonics": list(sweep.harmonics),
+            "ramp_s": RAMP_S,
+            "reads": {
+                "request_nm": reads["torque_request_nm"],
+                "ramp": paths(path.guard, guard)[1]["ramp"],
+            },
+        }
+        reads["torque_request_nm"] = f"{name}/torque_nm"
+        stepped = tables["tasks"][path.fast]["blocks"]
+        stepped.insert(stepped.index(path.guard), name)
+        # the sines do work on the hands, which no passive model would
+        tables.setdefault("verdict", {})["max_given_j"] = 1e6
+        plant = blocks[path.bus]["drives"][path.drive].get("plant")
+        if emulated and plant is not None:
+            plant["amplitude_deg"] = 0.0
+            if plant.get("hands") == "prescribed":
+                plant["hands"] = "spring"
 
-def toml_text(table: dict[str, Any], prefix: str = "") -> str:
-    """Write tables of text, numbers, truth values and lists as TOML."""
-    plain = {k: v for k, v in table.items() if not isinstance(v, dict)}
-    lines = [f"{_key(k)} = {_value(v)}" for k, v in plain.items()]
-    text = "\n".join(lines) + ("\n\n" if lines else "")
-    for key, value in table.items():
-        if isinstance(value, dict):
-            name = f"{prefix}.{_key(key)}" if prefix else _key(key)
-            text += f"[{name}]\n{toml_text(value, name)}"
-    return text
-
-
-def _key(key: str) -> str:
-    return json.dumps(key)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        # JSON escapes as TOML does, but for one character
-        return json.dumps(value).replace("\x7f", "\\u007f")
-    if isinstance(value, dict):
-        return "{ " + ", ".join(f"{_key(k)} = {_value(v)}" for k, v in value.items()) + " }"
-    if isinstance(value, list):
-        return "[" + ", ".join(_value(v) for v in value) + "]"
-    return repr(value)
+    return derived(loaded, folder, "excited", change), name

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from pathlib import Path
+from typing import Any
 
 from rig_configs import schema
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake
+from rigloop.bench.derived_rig import derived
 from rigloop.bench.latency_events import Path as SignalPath
 from rigloop.compose import bus_of, guard_of, paths
-from rigloop.wiring import load
 
 RIGS = {"veth": "latency_bench_veth"}  # by bus; a wire that shares the machine's cores is slower
 RIG = "latency_bench"
@@ -31,10 +30,11 @@ def at_period(loaded: LoadedRig, period_us: int, folder: Path) -> LoadedRig:
         The rig is not one of a latency test, or cannot have this period.
     """
     task = relay_task(loaded)
-    text = _with_value(loaded, f"tasks.{task}", "period_us", period_us)
-    path = folder / f"{loaded.name}_{period_us}us.toml"
-    path.write_text(text, encoding="utf-8")
-    return load(str(path))
+
+    def change(tables: dict[str, Any]) -> None:
+        tables["tasks"][task]["period_us"] = period_us
+
+    return derived(loaded, folder, f"{period_us}us", change)
 
 
 def relay_task(loaded: LoadedRig) -> str:
@@ -130,21 +130,3 @@ def slow_guard(loaded: LoadedRig) -> str:
         f"the guard's rate_nm_s = {guard.rate_nm_s:g} lets {h:g} Nm change its sign only within "
         f"several cycles of {period_us} µs: give more than {h / period_us * 1e6:g}"
     )
-
-
-def _with_value(loaded: LoadedRig, table: str, key: str, value: int) -> str:
-    """Return the text of a rig with one whole number changed, comments and all else as they are."""
-    head, header, rest = ("\n" + loaded.text).partition(f"\n[{table}]\n")
-    body, tail = re.fullmatch(r"(.*?)((?:\n\[.*)?)", rest, re.DOTALL).groups()  # type: ignore[union-attr]
-    body, n = re.subn(rf"(?m)^{key} *= *[0-9_]+", f"{key} = {value}", body)
-    text = (head + header + body + tail)[1:]
-    wanted = tomllib.loads(loaded.text)
-    node = wanted
-    for name in table.split("."):
-        node = node[name]
-    node[key] = value
-    if n != 1 or tomllib.loads(text) != wanted:
-        problem = "cannot be changed in the text"
-        remedy = f"write it as a table [{table}] with a line `{key} = NUMBER`"
-        raise ConfigError([Mistake(str(loaded.path), f"{table}.{key}", problem, remedy)])
-    return text

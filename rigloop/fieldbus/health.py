@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from rigloop import order
 from rigloop.compose import find_bus
 from rigloop.compose_bus import joined
 from rigloop.fieldbus import running
+from rt_core.layout import TableError
 
 LOOK_S = 0.1
 SILENT_S = 0.02
@@ -92,6 +94,14 @@ def recorded(folder: Path) -> BusHealth:
     raise NothingToShowError(f"{folder}: no record with a bus in it")
 
 
+@contextlib.contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
+    except TableError as error:
+        raise NothingToShowError(str(error)) from None
+
+
 def live() -> BusHealth:
     """Read the newest picture of the run of this user that runs now.
 
@@ -107,7 +117,7 @@ def live() -> BusHealth:
             table = SignalTable.attach(path)
         except (OSError, ValueError):
             continue
-        with table:
+        with table, _readable():
             for producer in table.producers:
                 bus = _bus_of(producer.signals)
                 if bus is None:

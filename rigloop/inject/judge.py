@@ -72,9 +72,21 @@ def judge(
 
 def _not_tried(words: str, fault: Fault, stated: Stated, *why: str) -> Injected:
     return Injected(
-        words, fault.does, "", stated.reaction.value, None, None, "", None, stated.detect, None, None,
-        stated.zero, False, why,
-    )  # fmt: skip
+        asked=words,
+        does=fault.does,
+        reaction="",
+        stated=stated.reaction.value,
+        began=None,
+        found=None,
+        found_by="",
+        to_find=None,
+        to_find_bound=stated.detect,
+        zero=None,
+        to_zero=None,
+        to_zero_bound=stated.zero,
+        good=False,
+        why=why,
+    )
 
 
 def _judge(
@@ -121,22 +133,22 @@ def _judge(
         elif stated.zero is not None and to_zero is not None and to_zero > stated.zero:
             why.append(f"zero after {to_zero} cycles, stated {stated.zero}")
     return Injected(
-        injection.words,
-        injection.fault.does,
-        what.reaction.value,
-        stated.reaction.value,
-        first,
-        found,
-        what.found_by,
-        to_find,
-        stated.detect,
-        zero,
-        to_zero,
-        stated.zero,
-        not why,
-        tuple(why),
-        back_s,
-        stated.back_s,
+        asked=injection.words,
+        does=injection.fault.does,
+        reaction=what.reaction.value,
+        stated=stated.reaction.value,
+        began=first,
+        found=found,
+        found_by=what.found_by,
+        to_find=to_find,
+        to_find_bound=stated.detect,
+        zero=zero,
+        to_zero=to_zero,
+        to_zero_bound=stated.zero,
+        good=not why,
+        why=tuple(why),
+        back_s=back_s,
+        back_bound_s=stated.back_s,
     )
 
 

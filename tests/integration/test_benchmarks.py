@@ -98,19 +98,3 @@ def test_frames_of_the_emulated_segment_are_measured_with_drives_that_run():
     rows = json.loads(done.stdout)
     assert {"frame, 1 drive, every 200 us", "frame, 8 drives, every 1000 us"} <= set(rows)
     assert all(row["median_ns"] > 0 for name, row in rows.items() if name.startswith("frame"))
-
-
-def test_advice_is_measured_beside_an_exhaustive_search(tmp_path):
-    answer = tmp_path / "answer.json"
-    done = subprocess.run(
-        [sys.executable, FOLDER / "advice.py", "--only", "branch", "--json", answer],
-        capture_output=True,
-        text=True,
-        timeout=240,
-        # its parts lie beside it
-        env={k: v for k, v in os.environ.items() if k != "PYTHONSAFEPATH"},
-    )
-    assert "Traceback" not in done.stderr
-    (row,) = json.loads(answer.read_text())["rows"]
-    assert row["error"] <= row["wanted"]
-    assert 12 <= row["kernels"] <= row["all_kernels"]

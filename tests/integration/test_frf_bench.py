@@ -2,7 +2,6 @@
 
 import json
 import re
-import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +11,7 @@ from typer.testing import CliRunner
 
 from rig_configs.load import find_rig
 from rigloop.bench.frf_measure import measure
-from rigloop.bench.frf_rig import excited, sweep_for, toml_text
+from rigloop.bench.frf_rig import excited, sweep_for
 from rigloop.cli import app
 from rigloop.compose import compose_live
 from rigloop.compose_bus import make_bus
@@ -101,13 +100,6 @@ def test_the_wheel_sings_from_the_predicted_gain_on_at_the_predicted_frequency(
         mode = worst(modes(loop, wheel_of(loaded.rig, path)), swings=True)
         assert mode.growth_1_s > 0.0
         assert hz == pytest.approx(mode.frequency_hz, rel=0.05)
-
-
-def test_a_rig_goes_through_its_own_text(tmp_path):
-    for name in ("steering_wheel", "steering_observer", "fault_bench"):
-        loaded = load(name)
-        table = tomllib.loads(loaded.text)
-        assert tomllib.loads(toml_text(table)) == table
 
 
 @pytest.mark.parametrize(

@@ -137,6 +137,7 @@ def record(plan, path, seconds, **options):
     return rows, counters, latest, histograms
 
 
+@pytest.mark.slow
 def test_overruns_skip_whole_periods_and_keep_the_phase(library, path):
     # every 10th step takes three periods and a half
     busy = BusyBlock("busy", 3_500_000, every=10, first=5)
@@ -160,6 +161,7 @@ def test_overruns_skip_whole_periods_and_keep_the_phase(library, path):
     assert np.all(rows[loop_signal("t", "late_ns")] >= 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("policy", ["safe", "stop"])
 def test_the_overrun_policy_acts_after_its_limit(policy, path):
     task = Task(
@@ -183,6 +185,7 @@ def test_the_overrun_policy_acts_after_its_limit(policy, path):
         assert np.all(rows["loop/t/fault"][:at] == 0)
 
 
+@pytest.mark.slow
 def test_overruns_far_apart_never_trip(path):
     task = Task(
         "t", [BusyBlock("busy", 1_500_000, every=20)], MS, overrun="safe", overrun_limit=64,
@@ -228,6 +231,7 @@ def test_every_cycle_is_produced_and_is_consumed_or_dropped(library, path):
     assert np.array_equal(rows["s/a"], rows["loop/t/cycle"])
 
 
+@pytest.mark.slow
 def test_the_recorder_may_be_another_process_that_dies_and_comes_again(library, path):
     plan = plan_table([Task("t", [same(library, "s")], MS)])
     drain = (
@@ -284,6 +288,7 @@ def test_images_are_never_torn_however_hard_they_are_read(library, path):
     assert np.array_equal(mirrored["s/a"], mirrored["loop/fast/cycle"])
 
 
+@pytest.mark.slow
 def test_offline_stepping_gives_the_bits_of_the_live_loop(library, path):
     def build():
         # a closed ring across both tasks
@@ -443,6 +448,7 @@ def test_every_way_out_ramps_the_torque_out(way, library, path):
     assert rows["guard/state"][-1] != State.FAULT
 
 
+@pytest.mark.slow
 def test_a_dead_supervisor_ends_at_zero_torque(library, path):
     plan = guarded_plan(library)
     with SignalTable.create(path, plan) as table, Loop(plan, table, safe="guard/safe") as loop:
@@ -453,6 +459,7 @@ def test_a_dead_supervisor_ends_at_zero_torque(library, path):
         assert table.value("guard/torque_nm") == 0
 
 
+@pytest.mark.slow
 def test_a_hanging_block_is_reported_and_nothing_is_freed_under_it(path):
     # in a process of its own, because its thread goes on
     code = """
@@ -507,6 +514,7 @@ def memory_path():
         yield Path(folder) / "table"
 
 
+@pytest.mark.slow
 def test_the_cycle_faults_no_page(library, memory_path):
     """By the kernel's count for each task thread, after its first cycles."""
     plan = plan_table(

@@ -102,6 +102,7 @@ def test_drive_gives_the_torque_that_it_is_told(estimation):
     assert np.corrcoef(told[steady], given[steady])[0, 1] > 0.99
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("side", [1, -1], ids=["left", "right"])
 def test_motor_pushes_a_held_wheel_back_to_the_centre(make_rig, run_to_end, tmp_path, side):
     # the hands take two seconds to their farthest angle and stay near it for one

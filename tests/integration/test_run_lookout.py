@@ -1,5 +1,6 @@
 """What goes wrong while a run goes on is seen at once, shown, and decides the verdict; the run ends in bounded time."""
 
+import json
 import os
 import re
 import shutil
@@ -132,6 +133,23 @@ def test_a_table_that_something_else_writes_over_is_a_bad_verdict(start_live):
     assert_bad(outcome, "the signal table was written over")
     assert read_manifest(live.folder).state == "ended"
     assert (live.folder / "report.html").exists()
+
+
+@pytest.mark.parametrize("left", [0.0, 0.2, 0.999])
+def test_a_table_that_something_else_cuts_short_is_a_bad_verdict(start_live, left):
+    """Whoever touches what is gone would be ended by SIGBUS: loop, supervisor, recorder."""
+    live = start_live(None, "--for", "30")
+    live.wait_until_it_pushes()
+    os.truncate(live.table, int(left * live.table.stat().st_size))
+    outcome = live.end(END_TIMEOUT_S)
+    assert_bad(outcome, "was cut short by something else")
+    manifest = read_manifest(live.folder)
+    assert manifest.state == "ended"
+    assert (live.folder / "report.html").exists()
+    # what was recorded until then is whole, and the torque was ramped out
+    record = open_record(live.folder / "estimation.npy")
+    assert np.all(np.diff(record["loop/estimation/cycle"]) == 1)
+    assert json.loads((live.folder / "cycle.json").read_text())["at_rest"]
 
 
 def test_a_telemetry_port_in_use_is_refused_before_anything_starts(rigloop, make_rig, tmp_path):

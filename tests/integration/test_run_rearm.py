@@ -12,18 +12,18 @@ from rt_core.safety import State
 pytestmark = pytest.mark.slow
 
 AFTER_BUS = (
-    'rearm = { after = "bus", at_most = 1, settle_s = 0.2, within_s = %s, reset_drive = %s }\n'
+    'rearm = { after = "bus", at_most = %d, settle_s = 0.2, within_s = %s, reset_drive = %s }\n'
 )
 BUCKET = "sensor_bucket_ms = 30.0\n"
 
 
 @pytest.fixture
 def rig(tmp_path):
-    def make(within_s="5.0", reset="true"):
+    def make(within_s="5.0", reset="true", at_most=1):
         path = tmp_path / "again.toml"
         text = find_rig("fault_bench").read_text()
         assert BUCKET in text
-        path.write_text(text.replace(BUCKET, BUCKET + AFTER_BUS % (within_s, reset)))
+        path.write_text(text.replace(BUCKET, BUCKET + AFTER_BUS % (at_most, within_s, reset)))
         return path
 
     return make
@@ -56,6 +56,18 @@ def test_after_a_cable_that_is_back_it_is_armed_again_once_and_ramped(rig, run_t
     assert manifest.faults[0].kind == "actuator lost"
     assert any("armed again 1 times" in reason for reason in done.outcome["reasons"])
     assert any("slave" in f.words or "frame" in f.words for f in manifest.faults)
+
+
+@pytest.mark.parametrize("fault", ["al-error", "drive-watchdog"])
+def test_the_same_fault_acts_again_after_the_run_was_armed_again(rig, run_to_end, tmp_path, fault):
+    """As does another one, in whatever order they are named."""
+    asked = (f"{fault}@2", "wkc-low-blip@3.8", f"{fault}@0.3")
+    words = [word for injection in asked for word in ("--inject", injection)]
+    done = run_to_end(rig(at_most=2), tmp_path / "runs", "--for", "4.4", *words)
+    manifest = read_manifest(done.folder)
+    assert manifest.felt.rearmed == 2
+    assert len(armings(open_record(done.folder / "estimation.npy"))) == 3
+    assert [injected.why for injected in manifest.injections] == [(), (), ()]
 
 
 def test_a_slave_that_stays_frozen_is_waited_for_and_then_the_run_ends(rig, run_to_end, tmp_path):

@@ -55,6 +55,7 @@ def shim(tmp_path_factory):
     return library
 
 
+@pytest.mark.slow
 def test_the_shim_moves_the_wall_clock_of_a_process(shim):
     code = (
         "import time; seen = set()\n"

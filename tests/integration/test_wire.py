@@ -16,6 +16,7 @@ SCENARIOS = Path(__file__).with_name("wire_scenarios.py")
 PAIRS = (PAIR, SECOND_PAIR)
 
 
+@pytest.mark.slow
 def test_an_interface_has_one_owner_which_is_named_and_gone_with_its_process(scenario):
     found = scenario("names")
     assert f"(process {found['pid']}) has it" in found["taken"]

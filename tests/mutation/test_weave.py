@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 sys.path.insert(0, str(Path(__file__).parent))
 
 from builds import build
@@ -56,6 +58,7 @@ def results(environment, number=None):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_each_number_acts_as_its_change_and_none_as_the_source(tmp_path):
     mutations = find_mutations(TEXT)
     woven = weave(TEXT, mutations)

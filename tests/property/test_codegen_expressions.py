@@ -58,6 +58,7 @@ def test_equal_expressions_are_one_node():
     assert graph.total([(1.0, a), (2.0, a)]) is 3.0 * a
 
 
+@pytest.mark.slow
 @given(st.integers(2, 9), st.floats(0.0, 1.0), st.integers(0, 10**6))
 @settings(max_examples=60, deadline=None)
 def test_sparse_ldl_solves_what_numpy_solves(n, density, seed):
@@ -84,6 +85,7 @@ def steering():
     return build_kernel("steering_26", KernelOptions(presolve=False))
 
 
+@pytest.mark.slow
 @given(st.floats(-3e4, 3e4))
 @settings(max_examples=400, deadline=None)
 def test_inline_sine_and_cosine_are_good_to_an_ulp(steering, x):
@@ -92,12 +94,14 @@ def test_inline_sine_and_cosine_are_good_to_an_ulp(steering, x):
     assert cosine == pytest.approx(math.cos(x), rel=2.5e-16, abs=2.3e-16)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 @settings(max_examples=30, deadline=None)
 def test_jacobian_is_the_complex_step_derivative_anywhere(steering, seed):
     assert jacobian_error(load_reference(steering.path), seed) < 1e-14
 
 
+@pytest.mark.slow
 @given(st.integers(0, 10**6))
 @settings(max_examples=30, deadline=None)
 def test_compiled_factorisation_solves_what_numpy_solves(steering, seed):

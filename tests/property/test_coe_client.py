@@ -94,6 +94,7 @@ def test_an_upload_ends_with_an_object_or_its_own_error(brought, full, taken_ove
     assert wire.n < POLLS * (POLLS + 4) * 4
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(looks, st.integers(2, 9), st.binary(min_size=1, max_size=90))
 def test_a_write_is_confirmed_by_an_answer_that_names_the_object_or_fails(brought, full, data):

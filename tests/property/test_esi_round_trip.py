@@ -122,6 +122,7 @@ def expect_same(device, found):
         ]
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(devices())
 def test_a_device_with_a_mailbox_comes_back_with_every_object(device):

@@ -18,6 +18,7 @@ def problems(draw):
     return cov, rng.normal(size=n) / spread, 10.0 ** rng.uniform(-8, 4), rng
 
 
+@pytest.mark.slow
 @given(problems())
 @settings(max_examples=200, deadline=None)
 def test_an_update_is_symmetric_positive_definite_and_the_kalman_filters(problem):

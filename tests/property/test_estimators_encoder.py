@@ -26,6 +26,7 @@ def run(count, span=0.0, valid=None, **changes):
 steps = st.lists(st.integers(-20_000, 20_000), min_size=2, max_size=60)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(steps, st.integers(-(10**6), 10**6), st.integers(-1000, 1000))
 def test_multiples_of_the_span_never_matter(moves, start, turns):
@@ -35,6 +36,7 @@ def test_multiples_of_the_span_never_matter(moves, start, turns):
     np.testing.assert_array_equal(wrapped, shifted)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(steps, st.integers(0, CPR - 1))
 def test_place_of_the_wrap_point_changes_no_increment(moves, start):
@@ -49,6 +51,7 @@ def test_place_of_the_wrap_point_changes_no_increment(moves, start):
     np.testing.assert_allclose(wrapped[:, ACCELERATION], plain[:, ACCELERATION], rtol=0, atol=1e-5)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(steps, steps, st.lists(st.booleans(), min_size=60, max_size=60))
 def test_estimate_is_linear_in_the_counts(one, two, given_samples):

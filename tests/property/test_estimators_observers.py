@@ -1,6 +1,7 @@
 """Properties of the observers' covariances and of their scaling."""
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -65,6 +66,7 @@ def test_augmented_covariance_stays_symmetric_and_positive(rows, position, accel
         assert np.linalg.eigvalsh(correlation(cov)).min() > -1e-12
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(samples, st.integers(-6, 6))
 def test_unit_of_the_coordinate_scales_the_motion_and_nothing_else(rows, power):

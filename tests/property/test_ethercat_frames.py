@@ -53,6 +53,7 @@ def in_op():
     return segment, master
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.lists(st.binary(max_size=1600), max_size=5))
 def test_arbitrary_bytes_are_ignored_or_answered_at_their_length(frames):
@@ -122,6 +123,7 @@ def test_any_mailbox_content_gets_at_most_a_well_formed_reply(requests):
 values = st.binary(min_size=1, max_size=128)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(values, st.integers(1, 100), st.integers(0, 40))
 def test_a_value_sent_in_any_segments_reads_back(data, size, first):

@@ -152,6 +152,7 @@ def test_nothing_is_driven_without_a_rising_edge_of_arm(config, inputs):
         assert not arm[i - 1]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(CONFIGS, histories())
 def test_a_fault_always_names_its_trip(config, inputs):
@@ -161,6 +162,7 @@ def test_a_fault_always_names_its_trip(config, inputs):
         assert kind.reaction in (Reaction.RAMP, Reaction.SAFE)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=100)
 @given(st.sampled_from(READS), st.sampled_from([math.nan, math.inf, -math.inf]))
 def test_a_lasting_nonsense_on_any_watched_port_ends_at_zero(port, nonsense):
@@ -185,6 +187,7 @@ WIDE = GuardConfig(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(
     st.sampled_from(
@@ -238,6 +241,7 @@ def test_any_elapsed_is_counted_in_full_or_trips(elapsed):
         assert bool(np.any(out["trip"] == Trip.TIME_GAP)) == tripped
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(CONFIGS, histories(), st.data())
 def test_what_a_hand_feels_is_finite_and_never_shrinks(config, inputs, data):
@@ -251,6 +255,7 @@ def test_what_a_hand_feels_is_finite_and_never_shrinks(config, inputs, data):
     assert np.all(out["gap_step_nm"] <= 2 * config.limit_nm)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(CONFIGS, histories())
 def test_a_held_output_is_that_of_the_last_good_request(config, inputs):

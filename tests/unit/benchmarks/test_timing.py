@@ -86,6 +86,7 @@ def test_a_ratio_is_judged_by_its_bar(bar, holds):
     assert row.holds is holds
 
 
+@pytest.mark.slow
 def test_what_cyclictest_counted_is_read(tmp_path):
     from timing.sleepers import cyclictest, missing_cyclictest
 

@@ -56,6 +56,7 @@ laws = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(
     laws, st.floats(-8.0, -2.0).map(lambda e: 10.0**e), st.floats(1.0, 1e4), st.floats(0.1, 300.0)
@@ -94,6 +95,7 @@ def test_a_pendulum_meets_the_error_beside_its_exact_motion():
         assert found[names.index("rod/force_n")] == pytest.approx(-float(row["tension"]), abs=3e-4)
 
 
+@pytest.mark.slow
 def test_a_trial_is_the_kernel(kernel):
     mechanism = load("guided_rod")
     motion = Motion({"guide/rod/position_rad": Swing(0.4, 1.5)}, 0.01, 20)
@@ -106,6 +108,7 @@ def test_a_trial_is_the_kernel(kernel):
     assert tried.call_ns > 0.0
 
 
+@pytest.mark.slow
 def test_a_run_that_stops_says_when_and_why():
     tried = Trial(load("double_four_bar"), KernelOptions(step_s=0.01, formulation="index1")).run(
         Motion({}, 0.01, 100)

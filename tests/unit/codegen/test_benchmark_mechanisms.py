@@ -342,6 +342,7 @@ def spatial_slider_crank():
     return made.mass("S", point="S", mass_kg=2.0).output("energy_j", "energy")
 
 
+@pytest.mark.slow
 def test_spatial_slider_crank(twin, tmp_path):
     made = spatial_slider_crank()
     assert assemble(made.build()).dof == 1

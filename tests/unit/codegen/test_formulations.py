@@ -53,6 +53,7 @@ def angle_errors(module, reference, guide, seconds, reaction):
 ORDER = {"forward_euler": 1, "semi_implicit_euler": 1, "trapezoidal": 2, "rk4": 4}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("formulation", "integrator"), ALL)
 def test_angle_rate_and_rod_force_of_a_pendulum_converge(twin, formulation, integrator):
     # the stabilisation of rates within 5 ms wants steps below that
@@ -70,6 +71,7 @@ def test_angle_rate_and_rod_force_of_a_pendulum_converge(twin, formulation, inte
     assert np.all(found[1] < {1: 2.5, 2: 6e-3, 4: 4e-2}[ORDER[integrator]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", ["index1", "hamiltonian", "independent"])
 def test_runge_kutta_is_of_order_four_on_a_slider_crank(twin, formulation):
     found = []
@@ -206,6 +208,7 @@ def test_guides_within_a_step_keep_order_four(twin, tmp_path_factory, formulatio
     assert abs(hanging(fine, 0.8) - true) < 2.0 * error[1]
 
 
+@pytest.mark.slow
 def test_input_signals_are_linear_within_a_step(twin):
     # a torque of 6 sin(pi t) Nm: what is left is the chord of the sine, of order two
     reference, found = exact("steering_torque_driven"), []
@@ -235,6 +238,7 @@ def doubled(folder):
     return made.save(folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_redundant_rows_change_nothing(twin, tmp_path_factory, formulation):
     integrator = "trapezoidal"

@@ -91,6 +91,7 @@ def test_energy_is_kept_as_published(kernel, measured, name, setting, limit):
 QUICK = [("slider_crank", 4), ("double_four_bar", 8)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "row"), QUICK)
 def test_energy_is_kept_for_two_seconds(twin, measured, name, row):
     # past the first singular positions, at 0.5 s and 0.7 s, without a compiler
@@ -105,6 +106,7 @@ def test_energy_is_kept_for_two_seconds(twin, measured, name, row):
     assert np.max(np.abs(found)) < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ENERGY_J)
 def test_independent_coordinates_keep_energy_beside_singular_positions(twin, measured, name):
     # one independent coordinate is too few at the singular position itself, which no step meets

@@ -125,6 +125,7 @@ def test_the_name_of_a_file_is_a_name(stem):
         parse(pendulum(), f"{stem}.toml")
 
 
+@pytest.mark.slow
 def test_names_of_the_generated_code_and_of_libraries_are_free_for_elements(tmp_path):
     """Such names are prefixed where they go, so they need no refusal."""
     for stem in ("printf", "Data", "kernel", "real", "state", "gamma", "x", "n", "d", "memset"):

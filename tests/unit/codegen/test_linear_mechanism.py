@@ -134,6 +134,7 @@ def test_a_guided_rod_shows_gravity_inertia_and_damping():
     assert up.d[row][0] == pytest.approx(-2.0 * G * 0.15, rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["five_bar", "bricard", "squeezer", "four_bar"])
 def test_accelerations_beside_the_equilibrium_are_those_of_the_kernel(kernel, name):
     mechanism = load(name)

@@ -45,6 +45,7 @@ def test_presolved_kernel_moves_and_reacts_as_the_one_in_all_coordinates(kernel)
     assert made.reaction[0] == pytest.approx(whole.reaction[0], abs=1e-6 * 50.0)
 
 
+@pytest.mark.slow
 def test_multipliers_of_removed_rows_balance_the_forces(kernel, twin):
     module, reference = kernel("steering_26"), twin("steering_26")
     stepper = module.Kernel()

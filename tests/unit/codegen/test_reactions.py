@@ -109,6 +109,7 @@ JOINTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("joint", "keys"), JOINTS)
 @pytest.mark.parametrize("other", ["ground", "c"])
 @pytest.mark.parametrize("is_first", [True, False])

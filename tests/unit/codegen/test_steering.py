@@ -127,6 +127,7 @@ def torque_error(module, reference, exact_reaction, hz, seconds=0.3):
     return worst
 
 
+@pytest.mark.slow
 def test_kernel_and_numpy_twin_give_the_same_1000_steps(kernel, twin):
     fast, slow = kernel("steering_26").Kernel(), twin("steering_26").Kernel()
     fast.reset(*swing(0.0, 1.0))

@@ -118,6 +118,7 @@ def matched(model, cycles, rng, start, walk, noise):
     return np.array(states), np.array(samples)
 
 
+@pytest.mark.slow
 def test_filter_knows_its_own_error():
     model, rng, runs, cycles = DrivelineModel(**MOTOR), np.random.default_rng(11), 250, 100
     turning = np.zeros(9)

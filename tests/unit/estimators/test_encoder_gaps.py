@@ -157,6 +157,7 @@ def growing_gaps(period_s):
     return elapsed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", [in_turn, eight_and_one, one_long_gap, growing_gaps])
 @pytest.mark.parametrize("encoder", ENCODERS)
 @pytest.mark.parametrize("lost_after_s", [None, 0.2])
@@ -216,6 +217,7 @@ def test_aged_samples_after_gaps(encoder):
     np.testing.assert_allclose(at_sample, np.asarray(exact[0], float), rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(REAL_GAPS.glob("*.csv")), ids=lambda path: path.stem)
 @pytest.mark.parametrize("encoder", ["steering_wheel", "4096 counts at 200 us"])
 def test_gaps_of_real_runs(path, encoder):

@@ -165,6 +165,7 @@ def test_an_observer_finds_the_motion_from_a_wrong_start(built, kind):
     assert np.sqrt(np.mean(error[:, 1] ** 2)) < 0.2
 
 
+@pytest.mark.slow
 def test_error_ekf_knows_its_own_error_between_rare_samples(built):
     # plants that are the kernel itself, driven by the filter's noise; an angle every tenth step, while the
     # slope of the acceleration turns the error over: without it NEES grows to ten

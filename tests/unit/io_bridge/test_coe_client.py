@@ -58,6 +58,7 @@ def test_the_answer_for_another_object_is_not_taken(scripted, talk):
         master.upload(STATION, LIMIT, 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrong", ["index", "subindex", "command", "service", "protocol", "short", "long"]
 )
@@ -222,6 +223,7 @@ def test_an_object_that_never_ends_is_given_up_and_aborted(
     assert slave.aborts == [code]
 
 
+@pytest.mark.slow
 def test_segments_that_take_too_long_are_given_up_and_aborted(scripted, talk, monkeypatch):
     monkeypatch.setattr("io_bridge.coe_client.TRANSFER_S", 0.05)
     master, slave = talk(endless(scripted, 60_000, b"1"))

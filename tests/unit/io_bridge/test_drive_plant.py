@@ -69,6 +69,7 @@ SPRING = DrivePlant(amplitude_rad=0.8, frequency_hz=1.5, offset_rad=0.3, start_s
 ANGLE_RAD, RATE_RAD_S = 2e-7, 5e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("period_ns", [125_000, 1_000_000, 10_000_000])
 @pytest.mark.parametrize("start_s", [0.02, 0.4])
 def test_hands_as_a_spring_move_the_wheel_as_the_equations_say(start_s, period_ns):

@@ -114,6 +114,7 @@ def test_what_is_no_half_of_the_same_frame_is_not_merged(other):
     assert merge(other, frame) is None
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.binary(max_size=1600), datagrams)
 def test_garbage_is_no_half(garbage, chain):

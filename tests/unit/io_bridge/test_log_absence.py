@@ -67,6 +67,17 @@ def test_counter_that_is_stuck_and_comes_back_elsewhere(raw):
     assert any("stuck" in words for words in absences(to_the_end))
 
 
+@pytest.mark.parametrize("hz", [200.0, 1000.0, 5000.0])
+def test_counter_that_is_stuck_while_the_wheel_creeps_on(raw, hz):
+    """For two seconds, in which the wheel goes 0.019 rad: nothing stops dead, only the way back is a jump."""
+    log = log_of(raw, lambda t: 0.7 + 0.0095 * t, seconds=6.0, hz=hz)
+    begin, end = round(2.0 * hz), round(4.0 * hz)
+    (words,) = absences(with_counts(log, begin, end, log.position_count[begin]))
+    stuck = int(words.partition("stuck in ")[2].partition(" of ")[0])
+    # the samples before it may have that count by right
+    assert end - begin <= stuck <= end - begin + 0.01 * hz
+
+
 def test_log_that_says_one_value_says_nothing(raw):
     (words,) = absences(with_counts(log_of(raw, swing), 0, 3000, 7))
     assert "all 3000 samples" in words
@@ -77,11 +88,25 @@ def test_log_that_says_one_value_says_nothing(raw):
     [
         lambda t: 0.0005 * np.sin(3 * t),  # about zero, where the counter wraps
         lambda t: np.where(t < 1.0, 0.0, 2.0 * (t - 1.0) ** 2),  # rests at zero, then goes
+        lambda t: np.where(t < 1.0, 0.3, 0.3 + 300.0 * (t - 1.0) ** 2),  # and is torn away
+        lambda t: np.where(t < 1.0, 0.3, 0.319),  # rests, and is given another zero
+        lambda t: np.where(
+            t < 1.0, 0.3, 0.3 + 50.0 * (np.ceil(t / 0.02) * 0.02 - 1.0) ** 2
+        ),  # each 20 ms
         lambda t: 40.0 * t,  # round and round
         lambda t: np.where(t < 1.5, 1.3 * np.cos(np.minimum(t, 1.5) * np.pi / 1.5), -1.3),
         lambda t: np.round(3 * t) * 0.1 / 57.3,  # a coarse encoder
     ],
-    ids=["about zero", "from rest", "turning", "to rest", "coarse"],
+    ids=[
+        "about zero",
+        "from rest",
+        "torn away",
+        "another zero",
+        "slow device",
+        "turning",
+        "to rest",
+        "coarse",
+    ],
 )
 def test_wheel_that_is_there_is_not_missed(raw, angle):
     assert absences(log_of(raw, angle)) == []

@@ -9,6 +9,7 @@ from io_bridge import namespace
 from io_bridge.mailbox_service import socket_path
 
 
+@pytest.mark.slow
 @pytest.mark.netns
 @pytest.mark.skipif(namespace.why_not() is not None, reason=str(namespace.why_not()))
 def test_interfaces_of_one_name_in_two_network_namespaces_have_two_sockets():

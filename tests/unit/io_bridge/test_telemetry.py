@@ -30,6 +30,7 @@ def loop(tmp_path):
     table.close()
 
 
+@pytest.mark.slow
 def test_subscriber_gets_named_maps_with_a_timestamp(loop, tmp_path):
     endpoint = f"ipc://{tmp_path}/telemetry"
     command = [sys.executable, "-m", "io_bridge.telemetry", str(loop), endpoint]

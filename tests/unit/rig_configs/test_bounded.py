@@ -22,6 +22,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "problem"), TEXTS.values(), ids=TEXTS)
 def test_a_text_is_bounded(text, problem):
     with pytest.raises(UnreadableError, match=problem):

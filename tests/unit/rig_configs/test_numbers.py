@@ -128,6 +128,7 @@ def test_a_key_that_the_schema_does_not_know_is_bounded_too(tmp_path):
         load_rig(str(path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [1e15, 1e-15, -1e15, 86_400.0, 0.0, -0.0])
 @pytest.mark.parametrize("rig", RIGS[3:5], ids=lambda p: p.stem)
 def test_a_number_at_a_bound_is_good_or_named(tmp_path, rig, value):

@@ -4,6 +4,7 @@ import ast
 import json
 import tomllib
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +20,7 @@ NASTY = st.lists(
 TEXTS = ANY | SURROGATES | NASTY
 
 
+@pytest.mark.slow
 @given(TEXTS)
 def test_a_screen_gets_as_many_characters_and_none_that_it_obeys(text):
     made = plain.shown(text)
@@ -27,6 +29,7 @@ def test_a_screen_gets_as_many_characters_and_none_that_it_obeys(text):
     assert plain.shown(made) == made
 
 
+@pytest.mark.slow
 @given(TEXTS)
 def test_a_line_is_one_line(text):
     assert len(plain.line(text, 30)) <= 30

@@ -28,6 +28,7 @@ def deaf():
     child.communicate()
 
 
+@pytest.mark.slow
 def test_a_child_that_does_not_listen_is_killed(quick, deaf):
     assert bring_down.end(deaf) == -signal.SIGKILL
 
@@ -44,6 +45,7 @@ class Undying(subprocess.Popen):
         pass
 
 
+@pytest.mark.slow
 def test_a_child_that_cannot_even_die_is_not_waited_for(quick):
     child = Undying([sys.executable, "-c", DEAF], stdout=subprocess.PIPE, text=True)
     assert child.stdout.readline() == "up\n"

@@ -82,6 +82,7 @@ def test_a_wrong_rig_is_named_with_its_remedy(rigloop, bad_rig, changes, key, re
     assert any(remedy in line for line in lines), lines
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "words"),
     [("steering_whel", "did you mean 'steering_wheel'"), ("no/such.toml", "no such file")],
@@ -103,6 +104,7 @@ def test_a_file_that_is_no_toml_is_told(rigloop, tmp_path):
     assert line.startswith(f"{path}: (file): is not a text file")
 
 
+@pytest.mark.slow
 def test_a_title_with_markup_is_only_text(rigloop, bad_rig):
     rig = bad_rig({'title = "Steering-wheel force feedback"': 'title = "Wheel [/red] [bold]"'})
     done = rigloop("check", rig)

@@ -94,6 +94,7 @@ def test_an_empty_machine_ends_no_check(make_host):
         assert check.level is not Level.RED or check.remedy
 
 
+@pytest.mark.slow
 def test_needed_rights_are_checks_by_the_same_name(all_checks):
     from rt_core.rights import acquire_rights
 

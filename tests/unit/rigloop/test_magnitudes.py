@@ -9,6 +9,7 @@ from rigloop.wiring import load
 RIGS = HERE / "rigs"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", shipped_rigs())
 def test_no_rig_that_ships_is_doubted(name):
     assert magnitudes(load(name)) == []

@@ -198,6 +198,7 @@ def test_two_torques_on_one_angle_are_refused_before_anything_runs(tmp_path):
     assert issubclass(UnobservableError, ValueError)
 
 
+@pytest.mark.slow
 def test_options_of_the_kernel_inside_are_taken(tmp_path):
     path = written(
         tmp_path,
@@ -208,6 +209,7 @@ def test_options_of_the_kernel_inside_are_taken(tmp_path):
     assert options.step_s == pytest.approx(200e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["errorEKF", "DEKF", "UKF"])
 def test_the_shipped_observer_finds_a_held_torque_from_counts(tmp_path, method):
     path = written(tmp_path, ('method = "errorEKF"', f'method = "{method}"'))

@@ -183,6 +183,7 @@ def test_cut_record_is_reported_and_plotted(folder):
     assert "Angle and torque" in words
 
 
+@pytest.mark.slow
 def test_signal_that_is_not_finite_is_plotted_as_far_as_it_is(folder):
     with RecordWriter(folder / "simulation.npy", ["model/torque_nm"]) as writer:
         rows = np.zeros(100, writer.dtype)
@@ -202,6 +203,7 @@ def test_plotting_loads_with_the_report_and_not_before():
     assert out.stdout == "set()\n"
 
 
+@pytest.mark.slow
 def test_same_run_gives_the_same_report(folder):
     first = write_report(folder).read_bytes()
     assert write_report(folder).read_bytes() == first
@@ -240,6 +242,7 @@ def test_worst_cycles_are_the_latest_ones_first():
     assert worst_cycles(record[:0], "a") == []
 
 
+@pytest.mark.slow
 def test_a_degraded_run_says_so_above_everything_with_each_remedy(folder):
     checks = (
         Check("fifo priority", Level.RED, "refused", "others first", "one line\nanother <line>"),
@@ -291,6 +294,7 @@ def test_what_is_drawn_of_a_filter_has_the_unit_that_stands_beside_it(tmp_path, 
     assert label in page.text
 
 
+@pytest.mark.slow
 def test_a_run_with_late_cycles_draws_the_worst_of_them(folder):
     records = np.zeros(33, RECORD)
     records["cycle"] = np.arange(1000, 1033)

@@ -94,6 +94,7 @@ def trusted_nonsense(name, n):
     return 1.0 if name.endswith(("trusted", "used")) else randomly(name, n)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fill",
     [randomly, trusted_nonsense, *(lambda name, n, v=v: v for v in HOSTILE)],

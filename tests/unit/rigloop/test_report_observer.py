@@ -96,6 +96,7 @@ def test_cycles_without_a_measured_torque_are_not_compared(noise):
     assert torque_facts(found, VIRTUAL, MEASURED) is None
 
 
+@pytest.mark.slow
 def test_figures_are_drawn(noise):
     made = record(noise**2, STD * noise)
     (facts,) = observer_facts(made)

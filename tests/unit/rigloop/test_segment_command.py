@@ -31,6 +31,7 @@ def test_help_and_list_name_every_quirk_and_how_it_is_asked_for():
         assert all(key in listed for key in quirk.OPTIONS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

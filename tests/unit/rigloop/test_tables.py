@@ -1,6 +1,7 @@
 """Which tables nobody owns any more, and where they go."""
 
 import contextlib
+import fcntl
 import os
 import subprocess
 import sys
@@ -107,6 +108,60 @@ def test_a_process_that_holds_a_table_owns_it_whatever_its_name_says(place, dead
     # the kernel takes the lock back from what was killed
     assert not tables.is_owned(path)
     assert tables.clear_orphans() == [path]
+
+
+def test_a_table_has_an_owner_from_its_first_moment_on(place, dead, monkeypatch):
+    """As another container sees it, where no process has the number of the name."""
+    path = place / f"rigloop-{os.getuid()}-{dead.pid}-{dead.start_ticks}"
+    cleared = []
+    reserve = os.posix_fallocate
+
+    def looked_at(*arguments):
+        cleared.extend(tables.clear_orphans())
+        reserve(*arguments)
+
+    monkeypatch.setattr(os, "posix_fallocate", looked_at)
+    table = SignalTable.create(path, PLAN)
+    cleared += tables.clear_orphans()
+    assert cleared == []
+    assert path.exists()
+    table.close()
+    assert tables.clear_orphans() == [path]
+
+
+def test_a_file_that_is_cleared_away_before_it_is_locked_is_made_again(place, dead, monkeypatch):
+    path = place / f"rigloop-{os.getuid()}-{dead.pid}-{dead.start_ticks}"
+    cleared = []
+    lock = fcntl.flock
+
+    def late(file, operation):
+        if operation == fcntl.LOCK_SH and not cleared:
+            cleared.extend(tables.clear_orphans())
+        lock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    with SignalTable.create(path, PLAN):
+        assert len(cleared) == 1
+        assert [found.name for found in place.iterdir()] == [path.name]
+
+
+def test_a_table_that_finds_an_owner_while_it_is_looked_at_stays(place, dead, monkeypatch):
+    """Nobody can take its lock between the look and the end of the removal."""
+    path = table_of(place, dead)
+    locks = []
+    settle = tables.is_settled
+
+    def meanwhile(found):
+        with path.open() as other:
+            try:
+                fcntl.flock(other, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                locks.append("refused")
+        return settle(found)
+
+    monkeypatch.setattr(tables, "is_settled", meanwhile)
+    assert tables.clear_orphans() == [path]
+    assert locks == ["refused"]
 
 
 def test_a_number_that_came_back_is_another_process():

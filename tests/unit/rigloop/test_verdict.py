@@ -154,6 +154,7 @@ def test_a_cycle_process_that_left_no_word_is_a_complaint(judge, tmp_path, text)
     assert not outcome.good
 
 
+@pytest.mark.slow
 def test_counts_of_each_task_are_those_of_its_signals_and_record(judge, tmp_path):
     run, conclude_it = judge(times=True)
     run.signals |= {
@@ -235,6 +236,7 @@ def test_losses_before_op_are_in_manifest_and_report_and_decide_nothing(judge, t
     assert said in (tmp_path / "report.html").read_text()
 
 
+@pytest.mark.slow
 def test_what_the_cycle_process_said_before_stands_in_for_what_it_did_not_say_last(judge):
     run, conclude_it = judge()
     outcome = conclude_it(word=False, said_before=order.Report(at_rest=True, real_time=True))

@@ -17,6 +17,7 @@ from rt_core.table import SignalTable
 MS = 1_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_delay_is_as_long_as_asked_in_the_chosen_steps(kind):
     offline = Offline(
@@ -29,6 +30,7 @@ def test_a_delay_is_as_long_as_asked_in_the_chosen_steps(kind):
     assert np.median(np.delete(burned_ns, [2, 6, 10])) < MS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "column", "differs"),
     [

@@ -2,7 +2,10 @@
 
 import json
 import os
+import signal
 import stat
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -51,6 +54,51 @@ def test_a_link_and_a_file_that_others_may_write_are_no_tables(table, plan, tmp_
     os.chmod(table.path, 0o622)
     with pytest.raises(TableError, match="mode 0622"):
         SignalTable.attach(table.path)
+
+
+CUT = """
+import os, sys
+from rt_core.layout import TableError
+from rt_core.load import BusyBlock
+from rt_core.loop import Loop
+from rt_core.plan import Task, plan_table
+from rt_core.table import RingReader, SignalTable
+plan = plan_table([Task("fast", [BusyBlock("busy", 0)], 1_000_000)], ("supervisor/heartbeat",))
+path, size = sys.argv[1], int(sys.argv[2])
+with SignalTable.create(path, plan) as table, SignalTable.attach(path, writable=True) as other:
+    loop, ring = Loop(plan, table), RingReader(other, "fast")
+    loop.start()
+    ring.drain()
+    os.truncate(path, size)
+    told = []
+    for use in (
+        lambda: other.value("loop/fast/cycle"),
+        lambda: other.publish({"supervisor/heartbeat": 1.0}),
+        lambda: other.histograms("fast"),
+        lambda: other.late_events("fast"),
+        ring.drain,
+        lambda: table.latest("fast"),
+    ):
+        try:
+            use()
+        except TableError as error:
+            told.append(str(error))
+    loop.stop()
+    ring.close()
+    print(len(told), all("was cut short by something else" in words for words in told), other.cut)
+with SignalTable.create(path + "2", plan) as table:
+    print(table.cut, table.value("loop/fast/cycle"))
+os.kill(os.getpid(), 7)
+"""
+
+
+@pytest.mark.parametrize("size", [0, 4096])
+def test_a_file_that_is_cut_short_ends_neither_loop_nor_reader(tmp_path, size):
+    command = [sys.executable, "-c", CUT, str(tmp_path / "table"), str(size)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines() == ["6 True True", "False 0.0"], done.stderr
+    # one that somebody sends does what it did before
+    assert done.returncode == -signal.SIGBUS
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to somebody else")

@@ -59,6 +59,7 @@ def test_what_a_block_says_of_its_memory_is_checked():
     assert sorted_by_rights([], write, set()) == ([], [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("warm", "touched_first"), [(True, False), (False, False), (True, True)])
 @pytest.mark.parametrize("pages", [3, 1500])
 def test_touching_changes_nothing(tmp_path, warm, pages, touched_first):

@@ -34,6 +34,7 @@ def text_of(mechanism):
     return re.sub(r"0x[0-9a-f]{15}|[0-9a-f]{64}", "", "".join(texts))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["guided_rod", "steering_rack"])
 def test_builder_and_file_give_the_same_equations(tmp_path, name):
     path = MECHANISMS / f"{name}.toml"

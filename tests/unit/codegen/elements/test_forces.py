@@ -47,6 +47,7 @@ def test_friction_follows_its_law(rate, force_on):
     assert force_on(made, (), [rate])[0] == pytest.approx(-law, rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_smooth_functions_against_the_library():
     graph = Graph()
     x = graph.var("x")
@@ -129,6 +130,7 @@ def test_a_table_has_the_energy_of_its_force(force_on):
         assert force_on(made, [x])[0] == pytest.approx(-slope, rel=1e-8)
 
 
+@pytest.mark.slow
 def test_a_distance_that_nothing_acts_on_is_a_clock(twin, tmp_path):
     # an oscillator of 2 kg and 50 N/m under 3 N sin 4t, against its closed form
     made = MechanismBuilder("driven").distance("x")

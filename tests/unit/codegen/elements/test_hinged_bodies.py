@@ -9,6 +9,7 @@ from codegen.description.builder import MechanismBuilder
 from codegen.pose.assembly import assemble
 
 
+@pytest.mark.slow
 def test_a_body_hung_by_a_general_revolute_swings_like_one_about_an_axis(twin, tmp_path):
     # the same physical pendulum in 12 coordinates with a joint, and in one angle
     general = MechanismBuilder("general", gravity_m_s2=(0, -9.81, 0)).point(

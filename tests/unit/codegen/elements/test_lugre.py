@@ -89,6 +89,7 @@ def order(module_of, path, exact, **options):
     return -np.polyfit(np.arange(len(STEPS_S)), levels, 1)[0], found[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("formulation", "integrator"), WAYS)
 def test_order_two_over_four_steps(formulation, integrator, swinging, twin):
     options = {"formulation": formulation, "integrator": integrator}
@@ -99,6 +100,7 @@ def test_order_two_over_four_steps(formulation, integrator, swinging, twin):
     assert np.all(finest < 1e-3), finest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("formulation", "integrator"), FIRST_ORDER)
 def test_euler_rules_converge_with_their_own_order(formulation, integrator, swinging, twin):
     slopes, finest = order(twin, *swinging, formulation=formulation, integrator=integrator)
@@ -140,6 +142,7 @@ def test_the_published_case_has_the_known_period(period_s):
     ("ali3p", "generalized_alpha", 1), ("ali3p", "trapezoidal", 1), ("ali3p", "generalized_alpha", 3),
     ("index1", "rk4", 2), ("independent", "rk4", 2),
 ])  # fmt: skip
+@pytest.mark.slow
 def test_stick_slip_period_at_one_millisecond(
     formulation, integrator, substeps, period_s, kernel, tmp_path
 ):

@@ -51,6 +51,7 @@ def deep(kind):
     return graph, x, y, e
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sum", "mul", "inv"])
 def test_deep_expressions_are_walked(kind):
     graph, x, y, e = deep(kind)

@@ -33,6 +33,7 @@ def solved(graph, entries, order, names, values, right):
     return np.array([evaluate(e, at) for e in x])
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(n=st.integers(1, 9), share=st.floats(0.1, 0.6), seed=st.integers(0, 10**6))
 def test_solution_is_the_dense_one_for_any_pattern(n, share, seed):

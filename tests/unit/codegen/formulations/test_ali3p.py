@@ -89,6 +89,7 @@ def rod_errors(module, seconds=1.0):
 @pytest.mark.parametrize(("rho", "limit_nm"), [
     (1.0, 6.3e-2), (0.9, 5.2e-2), (0.8, 3.9e-2), (0.5, 1.4e-2), (0.0, 0.16), ("trapezoidal", 1e-4),
 ])  # fmt: skip
+@pytest.mark.slow
 def test_weighted_reaction_of_the_guided_rod(twin, rho, limit_nm):
     # printed: 5.0e-2 (0.9), 3.8e-2 (0.8), 1.3e-2 (0.5), 0.15 (0), 3.7e-5 (trapezoidal); at rho 1
     # the sum is the torque half a step earlier, h/2 * rms of its rate = 6.25e-2
@@ -112,6 +113,7 @@ def test_consistent_reaction_is_exact_for_every_damping(twin, rho):
     assert np.max(np.abs(errors)) < 1e-6 * 16.11
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.9, 0.8, 0.5, "trapezoidal"])
 def test_noisy_encoder_gives_a_usable_weighted_reaction(twin, rho):
     module = twin(
@@ -139,6 +141,7 @@ def test_noisy_encoder_gives_a_usable_weighted_reaction(twin, rho):
     assert np.sqrt(np.mean(np.square(errors[200:]))) < 0.25
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rho", [0.8, 0.5, "trapezoidal"])
 def test_positions_and_rates_converge_with_order_two(twin, rho):
     # slider-crank before its singularity; exact values from the 1-dof equation

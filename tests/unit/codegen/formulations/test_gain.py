@@ -33,6 +33,7 @@ def energies(module, start_m, steps=1000):
     return np.array(shown), np.array(exact)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", ["table", "expression"])
 @pytest.mark.parametrize("options", [(), (("formulation", "index1"), ("integrator", "rk4"))])
 def test_a_contact_of_three_steps_shows_what_it_gains(kernel, tmp_path, stop, options):
@@ -53,6 +54,7 @@ def test_a_soft_stop_gains_nothing(kernel, tmp_path):
     assert np.max(np.abs(shown)) < 2e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"substeps": 3}])
 def test_guides_dampers_and_drive_are_no_gain(kernel, tmp_path, options):
     made = MechanismBuilder("g").angle("a").inertia("a", angle="a", inertia_kg_m2=0.05)
@@ -73,6 +75,7 @@ def test_guides_dampers_and_drive_are_no_gain(kernel, tmp_path, options):
         assert abs(stepper.outputs["gain_j"]) < 4e-3
 
 
+@pytest.mark.slow
 def test_who_does_not_ask_pays_nothing(kernel, tmp_path):
     asked = kernel(bouncing("table").save(tmp_path)).model_info()["routines"]
     assert {"apply", "momenta"} <= asked.keys()

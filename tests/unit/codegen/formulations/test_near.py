@@ -68,6 +68,7 @@ def longest(flags):
     {}, {"integrator": "trapezoidal"}, {"rho_inf": 1.0}, {"projection": "B", "reuse": "projection"},
     {"kappa": 1e5}, {"substeps": 3},
 ])  # fmt: skip
+@pytest.mark.slow
 def test_the_guide_torque_holds_through_singular_poses(kernel, tmp_path, options):
     module = kernel(parallelogram().save(tmp_path), **options)
     seconds = 3.6
@@ -81,6 +82,7 @@ def test_the_guide_torque_holds_through_singular_poses(kernel, tmp_path, options
         assert np.sum(~told) <= 8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate", [0.05, 0.5])
 def test_a_slow_passage_is_told_apart(kernel, tmp_path, rate):
     # starts just before the flat pose
@@ -241,6 +243,7 @@ def both(t):
     return crank, arm
 
 
+@pytest.mark.slow
 def test_a_torque_beside_a_singular_pose_stays_right(kernel, tmp_path):
     stepper = kernel(beside().save(tmp_path)).Kernel()
     crank, arm = both(0.0)
@@ -261,6 +264,7 @@ def test_a_torque_beside_a_singular_pose_stays_right(kernel, tmp_path):
     assert seen[-1] > 150
 
 
+@pytest.mark.slow
 def test_joint_forces_are_marked_one_by_one(kernel, tmp_path):
     made = beside()
     # the pull along a rod of the parallelogram, and that along the arm
@@ -284,6 +288,7 @@ def test_joint_forces_are_marked_one_by_one(kernel, tmp_path):
     assert abs(shown["hung_n"]) == pytest.approx(abs(exact), abs=1e-3)
 
 
+@pytest.mark.slow
 def test_a_lost_constraint_does_not_hide_behind_a_freedom_that_passes_on(kernel, tmp_path):
     # the freedom of a pendulum apart passes between its coordinates while the crank passes the flat pose
     made = parallelogram()

@@ -56,6 +56,7 @@ def test_steering_is_nowhere_singular_from_lock_to_lock(kernel, name):
     assert not flags.any()
 
 
+@pytest.mark.slow
 def test_andrews_squeezer_is_nowhere_singular(kernel):
     # its bodies differ by thousands in inertia: small pivots alone counted 3 of 4 steps
     flags, poses = counted(kernel("squeezer", step_s=1e-4), 300)
@@ -63,6 +64,7 @@ def test_andrews_squeezer_is_nowhere_singular(kernel):
     assert not flags.any()
 
 
+@pytest.mark.slow
 def test_all_coordinates_of_the_steering_are_nowhere_singular(kernel):
     def guide(t):
         return 2.0 * math.sin(9 * t), 18.0 * math.cos(9 * t), -162.0 * math.sin(9 * t)
@@ -71,5 +73,6 @@ def test_all_coordinates_of_the_steering_are_nowhere_singular(kernel):
     assert not flags.any()
 
 
+@pytest.mark.slow
 def test_the_block_writes_the_count(kernel):
     assert kernel("slider_crank").Kernel().writes["singular"] == "singular"

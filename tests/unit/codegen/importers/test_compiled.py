@@ -49,6 +49,7 @@ def test_a_quadruped_falls_as_in_mujoco(mujoco, robots, ours, theirs, gap):
     assert gap(ours(imported, 5e-4, 0.1), theirs(model, 0.1)) < 3e-5
 
 
+@pytest.mark.slow
 def test_a_loop_of_connect_is_the_exact_four_bar(mujoco, robots, twin):
     imported = import_file(robots / "four_bar.xml")
     system = imported.mechanism.system

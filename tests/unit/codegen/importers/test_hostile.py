@@ -28,6 +28,7 @@ def test_an_entity_bomb_is_refused(tmp_path):
     assert "document type" in refused(tmp_path, bomb)
 
 
+@pytest.mark.slow
 def test_depth_and_number_of_elements_are_bounded(tmp_path):
     deep = "<robot>" + "<a>" * 500 + "</a>" * 500 + "</robot>"
     assert "levels" in refused(tmp_path, deep)

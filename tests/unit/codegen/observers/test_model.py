@@ -13,10 +13,11 @@ from codegen.observers.verify import verify
 from codegen.options import KernelOptions
 from codegen.verify import VerificationError
 
+pytestmark = pytest.mark.slow
+
 STEP_S = 5e-3
 
 
-@pytest.mark.slow
 def test_slope_of_the_acceleration_is_the_published_exact_one(four_bar):
     # crank at 1 rad, rate 0: 7.82 1/s^2 where approximations give 1.75 and 0.26
     found = four_bar.module.Model().at([1.0, 0.0])
@@ -24,7 +25,6 @@ def test_slope_of_the_acceleration_is_the_published_exact_one(four_bar):
     assert found["zdd_x"][0][0] == pytest.approx(7.82, abs=0.005)
 
 
-@pytest.mark.slow
 def test_a_build_proves_every_slope_by_complex_step(four_bar):
     assert set(four_bar.checks) >= {"q", "qdd", "y", "zdd_x", "y_x", "phi_dot_q"}
     assert max(four_bar.checks[key] for key in ("zdd_x", "y_x")) < 1e-9
@@ -48,7 +48,6 @@ def test_a_velocity_map_moves_along_the_constraints(four_bar):
     assert found["qd"][four_bar.module.Model().info["coordinates"].index(("crank", "rad"))] == 2.0
 
 
-@pytest.mark.slow
 def test_acceleration_is_that_of_the_kernel(four_bar):
     options = KernelOptions(step_s=1e-4, formulation="independent")
     kernel = build_kernel("four_bar", options).module.Kernel()
@@ -59,7 +58,6 @@ def test_acceleration_is_that_of_the_kernel(four_bar):
     assert found["qdd"] == pytest.approx(kernel.qdd, abs=1e-9)
 
 
-@pytest.mark.slow
 def test_the_kernel_inside_steps_as_the_kernel_alone(four_bar):
     alone = build_kernel("four_bar", KernelOptions(step_s=STEP_S)).module.Kernel()
     alone.reset()
@@ -156,7 +154,6 @@ def pendulum(tmp_path):
     return m.save(tmp_path)
 
 
-@pytest.mark.slow
 def test_an_unknown_current_is_a_state_with_exact_slopes(tmp_path):
     spec = ObserverSpec(
         {
@@ -196,7 +193,6 @@ def test_every_mistake_of_a_specification_is_told_at_once():
         assert word in told
 
 
-@pytest.mark.slow
 def test_forces_with_a_memory_are_refused():
     spec = ObserverSpec({"a": {"kind": "encoder", "angle": "th_sw"}})
     with pytest.raises(MechanismError, match="forces with a memory"):

@@ -236,6 +236,7 @@ JOINT = st.builds(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, derandomize=True)
 @given(joints=st.lists(JOINT, min_size=1, max_size=3), seed=st.integers(0, 10**6))
 def test_random_chains_meet_newton_and_euler(joints, seed):

@@ -30,6 +30,7 @@ def run(command, folder):
     ("double_four_bar", {"precision": "float32"}),
     ("steering_rack", {"projection": "none", "tolerance": 1e-9}),
 ])  # fmt: skip
+@pytest.mark.slow
 def test_strict_compilers_take_it_and_the_example_runs(tmp_path, compiler, mechanism, options):
     names = [path.name for path in write(mechanism, "c99", tmp_path, KernelOptions(**options))]
     assert names == [f"{mechanism}.h", f"{mechanism}.c", f"{mechanism}_example.c"]
@@ -39,12 +40,14 @@ def test_strict_compilers_take_it_and_the_example_runs(tmp_path, compiler, mecha
     assert "singular steps" in told
 
 
+@pytest.mark.slow
 def test_the_header_is_cpp_too(tmp_path):
     write("guided_rod", "c99", tmp_path)
     (tmp_path / "main.cpp").write_text('#include "guided_rod.h"\nint main() { return 0; }\n')
     run(["gcc", "-x", "c++", "-fsyntax-only", "-Wall", "-Werror", "main.cpp"], tmp_path)
 
 
+@pytest.mark.slow
 def test_two_kernels_link_into_one_program(tmp_path):
     write("guided_rod", "c99", tmp_path)
     write("slider_crank", "c99", tmp_path)
@@ -107,6 +110,7 @@ def test_other_targets_are_written_too(tmp_path):
     assert [p.name for p in write("guided_rod", "numpy", tmp_path)] == ["guided_rod.py"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 def test_a_parameter_out_of_its_bounds_is_refused_and_the_old_value_stays(tmp_path, precision):
     write("guided_rod", "c99", tmp_path, KernelOptions(precision=precision))

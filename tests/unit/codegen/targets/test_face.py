@@ -72,6 +72,7 @@ def test_a_mass_stays_above_zero(stepper, mass):
     assert stepper.parameters["mass/P/mass_kg"] == 2.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mass", "words"), [(1e-60, "must be above 0"), (1e300, "must be a finite number")]
 )
@@ -84,6 +85,7 @@ def test_a_mass_that_is_none_in_single_precision_is_refused(driven, kernel, mass
     assert stepper.parameters["mass/P/mass_kg"] == pytest.approx(0.1, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_functions_on_a_state_keep_the_same_promises(driven, kernel):
     module = kernel(driven, wrapper="procedural")
     state = module.new_state()
@@ -121,6 +123,7 @@ def test_a_batch_takes_signals(driven, kernel):
         many.run(np.zeros((200, 0)), out, 200, torque.astype(np.float32))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("formulation", ["ali3p", "independent", "index1"])
 @pytest.mark.parametrize("spike_nm", [1e6, 1e9, 1e15, -1e12])
 def test_a_torque_spike_leaves_no_mechanism_dead(driven, kernel, formulation, spike_nm):
@@ -139,6 +142,7 @@ def test_a_torque_spike_leaves_no_mechanism_dead(driven, kernel, formulation, sp
     assert all(map(math.isfinite, stepper.outputs.values()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 @pytest.mark.parametrize("mechanism", ["driven", "steering_26"])
 def test_standalone_c_compiles_without_a_warning(driven, tmp_path, precision, mechanism):

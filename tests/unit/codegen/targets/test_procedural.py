@@ -7,6 +7,8 @@ import math
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.slow
+
 
 def guide(k):
     t = 1e-3 * k
@@ -18,7 +20,6 @@ def rod(kernel):
     return kernel("guided_rod", wrapper="procedural")
 
 
-@pytest.mark.slow
 def test_functions_step_as_the_class_does(rod, kernel):
     state, other = rod.new_state(), kernel("guided_rod").Kernel()
     assert len(state) == rod.STATE_SIZE
@@ -31,7 +32,6 @@ def test_functions_step_as_the_class_does(rod, kernel):
     assert rod.health(state)["status"] == 0
 
 
-@pytest.mark.slow
 def test_a_state_is_kept_and_put_back(rod):
     state = rod.new_state()
     rod.reset(state, guide(0))

@@ -16,6 +16,7 @@ from rigloop.cli import app
 QUICK = ("A-UKF", "encoder filter", "kinematic observer", "force observer, A", "augmented EKF")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*QUICK, "UKF", "errorEKF"])
 def test_filter_that_must_be_consistent_is(name):
     found = run_case(name, 250, 0)
@@ -48,6 +49,7 @@ def test_bounds_are_those_of_the_tables():
     assert found.least < found.low < found.high < found.most
 
 
+@pytest.mark.slow
 def test_command_says_it_as_json_with_its_picture(tmp_path):
     picture = tmp_path / "c.png"
     asked = ["bench", "consistency", "--filter", "force observer, A", "--runs", "50", "--json"]

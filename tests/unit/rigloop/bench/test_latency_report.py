@@ -63,6 +63,7 @@ def page(folder, found, good=True, reasons=()):
     return write_latency_report(folder, outcome, found).read_text()
 
 
+@pytest.mark.slow
 def test_report_has_the_figures_of_every_period(run):
     text = page(run.parent, [measured(run), measured(run)])
     assert text.count("<svg") == 2
@@ -91,6 +92,7 @@ def test_one_long_latency_is_told_and_does_not_spoil_the_scale(run):
     assert max(ticks) <= 3.5
 
 
+@pytest.mark.slow
 def test_a_test_without_any_sign_change_still_has_a_page(run):
     text = page(run.parent, [], good=False, reasons=["is the wheel driven?"])
     assert "is the wheel driven?" in text

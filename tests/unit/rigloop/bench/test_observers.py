@@ -8,6 +8,8 @@ from rig_configs.mistakes import ConfigError
 from rigloop.bench.observers import ACCELERATION_NOISE, Order, order, run_case, truth
 from rigloop.cli import app
 
+pytestmark = pytest.mark.slow
+
 # published trajectories: step, angle, rate
 FOUR_BAR = {
     0.5: (0.89424130, -0.73574710),
@@ -48,7 +50,6 @@ REFERENCE = {
 
 
 @pytest.mark.parametrize(("mechanism", "right"), [("four_bar", FOUR_BAR), ("five_bar", FIVE_BAR)])
-@pytest.mark.slow
 def test_the_real_mechanism_moves_as_published(mechanism, right):
     states, _, _ = truth(mechanism)
     n_z = states.shape[1] // 2
@@ -74,7 +75,6 @@ def rows():
 
 @pytest.mark.parametrize("case", REFERENCE)
 @pytest.mark.parametrize("name", ["DEKF", "errorEKF", "UKF"])
-@pytest.mark.slow
 def test_errors_are_the_published_ones(rows, case, name):
     for every, right in zip((1, 5, 10, 15), REFERENCE[case][name], strict=True):
         row = rows[*case, name, every]
@@ -84,7 +84,6 @@ def test_errors_are_the_published_ones(rows, case, name):
 
 
 @pytest.mark.parametrize("case", REFERENCE)
-@pytest.mark.slow
 def test_the_continuous_filter_is_worst_and_the_unscented_one_best_with_few_samples(rows, case):
     for every in (1, 5, 10, 15):
         others = [rows[*case, name, every].rms_rad_s for name in ("DEKF", "errorEKF", "UKF")]

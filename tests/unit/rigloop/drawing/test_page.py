@@ -49,6 +49,7 @@ def test_a_spatial_mechanism_that_starts_flat_is_spatial(tmp_path):
     assert plane_of(sketch(path, mechanism), pose(mechanism)) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_name_is_on_the_page_and_none_on_another(name):
     mechanism = load(name)
@@ -71,6 +72,7 @@ def test_every_name_is_on_the_page_and_none_on_another(name):
     assert not over
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["steering_rack", "slider_crank"])
 def test_axes_are_equal(name):
     mechanism = load(name)
@@ -106,6 +108,7 @@ def test_shapes_follow_the_coordinates():
     assert arc.style == "guide"
 
 
+@pytest.mark.slow
 def test_a_large_mechanism_leaves_out_names_without_room(tmp_path):
     path = tmp_path / "n_four_bar_40.toml"
     path.write_text(n_four_bar(40))

@@ -84,6 +84,7 @@ def stepped(loop, wheel, gain, seconds=2.0):
     return np.log(seen[2 * third :].max() / seen[third : 2 * third].max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("loop", "wheel"),
     [
@@ -100,6 +101,7 @@ def test_the_limit_parts_loops_that_die_out_from_those_that_grow(loop, wheel):
     assert stepped(loop, wheel, 0.9 * limit) < 0.0 < stepped(loop, wheel, 1.1 * limit)
 
 
+@pytest.mark.slow
 def test_a_spring_alone_needs_the_damping_of_the_classical_rule():
     # b > K (Ts/2 + delay), on a wheel so heavy that the limit lies far below all other time constants
     b, k_limit = 0.5, []
@@ -156,6 +158,7 @@ def test_further_delay_that_the_loop_bears_is_where_it_begins_to_sing():
     assert growth(0.95 * found.delay_s) < 1.0 < growth(1.05 * found.delay_s)
 
 
+@pytest.mark.slow
 def test_the_torque_path_is_the_lag_and_two_cycles():
     loop = SimpleNamespace(path=path(), torque_lag_s=5e-4, delay_s=3e-4)
     hz = np.array([1.0, 10.0, 30.0])

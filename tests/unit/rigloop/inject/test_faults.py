@@ -67,6 +67,7 @@ def test_bounds_follow_the_limits_of_the_rig():
     )
 
 
+@pytest.mark.slow
 def test_the_page_shows_the_table_as_it_is():
     shown = re.search(
         r"<!-- rigloop faults --markdown -->\n(.*?)<!-- end -->", PAGE.read_text(), re.DOTALL

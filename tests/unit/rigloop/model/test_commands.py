@@ -28,6 +28,7 @@ def model(monkeypatch, tmp_path):
     return call
 
 
+@pytest.mark.slow
 def test_the_installed_program_answers_with_exit_codes(tmp_path):
     def run(*arguments):
         command = [sys.executable, "-P", "-m", "rigloop", "model", *arguments]
@@ -49,6 +50,7 @@ def test_help_has_an_example(model, command):
     assert "Example" in done.stdout
 
 
+@pytest.mark.slow
 def test_show_prints_all_that_there_is_to_know(model):
     done = model("show", "steering_26")
     assert done.exit_code == 0, done.stderr
@@ -183,6 +185,7 @@ def test_check_of_a_good_one_as_json(model):
     assert answer["mechanism"] == "steering_26"
 
 
+@pytest.mark.slow
 def test_an_import_writes_a_mechanism_and_tells_what_it_left_out(model, tmp_path):
     pytest.importorskip("mujoco")
     done = model("import", ROBOTS / "arm.urdf", "-o", "my_arm.toml")

@@ -17,6 +17,7 @@ def linearize(monkeypatch, tmp_path):
     return lambda *words: CliRunner().invoke(app, ["model", "linearize", *map(str, words)])
 
 
+@pytest.mark.slow
 def test_tables_name_equilibrium_modes_and_shapes(linearize):
     done = linearize("five_bar")
     assert done.exit_code == 0, done.output
@@ -34,6 +35,7 @@ def test_json_has_everything(linearize):
     assert found["d"][torque][0] == pytest.approx(-2.0 * 9.81 * 0.15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["svg", "png"])
 def test_files_are_written(linearize, tmp_path, ending):
     for name in ("steering_26", "double_four_bar", "guided_rod"):

@@ -18,6 +18,7 @@ def stat(steal, idle):
     return f"cpu  100 0 50 {idle} 1 0 2 {steal} 7 0\ncpu0 50 0 25 1 1 0 1 1 0 0\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("stolen", "idle", "level", "told"),
     [

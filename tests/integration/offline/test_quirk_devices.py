@@ -16,7 +16,7 @@ from io_bridge.simulated_bus import SimulatedBus
 from io_bridge.state_limits import StateLimits
 from io_bridge.terminal_config import ChannelConfig, TerminalConfig
 
-SAID = runpy.run_path(str(Path(__file__).with_name("quirk_cases.py")))
+SAID = runpy.run_path(str(Path(__file__).parents[1] / "quirk_cases.py"))
 CASES, of_drive, drive_of, Case = (SAID[name] for name in ("CASES", "of_drive", "drive", "Case"))
 MS = 1_000_000
 TORQUE_NM = 1.0
@@ -82,6 +82,7 @@ def cases(*, refused):
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", cases(refused=False))
 def test_a_foreign_slave_comes_to_op_and_takes_torque(bench, case):
     found = bench(case)
@@ -177,6 +178,7 @@ def test_a_mailbox_slower_than_the_standard_has_the_time_that_its_rig_gives_it(b
     assert found.devices[0].al_status == 8
 
 
+@pytest.mark.slow
 def test_a_slow_slave_comes_back_after_a_loss_of_power(bench):
     found = bench(of_drive("slow_boot:s=1+slow_transition:safeop_s=1.5", "2.13"))
     found.bus.to_op()

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from rig_configs.load import HERE
 from rigloop.cli import app
 
-DATA = Path(__file__).parents[1] / "data"
+DATA = Path(__file__).parents[2] / "data"
 RIG = HERE / "rigs" / "steering_wheel.toml"
 MECHANISM = HERE / "mechanisms" / "four_bar.toml"
 LOG = sorted((DATA / "logs").glob("*.csv*"))[0]

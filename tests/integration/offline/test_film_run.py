@@ -15,7 +15,7 @@ from rigloop.manifest import ManifestError
 
 pytestmark = pytest.mark.slow
 
-LOG = Path(__file__).parents[1] / "data" / "logs" / "phobos_limtoc_k10_step.csv"
+LOG = Path(__file__).parents[2] / "data" / "logs" / "phobos_limtoc_k10_step.csv"
 
 
 @pytest.fixture(scope="module")

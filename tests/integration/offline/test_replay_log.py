@@ -13,7 +13,7 @@ from rigloop.manifest import read_manifest
 
 pytestmark = pytest.mark.slow
 
-LOGS = Path(__file__).parents[1] / "data" / "logs"
+LOGS = Path(__file__).parents[2] / "data" / "logs"
 # what is in each of them was found independently of this project's reader: see its README
 FAULTS = {
     "comma2k19_segment40": {"gap": 185, "constant run": None},

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-LOG = Path(__file__).parents[1] / "data" / "logs" / "phobos_limtoc_k10_free.csv"
+LOG = Path(__file__).parents[2] / "data" / "logs" / "phobos_limtoc_k10_free.csv"
 STRETCHES = ("--fit", "0", "2", "--judge", "2", "4")
 
 
@@ -23,6 +23,7 @@ def test_tune_answers_with_gains_lags_and_noise(rigloop, tmp_path):
     assert "<svg" in picture.read_text()
 
 
+@pytest.mark.slow
 def test_tune_says_all_that_is_missing(rigloop):
     done = rigloop("tune", "--bandwidth", 100)
     assert done.returncode == 2
@@ -42,6 +43,7 @@ def test_identify_judges_on_what_it_has_not_seen(rigloop, tmp_path):
     assert picture.stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_identify_refuses_to_judge_on_what_it_was_fitted_to(rigloop):
     done = rigloop("identify", LOG, "--fit", "0", "2", "--judge", "1", "3")
     assert done.returncode == 2

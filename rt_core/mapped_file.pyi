@@ -1,0 +1,1 @@
+# nothing for Python: what a table is mapped with
