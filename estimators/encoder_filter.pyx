@@ -79,7 +79,7 @@ cdef class EncoderFilter:
         From the covariance at the times of the samples; there are no others. With samples on time they
         end in those of the steady state, `gain`.
     noise_rad : float, optional
-        Standard deviation of a sample, for `nis`. Default: that of the rounding to counts.
+        Standard deviation of a sample, for `nis`. Default: the one of the rounding to counts.
     counter_span : float, optional
         Whole number of counts after which the counter repeats (2^32, or counts_per_rev); 0: it
         never does.

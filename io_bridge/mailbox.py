@@ -64,7 +64,7 @@ class LostFramesError(MailboxError):
 
 @dataclass(frozen=True)
 class Areas:
-    """Places of a mailbox: the area of bytes to the slave, and that of bytes from it."""
+    """Places of a mailbox: the area of bytes to the slave, and the area of bytes from it."""
 
     out: int
     out_size: int

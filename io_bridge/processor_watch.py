@@ -1,7 +1,7 @@
 """Watch that a slave's processor still serves its EtherCAT controller, by the PDI watchdog (0x0410).
 
 A controller answers frames, counts them right and drives its clock without its processor; inputs are then old, and
-neither mailbox nor AL state get on. The watchdog itself is left as the slave's maker has set it: it guards the maker's
+mailbox and AL state stand still. The watchdog itself is left as the slave's maker has set it: it guards the maker's
 processor and not the master, and only the maker knows its effects.
 """
 

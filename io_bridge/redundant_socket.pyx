@@ -27,7 +27,7 @@ from io_bridge.wire cimport get16, put16
 from io_bridge.packet_socket import open_socket
 
 cdef enum:
-    SENT = 1                    # bit of the first line; that of the second is the next one
+    SENT = 1                    # bit of the first line; the second line has the next one
     CAME = 4
     GIVEN = 16
     COPY_AT = 11                # last byte of the source address, which slaves do not change

@@ -270,7 +270,7 @@ def _read_slave(line: Line, position: int, station: int) -> FoundSlave:
 
 
 def _read_pdos(line: Line, slave: FoundSlave, contents: SiiContents) -> None:
-    """Of the mailbox, where there is one: the mapping of now; else those of the EEPROM."""
+    """Read the present mapping by the mailbox, where there is one; else take the PDOs of the EEPROM."""
     slave.outputs, slave.inputs = contents.outputs, contents.inputs
     if not contents.has_coe:
         return

@@ -45,7 +45,7 @@ class Witness:
     pushed : bool
         Some drive had a torque to give.
     zero_ns : int or None
-        CLOCK_MONOTONIC at which the last of them had none any more.
+        CLOCK_MONOTONIC at which the last of them had no torque any more.
     """
 
     def __init__(self, devices: Sequence[DriveDevice | MultiAxisDrive]) -> None:

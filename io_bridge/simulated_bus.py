@@ -134,7 +134,7 @@ class SimulatedBus(Bus):
         Parameters
         ----------
         pause_s : float
-            As of `Master`: with a pause the cycle, on which time depends, gets on meanwhile.
+            As of `Master`: with a pause the cycle, on which time depends, continues meanwhile.
         """
         master = Master(self._beside, pause_s=pause_s)
         know(master, self._exchange.slaves, self._records)

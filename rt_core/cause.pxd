@@ -23,7 +23,7 @@ untold
 
 The usual is the running mean over cycles that kept their period: a task that takes 80 % of its period every time and
 is woken 30 % late was late because of the wake. Stolen time that did not lie outside of the blocks lies somewhere in
-the bus or the other blocks; it comes off that of the two with the greater surplus.
+the bus or the other blocks; it is subtracted from the one of the two with the greater surplus.
 A bus block that sleeps cannot be distinguished from one whose core was taken, so up to `bus_wait_ns` of the time
 that it was off the core belongs to the bus; the rest is stolen.
 A cycle that kept its period and was only begun late has no other cause than its begin. One that was begun periods

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 MEASURE_S = 2.0
-MARGIN = 1.2  # on the measured p99.9, which is that of two seconds
+MARGIN = 1.2  # on the measured p99.9 of two seconds
 LEAST_NS = 10_000  # below it the way into the sleep and back takes longer
 MOST_SHARE = (
     0.85  # of the period, with the step: beyond 95 % the kernel takes real time away for a while

@@ -25,7 +25,7 @@ class SignalTable:
 
     @property
     def cut(self) -> bool:
-        """True if another process has cut the file short, as far as it was touched since: that part reads as zeros here,
+        """True if another process cut the file short, as far as it was touched since: that part reads as zeros here,
         and the methods that read or publish raise CutError."""
     @classmethod
     def create(cls, path: str | PathLike[str], plan: Plan, *, run: str = "") -> SignalTable:

@@ -128,7 +128,7 @@ cdef void *_run(void *arg) noexcept nogil:
     cdef int64_t told_ns = 0     # stolen time of the spin before this cycle, as the CPU clock shows it
     cdef int64_t spin_ns
     cdef int64_t k = 0           # number of this period since the common zero
-    cdef int64_t last = -1       # that of the last executed cycle
+    cdef int64_t last = -1       # number of the last executed cycle
     cdef Cause outlived = NONE   # why that one outlived its period
     cdef Cause cause
     cdef Facts f

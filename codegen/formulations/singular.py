@@ -9,7 +9,7 @@ than one lost rank does.)
 
 A row that is an unknown of its own (`factor`) has a negative pivot: -1 where it finds its
 coordinates determined already, and -phi_q^2 / weight where it takes a small pivot's place. So the
-number of freedoms is that of small pivots of coordinates, and of rows with a pivot near -1, less
+number of freedoms is the number of small pivots of coordinates, and of rows with a pivot near -1, minus
 the number of such rows.
 
 While a freedom passes from one coordinate to another the product of their pivots stays, so both meet

@@ -51,7 +51,7 @@ class KernelText:
     Attributes
     ----------
     costs : dict of str to Cost
-        Of every routine; `step` is that of one call.
+        Operation counts of every routine; `step` is the count of one call.
     fill : dict of str to str
         For the templates beside this file.
     """
