@@ -7,7 +7,7 @@ closely than the error that is wanted.
 
 Each candidate is tried at the step where its order, and the stiffness of the mechanism, say that it will do, and at
 longer or shorter ones until two neighbours of the ladder of steps are known, one that does and one that does not, or
-until it can only be more expensive than what has been found. So a dozen candidates take some thirty kernels instead
+until it can only be more expensive than the best found. So a dozen candidates take some thirty kernels instead
 of two hundred.
 """
 
@@ -37,7 +37,7 @@ ORDER: dict[str, int] = {
 STABLE = {"rk4": 2.7, "semi_implicit_euler": 2.0, "trapezoidal": 2.0}
 FLOOR = 1e-3  # of the largest signal of the same unit: what is smaller is measured by this
 BEYOND = 0.05  # of the error wanted: how well two references agree
-AT_LEAST = 0.3  # of it: what a reference is still good for
+AT_LEAST = 0.3  # of it: the error for which a reference is still good
 REFERENCES = ("index1", "independent")
 MOST_STEPS = 2_000_000  # of a reference
 ROUNDS = 3  # in which what comes near the best is timed again, side by side
@@ -56,7 +56,7 @@ class Candidate:
         return f"{self.formulation}, {self.integrator}"
 
 
-# in the order in which they are tried: what is often best first, so that the rest is soon known to be dearer
+# in the order in which they are tried: often the best ones first, so that the rest is soon known to be dearer
 CANDIDATES = (
     Candidate("index1", "rk4"),
     Candidate("ali3p", "generalized_alpha"),
@@ -80,7 +80,7 @@ class Measured:
     Attributes
     ----------
     step_s : float
-        What the integrator advances at a time.
+        The time that the integrator advances in one substep.
     error : float
         Of the largest value of each signal; infinite where the run stopped.
     step_ns : float
@@ -160,7 +160,7 @@ def scales(rows: Array, units: Sequence[str]) -> Array:
 
 
 def gap(rows: Array, reference: Array, scale: Array) -> tuple[float, int]:
-    """Largest error of a run, and its column; what the reference does not determine is left out."""
+    """Largest error of a run, and its column; values that the reference does not determine are left out."""
     if len(rows) < len(reference):
         return math.inf, 0
     apart = np.abs(rows - reference) / scale
@@ -290,7 +290,7 @@ class Bench:
 
 
 def best_of(bench: Bench) -> Measured | None:
-    """The cheapest of what has met the error, once those that come near it have been timed side by side."""
+    """Return the cheapest candidate that has met the error; close rivals are timed side by side first."""
     met = [m for m in bench.measured if m.error <= bench.task.error]
     if not met:
         return None

@@ -36,7 +36,7 @@ FLAGS = (
     "-fno-tree-slp-vectorize",
 )  # fmt: skip
 FACE_FLAGS = ("-O1",)  # Python's side, nothing of it runs in the cycle
-# what x86-64-v3 asks for, as /proc/cpuinfo spells it
+# features of x86-64-v3, as /proc/cpuinfo spells it
 V3_FLAGS = {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
 COMPILE_TIMEOUT_S = 600
 
@@ -116,7 +116,7 @@ class Recipe(Protocol):
     def prove(
         self, path: Path, options: KernelOptions, module: ModuleType, twin: ModuleType, work: Path
     ) -> Mapping[str, Any]:
-        """Check what has been compiled in a folder; the largest errors."""
+        """Check the compiled module in a folder; return the largest errors."""
 
 
 class _Kernel:
@@ -256,7 +256,7 @@ def _generator() -> bytes:
     here = Path(__file__).parent
     files = sorted(p for pattern in ("*.py", "*.in") for p in here.rglob(pattern))
     digest = hashlib.sha256()
-    # what names may be, and how they are written into texts
+    # rules for names, and their form in texts
     files += [here.parent / "rig_configs" / name for name in ("names.py", "plain.py")]
     for file in files:
         digest.update(file.relative_to(here.parent).as_posix().encode() + b"\0" + file.read_bytes())
@@ -362,7 +362,7 @@ def _face(work: Path, compiler: tuple[str, ...], flags: list[str], include: Path
 
 
 def _keep(work: Path, folder: Path, loaded: tuple[str, ...], facts: dict[str, Any]) -> None:
-    """Seal what has been built and move it to its place in the cache."""
+    """Seal the built files and move them to its place in the cache."""
     seal(work, loaded, facts)
     try:
         work.rename(folder)

@@ -1,4 +1,4 @@
-"""The kernel cache: a folder of the user alone, whose binaries are what was built.
+"""The kernel cache: a folder of the user alone; its binaries are checked to be the built ones.
 
 A kernel is loaded into the process that holds real-time rights, so a folder that someone else can write
 to, a link into one, or a file that changed since it was built is refused in words, never used in silence.
@@ -74,7 +74,7 @@ def open_cache(kind: str = "kernels") -> Path:
 
 
 def require_own(path: Path, *, is_folder: bool = False) -> None:
-    """Refuse what is a link, is not the user's, or can be written by others.
+    """Refuse a path that is a link, is not the user's, or can be written by others.
 
     Raises
     ------

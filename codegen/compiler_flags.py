@@ -28,7 +28,7 @@ MOST_FLAGS = 32
 
 
 def mistakes(cflags: Iterable[str], march: str) -> list[str]:
-    """Find what is wrong with flags and `-march`, a line each: `name = value: problem`."""
+    """Return the mistakes of flags and `-march`, a line each: `name = value: problem`."""
     flags = list(cflags)
     found = []
     inexact = [flag for flag in flags if flag in INEXACT]

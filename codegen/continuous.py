@@ -2,7 +2,7 @@
 
     mass qdd + phi_q^T lam = force(q, qd, state, input),   phi(q, guide) = 0,   state' = rate(q, qd, state, input)
 
-Elements write what forces hold for a step, and how their states go on, with a step in it. Here the step is zero: held
+Elements write the held values of forces, and the update of their states, with a step in it. Here the step is zero: held
 values are those of the moment, and the rate of a state is the slope of its advance over the step at its start.
 """
 

@@ -1,6 +1,6 @@
 """The rest pose of a mechanism: found from the pose of its file, with guides and input signals at given values.
 
-The pose moves along what the constraints allow by Newton's method, stiffness step = unbalanced force, with a bounded
+The pose moves by Newton's method within the constraints, stiffness step = unbalanced force, with a bounded
 step along each principal stiffness. Where one is negative its size is taken, so that the step still goes downhill: a
 hill top is an equilibrium only for a mechanism that starts on it.
 
@@ -19,7 +19,7 @@ from codegen.description.mechanism import ports
 from codegen.linearise import LinearisationError
 from codegen.pose.assembly import assemble
 
-BALANCED = 1e-11  # of the largest force inside: what rounding leaves
+BALANCED = 1e-11  # of the largest force inside: the error of rounding
 MOST_STEPS = 400
 STRIDE = 0.05  # rad or m that a pose moves at a time, at first
 LONGEST = 0.2
@@ -62,7 +62,7 @@ def find_equilibrium(
     ----------
     model : Continuous
     inputs : mapping of str to float, optional
-        Read ports: position of guides, input signals. What is not given is as the file has it; guides stand still.
+        Read ports: position of guides, input signals. Ports not given keep the file's values; guides stand still.
     parameters : mapping of str to float, optional
         Run-time parameters by path.
 
@@ -159,7 +159,7 @@ def _balance(model: Continuous, moment: Moment, dof: int) -> _Balance:
 
 
 def free_motions(jac: Array, dof: int) -> Array:
-    """An orthonormal basis of what the rows leave open, shape (n_q, dof).
+    """Return an orthonormal basis of the directions that the rows leave open, shape (n_q, dof).
 
     Raises
     ------
@@ -202,7 +202,7 @@ def _closed(model: Continuous, moment: Moment, q: Array, dof: int) -> Array:
         if np.max(np.abs(phi), initial=0.0) < CLOSED * 1e-3:
             break
         (jac,) = model.rows.slopes(at)
-        # beside a closed pose redundant rows disagree, and seem to hold what is free
+        # beside a closed pose redundant rows disagree, and seem to hold a free direction
         left, sizes, right = np.linalg.svd(jac, full_matrices=False)
         rank = model.n_q - dof
         q = q - right[:rank].T @ ((left[:, :rank].T @ phi) / sizes[:rank])

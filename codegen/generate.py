@@ -62,7 +62,7 @@ def write(
     Returns
     -------
     list of Path
-        What was written.
+        The files written.
 
     Raises
     ------

@@ -172,7 +172,7 @@ def _settle(kernel: Any, rest: Array, most: int, look: int) -> bool:
 
 @dataclass(frozen=True)
 class _About:
-    """A kernel at one state, and what a step makes of small changes there."""
+    """A kernel at one state, and the effect of a step on small changes there."""
 
     kernel: Any
     at: Array
@@ -204,7 +204,7 @@ class _About:
 
 def _observable(a: Array, b: Array, c: Array, sizes: Array) -> tuple[Array, Array, Array]:
     """The same system in the coordinates that show in its outputs."""
-    # in units of what the inputs' changes leave, so that what is small is nothing
+    # in units of the response to the inputs' changes, so that small values count as zero
     reach = np.max(np.abs(b * sizes), initial=0.0) or 1.0
     basis: list[Array] = []
     waiting = [row * reach / (np.linalg.norm(row * reach) or 1.0) for row in c]

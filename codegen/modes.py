@@ -35,7 +35,7 @@ class Mode:
     frequency_hz : float
         Natural frequency, |pole| / 2 pi.
     damping_ratio : float
-        Share of critical damping; 1 for a pole that decays without swinging, negative for what grows.
+        Share of critical damping; 1 for a pole that decays without swinging, negative for a growing pole.
     kind : str
         "oscillates", "decays", "grows", or "free": nothing drives it back or slows it down.
     shape : tuple of Part
@@ -57,7 +57,7 @@ def modes(mechanism: Mechanism, linear: LinearMechanism) -> tuple[Mode, ...]:
     for value, vector in zip(poles, vectors.T, strict=True):
         pole = complex(value)
         size = abs(pole)
-        # of what only rounding damps or drives nothing is to be said
+        # a rate that only rounding damps or drives has no meaning
         if abs(pole.real) < ROUNDING * size:
             pole = complex(0.0, pole.imag)
         is_free = size <= FREE * largest or size == 0.0
@@ -91,7 +91,7 @@ def _shape(mechanism: Mechanism, linear: LinearMechanism, vector: np.ndarray) ->
         parts = [(s.path, "", v) for s, v in zip(system.internals, internal, strict=True)]
     if not parts:
         return ()
-    # what has a name of its own is what the others are measured by
+    # a named signal is the measure of the others
     largest = max((value for _, _, value in parts), key=abs)
     if largest == 0.0:
         return ()

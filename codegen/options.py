@@ -15,7 +15,7 @@ Integrator = Literal[
 ]
 IMPLICIT: tuple[Integrator, ...] = ("generalized_alpha", "newmark", "trapezoidal")
 EXPLICIT: tuple[Integrator, ...] = ("forward_euler", "semi_implicit_euler", "rk4", "trapezoidal")
-# what each formulation can be integrated with; the first is its default
+# integrators of each formulation; the first is its default
 INTEGRATORS: dict[Formulation, tuple[Integrator, ...]] = {
     "ali3p": IMPLICIT,
     "index1": ("semi_implicit_euler", *(i for i in EXPLICIT if i != "semi_implicit_euler")),
@@ -32,7 +32,7 @@ class KernelOptions:
     Attributes
     ----------
     step_s : float
-        Time step, constant: what one call advances.
+        Constant time step: the advance of one call.
     formulation : str
         "ali3p": index-3 augmented Lagrangian with projections, the default. "index1", "penalty":
         augmented Lagrangian and penalty on accelerations. "hamiltonian": canonical, with momenta.
@@ -83,7 +83,7 @@ class KernelOptions:
         Of all arithmetic but sines; inputs and outputs stay double. float32 is not fit for
         reactions.
     wrapper : {"class", "procedural"}
-        What Python sees: a `Kernel` that owns its state, or functions on a state that the caller
+        The Python interface: a `Kernel` that owns its state, or functions on a state that the caller
         holds.
     residual_limit : float
         A step that ends with a larger constraint violation (m or rad) is refused.
@@ -213,7 +213,7 @@ class KernelOptions:
 
     @property
     def row_kappa(self) -> float:
-        """`kappa` or its default: what is left of single precision allows less; without
+        """`kappa` or its default: single precision allows less; without
         multipliers, which make up for a soft penalty, it takes more.
         """
         default = 1e8 if self.formulation == "penalty" else 1e6
@@ -230,7 +230,7 @@ class KernelOptions:
         return (1.0 - df) * beta * self.inner_step_s**2
 
     def short(self) -> str:
-        """Step, formulation and integrator, and what else is not as by default."""
+        """Step, formulation and integrator, and all other values that differ from the default."""
         wanted = ("step_s", "formulation", "integrator")
         parts = [str(getattr(self, key)) for key in wanted[1:]]
         return ", ".join([*parts, f"step_s={self.step_s!r}", *(

@@ -5,7 +5,7 @@ the rest. With q = B z + c the equations keep their form,
 
     B^T mass B zdd + (phi_q B)^T lam = B^T force,   phi(B z + c, guide) = 0,
 
-so what comes out is a `System` again. Nothing is approximated: the removed rows hold to round-off,
+so the result is a `System` again. Nothing is approximated: the removed rows hold to round-off,
 and their multipliers follow from the equations of the coordinates that they removed (`recovered`).
 Guided rows stay: their reaction is wanted.
 """
@@ -34,7 +34,7 @@ class Presolved:
     system : System
         The same mechanism without the removed coordinates and rows.
     full : System
-        What was given.
+        The mechanism given.
     q, qd : list of Expr
         Every coordinate and rate of `full`, over those of `system`.
     kept, removed : list of int
@@ -79,7 +79,7 @@ class Presolved:
 
 
 def presolve(system: System, *, wanted: bool = True) -> Presolved:
-    """Remove what linear rows determine; with `wanted` false, only take the form of it."""
+    """Remove coordinates that linear rows determine; with `wanted` false, only take the form of it."""
     graph = system.graph
     by_var = {c.q: c for c in system.coordinates}
     guided = {guide.coordinate.index for guide in system.guides}

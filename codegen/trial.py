@@ -43,7 +43,7 @@ class Motion:
     Attributes
     ----------
     swings : mapping of str to Swing
-        By read port; what is not named stands still.
+        By read port; ports that are not named stand still.
     row_s : float
         Time between two looks.
     rows : int

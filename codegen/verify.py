@@ -26,7 +26,7 @@ JACOBIAN_LIMIT = 1e-12  # complex step is exact to round-off of numbers of order
 LIMITS = {
     # both iterate to round-off; the twin's dense solve is conditioned like kappa
     "float64": {"q": 1e-9, "reaction": 1e-5, "outputs": 1e-5, "work": 1e-2},
-    # single precision: what kappa times its round-off leaves; its reactions are not fit for use
+    # single precision: the error of kappa times its round-off; its reactions are not fit for use
     "float32": {"q": 1e-3, "reaction": math.inf, "outputs": math.inf, "work": 0.1},
 }
 SHORTER = (2, 4, 8, 16)  # parts of a step that are tried where a step fails
@@ -62,7 +62,7 @@ def verify(
     dict
         Largest errors found: ``phi_q`` (complex step); ``q``, ``reaction`` and ``outputs`` (relative)
         over some steps; ``open``, the twin's largest constraint violation; ``work``, change of
-        kinetic energy less work of the forces, relative to what moved.
+        kinetic energy minus work of the forces, relative to the energy moved.
 
     Raises
     ------

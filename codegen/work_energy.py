@@ -13,8 +13,8 @@ import numpy as np
 def work_error(stepper: Any, twin: ModuleType, motion: Sequence[Sequence[float]]) -> float:
     """Change of kinetic energy minus the work of applied forces and guides, relative to the energy moved.
 
-    The motion and the guide reactions are those of `stepper`; masses and forces are the twin's
-    functions. Power is summed up by the trapezoidal rule, so that what is left is of the second order
+    The motion and the guide reactions come from `stepper`; masses and forces are the twin's
+    functions. Power is summed up by the trapezoidal rule, so that the error is of the second order
     in the step.
 
     Parameters

@@ -125,7 +125,7 @@ cdef void _take(
     for i in range(m if good else 0):
         if not isfinite(u[i]):
             continue
-        # linear about the prediction; what came before has moved the state from it
+        # linear about the prediction; earlier corrections have moved the state from it
         innovation = u[i] - expected[i]
         for j in range(n_x):
             innovation -= u_x[i * n_x + j] * (s.x[j] - before[j])

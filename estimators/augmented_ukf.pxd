@@ -12,7 +12,7 @@ cdef enum:
 # x (n_x) moved over dt with the inputs u (n_u) held
 ctypedef void (*transition_fn)(
     const void *model, const double *x, const double *u, double dt_s, double *out) noexcept nogil
-# what is measured at x: y (n_y)
+# measured outputs at x: y (n_y)
 ctypedef void (*measure_fn)(
     const void *model, const double *x, const double *u, double *out) noexcept nogil
 

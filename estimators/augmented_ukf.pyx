@@ -8,7 +8,7 @@
 
 The unknown inputs are states that walk at random. Printed forms that leave out sqrt(n), or measure
 at the points before the transition, are wrong. The points f(chi) must not be measured either: they
-lack Q, so Pyy and Pxy miss what the process adds, and the filter trusts itself far too much.
+lack Q, so Pyy and Pxy miss the process noise, and the filter trusts itself far too much.
 """
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport isfinite, sqrt
@@ -81,7 +81,7 @@ cdef void _correct(UkfState *s, const double *u, const double *y) noexcept nogil
         if isfinite(y[i]):
             there[m] = i
             m += 1
-    # drawn again about what is predicted, so that they spread by the process noise too
+    # drawn again about the prediction, so that they spread by the process noise too
     if m == 0 or not _draw(s, points):
         return
     for k in range(2 * n):
@@ -176,7 +176,7 @@ cdef class AugmentedUkf(PortedBlock):
     start, start_noise : sequence of float, length n_x
         First estimate, and its standard deviations.
     process_noise : sequence of float, length n_x
-        Standard deviations of what a cycle adds; for an unknown input, of its random walk.
+        Standard deviations of the noise that a cycle adds; for an unknown input, of its random walk.
     sample_noise : sequence of float, length n_y
         Standard deviations of the samples.
 

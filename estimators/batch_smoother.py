@@ -3,7 +3,7 @@
     J = |x_0 - start|^2_P0 + sum |x_k+1 - x_k - h/2 (g(x_k) + g(x_k+1))|^2_Q + sum |y_k - y(x_k)|^2_R
 
 over all states x = [z, zd, f] of a generated observer model, g = [zd, zdd(x), 0]: a factor graph, and its minimum by
-Levenberg and Marquardt. No filter can know more than this does, so it is what they are measured against; it needs
+Levenberg and Marquardt. No filter can know more, so filters are measured against it; it needs
 the future, and seconds.
 
 Source: Dellaert, Kaess 2017, Factor Graphs for Robot Perception, doi:10.1561/2300000043.

@@ -2,7 +2,7 @@
 
     xdot = f(x) + K (o - h(x)),   K = P h_x^T R^-1,   Pdot = A P + P A^T + S - P h_x^T R^-1 h_x P
 
-A sample acts during its step only, with its variance taken for a density, as published: that is what makes this
+A sample acts during its step only, with its variance taken for a density, as published: this makes it
 filter the worst of the family. The slopes A are exact (the printed ones are not), and x solves
 
     x = x_k + h/2 (f_k + f + K_k e_k + K e),   e = o - h(x)

@@ -5,7 +5,7 @@
     joseph      one scalar measurement, in Joseph's form: P <- (I - k h) P (I - k h)^T + r k k^T
     cholesky    P = L L^T, or how many of its leading columns are positive definite
 
-What comes out is symmetric to the last bit: the lower half is computed, the upper one copied.
+The result is symmetric to the last bit: the lower half is computed, the upper one copied.
 
 Source: Bucy and Joseph 1968, Filtering for Stochastic Processes with Applications to Guidance, ch. 16.
 """

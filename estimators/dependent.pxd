@@ -1,7 +1,7 @@
 """Observers whose state is all coordinates and rates, x = [q, qd], as if they were independent.
 
-What the mechanism can do enters through the noise: along its motions as in the other filters, across them by `open`,
-so that constraints can close what the prediction opens,
+The mechanism's mobility enters through the noise: along its motions as in the other filters, across them by `open`,
+so that constraints can close the gaps that the prediction opens,
 
     Q = R S R^T + open (I - U U^T),   U an orthonormal base of R = vel_map
 """

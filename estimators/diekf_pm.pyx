@@ -16,13 +16,13 @@ from estimators.observer_model cimport ObserverModel
 cdef enum:
     MOST = 4            # iterations of an update
 
-cdef double PERFECT = 1e-12     # variance of a constraint: round-off of what it measures
+cdef double PERFECT = 1e-12     # variance of a constraint: round-off of its value
 cdef double OPEN = 1e-2         # variance across the motions that a step adds, m^2 and (m/s)^2
 cdef double SMALL = 1e-7        # change of a state at which an update counts as done
 
 
 cdef double _fold(ObserverState *s, const double *h, double left, double variance) noexcept nogil:
-    # one row; `left` is what it still misses before dx; returns its squared innovation over the variance
+    # one row; `left` is its residual before dx; returns its squared innovation over the variance
     cdef int i, n = s.n
     cdef double total = project(s.cov, h, s.ph, n) + variance
     for i in range(n):
@@ -51,7 +51,7 @@ cdef int _update(ObserverState *s, const double *sample) noexcept nogil:
         memset(s.dx, 0, n * sizeof(double))
         s.nis = 0.0
         s.used = 0
-        # constraints first: what is left of the prediction is a motion of the mechanism
+        # constraints first: the prediction then is a motion of the mechanism
         for r in range(<int>m.n_phi):
             memset(h, 0, n * sizeof(double))
             memcpy(h, m.phi_q + r * n_q, n_q * sizeof(double))

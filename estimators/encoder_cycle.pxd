@@ -28,19 +28,19 @@ cdef struct EncoderState:
     double forget_after_s       # and the estimate is worth nothing any more
     int64_t jump_samples        # rejected samples that agree until they are believed
     int64_t settle_samples      # accepted samples within the gate until `ready`
-    int64_t settle_most         # what a sample after a long interval may count for beside itself
+    int64_t settle_most         # further samples that a sample after a long interval may count for
     # estimate, of the angle as the encoder states it
     Motion estimate             # at the time of the last accepted sample
     double estimate_age_s       # how long ago that is
     EncoderCovariance covariance
-    Offset offset               # what the output is apart from that angle after a jump
+    Offset offset               # offset of the output from that angle after a jump
     # last accepted sample
     double raw_count
     double unwrapped_count
     # bookkeeping
     double accepted_age_s       # cycles' time since the last accepted sample
     double since_sample_s       # since the last sample, accepted or not
-    double unseen_s             # what samples came late by since the last accepted one
+    double unseen_s             # delays of the samples since the last accepted one
     double astray_s             # the same of gaps whose errors may not have died out yet
     double held_rad             # output while there is no estimate
     double rejected_rad         # innovation of the last rejected sample
@@ -50,7 +50,7 @@ cdef struct EncoderState:
     int64_t n_missed            # cycles in a row without an accepted sample
     int64_t n_rejected          # in all
     int64_t n_jumps             # in all
-    int64_t n_done              # cycles and corrections: what the steps did
+    int64_t n_done              # cycles and corrections: the work of the steps
     bint tracking               # there is an estimate, and the output follows it
     bint remembers              # there is one, used or not
     # ports: addresses given by `bind`, else a cell of `idle`

@@ -38,7 +38,7 @@ cdef inline void _accept(
     s.unwrapped_count = unwrapped
     s.estimate_age_s = age_s
     s.accepted_age_s = 0.0
-    # what was wrong after a gap shows in the next samples too, until it has died out
+    # an error after a gap shows in the next samples too, until it has died out
     if s.n_settled > s.settle_samples:
         s.astray_s = 0.5 * s.astray_s if s.sample_period_s < s.astray_s < INFINITY else 0.0
     if s.unseen_s > s.astray_s:
@@ -193,7 +193,7 @@ cdef void advance(
     value[REJECTED] = <double>s.n_rejected
     value[JUMPS] = <double>s.n_jumps
     value[READY] = 1.0 if s.tracking and s.n_settled > s.settle_samples else 0.0
-    # what a guard wants to know: the estimate has settled, and a sample of this cycle went into it
+    # conditions of a guard: the estimate has settled, and a sample of this cycle went into it
     value[TRUSTED] = 1.0 if value[READY] == 1.0 and s.n_missed == 0 else 0.0
     value[JERK] = now.jerk_rad_s3
     value[NIS] = s.nis

@@ -79,7 +79,7 @@ cdef class EncoderFilter:
         From the covariance at the times of the samples; there are no others. With samples on time they
         end in those of the steady state, `gain`.
     noise_rad : float, optional
-        Standard deviation of a sample, for `nis`. Default: that of the rounding to counts.
+        Standard deviation of a sample, for `nis`. Default: the one of the rounding to counts.
     counter_span : float, optional
         Whole number of counts after which the counter repeats (2^32, or counts_per_rev); 0: it
         never does.
@@ -88,8 +88,8 @@ cdef class EncoderFilter:
     sign : int, optional
         +1 or -1: the mounting.
     max_acceleration_rad_s2 : float, optional
-        What the wheel can do. The innovation gate is twice what a step of it causes, plus two
-        counts.
+        The largest acceleration of the wheel. The innovation gate is twice the effect of a step of it,
+        plus two counts.
     gate_nis : float, optional
         A sample with a larger `nis` is rejected too; 0: no such gate. 10.8 is 0.1 % of good ones.
     jump_samples : int, optional

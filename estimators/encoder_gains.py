@@ -10,7 +10,7 @@ Only `w0 = (q / (r T))^(1/2n)`, the bandwidth, and the sample period T enter the
 resolution of the encoder drops out. State i is scaled by w0^i here, which leaves `epsilon = w0 T`
 alone.
 
-These gains are what the filter's own, of `encoder_covariance`, end in while samples are on time. Nothing
+The filter's own gains, of `encoder_covariance`, converge to these while samples are on time. Nothing
 may filter with them alone: at another interval they are unstable.
 """
 
@@ -151,7 +151,7 @@ def innovation_peak(gain: Array, sample_period_s: float) -> float:
 
 
 def gains_mistakes(gains: str) -> list[str]:
-    """Return what is wrong with a way to take gains; fixed ones are unstable once samples are late."""
+    """Return the problem of a way to take gains; fixed ones are unstable once samples are late."""
     if gains == "time_varying":
         return []
     return [

@@ -1,6 +1,6 @@
 """Motion between two samples: constant velocity, acceleration or jerk.
 
-One form for all three: what a model does not have is zero, and stays zero because its gain is.
+One form for all three: a state that a model does not have is zero, and stays zero because its gain is.
 """
 
 cdef struct Motion:

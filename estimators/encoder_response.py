@@ -98,7 +98,7 @@ def bandwidth_for_lag(
     Raises
     ------
     ValueError
-        No bandwidth gives this lag with such samples; the message says what there is.
+        No bandwidth gives this lag with such samples; the message gives the possible range.
 
     Real time
     ---------

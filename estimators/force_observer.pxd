@@ -8,7 +8,7 @@ cdef struct ForceState:
     Ports *ports
     bint is_form_a
     double known_variance[MOST_DOF]     # of a sample of a known force
-    double balance_variance[MOST_DOF]   # of what the dynamics give: of a known (A), unknown force (B)
+    double balance_variance[MOST_DOF]   # of the results of the dynamics: of a known (A), unknown force (B)
     double walk_variance[MOST_DOF]      # of the random walk in a cycle: of an unknown (A), known (B)
     double least_pivot              # of the matrix that the form inverts; below: a random walk
     double x[MOST]                  # F1 (known), F2 (unknown)

@@ -8,7 +8,7 @@ cdef struct KinematicState:
     Ports *ports
     double period_s
     double position_variance[MOST_DOF]          # of a sample of each position
-    double acceleration_variance[MOST_SENSORS]  # of an acceleration, with what the geometry is wrong by
+    double acceleration_variance[MOST_SENSORS]  # of an acceleration, with the error of the geometry
     double least_sensitivity        # below: constant acceleration
     double jerk_variance            # of a step of constant acceleration: (1/s^2)^2
     double x[MOST]                  # z, zd, zdd

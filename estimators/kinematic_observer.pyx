@@ -197,11 +197,11 @@ cdef class KinematicObserver(PortedBlock):
     position_noise : float or sequence of float
         Standard deviation of a position, rad or m; one for all, or one each.
     acceleration_noise : float or sequence of float
-        Standard deviation of an acceleration, with what the geometry is wrong by, m/s^2 or rad/s^2.
+        Standard deviation of an acceleration, with the error of the geometry, m/s^2 or rad/s^2.
     least_sensitivity : float, optional
         |S| below which the accelerometers count as blind, in the unit of S.
     held_noise : float, optional
-        Standard deviation of what a held acceleration changes by in a cycle, 1/s^2.
+        Standard deviation of the change of a held acceleration in a cycle, 1/s^2.
     gate_sigma : float, optional
         Innovation of a position, in its standard deviations, above which it is rejected; 0: never.
     gate_patience : int, optional

@@ -38,7 +38,7 @@ def unobservable_states(transition: ArrayLike, slopes: ArrayLike) -> Array:
     h = h[size > 0.0] / size[size > 0.0, None]
     lost = _null(h) if len(h) else np.eye(len(a))
     while lost.shape[1]:
-        # of these, what stays among them
+        # the part of these that stays among them
         leaves = a @ lost
         leaves -= lost @ (lost.T @ leaves)
         scale = max(1.0, float(np.linalg.norm(a, 2)))
@@ -85,7 +85,7 @@ def require_observable(
     rng = np.random.default_rng(0)
     seen, lost = np.zeros(n_f, dtype=bool), np.zeros((n, 0))
     for place in range(1 + PLACES):
-        # a pose may hide what every other one shows
+        # a pose may hide inputs that every other one shows
         x = np.array(start, dtype=float)
         if place:
             x[: 2 * n_z] += SPREAD * rng.uniform(-1.0, 1.0, 2 * n_z)

@@ -31,7 +31,7 @@ cdef struct ObservedModel:
 
 
 cdef inline ObservedModel *observed_model(str name, model) except NULL:
-    # what `model.model_capsule()` holds; a ValueError for a model of another build
+    # the content of `model.model_capsule()`; a ValueError for a model of another build
     cdef ObservedModel *found = <ObservedModel *>PyCapsule_GetPointer(
         model.model_capsule(), b"rigloop.observed_model")
     if found.abi != MODEL_ABI:

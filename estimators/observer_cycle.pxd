@@ -53,17 +53,17 @@ cdef struct ObserverState:
     int used            # samples of this cycle that went into the estimate
     int64_t n_rejected
     int64_t n_repaired  # covariances that had to be begun again
-    int64_t n_done      # predictions, and samples that were used: what the steps did
+    int64_t n_done      # predictions, and samples that were used: the work of the steps
     int status
     # ports
     const double **read     # samples, their valid flags, inputs
     double **write
     double *sample          # (n_y) of this cycle
     double *value           # of WRITE ports
-    double *idle            # (n_reads) what an unconnected port reads
+    double *idle            # (n_reads) value of an unconnected port
     double *nis_low         # (n_y + 1) bounds of nis by the number of samples
     double *nis_high
-    double *scale           # (n_y) sample = scale * what is read + offset
+    double *scale           # (n_y) sample = scale * reading + offset
     double *offset
     int64_t *every          # (n_y) periods from sample to sample
     int n_x

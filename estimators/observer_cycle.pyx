@@ -179,7 +179,7 @@ cdef void advance(ObserverState *s) noexcept nogil:
 cdef void catch_up(ObserverState *s, int64_t t_ns) noexcept nogil:
     """Take the periods that the loop lost before the cycle of `t_ns`, without samples, inputs as they are now.
 
-    After more than `MOST_LOST` of them the state is any one's guess: the covariance is that of the start.
+    After more than `MOST_LOST` of them nothing is known of the state: the covariance is the one of the start.
     """
     cdef int i, _period, lost = 0
     cdef int64_t gap = (t_ns - s.last_ns) // s.step_ns - 1 if s.last_ns >= 0 else 0

@@ -35,7 +35,7 @@ cdef struct ObserverModel:
     double *y_x                 # (n_y, n_x) by `sense_slopes`
     double *u                   # (n_u) inputs: position, rate, acceleration of each guide, then all signals
     double *par                 # (n_par) run-time parameters
-    double *phi                 # (n_phi) by `constrain`; by `nudge` to second order what dq = vel_map dz opens
+    double *phi                 # (n_phi) by `constrain`; by `nudge` to second order the gaps that dq = vel_map dz opens
     double *phi_dot             # (n_phi)
     double *phi_q               # (n_phi, n_q)
     double *phi_dot_q           # (n_phi, n_q)

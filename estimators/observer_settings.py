@@ -26,7 +26,7 @@ class Channel:
     every : int
         Periods from one sample to the next.
     scale, offset : float
-        Sample = scale x what the port reads + offset.
+        Sample = scale x reading of the port + offset.
     """
 
     every: int = 1
@@ -44,7 +44,7 @@ class ObserverSettings:
         Standard deviation of each sensor's noise, in the sensor's unit.
     acceleration_noise : float or sequence of float
         Density of the white noise on the acceleration of each independent coordinate, rad^2/s^3 or
-        m^2/s^3: what the model does not know of forces.
+        m^2/s^3: forces that the model does not know.
     start_std : sequence of float
         Standard deviations of the start, one a state.
     start : sequence of float, optional
@@ -199,7 +199,7 @@ def filter_mistakes(info: Mapping[str, Any], is_dependent: bool) -> list[str]:
 def channels_of(
     given: Mapping[str, Channel], sensors: Sequence[str], wrong: list[str]
 ) -> list[Channel]:
-    """Channel of each sensor; what is wrong is added to `wrong`."""
+    """Channel of each sensor; mistakes are added to `wrong`."""
     wrong += [
         f"channels.{name}: no such sensor: there are {', '.join(sensors) or 'none'}"
         for name in given
@@ -216,7 +216,7 @@ def channels_of(
 
 
 def named(key: str, given: Mapping[str, float], names: Sequence[str], wrong: list[str]) -> Array:
-    """Positive numbers in the order of their names; what is wrong is added to `wrong`."""
+    """Positive numbers in the order of their names; mistakes are added to `wrong`."""
     unknown = [name for name in given if name not in names]
     missing = [name for name in names if name not in given]
     if unknown or missing:

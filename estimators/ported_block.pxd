@@ -9,8 +9,8 @@ cdef enum:
 cdef struct Ports:
     const double *read[MOST_PORTS]
     double *write[MOST_PORTS]
-    double value[MOST_PORTS]      # what is written, of this cycle
-    double idle[MOST_PORTS]       # what a port reads that is not connected
+    double value[MOST_PORTS]      # values written, of this cycle
+    double idle[MOST_PORTS]       # value of a port that is not connected
 
 cdef class WiredBlock:
     cdef BlockView view

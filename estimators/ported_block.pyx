@@ -16,7 +16,7 @@ def not_positive(**values):
 
 
 def one_each(str key, value, int count, list mistakes):
-    """An array of `count` positive numbers, of one for all or one each; what is wrong is added to `mistakes`."""
+    """Return an array of `count` positive numbers, from one for all or one each; mistakes are added to `mistakes`."""
     given = np.asarray(value, dtype=np.float64)
     if given.shape not in ((), (count,)) or not (np.isfinite(given) & (given > 0.0)).all():
         mistakes.append(f"{key} = {value}: must be a positive number, or {count}")
@@ -76,7 +76,7 @@ cdef class WiredBlock:
         self.view.self = state
 
     cdef report(self, const int64_t *work, int64_t bytes):
-        # what the loop may know of the work of `step`, and how large its state is
+        # facts for the loop about the work of `step`, and how large its state is
         self.view.work = work
         self.view.bytes = bytes
 

@@ -63,7 +63,7 @@ cdef int _close(ObserverState *s) noexcept nogil:
             break
         for i in range(n_q):
             s.x[i] += s.dx[i]
-    # rates: what is left over of them; dx as room
+    # rates: their residual; dx as room
     for i in range(n_q):
         s.dx[i] = 0.0
         for j in range(n_q):

@@ -1,4 +1,4 @@
-"""Rauch-Tung-Striebel smoother of encoder angles: what the motion was, seen from the end.
+"""Rauch-Tung-Striebel smoother of encoder angles: the motion, seen from the end.
 
 Forward the Kalman filter of `encoder_gains` at the times of the samples, backward
 

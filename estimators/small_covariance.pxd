@@ -20,7 +20,7 @@ cdef struct Gate:
 
 
 cdef inline void propagate(double *p, const double *f, int n) noexcept nogil:
-    # P <- F P F'; what the process adds, the observer adds
+    # P <- F P F'; the observer adds the process noise
     cdef double work[MOST2]
     covariance.propagate(p, f, NULL, work, n)
 

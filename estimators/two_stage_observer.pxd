@@ -19,8 +19,8 @@ cdef struct TwoStageState:
     int64_t period_ns
     int64_t last_ns             # nominal time of the last cycle; -1: there was none
     int64_t n_periods           # since the start, lost ones too
-    int64_t n_done              # periods and samples that were used: what the steps did
-    # of each sensor: the position it is (below n), or n + the acceleration; sample = scale * what is read + offset
+    int64_t n_done              # periods and samples that were used: the work of the steps
+    # of each sensor: the position it is (below n), or n + the acceleration; sample = scale * reading + offset
     int takes[MOST_CHANNELS]
     double scale[MOST_CHANNELS]
     double offset[MOST_CHANNELS]

@@ -23,18 +23,18 @@ class TwoStageSettings:
     Attributes
     ----------
     sensor_std : mapping of str to float
-        Standard deviation of each sensor's noise, in the sensor's unit; of an accelerometer with what the
-        geometry is wrong by.
+        Standard deviation of each sensor's noise, in the sensor's unit; of an accelerometer with the
+        error of the geometry.
     known_std : mapping of str to float
         Standard deviation of each known force as it is measured.
     balance_std : mapping of str to float
-        Standard deviation of what the dynamics give in a cycle, of each force that the form solves for.
+        Standard deviation of each force that the form solves for, as the dynamics give it in a cycle.
     input_noise : mapping of str to float
         Density of the random walk of each other force, its unit squared per s.
     form : {"A", "B"}
         Which forces the dynamics are solved for: A the known, B the unknown ones.
     held_noise : float
-        Standard deviation of what an acceleration changes by in a cycle where the accelerometers are blind.
+        Standard deviation of the change of an acceleration in a cycle where the accelerometers are blind.
     least_sensitivity : float
         Of the accelerations to those of the coordinates, below which they are.
     gate_sigma, gate_patience : float, int
@@ -113,7 +113,7 @@ def two_stage_writes(info: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def walk_std(density: float, step_s: float) -> float:
-    """Standard deviation of what a random walk does in a step."""
+    """Standard deviation of a random walk's change in a step."""
     return math.sqrt(density * step_s)
 
 

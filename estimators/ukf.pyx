@@ -113,7 +113,7 @@ cdef int _correct(ObserverState *s, const double *sample) noexcept nogil:
         b[j * width + 2 * n + j] = sqrt(s.meas_var[j])
         if sample[j] == sample[j]:
             s.innovation[j] = sample[j] - s.reading[j]
-    # rows of B follow those of A: what is left of each is updated alike
+    # rows of B follow those of A: the rest of each is updated alike
     for j in range(n_y):
         if not sample[j] == sample[j]:
             continue

@@ -86,7 +86,7 @@ class AcyclicLine:
         return [line for line, found in enumerate((reply, rest)) if found is None]
 
     def _reply(self, line: int, frame: bytes, patient: bool = False) -> tuple[bytes | None, int]:
-        """Send on a line; return what comes back, and on which."""
+        """Send on a line; return the reply, and its line."""
         wait_s = SILENT_TIMEOUT_S if self._silent[line] and not patient else REPLY_TIMEOUT_S
         until = time.monotonic() + wait_s
         try:

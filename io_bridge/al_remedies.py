@@ -31,5 +31,5 @@ ELSE = "its data sheet says what it needs there; `rigloop scan` shows its diagno
 
 
 def al_remedy(code: int) -> str:
-    """Return what to do about a refusal."""
+    """Return the remedy for a refusal."""
     return REMEDIES.get(code, ELSE)

@@ -26,7 +26,7 @@ REGISTERS = (
 
 
 def register_words(register: int) -> str:
-    """Return what lies at a register: ``its AL state (register 0x0130)``."""
+    """Return the name of a register: ``its AL state (register 0x0130)``."""
     what = next(words for first, words in reversed(REGISTERS) if register >= first)
     return f"{what} ({'address' if register >= RAM else 'register'} {register:#06x})"
 
@@ -34,13 +34,13 @@ def register_words(register: int) -> str:
 def asked_words(
     command: int, address: int, register: int, called: Callable[[int], str], first_station: int
 ) -> str:
-    """Return whom a datagram is for and what it was to do: ``slave 0 (wheel): the frame that was to read its AL state
+    """Return the slave and the task of a datagram: ``slave 0 (wheel): the frame that was to read its AL state
     (register 0x0130)``.
 
     Parameters
     ----------
     called : callable
-        From a station to what messages call its slave.
+        From a station to the name of its slave in messages.
     first_station : int
         Station of the slave at place 0.
     """

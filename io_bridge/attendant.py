@@ -60,7 +60,7 @@ class Attendant:
         self._thread.start()
 
     def stop(self) -> None:
-        """End the thread and close what it used."""
+        """End the thread and close its sockets."""
         self._ends.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -95,7 +95,7 @@ class Attendant:
             log.exception("the attendant has ended")
 
     def _guarded(self, part: str, act: Callable[[], bool | None]) -> bool:
-        """Do a part of the work; what goes wrong with it is kept once a kind."""
+        """Do a part of the work; its errors are kept once a kind."""
         try:
             return bool(act())
         except (BringUpError, TimeoutError) as error:

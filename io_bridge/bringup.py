@@ -64,7 +64,7 @@ def settle_all(
     Raises
     ------
     BringUpError
-        A slave refuses what it needs; every slave that does is named.
+        A slave refuses a setting that it needs; every such slave is named.
     """
     found, wrong = [], []
     for slave, group in zip(slaves, groups, strict=True):

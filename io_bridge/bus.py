@@ -17,7 +17,7 @@ from io_bridge.pdo_layout import axes_of
 
 @dataclass(frozen=True)
 class BusFault:
-    """One thing that is wrong: where, a code, and what it means in words."""
+    """One fault: its place, a code, and its meaning in words."""
 
     source: str
     code: int
@@ -42,7 +42,7 @@ class Bus(Protocol):
     def to_op(self, tell: Callable[[str], None] = ...) -> None:
         """Identify, map and bring every slave to OP with zero outputs, each step within its limit.
 
-        `tell` takes a sentence about what is waited for when it takes long.
+        `tell` takes a sentence about a long wait.
 
         Raises
         ------
@@ -58,19 +58,19 @@ class Bus(Protocol):
         on a dead bus."""
 
     def faults(self) -> list[BusFault]:
-        """Return what is wrong now; empty when all is well."""
+        """Return the faults of now; empty when all is well."""
 
     def events(self) -> list[BusEvent]:
-        """Return what happened beside the cycle, in words: slaves that left OP, emergencies, drives in fault."""
+        """Return the events outside the cycle, in words: slaves that left OP, emergencies, drives in fault."""
 
     def unattended(self) -> str:
         """Return why slaves are not attended any more, empty while they are: looked at during a run."""
 
     def bringup_counters(self) -> dict[str, int]:
-        """Return what was lost before OP: frames and replies, which no verdict counts."""
+        """Return the losses before OP: frames and replies; no verdict counts them."""
 
     def in_fault(self) -> list[str]:
-        """Return a sentence for each drive in its fault state, with what 0x603F says; before `attend`."""
+        """Return a sentence for each drive in its fault state, with its 0x603F; call it before `attend`."""
 
     def __enter__(self) -> Self:
         self.open()
@@ -86,13 +86,13 @@ class Bus(Protocol):
 
 
 def list_faults(exchange: Exchange, problems: Mapping[int, str] | None = None) -> list[BusFault]:
-    """Return the faults of a bus by what its exchange saw last.
+    """Return the faults of a bus in the last cycle of its exchange.
 
     Parameters
     ----------
     exchange : Exchange
     problems : mapping of int to str, optional
-        What keeps a slave from OP, by its place in the ring.
+        Problems that keep slaves from OP, by its place in the ring.
     """
     found = []
     counters = exchange.counters
@@ -146,7 +146,7 @@ def await_clocks(
     Raises
     ------
     BringUpError
-        No time is left; the message says what was waited for.
+        No time is left; the message names the awaited event.
     """
     clock = exchange.clock
     assert clock is not None

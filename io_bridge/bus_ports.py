@@ -1,4 +1,4 @@
-"""Names of the ports of a bus: what every slave has, and what a drive or a terminal adds."""
+"""Names of the ports of a bus: those of every slave, and those that a drive or a terminal adds."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BUS_WRITES = (
     "duplicated",
     "dc_error_ns",  # how much later than wanted the frame passed the reference clock
     "dc_locked",
-    "dc_steer_ns",  # what the next deadline is moved by
+    "dc_steer_ns",  # shift of the next deadline
     "sent_ns",  # monotonic time at which the frame left
     "ring_open",  # 1: a cable is out; NaN without a second interface
     "ring_near",  # slaves before the gap, while it is open

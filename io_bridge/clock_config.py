@@ -18,7 +18,7 @@ class ClockConfig:
     sync0_shift_ns : int
         Phase of SYNC0, for the drives that work on it.
     bandwidth_hz : float
-        Of the lock; what is faster is taken for jitter.
+        Of the lock; faster changes count as jitter.
     tolerance_ns : float
         Smoothed phase error within which the cycle counts as locked.
     settle_s : float

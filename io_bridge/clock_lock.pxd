@@ -12,7 +12,7 @@ cdef struct ClockLock:
     int settle_cycles        # within the tolerance for so long: locked
     int64_t patience_cycles  # without a lock for longer is a fault
     # state
-    double drift_ns          # what the reference clock gains in a cycle
+    double drift_ns          # gain of the reference clock in a cycle
     double error_ns          # how much too late the last frame passed
     double smooth_ns
     double steer_ns          # correction of the next deadline

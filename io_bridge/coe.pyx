@@ -24,7 +24,7 @@ cdef int mailbox_error(CoeServer *coe, uint8_t *reply, int code) noexcept nogil:
 
 cdef int coe_answer(CoeServer *coe, const uint8_t *request, int n, uint8_t *reply, int capacity,
                     int al_state, int *more) noexcept nogil:
-    """Answer one mailbox request of n bytes, or with n = 0 say what is left to say.
+    """Answer one mailbox request of n bytes, or with n = 0 send the rest of the reply under way.
 
     Return the reply's length (capacity is at least 16), 0 for none; `more` is set when another reply
     is ready without a request.

@@ -1,4 +1,4 @@
-"""SDO information service of an emulated device: which objects there are, and what they are
+"""SDO information service of an emulated device: the list of objects, and their descriptions
 (ETG.1000.6 section 5.6.3). A long list leaves in fragments, one mailbox each."""
 from libc.stdint cimport uint8_t, uint16_t, uint32_t
 from libc.string cimport memcpy

@@ -99,7 +99,7 @@ cdef int upload_segment(CoeServer *coe, int command, uint8_t *reply, int capacit
 
 
 cdef uint32_t store(CoeServer *coe, const uint8_t *data, int size, int al_state) noexcept nogil:
-    """Write what has arrived in full. Return 0 or the abort code."""
+    """Write a download that has arrived in full. Return 0 or the abort code."""
     cdef Entry *entry
     cdef uint32_t code
     if coe.complete:

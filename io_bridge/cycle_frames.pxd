@@ -13,7 +13,7 @@ cdef struct CycleFrames:
     # frame k lies at k * MAX_FRAME in both, so that one offset names a datagram and its reply
     uint8_t tx[MAX_FRAMES * MAX_FRAME]
     uint8_t rx[MAX_FRAMES * MAX_FRAME]
-    uint8_t found[MAX_FRAME]  # what the link brought, before it is known whose it is
+    uint8_t found[MAX_FRAME]  # a received frame, before its owner is known
     int n
     int size[MAX_FRAMES]
     int at                   # where the next datagram goes, while the frames are built

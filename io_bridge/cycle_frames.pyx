@@ -1,7 +1,7 @@
 """The frames of one cycle: each has an index of its own, and a reply counts only when it repeats command,
 address, size and index of every datagram.
 
-Outputs live in the transmit buffer only; what comes back lies in another one. Nothing is sent twice.
+Outputs live in the transmit buffer only; replies lie in another one. Nothing is sent twice.
 """
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memset
@@ -89,7 +89,7 @@ cdef int answers(const CycleFrames *f, int k, int size) noexcept nogil:
 
 
 cdef int take(CycleFrames *f, int size) noexcept nogil:
-    """Keep the frame found if it answers one of this cycle, else count what it is. Return 1 when kept."""
+    """Keep the frame found if it answers one of this cycle, else count its kind. Return 1 when kept."""
     cdef int k
     cdef uint8_t index = f.found[FIRST_DATAGRAM + 1]
     for k in range(f.n):
@@ -109,7 +109,7 @@ cdef int take(CycleFrames *f, int size) noexcept nogil:
 
 
 cdef void look_at_old(CycleFrames *f) noexcept nogil:
-    """Count and throw away what has come since the last cycle."""
+    """Count and discard frames that have come since the last cycle."""
     cdef int size
     for _ in range(OLD_FRAMES):
         size = f.transport.receive(f.transport.self, f.found, MAX_FRAME, 0)
@@ -169,7 +169,7 @@ cdef int frames_exchange(CycleFrames *f, int64_t t_ns, int64_t deadline_ns) noex
 
 
 cdef uint8_t *sent_data(CycleFrames *f, int at) noexcept nogil:
-    """Return where the data of the datagram at `at` are in what is sent."""
+    """Return the address of the data of the datagram at `at` in the transmit buffer."""
     return f.tx + at + DATAGRAM_HEADER
 
 
@@ -179,5 +179,5 @@ cdef const uint8_t *reply_data(const CycleFrames *f, int at) noexcept nogil:
 
 cdef int reply_wkc(const CycleFrames *f, int at) noexcept nogil:
     """Return the working counter that the datagram at `at` came back with."""
-    # the size is that of what was sent: a reply with another one was not kept
+    # the size is that of the sent frame: a reply with another one was not kept
     return get16(f.rx + at + DATAGRAM_HEADER + (get16(f.tx + at + 6) & 0x07FF))

@@ -1,4 +1,4 @@
-"""A datagram on its way through slaves: who is meant by it, what they do, and the working counter."""
+"""A datagram on its way through slaves: the addressed slaves, their actions, and the working counter."""
 from libc.stdint cimport int64_t, uint8_t, uint16_t
 from libc.string cimport memcpy
 
@@ -15,7 +15,7 @@ from io_bridge.wire cimport get16, put16
 
 cdef int read_write(Passage *p, int i, int reading, int writing, int address, int n,
                     uint8_t *data) noexcept nogil:
-    """Read and/or write slave i; a read returns what was there before the write. Return the
+    """Read and/or write slave i; a read returns the bytes from before the write. Return the
     counter's increment."""
     cdef uint8_t sent[MAX_FRAME]
     cdef Esc *esc = p.slaves[i]
@@ -33,7 +33,7 @@ cdef int read_write(Passage *p, int i, int reading, int writing, int address, in
 
 
 cdef int broadcast_read(Esc *esc, int address, int n, uint8_t *data) noexcept nogil:
-    """BRD ORs what each slave holds into the data."""
+    """BRD ORs the bytes of each slave into the data."""
     cdef uint8_t own[MAX_FRAME]
     cdef int i
     if not esc_read(esc, address, n, own):
@@ -44,7 +44,7 @@ cdef int broadcast_read(Esc *esc, int address, int n, uint8_t *data) noexcept no
 
 
 cdef int logical_access(Passage *p, int i, uint8_t *frame, const Datagram *d) noexcept nogil:
-    """Outputs are taken from what arrived before inputs are laid over it."""
+    """Outputs are taken from the received data before inputs overwrite it."""
     cdef Esc *esc = p.slaves[i]
     cdef uint8_t *data = frame + d.data
     cdef int wkc = 0

@@ -30,7 +30,7 @@ class Diagnosis:
     error_object: int = ERROR_CODE
 
     def sentences(self) -> list[str]:
-        """Return what is wrong; nothing where nothing is."""
+        """Return the errors; nothing where there are none."""
         found = []
         if self.error_code:
             found.append(
@@ -40,7 +40,7 @@ class Diagnosis:
 
 
 def diagnose(upload: Upload, axis: int = 0) -> Diagnosis:
-    """Ask a slave, or an axis of it, what is wrong.
+    """Ask a slave, or an axis of it, for its errors.
 
     Raises
     ------

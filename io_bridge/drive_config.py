@@ -95,7 +95,7 @@ class DriveConfig:
     name : str
         Prefix of the drive's ports: ``<name>/torque_nm``.
     rated_torque_nm : float
-        What 1000 per mille of 0x6071 and 0x6077 mean.
+        The torque of 1000 per mille in 0x6071 and 0x6077.
     peak_torque_nm : float
         Commands are saturated here, last thing before the frame.
     counts_per_rev : int
@@ -106,9 +106,9 @@ class DriveConfig:
     identity : Identity, optional
         The slave found must report the same identity; None = not checked. Serial 0 = any.
     rx_pdo, tx_pdo : tuple of (index, subindex, bits)
-        Process data to and from the drive; left empty, what the mode needs of the drive's axis.
+        Process data to and from the drive; left empty, the objects that the mode needs of the drive's axis.
     mapping : {"auto", "fixed", "explicit"}
-        Whether the drive's own mapping is left alone: where it holds what the drive needs, or cannot be written;
+        Whether the drive's own mapping is left alone: where it holds the needed objects, or cannot be written;
         always; or never.
     rx_assign, tx_assign : tuple of int
         Indices of the PDOs to assign; empty: those that the drive has, else 0x1600 and 0x1A00, and 16 further for
@@ -120,11 +120,11 @@ class DriveConfig:
     watchdog_ms : float
         Silence after which the drive goes safe by itself (registers 0x0400, 0x0420); 0.1 ms steps.
     mode : {"torque", "velocity", "position"}
-        Which of the cyclic synchronous modes, and so what the command port means.
+        One of the cyclic synchronous modes, and so the meaning of the command port.
     velocity_limit_rad_s : float
         Commanded speed is saturated here; a position command is followed no faster.
     velocity_unit_counts_s : float
-        What one unit of 0x606C and 0x60FF means.
+        The speed of one unit of 0x606C and 0x60FF.
     quick_stop : bool
         A drive no longer enabled brakes, instead of letting go.
     sync0 : bool
@@ -219,12 +219,12 @@ class DriveConfig:
 
     @property
     def needed_inputs(self) -> tuple[PdoEntry, ...]:
-        """Objects without which it cannot be judged what the drive does."""
+        """Objects without which the state of the drive cannot be judged."""
         return of_axis(TX_PDO[:2], self.axis)
 
 
 def assign_mistakes(rx_assign: tuple[int, ...], tx_assign: tuple[int, ...]) -> list[str]:
-    """Return what is wrong with the indices of PDOs."""
+    """Return the mistakes of the indices of PDOs."""
     bad = []
     for key, given, first in (("rx_assign", rx_assign, 0x1600), ("tx_assign", tx_assign, 0x1A00)):
         wrong = [f"{index:#06x}" for index in given if not first <= index <= first + 0x1FF]

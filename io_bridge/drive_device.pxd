@@ -5,7 +5,7 @@ from io_bridge.drive_plant cimport Plant
 
 cdef struct Drive:
     Plant plant
-    # what moves instead of the plant alone, when a shaft couples this drive to another one
+    # the mechanics that move instead of the plant alone, when a shaft couples this drive to another one
     void *shaft
     void (*shaft_advance)(void *shaft, int64_t t_ns) noexcept nogil
     Drive *partner

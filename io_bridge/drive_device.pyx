@@ -236,7 +236,7 @@ cdef class DriveDevice(DescribedDevice):
     ----------
     parameters : DrivePlant, optional
     identity : Identity, optional
-        What EEPROM and object 0x1018 say.
+        The identity in EEPROM and object 0x1018.
     description : Description, optional
         In place of `drive_description` of both: with other PDOs, or further objects.
     """

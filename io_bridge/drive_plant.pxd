@@ -12,9 +12,9 @@ cdef struct HandsPath:
     double acceleration_rad_s2
 
 cdef struct StepLength:
-    # what follows from the length of a step; x06 is at 0.6 of it
+    # values that follow from the length of a step; x06 is at 0.6 of it
     double h_s
-    double motor                 # what is left of the current loop's deviation
+    double motor                 # remaining share of the current loop's deviation
     double rate_wanted           # P / J of a torque that is the wanted one, and of a deviation from it
     double rate_over
     double rate06_wanted
@@ -55,7 +55,7 @@ cdef struct Plant:
     double motor_nm
     double sensor_nm             # torque the hands put on the wheel
     double wanted_nm             # input of the current loop
-    # what follows from the parameters
+    # values that follow from the parameters
     double inverse_inertia
     double omega_rad_s           # of the hands
     double longest_s             # step that resolves all but a reversal

@@ -119,7 +119,7 @@ cdef inline double wanted_torque(const Plant *p) noexcept nogil:
 
 
 cdef inline double without_nothing(double x) noexcept nogil:
-    # what only decays ends at nothing, before numbers become so small that they are slow
+    # a decaying value ends at zero, before it becomes denormal and slow
     return 0.0 if -NOTHING < x < NOTHING else x
 
 

@@ -1,4 +1,4 @@
-"""Emergencies: what a slave says unasked through its mailbox (ETG.1000.6, section 5.6.4), kept with its time."""
+"""Emergencies: messages that a slave mails unasked (ETG.1000.6, section 5.6.4), kept with its time."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Emergency:
 
 
 def read_emergency(station: int, payload: bytes) -> Emergency | None:
-    """Return the emergency in what follows a CoE header; None when it is too short for one."""
+    """Return the emergency in the data after a CoE header; None when it is too short for one."""
     if len(payload) < SIZE:
         return None
     code, register, data = struct.unpack_from("<HB5s", payload)
@@ -58,7 +58,7 @@ class EmergencyLog:
     Parameters
     ----------
     called : callable, optional
-        From a station to what the log calls its slave.
+        From a station to the name of its slave in the log.
     """
 
     def __init__(self, called: Callable[[int], str] = "slave {:#06x}".format) -> None:
@@ -80,5 +80,5 @@ class EmergencyLog:
             log.warning("%s: %s%s", self._called(emergency.station), emergency, more)
 
     def of(self, station: int) -> list[Emergency]:
-        """Return what was kept of a slave, oldest first."""
+        """Return the emergencies kept of a slave, oldest first."""
         return [found for found in (*self._first, *self._newest) if found.station == station]

@@ -63,7 +63,7 @@ cdef void addresses_find(Esc *esc) noexcept nogil:
 
 
 cdef void addresses_written(Esc *esc, int address, int n) noexcept nogil:
-    """Memory is written: forget what it may change."""
+    """Memory is written: forget the addresses that it may change."""
     if address >= REG_SM + SM_BYTES * N_SM:
         return
     if (overlaps(address, n, REG_STATION, 4) or overlaps(address, n, REG_ALIAS_USE, 1)

@@ -116,7 +116,7 @@ cdef void al_request(Esc *esc) noexcept nogil:
 
 
 cdef void al_decide(Esc *esc, int wanted, int verdict) noexcept nogil:
-    """Take the next higher state, if the device has nothing against it (`verdict` is what it says when it is
+    """Take the next higher state, if the device has nothing against it (`verdict` is its answer when it is
     asked) and the conditions of the state are met."""
     cdef int code
     if verdict == AL_LATER:

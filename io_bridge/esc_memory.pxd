@@ -8,7 +8,7 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 cdef enum:
     ESC_MEMORY = 0x3000      # 4 KB of registers, 8 KB of process data RAM
     SII_BYTES = 2048
-    MAILBOX_BYTES = 1486     # at most: what one datagram carries
+    MAILBOX_BYTES = 1486     # at most: the data of one datagram
     N_SM = 8
     N_FMMU = 4
     N_PORTS = 4
@@ -61,10 +61,10 @@ cdef enum:                   # AL status codes
     AL_WATCHDOG = 0x001B
     AL_NO_SYNC = 0x002D
 
-cdef enum:                   # what a device says to a change of state, beside 0 and AL status codes
+cdef enum:                   # answers of a device to a change of state, beside 0 and AL status codes
     AL_LATER = -1
 
-cdef enum:                   # what a port is, as in 0x0007
+cdef enum:                   # kind of a port, as in 0x0007
     PORT_ABSENT = 0
     PORT_EBUS = 2
     PORT_MII = 3
@@ -112,7 +112,7 @@ cdef struct ManagerArea:
     int index
 
 cdef struct Addresses:
-    # who is meant by a datagram, and who owns memory: what registers say, until one of them is written
+    # addresses and owners of memory, as registers give them, until one of them is written
     int known
     int version                  # counts up when they are worked out
     uint16_t station
@@ -128,7 +128,7 @@ cdef struct Addresses:
 cdef struct Clock:
     # distributed clock: the local clock runs with a drift, the loop of 0x0910 corrects its speed
     double drift                 # of the local clock: 20e-6 = 20 ppm fast
-    int64_t start_ns             # what the local clock says at power-up
+    int64_t start_ns             # reading of the local clock at power-up
     int64_t base_ns              # segment time of the last correction, and the local clock there
     int64_t base_local_ns
     double rest_ns               # below one ns, so that rounding does not add up
@@ -141,7 +141,7 @@ cdef struct Esc:
     int sii_size                 # bytes of the image; 0xFF beyond
     Application app
     # the device's fixed properties
-    uint8_t ports[N_PORTS]       # what each port is
+    uint8_t ports[N_PORTS]       # kind of each port
     int has_mailbox
     uint8_t mailboxes[8]         # receive offset and size, send offset and size, as the EEPROM has them too
     int sm_outputs               # sync manager of each direction; -1 = none

@@ -36,7 +36,7 @@ cdef int[15][2] writable = [
 
 
 cdef void esc_power_on(Esc *esc) noexcept nogil:
-    """Registers as after power-up; the SII image and what is plugged in stay."""
+    """Registers as after power-up; the SII image and the links stay."""
     cdef uint8_t *memory = esc.memory
     cdef int links = get16(memory + REG_DL_STATUS)
     cdef int i
@@ -203,7 +203,7 @@ cdef void sm_registers_written(Esc *esc, const uint8_t *before) noexcept nogil:
 
 
 cdef int registers_write(Esc *esc, int address, int n, const uint8_t *data) noexcept nogil:
-    """Write the writable bytes of a register range and do what they ask for. Return 0 when none is
+    """Write the writable bytes of a register range and carry out their effects. Return 0 when none is
     writable."""
     cdef uint8_t sm_before[8 * N_SM]
     cdef int i, first, last

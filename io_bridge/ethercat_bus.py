@@ -1,7 +1,7 @@
 """The bus on a network interface: pysoem brings it up, our own frame runs the cycle.
 
 pysoem (`pysoem_master`) addresses the slaves, maps them and sets their clocks; `bringup` does without it, where a rig
-asks for that or pysoem is not there. The cycle has a socket of its own, and so has what speaks to slaves beside it.
+asks for that or pysoem is not there. The cycle has a socket of its own, and so has the mailbox traffic beside it.
 While OP is asked for, and until the cycle's first step, a keeper thread without the GIL exchanges
 the cycle's frame with zero outputs, so that no watchdog runs out in between.
 """
@@ -126,7 +126,7 @@ class EthercatBus(Bus):
         return self._exchange
 
     def open(self) -> None:
-        """Open the sockets of pysoem, of the cycle, and of what speaks to slaves beside it.
+        """Open the sockets of pysoem, of the cycle, and of the part that speaks to slaves beside it.
 
         Raises
         ------
@@ -277,22 +277,22 @@ class EthercatBus(Bus):
                 time.sleep(SAFE_PERIOD_S)
 
     def bringup_counters(self) -> dict[str, int]:
-        """Return what was lost before OP: frames and replies, which no verdict counts."""
+        """Return the losses before OP: frames and replies; no verdict counts them."""
         return dict(self._exchange.bringup_counters)
 
     def in_fault(self) -> list[str]:
-        """Return a sentence for each drive in its fault state, with what 0x603F says; before `attend`."""
+        """Return a sentence for each drive in its fault state, with its 0x603F; call it before `attend`."""
         if self._master is None:
             return []
         return drives_in_fault(self._exchange, self._master, self._records)
 
     def faults(self) -> list[BusFault]:
-        """Return what is wrong now."""
+        """Return the faults of now."""
         problems = self._attendant.recovery.problems if self._attendant is not None else {}
         return list_faults(self._exchange, problems)
 
     def events(self) -> list[BusEvent]:
-        """Return what happened beside the cycle."""
+        """Return the events outside the cycle."""
         if self._foreign is not None:
             self._foreign.take()
         return list(self._events)

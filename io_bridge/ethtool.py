@@ -64,7 +64,7 @@ class Coalescing:
 
 
 def coalescing(interface: str) -> Coalescing:
-    """Return what a card gathers.
+    """Return the coalescing of a card.
 
     Raises
     ------

@@ -1,6 +1,6 @@
 """The cycle's one exchange with the bus: commands out, frames, sensors in, as a block.
 
-The frames (`exchange_frames`) are built once and only their payload changes. What comes back lies in a buffer of
+The frames (`exchange_frames`) are built once and only their payload changes. Replies lie in a buffer of
 its own and is unpacked only after every check. Nothing is sent twice in a cycle.
 """
 import math
@@ -46,7 +46,7 @@ FAULTS = {
 """Fault code of `step` in words."""
 
 BUS_LOST = frozenset((FAULT_LOST, FAULT_WKC, FAULT_STALE, FAULT_AL))
-"""Faults of the wire and of what hangs on it: they may be over by themselves, and nobody has to look at a drive."""
+"""Faults of the wire and of its slaves: they may be over by themselves, and nobody has to look at a drive."""
 
 cdef class Exchange:
     """Cyclic exchange with every slave of a bus; a block.
@@ -229,7 +229,7 @@ cdef class Exchange:
         raise_flag(&self.state.in_service, value)
 
     def begin_service(self, longest_s: float = 1.0) -> None:
-        """OP is reached: torque may flow, and what is lost from now on counts. What was lost before is kept in
+        """OP is reached: torque may flow, and losses from now on count. Earlier losses are kept in
         `bringup_counters`."""
         self.lend(self._count_from_here, longest_s)
         self.safe = False

@@ -50,7 +50,7 @@ cdef int connect_cells(ExchangeState *x, list reads, list writes) except -1:
 
 
 cdef void fill_cells(ExchangeState *x) noexcept:
-    """Cells that no cycle changes: expected counters, and NaN for what is not mapped."""
+    """Cells that no cycle changes: expected counters, and NaN for objects that are not mapped."""
     cdef DriveIo *d
     cdef int i
     cdef double expected = x.n_ring

@@ -206,7 +206,7 @@ cdef Fault fault_of_data(ExchangeState *x) noexcept nogil:
 
 
 cdef Fault judge(ExchangeState *x, int good, Fault command_fault) noexcept nogil:
-    """Decide what this cycle's findings mean."""
+    """Decide the consequences of this cycle's findings."""
     cdef Fault fault
     cdef int i
     if good:
@@ -309,7 +309,7 @@ cdef int exchange_safe(void *self, int64_t t_ns) noexcept nogil:
     The frames are taken from the cycle for good: if the cycle continues after all, it finds its inputs
     invalid and sends nothing. Replies are thrown away, so no cell is touched that the cycle may be
     reading. Return 0 when the frames have left; else the cycle stands in the middle of its exchange, and
-    what it was sending is all that leaves.
+    only the frames that it was sending leave.
     """
     cdef ExchangeState *x = <ExchangeState *> self
     cdef TerminalIo *t
@@ -338,7 +338,7 @@ cdef void exchange_keep(ExchangeState *x, int64_t period_ns) noexcept nogil:
     while not flag_up(&x.stop_keeper):
         if take(&x.owner, KEEPER):
             x.new_phase = 1         # the cycle that comes after has another one
-            # nominal, as a task counts: the exchange adds what the lock has steered
+            # nominal, as a task counts: the exchange adds the steering of the lock
             exchange(x, next_ns - begin - <int64_t> x.lock.total_ns)
             release(&x.owner)
         # first a period: a steer that is longer than the exchange took is not a deadline of its own

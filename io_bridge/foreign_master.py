@@ -43,7 +43,7 @@ class Heard:
 
     def __str__(self) -> str:
         n = self.sources.total()
-        # what comes back from the slaves is the same master's
+        # replies of the slaves belong to the same master
         back = {f"{int(s[:2], 16) | BY_A_SLAVE:02x}{s[2:]}" for s in self.sources}
         masters = [s for s, _ in self.sources.most_common() if s not in back] or list(self.sources)
         what = ", ".join(name for name, _ in self.commands.most_common(3))
@@ -54,7 +54,7 @@ class Heard:
 
 
 def listen(*interfaces: str | None, for_s: float = LISTEN_S) -> list[Heard]:
-    """Return what was heard on each interface; nothing of one that was silent. Sends nothing.
+    """Return the frames heard on each interface; a silent interface is left out. Sends nothing.
 
     Raises
     ------

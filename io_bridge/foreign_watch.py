@@ -2,7 +2,7 @@
 
 Our own frames have one source address, and frames that come back to us have the same except for the bit that a slave
 sets; the kernel keeps them from this socket. So a master that only reads, which no counter of ours shows, is seen by
-the answers to its frames. What cannot be seen: one whose frames never reach our end of the cable, and one that has
+the answers to its frames. Two masters cannot be seen: one whose frames never reach our end of the cable, and one with
 our source address (rigloop on another machine).
 """
 
@@ -79,7 +79,7 @@ class ForeignWatch:
             raise
 
     def look(self) -> None:
-        """Take what has come; at most every `every_s`."""
+        """Take the received frames; at most every `every_s`."""
         now = time.monotonic()
         if now - self._looked_s < self._every_s:
             return
@@ -102,7 +102,7 @@ class ForeignWatch:
             commands = [datagram.command for datagram in parse(frame)]
         except ValueError:
             return  # the Ethertype alone
-        # what has passed a slave is the same master's
+        # a frame that has passed a slave is the same master's
         source = bytes([frame[6] & ~BY_A_SLAVE & 0xFF]) + frame[7:12]
         who = source.hex(":")
         if who not in self._heard and len(self._heard) >= MOST_MASTERS:
@@ -136,8 +136,8 @@ def _sentence(interface: str, who: str, heard: Counter[str], writes: bool) -> st
 
 
 def _tap(interface: str) -> socket.socket:
-    """Open a socket for what comes in and is not ours; what this machine sends is not looked at, so that the cycle's
-    own sending costs nothing more."""
+    """Open a socket for incoming frames that are not ours; it ignores frames that this machine sends, so that the
+    cycle's own sending costs nothing more."""
     tap = raw_socket(interface)
     try:
         program = filter_program()

@@ -1,4 +1,4 @@
-"""The two halves of one frame: what came back from either side of a gap in the ring, made one frame again.
+"""The two halves of one frame: the replies from either side of a gap in the ring, merged into one frame again.
 
 Each slave is on one side, so counters add up, and data are taken from the side that gave them. The datagram
 that hands on the reference clock is kept apart: on the side without that clock nobody reads it, yet slaves

@@ -33,7 +33,7 @@ class LineWatch:
         self._next_s = 0.0
 
     def look(self) -> None:
-        """Say what has changed; at most every `LOOK_S`.
+        """Report changes; at most every `LOOK_S`.
 
         Raises
         ------

@@ -3,7 +3,7 @@ process."""
 from libc.stdint cimport int64_t, uint8_t
 
 cdef struct RingWatch:
-    # what a master with a cable at both ends of the segment has seen
+    # counters of a master with a cable at both ends of the segment
     int open                 # 1: some cable is out
     int near                 # slaves on the first cable's side of the gap, while it is open
     int64_t breaks           # times that the ring was found open

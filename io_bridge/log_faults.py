@@ -1,4 +1,4 @@
-"""Faults that real logs carry: found, counted, and said, with what was done about each."""
+"""Faults that real logs carry: found, counted, and reported, with the remedy taken for each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LogFault:
     first_row : int
         Data row of the first one, from 0 after the header.
     words : str
-        What it is and what was done.
+        The fault, and the remedy taken.
     """
 
     kind: str

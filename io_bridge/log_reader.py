@@ -57,7 +57,7 @@ class EncoderLog:
     n_rows : int
         Data rows in the file.
     faults : tuple of LogFault
-        What was found and done.
+        The faults found, and the remedies taken.
     """
 
     path: Path

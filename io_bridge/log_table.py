@@ -1,4 +1,4 @@
-"""Read a delimited text file into columns of text, refusing what is not one."""
+"""Read a delimited text file into columns of text, refusing anything else."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The mailbox of one slave: a message out, and the message back that answers it (ETG.1000.4, section 5.6).
 
-A mailbox brings more than answers: emergencies, repetitions, what an earlier request had asked for. An answer is what
+A mailbox brings more than answers: emergencies, repetitions, answers to earlier requests. An answer is what
 its caller recognises; emergencies are kept, and all else is passed over within the time limit and named at its end.
 
 The counter in a slave's messages is the slave's own and says nothing of the request. It changes from one message to
@@ -51,7 +51,7 @@ MAILBOX_ERRORS = {
 }
 
 Access = Callable[[int, int, int, bytes], tuple[bytes, int]]
-"""From command, station, register and data to what came back and its working counter."""
+"""From command, station, register and data to the reply and its working counter."""
 
 
 class MailboxError(BringUpError):
@@ -64,7 +64,7 @@ class LostFramesError(MailboxError):
 
 @dataclass(frozen=True)
 class Areas:
-    """Places of a mailbox: the area of bytes to the slave, and that of bytes from it."""
+    """Places of a mailbox: the area of bytes to the slave, and the area of bytes from it."""
 
     out: int
     out_size: int
@@ -74,7 +74,7 @@ class Areas:
 
 @dataclass(frozen=True)
 class Message:
-    """A message from a slave: protocol, counter and what follows the header."""
+    """A message from a slave: protocol, counter and the data after the header."""
 
     kind: int
     counter: int
@@ -89,7 +89,7 @@ class Message:
 
 
 def read_message(data: bytes) -> Message | str:
-    """Take a message out of the bytes of a mailbox, or say what is wrong with them."""
+    """Take a message out of the bytes of a mailbox, or report their mistake."""
     if len(data) < HEADER:
         return f"{len(data)} bytes, a header has {HEADER}"
     size, kind = struct.unpack_from("<H3xB", data)
@@ -140,7 +140,7 @@ class Mailbox:
     station : int
     areas : Areas
     emergencies : EmergencyLog
-        Takes what the slave says unasked.
+        Takes messages that the slave sends unasked.
     pause_s : float
         As of `Wait`.
     polls : int, optional
@@ -150,7 +150,7 @@ class Mailbox:
     taken_over : bool
         Another master has used it before, so the counters of both sides are unknown.
     called : callable
-        From a station to what messages call its slave.
+        From a station to the name of its slave in messages.
 
     Raises
     ------
@@ -233,7 +233,7 @@ class Mailbox:
         Raises
         ------
         MailboxError
-            No answer within the limit; the message names what came in its place.
+            No answer within the limit; the message names the reply that came in its place.
         """
         self.drain()
         strange = self._strange
@@ -250,7 +250,7 @@ class Mailbox:
         return self._answer(answers)
 
     def drain(self) -> None:
-        """Fetch what waits: emergencies are kept, and answers to earlier requests are dropped."""
+        """Fetch waiting messages: emergencies are kept, and answers to earlier requests are dropped."""
         for _ in range(MOST_DRAINED):
             try:
                 message = self._fetch()
@@ -357,7 +357,7 @@ class Mailbox:
             self._last = message
 
     def _fetch(self) -> Message | str | None:
-        """Return what lies in the mailbox, or what is wrong with it; None when it is empty."""
+        """Return the message in the mailbox, or its mistake; None when it is empty."""
         areas = self.areas
         data, wkc = self._access(FPRD, self._station, areas.back, bytes(areas.back_size))
         return read_message(data) if wkc else None

@@ -55,7 +55,7 @@ class EventsRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Answer(msgspec.Struct, omit_defaults=True):
-    """Data in hexadecimal digits, or an error; and what the slave said unasked meanwhile."""
+    """Data in hexadecimal digits, or an error; and the messages that the slave sent unasked meanwhile."""
 
     data: str | None = None
     error: str | None = None
@@ -94,7 +94,7 @@ class MailboxService:
     master : Master
     records : sequence of SlaveRecord
     events : callable
-        Returns what happened on the bus.
+        Returns the events of the bus.
     """
 
     def __init__(
@@ -189,7 +189,7 @@ class MailboxService:
 
 
 def _line(connection: socket.socket) -> bytes:
-    """Return what comes up to the end of a line, of the connection, of patience or of what is taken."""
+    """Return the bytes up to the end of a line, of the connection, of the time limit or of the size limit."""
     until = time.monotonic() + REQUEST_TIMEOUT_S
     line = b""
     while len(line) <= LONGEST_REQUEST and (left := until - time.monotonic()) > 0:
@@ -232,7 +232,7 @@ def ask(path: Path, slave: int, index: int, subindex: int, value: bytes | None =
 
 
 def ask_events(path: Path) -> tuple[BusEvent, ...]:
-    """Ask the loop that listens at `path` what happened on its bus.
+    """Ask the loop that listens at `path` for the events of its bus.
 
     Raises
     ------

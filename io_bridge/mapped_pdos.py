@@ -11,7 +11,7 @@ Upload = Callable[[int, int], bytes]
 
 
 def mapped_pdos(upload: Upload, assign: int, manager: int) -> list[SiiPdo]:
-    """Read the PDOs that an assignment object names, and what is mapped into them."""
+    """Read the PDOs that an assignment object names, and the objects mapped into them."""
     pdos = []
     for i in range(_count(upload, assign)):
         index = int.from_bytes(upload(assign, i + 1), "little")

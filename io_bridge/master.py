@@ -1,6 +1,6 @@
 """A small EtherCAT master: datagrams, EEPROM, mailbox and states of single slaves.
 
-It brings the in-process segment up, and on a real interface does beside the cycle what pysoem did before it:
+It brings the in-process segment up, and on a real interface does the work of pysoem during the cycle:
 looks, recovers, serves SDOs.
 """
 
@@ -56,7 +56,7 @@ class Master:
     pause_s : float
         Between two looks at a state; 0 where looking lets time pass.
     tell : callable, optional
-        Takes a sentence about what is waited for when it takes long.
+        Takes a sentence about a long wait.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class Master:
             )
 
     def _try(self, command: int, station: int, register: int, data: bytes) -> tuple[bytes, int]:
-        """Send a datagram again when its frame is lost: what is read or written so stays the same."""
+        """Send a datagram again when its frame is lost: a read or a write of this kind may be repeated."""
         for _ in range(TRIES - 1):
             try:
                 return self.access(command, station, register, data)
@@ -187,7 +187,7 @@ class Master:
             if not status & EEPROM_BUSY:
                 if asked and not status & EEPROM_FAILED:
                     return int.from_bytes(self.read(station, 0x0508, 4), "little")
-                # the command clears what went wrong before; without its acknowledge it is given again
+                # the command clears an earlier error; without its acknowledge it is given again
                 self.write(station, 0x0502, struct.pack("<HI", 0x0100, word))
                 asked = True
             if not watch.look(what):
@@ -260,7 +260,7 @@ class Master:
                 client.upload(0x1000, 0)
 
     def client(self, station: int) -> CoeClient:
-        """Return what reads and writes objects of a slave."""
+        """Return the client that reads and writes objects of a slave."""
         if station not in self._clients:
             raise MailboxError(f"{self.called(station)}: it has no mailbox")
         return self._clients[station]

@@ -71,7 +71,7 @@ def create_pair(first: str, second: str) -> None:
     Raises
     ------
     RuntimeError
-        What `ip` said.
+        The error text of `ip`.
     """
     for command in (
         ["link", "add", first, "type", "veth", "peer", "name", second],

@@ -6,10 +6,10 @@ cdef enum:
     MAX_SLAVES = 32
 
 cdef struct Passage:
-    # the slaves that a frame passes, in order, and what each answers to, side by side: most datagrams
+    # the slaves that a frame passes, in order, and the addresses of each, side by side: most datagrams
     # are for one of them
     int n
-    int stale                        # a datagram has changed what one of them answers to
+    int stale                        # a datagram has changed an address of one of them
     int stations_apart               # no two of them answer to the same station
     int logical_apart                # or to the same logical byte
     int last                         # who was meant last: often the next one too

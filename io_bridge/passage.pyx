@@ -17,7 +17,7 @@ cdef void find_apart(Passage *p) noexcept nogil:
 
 
 cdef void passage_learn(Passage *p) noexcept nogil:
-    """Take down what each slave answers to."""
+    """Read the addresses of each slave."""
     cdef Addresses *a
     cdef int i
     for i in range(p.n):

@@ -60,7 +60,7 @@ def fmmu_rows(
 def pdo_downloads(
     assign: int, mapping: int, entries: Sequence[PdoEntry], assigned: Sequence[int] = ()
 ) -> list[Download]:
-    """Return what to write for one PDO with `entries`, in order, and for an assignment of `assigned` (empty: of it
+    """Return the writes for one PDO with `entries`, in order, and for an assignment of `assigned` (empty: of it
     alone)."""
     return [
         (assign, 0, 0, 1),
@@ -75,7 +75,7 @@ def pdo_downloads(
 
 
 def assign_downloads(assign: int, pdos: Sequence[int]) -> list[Download]:
-    """Return what to write to assign these PDOs."""
+    """Return the writes that assign these PDOs."""
     return [
         (assign, 0, 0, 1),
         *((assign, i, index, 2) for i, index in enumerate(pdos, 1)),
@@ -152,7 +152,7 @@ def is_joined(slave: DriveConfig | TerminalConfig) -> bool:
 def axes_of(
     slaves: Sequence[DriveConfig | TerminalConfig],
 ) -> list[tuple[DriveConfig | TerminalConfig, ...]]:
-    """Return what the rig has in each slave of the ring: one terminal, one drive, or a drive's axes."""
+    """Return the entries of the rig in each slave of the ring: one terminal, one drive, or a drive's axes."""
     found: list[tuple[DriveConfig | TerminalConfig, ...]] = []
     for slave in slaves:
         if is_joined(slave) and found:

@@ -43,7 +43,7 @@ PDO_STEP = 0x10
 
 
 class ProcessData(NamedTuple):
-    """PDOs of a slave in order, the outputs where nobody commands them, and what it was sent for that."""
+    """PDOs of a slave in order, the outputs where nobody commands them, and the writes that it was sent for that."""
 
     outputs: tuple[SiiPdo, ...]
     inputs: tuple[SiiPdo, ...]
@@ -52,7 +52,7 @@ class ProcessData(NamedTuple):
 
 
 def from_eeprom(contents: SiiContents) -> ProcessData:
-    """Return the process data of a slave that has no objects: what its EEPROM assigns."""
+    """Return the process data of a slave that has no objects: the PDOs that its EEPROM assigns."""
     outputs, inputs = (
         in_order(
             [pdo for pdo in pdos if pdo.manager < max(1, len(contents.managers))],
@@ -71,7 +71,7 @@ def settle(
     Parameters
     ----------
     slaves : sequence of DriveConfig or TerminalConfig
-        What the rig has in this slave: a terminal, a drive, or axes of one.
+        The entries of the rig in this slave: a terminal, a drive, or axes of one.
     contents : SiiContents
         Of its EEPROM.
     objects : SlaveObjects
@@ -79,7 +79,7 @@ def settle(
     Raises
     ------
     BringUpError
-        An object is refused, or what a drive needs is not there.
+        An object is refused, or an object that a drive needs is missing.
     """
     sent: list[Download] = []
     for slave in slaves:
@@ -145,7 +145,7 @@ class _Way:
         self._sent: list[Download] = []
 
     def settled(self) -> tuple[tuple[SiiPdo, ...], list[Download]]:
-        """Return the PDOs, and what was written for them."""
+        """Return the PDOs, and the writes for them."""
         pdos = self._read()
         pdos = self._take_named(pdos)
         for slave in self._slaves:
@@ -157,7 +157,7 @@ class _Way:
         return pdos, self._sent
 
     def _read(self) -> tuple[SiiPdo, ...]:
-        """Read what is assigned; a slave without such objects has it in its EEPROM."""
+        """Read the assigned PDOs; a slave without such objects has them in its EEPROM."""
         given = from_eeprom(self._contents)
         pdos: list[SiiPdo] = []
         for manager in self._managers:
@@ -202,7 +202,7 @@ class _Way:
         return manager if manager in self._managers else self._managers[0]
 
     def _fit(self, drive: DriveConfig, pdos: tuple[SiiPdo, ...]) -> tuple[SiiPdo, ...]:
-        """Map what the drive wishes, where that is not there and may be."""
+        """Map the objects that the drive wishes, where they are missing and may be mapped."""
         wished = drive.rx_pdo if self._use == OUT else drive.tx_pdo
         there = entries_of(pdos)
         named = drive.given[0 if self._use == OUT else 1]
@@ -215,7 +215,7 @@ class _Way:
         own = [pdo for pdo in own if pdo.manager == manager]
         first = FIRST_PDO[self._use] + PDO_STEP * drive.axis
         target = (*given, *(pdo.index for pdo in own), first)[0]
-        # what other axes have in these PDOs stays mapped
+        # objects of other axes in these PDOs stay mapped
         others = tuple(e for pdo in own for e in pdo.entries if _axis(e) not in (None, drive.axis))
         fitted = SiiPdo(target, manager, "", wished + others)
         after = [pdo for pdo in pdos if pdo not in own or pdo.index in (target, *given)]
@@ -244,7 +244,7 @@ class _Way:
         return tuple(after)
 
     def _restore(self, pdos: Sequence[SiiPdo], manager: int, done: Sequence[Download]) -> None:
-        """Give a slave back what it had before it refused to take something else."""
+        """Restore the mapping that a slave had before it refused another one."""
         touched = {item[0] for item in done}
         for pdo in pdos:
             if pdo.index in touched:
@@ -276,7 +276,7 @@ class _Way:
         return text
 
     def _needed(self, drive: DriveConfig) -> tuple[PdoEntry, ...]:
-        """Return what must be there: all that the rig names, else what no drive can do without."""
+        """Return the required objects: all that the rig names, else those that every drive needs."""
         if self._use == OUT:
             return drive.rx_pdo if drive.given[0] else drive.needed_outputs
         return drive.tx_pdo if drive.given[1] else drive.needed_inputs
@@ -323,7 +323,7 @@ def _rest(
     outputs: tuple[SiiPdo, ...],
     objects: SlaveObjects,
 ) -> bytes:
-    """Return the outputs where nobody commands them: what the slave has there now, limits of torque and speed among
+    """Return the outputs where nobody commands them: the slave's present values, limits of torque and speed among
     them; zero where that would make an axis move that nobody commands."""
     entries = entries_of(outputs)
     drives = [slave for slave in slaves if isinstance(slave, DriveConfig)]

@@ -1,8 +1,8 @@
 """Watch that a slave's processor still serves its EtherCAT controller, by the PDI watchdog (0x0410).
 
 A controller answers frames, counts them right and drives its clock without its processor; inputs are then old, and
-neither mailbox nor AL state get on. The watchdog itself is left as the slave's maker has set it: it guards the maker's
-processor and not the master, and what it may do is known to its maker alone.
+mailbox and AL state stand still. The watchdog itself is left as the slave's maker has set it: it guards the maker's
+processor and not the master, and only the maker knows its effects.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def is_silent(answers: Sequence[tuple[bytes, int]]) -> int:
 
 
 def processor_words(expired: int) -> str:
-    """Return what that means, and what to do."""
+    """Return the meaning, and the remedy."""
     return (
         f"its own processor no longer serves its EtherCAT controller (PDI watchdog expired, {expired} times since "
         "power-up, register 0x0443): what it sends is old; switch it off and on, and if that comes again look at its "

@@ -34,7 +34,7 @@ class RecordFull(OSError):
 
 
 class RecordWarning(UserWarning):
-    """A record was cut; the message says what was left out."""
+    """A record was cut; the message names the part that was left out."""
 
 
 def record_dtype(fields: Sequence[str]) -> np.dtype:

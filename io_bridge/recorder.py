@@ -8,7 +8,7 @@ rings, which hold two seconds, are full on a busy machine.
 It only looks on: the loop never waits for it. It ends when the producer has ended and the rings are
 empty; the producer has ended when process PID is gone, when the table's file was removed, or when
 SIGTERM came. SIGINT is left to the supervisor, so that Ctrl-C loses no row. A full disk stops the
-writing, not the draining, so the rings never fill for that reason; what was lost is counted in
+writing, not the draining, so the rings never fill for that reason; lost cycles are counted in
 `recorder.json` and on standard output.
 """
 
@@ -75,7 +75,7 @@ class _TaskRecorder:
         self.why = 0  # errno of the first failure
 
     def take(self) -> int:
-        """Move what is in the ring, at most a batch; returns the number of cycles."""
+        """Move the cycles in the ring, at most a batch; returns the number of cycles."""
         rows = self.ring.peek(BATCH)
         if not len(rows):
             return 0
@@ -96,7 +96,7 @@ class _TaskRecorder:
             self.why = why or self.why
             self.ring.tell_unwritten(lost, self.why)
         self.result.rows = self.writer.n_rows
-        # only now: of a recorder that is killed, the table keeps what the record lacks
+        # only now: of a recorder that is killed, the table keeps the cycles that the record lacks
         self.ring.advance(taken)
         return taken
 
@@ -151,7 +151,7 @@ def record(
         results: dict[str, TaskRecord] = {}
         try:
             while True:
-                # asked before the rings are emptied: what came before the end is then in them
+                # asked before the rings are emptied: cycles before the end are then in them
                 last = ended()
                 taken = sum(recorder.take() for recorder in tasks.values())
                 if not taken:

@@ -23,9 +23,9 @@ LOOKS_AT_ONCE = 20
 
 
 class Recovery:
-    """Looks at what the cycle sees of every slave, and goes a step on with one of them at each look.
+    """Reads the state of every slave in the cycle, and takes one step with one of them at each look.
 
-    A slave may take its time, as long as the standard allows: what it is on the way to goes on at later looks.
+    A slave may take its time, as long as the standard allows: its transition continues at later looks.
 
     Outputs stay at rest meanwhile: the cycle holds them after a fault until they are armed again.
 
@@ -37,7 +37,7 @@ class Recovery:
     records : sequence of SlaveRecord
         How the slaves were configured, in ring order.
     events : BusEvents, optional
-        Takes what happened.
+        Takes the events.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Recovery:
             record.layout.station: exchange.slaves[i].name
             for i, record in zip(firsts, self._records, strict=True)
         }
-        self._ways: dict[int, Iterator[None]] = {}  # what a slave is on
+        self._ways: dict[int, Iterator[None]] = {}  # the steps that a slave is on
         self._since: dict[int, float] = {}  # slave → when it left OP
         self._next = 0
         self._gap = ""
@@ -181,7 +181,7 @@ class Recovery:
 
 
 def _left_words(status: int, code: int, answers: bool) -> str:
-    """Return where a slave is that was in OP, and what that is likely to mean."""
+    """Return the state of a slave that was in OP, and its likely meaning."""
     if not answers:
         return "it does not answer: cable or power"
     where = f"it is in {words.al_state(status)}"

@@ -5,13 +5,13 @@ from io_bridge.frame cimport MAX_FRAME
 from io_bridge.link cimport Link, RingWatch
 from io_bridge.packet_socket cimport RawSocket
 
-cdef enum:                       # the lines, and what leaves on each
+cdef enum:                       # the lines, and the frames that leave on each
     FIRST = 0                    # the frame itself
     SECOND = 1                   # its copy
     N_LINES = 2
 
 cdef struct Flight:              # a frame of this cycle
-    uint8_t frame[MAX_FRAME]     # as it was sent, then what has come back of it
+    uint8_t frame[MAX_FRAME]     # as it was sent, then its reply
     int has                      # anything has come back
     int size
     uint8_t index

@@ -27,12 +27,12 @@ from io_bridge.wire cimport get16, put16
 from io_bridge.packet_socket import open_socket
 
 cdef enum:
-    SENT = 1                    # bit of the first line; that of the second is the next one
+    SENT = 1                    # bit of the first line; the second line has the next one
     CAME = 4
     GIVEN = 16
     COPY_AT = 11                # last byte of the source address, which slaves do not change
     COPY = 0x20
-    SILENT_CYCLES = 3           # after which nobody waits for what leaves on a line
+    SILENT_CYCLES = 3           # after which nobody waits for frames that leave on a line
     MOST_FOUND = 64             # frames looked at in one call at most
 
 cdef enum:                      # kinds of a received frame, unless it completes a frame of this cycle
@@ -152,7 +152,7 @@ cdef int keep(Pair *s, int k, int half) noexcept nogil:
 
 
 cdef int sort(Pair *s, int size) noexcept nogil:
-    """Say what the frame found is: AS_IT_IS to be handed over and counted, NOT_YET, or which frame of this
+    """Return the kind of the frame found: AS_IT_IS to be handed over and counted, NOT_YET, or which frame of this
     cycle is whole with it."""
     cdef int half = SECOND if s.found[COPY_AT] == COPY else FIRST
     cdef int length = frame_length(s.found, size)

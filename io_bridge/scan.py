@@ -1,4 +1,4 @@
-"""Find out what is on a wire: slaves, identities, states, PDOs. Leaves every slave in the state it was in."""
+"""Scan a wire: slaves, identities, states, PDOs. Leaves every slave in the state it was in."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ class Line:
         return [self.master.address(i) for i in range(self.n_slaves)]
 
     def uploader(self, position: int, station: int) -> Upload:
-        """Return what reads objects of a slave: by its mailbox, or by the loop that runs it.
+        """Return a function that reads objects of a slave: by its mailbox, or by the loop that runs it.
 
         Raises
         ------
@@ -270,7 +270,7 @@ def _read_slave(line: Line, position: int, station: int) -> FoundSlave:
 
 
 def _read_pdos(line: Line, slave: FoundSlave, contents: SiiContents) -> None:
-    """Of the mailbox, where there is one: what is mapped now; else those of the EEPROM."""
+    """Read the present mapping by the mailbox, where there is one; else take the PDOs of the EEPROM."""
     slave.outputs, slave.inputs = contents.outputs, contents.inputs
     if not contents.has_coe:
         return

@@ -5,7 +5,7 @@ from io_bridge.link cimport Link
 from io_bridge.segment cimport Segment
 from io_bridge.topology cimport Ring
 
-cpdef enum Order:           # fault injection: what goes wrong with this frame, at the last slave
+cpdef enum Order:           # fault injection: the fault of this frame, at the last slave
     NO_ORDER = 0
     LOSE_FRAME = 1
     REFUSE_INPUTS = 2       # working counter too low

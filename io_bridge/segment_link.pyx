@@ -109,7 +109,7 @@ cdef class SegmentLink(Link):
 
     Real time
     ---------
-    Safe. A frame costs what the slaves cost; simulated time follows the nominal time of the step.
+    Safe. A frame costs the time of its slaves; simulated time follows the nominal time of the step.
     """
 
     def __init__(self, segment: Segment) -> None:

@@ -26,7 +26,7 @@ class Orders:
     Attributes
     ----------
     obeyed : list of (str, int)
-        What has been carried out, and when (CLOCK_MONOTONIC, ns).
+        The orders carried out, and their times (CLOCK_MONOTONIC, ns).
     """
 
     def __init__(self, source: int = 0) -> None:
@@ -35,7 +35,7 @@ class Orders:
         self.obeyed: list[tuple[str, int]] = []
 
     def obey(self, segment: Segment) -> None:
-        """Carry out what has been written since the last call; between two frames."""
+        """Carry out the orders since the last call; between two frames."""
         while self._source is not None and select.select([self._source], [], [], 0)[0]:
             read = os.read(self._source, 4096)
             if not read:
@@ -52,7 +52,7 @@ class Orders:
 
 
 def carry_out(segment: Segment, order: str) -> str:
-    """Carry out one order; return what is wrong with it, or nothing."""
+    """Carry out one order; return its mistake, or nothing."""
     word, _, position = order.partition(" ")
     if word not in ORDERS or not position.strip().isdecimal():
         return f"{order!r}: write {', '.join(ORDERS)}, and a position, as in `unplug 1`"

@@ -45,7 +45,7 @@ class Witness:
     pushed : bool
         Some drive had a torque to give.
     zero_ns : int or None
-        CLOCK_MONOTONIC at which the last of them had none any more.
+        CLOCK_MONOTONIC at which the last of them had no torque any more.
     """
 
     def __init__(self, devices: Sequence[DriveDevice | MultiAxisDrive]) -> None:
@@ -77,7 +77,7 @@ class Witness:
 
 
 def motors(devices: Sequence[SlaveDevice]) -> list[DriveDevice | DriveAxis]:
-    """Return what pushes among devices: every drive, and every axis of those with several."""
+    """Return the motors among devices: every drive, and every axis of those with several."""
     found: list[DriveDevice | DriveAxis] = []
     for device in devices:
         if isinstance(device, DriveDevice):

@@ -39,10 +39,10 @@ class SimulatedBus(Bus):
     plants : sequence of DrivePlant, optional
         One simulated drive each; default one with its defaults.
     drives : sequence of DriveConfig or TerminalConfig, optional
-        What the master believes of them; default taken from the plants, the torque sensor mapped
+        The drives as the master sees them; default taken from the plants, the torque sensor mapped
         too.
     devices : sequence of SlaveDevice, optional
-        The whole ring in order, in place of `plants`; then `drives` says what the master believes.
+        The whole ring in order, in place of `plants`; then `drives` is the master's view.
     name, paths, budget_us, bad_limit, leak_cycles, clock
         As for `Exchange`.
     """
@@ -129,12 +129,12 @@ class SimulatedBus(Bus):
         exchange.begin_service()
 
     def recovery(self, pause_s: float = 0.0) -> Recovery:
-        """Return what brings slaves back to OP; its `look` may be called while the cycle runs.
+        """Return the object that brings slaves back to OP; its `look` may be called while the cycle runs.
 
         Parameters
         ----------
         pause_s : float
-            As of `Master`: with a pause the cycle, on which time depends, gets on meanwhile.
+            As of `Master`: with a pause the cycle, on which time depends, continues meanwhile.
         """
         master = Master(self._beside, pause_s=pause_s)
         know(master, self._exchange.slaves, self._records)
@@ -176,22 +176,22 @@ class SimulatedBus(Bus):
         self._master = None
 
     def bringup_counters(self) -> dict[str, int]:
-        """Return what was lost before OP: frames and replies, which no verdict counts."""
+        """Return the losses before OP: frames and replies; no verdict counts them."""
         return dict(self._exchange.bringup_counters)
 
     def in_fault(self) -> list[str]:
-        """Return a sentence for each drive in its fault state, with what 0x603F says; before `attend`."""
+        """Return a sentence for each drive in its fault state, with its 0x603F; call it before `attend`."""
         if self._master is None:
             return []
         return drives_in_fault(self._exchange, self._master, self._records)
 
     def faults(self) -> list[BusFault]:
-        """Return what is wrong now."""
+        """Return the faults of now."""
         problems = self._attendant.recovery.problems if self._attendant is not None else {}
         return list_faults(self._exchange, problems)
 
     def events(self) -> list[BusEvent]:
-        """Return what happened beside the cycle."""
+        """Return the events outside the cycle."""
         return list(self._events)
 
     def unattended(self) -> str:

@@ -24,7 +24,7 @@ MAILBOX_BYTES = 16
 MAILBOX_CONTROL = {1: 0x26, 2: 0x22}
 PROCESS_CONTROL = {OUT: 0x64, IN: 0x20}
 LEAST_MANAGERS = 4
-"""Registers that are written at least: what a master before has left on is off then."""
+"""Number of registers that are written at least: settings of an earlier master are then off."""
 USUAL_FMMUS = 2
 USUAL_START, PLACE_STEP = 0x1100, 0x80
 
@@ -144,7 +144,7 @@ def _pieces(
     pdos: Sequence[SiiPdo],
     where: Sequence[Place],
 ) -> list[tuple[Place, int]]:
-    """Return what each sync manager of a direction has, in bytes.
+    """Return the bytes of each sync manager of a direction.
 
     Raises
     ------

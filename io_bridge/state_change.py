@@ -59,7 +59,7 @@ class Watch:
         return self._looks * SIMULATED_LOOK_S if self._simulated else time.monotonic() - self._began
 
     def look(self, what: str) -> bool:
-        """Count a look; say what is waited for when it takes long. Return whether there is time for more."""
+        """Count a look; report the awaited event when it takes long. Return whether there is time for more."""
         self._looks += 1
         waited = self.waited_s
         if waited >= self._next_word_s:
@@ -107,7 +107,7 @@ def await_state(
     Raises
     ------
     BringUpError
-        It stayed where it was, or is gone. `reasons` are what it said before.
+        It stayed where it was, or is gone. `reasons` are its earlier errors.
     """
     watch = Watch(master.pause_s, limit_s, master.tell)
     status, silent = 0, 0

@@ -40,7 +40,7 @@ def survey(master: Master, groups: Sequence[Sequence[SlaveConfig]]) -> list[Surv
     master : Master
         Takes the slaves' names.
     groups : sequence of sequences
-        What the rig has in each slave of the ring.
+        The entries of the rig in each slave of the ring.
 
     Raises
     ------
@@ -112,7 +112,7 @@ def read_slave(master: Master, station: int) -> Surveyed:
 
 
 def check_identity(position: int, config: SlaveConfig, found: Identity) -> list[str]:
-    """Return what differs between the slave found and the one configured."""
+    """Return the differences between the slave found and the one configured."""
     if config.identity is None:
         return []
     return [

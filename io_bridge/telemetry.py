@@ -43,7 +43,7 @@ def check_endpoint(endpoint: str) -> None:
     Raises
     ------
     EndpointError
-        The message names the endpoint and what is allowed.
+        The message names the endpoint and the allowed ones.
     """
     path = socket_file(endpoint)
     if path is not None:
@@ -85,7 +85,7 @@ def _check_file(endpoint: str, path: str) -> None:
         try:
             probe.connect(path)
         except OSError:
-            # what a run that was killed has left
+            # socket that a killed run has left
             return
     raise EndpointError(f"{endpoint!r}: another process has this socket; take another name")
 

@@ -17,7 +17,7 @@ cdef struct Ring:
     int64_t cable_ns[MAX_SLAVES]  # delay of the cable to the parent
     int unplugged[MAX_SLAVES + 1]  # that cable is out; after the slaves' own, the one from the far end
     int off[MAX_SLAVES]          # without supply
-    # what follows from it (ring_route)
+    # values that follow from it (ring_route)
     int order[MAX_SLAVES]        # slaves that a frame from the master passes, in order
     int n_order
     int far_order[MAX_SLAVES]    # slaves that only a frame from the far end passes

@@ -1,4 +1,4 @@
-"""Listens to what slaves say beside the cycle: emergencies in mailboxes, and the error code of a drive in fault."""
+"""Listens to messages of slaves outside the cycle: emergencies in mailboxes, and the error code of a drive in fault."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Watch:
         ]
 
     def look(self) -> None:
-        """Fetch what is new.
+        """Fetch new messages.
 
         Raises
         ------

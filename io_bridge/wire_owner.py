@@ -71,7 +71,7 @@ class WireOwner:
             ) from None
         said = f"{SAID}{number} {os.getpid()} {_purpose[0]}".encode(errors="replace")
         if len(said) > MOST_NAME:
-            # what it is comes first, and the end of a path says more than its beginning
+            # the purpose comes first, and the end of a path says more than its beginning
             head = said[: len(f"{SAID}{number} {os.getpid()} ") + KIND]
             said = head + b"..." + said[-(MOST_NAME - len(head) - 3) :]
         self._sockets.append(_bound(said.decode(errors="replace").replace("\ufffd", "?")))

@@ -13,5 +13,5 @@ cdef struct BlockView:
     int64_t abi       # BLOCK_ABI of the side that made it; the loader refuses another one
     step_fn step      # never blocks, allocates, prints or touches Python; bounded
     void *self        # the block's own state, with its resolved signal pointers
-    const int64_t *work   # witness: a count of what all steps did (iterations, frames ...), NULL: none; only step adds
-    int64_t bytes         # of what `self` points to, for the spin to touch before a step; 0: not known
+    const int64_t *work   # witness: work done by all steps (iterations, frames ...), NULL: none; only step adds
+    int64_t bytes         # of the memory at `self`, for the spin to touch before a step; 0: not known

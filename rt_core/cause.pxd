@@ -1,6 +1,6 @@
 """Decide why a cycle was late or outlived its period.
 
-What is known of a cycle: its planned deadline, when its thread was back from its sleep, when it began and ended, the
+Facts of a cycle: its planned deadline, when its thread was back from its sleep, when it began and ended, the
 thread's own CPU time in between, and the wall time of the bus blocks and of all blocks. From these follow four times,
 each with its usual part taken off; the greatest is the cause.
 
@@ -12,7 +12,7 @@ stolen
     before its deadline. A thread that works or spins and yet makes no progress has lost its core: to the host,
     to a thread of higher priority, or to real-time throttling.
     Also the time outside of all blocks, minus the usual: the loop's own few instructions are the same in each cycle.
-    What makes them longer is an interrupt, whose time the kernel counts as the thread's, or a host that does not report
+    They last longer after an interrupt, whose time the kernel counts as the thread's, or on a host that does not report
     the time that it takes.
 bus
     Time of the bus blocks, minus the usual: a reply that came late, or not at all.
@@ -23,7 +23,7 @@ untold
 
 The usual is the running mean over cycles that kept their period: a task that takes 80 % of its period every time and
 is woken 30 % late was late because of the wake. Stolen time that did not lie outside of the blocks lies somewhere in
-the bus or the other blocks; it comes off that of the two with the greater surplus.
+the bus or the other blocks; it is subtracted from the one of the two with the greater surplus.
 A bus block that sleeps cannot be distinguished from one whose core was taken, so up to `bus_wait_ns` of the time
 that it was off the core belongs to the bus; the rest is stolen.
 A cycle that kept its period and was only begun late has no other cause than its begin. One that was begun periods
@@ -31,7 +31,7 @@ too late and then outlives the one that it counts for is two overruns, each with
 not count for the second.
 
 Four times are compared, and not tried one after the other for being enough: where two of them are, each alone would
-have been too much, and the greater one is what to mend.
+have been too much, and the greater one is the one to mend.
 """
 from libc.stdint cimport int64_t
 

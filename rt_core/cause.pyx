@@ -21,7 +21,7 @@ def attribute_cycle(
     return Cause(<int>attribute(&facts))
 
 
-# cause -> what is said of it
+# cause -> its words
 WORDS = {
     Cause.LATE_WAKE: "late wake",
     Cause.STOLEN: "stolen",

@@ -33,11 +33,11 @@ cdef enum:
 cdef struct Stage:
     step_fn step
     void *self
-    int64_t bytes                # of what `self` points to
+    int64_t bytes                # of the memory at `self`
     bint is_bus
     int64_t *histogram           # NULL offline
     const int64_t *work          # witness, NULL: none
-    int64_t worked               # what it said before the last cycle
+    int64_t worked               # its count before the last cycle
     # of the last cycle
     int64_t took_ns
     int64_t did                  # by the witness; -1: it has none

@@ -122,7 +122,7 @@ cdef int _add_stage(Cycle cycle, object block, int64_t *words) except -1:
 
 
 cdef void refresh_mirrors(CycleState *state) noexcept nogil:
-    # what the others published last becomes visible, whole images at a time
+    # the last images of the others become visible, whole images at a time
     cdef int i
     cdef Source *source
     cdef int64_t number
@@ -136,7 +136,7 @@ cdef void refresh_mirrors(CycleState *state) noexcept nogil:
 
 
 cdef inline void _note(CycleState *state, int i, int status) noexcept nogil:
-    # the first fault of a cycle is its cause; what follows may only be a consequence
+    # the first fault of a cycle is its cause; later ones may be its consequences
     if status != 0 and state.image[FAULT] == 0:
         state.image[FAULT] = status
         state.image[FAULT_BLOCK] = i + 1

@@ -65,7 +65,7 @@ class PageBlock:
 class HoleBlock:
     """A block whose thread can be held up from outside so that its own CPU clock does not show it.
 
-    That is what a host does that takes the core and reports nothing. The time passes in a signal handler.
+    A host that takes the core without a report looks the same. The time passes in a signal handler.
 
     Real time
     ---------

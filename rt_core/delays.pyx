@@ -102,7 +102,7 @@ cdef struct Delay:
 
 
 cdef inline void _go_on(Delay *d) noexcept nogil:
-    # one unit of what takes so long
+    # one unit of the work that takes so long
     if d.kind == ITERATIONS:
         d.x = normal_chain(d.x)
         d.work += 1

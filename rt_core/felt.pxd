@@ -1,6 +1,6 @@
 """Effects that the hand at the actuator feels: the age of the acting command, and the torque meanwhile.
 
-The frame of a cycle takes along what the guard gave in the cycle before. A command is as old as the request that it
+The frame of a cycle carries the output of the guard of the previous cycle. A command is as old as the request that it
 follows: a skipped cycle, a lost frame, a hold and a stale request all make it older alike, as they do to the hand.
 """
 from libc.math cimport fabs
@@ -8,10 +8,10 @@ from libc.stdint cimport int64_t
 
 cdef struct Felt:
     int64_t long_ns              # older: at least one command was missed
-    double drain_w               # of given energy that is forgiven: what the lag of a sampled spring makes
+    double drain_w               # of given energy that is forgiven: the part from the lag of a sampled spring
     double reach_rad             # a change of angle beyond it is not a motion
     int64_t acting_ns            # when the request was new that the acting command follows
-    double acting_nm             # what the actuator gives since the last frame that reached it
+    double acting_nm             # torque of the actuator since the last frame that reached it
     int64_t sent_ns              # the same of the output of the cycle before
     double sent_nm
     double wanted_nm             # that output without its rate limit
@@ -30,7 +30,7 @@ cdef struct Felt:
 
 
 cdef inline void felt_begin(Felt *f, int64_t t_ns) noexcept nogil:
-    # at every arming, before felt_sent; what was the longest and the most stays
+    # at every arming, before felt_sent; the longest and the largest values stay
     f.acting_ns = t_ns
     f.acting_nm = 0
     f.stretch_ns = 0

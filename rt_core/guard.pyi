@@ -53,11 +53,11 @@ class Guard:
     Flags are true above 0.5; a NaN is always the bad value.
 
     Ports written: `torque_nm`, `state`, `safe` (1 when the output is zero and stays so until
-    armed), `ramp` (0 to 1), `waits_for` (in INIT and FAULT: the trip code of what is not good),
+    armed), `ramp` (0 to 1), `waits_for` (in INIT and FAULT: the trip code of the condition that fails),
     `trip`, `trip_value`, `trip_limit` (times in ms), `trip_cycle`, `trip_fault`, `trip_block`, `trip_delivered`
     (of the first trip since arming, with the fault of its task in that cycle).
 
-    What the hand at the actuator feels, while the guard follows the request: `gap_ms` since the request was new
+    Effects at the hand, while the guard follows the request: `gap_ms` since the request was new
     that the acting command follows; `longest_gap_ms`, and the cycle in which it ended; `gap_step_nm`, the largest
     difference between the command wanted after a stretch that missed one and the torque acting in it, and its cycle;
     `active_ms`, of that `saturated_ms` with the request at the limit, `longest_saturated_ms` of it in one piece;

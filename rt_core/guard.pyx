@@ -242,7 +242,7 @@ cdef Finding _check(Memory *m, int64_t t_ns) noexcept nogil:
 
 
 cdef void _feel(Memory *m, int64_t t_ns) noexcept nogil:
-    # what the actuator got of the cycles before, while it was to follow
+    # commands of earlier cycles that reached the actuator, while it was to follow
     cdef Ports *p = &m.ports
     cdef Limits *lim = &m.limits
     cdef Felt *f = &m.felt
@@ -393,7 +393,7 @@ cdef class Guard:
         lim.max_rate_rad_s = config.max_rate_rad_s
         lim.gain_in = min(1.0, period_s / config.ramp_in_s) if config.ramp_in_s > 0 else 1.0
         lim.gain_out = min(1.0, period_s / config.ramp_out_s) if config.ramp_out_s > 0 else 1.0
-        # a limit below what one period brings would never be kept
+        # a limit below the change of one period would never be kept
         lim.max_request_age_ns = max(_ns(config.max_request_age_ms), period_ns)
         lim.request_hold_ns = _ns(config.request_hold_ms)
         lim.sensor_hold_ns = _ns(config.sensor_hold_ms)

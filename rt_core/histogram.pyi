@@ -55,5 +55,5 @@ class Histogram:
     def merge(self, other: Histogram) -> Histogram:
         """Return the histogram of both."""
     def __sub__(self, earlier: Histogram) -> Histogram:
-        """Return what was counted since `earlier`, a snapshot of the same; the maximum stays that
+        """Return the counts since `earlier`, a snapshot of the same; the maximum stays that
         of all."""

@@ -59,7 +59,7 @@ class Host:
     def has_capability(self, bit: int) -> bool:
         """Return whether this process has a capability of the host, by its number in capability.h."""
         if (self.text("/proc/self/uid_map") or "").split() != _ALL_USERS:
-            return False  # those of a user namespace count for nothing outside it
+            return False  # rights of a user namespace count for nothing outside it
         effective = self.field("/proc/self/status", "CapEff")
         return effective is not None and bool(int(effective, 16) >> bit & 1)
 

@@ -1,4 +1,4 @@
-"""A block that does wrong on purpose, and what it can do."""
+"""A block that does wrong on purpose, and its possible acts."""
 
 cpdef enum Act:
     SET = 0          # cells take the value

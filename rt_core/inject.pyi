@@ -30,7 +30,7 @@ class InjectionBlock:
         `<name>/acting`, 1 in the cycles in which it acts.
     act : Act
     task : Task
-        That steps it; `core` and `priority` matter for what happens to its thread.
+        The task that steps it; `core` and `priority` matter for faults of its thread.
     arm, own_cycle : str
         Signals: above 0.5 once the rig is armed; cycles executed of the task.
     at_s : float
@@ -40,7 +40,7 @@ class InjectionBlock:
     every : int
         It acts in each N-th of them.
     value : float
-        What `act` needs: a cell's value, ns, a status, an order.
+        The operand of `act`: a cell's value, ns, a status, an order.
     cells : sequence of str
         Signals in the task's image, its own or mirrors, that are written over; at most 8.
     order : int

@@ -128,7 +128,7 @@ cdef int step_injection(void *self, int64_t t_ns) noexcept nogil:
     acts = (
         x.armed and t_ns - x.armed_ns >= x.at_ns and (x.cycles == 0 or x.n < x.cycles)
     )
-    # what another fault has ordered stays
+    # orders of other faults stay
     if x.act == ORDER and x.acting[0] != 0:
         x.order[0] = 0
     x.acting[0] = 0
@@ -204,7 +204,7 @@ cdef class InjectionBlock:
         x.arm = <const double *>address
         address = reads[1]
         x.own_cycle = <const double *>address
-        # the cells of others: writing to them is what this block is for
+        # the cells of others: this block exists to write to them
         for i in range(x.n_cells):
             address = reads[2 + i]
             x.cells[i] = <double *>address

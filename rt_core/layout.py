@@ -41,7 +41,7 @@ class CutError(TableError):
 
 @dataclass(frozen=True)
 class Area:
-    """A producer and the places (in words from the start of the file) of what it shares."""
+    """A producer and the places (in words from the start of the file) of its shared areas."""
 
     producer: Producer
     latest: int

@@ -4,7 +4,7 @@ from typing import Any
 class BusyBlock:
     """Take `burn_ns` of wall time, in the steps `first`, `first + every`, ...
 
-    Writes `<name>/burned_ns`, and `<name>/cpu_ns`: of that, what the thread had of its core.
+    Writes `<name>/burned_ns`, and `<name>/cpu_ns`: the part of it in which the thread had its core.
 
     Parameters
     ----------
@@ -17,8 +17,8 @@ class BusyBlock:
 
     Real time
     ---------
-    Safe: bounded by `burn_ns`. More than the period makes the task overrun, which is what it is
-    for.
+    Safe: bounded by `burn_ns`. More than the period makes the task overrun, which is
+    its purpose.
     """
 
     name: str

@@ -54,7 +54,7 @@ class Loop:
         The task that stood still for `stall_cycles`. If it has the actuator, the watchdog sends safe outputs in its
         place until the threads have ended.
     at_rest : bool
-        What `stop` found, also where it raised.
+        The findings of `stop`, also where it raised.
     start_ns : int
         CLOCK_MONOTONIC time of cycle 0 of all tasks.
 

@@ -58,7 +58,7 @@ cdef class Loop:
     cdef int _n
     cdef Shared _shared
     cdef Watchdog _watchdog
-    cdef object _safe_block      # keeps what the watchdog calls
+    cdef object _safe_block      # keeps the objects that the watchdog calls
     cdef bint _started
 
     def __cinit__(self):
@@ -245,7 +245,7 @@ cdef class Loop:
         rest_cycle = None
         while now_ns() < until and self.running:
             if load_acquire(&self._watchdog.sent):
-                # the guard no longer speaks: what leaves is the watchdog's
+                # the guard no longer acts: only outputs of the watchdog leave
                 return True
             image = self.table.read_image(producer)[1]
             if not image[safe] > 0.5:
@@ -282,7 +282,7 @@ cdef class Loop:
 
 
 cdef WarmPages _pages_of(Cycle cycle, SignalTable table, object area, object task):
-    # what a cycle of this task is going to touch; blocks say themselves how large they are
+    # memory that a cycle of this task is going to touch; blocks say themselves how large they are
     cdef WarmPages pages = WarmPages()
     cdef CycleState *state = &cycle.state
     cdef int64_t *words = table.words

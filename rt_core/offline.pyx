@@ -18,7 +18,7 @@ from rt_core.shared cimport publish_latest
 
 from rt_core.layout import lay_out
 
-cdef struct Track:               # what is given and recorded of one task
+cdef struct Track:               # inputs and records of one task
     CycleState *cycle
     int64_t period_ns
     int64_t last                 # period number of the last cycle
@@ -133,7 +133,7 @@ cdef class Offline:
         return images
 
     cdef object _track(self, Track *track, str task, t_ns, forced, bint record, dict images):
-        # fill `track`; returns what keeps its pointers alive
+        # fill `track`; returns the objects that keep its pointers alive
         if task not in self._cycles:
             raise KeyError(f"no task {task!r}; there are: {', '.join(self._cycles)}")
         cdef Cycle cycle = self._cycles[task]

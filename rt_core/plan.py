@@ -15,7 +15,7 @@ from rt_core.block import Block
 
 SUPERVISOR = "supervisor"
 
-# what a task writes itself, in this order, at the head of its image; see ARCHITECTURE.md
+# signals that a task writes itself, in this order, at the head of its image; see ARCHITECTURE.md
 LOOP_SIGNALS = (
     "cycle",  # executed cycles, this one included
     "elapsed",  # periods since the last executed cycle
@@ -38,7 +38,7 @@ LOOP_SIGNALS = (
     "overrun_level",  # points within the policy's window at the last overrun
     "overrun_trip",  # cycle in which the overrun policy acted; 0: it did not
     "off_core",  # looks, one every OFF_CORE_EVERY cycles, that found the thread on another core than its own
-    "spin_ns",  # of the wait for this cycle: what the usual work leaves of the spin that was asked for
+    "spin_ns",  # of the wait for this cycle: the rest of the wanted spin beside the usual work
 )
 
 OFF_CORE_EVERY = 1000  # cycles

@@ -32,9 +32,9 @@ class Right:
     needed : bool
         Without it the verdict is not real-time.
     why : str
-        What was found.
+        The finding.
     remedy : str
-        What to do to get it; empty when held.
+        The way to get it; empty when held.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Right:
 
 @dataclass
 class Rights:
-    """All that was tried; what is held stays so until `release` or the end of the process."""
+    """All rights that were tried; those held stay so until `release` or the end of the process."""
 
     rights: tuple[Right, ...]
     _latency_fd: int = field(default=-1, repr=False)
@@ -102,7 +102,7 @@ def acquire_rights(priority: int = 90, cores: Iterable[int] = ()) -> Rights:
 
     Real time
     ---------
-    Not for the cycle. Locks memory: what is allocated later is resident at once.
+    Not for the cycle. Locks memory: later allocations are resident at once.
     """
     latency, latency_fd = _cpu_latency()
     return Rights(

@@ -13,7 +13,7 @@ __all__ = ["TRIPS", "GuardConfig", "Reaction", "State", "Trip", "TripKind", "exp
 
 @dataclass(frozen=True)
 class TripKind:
-    """One row of the trip table: what is watched, against which limit, and what follows."""
+    """One row of the trip table: the watched signal, its limit, and the consequence."""
 
     port: str
     limit: str
@@ -115,7 +115,7 @@ class GuardConfig:
         Of that for skipped time. Twice `max_gap_ms`, or more, lets a single gap pass.
     heartbeat_timeout_ms : float
     request_sign : {1, -1}
-        -1 where the request is what a guide applies to the model: the motor gives the opposite.
+        -1 where the request is the torque of a guide on the model: the motor gives the opposite.
     request_gain : float
         Torque of the motor over the request, before clamp and ramp.
     request_period_ms : float
@@ -141,7 +141,7 @@ class GuardConfig:
     request_period_ms: float = 0.0
 
     def mistakes(self) -> list[str]:
-        """Return what is wrong with the values, one line each."""
+        """Return the mistakes of the values, one line each."""
         found = []
         for field in fields(self):
             value = getattr(self, field.name)
@@ -197,7 +197,7 @@ def explain_trip(
     cause : str
         Which slave or block, and why, where the trip itself does not say it.
     remedy : str
-        What to do, where the trip table's own words do not serve.
+        The remedy, where the trip table's own words do not serve.
     name : str
         Of the guard's block.
     """

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 MEASURE_S = 2.0
-MARGIN = 1.2  # on the measured p99.9, which is that of two seconds
+MARGIN = 1.2  # on the measured p99.9 of two seconds
 LEAST_NS = 10_000  # below it the way into the sleep and back takes longer
 MOST_SHARE = (
     0.85  # of the period, with the step: beyond 95 % the kernel takes real time away for a while
@@ -19,7 +19,7 @@ SLOWEST_NS = 1_000_000  # a longer sleep wakes no later, and more short ones fit
 
 @dataclass(frozen=True)
 class Spin:
-    """A choice and what it rests on. Times in ns."""
+    """A choice and its grounds. Times in ns."""
 
     spin_ns: int
     p99_9_ns: int

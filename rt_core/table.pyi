@@ -25,7 +25,7 @@ class SignalTable:
 
     @property
     def cut(self) -> bool:
-        """Return whether something else has cut the file short, as far as it was touched since: that part reads as zeros here,
+        """True if another process cut the file short, as far as it was touched since: that part reads as zeros here,
         and the methods that read or publish raise CutError."""
     @classmethod
     def create(cls, path: str | PathLike[str], plan: Plan, *, run: str = "") -> SignalTable:
@@ -116,7 +116,7 @@ class RingReader:
     def tell_unwritten(self, cycles: int, why: int) -> None:
         """Leave in the table how many cycles could not be written in all, and the errno: a full disk takes no word."""
     def drain(self, most: int | None = None) -> NDArray[np.void]:
-        """Take what is there (at most `most` cycles) as a structured array; may be empty.
+        """Take the waiting cycles (at most `most` cycles) as a structured array; may be empty.
 
         Raises
         ------
@@ -124,7 +124,7 @@ class RingReader:
             The counters make no sense.
         """
     def peek(self, most: int | None = None) -> NDArray[np.void]:
-        """Copy what `drain` would take; it stays in the ring until `advance`."""
+        """Copy the cycles that `drain` would take; they stay in the ring until `advance`."""
     def advance(self, n: int) -> None:
         """Take the n oldest cycles out of the ring.
 
@@ -134,4 +134,4 @@ class RingReader:
             There are fewer.
         """
     def close(self) -> None:
-        """Let go of the table; the ring keeps what was not drained."""
+        """Let go of the table; the ring keeps the rows that were not drained."""

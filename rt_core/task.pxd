@@ -1,4 +1,4 @@
-"""The thread of one task, and what it shares with its loop."""
+"""The thread of one task, and the state that it shares with its loop."""
 from libc.stdint cimport int64_t
 
 from rt_core.cycle cimport CycleState
@@ -13,7 +13,7 @@ cdef enum:
 
 cdef struct Shared:              # messages between the threads of a loop and its owner
     int64_t start_ns             # common time zero; 0: not yet
-    int64_t shift_ns             # what a clock outside has moved it by
+    int64_t shift_ns             # distance by which an outside clock has moved it
     int64_t stop                 # ramp out
     int64_t end                  # this cycle is the last
 
@@ -29,8 +29,8 @@ cdef struct Thread:
     int64_t period_ns
     const double *steer          # cell with the next part of the move of shift_ns; NULL: nothing steers
     double steer_rest_ns         # less than a nanosecond, kept for the next part
-    int64_t spin_ns              # most; what the usual work leaves of SPIN_DUTY is spun
-    Warm *warm                   # what is touched while spinning, NULL: nothing
+    int64_t spin_ns              # most; the part of SPIN_DUTY beside the usual work is spun
+    Warm *warm                   # memory touched while spinning, NULL: none
     int64_t late_limit_ns
     int64_t stall_ns             # as long without a new cycle: the watchdog acts
     int64_t bus_wait_ns
@@ -47,7 +47,7 @@ cdef struct Thread:
     int64_t *bus
     int64_t *total
     int64_t *spin
-    int64_t *explain             # what CPU times, cause and trace took themselves
+    int64_t *explain             # time that CPU times, cause and trace took themselves
 
 
 cdef int spawn(Thread *thread, object task, bint fifo) except -1

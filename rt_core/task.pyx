@@ -97,7 +97,7 @@ cdef inline Cause _explain(Thread *thread, Facts *f, const Spun *spun, int64_t t
 
 
 cdef inline double _own_fault(Thread *thread, double *image) noexcept nogil:
-    # what the loop itself finds wrong with its task, before any block does
+    # faults that the loop itself finds in its task, before any block does
     if (
         thread.core >= 0 and <int64_t>image[CYCLE] % OFF_CORE_EVERY == 0
         and sched_getcpu() != thread.core
@@ -111,7 +111,7 @@ cdef inline double _own_fault(Thread *thread, double *image) noexcept nogil:
 
 
 cdef inline int64_t _spare_spin(Thread *thread) noexcept nogil:
-    # of what was asked for, what the usual work leaves: beyond it the kernel ends the process, or stops the thread
+    # the rest of the wanted spin beside the usual work: beyond it the kernel ends the process, or stops the thread
     cdef Usual *usual = &thread.explainer.usual
     cdef int64_t work_ns = <int64_t>(usual.own_ns + usual.bus_ns + usual.rest_ns)
     return min(thread.spin_ns, max(thread.period_ns * SPIN_DUTY // 100 - work_ns, 0))
@@ -128,7 +128,7 @@ cdef void *_run(void *arg) noexcept nogil:
     cdef int64_t told_ns = 0     # stolen time of the spin before this cycle, as the CPU clock shows it
     cdef int64_t spin_ns
     cdef int64_t k = 0           # number of this period since the common zero
-    cdef int64_t last = -1       # that of the last executed cycle
+    cdef int64_t last = -1       # number of the last executed cycle
     cdef Cause outlived = NONE   # why that one outlived its period
     cdef Cause cause
     cdef Facts f
@@ -141,7 +141,7 @@ cdef void *_run(void *arg) noexcept nogil:
     if thread.warm != NULL:
         warm = thread.warm[0]
         warm.stack = <char *>&warm
-    # what the start took belongs to no cycle
+    # the time of the start belongs to no cycle
     look_at_faults(&thread.explainer, &start)
     f.cpu_ns, f.end_ns, f.bus_wait_ns = 0, 0, thread.bus_wait_ns
     settle_thread()

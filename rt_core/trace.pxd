@@ -5,7 +5,7 @@ ring, then it and the AFTER cycles that follow are written to both. A cycle that
 to it, if it has the same cause and reached no further; else it opens one of its own.
 
 Each cause has places of its own, so that none is lost for many others: its FIRST events stay, its WORST are kept by
-how far they reached beyond their deadline, and its NEWEST are what remains. An event of the first or the worst that is
+how far they reached beyond their deadline, and its NEWEST are the rest. An event of the first or the worst that is
 kept is never overwritten by one that is neither. While an event is being written over, it has no records.
 """
 from libc.stdint cimport int64_t, uint32_t

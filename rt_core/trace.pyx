@@ -26,7 +26,7 @@ def read_events(words):
     found = []
     for event in events:
         number = int(event[NUMBER])
-        # what another process wrote leads nowhere outside
+        # an index that another process wrote cannot lead outside
         n = min(max(int(event[RECORDS]), 0), EVENT_RECORDS)
         at = int(event[LATE_AT])
         rows = event[RECORD_WORDS:RECORD_WORDS * (1 + n)].copy()

@@ -4,7 +4,7 @@ A host that takes the core and does not report it leaves no trace in a thread's 
 work of the block that it hit. Four facts separate the two, each only after the time itself has shown a surplus:
 
 witness
-    The block counts what it does (iterations, frames ...). More than usual explains its share of the surplus.
+    The block counts its work (iterations, frames ...). More than usual explains its share of the surplus.
 page faults
     Of the thread itself, by the kernel's count.
 denormals
@@ -15,7 +15,7 @@ recurrence
     time e follows a negative binomial distribution (a Poisson number whose rate is known from n and E). More than
     that lets be likely are the block's own.
 
-What remains is untold. The first holes of a fresh run are judged by the rate that such a host is known for,
+The rest is untold. The first holes of a fresh run are judged by the rate that such a host is known for,
 `prior_per_s` for holes of HOLE_NS and half of it for each doubling, which counts as half a hole already seen.
 """
 from libc.math cimport pow

@@ -2,7 +2,7 @@
 
 A host may take a page of a guest away and give it back at the next touch, though the guest has locked it: a hole in
 the cycle that touches first, of tens of microseconds, that nobody reports. So a thread that spins before its deadline
-touches what its cycle is going to use: by a write that changes nothing (an atomic or with 0, so that nobody's
+touches the memory that its cycle will use: by a write that changes nothing (an atomic or with 0, so that nobody's
 concurrent write is lost), or a read where it may not write. It ends MARGIN_NS before the deadline: a hole that it meets
 then is over. At most MOST_PAGES in one spin, the next ones in the next; no system call.
 """
@@ -45,7 +45,7 @@ cdef struct Warm:
 
 
 cdef inline void _touch_moving(Warm *warm) noexcept nogil:
-    # what lies elsewhere in each cycle: the ring's next slot; and the stack
+    # parts that lie elsewhere in each cycle: the ring's next slot; and the stack
     cdef int64_t *slot
     cdef int64_t i, words
     if warm.ring != NULL:

@@ -23,7 +23,7 @@ def mappings():
 
 
 def code_pages(maps, address):
-    # of the file that the function is from: all that may be read, or what lies nearest
+    # of the file that the function is from: all pages that may be read, or the nearest ones
     name = next((path for begin, end, _, path in maps if begin <= address < end), "")
     pages = [
         page for begin, end, rights, path in maps if path == name and name and rights.startswith("r")
@@ -34,7 +34,7 @@ def code_pages(maps, address):
 
 
 def sorted_by_rights(maps, write, read):
-    # what a block says of its memory is checked: a page is written only where this process may, and left out where
+    # the memory that a block names is checked: a page is written only where this process may, and left out where
     # there is none
     begins = [begin for begin, _, _, _ in maps]
     found = [], []

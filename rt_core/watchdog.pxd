@@ -3,10 +3,10 @@
 It looks every TICK_NS at the deadline that each task waits for or works on. A task that shows the
 same deadline in two consecutive looks, with more than its `stall_ns` gone since, stands still. Two
 looks, because a host that takes the whole machine away makes everything stand still: then the
-watchdog is late itself, forgets what it saw, and the tasks go on by themselves before it looks
+watchdog is late itself, forgets its findings, and the tasks run on before it looks
 again. So a stall is seen within `stall_ns` and two ticks.
 
-What it does then, once: it says who stood still and when, and asks the loop to stop. If that task
+It then acts once: it reports which task stood still and when, and asks the loop to stop. If that task
 is the one that has the actuator, it calls the safe entry of the bus block, itself, in that look and
 at each tick from then on.
 """

@@ -25,7 +25,7 @@ def watched(
     refused: int = 0,
     start_ns: int = 0,
 ) -> list[Tick]:
-    """Return what the watchdog makes of tasks whose deadlines are given, tick by tick, as its thread does.
+    """Return the findings of the watchdog on tasks whose deadlines are given, tick by tick, as its thread does.
 
     Parameters
     ----------

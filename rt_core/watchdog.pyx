@@ -1,4 +1,4 @@
-"""The watchdog thread; what it does is in watchdog.pxd."""
+"""The watchdog thread; watchdog.pxd describes it."""
 from libc.stdint cimport int64_t
 from libc.string cimport memset
 
@@ -52,7 +52,7 @@ cdef void _look(Watchdog *watchdog, int64_t now) noexcept nogil:
 
 
 cdef int64_t _tick(Watchdog *watchdog, int64_t due_ns, int64_t now) noexcept nogil:
-    # what is done at the tick that was due at due_ns and comes at now. Returns the time from which the next one counts
+    # the work of the tick that was due at due_ns and comes at now. Returns the time from which the next one counts
     if now - due_ns > TICK_NS:
         _forget(watchdog)
         due_ns = now

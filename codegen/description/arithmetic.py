@@ -58,7 +58,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Value], str]] = {
     "atan2": (math.atan2, "nn"),
     "abs": (abs, "n"),
 }
-# how a name would end that does not keep to SI -> what to write
+# ending of a name that is not in SI -> the ending to write
 NOT_SI = {"_deg": "deg", "_rpm": "rpm", "_mm": "mm"}
 CONSTANTS: dict[str, float] = {"pi": math.pi}
 
@@ -71,7 +71,7 @@ def evaluate(text: str, names: Mapping[str, Value]) -> Value:
     text : str
         For instance ``"deg(12) + norm(B - A) / 2"``.
     names : mapping of str to float or 3-tuple
-        What identifiers stand for.
+        Values of the identifiers.
 
     Raises
     ------

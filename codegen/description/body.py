@@ -85,14 +85,14 @@ GROUND = Body((), np.eye(4), np.zeros((0, 4)))
 
 
 def make(generators: Sequence[Vector], built: Sequence[Sequence[float]]) -> Body:
-    """A body from its generators and what they are as built (homogeneous, length 4 each)."""
+    """A body from its generators and their values as built (homogeneous, length 4 each)."""
     matrix = np.array(built, dtype=float).T
     return Body(tuple(generators), matrix, tidy(np.linalg.pinv(matrix)))
 
 
 def tidy(values: np.ndarray) -> np.ndarray:
-    """Zeros and whole numbers exact, other digits beyond what linear algebra libraries agree on cut
-    off: noise would become structure of the generated code.
+    """Zeros and whole numbers exact, other numbers cut to the digits on which linear algebra
+    libraries agree: noise would become structure of the generated code.
     """
     size = max(1.0, float(np.max(np.abs(values), initial=0.0)))
     rounded = np.array([float(f"{v:.14g}") for v in values.ravel()]).reshape(values.shape)

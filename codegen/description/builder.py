@@ -53,7 +53,7 @@ class MechanismBuilder:
         return self
 
     def output(self, port: str, source: str) -> MechanismBuilder:
-        """A signal, its unit last, and what it shows; see `codegen.description.outputs`."""
+        """A signal, its unit last, and its quantity; see `codegen.description.outputs`."""
         self._outputs[port] = source
         return self
 

@@ -4,7 +4,7 @@ directions stay parallel; their turn or travel is measured by a coordinate.
 The first body of a joint carries the moving side, the second one (often `ground`) the axes.
 Positions and directions are those of the file's pose.
 
-What a joint does to its first body is a force at the body's point and a moment about it. A row
+The reaction of a joint on its first body is a force at the body's point and a moment about it. A row
 d . gap pushes with -lam d; a row u . v, with u of the first body and v of the second, turns with
 -lam u x v, since u moves by omega x u.
 """

@@ -232,7 +232,7 @@ def _parameter(raw: Any, names: Mapping[str, Value]) -> Value:
 def _element(element: ModuleType, table: str, name: str, raw: Any, system: System) -> None:
     before = len(system.mistakes)
     _add(element, table, name, raw, system)
-    if len(system.mistakes) > before:  # what builds on it is excused
+    if len(system.mistakes) > before:  # tables that build on it are excused
         system.failed.add(f"{table}.{name}")
         if stage(element) < LAST_STAGE:
             system.failed.add(name)

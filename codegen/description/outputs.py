@@ -1,4 +1,4 @@
-"""Outputs of a mechanism: a signal name, its unit last, and what it shows.
+"""Outputs of a mechanism: a signal name, its unit last, and its quantity.
 
 <coordinate>                          value; point_x, vector_y, angle or distance
 <coordinate>.rate  .acceleration      its derivatives
@@ -39,7 +39,7 @@ UNITS = {
     ("1", "acceleration"): "",
 }
 
-# what every kernel writes beside its outputs
+# ports that every kernel writes beside its outputs
 OWN_PORTS = ("iterations", "residual", "status", "reassembled", "singular", "undetermined")
 GAIN = "energy.gain"
 DETERMINED = ".undetermined"

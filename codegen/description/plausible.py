@@ -17,7 +17,7 @@ from codegen.description.entries import Written, entries
 from codegen.description.mechanism import Mechanism
 from codegen.options import KernelOptions
 
-# usual values by key, with room on both sides, and what explains one beyond
+# usual values by key, with room on both sides, and the likely explanation of one beyond
 USUAL: dict[str, tuple[float, float, str]] = {
     "mass_kg": (1e-6, 2e4, "grams are kg/1000"),
     "initial_rad": (0.0, 6.0 * math.pi, "degrees are written deg(...)"),
@@ -111,7 +111,7 @@ def _of_gyration(item: Written, mechanism: Mechanism, size: float) -> Iterator[s
 
 
 def _size(mechanism: Mechanism, written: list[Written]) -> float:
-    """Largest extent of what has a place: points, and what is fixed."""
+    """Return the largest extent of the mechanism: of points, and of fixed places."""
     places = []
     for point in mechanism.system.points.values():
         places.append([mechanism.system.initial(x) for x in point])

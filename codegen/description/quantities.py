@@ -45,7 +45,7 @@ class Guide:
 @dataclass(frozen=True)
 class Quantity:
     """A named scalar beside the coordinates: parameter, input signal or internal state; value when
-    built, and what it must not be below (`least`) or must be above.
+    built, and the limits that it must reach (`least`) or exceed (`above`).
     """
 
     path: str

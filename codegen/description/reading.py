@@ -24,7 +24,7 @@ LARGEST = 1e15  # of any number: squares and products of several stay far from o
 
 @dataclass
 class Reading:
-    """A file being read: where in it, what it has named so far, and its mistakes."""
+    """A file being read: the place in it, the names so far, and its mistakes."""
 
     file: str
     names: dict[str, Value]
@@ -185,7 +185,7 @@ class Reading:
             value = 1.0
         mass = self.tunable(key, value, least=0.0)
         if self.parameters[-1].default > 0.0:
-            # what has mass keeps some: without it the equations may have no solution
+            # a part with mass keeps some: without it the equations may have no solution
             self.parameters[-1] = replace(self.parameters[-1], least=None, above=0.0)
         return mass
 

@@ -183,7 +183,7 @@ class System(Reading):
     def follow(self, internal: Expr, value: Expr) -> None:
         """The state at any time within the step: an expression of what is held from its start, of
         `since_s` and of the present rates. Forces take that expression itself, so that their slopes
-        are known; what it is at the step's end is kept.
+        are known; its value at the step's end is kept.
         """
         self.followed[internal] = value
         path = next(q.path for q in self.internals if q.var is internal)
@@ -202,7 +202,7 @@ class System(Reading):
 
     @property
     def since_s(self) -> Expr:
-        """Time since what is held was computed: zero at a start, the step at its end."""
+        """Time since the held values were computed: zero at a start, the step at its end."""
         return self.graph.var("since_s")
 
     @property

@@ -15,7 +15,7 @@ How to add an element
 5. Tables are read in stages; set `STAGE` when others need what this one makes: 0 coordinates,
    1 bodies, 2 points and vectors on bodies, 3 (default) everything else. Of stages 1 and 2 whatever
    is built on comes first.
-6. Name what outputs may show with `system.value`: forces, and reactions of rows through
+6. Name values for outputs with `system.value`: forces, and reactions of rows through
    `system.row_multiplier` and `system.reaction`.
 7. Add a test to `tests/unit/codegen/elements/` and a line to `docs/mechanisms.md`.
 """
@@ -48,11 +48,11 @@ def registry() -> dict[str, ModuleType]:
     }
 
 
-Named = tuple[str, str, Any]  # table, name, what the file says
+Named = tuple[str, str, Any]  # table, name, contents in the file
 
 
 def in_order(entries: Iterable[Named]) -> Iterator[Named]:
-    """Entries by stage, otherwise as the file has them; bodies and what is fixed on them wait for
+    """Entries by stage, otherwise as the file has them; bodies and the points fixed on them wait for
     each other, since a body may be built on points of another one.
     """
     elements = registry()

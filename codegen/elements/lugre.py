@@ -3,7 +3,7 @@
     z' = v - r z,  r = s0 |v| / g,  g = F_c + (F_s - F_c) exp(-(v/v_s)^2)
     force = -(s0 z + s1 z' + s2 v)
 
-At h after the start of the step z is what the law makes of it at the mean m of the rates then and
+At h after the start of the step z is its value by the law at the mean m of the rates then and
 now, r and g taken at m, which is of order two and bounded by g/s0 however stiff the bristles are:
 
     z = e^(-h r) z_0 + (1 - e^(-h r)) m/r  =  z_0 + expm1(-h r) (z_0 - sign(m) g/s0)
@@ -32,7 +32,7 @@ class Entry(fields.Entry):
     viscous: Tunable = 0.0  # s2
 
 
-# what the law divides by
+# the divisor of the law
 BOUNDS = {
     "coulomb": {"above": 0.0},
     "static": {"above": 0.0},

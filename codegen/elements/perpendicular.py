@@ -15,5 +15,5 @@ class Entry(fields.Entry):
 def add(entry: Entry, name: str, system: System) -> None:
     a, b = (system.direction("vectors", vector) for vector in entry.vectors)
     row = system.row("", system.graph.lift(dot(a, b)))
-    for axis, component in zip("xyz", cross(a, b), strict=True):  # on what carries the first one
+    for axis, component in zip("xyz", cross(a, b), strict=True):  # on the carrier of the first one
         system.value(f"t{axis}_nm", -component * system.row_multiplier(row), "_nm")

@@ -7,7 +7,7 @@ knuckle) says so by `axis`: then a point and one more point or vector suffice. W
 is fixed too, an `angle` may measure its turn from the file's pose; it then carries the inertia
 about the axis, which integrates a turning body more exactly than its vectors would.
 
-The rows that keep its shape are lengths, angles and, for what is more than needed, linear ones:
+The rows that keep its shape are lengths, angles and, for redundant points, linear ones:
 
     (b_i.b_j - as built) / max(|b_i|, |b_j|),   g - sum w_k g_k
 """
@@ -112,7 +112,7 @@ def _basis(arms: list[Vector], axis: Vector | None, system: System) -> list[int]
 
 
 def _held(vectors: list[Vector], points: list[Vector], system: System) -> list[set[str]]:
-    """Other bodies that each arm is fixed on: what two arms share, keeps their angle already."""
+    """Other bodies that each arm is fixed on: a body that two arms share already keeps their angle."""
     on = [system.carried_by("point", point) for point in points]
     return [*(system.carried_by("vector", v) for v in vectors), *(on[0] & end for end in on[1:])]
 

@@ -19,7 +19,7 @@ class Access:
 
 
 def kept(accesses: list[Access]) -> tuple[dict[int, int], dict[int, int]]:
-    """Reads that always find what one write of the same pass left, and what one of the pass before did.
+    """Reads that always find the value of one write of the same pass, and of one write of the pass before.
 
     Parameters
     ----------

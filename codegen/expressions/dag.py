@@ -116,7 +116,7 @@ class Graph:
         return expr
 
     def with_slope(self, expr: Expr, variable: Expr, slope: Expr | float) -> Expr:
-        """Say that `expr` depends on `variable` alone, with this derivative: what is written as a
+        """State that `expr` depends on `variable` alone, with this derivative: an expression written as a
         series is differentiated as the function that it stands for.
         """
         if expr.op not in ("const", "var"):

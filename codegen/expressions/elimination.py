@@ -36,7 +36,7 @@ def factorise(
     """
     rank = {index: position for position, index in enumerate(order)}
     quick = set() if cut else quick_columns({key: entry(e) for key, e in matrix.items()}, order)
-    # terms[(i, j)], i eliminated before j, collects the entry and what earlier pivots subtract
+    # terms[(i, j)], i eliminated before j, collects the entry and the terms that earlier pivots subtract
     terms: dict[tuple[int, int], list[tuple[float, Expr]]] = {}
     for (i, j), e in matrix.items():
         key = (i, j) if rank[i] <= rank[j] else (j, i)

@@ -21,7 +21,7 @@ PER_SLOT, PER_CYCLE = 0.75, 0.8
 
 
 class Entry(NamedTuple):
-    """An entry of the matrix: what varies in it, and whether a constant is added."""
+    """An entry of the matrix: its varying terms, and whether a constant is added."""
 
     terms: tuple[Term, ...]
     has_constant: bool

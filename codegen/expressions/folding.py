@@ -196,7 +196,7 @@ Monomial = tuple["Expr", ...]
 
 
 def _nested(graph: Graph, found: dict[Monomial, float]) -> Expr:
-    """Each variable times what follows it."""
+    """Each variable times the rest after it."""
     rest = [(k, key[0] if key else graph.one) for key, k in found.items() if len(key) < 2]
     rows: dict[Expr, list[tuple[float, Expr]]] = {}
     for key, k in found.items():

@@ -1,4 +1,4 @@
-"""Routines as sums of products of stored cells: what a generic loop over index tables can do.
+"""Routines as sums of products of stored cells: the form that a generic loop over index tables can compute.
 
 Every assignment becomes one `Gather`, a cell that is a sum of terms (coefficient, up to two cells) or
 its reciprocal; inner parts of an expression become cells of a local array `part`. Functions and
@@ -170,7 +170,7 @@ def by_level(gathers: list[Gather]) -> list[Gather]:
     level: list[int] = []
     for gather in gathers:
         first = max((written[cell] + 1 for cell in gather.reads if cell in written), default=0)
-        # what reads the old value comes before
+        # a statement that reads the old value comes before
         first = max(first, read.get(gather.target, -1) + 1)
         if gather.target in written:
             first = max(first, written[gather.target] + 1)

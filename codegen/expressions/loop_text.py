@@ -1,7 +1,7 @@
 """A run of units whose shapes repeat, as one loop.
 
 An index that grows evenly is written as `a + b * k`; others, and constants that differ, come from
-static tables. What the same or the next pass reads back stays in a local, `carry`.
+static tables. A value that the same or the next pass reads back stays in a local, `carry`.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _loop(name: str, group: Run, times: int) -> tuple[list[str], list[str], Cost
     first_pass = Emitter(C, rebuilt.bind)
     lines, cost = first_pass.run(rebuilt.assigns)
     if last:
-        # what the pass before leaves arrives as late as it does here: sums wait for it last
+        # the value of the pass before arrives as late as it does here: sums wait for it last
         late = {f"last_{write}": first_pass.ready[f"this_{write}"] for write in last.values()}
         lines, _ = Emitter(C, rebuilt.bind, ready=late).run(rebuilt.assigns)
     if times == 1:

@@ -1,7 +1,7 @@
 """Routines of large mechanisms in text of bounded length: rolled where shapes repeat, over index
-tables where they do not, and what still is long cut into functions.
+tables where they do not, and routines that are still long cut into functions.
 
-The choice follows from the text alone: what rolling leaves of a routine, and what tables leave of
+The choice follows from the text alone: the text that rolling leaves of a routine, and the text that tables leave of
 it. Compilers take more than proportionally longer for long functions.
 """
 
@@ -18,7 +18,7 @@ from codegen.expressions.tabled import tabled
 from codegen.program import Routine
 
 LONG = 1000  # operands and operations in the text of a routine from which on tables replace it
-SHORTER = 0.7  # what tables must leave of the text at most
+SHORTER = 0.7  # largest share of the text that tables may leave
 LINES = 400  # of a function, where it can be cut
 
 

@@ -26,7 +26,7 @@ CELL = re.compile(r"(.*)\[(\w+)\]$")
 class Unit:
     """Assignments that share their parts, without their indices and constants.
 
-    `shape` is what is left of them; `cells` are (array, index) and `numbers` the constants, in the
+    `shape` is the form that remains; `cells` are (array, index) and `numbers` the constants, in the
     order in which the shape meets them.
     """
 

@@ -224,7 +224,7 @@ def _element(array: str, index: str) -> str:
 
 
 def _count(cost: Cost, kind: Kind, times: int, *, is_first: bool) -> None:
-    """Add what `times` terms of a kind take; the first one of a sum is not added to anything."""
+    """Add the work of `times` terms of a kind; the first one of a sum is not added to anything."""
     arrays, sign = kind
     products = max(len(arrays) + (sign == "c") - 1, 0)
     if is_first:

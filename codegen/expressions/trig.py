@@ -2,7 +2,7 @@
 time.
 
 On |r| <= pi/4, with z = r^2:  sin r = r + r z S(z),  cos r = 1 - z/2 + z^2 C(z).
-S and C interpolate the exact functions at Chebyshev nodes in rational arithmetic; what is left over
+S and C interpolate the exact functions at Chebyshev nodes in rational arithmetic; the remainder
 is below 1e-17.
 """
 

@@ -8,7 +8,7 @@ round-off is that of the increment:
     refresh_lam  lam' += phi_q' qdd + drive
 
 T is positive definite whatever the rank of phi_q. The penalty formulation has no lam' in its right
-side: there lam' = phi_q' qdd + drive is what the penalty makes of the violation.
+side: there lam' = phi_q' qdd + drive is the penalty on the violation.
 """
 
 from __future__ import annotations

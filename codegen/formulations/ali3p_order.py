@@ -68,7 +68,7 @@ def _projection_weight(eq: Equations) -> str:
 
 
 def text(eq: Equations, limits: Limits, n_weight: int, gain_line: str) -> str:
-    """The order in C: `ali3p.h.in` with what the options leave of it."""
+    """The order in C: the parts of `ali3p.h.in` that the options need."""
     start_reactions = _indented(_start_reactions(eq), 4)
     options = eq.options
     dm, df, beta, gamma = options.newmark

@@ -2,7 +2,7 @@
 
 Everything is divided by the force unit a0 and every row i scaled by w_i, with penalties alpha_i =
 a0 w_i^2, so that no penalty appears in the code: phi' = w phi, lam' = lam/(a0 w), mass' = M/a0,
-force' = Q/a0. Variables of the graph stand for what is stored: `phi r`, `phi_q r c`, `force i`, …
+force' = Q/a0. Variables of the graph stand for stored values: `phi r`, `phi_q r c`, `force i`, …
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Equations:
         Nonzeros of mass' over parameters, upper triangle; `in_mass` has those of each coordinate's
         row, each with the coordinate that it multiplies.
     force : list of Expr
-        A stored variable or zero per coordinate; `exact_force` is what they stand for.
+        A stored variable or zero per coordinate; `exact_force` has their expressions.
     wanted_rows : list of int
         Rows of the whole mechanism whose multipliers outputs show, `w->row_lam`.
     bind, known, arrays
@@ -179,7 +179,7 @@ class Equations:
         return settle(self.system)
 
     def since(self, value: str) -> list[str]:
-        """Line of C that sets the time since what is held was computed; none if nobody asks."""
+        """Line of C that sets the time since the held values were computed; none if nobody asks."""
         return [f"w->since[0] = {value};"] if self.system.followed else []
 
     def observe_assigns(self, *, of_rows: bool | None = None) -> list[Assign]:

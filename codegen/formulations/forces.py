@@ -1,4 +1,4 @@
-"""Forces as a formulation needs them: what they hold for a step, and their tangent."""
+"""Forces as a formulation needs them: their held values of a step, and their tangent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The energy that steps add by themselves: what stiff stops gain when a step is too long for them.
+"""The energy that steps add by themselves: the gain of stiff stops when a step is too long for them.
 
 A mechanism whose outputs show `energy.gain` weighs after each step the change of kinetic energy against the
 work of all applied forces along the step's path and the work of the guides. Nothing of it is in the kernel of a

@@ -4,7 +4,7 @@ With B picking independent coordinates z out of q, and T = phi_q^T phi_q + B^T B
 are rows as any:
 
     positions      T x = -phi_q^T phi                       newton with z held
-    rates          T x = -phi_q^T phi_dot                   qd = vel_map zd + what guides give
+    rates          T x = -phi_q^T phi_dot                   qd = vel_map zd + rates from guides
     velocity map   T vel_map = B^T                          vel_map is R, (n_q, n_z)
     accelerations  T s = -phi_q^T gamma,   (R^T M R) zdd = R^T (Q - M s),   qdd = s + R zdd
     multipliers    lam = phi_q T^-1 (Q - M qdd)

@@ -2,7 +2,7 @@
 
     (M + J^T a J) qdd = f - J^T a (Jdot qd + Phi_t_dot + 2 xi w Phi_dot + w^2 Phi)
 
-Multipliers are what the penalty makes of the violation, a (Phi_ddot + 2 xi w Phi_dot + w^2 Phi): the
+Multipliers are the penalty on the violation, a (Phi_ddot + 2 xi w Phi_dot + w^2 Phi): the
 violation is the reaction divided by the penalty, so larger penalties are more exact.
 
 Source: Bayo, Garcia de Jalon and Serna 1988.

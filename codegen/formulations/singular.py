@@ -1,6 +1,6 @@
 """Singular poses, seen in the pivots of the factor.
 
-In L D L^T of weight + phi_q^T phi_q a pivot is what is left of its coordinate's column of phi_q when
+In L D L^T of weight + phi_q^T phi_q a pivot is the rest of its coordinate's column of phi_q when
 the columns before are taken out: of the size of phi_q^2 where the constraints determine the
 coordinate, and of the size of the weight, 1/kappa of that, where they do not. So the number of small
 pivots is the number of freedoms, whatever the order and however many coordinates there are, and it
@@ -9,7 +9,7 @@ than one lost rank does.)
 
 A row that is an unknown of its own (`factor`) has a negative pivot: -1 where it finds its
 coordinates determined already, and -phi_q^2 / weight where it takes a small pivot's place. So the
-number of freedoms is that of small pivots of coordinates, and of rows with a pivot near -1, less
+number of freedoms is the number of small pivots of coordinates, and of rows with a pivot near -1, minus
 the number of such rows.
 
 While a freedom passes from one coordinate to another the product of their pivots stays, so both meet
@@ -40,9 +40,9 @@ ABOVE = 3.0  # of it, where they are a hint
 # share of the weight beside phi_q^2 near a singular pose: round-off allows no less
 HARDEST = {"float64": 1e-10, "float32": 1e-4}
 NOISE = {"float64": 1e-6, "float32": 1e-2}
-OPEN = 1e3  # times that: of a reaction's direction, what marks it as not determined
+OPEN = 1e3  # times that: of a reaction's direction, the share that marks it as not determined
 SHARE = 1e4  # times the usual weight beside phi_q^2: a singular value below 0.01 of its usual size
-FOUND_AGAIN = 30.0  # times that: what is lost counts as lost up to here
+FOUND_AGAIN = 30.0  # times that: a lost rank counts as lost up to here
 LOST = 100.0  # times the weight: a pivot below has nothing of phi_q left
 
 
@@ -60,7 +60,7 @@ class Limits:
     nearer : float
         By how much the limits are smaller with that weight: below, nothing is determined.
     lost_share : float
-        Share of what rows bear in their worst direction, above which a pose is singular.
+        Share of the load that rows bear in their worst direction, above which a pose is singular.
     open : float
         Share of a reaction's own direction, with that weight, above which the reaction is not determined.
     noise : float

@@ -68,7 +68,7 @@ class Derivative:
     sees_singular : bool
         Whether the last factor of a step is that of mass' + phi_q'^T phi_q', whose pivots show a singular pose.
     resettled : str
-        C of what follows from a state that has been settled again beside a singular pose.
+        C of the values that follow from a state settled again beside a singular pose.
     """
 
     routines: list[Routine]
@@ -267,7 +267,7 @@ def _watch(on: Ground, derivative: Derivative, limits: Limits) -> str:
     lines = ["w->is_near = small_pivots(w, 1.0) > w->regular;", "w->is_undetermined = 0;"]
     options = on.eq.options
     if on.eq.system.guides:
-        # further out than what counts as singular: rows that are open by a little push with a force that grows
+        # further out than the limit of singular poses: rows that are open by a little push with a force that grows
         # towards it; and once more on leaving, multipliers of the other side are not history
         h = options.inner_step_s
         beside = min(1.0, BESIDE / math.sqrt(options.row_kappa))

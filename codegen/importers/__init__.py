@@ -41,7 +41,7 @@ class Imported:
     mechanism : Mechanism
         The same, validated.
     items : tuple of Item
-        What was carried over, changed, and left out, by name.
+        Features carried over, changed, and left out, by name.
     """
 
     builder: MechanismBuilder
@@ -65,7 +65,7 @@ def import_file(path: Path | str, name: str | None = None) -> Imported:
     Raises
     ------
     MechanismError
-        With every mistake: no such file, not XML, neither of the formats, what MuJoCo refuses, loops
+        With every mistake: no such file, not XML, neither of the formats, refusals of MuJoCo, loops
         that do not close.
     MissingExtra
         The package mujoco is not installed.
@@ -101,7 +101,7 @@ def _root(path: Path) -> str:
 
 
 def read_file(path: Path, root: str, tree: Tree) -> None:
-    """Fill a tree from what MuJoCo makes of a file of the format `root`.
+    """Fill a tree from the model that MuJoCo compiles from a file of the format `root`.
 
     Raises
     ------

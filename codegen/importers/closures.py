@@ -1,4 +1,4 @@
-"""Loops, couplings, actuators and tendons of a compiled model, and what of it cannot be carried."""
+"""Loops, couplings, actuators and tendons of a compiled model, and those of them that cannot be carried over."""
 
 from __future__ import annotations
 
@@ -188,7 +188,7 @@ def read_sites(found: Compiled) -> None:
 
 
 def leave_out_the_rest(found: Compiled) -> None:
-    """Name what MuJoCo simulates and a mechanism does not."""
+    """Name the effects that MuJoCo simulates and a mechanism does not."""
     m, tree = found.model, found.tree
     for j in range(m.njnt):
         name = found.joint_name[j]

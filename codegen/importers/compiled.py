@@ -1,7 +1,7 @@
 """A compiled MuJoCo model as a tree of links: numbers with names, whatever format they came from.
 
 MuJoCo reads MJCF and URDF, applies defaults, sums up inertias and turns everything into SI units.
-What it says about one pose is enough here: the pose of the file, with its loops closed.
+Its data for one pose are enough here: the pose of the file, with its loops closed.
 """
 
 from __future__ import annotations

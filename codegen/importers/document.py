@@ -16,7 +16,7 @@ from rig_configs.bounded import open_regular
 from rig_configs.mistakes import Mistake
 
 MOST_BYTES = 16 << 20
-MOST_DEPTH = 400  # below what MuJoCo's own reader takes
+MOST_DEPTH = 400  # below the limit of MuJoCo's own reader
 MOST_ELEMENTS = 100_000
 MOST_SHAPE_BYTES = 256 << 20
 CHUNK = 1 << 16
@@ -68,7 +68,7 @@ def parse(path: Path) -> Element:
                 parser.feed(chunk)
         return parser.close()
     except OSError as error:
-        if error.errno == errno.EINVAL:  # what is there is another kind of thing
+        if error.errno == errno.EINVAL:  # the path exists, but is another kind of thing
             raise refused("is no file", "give a URDF or MJCF file") from None
         raise refused(f"cannot be read: {error.strerror}", "give a URDF or MJCF file") from None
     except DefusedXmlException:

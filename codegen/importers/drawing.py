@@ -8,7 +8,7 @@ DEEPEST = 100  # characters of indentation
 
 
 def drawing(tree: Tree, title: str) -> str:
-    """Title, the links under their parents with their joints, and what closes loops."""
+    """Title, the links under their parents with their joints, and the loop closures."""
     lines = [title, "", GROUND]
     _branches(tree, lines)
     closing = [f"{loop.name}: {loop.kind} of {' and '.join(loop.links)}" for loop in tree.loops]

@@ -26,7 +26,7 @@ RESOLVED = _words(
 # reported by name with the compiled model, whatever is inside; and elements without mechanics
 TOLD_WHOLE = _words("sensor keyframe contact deformable actuator spatial fixed")
 APPEARANCE = _words("visual statistic asset camera light size custom")
-# attributes of what is carried; their meaning is in the compiled numbers, or has none in mechanics
+# attributes of elements carried over; their meaning is in the compiled numbers, or has none in mechanics
 KNOWN = {
     "body": "name pos quat axisangle xyaxes zaxis euler childclass mocap gravcomp user",
     "inertial": "pos quat axisangle xyaxes zaxis euler mass diaginertia fullinertia",
@@ -40,7 +40,7 @@ KNOWN = {
 
 
 def read(mujoco: Any, path: Path) -> Any:
-    """MuJoCo's specification of a file, with what it includes."""
+    """MuJoCo's specification of a file, with its includes."""
     return mujoco.MjSpec.from_file(str(path))
 
 

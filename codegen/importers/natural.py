@@ -1,8 +1,8 @@
 """A tree of links as a mechanism in natural coordinates.
 
 Each joint makes one *part*: the last joint of a link carries it, earlier ones massless parts.
-Parts share what their joint allows: the joint's point, the hinge's axis, or (slides) all
-directions. What is shared needs no row. A part turns
+Parts share the points and directions that their joint allows: the joint's point, the hinge's axis, or (slides) all
+directions. Shared ones need no row. A part turns
 
     not at all (only slides below it): its directions are constants;
     about one fixed axis (hinges all along it): one moving vector and the constant `axis`;
@@ -197,7 +197,7 @@ class _Writer:
             axes=part.axes if inertia else None,
         )
 
-    # joints: what sharing does not say already
+    # joints: conditions that sharing does not give already
 
     def _joint(self, joint: Joint) -> None:
         if not joint.is_scalar:

@@ -10,7 +10,7 @@ from typing import Literal
 
 from rig_configs.names import LONGEST_NAME, RESERVED
 
-LONGEST = LONGEST_NAME - 16  # room for numbers and for what elements on it are called
+LONGEST = LONGEST_NAME - 16  # room for numbers and for the names of elements on it
 Triple = tuple[float, float, float]
 GROUND = "ground"
 

@@ -1,6 +1,6 @@
-"""Observer models: what a state observer needs to know of a mechanism, as C that runs in the cycle.
+"""Observer models: the functions of a mechanism that a state observer needs, as C that runs in the cycle.
 
-`spec.py` says what is wanted (independent coordinates, sensors, unknown inputs), `resolve.py` looks it
+`spec.py` has the request (independent coordinates, sensors, unknown inputs), `resolve.py` looks it
 up on a mechanism, `model.py` makes the routines, `text.py` prints them beside the mechanism's ALI3-P
 kernel, `build.py` compiles, proves and caches. The filters are in `estimators/`; they see `observer.h`
 alone.

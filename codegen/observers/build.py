@@ -35,7 +35,7 @@ def build_observer(
     Returns
     -------
     BuiltKernel
-        `module.Model()` is what filters take.
+        Filters take `module.Model()`.
 
     Raises
     ------

@@ -26,7 +26,7 @@ class Resolved:
     unknown: list[int]
     sensors: list[Sensor]
     names: list[str]  # of the state
-    reads_rates: bool  # or what follows from rates
+    reads_rates: bool  # or values that follow from rates
     reads_acceleration: bool
     reads_multipliers: bool
     places: list[int | None]  # of each sensor, the independent coordinate that it reads as it is

@@ -22,7 +22,7 @@ LIMITS = {
     # at the kernel's state, whose constraints its iterations leave open by a little
     "kernel_y": 1e-5, "kernel_y_x": 1e-5, "curve": 1e-5, "nudge": 1e-2,
 }  # fmt: skip
-NUDGE = 1e-5  # rad, m, and per s; what it leaves open by its square is less than `nudge` of it
+NUDGE = 1e-5  # rad, m, and per s; the gap that its square leaves is less than `nudge` of it
 
 
 def verify(module: ModuleType, twin: ModuleType, seed: int = 0) -> dict[str, float]:

@@ -18,7 +18,7 @@ from rig_configs.mistakes import Mistake
 
 ITERATIONS = 30
 CLOSED = 1e-12  # m or rad: as exact as the rows can be evaluated
-OPEN = 1e-8  # what newton must reach at least
+OPEN = 1e-8  # residual that newton must reach at least
 MOVED_LIMIT = {"m": 0.05, "rad": 0.2, "1": 0.2}
 SIZE_LIMIT = 0.2  # of the mechanism's size, where that is less than 0.05 m
 NEARBY = 1e-3  # how far along a free motion redundancy is looked at again
@@ -142,7 +142,7 @@ def _raise(mistake: Mistake) -> None:
 
 
 def _consistent(jac: np.ndarray, qd: np.ndarray) -> np.ndarray:
-    """Rates that the rows allow: those that the file gives, and what follows from them; where they
+    """Rates that the rows allow: those that the file gives, and their consequences; where they
     contradict each other, the nearest ones.
     """
     open_rate = jac @ qd

@@ -1,4 +1,4 @@
-"""A mechanism in numbers, at the pose that its file gives; and what must hold there."""
+"""A mechanism in numbers, at the pose that its file gives; and checks at that pose."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def massive(system: System) -> set[int]:
         row = rest.pop(k)
         pivot = row.pop(k, 0.0)
         if pivot <= 1e-6 * diagonal[k]:
-            continue  # a later one takes over what it would add
+            continue  # a later one takes over its share
         found.add(k)
         left = {i: value for i, value in row.items() if i in rest}
         for i, mine in left.items():

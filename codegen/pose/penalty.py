@@ -41,7 +41,7 @@ def penalties(system: System, options: KernelOptions) -> tuple[list[float], floa
     mobility = (jac**2) @ mobile
     alone = np.where(mobility > 0.0, 1.0 / np.where(mobility > 0.0, mobility, 1.0), 0.0)
     alone = _spread(alone, jac)
-    # three digits are plenty for a penalty, and hide what linear algebra libraries differ in
+    # three digits are plenty for a penalty, and hide differences between linear algebra libraries
     return [float(f"{math.sqrt(m):.3g}") for m in np.maximum(together, alone)], unit
 
 
@@ -53,7 +53,7 @@ def _inertia_together(jac: np.ndarray, mass: np.ndarray) -> np.ndarray:
     if max(jac.shape) < LARGE:
         return np.diag(np.linalg.pinv(jac @ np.linalg.solve(mass + floor, jac.T)))
     # large: -S^-1 is the last block of the inverse of [[mass, jac^T], [jac, 0]]; rows that follow
-    # from others are left out, and take what those have
+    # from others are left out, and take the values of those
     found = np.zeros(len(jac))
     space = row_space(jac)
     kept = [r for r in range(len(jac)) if r not in space.dependent]

@@ -1,4 +1,4 @@
-"""Numbers of large mechanisms: L D L^T of a sparse symmetric matrix, and what follows from it.
+"""Numbers of large mechanisms: L D L^T of a sparse symmetric matrix, and its applications.
 
 Hundreds of bodies have thousands of coordinates, each of which meets only a few others: work and
 memory grow with them, where dense factors would grow with their cube.

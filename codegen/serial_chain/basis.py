@@ -8,7 +8,7 @@ import numpy as np
 
 SMALL = 1e-12  # of a coefficient's size: below, it is round-off
 
-# factors of one joint, and what their products and derivatives are
+# factors of one joint, and their products and derivatives
 ONE, COS, SIN, COS2, SIN2, Q, QQ = range(7)
 PRODUCTS = {
     (COS, COS): ((0.5, ONE), (0.5, COS2)),

@@ -10,7 +10,7 @@ and differentiation maps the basis to itself. So torques need nothing but mu and
 
     tau_k = inertia_ki qdd_i + (d_j inertia_ki - d_k inertia_ij / 2) qd_i qd_j + d_k potential
 
-and rows of C that depend on others drop out: what is left is the least set of parameters that the
+and rows of C that depend on others drop out: the rest is the minimal set of parameters that the
 torques depend on (and that measured torques determine). Links are given by moments of their mass in
 the frame at their far end, so that C has no products of parameters:
 
@@ -172,7 +172,7 @@ def dynamics(joints: Iterable[Joint], gravity_m_s2: Sequence[float]) -> Dynamics
 def identifiable(made: Dynamics) -> Least:
     """Classical parameters that have an effect, each with those that it cannot be told from."""
     size = np.max(np.abs(made.C), axis=0, initial=0.0)
-    # outer links first, masses last: they are what moments of other links can stand for
+    # outer links first, masses last: moments of other links can replace them
     active = [j for j in range(made.C.shape[1]) if size[j] > 0.0]
     active.sort(key=lambda j: (j % 10 == 9, -(j // 10), j))
     kept = sorted(active[k] for k in _independent(made.C.T[active]))
@@ -263,7 +263,7 @@ def _potential(chain: tuple[Joint, ...], gravity: Sequence[float]) -> Rows:
                 for key, coef in place[r][c].items():
                     row = found.setdefault(key, np.zeros(10 * n))
                     row[10 * body + _PLACES[c, 3]] -= gravity[r] * coef
-    # what does not move has no torque
+    # a joint that does not move has no torque
     return {key: row for key, row in _cleaned(found).items() if any(key)}
 
 

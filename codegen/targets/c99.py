@@ -16,7 +16,7 @@ from codegen.targets.spelling import spelled
 from rig_configs.names import RESERVED
 from rig_configs.plain import c_string
 
-# what math.h, stdio.h, string.h, stdint.h and stddef.h declare, as far as a mechanism could be called that
+# names that math.h, stdio.h, string.h, stdint.h and stddef.h declare, as far as a mechanism could be called that
 _LISTED = (
     "acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs "
     "fdim floor fma fmax fmin fmod frexp gamma hypot ilogb isfinite isinf isnan isnormal j0 j1 jn ldexp "

@@ -20,7 +20,7 @@ FACES = {"class": "class.pyx.in", "procedural": "procedural.pyx.in"}
 def texts(program: Program) -> dict[str, str]:
     """Sources by file name: reproducible, without dates or paths.
 
-    kernel.h and kernel.c run in the cycle; access.c says what this kernel is, and access.h and face.pyx
+    kernel.h and kernel.c run in the cycle; access.c describes this kernel, and access.h and face.pyx
     are the same for every mechanism.
     """
     kernel = KernelText(program, has_block=True)

@@ -51,7 +51,7 @@ class KernelText:
     Attributes
     ----------
     costs : dict of str to Cost
-        Of every routine; `step` is that of one call.
+        Operation counts of every routine; `step` is the count of one call.
     fill : dict of str to str
         For the templates beside this file.
     """
@@ -306,7 +306,7 @@ def _constant_tables(program: Program, *, has_block: bool) -> list[str]:
     def reals(name: str, values: list[float]) -> str:
         return spelled(table("static const real", name, values), precision)
 
-    # only where a step asks what a guide's row can bear
+    # only where a step asks for the load that a guide's row can bear
     scales = [
         reals("GUIDE_SCALE", [program.scale[g.row] for g in system.guides] or [1.0]),
         table("static const int", "GUIDE_ROW", [g.row for g in system.guides] or [0]),

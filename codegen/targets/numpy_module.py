@@ -70,7 +70,7 @@ def text(program: Program) -> str:
         for n, p in enumerate(system.internals)
         if p.var in system.followed
     ]
-    # what a kernel's own steps gain is not the twin's
+    # the energy gain of a kernel's own steps is not the twin's
     compared = [output for output in mechanism.outputs if output.kind != "gain"]
     shown = [
         Assign(f"out[{n}]", _output(system, output), output.port)

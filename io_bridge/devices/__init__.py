@@ -1,1 +1,1 @@
-"""Emulated devices: what each one says it is (a TOML file), and how it behaves (a module)."""
+"""Emulated devices: the description of each (a TOML file), and its behaviour (a module)."""

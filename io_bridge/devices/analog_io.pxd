@@ -26,7 +26,7 @@ cdef struct Analog:
 
 cdef class AnalogIo(DescribedDevice):
     cdef Analog analog
-    cdef list connected           # owners of what is measured
+    cdef list connected           # owners of the measured values
 
     cdef int connect(self, int channel, const double *source, double volts_per_unit,
                      owner) except -1

@@ -1,4 +1,4 @@
-"""An analogue terminal of +-10 V at 16 bits: conversion, limits, and what is connected to it."""
+"""An analogue terminal of +-10 V at 16 bits: conversion, limits, and its connections."""
 import math
 
 from libc.math cimport floor
@@ -108,7 +108,7 @@ cdef class AnalogIo(DescribedDevice):
         self.analog.inputs[channel].volts = volts
 
     def volts_out(self, int channel) -> float:
-        """Return what an output drives; 0 V without OP."""
+        """Return the voltage of an output; 0 V without OP."""
         if not 0 <= channel < self.analog.n_outputs:
             raise ValueError(f"channel {channel}: the terminal has {self.analog.n_outputs} outputs")
         return self.analog.volts_out[channel]

@@ -1,4 +1,4 @@
-"""An emulated device by what a user calls it: one that ships, a device file, or a device of an ESI file."""
+"""An emulated device by its name among users: one that ships, a device file, or a device of an ESI file."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def make_device(name: str, notes: list[str] | None = None) -> DescribedDevice:
         One that ships, the path of a device file, or ``FILE.xml#PRODUCT:REVISION``; after it quirks, such as
         ``+late_reply:ms=200``.
     notes : list of str, optional
-        Is added to: what an ESI says that the device does not have.
+        A list to which features of the ESI are added that the device does not have.
 
     Raises
     ------

@@ -76,7 +76,7 @@ cdef int mailbox(void *self, const uint8_t *request, int n, uint8_t *reply, int 
 
 
 cdef class DescribedDevice(SlaveDevice):
-    """A device that has what its description says and does nothing.
+    """A device that has the objects of its description and does nothing.
 
     Parameters
     ----------

@@ -224,9 +224,9 @@ def _counted(item: Object, count: int) -> Object:
 
 
 def all_objects(device: Description) -> list[Object]:
-    """Return the whole dictionary by rising index; without a mailbox only what process data need.
+    """Return the whole dictionary by rising index; without a mailbox only the objects that process data need.
 
-    What a device has of its own takes the place of what every CoE device has.
+    Objects of the device replace those that every CoE device has.
     """
     own = list(device.objects)
     pdos = [mapping(pdo) for pdo in (*device.rx_pdos, *device.tx_pdos)]

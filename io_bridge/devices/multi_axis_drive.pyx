@@ -81,7 +81,7 @@ cdef class MultiAxisDrive(DescribedDevice):
 
     @property
     def axes(self) -> tuple[DriveAxis, ...]:
-        """Each axis, with what its motor does."""
+        """Each axis, with the state of its motor."""
         cdef DriveAxis axis
         cdef int i
         found = []

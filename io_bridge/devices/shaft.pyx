@@ -66,7 +66,7 @@ cdef void shaft_advance(void *shaft, int64_t t_ns) noexcept nogil:
     s.now_ns = t_ns
     s.first.now_ns = t_ns
     s.second.now_ns = t_ns
-    # what the shaft puts on each motor, as its own sensor reads it
+    # torque of the shaft on each motor, as its own sensor reads it
     s.first.sensor_nm = -s.sensor_nm
     s.second.sensor_nm = s.sensor_nm
 

@@ -1,4 +1,4 @@
-"""From an ESI to an emulated device: what it says becomes objects, PDOs and an EEPROM image."""
+"""From an ESI to an emulated device: its contents become objects, PDOs and an EEPROM image."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _details(coe: CoeServices) -> int:
 
 
 def _assign(device: EsiDevice) -> int:
-    """PDOs that can be assigned: what the dictionary has room for, where it has the objects."""
+    """Return the number of PDOs that can be assigned: the room of the dictionary, where it has the objects."""
     given = [item for item in device.objects if item.index in (0x1C12, 0x1C13)]
     free = [len(item.entries) - 1 for item in given if item.entries[0].access != "ro"]
     return max(free, default=0 if given else MOST_ASSIGNED)

@@ -140,7 +140,7 @@ def _elements(
 
 
 def _infos(item: Located, n: int) -> list[Located | None]:
-    """Return what the object says of each entry's value: its own for a variable, else one each, in
+    """Return the value that the object gives each entry: its own for a variable, else one each, in
     order."""
     info = item.find("Info")
     if info is None:

@@ -157,7 +157,7 @@ class Reading:
         self.mistakes.append(f"{self.file}:{at.line}: {at.path}: {said}")
 
     def note(self, at: Located, said: str) -> None:
-        """Note what was taken otherwise than it stands there."""
+        """Note a value that was read otherwise than it stands in the file."""
         self.notes.append(f"{self.file}:{at.line}: {at.path}: {said}")
 
     def check(self) -> None:

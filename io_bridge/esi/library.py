@@ -55,7 +55,7 @@ class EsiFile:
         return found
 
     def read_what_is_right(self, device: Listed) -> tuple[EsiDevice, list[str]]:
-        """Read one device; return its mistakes with it, what is wrong being 0 or left out."""
+        """Read one device; return its mistakes with it; wrong values are 0 or left out."""
         reading = Reading(self.path)
         found = read_device(reading, device.element, self.vendor, self.vendor_name)
         return found, reading.mistakes
@@ -191,7 +191,7 @@ class Library:
     def find(self, vendor: int, product: int, revision: int) -> EsiDevice | None:
         """Return the device of that revision; else of the newest before it, else of the oldest.
 
-        What is wrong in it goes to `mistakes`, and the rest is used.
+        Its mistakes go to `mistakes`, and the rest is used.
         """
         found = [
             (file, device)

@@ -83,7 +83,7 @@ class EsiDevice:
     limits : StateLimits
         How long its states and its mailbox may take.
     notes : tuple of str
-        What was taken otherwise than it stands there, or left out.
+        Values that were read otherwise than they stand in the file, or left out.
     """
 
     vendor_name: str

@@ -40,7 +40,7 @@ def _is_quirk(item: object) -> bool:
 
 
 def title(name: str) -> str:
-    """Return what a quirk is, in one line."""
+    """Return the description of a quirk, in one line."""
     return " ".join((quirks()[name].__doc__ or "").partition("\n\n")[0].split())
 
 

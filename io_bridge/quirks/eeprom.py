@@ -1,4 +1,4 @@
-"""An EEPROM image taken apart and put together again, for quirks of what it says (ETG.2010)."""
+"""An EEPROM image taken apart and put together again, for quirks of its contents (ETG.2010)."""
 
 from __future__ import annotations
 

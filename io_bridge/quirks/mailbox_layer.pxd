@@ -1,4 +1,4 @@
-"""A quirk that changes what a device's mailbox says: requests it answers itself, and a queue of what leaves."""
+"""A quirk that changes the messages of a device's mailbox: requests it answers itself, and a queue of replies."""
 from libc.stdint cimport int64_t, uint8_t
 
 from io_bridge.esc_memory cimport MAILBOX_BYTES, Application

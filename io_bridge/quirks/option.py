@@ -1,4 +1,4 @@
-"""An option of a quirk: what it is if not given, what it may be, what it means."""
+"""An option of a quirk: its default, its values, its meaning."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Option(NamedTuple):
         )
 
     def mistake(self, value: object) -> str:
-        """Return what is wrong with a value, or nothing."""
+        """Return the problem of a value, or nothing."""
         if isinstance(self.default, bool):
             return "" if isinstance(value, bool) else "true or false"
         if isinstance(self.default, str):

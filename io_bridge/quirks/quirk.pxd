@@ -24,6 +24,6 @@ cdef inline void written_below(const Layer *layer, int address, int n) noexcept 
 
 
 cdef class Quirk:
-    cdef Layer *layer            # set by a subclass that takes part in what the device does
+    cdef Layer *layer            # set by a subclass that takes part in the device's steps
 
     cdef void install(self, Application *app)

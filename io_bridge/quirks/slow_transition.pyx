@@ -33,7 +33,7 @@ cdef void advance(void *self, int64_t t_ns) noexcept nogil:
     if wanted == 0 or t_ns < s.due_ns:
         return
     s.wanted = 0
-    # a master that has changed its mind meanwhile gets what it asked for last
+    # a master that has changed its request meanwhile gets the last one
     if s.layer.esc.memory[REG_AL_CONTROL] & 0x0F == wanted and 2 * al_state(s.layer.esc) == wanted:
         al_decide(s.layer.esc, wanted, ask_below(&s.layer, wanted))
 

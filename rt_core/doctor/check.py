@@ -11,7 +11,7 @@ from enum import StrEnum
 class Level(StrEnum):
     """The severity of a finding, worst first.
 
-    RED: the run is not what it says (no real-time rights, cycles certain to be lost, the bus out of
+    RED: the run does not keep its promises (no real-time rights, cycles certain to be lost, the bus out of
     reach, other code than ours). AMBER: it runs, but the tail of its lateness is longer, or nobody
     can know. GREEN: as it should be.
     """
@@ -46,7 +46,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Topic:
-    """The part of a check that does not depend on what is found."""
+    """The part of a check that does not depend on the finding."""
 
     name: str
     cause: str
@@ -64,7 +64,7 @@ class Topic:
         return Check(self.name, Level.RED, found, self.cause, remedy)
 
     def unknown(self, why: str, remedy: str) -> Check:
-        """Return the check as amber: what cannot be read is not good."""
+        """Return the check as amber: a fact that cannot be read is not good."""
         return self.amber(f"unknown: {why}", remedy)
 
 
@@ -140,7 +140,7 @@ def by_severity(checks: Iterable[Check]) -> list[Check]:
 
 
 def banner(checks: Iterable[Check]) -> str:
-    """Return the line that every consumer of a run shows: what is red, or nothing."""
+    """Return the line that every consumer of a run shows: the red checks, or nothing."""
     red = [check.name for check in checks if check.level is Level.RED]
     return f"degraded: {', '.join(red)}" if red else ""
 

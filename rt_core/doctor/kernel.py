@@ -45,7 +45,7 @@ def preemption(host: Host, demands: Demands) -> Check:
     if "PREEMPT_DYNAMIC" in version:
         remedy += "\n# or, less, with this kernel:\n" + BOOT_LINE.format("preempt=full")
     found = f"{mode}: no preemption inside the kernel"
-    # what only delays a simulation is a late torque on a real drive
+    # a delay that is harmless in simulation is a late torque on a real drive
     return (PREEMPTION.red if demands.interface else PREEMPTION.amber)(found, remedy)
 
 

@@ -8,7 +8,7 @@ import re
 from rt_core.doctor.check import Check, Demands, Topic
 from rt_core.host import Host
 
-LOCKED_MIB = 256  # what the cycle process locks, with room: 138 MiB were measured
+LOCKED_MIB = 256  # memory that the cycle process locks, with room: 138 MiB were measured
 SHARED_MIB = 64  # signal table and rings
 
 FREE = Topic("free memory", "the loop locks all of its pages at the start, or does not start")

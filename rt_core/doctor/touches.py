@@ -16,7 +16,7 @@ TOUCHES = Topic(
 
 
 def page_touches(host: Host, demands: Demands) -> Check:
-    """Touch pages for `host.sample_s` as cycles do, and count what is held up."""
+    """Touch pages for `host.sample_s` as cycles do, and count the delays."""
     return judged(*measure_touches(host.sample_s), demands)
 
 
