@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tokenize
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,11 @@ from rt_core.trace import RECORD
 ROW = np.dtype(
     [("event", "<i4"), ("late", "?"), *((name, RECORD[name]) for name in RECORD.names or ())]
 )
-
-
+# of a header that somebody changed, numpy's own reader raises whatever Python's parser does
+NOT_READ = (
+    OSError, ValueError, EOFError, TypeError, OverflowError, MemoryError, RecursionError, SyntaxError,
+    tokenize.TokenError,
+)  # fmt: skip
 MOST_ROWS = 100_000  # of a file; the trace of a task keeps far fewer
 
 
@@ -72,7 +76,7 @@ def read_events(folder: Path, task: str) -> list[LateEvent]:
     try:
         # mapped: a header that promises more rows than the file has allocates nothing
         table = np.load(path, mmap_mode="r", allow_pickle=False) if path.is_file() else None
-    except (OSError, ValueError, EOFError):
+    except NOT_READ:
         return []
     if table is None or table.dtype != ROW or table.ndim != 1 or len(table) > MOST_ROWS:
         return []

@@ -66,3 +66,10 @@ def test_the_worst_of_each_task_and_cause_come_first():
         ("fast", Cause.OWN, 300_000),
         ("fast", Cause.STOLEN, 8_000_000),
     ]
+
+
+@pytest.mark.parametrize("header", ["{'descr': (\n", "{'descr': '''", "(" * 90, "'\\ud800'", "{}"])
+def test_a_header_that_somebody_changed_is_no_late_event(tmp_path, header):
+    text = header.encode().ljust(117) + b"\n"
+    (tmp_path / late_file("fast")).write_bytes(b"\x93NUMPY\x01\x00v\x00" + text + bytes(500))
+    assert read_events(tmp_path, "fast") == []
