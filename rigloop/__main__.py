@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from rigloop import interrupts
-from rigloop.streams import give_up_stdout, open_closed, stdout_takes_nothing
+from rigloop.console import interrupts
+from rigloop.console.streams import give_up_stdout, open_closed, stdout_takes_nothing
 
 NOT_STARTED = 3
 

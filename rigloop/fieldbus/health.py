@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from io_bridge import words
 from io_bridge.bus_events import BusEvent
-from io_bridge.record import RecordError, open_record
+from io_bridge.recording.record import RecordError, open_record
+from io_bridge.slaves import words
 from rig_configs.load import read_checked
-from rigloop import order
-from rigloop.compose import find_bus
-from rigloop.compose_bus import joined
+from rigloop.compose.blocks import find_bus
+from rigloop.compose.bus import joined
 from rigloop.fieldbus import running
+from rigloop.run_folder import messages as order
 
 LOOK_S = 0.1
 SILENT_S = 0.02
@@ -100,7 +100,7 @@ def live() -> BusHealth:
     NothingToShowError
         Nothing runs.
     """
-    from rt_core.table import SignalTable
+    from rt_core.signals.table import SignalTable
 
     for supervisor, path in running.tables():
         try:

@@ -12,15 +12,15 @@ import msgspec
 import numpy as np
 
 from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
-from rigloop import order
-from rigloop.compose import guard_of, paths
+from rigloop.compose.blocks import guard_of, paths
 from rigloop.inject.agent import LOG
 from rigloop.inject.kinds import InCycle, ToProcess, ToWire
 from rigloop.inject.limits import Limits
 from rigloop.inject.place import block_name, task_of
 from rigloop.inject.request import Injection
-from rigloop.left_behind import record_of
-from rt_core.inject import Act
+from rigloop.run_folder import messages as order
+from rigloop.run_folder.last_state import record_of
+from rt_core.injection.inject import Act
 from rt_core.plan import loop_signal
 
 T = TypeVar("T")

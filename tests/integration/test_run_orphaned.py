@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from rig_configs.named_files import keep_named
-from rigloop import order
-from rigloop.children import commission, cycle_process
-from rigloop.process_state import Process
-from rigloop.wiring import load
+from rigloop.compose.wiring import load
+from rigloop.host.children import commission, cycle_process
+from rigloop.run_folder import messages as order
+from rigloop.run_folder.process_state import Process
 
 pytestmark = pytest.mark.slow
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from rig_configs.load import LoadedRig
-from rigloop import order
-from rigloop.ended import Ended, Final, Supervision
-from rigloop.wiring import load
+from rigloop.compose.wiring import load
+from rigloop.run_folder import messages as order
+from rigloop.run_folder.run_end import Ended, Final, Supervision
 
 CYCLES = 10_000
 

@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from io_bridge.drive_config import DrivePlant
-from io_bridge.exchange import Exchange
-from io_bridge.record import RecordWriter, open_record
-from io_bridge.simulated_bus import SimulatedBus
-from rigloop import order
+from io_bridge.buses.simulated_bus import SimulatedBus
+from io_bridge.exchange.exchange import Exchange
+from io_bridge.recording.record import RecordWriter, open_record
+from io_bridge.slaves.drive_config import DrivePlant
 from rigloop.fieldbus import running
 from rigloop.fieldbus.health import NothingToShowError, recorded
-from rigloop.tables import table_path
+from rigloop.run_folder import messages as order
+from rigloop.run_folder.tables import table_path
 
 FREE = DrivePlant(hands="free")
 

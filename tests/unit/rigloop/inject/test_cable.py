@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from io_bridge.record import RecordWriter
-from rigloop import order
+from io_bridge.recording.record import RecordWriter
+from rigloop.compose.wiring import load
 from rigloop.inject.judge import judge
 from rigloop.inject.limits import limits_of
 from rigloop.inject.request import again
-from rigloop.wiring import load
-from rt_core.safety import State, Trip
+from rigloop.run_folder import messages as order
+from rt_core.safety.trips import State, Trip
 
 N, PULLED, FOUND, PUT_BACK, BACK = 900, 300, 302, 500, 512
 MS = 1_000_000

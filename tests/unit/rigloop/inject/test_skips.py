@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from rigloop import order
+from rigloop.compose.wiring import load
 from rigloop.inject.evidence import Evidence
 from rigloop.inject.kinds import Reaction
 from rigloop.inject.limits import limits_of
 from rigloop.inject.rate import rate_held
 from rigloop.inject.skips import CYCLES, skips
-from rigloop.wiring import load
+from rigloop.run_folder import messages as order
 
 N, BEGAN, LOST = 400, 200, 7
 COUNTS = 2**20

@@ -1,0 +1,4 @@
+"""Why a cycle was late: causes, policy, traces and histograms.
+
+Start with `cause.pxd`.
+"""
