@@ -24,9 +24,9 @@ from peers.exact import reference as exact_columns
 from rich.console import Console
 from rich.table import Table
 
-from codegen import advice
-from codegen.advice import CANDIDATES, LADDER, Bench, Measured, Task
-from codegen.trial import Trial
+from codegen.analysis import advice
+from codegen.analysis.advice import CANDIDATES, LADDER, Bench, Measured, Task
+from codegen.kernels.trial import Trial
 
 BAR = 1.3
 

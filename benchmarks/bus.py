@@ -38,18 +38,18 @@ from rich.console import Console
 from timing.bars import Row, compared, show, told
 from timing.rounds import Lateness, interleaved
 
-from io_bridge import namespace
-from io_bridge.devices.device_file import drive_text
-from io_bridge.drive_config import DrivePlant
-from io_bridge.ethercat_bus import EthercatBus
-from io_bridge.frame import WireDatagram, build, parse
-from io_bridge.mailbox_service import ask, socket_path
-from io_bridge.simulated_bus import simulated_drive
-from rt_core.host import steal_ticks
-from rt_core.loop import Loop
+from io_bridge.attendant.mailbox_service import ask, socket_path
+from io_bridge.buses.ethercat_bus import EthercatBus
+from io_bridge.buses.simulated_bus import simulated_drive
+from io_bridge.emulator.catalogue.device_file import drive_text
+from io_bridge.host import namespace
+from io_bridge.slaves.drive_config import DrivePlant
+from io_bridge.wire.frame import WireDatagram, build, parse
+from rt_core.host.facts import steal_ticks
+from rt_core.host.rights import acquire_rights
+from rt_core.loop.loop import Loop
 from rt_core.plan import Task, plan_table
-from rt_core.rights import acquire_rights
-from rt_core.table import RingReader, SignalTable
+from rt_core.signals.table import RingReader, SignalTable
 
 NEAR, FAR = namespace.PAIR
 PERIOD_US, PRIORITY, BUDGET_US = 1000, 80, 300.0
@@ -57,7 +57,7 @@ CELLS = {f"drive/{port}": f"supervisor/{port}" for port in ("torque_nm", "enable
 BARE_INDEX = 0x10  # of the bare program's frames: neither the cycle's nor a tool's
 BARS = {"p50": None, "p99": 1.2}
 SDO_LOOP = (
-    "from io_bridge.mailbox_service import ask, socket_path\n"
+    "from io_bridge.attendant.mailbox_service import ask, socket_path\n"
     f"path = socket_path({NEAR!r})\n"
     "while True:\n    ask(path, 0, 0x6076, 0)\n"
 )
@@ -199,7 +199,15 @@ def emulated(folder: Path) -> Iterator[Wire]:
     plant.write_text(drive_text(DrivePlant(hands="free")))
     cores = os.sched_getaffinity(0)
     segment = subprocess.Popen(
-        [sys.executable, "-P", "-m", "io_bridge.sim_segment", "--interface", FAR, plant],
+        [
+            sys.executable,
+            "-P",
+            "-m",
+            "io_bridge.emulator.serving.sim_segment",
+            "--interface",
+            FAR,
+            plant,
+        ],
         stdout=subprocess.PIPE,
         text=True,
     )

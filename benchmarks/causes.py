@@ -49,14 +49,14 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
-from rt_core.cause import WORDS, Cause, signal_of
-from rt_core.delays import KINDS, DelayBlock, HoleBlock
-from rt_core.host import host_facts, steal_ticks
-from rt_core.load import BusyBlock, SleepProbe
-from rt_core.loop import Loop
+from rt_core.host.facts import host_facts, steal_ticks
+from rt_core.host.rights import acquire_rights
+from rt_core.injection.delays import KINDS, DelayBlock, HoleBlock
+from rt_core.injection.load import BusyBlock, SleepProbe
+from rt_core.lateness.cause import WORDS, Cause, signal_of
+from rt_core.loop.loop import Loop
 from rt_core.plan import Task, plan_table
-from rt_core.rights import acquire_rights
-from rt_core.table import RingReader, SignalTable
+from rt_core.signals.table import RingReader, SignalTable
 
 INJECTED = 2.4  # periods
 EVERY = 4  # cycles from one disturbance to the next

@@ -29,9 +29,9 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from codegen.build import build_kernel
 from codegen.description.n_four_bar import n_four_bar
-from codegen.options import KernelOptions
+from codegen.kernels.build import build_kernel
+from codegen.options.options import KernelOptions
 
 RULES = ("generalized_alpha", "trapezoidal")
 Show = Callable[[Any], float]

@@ -2,9 +2,10 @@
 
     python benchmarks/faults.py [--repeats 50] [--rig fault_bench] [--only sensor-nan,link-down] [--json FILE]
 
-Each repeat runs all rows in random order, each in live processes of its own (`rigloop.inject.trials`). Printed is a row
-a fault: how often it was found as stated, met as stated, was at zero within its bound; the worst cycles to zero beside
-the bound; and what was left behind. A row that was not as stated is printed with the reason and keeps its run folder.
+Each repeat runs all rows in random order, each in live processes of its own (`rigloop.bench.fault_trials`).
+Printed is a row a fault: how often it was found as stated, met as stated, was at zero within its bound;
+the worst cycles to zero beside the bound; and what was left behind.
+A row that was not as stated is printed with the reason and keeps its run folder.
 Interrupted, it prints what it has.
 
 Real time: needs FIFO priorities and a core for each task. A host that takes the machine away for longer than the
@@ -24,9 +25,7 @@ import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from rigloop.inject.faults import FAULTS
-from rigloop.inject.limits import limits_of
-from rigloop.inject.trials import (
+from rigloop.bench.fault_trials import (
     Tried,
     attempt,
     ends_at_zero,
@@ -35,9 +34,11 @@ from rigloop.inject.trials import (
     trials,
     warm_up,
 )
-from rigloop.manifest import Injected
-from rigloop.wiring import load
-from rt_core.host import steal_ticks
+from rigloop.compose.wiring import load
+from rigloop.inject.faults import FAULTS
+from rigloop.inject.limits import limits_of
+from rigloop.run_folder.manifest import Injected
+from rt_core.host.facts import steal_ticks
 
 TRIES = 4
 

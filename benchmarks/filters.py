@@ -22,8 +22,8 @@ from pathlib import Path
 
 import numpy as np
 
-from estimators.encoder_filter import EncoderFilter
-from rigloop.bench.two_stage import CASES, PUBLISHED_S, simulate, single_stage, two_stage
+from estimators.encoder.filter import EncoderFilter
+from rigloop.bench.two_stage.two_stage import CASES, PUBLISHED_S, simulate, single_stage, two_stage
 
 CYCLES = 5_000  # short rounds: few of them are interrupted
 SETTLED = 2_000  # from the wide start to gains at rest

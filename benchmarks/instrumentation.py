@@ -24,13 +24,13 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from rt_core.histogram import Histogram
-from rt_core.host import steal_ticks
-from rt_core.load import BusyBlock
-from rt_core.loop import Loop
+from rt_core.host.facts import steal_ticks
+from rt_core.host.rights import acquire_rights
+from rt_core.injection.load import BusyBlock
+from rt_core.lateness.histogram import Histogram
+from rt_core.loop.loop import Loop
 from rt_core.plan import Task, plan_table
-from rt_core.rights import acquire_rights
-from rt_core.table import SignalTable
+from rt_core.signals.table import SignalTable
 
 MS = 1_000_000
 PERCENTILES = (50.0, 99.0, 99.9)

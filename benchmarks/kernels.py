@@ -179,7 +179,7 @@ def builds(console: Console) -> dict[str, float]:
     """Seconds of a cold and of a warm build of the steering kernel, in processes of their own."""
     found = {}
     script = (
-        "import time; b = time.perf_counter(); from codegen.build import build_kernel;"
+        "import time; b = time.perf_counter(); from codegen.kernels.build import build_kernel;"
         "build_kernel('steering_26'); print(time.perf_counter() - b)"
     )
     with tempfile.TemporaryDirectory() as cache:

@@ -27,10 +27,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from rigloop.left_behind import record_of
-from rigloop.manifest import Manifest, ManifestError, read_manifest
-from rigloop.process_state import Process
-from rigloop.tables import is_orphan
+from rigloop.run_folder.last_state import record_of
+from rigloop.run_folder.manifest import Manifest, ManifestError, read_manifest
+from rigloop.run_folder.process_state import Process
+from rigloop.run_folder.tables import is_orphan
 
 VICTIMS = ("all", "supervisor", "cycle", "recorder")
 COMMAND = (sys.executable, "-P", "-m", "rigloop")

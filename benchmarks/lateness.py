@@ -51,8 +51,8 @@ from timing.loads import load, missing, python_thread
 from timing.rounds import FLOOR_US, Lateness, Rounds, interleaved, median_interval
 from timing.sleepers import cyclictest, missing_cyclictest, run_loop, task
 
-from rt_core.host import host_facts, steal_ticks
-from rt_core.rights import acquire_rights
+from rt_core.host.facts import host_facts, steal_ticks
+from rt_core.host.rights import acquire_rights
 
 WIDTH = 120  # of the table, also where no terminal says its own
 LOADS = ("quiet", "busy", "stress-ng")

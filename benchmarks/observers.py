@@ -22,14 +22,14 @@ from pathlib import Path
 
 import numpy as np
 
-from codegen.build import build_kernel
 from codegen.description.mechanism import find
+from codegen.kernels.build import build_kernel
 from codegen.observers.build import build_observer
 from codegen.observers.spec import ObserverSpec
-from codegen.options import KernelOptions
-from estimators.observer_settings import ObserverSettings
-from estimators.observers import observer_class
-from rigloop.bench.observers import ACCELERATION_NOISE, DEG, SENSORS, START_STD, STEP_S
+from codegen.options.options import KernelOptions
+from estimators.closed_loop.catalogue import observer_class
+from estimators.closed_loop.settings import ObserverSettings
+from rigloop.bench.observers.observers import ACCELERATION_NOISE, DEG, SENSORS, START_STD, STEP_S
 
 STEPS = 200
 EVERY = (0, 15, 10, 5, 1)

@@ -10,7 +10,7 @@ from pathlib import Path
 from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import Mechanism, load, parse
 from codegen.description.n_four_bar import n_four_bar
-from codegen.trial import Motion, Swing
+from codegen.kernels.trial import Motion, Swing
 
 REFERENCES = Path(__file__).parents[1] / "tests" / "data" / "references"
 DOWN = (0, -9.81, 0)

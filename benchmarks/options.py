@@ -2,7 +2,8 @@
 
     python benchmarks/options.py [--only "double four-bar,governor"] [--json FILE] [--markdown]
 
-The error is the largest gap to a reference, of any coordinate or output, of its largest value (`codegen/advice.py`).
+The error is the largest gap to a reference, of any coordinate or output, of its largest value
+(`codegen/analysis/advice.py`).
 The tables of docs/options.md come from here.
 
 Real time: no; a benchmark. Needs gcc. A minute or two a mechanism.
@@ -20,8 +21,8 @@ from option_cases import CASES, Case
 from rich.console import Console
 from rich.table import Table
 
-from codegen import advice
-from codegen.advice import CANDIDATES, Bench, Task
+from codegen.analysis import advice
+from codegen.analysis.advice import CANDIDATES, Bench, Task
 
 SHOWN = ("slider-crank", "Bricard", "governor", "steering rack")
 PARTS = (2, 5, 10, 20)  # of 10 ms

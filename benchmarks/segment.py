@@ -23,13 +23,13 @@ import struct
 import time
 from collections.abc import Callable
 
-from io_bridge.bringup import Master, prepare
-from io_bridge.drive_config import DrivePlant
-from io_bridge.drive_device import DriveDevice
-from io_bridge.frame import WireDatagram, build, parse
-from io_bridge.pdo_layout import SlaveRecord
-from io_bridge.segment import Segment
-from io_bridge.simulated_bus import simulated_drive
+from io_bridge.buses.simulated_bus import simulated_drive
+from io_bridge.emulator.drive.device import DriveDevice
+from io_bridge.emulator.segment import Segment
+from io_bridge.master.bringup import Master, prepare
+from io_bridge.slaves.drive_config import DrivePlant
+from io_bridge.slaves.pdo_layout import SlaveRecord
+from io_bridge.wire.frame import WireDatagram, build, parse
 
 FRAMES = 2_000  # a round: short, so that few are interrupted
 BAR_NS = {1: 1000.0, 8: 3000.0}

@@ -20,12 +20,12 @@ from collections.abc import Callable
 import numpy as np
 from filterpy.kalman import JulierSigmaPoints, UnscentedKalmanFilter
 
-from codegen.build import load_reference
+from codegen.kernels.build import load_reference
 from codegen.observers.build import build_observer
 from codegen.observers.spec import ObserverSpec
-from codegen.options import KernelOptions
-from estimators.observer_settings import ObserverSettings
-from estimators.observers import observer_class
+from codegen.options.options import KernelOptions
+from estimators.closed_loop.catalogue import observer_class
+from estimators.closed_loop.settings import ObserverSettings
 
 STEP_S, STEPS = 5e-3, 200
 DEG = math.pi / 180.0

@@ -27,13 +27,13 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from rt_core.delays import PageBlock
-from rt_core.histogram import Histogram
-from rt_core.host import host_facts, steal_ticks
-from rt_core.loop import Loop
+from rt_core.host.facts import host_facts, steal_ticks
+from rt_core.host.rights import acquire_rights
+from rt_core.injection.delays import PageBlock
+from rt_core.lateness.histogram import Histogram
+from rt_core.loop.loop import Loop
 from rt_core.plan import Task, plan_table
-from rt_core.rights import acquire_rights
-from rt_core.table import SignalTable
+from rt_core.signals.table import SignalTable
 
 HOLE_NS = 50_000
 BAR = 0.2

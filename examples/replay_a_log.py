@@ -9,11 +9,11 @@ import sys
 
 import numpy as np
 
-from codegen.build import build_kernel
-from codegen.options import KernelOptions
-from estimators.encoder_filter import READ_PORTS, WRITE_PORTS, EncoderFilter
-from io_bridge.log_reader import read_log
-from io_bridge.log_schedule import schedule
+from codegen.kernels.build import build_kernel
+from codegen.options.options import KernelOptions
+from estimators.encoder.filter import READ_PORTS, WRITE_PORTS, EncoderFilter
+from io_bridge.logs.reader import read_log
+from io_bridge.logs.schedule import schedule
 
 STEP_S = 0.001  # of the filter and of the model
 RIG_BANDWIDTH_RAD_S = 310.4

@@ -10,8 +10,8 @@ import time
 
 import numpy as np
 
-from codegen.build import build_kernel, load_reference
-from codegen.options import KernelOptions
+from codegen.kernels.build import build_kernel, load_reference
+from codegen.options.options import KernelOptions
 
 STEP_S = 0.001
 STEPS = 200

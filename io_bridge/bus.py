@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self, runtime_checkable
 
-from io_bridge import words
-from io_bridge.bus_errors import BringUpError
 from io_bridge.bus_events import BusEvent
-from io_bridge.cia402 import drive_state
-from io_bridge.exchange import FAULTS, Exchange
-from io_bridge.pdo_layout import axes_of
+from io_bridge.exchange.exchange import FAULTS, Exchange
+from io_bridge.slaves import words
+from io_bridge.slaves.cia402 import drive_state
+from io_bridge.slaves.errors import BringUpError
+from io_bridge.slaves.pdo_layout import axes_of
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,7 @@ def _tables(data: Mapping[str, Any], key: str) -> dict[str, Mapping[str, Any]]:
     )
 
 
-# of a period, spin and work together: beyond 95 % the kernel stops real-time threads; as rt_core.spin.MOST_SHARE
+# of a period, spin and work together: beyond 95 % the kernel stops real-time threads; as rt_core.host.spin.MOST_SHARE
 MOST_DUTY = 0.85
 
 # first words of signals that no block writes

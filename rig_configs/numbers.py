@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-LARGEST = 1e15  # as in mechanism files, `codegen.description.reading`
+LARGEST = 1e15  # as in mechanism files, `codegen.system.reading`
 SMALLEST = 1e-15  # but 0
 LONGEST_S = 86_400.0
 REMEDY = "write it in the unit that the key's name ends in"

@@ -240,7 +240,7 @@ class MechanismBlock(Section):
 
     kind: Literal["mechanism"]
     mechanism: Line
-    # of codegen.options.KernelOptions, which checks them; the step is the period of the task
+    # of codegen.options.options.KernelOptions, which checks them; the step is the period of the task
     options: dict[str, bool | int | Real | str | list[str]] = {}
     parameters: dict[str, Real] = {}
     reads: dict[SignalPath, SignalPath] = {}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import gc
 import sys
 
-from rigloop import interrupts
-from rigloop.streams import give_up_stdout, open_closed, stdout_takes_nothing
+from rigloop.console import interrupts
+from rigloop.console.streams import give_up_stdout, open_closed, stdout_takes_nothing
 
 NOT_STARTED = 3
 COLLECT_AFTER = 50_000  # objects; at Python's 700 a tenth of the time of imports and reports is spent on looking

@@ -10,24 +10,24 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from rigloop.answer import Exit, JsonOption, print_json, told
 from rigloop.bench.commands import app as bench_app
+from rigloop.console.answers import Exit, JsonOption, print_json, told
+from rigloop.console.lasting_console import lasting_console
+from rigloop.console.run_options import BusOption, ModeOption, RigArgument, RunsOption
+from rigloop.console.screen import Screen
 from rigloop.fieldbus import commands as fieldbus
-from rigloop.identify_command import identify
+from rigloop.fieldbus.segment_command import ListingCommand, sim_segment
+from rigloop.identify.command import identify
 from rigloop.inject.commands import faults
-from rigloop.lasting_console import lasting_console
+from rigloop.judge.report_command import report
 from rigloop.model.commands import app as model_app
-from rigloop.order import Mode
-from rigloop.report_command import report
-from rigloop.run_options import BusOption, ModeOption, RigArgument, RunsOption
-from rigloop.segment_command import ListingCommand, sim_segment
+from rigloop.run_folder.messages import Mode
 from rigloop.soak.command import soak
-from rigloop.terminal import Screen
-from rigloop.tune_command import tune
+from rigloop.tune.command import tune
 
 if TYPE_CHECKING:
     from rig_configs.load import LoadedRig
-    from rigloop.outcome import Outcome
+    from rigloop.run_folder.outcome import Outcome
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -74,11 +74,11 @@ def run(
     json: JsonOption = False,
 ) -> None:
     """Run a rig live: arm it, show what it does, ramp out, and judge the run."""
-    from rigloop.children import cycle_process
+    from rigloop.host.children import cycle_process
 
     console = lasting_console(stderr=json)
     with cycle_process() as cycle, told(json):
-        from rigloop.supervise import run_live
+        from rigloop.live.supervise import run_live
 
         outcome = run_live(
             _load(rig),
@@ -116,7 +116,7 @@ def replay(
     json: JsonOption = False,
 ) -> None:
     """Feed a log, or a recorded run, through the same filter and kernel, without a clock."""
-    from rigloop.replay import replay_log, replay_run
+    from rigloop.replay.replay import replay_log, replay_run
 
     console = Screen(stderr=json)
     with told(json):
@@ -135,11 +135,11 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
     would not sing. Starts nothing."""
     from rig_configs.mistakes import ConfigError
     from rig_configs.schema import ObservingBlock
+    from rigloop.compose.kernels import build_kernels
+    from rigloop.compose.magnitudes import magnitudes
     from rigloop.haptic.check import examine_loop
     from rigloop.haptic.check import told as margins_told
-    from rigloop.kernels import build_kernels
-    from rigloop.magnitudes import magnitudes
-    from rigloop.neighbours import shared_by_tasks
+    from rigloop.host.neighbours import shared_by_tasks
 
     with told(json):
         loaded = _load(rig)
@@ -172,8 +172,8 @@ def doctor(
     json: JsonOption = False,
 ) -> None:
     """Look at this machine: what keeps a run from being on time, why, and what to do. Changes nothing."""
-    from rigloop.doctor import demands_of, demands_without_rig, examine
-    from rigloop.doctor_view import as_message, show
+    from rigloop.doctor.checks import demands_of, demands_without_rig, examine
+    from rigloop.doctor.view import as_message, show
     from rt_core.doctor.check import is_good
 
     with told(json):
@@ -187,7 +187,7 @@ def doctor(
 
 
 def _load(rig: str) -> LoadedRig:
-    from rigloop.wiring import load
+    from rigloop.compose.wiring import load
 
     return load(rig)
 

@@ -29,7 +29,7 @@ LOOP_SIGNALS = (
     "skipped",  # periods skipped, in all
     "torn",  # mirrors that kept their old value because the source was written too often
     "late_cycles",  # cycles begun later than the task's late_limit_ns
-    "cause",  # of the last late cycle or overrun: rt_core.cause.Cause
+    "cause",  # of the last late cycle or overrun: rt_core.lateness.cause.Cause
     "overruns_late_wake",  # overruns by cause; the five add up to `overruns`
     "overruns_stolen",
     "overruns_own",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from io_bridge.frame import WireDatagram, build, parse
+from io_bridge.wire.frame import WireDatagram, build, parse
 
 FPRD, FPWR = 4, 5
 STATION = 0x1001

@@ -14,15 +14,15 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rigloop.compose import compose_live
-from rigloop.compose_bus import make_bus
-from rigloop.kernels import build_kernels
-from rigloop.wiring import load
+from rigloop.compose.blocks import compose_live
+from rigloop.compose.bus import make_bus
+from rigloop.compose.kernels import build_kernels
+from rigloop.compose.wiring import load
 from rt_core.block import BLOCK_ABI, BLOCK_CAPSULE
-from rt_core.loop import Loop
+from rt_core.host.rights import acquire_rights
+from rt_core.loop.loop import Loop
 from rt_core.plan import Task, plan_table
-from rt_core.rights import acquire_rights
-from rt_core.table import SignalTable
+from rt_core.signals.table import SignalTable
 
 LOCKED = 8_000_000  # additions in one call that never lets go of the interpreter: a tenth of a second or more
 PAUSE_S = 0.4

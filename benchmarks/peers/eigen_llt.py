@@ -15,8 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from codegen.generate import program
-from codegen.options import KernelOptions
+from codegen.kernels.generate import program
+from codegen.options.options import KernelOptions
 from codegen.targets.cython_kernel import texts
 from peers.row import Row
 from peers.timer import compiled

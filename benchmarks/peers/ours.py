@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from codegen.build import FLAGS, build_kernel, load_reference
 from codegen.description.n_four_bar import n_four_bar
-from codegen.options import KernelOptions
+from codegen.kernels.build import FLAGS, build_kernel, load_reference
+from codegen.options.options import KernelOptions
 from peers.exact import chain_angle, largest_gap
 from peers.row import Row
 
@@ -118,7 +118,7 @@ def alone(
     folder: Path,
 ) -> Row:
     """The kernel's C compiled without its Cython face, with the flags of the build."""
-    from codegen.build import _march
+    from codegen.kernels.build import _march
 
     source = stepper.path.parent
     text = """

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from codegen.description.n_four_bar import n_four_bar
-from codegen.options import KernelOptions
+from codegen.options.options import KernelOptions
 from peers import ours
 
 

@@ -10,9 +10,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from codegen.description.arithmetic import evaluate
 from codegen.description.entries import entries
 from codegen.description.mechanism import load
+from codegen.system.arithmetic import evaluate
 
 MECHANISM = "steering_rack"
 WORK = "steering, torque-driven"

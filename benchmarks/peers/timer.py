@@ -6,7 +6,7 @@ import ctypes
 import subprocess
 from pathlib import Path
 
-from codegen.build import FLAGS
+from codegen.kernels.build import FLAGS
 
 TIMER = r"""
 #include <stdint.h>

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from codegen.build import load_reference
 from codegen.description.builder import MechanismBuilder
-from codegen.options import KernelOptions
+from codegen.kernels.build import load_reference
+from codegen.options.options import KernelOptions
 from peers import ours
 from peers.exact import at_reference, largest_gap, reference
 from peers.row import Row

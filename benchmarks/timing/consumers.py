@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rt_core.table import RingReader, SignalTable
+from rt_core.signals.table import RingReader, SignalTable
 from timing.rounds import Lateness
 from timing.sleepers import run_loop, task
 
@@ -35,7 +35,14 @@ def run(variant: str, seconds: float, core: int, folder: Path) -> Lateness:
     """
     disk = folder / "record"
     disk.mkdir(exist_ok=True)
-    command = [sys.executable, "-P", "-m", "io_bridge.recorder", str(folder / "table"), str(disk)]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "io_bridge.recording.recorder",
+        str(folder / "table"),
+        str(disk),
+    ]
     if variant == "disk full":
         command = _in_small_disk(disk, command)
     recorder: list[subprocess.Popen[str]] = []

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rt_core.histogram import Histogram
-from rt_core.host import steal_ticks
+from rt_core.host.facts import steal_ticks
+from rt_core.lateness.histogram import Histogram
 
 MOST_STEAL = 5  # ticks of 10 ms in one run; what a round with more says is the host's
 TRIES = 3  # for each good round that is wanted

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from rt_core.cause import Cause, signal_of
-from rt_core.histogram import Histogram
-from rt_core.load import BusyBlock
-from rt_core.loop import Loop
+from rt_core.injection.load import BusyBlock
+from rt_core.lateness.cause import Cause, signal_of
+from rt_core.lateness.histogram import Histogram
+from rt_core.loop.loop import Loop
 from rt_core.plan import Task, plan_table
-from rt_core.table import SignalTable
+from rt_core.signals.table import SignalTable
 from timing.rounds import Lateness
 
 PRIORITY = 80  # of both

@@ -13,7 +13,7 @@ import numpy as np
 
 from codegen.description.mechanism import Mechanism
 from codegen.description.written_stops import stiffness_jump
-from codegen.options import KernelOptions
+from codegen.options.options import KernelOptions
 from codegen.pose.built import built_pose
 
 STEPS = 16  # of a contact

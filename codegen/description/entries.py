@@ -17,7 +17,7 @@ class Written:
 
     table: str
     name: str
-    entry: Any  # the element's own subclass of `codegen.description.fields.Entry`
+    entry: Any  # the element's own subclass of `codegen.system.fields.Entry`
 
     @property
     def title(self) -> str:

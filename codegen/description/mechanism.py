@@ -14,13 +14,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from codegen.description import outputs
-from codegen.description.arithmetic import NOT_SI, ArithmeticMistake, Value, evaluate
-from codegen.description.fields import Entry
 from codegen.description.outputs import Output
-from codegen.description.system import System
 from codegen.elements import LAST_STAGE, NAMING, in_order, registry, stage
 from codegen.pose.assembly import assemble
 from codegen.pose.built import require_mass
+from codegen.system.arithmetic import NOT_SI, ArithmeticMistake, Value, evaluate
+from codegen.system.fields import Entry
+from codegen.system.system import System
 from rig_configs.bounded import MOST_MECHANISM_BYTES, UnreadableError, parse_toml, read_text
 from rig_configs.mistakes import ConfigError, Mistake, near
 from rig_configs.names import REMEDY_NAME, file_name_problem, name_problem

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codegen.description.symbolic import expression
-from codegen.description.system import System
 from codegen.expressions.dag import Expr
+from codegen.system.symbolic import expression
+from codegen.system.system import System
 from rig_configs.mistakes import near
 from rig_configs.names import REMEDY_PATH, path_problem
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from codegen.description.arithmetic import ArithmeticMistake, evaluate
 from codegen.description.contact import STEPS, contacts_s
 from codegen.description.entries import Written, entries
 from codegen.description.mechanism import Mechanism
-from codegen.options import KernelOptions
+from codegen.options.options import KernelOptions
+from codegen.system.arithmetic import ArithmeticMistake, evaluate
 
 # usual values by key, with room on both sides, and the likely explanation of one beyond
 USUAL: dict[str, tuple[float, float, str]] = {

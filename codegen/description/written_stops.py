@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from codegen.description.quantities import Coordinate
-from codegen.description.system import System
 from codegen.expressions.dag import Expr, evaluate
+from codegen.system.quantities import Coordinate
+from codegen.system.system import System
 
 NEWTON_STEPS = 30
 

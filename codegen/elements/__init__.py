@@ -2,9 +2,9 @@
 
 How to add an element
 ---------------------
-1. Create `codegen/elements/<table>.py`; it reads `[<table>.<name>]` of a mechanism file, and
+1. Create `codegen/elements/<folder>/<table>.py`; it reads `[<table>.<name>]` of a mechanism file, and
    nothing else needs to know.
-2. Define `class Entry(codegen.description.fields.Entry)`, the keys of the table, with units in their names:
+2. Define `class Entry(codegen.system.fields.Entry)`, the keys of the table, with units in their names:
    `VectorValue` for points and directions, `Number` for constants, `Tunable` for what stays
    adjustable at run time.
 3. Define `add(entry, name, system)`: resolve names with `system.point`, `.direction`, `.scalar`,
@@ -43,8 +43,9 @@ def stage(element: ModuleType) -> int:
 def registry() -> dict[str, ModuleType]:
     """Element files by table name."""
     return {
-        found.name: importlib.import_module(f"{__name__}.{found.name}")
-        for found in pkgutil.iter_modules(__path__)
+        found.name.rpartition(".")[2]: importlib.import_module(found.name)
+        for found in pkgutil.walk_packages(__path__, f"{__name__}.")
+        if not found.ispkg
     }
 
 

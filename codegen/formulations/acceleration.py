@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from codegen.equations.equations import Equations
+from codegen.equations.program import Routine, Sweep
 from codegen.expressions.dag import Expr
 from codegen.expressions.emit import Assign
-from codegen.formulations.equations import Equations
-from codegen.options import KernelOptions
-from codegen.program import Routine, Sweep
+from codegen.options.options import KernelOptions
 
 
 @dataclass(frozen=True)

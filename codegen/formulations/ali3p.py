@@ -25,20 +25,20 @@ Source: Bayo and Ledesma 1996; Cuadrado et al. 2000; Dopico et al. 2014; Chung a
 from __future__ import annotations
 
 from codegen.description.mechanism import Mechanism
+from codegen.equations.equations import Equations, equations
+from codegen.equations.factor import Factored, factored
+from codegen.equations.forces import force_tangent
+from codegen.equations.gain import gain
+from codegen.equations.program import Program, Routine
+from codegen.equations.singular import pivot_limits
+from codegen.equations.unfold import row_multipliers, unfold_routine
 from codegen.expressions.dag import Expr
 from codegen.expressions.elimination import Entries
 from codegen.expressions.emit import Assign
 from codegen.expressions.folding import folded
 from codegen.formulations import ali3p_order
-from codegen.formulations.equations import Equations, equations
-from codegen.formulations.factor import Factored, factored
-from codegen.formulations.forces import force_tangent
-from codegen.formulations.gain import gain
-from codegen.formulations.singular import pivot_limits
-from codegen.formulations.unfold import row_multipliers, unfold_routine
-from codegen.options import KernelOptions
+from codegen.options.options import KernelOptions
 from codegen.pose.assembly import assemble
-from codegen.program import Program, Routine
 
 
 def build(mechanism: Mechanism, options: KernelOptions) -> Program:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from string import Template
 
-from codegen.formulations.equations import Equations
-from codegen.formulations.singular import FOUND_AGAIN, LOST, Limits
-from codegen.program import Sweep
+from codegen.equations.equations import Equations
+from codegen.equations.program import Sweep
+from codegen.equations.singular import FOUND_AGAIN, LOST, Limits
 
 TEXT = Path(__file__).with_name("ali3p.h.in")
 NEAR = Path(__file__).with_name("near.h.in")

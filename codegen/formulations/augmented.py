@@ -5,10 +5,10 @@ from __future__ import annotations
 from string import Template
 
 from codegen.description.mechanism import Mechanism
+from codegen.equations.program import Program
 from codegen.formulations.acceleration import accelerate_calls
 from codegen.formulations.stepping import HERE, Derivative, ground, stepped
-from codegen.options import KernelOptions
-from codegen.program import Program
+from codegen.options.options import KernelOptions
 
 
 def augmented(mechanism: Mechanism, options: KernelOptions, *, augments: bool) -> Program:

@@ -20,11 +20,11 @@ from __future__ import annotations
 from string import Template
 
 from codegen.description.mechanism import Mechanism
+from codegen.equations.program import Program, Routine, Sweep
 from codegen.expressions.emit import Assign
 from codegen.formulations.acceleration import accelerate_calls
 from codegen.formulations.stepping import HERE, Derivative, Ground, ground, stepped
-from codegen.options import KernelOptions
-from codegen.program import Program, Routine, Sweep
+from codegen.options.options import KernelOptions
 
 
 def build(mechanism: Mechanism, options: KernelOptions) -> Program:

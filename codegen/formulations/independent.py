@@ -27,13 +27,13 @@ from string import Template
 import numpy as np
 
 from codegen.description.mechanism import Mechanism
-from codegen.description.system import System
+from codegen.equations.program import Program, Routine, Sweep
 from codegen.expressions.emit import Assign
 from codegen.formulations.acceleration import unbalanced
 from codegen.formulations.stepping import HERE, Derivative, Ground, ground, stepped
-from codegen.options import KernelOptions
+from codegen.options.options import KernelOptions
 from codegen.pose.assembly import Rows, assemble
-from codegen.program import Program, Routine, Sweep
+from codegen.system.system import System
 
 RATIO = 2.0  # the truncation error grows with powers of it
 PIVOT_LIMIT = 1e10  # 1e-5 from a dead centre; rows have gradients of order one

@@ -13,9 +13,9 @@ Source: Bayo and Ledesma 1996.
 from __future__ import annotations
 
 from codegen.description.mechanism import Mechanism
+from codegen.equations.program import Program
 from codegen.formulations.augmented import augmented
-from codegen.options import KernelOptions
-from codegen.program import Program
+from codegen.options.options import KernelOptions
 
 
 def build(mechanism: Mechanism, options: KernelOptions) -> Program:

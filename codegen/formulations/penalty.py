@@ -11,9 +11,9 @@ Source: Bayo, Garcia de Jalon and Serna 1988.
 from __future__ import annotations
 
 from codegen.description.mechanism import Mechanism
+from codegen.equations.program import Program
 from codegen.formulations.augmented import augmented
-from codegen.options import KernelOptions
-from codegen.program import Program
+from codegen.options.options import KernelOptions
 
 
 def build(mechanism: Mechanism, options: KernelOptions) -> Program:

@@ -16,6 +16,12 @@ from pathlib import Path
 from string import Template
 
 from codegen.description.mechanism import Mechanism
+from codegen.equations.equations import Equations, equations
+from codegen.equations.factor import Factored, factored
+from codegen.equations.gain import gain
+from codegen.equations.program import Program, Routine, Sweep
+from codegen.equations.singular import Limits, pivot_limits
+from codegen.equations.unfold import row_multipliers, unfold_routine
 from codegen.expressions.elimination import Entries
 from codegen.expressions.emit import Assign
 from codegen.formulations.acceleration import (
@@ -24,14 +30,8 @@ from codegen.formulations.acceleration import (
     near_routines,
     stabilisation,
 )
-from codegen.formulations.equations import Equations, equations
-from codegen.formulations.factor import Factored, factored
-from codegen.formulations.gain import gain
-from codegen.formulations.singular import Limits, pivot_limits
-from codegen.formulations.unfold import row_multipliers, unfold_routine
-from codegen.options import KernelOptions
+from codegen.options.options import KernelOptions
 from codegen.pose.assembly import assemble
-from codegen.program import Program, Routine, Sweep
 
 HERE = Path(__file__).parent
 INTEGRATORS = HERE.parent / "integrators"
@@ -62,7 +62,7 @@ class Derivative:
     twin : tuple of str
         Templates of the NumPy twin's `Dynamics`.
     state : dict of str to (size, meaning)
-        See `codegen.program.Program`.
+        See `codegen.equations.program.Program`.
     fill : dict of str to str
         For the twin's templates.
     sees_singular : bool

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from codegen.description.builder import MechanismBuilder
-from codegen.description.joints import perpendiculars
 from codegen.importers import loads
 from codegen.importers.tree import GROUND, Joint, Link, Names, Tree, Triple
+from codegen.system.joints import perpendiculars
 
 NOTHING = 1e-30  # kg m^2
 UNITS: tuple[Triple, Triple, Triple] = ((1, 0, 0), (0, 1, 0), (0, 0, 1))

@@ -8,5 +8,5 @@ line `each ...` stands for a loop over every integrated array `{y}` with its der
 `integrate(kernel, inputs)` over lists of arrays.
 
 How to add one: write the two templates, its evaluations in `codegen.formulations.stepping.EVALUATED`
-and its name in `codegen.options` (`Integrator`, and `INTEGRATORS` of the formulations it suits).
+and its name in `codegen.options.options` (`Integrator`, and `INTEGRATORS` of the formulations it suits).
 """

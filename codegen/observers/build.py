@@ -7,9 +7,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from codegen.build import BuiltKernel, build_module
+from codegen.kernels.build import BuiltKernel, build_module
 from codegen.observers.spec import ObserverSpec
-from codegen.options import KernelOptions
+from codegen.options.options import KernelOptions
 
 
 def build_observer(

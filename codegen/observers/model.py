@@ -25,14 +25,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from codegen.description.mechanism import Mechanism
+from codegen.equations.program import Program, Routine
 from codegen.expressions.dag import Expr
 from codegen.expressions.emit import Assign
 from codegen.expressions.folding import folded
 from codegen.formulations import independent
 from codegen.observers.resolve import Resolved, resolve
 from codegen.observers.spec import ObserverSpec
-from codegen.options import KernelOptions
-from codegen.program import Program, Routine
+from codegen.options.options import KernelOptions
 
 
 @dataclass(frozen=True)

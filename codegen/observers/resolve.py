@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from codegen.description.mechanism import Mechanism, MechanismError, ports
-from codegen.description.system import System
 from codegen.expressions.dag import Expr
 from codegen.formulations.independent import independent_coordinates
 from codegen.observers.spec import ObserverSpec
 from codegen.pose.assembly import assemble
 from codegen.sensors import Sensor, read
+from codegen.system.system import System
 from rig_configs.mistakes import Mistake, near
 
 FEELS = ("position", "rate", "acceleration", "force")

@@ -7,14 +7,14 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from codegen import generate
 from codegen.description.mechanism import Mechanism, load
+from codegen.equations.program import Program
 from codegen.expressions.emit import NUMPY, Assign, Emitter
+from codegen.kernels import generate
 from codegen.observers.model import ObserverProgram, build
 from codegen.observers.resolve import describe
 from codegen.observers.spec import FIXED, ObserverSpec
-from codegen.options import KernelOptions
-from codegen.program import Program
+from codegen.options.options import KernelOptions
 from codegen.targets import c99, cython_kernel, numpy_module
 from codegen.targets.describe import VERSION, literal
 from codegen.targets.kernel_text import KernelText, table

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from codegen.verify import VerificationError
+from codegen.kernels.verify import VerificationError
 
 STATES = 5
 SPREAD = 0.1  # rad, m, and per s

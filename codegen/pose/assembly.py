@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.description.body import is_moving
-from codegen.description.system import System
 from codegen.expressions.dag import Expr, evaluate
 from codegen.pose.redundancy import Redundancy, row_space
 from codegen.pose.sparse import least
+from codegen.system.body import is_moving
+from codegen.system.system import System
 from rig_configs.mistakes import Mistake
 
 ITERATIONS = 30

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from codegen.description.system import System
 from codegen.expressions.dag import evaluate
 from codegen.pose.sparse import LARGE, factorised, rows_of
+from codegen.system.system import System
 
 
 def built_pose(system: System) -> tuple[np.ndarray, np.ndarray]:

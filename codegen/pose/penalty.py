@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from codegen.description.system import System
-from codegen.options import KernelOptions
+from codegen.options.options import KernelOptions
 from codegen.pose.built import built_pose
 from codegen.pose.redundancy import SHARE_LIMIT, row_space
 from codegen.pose.sparse import LARGE, rows_of, saddle
+from codegen.system.system import System
 
 
 def penalties(system: System, options: KernelOptions) -> tuple[list[float], float]:

@@ -3,7 +3,7 @@
 How to add a sensor
 -------------------
 1. Create `codegen/sensors/<kind>.py`; nothing else needs to know.
-2. Define `class Entry(codegen.description.fields.Entry)`, the keys of its table beside `kind`.
+2. Define `class Entry(codegen.system.fields.Entry)`, the keys of its table beside `kind`.
 3. Define `measure(entry, sensing)`: resolve names with `sensing.system`, as elements do, and return the
    reading as an expression of coordinates, rates, accelerations (`sensing.acceleration`) and
    multipliers of rows; and its unit. Slopes are taken for you.
@@ -23,8 +23,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from codegen.description.mechanism import Mechanism, MechanismError
-from codegen.description.system import System
 from codegen.expressions.dag import Expr
+from codegen.system.system import System
 from rig_configs.mistakes import near
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from codegen.description import fields
-from codegen.description.fields import VectorValue
-from codegen.description.vectors import dot
 from codegen.expressions.dag import Expr
 from codegen.sensors import Sensing
+from codegen.system import fields
+from codegen.system.fields import VectorValue
+from codegen.system.vectors import dot
 
 
 class Entry(fields.Entry):

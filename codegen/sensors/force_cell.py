@@ -6,9 +6,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from codegen.description import fields
 from codegen.expressions.dag import Expr
 from codegen.sensors import Sensing
+from codegen.system import fields
 from rig_configs.mistakes import near
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from codegen.description import fields
-from codegen.description.fields import Name, VectorValue
-from codegen.description.vectors import cross, dot, minus
 from codegen.expressions.dag import Expr
 from codegen.sensors import Sensing
+from codegen.system import fields
+from codegen.system.fields import Name, VectorValue
+from codegen.system.vectors import cross, dot, minus
 
 
 class Entry(fields.Entry):

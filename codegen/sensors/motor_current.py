@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from codegen.description import fields
-from codegen.description.fields import Name
 from codegen.expressions.dag import Expr
 from codegen.sensors import Sensing
+from codegen.system import fields
+from codegen.system.fields import Name
 from rig_configs.mistakes import near
 
 

@@ -28,7 +28,6 @@ from typing import Literal
 
 import numpy as np
 
-from codegen.description.body import tidy as rounded
 from codegen.serial_chain.basis import (
     COS,
     ONE,
@@ -45,6 +44,7 @@ from codegen.serial_chain.basis import (
     tidy,
     times,
 )  # fmt: skip
+from codegen.system.body import tidy as rounded
 
 PARAMETERS = ("xx", "yy", "zz", "xy", "xz", "yz", "x", "y", "z", "m")
 _PLACES = {(0, 0): 0, (1, 1): 1, (2, 2): 2, (0, 1): 3, (0, 2): 4, (1, 2): 5, (0, 3): 6, (1, 3): 7,

@@ -1,1 +1,1 @@
-"""One file per target language: `text(program)` prints a `codegen.program.Program`."""
+"""One file per target language: `text(program)` prints a `codegen.equations.program.Program`."""

@@ -10,7 +10,7 @@ from collections.abc import Collection
 from string import Template
 
 from codegen.description.mechanism import ports
-from codegen.program import Program
+from codegen.equations.program import Program
 from codegen.targets.kernel_text import HERE, KernelText, table
 from codegen.targets.spelling import spelled
 from rig_configs.names import RESERVED

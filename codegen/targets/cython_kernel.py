@@ -6,8 +6,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from codegen.program import Program
-from codegen.statuses import NAMES as STATUS_NAMES
+from codegen.equations.program import Program
+from codegen.options.statuses import NAMES as STATUS_NAMES
 from codegen.targets.describe import VERSION, literal, model_info
 from codegen.targets.kernel_text import KernelText
 from rig_configs.plain import c_string

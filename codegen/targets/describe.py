@@ -6,8 +6,8 @@ import pprint
 from typing import Any
 
 from codegen.description.mechanism import ports
+from codegen.equations.program import Program
 from codegen.expressions.emit import Cost
-from codegen.program import Program
 
 VERSION = "1"
 BLOCK_ABI = 2

@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 from string import Template
 
+from codegen.equations.program import Program, Routine, Sweep
 from codegen.expressions import trig
 from codegen.expressions.dag import Expr
 from codegen.expressions.emit import LATENCY, Assign, C, Cost, Emitter, Flow
 from codegen.expressions.folding import folded
-from codegen.expressions.loops import looped, pieces
-from codegen.program import Program, Routine, Sweep
 from codegen.targets.describe import BLOCK_ABI, NOTES, VERSION
+from codegen.targets.loops import looped, pieces
 from codegen.targets.spelling import spelled
 from rig_configs.plain import comment
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from string import Template
 
 from codegen.description.outputs import Output
-from codegen.description.system import System
+from codegen.equations.program import Program
 from codegen.expressions.dag import Expr
 from codegen.expressions.emit import NUMPY, Assign, Cost, Emitter
-from codegen.program import Program
+from codegen.system.system import System
 from codegen.targets.describe import VERSION, literal, model_info
 from rig_configs.plain import comment
 
@@ -87,7 +87,7 @@ def text(program: Program) -> str:
         return "\n".join(f"    {line}" for line in lines) or "    pass"
 
     dm, df, beta, gamma_n = options.newmark
-    parts = ("formulations/equations.py.in", *program.twin)
+    parts = ("equations/equations.py.in", *program.twin)
     whole = "\n\n".join((CODEGEN / part).read_text() for part in parts)
     return Template(whole).substitute(
         program.twin_fill,

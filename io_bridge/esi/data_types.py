@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from io_bridge.devices.description import TEXT, TYPES
+from io_bridge.slaves.device_description import TEXT, TYPES
 
 NAMES = {
     "BOOL": "BOOL",

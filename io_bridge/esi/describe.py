@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from io_bridge.devices.description import (
+from io_bridge.esi.data_types import type_of
+from io_bridge.esi.document import EsiError, ascii_of
+from io_bridge.esi.model import CoeServices, EsiDevice, EsiEntry, EsiPdo
+from io_bridge.slaves.device_description import (
     RECORD,
     VARIABLE,
     Description,
@@ -12,10 +15,7 @@ from io_bridge.devices.description import (
     Object,
     Pdo,
 )
-from io_bridge.esi.data_types import type_of
-from io_bridge.esi.document import EsiError, ascii_of
-from io_bridge.esi.model import CoeServices, EsiDevice, EsiEntry, EsiPdo
-from io_bridge.sii import CONFIG
+from io_bridge.slaves.sii import CONFIG
 
 MOST_MANAGERS = 4
 MOST_MAPPED = 256

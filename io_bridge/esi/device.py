@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from xml.etree.ElementTree import Element
 
-from io_bridge.devices.description import Object
 from io_bridge.esi.dictionary import read_dictionary
 from io_bridge.esi.document import Located, Reading, text_of
 from io_bridge.esi.model import ClockMode, CoeServices, EsiDevice, EsiEntry, EsiPdo
 from io_bridge.esi.time_limits import read_limits
-from io_bridge.sii import Identity, SyncManager
+from io_bridge.slaves.device_description import Object
+from io_bridge.slaves.sii import Identity, SyncManager
 
 USES = {"": 0, "mboxout": 1, "mboxin": 2, "outputs": 3, "inputs": 4}
 PHYSICS = {"Y": "mii", "H": "mii", "K": "ebus", " ": ""}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from io_bridge.devices.description import ARRAY, RECORD, TEXT, VARIABLE, Entry, Object
 from io_bridge.esi.data_types import type_of
 from io_bridge.esi.document import Located, Reading, ascii_of, text_of
+from io_bridge.slaves.device_description import ARRAY, RECORD, TEXT, VARIABLE, Entry, Object
 
 MOST_SUB = 254
 MOST_BITS = 0xFFF8

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from io_bridge.devices.description import Object
-from io_bridge.sii import Identity, SyncManager
-from io_bridge.state_limits import STANDARD, StateLimits
+from io_bridge.slaves.device_description import Object
+from io_bridge.slaves.sii import Identity, SyncManager
+from io_bridge.slaves.state_limits import STANDARD, StateLimits
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from io_bridge.devices.description import (
+from io_bridge.esi.data_types import esi_name
+from io_bridge.slaves.device_description import (
     ARRAY,
     TEXT,
     VARIABLE,
@@ -15,7 +16,6 @@ from io_bridge.devices.description import (
     Pdo,
     all_objects,
 )
-from io_bridge.esi.data_types import esi_name
 
 VENDOR_NAME = "rigloop"
 GROUP = "Emulated"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import typer
 
-from rigloop.bench.consistency_command import consistency
-from rigloop.bench.frf_command import frf
-from rigloop.bench.latency_command import latency
-from rigloop.bench.observers_command import observers
-from rigloop.bench.two_stage_command import two_stage
+from rigloop.bench.consistency.command import consistency
+from rigloop.bench.frf.command import frf
+from rigloop.bench.latency.command import latency
+from rigloop.bench.observers.command import observers
+from rigloop.bench.two_stage.command import two_stage
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import Image
 
-from codegen.description.system import Coordinate
+from codegen.system.system import Coordinate
 from rigloop.drawing.motion import Motion
 from rigloop.drawing.page import film_axes, inset_axes
 from rigloop.drawing.paint import label_colour, legend_entries, paint

@@ -10,17 +10,17 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.build import build_kernel
 from codegen.description.mechanism import Mechanism, MechanismError, load
-from codegen.options import KernelOptions
+from codegen.kernels.build import build_kernel
+from codegen.options.options import KernelOptions
 from codegen.pose.assembly import assemble
 from rig_configs import schema
 from rig_configs.load import LoadedRig, write_path
 from rig_configs.mistakes import Mistake, near
-from rigloop.kernels import kernel_options, period_us
-from rigloop.manifest import ManifestError, read_manifest
-from rigloop.replay import read_record
-from rigloop.wiring import load as load_rig
+from rigloop.compose.kernels import kernel_options, period_us
+from rigloop.compose.wiring import load as load_rig
+from rigloop.replay.replay import read_record
+from rigloop.run_folder.manifest import ManifestError, read_manifest
 
 FRAMES_PER_S = 25.0
 MOST_FRAMES = 750  # a longer motion is filmed with fewer frames a second

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.description.body import GROUND, Body, is_moving
 from codegen.description.entries import Written, entries
-from codegen.description.fields import VectorValue
 from codegen.description.mechanism import Mechanism
-from codegen.description.system import Coordinate, System
-from codegen.description.vectors import Vector, minus
+from codegen.system.body import GROUND, Body, is_moving
+from codegen.system.fields import VectorValue
+from codegen.system.system import Coordinate, System
+from codegen.system.vectors import Vector, minus
 from rigloop.drawing.sketch import SIZED, Shape, Sketch
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.description.system import System
-from codegen.description.vectors import Vector
 from codegen.expressions.dag import Expr, evaluate
+from codegen.system.system import System
+from codegen.system.vectors import Vector
 
 ARROW = 0.13  # of the drawing's size: length of a unit vector
 ARC = 0.07  # radius of an angle

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.markup import escape
 
-from rigloop.answer import Exit, JsonOption, fail, print_json, told
-from rigloop.terminal import Screen
+from rigloop.console.answers import Exit, JsonOption, fail, print_json, told
+from rigloop.console.screen import Screen
 
 if TYPE_CHECKING:
     from io_bridge.esi.library import Library
@@ -63,8 +63,8 @@ def scan(
     json: JsonOption = False,
 ) -> None:
     """List the slaves on a wire: identities, states, clocks, PDOs. Beside a running loop it only looks."""
-    from io_bridge import scan as wire
-    from io_bridge.wire_owner import introduce
+    from io_bridge.attendant import scan as wire
+    from io_bridge.wire.owner import introduce
     from rigloop.fieldbus import show
     from rigloop.fieldbus import skeleton as rig_file
     from rigloop.fieldbus.esi_notes import limits_of, look_up
@@ -129,7 +129,7 @@ def sdo(
     json: JsonOption = False,
 ) -> None:
     """Read or write an object of a slave: through the loop that runs it, or by itself when none does."""
-    from io_bridge.wire_owner import introduce
+    from io_bridge.wire.owner import introduce
     from rigloop.fieldbus import objects, show
     from rigloop.fieldbus.esi_notes import limits_of
 

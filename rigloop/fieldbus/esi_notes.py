@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from io_bridge.attendant.scan import FoundSlave
 from io_bridge.esi.library import Library
 from io_bridge.esi.model import EsiDevice, EsiPdo
-from io_bridge.scan import FoundSlave
-from io_bridge.sii import Identity
-from io_bridge.sii_contents import SiiPdo
-from io_bridge.state_limits import STANDARD, StateLimits
+from io_bridge.slaves.sii import Identity
+from io_bridge.slaves.sii_contents import SiiPdo
+from io_bridge.slaves.state_limits import STANDARD, StateLimits
 
 NO_MANAGER = 0xFF
 CLOCK = 0x0300

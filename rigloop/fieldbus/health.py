@@ -10,15 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from io_bridge import words
 from io_bridge.bus_events import BusEvent
-from io_bridge.record import RecordError, open_record
+from io_bridge.recording.record import RecordError, open_record
+from io_bridge.slaves import words
 from rig_configs.load import read_checked
-from rigloop import order
-from rigloop.compose import find_bus
-from rigloop.compose_bus import joined
+from rigloop.compose.blocks import find_bus
+from rigloop.compose.bus import joined
 from rigloop.fieldbus import running
-from rt_core.layout import TableError
+from rigloop.run_folder import messages
+from rt_core.signals.layout import TableError
 
 LOOK_S = 0.1
 SILENT_S = 0.02
@@ -110,7 +110,7 @@ def live() -> BusHealth:
     NothingToShowError
         Nothing runs.
     """
-    from rt_core.table import SignalTable
+    from rt_core.signals.table import SignalTable
 
     for supervisor, path in running.tables():
         try:
@@ -188,7 +188,7 @@ def _sentences(events: Sequence[BusEvent]) -> list[str]:
 def _told(folder: Path) -> list[str]:
     """Return what a run's cycle process reported of its bus."""
     try:
-        report = order.read_report(folder)
+        report = messages.read_report(folder)
     except (OSError, ValueError):
         return []
     events = [] if report is None else report.bus_events

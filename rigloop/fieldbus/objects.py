@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from io_bridge import words
-from io_bridge.mailbox_service import ask
-from io_bridge.master import BringUpError
-from io_bridge.scan import Line, answered
-from io_bridge.sii import Identity
-from io_bridge.state_limits import StateLimits
+from io_bridge.attendant.mailbox_service import ask
+from io_bridge.attendant.scan import Line, answered
+from io_bridge.master.master import BringUpError
+from io_bridge.slaves import words
+from io_bridge.slaves.sii import Identity
+from io_bridge.slaves.state_limits import StateLimits
 
 ERROR_CODE = 0x603F
 SIZES = (1, 2, 4, 8)
@@ -102,7 +102,7 @@ def transfer(
 def _through_loop(
     interface: str, slave: int, index: int, subindex: int, number: int | None, size: int | None
 ) -> Transferred:
-    from io_bridge.mailbox_service import socket_path
+    from io_bridge.attendant.mailbox_service import socket_path
 
     path = socket_path(interface)
 

@@ -6,9 +6,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from io_bridge import mailbox_service
+from io_bridge.attendant import mailbox_service
 from io_bridge.bus_events import BusEvent
-from rigloop.tables import FOLDER, supervisor_of
+from rigloop.run_folder.tables import FOLDER, supervisor_of
 
 LOG = "cycle.log"
 

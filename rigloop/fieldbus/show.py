@@ -11,12 +11,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from io_bridge import words
-from io_bridge.master import BringUpError
-from io_bridge.scan import Found, FoundSlave
-from io_bridge.sii_contents import SiiPdo
+from io_bridge.attendant.scan import Found, FoundSlave
+from io_bridge.master.master import BringUpError
+from io_bridge.slaves import words
+from io_bridge.slaves.sii_contents import SiiPdo
 from rig_configs.plain import line
-from rigloop.answer import Exit, fail
+from rigloop.console.answers import Exit, fail
 from rigloop.fieldbus.esi_notes import Known
 from rigloop.fieldbus.health import BusHealth
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
-from io_bridge.drive_config import AXIS_STEP, MOST_AXES, pdo_offset
-from io_bridge.scan import FoundSlave
-from io_bridge.sii_contents import SiiPdo
-from io_bridge.state_limits import STANDARD
+from io_bridge.attendant.scan import FoundSlave
+from io_bridge.slaves.drive_config import AXIS_STEP, MOST_AXES, pdo_offset
+from io_bridge.slaves.sii_contents import SiiPdo
+from io_bridge.slaves.state_limits import STANDARD
 from rig_configs.plain import line, toml_string
 from rigloop.fieldbus.esi_notes import CLOCK, Known
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
-from codegen.build import build_kernel
-from codegen.linearise import LinearisationError, LinearStep, linearise_step
+from codegen.analysis.linearise import LinearisationError, LinearStep, linearise_step
+from codegen.kernels.build import build_kernel
 from rig_configs import schema
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import Mistake
+from rigloop.compose.kernels import kernel_options
 from rigloop.haptic.loop import make_loop, wheel_of
 from rigloop.haptic.margin import Margin, margin
 from rigloop.haptic.path import HapticPath, NoPathError, haptic_path
-from rigloop.kernels import kernel_options
 
 ENOUGH = 2.0  # factor of the torque that a loop ought to bear; less is noted
 

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from codegen.linearise import LinearStep
-from estimators.encoder_gains import MODELS, steady_gains, transition_matrix
+from codegen.analysis.linearise import LinearStep
+from estimators.encoder.gains import MODELS, steady_gains, transition_matrix
 from rig_configs import schema
 from rigloop.haptic.path import HapticPath
 

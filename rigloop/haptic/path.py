@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rig_configs import schema
-from rigloop.compose import paths
-from rigloop.parts import find_bus, find_guard
+from rigloop.compose.blocks import paths
+from rigloop.compose.parts import find_bus, find_guard
 
 FROM_FILTER = {"angle_rad": 0, "rate_rad_s": 1, "acceleration_rad_s2": 2}
 MOST_EVERY = 1000

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rigloop.order import SEGMENT_ORDERS
+from rigloop.run_folder.messages import SEGMENT_ORDERS
 
 LOG = "injected.json"
 FILL_DISK = "FILL_DISK"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from rigloop.compose import bus_of
+from rigloop.compose.blocks import bus_of
 from rigloop.inject.kinds import STOP, Argument, Reaction, Stated
 from rigloop.inject.limits import Limits
 from rt_core.plan import OFF_CORE_EVERY, loop_signal

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rigloop.compose import bus_of, guard_of, paths
+from rigloop.compose.blocks import bus_of, guard_of, paths
 from rigloop.inject.evidence import Evidence, cable_moves, row_of
 from rigloop.inject.limits import Limits
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from rigloop.answer import JsonOption, print_json, told
-from rigloop.terminal import Screen, say
+from rigloop.console.answers import JsonOption, print_json, told
+from rigloop.console.screen import Screen, say
 
 RIG = "fault_bench"
 
@@ -23,9 +23,9 @@ def faults(
     json: JsonOption = False,
 ) -> None:
     """List the faults of `rigloop run --inject`: what each does, how it is found, and within how many cycles."""
+    from rigloop.compose.wiring import load
     from rigloop.inject.limits import limits_of
     from rigloop.inject.listing import as_markdown, rows, table
-    from rigloop.wiring import load
 
     with told(json):
         limits = limits_of(load(rig).rig)

@@ -12,15 +12,15 @@ import msgspec
 import numpy as np
 
 from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
-from rigloop import order
-from rigloop.compose import guard_of, paths
+from rigloop.compose.blocks import guard_of, paths
 from rigloop.inject.agent import LOG
 from rigloop.inject.kinds import InCycle, ToProcess, ToWire
 from rigloop.inject.limits import Limits
 from rigloop.inject.place import block_name, task_of
 from rigloop.inject.request import Injection
-from rigloop.left_behind import record_of
-from rt_core.inject import Act
+from rigloop.run_folder import messages
+from rigloop.run_folder.last_state import record_of
+from rt_core.injection.inject import Act
 from rt_core.plan import loop_signal
 
 T = TypeVar("T")
@@ -60,7 +60,7 @@ class Evidence:
 
     fast: np.ndarray
     slow: np.ndarray
-    report: order.Report
+    report: messages.Report
     recorder: dict[str, RecordedTask]
     injected_ns: dict[int, int]
     """Number of the injection → CLOCK_MONOTONIC."""
@@ -103,11 +103,11 @@ def gather(
     )
 
 
-def _report(folder: Path) -> order.Report:
+def _report(folder: Path) -> messages.Report:
     try:
-        return order.read_report(folder) or order.Report(error="no report")
+        return messages.read_report(folder) or messages.Report(error="no report")
     except (OSError, msgspec.DecodeError):
-        return order.Report(error="no report")
+        return messages.Report(error="no report")
 
 
 def _acts(log: Path) -> list[_Act]:

@@ -6,7 +6,7 @@ finds it; a RAMP then takes `GuardConfig.cycles_to_zero`, SAFE none.
 
 from __future__ import annotations
 
-from io_bridge.segment_link import Order
+from io_bridge.emulator.segment_link import Order
 from rigloop.inject.bounds import (
     BACK_IN_OP_S,
     NAN,
@@ -31,7 +31,7 @@ from rigloop.inject.bounds import (
 )
 from rigloop.inject.kinds import STOP, WATCHDOG, Argument, Fault, InCycle, ToProcess, ToWire
 from rigloop.inject.skips import CYCLES, LOST_PERIODS, RATE_WITHIN_RAD_S, skips
-from rt_core.inject import Act
+from rt_core.injection.inject import Act
 from rt_core.plan import loop_signal
 
 CABLE_BACK_S = 0.5

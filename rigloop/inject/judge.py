@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from rigloop.compose import guard_of, paths
+from rigloop.compose.blocks import guard_of, paths
 from rigloop.inject.agent import FILL_DISK
 from rigloop.inject.cable import back_in_op, ring_held
 from rigloop.inject.evidence import Evidence, NoEvidenceError, began_in, gather
@@ -30,9 +30,9 @@ from rigloop.inject.kinds import (
 from rigloop.inject.limits import Limits
 from rigloop.inject.rate import rate_held
 from rigloop.inject.request import Injection
-from rigloop.manifest import ENDED_BEFORE, Injected
+from rigloop.run_folder.manifest import ENDED_BEFORE, Injected
 from rt_core.plan import loop_signal
-from rt_core.safety import State, Trip
+from rt_core.safety.trips import State, Trip
 
 PUSHES_NM = 0.02  # less torque than this before a fault, and its way to zero would show nothing
 BEFORE_S = 0.1

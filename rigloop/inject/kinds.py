@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-from io_bridge.segment_link import Order
+from io_bridge.emulator.segment_link import Order
 from rigloop.inject.limits import Limits
-from rt_core.inject import Act
+from rt_core.injection.inject import Act
 
 WATCHDOG, STOP = (
     "watchdog",

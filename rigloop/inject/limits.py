@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 
 from rig_configs.schema import BusBlock, EncoderFilterBlock, MechanismBlock, Rig, Task
-from rigloop.compose import bus_of, guard_of, make_guard
-from rt_core.safety import GuardConfig
+from rigloop.compose.blocks import bus_of, guard_of, make_guard
+from rt_core.safety.trips import GuardConfig
 
 LOOK_S = 0.002  # between two looks of the watchdog
 

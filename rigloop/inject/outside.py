@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from rigloop.children import ended
+from rigloop.host.children import ended
 from rigloop.inject.agent import UNPLUG
 from rigloop.inject.kinds import ToProcess, ToWire
 from rigloop.inject.limits import Limits

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from io_bridge.bus import Bus
-from io_bridge.simulated_bus import SimulatedBus
+from io_bridge.buses.simulated_bus import SimulatedBus
 from rig_configs.schema import MechanismBlock, Rig
-from rigloop.compose import bus_of, guard_of
+from rigloop.compose.blocks import bus_of, guard_of
 from rigloop.inject.kinds import InCycle
 from rigloop.inject.limits import Limits, limits_of, sensor_cells
 from rigloop.inject.request import Injection, again
-from rigloop.order import SUPERVISOR_SIGNALS
-from rt_core.inject import Act, InjectionBlock
+from rigloop.run_folder.messages import SUPERVISOR_SIGNALS
+from rt_core.injection.inject import Act, InjectionBlock
 from rt_core.plan import Plan, Task, loop_signal, plan_table
 
 

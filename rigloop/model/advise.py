@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable
 
 import msgspec
 
-from codegen import advice
-from codegen.advice import Bench, Measured, MotionError, Task
-from codegen.build import build_kernel
+from codegen.analysis import advice
+from codegen.analysis.advice import Bench, Measured, MotionError, Task
 from codegen.description.mechanism import Mechanism, MechanismError, find, load, ports
-from codegen.trial import Motion, Swing
-from codegen.verify import VerificationError
+from codegen.kernels.build import build_kernel
+from codegen.kernels.trial import Motion, Swing
+from codegen.kernels.verify import VerificationError
 from rig_configs.mistakes import Mistake, near
 
 LONGEST_S = 0.01

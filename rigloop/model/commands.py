@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import typer
 from rich.markup import escape
 
-from rigloop.answer import Exit, JsonOption, fail, print_json, told
-from rigloop.terminal import Screen, say
+from rigloop.console.answers import Exit, JsonOption, fail, print_json, told
+from rigloop.console.screen import Screen, say
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -226,8 +226,8 @@ def generate(
 ) -> None:
     """Write the source of a mechanism's kernel: C99 for other hosts, Cython, or NumPy."""
     with told(json):
-        from codegen.generate import write
-        from codegen.option_text import from_words
+        from codegen.kernels.generate import write
+        from codegen.options.option_text import from_words
 
         try:
             written = write(mechanism, target, output, from_words(option or []))

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import msgspec
 
-from codegen import costs
 from codegen.description.entries import Written, entries
-from codegen.description.fields import Input
 from codegen.description.mechanism import Mechanism, load, ports
-from codegen.description.system import System
-from codegen.options import KernelOptions
+from codegen.equations.presolve import presolve
+from codegen.kernels import costs
+from codegen.options.options import KernelOptions
 from codegen.pose.assembly import Assembled, assemble
-from codegen.presolve import presolve
+from codegen.system.fields import Input
+from codegen.system.system import System
 
 UNITS = {"1": ""}  # a component of a unit vector has none
 MASSES = ("mass_kg", "rotor_inertia_kg_m2", "inertia_kg_m2")

@@ -13,7 +13,7 @@ from codegen.importers import import_file
 from codegen.importers.compiled import MissingExtra
 from codegen.importers.tree import Names
 from rig_configs.mistakes import Mistake
-from rigloop.errors import NotStartedError
+from rigloop.console.errors import NotStartedError
 from rigloop.model.tables import print_import
 
 

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from codegen.linear_mechanism import LinearMechanism
+from codegen.analysis.linear_mechanism import LinearMechanism
 from rigloop.model.linearize import Linearized
-from rigloop.report_plots import BLUE, COLOURS, GREY, INK, ORANGE, STYLE
+from rigloop.plots.figures import BLUE, COLOURS, GREY, INK, ORANGE, STYLE
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]

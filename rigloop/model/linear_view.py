@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from codegen.modes import Mode
+from codegen.analysis.modes import Mode
 from rigloop.model.linearize import Linearized
 from rigloop.model.tables import LOOK, pairs, print_table
 

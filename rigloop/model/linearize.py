@@ -9,10 +9,10 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from codegen.analysis.linear_mechanism import LinearMechanism, linearise_mechanism
+from codegen.analysis.linearise import LinearisationError
+from codegen.analysis.modes import Mode, modes
 from codegen.description.mechanism import Mechanism, MechanismError, find, load
-from codegen.linear_mechanism import LinearMechanism, linearise_mechanism
-from codegen.linearise import LinearisationError
-from codegen.modes import Mode, modes
 from rig_configs.mistakes import Mistake
 
 PICTURES = (".svg", ".png", ".pdf")

@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from rigloop.answer import Exit, JsonOption, print_json, told
-from rigloop.lasting_console import lasting_console
-from rigloop.order import Mode
-from rigloop.run_options import BusOption, ModeOption, RigArgument, RunsOption
+from rigloop.console.answers import Exit, JsonOption, print_json, told
+from rigloop.console.lasting_console import lasting_console
+from rigloop.console.run_options import BusOption, ModeOption, RigArgument, RunsOption
+from rigloop.run_folder.messages import Mode
 
 if TYPE_CHECKING:
     from rigloop.soak.judge import Row
@@ -40,18 +40,18 @@ def soak(
     Overruns by cause, memory, threads and open files of every process, page faults of the loop, records, and
     the loop's time against the clock. Leaves `soak.html` and `soak.csv` in the run folder beside the run's own report.
     """
-    from rigloop.children import cycle_process
+    from rigloop.host.children import cycle_process
 
     console = lasting_console(stderr=json)
     with cycle_process() as cycle, told(json):
-        from rigloop.compose import backend_of
-        from rigloop.manifest import read_manifest
+        from rigloop.compose.blocks import backend_of
+        from rigloop.compose.wiring import load
+        from rigloop.live.supervise import run_live
+        from rigloop.run_folder.manifest import read_manifest
+        from rigloop.run_folder.tables import table_path
         from rigloop.soak.judge import as_message, is_good, judge
         from rigloop.soak.page import write_page, write_samples
         from rigloop.soak.watch import Watcher
-        from rigloop.supervise import run_live
-        from rigloop.tables import table_path
-        from rigloop.wiring import load
 
         loaded = load(rig)
         with Watcher(loaded, table_path(), runs, for_s, _progress(console, for_s)) as watcher:
@@ -93,7 +93,7 @@ def _progress(console: Console, seconds: float) -> Any:
         if time.monotonic() - last < interval_s:
             return
         last = time.monotonic()
-        from rt_core.cause import explain_overruns
+        from rt_core.lateness.cause import explain_overruns
 
         memory = ", ".join(
             f"{role} {seen.own_kib / 1024:.1f}" for role, seen in sample.processes.items()

@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
-from io_bridge.record import open_record
+from io_bridge.recording.record import open_record
 from rig_configs.load import LoadedRig
-from rigloop.manifest import Manifest
+from rigloop.run_folder.manifest import Manifest
 from rigloop.soak.watch import Sample
-from rt_core.cause import WORDS, Cause, explain_overruns
+from rt_core.lateness.cause import WORDS, Cause, explain_overruns
 
 WARM_UP, WARM_UP_S = (
     0.1,

@@ -9,10 +9,10 @@ from pathlib import Path
 import jinja2
 import numpy as np
 
-from rigloop.report_plots import Line, time_plot
+from rigloop.plots.figures import Line, time_plot
 from rigloop.soak.judge import Row, is_good, reasons
 from rigloop.soak.watch import Sample
-from rt_core.cause import WORDS, Cause
+from rt_core.lateness.cause import WORDS, Cause
 
 PAGE = "soak.html"
 SAMPLES = "soak.csv"

@@ -7,7 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-ROLES = {"rigloop.cycle": "cycle", "io_bridge.recorder": "recorder", "io_bridge.sim_segment": "segment"}  # fmt: skip
+ROLES = {
+    "rigloop.live.cycle": "cycle",
+    "io_bridge.recording.recorder": "recorder",
+    "io_bridge.emulator.serving.sim_segment": "segment",
+}
 SUPERVISOR = "supervisor"
 TASK = "rt:"  # how the loop names its threads
 

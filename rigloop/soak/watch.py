@@ -11,13 +11,13 @@ from pathlib import Path
 from types import TracebackType
 
 from rig_configs.load import LoadedRig
-from rigloop.arming import state_of
+from rigloop.live.arming import state_of
 from rigloop.soak.processes import ProcessSample, processes_of_run, sample
-from rt_core.cause import Cause, signal_of
-from rt_core.layout import TableError
+from rt_core.lateness.cause import Cause, signal_of
 from rt_core.plan import loop_signal
-from rt_core.safety import State
-from rt_core.table import SignalTable
+from rt_core.safety.trips import State
+from rt_core.signals.layout import TableError
+from rt_core.signals.table import SignalTable
 
 POLL_S = 0.1
 LEAST_S, MOST_S = 0.2, 5.0  # from one sample to the next

@@ -7,7 +7,7 @@ import time
 
 from rt_core.doctor.check import Check, Demands, Topic
 from rt_core.doctor.kernel import configuration
-from rt_core.host import Host, steal_ticks
+from rt_core.host.facts import Host, steal_ticks
 
 MOST_STEAL_PERCENT = 5.0  # 50 ms of a second: no deadline near a period holds
 LEAST_UPTIME_S = 600.0  # a host that took nothing for so long may just not report it

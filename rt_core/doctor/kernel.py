@@ -6,7 +6,7 @@ import gzip
 import re
 
 from rt_core.doctor.check import Check, Demands, Topic, words
-from rt_core.host import Host
+from rt_core.host.facts import Host
 
 FAIR_SHARE = 0.95  # since 6.12 the fair server keeps 5 % whatever sched_rt_runtime_us says
 

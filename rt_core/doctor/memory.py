@@ -6,7 +6,7 @@ import os
 import re
 
 from rt_core.doctor.check import Check, Demands, Topic
-from rt_core.host import Host
+from rt_core.host.facts import Host
 
 LOCKED_MIB = 256  # memory that the cycle process locks, with room: 138 MiB were measured
 SHARED_MIB = 64  # signal table and rings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from rt_core.doctor.check import Check, Demands, Topic, words
-from rt_core.host import Host
+from rt_core.host.facts import Host
 
 CPU = "/sys/devices/system/cpu"
 

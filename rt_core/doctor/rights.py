@@ -1,10 +1,10 @@
-"""Rights of this process, tried or asked for as `rt_core.rights` does when a loop is built."""
+"""Rights of this process, tried or asked for as `rt_core.host.rights` does when a loop is built."""
 
 from __future__ import annotations
 
-from rt_core import rights
 from rt_core.doctor.check import Check, Demands, Topic
-from rt_core.host import Host
+from rt_core.host import rights
+from rt_core.host.facts import Host
 
 PRIORITY = Topic("fifo priority", "without SCHED_FIFO every other process may run before the loop")
 MEMORY_LOCK = Topic(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from rt_core.calibrate import measure_touches
 from rt_core.doctor.check import Check, Demands, Topic
-from rt_core.host import Host
+from rt_core.host.facts import Host
+from rt_core.loop.calibrate import measure_touches
 
 MOST_PER_MILLION = 2.0
 LEAST_HOLES = 2  # one may be anybody's

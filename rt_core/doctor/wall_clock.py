@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 
 from rt_core.doctor.check import Check, Demands, Topic
-from rt_core.host import Host
+from rt_core.host.facts import Host
 
 STA_UNSYNC = 0x0040
 MOST_PPM = 300.0  # the kernel's own limit is 500: near it the service is catching up

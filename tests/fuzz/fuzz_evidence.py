@@ -250,7 +250,7 @@ def hostile_file(place: Path, rng: random.Random) -> list[str]:
             lambda p: ["identify", str(rng.choice(logs)), "--mapping", p],
         ),
         "esi": (sorted((DATA / "esi").glob("*.xml")), served),
-        "device": (sorted((RIGS.parent / "io_bridge" / "devices").glob("*.toml")), served),
+        "device": (sorted((RIGS.parent / "io_bridge" / "emulator" / "catalogue").glob("*.toml")), served),
     }  # fmt: skip
     files, command = sources[rng.choice(sorted(sources))]
     source = rng.choice(files)

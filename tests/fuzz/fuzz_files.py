@@ -22,13 +22,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
-from codegen.build import build_kernel
 from codegen.description.mechanism import MECHANISMS, MechanismError, load
-from codegen.generate import generate, write
-from codegen.options import KernelOptions
-from codegen.verify import VerificationError
+from codegen.kernels.build import build_kernel
+from codegen.kernels.generate import generate, write
+from codegen.kernels.verify import VerificationError
+from codegen.options.options import KernelOptions
 from rig_configs.mistakes import ConfigError
-from rigloop.wiring import load as load_rig
+from rigloop.compose.wiring import load as load_rig
 
 RIGS = MECHANISMS.parent / "rigs"
 SMALL = ("guided_rod", "slider_crank", "four_bar", "governor", "five_bar")

@@ -48,9 +48,9 @@ class Target:
     """A rack and two drives in OP, and the frames that brought them there."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        from io_bridge.bringup import Master
-        from io_bridge.devices.catalogue import make_device
-        from io_bridge.segment import Segment
+        from io_bridge.emulator.catalogue.devices import make_device
+        from io_bridge.emulator.segment import Segment
+        from io_bridge.master.bringup import Master
 
         self.segment = Segment([make_device(name) for name in names])
         self.n = len(names)
@@ -127,14 +127,14 @@ class Cycle:
     def __init__(self, seed: int) -> None:
         from hostile import LyingLink
 
-        from io_bridge.bringup import Master, prepare
-        from io_bridge.devices.device_file import find_device, load_device
-        from io_bridge.drive_config import DrivePlant
-        from io_bridge.drive_device import DriveDevice
-        from io_bridge.exchange import Exchange
-        from io_bridge.segment import Segment
-        from io_bridge.simulated_bus import simulated_drive
-        from io_bridge.terminal_config import ChannelConfig, TerminalConfig
+        from io_bridge.buses.simulated_bus import simulated_drive
+        from io_bridge.emulator.catalogue.device_file import find_device, load_device
+        from io_bridge.emulator.drive.device import DriveDevice
+        from io_bridge.emulator.segment import Segment
+        from io_bridge.exchange.exchange import Exchange
+        from io_bridge.master.bringup import Master, prepare
+        from io_bridge.slaves.drive_config import DrivePlant
+        from io_bridge.slaves.terminal_config import ChannelConfig, TerminalConfig
 
         plant = DrivePlant()
         names = ("ek_coupler", "digital_io")
@@ -243,9 +243,11 @@ def main() -> int:
     sys.path.insert(0, options.folder)
     if options.sanitize:
         sys.meta_path.insert(0, Sanitized(options.folder))
-        import io_bridge.segment
+        import io_bridge.emulator.segment
 
-        assert io_bridge.segment.__file__.startswith(options.folder), "not the sanitized build"
+        assert io_bridge.emulator.segment.__file__.startswith(options.folder), (
+            "not the sanitized build"
+        )
     print(fuzz(options.frames, options.seed, PLAIN, "segment"), flush=True)
     print(fuzz(options.frames, options.seed, QUIRKY, "segment with quirks"), flush=True)
     print(fuzz_replies(options.frames, options.seed))

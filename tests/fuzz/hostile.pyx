@@ -6,12 +6,12 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
-from io_bridge.frame cimport DATAGRAM_HEADER, ETHERNET_HEADER, FIRST_DATAGRAM, MAX_FRAME
-from io_bridge.link cimport Link
-from io_bridge.ring_pass cimport ring_process, ring_process_end
-from io_bridge.segment cimport Segment
-from io_bridge.topology cimport Ring, ring_plug, ring_power
-from io_bridge.wire cimport put16
+from io_bridge.wire.frame cimport DATAGRAM_HEADER, ETHERNET_HEADER, FIRST_DATAGRAM, MAX_FRAME
+from io_bridge.wire.link cimport Link
+from io_bridge.emulator.ring_pass cimport ring_process, ring_process_end
+from io_bridge.emulator.segment cimport Segment
+from io_bridge.emulator.topology cimport Ring, ring_plug, ring_power
+from io_bridge.wire.fields cimport put16
 
 cdef enum:
     LONGEST = 1600                 # beyond what a frame can be

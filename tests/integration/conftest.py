@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from io_bridge import namespace
+from io_bridge.host import namespace
 from rig_configs.load import find_rig
-from rt_core.safety import State
-from rt_core.table import SignalTable
+from rt_core.safety.trips import State
+from rt_core.signals.table import SignalTable
 
 COMMAND = (sys.executable, "-m", "rigloop")
 COMMAND_TIMEOUT_S = 120

@@ -11,10 +11,10 @@ from pathlib import Path
 
 from veth_scenarios import cycle, end_segment, link_up, make_bus, start_segment
 
-from io_bridge.devices.device_file import drive_text
-from io_bridge.drive_config import SIMULATED_IDENTITY, DrivePlant
-from io_bridge.drive_objects import drive_description
+from io_bridge.emulator.catalogue.device_file import drive_text
+from io_bridge.emulator.drive.objects import drive_description
 from io_bridge.esi.write import esi_text
+from io_bridge.slaves.drive_config import SIMULATED_IDENTITY, DrivePlant
 
 TWO = [{"hands": "free"}] * 2
 

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from io_bridge.devices.catalogue import make_device
-from io_bridge.drive_config import DriveConfig, SdoWrite
-from io_bridge.state_limits import StateLimits
-from io_bridge.terminal_config import TerminalConfig
+from io_bridge.emulator.catalogue.devices import make_device
+from io_bridge.slaves.drive_config import DriveConfig, SdoWrite
+from io_bridge.slaves.state_limits import StateLimits
+from io_bridge.slaves.terminal_config import TerminalConfig
 
 
 def drive(**changes):

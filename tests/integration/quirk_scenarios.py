@@ -14,15 +14,15 @@ import traceback
 from quirk_cases import CASES, drive
 from veth_scenarios import Cells, cycle, link_up
 
-from io_bridge.drive_config import DriveConfig
-from io_bridge.ethercat_bus import EthercatBus
+from io_bridge.buses.ethercat_bus import EthercatBus
+from io_bridge.slaves.drive_config import DriveConfig
 
 BUDGET_US = 20_000.0
 TORQUE_NM = 1.0
 LONG_CYCLES = 5000
 
 
-def start(*devices, module=("io_bridge.sim_segment",)):
+def start(*devices, module=("io_bridge.emulator.serving.sim_segment",)):
     command = [sys.executable, "-P", "-m", *module, "--interface", "veth1", *devices]
     process = subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=1
@@ -114,10 +114,10 @@ def several():
 
 def killed_master():
     """How long torque goes on at a slave that latches its watchdog when the master is killed, in ms."""
-    from io_bridge.devices.catalogue import make_device
-    from io_bridge.packet_socket import PacketSocket
-    from io_bridge.segment import Segment
-    from io_bridge.segment_server import serve
+    from io_bridge.emulator.catalogue.devices import make_device
+    from io_bridge.emulator.segment import Segment
+    from io_bridge.emulator.serving.segment_server import serve
+    from io_bridge.wire.packet_socket import PacketSocket
 
     (name,) = sys.argv[2:]
     device = make_device(name)

@@ -11,17 +11,17 @@ import time
 import msgspec
 from veth_scenarios import Cells, cycle, end_segment, link_up, start_segment
 
-from io_bridge import mailbox_service
-from io_bridge.acyclic import AcyclicLine
-from io_bridge.bringup import BringUpError
-from io_bridge.clock_config import ClockConfig
-from io_bridge.drive_config import DrivePlant
-from io_bridge.ethercat_bus import EthercatBus
-from io_bridge.mailbox_service import socket_path
-from io_bridge.simulated_bus import simulated_drive
-from rt_core.loop import Loop
+from io_bridge.attendant import mailbox_service
+from io_bridge.attendant.mailbox_service import socket_path
+from io_bridge.buses.ethercat_bus import EthercatBus
+from io_bridge.buses.simulated_bus import simulated_drive
+from io_bridge.master.bringup import BringUpError
+from io_bridge.slaves.clock_config import ClockConfig
+from io_bridge.slaves.drive_config import DrivePlant
+from io_bridge.wire.acyclic import AcyclicLine
+from rt_core.loop.loop import Loop
 from rt_core.plan import Task, plan_table
-from rt_core.table import RingReader, SignalTable
+from rt_core.signals.table import RingReader, SignalTable
 
 N = 3
 FREE = [{"hands": "free"}] * N
@@ -217,7 +217,7 @@ def a_slave_loses_its_power(tmp):
 
 def frames_beside_the_cycle(tmp):
     """Slaves by position, and all at once, with the ring open at every place, and nobody who runs it."""
-    from io_bridge.master import Master
+    from io_bridge.master.master import Master
 
     segment = start_ring(tmp)
     line = AcyclicLine("veth0", second="veth2")

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 import zmq
 
-from rigloop import order
-from rigloop.manifest import read_manifest
+from rigloop.run_folder import messages
+from rigloop.run_folder.manifest import read_manifest
 from rt_core.doctor.check import Level
 
 pytestmark = pytest.mark.slow
@@ -94,13 +94,14 @@ def test_strict_refuses_before_anything_is_started(make_rig, tmp_path):
 def test_the_cycle_process_refuses_too_whatever_the_doctor_said(make_rig, tmp_path):
     table = tmp_path / "table"
     (tmp_path / "rig.toml").write_text(make_rig().read_text())
-    wanted = order.Order("steering", str(table), mode=order.Mode.STRICT)
-    order.write(tmp_path, "order.json", wanted)
+    wanted = messages.Order("steering", str(table), mode=messages.Mode.STRICT)
+    messages.write(tmp_path, "order.json", wanted)
     done = subprocess.run(
-        [*WITHOUT_RIGHTS, sys.executable, "-P", "-m", "rigloop.cycle", str(tmp_path)], timeout=180
+        [*WITHOUT_RIGHTS, sys.executable, "-P", "-m", "rigloop.live.cycle", str(tmp_path)],
+        timeout=180,
     )
     assert done.returncode == 3
-    report = order.read_report(tmp_path)
+    report = messages.read_report(tmp_path)
     assert report.error.startswith("not real-time: fifo priority")
     assert report.first_cycle_ns == 0
     assert not table.exists()

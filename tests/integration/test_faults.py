@@ -5,14 +5,14 @@ import os
 
 import pytest
 
-from io_bridge.namespace import why_not
+from io_bridge.host.namespace import why_not
 from rig_configs.load import find_rig
+from rigloop.bench.fault_trials import attempt, rigs_for, sweep, trials, warm_up
+from rigloop.compose.wiring import load
 from rigloop.inject.faults import FAULTS
 from rigloop.inject.kinds import ON_VETH
 from rigloop.inject.limits import limits_of
-from rigloop.inject.trials import attempt, rigs_for, sweep, trials, warm_up
-from rigloop.manifest import read_manifest
-from rigloop.wiring import load
+from rigloop.run_folder.manifest import read_manifest
 
 # a host that takes the whole machine away makes a bound in time fail; it does not do so three times in a row
 TRIES = 3

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from io_bridge import namespace
-from io_bridge.drive_config import SIMULATED_IDENTITY
+from io_bridge.host import namespace
+from io_bridge.slaves.drive_config import SIMULATED_IDENTITY
 from rig_configs.schema import BusBlock
 
 pytest.importorskip("pysoem")

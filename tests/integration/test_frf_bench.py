@@ -10,18 +10,18 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from rig_configs.load import find_rig
-from rigloop.bench.frf_measure import measure
-from rigloop.bench.frf_rig import excited, sweep_for
+from rigloop.bench.frf.measure import measure
+from rigloop.bench.frf.rig import excited, sweep_for
 from rigloop.cli import app
-from rigloop.compose import compose_live
-from rigloop.compose_bus import make_bus
+from rigloop.compose.blocks import compose_live
+from rigloop.compose.bus import make_bus
+from rigloop.compose.kernels import build_kernels
+from rigloop.compose.wiring import load
 from rigloop.haptic.check import linear_model
 from rigloop.haptic.loop import make_loop, wheel_of
 from rigloop.haptic.margin import modes, worst
 from rigloop.haptic.path import haptic_path
-from rigloop.kernels import build_kernels
-from rigloop.script import Script, run_script
-from rigloop.wiring import load
+from rigloop.replay.script import Script, run_script
 
 pytestmark = pytest.mark.slow
 

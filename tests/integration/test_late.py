@@ -10,12 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rt_core.cause import Cause
-from rt_core.load import BusyBlock
-from rt_core.loop import Loop
-from rt_core.plan import Task, plan_table
-from rt_core.table import RingReader, SignalTable
-from rt_core.trace import (
+from rt_core.injection.load import BusyBlock
+from rt_core.lateness.cause import Cause
+from rt_core.lateness.trace import (
     CYCLES_AFTER,
     CYCLES_BEFORE,
     EVENTS_KEPT,
@@ -23,6 +20,9 @@ from rt_core.trace import (
     NEWEST_KEPT,
     WORST_KEPT,
 )
+from rt_core.loop.loop import Loop
+from rt_core.plan import Task, plan_table
+from rt_core.signals.table import RingReader, SignalTable
 
 pytestmark = pytest.mark.slow
 

@@ -7,20 +7,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from io_bridge import namespace
-from io_bridge.record import record_dtype
+from io_bridge.host import namespace
+from io_bridge.recording.record import record_dtype
 from rig_configs.load import find_rig
-from rigloop.bench import latency_model as model
-from rigloop.bench.latency import events_of
-from rigloop.bench.latency_events import STAGES
-from rigloop.bench.latency_follow import find_events
-from rigloop.bench.latency_rig import at_period, bandwidth_rad_s, signal_path
-from rigloop.compose import compose_live
-from rigloop.compose_bus import make_bus
-from rigloop.kernels import build_kernels
-from rigloop.script import Script, pieces, rows
-from rigloop.wiring import load
-from rt_core.offline import Offline
+from rigloop.bench.latency import model
+from rigloop.bench.latency.events import STAGES
+from rigloop.bench.latency.follow import find_events
+from rigloop.bench.latency.latency import events_of
+from rigloop.bench.latency.rig import at_period, bandwidth_rad_s, signal_path
+from rigloop.compose.blocks import compose_live
+from rigloop.compose.bus import make_bus
+from rigloop.compose.kernels import build_kernels
+from rigloop.compose.wiring import load
+from rigloop.replay.script import Script, pieces, rows
+from rt_core.loop.offline import Offline
 
 pytestmark = pytest.mark.slow
 

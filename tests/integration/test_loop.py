@@ -14,10 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rt_core.guard import Guard
-from rt_core.load import BusyBlock
-from rt_core.loop import Loop
-from rt_core.offline import Offline
+from rt_core.injection.load import BusyBlock
+from rt_core.loop.loop import Loop
+from rt_core.loop.offline import Offline
 from rt_core.plan import (
     LOOP_SIGNALS,
     MOST_BLOCK_HISTOGRAMS,
@@ -26,8 +25,9 @@ from rt_core.plan import (
     loop_signal,
     plan_table,
 )
-from rt_core.safety import GuardConfig, State
-from rt_core.table import RingReader, SignalTable
+from rt_core.safety.guard import Guard
+from rt_core.safety.trips import GuardConfig, State
+from rt_core.signals.table import RingReader, SignalTable
 
 MS = 1_000_000
 
@@ -235,7 +235,7 @@ def test_every_cycle_is_produced_and_is_consumed_or_dropped(library, path):
 def test_the_recorder_may_be_another_process_that_dies_and_comes_again(library, path):
     plan = plan_table([Task("t", [same(library, "s")], MS)])
     drain = (
-        "import sys, time; from rt_core.table import *;"
+        "import sys, time; from rt_core.signals.table import *;"
         "reader = RingReader(SignalTable.attach(sys.argv[1], writable=True), 't');"
         "print(len(reader.drain()), flush=True); time.sleep(60)"
     )
@@ -464,10 +464,10 @@ def test_a_hanging_block_is_reported_and_nothing_is_freed_under_it(path):
     # in a process of its own, because its thread goes on
     code = """
 import sys, os
-from rt_core.load import BusyBlock
-from rt_core.loop import Loop
+from rt_core.injection.load import BusyBlock
+from rt_core.loop.loop import Loop
 from rt_core.plan import Task, plan_table
-from rt_core.table import SignalTable
+from rt_core.signals.table import SignalTable
 plan = plan_table([Task("t", [BusyBlock("hang", 1 << 60)], 1_000_000)])
 table = SignalTable.create(sys.argv[1], plan)
 loop = Loop(plan, table)
@@ -573,11 +573,11 @@ def test_a_reader_that_writes_nonsense_only_loses_cycles(library, path):
 def test_a_thread_that_cannot_have_its_priority_says_so_and_nothing_runs(path):
     code = """
 import os, sys
-from rt_core.load import BusyBlock
-from rt_core.loop import Loop
+from rt_core.injection.load import BusyBlock
+from rt_core.loop.loop import Loop
 from rt_core.plan import Task, plan_table
-from rt_core.rights import acquire_rights
-from rt_core.table import SignalTable
+from rt_core.host.rights import acquire_rights
+from rt_core.signals.table import SignalTable
 plan = plan_table([Task("t", [BusyBlock("b", 0)], 1_000_000, priority=80)])
 table = SignalTable.create(sys.argv[1], plan)
 if os.geteuid() == 0:

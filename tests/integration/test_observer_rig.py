@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from io_bridge.record import open_record
+from io_bridge.recording.record import open_record
 from rig_configs.load import find_rig
-from rigloop.manifest import read_manifest
-from rigloop.report_observer import observer_facts, torque_facts
-from rt_core.safety import State
+from rigloop.report.observer_statistics import observer_facts, torque_facts
+from rigloop.run_folder.manifest import read_manifest
+from rt_core.safety.trips import State
 
 pytestmark = pytest.mark.slow
 

@@ -5,11 +5,11 @@ import os
 import numpy as np
 import pytest
 
-from rt_core.inject import Act, InjectionBlock
-from rt_core.load import BusyBlock
-from rt_core.loop import Loop
+from rt_core.injection.inject import Act, InjectionBlock
+from rt_core.injection.load import BusyBlock
+from rt_core.loop.loop import Loop
 from rt_core.plan import FAULT_OFF_CORE, OFF_CORE_EVERY, Task, plan_table
-from rt_core.table import RingReader, SignalTable
+from rt_core.signals.table import RingReader, SignalTable
 
 PERIOD_NS = 200_000
 CORES = sorted(os.sched_getaffinity(0))

@@ -6,8 +6,8 @@ import shutil
 import numpy as np
 import pytest
 
-from io_bridge.record import open_record
-from rigloop.manifest import read_manifest
+from io_bridge.recording.record import open_record
+from rigloop.run_folder.manifest import read_manifest
 
 pytestmark = pytest.mark.slow
 

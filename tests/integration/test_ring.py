@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from io_bridge import namespace
+from io_bridge.host import namespace
 
 pytest.importorskip("pysoem")
 pytestmark = [

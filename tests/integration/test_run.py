@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from io_bridge.record import open_record
-from rigloop.manifest import read_manifest, read_timing
-from rt_core.safety import State
+from io_bridge.recording.record import open_record
+from rigloop.run_folder.manifest import read_manifest, read_timing
+from rt_core.safety.trips import State
 
 HOLD_DEG = 30.0
 

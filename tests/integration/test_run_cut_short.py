@@ -9,9 +9,9 @@ import signal
 import numpy as np
 import pytest
 
-from io_bridge.record import open_record
-from rigloop.manifest import read_manifest, read_timing
-from rigloop.process_state import Process
+from io_bridge.recording.record import open_record
+from rigloop.run_folder.manifest import read_manifest, read_timing
+from rigloop.run_folder.process_state import Process
 
 pytestmark = pytest.mark.slow
 

@@ -6,8 +6,8 @@ import signal
 import numpy as np
 import pytest
 
-from io_bridge.record import open_record
-from rigloop.manifest import read_manifest
+from io_bridge.recording.record import open_record
+from rigloop.run_folder.manifest import read_manifest
 
 pytestmark = pytest.mark.slow
 
@@ -71,7 +71,7 @@ def test_a_terminated_cycle_process_ramps_out_by_itself(start_live):
     live = start_live(None, "--for", "60")
     live.wait_until_it_pushes()
     table = live.table
-    os.kill(live.pid("rigloop.cycle"), signal.SIGTERM)
+    os.kill(live.pid("rigloop.live.cycle"), signal.SIGTERM)
     outcome = live.end(END_TIMEOUT_S)
     # it came to rest, but it did not run as long as it was asked to
     assert live.process.returncode == 1
@@ -85,7 +85,7 @@ def test_a_killed_cycle_process_is_a_bad_verdict(start_live):
     live = start_live()
     live.wait_until_it_pushes()
     table = live.table
-    os.kill(live.pid("rigloop.cycle"), signal.SIGKILL)
+    os.kill(live.pid("rigloop.live.cycle"), signal.SIGKILL)
     outcome = live.end(END_TIMEOUT_S)
     assert live.process.returncode == 1
     assert not outcome["good"]
@@ -128,7 +128,7 @@ def test_a_killed_recorder_costs_the_record_but_not_the_loop(start_live):
     live = start_live()
     live.wait_until_it_pushes()
     table = live.table
-    os.kill(live.pid("io_bridge.recorder"), signal.SIGKILL)
+    os.kill(live.pid("io_bridge.recording.recorder"), signal.SIGKILL)
     live.process.send_signal(signal.SIGINT)
     outcome = live.end(END_TIMEOUT_S)
     assert live.process.returncode == 1

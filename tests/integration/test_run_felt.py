@@ -2,8 +2,8 @@
 
 import pytest
 
-from io_bridge.record import open_record
-from rigloop.manifest import read_manifest
+from io_bridge.recording.record import open_record
+from rigloop.run_folder.manifest import read_manifest
 
 pytestmark = pytest.mark.slow
 

@@ -4,9 +4,9 @@ import shlex
 
 import pytest
 
-from io_bridge.record import open_record
-from rigloop.manifest import read_manifest
-from rt_core.safety import State
+from io_bridge.recording.record import open_record
+from rigloop.run_folder.manifest import read_manifest
+from rt_core.safety.trips import State
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from io_bridge.record import open_record
-from rigloop.manifest import read_manifest
+from io_bridge.recording.record import open_record
+from rigloop.run_folder.manifest import read_manifest
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PACE_S = 0.1

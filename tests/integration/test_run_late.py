@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from io_bridge.record import open_record
-from rigloop.late import read_events
-from rigloop.manifest import read_manifest
-from rt_core.cause import Cause
-from rt_core.trace import CYCLES_BEFORE
+from io_bridge.recording.record import open_record
+from rigloop.run_folder.late import read_events
+from rigloop.run_folder.manifest import read_manifest
+from rt_core.lateness.cause import Cause
+from rt_core.lateness.trace import CYCLES_BEFORE
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,7 @@ def test_overruns_beyond_the_policy_end_the_run_and_are_named(start_live, make_r
     }
     live = start_live(make_rig(SLOW | policy))
     live.wait_until_it_pushes()
-    pause(live.pid("rigloop.cycle"), 4)
+    pause(live.pid("rigloop.live.cycle"), 4)
     outcome = live.end(END_TIMEOUT_S)
     (reason,) = [r for r in outcome["reasons"] if "overrun_level" in r]
     assert reason.startswith("loop/simulation/overrun_level: overruns worth ")
@@ -63,8 +63,8 @@ def test_the_cycles_around_a_late_one_outlive_a_killed_loop(start_live, make_rig
     live = start_live(make_rig(SLOW))
     live.wait_until_it_pushes()
     time.sleep(0.3)
-    pause(live.pid("rigloop.cycle"), 2)
-    os.kill(live.pid("rigloop.cycle"), signal.SIGKILL)
+    pause(live.pid("rigloop.live.cycle"), 2)
+    os.kill(live.pid("rigloop.live.cycle"), signal.SIGKILL)
     live.end(END_TIMEOUT_S)
     events = [
         event
@@ -98,7 +98,7 @@ time.sleep(3 if held else 0)
 def test_a_thread_that_stands_still_is_the_watchdogs(start_live, make_rig):
     live = start_live(make_rig({"tasks.estimation.stall_cycles": "1000"}))
     live.wait_until_it_pushes()
-    cycle = live.pid("rigloop.cycle")
+    cycle = live.pid("rigloop.live.cycle")
     (thread,) = [
         tid
         for tid in os.listdir(f"/proc/{cycle}/task")

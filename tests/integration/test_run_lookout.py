@@ -13,9 +13,9 @@ import time
 import numpy as np
 import pytest
 
-from io_bridge.record import open_record
-from rigloop.manifest import read_manifest
-from rigloop.process_state import WATCHDOG_THREAD, loop_threads, task_threads
+from io_bridge.recording.record import open_record
+from rigloop.run_folder.manifest import read_manifest
+from rigloop.run_folder.process_state import WATCHDOG_THREAD, loop_threads, task_threads
 
 pytestmark = pytest.mark.slow
 
@@ -31,7 +31,7 @@ def assert_bad(outcome, *words):
 def test_a_frozen_cycle_process_is_ended_and_never_shown_as_running(start_live):
     live = start_live(None, "--for", "3")
     live.wait_until_it_pushes()
-    os.kill(live.pid("rigloop.cycle"), signal.SIGSTOP)
+    os.kill(live.pid("rigloop.live.cycle"), signal.SIGSTOP)
     _, stderr = live.process.communicate(timeout=END_TIMEOUT_S)
     assert live.process.returncode == 1
     manifest = read_manifest(live.folder)
@@ -49,9 +49,9 @@ def test_what_happens_to_recorder_threads_and_table_in_a_run_is_in_its_verdict(s
     live = start_live(None, "--for", "1.2", "--telemetry", f"tcp://127.0.0.1:{free_port()}")
     live.wait_until_it_pushes()
     live.table.unlink()
-    os.kill(live.pid("io_bridge.telemetry"), signal.SIGKILL)
-    os.kill(live.pid("io_bridge.recorder"), signal.SIGSTOP)
-    cycle = live.pid("rigloop.cycle")
+    os.kill(live.pid("io_bridge.recording.telemetry"), signal.SIGKILL)
+    os.kill(live.pid("io_bridge.recording.recorder"), signal.SIGSTOP)
+    cycle = live.pid("rigloop.live.cycle")
     thread = task_threads(cycle)["estimation"]
     time.sleep(0.2)
     demoted = thread.priority > 0
@@ -74,7 +74,7 @@ def test_the_thread_of_the_watchdog_is_looked_after_too(start_live):
     live = start_live(None, "--for", "1.2")
     live.wait_until_it_pushes()
     (watchdog,) = [
-        t for name, t in loop_threads(live.pid("rigloop.cycle")) if name == WATCHDOG_THREAD
+        t for name, t in loop_threads(live.pid("rigloop.live.cycle")) if name == WATCHDOG_THREAD
     ]
     time.sleep(0.3)
     os.sched_setscheduler(watchdog.tid, os.SCHED_BATCH, os.sched_param(0))
@@ -85,7 +85,7 @@ def test_the_thread_of_the_watchdog_is_looked_after_too(start_live):
 def test_a_killed_recorder_is_followed_by_another_that_goes_on_with_its_record(start_live):
     live = start_live(None, "--for", "2")
     live.wait_until_it_pushes()
-    os.kill(live.pid("io_bridge.recorder"), signal.SIGKILL)
+    os.kill(live.pid("io_bridge.recording.recorder"), signal.SIGKILL)
     outcome = live.end(END_TIMEOUT_S)
     assert_bad(outcome, r"at 0\.\d s: the recorder was killed \(SIGKILL\)")
     for task in ("estimation", "simulation"):
@@ -101,7 +101,7 @@ def test_a_record_that_lacks_cycles_is_bad_whatever_the_recorder_says(start_live
     # no other one can go on with what is no record any more
     record = live.folder / "simulation.npy"
     record.unlink()
-    os.kill(live.pid("io_bridge.recorder"), signal.SIGTERM)
+    os.kill(live.pid("io_bridge.recording.recorder"), signal.SIGTERM)
     outcome = live.end(END_TIMEOUT_S)
     rows = len(open_record(record))
     cycles = read_manifest(live.folder).tasks["simulation"].cycles

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from rig_configs.named_files import keep_named
-from rigloop import order
-from rigloop.children import commission, cycle_process
-from rigloop.process_state import Process
-from rigloop.wiring import load
+from rigloop.compose.wiring import load
+from rigloop.host.children import commission, cycle_process
+from rigloop.run_folder import messages
+from rigloop.run_folder.process_state import Process
 
 pytestmark = pytest.mark.slow
 
@@ -29,7 +29,7 @@ def test_a_loop_whose_supervisor_died_unnoticed_ends_by_itself(tmp_path, make_ri
         # the signal at the death of a parent is that of this process, which lives
         who = Process.of(supervisor.pid)
         table = Path(f"/dev/shm/rigloop-0-{who.pid}-{who.start_ticks}")
-        order.write(tmp_path, "order.json", order.Order("steering", str(table)))
+        messages.write(tmp_path, "order.json", messages.Order("steering", str(table)))
         commission(cycle, tmp_path)
         wait_for(lambda: table.exists() or cycle.poll() is not None, END_TIMEOUT_S, "table")
         assert cycle.poll() is None, (tmp_path / "cycle.log").read_text()

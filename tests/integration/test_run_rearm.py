@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from io_bridge import namespace
-from io_bridge.record import open_record
+from io_bridge.host import namespace
+from io_bridge.recording.record import open_record
 from rig_configs.load import find_rig
-from rigloop.manifest import read_manifest
-from rt_core.safety import State
+from rigloop.run_folder.manifest import read_manifest
+from rt_core.safety.trips import State
 
 pytestmark = pytest.mark.slow
 

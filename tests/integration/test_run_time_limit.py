@@ -15,10 +15,10 @@ pytestmark = pytest.mark.slow
 
 PROGRAM = """
 import os, resource, sys
-from rt_core.load import BusyBlock
-from rt_core.loop import Loop
+from rt_core.injection.load import BusyBlock
+from rt_core.loop.loop import Loop
 from rt_core.plan import Task, plan_table
-from rt_core.table import SignalTable
+from rt_core.signals.table import SignalTable
 
 MS = 1_000_000
 path, burn_ns, every, limit_us = sys.argv[1], *map(int, sys.argv[2:])

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from io_bridge.record import open_record
-from rigloop.manifest import read_manifest
-from rt_core.safety import State, Trip
+from io_bridge.recording.record import open_record
+from rigloop.run_folder.manifest import read_manifest
+from rt_core.safety.trips import State, Trip
 
 pytestmark = pytest.mark.slow
 

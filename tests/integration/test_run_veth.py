@@ -6,11 +6,11 @@ import signal
 import numpy as np
 import pytest
 
-from io_bridge import namespace
-from io_bridge.devices.device_file import find_device
-from io_bridge.record import open_record
-from rigloop.manifest import read_manifest
-from rt_core.safety import State
+from io_bridge.emulator.catalogue.device_file import find_device
+from io_bridge.host import namespace
+from io_bridge.recording.record import open_record
+from rigloop.run_folder.manifest import read_manifest
+from rt_core.safety.trips import State
 
 pytest.importorskip("pysoem")
 pytestmark = [

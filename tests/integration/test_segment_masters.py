@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from io_bridge import namespace
+from io_bridge.host import namespace
 
 pytestmark = [
     pytest.mark.slow,

@@ -9,13 +9,13 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from io_bridge.record import open_record
+from io_bridge.recording.record import open_record
 from rig_configs.load import read_checked
-from rigloop.manifest import read_manifest
+from rigloop.run_folder.manifest import read_manifest
 from rigloop.soak.judge import is_good, judge, reasons
 from rigloop.soak.processes import ProcessSample
 from rigloop.soak.watch import Sample
-from rt_core.cause import Cause
+from rt_core.lateness.cause import Cause
 
 pytestmark = pytest.mark.slow
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from rt_core.load import BusyBlock
-from rt_core.loop import Loop
+from rt_core.host.spin import MOST_SHARE
+from rt_core.injection.load import BusyBlock
+from rt_core.loop.loop import Loop
 from rt_core.plan import Task, plan_table
-from rt_core.spin import MOST_SHARE
-from rt_core.table import RingReader, SignalTable
+from rt_core.signals.table import RingReader, SignalTable
 
 US = 1000
 

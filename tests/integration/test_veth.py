@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from io_bridge import namespace
+from io_bridge.host import namespace
 
 pytest.importorskip("pysoem")
 pytestmark = [
@@ -190,7 +190,7 @@ def test_another_process_reads_and_writes_objects_beside_the_cycle(scenario):
 
 
 def test_couplers_and_terminals_run_beside_a_drive(scenario):
-    pytest.importorskip("io_bridge.devices")
+    pytest.importorskip("io_bridge.emulator.catalogue")
     found = scenario("coupler_and_terminals")
     seen = found["seen"]
     assert found["codes"] == [0]

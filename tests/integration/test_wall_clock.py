@@ -6,7 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from io_bridge.record import open_record
+from io_bridge.recording.record import open_record
 
 SHIM = r"""
 #define _GNU_SOURCE

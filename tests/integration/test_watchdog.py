@@ -13,11 +13,11 @@ pytestmark = pytest.mark.slow
 
 PROGRAM = """
 import json, os, sys, time
-from io_bridge.simulated_bus import SimulatedBus
-from rt_core.load import BusyBlock
-from rt_core.loop import Loop
+from io_bridge.buses.simulated_bus import SimulatedBus
+from rt_core.injection.load import BusyBlock
+from rt_core.loop.loop import Loop
 from rt_core.plan import Task, plan_table
-from rt_core.table import SignalTable
+from rt_core.signals.table import SignalTable
 
 MS = 1_000_000
 path, hang_ns, where, stall_cycles = sys.argv[1], int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
@@ -150,10 +150,10 @@ def test_a_stall_elsewhere_leaves_the_drive_to_the_task_that_has_it(tmp_path):
 
 ENDINGS = """
 import os, sys
-from rt_core.load import BusyBlock
-from rt_core.loop import Loop
+from rt_core.injection.load import BusyBlock
+from rt_core.loop.loop import Loop
 from rt_core.plan import Task, plan_table
-from rt_core.table import SignalTable
+from rt_core.signals.table import SignalTable
 
 def state(thread):
     # of a thread: S asleep; X, Z and none at all: ended

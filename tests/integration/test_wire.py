@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from io_bridge import namespace
-from io_bridge.namespace import PAIR, SECOND_PAIR
+from io_bridge.host import namespace
+from io_bridge.host.namespace import PAIR, SECOND_PAIR
 
 pytest.importorskip("pysoem")
 pytestmark = [

@@ -11,24 +11,24 @@ import sys
 import threading
 import time
 
-from io_bridge.bringup import BringUpError
-from io_bridge.clock_config import ClockConfig
-from io_bridge.devices.catalogue import make_device
-from io_bridge.devices.device_file import drive_text
-from io_bridge.drive_config import DriveConfig, DrivePlant
-from io_bridge.drive_device import DriveDevice
-from io_bridge.ethercat_bus import EthercatBus
-from io_bridge.mailbox_service import ask, socket_path
-from io_bridge.packet_socket import PacketSocket
-from io_bridge.segment import Segment
-from io_bridge.segment_server import serve
-from io_bridge.sii import Identity
-from io_bridge.simulated_bus import simulated_drive
-from io_bridge.terminal_config import ChannelConfig, TerminalConfig
-from rt_core.load import BusyBlock
-from rt_core.loop import Loop
+from io_bridge.attendant.mailbox_service import ask, socket_path
+from io_bridge.buses.ethercat_bus import EthercatBus
+from io_bridge.buses.simulated_bus import simulated_drive
+from io_bridge.emulator.catalogue.device_file import drive_text
+from io_bridge.emulator.catalogue.devices import make_device
+from io_bridge.emulator.drive.device import DriveDevice
+from io_bridge.emulator.segment import Segment
+from io_bridge.emulator.serving.segment_server import serve
+from io_bridge.master.bringup import BringUpError
+from io_bridge.slaves.clock_config import ClockConfig
+from io_bridge.slaves.drive_config import DriveConfig, DrivePlant
+from io_bridge.slaves.sii import Identity
+from io_bridge.slaves.terminal_config import ChannelConfig, TerminalConfig
+from io_bridge.wire.packet_socket import PacketSocket
+from rt_core.injection.load import BusyBlock
+from rt_core.loop.loop import Loop
 from rt_core.plan import Task, plan_table
-from rt_core.table import RingReader, SignalTable
+from rt_core.signals.table import RingReader, SignalTable
 
 # generous, so that a busy machine does not decide the outcome
 BUDGET_US = 20_000.0
@@ -54,7 +54,14 @@ class Cells:
 
 
 def start_segment(tmp, plants=({"hands": "free"},), *options):
-    arguments = [sys.executable, "-P", "-m", "io_bridge.sim_segment", "--interface", "veth1"]
+    arguments = [
+        sys.executable,
+        "-P",
+        "-m",
+        "io_bridge.emulator.serving.sim_segment",
+        "--interface",
+        "veth1",
+    ]
     arguments += options
     for i, plant in enumerate(plants):
         path = f"{tmp}/drive{i}.toml"
@@ -467,7 +474,7 @@ def sdo_of_another_process(tmp):
         thread.start()
         code = (
             "from msgspec import to_builtins\n"
-            "from io_bridge import mailbox_service; p = mailbox_service.socket_path('veth0')\n"
+            "from io_bridge.attendant import mailbox_service; p = mailbox_service.socket_path('veth0')\n"
             "def ask(*a): return to_builtins(mailbox_service.ask(*a))\n"
             "print([ask(p, 0, 0x6076, 0), ask(p, 0, 0x6072, 0, b'\\x64\\0'), ask(p, 0, 0x6072, 0),"
             " ask(p, 0, 0x2FFF, 0), ask(p, 7, 0, 0)])"

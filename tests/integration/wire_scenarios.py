@@ -15,15 +15,15 @@ from conftest import TOLERANT, edited
 from fieldbus_scenarios import TWO, rigloop
 from veth_scenarios import cycle, end_segment, make_bus, start_segment
 
-from io_bridge.foreign_master import listen
-from io_bridge.frame import WireDatagram, build
-from io_bridge.scan import scan
-from io_bridge.wire_owner import WireOwner, WireTakenError, introduce
+from io_bridge.attendant.scan import scan
+from io_bridge.wire.foreign_master import listen
+from io_bridge.wire.frame import WireDatagram, build
+from io_bridge.wire.owner import WireOwner, WireTakenError, introduce
 from rig_configs.load import find_rig
 
 RIG = """
 import sys, time
-from io_bridge.wire_owner import WireOwner, introduce
+from io_bridge.wire.owner import WireOwner, introduce
 introduce(sys.argv[1])
 with WireOwner(*sys.argv[2:]):
     print("held", flush=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import typer
 
-from rigloop.answer import Exit
 from rigloop.cli import app
+from rigloop.console.answers import Exit
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
 COMMANDS = typer.main.get_command(app).commands

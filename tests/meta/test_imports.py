@@ -33,10 +33,46 @@ def imported_modules(path: Path) -> set[str]:
             if isinstance(node, ast.Import):
                 names |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
-                names.add(node.module)
+                names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         return names
     found = (CIMPORT.match(line) for line in text.splitlines())
     return {next(group for group in match.groups() if group) for match in found if match}
+
+
+def folder(module: str) -> str:
+    """Return the folder, as a dotted name, in which a module lies."""
+    path = ROOT / module.replace(".", "/")
+    return module if path.is_dir() else module.rpartition(".")[0]
+
+
+def module_of(name: str) -> str | None:
+    """Return the module that an imported name is, or belongs to; None for libraries."""
+    while name.split(".")[0] in ROOMS:
+        path = ROOT / name.replace(".", "/")
+        if path.is_dir() or any(path.with_suffix(s).exists() for s in (".py", ".pyx", ".pxd")):
+            return name
+        name = name.rpartition(".")[0]
+    return None
+
+
+def arrows() -> dict[str, set[str]]:
+    """Return which folder imports from which others."""
+    found: dict[str, set[str]] = {}
+    for room in ROOMS:
+        for path in sources(room):
+            here = ".".join(path.relative_to(ROOT).parts[:-1])
+            there = {module_of(name) for name in imported_modules(path)} - {None}
+            found.setdefault(here, set()).update({folder(name) for name in there} - {here})
+    return found
+
+
+def circle(arrows: dict[str, set[str]]) -> list[str]:
+    """Return folders that import each other in a circle; none where they are in layers."""
+    left = {here: set(there) for here, there in arrows.items()}
+    while free := [here for here, there in left.items() if not there & left.keys()]:
+        for here in free:
+            del left[here]
+    return sorted(left)
 
 
 def sources(room: str) -> list[Path]:
@@ -80,3 +116,12 @@ def test_every_cython_module_has_a_stub():
         if p.suffix == ".pyx" and not p.with_suffix(".pyi").exists()
     ]
     assert not bare
+
+
+def test_folders_are_in_layers():
+    assert not circle(arrows()), "these import each other in a circle"
+
+
+def test_a_circle_of_folders_is_seen():
+    assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == ["a", "b", "c"]
+    assert not circle({"a": {"b", "c"}, "b": {"c"}, "c": set()})

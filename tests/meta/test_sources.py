@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+from collections import Counter
 from importlib import resources
 from pathlib import Path
 
@@ -9,14 +10,15 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 MOST_LINES = 480
+MOST_FILES = 25  # of a folder
 # where people and machines keep their own things; what the system has everywhere is not meant
 MACHINE_PATH = re.compile(r"(?<![\w.~$}/])/(?:home|root|Users|work|tmp|mnt|scratch|data)/[\w.-]+")
 TEXT = {".py", ".pyx", ".pxd", ".pyi", ".in", ".toml", ".md", ".jinja", ".txt", ".csv", ".cfg", ""}
 SHIPPED = {
     "rig_configs": ("rigs/*.toml", "mechanisms/*.toml", "logs/*.toml"),
     "rigloop": ("templates/*.jinja",),
-    "codegen": ("formulations/*.in", "targets/*.in", "observers/*.in"),
-    "io_bridge": ("devices/*.toml",),
+    "codegen": ("equations/*.in", "formulations/*.in", "targets/*.in", "observers/*.in"),
+    "io_bridge": ("emulator/catalogue/*.toml",),
 }
 
 
@@ -42,6 +44,17 @@ def test_no_module_is_too_long():
         and (n := len(path.read_text().splitlines())) > MOST_LINES
     }
     assert not long
+
+
+def test_no_folder_is_a_warehouse():
+    folders = Counter(path.parent.relative_to(ROOT) for path in tracked())
+    rooms = {*SHIPPED, "rt_core", "estimators"}
+    full = {
+        str(f): n
+        for f, n in folders.items()
+        if f.parts[:1] and f.parts[0] in rooms and n > MOST_FILES
+    }
+    assert not full
 
 
 def test_no_file_names_a_place_of_some_machine():

@@ -40,7 +40,7 @@ class BuildError(Exception):
 
 
 def module_name(source: str) -> str:
-    """Return the module of a source, relative to the root: rt_core/guard.pyx → rt_core.guard."""
+    """Return the module of a source, relative to the root: rt_core/safety/guard.pyx → rt_core.safety.guard."""
     return ".".join(Path(source).with_suffix("").parts)
 
 

@@ -20,27 +20,27 @@ class Target(NamedTuple):
 UNIT, PROPERTY, LIVE = "tests/unit", "tests/property", "tests/integration"
 # the likeliest killers first
 EXCHANGE = tuple(
-    f"{UNIT}/io_bridge/test_{name}.py"
+    f"{UNIT}/io_bridge/{name}.py"
     for name in (
-        "drive_io",
-        "sent_frames",
-        "slave_cells",
-        "exchange_cycle",
-        "exchange_clock",
-        "exchange",
-        "terminal_io",
-        "frame_owners",
-        "simulated_bus",
-        "drive_modes",
-        "exchange_frames",
+        "exchange/test_drive_io",
+        "exchange/test_sent_frames",
+        "exchange/test_slave_cells",
+        "exchange/test_cycle",
+        "exchange/test_exchange_clock",
+        "exchange/test_exchange",
+        "exchange/test_terminal_io",
+        "wire/test_frame_owners",
+        "buses/test_simulated_bus",
+        "emulator/drive/test_modes",
+        "exchange/test_frames",
     )
 )
 
 # those of single cases first: a histories test takes seconds
 GUARD = (
-    f"{UNIT}/rt_core/test_guard.py",
-    f"{UNIT}/rt_core/test_guard_time.py",
-    f"{UNIT}/rt_core/test_felt.py",
+    f"{UNIT}/rt_core/safety/test_guard.py",
+    f"{UNIT}/rt_core/safety/test_guard_time.py",
+    f"{UNIT}/rt_core/safety/test_felt.py",
     f"{PROPERTY}/test_rt_core_guard.py",
 )
 
@@ -50,33 +50,33 @@ def _own(source: str, *tests: str) -> Target:
 
 
 TARGETS = {
-    "guard": _own("rt_core/guard.pyx", *GUARD),
-    "felt": Target("rt_core/felt.pxd", ("rt_core/guard.pyx",), GUARD),
+    "guard": _own("rt_core/safety/guard.pyx", *GUARD),
+    "felt": Target("rt_core/safety/felt.pxd", ("rt_core/safety/guard.pyx",), GUARD),
     "policy": Target(
-        "rt_core/policy.pxd",
-        ("rt_core/policy.pyx",),
-        (f"{UNIT}/rt_core/test_policy.py",),
+        "rt_core/lateness/policy.pxd",
+        ("rt_core/lateness/policy.pyx",),
+        (f"{UNIT}/rt_core/lateness/test_policy.py",),
     ),
     "watchdog": _own(
-        "rt_core/watchdog.pyx",
-        f"{UNIT}/rt_core/test_watchdog.py",
+        "rt_core/loop/watchdog.pyx",
+        f"{UNIT}/rt_core/loop/test_watchdog.py",
         f"{LIVE}/test_watchdog.py",
     ),
-    "drive_io": _own("io_bridge/drive_io.pyx", *EXCHANGE),
-    "slave_io": _own("io_bridge/slave_io.pyx", *EXCHANGE),
-    "terminal_io": _own("io_bridge/terminal_io.pyx", *EXCHANGE),
-    "exchange_cycle": _own("io_bridge/exchange_cycle.pyx", *EXCHANGE),
-    "exchange": _own("io_bridge/exchange.pyx", *EXCHANGE),
+    "drive_io": _own("io_bridge/exchange/drive_io.pyx", *EXCHANGE),
+    "slave_io": _own("io_bridge/exchange/slave_io.pyx", *EXCHANGE),
+    "terminal_io": _own("io_bridge/exchange/terminal_io.pyx", *EXCHANGE),
+    "exchange_cycle": _own("io_bridge/exchange/cycle.pyx", *EXCHANGE),
+    "exchange": _own("io_bridge/exchange/exchange.pyx", *EXCHANGE),
     "complaints": Target(
-        "rigloop/complaints.py",
+        "rigloop/judge/complaints.py",
         (),
         (
-            f"{UNIT}/rigloop/test_complaints.py",
-            f"{UNIT}/rigloop/test_complaints_of_blocks.py",
+            f"{UNIT}/rigloop/judge/test_complaints.py",
+            f"{UNIT}/rigloop/judge/test_complaints_of_blocks.py",
         ),
     ),
-    "verdict": Target("rigloop/verdict.py", (), (f"{UNIT}/rigloop/test_verdict.py",)),
-    "tripped": Target("rigloop/tripped.py", (), (f"{UNIT}/rigloop/test_tripped.py",)),
+    "verdict": Target("rigloop/judge/verdict.py", (), (f"{UNIT}/rigloop/judge/test_verdict.py",)),
+    "tripped": Target("rigloop/judge/tripped.py", (), (f"{UNIT}/rigloop/judge/test_tripped.py",)),
 }
 
 

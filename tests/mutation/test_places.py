@@ -78,7 +78,7 @@ def test_the_name_of_a_mutation_does_not_depend_on_the_lines_before_it():
 
 
 def test_the_module_of_a_source_is_its_dotted_path():
-    assert module_name("rt_core/guard.pyx") == "rt_core.guard"
+    assert module_name("rt_core/safety/guard.pyx") == "rt_core.safety.guard"
 
 
 def test_every_file_that_a_target_names_exists():

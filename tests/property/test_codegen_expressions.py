@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codegen.build import build_kernel, load_reference
 from codegen.expressions.dag import Graph, evaluate
 from codegen.expressions.elimination import factorise, order_pattern, substitute
-from codegen.options import KernelOptions
-from codegen.verify import jacobian_error
+from codegen.kernels.build import build_kernel, load_reference
+from codegen.kernels.verify import jacobian_error
+from codegen.options.options import KernelOptions
 
 NAMES = ("a", "b", "c")
 numbers = st.floats(0.2, 3.0)

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from io_bridge.bus_errors import BringUpError, NoReplyError
-from io_bridge.coe_client import MOST_OBJECT, CoeClient
-from io_bridge.emergency import EmergencyLog
-from io_bridge.mailbox import FPRD, FPWR, Areas, Mailbox
+from io_bridge.master.coe_client import MOST_OBJECT, CoeClient
+from io_bridge.master.emergency import EmergencyLog
+from io_bridge.master.mailbox import FPRD, FPWR, Areas, Mailbox
+from io_bridge.slaves.errors import BringUpError, NoReplyError
 
 OUT, BACK, SIZE = 0x1000, 0x1400, 32
 INDEX, SUB = 0x6072, 0

@@ -8,7 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from io_bridge.devices.description import (
+from io_bridge.emulator.catalogue.device_file import find_device, load_device, shipped
+from io_bridge.esi.describe import describe
+from io_bridge.esi.library import find_esi, open_esi
+from io_bridge.esi.write import esi_text
+from io_bridge.slaves.device_description import (
     ARRAY,
     MAPPABLE,
     RECORD,
@@ -20,11 +24,7 @@ from io_bridge.devices.description import (
     Pdo,
     all_objects,
 )
-from io_bridge.devices.device_file import find_device, load_device, shipped
-from io_bridge.esi.describe import describe
-from io_bridge.esi.library import find_esi, open_esi
-from io_bridge.esi.write import esi_text
-from io_bridge.sii import Identity
+from io_bridge.slaves.sii import Identity
 
 WORDS = st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1, max_size=20).map(
     lambda text: text.replace("#", "+")

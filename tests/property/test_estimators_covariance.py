@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimators.covariance import corrected, is_positive_definite, propagated
+from estimators.numerics.covariance import corrected, is_positive_definite, propagated
 
 
 @st.composite

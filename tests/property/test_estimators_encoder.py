@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from estimators.encoder_filter import WRITE_PORTS, EncoderFilter
+from estimators.encoder.filter import WRITE_PORTS, EncoderFilter
 
 CPR = 152000
 ANGLE, RATE, ACCELERATION = 0, 1, 2

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from estimators.augmented_ekf import AugmentedEkf
-from estimators.kinematic_observer import KinematicObserver
-from estimators.rotor_model import RotorModel
-from rigloop.bench.slider_crank import SliderCrank
+from estimators.augmented.ekf import AugmentedEkf
+from estimators.two_stage.kinematic_observer import KinematicObserver
+from estimators.two_stage.rotor_model import RotorModel
+from rigloop.bench.two_stage.slider_crank import SliderCrank
 
 noise = st.floats(1e-4, 1e2)
 samples = st.lists(

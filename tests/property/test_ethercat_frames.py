@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from io_bridge.bringup import Master, to_safeop
-from io_bridge.drive_config import DriveConfig
-from io_bridge.drive_device import DriveDevice
-from io_bridge.frame import WireDatagram, build, parse
-from io_bridge.segment import Segment
+from io_bridge.emulator.drive.device import DriveDevice
+from io_bridge.emulator.segment import Segment
+from io_bridge.master.bringup import Master, to_safeop
+from io_bridge.slaves.drive_config import DriveConfig
+from io_bridge.wire.frame import WireDatagram, build, parse
 
 datagrams = st.lists(
     st.builds(

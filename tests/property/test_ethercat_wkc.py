@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from io_bridge.drive_device import DriveDevice
-from io_bridge.frame import WireDatagram, build, parse
-from io_bridge.segment import Segment
+from io_bridge.emulator.drive.device import DriveDevice
+from io_bridge.emulator.segment import Segment
+from io_bridge.wire.frame import WireDatagram, build, parse
 
 RAM = 0x2000
 RAM_BYTES = 64

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rt_core.guard import READS, Guard
-from rt_core.offline import Offline
+from rt_core.loop.offline import Offline
 from rt_core.plan import Task, plan_table
-from rt_core.safety import TRIPS, GuardConfig, Reaction, State, Trip
+from rt_core.safety.guard import READS, Guard
+from rt_core.safety.trips import TRIPS, GuardConfig, Reaction, State, Trip
 
 PERIOD_NS = 200_000
 DT = PERIOD_NS * 1e-9

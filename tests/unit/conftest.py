@@ -5,7 +5,7 @@ import ctypes
 import pytest
 
 from rt_core.block import BLOCK_ABI, BLOCK_CAPSULE
-from rt_core.host import Host
+from rt_core.host.facts import Host
 
 
 @pytest.fixture

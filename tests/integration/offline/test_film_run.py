@@ -8,10 +8,10 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from codegen.description.mechanism import load
-from io_bridge.record import open_record
+from io_bridge.recording.record import open_record
 from rigloop.cli import app
 from rigloop.drawing.motion import motion_of_run
-from rigloop.manifest import ManifestError
+from rigloop.run_folder.manifest import ManifestError
 
 pytestmark = pytest.mark.slow
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from io_bridge.drive_config import DriveConfig
-from io_bridge.master import BringUpError
-from io_bridge.sim_segment import motors
-from io_bridge.simulated_bus import SimulatedBus
-from io_bridge.state_limits import StateLimits
-from io_bridge.terminal_config import ChannelConfig, TerminalConfig
+from io_bridge.buses.simulated_bus import SimulatedBus
+from io_bridge.emulator.serving.sim_segment import motors
+from io_bridge.master.master import BringUpError
+from io_bridge.slaves.drive_config import DriveConfig
+from io_bridge.slaves.state_limits import StateLimits
+from io_bridge.slaves.terminal_config import ChannelConfig, TerminalConfig
 
 SAID = runpy.run_path(str(Path(__file__).parents[1] / "quirk_cases.py"))
 CASES, of_drive, drive_of, Case = (SAID[name] for name in ("CASES", "of_drive", "drive", "Case"))

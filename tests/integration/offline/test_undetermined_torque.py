@@ -8,15 +8,15 @@ import struct
 import numpy as np
 import pytest
 
-from codegen.build import build_kernel
 from codegen.description.builder import MechanismBuilder
-from io_bridge.drive_config import DriveConfig, DrivePlant
-from io_bridge.frame import parse
-from io_bridge.simulated_bus import SimulatedBus
-from rt_core.guard import READS, Guard
-from rt_core.offline import Offline
+from codegen.kernels.build import build_kernel
+from io_bridge.buses.simulated_bus import SimulatedBus
+from io_bridge.slaves.drive_config import DriveConfig, DrivePlant
+from io_bridge.wire.frame import parse
+from rt_core.loop.offline import Offline
 from rt_core.plan import Task, plan_table
-from rt_core.safety import GuardConfig, State, Trip
+from rt_core.safety.guard import READS, Guard
+from rt_core.safety.trips import GuardConfig, State, Trip
 
 STEP_NS = 1_000_000
 COMING, LONG = 200, 400  # steps until the crank is stretched, and in all

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rt_core.histogram import Histogram
+from rt_core.lateness.histogram import Histogram
 
 FOLDER = Path(__file__).parents[3] / "benchmarks"
 

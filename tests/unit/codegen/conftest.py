@@ -7,9 +7,9 @@ import functools
 import numpy as np
 import pytest
 
-from codegen.build import build_kernel, load_reference
-from codegen.generate import generate
-from codegen.options import KernelOptions
+from codegen.kernels.build import build_kernel, load_reference
+from codegen.kernels.generate import generate
+from codegen.options.options import KernelOptions
 
 
 @pytest.fixture(scope="session")

@@ -4,10 +4,10 @@ import ctypes
 
 import pytest
 
-from io_bridge.bringup import Master
-from io_bridge.segment import Segment
-from io_bridge.segment_link import SegmentLink
-from io_bridge.simulated_bus import SimulatedBus
+from io_bridge.buses.simulated_bus import SimulatedBus
+from io_bridge.emulator.segment import Segment
+from io_bridge.emulator.segment_link import SegmentLink
+from io_bridge.master.bringup import Master
 
 MS = 1_000_000
 

@@ -6,11 +6,11 @@ import pytest
 
 from codegen.description.mechanism import MechanismError
 from codegen.description.mechanism import load as load_mechanism
-from io_bridge.devices.device_file import DeviceError, load_device
+from io_bridge.emulator.catalogue.device_file import DeviceError, load_device
 from rig_configs.bounded import UnreadableError, parse_toml, read_text
 from rig_configs.log_schema import MappingError, load_mapping
 from rig_configs.mistakes import ConfigError
-from rigloop.wiring import load as load_rig
+from rigloop.compose.wiring import load as load_rig
 
 TEXTS = {
     "arrays": ("x = " + "[" * 100_000 + "]" * 100_000, "nested deeper"),

@@ -11,8 +11,8 @@ from rig_configs.bounded import UnreadableError, read_text
 from rig_configs.load import HERE, read_checked
 from rig_configs.mistakes import ConfigError
 from rig_configs.named_files import keep_named
-from rigloop.kernels import build_kernels
-from rigloop.wiring import load
+from rigloop.compose.kernels import build_kernels
+from rigloop.compose.wiring import load
 
 RIG = (HERE / "rigs" / "steering_wheel.toml").read_text()
 SMALL = MECHANISMS / "steering_26.toml"

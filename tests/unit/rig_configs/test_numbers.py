@@ -10,11 +10,11 @@ import pytest
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from io_bridge.devices.device_file import DeviceError, load_device, shipped
+from io_bridge.emulator.catalogue.device_file import DeviceError, load_device, shipped
 from rig_configs import load, numbers, schema
 from rig_configs.log_schema import MappingError, load_mapping
 from rig_configs.mistakes import ConfigError
-from rigloop.wiring import load as load_rig
+from rigloop.compose.wiring import load as load_rig
 
 STRANGE = {
     "huge": 1e300,

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from rig_configs.load import LoadedRig
-from rigloop import order
-from rigloop.ended import Ended, Final, Supervision
-from rigloop.wiring import load
+from rigloop.compose.wiring import load
+from rigloop.run_folder import messages
+from rigloop.run_folder.run_end import Ended, Final, Supervision
 
 CYCLES = 10_000
 
@@ -24,7 +24,7 @@ class Run:
     loaded: LoadedRig
     signals: dict[str, float]
     seen: Supervision
-    report: order.Report
+    report: messages.Report
     records: dict[str, Any]
     rows: dict[str, int]
     rings: dict[str, dict[str, int]]
@@ -69,7 +69,7 @@ def good_run(rigs):
             loaded,
             signals,
             Supervision(armed_s=5.0),
-            order.Report(at_rest=True, real_time=True),
+            messages.Report(at_rest=True, real_time=True),
             {task: {"rows": CYCLES} for task in loaded.rig.tasks},
             dict.fromkeys(loaded.rig.tasks, CYCLES),
             {

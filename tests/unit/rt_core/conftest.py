@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from rt_core.guard import READS, Guard
-from rt_core.offline import Offline
+from rt_core.loop.offline import Offline
 from rt_core.plan import Task, plan_table
-from rt_core.safety import GuardConfig
+from rt_core.safety.guard import READS, Guard
+from rt_core.safety.trips import GuardConfig
 
 PERIOD_NS = 200_000
 PATHS = {port: f"in/{port}" for port in READS}

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rt_core.load import BusyBlock
+from rt_core.injection.load import BusyBlock
 from rt_core.plan import LOOP_SIGNALS, Mirror, Task, WiringError, plan_table
 
 MS = 1_000_000

@@ -8,8 +8,8 @@ import pytest
 from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import MECHANISMS, MechanismError, load
 from codegen.elements import registry
-from codegen.generate import generate
-from codegen.options import KernelOptions
+from codegen.kernels.generate import generate
+from codegen.options.options import KernelOptions
 
 
 def rebuilt(path):

@@ -8,7 +8,7 @@ import pytest
 from codegen.description.builder import MechanismBuilder
 from codegen.description.contact import STEPS, contacts_s, too_short
 from codegen.description.plausible import doubts
-from codegen.options import KernelOptions
+from codegen.options.options import KernelOptions
 
 
 def bouncing(stiffness, mass=1.0):

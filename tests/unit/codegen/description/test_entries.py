@@ -1,7 +1,7 @@
 """The entries of a file, and what a step of its kernel costs."""
 
-from codegen.costs import operations
 from codegen.description.entries import entries
+from codegen.kernels.costs import operations
 
 
 def test_entries_come_in_the_order_of_the_file_with_their_keys():

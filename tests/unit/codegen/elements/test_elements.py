@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from codegen.build import build_kernel, load_reference
 from codegen.description.mechanism import MECHANISMS, MechanismError, load
+from codegen.kernels.build import build_kernel, load_reference
 
 
 def mechanism(tmp_path, text):
@@ -16,8 +16,8 @@ def mechanism(tmp_path, text):
 
 
 def twin_of(tmp_path, text):
-    from codegen.generate import generate
-    from codegen.options import KernelOptions
+    from codegen.kernels.generate import generate
+    from codegen.options.options import KernelOptions
 
     path = tmp_path / "reference.py"
     path.write_text(generate(mechanism(tmp_path, text), KernelOptions()).reference)

@@ -173,6 +173,6 @@ def test_every_function_of_an_expression_has_its_derivative(text):
 
 
 def test_every_function_is_among_those_tested():
-    from codegen.description.symbolic import FUNCTIONS
+    from codegen.system.symbolic import FUNCTIONS
 
     assert set(FUNCTIONS) == {"sin", "cos", "sqrt", "abs", "exp", "tanh", "deg"}

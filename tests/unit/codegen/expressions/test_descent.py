@@ -4,16 +4,16 @@ import numpy as np
 import pytest
 
 from codegen.description.mechanism import MechanismError, parse
+from codegen.equations.precomputed import parameter_only
+from codegen.equations.program import Routine
 from codegen.expressions.dag import Graph, evaluate
 from codegen.expressions.descent import descend
 from codegen.expressions.emit import NUMPY, Assign, C, Emitter
 from codegen.expressions.folding import folded
 from codegen.expressions.gather import Gatherer
 from codegen.expressions.roll import runs
-from codegen.formulations.precomputed import parameter_only
-from codegen.generate import generate
-from codegen.options import KernelOptions
-from codegen.program import Routine
+from codegen.kernels.generate import generate
+from codegen.options.options import KernelOptions
 
 DEPTH = 1500
 

@@ -9,13 +9,13 @@ import subprocess
 import numpy as np
 import pytest
 
-from codegen.build import build_kernel, load_reference
 from codegen.description.builder import MechanismBuilder
 from codegen.expressions.dag import Graph, evaluate
 from codegen.expressions.emit import Assign
 from codegen.expressions.gather import Gatherer, by_level
-from codegen.generate import generate, program, write
-from codegen.options import KernelOptions
+from codegen.kernels.build import build_kernel, load_reference
+from codegen.kernels.generate import generate, program, write
+from codegen.options.options import KernelOptions
 from codegen.targets.cython_kernel import texts
 
 
@@ -99,9 +99,9 @@ def all_in_tables(monkeypatch):
     """From here on every mechanism is large, and every routine long."""
 
     def begin():
-        monkeypatch.setattr("codegen.formulations.equations.LARGE", 4)
-        monkeypatch.setattr("codegen.expressions.loops.LONG", 0)
-        monkeypatch.setattr("codegen.expressions.loops.LINES", 30)
+        monkeypatch.setattr("codegen.equations.equations.LARGE", 4)
+        monkeypatch.setattr("codegen.targets.loops.LONG", 0)
+        monkeypatch.setattr("codegen.targets.loops.LINES", 30)
 
     return begin
 
@@ -153,7 +153,7 @@ def test_a_large_irregular_mechanism_steps_as_its_twin(tmp_path):
     for _ in range(20):
         assert fast.step() == 0
         slow.step()
-    # as codegen.verify: the twin's dense solve is conditioned like kappa
+    # as codegen.kernels.verify: the twin's dense solve is conditioned like kappa
     np.testing.assert_allclose(fast.q, slow.q, atol=1e-9)
 
 

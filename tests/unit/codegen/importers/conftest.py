@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codegen.build import load_reference
-from codegen.generate import program
-from codegen.options import KernelOptions
+from codegen.kernels.build import load_reference
+from codegen.kernels.generate import program
+from codegen.options.options import KernelOptions
 from codegen.targets import numpy_module
 
 ROBOTS = Path(__file__).parents[3] / "data" / "robots"

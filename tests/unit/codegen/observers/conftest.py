@@ -4,7 +4,7 @@ import pytest
 
 from codegen.observers.build import build_observer
 from codegen.observers.spec import ObserverSpec
-from codegen.options import KernelOptions
+from codegen.options.options import KernelOptions
 
 STEP_S = 5e-3
 FOUR_BAR = ObserverSpec(

@@ -3,15 +3,15 @@ import math
 import numpy as np
 import pytest
 
-from codegen.build import build_kernel, load_reference
 from codegen.description.builder import MechanismBuilder
 from codegen.description.mechanism import MechanismError, load
+from codegen.kernels.build import build_kernel, load_reference
+from codegen.kernels.verify import VerificationError
 from codegen.observers.build import build_observer
 from codegen.observers.resolve import describe, resolve
 from codegen.observers.spec import ObserverSpec
 from codegen.observers.verify import verify
-from codegen.options import KernelOptions
-from codegen.verify import VerificationError
+from codegen.options.options import KernelOptions
 
 pytestmark = pytest.mark.slow
 

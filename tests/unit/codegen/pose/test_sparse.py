@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from codegen.description.mechanism import find, load
-from codegen.options import KernelOptions
+from codegen.options.options import KernelOptions
 from codegen.pose.built import built_pose, massive
 from codegen.pose.penalty import penalties
 from codegen.pose.redundancy import row_space

@@ -4,11 +4,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codegen.build import build_kernel
 from codegen.description.mechanism import MechanismError, load
+from codegen.kernels.build import build_kernel
 from codegen.observers.build import build_observer
 from codegen.observers.spec import ObserverSpec
-from codegen.options import KernelOptions
+from codegen.options.options import KernelOptions
 from codegen.sensors import read, registry
 
 ROOT = Path(__file__).parents[4]

@@ -10,9 +10,9 @@ import subprocess
 import numpy as np
 import pytest
 
-from codegen.build import FLAGS, _march
-from codegen.generate import write
-from codegen.options import KernelOptions
+from codegen.kernels.build import FLAGS, _march
+from codegen.kernels.generate import write
+from codegen.options.options import KernelOptions
 
 STRICT = ["-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror", "-O1"]
 COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]

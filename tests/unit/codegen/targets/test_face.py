@@ -9,10 +9,10 @@ import subprocess
 import numpy as np
 import pytest
 
-from codegen.build import build_kernel
 from codegen.description.builder import MechanismBuilder
-from codegen.generate import write
-from codegen.options import KernelOptions
+from codegen.kernels.build import build_kernel
+from codegen.kernels.generate import write
+from codegen.options.options import KernelOptions
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from io_bridge.bringup import Master
-from io_bridge.devices.catalogue import make_device
-from io_bridge.master import SdoAbortError
-from io_bridge.segment import Segment
-from io_bridge.sii_contents import read_contents
-from io_bridge.simulated_bus import SimulatedBus
-from io_bridge.terminal_config import ChannelConfig, TerminalConfig
+from io_bridge.buses.simulated_bus import SimulatedBus
+from io_bridge.emulator.catalogue.devices import make_device
+from io_bridge.emulator.segment import Segment
+from io_bridge.master.bringup import Master
+from io_bridge.master.master import SdoAbortError
+from io_bridge.slaves.sii_contents import read_contents
+from io_bridge.slaves.terminal_config import ChannelConfig, TerminalConfig
 
 DATA = Path(__file__).parents[3] / "data" / "esi"
 SERVO, RACK = DATA / "servo.xml", DATA / "rack.xml"

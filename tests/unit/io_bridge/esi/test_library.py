@@ -3,11 +3,11 @@ from pathlib import Path
 
 import pytest
 
-from io_bridge.devices.description import ARRAY, RECORD
 from io_bridge.esi.document import EsiError
 from io_bridge.esi.library import Library, find_esi
 from io_bridge.esi.model import ClockMode, CoeServices, EsiEntry
-from io_bridge.sii import Identity, SyncManager
+from io_bridge.slaves.device_description import ARRAY, RECORD
+from io_bridge.slaves.sii import Identity, SyncManager
 
 DATA = Path(__file__).parents[3] / "data" / "esi"
 SERVO, RACK = DATA / "servo.xml", DATA / "rack.xml"

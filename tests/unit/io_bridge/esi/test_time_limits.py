@@ -6,7 +6,7 @@ import pytest
 
 from io_bridge.esi.document import Located, Reading
 from io_bridge.esi.time_limits import read_limits
-from io_bridge.state_limits import STANDARD
+from io_bridge.slaves.state_limits import STANDARD
 
 
 @pytest.fixture

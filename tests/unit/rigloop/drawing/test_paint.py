@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from codegen.description import joints
 from codegen.elements import registry
+from codegen.system import joints
 from rigloop.drawing.paint import STYLES, convex_hull, style_of
 from rigloop.drawing.sketch import Drawn
 

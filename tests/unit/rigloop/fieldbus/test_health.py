@@ -5,14 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from io_bridge.drive_config import DrivePlant
-from io_bridge.exchange import Exchange
-from io_bridge.record import RecordWriter, open_record
-from io_bridge.simulated_bus import SimulatedBus
-from rigloop import order
+from io_bridge.buses.simulated_bus import SimulatedBus
+from io_bridge.exchange.exchange import Exchange
+from io_bridge.recording.record import RecordWriter, open_record
+from io_bridge.slaves.drive_config import DrivePlant
 from rigloop.fieldbus import running
 from rigloop.fieldbus.health import NothingToShowError, recorded
-from rigloop.tables import table_path
+from rigloop.run_folder import messages
+from rigloop.run_folder.tables import table_path
 
 FREE = DrivePlant(hands="free")
 
@@ -173,7 +173,7 @@ def test_what_happened_beside_the_cycle_is_shown(run_folder):
         "source": "drive1",
         "words": "in fault: error code 0x603F: 0x4310 drive too hot",
     }
-    order.write(folder, "cycle.json", order.Report(bus_events=[event]))
+    messages.write(folder, "cycle.json", messages.Report(bus_events=[event]))
     assert recorded(folder).events == ["drive1: in fault: error code 0x603F: 0x4310 drive too hot"]
 
 

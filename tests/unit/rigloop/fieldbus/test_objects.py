@@ -1,6 +1,6 @@
 import pytest
 
-from io_bridge.master import BringUpError
+from io_bridge.master.master import BringUpError
 from rigloop.fieldbus.objects import as_message, encode, in_words, parse_number, parse_object
 
 

@@ -3,14 +3,14 @@ from pathlib import Path
 
 import pytest
 
-from io_bridge.devices.catalogue import make_device
-from io_bridge.drive_config import DriveConfig
-from io_bridge.scan import FoundSlave, Line, _read_slave
-from io_bridge.sii import Identity
-from io_bridge.sii_contents import SiiPdo
-from io_bridge.simulated_bus import SimulatedBus
+from io_bridge.attendant.scan import FoundSlave, Line, _read_slave
+from io_bridge.buses.simulated_bus import SimulatedBus
+from io_bridge.emulator.catalogue.devices import make_device
+from io_bridge.slaves.drive_config import DriveConfig
+from io_bridge.slaves.sii import Identity
+from io_bridge.slaves.sii_contents import SiiPdo
 from rig_configs.schema import BusBlock, Drive, Terminal
-from rigloop.compose_bus import drive_config, joined
+from rigloop.compose.bus import drive_config, joined
 from rigloop.fieldbus.esi_notes import limits_of, look_up, open_library
 from rigloop.fieldbus.skeleton import bus_block
 

@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 
 from rig_configs.load import find_rig
 from rigloop.cli import app
+from rigloop.compose.wiring import load
 from rigloop.haptic.check import examine_loop
 from rigloop.haptic.path import NoPathError, haptic_path
-from rigloop.wiring import load
 
 RIG = find_rig("steering_wheel").read_text()
 

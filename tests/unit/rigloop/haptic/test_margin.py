@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from estimators.encoder_gains import steady_gains
-from estimators.encoder_response import lag_s
+from estimators.encoder.gains import steady_gains
+from estimators.encoder.response import lag_s
 from rigloop.haptic.loop import HapticLoop, Wheel, exponential, impedance, torque_path, transition
 from rigloop.haptic.margin import margin
 from rigloop.haptic.path import HapticPath

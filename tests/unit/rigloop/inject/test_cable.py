@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 
-from io_bridge.record import RecordWriter
-from rigloop import order
+from io_bridge.recording.record import RecordWriter
+from rigloop.compose.wiring import load
 from rigloop.inject.judge import judge
 from rigloop.inject.limits import limits_of
 from rigloop.inject.request import again
-from rigloop.wiring import load
-from rt_core.safety import State, Trip
+from rigloop.run_folder import messages
+from rt_core.safety.trips import State, Trip
 
 N, PULLED, FOUND, PUT_BACK, BACK = 900, 300, 302, 500, 512
 MS = 1_000_000
@@ -74,7 +74,9 @@ def verdict(lim, tmp_path):
                 for name, column in fields.items():
                     rows[name] = column[:n]
                 writer.append(rows)
-        order.write(tmp_path, "cycle.json", order.Report(at_rest=True, first_cycle_ns=START_NS))
+        messages.write(
+            tmp_path, "cycle.json", messages.Report(at_rest=True, first_cycle_ns=START_NS)
+        )
         # half a cycle before those that miss and have the slave
         times = [START_NS + row * MS - MS // 2 for row in (PULLED, PUT_BACK)]
         asked_ns = times[0] - MS

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from io_bridge.segment_link import Order
+from io_bridge.emulator.segment_link import Order
+from rigloop.compose.wiring import load
 from rigloop.inject.faults import FAULTS, NOT_INJECTABLE, ROWS
 from rigloop.inject.kinds import InCycle, Reaction
 from rigloop.inject.limits import limits_of, sensor_cells
 from rigloop.inject.listing import as_markdown, rows
-from rigloop.wiring import load
-from rt_core.inject import Act
-from rt_core.safety import TRIPS, Trip
+from rt_core.injection.inject import Act
+from rt_core.safety.trips import TRIPS, Trip
 
 PAGE = Path(__file__).parents[4] / "docs/faults.md"
 RIGS = ["fault_bench", "steering_wheel", "steering_wheel_veth"]

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from io_bridge.record import RecordWriter
-from rigloop import order
+from io_bridge.recording.record import RecordWriter
+from rigloop.compose.wiring import load
 from rigloop.inject.judge import judge
 from rigloop.inject.limits import limits_of
 from rigloop.inject.request import again
-from rigloop.wiring import load
-from rt_core.safety import State, Trip
+from rigloop.run_folder import messages
+from rt_core.safety.trips import State, Trip
 
 N, BEGAN, FOUND, ZERO = 600, 300, 303, 325
 MS = 1_000_000
@@ -54,7 +54,7 @@ def verdict(lim, tmp_path):
                 for name, column in fields.items():
                     rows[name] = column
                 writer.append(rows)
-        order.write(tmp_path, "cycle.json", order.Report(at_rest=at_rest, first_cycle_ns=1))
+        messages.write(tmp_path, "cycle.json", messages.Report(at_rest=at_rest, first_cycle_ns=1))
         (found,) = judge(tmp_path, again(asked, lim), lim, None)
         return found
 

@@ -5,10 +5,10 @@ import math
 import pytest
 
 from rig_configs.mistakes import ConfigError
+from rigloop.bench.fault_trials import rigs_for
+from rigloop.compose.wiring import load
 from rigloop.inject.limits import limits_of
 from rigloop.inject.request import again, parse, stay_s
-from rigloop.inject.trials import rigs_for
-from rigloop.wiring import load
 
 
 @pytest.fixture(scope="module")

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from rigloop import order
+from rigloop.compose.wiring import load
 from rigloop.inject.evidence import Evidence
 from rigloop.inject.kinds import Reaction
 from rigloop.inject.limits import limits_of
 from rigloop.inject.rate import rate_held
 from rigloop.inject.skips import CYCLES, skips
-from rigloop.wiring import load
+from rigloop.run_folder import messages
 
 N, BEGAN, LOST = 400, 200, 7
 COUNTS = 2**20
@@ -38,7 +38,7 @@ def record(rate_off=0.0, valid=1.0, turns_before_wrap=0.01):
     rows["bus/wheel/valid"] = valid
     rows["wheel/rate_rad_s"] = omega * np.cos(omega * t_s)
     rows["wheel/rate_rad_s"][BEGAN + 20 :] += rate_off
-    return Evidence(rows, rows, order.Report(), {}, {}, {}, None)
+    return Evidence(rows, rows, messages.Report(), {}, {}, {}, None)
 
 
 def found(evidence, lim):

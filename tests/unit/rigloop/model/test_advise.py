@@ -5,8 +5,8 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from codegen.build import build_kernel
-from codegen.options import KernelOptions
+from codegen.kernels.build import build_kernel
+from codegen.options.options import KernelOptions
 from rigloop.cli import app
 from rigloop.model.advise import _looks
 

@@ -43,7 +43,7 @@ def test_a_process_that_has_ended_is_nothing():
 
 
 def test_processes_of_a_run_are_found_by_their_role_also_below_another():
-    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'input()', 'io_bridge.recorder'])"
+    code = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'input()', 'io_bridge.recording.recorder'])"
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE) as outer:
         try:
             found = {}

@@ -7,7 +7,7 @@ import pytest
 
 from rt_core.doctor import hypervisor
 from rt_core.doctor.check import Demands, Level
-from rt_core.host import Host
+from rt_core.host.facts import Host
 
 VIRTUAL = {"/proc/cpuinfo": "processor : 0\nflags : fpu tsc hypervisor\n"}
 BUILT = {"/proc/config.gz": gzip.compress(b"CONFIG_PARAVIRT_TIME_ACCOUNTING=y\n")}

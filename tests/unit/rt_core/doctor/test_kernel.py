@@ -161,7 +161,7 @@ def test_a_real_group_without_a_share_is_found_from_inside(bare_group):
         "import json, os; from pathlib import Path\n"
         f"Path('{bare_group}/cgroup.procs').write_text(str(os.getpid()))\n"
         "from rt_core.doctor import kernel, rights; from rt_core.doctor.check import Demands\n"
-        "from rt_core.host import Host\n"
+        "from rt_core.host.facts import Host\n"
         "for check in (kernel.group_share, rights.priority):\n"
         "    said = check(Host(), Demands()); print(json.dumps([said.level, said.found, said.remedy]))"
     )

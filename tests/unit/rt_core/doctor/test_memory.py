@@ -7,7 +7,7 @@ import pytest
 
 from rt_core.doctor import memory
 from rt_core.doctor.check import Demands, Level
-from rt_core.host import Host
+from rt_core.host.facts import Host
 
 ANY = Demands()
 
@@ -53,7 +53,7 @@ def test_shared_memory_has_to_be_writable(make_host):
         pytest.skip("this file system ignores modes")
     code = (
         "import os, sys; from pathlib import Path; from rt_core.doctor import memory\n"
-        "from rt_core.doctor.check import Demands; from rt_core.host import Host\n"
+        "from rt_core.doctor.check import Demands; from rt_core.host.facts import Host\n"
         "host = Host(Path(sys.argv[1])); fd = os.open(host.root, os.O_RDONLY)\n"
         "if os.geteuid() == 0: os.fchdir(fd); os.setuid(65534); host = Host(Path('.'))\n"
         "print(memory.shared(host, Demands()).found)"
@@ -71,7 +71,7 @@ def test_a_small_shared_memory_is_red(tmp_path):
     (tmp_path / "dev/shm").mkdir(parents=True)
     code = (
         "import sys; from pathlib import Path; from rt_core.doctor import memory\n"
-        "from rt_core.doctor.check import Demands; from rt_core.host import Host\n"
+        "from rt_core.doctor.check import Demands; from rt_core.host.facts import Host\n"
         "check = memory.shared(Host(Path(sys.argv[1])), Demands()); print(check.level.value, check.found)"
     )
     script = 'mount -t tmpfs -o size=1m tmpfs "$1/dev/shm" || exit 77; exec "$2" -c "$3" "$1"'

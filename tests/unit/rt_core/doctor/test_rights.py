@@ -11,7 +11,7 @@ CODE = """
 import json, os, resource
 from rt_core.doctor import rights
 from rt_core.doctor.check import Demands, TaskDemand
-from rt_core.host import Host
+from rt_core.host.facts import Host
 {before}
 check = rights.{check}(Host(), Demands((TaskDemand("fast", 200, 90, {core}),)))
 print(json.dumps([check.level, check.found, check.remedy]))

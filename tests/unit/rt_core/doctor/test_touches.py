@@ -2,10 +2,10 @@
 
 import pytest
 
-from rt_core.calibrate import measure_touches
 from rt_core.doctor.check import Demands, Level, TaskDemand
 from rt_core.doctor.touches import judged, page_touches
-from rt_core.host import Host
+from rt_core.host.facts import Host
+from rt_core.loop.calibrate import measure_touches
 
 
 @pytest.mark.parametrize(

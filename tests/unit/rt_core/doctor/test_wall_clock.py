@@ -23,7 +23,7 @@ int adjtimex(struct timex *t) {
 CODE = """
 from rt_core.doctor.wall_clock import wall_clock
 from rt_core.doctor.check import Demands
-from rt_core.host import Host
+from rt_core.host.facts import Host
 check = wall_clock(Host(), Demands())
 print(check.level.value, check.found)
 """

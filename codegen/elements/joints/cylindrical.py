@@ -1,0 +1,25 @@
+"""The first body slides along and turns about an axis of the second: four rows."""
+
+from __future__ import annotations
+
+from codegen.system import joints
+from codegen.system.fields import Name, VectorValue
+from codegen.system.system import System
+
+
+class Entry(joints.Entry):
+    axis: VectorValue
+    angle: Name | None = None
+    travel: Name | None = None
+
+
+def add(entry: Entry, name: str, system: System) -> None:
+    joint = joints.Joint(entry, system)
+    axis = system.unit("axis", entry.axis)
+    joint.meet(joints.perpendiculars(axis))
+    joint.parallel(axis)
+    if entry.angle is not None:
+        joint.measure_angle(entry.angle, axis)
+    if entry.travel is not None:
+        joint.measure_travel(entry.travel, axis)
+    joint.show_reaction()

@@ -1,0 +1,16 @@
+"""Two bodies share a point: three rows. Bodies that name the same point need none."""
+
+from __future__ import annotations
+
+from codegen.system import joints
+from codegen.system.system import System
+
+
+class Entry(joints.Entry):
+    pass
+
+
+def add(entry: Entry, name: str, system: System) -> None:
+    joint = joints.Joint(entry, system)
+    joint.meet()
+    joint.show_reaction()

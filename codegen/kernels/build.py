@@ -1,0 +1,399 @@
+"""Kernels on demand: generate, compile, verify, cache by content hash; a warm start only hashes and
+loads.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.machinery
+import importlib.util
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Protocol
+
+from codegen.description.mechanism import text_of
+from codegen.kernels.building import building
+from codegen.kernels.cache import BUILT, CacheError, open_cache, open_entry, seal
+from codegen.options.options import KernelOptions
+
+MODULE = "rigloop_kernel"
+FLAGS = (
+    "-std=gnu11", "-O3", "-fno-math-errno", "-ffp-contract=fast", "-fPIC", "-fvisibility=hidden", "-w",
+    # a vector of values that were just stored one by one waits until they have left the store buffer
+    "-fno-tree-slp-vectorize",
+)  # fmt: skip
+FACE_FLAGS = ("-O1",)  # Python's side, nothing of it runs in the cycle
+# features of x86-64-v3, as /proc/cpuinfo spells it
+V3_FLAGS = {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
+COMPILE_TIMEOUT_S = 600
+
+
+class BuildError(RuntimeError):
+    """A kernel cannot be built on this machine; the message has the remedy."""
+
+
+@dataclass(frozen=True)
+class BuiltKernel:
+    """A compiled, verified kernel.
+
+    Attributes
+    ----------
+    module : module
+        Has `Kernel` and `model_info()`.
+    path : Path
+        The compiled module; its sources (`kernel.c`, `access.c`, `face.pyx`, …), `reference.py` (NumPy twin) and
+        `build.json` lie beside it.
+    hash : str
+        Over mechanism, generator, options, compiler and Python ABI.
+    seconds : float
+        This call took.
+    from_cache : bool
+        Whether nothing was generated or compiled.
+    checks : dict
+        Largest errors found by `codegen.kernels.verify` when it was built.
+    """
+
+    module: ModuleType
+    path: Path
+    hash: str
+    seconds: float
+    from_cache: bool
+    checks: dict[str, Any]
+
+
+def build_kernel(
+    mechanism: Path | str,
+    options: KernelOptions | None = None,
+    *,
+    on_stage: Callable[[str], None] | None = None,
+) -> BuiltKernel:
+    """Compiled kernel of a mechanism, from the cache when it has been built before.
+
+    Parameters
+    ----------
+    mechanism : Path or str
+        A mechanism file, or the name of one that ships.
+    options : KernelOptions, optional
+        Default: 1 ms, rho 0.8, kappa 1e6, two iterations, F1.
+    on_stage : callable, optional
+        Called with "generating", "compiling", "verifying".
+
+    Raises
+    ------
+    MechanismError
+        The file has mistakes; all of them are listed.
+    BuildError
+        No compiler or Python headers, or the compiler fails.
+    VerificationError
+        The kernel disagrees with its NumPy twin.
+    """
+    return build_module(mechanism, options, _Kernel(), on_stage=on_stage)
+
+
+class Recipe(Protocol):
+    """A product of a mechanism file: a kernel, or an observer model."""
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """All that the sources depend on, beside mechanism, options, generator, compiler and its flags."""
+
+    def texts(self, path: Path, options: KernelOptions) -> Mapping[str, str]:
+        """Sources by file name: C, `face.pyx` and a header that stands alone for it, `reference.py`."""
+
+    def prove(
+        self, path: Path, options: KernelOptions, module: ModuleType, twin: ModuleType, work: Path
+    ) -> Mapping[str, Any]:
+        """Check the compiled module in a folder; return the largest errors."""
+
+
+class _Kernel:
+    given: tuple[str, ...] = ()
+
+    def texts(self, path: Path, options: KernelOptions) -> Mapping[str, str]:
+        from codegen.kernels.generate import generate
+
+        sources = generate(path, options)
+        return {**sources.files, "reference.py": sources.reference}
+
+    def prove(
+        self, path: Path, options: KernelOptions, module: ModuleType, twin: ModuleType, work: Path
+    ) -> Mapping[str, Any]:
+        from codegen.kernels.generate import generate
+        from codegen.kernels.verify import verify
+
+        def finer(step_s: float) -> ModuleType:
+            reference = generate(path, replace(options, step_s=step_s)).reference
+            (work / "finer.py").write_text(reference)
+            return load_reference(work / "finer.py")
+
+        checks = verify(module, twin, finer)
+        (work / "finer.py").unlink(missing_ok=True)
+        return checks
+
+
+def build_module(
+    mechanism: Path | str,
+    options: KernelOptions | None,
+    recipe: Recipe,
+    *,
+    on_stage: Callable[[str], None] | None = None,
+) -> BuiltKernel:
+    """Compiled module of a mechanism, from the cache when it is there.
+
+    Raises
+    ------
+    BuildError
+        No compiler or Python headers, or the compiler fails.
+    """
+    options = options or KernelOptions()
+    path = _find(mechanism)
+    source = text_of(path).encode()
+    parts = [
+        *(text.encode() for text in recipe.given),
+        path.stem.encode(),
+        source,
+        options.text().encode(),
+    ]
+
+    begin = time.perf_counter()
+    compiler = _compiler(options.compiler)
+    flags = [*FLAGS, *_march(options.march), *options.cflags]
+    digest = _hash(parts, compiler, flags)
+    try:
+        folder = open_cache() / digest[:32]
+        checks = open_entry(folder)
+        is_cached = checks is not None
+        if checks is None:
+            try:
+                _build(
+                    recipe, path, options, compiler, flags, folder, on_stage or (lambda stage: None)
+                )
+            except OSError as error:
+                raise BuildError(
+                    f"{folder.parent}: no kernel can be built there: {error.strerror or error}; free some room, "
+                    "or set XDG_CACHE_HOME to a folder of yours"
+                ) from error
+            checks = open_entry(folder) or {}
+    except CacheError as error:
+        raise BuildError(str(error)) from None
+    module = load(folder / f"{MODULE}.so")
+    return BuiltKernel(
+        module, folder / f"{MODULE}.so", digest, time.perf_counter() - begin, is_cached, checks
+    )
+
+
+def load(path: Path) -> ModuleType:
+    """Load a compiled kernel from its file."""
+    loader = importlib.machinery.ExtensionFileLoader(MODULE, str(path))
+    spec = importlib.util.spec_from_file_location(MODULE, path, loader=loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
+
+
+def load_reference(path: Path) -> ModuleType:
+    """Load the NumPy twin that lies beside a compiled kernel, given the kernel's or the twin's
+    path.
+    """
+    file = path if path.suffix == ".py" else path.with_name("reference.py")
+    spec = importlib.util.spec_from_file_location("rigloop_reference", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _find(mechanism: Path | str) -> Path:
+    path = Path(mechanism)
+    if path.suffix != ".toml" and len(path.parts) == 1:
+        path = Path(__file__).parents[2] / "rig_configs" / "mechanisms" / f"{mechanism}.toml"
+    if path.suffix != ".toml" or not path.is_file():
+        from codegen.description.mechanism import find  # raises the error with the names that ship
+
+        return find(mechanism)
+    return path
+
+
+def _hash(given: list[bytes], compiler: tuple[str, ...], flags: list[str]) -> str:
+    return _digest([*given, _generator(), *_tools(compiler, flags)])
+
+
+def _tools(compiler: tuple[str, ...], flags: list[str]) -> list[bytes]:
+    """Return all that an object file depends on, beside its source."""
+    return [
+        _compiler_version(compiler).encode(),
+        " ".join(flags).encode(),
+        version("cython").encode(),
+        str(sysconfig.get_config_var("EXT_SUFFIX")).encode(),
+    ]
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "little") + part)
+    return digest.hexdigest()
+
+
+@cache
+def _generator() -> bytes:
+    """Hash over the generator's own sources."""
+    here = Path(__file__).parents[1]
+    files = sorted(p for pattern in ("*.py", "*.in") for p in here.rglob(pattern))
+    digest = hashlib.sha256()
+    # rules for names, and their form in texts
+    files += [here.parent / "rig_configs" / name for name in ("names.py", "plain.py")]
+    for file in files:
+        digest.update(file.relative_to(here.parent).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.digest()
+
+
+@cache
+def _compiler(wanted: str | None = None) -> tuple[str, ...]:
+    """Command of the compiler: the option, CC of the environment, else gcc or cc."""
+    given = wanted or os.environ.get("CC")
+    choices = [shlex.split(given)] if given else [["gcc"], ["cc"]]
+    for command in choices:
+        if command and (found := shutil.which(command[0])):
+            return (found, *command[1:])
+    names = " or ".join(repr(command[0]) for command in choices if command)
+    raise BuildError(
+        f"no C compiler {names}: install one (Debian: apt install gcc), set CC or the option compiler"
+    )
+
+
+@cache
+def _compiler_version(compiler: tuple[str, ...]) -> str:
+    asked = subprocess.run([*compiler, "--version"], capture_output=True, text=True, timeout=30)
+    return asked.stdout.splitlines()[0] if asked.stdout else ""
+
+
+def _march(wanted: str) -> list[str]:
+    """-march option: a baseline, never `native`, so that the same binary runs on like machines."""
+    if wanted not in ("auto", "none"):
+        return [f"-march={wanted}"]
+    if wanted == "none" or platform.machine() not in ("x86_64", "AMD64"):
+        return []
+    try:
+        text = Path("/proc/cpuinfo").read_text()
+    except OSError:
+        return ["-march=x86-64"]
+    flags = next((line for line in text.splitlines() if line.startswith("flags")), "")
+    return ["-march=x86-64-v3" if set(flags.split()) >= V3_FLAGS else "-march=x86-64"]
+
+
+def _build(
+    recipe: Recipe,
+    path: Path,
+    options: KernelOptions,
+    compiler: tuple[str, ...],
+    flags: list[str],
+    folder: Path,
+    tell: Callable[[str], None],
+) -> None:
+    begin = time.perf_counter()
+    tell("generating")
+    with building(folder.parent) as work:
+        for name, text in recipe.texts(path, options).items():
+            (work / name).write_text(text)
+        tell("compiling")
+        _compile(work, compiler, flags)
+        tell("verifying")
+        made = load(work / f"{MODULE}.so"), load_reference(work / "reference.py")
+        checks = dict(recipe.prove(path, options, *made, work))
+        checks["seconds"] = round(time.perf_counter() - begin, 3)
+        _keep(work, folder, (f"{MODULE}.so", "reference.py"), checks)
+
+
+def _compile(work: Path, compiler: tuple[str, ...], flags: list[str]) -> None:
+    include = Path(sysconfig.get_paths()["include"])
+    if not (include / "Python.h").is_file():
+        raise BuildError(
+            f"{include / 'Python.h'} is missing: install it (Debian: apt install python3-dev)"
+        )
+    sources = sorted(path.name for path in work.glob("*.c"))
+    objects = [name.replace(".c", ".o") for name in sources]
+    # the kernel and its face share no code, only types: compiled side by side
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        kernel = beside.submit(_run, [*compiler, *flags, "-c", *sources], work)
+        face = _face(work, compiler, [*flags, *FACE_FLAGS], include)
+        kernel.result()
+    _run([*compiler, *flags, "-shared", *objects, str(face), "-o", f"{MODULE}.so"], work)
+    for name in objects:
+        (work / name).unlink()
+
+
+def _face(work: Path, compiler: tuple[str, ...], flags: list[str], include: Path) -> Path:
+    """Compiled `face.pyx` of a folder, from the cache where it is there already.
+
+    A face and the header that it includes are the same for many kernels, and take compilers longer than
+    most kernels.
+    """
+    text = (work / "face.pyx").read_text()
+    headers = sorted(h for h in work.glob("*.h") if f'cdef extern from "{h.name}"' in text)
+    sources = [work / "face.pyx", *headers]
+    digest = _digest([*(s.read_bytes() for s in sources), *_tools(compiler, flags)])
+    folder = open_cache("faces") / digest[:32]
+    if open_entry(folder) is None:
+        with building(folder.parent) as apart:
+            for source in sources:
+                shutil.copyfile(source, apart / source.name)
+            cython = [sys.executable, "-m", "cython", "-3", "--module-name", MODULE, "face.pyx"]
+            _run(cython, apart)
+            _run([*compiler, *flags, f"-I{include}", "-c", "face.c"], apart)
+            (apart / "face.c").unlink()
+            _keep(apart, folder, ("face.o",), {})
+    return folder / "face.o"
+
+
+def _keep(work: Path, folder: Path, loaded: tuple[str, ...], facts: dict[str, Any]) -> None:
+    """Seal the built files and move them to its place in the cache."""
+    seal(work, loaded, facts)
+    try:
+        work.rename(folder)
+    except OSError:
+        if not (folder / BUILT).is_file():  # else another process was faster
+            raise
+
+
+def compile_shared(work: Path, output: str, options: KernelOptions) -> None:
+    """Compile all C sources of a folder into one shared library, with the flags of a kernel.
+
+    Raises
+    ------
+    BuildError
+        No compiler, or it fails.
+    """
+    compiler = _compiler(options.compiler)
+    flags = [*FLAGS, *_march(options.march), *options.cflags]
+    sources = sorted(path.name for path in work.glob("*.c"))
+    _run([*compiler, *flags, "-shared", *sources, "-lm", "-o", output], work)
+
+
+def _run(command: list[str], work: Path) -> None:
+    try:
+        done = subprocess.run(
+            command, cwd=work, capture_output=True, text=True, timeout=COMPILE_TIMEOUT_S
+        )
+    except subprocess.TimeoutExpired:
+        raise BuildError(
+            f"{command[0]} took more than {COMPILE_TIMEOUT_S} s: raise the limit"
+        ) from None
+    if done.returncode != 0:
+        tail = "\n".join((done.stderr or done.stdout).splitlines()[-15:])
+        raise BuildError(f"{' '.join(command)} failed with {done.returncode}:\n{tail}")

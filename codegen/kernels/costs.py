@@ -1,0 +1,28 @@
+"""The cost of one step of a kernel, found without compiling it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from codegen.kernels.generate import program
+from codegen.options.options import KernelOptions
+from codegen.targets.describe import model_info
+from codegen.targets.kernel_text import KernelText
+
+
+def operations(mechanism: Path | str, options: KernelOptions | None = None) -> dict[str, int]:
+    """Operation counts of a step, as the generated text states them.
+
+    Returns
+    -------
+    dict
+        ``mul``, ``add``, ``fma``, ``div``; ``slots``, floating-point operations of straight lines;
+        ``sweep``, of loops over whole arrays; ``path_cycles``, the critical path.
+
+    Raises
+    ------
+    MechanismError
+        The file has mistakes.
+    """
+    made = program(mechanism, options or KernelOptions())
+    return dict(model_info(made, KernelText(made, has_block=True).step)["operations"])

@@ -1,0 +1,82 @@
+"""Mechanism and options to source texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Literal
+
+from codegen.description.mechanism import Mechanism, load
+from codegen.equations.program import Program
+from codegen.kernels.frozen import frozen
+from codegen.options.options import KernelOptions
+from codegen.targets import c99, cython_kernel, numpy_module
+
+Target = Literal["cython", "c99", "numpy"]
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Texts of a kernel: `files` by name (C99 and its Cython face), and its NumPy twin."""
+
+    files: dict[str, str]
+    reference: str
+
+
+def program(mechanism: Path | str | Mechanism, options: KernelOptions) -> Program:
+    """Mechanism to discretised program.
+
+    Raises
+    ------
+    MechanismError
+        With every mistake of the file.
+    """
+    formulation = import_module(f"codegen.formulations.{options.formulation}")
+    model = load(mechanism)
+    return formulation.build(frozen(model) if options.frozen else model, options)
+
+
+def generate(mechanism: Path | str | Mechanism, options: KernelOptions) -> Sources:
+    """Mechanism to source texts; the same input gives the same bytes."""
+    made = program(mechanism, options)
+    return Sources(cython_kernel.texts(made), numpy_module.text(made))
+
+
+def write(
+    mechanism: Path | str | Mechanism,
+    target: Target,
+    output: Path,
+    options: KernelOptions | None = None,
+) -> list[Path]:
+    """Write the sources of a mechanism's kernel into a folder.
+
+    Parameters
+    ----------
+    target : {"cython", "c99", "numpy"}
+        "c99": `<name>.h`, `<name>.c` and an example program, for other hosts. "cython": kernel.h,
+        kernel.c, access.h, access.c and face.pyx, as `codegen.kernels.build` compiles them. "numpy": `<name>.py`.
+    output : Path
+        Made if it is not there; files of the same names are replaced.
+
+    Returns
+    -------
+    list of Path
+        The files written.
+
+    Raises
+    ------
+    MechanismError
+        With every mistake of the file.
+    """
+    made = program(mechanism, options or KernelOptions())
+    if target == "c99":
+        files = c99.texts(made)
+    elif target == "cython":
+        files = cython_kernel.texts(made)
+    else:
+        files = {f"{made.mechanism.name}.py": numpy_module.text(made)}
+    output.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (output / name).write_text(text)
+    return [output / name for name in files]

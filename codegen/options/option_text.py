@@ -1,0 +1,123 @@
+"""Kernel options as a person writes them: `key=value` on a command line, or a table of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from types import NoneType
+from typing import Any, get_args, get_type_hints
+
+from codegen.options.options import KernelOptions
+from rig_configs.mistakes import ConfigError, Mistake, near
+
+HINTS = get_type_hints(KernelOptions)
+
+
+def from_table(file: str, table: Mapping[str, Any], **fixed: Any) -> KernelOptions:
+    """Options of a table, such as `[blocks.<name>.options]`; `fixed` ones are not for it to give.
+
+    Raises
+    ------
+    ConfigError
+        With every mistake: unknown keys, wrong types, values out of range, contradictions.
+    """
+    known = [f.name for f in fields(KernelOptions) if f.name not in fixed]
+    mistakes: list[Mistake] = []
+    given: dict[str, Any] = {}
+    for key, value in table.items():
+        if key in fixed:
+            mistakes.append(Mistake(file, key, "follows from elsewhere", "leave it out", value))
+        elif key not in known:
+            mistakes.append(Mistake(file, key, "unknown option", near(key, known), value))
+        elif not _fits(value, HINTS[key]):
+            mistakes.append(Mistake(file, key, f"is not {_wanted(HINTS[key])}", "", value))
+        else:
+            given[key] = tuple(value) if isinstance(value, list) else value
+    try:
+        options = KernelOptions(**given, **fixed)
+    except ValueError as error:
+        for line in str(error).splitlines():
+            what, _, problem = line.partition(": ")
+            mistakes.append(Mistake(file, what, problem))
+        options = None
+    if mistakes or options is None:
+        raise ConfigError(mistakes)
+    return options
+
+
+def from_words(words: Iterable[str]) -> KernelOptions:
+    """Options of a list of `key=value`; flags are separated by commas.
+
+    Raises
+    ------
+    ConfigError
+        As `from_table`.
+    """
+    table: dict[str, Any] = {}
+    mistakes = []
+    for word in words:
+        key, sign, text = word.partition("=")
+        if not sign:
+            mistakes.append(Mistake("--option", word, "has no value", "write key=value"))
+        else:
+            table[key] = _read(text, HINTS.get(key, str))
+    try:
+        options = from_table("--option", table)
+    except ConfigError as error:
+        raise ConfigError([*mistakes, *error.mistakes]) from None
+    if mistakes:
+        raise ConfigError(mistakes)
+    return options
+
+
+def _kinds(hint: Any) -> list[Any]:
+    """Members of a union, literals by their values."""
+    members = [hint] if not _is_union(hint) else list(get_args(hint))
+    return [value for m in members for value in (_choices(m) or [m])]
+
+
+def _is_union(hint: Any) -> bool:
+    return NoneType in get_args(hint)
+
+
+def _choices(hint: Any) -> list[str]:
+    return [c for c in get_args(hint) if isinstance(c, str)]
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    kinds = _kinds(hint)
+    if any(isinstance(kind, str) for kind in kinds):
+        return isinstance(value, str)  # which one is for KernelOptions to judge
+    if bool in kinds or isinstance(value, bool):
+        return bool in kinds and isinstance(value, bool)
+    if float in kinds:
+        return isinstance(value, int | float)
+    if int in kinds:
+        return isinstance(value, int)
+    if str in kinds:
+        return isinstance(value, str)
+    return isinstance(value, list) and all(isinstance(part, str) for part in value)
+
+
+def _wanted(hint: Any) -> str:
+    kinds = _kinds(hint)
+    if any(isinstance(kind, str) for kind in kinds):
+        return "a word"
+    names = {bool: "true or false", float: "a number", int: "a whole number", str: "text"}
+    return next((name for kind, name in names.items() if kind in kinds), "a list of words")
+
+
+def _read(text: str, hint: Any) -> Any:
+    """A word as the value that its option takes; a word that is not such a value stays text."""
+    kinds = _kinds(hint)
+    if bool in kinds:
+        return {"true": True, "false": False}.get(text.lower(), text)
+    for kind in (int, float):
+        if kind in kinds:
+            try:
+                return kind(text)
+            except ValueError:
+                return text
+    if str in kinds or any(isinstance(kind, str) for kind in kinds):
+        return text
+    return text.split(",")

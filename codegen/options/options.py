@@ -1,0 +1,244 @@
+"""Options of a generated kernel: formulation, integrator, penalties, iterations, reaction, compiler."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, fields
+from types import NoneType
+from typing import Literal, get_args, get_type_hints
+
+from codegen.options import compiler_flags
+
+Formulation = Literal["ali3p", "index1", "penalty", "hamiltonian", "independent"]
+Integrator = Literal[
+    "generalized_alpha", "newmark", "trapezoidal", "forward_euler", "semi_implicit_euler", "rk4"
+]
+IMPLICIT: tuple[Integrator, ...] = ("generalized_alpha", "newmark", "trapezoidal")
+EXPLICIT: tuple[Integrator, ...] = ("forward_euler", "semi_implicit_euler", "rk4", "trapezoidal")
+# integrators of each formulation; the first is its default
+INTEGRATORS: dict[Formulation, tuple[Integrator, ...]] = {
+    "ali3p": IMPLICIT,
+    "index1": ("semi_implicit_euler", *(i for i in EXPLICIT if i != "semi_implicit_euler")),
+    "penalty": ("semi_implicit_euler", *(i for i in EXPLICIT if i != "semi_implicit_euler")),
+    "hamiltonian": ("trapezoidal", "forward_euler", "rk4"),
+    "independent": ("rk4", *(i for i in EXPLICIT if i != "rk4")),
+}
+
+
+@dataclass(frozen=True)
+class KernelOptions:
+    """Options of integration and compilation of a kernel. `docs/options.md` says how to choose.
+
+    Attributes
+    ----------
+    step_s : float
+        Constant time step: the advance of one call.
+    formulation : str
+        "ali3p": index-3 augmented Lagrangian with projections, the default. "index1", "penalty":
+        augmented Lagrangian and penalty on accelerations. "hamiltonian": canonical, with momenta.
+        "independent": velocity transformation to independent coordinates.
+    integrator : str, optional
+        One of `INTEGRATORS[formulation]`; default its first. For "ali3p" the Newmark family, for
+        the others explicit rules and the trapezoidal rule by bounded fixed-point iteration.
+    rho_inf : float
+        Of "generalized_alpha": spectral radius at infinite frequency, 0 most damping, 1 none.
+    newmark_beta, newmark_gamma : float
+        Of "newmark".
+    kappa : float, optional
+        Dimensionless penalty, one alpha a row: alpha beta h^2 / effective mass for "ali3p", alpha /
+        effective mass for the others. Default 1e6, for "penalty" 1e8; 1e3 with float32.
+    alpha : float, optional
+        One penalty for all rows instead of `kappa`; force per (scaled) constraint.
+    xi, omega_rad_s : float, optional
+        Stabilisation of "index1", "penalty" and "hamiltonian": rows obey phi_ddot + 2 xi omega
+        phi_dot + omega^2 phi = 0. Default 1 and 20 rad/s; of "hamiltonian" 1000 and 0.1 rad/s, with
+        "semi_implicit_euler" 1/2 and 1/step_s.
+    iterations : int
+        Newton or fixed-point iterations: the fixed number, or the cap when `tolerance` is given. With
+        an explicit integrator: how often an evaluation corrects its multipliers ("index1",
+        "hamiltonian") or its position ("independent").
+    tolerance : float, optional
+        Stop when the Euclidean norm of the correction falls below; None: always `iterations`.
+    projection : {"A", "B", "none"}
+        Projection of velocities and accelerations: "A" mass-orthogonal with a factor of its own,
+        "B" in the metric of Newton's tangent, "none". Weight (1-df) beta h^2, but 1 for "A" with a
+        given `alpha`. Without a projection F1 takes a factor of its own.
+    reuse : {"none", "projection", "step"}
+        Which factorisations are saved, with projection "B" or "none": none; the projections take
+        Newton's last factor; one factor serves all iterations of a step too, for kappa <= 1e4.
+    substeps : int
+        Steps of step_s / substeps inside one call. Guides move between the last inputs and the new
+        ones: position and rate by cubic Hermite polynomials over their own derivatives,
+        acceleration linear; exact at the end.
+    reaction : {"F1", "paper"}
+        Guide reaction: index-1 consistent at t_{k+1}, or the weighted sum over the
+        generalised-alpha interval.
+    presolve : bool
+        Solve linear constraints when generating, see `codegen.equations.presolve`: fewer coordinates, the
+        same motion.
+    frozen : bool
+        Parameters become constants of the text at their values in the mechanism file: a little
+        faster, no longer tunable.
+    precision : {"float64", "float32"}
+        Of all arithmetic but sines; inputs and outputs stay double. float32 is not fit for
+        reactions.
+    wrapper : {"class", "procedural"}
+        The Python interface: a `Kernel` that owns its state, or functions on a state that the caller
+        holds.
+    residual_limit : float
+        A step that ends with a larger constraint violation (m or rad) is refused.
+    compiler : str, optional
+        Default: CC of the environment, else gcc or cc.
+    march : str
+        "auto" (x86-64-v3 where the processor has it), "none", or any value for -march.
+    cflags : tuple of str
+        Further compiler flags of code generation, see `codegen.options.compiler_flags`. -ffast-math is refused:
+        replay promises the bits of the live run.
+    """
+
+    step_s: float = 1e-3
+    formulation: Formulation = "ali3p"
+    integrator: Integrator | None = None
+    rho_inf: float = 0.8
+    newmark_beta: float = 0.25
+    newmark_gamma: float = 0.5
+    kappa: float | None = None
+    alpha: float | None = None
+    xi: float | None = None
+    omega_rad_s: float | None = None
+    iterations: int = 2
+    tolerance: float | None = None
+    projection: Literal["A", "B", "none"] = "A"
+    reuse: Literal["none", "projection", "step"] = "none"
+    substeps: int = 1
+    reaction: Literal["F1", "paper"] = "F1"
+    presolve: bool = True
+    frozen: bool = False
+    precision: Literal["float64", "float32"] = "float64"
+    wrapper: Literal["class", "procedural"] = "class"
+    residual_limit: float = 1e-4
+    compiler: str | None = None
+    march: str = "auto"
+    cflags: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.integrator is None and self.formulation in INTEGRATORS:
+            object.__setattr__(self, "integrator", INTEGRATORS[self.formulation][0])
+        wrong = [*self._unknown_choices(), *self._out_of_range(), *self._contradictions()]
+        if wrong:
+            raise ValueError("\n".join(wrong))
+
+    def _unknown_choices(self) -> list[str]:
+        hints = get_type_hints(KernelOptions)
+        wrong = []
+        for field in fields(self):
+            choices = [
+                c for part in (hints[field.name], *get_args(hints[field.name]))
+                for c in get_args(part) if isinstance(c, str)
+            ]  # fmt: skip
+            value = getattr(self, field.name)
+            if choices and value is not None and value not in choices:
+                known = ", ".join(map(repr, dict.fromkeys(choices)))
+                wrong.append(f"{field.name} = {value!r}: must be one of {known}")
+        allowed = INTEGRATORS.get(self.formulation, ())
+        if not wrong and self.integrator not in allowed:
+            known = ", ".join(map(repr, allowed))
+            wrong.append(f"integrator = {self.integrator!r}: {self.formulation} goes with {known}")
+        return wrong
+
+    def _out_of_range(self) -> list[str]:
+        positive = (
+            "step_s", "kappa", "alpha", "tolerance", "residual_limit", "xi", "omega_rad_s",
+            "newmark_beta",
+        )  # fmt: skip
+        wrong = [
+            f"{name} = {value!r}: must be a number"
+            for name in (*positive, "rho_inf", "newmark_gamma", "iterations", "substeps")
+            if not isinstance(value := getattr(self, name), (int, float, NoneType))
+        ]
+        if wrong:
+            return wrong
+        for name in positive:
+            value = getattr(self, name)
+            if value is not None and not (math.isfinite(value) and value > 0.0):
+                wrong.append(f"{name} = {value}: must be above zero")
+        if not 0.0 <= self.rho_inf <= 1.0:
+            wrong.append(f"rho_inf = {self.rho_inf}: must be 0 to 1")
+        if not 0.5 <= self.newmark_gamma <= 2.0 * self.newmark_beta:
+            wrong.append(
+                f"newmark_gamma = {self.newmark_gamma}: must be 0.5 to 2 newmark_beta, "
+                "else the step is not stable"
+            )
+        for name, most in (("iterations", 100), ("substeps", 1000)):
+            if not 1 <= getattr(self, name) <= most:
+                wrong.append(f"{name} = {getattr(self, name)}: must be 1 to {most}")
+        return wrong
+
+    def _contradictions(self) -> list[str]:
+        wrong = []
+        if self.kappa is not None and self.alpha is not None:
+            wrong.append("kappa and alpha: give one of them")
+        if self.reuse != "none" and self.projection == "A":
+            wrong.append(
+                f"reuse = {self.reuse!r}: give projection = 'B' or 'none', 'A' factors anew"
+            )
+        for names, owners in (
+            (("projection", "reuse", "reaction"), ("ali3p",)),
+            (("xi", "omega_rad_s"), ("index1", "penalty", "hamiltonian")),
+        ):
+            for name in names:
+                value = getattr(self, name)
+                if self.formulation not in owners and value != KernelOptions.__dict__[name]:
+                    known = ", ".join(map(repr, owners))
+                    wrong.append(
+                        f"{name} = {value!r}: means something to {known} only, leave it out"
+                    )
+        return wrong + compiler_flags.mistakes(self.cflags, self.march)
+
+    @property
+    def inner_step_s(self) -> float:
+        """Time that the integrator advances in one substep."""
+        return self.step_s / self.substeps
+
+    @property
+    def newmark(self) -> tuple[float, float, float, float]:
+        """delta_m, delta_f, beta, gamma (Chung and Hulbert 1993; plain Newmark has no deltas)."""
+        if self.integrator == "newmark":
+            return 0.0, 0.0, self.newmark_beta, self.newmark_gamma
+        if self.integrator != "generalized_alpha":
+            return 0.0, 0.0, 0.25, 0.5
+        rho = self.rho_inf
+        dm, df = (2.0 * rho - 1.0) / (rho + 1.0), rho / (rho + 1.0)
+        return dm, df, (1.0 - dm + df) ** 2 / 4.0, 0.5 - dm + df
+
+    @property
+    def row_kappa(self) -> float:
+        """`kappa` or its default: single precision allows less; without
+        multipliers, which make up for a soft penalty, it takes more.
+        """
+        default = 1e8 if self.formulation == "penalty" else 1e6
+        if self.precision == "float32":
+            default = 1e3
+        return default if self.kappa is None else self.kappa
+
+    @property
+    def projection_scale(self) -> float:
+        """Weight of the penalty in the projections, and in F1."""
+        dm, df, beta, _ = self.newmark
+        if self.alpha is not None and self.projection != "B":
+            return 1.0 - dm
+        return (1.0 - df) * beta * self.inner_step_s**2
+
+    def short(self) -> str:
+        """Step, formulation and integrator, and all other values that differ from the default."""
+        wanted = ("step_s", "formulation", "integrator")
+        parts = [str(getattr(self, key)) for key in wanted[1:]]
+        return ", ".join([*parts, f"step_s={self.step_s!r}", *(
+            f"{f.name}={getattr(self, f.name)!r}"
+            for f in fields(self)
+            if f.name not in wanted and getattr(self, f.name) != f.default
+        )])  # fmt: skip
+
+    def text(self) -> str:
+        """All options on one line, in a fixed order."""
+        return ", ".join(f"{key}={value!r}" for key, value in asdict(self).items())

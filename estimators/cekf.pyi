@@ -1,3 +1,0 @@
-from estimators.observer import Observer
-
-class Cekf(Observer): ...

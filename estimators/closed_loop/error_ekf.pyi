@@ -1,0 +1,3 @@
+from estimators.closed_loop.observer import Observer
+
+class ErrorEkf(Observer): ...

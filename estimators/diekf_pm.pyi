@@ -1,3 +1,0 @@
-from estimators.observer import DependentObserver
-
-class DiekfPm(DependentObserver): ...

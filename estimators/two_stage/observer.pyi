@@ -1,0 +1,28 @@
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from estimators.ported_block import WiredBlock
+from estimators.two_stage.closed_loop_model import ClosedLoopModel
+from estimators.two_stage.force_observer import ForceObserver
+from estimators.two_stage.kinematic_observer import KinematicObserver
+from estimators.two_stage.settings import TwoStageSettings
+
+class TwoStageObserver(WiredBlock):
+    model: ClosedLoopModel
+    kinematic: KinematicObserver | None
+    force: ForceObserver | None
+    def __init__(
+        self,
+        name: str,
+        model: Any,
+        settings: TwoStageSettings,
+        *,
+        reads: Mapping[str, str] | None = None,
+        writes: Mapping[str, str] | None = None,
+    ) -> None: ...
+    def run(
+        self, samples: NDArray[np.float64], known: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]: ...

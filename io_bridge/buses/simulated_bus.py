@@ -1,0 +1,218 @@
+"""The bus without hardware: the emulated segment in this process, behind the real frames of the
+real cycle."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+
+from io_bridge.attendant.attendant import Attendant
+from io_bridge.attendant.drives_in_fault import drives_in_fault
+from io_bridge.attendant.mailbox_service import MailboxService
+from io_bridge.attendant.recovery import Recovery
+from io_bridge.attendant.watch import Watch
+from io_bridge.bus import Bus, BusFault, await_clocks, list_faults
+from io_bridge.bus_events import BusEvent, BusEvents
+from io_bridge.emulator.devices.slave_device import SlaveDevice
+from io_bridge.emulator.drive.device import DriveDevice
+from io_bridge.emulator.segment import Segment
+from io_bridge.emulator.segment_link import SegmentLink
+from io_bridge.exchange.exchange import Exchange
+from io_bridge.master import slave_clock
+from io_bridge.master.bringup import SlaveConfig, know, prepare, to_op
+from io_bridge.master.master import BringUpError, Master
+from io_bridge.slaves.clock_config import ClockConfig
+from io_bridge.slaves.drive_config import (
+    SENSOR,
+    SIMULATED_IDENTITY,
+    TX_PDO,
+    DriveConfig,
+    DrivePlant,
+)
+from io_bridge.slaves.pdo_layout import SlaveRecord, axes_of
+
+SAFE_CYCLES = 4
+OP_POLL_NS = 1_000_000
+PAUSE_S = 0.0005
+
+
+class SimulatedBus(Bus):
+    """Slaves emulated in this process; no rights, no sockets, simulated time is the cycle's nominal
+    time.
+
+    Parameters
+    ----------
+    plants : sequence of DrivePlant, optional
+        One simulated drive each; default one with its defaults.
+    drives : sequence of DriveConfig or TerminalConfig, optional
+        The drives as the master sees them; default taken from the plants, the torque sensor mapped
+        too.
+    devices : sequence of SlaveDevice, optional
+        The whole ring in order, in place of `plants`; then `drives` is the master's view.
+    name, paths, budget_us, bad_limit, leak_cycles, clock
+        As for `Exchange`.
+    """
+
+    def __init__(
+        self,
+        plants: Sequence[DrivePlant] | None = None,
+        drives: Sequence[SlaveConfig] | None = None,
+        *,
+        devices: Sequence[SlaveDevice] | None = None,
+        name: str = "bus",
+        paths: Mapping[str, str] | None = None,
+        budget_us: float = 300.0,
+        bad_limit: int = 3,
+        leak_cycles: int = 10,
+        clock: ClockConfig | None = None,
+    ) -> None:
+        plants = tuple(plants) if plants is not None else (DrivePlant(),)
+        if drives is None:
+            drives = [simulated_drive(plant, i, len(plants)) for i, plant in enumerate(plants)]
+        self.devices = tuple(devices or (DriveDevice(plant) for plant in plants))
+        self.segment = Segment(self.devices)
+        self.link = SegmentLink(self.segment)
+        self._exchange = Exchange(
+            drives,
+            name=name,
+            paths=paths,
+            budget_us=budget_us,
+            bad_limit=bad_limit,
+            leak_cycles=leak_cycles,
+            clock=clock,
+        )
+        self._poll_ns = OP_POLL_NS if clock is None else clock.period_ns
+        self._master: Master | None = None
+        self._records: list[SlaveRecord] = []
+        self._attendant: Attendant | None = None
+        self._events = BusEvents()
+
+    def block(self) -> Exchange:
+        """Return the cyclic exchange."""
+        return self._exchange
+
+    def open(self) -> None:
+        """Connect the master to the segment."""
+        if self._master is None:
+            self._master = Master(self.link.transact)
+
+    def to_op(self, tell: Callable[[str], None] = lambda text: None) -> None:
+        """Bring the slaves to OP; time limits are simulated time here."""
+        self.open()
+        exchange = self._exchange
+        if exchange.in_service:
+            return
+        master = self._master
+        assert master is not None
+        master.tell = tell
+        try:
+            self._records = prepare(master, exchange.slaves, exchange.clock)
+            stations = [record.layout.station for record in self._records]
+            exchange.configure(
+                self.link,
+                [record.layout for record in self._records],
+                n_slaves=len(stations),
+                clock_station=slave_clock.reference(self._records),
+            )
+            exchange.safe = True
+            cycles = itertools.count()
+
+            def step() -> None:
+                exchange.step(next(cycles) * self._poll_ns)
+
+            if exchange.clock is not None:
+                last = int(exchange.clock.timeout_s * 1e9) // self._poll_ns
+                await_clocks(exchange, step, lambda: next(cycles) < last)
+            for _ in to_op(master, axes_of(exchange.slaves), self._records):
+                step()
+        except ValueError as error:
+            self.close()
+            raise BringUpError(str(error)) from error
+        except Exception:
+            self.close()
+            raise
+        exchange.begin_phase()
+        exchange.begin_service()
+
+    def recovery(self, pause_s: float = 0.0) -> Recovery:
+        """Return the object that brings slaves back to OP; its `look` may be called while the cycle runs.
+
+        Parameters
+        ----------
+        pause_s : float
+            As of `Master`: with a pause the cycle, on which time depends, continues meanwhile.
+        """
+        master = Master(self._beside, pause_s=pause_s)
+        know(master, self._exchange.slaves, self._records)
+        return Recovery(master, self._exchange, self._records, self._events)
+
+    def attend(self) -> None:
+        """Recover slaves that leave OP and serve SDOs, from a thread of its own, until `close`."""
+        if self._attendant is not None or not self._exchange.in_service:
+            return
+        recovery = self.recovery(PAUSE_S)
+        self._attendant = Attendant(
+            recovery,
+            MailboxService("simulated", recovery.master, self._records, lambda: self._events),
+            Watch(recovery.master, self._exchange, self._records, self._events, None),
+            self._events,
+            lambda: None,
+        )
+        self._attendant.start()
+
+    def _beside(self, frame: bytes) -> bytes | None:
+        """Exchange a frame while no cycle does; the segment's time stays where it is."""
+        return self._exchange.lend(lambda: self.link.transact(frame, 0))
+
+    def close(self) -> None:
+        """Zero torque, drives disabled, slaves back to INIT."""
+        if self._master is None:
+            return
+        if self._attendant is not None:
+            self._attendant.stop()
+            self._attendant = None
+        exchange = self._exchange
+        exchange.in_service = False
+        exchange.safe = True
+        for cycle in range(SAFE_CYCLES):
+            exchange.step(cycle * OP_POLL_NS)
+        for state in (4, 1):
+            self._master.access(8, 0, 0x0120, bytes([state | 0x10, 0]))
+        exchange.disconnect()
+        self._master = None
+
+    def bringup_counters(self) -> dict[str, int]:
+        """Return the losses before OP: frames and replies; no verdict counts them."""
+        return dict(self._exchange.bringup_counters)
+
+    def in_fault(self) -> list[str]:
+        """Return a sentence for each drive in its fault state, with its 0x603F; call it before `attend`."""
+        if self._master is None:
+            return []
+        return drives_in_fault(self._exchange, self._master, self._records)
+
+    def faults(self) -> list[BusFault]:
+        """Return the faults of now."""
+        problems = self._attendant.recovery.problems if self._attendant is not None else {}
+        return list_faults(self._exchange, problems)
+
+    def events(self) -> list[BusEvent]:
+        """Return the events outside the cycle."""
+        return list(self._events)
+
+    def unattended(self) -> str:
+        """Return why slaves are not attended any more."""
+        return "" if self._attendant is None else self._attendant.problem
+
+
+def simulated_drive(plant: DrivePlant, position: int = 0, n_drives: int = 1) -> DriveConfig:
+    """Return the configuration that fits a simulated drive; named ``drive``, or ``drive0``,
+    ``drive1``, ..."""
+    return DriveConfig(
+        name="drive" if n_drives == 1 else f"drive{position}",
+        rated_torque_nm=plant.rated_torque_nm,
+        peak_torque_nm=plant.peak_torque_nm,
+        counts_per_rev=plant.counts_per_rev,
+        identity=SIMULATED_IDENTITY,
+        tx_pdo=(*TX_PDO, SENSOR),
+    )

@@ -1,0 +1,1 @@
+"""Quirks of the EEPROM: busy, blank, or without some of its categories."""

@@ -1,0 +1,1 @@
+"""Quirks of objects and process data: fixed mappings, several sync managers, devices that need a setup."""

@@ -1,0 +1,3 @@
+from io_bridge.emulator.quirks.mailbox.mailbox_layer import MailboxQuirk
+
+class SecondManager(MailboxQuirk): ...

@@ -1,0 +1,1 @@
+"""Quirks of states, watchdogs and power: slow or refused transitions, latched watchdogs, dead processors."""

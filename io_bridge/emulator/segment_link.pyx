@@ -1,0 +1,159 @@
+"""The emulated segment called from the cycle itself: no socket, no thread, simulated time is
+nominal time."""
+from libc.stdint cimport int64_t, uint8_t, uint16_t
+from libc.string cimport memcpy
+
+from io_bridge.emulator.controller.memory cimport AL_SAFEOP, REG_AL_CODE, REG_AL_STATUS, Esc
+from io_bridge.wire.frame cimport FIRST_DATAGRAM, LRD, MAX_FRAME, Datagram, datagram_at
+from io_bridge.emulator.ring_pass cimport ring_advance, ring_process
+from io_bridge.emulator.segment cimport Segment
+from io_bridge.wire.fields cimport get16, put16
+
+cdef enum:
+    AL_SYNC_LOST = 0x001A
+    ERROR_OVERCURRENT = 0x2310
+
+
+cdef void _lose_operation(Esc *esc) noexcept nogil:
+    # as when a slave loses its synchronisation: SAFEOP with an error, by itself
+    put16(esc.memory + REG_AL_STATUS, AL_SAFEOP | 0x10)
+    put16(esc.memory + REG_AL_CODE, AL_SYNC_LOST)
+    esc.app.al_changed(esc.app.self, AL_SAFEOP, AL_SYNC_LOST)
+
+
+cdef void _obey(InProcess *s, int order) noexcept nogil:
+    """Faults of the slaves; those that are events happen once, in the first cycle of the order."""
+    cdef Esc *esc = s.ring.slaves[s.ring.n - 1]
+    esc.frozen = order == FREEZE or (esc.frozen and s.order_before != FREEZE)
+    if order != s.order_before:
+        if order == LOSE_OPERATION:
+            _lose_operation(esc)
+        elif order == FAIL_DRIVE and esc.app.fail != NULL:
+            esc.app.fail(esc.app.self, ERROR_OVERCURRENT)
+        elif order == END_WATCHDOG and esc.wd_deadline_ns:
+            esc.wd_deadline_ns = esc.now_ns + 1
+    s.order_before = order
+
+
+cdef void _refuse_inputs(uint8_t *frame, int size) noexcept nogil:
+    """Take one off the working counter of every LRD, as when a slave did not put its inputs in."""
+    cdef Datagram d
+    cdef int at = FIRST_DATAGRAM
+    while datagram_at(frame, size, at, &d) == 0:
+        if d.command == LRD and get16(frame + d.next - 2):
+            put16(frame + d.next - 2, <uint16_t> (get16(frame + d.next - 2) - 1))
+        if not d.more:
+            break
+        at = d.next
+
+
+cdef int drain(void *self) noexcept nogil:
+    cdef InProcess *s = <InProcess *> self
+    cdef int late = s.n_waiting > 0
+    s.n_waiting = 0
+    s.held = 0
+    return late
+
+
+cdef void _catch(InProcess *s, const uint8_t *frame, int size) noexcept nogil:
+    """Keep a frame as the master sent it, before anything can happen to it; a frame beyond the room is not kept."""
+    if s.caught == NULL or s.filled + 2 + size > s.room:
+        return
+    put16(s.caught + s.filled, <uint16_t> size)
+    memcpy(s.caught + s.filled + 2, frame, size)
+    s.filled += 2 + size
+
+
+cdef int send(void *self, const uint8_t *frame, int size, int64_t t_ns) noexcept nogil:
+    cdef InProcess *s = <InProcess *> self
+    cdef int64_t now = s.ring.slaves[0].now_ns
+    cdef int order = <int> s.order
+    if size > MAX_FRAME:
+        return -1
+    _catch(s, frame, size)
+    # a task that starts again counts from zero; the segment's time only moves forward
+    if t_ns + s.offset_ns <= now:
+        s.offset_ns = now + 1000 - t_ns
+    _obey(s, order)
+    if s.drop > 0 or order == LOSE_FRAME:
+        s.drop -= s.drop > 0
+        # without frames the slaves' motors and watchdogs continue
+        ring_advance(s.ring, t_ns + s.offset_ns)
+        return 0
+    memcpy(s.waiting, frame, size)
+    s.n_waiting = ring_process(s.ring, s.waiting, size, t_ns + s.offset_ns)
+    if order == REFUSE_INPUTS:
+        _refuse_inputs(s.waiting, s.n_waiting)
+    if s.delay > 0:
+        s.delay -= 1
+        s.held = 1
+    return 0
+
+
+cdef int receive(void *self, uint8_t *frame, int capacity, int64_t deadline_ns) noexcept nogil:
+    cdef InProcess *s = <InProcess *> self
+    cdef int size = s.n_waiting
+    if s.held or size == 0 or size > capacity:
+        return 0
+    memcpy(frame, s.waiting, size)
+    s.n_waiting = 0
+    return size
+
+
+cdef class SegmentLink(Link):
+    """Link to a `Segment` in this process.
+
+    Parameters
+    ----------
+    segment : Segment
+
+    Real time
+    ---------
+    Safe. A frame costs the time of its slaves; simulated time follows the nominal time of the step.
+    """
+
+    def __init__(self, segment: Segment) -> None:
+        self.segment = segment
+        self.state.ring = &segment.ring
+        self.transport.self = &self.state
+        self.transport.drain = drain
+        self.transport.send = send
+        self.transport.receive = receive
+
+    def transact(self, frame: bytes, pause_ns: int = 100_000) -> bytes | None:
+        """Exchange one frame outside the cycle, `pause_ns` of simulated time after the last."""
+        return self.segment.process(frame, self.segment.now_ns + pause_ns)
+
+    @property
+    def order_address(self) -> int:
+        """Address at which a fault injection writes its order (`Order`) before the cycle's frame leaves; 0 is
+        none."""
+        return <size_t> &self.state.order
+
+    def drop_frames(self, n: int) -> None:
+        """Lose the next n frames on their way out (fault injection)."""
+        self.state.drop = n
+
+    def delay_frames(self, n: int) -> None:
+        """Bring the next n frames back after their cycle has given up (fault injection)."""
+        self.state.delay = n
+
+    def catch_frames(self, room: int = 1 << 20) -> None:
+        """Keep from now on the frames that the cycle sends, up to `room` bytes in all, for `caught_frames`."""
+        self.state.caught = NULL
+        self.buffer = bytearray(room)
+        self.state.room = room
+        self.state.filled = 0
+        self.state.caught = self.buffer
+
+    def caught_frames(self) -> list[bytes]:
+        """Return the frames kept since `catch_frames` or the last call, as the master sent them; not while a
+        cycle runs."""
+        found = []
+        at = 0
+        while at < self.state.filled:
+            size = int.from_bytes(self.buffer[at : at + 2], "little")
+            found.append(bytes(self.buffer[at + 2 : at + 2 + size]))
+            at += 2 + size
+        self.state.filled = 0
+        return found

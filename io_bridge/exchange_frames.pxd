@@ -1,3 +1,0 @@
-from io_bridge.exchange_cycle cimport ExchangeState
-
-cdef int lay_out_frames(ExchangeState *x, str bus, slaves, layouts, int clock_station) except -1

@@ -1,3 +1,0 @@
-from io_bridge.quirks.mailbox_layer import MailboxQuirk
-
-class DuplicateReply(MailboxQuirk): ...

@@ -1,9 +1,0 @@
-from typing import Any, ClassVar
-
-from io_bridge.devices.described_device import DescribedDevice
-from io_bridge.quirks.option import Option
-
-class Quirk:
-    OPTIONS: ClassVar[dict[str, Option]]
-    def __init__(self, **options: Any) -> None: ...
-    def attach(self, device: DescribedDevice) -> None: ...

@@ -1,3 +1,0 @@
-from io_bridge.quirks.quirk import Quirk
-
-class WatchdogLimit(Quirk): ...

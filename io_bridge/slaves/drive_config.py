@@ -1,0 +1,307 @@
+"""Settings of a drive: those that the bus needs, and the parameters of the simulated drive."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from io_bridge.slaves.sii import Identity
+from io_bridge.slaves.state_limits import STANDARD, StateLimits
+
+PdoEntry = tuple[int, int, int]
+"""Index, subindex and bits of one mapped object; index 0 is padding."""
+
+RX_PDO: tuple[PdoEntry, ...] = ((0x6040, 0, 16), (0x6071, 0, 16), (0x6060, 0, 8))
+TX_PDO: tuple[PdoEntry, ...] = (
+    (0x6041, 0, 16),
+    (0x6064, 0, 32),
+    (0x606C, 0, 32),
+    (0x6077, 0, 16),
+    (0x6061, 0, 8),
+)
+COMMAND_OBJECTS: dict[str, PdoEntry] = {
+    "torque": (0x6071, 0, 16),
+    "velocity": (0x60FF, 0, 32),
+    "position": (0x607A, 0, 32),
+}
+"""Object that takes the command, by mode."""
+MODE_CODES = {"position": 8, "velocity": 9, "torque": 10}
+"""Value of 0x6060: the cyclic synchronous modes."""
+MAPPINGS = ("auto", "fixed", "explicit")
+SENSOR = (0x2077, 0, 32)
+"""Torque sensor of the simulated drive, INT32 in mNm; each axis has its own, AXIS_STEP further."""
+
+SIMULATED_IDENTITY = Identity(vendor=0x00000A7E, product=0x4B32484C, revision=1)
+
+AXIS_STEP = 0x800
+"""From an object of one axis to that of the next: 0x6040, 0x6840, ... (CiA 402-1)."""
+MOST_AXES = 8
+MOST_ENTRIES = 254
+"""Of a PDO."""
+
+
+def pdo_offset(pdo: tuple[PdoEntry, ...], index: int, subindex: int = 0, bits: int = 0) -> int:
+    """Return the byte offset of an object in a PDO; -1 when it is not mapped, not with `bits` bits (0: any), or does
+    not begin on a whole byte."""
+    at = 0
+    for entry in pdo:
+        if entry[:2] == (index, subindex) and bits in (0, entry[2]):
+            return -1 if at % 8 else at // 8
+        at += entry[2]
+    return -1
+
+
+def pdo_bytes(pdo: tuple[PdoEntry, ...]) -> int:
+    """Return the bytes a PDO occupies."""
+    return (sum(bits for _, _, bits in pdo) + 7) // 8
+
+
+def of_axis(entries: tuple[PdoEntry, ...], axis: int) -> tuple[PdoEntry, ...]:
+    """Return the same objects of another axis of a drive: those of CiA 402 lie 0x800 further for each."""
+    return tuple(
+        (index + AXIS_STEP * axis if 0x6000 <= index < 0x6800 else index, sub, bits)
+        for index, sub, bits in entries
+    )
+
+
+def _check(owner: str, mistakes: list[str]) -> None:
+    if mistakes:
+        raise ValueError(f"{owner}: " + "; ".join(mistakes))
+
+
+@dataclass(frozen=True)
+class SdoWrite:
+    """One object to write in PREOP, before the PDOs are mapped."""
+
+    index: int
+    subindex: int
+    value: int
+    size: Literal[1, 2, 4]
+
+    def __post_init__(self) -> None:
+        if not -(1 << 8 * self.size - 1) <= self.value < 1 << 8 * self.size:
+            raise ValueError(
+                f"SDO {self.index:#06x}:{self.subindex} = {self.value}: does not fit {self.size} bytes"
+            )
+
+
+@dataclass(frozen=True)
+class DriveConfig:
+    """One drive on the bus, in ring order.
+
+    Attributes
+    ----------
+    name : str
+        Prefix of the drive's ports: ``<name>/torque_nm``.
+    rated_torque_nm : float
+        The torque of 1000 per mille in 0x6071 and 0x6077.
+    peak_torque_nm : float
+        Commands are saturated here, last thing before the frame.
+    counts_per_rev : int
+        Increments of 0x6064 per revolution of the shaft.
+    sign : {1, -1}
+        -1 when the drive counts and pushes against the rig's positive sense; applied to position,
+        velocity and torque.
+    identity : Identity, optional
+        The slave found must report the same identity; None = not checked. Serial 0 = any.
+    rx_pdo, tx_pdo : tuple of (index, subindex, bits)
+        Process data to and from the drive; left empty, the objects that the mode needs of the drive's axis.
+    mapping : {"auto", "fixed", "explicit"}
+        Whether the drive's own mapping is left alone: where it holds the needed objects, or cannot be written;
+        always; or never.
+    rx_assign, tx_assign : tuple of int
+        Indices of the PDOs to assign; empty: those that the drive has, else 0x1600 and 0x1A00, and 16 further for
+        each axis.
+    axis : int
+        Which axis of the slave, from 0.
+    joined : bool
+        A further axis of the slave before it.
+    watchdog_ms : float
+        Silence after which the drive goes safe by itself (registers 0x0400, 0x0420); 0.1 ms steps.
+    mode : {"torque", "velocity", "position"}
+        One of the cyclic synchronous modes, and so the meaning of the command port.
+    velocity_limit_rad_s : float
+        Commanded speed is saturated here; a position command is followed no faster.
+    velocity_unit_counts_s : float
+        The speed of one unit of 0x606C and 0x60FF.
+    quick_stop : bool
+        A drive no longer enabled brakes, instead of letting go.
+    sync0 : bool
+        The drive works on SYNC0, at the period of the cycle.
+    setup : tuple of SdoWrite
+        Written in PREOP, in order, at every bring-up and after every power cycle.
+    limits : StateLimits
+        How long its states and its mailbox may take.
+    """
+
+    name: str = "drive"
+    rated_torque_nm: float = 6.37
+    peak_torque_nm: float = 19.1
+    counts_per_rev: int = 1 << 20
+    sign: int = 1
+    identity: Identity | None = None
+    rx_pdo: tuple[PdoEntry, ...] = ()
+    tx_pdo: tuple[PdoEntry, ...] = ()
+    watchdog_ms: float = 100.0
+    mode: Literal["torque", "velocity", "position"] = "torque"
+    velocity_limit_rad_s: float = 100.0
+    velocity_unit_counts_s: float = 1.0
+    quick_stop: bool = False
+    sync0: bool = False
+    setup: tuple[SdoWrite, ...] = ()
+    mapping: Literal["auto", "fixed", "explicit"] = "auto"
+    rx_assign: tuple[int, ...] = ()
+    tx_assign: tuple[int, ...] = ()
+    axis: int = 0
+    joined: bool = False
+    limits: StateLimits = STANDARD
+
+    def __post_init__(self) -> None:
+        bad = []
+        if self.mode not in MODE_CODES:
+            raise ValueError(f"drive {self.name!r}: mode = {self.mode!r}: {', '.join(MODE_CODES)}")
+        if not 0 <= self.axis < MOST_AXES:
+            raise ValueError(
+                f"drive {self.name!r}: axis = {self.axis}: 0 to {MOST_AXES - 1}, one 0x800 after the other"
+            )
+        if self.mapping not in MAPPINGS:
+            bad.append(f"mapping = {self.mapping!r}: {', '.join(MAPPINGS)}")
+        if not self.rx_pdo:
+            object.__setattr__(self, "rx_pdo", self._usual[0])
+        if not self.tx_pdo:
+            object.__setattr__(self, "tx_pdo", self._usual[1])
+        bad += assign_mistakes(self.rx_assign, self.tx_assign)
+        for key in ("velocity_limit_rad_s", "velocity_unit_counts_s"):
+            if not 0.0 < getattr(self, key) < math.inf:
+                bad.append(f"{key} = {getattr(self, key)}: must be > 0")
+        if not self.name or "/" in self.name:
+            bad.append(f"name = {self.name!r}: not empty, no '/'")
+        if not 0.0 < self.rated_torque_nm < math.inf:
+            bad.append(f"rated_torque_nm = {self.rated_torque_nm}: must be > 0")
+        elif not 0.0 < self.peak_torque_nm <= 32.767 * self.rated_torque_nm:
+            bad.append(
+                f"peak_torque_nm = {self.peak_torque_nm}: must be > 0 and at most "
+                f"{32.767 * self.rated_torque_nm:.3f} (int16 per mille of rated torque)"
+            )
+        if not 4 <= self.counts_per_rev <= 1 << 31:
+            bad.append(f"counts_per_rev = {self.counts_per_rev}: 4 to 2^31")
+        if self.sign not in (1, -1):
+            bad.append(f"sign = {self.sign}: 1 or -1")
+        if not 0.1 <= self.watchdog_ms <= 6553.5:
+            bad.append(f"watchdog_ms = {self.watchdog_ms}: 0.1 to 6553.5; it cannot be off")
+        for key, needed in (("rx_pdo", self.needed_outputs), ("tx_pdo", self.needed_inputs)):
+            pdo = getattr(self, key)
+            if len(pdo) > MOST_ENTRIES or any(not 1 <= bits <= 255 for _, _, bits in pdo):
+                bad.append(f"{key}: at most {MOST_ENTRIES} entries of 1 to 255 bits each")
+            bad += [
+                f"{key}: {index:#06x}:{sub} with {bits} bits is missing, or does not begin on a whole byte"
+                for index, sub, bits in needed
+                if pdo_offset(pdo, index, sub, bits) < 0
+            ]
+        _check(f"drive {self.name!r}", bad)
+
+    @property
+    def _usual(self) -> tuple[tuple[PdoEntry, ...], tuple[PdoEntry, ...]]:
+        outputs = (RX_PDO[0], COMMAND_OBJECTS[self.mode], RX_PDO[2])
+        return of_axis(outputs, self.axis), of_axis(TX_PDO, self.axis)
+
+    @property
+    def given(self) -> tuple[bool, bool]:
+        """For rx_pdo and for tx_pdo, whether it differs from the default of the mode."""
+        usual = self._usual
+        return self.rx_pdo != usual[0], self.tx_pdo != usual[1]
+
+    @property
+    def needed_outputs(self) -> tuple[PdoEntry, ...]:
+        """Objects without which nothing can be commanded."""
+        return of_axis((RX_PDO[0], COMMAND_OBJECTS[self.mode]), self.axis)
+
+    @property
+    def needed_inputs(self) -> tuple[PdoEntry, ...]:
+        """Objects without which the state of the drive cannot be judged."""
+        return of_axis(TX_PDO[:2], self.axis)
+
+
+def assign_mistakes(rx_assign: tuple[int, ...], tx_assign: tuple[int, ...]) -> list[str]:
+    """Return the mistakes of the indices of PDOs."""
+    bad = []
+    for key, given, first in (("rx_assign", rx_assign, 0x1600), ("tx_assign", tx_assign, 0x1A00)):
+        wrong = [f"{index:#06x}" for index in given if not first <= index <= first + 0x1FF]
+        if wrong:
+            bad.append(f"{key}: {', '.join(wrong)}: {first:#06x} to {first + 0x1FF:#06x}")
+        if len(set(given)) != len(given):
+            bad.append(f"{key}: a PDO is named twice")
+    return bad
+
+
+@dataclass(frozen=True)
+class DrivePlant:
+    """The simulated drive, its motor with the steering wheel, and the driver's hands.
+
+    Defaults: a wheel on an Omron R88M-K2K030C direct drive with a 20-bit encoder.
+
+    Attributes
+    ----------
+    inertia_kg_m2, viscous_nms, coulomb_nm, coulomb_rad_s : float
+        Motor and wheel; dry friction reaches 71 % of its value at coulomb_rad_s.
+    rated_torque_nm, peak_torque_nm : float
+        Scale of the torque objects (0x6076) and limit of the motor (0x6072).
+    torque_lag_s : float
+        Time constant of the current loop.
+    counts_per_rev : int
+        Encoder increments per revolution; the count is a multi-turn int32 that wraps.
+    hands : {"spring", "prescribed", "free"}
+        A spring-damper to the hands' trajectory, the trajectory itself, or nobody at the wheel.
+    hands_stiffness_nm_rad, hands_damping_nms : float
+        Of the spring.
+    amplitude_rad, frequency_hz, offset_rad, start_s : float
+        Trajectory offset + r(t) amplitude sin(2 pi f t); r rises smoothly from 0 to 1 within
+        start_s.
+    name : str
+        Device name in EEPROM and object 0x1008.
+    mailbox_bytes : int
+        Size of both mailboxes, 48 to 256.
+    """
+
+    inertia_kg_m2: float = 0.06
+    viscous_nms: float = 0.05
+    coulomb_nm: float = 0.1
+    coulomb_rad_s: float = 0.05
+    rated_torque_nm: float = 6.37
+    peak_torque_nm: float = 19.1
+    torque_lag_s: float = 0.0005
+    counts_per_rev: int = 1 << 20
+    hands: Literal["spring", "prescribed", "free"] = "spring"
+    hands_stiffness_nm_rad: float = 20.0
+    hands_damping_nms: float = 1.0
+    amplitude_rad: float = math.radians(60.0)
+    frequency_hz: float = 0.3
+    offset_rad: float = 0.0
+    start_s: float = 1.0
+    name: str = "rigloop simulated CiA 402 drive"
+    mailbox_bytes: int = 128
+
+    def __post_init__(self) -> None:
+        bad = []
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if not isinstance(value, int | float):
+                continue
+            if item.name in ("amplitude_rad", "offset_rad"):
+                if not math.isfinite(value):
+                    bad.append(f"{item.name} = {value}: must be finite")
+            elif not (math.isfinite(value) and value >= 0):
+                bad.append(f"{item.name} = {value}: must be finite and not negative")
+        bad += [
+            f"{key} = {getattr(self, key)}: must be > 0"
+            for key in ("inertia_kg_m2", "coulomb_rad_s", "rated_torque_nm", "peak_torque_nm")
+            if getattr(self, key) == 0
+        ]
+        if not 4 <= self.counts_per_rev <= 1 << 31:
+            bad.append(f"counts_per_rev = {self.counts_per_rev}: 4 to 2^31")
+        if self.hands not in ("spring", "prescribed", "free"):
+            bad.append(f"hands = {self.hands!r}: spring, prescribed or free")
+        if not 48 <= self.mailbox_bytes <= 256:
+            bad.append(f"mailbox_bytes = {self.mailbox_bytes}: 48 to 256")
+        _check("drive plant", bad)

@@ -1,0 +1,52 @@
+"""`rigloop bench consistency`: arguments in, a table and a figure out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rigloop.console.answers import Exit, JsonOption, fail, print_json, told
+from rigloop.console.screen import Screen
+
+
+def consistency(
+    runs: Annotated[
+        int, typer.Option(min=20, max=100_000, help="Matched runs of each filter.")
+    ] = 250,
+    filters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter", help="Filter by the name in the table; repeatable. All if not given."
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of plants and noise.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; one a core if not given.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Picture of the means over time: .png, .svg or .pdf.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Does each filter know its own error? NEES and NIS of matched runs beside chi-square bounds.
+
+    The exit code is 1 if a filter that must be consistent is not.
+    """
+    console = Screen(stderr=json)
+    with told(json):
+        from rigloop.bench.consistency.consistency import measure
+        from rigloop.bench.consistency.view import draw, show
+
+        outcome = measure(runs, seed, filters, jobs, console)
+    if plot is not None:
+        try:
+            draw(outcome, plot)
+        except (OSError, ValueError) as error:
+            fail([f"{plot}: cannot be written: {error}"], Exit.WRONG_INPUT, json)
+    if json:
+        print_json(outcome)
+    else:
+        show(outcome, console)
+    raise typer.Exit(int(Exit.GOOD if outcome.good else Exit.BAD_VERDICT))

@@ -1,0 +1,113 @@
+"""`rigloop bench frf`: arguments in, a verdict out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from rigloop.console.answers import Exit, JsonOption, print_json, told
+from rigloop.console.run_options import BusOption, ModeOption, RigArgument, RunsOption
+from rigloop.console.screen import Screen
+from rigloop.run_folder.messages import Mode
+
+if TYPE_CHECKING:
+    from rigloop.bench.frf.measure import Response
+    from rigloop.bench.frf.outcome import FrfOutcome
+
+
+def frf(
+    rig: RigArgument,
+    bus: BusOption = None,
+    amplitude_nm: Annotated[
+        float | None,
+        typer.Option(
+            "--amplitude-nm",
+            help="Peak of the torque that is added; a tenth of the guard's limit, at most 1, if not given.",
+        ),
+    ] = None,
+    periods: Annotated[
+        int, typer.Option(min=3, max=1000, help="Periods of 2 s that are measured.")
+    ] = 8,
+    arm: Annotated[
+        bool,
+        typer.Option(
+            "--arm", help="Let the torque go to a real drive; emulated ones need no leave."
+        ),
+    ] = False,
+    mode: ModeOption = Mode.DEGRADED,
+    runs: RunsOption = Path("runs"),
+    json: JsonOption = False,
+) -> None:
+    """Measure torque path and haptic impedance from 0.5 to 30 Hz, beside what model, filter and delays predict."""
+    console = Screen(stderr=json)
+    with told(json):
+        from rigloop.bench.frf.frf import run_frf
+        from rigloop.compose.wiring import load
+
+        outcome = run_frf(
+            load(rig),
+            amplitude_nm=amplitude_nm,
+            periods=periods,
+            bus=bus,
+            arm=arm,
+            mode=mode,
+            runs=runs,
+            console=console,
+        )
+    if json:
+        print_json(outcome)
+    else:
+        show(outcome, console)
+    raise typer.Exit(int(Exit.GOOD if outcome.good else Exit.BAD_VERDICT))
+
+
+def show(outcome: FrfOutcome, console: Console) -> None:
+    """Print both responses, the verdict and where the picture is."""
+    table = Table(
+        title="measured, and how far it is from the prediction (dB, °)",
+        title_justify="left",
+        box=SIMPLE,
+    )
+    for name in ("Hz", "torque", "off", "impedance", "off", "coh.", "to model"):
+        table.add_column(name, justify="right", no_wrap=True)
+    a, b, f = outcome.torque_path, outcome.haptic, outcome.faithful
+    for i, hz in enumerate(outcome.frequency_hz):
+        table.add_row(
+            f"{hz:g}",
+            _pair(a.gain_db[i], a.phase_deg[i]),
+            _off(a, i),
+            _pair(b.gain_db[i], b.phase_deg[i]),
+            _off(b, i),
+            f"{min(a.coherence[i], b.coherence[i]):.2f}",
+            _pair(f.gain_db[i], f.phase_deg[i]),
+        )
+    console.print(table)
+    lines = [
+        f"torque path: within {outcome.flat_db:.2f} dB of flat; {a.worst_db:.2f} dB and {a.worst_deg:.1f}° from the "
+        f"prediction; delay {outcome.torque_delay_ms:.2f} ms",
+        f"haptic impedance: {b.worst_db:.2f} dB and {b.worst_deg:.1f}° from the prediction",
+        f"faithful to the model alone, within 3 dB and 45°, up to {f.up_to_hz:g} Hz",
+        f"hand-overs: {outcome.hand_over_cycles[0]:.2f} cycles to the model, {outcome.hand_over_cycles[1]:.2f} back",
+    ]
+    for line in lines:
+        console.print(line, highlight=False, soft_wrap=True)
+    for note in outcome.notes:
+        console.print(f"[yellow]•[/] {escape(note)}", highlight=False, soft_wrap=True)
+    console.print("[bold green]GOOD[/]" if outcome.good else "[bold red]BAD[/]", end="  ")
+    console.print(escape("; ".join(outcome.reasons)) or "within the limits", highlight=False)
+    console.print(escape(f"{outcome.folder}/frf.svg"), soft_wrap=True, highlight=False)
+
+
+def _pair(db: float, deg: float) -> str:
+    return f"{db:.1f} {deg:.0f}°"
+
+
+def _off(response: Response, i: int) -> str:
+    turn = (response.phase_deg[i] - response.predicted_deg[i] + 180.0) % 360.0 - 180.0
+    return f"{response.gain_db[i] - response.predicted_db[i]:+.2f} {turn:+.1f}°"

@@ -1,0 +1,148 @@
+"""The frequency response of a rig: one run with sines in its torque, measured and judged beside its linear loop."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+from rich.console import Console
+
+from codegen.analysis.linearise import LinearisationError
+from rig_configs.load import LoadedRig
+from rig_configs.mistakes import ConfigError, Mistake
+from rigloop.bench.frf.measure import BAR_DB, BAR_DEG, Measured, measure
+from rigloop.bench.frf.outcome import FrfOutcome
+from rigloop.bench.frf.rig import RAMP_S, Sweep, excited, sweep_for
+from rigloop.compose.guard_limits import guard_config
+from rigloop.compose.parts import EMULATED, bus_of
+from rigloop.console.errors import NotStartedError
+from rigloop.haptic.check import linear_model
+from rigloop.haptic.loop import make_loop
+from rigloop.haptic.path import NoPathError, haptic_path
+from rigloop.host.children import cycle_process
+from rigloop.live.supervise import run_live
+from rigloop.run_folder.folders import new_run_folder
+from rigloop.run_folder.manifest import read_manifest
+from rigloop.run_folder.messages import Mode
+
+RESULT = "frf.json"
+MORE_S = 1.0
+
+
+def run_frf(
+    loaded: LoadedRig,
+    *,
+    amplitude_nm: float | None,
+    periods: int,
+    bus: str | None,
+    arm: bool,
+    mode: Mode,
+    runs: Path,
+    console: Console,
+) -> FrfOutcome:
+    """Run a rig with sines in its torque, and measure both responses.
+
+    Raises
+    ------
+    ConfigError
+        The rig has no haptic loop, its sines would not pass its guard, or a real drive was not asked for.
+    NotStartedError
+        The run did not start, or ended before the sines had run long enough.
+    """
+    from rigloop.bench.frf.plot import write_plot
+
+    file, rig = str(loaded.path), loaded.rig
+    try:
+        path = haptic_path(rig)
+    except NoPathError as error:
+        remedy = "wire drive, encoder filter, mechanism and guard as in the rig steering_wheel"
+        raise ConfigError([Mistake(file, "blocks", str(error), remedy)]) from None
+    sweep = sweep_for(loaded, amplitude_nm)
+    backend = bus or bus_of(rig)[1].backend
+    emulated = backend in EMULATED
+    if not emulated and not arm:
+        problem = (
+            f"sines of up to {sweep.amplitude_nm:g} Nm would go to a real drive on {backend!r}"
+        )
+        remedy = "see that nobody but who holds the wheel is near, and give --arm"
+        raise ConfigError([Mistake("command line", "--arm", problem, remedy)])
+    try:
+        folder = new_run_folder(runs, "bench-frf")
+    except OSError as error:
+        raise NotStartedError(f"{runs}: no run folder can be made: {error.strerror}") from None
+    with console.status("linearising") as status:
+        try:
+            lin = linear_model(loaded, path, lambda stage: status.update(f"kernel: {stage}"))
+        except LinearisationError as error:
+            raise ConfigError([Mistake(file, f"blocks.{path.model}", str(error))]) from None
+    loop = make_loop(rig, path, lin, delay_s=0.0 if emulated else None)
+    rig_excited, block = excited(loaded, path, sweep, folder, emulated=emulated)
+    guard = guard_config(rig, path.guard, rig.blocks[path.guard])  # type: ignore[arg-type]
+    seconds = guard.ramp_in_s + RAMP_S + (periods + 1) / sweep.base_hz + MORE_S
+    words = (
+        f"{len(sweep.harmonics)} sines from {sweep.base_hz:g} to {sweep.base_hz * sweep.harmonics[-1]:g} Hz, together "
+        f"{sweep.amplitude_nm:g} Nm at most, for {seconds:.0f} s"
+    )
+    console.print(words, highlight=False)
+    with cycle_process() as cycle:
+        ran = run_live(
+            rig_excited,
+            cycle,
+            seconds=seconds,
+            bus=bus,
+            telemetry=None,
+            mode=mode,
+            runs=folder,
+            console=console,
+        )
+    run = Path(ran.folder)
+    found = measure(run, rig_excited, path, sweep, loop, block)
+    outcome = _judged(found, loaded, backend, sweep, folder, run)
+    (folder / RESULT).write_bytes(msgspec.json.format(msgspec.json.encode(outcome)))
+    write_plot(folder / "frf.svg", outcome)
+    return outcome
+
+
+def _judged(
+    found: Measured, loaded: LoadedRig, backend: str, sweep: Sweep, folder: Path, run: Path
+) -> FrfOutcome:
+    manifest = read_manifest(run)
+    reasons, notes = [], []
+    if found.flat_db > BAR_DB:
+        reasons.append(f"torque path: {found.flat_db:.2f} dB from flat, limit {BAR_DB:g}")
+    for name, response in (("torque path", found.torque), ("haptic impedance", found.haptic)):
+        if response.worst_db > BAR_DB:
+            reasons.append(
+                f"{name}: {response.worst_db:.2f} dB from the prediction, limit {BAR_DB:g}"
+            )
+        if response.worst_deg > BAR_DEG:
+            reasons.append(
+                f"{name}: {response.worst_deg:.1f}° from the prediction, limit {BAR_DEG:g}°"
+            )
+        if response.n_incoherent:
+            reasons.append(
+                f"{name}: {response.n_incoherent} of {len(found.frequency_hz)} lines are lost in noise "
+                "(coherence below 0.9): give more --amplitude-nm or --periods"
+            )
+    if manifest.verdict == "bad":
+        # of the run's timing, not of the response
+        notes += [f"run: {reason}" for reason in manifest.reasons]
+    if found.n_dropped:
+        notes.append(f"{found.n_dropped} periods had lost cycles and were left out")
+    return FrfOutcome(
+        not reasons,
+        reasons,
+        notes,
+        str(folder),
+        loaded.name,
+        backend,
+        sweep.amplitude_nm,
+        found.n_periods,
+        found.frequency_hz.tolist(),
+        found.torque,
+        found.flat_db,
+        found.delay_ms,
+        found.haptic,
+        found.faithful,
+        found.hand_over,
+    )

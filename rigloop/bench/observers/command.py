@@ -1,0 +1,51 @@
+"""`rigloop bench observers`: arguments in, a table and figures out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rigloop.console.answers import Exit, JsonOption, print_json, told
+from rigloop.console.screen import Screen
+
+
+def observers(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="3 runs of tests 3 and 4, samples every 1 and 10 steps.")
+    ] = False,
+    runs_each: Annotated[int, typer.Option(min=1, max=1000, help="Runs of each case.")] = 20,
+    filters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter",
+            help="Observer by its published name; repeatable. All if not given, but for the "
+            "smoother, which takes seconds a run.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the sensors' noise.")] = 0,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Processes; one a core if not given.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Folder for table (.csv) and figures (.png)."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Compare the observers on four- and five-bar with a wrong gravity, sensors and rates as published."""
+    console = Screen(stderr=json)
+    with told(json):
+        from rigloop.bench.observers.observers import order, run_bench
+        from rigloop.bench.observers.view import save, show
+
+        wanted = order(quick=quick, runs=runs_each, filters=filters, seed=seed, jobs=jobs)
+        outcome = run_bench(wanted, console)
+        if output is not None:
+            save(outcome, output)
+    if json:
+        print_json(outcome)
+    else:
+        show(outcome, console)
+    raise typer.Exit(int(Exit.GOOD if outcome.good else Exit.BAD_VERDICT))

@@ -1,0 +1,42 @@
+"""`rigloop bench two-stage`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rigloop.console.answers import Exit, JsonOption, fail, print_json, told
+from rigloop.console.screen import Screen
+
+
+def two_stage(
+    runs: Annotated[int, typer.Option(min=1, max=1000, help="Runs with noise of their own.")] = 10,
+    plot: Annotated[
+        Path | None, typer.Option(help="Folder that gets one picture (PNG and SVG) a case.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Two-stage observer (kinematics, then forces) beside single-stage filters on a slider-crank."""
+    from rigloop.bench.two_stage.two_stage import CASES, run_case
+    from rigloop.bench.two_stage.view import draw, show
+
+    console = Screen(stderr=json)
+    with told(json):
+        rows = []
+        for name in CASES:
+            with console.status(f"{name}: {runs} runs"):
+                rows += run_case(name, runs)
+        if plot:
+            try:
+                plot.mkdir(parents=True, exist_ok=True)
+                for name in CASES:
+                    for kind in ("png", "svg"):
+                        draw(name, plot / f"{name}.{kind}")
+            except OSError as error:
+                fail([f"{plot}: cannot be written: {error.strerror}"], Exit.WRONG_INPUT, json)
+    if json:
+        print_json({"runs": runs, "rows": rows})
+    else:
+        show(rows, runs, console)

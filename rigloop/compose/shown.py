@@ -1,0 +1,28 @@
+"""Which signals of a rig are shown: those of its roles, and any others that it names."""
+
+from __future__ import annotations
+
+from rig_configs.schema import BusBlock, Rig
+from rigloop.compose.blocks import paths
+
+MOST = 8  # channels of terminals that are shown where a rig names nothing
+
+
+def shown_roles(rig: Rig) -> dict[str, str]:
+    """Return role → signal; a signal that has no role is its own. A rig that names nothing shows its terminals."""
+    table = rig.show.model_dump(exclude={"signals"})
+    roles = {role: path for role, path in table.items() if path is not None}
+    roles |= {path: path for path in rig.show.signals}
+    if roles:
+        return roles
+    return {path: path for path in _channels(rig)[:MOST]}
+
+
+def _channels(rig: Rig) -> list[str]:
+    return [
+        paths(name, block)[1][f"{terminal}/{channel}"]
+        for name, block in rig.blocks.items()
+        if isinstance(block, BusBlock)
+        for terminal, config in block.terminals.items()
+        for channel in config.inputs
+    ]

@@ -1,0 +1,80 @@
+"""How a command answers: exit codes, one JSON object, and the errors that a user can mend as lines."""
+
+from __future__ import annotations
+
+import errno
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from typing import Annotated, NoReturn
+
+import msgspec
+import typer
+
+from rig_configs.plain import json_text, line
+from rigloop.console.screen import say
+
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object instead of tables.")
+]
+
+NO_PATH = (errno.ENAMETOOLONG, errno.ELOOP)
+
+
+class Exit(IntEnum):
+    """Exit codes of every command."""
+
+    GOOD = 0
+    BAD_VERDICT = 1
+    WRONG_INPUT = 2
+    NOT_STARTED = 3
+
+
+@contextmanager
+def told(json: bool) -> Iterator[None]:
+    """Turn the errors that a user can mend into lines and an exit code; any other one is a bug and shows."""
+    from codegen.kernels.build import BuildError
+    from codegen.kernels.verify import VerificationError
+    from io_bridge.logs.reader import LogError
+    from rig_configs.log_schema import MappingError
+    from rig_configs.mistakes import ConfigError
+    from rigloop.console.errors import NotStartedError
+    from rigloop.run_folder.manifest import ManifestError
+
+    try:
+        yield
+    except ConfigError as error:
+        fail([str(mistake) for mistake in error.mistakes], Exit.WRONG_INPUT, json)
+    except (LogError, MappingError, ManifestError) as error:
+        fail([str(error)], Exit.WRONG_INPUT, json)
+    except (BuildError, VerificationError) as error:
+        fail([str(error)], Exit.NOT_STARTED, json)
+    except NotStartedError as error:
+        fail(str(error).splitlines(), Exit.NOT_STARTED, json)
+    except OSError as error:
+        # of a path that no file can have, wherever it is looked at first
+        if error.errno not in NO_PATH:
+            raise
+        name = line(str(error.filename), 120)
+        fail([f"{name}: {error.strerror}; give the path of a file"], Exit.WRONG_INPUT, json)
+
+
+def fail(lines: list[str], code: Exit, json: bool) -> NoReturn:
+    """End the command with lines, or their JSON."""
+    if json:
+        print_json({"mistakes": lines, "exit_code": int(code)})
+    else:
+        for line in lines:
+            say(line, err=True)
+    raise typer.Exit(int(code))
+
+
+def print_json(message: object) -> None:
+    """Print one message, indented."""
+    try:
+        text = msgspec.json.format(msgspec.json.encode(message)).decode()
+    except UnicodeEncodeError:
+        # a path whose bytes are no UTF-8: escaped, so that whoever reads it has the path
+        text = json.dumps(msgspec.to_builtins(message), indent=2)
+    say(json_text(text))

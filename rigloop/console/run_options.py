@@ -1,0 +1,28 @@
+"""Arguments that all commands share that run a rig."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rigloop.run_folder.messages import Mode
+
+RigArgument = Annotated[
+    str, typer.Argument(help="Name of a rig that ships, or the path of a rig file.")
+]
+BusOption = Annotated[
+    str | None,
+    typer.Option(
+        help="`simulated` (in-process), `veth` (real frames on a pair of its own), or an interface."
+    ),
+]
+ModeOption = Annotated[
+    Mode,
+    typer.Option(
+        help="With red checks of the doctor: `strict` refuses to start, `degraded` runs and says so everywhere."
+    ),
+]
+# a file that may not be read is said by its reader, in a line and as JSON: paths to read have readable=False
+RunsOption = Annotated[Path, typer.Option("--runs", help="Folder that gets the run folder.")]

@@ -1,0 +1,4 @@
+"""What this machine gives to a run: interfaces, cores, spins, room on the disk, child processes.
+
+Start with `interface.py`.
+"""

@@ -1,0 +1,4 @@
+"""`rigloop identify`: inertia and friction of a rotor from a log, and observed beside measured torque.
+
+Start with `identify.py`.
+"""

@@ -1,0 +1,72 @@
+"""`rigloop identify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rigloop.console.answers import Exit, JsonOption, fail, print_json, told
+from rigloop.console.screen import Screen
+
+
+def identify(
+    log: Annotated[Path, typer.Argument(help="A log with angle and torque (CSV).", readable=False)],
+    torque: Annotated[
+        str | None,
+        typer.Option(help="Torque of the log's mapping that turns the rotor; the first in N m."),
+    ] = None,
+    fit: Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="Stretch to identify on, s; the first half of what is free of hands."),
+    ] = None,
+    judge: Annotated[
+        tuple[float, float] | None,
+        typer.Option(help="Stretch to judge on, s; the second half. It must not overlap --fit."),
+    ] = None,
+    mapping: Annotated[
+        Path | None,
+        typer.Option(
+            help="Mapping file of the log; chosen by the log's header if not given.", readable=False
+        ),
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Picture of the unseen stretch: .png, .svg or .pdf.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Identify inertia and friction from a log, and judge a torque observer on another stretch of it."""
+    from io_bridge.logs.reader import read_log
+    from rig_configs.log_schema import load_mapping
+    from rigloop.identify import identify as method
+    from rigloop.identify.compare import judge as judged_on
+    from rigloop.identify.compare import observe
+    from rigloop.identify.view import draw, show
+
+    with told(json):
+        read = read_log(log, load_mapping(mapping) if mapping else None)
+        name = method.torque_of(read, torque)
+        fit, judge = method.stretches(read, fit, judge)
+        found = method.identify(read, name, *fit)
+        method.refuse_no_rotor(read, found)
+        observation = observe(read, found)
+        judged = judged_on(observation, *judge)
+        if plot:
+            try:
+                draw(found, observation, judged).savefig(plot, dpi=150)
+            except (OSError, ValueError) as error:
+                fail([f"{plot}: cannot be written: {error}"], Exit.WRONG_INPUT, json)
+    if json:
+        print_json(
+            {
+                "identification": found,
+                "observer": {
+                    "bandwidth_rad_s": observation.bandwidth_rad_s,
+                    "rotor": observation.rotor,
+                },
+                "judgement": judged,
+            }
+        )
+    else:
+        show(found, observation, judged, Screen())

@@ -1,0 +1,168 @@
+"""What makes a live run bad, as lines for the user."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rig_configs.load import LoadedRig
+from rig_configs.schema import Rig
+from rigloop.compose.blocks import find_bus, find_guard, paths
+from rigloop.judge.bus_words import explain_bus
+from rigloop.judge.fault_words import explain_fault, task_of_fault
+from rigloop.judge.felt import felt_complaints
+from rigloop.judge.tripped import AT_THE_END
+from rigloop.run_folder import messages
+from rigloop.run_folder.manifest import DataFault, Felt, count
+from rigloop.run_folder.run_end import Ended, Final, Supervision, errno_in_words, overruns_by_cause
+from rt_core.lateness.cause import explain_overruns
+from rt_core.plan import loop_signal
+from rt_core.safety.trips import TRIPS, Trip
+
+
+def complaints(
+    loaded: LoadedRig,
+    ended: Ended,
+    report: messages.Report,
+    records: dict[str, Any],
+    seconds: float | None,
+    rows: Mapping[str, int],
+    faults: Sequence[DataFault],
+    felt: Felt | None,
+    blocks: Mapping[str, Sequence[str]],
+) -> list[str]:
+    """Return everything that makes the run bad.
+
+    `rows` are those of each task's record, `blocks` those of each task in the order of their steps.
+    """
+    limits, seen, final = loaded.rig.verdict, ended.seen, ended.final
+    found = list(seen.alarms)
+    if report.error:
+        found.append(report.error)
+    if report.stall:
+        found.append(report.stall)
+    if report.unattended:
+        found.append(report.unattended)
+    for task, config in loaded.rig.tasks.items():
+        trip = final.signals[loop_signal(task, "overrun_trip")]
+        if trip:
+            found.append(
+                f"{loop_signal(task, 'overrun_level')}: overruns worth "
+                f"{final.signals[loop_signal(task, 'overrun_level')]:.0f} points within "
+                f"{config.overrun_window} cycles ({_causes(final, task)} in all), limit tasks.{task}.overrun_limit = "
+                f"{config.overrun_limit}, at cycle {trip:.0f} ({config.overrun.upper()})"
+            )
+    found += [fault.words for fault in faults if fault.kind not in AT_THE_END]
+    found += [seen.not_rearmed] if seen.not_rearmed else []
+    found += _never_armed(loaded.rig, final, seen, blocks)
+    found += felt_complaints(loaded.rig, felt)
+    # what could not be written any more, the exit code says
+    if not report.at_rest and ended.code != 0:
+        how = how_it_ended(ended.code)
+        found.append(f"the output was not seen at rest at the end (cycle process: {how})")
+    if seconds is not None and not seen.interrupted and seen.armed_s < seconds:
+        found.append(f"ran {seen.armed_s:.1f} of {seconds:g} s")
+    found += _bus_complaints(loaded.rig, final)
+    for task in loaded.rig.tasks:
+        share = (
+            100.0
+            * final.signals[f"loop/{task}/overruns"]
+            / max(1.0, final.signals[f"loop/{task}/cycle"])
+        )
+        if report.real_time and share > limits.max_overrun_percent:
+            found.append(
+                f"{task}: {share:.2f} % of cycles overran, limit verdict.max_overrun_percent = "
+                f"{limits.max_overrun_percent:g} ({_causes(final, task)})"
+            )
+        found += _record_complaints(final, task, rows[task], records.get(task, {}))
+    if not records and not any(ring["unwritten"] for ring in final.rings.values()):
+        found.append("the recorder left no summary: see recorder.log")
+    return found
+
+
+def how_it_ended(code: int | None) -> str:
+    """Return in words how a process ended: its exit code, the signal that killed it, or None for what nobody saw."""
+    if code is None:
+        return "killed"
+    with contextlib.suppress(ValueError):
+        return f"killed by {signal.Signals(-code).name}" if code < 0 else f"exit {code}"
+    return f"killed by signal {-code}"
+
+
+def _record_complaints(final: Final, task: str, rows: int, record: dict[str, Any]) -> list[str]:
+    cycles = count(final.signals[loop_signal(task, "cycle")])
+    ring = final.rings.get(task, {})
+    why = []
+    if dropped := ring.get("dropped", 0):
+        why.append(f"{dropped} dropped: the recorder was too slow")
+    if unwritten := ring.get("unwritten", 0):
+        reason = record.get("reason") or errno_in_words(ring["unwritten_errno"])
+        why.append(f"{unwritten} not written: {reason}")
+    # the newest cycle is in the table before it is in the ring; a kill may fall between
+    if cycles - rows <= 1 and not why:
+        return []
+    told = f" ({'; '.join(why)})" if why else ""
+    lost = max(cycles - rows, dropped + unwritten)
+    return [
+        f"{task}: the record has {rows} of {cycles} cycles: {lost} cycles are not in the record{told}"
+    ]
+
+
+def _causes(final: Final, task: str) -> str:
+    return explain_overruns(overruns_by_cause(final.signals, task)) or "no cause known"
+
+
+def _bus_complaints(rig: Rig, final: Final) -> list[str]:
+    bus = find_bus(rig)
+    if bus is None:
+        return []
+    name, block = bus
+    lost = final.signals[paths(name, block)[1]["lost"]]
+    task = next(task for task, config in rig.tasks.items() if name in config.blocks)
+    share = 100.0 * lost / max(1.0, final.signals[f"loop/{task}/cycle"])
+    limit = rig.verdict.max_lost_percent
+    if share <= limit:
+        return []
+    return [f"{lost:.0f} frames lost, {share:.2f} %, limit verdict.max_lost_percent = {limit:g}"]
+
+
+def _never_armed(
+    rig: Rig, final: Final, seen: Supervision, blocks: Mapping[str, Sequence[str]]
+) -> list[str]:
+    if seen.armed_s > 0.0 or seen.interrupted:
+        return []
+    guard = find_guard(rig)
+    if guard is None:
+        bus = find_bus(rig)
+        said = explain_bus(*bus, lambda path: final.signals.get(path, 0.0)) if bus else []
+        return [f"never ready: {'; '.join(said) or 'the loop made no cycle'}"]
+    name, block = guard
+    reads, writes = paths(name, block)
+    if int(final.signals[writes["trip"]]):
+        return []
+    trip = Trip(int(final.signals[writes["waits_for"]]))
+    if trip == Trip.NO_TRIP:
+        return [f"{name}: never ready to be armed; nothing says why"]
+    kind, remedy = TRIPS[trip], TRIPS[trip].remedy
+    waits = trip.name.lower().replace("_", " ")
+    said = []
+    if trip == Trip.ACTUATOR_LOST and (bus := find_bus(rig)) is not None:
+        said = explain_bus(*bus, lambda path: final.signals.get(path, 0.0))
+    task = task_of_fault(rig, reads[kind.port])
+    if trip in (Trip.OWN_FAULT, Trip.REQUEST_FAULT) and task:
+        place, code = (count(final.signals[loop_signal(task, s)]) for s in ("fault_block", "fault"))
+        words, todo = explain_fault(rig, task, place, code, blocks.get(task))
+        said, remedy = ([words], todo or remedy) if code else ([], remedy)
+    why = f" ({'; '.join(said)})" if said else ""
+    return [
+        f"{name}: never ready to be armed; it waited for {waits}: {reads[kind.port]}: {kind.words}{why}"
+        + (f"; {remedy}" if remedy else "")
+    ]
+
+
+def lost_cycles(final: Final, task: str, rows: int) -> int:
+    """Return how many cycles of a task are not in its record."""
+    lost = count(final.signals[loop_signal(task, "cycle")]) - rows
+    return lost if lost > 1 else 0

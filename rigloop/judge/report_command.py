@@ -1,0 +1,36 @@
+"""`rigloop report`: the report of a run folder again, and the verdict of a run that was cut short."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rigloop.console.answers import Exit, JsonOption, print_json, told
+from rigloop.console.screen import Screen
+
+
+def report(
+    folder: Annotated[
+        Path,
+        typer.Argument(
+            help="Folder of a run, also of one that was killed at any moment.", readable=False
+        ),
+    ],
+    json: JsonOption = False,
+) -> None:
+    """Write a run's report again; rebuild the verdict of one that was cut short from whatever is left.
+
+    Of a run that was killed, the newest cycles are saved from its signal table, which is then removed. What is missing
+    is said in words, and its verdict is never good.
+    """
+    with told(json):
+        from rigloop.judge.rebuild import report_again
+
+        outcome = report_again(folder)
+    if json:
+        print_json(outcome)
+    else:
+        outcome.print(Screen())
+    raise typer.Exit(int(Exit.GOOD if outcome.good else Exit.BAD_VERDICT))

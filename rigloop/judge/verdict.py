@@ -1,0 +1,330 @@
+"""Judge a live run: what the rig file asks, what the signals, counters and processes say; and keep the evidence."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from rig_configs.bounded import read_bytes
+from rig_configs.load import LoadedRig
+from rigloop.compose.blocks import find_guard, paths
+from rigloop.compose.shown import shown_roles
+from rigloop.host.disk_reserve import give_back
+from rigloop.host.missing_checks import with_rights
+from rigloop.host.neighbours import shared_by_tasks
+from rigloop.host.spin_choice import spin_in_words
+from rigloop.judge.complaints import complaints, lost_cycles
+from rigloop.judge.felt import felt_figures, felt_of
+from rigloop.judge.tripped import faults_of
+from rigloop.judge.trust import distrust
+from rigloop.judge.wire_warnings import wire_warnings
+from rigloop.report.felt import STATE
+from rigloop.report.report import write_report
+from rigloop.report.status_words import status_figures, status_words
+from rigloop.run_folder import messages
+from rigloop.run_folder.bring_up_losses import bring_up_figures, brought_up
+from rigloop.run_folder.evidence import Keeping
+from rigloop.run_folder.exposure import HOLES
+from rigloop.run_folder.last_state import LAST, record_of, rows_of
+from rigloop.run_folder.late import late_file, write_events
+from rigloop.run_folder.manifest import (
+    REPORT,
+    TIMING,
+    HistogramBins,
+    Injected,
+    Manifest,
+    Named,
+    Number,
+    Right,
+    TaskFacts,
+    count,
+    number,
+    versions,
+    write_timing,
+)
+from rigloop.run_folder.messages import Mode
+from rigloop.run_folder.outcome import Outcome
+from rigloop.run_folder.run_end import Ended, Final, exposure_of, overruns_by_cause
+from rt_core.doctor.check import Check, banner
+from rt_core.lateness.cause import WORDS
+
+if TYPE_CHECKING:
+    from rigloop.inject.request import Injection
+
+
+def conclude(
+    folder: Path,
+    loaded: LoadedRig,
+    kernels: Mapping[str, str],
+    ended: Ended,
+    seconds: float | None,
+    mode: Mode,
+    checks: list[Check],
+    injections: Sequence[Injection] = (),
+    *,
+    before: Manifest,
+    missing: Sequence[str] = (),
+    cut_short: Sequence[str] = (),
+) -> Outcome:
+    """Write manifest, timing and report of a live run; return its verdict.
+
+    Parameters
+    ----------
+    kernels : mapping of str to str
+        Block → hash.
+    before : Manifest
+        As it was kept while the run went on.
+    missing, cut_short : sequence of str
+        Of a run that was cut short: what it did not leave, and why it is never good.
+    """
+    seen, final = ended.seen, ended.final
+    give_back(folder)
+    keeping = Keeping(folder, loaded)
+    report = (
+        _report(folder) or ended.report or messages.Report(error="the cycle process left no report")
+    )
+    real_time = report.real_time and not seen.demoted
+    records = _records(folder)
+    kept = {task: record_of(folder / f"{task}.npy") for task in loaded.rig.tasks}
+    rows = {task: rows_of(record, task) for task, record in kept.items()}
+    injected, blocks = _injected(folder, loaded, final, injections)
+    faults = faults_of(loaded.rig, final.signals, folder, seen.trips, report.bus_faults, blocks)
+    felt = felt_of(loaded.rig, final.signals, folder, len(seen.trips))
+    doubts = distrust(loaded.rig, kept, is_live=True)
+    bad = [
+        *cut_short,
+        *keeping.lost,
+        *complaints(loaded, ended, report, records, seconds, rows, faults, felt, blocks),
+        *doubts.red,
+    ]
+    notes = (
+        []
+        if report.real_time
+        else ["not real-time: lateness and overruns are reported, not judged"]
+    )
+    worth_knowing = [
+        *seen.notes,
+        *doubts.amber,
+        *shared_by_tasks(loaded.rig),
+        *wire_warnings(report),
+    ]
+    if injected:
+        # what the faults did to the run is what they were for; the verdict is whether it met them as it states
+        notes = [*bad[len(cut_short) :], *notes]
+        bad = [*cut_short, *(verdict.line() for verdict in injected if not verdict.good)]
+    timing = {
+        task: {
+            name: HistogramBins.of(h.edges_ns, h.counts, h.max_ns)
+            for name, h in found.items()
+            # blocks have one each; a task without a bus has no bus time; what holes say is in `exposure`
+            if "/" not in name and (name != "bus" or h.max_ns > 0) and name not in HOLES
+        }
+        for task, found in final.histograms.items()
+    }
+    manifest = Manifest(
+        kind="live",
+        rig=Named(loaded.name, loaded.sha256),
+        kernels=tuple(Named(name, sha256) for name, sha256 in kernels.items()),
+        started=before.started,
+        duration_s=seen.armed_s,
+        verdict="bad" if bad else "good",
+        reasons=tuple([*bad, *notes] if injected else bad or notes),
+        tasks={
+            name: TaskFacts(
+                period_ns=(period_ns := task.period_us * 1000),
+                record=f"{name}.npy",
+                cycles=count(final.signals[f"loop/{name}/cycle"]),
+                overruns=count(final.signals[f"loop/{name}/overruns"]),
+                skipped=count(final.signals[f"loop/{name}/skipped"]),
+                dropped=lost_cycles(final, name, rows[name]),
+                causes={
+                    WORDS[cause]: n
+                    for cause, n in overruns_by_cause(final.signals, name).items()
+                    if n
+                },
+                late_events=final.late[name][0],
+                blocks=tuple(blocks[name]),
+                spin=spin_in_words(
+                    task.spin_us, report.spins.get(name), final.signals[f"loop/{name}/spin_ns"]
+                ),
+                exposure=exposure_of(final, name, period_ns),
+            )
+            for name, task in loaded.rig.tasks.items()
+        },
+        versions=versions(),
+        host=report.host,
+        rights=tuple(Right(**right) for right in report.rights),
+        mode=mode.value,
+        checks=tuple(with_rights(checks, report.rights)),
+        real_time=real_time,
+        timing={
+            task: {name: found.percentiles() for name, found in names.items()}
+            for task, names in timing.items()
+        },
+        counters=_counters(loaded, final),
+        statuses=status_words(loaded.rig, final.signals),
+        signals=roles(loaded),
+        faults=faults,
+        felt=felt,
+        bringup=brought_up(report),
+        injections=tuple(injected),
+        state="interrupted" if cut_short else "ended",
+        asked_s=seconds,
+        processes=before.processes,
+        boot=before.boot,
+        table=before.table,
+        notes=tuple(worth_knowing),
+        missing=tuple(missing),
+    )
+    for task, (_, events) in final.late.items():
+        # of a run that was cut short, the cycle process may have left them itself
+        if events or not cut_short:
+            keeping.keep(late_file(task), partial(write_events, folder, task, events))
+    keeping.keep(TIMING, lambda: write_timing(folder, timing))
+    manifest = keeping.keep_manifest(manifest)
+    keeping.keep(REPORT, lambda: write_report(folder))
+    if REPORT in keeping.failed:
+        manifest = keeping.keep_manifest(manifest)
+    with contextlib.suppress(OSError):
+        # what the cycle process left for a supervisor that is killed
+        (folder / LAST).unlink()
+    first_cycle_s = (
+        1e-9 * max(0, report.first_cycle_ns - seen.process_began_ns)
+        if seen.process_began_ns
+        else None
+    )
+    unheld = [
+        f"{right.name}: {right.why}; {right.remedy}" for right in manifest.rights if not right.held
+    ]
+    return Outcome(
+        manifest.verdict == "good",
+        list(manifest.reasons),
+        str(folder),
+        _figures(manifest, first_cycle_s),
+        [*unheld, *worth_knowing],
+        banner(manifest.checks),
+        injected,
+    )
+
+
+def _injected(
+    folder: Path, loaded: LoadedRig, final: Final, injections: Sequence[Injection]
+) -> tuple[list[Injected], dict[str, list[str]]]:
+    """Return what became of the faults on purpose, and every task's blocks with those of the faults."""
+    if not injections:
+        return [], {name: task.blocks for name, task in loaded.rig.tasks.items()}
+    from rigloop.inject.judge import judge
+    from rigloop.inject.limits import limits_of
+    from rigloop.inject.place import stages
+
+    limits = limits_of(loaded.rig)
+    return judge(folder, injections, limits, final.signals), stages(injections, limits)
+
+
+def _records(folder: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(read_bytes(folder / "recorder.json"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _report(folder: Path) -> messages.Report | None:
+    try:
+        return messages.read_report(folder)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def _counters(loaded: LoadedRig, final: Final) -> dict[str, Number]:
+    """Return the signals that count: the loop's, the bus's, the filters', the guard's trip."""
+    ports = {
+        "lost",
+        "late",
+        "missed",
+        "rejected",
+        "repaired",
+        "jumps",
+        "trip",
+        "iterations",
+        "residual",
+        "status",
+        "reassembled",
+        "singular",
+    }
+    found: dict[str, float] = {}
+    for name, block in loaded.rig.blocks.items():
+        found |= {p: final.signals[p] for port, p in paths(name, block)[1].items() if port in ports}
+    for task in loaded.rig.tasks:
+        found[f"loop/{task}/torn"] = final.signals[f"loop/{task}/torn"]
+    return {path: number(value) for path, value in found.items()}
+
+
+def roles(loaded: LoadedRig) -> dict[str, tuple[str, str]]:
+    """Return what the report plots: role → task and signal."""
+    rig = loaded.rig
+    owner = {
+        path: task
+        for task, config in rig.tasks.items()
+        for block in config.blocks
+        for path in paths(block, rig.blocks[block])[1].values()
+    }
+    guard = find_guard(rig)
+    state = {} if guard is None else {STATE: paths(*guard)[1]["state"]}
+    return {
+        role.removesuffix("_torque"): (owner[path], path)
+        for role, path in (shown_roles(rig) | state).items()
+        if path in owner
+    }
+
+
+def _figures(manifest: Manifest, first_cycle_s: float | None) -> list[tuple[str, str, str]]:
+    rows = [("armed for", f"{manifest.duration_s:.1f} s", "")]
+    if first_cycle_s is not None:
+        first = ("first cycle after", f"{first_cycle_s:.2f} s", "from the start of the command")
+        rows.insert(0, first)
+    for task, names in manifest.timing.items():
+        facts = manifest.tasks[task]
+        if not {"late", "step"} <= names.keys():
+            continue
+        late, step = names["late"], names["step"]
+        period = f"period {facts.period_ns // 1000} µs"
+        rows += [
+            (
+                f"{task} cycles",
+                f"{facts.cycles}",
+                f"{period}, {_overruns(facts)}, {facts.skipped} skipped",
+            ),
+            (
+                "  late p50 / p99 / p99.9",
+                _us(late.p50, late.p99, late.p99_9),
+                f"max {late.max * 1e-3:.0f} µs",
+            ),
+            (
+                "  step p50 / p99 / p99.9",
+                _us(step.p50, step.p99, step.p99_9),
+                f"max {step.max * 1e-3:.0f} µs",
+            ),
+        ]
+        if facts.exposure is not None:
+            rows.append(("  untold holes", *facts.exposure.brief()))
+    rows += bring_up_figures(manifest.bringup)
+    rows += felt_figures(manifest.felt)
+    rows += status_figures(manifest.statuses)
+    rows.append(("rights", "real-time" if manifest.real_time else "not real-time", ""))
+    return rows
+
+
+def _overruns(facts: TaskFacts) -> str:
+    told = ", ".join(f"{n} {words}" for words, n in facts.causes.items())
+    return f"{facts.overruns} overruns" + (f": {told}" if told else "")
+
+
+def _us(*durations_ns: float) -> str:
+    return " / ".join(f"{duration * 1e-3:.1f}" for duration in durations_ns) + " µs"

@@ -1,0 +1,185 @@
+"""Arming again within a run: after a bus fault that is over, if the rig file says so, and never after anything else.
+
+The supervisor takes enable and arm back, waits until the guard is ready again for a while, and arms once more: the
+guard ramps in from zero as the first time. The cycle process only stays meanwhile. A new process is a new run: neither
+knows of the one before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from rig_configs.schema import Rearm, Rig
+from rigloop.compose.blocks import bus_of, find_guard, guard_of, paths
+from rigloop.judge.bus_words import explain_bus
+from rigloop.judge.tripped import is_of_bus, trip_of
+from rigloop.live.stay_after_trip import LetGo
+from rigloop.run_folder import messages
+from rigloop.run_folder.manifest import DataFault
+from rt_core.safety.trips import State, Trip
+
+OP = 8
+DISABLED_S = 0.1  # enable is taken back for so long: what the bus holds is released
+SUPERVISOR_S = 2.0  # the cycle process stays for so long beyond what the supervisor may wait
+
+Signals = Callable[[], Mapping[str, float]]
+
+
+def rearm_of(rig: Rig) -> Rearm | None:
+    """Return what a rig says of arming again."""
+    found = find_guard(rig)
+    return None if found is None else found[1].rearm
+
+
+class Rearming:
+    """The supervisor's half; asked once a beat.
+
+    Parameters
+    ----------
+    rig : Rig
+    folder : Path
+        Of the run.
+    signals : callable
+        The newest value of every signal.
+    blocks : mapping of str to sequence of str, optional
+        Those of each task in the order of their steps, where it is not that of the rig.
+
+    Attributes
+    ----------
+    trips : list of DataFault
+        Those after which it was armed again.
+    waits : bool
+        The guard has let go, and the torque may come back.
+    gave_up : str
+        Why it did not; empty as long as nobody waited for nothing.
+    """
+
+    def __init__(
+        self,
+        rig: Rig,
+        folder: Path,
+        signals: Signals,
+        blocks: Mapping[str, Sequence[str]] | None = None,
+    ) -> None:
+        self._rig, self._folder, self._signals, self._blocks = rig, folder, signals, blocks
+        self._config = rearm_of(rig)
+        self._fault: DataFault | None = None
+        self._since = 0.0
+        self._ready_since: float | None = None
+        self._well_since: float | None = None
+        self._judged = False  # this FAULT was looked at
+        self.trips: list[DataFault] = []
+        self.waits = False
+        self.gave_up = ""
+        self.enable = self.arm = True
+        self.reset = False
+
+    def look(self, state: State, now: float) -> None:
+        """Follow the guard; set what is to be published."""
+        config = self._config
+        if config is None:
+            return
+        if state == State.FAULT and not self.waits and not self._judged:
+            self._judged = True
+            self._begin(now)
+        if not self.waits:
+            self._judged = self._judged and state == State.FAULT
+            return
+        waited = now - self._since
+        signals = self._signals()
+        if not self._bus_is_well(signals):
+            self._well_since = None
+        elif self._well_since is None:
+            self._well_since = now
+        well_s = 0.0 if self._well_since is None else now - self._well_since
+        # taken back until the bus is well and has seen it; the drive's reset is one edge, after that
+        self.enable, self.arm = self.enable or well_s >= DISABLED_S, False
+        self.reset = self.reset or (config.reset_drive and well_s >= 2.0 * DISABLED_S)
+        if state != State.READY:
+            self._ready_since = None
+        elif self._ready_since is None:
+            self._ready_since = now
+        if self._ready_since is not None and now - self._ready_since >= config.settle_s:
+            self._again()
+        elif waited >= config.within_s:
+            self.waits = False
+            self.gave_up = self._why_not(
+                signals,
+                f"limit blocks.{guard_of(self._rig)[0]}.rearm.within_s = {config.within_s:g}",
+            )
+
+    def ended(self) -> None:
+        """Say why it was not armed again, where the run ends while it is waited for."""
+        if self.waits:
+            self.waits = False
+            self.gave_up = self._why_not(self._signals(), "before the run ended")
+
+    def _bus_is_well(self, signals: Mapping[str, float]) -> bool:
+        writes = paths(*bus_of(self._rig))[1]
+        return signals[writes["valid"]] > 0.5 and signals[writes["al_state"]] == OP
+
+    def _why_not(self, signals: Mapping[str, float], until: str) -> str:
+        assert self._config is not None
+        name, guard = guard_of(self._rig)
+        waits_for = Trip(int(signals[paths(name, guard)[1]["waits_for"]]))
+        said = explain_bus(*bus_of(self._rig), lambda path: signals.get(path, 0.0))
+        if waits_for != Trip.NO_TRIP and not said:
+            said = [waits_for.name.lower().replace("_", " ")]
+        in_fault = any("fault" in words for words in said) and not self._config.reset_drive
+        remedy = f"; reset the drive, or set blocks.{name}.rearm.reset_drive" if in_fault else ""
+        return f"{name}: not armed again: {'; '.join(said) or 'not ready for long enough'}, {until}{remedy}"
+
+    def _begin(self, now: float) -> None:
+        assert self._config is not None
+        signals = self._signals()
+        if len(self.trips) >= self._config.at_most:
+            return
+        if not is_of_bus(self._rig, signals, self._blocks):
+            return
+        self._fault = trip_of(self._rig, signals, self._folder, self._blocks)
+        self._since, self._ready_since, self._well_since, self.waits = now, None, None, True
+        self.enable = self.arm = self.reset = False
+
+    def _again(self) -> None:
+        if self._fault is not None:
+            self.trips.append(self._fault)
+        self.waits, self._judged, self._fault = False, False, None
+        self.enable, self.arm, self.reset = True, True, False
+
+
+class Stay:
+    """The cycle process's half: whether it ends because its guard has let go."""
+
+    def __init__(
+        self, rig: Rig, stay_s: float, blocks: Mapping[str, Sequence[str]] | None = None
+    ) -> None:
+        self._rig, self._blocks = rig, blocks
+        self._config = rearm_of(rig)
+        self._let_go = LetGo(stay_s)
+        self._since: float | None = None
+
+    def over(self, let_go: bool, signals: Signals) -> bool:
+        """Return whether it is over; asked again and again."""
+        if self._config is None or not let_go:
+            self._since = None
+            return self._let_go.over(let_go)
+        if self._since is None:
+            bus = is_of_bus(self._rig, signals(), self._blocks)
+            until_s = self._config.within_s + SUPERVISOR_S if bus else 0.0
+            self._since = time.monotonic() + until_s
+        return time.monotonic() >= self._since and self._let_go.over(True)
+
+
+def stepped_blocks(folder: Path, rig: Rig) -> dict[str, list[str]]:
+    """Return the blocks of each task in the order of their steps, those of faults on purpose among them."""
+    asked = messages.read_order(folder).inject
+    if not asked:
+        return {name: list(task.blocks) for name, task in rig.tasks.items()}
+    from rigloop.inject.limits import limits_of
+    from rigloop.inject.place import stages
+    from rigloop.inject.request import again
+
+    limits = limits_of(rig)
+    return stages(again(asked, limits), limits)

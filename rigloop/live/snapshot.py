@@ -1,0 +1,74 @@
+"""One moment of a running rig, read from its signal table."""
+
+from __future__ import annotations
+
+from rig_configs.schema import Rig
+from rigloop.compose.blocks import find_bus, find_guard, paths
+from rigloop.compose.shown import shown_roles
+from rigloop.live.view import Picture
+from rt_core.lateness.cause import WORDS, signal_of
+from rt_core.safety.trips import State, Trip
+from rt_core.signals.table import SignalTable
+
+
+def take_picture(
+    shared: SignalTable,
+    rig: Rig,
+    elapsed_s: float,
+    total_s: float | None,
+    state: State,
+    real_time: bool,
+    banner: str,
+    alarms: tuple[str, ...] = (),
+    frozen_s: float = 0.0,
+) -> Picture:
+    """Read what the live view shows."""
+    roles = shown_roles(rig)
+    return Picture(
+        elapsed_s=elapsed_s,
+        total_s=total_s,
+        guard=_guard(shared, rig, state),
+        bus=_bus(shared, rig),
+        real_time=real_time,
+        values={role: shared.value(path) for role, path in roles.items()},
+        tasks={task: _task(shared, task) for task in rig.tasks},
+        banner=banner,
+        alarms=alarms,
+        frozen_s=frozen_s,
+    )
+
+
+def _guard(shared: SignalTable, rig: Rig, state: State) -> str:
+    guard = find_guard(rig)
+    if guard is None:
+        return "none"
+    if state != State.INIT:
+        return state.name
+    waits_for = Trip(int(shared.value(paths(*guard)[1]["waits_for"])))
+    return f"INIT: {waits_for.name.lower()}" if waits_for else "INIT"
+
+
+def _bus(shared: SignalTable, rig: Rig) -> str:
+    bus = find_bus(rig)
+    if bus is None:
+        return "none"
+    writes = paths(*bus)[1]
+    al_state, wkc, expected, lost = (
+        int(shared.value(writes[port])) for port in ("al_state", "wkc", "wkc_expected", "lost")
+    )
+    state = "OP" if al_state == 8 else f"AL state {al_state:#x}"
+    return f"{state} wkc {wkc}/{expected} lost {lost}"
+
+
+def _task(shared: SignalTable, task: str) -> dict[str, float]:
+    found = shared.histograms(task)
+    late_p50, late_p99 = found["late"].percentiles([50, 99]) * 1e-3
+    return {
+        "cycles": shared.value(f"loop/{task}/cycle"),
+        "overruns": shared.value(f"loop/{task}/overruns"),
+        **{signal_of(c): shared.value(f"loop/{task}/{signal_of(c)}") for c in WORDS},
+        "late_p50": late_p50,
+        "late_p99": late_p99,
+        "step_p50": found["step"].percentile(50) * 1e-3,
+        "step_max": found["step"].max_ns * 1e-3,
+    }

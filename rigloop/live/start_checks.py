@@ -1,0 +1,74 @@
+"""What can be refused before anything is started, and would else end a part of the run later."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from rig_configs.load import LoadedRig
+from rig_configs.mistakes import ConfigError, Mistake
+from rigloop.compose.parts import EMULATED
+from rigloop.console.errors import NotStartedError
+
+
+def check_telemetry(endpoint: str) -> None:
+    """Refuse an endpoint that cannot be, that others may listen to, or that another process has.
+
+    Raises
+    ------
+    ConfigError
+        It is no local endpoint.
+    NotStartedError
+        It cannot be had.
+    """
+    from io_bridge.recording.telemetry import EndpointError, check_endpoint
+
+    try:
+        check_endpoint(endpoint)
+    except EndpointError as error:
+        mistake = Mistake("command line", "--telemetry", str(error), value=endpoint)
+        raise ConfigError([mistake]) from None
+    parts = urlsplit(endpoint)
+    if parts.scheme != "tcp":
+        return
+    host, _, port = parts.netloc.rpartition(":")
+    try:
+        number = int(port)
+        family = socket.AF_INET6 if host.startswith("[") else socket.AF_INET
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            # as ZeroMQ binds: a connection that has ended does not keep the port
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host.strip("[]"), number))
+    except (ValueError, OverflowError):
+        problem = "no port from 0 to 65535"
+        mistake = Mistake("command line", "--telemetry", problem, value=endpoint)
+        raise ConfigError([mistake]) from None
+    except OSError as error:
+        why = (
+            "another process has this port; take another one"
+            if error.errno == errno.EADDRINUSE
+            else error.strerror
+        )
+        raise NotStartedError(f"--telemetry {endpoint}: {why}") from None
+
+
+def check_wheel(loaded: LoadedRig, backend: str, tell: Callable[[str], None]) -> tuple[str, ...]:
+    """Refuse a rig whose wheel would sing in somebody's hands; return what else is to be said of its haptic loop.
+
+    An emulated wheel may sing: there it can be looked at.
+
+    Raises
+    ------
+    ConfigError
+        It would sing; the mistake names the gain that would do.
+    """
+    if backend in EMULATED:
+        return ()
+    from rigloop.haptic.check import examine_loop
+
+    found = examine_loop(loaded, tell)
+    if found.mistakes:
+        raise ConfigError(found.mistakes)
+    return found.notes

@@ -1,0 +1,1 @@
+"""Figures for reports and commands, as SVG in the project's own style."""

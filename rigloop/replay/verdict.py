@@ -1,0 +1,227 @@
+"""Judge a replay, and keep its evidence: data faults of a log, or the comparison with the run it repeats."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from codegen.kernels.build import BuiltKernel
+from io_bridge.logs.absence import absences
+from io_bridge.logs.reader import EncoderLog
+from io_bridge.recording.record import open_record
+from rig_configs.load import LoadedRig
+from rigloop.compose.blocks import paths
+from rigloop.judge.trust import distrust
+from rigloop.judge.verdict import roles
+from rigloop.replay.script import Pace
+from rigloop.report.report import kinds_of_fault, write_report
+from rigloop.report.smoothed import keep_smoothed
+from rigloop.report.torque import keep_observed_torque
+from rigloop.run_folder.manifest import (
+    DataFault,
+    Manifest,
+    Named,
+    Replay,
+    TaskFacts,
+    sha256_of,
+    versions,
+    write_manifest,
+)
+from rigloop.run_folder.outcome import Outcome
+from rt_core.host.facts import host_facts
+
+Kernels = Mapping[str, BuiltKernel]
+Records = Mapping[str, np.ndarray]
+
+
+def conclude_log(
+    folder: Path,
+    loaded: LoadedRig,
+    kernels: Kernels,
+    log: EncoderLog,
+    superseded: int,
+    measured: list[str],
+    pace: Pace,
+) -> Outcome:
+    """Write the evidence of a replayed log; bad if model or filter failed on it, or had no encoder to follow."""
+    records = {task: open_record(folder / f"{task}.npy") for task in loaded.rig.tasks}
+    doubts = distrust(loaded.rig, records, is_live=False)
+    bad = [*_failures(loaded, records), *absences(log), *doubts.red]
+    duration_s = log.duration_s
+    signals = {
+        role: where
+        for role, where in roles(loaded).items()
+        if where[1] in _names(records[where[0]])
+    }
+    torque = next((path for path in measured if path.endswith("_nm")), None)
+    if torque:
+        task = next(task for task, record in records.items() if torque in _names(record))
+        signals["measured"] = (task, torque)
+    replay = Replay(
+        log=Named(log.path.name, sha256_of(log.path)),
+        mapping=log.mapping.name,
+        rows=log.n_rows,
+        speed=duration_s / pace.total_s,
+        superseded=superseded,
+    )
+    faults = tuple(DataFault(**asdict(f)) for f in log.faults)
+    notes = [f"{kinds_of_fault(len(faults))} in the log, handled as listed"] if faults else []
+    notes += doubts.amber
+    keep_observed_torque(folder, log)
+    manifest = _manifest(
+        folder, loaded, kernels, records, bad, notes, duration_s, signals, replay, faults
+    )
+    figures = [
+        (
+            "log",
+            log.path.name,
+            f"mapping {log.mapping.name}, {log.n_rows} rows, {duration_s:.2f} s",
+        ),
+        (
+            "filter",
+            f"{log.bandwidth_rad_s(_bandwidth(loaded)):.1f} rad/s",
+            f"samples every {log.sample_period_s * 1e3:.2f} ms",
+        ),
+        *_range(records, signals),
+        *_speed(duration_s, pace),
+    ]
+    told = [f"{f.kind}: {f.count}, first at row {f.first_row}: {f.words}" for f in faults]
+    return Outcome(not bad, list(manifest.reasons), str(folder), figures, told)
+
+
+def conclude_run(
+    folder: Path,
+    loaded: LoadedRig,
+    kernels: Kernels,
+    run: Path,
+    was: Manifest,
+    before: Records,
+    again: Records,
+    written: set[str],
+    pace: Pace,
+) -> Outcome:
+    """Compare a replayed run with its record bit for bit; bad if a bit differs or the kernel is another one."""
+    bad = []
+    kept = {kernel.name: kernel.sha256 for kernel in was.kernels}
+    for name, kernel in kernels.items():
+        if kept.get(name) != kernel.hash:
+            bad.append(
+                f"kernel {name} is another binary than the run's: same bits are not promised"
+            )
+    compared = 0
+    for task, record in before.items():
+        for path in sorted(written & set(_names(record))):
+            old, new = (np.ascontiguousarray(r[path]).view(np.int64) for r in (record, again[task]))
+            compared += len(old)
+            differs = np.flatnonzero(old != new)
+            if len(differs):
+                row = int(differs[0])
+                bad.append(
+                    f"{path} differs in {len(differs)} of {len(old)} cycles, first at row {row}: "
+                    f"{record[path][row]!r} live, {again[task][path][row]!r} replayed"
+                )
+    notes = [] if bad else [f"bit-equal to the live run: {compared} values"]
+    duration_s = float(max(record["t_ns"][-1] for record in before.values())) * 1e-9
+    replay = Replay(
+        log=Named(run.name, sha256_of(run / "manifest.json")),
+        mapping="recorded run",
+        rows=sum(len(record) for record in before.values()),
+        speed=duration_s / pace.total_s,
+    )
+    keep_smoothed(folder, loaded, again)
+    _manifest(folder, loaded, kernels, again, bad, notes, duration_s, was.signals, replay, ())
+    figures = [
+        ("run", run.name, f"{duration_s:.2f} s"),
+        *((f"{task} cycles", f"{len(record)}", "") for task, record in before.items()),
+        ("compared", f"{compared}", "values, bit for bit"),
+        *_speed(duration_s, pace),
+    ]
+    return Outcome(not bad, bad or notes, str(folder), figures, [])
+
+
+def _failures(loaded: LoadedRig, records: Records) -> list[str]:
+    """Return what the blocks themselves say went wrong."""
+    found = []
+    for name, block in loaded.rig.blocks.items():
+        if block.kind not in ("mechanism", "observer"):
+            continue
+        path = paths(name, block)[1]["status"]
+        # an observer may have been left out, see `replay_log`
+        status = next((r[path] for r in records.values() if path in _names(r)), np.zeros(0))
+        if np.any(status != 0):
+            row = int(np.flatnonzero(status != 0)[0])
+            found.append(
+                f"{path} = {status[row]:.0f} in {np.count_nonzero(status)} cycles, first at row {row}"
+            )
+    return found
+
+
+def _manifest(
+    folder: Path,
+    loaded: LoadedRig,
+    kernels: Kernels,
+    records: Records,
+    bad: list[str],
+    notes: list[str],
+    duration_s: float,
+    signals: dict[str, tuple[str, str]],
+    replay: Replay,
+    faults: tuple[DataFault, ...],
+) -> Manifest:
+    manifest = Manifest(
+        kind="replay",
+        rig=Named(loaded.name, loaded.sha256),
+        kernels=tuple(Named(name, kernel.hash) for name, kernel in kernels.items()),
+        started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        duration_s=duration_s,
+        verdict="bad" if bad else "good",
+        reasons=tuple(bad or notes),
+        tasks={
+            name: TaskFacts(
+                period_ns=task.period_us * 1000, record=f"{name}.npy", cycles=len(records[name])
+            )
+            for name, task in loaded.rig.tasks.items()
+        },
+        versions=versions(),
+        host=host_facts(),
+        faults=faults,
+        replay=replay,
+        signals=signals,
+    )
+    write_manifest(folder, manifest)
+    write_report(folder)
+    return manifest
+
+
+def _names(record: np.ndarray) -> tuple[str, ...]:
+    return record.dtype.names or ()
+
+
+def _bandwidth(loaded: LoadedRig) -> float:
+    return next(b.bandwidth_rad_s for b in loaded.rig.blocks.values() if b.kind == "encoder_filter")
+
+
+def _range(records: Records, signals: Mapping[str, tuple[str, str]]) -> list[tuple[str, str, str]]:
+    rows = []
+    for role in ("angle", "torque"):
+        if role in signals:
+            task, path = signals[role]
+            values: Any = records[task][path]
+            rows.append((path, f"{np.min(values):.4g} … {np.max(values):.4g}", ""))
+    return rows
+
+
+def _speed(duration_s: float, pace: Pace) -> list[tuple[str, str, str]]:
+    return [
+        (
+            "speed",
+            f"{duration_s / pace.cycles_s:.0f} ×",
+            "faster than real time, filter and kernel",
+        ),
+        ("", f"{duration_s / pace.total_s:.0f} ×", "with every cycle recorded"),
+    ]

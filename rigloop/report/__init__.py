@@ -1,0 +1,4 @@
+"""`report.html` of a run folder, section by section.
+
+Start with `report.py`.
+"""

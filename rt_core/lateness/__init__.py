@@ -1,0 +1,4 @@
+"""Causes of late cycles, the policy on overruns, traces and histograms.
+
+Start with `cause.pxd`.
+"""

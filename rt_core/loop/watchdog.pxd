@@ -1,0 +1,41 @@
+"""A thread above all tasks that takes the outputs away from a task that stands still.
+
+It looks every TICK_NS at the deadline that each task waits for or works on. A task that shows the
+same deadline in two consecutive looks, with more than its `stall_ns` gone since, stands still. Two
+looks, because a host that takes the whole machine away makes everything stand still: then the
+watchdog is late itself, forgets its findings, and the tasks run on before it looks
+again. So a stall is seen within `stall_ns` and two ticks.
+
+It then acts once: it reports which task stood still and when, and asks the loop to stop. If that task
+is the one that has the actuator, it calls the safe entry of the bus block, itself, in that look and
+at each tick from then on.
+"""
+from libc.stdint cimport int64_t
+
+from rt_core.block cimport BlockView
+from rt_core.loop.task cimport Shared, Thread
+from rt_core.loop.thread cimport pthread_t
+
+cdef enum:
+    TICK_NS = 2000000
+    PRIORITY = 95
+
+cdef struct Watchdog:
+    pthread_t id
+    bint created
+    int64_t ready
+    int64_t end
+    Shared *shared
+    Thread *threads
+    int n
+    int64_t *seen                # deadline of each task at the last look
+    int guarded                  # the task that has the actuator, -1 if none can be made safe
+    BlockView *safe
+    int64_t stalled              # 1 + the task that stood still; written last, 0: none did
+    int64_t stalled_cycle
+    int64_t stalled_ns           # for how long, when it was seen
+    int64_t sent                 # safe outputs sent
+
+
+cdef int spawn_watchdog(Watchdog *watchdog, bint fifo, object core) except -1
+cdef void end_watchdog(Watchdog *watchdog) noexcept

@@ -1,0 +1,134 @@
+"""The watchdog thread; watchdog.pxd describes it."""
+from libc.stdint cimport int64_t
+from libc.string cimport memset
+
+from rt_core.loop.clock cimport now_ns, wait_until
+from rt_core.shared cimport load_acquire, load_relaxed, store_release
+from rt_core.loop.task cimport NEVER, Thread
+from rt_core.loop.thread cimport join_thread, settle_thread, start_thread
+
+from typing import NamedTuple
+
+
+class Tick(NamedTuple):
+    """See watchdog.pyi."""
+
+    from_ns: int
+    stalled: int | None
+    cycle: int
+    for_ns: int
+    stop: bool
+    sent: int
+    called_ns: tuple
+
+
+cdef enum:                        # of `watched`
+    MOST_TICKS = 64
+    MOST_TASKS = 4
+
+
+cdef void _forget(Watchdog *watchdog) noexcept nogil:
+    cdef int i
+    for i in range(watchdog.n):
+        watchdog.seen[i] = NEVER
+
+
+cdef void _look(Watchdog *watchdog, int64_t now) noexcept nogil:
+    cdef Thread *thread
+    cdef int64_t beat_ns
+    cdef int i
+    for i in range(watchdog.n):
+        thread = &watchdog.threads[i]
+        beat_ns = load_acquire(&thread.beat_ns)
+        if beat_ns == 0 or load_acquire(&thread.ended):
+            continue
+        if beat_ns == watchdog.seen[i] and now - beat_ns > thread.stall_ns:
+            watchdog.stalled_cycle = load_relaxed(&thread.beat_cycle)
+            watchdog.stalled_ns = now - beat_ns
+            store_release(&watchdog.stalled, i + 1)
+            store_release(&watchdog.shared.stop, 1)
+            return
+        watchdog.seen[i] = beat_ns
+
+
+cdef int64_t _tick(Watchdog *watchdog, int64_t due_ns, int64_t now) noexcept nogil:
+    # the work of the tick that was due at due_ns and comes at now. Returns the time from which the next one counts
+    if now - due_ns > TICK_NS:
+        _forget(watchdog)
+        due_ns = now
+    elif watchdog.stalled == 0:
+        _look(watchdog, now)
+    # also at the tick that found it; a frame that cannot leave now leaves at the next
+    if watchdog.stalled != 0 and watchdog.stalled - 1 == watchdog.guarded:
+        if watchdog.safe.step(watchdog.safe.self, now - watchdog.shared.start_ns) == 0:
+            store_release(&watchdog.sent, watchdog.sent + 1)
+    return due_ns
+
+
+cdef void *_watch(void *arg) noexcept nogil:
+    cdef Watchdog *watchdog = <Watchdog *>arg
+    cdef int64_t next_ns = now_ns()
+    settle_thread()
+    store_release(&watchdog.ready, 1)
+    while not load_acquire(&watchdog.end):
+        next_ns += TICK_NS
+        next_ns = _tick(watchdog, next_ns, wait_until(next_ns, 0))
+    return NULL
+
+
+cdef int spawn_watchdog(Watchdog *watchdog, bint fifo, object core) except -1:
+    start_thread(&watchdog.id, _watch, watchdog, "rt-watchdog", PRIORITY if fifo else 0, core)
+    watchdog.created = True
+    return 0
+
+
+cdef void end_watchdog(Watchdog *watchdog) noexcept:
+    if watchdog.created:
+        store_release(&watchdog.end, 1)
+        with nogil:
+            join_thread(watchdog.id)
+        watchdog.created = False
+
+
+cdef struct Calls:                # of a safe entry that keeps the times at which it is called
+    int refused                   # number of times that it cannot send
+    int n
+    int64_t t_ns[MOST_TICKS]
+
+
+cdef int _keep_call(void *self, int64_t t_ns) noexcept nogil:
+    cdef Calls *calls = <Calls *>self
+    calls.t_ns[calls.n] = t_ns
+    calls.n += 1
+    return calls.n <= calls.refused
+
+
+def watched(ticks, *, stall_ns, guarded=None, refused=0, start_ns=0):
+    ticks = [(due_ns, now_ns, list(beats)) for due_ns, now_ns, beats in ticks]
+    n = {len(beats) for _, _, beats in ticks}
+    if len(ticks) > MOST_TICKS or len(n) != 1 or not 1 <= min(n) <= MOST_TASKS:
+        raise ValueError(f"at most {MOST_TICKS} ticks of one to {MOST_TASKS} tasks each")
+    cdef Shared shared
+    cdef Thread[MOST_TASKS] threads
+    cdef int64_t[MOST_TASKS] seen
+    cdef Watchdog watchdog
+    cdef BlockView safe
+    cdef Calls calls
+    cdef int i
+    memset(&shared, 0, sizeof(Shared))
+    memset(&watchdog, 0, sizeof(Watchdog))
+    calls.refused, calls.n, shared.start_ns = refused, 0, start_ns
+    safe.step, safe.self = _keep_call, &calls
+    watchdog.shared, watchdog.threads, watchdog.seen, watchdog.safe = &shared, threads, seen, &safe
+    watchdog.n, watchdog.guarded = min(n), -1 if guarded is None else guarded
+    _forget(&watchdog)
+    found = []
+    for due_ns, now, beats in ticks:
+        for i, (beat_ns, ended) in enumerate(beats):
+            threads[i].stall_ns, threads[i].beat_ns, threads[i].ended = stall_ns, beat_ns, ended
+            threads[i].beat_cycle = beat_ns // 1000
+        from_ns = _tick(&watchdog, due_ns, now)
+        stalled = watchdog.stalled - 1 if watchdog.stalled else None
+        found.append(Tick(from_ns, stalled, watchdog.stalled_cycle, watchdog.stalled_ns, bool(shared.stop),
+                          watchdog.sent, tuple(calls.t_ns[i] for i in range(calls.n))))
+    return found

@@ -1,0 +1,215 @@
+"""Trip conditions of the guard, in words and limits. The law itself is guard.pyx."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+from rt_core.safety.guard import Reaction, State, Trip
+
+__all__ = ["TRIPS", "GuardConfig", "Reaction", "State", "Trip", "TripKind", "explain_trip"]
+
+
+@dataclass(frozen=True)
+class TripKind:
+    """One row of the trip table: the watched signal, its limit, and the consequence."""
+
+    port: str
+    limit: str
+    """Key of the limit in a rig's guard block; empty: the value itself is the fault."""
+    reaction: Reaction
+    words: str
+    unit: str = ""
+    remedy: str = ""
+
+
+_RAMP, _SAFE = Reaction.RAMP, Reaction.SAFE
+
+TRIPS: dict[Trip, TripKind] = {
+    Trip.ACTUATOR_LOST: TripKind(
+        "actuator_ready", "", _SAFE, "the actuator left its operating state",
+        remedy="look at the drive, its cable and its power",
+    ),
+    Trip.OWN_FAULT: TripKind("own_fault", "", _RAMP, "a block of this task failed"),
+    Trip.REQUEST_FAULT: TripKind(
+        "request_fault", "", _RAMP, "a block of the requesting task failed"
+    ),
+    Trip.REQUEST_STALE: TripKind(
+        "request_cycle", "max_request_age_ms", _RAMP, "no new request", "ms",
+        "make the requesting task's work shorter, or raise the limit: three of its periods are a good value",
+    ),
+    Trip.REQUEST_NOT_FINITE: TripKind(
+        "torque_request_nm", "request_hold_ms", _RAMP, "the request is not a finite number", "ms",
+        "find the block that makes it",
+    ),
+    Trip.SENSOR_LOST: TripKind(
+        "sensor_valid", "sensor_hold_ms", _RAMP, "no valid sample", "ms",
+        "look at the sensor and its cable, or raise the limit",
+    ),
+    Trip.SENSOR_FLICKERS: TripKind(
+        "sensor_valid", "sensor_bucket_ms", _RAMP,
+        "samples are invalid too often (bad time counts twice, good time is taken off)", "ms",
+        "look at the sensor and its cable, or raise the limit",
+    ),
+    Trip.ANGLE_LIMIT: TripKind(
+        "angle_rad", "max_angle_rad", _RAMP, "the angle is out of range", "rad",
+        "move the wheel back, or raise the limit",
+    ),
+    Trip.RATE_LIMIT: TripKind(
+        "rate_rad_s", "max_rate_rad_s", _RAMP, "too fast", "rad/s",
+        "turn more slowly, or raise the limit",
+    ),
+    Trip.TIME_GAP: TripKind(
+        "elapsed", "max_gap_ms", _RAMP, "no cycle was stepped", "ms",
+        "see why the task was late (`rigloop doctor`), or raise the limit",
+    ),
+    Trip.OVERRUNS_MANY: TripKind(
+        "elapsed", "skip_bucket_ms", _RAMP,
+        "periods are skipped too often (skipped time counts twice, kept time is taken off)", "ms",
+        "see why the task was late (`rigloop doctor`), or raise the limit",
+    ),
+    Trip.HEARTBEAT_LOST: TripKind(
+        "heartbeat", "heartbeat_timeout_ms", _RAMP, "no sign of life of the supervisor", "ms",
+        "see what kept its process from running, or raise the limit",
+    ),
+}  # fmt: skip
+
+
+LEAST = {"request_sign": -1}
+POSITIVE = (
+    "limit_nm",
+    "rate_nm_s",
+    "heartbeat_timeout_ms",
+    "max_gap_ms",
+    "max_request_age_ms",
+    "request_gain",
+)
+
+
+@dataclass(frozen=True)
+class GuardConfig:
+    """Limits of the guard. Times are those of the clock: skipped periods count.
+
+    Attributes
+    ----------
+    limit_nm : float
+        The output stays within plus and minus this.
+    rate_nm_s : float
+        From one output to the next it changes by no more than this times the period, however many periods
+        were skipped between them.
+    max_angle_rad, max_rate_rad_s : float
+        Of the sensor.
+    ramp_in_s, ramp_out_s : float
+        Time of the gain from 0 to 1 and back.
+    max_request_age_ms : float
+        Time without a new `request_cycle`. Three periods of the requesting task are a good value.
+    request_hold_ms, sensor_hold_ms : float
+        Bad time that is bridged with the last good request, from the first bad cycle on, which counts as a
+        period. Less than a period: the first bad cycle trips.
+    max_gap_ms : float
+        Largest time between two executed cycles.
+    sensor_bucket_ms : float
+        Of the leaky bucket for bad samples: bad time counts twice, each good cycle takes a period away.
+    skip_bucket_ms : float
+        Of that for skipped time. Twice `max_gap_ms`, or more, lets a single gap pass.
+    heartbeat_timeout_ms : float
+    request_sign : {1, -1}
+        -1 where the request is the torque of a guide on the model: the motor gives the opposite.
+    request_gain : float
+        Torque of the motor over the request, before clamp and ramp.
+    request_period_ms : float
+        Of the requesting task. A command that acts for more than two of them and a period of the guard has
+        outlived one that was missed. Shorter than a period: the guard's own.
+    """
+
+    limit_nm: float
+    rate_nm_s: float
+    max_angle_rad: float
+    max_rate_rad_s: float
+    ramp_in_s: float = 0.5
+    ramp_out_s: float = 0.02
+    max_request_age_ms: float = 5.0
+    request_hold_ms: float = 3.0
+    sensor_hold_ms: float = 5.0
+    max_gap_ms: float = 5.0
+    sensor_bucket_ms: float = 20.0
+    skip_bucket_ms: float = 10.0
+    heartbeat_timeout_ms: float = 200.0
+    request_sign: int = 1
+    request_gain: float = 1.0
+    request_period_ms: float = 0.0
+
+    def mistakes(self) -> list[str]:
+        """Return the mistakes of the values, one line each."""
+        found = []
+        for field in fields(self):
+            value = getattr(self, field.name)
+            least = LEAST.get(field.name, 0)
+            if isinstance(value, bool) or not isinstance(value, int | float):
+                found.append(f"{field.name} = {value!r} is no number")
+            elif field.name == "request_sign" and value not in (1, -1):
+                found.append(f"{field.name} = {value!r} must be 1 or -1")
+            elif not math.isfinite(value) or not least <= value <= 1e9:
+                found.append(f"{field.name} = {value!r} must be within {least} and 1e9")
+            elif value == 0 and field.name in POSITIVE:
+                found.append(f"{field.name} = {value!r} must be above 0")
+        return found
+
+    def cycles_to_zero(self, period_s: float) -> int:
+        """Executed cycles from the start of any ramp-out to an output of exactly zero, at most.
+
+        Skipped periods between them shorten the ramp and never make it more cycles.
+        """
+        ramp = math.ceil(self.ramp_out_s / period_s * (1 + 1e-12))
+        return ramp + math.ceil(self.limit_nm / (self.rate_nm_s * period_s)) + 1
+
+    def to_zero_s(self, period_s: float) -> float:
+        """Time of any ramp-out to an output of exactly zero, at most, where no period is skipped.
+
+        Skipped periods come on top: the rate limit is one of outputs.
+        """
+        return self.cycles_to_zero(period_s) * period_s
+
+
+def explain_trip(
+    code: float,
+    value: float,
+    limit: float,
+    cycle: float,
+    paths: Mapping[str, str],
+    *,
+    at_s: float | None = None,
+    cause: str = "",
+    remedy: str = "",
+    name: str = "guard",
+) -> str:
+    """Return the guard's verdict in one sentence.
+
+    Parameters
+    ----------
+    code, value, limit, cycle : float
+        The guard's `trip`, `trip_value`, `trip_limit` and `trip_cycle`.
+    paths : mapping
+        The guard's `reads`, to name the signal.
+    at_s : float, optional
+        Time of that cycle since the start.
+    cause : str
+        Which slave or block, and why, where the trip itself does not say it.
+    remedy : str
+        The remedy, where the trip table's own words do not serve.
+    name : str
+        Of the guard's block.
+    """
+    kind = TRIPS[Trip(int(code))]
+    unit = f" {kind.unit}" if kind.unit else ""
+    said = f"{kind.words}: {cause}" if cause else kind.words
+    if kind.limit:
+        said += f": {value:.6g}{unit}, limit blocks.{name}.{kind.limit} = {limit:.6g}"
+    elif not cause:
+        said += f": {value:.6g}"
+    when = f"at cycle {cycle:.0f}" + ("" if at_s is None else f" ({at_s:.3f} s)")
+    todo = remedy or kind.remedy
+    return f"{name}: {paths[kind.port]}: {said}, {when} ({kind.reaction.name})" + (
+        f"; {todo}" if todo else ""
+    )

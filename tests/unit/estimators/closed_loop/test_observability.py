@@ -1,0 +1,74 @@
+"""The cases of a free flexible body: elastic modes, unknown forces, strains, gyroscope, accelerometers."""
+
+import numpy as np
+import pytest
+
+from estimators.closed_loop.observability import observable_inputs, unobservable_states
+
+
+def body(modes, forces, strains, gyro, accelerometers, seed=0):
+    """A and H of [x, y, theta, modes, their rates, forces], forces as constants."""
+    rng = np.random.default_rng(seed)
+    n = 3 + modes
+    mass = np.diag([1000.0, 1000.0, 1261.0, *np.ones(modes)])
+    omega = 2 * np.pi * np.linspace(3.42, 20.0, modes) if modes else np.zeros(0)
+    stiffness = np.diag([0.0, 0.0, 0.0, *omega**2])
+    damping = np.diag([0.0, 0.0, 0.0, *(0.02 * omega)])
+    # where a force acts, and along what: it pushes, turns and bends
+    place, angle = rng.uniform(-2.0, 2.0, (forces, 2)), rng.uniform(0.0, 2 * np.pi, forces)
+    push = np.array([np.cos(angle), np.sin(angle)])
+    turn = place[:, 0] * push[1] - place[:, 1] * push[0]
+    load = np.vstack([push, turn, rng.normal(size=(modes, forces))])
+    a = np.zeros((2 * n + forces, 2 * n + forces))
+    a[:n, n : 2 * n] = np.eye(n)
+    inverse = np.linalg.inv(mass)
+    a[n : 2 * n] = np.hstack([-inverse @ stiffness, -inverse @ damping, inverse @ load])
+    rows = [
+        np.concatenate([[0, 0, 0], rng.normal(size=modes), np.zeros(n + forces)])
+        for _ in range(strains)
+    ]
+    if gyro:
+        rows.append(
+            np.concatenate([np.zeros(n), [0, 0, 1], 0.1 * rng.normal(size=modes), np.zeros(forces)])
+        )
+    for k in range(accelerometers):
+        felt = np.concatenate([np.eye(3)[k], 0.1 * rng.normal(size=modes)])
+        rows.append(felt @ a[n : 2 * n])
+    return a, np.array(rows), list(range(2 * n, 2 * n + forces))
+
+
+@pytest.mark.parametrize(
+    ("modes", "forces", "strains", "gyro", "accelerometers", "expected"),
+    [
+        (12, 6, 10, 1, 0, True),
+        (12, 6, 6, 0, 0, True),
+        (12, 6, 5, 0, 0, False),
+        (12, 6, 5, 1, 0, True),
+        (12, 6, 3, 1, 2, True),
+        (5, 6, 10, 0, 0, False),
+        (5, 6, 10, 1, 0, True),
+        (0, 3, 0, 1, 2, True),
+        (0, 4, 0, 1, 2, False),
+    ],
+)
+def test_forces_on_a_free_body(modes, forces, strains, gyro, accelerometers, expected):
+    a, h, inputs = body(modes, forces, strains, gyro, accelerometers)
+    assert all(observable_inputs(a, h, inputs)) is expected
+
+
+def test_positions_of_a_free_body_stay_unobservable():
+    a, h, _ = body(12, 6, 10, 1, 0)
+    lost = unobservable_states(a, h)
+    # x, y, theta and the rates of x and y, and nothing else
+    assert lost.shape[1] == 5
+    free = [0, 1, 2, 15, 16]
+    assert np.linalg.norm(np.delete(lost, free, axis=0)) < 1e-9
+
+
+def test_everything_is_lost_without_sensors():
+    assert unobservable_states(np.eye(3), np.zeros((0, 3))).shape == (3, 3)
+
+
+def test_units_of_readings_do_not_matter():
+    a, h, inputs = body(12, 6, 6, 0, 0)
+    assert all(observable_inputs(a, 1e-9 * h, inputs))

@@ -1,0 +1,132 @@
+from pathlib import Path
+
+import pytest
+
+from io_bridge.emulator.catalogue.device_file import (
+    DeviceError,
+    drive_text,
+    find_device,
+    load_device,
+    shipped,
+)
+from io_bridge.emulator.segment import Segment
+from io_bridge.master.bringup import Master
+from io_bridge.slaves.drive_config import SIMULATED_IDENTITY, DrivePlant
+
+
+@pytest.mark.parametrize("name", sorted(shipped()))
+def test_every_device_that_ships_can_be_made_and_says_who_it_is(name):
+    device = load_device(find_device(name))
+    coupler = (
+        [] if device.description.ports[0] == "mii" else [load_device(find_device("ek_coupler"))]
+    )
+    segment = Segment([*coupler, device])
+    master = Master(lambda frame: segment.process(frame, segment.now_ns + 1000))
+    station = master.address(len(coupler))
+    assert master.identity(station) == device.description.identity
+
+
+def test_every_device_that_ships_has_its_title_in_the_first_line():
+    for path in shipped().values():
+        assert path.read_text().startswith("# ")
+
+
+def test_an_unknown_device_names_those_that_ship():
+    with pytest.raises(DeviceError, match=r"no_such: no device file.*direct_drive"):
+        find_device("no_such")
+
+
+WRONG = """
+kind = "digital_io"
+name = ""
+ports = ["ebus", "usb"]
+mailbox_bytes = 20
+colour = "red"
+[identity]
+vendor = -1
+[[objects]]
+index = 0x6000
+name = "Inputs"
+entries = [{ sub = 1, type = "BIT", name = "x" }, { sub = 2, type = "BOOL", name = "y", pdo = "tx" }]
+[[objects]]
+index = 0x6001
+entries = 5
+[[objects]]
+index = 0x6002
+entries = [{ sub = 1, type = "INT8", name = "z", access = ["ro"], value = 1000 }]
+[[objects]]
+index = 0x6003
+entries = [{ sub = 1, type = "INT8", name = "z", value = 1000 }]
+[[tx_pdos]]
+index = 0x1600
+entries = ["0x6000:9", "0x6000:2", 7]
+"""
+
+
+def test_all_mistakes_of_a_file_come_at_once_with_its_name(tmp_path):
+    path = tmp_path / "wrong.toml"
+    path.write_text(WRONG)
+    with pytest.raises(DeviceError) as caught:
+        load_device(path)
+    lines = str(caught.value).splitlines()
+    assert all(line.startswith(f"{path}: ") for line in lines)
+    for part in (
+        "colour: unknown",
+        "identity.vendor = -1",
+        "name = ''",
+        "ports = ['ebus', 'usb']",
+        "mailbox_bytes = 20",
+        "type 'BIT'",
+        "tx_pdos.index = 5632",
+        "0x6000:9 is no object",
+        "0x6001.entries: tables with",
+        "access \"['ro']\"",
+        "value 1000 does not fit INT8",
+        '7; "0x6000:1"',
+    ):
+        assert any(part in line for line in lines), part
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("kind = ", "Invalid value"),
+        ('kind = "toaster"', "one of plain, digital_io"),
+        ('kind = "drive"\n[identity]\nvendor=1\n[options]\nmass = 3', "mass unknown; known are"),
+        ('kind = "drive"\n[identity]\nvendor=1\n[options]\ninertia_kg_m2 = -1.0', "inertia_kg_m2"),
+        (
+            'kind = "encoder_input"\nname="e"\nports=["mii","mii"]\n[identity]\nvendor=1',
+            "EncoderInput needs object 0x6000:1",
+        ),
+    ],
+    ids=["no TOML", "kind", "option", "value", "objects that the behaviour needs"],
+)
+def test_a_wrong_file_is_told_with_its_name(tmp_path, text, message):
+    path = tmp_path / "device.toml"
+    path.write_text(text)
+    with pytest.raises(DeviceError) as caught:
+        load_device(path)
+    assert str(path) in str(caught.value)
+    assert message in str(caught.value)
+
+
+def test_a_drive_written_to_a_file_comes_back_with_every_number(tmp_path):
+    plant = DrivePlant(
+        hands="free", inertia_kg_m2=1e-7, offset_rad=-1 / 3, counts_per_rev=1 << 24, name='a "b"'
+    )
+    path = tmp_path / "drive.toml"
+    path.write_text(drive_text(plant))
+    made = load_device(path)
+    assert made.parameters == plant
+    assert made.description.identity == SIMULATED_IDENTITY
+
+
+def test_the_example_of_the_manual_works(tmp_path):
+    text = (Path(__file__).parents[5] / "docs" / "segment.md").read_text()
+    path = tmp_path / "example.toml"
+    path.write_text(text.partition("```toml\n")[2].partition("```")[0])
+    device = load_device(path)
+    device.inputs = 0b10
+    segment = Segment([load_device(find_device("ek_coupler")), device])
+    segment.advance(1)
+    assert [device.object_value(0x6000, i) for i in (1, 2)] == [b"\0", b"\1"]

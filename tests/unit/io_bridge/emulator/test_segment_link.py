@@ -1,0 +1,107 @@
+"""Faults that the emulated wire and its last slave have on order, as the master's exchange sees them."""
+
+import ctypes
+
+import pytest
+
+from io_bridge.buses.simulated_bus import SimulatedBus
+from io_bridge.emulator.segment_link import Order
+from io_bridge.slaves.drive_config import DrivePlant
+
+FREE = DrivePlant(hands="free")
+MS = 1_000_000
+
+
+@pytest.fixture
+def pushing(cells):
+    """A bus in OP that has pushed for 20 cycles; its table, a way to step it, and the cell of orders."""
+    bus = SimulatedBus([FREE])
+    table = cells(bus.block())
+    bus.to_op()
+    table["drive/enable"] = 1
+    table["drive/torque_nm"] = 3.0
+    order = ctypes.c_double.from_address(bus.link.order_address)
+    k = 0
+
+    def step(n=1, what=Order.NO_ORDER):
+        nonlocal k
+        order.value = float(what)
+        faults = []
+        for _ in range(n):
+            faults.append(bus.block().step(k * MS))
+            k += 1
+        order.value = 0.0
+        return faults
+
+    assert step(20)[-1] == 0
+    assert table["drive/valid"] == 1
+    yield bus, table, step
+    bus.close()
+
+
+@pytest.mark.parametrize("what", [Order.LOSE_FRAME, Order.REFUSE_INPUTS, Order.FREEZE])
+def test_one_bad_cycle_is_invalid_inputs_and_then_all_is_well(pushing, what):
+    _, table, step = pushing
+    before = table["drive/position_count"]
+    assert step(1, what) == [0]
+    assert table["drive/valid"] == 0
+    # never a plausible zero
+    assert table["drive/position_count"] == before
+    assert table["drive/operational"] == 1
+    assert step(2) == [0, 0]
+    assert table["drive/valid"] == 1
+
+
+@pytest.mark.parametrize(
+    ("what", "fault"), [(Order.LOSE_FRAME, 2), (Order.REFUSE_INPUTS, 3), (Order.FREEZE, 4)]
+)
+def test_as_many_as_the_limit_are_a_lost_drive_with_its_cause(pushing, what, fault):
+    _, table, step = pushing
+    assert step(3, what) == [0, 0, fault]
+    assert table["drive/operational"] == 0
+
+
+def test_inputs_left_out_are_a_low_counter_of_that_drive(pushing):
+    _, table, step = pushing
+    step(1, Order.REFUSE_INPUTS)
+    assert table["drive/wkc"] == 1
+
+
+def test_without_frames_the_drives_own_watchdog_takes_the_torque(pushing):
+    bus, _, step = pushing
+    cycles = int(bus.block().drives[0].watchdog_ms)
+    step(cycles - 1, Order.LOSE_FRAME)
+    assert bus.devices[0].wanted_torque_nm > 2.9
+    step(2, Order.LOSE_FRAME)
+    assert bus.devices[0].wanted_torque_nm == 0
+    assert bus.devices[0].al_code == 0x1B
+
+
+@pytest.mark.parametrize(
+    ("what", "fault", "al_code", "statusword"),
+    [
+        (Order.LOSE_OPERATION, 5, 0x1A, None),
+        (Order.END_WATCHDOG, 5, 0x1B, 0x0008),
+        (Order.FAIL_DRIVE, 6, 0, 0x0008),
+    ],
+)
+def test_a_drive_that_leaves_is_seen_in_the_same_cycle(pushing, what, fault, al_code, statusword):
+    bus, table, step = pushing
+    assert step(1, what) == [fault]
+    assert table["drive/operational"] == 0
+    assert bus.devices[0].al_code == al_code
+    assert bus.devices[0].wanted_torque_nm == 0
+    if statusword is not None:
+        assert table["drive/statusword"] == statusword
+    # it is an event: the order's end does not bring the drive back
+    assert step(3) == [fault] * 3
+
+
+def test_a_device_frozen_by_hand_stays_frozen(pushing):
+    bus, _, step = pushing
+    bus.devices[0].frozen = True
+    step(1)
+    assert bus.devices[0].frozen
+    step(1, Order.FREEZE)
+    step(1)
+    assert not bus.devices[0].frozen

@@ -1,0 +1,37 @@
+import math
+
+import pytest
+
+from io_bridge.slaves.drive_config import TX_PDO, DriveConfig, DrivePlant, pdo_bytes, pdo_offset
+
+
+def test_offsets_follow_the_order_of_the_pdo():
+    assert [pdo_offset(TX_PDO, index) for index, _, _ in TX_PDO] == [0, 2, 6, 10, 12]
+    assert pdo_offset(TX_PDO, 0x2077) == -1
+    assert pdo_bytes(TX_PDO) == 13
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"name": "a/b"}, "no '/'"),
+        ({"rated_torque_nm": 0.0}, "rated_torque_nm = 0.0: must be > 0"),
+        ({"peak_torque_nm": 300.0}, "peak_torque_nm = 300.0"),
+        ({"peak_torque_nm": math.nan}, "peak_torque_nm = nan"),
+        ({"counts_per_rev": 0}, "counts_per_rev = 0"),
+        ({"sign": 0}, "sign = 0: 1 or -1"),
+        ({"watchdog_ms": 0}, "watchdog_ms = 0.*cannot be off"),
+        ({"rx_pdo": ((0x6040, 0, 16),)}, "0x6071:0 with 16 bits is missing"),
+        ({"tx_pdo": ((0, 0, 4), *TX_PDO[:2])}, "0x6064:0 .* does not begin on a whole byte"),
+    ],
+)
+def test_a_wrong_drive_says_which_value_and_its_limit(change, message):
+    with pytest.raises(ValueError, match=message):
+        DriveConfig(**change)
+
+
+def test_all_mistakes_of_a_plant_come_at_once():
+    with pytest.raises(ValueError, match="inertia_kg_m2 = 0") as caught:
+        DrivePlant(inertia_kg_m2=0.0, viscous_nms=-1.0, hands="loose", offset_rad=math.inf)
+    for part in ("viscous_nms = -1.0", "hands = 'loose'", "offset_rad = inf"):
+        assert part in str(caught.value)
