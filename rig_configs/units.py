@@ -124,6 +124,8 @@ _PRINTED = (
     "kN",
 )
 _NAMES: dict[Unit, str] = {}
+for _name in ("N", "Nm"):
+    _NAMES[_SYMBOLS[_name] ** 2] = f"{_name}^2"
 for _name in _PRINTED:
     _NAMES.setdefault(ONE if _name == "1" else _SYMBOLS[_name], _name)
 

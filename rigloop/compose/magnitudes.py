@@ -14,22 +14,15 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from rig_configs import schema
 from rig_configs.load import LoadedRig
-from rig_configs.schema import (
-    Drive,
-    EncoderFilterBlock,
-    GuardBlock,
-    MechanismBlock,
-    ObserverBlock,
-    ObservingBlock,
-    Plant,
-    RelayBlock,
-    Rig,
-    Terminal,
-    Verdict,
-)
-from rigloop.compose.kernels import period_us
+from rig_configs.schema import Rig, Verdict
+from rig_configs.slaves import Clock, Drive, Plant, Terminal
+from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
+from rigloop.blocks.kinds.guard import GuardBlock
+from rigloop.blocks.kinds.mechanism import MechanismBlock
+from rigloop.blocks.kinds.observer import ObserverBlock
+from rigloop.blocks.kinds.relay import RelayBlock
+from rigloop.blocks.observing import ObservingBlock
 from rigloop.compose.parts import find_bus, find_guard
 
 MILLI = "milli or kilo of it?"
@@ -82,7 +75,7 @@ USUAL: dict[type[BaseModel], dict[str, tuple[float, float, str]]] = {
         "heartbeat_timeout_ms": (5.0, 5000.0, MS),
     },
     RelayBlock: {"torque_nm": (0.01, 1000.0, "mNm are Nm/1000")},
-    schema.Clock: {
+    Clock: {
         "bandwidth_hz": (0.02, 200.0, "rad/s are Hz x 6.28"),
         "tolerance_us": (0.1, 2000.0, "this one is in microseconds"),
         "settle_s": (1e-3, 60.0, S),
@@ -185,7 +178,7 @@ def _filters(rig: Rig) -> Iterator[str]:
         if not isinstance(block, EncoderFilterBlock):
             continue
         at = f"blocks.{name}"
-        a_cycle = block.bandwidth_rad_s * period_us(rig, name) * 1e-6
+        a_cycle = block.bandwidth_rad_s * rig.period_us(name) * 1e-6
         yield from _doubt(
             f"{at}.bandwidth_rad_s", block.bandwidth_rad_s, "in a period of its task it is (rad)",
             a_cycle, 1e-4, 2.0, "Hz are rad/s / 6.28",

@@ -25,8 +25,9 @@ from io_bridge.buses.simulated_bus import SimulatedBus
 from io_bridge.emulator.serving.sim_segment import motors
 from io_bridge.host.namespace import wrap
 from io_bridge.wire.owner import introduce
-from rig_configs.load import LoadedRig, read_checked
+from rig_configs.load import LoadedRig
 from rig_configs.schema import Rig
+from rigloop.blocks.catalogue import read_checked
 from rigloop.compose.blocks import Composed, backend_of, compose_live
 from rigloop.compose.bus import make_bus
 from rigloop.compose.kernels import build_kernels
