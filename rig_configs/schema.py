@@ -52,7 +52,9 @@ class BlockTable(Section):
     """The block is of this kind."""
     reads: dict[SignalPath, SignalPath] = {}
     """Each port that the block reads is wired to a signal: `port = "signal"`."""
-    writes: dict[SignalPath, SignalPath] = {}
+    writes: Annotated[
+        dict[SignalPath, SignalPath], Field(examples=[{"guide/torque_nm": "model/torque_nm"}])
+    ] = {}
     """A port writes the signal `block/port`, or the one that is given here: `port = "signal"`."""
 
 
@@ -116,7 +118,9 @@ class Verdict(Section):
 
 
 class Rig(Section):
-    """A whole rig file, with blocks of any kind; `rigloop.blocks.catalogue` makes the model that knows the kinds."""
+    """A whole rig file has these keys and tables."""
+
+    # `rigloop.blocks.catalogue` makes the model whose blocks are those of the kinds that there are
 
     title: Annotated[Line, Field(examples=["Steering-wheel force feedback"])]
     """One line says what the rig is."""

@@ -131,10 +131,10 @@ for _name in _PRINTED:
 
 _BETWEEN = re.compile(r"\s*[/*·]\s*|\s+")
 _FACTOR = re.compile(
-    r"(?:(?P<number>[1-9][0-9]{0,79})|(?P<symbol>[A-Za-zµ%]+))"
+    r"(?:(?P<number>[1-9][0-9]{0,199})|(?P<symbol>[A-Za-zµ%]+))"
     r"(?:\^(?:(?P<whole>-?[0-9]{1,3})|\((?P<part>-?[0-9]{1,3}/[0-9]{1,3})\)))?"
 )
-LONGEST = 160  # characters
+LONGEST = 300  # characters
 
 
 def parse(text: str) -> Unit:
@@ -186,7 +186,8 @@ _SUFFIXES = {
     "m": "m", "m_s": "m/s", "m_s2": "m/s^2", "m_s3": "m/s^3", "mm": "mm",
     "nm": "Nm", "n": "N", "j": "J", "w": "W", "a": "A", "v": "V", "hz": "Hz", "kg": "kg",
     "s": "s", "ms": "ms", "us": "us", "ns": "ns", "deg": "deg", "deg_s": "deg/s",
-    "count": "count", "count_s": "count/s", "counts": "count", "percent": "%",
+    "count": "count", "count_s": "count/s", "counts": "count", "counts_s": "count/s", "percent": "%",
+    "counts_per_rev": "count/rev", "kg_m2": "kg m^2", "nms": "Nms", "nm_rad": "Nm/rad", "nm_s": "Nm/s", "n_m": "N/m",
 }  # fmt: skip
 
 
@@ -195,9 +196,12 @@ def of_name(name: str) -> str | None:
     words = name.rpartition("/")[2].lower().split("_")
     for n in range(min(3, len(words)), 0, -1):
         unit = _SUFFIXES.get("_".join(words[-n:]))
-        # a name that is nothing but one letter (`s`, `m`, `a`) is a name
-        if unit is not None and (n < len(words) or len(words[0]) > 1 or n > 1):
-            return unit
+        if unit is None:
+            continue
+        if n == len(words):  # a name that is nothing but one letter (`s`, `m`, `a`) is a name
+            return unit if n > 1 or len(words[0]) > 1 else None
+        # `flow_kg_s` is no time: a unit of parts that is not in the table is not known
+        return unit if words[-n - 1] not in _SUFFIXES or len(words) == n + 1 else None
     return None
 
 

@@ -10,6 +10,7 @@ from codegen.kernels.build import BuiltKernel
 from rig_configs.mistakes import Mistake
 from rig_configs.ports import Port, Ports, PortsOf
 from rig_configs.schema import BlockTable, Rig
+from rigloop.blocks.usual import Usual
 from rt_core.block import Block
 
 __all__ = ["BlockKind", "Making", "Port", "Ports", "constant", "wired", "written"]
@@ -77,7 +78,8 @@ class BlockKind:
     name : str
         As in `kind = "..."`.
     schema : type of BlockTable
-        Keys of its table, with limits; a docstring below each one, or `Field(description=...)`.
+        Keys of its table, with limits; a docstring below each one, or `Field(description=...)`, and
+        `Field(examples=[...])` where a key has no default and no rig which ships has it.
     ports : callable
         From a table, which may be wrong, to its ports; None where it is too wrong to tell.
     make : callable
@@ -96,8 +98,8 @@ class BlockKind:
         Code that a step returns → words. A kind without any never fails a step.
     remedy : str
         What to do about a fault.
-    examples : mapping of str to Any
-        A good value of keys that have no default and that no rig which ships has.
+    usual : mapping of str to (float, float, str)
+        Keys whose values are doubted by `rigloop check` beyond this range, and what explains one there.
     """
 
     name: str
@@ -111,7 +113,7 @@ class BlockKind:
     fit: Callable[[Making], Iterator[Mistake]] = _none
     faults: Mapping[int, str] = field(default_factory=dict)
     remedy: str = ""
-    examples: Mapping[str, Any] = field(default_factory=dict)
+    usual: Usual = field(default_factory=dict)
 
 
 def constant(reads: tuple[Port, ...], writes: tuple[Port, ...]) -> PortsOf:

@@ -69,8 +69,8 @@ OF_SLAVES = {
     "sensor_torque_nm": ("Nm", "The torque of a sensor, of a simulated drive."),
 }
 OF_THE_BUS = {
-    "lost": ("1", "Cycles whose frame did not come back."),
-    "late": ("1", "Cycles whose frame came back too late."),
+    "lost": ("1", "Frames that did not come back."),
+    "late": ("1", "Frames that came back too late."),
     "exchange_ns": ("ns", "The time that the exchange of this cycle took."),
     "dc_time_ns": ("ns", "The time of the reference clock when the frame passed it."),
     "al_state": ("1", "The states of all slaves, together."),

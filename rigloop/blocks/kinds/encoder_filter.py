@@ -18,6 +18,7 @@ from rig_configs.numbers import NonNegative, Positive, PositiveMs, Real
 from rig_configs.schema import BlockTable, Rig
 from rig_configs.section import Sign
 from rigloop.blocks.kind import BlockKind, Making, Port, constant
+from rigloop.blocks.usual import MS
 
 
 def from_the_covariance(gains: str) -> str:
@@ -111,4 +112,11 @@ KIND = BlockKind(
     make=make,
     about=__doc__,
     mistakes=mistakes,
+    usual={
+        "counts_per_rev": (100, 2**28, "counts, not bits, and after the edges are counted"),
+        "bandwidth_rad_s": (1.0, 2e4, "Hz are rad/s / 6.28"),
+        "noise_rad": (1e-9, 0.1, "degrees are rad x 57.3"),
+        "gate_nis": (1.0, 1e4, "it is the square of a number of sigmas"),
+        "lost_after_ms": (0.2, 5000.0, MS),
+    },
 )

@@ -17,6 +17,7 @@ from rig_configs.numbers import NonNegativeMs, NonNegativeS, Positive, PositiveM
 from rig_configs.schema import BlockTable, Rig
 from rig_configs.section import Section, Sign
 from rigloop.blocks.kind import BlockKind, Making, Port, constant, written
+from rigloop.blocks.usual import MS, TURNS, S
 from rt_core.plan import LOOP_SIGNALS, loop_signal
 from rt_core.safety.guard import READS, WRITES, Guard
 from rt_core.safety.trips import GuardConfig
@@ -238,4 +239,18 @@ KIND = BlockKind(
     make=make,
     about=__doc__,
     mistakes=mistakes,
+    usual={
+        "limit_nm": (0.01, 1000.0, "mNm are Nm/1000"),
+        "max_angle_rad": (0.02, 1e3, TURNS),
+        "max_rate_rad_s": (0.1, 2e4, TURNS),
+        "ramp_in_s": (1e-3, 30.0, S),
+        "ramp_out_s": (1e-3, 0.1, S),
+        "sensor_hold_ms": (0.05, 2000.0, MS),
+        "request_hold_ms": (0.05, 2000.0, MS),
+        "sensor_bucket_ms": (0.05, 10_000.0, MS),
+        "skip_bucket_ms": (0.05, 10_000.0, MS),
+        "max_request_age_ms": (0.1, 2000.0, MS),
+        "max_gap_ms": (0.1, 2000.0, MS),
+        "heartbeat_timeout_ms": (5.0, 5000.0, MS),
+    },
 )

@@ -39,4 +39,5 @@ KIND = BlockKind(
     make=make,
     about=__doc__,
     faults=FAULTS,
+    usual={"torque_nm": (0.01, 1000.0, "mNm are Nm/1000")},
 )

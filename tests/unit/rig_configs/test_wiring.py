@@ -23,7 +23,7 @@ def told(tmp_path, old, new, text=WHEEL):
 @pytest.mark.parametrize(
     ("old", "new", "takes", "writes"),
     [
-        ('rate_rad_s = "wheel/rate_rad_s"', 'rate_rad_s = "wheel/angle_rad"', "rad/s", "'wheel' writes the signal in rad"),
+        ('rate_rad_s = "wheel/rate_rad_s"', 'rate_rad_s = "wheel/angle_rad"', "rad/s", "'wheel' writes the signal"),
         ('position_rad" = "wheel/angle_rad"', 'position_rad" = "bus/wheel/position_count"', "rad", "in count"),
         ('torque_request_nm = "steering/guide/torque_nm"', 'torque_request_nm = "wheel/angle_rad"', "Nm", "in rad"),
         ('elapsed = "loop/estimation/elapsed"\nsensor', 'elapsed = "loop/estimation/late_ns"\nsensor', "1", "in ns"),

@@ -57,8 +57,7 @@ FLIPPER = dedent('''
         about=__doc__,
         faults={1: "the flipper has lost its angle"},
         remedy="look at its angle",
-        examples={"torque_mnm": 250.0},
-    )
+        )
 ''')
 RIG = """
 title = "a block of a new kind"
