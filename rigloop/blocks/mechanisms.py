@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple
 
 from pydantic import Field
 
@@ -17,6 +17,10 @@ from rig_configs.names import Line
 from rig_configs.numbers import Real
 from rig_configs.ports import Port, Ports
 from rig_configs.schema import BlockTable, Rig
+
+if TYPE_CHECKING:
+    from codegen.description.outputs import Output
+    from codegen.system.system import System
 
 FAULT_REMEDY = "look at its inputs in the record just before, and at its parameters and step"
 
@@ -92,7 +96,11 @@ def facts(mechanism: str) -> _Facts:
         Ports(
             tuple(_read(name) for name in reads),
             tuple(
-                Port(name, "1", OWN[name]) if name in OWN_PORTS else _shown(shown[name])
+                Port(name, "1", OWN[name])
+                if name in OWN_PORTS
+                else Port(
+                    name, _unit_of(shown[name], found.system), "An output of the mechanism's file."
+                )
                 for name in writes
             ),
         ),
@@ -118,10 +126,28 @@ def _read(name: str) -> Port:
     return Port(name, units.of_name(name), about)
 
 
-def _shown(output: Any) -> Port:
-    if output.kind == "undetermined":
-        return Port(output.port, "1", "Consecutive steps that did not determine a reaction.")
-    return Port(output.port, units.of_name(output.port), "An output of the mechanism's file.")
+# by unit of a coordinate: of its value, rate and acceleration, and of what a guide of it gives
+OF_COORDINATE = {
+    "rad": {"value": "rad", "rate": "rad/s", "acceleration": "rad/s^2", "reaction": "Nm"},
+    "m": {"value": "m", "rate": "m/s", "acceleration": "m/s^2", "reaction": "N"},
+    "1": {"value": "1", "rate": "1/s", "acceleration": "1/s^2"},
+}
+
+
+def _unit_of(output: Output, system: System) -> str | None:
+    """Return the unit of what an output shows; of an expression that of its name, if that says one."""
+    if output.kind in ("gain", "undetermined"):
+        return "J" if output.kind == "gain" else "1"
+    if output.kind == "path":
+        suffix = system.value_units.get(output.path)
+        if suffix is None:
+            return units.of_name(output.port)
+        return units.of_name(f"x{suffix}") if suffix else "1"
+    of_guide = output.kind == "reaction"
+    coordinate = (
+        system.guides[output.index].coordinate if of_guide else system.coordinates[output.index]
+    )
+    return OF_COORDINATE[coordinate.unit].get(output.kind)
 
 
 def mechanism_mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
