@@ -48,7 +48,7 @@ class Task(Section):
 class BlockTable(Section):
     """What the table of every block has; each kind adds its own keys."""
 
-    kind: str
+    kind: Annotated[str, Field(examples=["relay"])]
     """The block is of this kind."""
     reads: dict[SignalPath, SignalPath] = {}
     """Each port that the block reads is wired to a signal: `port = "signal"`."""
@@ -125,9 +125,9 @@ class Rig(Section):
     title: Annotated[Line, Field(examples=["Steering-wheel force feedback"])]
     """One line says what the rig is."""
     tasks: Annotated[dict[Word, Task], Field(min_length=1)]
-    """Each periodic thread has a table of its own: `[tasks.NAME]`."""
+    """Each periodic thread has a table of its own."""
     blocks: Annotated[dict[Word, BlockTable], Field(min_length=1)]
-    """Each block has a table of its own: `[blocks.NAME]`."""
+    """Each block has a table of its own."""
     show: Roles = Roles()
     """The live table and the report show these signals."""
     verdict: Verdict = Verdict()

@@ -129,7 +129,7 @@ class Terminal(Section):
     """This device stands for the slave where the bus is simulated: a file, or a name of
     `rigloop sim-segment --list`."""
     inputs: Annotated[dict[Word, Channel], Field(examples=[{"button": {"bit": 0}}])] = {}
-    """Each input channel is a port that the bus writes: `[blocks.BUS.terminals.NAME.inputs.CHANNEL]`."""
+    """Each input channel is a port that the bus writes."""
     outputs: Annotated[dict[Word, Channel], Field(examples=[{"lamp": {"bit": 0}}])] = {}
     """Each output channel is a port that the bus reads."""
     watchdog_ms: Annotated[Real, Field(ge=0.1, le=1000)] = 20.0

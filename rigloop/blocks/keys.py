@@ -18,6 +18,7 @@ from pydantic.fields import FieldInfo
 from rig_configs import units
 from rig_configs.names import Line, SignalPath, Word
 
+MOST_WORDS = 2  # of a key that takes values of several types
 SIMPLE = {int: "whole number", float: "number", str: "text", bool: "true or false"}
 NAMED = ((SignalPath, "signal"), (Word, "name"), (Line, "line of text"))
 
@@ -207,8 +208,8 @@ def _what(hint: Any) -> str:
                 return word
         return _what(given[0])
     if origin in (typing.Union, types.UnionType):
-        words = [_what(a) for a in given if a is not type(None)]
-        return " or ".join(dict.fromkeys(words))
+        words = dict.fromkeys(_what(a) for a in given if a is not type(None))
+        return " or ".join(words) if len(words) <= MOST_WORDS else "value"
     if origin is typing.Literal:
         return ", ".join(f"`{toml(value)}`" for value in given)
     if origin is list:

@@ -39,7 +39,7 @@ class OnMechanism(BlockTable):
     """The kernel is integrated and compiled with these options: `docs/options.md`. The step is the period of the
     task."""
     parameters: Annotated[
-        dict[str, Real], Field(examples=[{"spring/rack/stiffness_n_m": 2000.0}])
+        dict[str, Real], Field(examples=[{"inertia/wheel/inertia_kg_m2": 0.05}])
     ] = {}
     """These parameters take the place of those of the mechanism's file."""
 

@@ -20,6 +20,7 @@ from rig_configs.schema import BlockTable, Rig, Roles, Task, Verdict
 from rigloop.blocks.catalogue import kinds, read_checked
 from rigloop.blocks.keys import Table, tables_of, values_of
 from rigloop.blocks.kind import BlockKind
+from rigloop.console.screen import say
 
 # of every block: stated once, above the kinds
 OF_EVERY_BLOCK = frozenset({"kind", "reads", "writes"})
@@ -45,9 +46,9 @@ def examples() -> dict[tuple[type, str], Any]:
     for name in shipped_rigs():
         for model, key, value in values_of(read_checked(find_rig(name)).rig):
             found.setdefault((model, key), value)
-            # what a base says is said of it, too
-            for base in model.__mro__:
-                if isinstance(base, type) and issubclass(base, BaseModel):
+            # the base that has the key has it for its other kinds, too
+            for base in model.__mro__[1:]:
+                if key != "kind" and key in getattr(base, "model_fields", ()):
                     found.setdefault((base, key), value)
     return found
 
@@ -104,7 +105,11 @@ def page() -> str:
     """Return the whole page."""
     text = resources.files("rigloop").joinpath("templates/rig.md.jinja").read_text()
     made = jinja2.Environment(
-        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        # Markdown, of our own sources: nothing of a user is in it
+        autoescape=jinja2.select_autoescape(default_for_string=False),
     ).from_string(text)
     every = next(iter(tables_of("[blocks.NAME]", BlockTable, examples())))
     return (
@@ -120,4 +125,4 @@ def page() -> str:
 
 
 if __name__ == "__main__":
-    print(page(), end="")
+    say(page().rstrip("\n"))

@@ -34,9 +34,9 @@ class Ring(BlockTable):
     """A block that has slaves."""
 
     drives: dict[Word, schema.Drive] = {}
-    """Each drive of the ring has a table of its own: `[blocks.BUS.drives.NAME]`."""
+    """Each drive of the ring has a table of its own."""
     terminals: dict[Word, schema.Terminal] = {}
-    """Each other slave of the ring has a table of its own: `[blocks.BUS.terminals.NAME]`."""
+    """Each other slave of the ring has a table of its own."""
 
 
 def emulated_ring(config: Ring) -> list[DrivePlant | str]:

@@ -81,8 +81,8 @@ def mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
 
 READS = (
     Port("position_count", "count", "The raw count of the encoder."),
-    Port("valid", "1", "1 for a new sample; bare: each cycle has one.", optional=True),
-    Port("elapsed", "1", "Periods since the last executed cycle; bare: 1.", optional=True),
+    Port("valid", "1", "1 for a new sample, anything else for none."),
+    Port("elapsed", "1", "Periods since the last executed cycle."),
     Port(
         "sample_age_s", "s",
         "The sample was taken so long before this cycle; bare: at the cycle.", optional=True,

@@ -48,7 +48,7 @@ class ObserverBlock(ObservingBlock):
     method: Literal["errorEKF", "DEKF", "UKF", "CEKF", "DIEKFpm", "projectionEKF"] = "errorEKF"
     """The state is estimated by the observer that was published under this name."""
     sensors: Annotated[dict[SensorName, ObserverSensor], Field(min_length=1)]
-    """Each sensor has a table of its own: `[blocks.NAME.sensors.SENSOR]`."""
+    """Each sensor has a table of its own."""
     acceleration_noise: list[Positive]
     """The acceleration of each coordinate has white noise of this density, in rad^2/s^3 or m^2/s^3."""
     start_std: list[Positive]

@@ -71,7 +71,7 @@ terminals.box = { inputs = { position_count = { bit = 0, bits = 32 } } }
 kind = "encoder_filter"
 counts_per_rev = 4096
 lost_after_ms = 20.0
-reads = { position_count = "bus/box/position_count" }
+reads = { position_count = "bus/box/position_count", valid = "bus/box/valid", elapsed = "loop/only/elapsed" }
 [blocks.flip]
 kind = "flipper"
 torque_mnm = 250.0
@@ -111,9 +111,12 @@ def test_one_file_is_a_kind(rig):
     assert loaded.rig.blocks["flip"].torque_mnm == 250.0
     assert read_checked(rig).rig == loaded.rig
     count = "bus/box/position_count"
-    run = Offline(plan_blocks(loaded.rig, make_blocks(loaded.rig, {}), inputs=[count]))
+    inputs = [count, "bus/box/valid"]
+    run = Offline(plan_blocks(loaded.rig, make_blocks(loaded.rig, {}), inputs=inputs))
     counts = np.concatenate([np.full(40, 100.0), np.full(40, -100.0)])
-    images = run.run("only", 1_000_000 * np.arange(80), forced={count: counts})
+    images = run.run(
+        "only", 1_000_000 * np.arange(80), forced={count: counts, "bus/box/valid": np.ones(80)}
+    )
     torque = images["only"][:, run.paths("only").index("flip/torque_nm")]
     assert torque[39] == 0.25
     assert set(torque) == {0.25, -0.25}
@@ -187,18 +190,24 @@ def test_every_key_of_a_shipped_rig_stands_in_its_table():
 
 
 @pytest.mark.parametrize(
-    ("kind", "reads", "writes"),
+    ("kind", "reads", "writes", "optional"),
     [
-        (guard_kind.KIND, guard.READS, guard.WRITES),
-        (filter_kind.KIND, encoder_filter.READ_PORTS, encoder_filter.WRITE_PORTS),
-        (relay_kind.KIND, relay_kind.READS, relay_kind.WRITES),
+        (guard_kind.KIND, guard.READS, guard.WRITES, guard.OPTIONAL),
+        (
+            filter_kind.KIND,
+            encoder_filter.READ_PORTS,
+            encoder_filter.WRITE_PORTS,
+            encoder_filter.OPTIONAL_PORTS,
+        ),
+        (relay_kind.KIND, relay_kind.READS, relay_kind.WRITES, ()),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )
-def test_ports_of_a_kind_are_those_of_its_step(kind, reads, writes):
+def test_ports_of_a_kind_are_those_of_its_step(kind, reads, writes, optional):
     ports = kind.ports({})
     assert set(ports.read_names) == set(reads)
     assert set(ports.write_names) == set(writes)
+    assert {port.name for port in ports.reads if port.optional} == set(optional)
 
 
 def test_every_port_of_the_shipped_rigs_has_a_sentence_and_a_unit_that_can_be_read():

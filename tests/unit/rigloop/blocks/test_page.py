@@ -1,18 +1,19 @@
 """`docs/rig.md` is what is printed, and every key of the rig file has a sentence and an example there."""
 
 import tomllib
+import typing
 from pathlib import Path
 from typing import Annotated, Literal
 
 import pytest
-from pydantic import Field
+from pydantic import Field, TypeAdapter
 
 from rig_configs.numbers import Positive
 from rig_configs.schema import BlockTable
 from rig_configs.section import Section
 from rigloop.blocks.catalogue import kinds
 from rigloop.blocks.keys import sentences, tables_of, toml
-from rigloop.blocks.page import kind_tables, page, tables
+from rigloop.blocks.page import examples, kind_tables, page, tables
 
 PAGE = Path(__file__).parents[4] / "docs" / "rig.md"
 KEYS = [
@@ -27,6 +28,11 @@ def test_the_page_is_what_is_printed():
     assert PAGE.read_text() == page(), "run `python -m rigloop.blocks.page > docs/rig.md`"
 
 
+MODELS = {t.model: t for kind in kinds().values() for t in kind_tables(kind)} | {
+    t.model: t for t in tables()
+}
+
+
 @pytest.mark.parametrize(
     ("kind", "heading", "key"), KEYS, ids=lambda value: getattr(value, "name", None) or str(value)
 )
@@ -37,6 +43,16 @@ def test_every_key_has_a_sentence_and_an_example(kind, heading, key):
     assert f"| `{key.name}` |" in PAGE.read_text()
     if key.example:
         assert "it" in tomllib.loads(f"it = {key.example}")
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
+def test_every_example_is_a_value_that_the_schema_takes(model):
+    hints = typing.get_type_hints(model, include_extras=True)
+    (table, *_) = tables_of("[x]", model, examples())
+    for key in table.keys:
+        if key.example and not key.below:
+            value = tomllib.loads(f"it = {key.example}")["it"]
+            TypeAdapter(hints[key.name]).validate_python(value, strict=True)
 
 
 def test_every_port_is_on_the_page():
