@@ -145,4 +145,5 @@ def _of_block(file: str, block: str, mistake: Mistake) -> Mistake:
 
 
 def strings(table: Any) -> dict[str, str]:
+    """Return the entries of a table that are text; the schema names those that are not."""
     return {k: v for k, v in table.items() if isinstance(v, str)} if isinstance(table, dict) else {}
