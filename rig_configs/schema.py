@@ -18,7 +18,7 @@ class Task(Section):
     """One periodic thread and the blocks that it steps, in order."""
 
     period_us: Annotated[int, Field(ge=50, le=1_000_000)]
-    """A cycle begins every so many microseconds. Each period is a multiple of the shortest one."""
+    """The time from one cycle to the next, in microseconds. Each period is a multiple of the shortest one."""
     blocks: Annotated[list[Word], Field(min_length=1)]
     """The task steps these blocks, in this order, in every cycle."""
     priority: Annotated[int, Field(ge=1, le=98)] = 80  # 99 belongs to the kernel's own threads
@@ -32,9 +32,9 @@ class Task(Section):
     """After too many overruns the task goes on counting (`skip`), reports a fault on which the guard ramps out
     (`safe`), or ends the run (`stop`)."""
     overrun_limit: Annotated[int, Field(ge=1, le=64)] = 3
-    """So many points are too many: an overrun is one point, and one of the task's own making is two."""
+    """The number of points that is too many: an overrun is one point, and one of the task's own making is two."""
     overrun_window: Cycles = 10
-    """The points of so many cycles are added up."""
+    """The number of cycles over which points are added up."""
     count_stolen: bool = True
     """An overrun that the host made gives a point, too; `false` forgives it."""
     late_limit_us: Annotated[int, Field(ge=1, le=1_000_000_000, examples=[50])] | None = None
@@ -42,7 +42,7 @@ class Task(Section):
     off_core: Literal["count", "safe"] = "count"
     """A thread that runs on another core than its own is counted (`count`), or is a fault of the task (`safe`)."""
     stall_cycles: Cycles = 3
-    """After so many periods without a new cycle the watchdog sends safe outputs and ends the process."""
+    """The number of periods without a new cycle after which the watchdog sends safe outputs and ends the process."""
 
 
 class BlockTable(Section):
@@ -85,9 +85,9 @@ class Verdict(Section):
     """What a run must keep to be called good."""
 
     max_overrun_percent: NonNegative = 1.0
-    """So many of the cycles may overrun; this is judged only when the run had real-time rights."""
+    """The share of cycles that may overrun; this is judged only when the run had real-time rights."""
     max_lost_percent: NonNegative = 0.0
-    """So many of the cycles may be missing from the record."""
+    """The share of cycles that may be missing from the record."""
     max_latency_ms: PositiveMs = 0.5
     """`rigloop bench latency` compares its p99.9 with this, without the drive and beyond a period of simulation."""
     max_command_gap_ms: PositiveMs = 10.0
@@ -102,19 +102,19 @@ class Verdict(Section):
     """The motor may do so much net work on the hands: a passive model gives back what it got, and a wrong
     `request_sign` gives more. The default is what `limit_nm` does over half a radian."""
     max_rearmed: Annotated[int, Field(ge=0, le=100)] = 0
-    """The torque may go and come back so many times, see `rearm` of the guard."""
+    """The number of times that the torque may go and come back, see `rearm` of the guard."""
     max_nis: Positive = 1e4
     """The mean normalised innovation squared of a filter or observer may be so large; it is 1 for the right noise.
     Rounding is all that an encoder filter knows of noise: a lively wheel on a fine encoder comes to more, and is judged
     by its motion."""
     max_refused_percent: Percent = 2.0
-    """A gate may refuse so many of the samples."""
+    """The share of samples that a gate may refuse."""
     max_left_out_percent: Percent = 50.0
-    """A filter that had lost the signal may leave out so many of the samples."""
+    """The share of samples that a filter may leave out after it lost the signal."""
     max_missing_percent: Percent = 20.0
-    """So many of the samples that should have come may be missing; this is judged in replay."""
+    """The share of expected samples that may be missing; this is judged in replay."""
     max_bad_status_percent: Percent = 1.0
-    """So many of the cycles may be without a position."""
+    """The share of cycles that may be without a position."""
 
 
 class Rig(Section):

@@ -85,7 +85,7 @@ class SdoWrite(Section):
     value: Annotated[int, Field(ge=-(2**31), lt=2**32, examples=[1000])]
     """The object gets this value."""
     bytes: Annotated[Literal[1, 2, 4], Field(examples=[2])]
-    """The object has so many bytes."""
+    """The size of the object."""
 
 
 class Limits(Section):
@@ -109,7 +109,7 @@ class Channel(Section):
     bit: Annotated[int, Field(ge=0, le=8191, examples=[16])]
     """The channel begins at this bit of the terminal's inputs or outputs."""
     bits: Annotated[int, Field(ge=1, le=32)] = 1
-    """The channel has so many bits."""
+    """The width of the channel."""
     signed: bool = False
     """The number is in two's complement."""
     scale: Real = 1.0
@@ -177,7 +177,7 @@ class Drive(Section):
     velocity_limit_rad_s: Positive = 100.0
     """Commands of velocity stay within this."""
     velocity_unit_counts_s: Positive = 1.0
-    """One unit of 0x606C and 0x60FF is so many counts a second."""
+    """The counts per second of one unit of 0x606C and 0x60FF."""
     quick_stop: bool = False
     """A drive that is no longer enabled brakes, instead of giving no torque."""
     sync0: bool = False
@@ -209,7 +209,7 @@ class Drive(Section):
     identity: Annotated[Identity | None, Field(examples=[WHO])] = None
     """The slave must say this of itself; without it nothing is checked."""
     counts_per_rev: Annotated[int, Field(ge=4, le=2**31)]
-    """The encoder gives so many counts a turn."""
+    """The counts of the encoder in one turn."""
     rated_torque_nm: Torque
     """The drive's torques are thousandths of this one, object 0x6076."""
     peak_torque_nm: Torque

@@ -36,7 +36,7 @@ class ObserverSensor(Section):
     std: Positive
     """A sample has this standard deviation, in the sensor's unit."""
     every: Cycles = 1
-    """A sample comes every so many periods of the task."""
+    """The number of periods of the task from one sample to the next."""
     scale: Real = 1.0
     """The signal is multiplied by this: sample = scale x signal + offset."""
     offset: Real = 0.0
@@ -58,9 +58,9 @@ class ObservingBlock(OnMechanism):
     input_noise: dict[str, Positive] = {}
     """Each signal that walks at random does so with this density, its unit squared per s."""
     gate_sigma: NonNegative = 6.0
-    """An innovation beyond so many of its standard deviations is rejected; 0: no such gate."""
+    """The number of standard deviations beyond which an innovation is rejected; 0: no such gate."""
     gate_patience: Cycles = 20
-    """After so many consecutive rejected samples the next one is believed."""
+    """The number of consecutive rejected samples after which the next one is believed."""
     reads: dict[SignalPath, SignalPath]
 
 
@@ -137,8 +137,8 @@ def block_info(block: ObservingBlock) -> dict[str, Any]:
 
 COUNTS = {
     "nis": "The normalised innovation squared of this cycle's samples.",
-    "nis_low": "The lower bound of it for so many samples.",
-    "nis_high": "The upper bound of it for so many samples.",
+    "nis_low": "The lower bound of `nis` for the samples of this cycle.",
+    "nis_high": "The upper bound of `nis` for the samples of this cycle.",
     "used": "Samples of this cycle that were used.",
     "rejected": "Samples rejected since the start.",
     "repaired": "Times that the covariance was repaired.",

@@ -9,7 +9,8 @@ import numpy as np
 
 from io_bridge.logs.faults import MAX_ACCELERATION_RAD_S2
 from io_bridge.logs.stuck_counter import standstills
-from rig_configs.schema import EncoderFilterBlock, Rig
+from rig_configs.schema import Rig
+from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
 from rigloop.compose.blocks import find_guard, paths
 from rt_core.safety.trips import State
 

@@ -42,9 +42,9 @@ class BusBlock(Ring):
     exchange_budget_us: Annotated[int, Field(ge=20, le=1_000_000)] = 100
     """A cycle waits so long for the replies."""
     bad_limit: Cycles = 3
-    """After so many consecutive bad cycles the bus counts as lost."""
+    """The number of consecutive bad cycles after which the bus counts as lost."""
     leak_cycles: Cycles = 10
-    """So many good cycles make one bad cycle forgotten."""
+    """The number of good cycles by which one bad cycle is forgotten."""
 
 
 OF_SLAVES = {

@@ -37,9 +37,9 @@ class EncoderFilterBlock(BlockTable):
 
     kind: Literal["encoder_filter"]
     counts_per_rev: Positive
-    """The encoder gives so many counts a turn."""
+    """The counts of the encoder in one turn."""
     counter_span: NonNegative = float(2**32)
-    """The counter begins again after so many counts; 0: it never does."""
+    """The number of counts after which the counter begins again; 0: it never does."""
     sign: Sign = 1
     """An encoder with -1 counts against the rig's positive sense."""
     zero_count: Real = 0.0

@@ -32,7 +32,7 @@ class Rearm(Section):
     after: Annotated[Literal["bus"], Field(examples=["bus"])]
     """The guard arms again after a fault of the bus and nothing else: never after a limit, a heartbeat or a block."""
     at_most: Annotated[int, Field(ge=1, le=100, examples=[3])]
-    """The guard arms again so many times a run."""
+    """The number of times that the guard arms again in a run."""
     settle_s: Annotated[Real, Field(ge=0.1, le=60.0)] = 1.0
     """The bus must have been good for so long before."""
     within_s: Annotated[Real, Field(gt=0.0, le=600.0)] = 10.0
@@ -54,7 +54,7 @@ class GuardBlock(BlockTable):
     """The request is multiplied by this: -1 where the guide holds the mechanism, and the motor turns against the
     hands."""
     request_gain: Annotated[Real, Field(gt=0.0, le=1000.0)] = 1.0
-    """The torque at the wheel is so many times the request; `rigloop check` says from which gain on the wheel would
+    """The torque at the wheel over the request; `rigloop check` says from which gain on the wheel would
     sing."""
     max_angle_rad: Positive
     """An angle beyond plus and minus this trips the guard."""
@@ -67,7 +67,7 @@ class GuardBlock(BlockTable):
     sensor_hold_ms: Annotated[NonNegativeMs, Field(examples=[5.0])] | None = None
     """Bad samples are bridged for so long; the default is 5 ms, or five periods if that is longer."""
     request_hold_ms: Annotated[NonNegativeMs, Field(examples=[3.0])] | None = None
-    """Requests that are no number are bridged for so long; the default is 3 ms, or three periods if that is longer."""
+    """Requests that are NaN are bridged for this time; the default is 3 ms, or three periods if that is longer."""
     sensor_bucket_ms: Annotated[NonNegativeMs, Field(examples=[20.0])] | None = None
     """Bad time of the samples counts twice, and a good cycle takes a period away: more than this trips the guard. The
     default is four times `sensor_hold_ms`."""
@@ -228,7 +228,7 @@ OUT_PORTS = (
     Port("active_ms", "ms", "The guard has followed the request for so long."),
     Port("saturated_ms", "ms", "The request was at its limit for so long."),
     Port("longest_saturated_ms", "ms", "The longest piece of it."),
-    Port("given_j", "J", "The work of the torque on the hands less theirs on it, slowly forgotten."),
+    Port("given_j", "J", "The work of the torque on the hands minus that of the hands on the motor, slowly forgotten."),
     Port("most_given_j", "J", "The largest such work."),
 )  # fmt: skip
 
