@@ -1,0 +1,1 @@
+"""Kinds of blocks: what may stand in `[blocks]` of a rig."""

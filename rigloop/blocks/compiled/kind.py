@@ -1,0 +1,256 @@
+"""A compiled block as a kind of block: what a registry of kinds asks of it.
+
+`ports`, `schema` and `mistakes` read the declaration alone; `make` compiles, loads and fills.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, create_model
+
+from rig_configs.mistakes import ConfigError, Mistake
+from rig_configs.names import Line, SignalPath
+from rig_configs.numbers import Real
+from rig_configs.schema import Section
+from rigloop.blocks.compiled.block import CompiledBlock
+from rigloop.blocks.compiled.build import BuiltBlock, build_block
+from rigloop.blocks.compiled.declaration import Declared, Parameter, Whole, read_declared
+from rigloop.blocks.compiled.layout import fill, lay_out
+from rigloop.blocks.compiled.trust import LIBRARY
+from rigloop.blocks.compiled.unit_rule import UnitRule
+from rigloop.blocks.compiled.values import value_mistakes, values_of
+
+MOST_KINDS = 500  # of a folder
+
+
+@dataclass(frozen=True)
+class DeclaredPort:
+    """A port: its unit as a rule, a sentence, and whether it may stay unwired."""
+
+    name: str
+    unit: UnitRule
+    about: str
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class CompiledKind:
+    """A kind of block that is compiled from C.
+
+    Attributes
+    ----------
+    declared : Declared
+    """
+
+    declared: Declared
+
+    @property
+    def name(self) -> str:
+        return self.declared.name
+
+    @property
+    def about(self) -> str:
+        """A paragraph for people."""
+        return self.declared.declaration.about
+
+    @property
+    def faults(self) -> dict[int, str]:
+        """Fault codes of a step in words."""
+        return self.declared.faults
+
+    @property
+    def needs_unit(self) -> bool:
+        """Whether a port's unit is what the rig's block says under the key `unit`."""
+        return any(rule.kind == "key" for rule in self.declared.units.values())
+
+    def reads(self, table: Mapping[str, Any] | None = None) -> tuple[DeclaredPort, ...]:
+        """Ports that a block of this kind reads; they do not depend on its table."""
+        return tuple(
+            DeclaredPort(name, self.declared.units[name], port.about, port.otherwise is not None)
+            for name, port in self.declared.declaration.inputs.items()
+        )
+
+    def writes(self, table: Mapping[str, Any] | None = None) -> tuple[DeclaredPort, ...]:
+        """Ports that it writes."""
+        return tuple(
+            DeclaredPort(name, self.declared.units[name], port.about)
+            for name, port in self.declared.declaration.outputs.items()
+        )
+
+    @cached_property
+    def schema(self) -> type[Section]:
+        """Keys of a block of this kind in a rig file, each with its sentence."""
+        declaration = self.declared.declaration
+        fields: dict[str, Any] = {
+            "kind": (Literal[self.name], Field(description="the kind of block"))
+        }
+        for name, parameter in declaration.parameters.items():
+            fields[name] = (_type(parameter), _field(parameter))
+        if self.needs_unit:
+            fields["unit"] = (Line, Field(description="unit of what the block writes"))
+        required = any(port.otherwise is None for port in declaration.inputs.values())
+        wiring = dict[SignalPath, SignalPath]
+        reads = (
+            Field(description="input → signal")
+            if required
+            else Field({}, description="input → signal")
+        )
+        fields["reads"] = (wiring, reads)
+        fields["writes"] = (wiring, Field({}, description="output → signal; NAME/output else"))
+        return create_model(self.name, __base__=Section, __doc__=self.about, **fields)
+
+    def mistakes(self, file: str, name: str, table: Mapping[str, Any]) -> list[Mistake]:
+        """Find what is wrong with the parameters of a block whose table has passed the schema."""
+        return list(value_mistakes(file, name, self.declared.declaration, table))
+
+    def build(self, table: Mapping[str, Any]) -> BuiltBlock:
+        """Compile the block for a table, or take it from the cache; its hash is what a run records."""
+        declaration = self.declared.declaration
+        values = values_of(declaration, table)
+        wanted = [n for n, p in declaration.parameters.items() if p.type == "expression"]
+        return build_block(self.declared, {name: values[name] for name in wanted})
+
+    def make(
+        self,
+        name: str,
+        table: Mapping[str, Any],
+        reads: Mapping[str, str],
+        writes: Mapping[str, str] | None = None,
+        *,
+        period_s: float,
+        built: BuiltBlock | None = None,
+    ) -> CompiledBlock:
+        """Make a block.
+
+        Parameters
+        ----------
+        name : str
+        table : mapping
+            Of the block in its rig: parameters, or nothing where each has a default.
+        reads, writes : mapping of port to signal path
+            By name, in any order; `NAME/port` for each output that is not given.
+        period_s : float
+            Of the task that steps it.
+        built : BuiltBlock, optional
+            What `build` returned for this table.
+
+        Raises
+        ------
+        ConfigError
+            Wrong parameters or ports; all of them.
+        NotTrustedError, BuildError
+            As `build_block`.
+        """
+        declaration = self.declared.declaration
+        mistakes = [*self._port_mistakes(name, reads, writes or {}), *self._missing(name, table)]
+        mistakes += self.mistakes(str(self.declared.path), name, table)
+        if mistakes:
+            raise ConfigError(mistakes)
+        built = built or self.build(table)
+        layout = lay_out(declaration)
+        words = fill(declaration, layout, values_of(declaration, table), period_s)
+        places = layout.places
+        paths = {port: f"{name}/{port}" for port in declaration.outputs} | dict(writes or {})
+        block = CompiledBlock(
+            name,
+            built.program,
+            words,
+            reads,
+            paths,
+            {port: places["reads", port] for port in declaration.inputs},
+            {port: places["writes", port] for port in declaration.outputs},
+        )
+        if fault := block.prepare():
+            words_of_it = self.faults.get(
+                fault, f"fault {fault}, which its declaration does not list"
+            )
+            raise ConfigError([Mistake(str(self.declared.path), f"blocks.{name}", words_of_it)])
+        return block
+
+    def _port_mistakes(
+        self, name: str, reads: Mapping[str, str], writes: Mapping[str, str]
+    ) -> Iterator[Mistake]:
+        file = str(self.declared.path)
+        inputs, outputs = self.reads(), self.writes()
+        for key, given, ports in (("reads", reads, inputs), ("writes", writes, outputs)):
+            known = [port.name for port in ports]
+            for port in given:
+                if port not in known:
+                    remedy = f"it has {', '.join(known) or 'none'}"
+                    yield Mistake(file, f"blocks.{name}.{key}.{port}", "no such port", remedy)
+        for wanted in inputs:
+            if not wanted.optional and wanted.name not in reads:
+                yield Mistake(file, f"blocks.{name}.reads.{wanted.name}", "not wired", wanted.about)
+
+    def _missing(self, name: str, table: Mapping[str, Any]) -> Iterator[Mistake]:
+        for key, parameter in self.declared.declaration.parameters.items():
+            if parameter.default is None and table.get(key) is None:
+                file = str(self.declared.path)
+                yield Mistake(file, f"blocks.{name}.{key}", "missing", parameter.about)
+
+
+def _type(parameter: Parameter) -> Any:
+    match parameter.type:
+        case "whole":
+            return Whole
+        case "list":
+            return Annotated[
+                list[Real],
+                Field(min_length=parameter.fewest, max_length=parameter.longest),
+            ]
+        case "choice":
+            return Literal[tuple(parameter.choices)]
+        case "samples":
+            return Line
+        case "expression":
+            return Annotated[str, Field(min_length=1, max_length=4000)]
+    return Real
+
+
+def _field(parameter: Parameter) -> Any:
+    words = {">=": "ge", "<=": "le", ">": "gt", "<": "lt"}
+    limits: dict[str, Any] = {}
+    if parameter.type in ("number", "whole"):
+        limits = {words[sign]: limit for sign, limit in parameter.limits}
+    if parameter.default is not None:
+        limits["default"] = parameter.default
+    return Field(description=f"{parameter.about} [{parameter.unit}]", **limits)
+
+
+def read_kinds(folder: Path) -> dict[str, CompiledKind]:
+    """Read the blocks declared in a folder and one level below it; nothing is compiled.
+
+    Raises
+    ------
+    ConfigError
+        With every mistake of every declaration, two of one name included.
+    """
+    files = sorted([*folder.glob("*.toml"), *folder.glob("*/*.toml")])
+    if len(files) > MOST_KINDS:
+        problem = f"{len(files)} declarations, at most {MOST_KINDS}"
+        raise ConfigError([Mistake(str(folder), "(folder)", problem, "split it")])
+    kinds: dict[str, CompiledKind] = {}
+    mistakes: list[Mistake] = []
+    for file in files:
+        try:
+            kind = CompiledKind(read_declared(file))
+        except ConfigError as error:
+            mistakes += error.mistakes
+            continue
+        if kind.name in kinds:
+            problem = f"{kinds[kind.name].declared.path} has this name too"
+            mistakes.append(Mistake(str(file), "(file)", problem, "rename one"))
+        kinds[kind.name] = kind
+    if mistakes:
+        raise ConfigError(mistakes)
+    return kinds
+
+
+def library() -> dict[str, CompiledKind]:
+    """Return the blocks that ship, by name."""
+    return read_kinds(LIBRARY)
