@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -222,35 +222,48 @@ def _field(parameter: Parameter) -> Any:
     return Field(description=f"{parameter.about} [{parameter.unit}]", **limits)
 
 
-def read_kinds(folder: Path) -> dict[str, CompiledKind]:
+def find_declarations(folder: Path) -> dict[str, list[Path]]:
+    """Return the declarations in a folder and one level below it, by the name of their kind; none is read."""
+    files = sorted([*folder.glob("*.toml"), *folder.glob("*/*.toml")])
+    if len(files) > MOST_KINDS:
+        problem = f"{len(files)} declarations, at most {MOST_KINDS}"
+        raise ConfigError([Mistake(str(folder), "(folder)", problem, "split it")])
+    found: dict[str, list[Path]] = {}
+    for file in files:
+        found.setdefault(file.stem, []).append(file)
+    return found
+
+
+def read_kinds(folder: Path, names: Collection[str] | None = None) -> dict[str, CompiledKind]:
     """Read the blocks declared in a folder and one level below it; nothing is compiled.
+
+    Parameters
+    ----------
+    names : collection of str, optional
+        Read these alone, as far as they are there: a rig takes a few of a library.
 
     Raises
     ------
     ConfigError
         With every mistake of every declaration, two of one name included.
     """
-    files = sorted([*folder.glob("*.toml"), *folder.glob("*/*.toml")])
-    if len(files) > MOST_KINDS:
-        problem = f"{len(files)} declarations, at most {MOST_KINDS}"
-        raise ConfigError([Mistake(str(folder), "(folder)", problem, "split it")])
     kinds: dict[str, CompiledKind] = {}
     mistakes: list[Mistake] = []
-    for file in files:
+    for name, files in find_declarations(folder).items():
+        if names is not None and name not in names:
+            continue
+        for other in files[1:]:
+            problem = f"{files[0]} has this name too"
+            mistakes.append(Mistake(str(other), "(file)", problem, "rename one"))
         try:
-            kind = CompiledKind(read_declared(file))
+            kinds[name] = CompiledKind(read_declared(files[0]))
         except ConfigError as error:
             mistakes += error.mistakes
-            continue
-        if kind.name in kinds:
-            problem = f"{kinds[kind.name].declared.path} has this name too"
-            mistakes.append(Mistake(str(file), "(file)", problem, "rename one"))
-        kinds[kind.name] = kind
     if mistakes:
         raise ConfigError(mistakes)
     return kinds
 
 
-def library() -> dict[str, CompiledKind]:
-    """Return the blocks that ship, by name."""
-    return read_kinds(LIBRARY)
+def library(names: Collection[str] | None = None) -> dict[str, CompiledKind]:
+    """Return the blocks that ship, or those of them that are named."""
+    return read_kinds(LIBRARY, names)

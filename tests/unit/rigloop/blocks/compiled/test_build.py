@@ -242,7 +242,8 @@ def test_kinds_of_a_folder_are_found_and_their_mistakes_come_at_once(tmp_path):
         path.parent.mkdir(exist_ok=True)
         path.write_text(DECLARATION)
         path.with_suffix(".c").write_text(SOURCE)
-    assert list(read_kinds(tmp_path)) == ["two", "one"]
+    assert set(read_kinds(tmp_path)) == {"one", "two"}
+    assert set(read_kinds(tmp_path, ["two", "three"])) == {"two"}
     (tmp_path / "one.toml").write_text("about = 1")
     (tmp_path / "drawer" / "two.c").unlink()
     with pytest.raises(ConfigError) as caught:
