@@ -49,6 +49,31 @@ def compiler_version(compiler: tuple[str, ...]) -> str:
     return asked.stdout.splitlines()[0] if asked.stdout else ""
 
 
+@cache
+def system_folders(compiler: tuple[str, ...]) -> tuple[str, ...]:
+    """Folders in which a compiler looks for the headers of its system, without links.
+
+    Raises
+    ------
+    BuildError
+        It does not say.
+    """
+    asked = subprocess.run(
+        [*compiler, "-E", "-v", "-x", "c", os.devnull],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env=os.environ | {"LC_ALL": "C"},
+    )
+    listed = asked.stderr.partition("#include <...> search starts here:\n")[2]
+    folders = listed.partition("End of search list.")[0].splitlines()
+    if not folders:
+        raise BuildError(
+            f"{' '.join(compiler)} does not say where its headers are: take gcc or clang"
+        )
+    return tuple(str(Path(folder.strip()).resolve()) for folder in folders)
+
+
 def march(wanted: str) -> list[str]:
     """-march option: a baseline, never `native`, so that the same binary runs on like machines."""
     if wanted not in ("auto", "none"):

@@ -15,7 +15,16 @@ from functools import cache
 from pathlib import Path
 
 from codegen.kernels.cache import CacheError, open_cache, open_entry
-from codegen.kernels.toolchain import BuildError, compiler, digest, keep, march, run, tools
+from codegen.kernels.toolchain import (
+    BuildError,
+    compiler,
+    digest,
+    keep,
+    march,
+    run,
+    system_folders,
+    tools,
+)
 from rigloop.blocks.compiled.declaration import Declared
 from rigloop.blocks.compiled.header import GLUE, PREPARE, STEP, texts
 from rigloop.blocks.compiled.trust import NotTrustedError, is_trusted
@@ -28,13 +37,6 @@ FLAGS = (
     "-Werror=incompatible-pointer-types", "-Werror=int-conversion",
 )  # fmt: skip
 LINK = ("-shared", "-Wl,-z,defs", "-Wl,-z,now")
-SYSTEM = (
-    "/usr/",
-    "/lib/",
-    "/opt/",
-    "/nix/store/",
-    "/gnu/store/",
-)  # where a compiler has its headers
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def build_block(declared: Declared, expressions: Mapping[str, str] | None = None
         folder = open_cache("blocks") / key[:32]
         is_cached = open_entry(folder) is not None
         if not is_cached:
-            _build(declared, sources, [*chosen, *flags], folder)
+            _build(declared, sources, chosen, flags, folder)
             open_entry(folder)
     except CacheError as error:
         raise BuildError(str(error)) from None
@@ -107,28 +109,37 @@ def build_block(declared: Declared, expressions: Mapping[str, str] | None = None
 
 
 def _build(
-    declared: Declared, sources: Mapping[str, bytes], command: list[str], folder: Path
+    declared: Declared,
+    sources: Mapping[str, bytes],
+    chosen: tuple[str, ...],
+    flags: list[str],
+    folder: Path,
 ) -> None:
     work = Path(tempfile.mkdtemp(prefix="building-", dir=folder.parent))
     try:
         for name, text in sources.items():
             (work / name).write_bytes(text)
         try:
-            run([*command, "-MD", "-MF", "read.d", *LINK, GLUE, "-lm", "-o", LIBRARY], work)
+            command = [*chosen, *flags, "-MD", "-MF", "read.d", *LINK, GLUE, "-lm", "-o", LIBRARY]
+            run(command, work)
         except BuildError as error:
             raise BuildError(f"block {declared.name} ({declared.path}): {error}") from None
-        _refuse_foreign_files(declared, (work / "read.d").read_text(), set(sources))
+        allowed = system_folders(chosen)
+        _refuse_foreign_files(declared, (work / "read.d").read_text(), set(sources), allowed)
         (work / "read.d").unlink()
         keep(work, folder, (LIBRARY,), {"block": declared.name, "declared": declared.hash})
     finally:
         shutil.rmtree(work, ignore_errors=True)
 
 
-def _refuse_foreign_files(declared: Declared, read: str, own: set[str]) -> None:
+def _refuse_foreign_files(
+    declared: Declared, read: str, own: set[str], system: tuple[str, ...]
+) -> None:
     """Refuse a source that includes what no hash covers."""
     names = re.split(r"(?<!\\)\s+", read.replace("\\\n", " ").partition(":")[2].strip())
     for name in names:
-        if name and name not in own and not str(Path(name).resolve()).startswith(SYSTEM):
+        place = Path(name).resolve()
+        if name and name not in own and not any(place.is_relative_to(s) for s in system):
             raise BuildError(
                 f"block {declared.name}: its source includes {name}, which is neither its own header "
                 "nor one of the system: put all of it into the source"

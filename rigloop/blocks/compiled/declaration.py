@@ -20,7 +20,7 @@ from codegen.options.compiler_flags import mistakes as flag_mistakes
 from rig_configs.bounded import UnreadableError, parse_toml, read_bytes
 from rig_configs.mistakes import ConfigError, Mistake, from_validation
 from rig_configs.names import Line, name_problem
-from rig_configs.numbers import Real
+from rig_configs.numbers import LARGEST, Real, number_problem
 from rig_configs.schema import Section
 from rigloop.blocks.compiled.unit_rule import UnitRule, unit_rule
 
@@ -298,7 +298,7 @@ def _unit_mistakes(
 
 def _parameter_mistakes(key: str, parameter: Parameter, whole: Declaration) -> Iterator[Found]:
     kind = parameter.type
-    numeric = kind in ("number", "whole", "list", "samples")
+    numeric = kind in ("number", "whole", "list")
     if not numeric and parameter.limits:
         yield key, f"a {kind} has no limits", "take them out"
     if bool(parameter.choices) != (kind == "choice"):
@@ -345,6 +345,8 @@ def value_problems(parameter: Parameter, value: object) -> Iterator[str]:
         if parameter.rising:
             yield from falling(value)
         for place, number in enumerate(value):
+            if problem := number_problem(number):
+                yield f"number {place} {problem}"
             for sign, limit in _broken(parameter, number):
                 yield f"number {place} is {number:g}, must be {sign} {limit:g}"
         return
@@ -353,6 +355,8 @@ def value_problems(parameter: Parameter, value: object) -> Iterator[str]:
     if isinstance(value, bool) or not isinstance(value, int if kind == "whole" else int | float):
         yield f"is no {'whole ' if kind == 'whole' else ''}number"
         return
+    if problem := number_problem(value, largest=2.0**53 if kind == "whole" else LARGEST):
+        yield problem
     for sign, limit in _broken(parameter, value):
         yield f"must be {sign} {limit:g}"
 

@@ -3,24 +3,28 @@
 The author writes `out->y = in->u * p->gain` by name. The glue reads the wired signals into `Inputs`, calls
 the step, and writes `Outputs`; the author's source is included in it, so that all of it is one function for
 the compiler.
+
+`python -m rigloop.blocks.compiled.header FILE.toml` writes the header beside a declaration, for an editor.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from rig_configs.plain import comment
-from rigloop.blocks.compiled.declaration import Declaration, Declared
+from rigloop.blocks.compiled.declaration import Declaration, Declared, read_declared
 from rigloop.blocks.compiled.expression import SUPPORT
 from rigloop.blocks.compiled.layout import Layout, Member, lay_out
 
 STEP = "rigloop_step"
 PREPARE = "rigloop_prepare"
-GLUE = "glue.c"
+GLUE = "rigloop_glue.c"  # no block has such a name
 
 
 def texts(declared: Declared, expressions: Mapping[str, str]) -> dict[str, bytes]:
-    """Files of a folder in which `glue.c` is compiled.
+    """Files of a folder in which the glue is compiled.
 
     Parameters
     ----------
@@ -85,6 +89,11 @@ def header(
         lines += [
             "// once, before the first step: 0, or a fault that refuses the parameters",
             "static int prepare(const Parameters *p, State *s, double period_s);",
+        ]
+    else:
+        lines += [
+            "// a function prepare() runs only where the declaration says `prepare = true`",
+            "#pragma GCC poison prepare",
         ]
     return "\n".join([*lines, "#endif", ""])
 
@@ -189,3 +198,8 @@ def _assertions(layout: Layout) -> list[str]:
         for (part, name), place in layout.places.items()
     ]
     return [*lines, f'_Static_assert(sizeof(rigloop_memory) == {8 * layout.words}, "memory");']
+
+
+if __name__ == "__main__":
+    found = read_declared(Path(sys.argv[1]))
+    found.path.with_suffix(".h").write_text(header(found.name, found.declaration))

@@ -208,6 +208,39 @@ def test_a_source_may_not_include_what_no_hash_covers(mine, tmp_path, form):
         mine(source=f"#include {form.format(other)}\n{SOURCE}").build(TABLE)
 
 
+def test_a_source_that_hides_behind_a_pragma_may_not_either(mine, tmp_path):
+    (tmp_path / "other.h").write_text("#define OTHER 1\n")
+    hidden = f'#pragma GCC system_header\n#include "{tmp_path}/other.h"\n{SOURCE}'
+    with pytest.raises(BuildError, match=r"includes .*other\.h"):
+        mine(source=hidden).build(TABLE)
+
+
+def test_a_prepare_that_would_never_run_is_refused(mine):
+    with pytest.raises(BuildError, match=r"poisoned .prepare."):
+        mine(DECLARATION.replace("prepare = true", "")).build(TABLE)
+
+
+def test_a_block_may_have_the_name_of_a_header_or_of_what_lies_beside_it(write_block):
+    for name in ("math", "glue", "block", "stdint", "read", "step", "in", "out", "p", "s", "at"):
+        text = 'about = "A."\n[outputs.y]\nunit = "1"\nabout = "B."\n'
+        source = f'#include "{name}.h"\n' + SOURCE[SOURCE.index("int step") :].partition("{")[0]
+        source += "{ (void)in, (void)p, (void)s, (void)at; out->y = 1.0; return 0; }\n"
+        path = write_block(text, source, name)
+        if name == "in":  # a word of Python
+            with pytest.raises(ConfigError, match="reserved word"):
+                read_declared(path)
+            continue
+        kind = CompiledKind(read_declared(path))
+        trust(kind.declared.hash)
+        assert kind.make("b", {}, {}, period_s=1e-3).writes == {"y": "b/y"}
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, 1e300, True, "1", None, [1.0]])
+def test_a_parameter_that_is_no_number_is_refused(shipped, value):
+    with pytest.raises(ConfigError, match=r"blocks\.b\.gain"):
+        shipped["gain"].make("b", {"gain": value}, {"u": "a/b"}, period_s=1e-3)
+
+
 def test_wrong_ports_and_parameters_come_at_once(mine):
     with pytest.raises(ConfigError) as caught:
         mine().make(
