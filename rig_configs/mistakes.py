@@ -74,8 +74,9 @@ def _mistake(file: str, detail: Any, model: type[BaseModel], data: Any) -> Mista
     if kind == "missing":
         return Mistake(file, key, "missing", "add this key")
     if kind == "union_tag_invalid":
-        remedy = f"one of {detail['ctx']['expected_tags']}"
-        return Mistake(file, f"{key}.kind", "unknown kind", remedy, value["kind"])
+        known = [tag.strip().strip("'") for tag in detail["ctx"]["expected_tags"].split(",")]
+        given = value["kind"]
+        return Mistake(file, f"{key}.kind", "unknown kind", near(str(given), known), given)
     if kind == "union_tag_not_found":
         return Mistake(file, f"{key}.kind", "missing", "say which kind of block this is")
     message = detail["msg"].removeprefix("Value error, ")

@@ -22,6 +22,7 @@ from rigloop.inject.commands import faults
 from rigloop.judge.report_command import report
 from rigloop.model.commands import app as model_app
 from rigloop.run_folder.messages import Mode
+from rigloop.signals.command import signals
 from rigloop.soak.command import soak
 from rigloop.tune.command import tune
 
@@ -129,28 +130,31 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
     """Check a rig file: schema, tasks, wiring, that its observers can tell what they estimate, and that its wheel
     would not sing. Starts nothing."""
     from rig_configs.mistakes import ConfigError
-    from rig_configs.schema import ObservingBlock
+    from rigloop.blocks.observing import ObservingBlock
     from rigloop.compose.kernels import build_kernels
     from rigloop.compose.magnitudes import magnitudes
     from rigloop.haptic.check import examine_loop
     from rigloop.haptic.check import told as margins_told
     from rigloop.host.neighbours import shared_by_tasks
+    from rigloop.signals.notes import signal_facts, signal_notes, signal_words
 
     with told(json):
         loaded = _load(rig)
-        build_kernels(loaded, kinds=(ObservingBlock,))
+        build_kernels(loaded, only=ObservingBlock)
         with Screen(stderr=True).status("kernel") as status:
             haptic = examine_loop(loaded, lambda stage: status.update(f"kernel: {stage}"))
         if haptic.mistakes:
             raise ConfigError(haptic.mistakes)
         notes = [*shared_by_tasks(loaded.rig), *magnitudes(loaded), *haptic.notes]
+        notes += signal_notes(loaded.rig)
     if json:
         message = {"rig": loaded.name, "sha256": loaded.sha256, "mistakes": [], "notes": notes}
-        print_json(message | {"haptic": haptic.margins})
+        facts = {"haptic": haptic.margins, "signals": signal_facts(loaded.rig)}
+        print_json(message | facts)
     else:
         words = escape(f"{loaded.path}: {loaded.rig.title}")
         Screen().print(f"[green]good[/]  {words}", soft_wrap=True, highlight=False)
-        for line in margins_told(haptic.margins):
+        for line in (*margins_told(haptic.margins), *signal_words(loaded.rig, loaded.argument)):
             Screen().print(f"      {escape(line)}", soft_wrap=True, highlight=False)
         for note in notes:
             Screen().print(f"[yellow]•[/] {escape(note)}", soft_wrap=True, highlight=False)
@@ -200,6 +204,7 @@ app.add_typer(model_app, name="model")
 app.add_typer(bench_app, name="bench")
 app.command(epilog="Example: `rigloop faults steering_wheel`")(faults)
 app.command(epilog="Example: `rigloop report runs/20260102-030405-steering_wheel`")(report)
+app.command(epilog="Example: `rigloop signals steering_wheel --like torque`")(signals)
 app.command(epilog="Example: `rigloop soak steering_wheel --for 3600`")(soak)
 app.command(epilog="Example: `rigloop identify log.csv --fit 4 6 --judge 6 8 --plot torque.png`")(
     identify

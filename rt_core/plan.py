@@ -41,6 +41,9 @@ LOOP_SIGNALS = (
     "spin_ns",  # of the wait for this cycle: what the usual work leaves of the spin that was asked for
 )
 
+LOOP_UNITS = dict.fromkeys(("late_ns", "step_ns", "bus_ns", "spin_ns"), "ns")
+"""Units of those that are no counts, flags or codes."""
+
 OFF_CORE_EVERY = 1000  # cycles
 FAULT_POLICY, FAULT_OFF_CORE = 1, 2  # `fault` with a `fault_block` of 0
 

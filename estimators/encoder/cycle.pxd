@@ -5,9 +5,29 @@ from estimators.encoder.covariance cimport EncoderCovariance
 from estimators.encoder.motion cimport Motion
 from estimators.encoder.offset cimport Offset
 
-cdef enum:
-    N_READS = 4       # position_count, valid, elapsed, sample_age_s
-    N_WRITES = 14
+cdef enum:            # places of `read`; `filter.pyx` says which port each one is
+    COUNT
+    VALID
+    ELAPSED
+    SAMPLE_AGE
+    N_READS
+
+cdef enum:            # places of `value` and `write`
+    ANGLE
+    RATE
+    ACCELERATION
+    INNOVATION
+    UNWRAPPED
+    OFFSET
+    MISSED
+    REJECTED
+    JUMPS
+    READY
+    TRUSTED
+    JERK
+    NIS
+    RESETS
+    N_WRITES
 
 cdef inline double max_count() noexcept nogil:
     return 9007199254740992.0       # 2^53: beyond, counts are not exact

@@ -7,23 +7,6 @@ from estimators.encoder.covariance cimport predict, restart, update
 from estimators.encoder.motion cimport Motion, assign, correct, move
 from estimators.encoder.offset cimport acceleration, give_back
 
-# index into `value`, in the order of encoder_filter.WRITE_PORTS
-cdef enum:
-    ANGLE
-    RATE
-    ACCELERATION
-    INNOVATION
-    UNWRAPPED
-    OFFSET
-    MISSED
-    REJECTED
-    JUMPS
-    READY
-    TRUSTED
-    JERK
-    NIS
-    RESETS
-
 
 cdef inline void _accept(
     EncoderState *s, double position_count, double unwrapped, double age_s
@@ -203,7 +186,8 @@ cdef void advance(
 cdef int step(void *self, int64_t t_ns) noexcept nogil:
     cdef EncoderState *s = <EncoderState *>self
     cdef int i
-    advance(s, s.read[0][0], s.read[1][0], s.read[2][0], s.read[3][0], s.value)
+    advance(
+        s, s.read[COUNT][0], s.read[VALID][0], s.read[ELAPSED][0], s.read[SAMPLE_AGE][0], s.value)
     s.n_done += 1 + (s.n_missed == 0)
     for i in range(N_WRITES):
         s.write[i][0] = s.value[i]

@@ -15,7 +15,10 @@ from libc.math cimport exp, fabs, floor
 from libc.stdint cimport int64_t, uintptr_t
 
 from estimators.encoder.covariance cimport EncoderCovariance, restart
-from estimators.encoder.cycle cimport N_READS, N_WRITES, EncoderState, advance, max_count, step
+from estimators.encoder.cycle cimport (
+    ACCELERATION, ANGLE, COUNT, ELAPSED, INNOVATION, JERK, JUMPS, MISSED, N_READS, N_WRITES, NIS, OFFSET, RATE, READY,
+    REJECTED, RESETS, SAMPLE_AGE, TRUSTED, UNWRAPPED, VALID, EncoderState, advance, max_count, step,
+)
 
 import math
 
@@ -30,13 +33,18 @@ from estimators.encoder.gains import (
 )
 from rt_core.block import BLOCK_ABI
 
-READ_PORTS = ("position_count", "valid", "elapsed", "sample_age_s")
+READ_PLACES = {
+    "position_count": COUNT, "valid": VALID, "elapsed": ELAPSED, "sample_age_s": SAMPLE_AGE,
+}
+WRITE_PLACES = {
+    "angle_rad": ANGLE, "rate_rad_s": RATE, "acceleration_rad_s2": ACCELERATION,
+    "innovation_rad": INNOVATION, "unwrapped_count": UNWRAPPED, "offset_rad": OFFSET,
+    "missed": MISSED, "rejected": REJECTED, "jumps": JUMPS, "ready": READY, "trusted": TRUSTED,
+    "jerk_rad_s3": JERK, "nis": NIS, "covariance_resets": RESETS,
+}
+READ_PORTS = tuple(sorted(READ_PLACES, key=READ_PLACES.get))
 OPTIONAL_PORTS = ("sample_age_s",)      # a rig may leave these bare; it has to say where the others are
-WRITE_PORTS = (
-    "angle_rad", "rate_rad_s", "acceleration_rad_s2", "innovation_rad", "unwrapped_count",
-    "offset_rad", "missed", "rejected", "jumps", "ready", "trusted", "jerk_rad_s3", "nis",
-    "covariance_resets",
-)
+WRITE_PORTS = tuple(sorted(WRITE_PLACES, key=WRITE_PLACES.get))     # as the columns of `run`
 
 # how long an estimate without samples says more than none: motions of hands are forgotten by then
 REMEMBERED_S = 1.0
@@ -235,9 +243,9 @@ cdef class EncoderFilter:
         if not (all(reads) and all(writes)):
             raise ValueError(f"encoder filter {self.name}: address 0")
         for port, address in zip(self.reads, reads):
-            s.read[READ_PORTS.index(port)] = <const double *><uintptr_t>address
+            s.read[READ_PLACES[port]] = <const double *><uintptr_t>address
         for port, address in zip(self.writes, writes):
-            s.write[WRITE_PORTS.index(port)] = <double *><uintptr_t>address
+            s.write[WRITE_PLACES[port]] = <double *><uintptr_t>address
 
     def capsule(self):
         """Capsule with the `BlockView`; the block must outlive it."""

@@ -26,7 +26,7 @@ from rich.console import Console
 
 from rig_configs.load import LoadedRig
 from rig_configs.named_files import keep_named
-from rig_configs.schema import Rig
+from rigloop.blocks.catalogue import rig_model
 from rigloop.compose.blocks import bus_of
 from rigloop.compose.kernels import build_kernels
 from rigloop.compose.wiring import load
@@ -183,7 +183,7 @@ def rigs_for(bench: LoadedRig) -> dict[Needs, LoadedRig]:
     ring = wire.text.replace('kind = "bus"\n', 'kind = "bus"\nsecond_interface = "veth2"\n', 1)
     rigs = dict.fromkeys(get_args(Needs), bench)
     rigs["veth"] = wire
-    rigs["ring"] = replace(wire, text=ring, rig=Rig.model_validate(tomllib.loads(ring)))
+    rigs["ring"] = replace(wire, text=ring, rig=rig_model().model_validate(tomllib.loads(ring)))
     return rigs
 
 

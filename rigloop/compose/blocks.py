@@ -7,18 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from codegen.kernels.build import BuiltKernel
-from estimators.encoder.filter import EncoderFilter
 from io_bridge.bus import Bus
 from io_bridge.buses.simulated_bus import SimulatedBus
-from rig_configs import schema
-from rig_configs.load import Ports, write_path
-from rigloop.compose.excitation import Excitation
-from rigloop.compose.guard_limits import beside, guard_config
-from rigloop.compose.kernels import period_us
-from rigloop.compose.observer_block import make_observer
+from rig_configs.schema import Rig
+from rigloop.blocks.catalogue import kind_of, paths
+from rigloop.blocks.kind import Making
 from rigloop.compose.parts import backend_of, bus_of, find_bus, find_guard, guard_of
-from rigloop.compose.relay import Relay
-from rigloop.compose.wiring import ports_of
 from rigloop.run_folder.messages import SUPERVISOR_SIGNALS
 from rt_core.block import Block
 from rt_core.plan import Plan, Task, plan_table
@@ -33,9 +27,6 @@ __all__ = [
     "find_guard",
     "guard_of",
     "make_blocks",
-    "make_filter",
-    "make_guard",
-    "make_kernel",
     "paths",
     "plan_blocks",
 ]
@@ -50,7 +41,7 @@ class Composed:
     safe: str | None
 
 
-def compose_live(rig: schema.Rig, kernels: Mapping[str, BuiltKernel], bus: Bus) -> Composed:
+def compose_live(rig: Rig, kernels: Mapping[str, BuiltKernel], bus: Bus) -> Composed:
     """Wire all blocks of a rig to its bus."""
     found = find_bus(rig)
     blocks: dict[str, Block] = {} if found is None else {found[0]: bus.block()}
@@ -63,36 +54,24 @@ def compose_live(rig: schema.Rig, kernels: Mapping[str, BuiltKernel], bus: Bus) 
 
 
 def make_blocks(
-    rig: schema.Rig, kernels: Mapping[str, BuiltKernel], **filter_settings: float
+    rig: Rig, kernels: Mapping[str, BuiltKernel], **settings: float
 ) -> dict[str, Block]:
     """Make every block of a rig but its bus.
 
     Parameters
     ----------
-    filter_settings : float
-        Take the place of the rig's in the encoder filter: a log has a scale and a rate of its own.
+    settings : float
+        Take the place of the rig's in an encoder filter: a log has a scale and a rate of its own.
     """
-    blocks: dict[str, Block] = {}
-    for name, config in rig.blocks.items():
-        match config:
-            case schema.EncoderFilterBlock():
-                blocks[name] = make_filter(rig, name, config, **filter_settings)
-            case schema.MechanismBlock():
-                blocks[name] = make_kernel(name, config, kernels[name])
-            case schema.ObservingBlock():
-                blocks[name] = make_observer(name, config, kernels[name])
-            case schema.RelayBlock():
-                blocks[name] = Relay(config.torque_nm, name, *paths(name, config))
-            case schema.ExcitationBlock():
-                given = config.model_dump(exclude={"kind", "reads", "writes"})
-                blocks[name] = Excitation(name, *paths(name, config), **given)
-            case schema.GuardBlock():
-                blocks[name] = make_guard(rig, name, config)
-    return blocks
+    return {
+        name: make(Making(rig, name, block, kernels.get(name), settings))
+        for name, block in rig.blocks.items()
+        if (make := kind_of(block).make) is not None
+    }
 
 
 def plan_blocks(
-    rig: schema.Rig,
+    rig: Rig,
     blocks: Mapping[str, Block],
     inputs: Iterable[str] = (),
     bus_wait_ns: int | None = None,
@@ -134,44 +113,3 @@ def plan_blocks(
         for name, task in rig.tasks.items()
     ]
     return plan_table(tasks, SUPERVISOR_SIGNALS)
-
-
-def paths(name: str, config: schema.Block) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the signal of every port of a block: as wired, and as written."""
-    table = config.model_dump()
-    ports: Ports | None = ports_of(table)
-    assert ports is not None, name
-    return (
-        {port: config.reads[port] for port in ports.reads if port in config.reads},
-        {port: write_path(name, table, port) for port in ports.writes},
-    )
-
-
-def make_filter(
-    rig: schema.Rig, name: str, config: schema.EncoderFilterBlock, **settings: float
-) -> EncoderFilter:
-    """Return an encoder filter of a rig, with `settings` in place of the rig's."""
-    reads, writes = paths(name, config)
-    given = config.model_dump(exclude={"kind", "reads", "writes"})
-    given["period_s"] = period_us(rig, name) * 1e-6
-    given["lost_after_s"] = given.pop("lost_after_ms") * 1e-3
-    return EncoderFilter(name, reads, writes, **(given | settings))
-
-
-def make_kernel(name: str, config: schema.MechanismBlock, built: BuiltKernel) -> Block:
-    """Return a kernel of its own state, with the rig's parameters."""
-    # its own list of ports, so that nothing here has to read the mechanism
-    table = config.model_dump()
-    writes = {port: write_path(name, table, port) for port in built.module.WRITE_PORTS}
-    kernel = built.module.Kernel(name, config.reads, writes)
-    kernel.parameters = config.parameters
-    return kernel
-
-
-def make_guard(rig: schema.Rig, name: str, config: schema.GuardBlock) -> Guard:
-    """Return the guard of a rig."""
-    reads, writes = paths(name, config)
-    period = period_us(rig, name)
-    limits = guard_config(rig, name, config)
-    reads = beside(rig, name, config) | reads
-    return Guard(limits, period_ns=1000 * period, reads=reads, writes=writes, name=name)

@@ -14,32 +14,21 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from rig_configs import schema
 from rig_configs.load import LoadedRig
-from rig_configs.schema import (
-    Drive,
-    EncoderFilterBlock,
-    GuardBlock,
-    MechanismBlock,
-    ObserverBlock,
-    ObservingBlock,
-    Plant,
-    RelayBlock,
-    Rig,
-    Terminal,
-    Verdict,
-)
-from rigloop.compose.kernels import period_us
+from rig_configs.schema import BlockTable, Rig, Verdict
+from rig_configs.slaves import Clock, Drive, Plant, Terminal
+from rigloop.blocks.catalogue import kind_of
+from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
+from rigloop.blocks.kinds.mechanism import MechanismBlock
+from rigloop.blocks.kinds.observer import ObserverBlock
+from rigloop.blocks.observing import ObservingBlock
+from rigloop.blocks.usual import MILLI, MS, TURNS, S, Usual
 from rigloop.compose.parts import find_bus, find_guard
 
-MILLI = "milli or kilo of it?"
-TURNS = "turns a minute are rad/s x 9.55, degrees rad x 57.3"
-MS = "this one is in milliseconds"
-S = "this one is in seconds"
 TWO_PI = 2.0 * math.pi
 
-# usual values by table and key, with room on both sides, and what explains one beyond; 0 is never doubted
-USUAL: dict[type[BaseModel], dict[str, tuple[float, float, str]]] = {
+# of tables that belong to no kind of block; a kind brings those of its own
+USUAL: dict[type[BaseModel], Usual] = {
     Drive: {
         "counts_per_rev": (100, 2**28, "counts, not bits, and after the edges are counted"),
         "rated_torque_nm": (0.01, 1000.0, "mNm are Nm/1000"),
@@ -60,29 +49,7 @@ USUAL: dict[type[BaseModel], dict[str, tuple[float, float, str]]] = {
         "start_s": (1e-3, 600.0, S),
     },
     Terminal: {"watchdog_ms": (1.0, 500.0, MS)},
-    EncoderFilterBlock: {
-        "counts_per_rev": (100, 2**28, "counts, not bits, and after the edges are counted"),
-        "bandwidth_rad_s": (1.0, 2e4, "Hz are rad/s / 6.28"),
-        "noise_rad": (1e-9, 0.1, "degrees are rad x 57.3"),
-        "gate_nis": (1.0, 1e4, "it is the square of a number of sigmas"),
-        "lost_after_ms": (0.2, 5000.0, MS),
-    },
-    GuardBlock: {
-        "limit_nm": (0.01, 1000.0, "mNm are Nm/1000"),
-        "max_angle_rad": (0.02, 1e3, TURNS),
-        "max_rate_rad_s": (0.1, 2e4, TURNS),
-        "ramp_in_s": (1e-3, 30.0, S),
-        "ramp_out_s": (1e-3, 0.1, S),
-        "sensor_hold_ms": (0.05, 2000.0, MS),
-        "request_hold_ms": (0.05, 2000.0, MS),
-        "sensor_bucket_ms": (0.05, 10_000.0, MS),
-        "skip_bucket_ms": (0.05, 10_000.0, MS),
-        "max_request_age_ms": (0.1, 2000.0, MS),
-        "max_gap_ms": (0.1, 2000.0, MS),
-        "heartbeat_timeout_ms": (5.0, 5000.0, MS),
-    },
-    RelayBlock: {"torque_nm": (0.01, 1000.0, "mNm are Nm/1000")},
-    schema.Clock: {
+    Clock: {
         "bandwidth_hz": (0.02, 200.0, "rad/s are Hz x 6.28"),
         "tolerance_us": (0.1, 2000.0, "this one is in microseconds"),
         "settle_s": (1e-3, 60.0, S),
@@ -115,7 +82,9 @@ def magnitudes(loaded: LoadedRig) -> list[str]:
 
 def _beyond(value: Any, key: str) -> Iterator[str]:
     if isinstance(value, BaseModel):
-        usual = USUAL.get(type(value), {})
+        usual = (
+            kind_of(value).usual if isinstance(value, BlockTable) else USUAL.get(type(value), {})
+        )
         for name in type(value).model_fields:
             inner, at = getattr(value, name), f"{key}.{name}" if key else name
             if name in usual and isinstance(inner, int | float) and inner:
@@ -185,7 +154,7 @@ def _filters(rig: Rig) -> Iterator[str]:
         if not isinstance(block, EncoderFilterBlock):
             continue
         at = f"blocks.{name}"
-        a_cycle = block.bandwidth_rad_s * period_us(rig, name) * 1e-6
+        a_cycle = block.bandwidth_rad_s * rig.period_us(name) * 1e-6
         yield from _doubt(
             f"{at}.bandwidth_rad_s", block.bandwidth_rad_s, "in a period of its task it is (rad)",
             a_cycle, 1e-4, 2.0, "Hz are rad/s / 6.28",

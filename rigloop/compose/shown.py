@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from rig_configs.schema import BusBlock, Rig
+from rig_configs.schema import Rig
+from rigloop.blocks.kinds.bus import BusBlock
 from rigloop.compose.blocks import paths
 
 MOST = 8  # channels of terminals that are shown where a rig names nothing

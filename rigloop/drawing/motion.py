@@ -14,10 +14,11 @@ from codegen.description.mechanism import Mechanism, MechanismError, load
 from codegen.kernels.build import build_kernel
 from codegen.options.options import KernelOptions
 from codegen.pose.assembly import assemble
-from rig_configs import schema
-from rig_configs.load import LoadedRig, write_path
+from rig_configs.load import LoadedRig
 from rig_configs.mistakes import Mistake, near
-from rigloop.compose.kernels import kernel_options, period_us
+from rig_configs.ports import write_path
+from rigloop.blocks.kinds.mechanism import MechanismBlock
+from rigloop.blocks.mechanisms import kernel_options
 from rigloop.compose.wiring import load as load_rig
 from rigloop.replay.replay import read_record
 from rigloop.run_folder.manifest import ManifestError, read_manifest
@@ -70,7 +71,7 @@ def motion_of_run(run: Path, mechanism: Mechanism, tell: Progress) -> Motion:
     if loaded.sha256 != manifest.rig.sha256:
         raise ManifestError(f"{run}/rig.toml: not the rig of the run: changed since")
     name, block = _block(run, loaded, mechanism)
-    step_us = period_us(loaded.rig, name)
+    step_us = loaded.rig.period_us(name)
     task = next(t for t, config in loaded.rig.tasks.items() if name in config.blocks)
     record = read_record(run / manifest.tasks[task].record)
     if not len(record):
@@ -107,11 +108,11 @@ def motion_of_run(run: Path, mechanism: Mechanism, tell: Progress) -> Motion:
     return Motion(every * step_us * 1e-6, np.array(poses), title, notes)
 
 
-def _block(run: Path, loaded: LoadedRig, mechanism: Mechanism) -> tuple[str, schema.MechanismBlock]:
+def _block(run: Path, loaded: LoadedRig, mechanism: Mechanism) -> tuple[str, MechanismBlock]:
     found = {
         name: block
         for name, block in loaded.rig.blocks.items()
-        if isinstance(block, schema.MechanismBlock)
+        if isinstance(block, MechanismBlock)
     }
     for name, block in found.items():
         if load(block.mechanism).sha256 == mechanism.sha256:

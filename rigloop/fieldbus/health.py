@@ -12,9 +12,9 @@ import numpy as np
 from io_bridge.bus_events import BusEvent
 from io_bridge.recording.record import RecordError, open_record
 from io_bridge.slaves import words
-from rig_configs.load import read_checked
+from rigloop.blocks.catalogue import read_checked
+from rigloop.blocks.slaves import joined
 from rigloop.compose.blocks import find_bus
-from rigloop.compose.bus import joined
 from rigloop.fieldbus import running
 from rigloop.run_folder import messages as order
 

@@ -10,10 +10,13 @@ import msgspec
 
 from codegen.analysis.linearise import LinearisationError, LinearStep, linearise_step
 from codegen.kernels.build import build_kernel
-from rig_configs import schema
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import Mistake
-from rigloop.compose.kernels import kernel_options
+from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
+from rigloop.blocks.kinds.guard import GuardBlock
+from rigloop.blocks.kinds.mechanism import MechanismBlock
+from rigloop.blocks.mechanisms import kernel_options
+from rigloop.compose.parts import drive_of
 from rigloop.haptic.loop import make_loop, wheel_of
 from rigloop.haptic.margin import Margin, margin
 from rigloop.haptic.path import HapticPath, NoPathError, haptic_path
@@ -58,7 +61,7 @@ def linear_model(
         The model cannot be, there.
     """
     block = loaded.rig.blocks[path.model]
-    assert isinstance(block, schema.MechanismBlock)
+    assert isinstance(block, MechanismBlock)
     # single precision has too few digits for differences, and its rounding is no dynamics
     options = replace(
         kernel_options(loaded.rig, path.model, str(loaded.path)),
@@ -66,9 +69,9 @@ def linear_model(
         wrapper="class",
     )
     module = build_kernel(block.mechanism, options, on_stage=tell).module
-    plant = loaded.rig.blocks[path.bus].drives[path.drive].plant  # type: ignore[union-attr]
+    plant = drive_of(loaded.rig, path.bus, path.drive).plant
     encoder = loaded.rig.blocks[path.encoder]
-    assert isinstance(encoder, schema.EncoderFilterBlock)
+    assert isinstance(encoder, EncoderFilterBlock)
     start = encoder.sign * math.radians(plant.offset_deg) if plant is not None else 0.0
     guide = [start if state == 0 else 0.0 for state in path.guide]
     return linearise_step(module, [path.torque_port], guide=guide, parameters=block.parameters)
@@ -96,7 +99,7 @@ def examine_loop(loaded: LoadedRig, tell: Callable[[str], None] = lambda stage: 
         )
     loop = make_loop(rig, path, lin)
     gate = rig.blocks[path.guard]
-    assert isinstance(gate, schema.GuardBlock)
+    assert isinstance(gate, GuardBlock)
     wheels = {"off": wheel.without_hands()}
     if wheel != wheels["off"]:
         wheels["on"] = wheel

@@ -16,7 +16,10 @@ from numpy.typing import NDArray
 
 from codegen.analysis.linearise import LinearStep
 from estimators.encoder.gains import MODELS, steady_gains, transition_matrix
-from rig_configs import schema
+from rig_configs.schema import Rig
+from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
+from rigloop.blocks.kinds.guard import GuardBlock
+from rigloop.compose.parts import drive_of
 from rigloop.haptic.path import HapticPath
 
 Array = NDArray[np.float64]
@@ -89,7 +92,7 @@ class HapticLoop:
 
 
 def make_loop(
-    rig: schema.Rig, path: HapticPath, lin: LinearStep, *, delay_s: float | None = None
+    rig: Rig, path: HapticPath, lin: LinearStep, *, delay_s: float | None = None
 ) -> HapticLoop:
     """Return the loop of a rig around its linearised model.
 
@@ -101,10 +104,10 @@ def make_loop(
     encoder, guard, drive = (
         rig.blocks[path.encoder],
         rig.blocks[path.guard],
-        rig.blocks[path.bus].drives[path.drive],  # type: ignore[union-attr]
+        drive_of(rig, path.bus, path.drive),
     )
-    assert isinstance(encoder, schema.EncoderFilterBlock)
-    assert isinstance(guard, schema.GuardBlock)
+    assert isinstance(encoder, EncoderFilterBlock)
+    assert isinstance(guard, GuardBlock)
     n = MODELS[encoder.model]
     gain = steady_gains(path.fast_s, encoder.bandwidth_rad_s, n)
     take = np.zeros((len(lin.inputs), n))
@@ -124,9 +127,9 @@ def make_loop(
     )
 
 
-def wheel_of(rig: schema.Rig, path: HapticPath) -> Wheel | None:
+def wheel_of(rig: Rig, path: HapticPath) -> Wheel | None:
     """Return the wheel of a rig with its hands; None where the rig does not say what it is."""
-    plant = rig.blocks[path.bus].drives[path.drive].plant  # type: ignore[union-attr]
+    plant = drive_of(rig, path.bus, path.drive).plant
     if plant is None:
         return None
     hold = plant.hands == "spring"

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rig_configs import schema
+from rig_configs.schema import Rig
+from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
+from rigloop.blocks.kinds.excitation import ExcitationBlock
+from rigloop.blocks.kinds.mechanism import MechanismBlock
 from rigloop.compose.blocks import paths
 from rigloop.compose.parts import find_bus, find_guard
 
@@ -53,7 +56,7 @@ class HapticPath:
     sent: int = 1
 
 
-def haptic_path(rig: schema.Rig) -> HapticPath:
+def haptic_path(rig: Rig) -> HapticPath:
     """Find the haptic loop of a rig.
 
     Raises
@@ -71,14 +74,14 @@ def haptic_path(rig: schema.Rig) -> HapticPath:
     if drive is None:
         raise NoPathError("no drive takes the guard's torque")
     request = _before_excitation(rig, gate.reads["torque_request_nm"])
-    model, port = _writer(rig, request, schema.MechanismBlock)
+    model, port = _writer(rig, request, MechanismBlock)
     if not model:
         raise NoPathError(f"the guard's request {request!r} is no output of a mechanism")
     encoder = next(
         (
             name
             for name, block in rig.blocks.items()
-            if isinstance(block, schema.EncoderFilterBlock)
+            if isinstance(block, EncoderFilterBlock)
             and block.reads.get("position_count") == bus_writes[f"{drive}/position_count"]
         ),
         "",
@@ -123,17 +126,14 @@ def haptic_path(rig: schema.Rig) -> HapticPath:
     )
 
 
-def _before_excitation(rig: schema.Rig, request: str) -> str:
+def _before_excitation(rig: Rig, request: str) -> str:
     for name, block in rig.blocks.items():
-        if (
-            isinstance(block, schema.ExcitationBlock)
-            and request == paths(name, block)[1]["torque_nm"]
-        ):
+        if isinstance(block, ExcitationBlock) and request == paths(name, block)[1]["torque_nm"]:
             return block.reads["request_nm"]
     return request
 
 
-def _writer(rig: schema.Rig, path: str, kind: type) -> tuple[str, str]:
+def _writer(rig: Rig, path: str, kind: type) -> tuple[str, str]:
     for name, block in rig.blocks.items():
         if isinstance(block, kind):
             for port, written in paths(name, block)[1].items():
@@ -142,7 +142,7 @@ def _writer(rig: schema.Rig, path: str, kind: type) -> tuple[str, str]:
     return "", ""
 
 
-def _guide(rig: schema.Rig, model: str, encoder: str) -> tuple[int, ...]:
+def _guide(rig: Rig, model: str, encoder: str) -> tuple[int, ...]:
     """State of the filter that each guide port takes."""
     writes = paths(encoder, rig.blocks[encoder])[1]
     states = {writes[port]: state for port, state in FROM_FILTER.items()}

@@ -15,8 +15,8 @@ from io_bridge.emulator.catalogue.device_file import drive_text
 from io_bridge.host.namespace import PAIR, SECOND_PAIR, why_not
 from io_bridge.slaves.drive_config import DrivePlant
 from rig_configs.schema import Rig
+from rigloop.blocks.slaves import emulated_ring
 from rigloop.compose.blocks import bus_of, find_bus
-from rigloop.compose.bus import emulated_ring
 from rigloop.console.errors import NotStartedError
 from rigloop.run_folder.messages import SEGMENT_ORDERS
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from rig_configs.schema import BusBlock, EncoderFilterBlock, MechanismBlock, Rig, Task
-from rigloop.compose.blocks import bus_of, guard_of, make_guard
+from rig_configs.schema import Rig, Task
+from rigloop.blocks.kinds.bus import BusBlock
+from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
+from rigloop.blocks.kinds.guard import guard_config
+from rigloop.blocks.kinds.mechanism import MechanismBlock
+from rigloop.compose.blocks import bus_of, guard_of
 from rt_core.safety.trips import GuardConfig
 
 LOOK_S = 0.002  # between two looks of the watchdog
@@ -77,7 +81,7 @@ def limits_of(rig: Rig) -> Limits:
     name, block = guard_of(rig)
     model = next((n for n, b in rig.blocks.items() if isinstance(b, MechanismBlock)), name)
     tasks = {block: task for task, config in rig.tasks.items() for block in config.blocks}
-    return Limits(rig, tasks[name], tasks[model], make_guard(rig, name, block).config)
+    return Limits(rig, tasks[name], tasks[model], guard_config(rig, name, block))
 
 
 def sensor_cells(rig: Rig) -> dict[str, str]:

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from io_bridge.bus import Bus
 from io_bridge.buses.simulated_bus import SimulatedBus
-from rig_configs.schema import MechanismBlock, Rig
+from rig_configs.schema import Rig
+from rigloop.blocks.kinds.mechanism import MechanismBlock
 from rigloop.compose.blocks import bus_of, guard_of
 from rigloop.inject.kinds import InCycle
 from rigloop.inject.limits import Limits, limits_of, sensor_cells

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from rig_configs.schema import EncoderFilterBlock
+from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
 from rigloop.compose.blocks import paths
 from rigloop.inject.evidence import Evidence
 from rigloop.inject.limits import Limits

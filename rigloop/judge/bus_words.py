@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from io_bridge.slaves import words
 from io_bridge.slaves.cia402 import drive_state
-from rig_configs.schema import BusBlock, Drive
+from rig_configs.slaves import Drive
+from rigloop.blocks.kinds.bus import BusBlock
+from rigloop.blocks.slaves import ring
 from rigloop.compose.blocks import paths
-from rigloop.compose.bus import ring
 
 OP = 8
 

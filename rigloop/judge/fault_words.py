@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from codegen.options.statuses import STATUSES
-from io_bridge.exchange.exchange import FAULTS as BUS_FAULTS
 from rig_configs.schema import Rig
-from rigloop.compose.relay import FAULTS as RELAY_FAULTS
+from rigloop.blocks.catalogue import kind_of
 from rt_core.plan import FAULT_OFF_CORE, FAULT_POLICY, loop_signal
 
 LOOP_FAULTS = {
@@ -21,16 +19,6 @@ LOOP_FAULTS = {
     ),
 }
 """Faults of the loop itself, and what to do."""
-
-MODEL_REMEDY = "look at its inputs in the record just before, and at its parameters and step"
-
-FAULTS: dict[str, Mapping[int, str]] = {
-    "bus": BUS_FAULTS,
-    "mechanism": STATUSES,
-    "observer": STATUSES,
-    "relay": RELAY_FAULTS,
-}
-"""By kind of block: code → words. A kind that is not here never fails a step."""
 
 
 def task_of_fault(rig: Rig, path: str) -> str | None:
@@ -63,6 +51,6 @@ def explain_fault(
     if block is None:
         # a block of a fault on purpose
         return f"block {name!r}: fault {code}", ""
-    words = FAULTS.get(block.kind, {}).get(code, "a code that this kind of block does not explain")
-    remedy = MODEL_REMEDY if block.kind in ("mechanism", "observer") else ""
-    return f"block {name!r} ({block.kind}): fault {code}: {words}", remedy
+    kind = kind_of(block)
+    words = kind.faults.get(code, "a code that this kind of block does not explain")
+    return f"block {name!r} ({block.kind}): fault {code}: {words}", kind.remedy

@@ -6,10 +6,9 @@ import math
 from collections.abc import Mapping
 from pathlib import Path
 
-from rig_configs.schema import GuardBlock, Rig
+from rig_configs.schema import Rig
+from rigloop.blocks.kinds.guard import GuardBlock, max_given_j
 from rigloop.compose.blocks import find_guard, paths
-from rigloop.compose.guard_limits import max_given_j
-from rigloop.compose.kernels import period_us
 from rigloop.judge.tripped import row_at
 from rigloop.run_folder.manifest import Felt
 
@@ -30,7 +29,7 @@ def felt_of(rig: Rig, signals: Mapping[str, float], folder: Path, rearmed: int =
 
     def at_s(cycle: float) -> float:
         row = row_at(folder, task, cycle)
-        return cycle * period_us(rig, name) * 1e-6 if row is None else float(row["t_ns"]) * 1e-9
+        return cycle * rig.period_us(name) * 1e-6 if row is None else float(row["t_ns"]) * 1e-9
 
     active_ms = value["active_ms"]
     return Felt(

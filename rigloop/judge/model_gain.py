@@ -10,8 +10,9 @@ from codegen.description.mechanism import MechanismError, find, text_of
 from codegen.description.outputs import GAIN
 from rig_configs.bounded import UnreadableError, parse_toml
 from rig_configs.schema import Rig
+from rigloop.blocks.kinds.guard import max_given_j
+from rigloop.blocks.kinds.mechanism import MechanismBlock
 from rigloop.compose.blocks import find_guard, paths
-from rigloop.compose.guard_limits import max_given_j
 
 SHARE = 0.1  # of what a motor may give to the hands
 UNGUARDED_J = 0.1
@@ -29,7 +30,7 @@ def gains(rig: Rig, records: Mapping[str, np.ndarray]) -> list[str]:
     limit_j = UNGUARDED_J if guard is None else SHARE * max_given_j(rig, guard[1])
     found = []
     for name, block in rig.blocks.items():
-        if block.kind != "mechanism":
+        if not isinstance(block, MechanismBlock):
             continue
         writes = paths(name, block)[1]
         for port in _gain_ports(block.mechanism):

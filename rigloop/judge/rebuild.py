@@ -14,7 +14,8 @@ import msgspec
 import numpy as np
 
 from io_bridge.recording.record import RecordError
-from rig_configs.load import LoadedRig, read_checked
+from rig_configs.load import LoadedRig
+from rigloop.blocks.catalogue import read_checked
 from rigloop.compose.blocks import find_guard, paths
 from rigloop.judge.verdict import conclude
 from rigloop.report.report import write_report

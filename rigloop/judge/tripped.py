@@ -13,7 +13,6 @@ from io_bridge.exchange.exchange import BUS_LOST
 from io_bridge.exchange.exchange import FAULTS as BUS_FAULTS
 from rig_configs.schema import Rig
 from rigloop.compose.blocks import find_bus, find_guard, guard_of, paths
-from rigloop.compose.kernels import period_us
 from rigloop.judge.bus_words import explain_bus
 from rigloop.judge.fault_words import explain_fault, task_of_fault
 from rigloop.run_folder.last_state import record_of
@@ -56,7 +55,7 @@ def trip_of(
     row = row_at(folder, task, cycle)
     value = _values(row, signals)
     cause, remedy = _cause(rig, trip, signals, value, blocks or {})
-    period_s = period_us(rig, name) * 1e-6
+    period_s = rig.period_us(name) * 1e-6
     at_s = cycle * period_s if row is None else float(row["t_ns"]) * 1e-9
     sentence = explain_trip(
         code,

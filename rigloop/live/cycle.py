@@ -25,8 +25,9 @@ from io_bridge.buses.simulated_bus import SimulatedBus
 from io_bridge.emulator.serving.sim_segment import motors
 from io_bridge.host.namespace import wrap
 from io_bridge.wire.owner import introduce
-from rig_configs.load import LoadedRig, read_checked
+from rig_configs.load import LoadedRig
 from rig_configs.schema import Rig
+from rigloop.blocks.catalogue import read_checked, rig_model
 from rigloop.compose.blocks import Composed, backend_of, compose_live
 from rigloop.compose.bus import make_bus
 from rigloop.compose.kernels import build_kernels
@@ -69,6 +70,7 @@ def main(arguments: list[str]) -> int:
     int
         0 came to rest, 1 did not, 3 not started.
     """
+    rig_model()  # imports every kind of block, while the rig is being read elsewhere
     said = "" if arguments else sys.stdin.readline()
     if not arguments and not said:
         return 0

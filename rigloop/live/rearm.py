@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from rig_configs.schema import Rearm, Rig
+from rig_configs.schema import Rig
+from rigloop.blocks.kinds.guard import Rearm
 from rigloop.compose.blocks import bus_of, find_guard, guard_of, paths
 from rigloop.judge.bus_words import explain_bus
 from rigloop.judge.tripped import is_of_bus, trip_of

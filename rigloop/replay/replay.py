@@ -12,10 +12,11 @@ from rich.console import Console
 from io_bridge.logs.reader import EncoderLog, read_log
 from io_bridge.logs.schedule import schedule
 from io_bridge.recording.record import RecordError, open_record
-from rig_configs import schema
 from rig_configs.load import LoadedRig
 from rig_configs.log_schema import load_mapping
 from rig_configs.named_files import keep_named
+from rig_configs.schema import Rig
+from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
 from rigloop.compose.blocks import make_blocks, plan_blocks
 from rigloop.compose.kernels import build_kernels
 from rigloop.compose.shown import shown_roles
@@ -176,7 +177,7 @@ def _seen(record: np.ndarray, path: str, otherwise: np.ndarray) -> np.ndarray:
     return record[path] if path in (record.dtype.names or ()) else otherwise
 
 
-def fast_and_slow(rig: schema.Rig) -> tuple[str, str]:
+def fast_and_slow(rig: Rig) -> tuple[str, str]:
     """Return the names of the two tasks, the faster one first."""
     if len(rig.tasks) != 2:
         raise NotStartedError(f"a replay steps two tasks, this rig has {len(rig.tasks)}")
@@ -184,7 +185,7 @@ def fast_and_slow(rig: schema.Rig) -> tuple[str, str]:
     return fast, slow
 
 
-def the_filter(rig: schema.Rig, blocks: Mapping[str, Block]) -> Block:
+def the_filter(rig: Rig, blocks: Mapping[str, Block]) -> Block:
     """Return the one encoder filter that a log can feed."""
     filters = [name for name, block in rig.blocks.items() if block.kind == "encoder_filter"]
     if len(filters) != 1:
@@ -193,7 +194,7 @@ def the_filter(rig: schema.Rig, blocks: Mapping[str, Block]) -> Block:
 
 
 def without_blind_observers(
-    rig: schema.Rig, blocks: Mapping[str, Block], forced: Iterable[str]
+    rig: Rig, blocks: Mapping[str, Block], forced: Iterable[str]
 ) -> dict[str, Block]:
     """Leave out the observers that read what a log does not have, such as the torque of a motor."""
     there = {path for block in blocks.values() for path in block.writes.values()} | set(forced)
@@ -205,11 +206,13 @@ def without_blind_observers(
     }
 
 
-def filter_settings(log: EncoderLog, rig: schema.Rig, tick_s: float) -> dict[str, float]:
+def filter_settings(log: EncoderLog, rig: Rig, tick_s: float) -> dict[str, float]:
     """Return what a log knows better than the rig: scale of its encoder, rate of its samples."""
     angle = log.mapping.angle
     rig_bandwidth = next(
-        block.bandwidth_rad_s for block in rig.blocks.values() if block.kind == "encoder_filter"
+        block.bandwidth_rad_s
+        for block in rig.blocks.values()
+        if isinstance(block, EncoderFilterBlock)
     )
     return {
         "counts_per_rev": float(angle.counts_per_rev),

@@ -15,6 +15,7 @@ from io_bridge.logs.absence import absences
 from io_bridge.logs.reader import EncoderLog
 from io_bridge.recording.record import open_record
 from rig_configs.load import LoadedRig
+from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
 from rigloop.compose.blocks import paths
 from rigloop.judge.trust import distrust
 from rigloop.judge.verdict import roles
@@ -205,7 +206,9 @@ def _names(record: np.ndarray) -> tuple[str, ...]:
 
 
 def _bandwidth(loaded: LoadedRig) -> float:
-    return next(b.bandwidth_rad_s for b in loaded.rig.blocks.values() if b.kind == "encoder_filter")
+    return next(
+        b.bandwidth_rad_s for b in loaded.rig.blocks.values() if isinstance(b, EncoderFilterBlock)
+    )
 
 
 def _range(records: Records, signals: Mapping[str, tuple[str, str]]) -> list[tuple[str, str, str]]:

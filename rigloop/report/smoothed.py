@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from estimators.encoder.rts_smoother import smooth
 from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
 from rig_configs.load import LoadedRig
-from rig_configs.schema import EncoderFilterBlock
+from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
 from rigloop.compose.blocks import paths
-from rigloop.compose.kernels import period_us
 
 Array = NDArray[np.float64]
 
@@ -48,7 +47,7 @@ def keep_smoothed(folder: Path, loaded: LoadedRig, records: Mapping[str, np.ndar
         for name in config.blocks:
             block = loaded.rig.blocks[name]
             if isinstance(block, EncoderFilterBlock):
-                made = _smoothed(name, block, period_us(loaded.rig, name) * 1e-6, records[task])
+                made = _smoothed(name, block, loaded.rig.period_us(name) * 1e-6, records[task])
                 found += [made] if made is not None else []
     if found:
         (folder / KEPT).write_bytes(msgspec.json.encode(found))

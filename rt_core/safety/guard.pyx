@@ -37,7 +37,7 @@ WRITES = (
 cdef enum:
     LONGEST_NS = 1000000000000000    # eleven days: ages stop there
 
-cdef struct Ports:               # in the order of READS and WRITES
+cdef struct Ports:               # `bind` finds each by its name
     const double *torque_request_nm
     const double *request_cycle
     const double *request_fault
@@ -354,6 +354,11 @@ def _ns(duration_ms):
     return round(1e6 * duration_ms)
 
 
+cdef uintptr_t _cell_of(dict cells, str port) except? 0:
+    # 0: an optional port that is not wired
+    return cells.get(port, 0)
+
+
 cdef class Guard:
     """See guard.pyi."""
 
@@ -413,11 +418,49 @@ cdef class Guard:
         self.view.self = &self.memory
 
     def bind(self, reads, writes):
-        cdef uintptr_t *port = <uintptr_t *>&self.memory.ports
-        cdef int i
+        """Take the address of one float64 cell per port, in the order of `reads` and `writes`."""
+        cdef Ports *p = &self.memory.ports
         given = dict(zip(self.reads, reads, strict=True))
-        for i, address in enumerate([*(given.get(name, 0) for name in READS), *writes]):
-            port[i] = address
+        taken = dict(zip(self.writes, writes, strict=True))
+        p.torque_request_nm = <const double *>_cell_of(given, "torque_request_nm")
+        p.request_cycle = <const double *>_cell_of(given, "request_cycle")
+        p.request_fault = <const double *>_cell_of(given, "request_fault")
+        p.own_fault = <const double *>_cell_of(given, "own_fault")
+        p.own_cycle = <const double *>_cell_of(given, "own_cycle")
+        p.elapsed = <const double *>_cell_of(given, "elapsed")
+        p.sensor_valid = <const double *>_cell_of(given, "sensor_valid")
+        p.angle_rad = <const double *>_cell_of(given, "angle_rad")
+        p.rate_rad_s = <const double *>_cell_of(given, "rate_rad_s")
+        p.actuator_ready = <const double *>_cell_of(given, "actuator_ready")
+        p.heartbeat = <const double *>_cell_of(given, "heartbeat")
+        p.arm = <const double *>_cell_of(given, "arm")
+        p.stop = <const double *>_cell_of(given, "stop")
+        p.own_stop = <const double *>_cell_of(given, "own_stop")
+        p.own_block = <const double *>_cell_of(given, "own_block")
+        p.request_block = <const double *>_cell_of(given, "request_block")
+        p.delivered = <const double *>_cell_of(given, "delivered")
+        p.torque_nm = <double *>_cell_of(taken, "torque_nm")
+        p.state = <double *>_cell_of(taken, "state")
+        p.safe = <double *>_cell_of(taken, "safe")
+        p.ramp = <double *>_cell_of(taken, "ramp")
+        p.waits_for = <double *>_cell_of(taken, "waits_for")
+        p.trip = <double *>_cell_of(taken, "trip")
+        p.trip_value = <double *>_cell_of(taken, "trip_value")
+        p.trip_limit = <double *>_cell_of(taken, "trip_limit")
+        p.trip_cycle = <double *>_cell_of(taken, "trip_cycle")
+        p.trip_fault = <double *>_cell_of(taken, "trip_fault")
+        p.trip_block = <double *>_cell_of(taken, "trip_block")
+        p.trip_delivered = <double *>_cell_of(taken, "trip_delivered")
+        p.gap_ms = <double *>_cell_of(taken, "gap_ms")
+        p.longest_gap_ms = <double *>_cell_of(taken, "longest_gap_ms")
+        p.longest_gap_cycle = <double *>_cell_of(taken, "longest_gap_cycle")
+        p.gap_step_nm = <double *>_cell_of(taken, "gap_step_nm")
+        p.gap_step_cycle = <double *>_cell_of(taken, "gap_step_cycle")
+        p.active_ms = <double *>_cell_of(taken, "active_ms")
+        p.saturated_ms = <double *>_cell_of(taken, "saturated_ms")
+        p.longest_saturated_ms = <double *>_cell_of(taken, "longest_saturated_ms")
+        p.given_j = <double *>_cell_of(taken, "given_j")
+        p.most_given_j = <double *>_cell_of(taken, "most_given_j")
 
     def capsule(self):
         return PyCapsule_New(&self.view, "rigloop.block", NULL)

@@ -8,7 +8,7 @@ import pytest
 
 from io_bridge.host import namespace
 from io_bridge.slaves.drive_config import SIMULATED_IDENTITY
-from rig_configs.schema import BusBlock
+from rigloop.blocks.kinds.bus import BusBlock
 
 pytest.importorskip("pysoem")
 pytestmark = [

@@ -13,7 +13,7 @@ from rig_configs.mistakes import ConfigError, Mistake
 from rigloop.bench.frf.measure import BAR_DB, BAR_DEG, Measured, measure
 from rigloop.bench.frf.outcome import FrfOutcome
 from rigloop.bench.frf.rig import RAMP_S, Sweep, excited, sweep_for
-from rigloop.compose.guard_limits import guard_config
+from rigloop.blocks.kinds.guard import guard_config
 from rigloop.compose.parts import EMULATED, bus_of
 from rigloop.console.errors import NotStartedError
 from rigloop.haptic.check import linear_model

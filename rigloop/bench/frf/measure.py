@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from io_bridge.recording.record import open_record
 from rig_configs.load import LoadedRig
-from rig_configs.schema import EncoderFilterBlock
 from rigloop.bench.frf.rig import RAMP_S, Sweep
+from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
+from rigloop.blocks.multisine import lines_of, ratio, through
 from rigloop.compose.blocks import paths
-from rigloop.compose.multisine import lines_of, ratio, through
 from rigloop.console.errors import NotStartedError
 from rigloop.haptic.loop import HapticLoop, impedance, torque_path, undelayed
 from rigloop.haptic.path import HapticPath

@@ -10,8 +10,8 @@ from typing import Any
 
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake
+from rigloop.blocks.multisine import harmonics_up_to, line_amplitude
 from rigloop.compose.blocks import guard_of, paths
-from rigloop.compose.multisine import harmonics_up_to, line_amplitude
 from rigloop.compose.wiring import load
 from rigloop.haptic.path import HapticPath
 

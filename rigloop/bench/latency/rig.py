@@ -6,10 +6,11 @@ import re
 import tomllib
 from pathlib import Path
 
-from rig_configs import schema
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake
 from rigloop.bench.latency.events import Path as SignalPath
+from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
+from rigloop.blocks.kinds.relay import RelayBlock
 from rigloop.compose.blocks import bus_of, guard_of, paths
 from rigloop.compose.wiring import load
 
@@ -64,7 +65,7 @@ def signal_path(loaded: LoadedRig) -> SignalPath:
     """
     rig = loaded.rig
     slow = relay_task(loaded)
-    relay = next(n for n, b in rig.blocks.items() if isinstance(b, schema.RelayBlock))
+    relay = next(n for n, b in rig.blocks.items() if isinstance(b, RelayBlock))
     bus_name, bus = bus_of(rig)
     guard_name, guard = guard_of(rig)
     fast = next(name for name, task in rig.tasks.items() if bus_name in task.blocks)
@@ -74,8 +75,7 @@ def signal_path(loaded: LoadedRig) -> SignalPath:
     found = [
         (drive, block, paths(name, block)[1])
         for name, block in rig.blocks.items()
-        if isinstance(block, schema.EncoderFilterBlock)
-        and paths(name, block)[1]["angle_rad"] == angle
+        if isinstance(block, EncoderFilterBlock) and paths(name, block)[1]["angle_rad"] == angle
         for drive in bus.drives
         if block.reads["position_count"] == bus_writes[f"{drive}/position_count"]
         and bus_reads[f"{drive}/torque_nm"] == guard_writes["torque_nm"]
@@ -110,11 +110,11 @@ def signal_path(loaded: LoadedRig) -> SignalPath:
 def bandwidth_rad_s(loaded: LoadedRig) -> float:
     """Return the bandwidth of the encoder filter whose angle the relay takes."""
     rig = loaded.rig
-    relay = next(b for b in rig.blocks.values() if isinstance(b, schema.RelayBlock))
+    relay = next(b for b in rig.blocks.values() if isinstance(b, RelayBlock))
     return next(
         block.bandwidth_rad_s
         for name, block in rig.blocks.items()
-        if isinstance(block, schema.EncoderFilterBlock)
+        if isinstance(block, EncoderFilterBlock)
         and paths(name, block)[1]["angle_rad"] == relay.reads["angle_rad"]
     )
 
@@ -122,7 +122,7 @@ def bandwidth_rad_s(loaded: LoadedRig) -> float:
 def slow_guard(loaded: LoadedRig) -> str:
     """Return what a guard adds that does not let the torque change its sign within a cycle; empty if it does."""
     rig, guard = loaded.rig, guard_of(loaded.rig)[1]
-    h = next(b.torque_nm for b in rig.blocks.values() if isinstance(b, schema.RelayBlock))
+    h = next(b.torque_nm for b in rig.blocks.values() if isinstance(b, RelayBlock))
     period_us = min(task.period_us for task in rig.tasks.values())
     if guard.rate_nm_s * period_us * 1e-6 > h:
         return ""

@@ -4,12 +4,19 @@ import tomllib
 
 import pytest
 
-from rig_configs.load import Ports, load_rig
+from rig_configs.load import Vocabulary, load_rig
 from rig_configs.mistakes import ConfigError, near
+from rig_configs.ports import Port, Ports
+from rigloop.blocks.catalogue import rig_model, table_mistakes
+
+
+def ports(*names):
+    return tuple(Port(name, None, "") for name in names)
+
 
 PORTS = {
-    "bus": Ports(("torque_nm",), ("position_count", "valid")),
-    "encoder_filter": Ports(("position_count", "valid"), ("angle_rad",)),
+    "bus": Ports(ports("torque_nm"), ports("position_count", "valid")),
+    "encoder_filter": Ports(ports("position_count", "valid"), ports("angle_rad")),
 }
 RIG = """
 title = "one drive, one filter"
@@ -36,18 +43,22 @@ def ports_of(table):
     return PORTS.get(table.get("kind"))
 
 
+def load(name, other_signals=lambda tasks: {}):
+    return load_rig(name, Vocabulary(rig_model(), ports_of, other_signals, table_mistakes))
+
+
 def mistakes(tmp_path, text):
     path = tmp_path / "rig.toml"
     path.write_text(text)
     with pytest.raises(ConfigError) as caught:
-        load_rig(str(path), ports_of, lambda tasks: [f"loop/{task}/cycle" for task in tasks])
+        load(str(path), lambda tasks: {f"loop/{task}/cycle": "1" for task in tasks})
     return [str(mistake) for mistake in caught.value.mistakes]
 
 
 def test_a_good_file_loads(tmp_path):
     path = tmp_path / "rig.toml"
     path.write_text(RIG)
-    loaded = load_rig(str(path), ports_of, lambda tasks: [])
+    loaded = load(str(path))
     assert loaded.rig.tasks["estimation"].period_us == 200
     assert loaded.sha256 != ""
 
@@ -128,7 +139,7 @@ def test_only_the_highest_task_of_a_core_may_spin(tmp_path, high, low, told):
 
 def test_missing_rig_names_the_near_ones():
     with pytest.raises(ConfigError, match="steering_wheel"):
-        load_rig("stering_wheel", ports_of, lambda tasks: [])
+        load("stering_wheel")
 
 
 def test_shipped_rig_is_toml():
@@ -165,5 +176,5 @@ def test_two_interfaces_make_a_ring(tmp_path, backend, second):
     keys = f'backend = "{backend}"\nsecond_interface = "{second}"'
     path = tmp_path / "rig.toml"
     path.write_text(RIG.replace('kind = "bus"\n', f'kind = "bus"\n{keys}\n', 1))
-    bus = load_rig(str(path), ports_of, lambda tasks: []).rig.blocks["bus"]
+    bus = load(str(path)).rig.blocks["bus"]
     assert (bus.backend, bus.second_interface) == (backend, second)

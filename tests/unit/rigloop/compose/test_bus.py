@@ -2,14 +2,15 @@
 
 import pytest
 
-from rig_configs import schema
-from rigloop.compose.bus import emulated_ring, joined, ring, terminal_config
+from rig_configs.slaves import Terminal
+from rigloop.blocks.kinds.bus import BusBlock
+from rigloop.blocks.slaves import emulated_ring, joined, ring, terminal_config
 
 SCALES = {"counts_per_rev": 4096, "rated_torque_nm": 1.0, "peak_torque_nm": 2.0}
 
 
 def block(terminals=None, **drives):
-    return schema.BusBlock.model_validate(
+    return BusBlock.model_validate(
         {
             "kind": "bus",
             "reads": {},
@@ -60,7 +61,7 @@ def test_a_terminal_takes_setup_assignment_and_limits():
         "tx_assign": ["0x1A01"],
         "limits": {"preop_s": 8.0},
     }
-    made = terminal_config("t", schema.Terminal.model_validate(given))
+    made = terminal_config("t", Terminal.model_validate(given))
     assert made.tx_assign == (0x1A01,)
     assert (made.setup[0].index, made.setup[0].subindex) == (0x8000, 2)
     assert (made.limits.preop_s, made.limits.back_s) == (8.0, 5.0)

@@ -5,7 +5,7 @@ import pytest
 from codegen.description.builder import MechanismBuilder
 from rig_configs.load import find_rig
 from rig_configs.mistakes import ConfigError
-from rigloop.compose.kernels import kernel_options
+from rigloop.blocks.mechanisms import kernel_options
 from rigloop.compose.wiring import load
 
 RIG = find_rig("steering_wheel").read_text()
@@ -228,9 +228,10 @@ def test_whatever_names_the_check_allows_the_loop_takes(tmp_path):
         )
     )
     rig = load(str(path)).rig
-    from rigloop.compose.blocks import make_filter
+    from rigloop.blocks.kind import Making
+    from rigloop.blocks.kinds.encoder_filter import make
 
-    wheel: Block = make_filter(rig, "Wheel-A", rig.blocks["Wheel-A"])
+    wheel: Block = make(Making(rig, "Wheel-A", rig.blocks["Wheel-A"]))
     inputs = ["bus/wheel/position_count", "bus/wheel/valid"]
     plan = plan_blocks(rig, {"Wheel-A": wheel}, inputs)
     assert any("Log.x/N-1.is" in producer.signals for producer in plan.producers)

@@ -9,8 +9,9 @@ from io_bridge.emulator.catalogue.devices import make_device
 from io_bridge.slaves.drive_config import DriveConfig
 from io_bridge.slaves.sii import Identity
 from io_bridge.slaves.sii_contents import SiiPdo
-from rig_configs.schema import BusBlock, Drive, Terminal
-from rigloop.compose.bus import drive_config, joined
+from rig_configs.slaves import Drive, Terminal
+from rigloop.blocks.kinds.bus import BusBlock
+from rigloop.blocks.slaves import drive_config, joined
 from rigloop.fieldbus.esi_notes import limits_of, look_up, open_library
 from rigloop.fieldbus.skeleton import bus_block
 

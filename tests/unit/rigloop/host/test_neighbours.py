@@ -6,7 +6,7 @@ import tomllib
 import pytest
 
 from rig_configs.load import find_rig
-from rig_configs.schema import Rig
+from rigloop.blocks.catalogue import rig_model
 from rigloop.host.neighbours import shared_by_tasks, shared_with_others
 
 # a process that looks like another run's loop: its command line, and a thread with a task's name on a core
@@ -25,7 +25,7 @@ def rig_with(**tasks):
     data = tomllib.loads(find_rig("steering_wheel").read_text())
     for name, changes in tasks.items():
         data["tasks"][name] |= changes
-    return Rig.model_validate(data)
+    return rig_model().model_validate(data)
 
 
 @pytest.fixture

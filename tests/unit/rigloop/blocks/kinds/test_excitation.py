@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from rigloop.compose.excitation import Excitation
-from rigloop.compose.multisine import harmonics_up_to, lines_of, ratio, through
+from rigloop.blocks.kinds.excitation_step import Excitation
+from rigloop.blocks.multisine import harmonics_up_to, lines_of, ratio, through
 from rt_core.loop.offline import Offline
 from rt_core.plan import Task, plan_table
 

@@ -4,7 +4,8 @@ import pytest
 
 from rig_configs.load import find_rig
 from rig_configs.mistakes import ConfigError
-from rigloop.compose.blocks import make_filter
+from rigloop.blocks.kind import Making
+from rigloop.blocks.kinds.encoder_filter import make
 from rigloop.compose.wiring import load
 
 
@@ -22,7 +23,7 @@ def test_model_and_noise_of_the_rig_are_those_of_the_filter(tmp_path):
         tmp_path,
         'model = "constant_jerk"\nnoise_rad = 1e-5\ngate_nis = 25.0',
     )
-    block = make_filter(rig, "wheel", rig.blocks["wheel"])
+    block = make(Making(rig, "wheel", rig.blocks["wheel"]))
     assert len(block.gain) == 4
     assert block.covariance[0, 0] == pytest.approx(1e-10)
     # a port that the rig leaves bare is not asked for an address
@@ -32,7 +33,7 @@ def test_model_and_noise_of_the_rig_are_those_of_the_filter(tmp_path):
 
 def test_rig_as_it_ships_has_three_states(tmp_path):
     rig = rig_with(tmp_path, "")
-    assert len(make_filter(rig, "wheel", rig.blocks["wheel"]).gain) == 3
+    assert len(make(Making(rig, "wheel", rig.blocks["wheel"])).gain) == 3
 
 
 def test_unknown_model_is_a_mistake_of_the_file(tmp_path):
@@ -47,4 +48,4 @@ def test_fixed_gains_are_a_mistake_of_the_file_with_key_value_and_remedy(tmp_pat
     assert "unstable" in mistake.problem
     assert "leave the key out" in mistake.remedy
     rig = rig_with(tmp_path, 'gains = "time_varying"')
-    assert make_filter(rig, "wheel", rig.blocks["wheel"]).name == "wheel"
+    assert make(Making(rig, "wheel", rig.blocks["wheel"])).name == "wheel"

@@ -34,7 +34,7 @@ cdef int step_relay(void *self, int64_t t_ns) noexcept nogil:
 
 
 cdef class Relay:
-    """See relay.pyi."""
+    """See relay_step.pyi."""
 
     cdef readonly str name
     cdef readonly dict reads
@@ -62,8 +62,8 @@ cdef class Relay:
         self.view.self = &self.memory
 
     def bind(self, reads, writes):
-        cdef uintptr_t angle = reads[0]
-        cdef uintptr_t torque = writes[0]
+        cdef uintptr_t angle = dict(zip(self.reads, reads, strict=True))["angle_rad"]
+        cdef uintptr_t torque = dict(zip(self.writes, writes, strict=True))["torque_nm"]
         self.memory.angle_rad = <const double *>angle
         self.memory.torque_nm = <double *>torque
 

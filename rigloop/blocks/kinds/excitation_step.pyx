@@ -1,4 +1,4 @@
-"""A sum of sines of small peak, added to a torque request; see excitation.pyi."""
+"""A sum of sines of small peak, added to a torque request; see excitation_step.pyi."""
 import math
 
 from cpython.pycapsule cimport PyCapsule_New
@@ -60,7 +60,7 @@ cdef int step_excitation(void *self, int64_t t_ns) noexcept nogil:
 
 
 cdef class Excitation:
-    """See excitation.pyi."""
+    """See excitation_step.pyi."""
 
     cdef readonly str name
     cdef readonly dict reads
@@ -70,7 +70,7 @@ cdef class Excitation:
     cdef BlockView view
 
     def __init__(self, name, reads, writes=None, *, amplitude_nm, base_hz, harmonics, ramp_s=1.0):
-        from rigloop.compose.multisine import line_amplitude, phases
+        from rigloop.blocks.multisine import line_amplitude, phases
 
         paths = {port: f"{name}/{port}" for port in WRITES} | dict(writes or {})
         mistakes = [
@@ -98,11 +98,13 @@ cdef class Excitation:
         self.line_nm = self.memory.line_nm = line_amplitude(amplitude_nm, harmonics)
 
     def bind(self, reads, writes):
-        self.memory.request_nm = <const double *><uintptr_t>reads[0]
-        self.memory.ramp = <const double *><uintptr_t>reads[1]
-        self.memory.torque_nm = <double *><uintptr_t>writes[0]
-        self.memory.excitation_nm = <double *><uintptr_t>writes[1]
-        self.memory.elapsed_s = <double *><uintptr_t>writes[2]
+        given = dict(zip(self.reads, reads, strict=True))
+        taken = dict(zip(self.writes, writes, strict=True))
+        self.memory.request_nm = <const double *><uintptr_t>given["request_nm"]
+        self.memory.ramp = <const double *><uintptr_t>given["ramp"]
+        self.memory.torque_nm = <double *><uintptr_t>taken["torque_nm"]
+        self.memory.excitation_nm = <double *><uintptr_t>taken["excitation_nm"]
+        self.memory.elapsed_s = <double *><uintptr_t>taken["elapsed_s"]
 
     def capsule(self):
         self.view.abi = BLOCK_ABI

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rigloop.compose.relay import Relay
+from rigloop.blocks.kinds.relay_step import Relay
 from rt_core.loop.offline import Offline
 from rt_core.plan import Task, plan_table
 

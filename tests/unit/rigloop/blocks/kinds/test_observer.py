@@ -9,10 +9,13 @@ from estimators.closed_loop.error_ekf import ErrorEkf
 from estimators.closed_loop.observability import UnobservableError
 from rig_configs.load import find_rig
 from rig_configs.mistakes import ConfigError
+from rigloop.blocks.catalogue import ports_of
+from rigloop.blocks.kind import Making
+from rigloop.blocks.kinds.observer import make as make_observer
+from rigloop.blocks.mechanisms import kernel_options
 from rigloop.compose.blocks import make_blocks
-from rigloop.compose.kernels import build_kernels, kernel_options
-from rigloop.compose.observer_block import make_observer
-from rigloop.compose.wiring import load, ports_of
+from rigloop.compose.kernels import build_kernels
+from rigloop.compose.wiring import load
 
 SHIPPED = find_rig("steering_observer").read_text()
 HANDS = "force/hands/torque_nm"
@@ -40,11 +43,11 @@ def mistakes(tmp_path, *changes):
 def test_ports_are_known_without_building():
     block = load("steering_observer").rig.blocks["hands"]
     ports = ports_of(block.model_dump())
-    assert ports.reads == ("encoder", "encoder/valid", "input/force/motor/torque_nm")
-    assert ports.optional == ("encoder/valid",)
-    assert ports.writes[:3] == ("wheel_rad", "wheel_rate_rad_s", HANDS)
+    assert ports.read_names == ("encoder", "encoder/valid", "input/force/motor/torque_nm")
+    assert tuple(p.name for p in ports.reads if p.optional) == ("encoder/valid",)
+    assert ports.write_names[:3] == ("wheel_rad", "wheel_rate_rad_s", HANDS)
     assert {f"variance/{HANDS}", "innovation/encoder", "nis", "nis_low", "status"} <= set(
-        ports.writes
+        ports.write_names
     )
 
 
@@ -56,7 +59,7 @@ def test_a_rig_s_observer_is_the_one_that_it_names():
     assert isinstance(block, ErrorEkf)
     assert block.writes[HANDS] == f"hands/{HANDS}"
     assert block.reads["encoder"] == "bus/wheel/position_count"
-    assert tuple(block.write_ports) == ports_of(loaded.rig.blocks["hands"].model_dump()).writes
+    assert tuple(block.write_ports) == ports_of(loaded.rig.blocks["hands"].model_dump()).write_names
     # the step is the period of its task
     assert kernels["hands"].module.model_info()["step_s"] == pytest.approx(200e-6)
     assert block.cov[2, 2] == 100.0
@@ -73,7 +76,9 @@ def test_parameters_of_the_rig_reach_the_model(tmp_path):
         ),
     )
     loaded = load(path)
-    block = make_observer("hands", loaded.rig.blocks["hands"], build_kernels(loaded)["hands"])
+    block = make_observer(
+        Making(loaded.rig, "hands", loaded.rig.blocks["hands"], build_kernels(loaded)["hands"])
+    )
     at = block.model.at([0.0, 0.0, 1.2])
     assert at["zdd"][0] == pytest.approx(10.0)
 
@@ -113,7 +118,7 @@ def test_how_samples_come_is_checked(tmp_path):
     scale = "scale = 5.992112452678286e-06"
     (line,) = mistakes(tmp_path, (scale, "scale = 0.0"))
     assert line == "blocks.hands.sensors.encoder.scale = 0.0: must be a number, not 0"
-    (line,) = mistakes(tmp_path, (scale, "every = 0"))
+    (line,) = mistakes(tmp_path, (scale, f"{scale}\nevery = 0"))
     assert line.startswith("blocks.hands.sensors.encoder.every = 0: ")
 
 
@@ -212,7 +217,9 @@ def test_options_of_the_kernel_inside_are_taken(tmp_path):
 def test_the_shipped_observer_finds_a_held_torque_from_counts(tmp_path, method):
     path = written(tmp_path, ('method = "errorEKF"', f'method = "{method}"'))
     loaded = load(path)
-    block = make_observer("hands", loaded.rig.blocks["hands"], build_kernels(loaded)["hands"])
+    block = make_observer(
+        Making(loaded.rig, "hands", loaded.rig.blocks["hands"], build_kernels(loaded)["hands"])
+    )
     # hands turn the column with 1 Nm from rest: J w' = 1 - 0.1 tanh(w / 0.05) - 0.05 w, by a fine Euler
     h, n = 200e-6, 2000
     angle, rate, w, a = np.empty(n), 0.0, 0.0, 0.0
@@ -303,7 +310,7 @@ def test_a_two_stage_observer_without_sensors_and_forces_is_told(tmp_path):
         ('balance_std = { "force/motor/torque_nm" = 0.1 }\n', ""),
         ('input_noise = { "force/hands/torque_nm" = 50.0 }\n', ""),
         ('virtual_torque = "hands/force/hands/torque_nm"\n', ""),
-        ("[blocks.guard]", '"input/force/hands/torque_nm" = "wheel/rate_rad_s"\n\n[blocks.guard]'),
+        ("[blocks.guard]", '"input/force/hands/torque_nm" = "steering/guide/torque_nm"\n\n[blocks.guard]'),
     )  # fmt: skip
     with pytest.raises(ConfigError, match="neither sensors nor forces"):
         load(rig)

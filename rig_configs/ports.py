@@ -1,0 +1,58 @@
+"""The ports of a block: what it reads and what it writes, each by name, with its unit and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from rig_configs import units
+
+
+class Port(NamedTuple):
+    """A port of a block.
+
+    Attributes
+    ----------
+    name : str
+        As in `reads` and `writes` of a rig file.
+    unit : str or None
+        As `rig_configs.units.parse` reads it; None: nobody knows it, and it is not checked.
+    about : str
+        What is read or written, as a sentence.
+    optional : bool
+        A rig may leave this port bare.
+    """
+
+    name: str
+    unit: str | None
+    about: str
+    optional: bool = False
+
+
+class Ports(NamedTuple):
+    """All ports of a block."""
+
+    reads: tuple[Port, ...]
+    writes: tuple[Port, ...]
+
+    @property
+    def read_names(self) -> tuple[str, ...]:
+        return tuple(port.name for port in self.reads)
+
+    @property
+    def write_names(self) -> tuple[str, ...]:
+        return tuple(port.name for port in self.writes)
+
+
+PortsOf = Callable[[Mapping[str, Any]], Ports | None]
+"""From a block's table to its ports; None where the table is too wrong to tell."""
+
+
+def named(names: Iterable[str], about: str, unit: str | None = None) -> tuple[Port, ...]:
+    """Return ports that say their unit by the end of their names, or have `unit` where they say none."""
+    return tuple(Port(name, units.of_name(name) or unit, about) for name in names)
+
+
+def write_path(block: str, table: Mapping[str, Any], port: str) -> str:
+    """Return the signal that a block's port writes: as given, else `block/port`."""
+    return str(table.get("writes", {}).get(port, f"{block}/{port}"))

@@ -1,0 +1,148 @@
+"""Which port reads which signal: every signal has one writer, every port its signal, and both have the same unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rig_configs import units
+from rig_configs.mistakes import ConfigError, Mistake, near
+from rig_configs.ports import Port, Ports, PortsOf, write_path
+
+# first words of signals that no block writes
+OF_THE_LOOP = ("loop", "supervisor")
+
+OtherSignals = Callable[[Iterable[str]], Mapping[str, str | None]]
+
+
+@dataclass(frozen=True)
+class Writer:
+    """Who writes a signal, in words, and its unit; None: nobody knows it."""
+
+    who: str
+    unit: str | None
+
+
+def tables(data: Mapping[str, Any], key: str) -> dict[str, Mapping[str, Any]]:
+    """Return the sub-tables of `key` that are tables; the schema names those that are not."""
+    tables = data.get(key, {})
+    return (
+        {k: v for k, v in tables.items() if isinstance(v, dict)} if isinstance(tables, dict) else {}
+    )
+
+
+def wiring_mistakes(
+    file: str, data: Mapping[str, Any], ports_of: PortsOf, other_signals: OtherSignals
+) -> Iterator[Mistake]:
+    """Find all that is wrong with the ports of a rig and with what it shows."""
+    blocks = tables(data, "blocks")
+    ports: dict[str, Ports] = {}
+    for name, table in blocks.items():
+        try:
+            found = ports_of(table)
+        except ConfigError as error:
+            yield from (_of_block(file, name, mistake) for mistake in error.mistakes)
+            continue
+        if found is not None:
+            ports[name] = found
+    for name in blocks:
+        if name in OF_THE_LOOP:
+            problem = "signals under this name are those of the loop and the supervisor"
+            yield Mistake(file, f"blocks.{name}", problem, "give the block another name")
+    others = other_signals(tables(data, "tasks"))
+    writer = {path: Writer("the loop", unit) for path, unit in others.items()}
+    for name, found in ports.items():
+        yield from _write_mistakes(file, name, blocks[name], found, writer)
+    all_known = len(ports) == len(blocks)
+    for name, found in ports.items():
+        yield from _read_mistakes(file, name, blocks[name], found, writer, all_known)
+    if all_known:
+        yield from _show_mistakes(file, data, writer)
+
+
+def _write_mistakes(
+    file: str, name: str, table: Mapping[str, Any], ports: Ports, writer: dict[str, Writer]
+) -> Iterator[Mistake]:
+    """Add the signals of a block to `writer`, and find those that it may not write."""
+    given = strings(table.get("writes"))
+    for unknown in given:
+        if unknown not in ports.write_names:
+            key = f"blocks.{name}.writes.{unknown}"
+            yield Mistake(file, key, "no such port", near(unknown, ports.write_names))
+    for port in ports.writes:
+        path = write_path(name, {"writes": given}, port.name)
+        key = f"blocks.{name}.writes.{port.name}"
+        if name not in OF_THE_LOOP and path.partition("/")[0] in OF_THE_LOOP:
+            problem = "signals under this name are those of the loop and the supervisor"
+            yield Mistake(file, key, problem, "write it under another name", path)
+        elif "/" not in path:
+            problem = "a signal that blocks write has a slash in its path"
+            yield Mistake(file, key, problem, f"write it like {name}/{path}", path)
+        elif path in writer:
+            problem = f"already written by {writer[path].who}"
+            yield Mistake(file, key, problem, "give one of them another name", path)
+        writer.setdefault(path, Writer(f"block {name!r}", port.unit))
+
+
+def _read_mistakes(
+    file: str,
+    name: str,
+    table: Mapping[str, Any],
+    ports: Ports,
+    writer: Mapping[str, Writer],
+    all_known: bool,
+) -> Iterator[Mistake]:
+    given = strings(table.get("reads"))
+    known = {port.name: port for port in ports.reads}
+    for port, path in given.items():
+        key = f"blocks.{name}.reads.{port}"
+        if port not in known:
+            yield Mistake(file, key, "no such port", near(port, known))
+        elif path not in writer:
+            if all_known:
+                yield Mistake(file, key, "no block writes this signal", near(path, writer), path)
+        elif not units.same(known[port].unit, writer[path].unit):
+            yield _other_unit(file, key, known[port], path, writer)
+    for one in ports.reads:
+        if one.name not in given and not one.optional:
+            key = f"blocks.{name}.reads.{one.name}"
+            yield Mistake(file, key, "missing", "wire this port to a signal")
+
+
+def _other_unit(
+    file: str, key: str, port: Port, path: str, writer: Mapping[str, Writer]
+) -> Mistake:
+    """Say which port takes which unit, who writes the signal in which other one, and which signals would do."""
+    problem = (
+        f"this port takes {port.unit}, and {writer[path].who} writes the signal in "
+        f"{writer[path].unit}"
+    )
+    good = [p for p, w in writer.items() if w.unit is not None and units.same(port.unit, w.unit)]
+    beside = [p for p in good if p.partition("/")[0] == path.partition("/")[0]]
+    named = ", ".join((beside or good)[:4])
+    remedy = f"wire a signal in {port.unit}" + (f", such as {named}" if named else "")
+    return Mistake(file, key, problem, f"{remedy}, or a block between them that converts it", path)
+
+
+def _show_mistakes(
+    file: str, data: Mapping[str, Any], writer: Mapping[str, Writer]
+) -> Iterator[Mistake]:
+    show = data.get("show")
+    others = show.get("signals", []) if isinstance(show, dict) else []
+    paths = {f"signals[{i}]": p for i, p in enumerate(others if isinstance(others, list) else [])}
+    for role, path in (strings(show) | strings(paths)).items():
+        key = f"show.{role}"
+        if path not in writer:
+            yield Mistake(file, key, "no block writes this signal", near(path, writer), path)
+
+
+def _of_block(file: str, block: str, mistake: Mistake) -> Mistake:
+    """Say where a mistake of a block is: in its own keys, or in a file that it names."""
+    if mistake.file:
+        return replace(mistake, key=f"blocks.{block}: {mistake.key}")
+    return replace(mistake, file=file, key=f"blocks.{block}.{mistake.key}")
+
+
+def strings(table: Any) -> dict[str, str]:
+    return {k: v for k, v in table.items() if isinstance(v, str)} if isinstance(table, dict) else {}

@@ -1,0 +1,122 @@
+"""A Kalman filter of an encoder: count → angle, rate, acceleration.
+
+It corrects at the time of each sample and moves the result to the cycle, so that lost cycles and late samples are
+bridged. `docs/filters.md` says how to choose its bandwidth, and `rigloop tune` proposes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from estimators.encoder.filter import READ_PORTS, WRITE_PORTS, EncoderFilter
+from rig_configs.mistakes import Mistake
+from rig_configs.names import SignalPath
+from rig_configs.numbers import NonNegative, Positive, PositiveMs, Real
+from rig_configs.schema import BlockTable, Rig
+from rig_configs.section import Sign
+from rigloop.blocks.kind import BlockKind, Making, Port, constant
+from rigloop.blocks.usual import MS
+
+
+def from_the_covariance(gains: str) -> str:
+    """Refuse fixed gains of an encoder filter."""
+    if gains != "time_varying":
+        raise ValueError(
+            "fixed gains make an unstable filter as soon as cycles or samples are skipped, which "
+            "any loop may do; leave the key out: gains follow the covariance over the time between "
+            "two samples, and cost the same"
+        )
+    return gains
+
+
+class EncoderFilterBlock(BlockTable):
+    """Kalman filter: count → angle, rate, acceleration."""
+
+    kind: Literal["encoder_filter"]
+    counts_per_rev: Positive
+    """The encoder gives so many counts a turn."""
+    counter_span: NonNegative = float(2**32)
+    """The counter begins again after so many counts; 0: it never does."""
+    sign: Sign = 1
+    """An encoder with -1 counts against the rig's positive sense."""
+    zero_count: Real = 0.0
+    """The angle is zero at this count."""
+    bandwidth_rad_s: Positive = 310.4
+    """The filter follows motion up to this frequency; its acceleration lags by about two over it (6.4 ms)."""
+    model: Literal["constant_velocity", "constant_acceleration", "constant_jerk"] = (
+        "constant_acceleration"
+    )
+    """Between two samples this is taken to stay constant."""
+    gains: Annotated[str, AfterValidator(from_the_covariance)] = "time_varying"
+    """The gains follow the covariance; there are no others."""
+    noise_rad: Annotated[Positive, Field(examples=[1.73e-6])] | None = None
+    """A sample has this standard deviation; the default is that of the rounding to counts."""
+    gate_nis: NonNegative = 0.0
+    """A sample with a larger normalised innovation squared is rejected; 0: no such gate."""
+    lost_after_ms: PositiveMs = 20.0
+    """Without a sample for so long the estimate is given up and begins again with the next one."""
+    reads: dict[SignalPath, SignalPath]
+
+
+def make(making: Making) -> EncoderFilter:
+    """Return an encoder filter, with the settings of a log in place of the rig's."""
+    given = making.block.model_dump(exclude={"kind", "reads", "writes"})
+    given["period_s"] = making.period_us * 1e-6
+    given["lost_after_s"] = given.pop("lost_after_ms") * 1e-3
+    reads, writes = making.reads(READ_PORTS), making.writes(WRITE_PORTS)
+    return EncoderFilter(making.name, reads, writes, **(given | dict(making.settings)))
+
+
+def mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
+    """Find settings that an encoder filter refuses."""
+    try:
+        make(Making(rig, name, rig.blocks[name]))
+    except ValueError as error:
+        problem = str(error).removeprefix(f"encoder filter {name}: ")
+        yield Mistake(file, f"blocks.{name}", problem)
+
+
+READS = (
+    Port("position_count", "count", "The raw count of the encoder."),
+    Port("valid", "1", "1 for a new sample, anything else for none."),
+    Port("elapsed", "1", "Periods since the last executed cycle."),
+    Port(
+        "sample_age_s", "s",
+        "The sample was taken so long before this cycle; bare: at the cycle.", optional=True,
+    ),
+)  # fmt: skip
+WRITES = (
+    Port("angle_rad", "rad", "The estimated angle."),
+    Port("rate_rad_s", "rad/s", "The estimated rate."),
+    Port("acceleration_rad_s2", "rad/s^2", "The estimated acceleration."),
+    Port("innovation_rad", "rad", "What this cycle's sample adds to the prediction; 0 without one."),
+    Port("unwrapped_count", "count", "The count of the last accepted sample, without the counter's span."),
+    Port("offset_rad", "rad", "How far the angle still is from the encoder's after a jump."),
+    Port("missed", "1", "Consecutive cycles without an accepted sample."),
+    Port("rejected", "1", "Samples refused since the start."),
+    Port("jumps", "1", "Jumps believed since the start."),
+    Port("ready", "1", "1 once the estimate has settled."),
+    Port("trusted", "1", "1 when the estimate has settled and a sample of this cycle went into it."),
+    Port("jerk_rad_s3", "rad/s^3", "The estimated jerk, of a model of constant jerk; else 0."),
+    Port("nis", "1", "The normalised innovation squared of this cycle's sample."),
+    Port("covariance_resets", "1", "Times that the covariance was started again."),
+)  # fmt: skip
+
+KIND = BlockKind(
+    name="encoder_filter",
+    schema=EncoderFilterBlock,
+    ports=constant(READS, WRITES),
+    make=make,
+    about=__doc__,
+    mistakes=mistakes,
+    usual={
+        "counts_per_rev": (100, 2**28, "counts, not bits, and after the edges are counted"),
+        "bandwidth_rad_s": (1.0, 2e4, "Hz are rad/s / 6.28"),
+        "noise_rad": (1e-9, 0.1, "degrees are rad x 57.3"),
+        "gate_nis": (1.0, 1e4, "it is the square of a number of sigmas"),
+        "lost_after_ms": (0.2, 5000.0, MS),
+    },
+)

@@ -1,0 +1,121 @@
+"""A state observer of a mechanism: it estimates motion and unknown forces from sensors.
+
+Its model is generated with the mechanism, and its slopes are exact. `docs/observers.md` says which method to take.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from codegen.options.statuses import STATUSES
+from estimators.closed_loop.catalogue import observer_class
+from estimators.closed_loop.observer import DependentObserver, Observer
+from estimators.closed_loop.settings import (
+    ObserverSettings,
+    filter_mistakes,
+    known_inputs,
+    read_ports,
+    write_ports,
+)
+from rig_configs.mistakes import Mistake
+from rig_configs.numbers import Positive, Real
+from rig_configs.ports import Ports
+from rig_configs.schema import Rig
+from rigloop.blocks.kind import BlockKind, Making
+from rigloop.blocks.mechanisms import FAULT_REMEDY, mechanism_mistakes
+from rigloop.blocks.observing import (
+    ObserverSensor,
+    ObservingBlock,
+    SensorName,
+    block_info,
+    build,
+    channels_of,
+    model_of,
+    observed,
+    port_records,
+    settings_mistakes,
+    unfit,
+)
+
+
+class ObserverBlock(ObservingBlock):
+    """A state observer."""
+
+    kind: Literal["observer"]
+    method: Literal["errorEKF", "DEKF", "UKF", "CEKF", "DIEKFpm", "projectionEKF"] = "errorEKF"
+    """The state is estimated by the observer that was published under this name."""
+    sensors: Annotated[dict[SensorName, ObserverSensor], Field(min_length=1)]
+    """Each sensor has a table of its own."""
+    acceleration_noise: list[Positive]
+    """The acceleration of each coordinate has white noise of this density, in rad^2/s^3 or m^2/s^3."""
+    start_std: list[Positive]
+    """Each state has this standard deviation at the start."""
+    start: Annotated[list[Real], Field(examples=[[0.0, 0.0, 0.0]])] | None = None
+    """Each state begins at this; the default is that of the mechanism's file."""
+    transition: Literal["published", "exact"] = "exact"
+    """The covariance is moved with the exact slopes of the accelerations, or as in the papers."""
+
+
+def ports(table: Mapping[str, Any]) -> Ports | None:
+    """Return the ports of an observer: samples and known inputs, estimates and their variances."""
+    if not table.get("sensors"):
+        return None
+    info = observed(table)
+    if info is None:
+        return None
+    estimated = set(info["inputs"]) - set(known_inputs(info))
+    reads = tuple(port for port in read_ports(info) if port not in estimated)
+    return port_records(table, info, reads, write_ports(info))
+
+
+def settings_of(block: ObserverBlock) -> ObserverSettings:
+    """Return noise, start and gates of an observer."""
+    own = {"acceleration_noise", "start_std", "start", "transition"}
+    return ObserverSettings(**channels_of(block), **block.model_dump(include=own))
+
+
+def make(making: Making) -> Observer:
+    """Return an observer on a model of its own, with the rig's parameters.
+
+    Raises
+    ------
+    UnobservableError
+        An unknown input that its sensors cannot tell.
+    ValueError
+        The mechanism cannot be put together at its start.
+    """
+    # its own list of ports, so that nothing here has to read the mechanism
+    model, block = model_of(making), making.block
+    return observer_class(block.method)(
+        making.name, model, settings_of(block),
+        reads=block.reads, writes=making.writes(write_ports(model.info)),
+    )  # fmt: skip
+
+
+def mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
+    """Find settings that do not suit the mechanism of an observer."""
+    yield from mechanism_mistakes(file, rig, name)
+    block = rig.blocks[name]
+    assert isinstance(block, ObserverBlock)
+    info = block_info(block)
+    yield from settings_mistakes(file, name, settings_of(block).mistakes(info))
+    dependent = issubclass(observer_class(block.method), DependentObserver)
+    for problem in filter_mistakes(info, dependent):
+        yield Mistake(file, f"blocks.{name}.method", problem, value=block.method)
+
+
+KIND = BlockKind(
+    name="observer",
+    schema=ObserverBlock,
+    ports=ports,
+    make=make,
+    about=__doc__,
+    mistakes=mistakes,
+    build=build,
+    fit=unfit(make),
+    faults=STATUSES,
+    remedy=FAULT_REMEDY,
+)

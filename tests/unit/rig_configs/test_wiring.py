@@ -1,0 +1,82 @@
+"""Units are checked where a port is wired: the mistake names both ends, both units and what would do."""
+
+import pytest
+
+from rig_configs.load import HERE, find_rig
+from rig_configs.mistakes import ConfigError
+from rigloop.compose.wiring import load
+from rigloop.signals.notes import signal_notes
+
+WHEEL = find_rig("steering_wheel").read_text()
+OBSERVER = find_rig("steering_observer").read_text()
+
+
+def told(tmp_path, old, new, text=WHEEL):
+    assert old in text
+    path = tmp_path / "rig.toml"
+    path.write_text(text.replace(old, new))
+    with pytest.raises(ConfigError) as caught:
+        load(str(path))
+    return [str(mistake) for mistake in caught.value.mistakes]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "takes", "writes"),
+    [
+        ('rate_rad_s = "wheel/rate_rad_s"', 'rate_rad_s = "wheel/angle_rad"', "rad/s", "'wheel' writes the signal"),
+        ('position_rad" = "wheel/angle_rad"', 'position_rad" = "bus/wheel/position_count"', "rad", "in count"),
+        ('torque_request_nm = "steering/guide/torque_nm"', 'torque_request_nm = "wheel/angle_rad"', "Nm", "in rad"),
+        ('elapsed = "loop/estimation/elapsed"\nsensor', 'elapsed = "loop/estimation/late_ns"\nsensor', "1", "in ns"),
+        ('actuator_ready = "bus/wheel/operational"', 'actuator_ready = "bus/wheel/torque_actual_nm"', "1", "in Nm"),
+    ],
+)  # fmt: skip
+def test_a_wire_between_two_units_is_refused(tmp_path, old, new, takes, writes):
+    (mistake,) = told(tmp_path, old, new)
+    assert "rig.toml: blocks." in mistake
+    assert f"this port takes {takes}, and" in mistake
+    assert writes in mistake
+    assert f"wire a signal in {takes}" in mistake
+
+
+def test_all_of_them_come_at_once(tmp_path):
+    found = told(tmp_path, '"wheel/angle_rad"', '"wheel/acceleration_rad_s2"')
+    assert sum("writes the signal in rad/s^2" in mistake for mistake in found) == 2
+
+
+def test_a_known_input_of_an_observer_has_a_unit(tmp_path):
+    found = told(tmp_path, '"bus/wheel/torque_actual_nm"', '"wheel/angle_rad"', OBSERVER)
+    assert any("takes Nm, and block 'wheel' writes the signal in rad" in m for m in found)
+
+
+def test_a_scaled_sensor_takes_any_unit(tmp_path):
+    text = OBSERVER.replace(
+        'encoder = "bus/wheel/position_count"', 'encoder = "wheel/unwrapped_count"'
+    )
+    path = tmp_path / "rig.toml"
+    path.write_text(text)
+    assert load(str(path)).rig.title
+
+
+def test_a_sensor_without_a_scale_takes_its_own_unit(tmp_path):
+    scale = next(row for row in OBSERVER.splitlines() if row.startswith("scale"))
+    found = told(tmp_path, scale, "", OBSERVER)
+    assert any("blocks.hands.reads.encoder" in m and "takes rad" in m for m in found)
+
+
+def test_an_output_whose_unit_nobody_knows_is_not_checked_and_check_says_so(tmp_path):
+    column = (HERE / "mechanisms" / "steering_column.toml").read_text()
+    column = column.replace("[outputs]", '[outputs]\nhalf = "= wheel / 2"')
+    (tmp_path / "column.toml").write_text(column.replace('name = "steering_column"', ""))
+    text = find_rig("latency_bench").read_text()
+    text = text.replace('{ angle_rad = "wheel/angle_rad" }', '{ angle_rad = "column/half" }')
+    text = text.replace('["steering", "relay"]', '["steering", "column", "relay"]')
+    wires = ", ".join(
+        f'"input/force/{force}/torque_nm" = "steering/guide/torque_nm"'
+        for force in ("motor", "hands")
+    )
+    text += (
+        f'\n[blocks.column]\nkind = "mechanism"\nmechanism = "column.toml"\nreads = {{ {wires} }}\n'
+    )
+    path = tmp_path / "rig.toml"
+    path.write_text(text)
+    assert any("blocks.relay.reads.angle_rad" in note for note in signal_notes(load(str(path)).rig))
