@@ -38,7 +38,7 @@ class Making:
     rig: Rig
     name: str
     block: Any
-    kernel: BuiltKernel | None = None
+    kernel: Any = None
     settings: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -109,7 +109,7 @@ class BlockKind:
     about: str
     mistakes: Callable[[str, Rig, str], Iterator[Mistake]] = _none
     table_mistakes: Callable[[str, str, Mapping[str, Any]], Iterator[Mistake]] = _none
-    build: Callable[[str, Rig, str, Stage], BuiltKernel] | None = None
+    build: Callable[[str, Rig, str, Stage], Any] | None = None
     fit: Callable[[Making], Iterator[Mistake]] = _none
     faults: Mapping[int, str] = field(default_factory=dict)
     remedy: str = ""

@@ -16,7 +16,7 @@ from pydantic import Field, create_model
 from rig_configs.mistakes import ConfigError, Mistake
 from rig_configs.names import Line, SignalPath
 from rig_configs.numbers import Real
-from rig_configs.schema import Section
+from rig_configs.schema import BlockTable
 from rigloop.blocks.compiled.block import CompiledBlock
 from rigloop.blocks.compiled.build import BuiltBlock, build_block
 from rigloop.blocks.compiled.declaration import Declared, Parameter, Whole, read_declared
@@ -83,7 +83,7 @@ class CompiledKind:
         )
 
     @cached_property
-    def schema(self) -> type[Section]:
+    def schema(self) -> type[BlockTable]:
         """Keys of a block of this kind in a rig file, each with its sentence."""
         declaration = self.declared.declaration
         fields: dict[str, Any] = {
@@ -102,7 +102,7 @@ class CompiledKind:
         )
         fields["reads"] = (wiring, reads)
         fields["writes"] = (wiring, Field({}, description="output → signal; NAME/output else"))
-        return create_model(self.name, __base__=Section, __doc__=self.about, **fields)
+        return create_model(self.name, __base__=BlockTable, __doc__=self.about, **fields)
 
     def mistakes(self, file: str, name: str, table: Mapping[str, Any]) -> list[Mistake]:
         """Find what is wrong with the parameters of a block whose table has passed the schema."""
