@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from codegen.kernels.build import BuiltKernel
 from rig_configs.mistakes import Mistake
 from rig_configs.ports import Port, Ports, PortsOf
 from rig_configs.schema import BlockTable, Rig
@@ -29,7 +28,7 @@ class Making:
         Of the block in its rig.
     block : BlockTable
         Its table, of the kind's schema.
-    kernel : BuiltKernel or None
+    kernel : BuiltKernel, BuiltBlock or None
         What the kind's `build` has built.
     settings : mapping of str to float
         Of a log that is replayed: they take the place of the rig's in an encoder filter.

@@ -68,6 +68,7 @@ class Parameter(Section):
     type: Literal["number", "whole", "list", "choice", "samples", "expression"] = "number"
     unit: str = "1"
     default: Number | list[Real] | str | None = None  # without one the rig must give it
+    example: Number | list[Real] | str | None = None  # of a key without a default, for its page
     least: Number | None = None
     most: Number | None = None
     above: Number | None = None
@@ -327,6 +328,9 @@ def _parameter_mistakes(key: str, parameter: Parameter, whole: Declaration) -> I
             yield f"{key}.default", f"{kind} have none", "the rig gives them"
         for problem in value_problems(parameter, parameter.default):
             yield f"{key}.default", problem, "give a value within the limits"
+    if parameter.example is not None:
+        for problem in value_problems(parameter, parameter.example):
+            yield f"{key}.example", problem, "give a value within the limits"
 
 
 def value_problems(parameter: Parameter, value: object) -> Iterator[str]:

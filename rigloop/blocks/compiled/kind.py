@@ -87,21 +87,27 @@ class CompiledKind:
         """Keys of a block of this kind in a rig file, each with its sentence."""
         declaration = self.declared.declaration
         fields: dict[str, Any] = {
-            "kind": (Literal[self.name], Field(description="the kind of block"))
+            "kind": (Literal[self.name], Field(description="The kind of the block."))
         }
         for name, parameter in declaration.parameters.items():
             fields[name] = (_type(parameter), _field(parameter))
         if self.needs_unit:
-            fields["unit"] = (Line, Field(description="unit of what the block writes"))
+            unit = Annotated[Line, Field(examples=["Nm"])]
+            fields["unit"] = (unit, Field(description="What the block writes has this unit."))
         required = any(port.otherwise is None for port in declaration.inputs.values())
         wiring = dict[SignalPath, SignalPath]
         reads = (
-            Field(description="input → signal")
+            Field(description="Each input is wired to a signal.")
             if required
-            else Field({}, description="input → signal")
+            else Field({}, description="Each input is wired to a signal.")
         )
         fields["reads"] = (wiring, reads)
-        fields["writes"] = (wiring, Field({}, description="output → signal; NAME/output else"))
+        fields["writes"] = (
+            wiring,
+            Field(
+                {}, description="An output writes `NAME/output`, or the signal that is given here."
+            ),
+        )
         return create_model(self.name, __base__=BlockTable, __doc__=self.about, **fields)
 
     def mistakes(self, file: str, name: str, table: Mapping[str, Any]) -> list[Mistake]:
@@ -195,31 +201,29 @@ class CompiledKind:
 
 
 def _type(parameter: Parameter) -> Any:
-    match parameter.type:
-        case "whole":
-            return Whole
-        case "list":
-            return Annotated[
-                list[Real],
-                Field(min_length=parameter.fewest, max_length=parameter.longest),
-            ]
-        case "choice":
-            return Literal[tuple(parameter.choices)]
-        case "samples":
-            return Line
-        case "expression":
-            return Annotated[str, Field(min_length=1, max_length=4000)]
-    return Real
+    types: dict[str, Any] = {
+        "number": Real,
+        "whole": Whole,
+        "list": Annotated[
+            list[Real], Field(min_length=parameter.fewest, max_length=parameter.longest)
+        ],
+        "samples": Line,
+        "expression": Annotated[str, Field(min_length=1, max_length=4000)],
+    }
+    made = Literal[tuple(parameter.choices)] if parameter.choices else types[parameter.type]
+    good = parameter.default if parameter.example is None else parameter.example
+    return made if good is None else Annotated[made, Field(examples=[good])]
 
 
 def _field(parameter: Parameter) -> Any:
     words = {">=": "ge", "<=": "le", ">": "gt", "<": "lt"}
-    limits: dict[str, Any] = {}
+    given: dict[str, Any] = {}
     if parameter.type in ("number", "whole"):
-        limits = {words[sign]: limit for sign, limit in parameter.limits}
+        given = {words[sign]: limit for sign, limit in parameter.limits}
     if parameter.default is not None:
-        limits["default"] = parameter.default
-    return Field(description=f"{parameter.about} [{parameter.unit}]", **limits)
+        given["default"] = parameter.default
+    unit = "" if parameter.unit == "1" else f" [{parameter.unit}]"
+    return Field(description=f"{parameter.about.rstrip('.')}{unit}.", **given)
 
 
 def find_declarations(folder: Path) -> dict[str, list[Path]]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from rig_configs import units
 from rig_configs.mistakes import Mistake
-from rig_configs.ports import Port, Ports
+from rig_configs.ports import FollowingPorts, Port, Ports
 from rig_configs.schema import Rig
 from rigloop.blocks.compiled.block import CompiledBlock
 from rigloop.blocks.compiled.build import BuiltBlock
@@ -20,11 +20,18 @@ def as_block_kind(kind: CompiledKind) -> BlockKind:
     """Return the entry of the catalogue that a declared kind is."""
 
     def ports(table: Mapping[str, Any]) -> Ports:
-        known = _units(kind, table)
-        return Ports(
-            tuple(_port(port, known) for port in kind.reads()),
-            tuple(_port(port, known) for port in kind.writes()),
-        )
+        reads = table.get("reads")
+
+        def follow(wired: Mapping[str, str | None]) -> FollowingPorts:
+            known = _units(kind, table, wired)
+            found = FollowingPorts(
+                tuple(_port(port, known) for port in kind.reads()),
+                tuple(_port(port, known) for port in kind.writes()),
+            )
+            found.follow = follow
+            return found
+
+        return follow(dict.fromkeys(reads if isinstance(reads, Mapping) else ()))
 
     def mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
         table = rig.blocks[name].model_dump()
@@ -63,15 +70,20 @@ def as_block_kind(kind: CompiledKind) -> BlockKind:
     )
 
 
-def _units(kind: CompiledKind, table: Mapping[str, Any]) -> dict[str, units.Unit | None]:
-    """Units that follow from the table alone; what follows from wired signals is not known here."""
-    reads = table.get("reads")
-    wired = dict.fromkeys(reads if isinstance(reads, Mapping) else ())
+def _units(
+    kind: CompiledKind, table: Mapping[str, Any], wired: Mapping[str, str | None]
+) -> dict[str, units.Unit | None]:
+    """Units that follow from a block's table, which may be wrong, and from what is wired to it."""
+    given = {
+        port: None if unit is None else units.parse(unit)
+        for port, unit in wired.items()
+        if port in kind.declared.declaration.inputs
+    }
     try:
         key = units.parse(table["unit"]) if isinstance(table.get("unit"), str) else None
     except ValueError:  # is a mistake of the block
         key = None
-    return solve_units(kind.declared.units, wired, units.parse, key)[0]
+    return solve_units(kind.declared.units, given, units.parse, key)[0]
 
 
 def _port(port: DeclaredPort, known: Mapping[str, units.Unit | None]) -> Port:

@@ -74,6 +74,8 @@ def test_each_key_and_port_has_a_sentence(name):
     assert declaration.about.endswith(".")
     fields = KINDS[name].schema.model_fields
     assert all(field.description for field in fields.values())
+    for key, parameter in declaration.parameters.items():
+        assert (parameter.default is None) != (parameter.example is None), key
 
 
 @pytest.mark.parametrize("name", KINDS)
