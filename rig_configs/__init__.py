@@ -1,1 +1,5 @@
-"""What a rig is: its schema, and the rigs, mechanisms and log mappings that ship."""
+"""What a rig is: its schema, and the rigs, mechanisms and log mappings that ship.
+
+Start with `schema.py` and `load.py`; `wiring.py` has what ports must keep, `units.py` their units. The kinds of blocks
+bring their own tables from `rigloop/blocks`.
+"""

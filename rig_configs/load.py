@@ -18,7 +18,7 @@ from rig_configs.plain import line
 from rig_configs.ports import PortsOf
 from rig_configs.schema import Rig
 from rig_configs.task_rules import task_mistakes
-from rig_configs.wiring import OtherSignals, tables, wiring_mistakes
+from rig_configs.wiring import OtherSignals, UnitMistake, tables, wiring_mistakes
 
 HERE = Path(__file__).parent
 
@@ -37,12 +37,15 @@ class Vocabulary(NamedTuple):
         From the task names to the signals that no block writes (the loop's own, the supervisor's), with their units.
     table_mistakes : callable
         From file, block and table to mistakes that no schema can say.
+    rig_mistakes : callable
+        From file and a rig whose tasks are good and whose ports all have their signals to further mistakes.
     """
 
     model: type[Rig]
     ports_of: PortsOf
     other_signals: OtherSignals
     table_mistakes: Callable[[str, str, Mapping[str, Any]], Iterable[Mistake]] = lambda *given: ()
+    rig_mistakes: Callable[[str, Rig], Iterable[Mistake]] = lambda *given: ()
 
 
 @dataclass(frozen=True)
@@ -135,6 +138,8 @@ def load_rig(name: str, vocabulary: Vocabulary) -> LoadedRig:
     for block, table in tables(data, "blocks").items():
         mistakes += vocabulary.table_mistakes(file, block, table)
     mistakes += wiring_mistakes(file, data, vocabulary.ports_of, vocabulary.other_signals)
+    if rig is not None and all(isinstance(mistake, UnitMistake) for mistake in mistakes):
+        mistakes += vocabulary.rig_mistakes(file, rig)
     if mistakes or rig is None:
         raise ConfigError(mistakes)
     return LoadedRig(line(path.stem), path, text, rig, files)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
-
-from rig_configs import units
 
 
 class Port(NamedTuple):
@@ -58,11 +56,6 @@ class FollowingPorts(Ports):
 
 PortsOf = Callable[[Mapping[str, Any]], Ports | None]
 """From a block's table to its ports; None where the table is too wrong to tell."""
-
-
-def named(names: Iterable[str], about: str, unit: str | None = None) -> tuple[Port, ...]:
-    """Return ports that say their unit by the end of their names, or have `unit` where they say none."""
-    return tuple(Port(name, units.of_name(name) or unit, about) for name in names)
 
 
 def write_path(block: str, table: Mapping[str, Any], port: str) -> str:

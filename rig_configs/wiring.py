@@ -24,6 +24,10 @@ class Writer:
     unit: str | None
 
 
+class UnitMistake(Mistake):
+    """A port that is wired to a signal of another unit."""
+
+
 def tables(data: Mapping[str, Any], key: str) -> dict[str, Mapping[str, Any]]:
     """Return the sub-tables of `key` that are tables; the schema names those that are not."""
     tables = data.get(key, {})
@@ -147,7 +151,7 @@ def _read_mistakes(
 
 def _other_unit(
     file: str, key: str, port: Port, path: str, writer: Mapping[str, Writer]
-) -> Mistake:
+) -> UnitMistake:
     """Say which port takes which unit, who writes the signal in which other one, and which signals would do."""
     problem = (
         f"this port takes {port.unit}, and {writer[path].who} writes the signal in "
@@ -157,7 +161,8 @@ def _other_unit(
     beside = [p for p in good if p.partition("/")[0] == path.partition("/")[0]]
     named = ", ".join((beside or good)[:4])
     remedy = f"wire a signal in {port.unit}" + (f", such as {named}" if named else "")
-    return Mistake(file, key, problem, f"{remedy}, or a block between them that converts it", path)
+    remedy += ", or a block between them that converts it"
+    return UnitMistake(file, key, problem, remedy, path)
 
 
 def _show_mistakes(
@@ -180,4 +185,5 @@ def _of_block(file: str, block: str, mistake: Mistake) -> Mistake:
 
 
 def strings(table: Any) -> dict[str, str]:
+    """Return the entries of a table that are text; the schema names those that are not."""
     return {k: v for k, v in table.items() if isinstance(v, str)} if isinstance(table, dict) else {}

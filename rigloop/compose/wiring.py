@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from rig_configs.load import LoadedRig, Vocabulary, load_rig
-from rig_configs.mistakes import ConfigError, Mistake
+from rig_configs.mistakes import Mistake
 from rig_configs.schema import Rig
 from rigloop.blocks.catalogue import kind_of, ports_of, rig_model, table_mistakes
 from rigloop.blocks.kind import written
@@ -22,14 +22,16 @@ def load(name: str) -> LoadedRig:
     ConfigError
         With every mistake of the file.
     """
-    loaded = load_rig(name, Vocabulary(rig_model(), ports_of, other_signals, table_mistakes))
-    file, rig = str(loaded.path), loaded.rig
-    mistakes = list(_unguarded(file, rig))
+    return load_rig(
+        name, Vocabulary(rig_model(), ports_of, other_signals, table_mistakes, rig_mistakes)
+    )
+
+
+def rig_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
+    """Find what no single block can see, and what each kind knows of its blocks."""
+    yield from _unguarded(file, rig)
     for block, config in rig.blocks.items():
-        mistakes += kind_of(config).mistakes(file, rig, block)
-    if mistakes:
-        raise ConfigError(mistakes)
-    return loaded
+        yield from kind_of(config).mistakes(file, rig, block)
 
 
 def _unguarded(file: str, rig: Rig) -> Iterator[Mistake]:

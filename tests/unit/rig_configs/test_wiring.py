@@ -43,6 +43,13 @@ def test_all_of_them_come_at_once(tmp_path):
     assert sum("writes the signal in rad/s^2" in mistake for mistake in found) == 2
 
 
+def test_what_else_is_wrong_with_the_rig_comes_with_them(tmp_path):
+    command = '"wheel/torque_nm" = "{}"'
+    found = told(tmp_path, command.format("guard/torque_nm"), command.format("wheel/angle_rad"))
+    assert any("takes Nm, and block 'wheel' writes the signal in rad" in m for m in found)
+    assert any("does not come from the guard" in m for m in found)
+
+
 def test_a_known_input_of_an_observer_has_a_unit(tmp_path):
     found = told(tmp_path, '"bus/wheel/torque_actual_nm"', '"wheel/angle_rad"', OBSERVER)
     assert any("takes Nm, and block 'wheel' writes the signal in rad" in m for m in found)
