@@ -42,6 +42,18 @@ class Ports(NamedTuple):
         return tuple(port.name for port in self.writes)
 
 
+class FollowingPorts(Ports):
+    """Ports of which some have the unit that follows from the signals wired to others.
+
+    Attributes
+    ----------
+    follow : callable
+        From the unit of each wired signal, by its port, to these ports with the units that follow.
+    """
+
+    follow: Callable[[Mapping[str, str | None]], FollowingPorts]
+
+
 PortsOf = Callable[[Mapping[str, Any]], Ports | None]
 """From a block's table to its ports; None where the table is too wrong to tell."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from rig_configs import units
 from rig_configs.mistakes import ConfigError, Mistake, near
-from rig_configs.ports import Port, Ports, PortsOf, write_path
+from rig_configs.ports import FollowingPorts, Port, Ports, PortsOf, write_path
 
 # first words of signals that no block writes
 OF_THE_LOOP = ("loop", "supervisor")
@@ -55,6 +55,7 @@ def wiring_mistakes(
             problem = "signals under this name are those of the loop and the supervisor"
             yield Mistake(file, f"blocks.{name}", problem, "give the block another name")
     others = other_signals(tables(data, "tasks"))
+    ports = followed(blocks, ports, others)
     writer = {path: Writer("the loop", unit) for path, unit in others.items()}
     for name, found in ports.items():
         yield from _write_mistakes(file, name, blocks[name], found, writer)
@@ -63,6 +64,40 @@ def wiring_mistakes(
         yield from _read_mistakes(file, name, blocks[name], found, writer, all_known)
     if all_known:
         yield from _show_mistakes(file, data, writer)
+
+
+def followed(
+    blocks: Mapping[str, Mapping[str, Any]],
+    ports: Mapping[str, Ports],
+    others: Mapping[str, str | None],
+) -> dict[str, Ports]:
+    """Return the ports of all blocks, with units that go from signal to signal through blocks that keep or turn them.
+
+    Parameters
+    ----------
+    blocks : mapping of str to table
+    ports : mapping of block to Ports
+        As their tables alone say.
+    others : mapping of path to unit
+        Signals that no block writes.
+    """
+    found = dict(ports)
+    # a chain is as long as there are blocks; what a ring of blocks never settles stays as it is then
+    for _ in found:
+        units_of = dict(others)
+        for name, one in found.items():
+            given = {"writes": strings(blocks[name].get("writes"))}
+            for port in one.writes:
+                units_of.setdefault(write_path(name, given, port.name), port.unit)
+        last = dict(found)
+        for name, one in last.items():
+            if isinstance(one, FollowingPorts):
+                reads = strings(blocks[name].get("reads"))
+                wired = {port: units_of.get(path) for port, path in reads.items()}
+                found[name] = one.follow(wired)
+        if found == last:
+            break
+    return found
 
 
 def _write_mistakes(

@@ -7,26 +7,28 @@ from __future__ import annotations
 import hashlib
 import importlib.machinery
 import importlib.util
-import os
-import platform
-import shlex
 import shutil
-import subprocess
 import sys
 import sysconfig
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
 from codegen.description.mechanism import text_of
 from codegen.kernels.building import building
-from codegen.kernels.cache import BUILT, CacheError, open_cache, open_entry, seal
+from codegen.kernels.cache import CacheError, open_cache, open_entry
+from codegen.kernels.toolchain import BuildError
+from codegen.kernels.toolchain import compiler as _compiler
+from codegen.kernels.toolchain import digest as _digest
+from codegen.kernels.toolchain import keep as _keep
+from codegen.kernels.toolchain import march as _march
+from codegen.kernels.toolchain import run as _run
+from codegen.kernels.toolchain import tools as _tools
 from codegen.options.options import KernelOptions
 
 MODULE = "rigloop_kernel"
@@ -36,13 +38,6 @@ FLAGS = (
     "-fno-tree-slp-vectorize",
 )  # fmt: skip
 FACE_FLAGS = ("-O1",)  # Python's side, nothing of it runs in the cycle
-# features of x86-64-v3, as /proc/cpuinfo spells it
-V3_FLAGS = {"avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"}
-COMPILE_TIMEOUT_S = 600
-
-
-class BuildError(RuntimeError):
-    """A kernel cannot be built on this machine; the message has the remedy."""
 
 
 @dataclass(frozen=True)
@@ -233,23 +228,6 @@ def _hash(given: list[bytes], compiler: tuple[str, ...], flags: list[str]) -> st
     return _digest([*given, _generator(), *_tools(compiler, flags)])
 
 
-def _tools(compiler: tuple[str, ...], flags: list[str]) -> list[bytes]:
-    """Return all that an object file depends on, beside its source."""
-    return [
-        _compiler_version(compiler).encode(),
-        " ".join(flags).encode(),
-        version("cython").encode(),
-        str(sysconfig.get_config_var("EXT_SUFFIX")).encode(),
-    ]
-
-
-def _digest(parts: Iterable[bytes]) -> str:
-    digest = hashlib.sha256()
-    for part in parts:
-        digest.update(len(part).to_bytes(8, "little") + part)
-    return digest.hexdigest()
-
-
 @cache
 def _generator() -> bytes:
     """Hash over the generator's own sources."""
@@ -261,40 +239,6 @@ def _generator() -> bytes:
     for file in files:
         digest.update(file.relative_to(here.parent).as_posix().encode() + b"\0" + file.read_bytes())
     return digest.digest()
-
-
-@cache
-def _compiler(wanted: str | None = None) -> tuple[str, ...]:
-    """Command of the compiler: the option, CC of the environment, else gcc or cc."""
-    given = wanted or os.environ.get("CC")
-    choices = [shlex.split(given)] if given else [["gcc"], ["cc"]]
-    for command in choices:
-        if command and (found := shutil.which(command[0])):
-            return (found, *command[1:])
-    names = " or ".join(repr(command[0]) for command in choices if command)
-    raise BuildError(
-        f"no C compiler {names}: install one (Debian: apt install gcc), set CC or the option compiler"
-    )
-
-
-@cache
-def _compiler_version(compiler: tuple[str, ...]) -> str:
-    asked = subprocess.run([*compiler, "--version"], capture_output=True, text=True, timeout=30)
-    return asked.stdout.splitlines()[0] if asked.stdout else ""
-
-
-def _march(wanted: str) -> list[str]:
-    """-march option: a baseline, never `native`, so that the same binary runs on like machines."""
-    if wanted not in ("auto", "none"):
-        return [f"-march={wanted}"]
-    if wanted == "none" or platform.machine() not in ("x86_64", "AMD64"):
-        return []
-    try:
-        text = Path("/proc/cpuinfo").read_text()
-    except OSError:
-        return ["-march=x86-64"]
-    flags = next((line for line in text.splitlines() if line.startswith("flags")), "")
-    return ["-march=x86-64-v3" if set(flags.split()) >= V3_FLAGS else "-march=x86-64"]
 
 
 def _build(
@@ -361,16 +305,6 @@ def _face(work: Path, compiler: tuple[str, ...], flags: list[str], include: Path
     return folder / "face.o"
 
 
-def _keep(work: Path, folder: Path, loaded: tuple[str, ...], facts: dict[str, Any]) -> None:
-    """Seal the built files and move them to its place in the cache."""
-    seal(work, loaded, facts)
-    try:
-        work.rename(folder)
-    except OSError:
-        if not (folder / BUILT).is_file():  # else another process was faster
-            raise
-
-
 def compile_shared(work: Path, output: str, options: KernelOptions) -> None:
     """Compile all C sources of a folder into one shared library, with the flags of a kernel.
 
@@ -383,17 +317,3 @@ def compile_shared(work: Path, output: str, options: KernelOptions) -> None:
     flags = [*FLAGS, *_march(options.march), *options.cflags]
     sources = sorted(path.name for path in work.glob("*.c"))
     _run([*compiler, *flags, "-shared", *sources, "-lm", "-o", output], work)
-
-
-def _run(command: list[str], work: Path) -> None:
-    try:
-        done = subprocess.run(
-            command, cwd=work, capture_output=True, text=True, timeout=COMPILE_TIMEOUT_S
-        )
-    except subprocess.TimeoutExpired:
-        raise BuildError(
-            f"{command[0]} took more than {COMPILE_TIMEOUT_S} s: raise the limit"
-        ) from None
-    if done.returncode != 0:
-        tail = "\n".join((done.stderr or done.stdout).splitlines()[-15:])
-        raise BuildError(f"{' '.join(command)} failed with {done.returncode}:\n{tail}")

@@ -38,9 +38,10 @@ def kinds() -> dict[str, BlockKind]:
     place = importlib.import_module(PLACE)
     found: dict[str, BlockKind] = {}
     for module in pkgutil.walk_packages(place.__path__, f"{PLACE}."):
-        kind = getattr(importlib.import_module(module.name), "KIND", None)
-        if isinstance(kind, BlockKind):
-            _admit(found, kind, module.name)
+        entry = importlib.import_module(module.name)
+        for kind in (getattr(entry, "KIND", None), *getattr(entry, "KINDS", ())):
+            if isinstance(kind, BlockKind):
+                _admit(found, kind, module.name)
     return dict(sorted(found.items()))
 
 

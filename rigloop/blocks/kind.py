@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from codegen.kernels.build import BuiltKernel
 from rig_configs.mistakes import Mistake
 from rig_configs.ports import Port, Ports, PortsOf
 from rig_configs.schema import BlockTable, Rig
@@ -29,7 +28,7 @@ class Making:
         Of the block in its rig.
     block : BlockTable
         Its table, of the kind's schema.
-    kernel : BuiltKernel or None
+    kernel : BuiltKernel, BuiltBlock or None
         What the kind's `build` has built.
     settings : mapping of str to float
         Of a log that is replayed: they take the place of the rig's in an encoder filter.
@@ -38,7 +37,7 @@ class Making:
     rig: Rig
     name: str
     block: Any
-    kernel: BuiltKernel | None = None
+    kernel: Any = None
     settings: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -109,7 +108,7 @@ class BlockKind:
     about: str
     mistakes: Callable[[str, Rig, str], Iterator[Mistake]] = _none
     table_mistakes: Callable[[str, str, Mapping[str, Any]], Iterator[Mistake]] = _none
-    build: Callable[[str, Rig, str, Stage], BuiltKernel] | None = None
+    build: Callable[[str, Rig, str, Stage], Any] | None = None
     fit: Callable[[Making], Iterator[Mistake]] = _none
     faults: Mapping[int, str] = field(default_factory=dict)
     remedy: str = ""

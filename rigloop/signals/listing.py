@@ -6,7 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from rig_configs.ports import Ports
 from rig_configs.schema import Rig
+from rig_configs.wiring import followed
 from rigloop.blocks.catalogue import ports_of
 from rigloop.blocks.kind import written
 from rigloop.compose.shown import shown_roles
@@ -53,13 +55,11 @@ class BarePort:
 
 def signals_of(rig: Rig) -> list[Signal]:
     """Return every signal of a good rig: those of the blocks in the order of their tasks, then the others."""
-    readers = _readers(rig)
+    readers, all_ports = _readers(rig), _ports(rig)
     home = {block: task for task, config in rig.tasks.items() for block in config.blocks}
     found = []
     for name in home:
-        block = rig.blocks[name]
-        ports = ports_of(block.model_dump())
-        assert ports is not None, name
+        block, ports = rig.blocks[name], all_ports[name]
         paths = written(name, block, ports.write_names)
         for port in ports.writes:
             path = paths[port.name]
@@ -75,10 +75,10 @@ def signals_of(rig: Rig) -> list[Signal]:
 
 def bare_ports(rig: Rig) -> list[BarePort]:
     """Return the optional ports that a rig leaves bare."""
-    found = []
+    found: list[BarePort] = []
+    all_ports = _ports(rig)
     for name, block in rig.blocks.items():
-        ports = ports_of(block.model_dump())
-        assert ports is not None, name
+        ports = all_ports[name]
         found += [
             BarePort(f"blocks.{name}.reads.{port.name}", port.about)
             for port in ports.reads
@@ -104,14 +104,24 @@ def unchecked(rig: Rig, signals: Iterable[Signal]) -> list[str]:
     """Return the wires whose signal has a unit that nobody knows, though the port that reads it has one."""
     units = {s.path: s.unit for s in signals}
     found = []
+    all_ports = _ports(rig)
     for name, block in rig.blocks.items():
-        ports = ports_of(block.model_dump())
-        assert ports is not None, name
-        for port in ports.reads:
+        for port in all_ports[name].reads:
             path = block.reads.get(port.name)
             if path is not None and port.unit is not None and units[path] is None:
                 found.append(f"blocks.{name}.reads.{port.name}")
     return found
+
+
+def _ports(rig: Rig) -> dict[str, Ports]:
+    """Return the ports of every block, with the units that follow from what is wired."""
+    tables = {name: block.model_dump() for name, block in rig.blocks.items()}
+    ports = {}
+    for name, table in tables.items():
+        found = ports_of(table)
+        assert found is not None, name
+        ports[name] = found
+    return followed(tables, ports, other_signals(rig.tasks))
 
 
 def _readers(rig: Rig) -> dict[str, list[str]]:

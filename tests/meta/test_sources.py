@@ -13,10 +13,39 @@ MOST_LINES = 480
 MOST_FILES = 25  # of a folder
 # where people and machines keep their own things; what the system has everywhere is not meant
 MACHINE_PATH = re.compile(r"(?<![\w.~$}/])/(?:home|root|Users|work|tmp|mnt|scratch|data)/[\w.-]+")
-TEXT = {".py", ".pyx", ".pxd", ".pyi", ".in", ".toml", ".md", ".jinja", ".txt", ".csv", ".cfg", ""}
+TEXT = {
+    ".py",
+    ".pyx",
+    ".pxd",
+    ".pyi",
+    ".in",
+    ".c",
+    ".toml",
+    ".md",
+    ".jinja",
+    ".txt",
+    ".csv",
+    ".cfg",
+    "",
+}
 SHIPPED = {
     "rig_configs": ("rigs/*.toml", "mechanisms/*.toml", "logs/*.toml"),
-    "rigloop": ("templates/*.jinja",),
+    "rigloop": (
+        "templates/*.jinja",
+        *(
+            f"blocks/library/{drawer}/*.{ending}"
+            for drawer in (
+                "arithmetic",
+                "control",
+                "filters",
+                "limits",
+                "logic",
+                "sources",
+                "tables",
+            )
+            for ending in ("toml", "c")
+        ),
+    ),
     "codegen": ("equations/*.in", "formulations/*.in", "targets/*.in", "observers/*.in"),
     "io_bridge": ("emulator/catalogue/*.toml",),
 }

@@ -100,7 +100,10 @@ def ports(table: Mapping[str, Any]) -> Ports | None:
         for channel in _all(terminal.get(way))
     }
     reads, writes = bus_ports.ports(_slave_ports(table))
-    return Ports(*(tuple(_port(p, p in channels) for p in side) for side in (reads, writes)))
+    read_ports, written_ports = (
+        tuple(_port(p, p in channels) for p in side) for side in (reads, writes)
+    )
+    return Ports(read_ports, written_ports)
 
 
 def _port(name: str, is_channel: bool) -> Port:

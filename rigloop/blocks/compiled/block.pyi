@@ -1,0 +1,48 @@
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rigloop.blocks.compiled.build import Program
+
+class CompiledBlock:
+    """A block whose step is a function of a compiled library, over memory of its own.
+
+    Parameters
+    ----------
+    name : str
+    program : Program
+        The loaded library; it stays loaded as long as the block lives.
+    words : ndarray of int64
+        As `rigloop.blocks.compiled.layout.fill` makes it.
+    reads, writes : mapping of port to signal path
+        Only ports that are wired; every port that is written.
+    read_places, write_places : mapping of port to int
+        The word of the memory that takes the address of each port's cell.
+
+    Real time
+    ---------
+    The step is as safe as its source: those that ship are bounded and free of system calls.
+    """
+
+    name: str
+    reads: dict[str, str]
+    writes: dict[str, str]
+    words: NDArray[np.int64]
+    program: Program
+
+    def __init__(
+        self,
+        name: str,
+        program: Program,
+        words: NDArray[np.int64],
+        reads: Mapping[str, str],
+        writes: Mapping[str, str],
+        read_places: Mapping[str, int],
+        write_places: Mapping[str, int],
+    ) -> None: ...
+    def prepare(self) -> int:
+        """Run what the block does once before its first step; 0, or a fault code."""
+    def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
+    def capsule(self) -> Any: ...

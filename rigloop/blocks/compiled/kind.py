@@ -1,0 +1,273 @@
+"""A compiled block as a kind of block: what a registry of kinds asks of it.
+
+`ports`, `schema` and `mistakes` read the declaration alone; `make` compiles, loads and fills.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, create_model
+
+from rig_configs.mistakes import ConfigError, Mistake
+from rig_configs.names import Line, SignalPath
+from rig_configs.numbers import Real
+from rig_configs.schema import BlockTable
+from rigloop.blocks.compiled.block import CompiledBlock
+from rigloop.blocks.compiled.build import BuiltBlock, build_block
+from rigloop.blocks.compiled.declaration import Declared, Parameter, Whole, read_declared
+from rigloop.blocks.compiled.layout import fill, lay_out
+from rigloop.blocks.compiled.trust import LIBRARY
+from rigloop.blocks.compiled.unit_rule import UnitRule
+from rigloop.blocks.compiled.values import value_mistakes, values_of
+
+MOST_KINDS = 500  # of a folder
+
+
+@dataclass(frozen=True)
+class DeclaredPort:
+    """A port: its unit as a rule, a sentence, and whether it may stay unwired."""
+
+    name: str
+    unit: UnitRule
+    about: str
+    optional: bool = False
+
+
+@dataclass(frozen=True)
+class CompiledKind:
+    """A kind of block that is compiled from C.
+
+    Attributes
+    ----------
+    declared : Declared
+    """
+
+    declared: Declared
+
+    @property
+    def name(self) -> str:
+        return self.declared.name
+
+    @property
+    def about(self) -> str:
+        """A paragraph for people."""
+        return self.declared.declaration.about
+
+    @property
+    def faults(self) -> dict[int, str]:
+        """Fault codes of a step in words."""
+        return self.declared.faults
+
+    @property
+    def needs_unit(self) -> bool:
+        """Whether a port's unit is what the rig's block says under the key `unit`."""
+        return any(rule.kind == "key" for rule in self.declared.units.values())
+
+    def reads(self, table: Mapping[str, Any] | None = None) -> tuple[DeclaredPort, ...]:
+        """Ports that a block of this kind reads; they do not depend on its table."""
+        return tuple(
+            DeclaredPort(name, self.declared.units[name], port.about, port.otherwise is not None)
+            for name, port in self.declared.declaration.inputs.items()
+        )
+
+    def writes(self, table: Mapping[str, Any] | None = None) -> tuple[DeclaredPort, ...]:
+        """Ports that it writes."""
+        return tuple(
+            DeclaredPort(name, self.declared.units[name], port.about)
+            for name, port in self.declared.declaration.outputs.items()
+        )
+
+    @cached_property
+    def schema(self) -> type[BlockTable]:
+        """Keys of a block of this kind in a rig file, each with its sentence."""
+        declaration = self.declared.declaration
+        fields: dict[str, Any] = {
+            "kind": (Literal[self.name], Field(description="The kind of the block."))
+        }
+        for name, parameter in declaration.parameters.items():
+            fields[name] = (_type(parameter), _field(parameter))
+        if self.needs_unit:
+            unit = Annotated[Line, Field(examples=["Nm"])]
+            fields["unit"] = (unit, Field(description="What the block writes has this unit."))
+        required = any(port.otherwise is None for port in declaration.inputs.values())
+        wiring = dict[SignalPath, SignalPath]
+        reads = (
+            Field(description="Each input is wired to a signal.")
+            if required
+            else Field({}, description="Each input is wired to a signal.")
+        )
+        fields["reads"] = (wiring, reads)
+        fields["writes"] = (
+            wiring,
+            Field(
+                {}, description="An output writes `NAME/output`, or the signal that is given here."
+            ),
+        )
+        return create_model(self.name, __base__=BlockTable, __doc__=self.about, **fields)
+
+    def mistakes(self, file: str, name: str, table: Mapping[str, Any]) -> list[Mistake]:
+        """Find what is wrong with the parameters of a block whose table has passed the schema."""
+        return list(value_mistakes(file, name, self.declared.declaration, table))
+
+    def build(self, table: Mapping[str, Any]) -> BuiltBlock:
+        """Compile the block for a table, or take it from the cache; its hash is what a run records."""
+        declaration = self.declared.declaration
+        values = values_of(declaration, table)
+        wanted = [n for n, p in declaration.parameters.items() if p.type == "expression"]
+        return build_block(self.declared, {name: values[name] for name in wanted})
+
+    def make(
+        self,
+        name: str,
+        table: Mapping[str, Any],
+        reads: Mapping[str, str],
+        writes: Mapping[str, str] | None = None,
+        *,
+        period_s: float,
+        built: BuiltBlock | None = None,
+    ) -> CompiledBlock:
+        """Make a block.
+
+        Parameters
+        ----------
+        name : str
+        table : mapping
+            Of the block in its rig: parameters, or nothing where each has a default.
+        reads, writes : mapping of port to signal path
+            By name, in any order; `NAME/port` for each output that is not given.
+        period_s : float
+            Of the task that steps it.
+        built : BuiltBlock, optional
+            What `build` returned for this table.
+
+        Raises
+        ------
+        ConfigError
+            Wrong parameters or ports; all of them.
+        NotTrustedError, BuildError
+            As `build_block`.
+        """
+        declaration = self.declared.declaration
+        mistakes = [*self._port_mistakes(name, reads, writes or {}), *self._missing(name, table)]
+        mistakes += self.mistakes(str(self.declared.path), name, table)
+        if mistakes:
+            raise ConfigError(mistakes)
+        built = built or self.build(table)
+        layout = lay_out(declaration)
+        words = fill(declaration, layout, values_of(declaration, table), period_s)
+        places = layout.places
+        paths = {port: f"{name}/{port}" for port in declaration.outputs} | dict(writes or {})
+        block = CompiledBlock(
+            name,
+            built.program,
+            words,
+            reads,
+            paths,
+            {port: places["reads", port] for port in declaration.inputs},
+            {port: places["writes", port] for port in declaration.outputs},
+        )
+        if fault := block.prepare():
+            words_of_it = self.faults.get(
+                fault, f"fault {fault}, which its declaration does not list"
+            )
+            raise ConfigError([Mistake(str(self.declared.path), f"blocks.{name}", words_of_it)])
+        return block
+
+    def _port_mistakes(
+        self, name: str, reads: Mapping[str, str], writes: Mapping[str, str]
+    ) -> Iterator[Mistake]:
+        file = str(self.declared.path)
+        inputs, outputs = self.reads(), self.writes()
+        for key, given, ports in (("reads", reads, inputs), ("writes", writes, outputs)):
+            known = [port.name for port in ports]
+            for port in given:
+                if port not in known:
+                    remedy = f"it has {', '.join(known) or 'none'}"
+                    yield Mistake(file, f"blocks.{name}.{key}.{port}", "no such port", remedy)
+        for wanted in inputs:
+            if not wanted.optional and wanted.name not in reads:
+                yield Mistake(file, f"blocks.{name}.reads.{wanted.name}", "not wired", wanted.about)
+
+    def _missing(self, name: str, table: Mapping[str, Any]) -> Iterator[Mistake]:
+        for key, parameter in self.declared.declaration.parameters.items():
+            if parameter.default is None and table.get(key) is None:
+                file = str(self.declared.path)
+                yield Mistake(file, f"blocks.{name}.{key}", "missing", parameter.about)
+
+
+def _type(parameter: Parameter) -> Any:
+    types: dict[str, Any] = {
+        "number": Real,
+        "whole": Whole,
+        "list": Annotated[
+            list[Real], Field(min_length=parameter.fewest, max_length=parameter.longest)
+        ],
+        "samples": Line,
+        "expression": Annotated[str, Field(min_length=1, max_length=4000)],
+    }
+    made = Literal[tuple(parameter.choices)] if parameter.choices else types[parameter.type]
+    good = parameter.default if parameter.example is None else parameter.example
+    return made if good is None else Annotated[made, Field(examples=[good])]
+
+
+def _field(parameter: Parameter) -> Any:
+    words = {">=": "ge", "<=": "le", ">": "gt", "<": "lt"}
+    given: dict[str, Any] = {}
+    if parameter.type in ("number", "whole"):
+        given = {words[sign]: limit for sign, limit in parameter.limits}
+    if parameter.default is not None:
+        given["default"] = parameter.default
+    unit = "" if parameter.unit == "1" else f" [{parameter.unit}]"
+    return Field(description=f"{parameter.about.rstrip('.')}{unit}.", **given)
+
+
+def find_declarations(folder: Path) -> dict[str, list[Path]]:
+    """Return the declarations in a folder and one level below it, by the name of their kind; none is read."""
+    files = sorted([*folder.glob("*.toml"), *folder.glob("*/*.toml")])
+    if len(files) > MOST_KINDS:
+        problem = f"{len(files)} declarations, at most {MOST_KINDS}"
+        raise ConfigError([Mistake(str(folder), "(folder)", problem, "split it")])
+    found: dict[str, list[Path]] = {}
+    for file in files:
+        found.setdefault(file.stem, []).append(file)
+    return found
+
+
+def read_kinds(folder: Path, names: Collection[str] | None = None) -> dict[str, CompiledKind]:
+    """Read the blocks declared in a folder and one level below it; nothing is compiled.
+
+    Parameters
+    ----------
+    names : collection of str, optional
+        Read these alone, as far as they are there: a rig takes a few of a library.
+
+    Raises
+    ------
+    ConfigError
+        With every mistake of every declaration, two of one name included.
+    """
+    kinds: dict[str, CompiledKind] = {}
+    mistakes: list[Mistake] = []
+    for name, files in find_declarations(folder).items():
+        if names is not None and name not in names:
+            continue
+        for other in files[1:]:
+            problem = f"{files[0]} has this name too"
+            mistakes.append(Mistake(str(other), "(file)", problem, "rename one"))
+        try:
+            kinds[name] = CompiledKind(read_declared(files[0]))
+        except ConfigError as error:
+            mistakes += error.mistakes
+    if mistakes:
+        raise ConfigError(mistakes)
+    return kinds
+
+
+def library(names: Collection[str] | None = None) -> dict[str, CompiledKind]:
+    """Return the blocks that ship, or those of them that are named."""
+    return read_kinds(LIBRARY, names)

@@ -1,0 +1,144 @@
+"""The parameters of one block of a rig: checked against its declaration, and turned into numbers."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from rig_configs.bounded import MOST_KEPT_BYTES, UnreadableError, read_text
+from rig_configs.mistakes import Mistake
+from rig_configs.numbers import number_problem
+from rigloop.blocks.compiled.declaration import (
+    MOST_LIST,
+    Declaration,
+    Parameter,
+    falling,
+    value_problems,
+)
+from rigloop.blocks.compiled.expression import ExpressionMistake, c_text
+
+# number, whole number or index of a choice; list; columns of samples; C text of an expression
+Values = Mapping[str, Any]
+
+
+def values_of(declaration: Declaration, table: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters of a block whose table has no mistakes, samples read from their files."""
+    values: dict[str, Any] = {}
+    for name, parameter in declaration.parameters.items():
+        value = table.get(name, parameter.default)
+        match parameter.type:
+            case "number":
+                values[name] = float(value)
+            case "list":
+                values[name] = [float(number) for number in value]
+            case "choice":
+                values[name] = parameter.choices.index(value)
+            case "samples":
+                values[name] = read_samples(Path(value), parameter)
+            case "expression":
+                values[name] = c_text(value, list(declaration.inputs))
+            case _:
+                values[name] = value
+    return values
+
+
+def value_mistakes(
+    file: str, name: str, declaration: Declaration, table: Mapping[str, Any]
+) -> Iterator[Mistake]:
+    """Find wrong parameters of a block: those that its schema, which sees types alone, lets pass.
+
+    Parameters
+    ----------
+    file, name : str
+        Of the rig and the block.
+    table : mapping
+        Of the block; it has passed its schema.
+    """
+    for key, parameter in declaration.parameters.items():
+        value = table.get(key, parameter.default)
+        if value is None:
+            continue  # the schema demands it
+        where = f"blocks.{name}.{key}"
+        for problem in value_problems(parameter, value):
+            yield Mistake(file, where, problem, f"in {parameter.unit}", value)
+        if parameter.length is not None:
+            yield from _length_mistakes(file, where, declaration, parameter, table, value)
+        if parameter.type == "samples":
+            try:
+                read_samples(Path(value), parameter)
+            except UnreadableError as error:
+                yield Mistake(
+                    file, where, str(error), "give a CSV file with its names first", value
+                )
+        if parameter.type == "expression":
+            try:
+                c_text(value, list(declaration.inputs))
+            except ExpressionMistake as error:
+                remedy = f"arithmetic of {', '.join(declaration.inputs)}"
+                yield Mistake(file, where, str(error), remedy, value)
+
+
+def _length_mistakes(
+    file: str,
+    where: str,
+    declaration: Declaration,
+    parameter: Parameter,
+    table: Mapping[str, Any],
+    value: list,
+) -> Iterator[Mistake]:
+    names = [name.strip() for name in str(parameter.length).split("*")]
+    others = [table.get(name, declaration.parameters[name].default) for name in names]
+    if any(not isinstance(other, list) for other in others):
+        return
+    wanted = math.prod(len(other) for other in others)
+    if len(value) != wanted:
+        spelled = " times ".join(f"{len(o)} of {n}" for n, o in zip(names, others, strict=True))
+        problem = f"has {len(value)} numbers, and {spelled} ask for {wanted}"
+        yield Mistake(file, where, problem, "give one for each point")
+
+
+def read_samples(path: Path, parameter: Parameter) -> list[list[float]]:
+    """Columns of a CSV file, by their names in its first line.
+
+    Raises
+    ------
+    UnreadableError
+        No such file or column, no row, too many, or something that is no number.
+    """
+    rows = csv.reader(io.StringIO(read_text(path, MOST_KEPT_BYTES)))
+    try:
+        head = [word.strip() for word in next(rows, [])]
+        missing = [column for column in parameter.columns if column not in head]
+        if missing:
+            raise UnreadableError(f"has no column {', '.join(missing)} in its first line")
+        places = [head.index(column) for column in parameter.columns]
+        columns: list[list[float]] = [[] for _ in places]
+        for row in rows:
+            if not row:
+                continue
+            if len(columns[0]) >= MOST_LIST:
+                raise UnreadableError(f"has more than {MOST_LIST} rows")
+            for column, place in zip(columns, places, strict=True):
+                column.append(_number(row, place, rows.line_num))
+    except csv.Error as error:
+        raise UnreadableError(f"is no CSV file ({error})") from None
+    if not columns[0]:
+        raise UnreadableError("has no row of numbers")
+    if parameter.rising:
+        for problem in falling(columns[0]):
+            raise UnreadableError(f"column {parameter.columns[0]} {problem}")
+    return columns
+
+
+def _number(row: list[str], place: int, line: int) -> float:
+    try:
+        value = float(row[place])
+    except (IndexError, ValueError):
+        raise UnreadableError(f"line {line} has no number in column {place + 1}") from None
+    if problem := number_problem(value, smallest=0.0):
+        raise UnreadableError(f"line {line}: {value:g} {problem}")
+    return value

@@ -1,0 +1,96 @@
+"""The kinds of the library: blocks of a declaration and a C source, taken into the catalogue as they are declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rig_configs import units
+from rig_configs.mistakes import Mistake
+from rig_configs.ports import FollowingPorts, Port, Ports
+from rig_configs.schema import Rig
+from rigloop.blocks.compiled.block import CompiledBlock
+from rigloop.blocks.compiled.build import BuiltBlock
+from rigloop.blocks.compiled.kind import CompiledKind, DeclaredPort, library
+from rigloop.blocks.compiled.unit_solve import solve_units
+from rigloop.blocks.kind import BlockKind, Making, Stage
+
+
+def as_block_kind(kind: CompiledKind) -> BlockKind:
+    """Return the entry of the catalogue that a declared kind is."""
+
+    def ports(table: Mapping[str, Any]) -> Ports:
+        reads = table.get("reads")
+
+        def follow(wired: Mapping[str, str | None]) -> FollowingPorts:
+            known = _units(kind, table, wired)
+            found = FollowingPorts(
+                tuple(_port(port, known) for port in kind.reads()),
+                tuple(_port(port, known) for port in kind.writes()),
+            )
+            found.follow = follow
+            return found
+
+        return follow(dict.fromkeys(reads if isinstance(reads, Mapping) else ()))
+
+    def mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
+        table = rig.blocks[name].model_dump()
+        unit = table.get("unit")
+        if unit is not None:
+            try:
+                units.parse(unit)
+            except ValueError as error:
+                yield Mistake(file, f"blocks.{name}.unit", str(error), "write it like rad/s", unit)
+        yield from kind.mistakes(file, name, table)
+
+    def build(file: str, rig: Rig, name: str, tell: Stage) -> BuiltBlock:
+        tell("compiling")
+        return kind.build(rig.blocks[name].model_dump())
+
+    def make(making: Making) -> CompiledBlock:
+        reads, writes = ([port.name for port in ports] for ports in (kind.reads(), kind.writes()))
+        return kind.make(
+            making.name,
+            making.block.model_dump(),
+            making.reads(reads),
+            making.writes(writes),
+            period_s=making.period_us * 1e-6,
+            built=making.kernel,
+        )
+
+    return BlockKind(
+        name=kind.name,
+        schema=kind.schema,
+        ports=ports,
+        make=make,
+        about=kind.about,
+        mistakes=mistakes,
+        build=build,
+        faults=kind.faults,
+    )
+
+
+def _units(
+    kind: CompiledKind, table: Mapping[str, Any], wired: Mapping[str, str | None]
+) -> dict[str, units.Unit | None]:
+    """Units that follow from a block's table, which may be wrong, and from what is wired to it."""
+    given = {
+        port: None if unit is None else units.parse(unit)
+        for port, unit in wired.items()
+        if port in kind.declared.declaration.inputs
+    }
+    try:
+        key = units.parse(table["unit"]) if isinstance(table.get("unit"), str) else None
+    except ValueError:  # is a mistake of the block
+        key = None
+    return solve_units(kind.declared.units, given, units.parse, key)[0]
+
+
+def _port(port: DeclaredPort, known: Mapping[str, units.Unit | None]) -> Port:
+    unit = known[port.name]
+    if port.unit.kind == "any":  # whatever is wired there
+        unit = None
+    return Port(port.name, None if unit is None else str(unit), port.about, port.optional)
+
+
+KINDS = tuple(as_block_kind(kind) for kind in library().values())

@@ -1,0 +1,92 @@
+"""Blocks of the library in a rig: checked, with units that go through them, composed and stepped."""
+
+import numpy as np
+import pytest
+
+from rig_configs.mistakes import ConfigError
+from rigloop.compose.blocks import make_blocks, plan_blocks
+from rigloop.compose.kernels import build_kernels
+from rigloop.compose.wiring import load
+from rigloop.signals.listing import signals_of
+from rt_core.loop.offline import Offline
+
+RIG = """
+title = "Blocks of the library"
+[tasks.fast]
+period_us = 1000
+blocks = ["torque", "angle", "smooth", "difference", "area", "power"]
+[blocks.torque]
+kind = "sine"
+frequency_hz = 20.0
+unit = "Nm"
+[blocks.angle]
+kind = "gain"
+gain = 3.0
+unit = "rad"
+reads = { u = "torque/y" }
+[blocks.smooth]
+kind = "low_pass"
+cutoff_hz = 10.0
+reads = { u = "angle/y" }
+[blocks.difference]
+kind = "sum"
+unit = "rad"
+weights = [1.0, -1.0]
+reads = { u1 = "angle/y", u2 = "smooth/y" }
+writes = { y = "wheel/angle_rad" }
+[blocks.area]
+kind = "integrator"
+reads = { u = "wheel/angle_rad" }
+[blocks.power]
+kind = "product"
+reads = { u1 = "area/y", u2 = "torque/y" }
+"""
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_rig(old="", new=""):
+        assert old in RIG
+        path = tmp_path / "rig.toml"
+        path.write_text(RIG.replace(old, new, 1) if old else RIG)
+        return str(path)
+
+    return write_rig
+
+
+def test_units_go_through_blocks_that_keep_or_turn_them(write):
+    units = {signal.path: signal.unit for signal in signals_of(load(write()).rig)}
+    wanted = {"torque/y": "Nm", "smooth/y": "rad", "wheel/angle_rad": "rad", "area/y": "rad s"}
+    assert units.items() >= wanted.items()
+    assert units["power/y"] == "kg m^2 rad/s"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('u2 = "smooth/y"', 'u2 = "area/y"', "takes rad, and block 'area' writes the signal in rad s"),
+        ('unit = "rad"\nreads', 'unit = "rad/s"\nreads', "takes rad, and block 'angle' writes the signal in rad/s"),
+        ("cutoff_hz = 10.0", "cutoff_hz = 0.0", "blocks.smooth.cutoff_hz"),
+        ('unit = "Nm"', 'unit = "newton"', "blocks.torque.unit"),
+        ('unit = "Nm"', "", "blocks.torque.unit: missing"),
+        ('reads = { u = "torque/y" }', "", "blocks.angle.reads"),
+        ('{ u = "wheel/angle_rad" }', '{ x = "wheel/angle_rad" }', "no such port"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_said_with_block_and_key(write, old, new, words):
+    with pytest.raises(ConfigError) as caught:
+        load(write(old, new))
+    assert words in str(caught.value)
+
+
+def test_a_rig_of_library_blocks_steps(write):
+    loaded = load(write())
+    kernels = build_kernels(loaded)
+    assert set(kernels) == {*loaded.rig.blocks}
+    offline = Offline(plan_blocks(loaded.rig, make_blocks(loaded.rig, kernels)))
+    images = offline.run("fast", np.arange(500) * 1_000_000)["fast"]
+    column = {path: images[:, i] for i, path in enumerate(offline.paths("fast"))}
+    torque = np.sin(2 * np.pi * 20.0 * np.arange(500) * 1e-3)
+    assert np.allclose(column["torque/y"], torque, atol=1e-12)
+    assert np.array_equal(column["wheel/angle_rad"], column["angle/y"] - column["smooth/y"])
+    assert np.array_equal(column["power/y"], column["area/y"] * column["torque/y"])
