@@ -95,7 +95,8 @@ def test_periods_lost_before_the_begin_are_no_cause_of_what_comes_after(path):
     # the higher task makes a cycle five periods late, and then that cycle takes one period and a half
     core = min(os.sched_getaffinity(0))
     low = Task("t", [BusyBlock("busy", 3 * MS, every=2, first=40)], 2 * MS, priority=70, core=core)
-    hog = BusyBlock("hog", 10 * MS, every=40, first=100)
+    # an odd number of milliseconds, so that the late cycle is in turn one that works and one that does not
+    hog = BusyBlock("hog", 10 * MS, every=41, first=100)
     rows, _ = run([low, Task("high", [hog], MS, priority=80, core=core)], path, 3)
     rows = rows["t"]
     both = (rows["loop/t/late_ns"] > 6 * MS) & (rows["busy/cpu_ns"] > 2 * MS)

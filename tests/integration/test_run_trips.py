@@ -58,7 +58,10 @@ def test_the_run_ended_at_the_trip_with_zero_torque(tripped):
     assert not np.any(record["guard/torque_nm"][record["guard/state"] == State.FAULT])
 
 
-IMPATIENT = "from rigloop import cli, supervise; supervise.READY_TIMEOUT_S = 2.0; cli.main()"
+IMPATIENT = (
+    "from rigloop import cli; from rigloop.live import supervise; "
+    "supervise.READY_TIMEOUT_S = 2.0; cli.main()"
+)
 
 
 def test_a_kernel_that_fails_is_a_bad_verdict_and_zero_torque(make_rig, tmp_path):

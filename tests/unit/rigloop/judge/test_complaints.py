@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from rigloop.judge.complaints import complaints, lost_cycles
+from rigloop.judge.complaints import complaints, how_it_ended, lost_cycles
 from rigloop.judge.felt import felt_complaints
 from rigloop.judge.tripped import BUS_AT_THE_END
 from rigloop.run_folder.last_state import record_of, rows_of
@@ -359,3 +359,18 @@ def test_rows_that_a_cut_file_lost_are_not_counted_as_recorded(tmp_path, zeros):
     record[:zeros] = 0
     np.save(tmp_path / "main.npy", record)
     assert rows_of(record_of(tmp_path / "main.npy"), "main") == 100 - zeros
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (None, "killed"),
+        (0, "exit 0"),
+        (1, "exit 1"),
+        (-9, "killed by SIGKILL"),
+        (-1, "killed by SIGHUP"),
+        (-200, "killed by signal 200"),
+    ],
+)
+def test_the_end_of_a_process_is_said_by_its_code_or_its_signal(code, words):
+    assert how_it_ended(code) == words

@@ -144,6 +144,23 @@ def test_a_run_that_was_demoted_meanwhile_was_not_real_time(judge, tmp_path):
     assert not read_manifest(tmp_path).real_time
 
 
+def test_samples_that_a_live_wire_lost_are_judged_by_the_hand_alone(judge, tmp_path):
+    run, conclude_it = judge()
+    rig = run.loaded.rig
+    valid = next(b for b in rig.blocks.values() if b.kind == "encoder_filter").reads["valid"]
+    path, cycle = tmp_path / "estimation.npy", "loop/estimation/cycle"
+    path.unlink()
+    with RecordWriter(path, [cycle, valid]) as writer:
+        rows = np.zeros(CYCLES, writer.dtype)
+        rows["t_ns"] = np.arange(CYCLES) * rig.tasks["estimation"].period_us * 1000
+        rows[cycle] = np.arange(CYCLES) + 1
+        rows[valid] = np.random.default_rng(1).random(CYCLES) > 0.3
+        writer.append(rows)
+    outcome = conclude_it()
+    assert outcome.good, outcome.reasons
+    assert any(f"{valid}: 2" in note or f"{valid}: 3" in note for note in outcome.notes)
+
+
 @pytest.mark.parametrize("text", [None, "{", "[1]"])
 def test_a_cycle_process_that_left_no_word_is_a_complaint(judge, tmp_path, text):
     _, conclude_it = judge()
