@@ -95,9 +95,12 @@ def test_periods_lost_before_the_begin_are_no_cause_of_what_comes_after(path):
     # the higher task makes a cycle five periods late, and then that cycle takes one period and a half
     core = min(os.sched_getaffinity(0))
     low = Task("t", [BusyBlock("busy", 3 * MS, every=2, first=40)], 2 * MS, priority=70, core=core)
-    # an odd number of milliseconds, so that the late cycle is in turn one that works and one that does not
-    hog = BusyBlock("hog", 10 * MS, every=41, first=100)
-    rows, _ = run([low, Task("high", [hog], MS, priority=80, core=core)], path, 3)
+    # two rhythms, so that the late cycle is now one that works, now one that does not
+    hogs = [
+        BusyBlock("hog", 10 * MS, every=40, first=100),
+        BusyBlock("other_hog", 10 * MS, every=47, first=120),
+    ]
+    rows, _ = run([low, Task("high", hogs, MS, priority=80, core=core)], path, 3)
     rows = rows["t"]
     both = (rows["loop/t/late_ns"] > 6 * MS) & (rows["busy/cpu_ns"] > 2 * MS)
     before, after = rows["loop/t/cause"][:-1][both[:-1]], rows["loop/t/cause"][1:][both[:-1]]
