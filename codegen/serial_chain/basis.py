@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import numpy as np
@@ -24,6 +25,11 @@ SLOPES = {
 Key = tuple[int, ...]  # one factor a joint
 Sum = dict[Key, float]
 Matrix = list[list[Sum]]
+
+
+def values(q: float) -> tuple[float, ...]:
+    """Return the factors of a joint at q, in the order of their numbers."""
+    return (1.0, math.cos(q), math.sin(q), math.cos(2.0 * q), math.sin(2.0 * q), q, q * q)
 
 
 def times(a: Sum, b: Sum) -> Sum:

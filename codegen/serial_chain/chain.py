@@ -43,6 +43,7 @@ from codegen.serial_chain.basis import (
     product,
     tidy,
     times,
+    values,
 )  # fmt: skip
 from codegen.system.body import tidy as rounded
 
@@ -167,6 +168,27 @@ def dynamics(joints: Iterable[Joint], gravity_m_s2: Sequence[float]) -> Dynamics
     share[kept] = np.eye(len(kept))
     torques = tuple(_torque(k, len(chain), number) for k in range(len(chain)))
     return Dynamics(chain, least, share, torques)
+
+
+def torques_at(
+    made: Dynamics, mu: np.ndarray, q: Sequence[float], qd: Sequence[float], qdd: Sequence[float]
+) -> list[float]:
+    """Evaluate the torques at one motion; programs that need many take the generated text."""
+    row = made.share @ mu
+    basis = [values(angle) for angle in q]
+    found = []
+    for terms in made.torques:
+        tau = 0.0
+        for term in terms:
+            size = term.factor * row[term.row]
+            for joint, kind in enumerate(term.key):
+                size *= basis[joint][kind]
+            rates = qdd if term.is_acceleration else qd
+            for joint in term.rates:
+                size *= rates[joint]
+            tau += size
+        found.append(float(tau))
+    return found
 
 
 def identifiable(made: Dynamics) -> Least:

@@ -25,6 +25,12 @@ C99: Syntax = replace(
 )
 
 
+def cost(made: Dynamics) -> Cost:
+    """Count the operations of one call of `torques`, as both texts have them."""
+    equations = _equations(made)
+    return _lines(equations.torques, "tau", C99, equations)[1]
+
+
 @dataclass(frozen=True)
 class _Equations:
     graph: Graph
@@ -75,7 +81,7 @@ def c_text(made: Dynamics, name: str) -> dict[str, str]:
         The name is not a C identifier.
     """
     if not (name.isidentifier() and name.isascii()):
-        raise ValueError(f"name = {name!r}: is no C identifier; use letters, digits and _")
+        raise ValueError(f"name = {name!r}: is not a C identifier; use letters, digits and _")
     equations = _equations(made)
     first, _ = _lines(equations.constants, "k", C99, equations)
     second, cost = _lines(equations.torques, "tau", C99, equations)

@@ -1,4 +1,5 @@
-"""`rigloop model ...`: look at a mechanism, check it, film it, linearise it, choose its options, import one."""
+"""`rigloop model ...`: look at a mechanism, check it, film it, linearise it, choose its options, import one, or take a
+serial chain."""
 
 from __future__ import annotations
 
@@ -238,6 +239,40 @@ def generate(
     else:
         for path in written:
             say(str(path))
+
+
+@app.command(epilog="Example: `rigloop model inverse arm.toml --at 1=0.5,2 --output arm`")
+def inverse(
+    chain: Annotated[
+        Path, typer.Argument(help="File of a serial chain, see docs/mechanisms.md.", readable=False)
+    ],
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Motion at which torques are printed: `joint=angle,rate,acceleration`, such as `2=0.5,1,0`;"
+            " repeatable. Joints count from 1; a joint that is not given rests at 0.",
+        ),
+    ] = None,
+    target: Annotated[
+        Literal["c99", "numpy"],
+        typer.Option(help="`c99`: source and header without state; `numpy`: a plain module."),
+    ] = "c99",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Folder that gets the source.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Print torques and base parameters of a serial chain, and write its inverse dynamics."""
+    from rigloop.model.inverse import inverse as invert
+
+    with told(json):
+        found = invert(chain, at or [], target=target, output=output)
+    if json:
+        print_json(found)
+        return
+    from rigloop.model.inverse_view import show as show_inverse
+
+    show_inverse(found, Screen())
 
 
 @app.command("import", epilog="Example: `rigloop model import robot.urdf -o robot.toml`")
