@@ -1,4 +1,4 @@
-"""The face of all observers to Python; their state in the cycle is in `observer_cycle.pxd`."""
+"""The face of all observers to Python; their state in the cycle is in `cycle.pxd`."""
 from estimators.closed_loop.cycle cimport ObserverState, correct_fn, predict_fn, restart_fn
 from estimators.ported_block cimport WiredBlock
 

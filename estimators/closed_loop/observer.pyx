@@ -1,17 +1,18 @@
-"""Observers of a closed-loop mechanism: how one is configured, wired and fed; a cycle of it is in `observer_cycle`.
+"""Observers of a closed-loop mechanism: how one is configured, wired and fed; a cycle of it is in `closed_loop.cycle`.
 
-A filter is a subclass in a module of its own and brings `predict`, `correct` and `restart`, see `observer_cycle.pxd`.
+A filter is a subclass in a module of its own and brings `predict`, `correct` and `restart`, see `cycle.pxd`.
 """
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 from estimators.closed_loop.cycle cimport (
     ObserverState, advance, catch_up, correct_fn, predict_fn, restart_fn, show,
 )
 from estimators.closed_loop.model cimport OBSERVER_ABI, ObserverModel
+from estimators.numerics.arena cimport Arena, doubles, integers, places, pointers, reserve
 
 import numpy as np
 
@@ -37,6 +38,42 @@ cdef int _step(void *self, int64_t t_ns) noexcept nogil:
     for i in range(s.n_writes):
         s.write[i][0] = s.value[i]
     return s.status
+
+
+cdef void _lay_out(ObserverState *s, Arena *arena) noexcept:
+    # the arrays of ObserverState
+    cdef size_t n = s.n, n_x = s.n_x, n_y = s.n_y
+    s.x = doubles(arena, n)
+    s.x_before = doubles(arena, n)
+    s.dx = doubles(arena, n)
+    s.cov = doubles(arena, n * n)
+    s.cov_before = doubles(arena, n * n)
+    s.start_cov = doubles(arena, n * n)
+    s.proc_cov = doubles(arena, n * n)
+    s.density = doubles(arena, n_x)
+    s.start_var = doubles(arena, n_x)
+    s.transition = doubles(arena, n * n)
+    s.meas_var = doubles(arena, n_y)
+    s.slope = doubles(arena, n_y * n)
+    s.reading = doubles(arena, n_y)
+    s.ph = doubles(arena, n)
+    s.gain = doubles(arena, n)
+    # the largest of what filters need: of Joseph's form n^2 + n beside two or three squares; of the UKF a factor,
+    # and rows of states and readings over its points and noises
+    s.work = doubles(arena, 4 * n * n + 8 * n + (n + n_y) * (2 * n + n_y))
+    s.innovation = doubles(arena, n_y)
+    s.sample = doubles(arena, n_y)
+    s.value = doubles(arena, s.n_writes)
+    s.idle = doubles(arena, s.n_reads)
+    s.nis_low = doubles(arena, n_y + 1)
+    s.nis_high = doubles(arena, n_y + 1)
+    s.scale = doubles(arena, n_y)
+    s.offset = doubles(arena, n_y)
+    s.n_refused = integers(arena, n_y)
+    s.every = integers(arena, n_y)
+    s.read = <const double **>pointers(arena, s.n_reads)
+    s.write = <double **>pointers(arena, s.n_writes)
+    s.place_of = places(arena, n_x)
 
 
 cdef class Observer:
@@ -159,50 +196,11 @@ cdef class Observer:
         self.reset()
 
     cdef int _allocate(self) except -1:
-        # one piece: the arrays of ObserverState in its order
-        cdef ObserverState *s = &self.state
-        cdef Py_ssize_t n = s.n, square = n * n, n_y = s.n_y, n_x = s.n_x
-        cdef double *at
-        # of joseph n^2 + n; of the UKF a factor, and rows of states and readings over its points and noises
-        cdef Py_ssize_t work = 4 * square + 8 * n + (n + n_y) * (2 * n + n_y)
-        cdef Py_ssize_t doubles = (
-            3 * n + 5 * square + 2 * n_x + n_y + n_y * n + n_y + 2 * n + work + n_y + n_y + s.n_writes + s.n_reads
-            + 2 * (n_y + 1) + 2 * n_y + 4)
-        cdef Py_ssize_t others = 2 * n_y * sizeof(int64_t) + n_x * sizeof(int) + (
-            s.n_reads + s.n_writes) * sizeof(void *) + 64
-        self.memory = calloc(1, doubles * sizeof(double) + others)
-        if self.memory == NULL:
-            raise MemoryError("observer")
-        at = <double *>self.memory
-        s.x = at
-        s.x_before = s.x + n
-        s.dx = s.x_before + n
-        s.cov = s.dx + n
-        s.cov_before = s.cov + square
-        s.start_cov = s.cov_before + square
-        s.proc_cov = s.start_cov + square
-        s.density = s.proc_cov + square
-        s.start_var = s.density + n_x
-        s.transition = s.start_var + n_x
-        s.meas_var = s.transition + square
-        s.slope = s.meas_var + n_y
-        s.reading = s.slope + n_y * n
-        s.ph = s.reading + n_y
-        s.gain = s.ph + n
-        s.work = s.gain + n
-        s.innovation = s.work + work
-        s.sample = s.innovation + n_y
-        s.value = s.sample + n_y
-        s.idle = s.value + s.n_writes
-        s.nis_low = s.idle + s.n_reads + 2
-        s.nis_high = s.nis_low + n_y + 1
-        s.scale = s.nis_high + n_y + 1
-        s.offset = s.scale + n_y
-        s.n_refused = <int64_t *>(s.offset + n_y)
-        s.every = s.n_refused + n_y
-        s.read = <const double **>(s.every + n_y)
-        s.write = <double **>(s.read + s.n_reads)
-        s.place_of = <int *>(s.write + s.n_writes)
+        cdef Arena arena
+        arena.memory, arena.used = NULL, 0
+        _lay_out(&self.state, &arena)
+        self.memory = reserve(&arena)
+        _lay_out(&self.state, &arena)
         return 0
 
     cdef void _connect(self):
