@@ -1,4 +1,4 @@
-"""What an exchange with the bus costs, beside a bare C program on the same wire; with SDOs beside it; with frames lost.
+"""The cost of an exchange with the bus, beside a bare C program on the same wire; with SDOs; with lost frames.
 
     python benchmarks/bus.py [--rounds 7] [--seconds 3] [--json FILE]
 

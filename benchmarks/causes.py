@@ -87,18 +87,18 @@ class Injected:
     cause: Cause
     told: Cause
     injected_ns: int
-    """What was taken, by the disturbance's own probes."""
+    """The time that was taken, by the disturbance's own probes."""
     other_ns: int
-    """What else made the cycle end later: its core was away, or it was begun late."""
+    """The time by which other causes made the cycle end later: its core was away, or it was begun late."""
 
     @property
     def is_double(self) -> bool:
-        """Whether others took half as much as was injected, or more."""
+        """True: others took half as much as was injected, or more."""
         return 2 * self.other_ns > self.injected_ns
 
     @property
     def is_right(self) -> bool:
-        """Whether the loop told the cause, or the other one where there are two."""
+        """True: the loop reported the cause, or the other one where there are two."""
         also = (Cause.STOLEN, Cause.LATE_WAKE) if self.is_double else ()
         return self.told in (self.cause, *also)
 
@@ -254,7 +254,7 @@ def holes(n: int, period_ns: int, victim: HoleBlock) -> Meanwhile:
 
 @dataclass
 class Found:
-    """What all runs gave."""
+    """The outcome of all runs."""
 
     whole: dict[str, Counter[Cause]] = field(default_factory=dict)
     """Of runs in which all overruns were injected: overruns by cause."""

@@ -45,7 +45,7 @@ TRIES = 4
 
 @dataclass
 class Row:
-    """What became of one fault over all repeats."""
+    """The outcome of one fault over all repeats."""
 
     name: str
     stated: str = ""

@@ -1,4 +1,4 @@
-"""What a step of each filter costs, beside the same encoder filter written by hand in C.
+"""The cost of a step of each filter, beside the same encoder filter written by hand in C.
 
     python benchmarks/filters.py [--rounds 400] [--json]
 

@@ -1,4 +1,4 @@
-"""What the explanation of late cycles costs a cycle: CPU time, causes and trace, on and off side by side.
+"""The cost that the explanation of late cycles adds to a cycle: CPU time, causes and trace, on and off side by side.
 
     python benchmarks/instrumentation.py [--rounds 7] [--seconds 4] [--core 1]
 

@@ -1,4 +1,4 @@
-"""How late cycles begin: ours beside Debian's cyclictest, under loads, with bars.
+"""The lateness of cycles: ours beside Debian's cyclictest, under loads, with bars.
 
     python benchmarks/lateness.py [--quick] [--only SECTION ...] [--json FILE] [--core 1]
 
@@ -22,7 +22,7 @@ program. For the same reason no maximum is judged. What a host takes and does no
 our loop that sleeps for a tenth of its period only, and shows how late even that begins. Lateness below 0.1 µs
 counts as 0.1 µs.
 
-Needs FIFO priorities, and `sudo apt install rt-tests stress-ng`; what is missing is told and left out. Run it on a
+Needs FIFO priorities, and `sudo apt install rt-tests stress-ng`; a missing one is named and left out. Run it on a
 machine that does nothing else: the load is printed at the beginning and the end.
 
 Exit code 0: every bar holds. 1: one does not. 2: nothing fails, but something could not be measured.
@@ -66,7 +66,7 @@ SPIN = {1000: {"p50": None, "p99": 0.25, "p99_9": 0.5}, 100: {"p99": None, "p99_
 
 @dataclass(frozen=True)
 class Bench:
-    """How and where to measure."""
+    """The settings of a measurement: how, and where."""
 
     core: int
     rounds: int

@@ -1,4 +1,4 @@
-"""What a step of an observer costs beside the step of the kernel that it watches.
+"""The cost of a step of an observer beside the step of the kernel that it watches.
 
     python benchmarks/observers.py [--rounds 300] [--json]
 

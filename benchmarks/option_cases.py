@@ -35,7 +35,7 @@ class Case:
 
     @property
     def motion(self) -> Motion:
-        """What a trial is driven by."""
+        """The inputs that drive a trial."""
         return Motion(self.swings, self.row_s, self.rows)
 
 

@@ -1,4 +1,4 @@
-"""What the emulated segment costs: CPU time of a frame through 1 and 8 drives, of its parts, and of single datagrams.
+"""The cost of the emulated segment: CPU time of a frame through 1 and 8 drives, of its parts, and of single datagrams.
 
     python benchmarks/segment.py [--rounds 31] [--json]
 

@@ -89,7 +89,7 @@ def read_text(path: Path, most_bytes: int = MOST_BYTES) -> str:
 
 
 def _is_of_the_kernel(path: Path) -> bool:
-    """Whether a file is none of a disk: those of /proc look regular, and some wait for ever."""
+    """Tell a file of the kernel from one of a disk: those of /proc look regular, and some wait for ever."""
     resolved = os.path.realpath(path)
     return resolved.startswith(("/proc/", "/sys/"))
 

@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 
 
 class Vocabulary(NamedTuple):
-    """What a rig may be made of; the application gives it, because it has the kinds of blocks.
+    """The parts that a rig may be made of; the application gives them, because it has the kinds of blocks.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class LoadedRig:
 
     @property
     def argument(self) -> str:
-        """What a command line takes for this rig: the name of one that ships, or the path."""
+        """The argument of a command line for this rig: the name of one that ships, or the path."""
         return self.name if self.path.parent == HERE / "rigs" else shlex.quote(str(self.path))
 
     @property

@@ -1,4 +1,4 @@
-"""What a log of an encoder is: which columns hold time, angle and torque, in which units."""
+"""The schema of an encoder log: which columns hold time, angle and torque, in which units."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class RowFilter(_Strict):
 
 
 class LogMapping(_Strict):
-    """How to read one kind of log.
+    """The way to read one kind of log.
 
     It is chosen when `header` is part of the columns of the file.
     """

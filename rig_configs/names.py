@@ -1,4 +1,4 @@
-"""What a name may be: checked where a file is read, before the name reaches generated code, a signal
+"""The rules for names: checked where a file is read, before the name reaches generated code, a signal
 table, a file name or a screen. `rig_configs.plain` is the other side: what leaves is made harmless there.
 
 Four kinds: a *name* of a mechanism file (`wheel`, an identifier of every language that is generated), a
@@ -51,7 +51,7 @@ RESERVED = C_WORDS | CPP_WORDS | CYTHON_WORDS | frozenset(keyword.kwlist)
 
 
 def name_problem(name: object) -> str | None:
-    """What keeps `name` from being an identifier in C, C++, Python and Cython."""
+    """Return the reason why `name` cannot be an identifier in C, C++, Python and Cython."""
     if not isinstance(name, str) or not NAME.fullmatch(name):
         return "is not a name"
     if len(name) > LONGEST_NAME:
@@ -62,7 +62,7 @@ def name_problem(name: object) -> str | None:
 
 
 def file_name_problem(name: object) -> str | None:
-    """What keeps `name` from being the name of a mechanism and of its file, without its suffix."""
+    """Return the reason why `name` cannot be the name of a mechanism and of its file, without its suffix."""
     if not isinstance(name, str) or not FILE_NAME.fullmatch(name):
         return "is not a name: letters, digits and _ - . only"
     if len(name) > LONGEST_FILE_NAME:
@@ -73,14 +73,14 @@ def file_name_problem(name: object) -> str | None:
 
 
 def word_problem(word: object) -> str | None:
-    """What keeps `word` from being a part of a rig: of paths, of threads and of files, never of code."""
+    """Return the reason why `word` cannot be a part of a rig: of paths, threads and files, never of code."""
     if not isinstance(word, str) or not WORD.fullmatch(word):
         return "is not a name"
     return f"is longer than {LONGEST_NAME} characters" if len(word) > LONGEST_NAME else None
 
 
 def path_problem(path: object) -> str | None:
-    """What keeps `path` from being the path of a signal."""
+    """Return the reason why `path` cannot be the path of a signal."""
     if not isinstance(path, str) or not PATH.fullmatch(path):
         return "is not the path of a signal"
     if len(path) > LONGEST_PATH:
@@ -89,7 +89,7 @@ def path_problem(path: object) -> str | None:
 
 
 def text_problem(text: object) -> str | None:
-    """What keeps `text` from being one line that every screen and page shows as it is written."""
+    """Return the reason why `text` cannot be one line that every screen and page shows as it is written."""
     if not isinstance(text, str):
         return "is not text"
     if len(text) > LONGEST_TEXT:
@@ -99,7 +99,7 @@ def text_problem(text: object) -> str | None:
 
 
 def is_shown(character: str) -> bool:
-    """Whether a character is seen where it stands: no control, direction mark, surrogate or line break."""
+    """Tell a character that is seen where it stands from a control, direction mark, surrogate or line break."""
     return unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 

@@ -1,4 +1,4 @@
-"""What a number of a file may be: one rule for each key that takes one, whatever it means.
+"""The rule for numbers of a file: one for each key that takes a number, whatever it means.
 
 Between the bounds squares and products of several numbers stay numbers, and a time fits into 64 bits of
 nanoseconds. Narrower limits of a key stand beside it in its schema. `Real` may be 0 or of either sign.
@@ -21,7 +21,7 @@ REMEDY = "write it in the unit that the key's name ends in"
 def number_problem(
     value: object, smallest: float = SMALLEST, largest: float = LARGEST
 ) -> str | None:
-    """What keeps `value` from being calculated with; None also for what is no number at all."""
+    """Return the reason why nobody can calculate with `value`; None also for a value of another type."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     if not math.isfinite(value):

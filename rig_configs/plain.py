@@ -1,4 +1,4 @@
-"""What leaves as text, made harmless for where it goes: screens, comments, strings, TOML, file names.
+"""Text that leaves, made harmless for its destination: screens, comments, strings, TOML, file names.
 
 Names of our own files are checked when they are read (`rig_configs.names`); those of EEPROMs, ESI files,
 logs and foreign run folders cannot be, so they are escaped here. HTML is escaped by its templates.

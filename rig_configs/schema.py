@@ -1,4 +1,4 @@
-"""What a rig file may say, but for its blocks: each kind of block brings its own table (`rigloop/blocks`).
+"""The schema of a rig file, but for its blocks: each kind of block brings its own table (`rigloop/blocks`).
 
 Units stand in the key names; every limit has its reason beside it.
 """
@@ -46,7 +46,7 @@ class Task(Section):
 
 
 class BlockTable(Section):
-    """What the table of every block has; each kind adds its own keys."""
+    """The keys of every block; each kind adds its own."""
 
     kind: Annotated[str, Field(examples=["relay"])]
     """The block is of this kind."""
@@ -59,7 +59,8 @@ class BlockTable(Section):
 
 
 class Roles(Section):
-    """Which signals the live table and the report show as what; without one, the first channels of the terminals."""
+    """The signals that the live table and the report show, by their roles; without one, the first channels of the
+    terminals."""
 
     angle: SignalPath | None = None
     """The signal is shown as the angle of the actuator."""
@@ -82,7 +83,7 @@ class Roles(Section):
 
 
 class Verdict(Section):
-    """What a run must keep to be called good."""
+    """The limits that a good run keeps."""
 
     max_overrun_percent: NonNegative = 1.0
     """The share of cycles that may overrun; this is judged only when the run had real-time rights."""

@@ -1,4 +1,4 @@
-"""What every table of a rig file is, and the numbers that several of them take."""
+"""The base of every table of a rig file, and the numbers that several of them take."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rig file says of the slaves of a bus: drives, terminals, how they are set up, and their clocks."""
+"""The schema of the slaves of a bus: drives, terminals, their setup, and their clocks."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TxPdo = Annotated[str, Field(pattern=r"^0x1[ABab][0-9A-Fa-f]{2}$")]
 
 
 class Identity(Section):
-    """What the slave must say of itself."""
+    """The identity that the slave must report."""
 
     vendor: Annotated[Bits32, Field(examples=[2])]
     """The slave has this vendor number, object 0x1018:1."""
@@ -50,7 +50,7 @@ WHO = {"vendor": 2, "product": 72100946, "revision": 1114112}
 
 
 class Plant(Section):
-    """What a simulated drive turns: motor, wheel, and the driver's hands."""
+    """The load of a simulated drive: motor, wheel, and the driver's hands."""
 
     inertia_kg_m2: Positive
     """Motor and wheel have this inertia."""
@@ -89,7 +89,7 @@ class SdoWrite(Section):
 
 
 class Limits(Section):
-    """How long a slave may take; the defaults are those of ETG.1020, an ESI may say otherwise."""
+    """The times that a slave may take; the defaults are those of ETG.1020, an ESI may say otherwise."""
 
     preop_s: Seconds = 3.0
     """The way from INIT to PREOP may take so long."""
@@ -222,6 +222,6 @@ class Drive(Section):
     """From its frame to torque at the shaft the drive takes so long, beside the lag of the current loop;
     `rigloop bench frf` measures both."""
     plant: Plant | None = None
-    """What the simulated drive turns; a real one turns the real thing."""
+    """The load of the simulated drive; a real drive turns the real thing."""
     device: Annotated[str, Field(examples=["bench_drive"])] | None = None
     """This device stands for the drive where the bus is simulated, in place of `plant`."""

@@ -1,4 +1,4 @@
-"""What the tasks of a rig file must keep: periods, spins, cores, and that each block is stepped once."""
+"""The rules for the tasks of a rig file: periods, spins, cores; each block is stepped once."""
 
 from __future__ import annotations
 

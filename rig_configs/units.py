@@ -206,5 +206,5 @@ def of_name(name: str) -> str | None:
 
 
 def same(one: str | None, other: str | None) -> bool:
-    """Whether a signal of one unit may be read as one of another; a unit that is not known agrees with all."""
+    """Decide if a signal of one unit may be read as one of another; a unit that is not known agrees with all."""
     return one is None or other is None or one == other or parse(one) == parse(other)

@@ -1,4 +1,4 @@
-"""Which port reads which signal: every signal has one writer, every port its signal, and both have the same unit."""
+"""The wiring of a rig: every signal has one writer, every port its signal, and both have the same unit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ OtherSignals = Callable[[Iterable[str]], Mapping[str, str | None]]
 
 @dataclass(frozen=True)
 class Writer:
-    """Who writes a signal, in words, and its unit; None: nobody knows it."""
+    """The writer of a signal, in words, and its unit; None: nobody knows it."""
 
     who: str
     unit: str | None

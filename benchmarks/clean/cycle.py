@@ -35,7 +35,7 @@ counter.poison_caught.restype = ctypes.c_char_p
 
 
 class View(ctypes.Structure):
-    """What a block's capsule holds: rt_core/block.pxd."""
+    """The content of a block's capsule: rt_core/block.pxd."""
 
     _fields_ = (
         ("abi", ctypes.c_int64),

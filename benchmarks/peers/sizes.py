@@ -1,4 +1,4 @@
-"""How the cost of a step, a build and a text grows with the mechanism."""
+"""The growth with the mechanism: cost of a step, a build and a text."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def run(variant: str, seconds: float, core: int, folder: Path) -> Lateness:
 
 
 def is_exact(facts: dict[str, Any]) -> bool:
-    """Whether every cycle was taken or counted as dropped, and the recorder says the same."""
+    """Check that every cycle was taken or counted as dropped, and that the recorder says the same."""
     return facts["cycles"] == facts["produced"] == facts["consumed"] + facts["dropped"] and facts[
         "recorded"
     ] in (None, facts["consumed"])

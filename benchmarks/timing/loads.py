@@ -1,4 +1,4 @@
-"""What else the machine does meanwhile: nothing, ordinary processes, or stress-ng."""
+"""The load beside a measurement: nothing, ordinary processes, or stress-ng."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _process(command: list[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def python_thread() -> Iterator[None]:
-    """Have a thread of this process hold the interpreter's lock nearly always, for up to 50 ms on end."""
+    """Have a thread of this process hold the interpreter's lock nearly always, for up to 50 ms without a break."""
     over = threading.Event()
 
     def hold() -> None:

@@ -20,7 +20,7 @@ FLOOR_US = 0.1  # below it lateness is one reading of the clock
 
 @dataclass(frozen=True)
 class Lateness:
-    """How late one run's cycles were begun, in µs; `facts` is what else was counted."""
+    """The lateness of one run's cycles, in µs; `facts` has the other counts."""
 
     p50: float
     p99: float

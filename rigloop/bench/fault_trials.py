@@ -121,13 +121,13 @@ class Trial:
 
     @property
     def bus(self) -> str | None:
-        """What takes the place of the rig's back end."""
+        """The back end that takes the place of the rig's own."""
         return "veth" if self.needs in ON_VETH else None
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What became of a trial."""
+    """The outcome of a trial."""
 
     faults: list[Injected]
     left: list[str]
@@ -160,7 +160,7 @@ def trials(names: Sequence[str], lim: Limits) -> list[Trial]:
 
 
 def _goes_on(fault: Fault, lim: Limits) -> bool:
-    """Whether a rig goes on after a fault from inside of the cycle."""
+    """Decide if a rig goes on after a fault from inside of the cycle."""
     value = fault.argument.default(lim) if fault.argument else 0.0
     reaction = fault.states(lim, value).reaction
     return isinstance(fault.acts, InCycle) and reaction in (Reaction.COUNT, Reaction.HOLD)
@@ -271,5 +271,5 @@ def sweep(folder: Path) -> None:
 
 
 def ends_at_zero(injected: Injected) -> bool:
-    """Whether the rig states that a fault ends at zero torque."""
+    """Decide if the rig states that a fault ends at zero torque."""
     return injected.stated in (Reaction.RAMP, Reaction.SAFE, Reaction.DRIVE)

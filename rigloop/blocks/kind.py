@@ -1,4 +1,4 @@
-"""What a kind of block is: one record, from which everything that a rig can do with it follows."""
+"""The record of a kind of block, from which everything that a rig can do with it follows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Stage = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Making:
-    """What a block is made of.
+    """The parts that a block is made of.
 
     Attributes
     ----------

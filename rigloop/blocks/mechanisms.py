@@ -1,4 +1,4 @@
-"""What all blocks on a generated mechanism share: their keys, the options of their kernel, and its ports."""
+"""The common part of all blocks on a generated mechanism: their keys, the options of their kernel, and its ports."""
 
 from __future__ import annotations
 

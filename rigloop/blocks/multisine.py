@@ -84,7 +84,7 @@ def lines_of(
         rows = slice(*np.searchsorted(elapsed_s, (begin - 1e-9, begin + period_s - 1e-9)))
         t = elapsed_s[rows]
         turning = np.exp(2j * np.pi * base_hz * np.outer(t, every))
-        # a slow drift beside the sines is none of them
+        # a slow drift beside the sines is not one of them
         slow = (t - t.mean()) / period_s
         design = np.hstack([turning.real, turning.imag, np.column_stack([np.ones_like(t), slow])])
         given = np.column_stack([column[rows] for column in signals.values()])

@@ -1,4 +1,4 @@
-"""What the observers of a rig share: keys, what they ask of their mechanism, ports with units, and mistakes."""
+"""The common part of a rig's observers: keys, the demands on their mechanism, ports with units, and mistakes."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ SensorName = Annotated[str, Field(pattern=r"^[a-z0-9_]+$")]
 
 
 class ObservingBlock(OnMechanism):
-    """What all observers of a mechanism have, generated with it: `docs/observers.md`."""
+    """The keys of all observers of a mechanism, generated with it: `docs/observers.md`."""
 
     fixed_options = FIXED
 

@@ -28,7 +28,7 @@ OF_EVERY_BLOCK = frozenset({"kind", "reads", "writes"})
 
 @dataclass(frozen=True)
 class KindPage:
-    """What the page says of a kind of block."""
+    """The text of the page about a kind of block."""
 
     name: str
     about: str

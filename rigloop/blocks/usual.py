@@ -1,4 +1,4 @@
-"""What explains a number that is far from usual: the words that several kinds of blocks share."""
+"""The likely explanations of a number that is far from usual: the words that several kinds of blocks share."""
 
 from __future__ import annotations
 

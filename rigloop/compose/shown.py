@@ -1,4 +1,4 @@
-"""Which signals of a rig are shown: those of its roles, and any others that it names."""
+"""The signals of a rig that are shown: those of its roles, and any others that it names."""
 
 from __future__ import annotations
 

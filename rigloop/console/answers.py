@@ -1,4 +1,4 @@
-"""How a command answers: exit codes, one JSON object, and the errors that a user can mend as lines."""
+"""The answers of a command: exit codes, one JSON object, and the errors that a user can mend as lines."""
 
 from __future__ import annotations
 

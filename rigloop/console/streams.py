@@ -25,7 +25,7 @@ def open_closed() -> None:
 
 
 def stdout_takes_nothing() -> bool:
-    """Whether the standard output refuses a line end."""
+    """Decide if the standard output refuses a line end."""
     try:
         sys.stdout.write("\n")
         sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""What keeps this installation from being the one that it says it is: packages, compiler, cache.
+"""Checks of this installation, that it is the one that it says it is: packages, compiler, cache.
 
 Checks in the form of `rt_core.doctor`.
 """
@@ -27,7 +27,9 @@ NAMES = Topic(
     "package names", "other packages are called `codegen` and `estimators` too, and overwrite ours"
 )
 COMPILER = Topic("compiler", "a kernel that is not in the cache is compiled when a run starts")
-CACHE = Topic("kernel cache", "a kernel that cannot be kept is compiled anew, or not at all")
+CACHE = Topic(
+    "kernel cache", "a kernel that cannot be kept is compiled again each time, or not at all"
+)
 
 
 def package_names(host: Host, demands: Demands) -> Check:

@@ -1,4 +1,4 @@
-"""What `rigloop doctor` prints: everything at a glance, then cause and remedy of what is not green."""
+"""The display of `rigloop doctor`: everything at a glance, then cause and remedy of each check that is not green."""
 
 from __future__ import annotations
 

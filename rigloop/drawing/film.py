@@ -102,7 +102,7 @@ def _point_out(compass: Axes, shapes: list[Drawn]) -> None:
 
 
 def _ways(poses: list[list[Drawn]], view: View) -> list[NDArray[np.float64]]:
-    """Where each moving point is in all poses, on paper."""
+    """The places of each moving point in all poses, on paper."""
     moving = [[s.points[0] for s in pose if s.style == "moving"] for pose in poses]
     if not moving[0]:
         return []

@@ -1,6 +1,6 @@
-"""Where the elements of a mechanism are: from the entries of its file to shapes of a sketch.
+"""The places of a mechanism's elements: from the entries of its file to shapes of a sketch.
 
-Elements are told apart by their keys where these say enough, so that a new one with `bodies` and
+Elements are distinguished by their keys where these say enough, so that a new one with `bodies` and
 `point_m`, or with two `points`, is drawn without a change here.
 """
 
@@ -22,7 +22,7 @@ from rigloop.drawing.sketch import SIZED, Shape, Sketch
 
 
 def sketch(path: Path | str, mechanism: Mechanism) -> Sketch:
-    """What is to be drawn of a mechanism.
+    """The parts of a mechanism that are to be drawn.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a drawing shows, in space: shapes whose places are expressions of a mechanism's coordinates."""
+"""The content of a drawing, in space: shapes whose places are expressions of a mechanism's coordinates."""
 
 from __future__ import annotations
 

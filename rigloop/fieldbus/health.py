@@ -1,4 +1,4 @@
-"""How each slave of a bus does, from the record of a run or from the table of the one that runs."""
+"""The health of each slave of a bus, from the record of a run or from the table of the one that runs."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ class BusHealth:
     dc_error_rms_ns: float | None
     dc_locked: bool | None
     ring_gap: str
-    """Where the ring of two interfaces is open; empty: it is closed, or none."""
+    """The places where the ring of two interfaces is open; empty: it is closed, or there is none."""
     ring_breaks: int | None
     slaves: list[SlaveHealth]
     good: bool
     stands_still: str = ""
-    """Why the figures are old ones."""
+    """The reason why the figures are old ones."""
     events: list[str] = field(default_factory=list)
-    """What happened beside the cycle: slaves that left OP, emergencies, drives in fault."""
+    """The events beside the cycle: slaves that left OP, emergencies, drives in fault."""
 
 
 def recorded(folder: Path) -> BusHealth:
@@ -160,7 +160,7 @@ def _mark_silent(
 
 
 def _is_heard(rows: np.ndarray, slave: str) -> np.ndarray:
-    """Whether a slave answered, for each row."""
+    """True for each row in which a slave answered."""
     names = rows.dtype.names or ()
     if f"{slave}/wkc" not in names:
         return np.ones(len(rows), bool)

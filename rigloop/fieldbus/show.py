@@ -1,4 +1,4 @@
-"""What the commands that look at a bus print."""
+"""The tables of the commands that look at a bus."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ class HandsMargin(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Examined:
-    """What the haptic loop of a rig is like."""
+    """The haptic loop of a rig in figures."""
 
     margins: tuple[HandsMargin, ...] = ()
     mistakes: tuple[Mistake, ...] = ()

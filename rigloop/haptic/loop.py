@@ -28,7 +28,7 @@ Complex = NDArray[np.complex128]
 
 @dataclass(frozen=True)
 class Wheel:
-    """What the torque turns: motor, wheel, hands; dry friction is left out, which only helps."""
+    """The load of the torque: motor, wheel, hands; dry friction is left out, which only helps."""
 
     inertia_kg_m2: float
     viscous_nms: float

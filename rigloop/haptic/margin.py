@@ -1,4 +1,4 @@
-"""How far a haptic loop is from singing: the gain at which a mode of the sampled loop no longer dies out.
+"""The margin of a haptic loop: the gain at which a mode of the sampled loop no longer dies out.
 
 Condition: all eigenvalues of one period of the whole loop (`loop.transition`) lie within the unit circle. It is exact
 for the linear loop as it is sampled: two rates, held torque, dead times, filter, the model's own integrator. The two
@@ -32,7 +32,7 @@ class Mode:
 
 @dataclass(frozen=True)
 class Margin:
-    """How far a loop is from singing.
+    """The margin of a loop.
 
     Attributes
     ----------

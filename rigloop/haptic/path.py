@@ -21,7 +21,7 @@ class NoPathError(ValueError):
 
 @dataclass(frozen=True)
 class HapticPath:
-    """Which blocks a rig's haptic loop goes through, and how many cycles each hand-over takes.
+    """The blocks that a rig's haptic loop goes through, and the number of cycles that each hand-over takes.
 
     Attributes
     ----------

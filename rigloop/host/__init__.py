@@ -1,4 +1,4 @@
-"""What this machine gives to a run: interfaces, cores, spins, room on the disk, child processes.
+"""The machine's part of a run: interfaces, cores, spins, room on the disk, child processes.
 
 Start with `interface.py`.
 """

@@ -26,7 +26,7 @@ PRIORITY = 98  # above every task, which may spin on every core
 
 
 class Interfaces(NamedTuple):
-    """Where the frames of a bus go; the second is None without cable redundancy."""
+    """The interfaces that the frames of a bus go to; the second is None without cable redundancy."""
 
     first: str
     second: str | None = None

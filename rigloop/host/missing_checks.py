@@ -1,4 +1,4 @@
-"""What a run makes of the doctor's checks: a strict one refuses, a degraded one says what is missing."""
+"""The use that a run makes of the doctor's checks: a strict one refuses, a degraded one names the missing rights."""
 
 from __future__ import annotations
 

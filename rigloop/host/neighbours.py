@@ -1,4 +1,4 @@
-"""Who shares a core or a priority: two tasks of a rig, or a task and the loop of another run on this machine."""
+"""The neighbours on a core or a priority: two tasks of a rig, or a task and the loop of another run on this machine."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def start_measuring(rig: Rig) -> Measuring:
 
 
 def is_highest(rig: Rig, name: str) -> bool:
-    """Whether a task has a core, and no other task on it a priority as high as its own."""
+    """Decide if a task has a core on which no other task has a priority as high as its own."""
     task = rig.tasks[name]
     return task.core in os.sched_getaffinity(0) and all(
         other.core != task.core or other.priority < task.priority

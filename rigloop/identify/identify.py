@@ -41,10 +41,10 @@ class Parameter(msgspec.Struct, frozen=True):
 
 
 class Identification(msgspec.Struct, frozen=True):
-    """What a stretch of a log says of the rotor.
+    """The rotor's parameters, as a stretch of a log gives them.
 
     `friction_delay_ms` is the delay of the torque sensor that would look like the viscous friction:
-    at one frequency the two cannot be told apart.
+    one frequency alone does not separate the two.
     """
 
     log: str

@@ -1,4 +1,4 @@
-"""What `rigloop identify` shows: parameters, and the observed torque beside the measured one."""
+"""The display of `rigloop identify`: parameters, and the observed torque beside the measured one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rig states about each kind of fault, from its own limits."""
+"""The bounds that a rig states for each kind of fault, from its own limits."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def many_overruns(lim: Limits, value: float) -> Stated:
 
 
 def off_core(lim: Limits, value: float) -> Stated:
-    """Looks at the core of the guard's thread every so many cycles."""
+    """Looks at the core of the guard's thread once in this number of cycles."""
     if lim.fast_task.off_core != "safe":
         return Stated(Reaction.COUNT, (loop_signal(lim.fast, "off_core"),), OFF_CORE_EVERY, None)
     return Stated(Reaction.RAMP, ("OWN_FAULT",), OFF_CORE_EVERY, OFF_CORE_EVERY + lim.ramp)
@@ -114,12 +114,12 @@ def drive_watchdog(lim: Limits, value: float) -> Stated:
 
 
 def slow_us(periods: float) -> Argument:
-    """Work of so many periods of the model's task."""
+    """Work of this number of periods of the model's task."""
     return Argument("µs", lambda lim: periods * lim.slow_task.period_us, 1, 1e7)
 
 
 def fast_us(periods: float) -> Argument:
-    """Work of so many periods of the guard's task."""
+    """Work of this number of periods of the guard's task."""
     return Argument("µs", lambda lim: periods * lim.fast_task.period_us, 1, 1e7)
 
 

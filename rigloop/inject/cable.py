@@ -1,4 +1,4 @@
-"""What the record says of a cable that was pulled and put back: bad cycles, who came back, and when."""
+"""The record of a cable that was pulled and put back: bad cycles, the slaves that came back, and the times."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def ring_held(number: int, began: int, seen: Evidence, lim: Limits, why: list[st
 
 
 class Bus:
-    """Where the record has the bus."""
+    """The place of the bus in the record."""
 
     def __init__(self, lim: Limits) -> None:
         self.rearms = guard_of(lim.rig)[1].rearm is not None

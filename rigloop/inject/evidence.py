@@ -1,4 +1,4 @@
-"""What a run left behind of its faults, and in which cycle each began."""
+"""The evidence that a run left of its faults, and the cycle in which each began."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ T = TypeVar("T")
 
 
 class NoEvidenceError(ValueError):
-    """What a run left does not say what became of its faults."""
+    """The evidence of a run does not show the outcome of its faults."""
 
 
 class RecordedTask(TypedDict):
-    """What the recorder says of one task."""
+    """The recorder's count of one task."""
 
     rows: int
     unwritten: int
@@ -40,7 +40,7 @@ class RecordedTask(TypedDict):
 
 
 class DriveSaid(TypedDict, total=False):
-    """What the emulated drive says of itself."""
+    """The report of the emulated drive on itself."""
 
     pushed: bool
     zero_ns: int | None
@@ -56,7 +56,7 @@ class _Act(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a run left."""
+    """The evidence of a run."""
 
     fast: np.ndarray
     slow: np.ndarray

@@ -1,4 +1,4 @@
-"""What a run's own evidence says about each fault: when it began, what found it, when the torque was zero; as stated?
+"""Each fault judged by the run's own evidence: when it began, what found it, when the torque was zero; as stated?
 
 It reads what the run left (records, `cycle.json`, `recorder.json`, `injected.json`, `drive.json`), so that it can be
 asked again by anyone, and also after the supervisor was killed.
@@ -41,7 +41,7 @@ AFTER_CYCLES = 50  # that a run must go on for after a fault that only counts
 
 @dataclass
 class Seen:
-    """What was seen of one fault: rows of the record, what found it, the reaction."""
+    """The observations of one fault: rows of the record, its detection, the reaction."""
 
     found: int | None = None
     found_by: str = ""

@@ -1,4 +1,4 @@
-"""What a fault is: what it does and where, and what a rig states about it."""
+"""The kinds of faults: the act and its place, and the statement of a rig about it."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ WATCHDOG, STOP = (
 
 
 Needs = Literal["", "simulated", "veth", "line", "ring", "telemetry"]
-"""What a fault takes to be injected; `line` and `ring` are `veth` without and with a second interface."""
+"""The back end that a fault needs; `line` and `ring` are `veth` without and with a second interface."""
 
 ON_VETH = ("veth", "line", "ring")
 
 
 class Reaction(StrEnum):
-    """What a rig does about a fault."""
+    """The reaction of a rig to a fault."""
 
     COUNT = "COUNT"  # goes on
     HOLD = "HOLD"  # last good value, for a few cycles, then goes on
@@ -35,7 +35,7 @@ class Reaction(StrEnum):
 
 @dataclass(frozen=True)
 class Stated:
-    """What a rig states about one fault."""
+    """The statement of a rig about one fault."""
 
     reaction: Reaction
     found_by: tuple[str, ...]
@@ -111,7 +111,7 @@ class Fault:
 
     @property
     def where(self) -> str:
-        """Where it acts."""
+        """The place where it acts."""
         if isinstance(self.acts, ToProcess):
             return f"{self.acts.whom} process"
         if isinstance(self.acts, ToWire):

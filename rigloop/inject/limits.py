@@ -18,7 +18,7 @@ LOOK_S = 0.002  # between two looks of the watchdog
 
 @dataclass(frozen=True)
 class Limits:
-    """What a rig states about its reactions. `fast` is the task with the guard, `slow` the one with the model."""
+    """The statement of a rig about its reactions. `fast` is the task with the guard, `slow` the one with the model."""
 
     rig: Rig
     fast: str
@@ -64,7 +64,7 @@ class Limits:
         return math.floor(hold_ms * 1e-3 / self.period_s + 1e-9)
 
     def filled(self, bucket_ms: float, a_cycle: float) -> int:
-        """Cycles from the first bad one to that which fills a bucket, where each adds so many periods."""
+        """Cycles from the first bad one to that which fills a bucket, where each adds its number of periods."""
         return math.ceil(max(2.0, bucket_ms * 1e-3 / self.period_s) / a_cycle - 1e-9) - 1
 
     def slow_cycles(self, n: int) -> int:

@@ -20,7 +20,7 @@ Tell = Callable[[Mapping[str, int]], None]
 
 
 def acts_from_outside(injections: Sequence[Injection]) -> bool:
-    """Whether any of them is done to a process or a cable."""
+    """Decide if any of them is done to a process or a cable."""
     return any(isinstance(injection.fault.acts, ToProcess | ToWire) for injection in injections)
 
 

@@ -1,4 +1,4 @@
-"""Whether the encoder filter's rate stayed right during a fault, from the counts of the record."""
+"""The error of the encoder filter's rate during a fault, from the counts of the record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the signals of a bus say about it, in words: which slave, and why."""
+"""The signals of a bus in words: which slave, and why."""
 
 from __future__ import annotations
 

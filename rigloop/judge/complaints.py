@@ -1,4 +1,4 @@
-"""What makes a live run bad, as lines for the user."""
+"""The reasons that make a live run bad, as lines for the user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the fault codes of blocks mean: each kind of block declares its own, and the loop has two."""
+"""The meaning of the fault codes of blocks: each kind of block declares its own, and the loop has two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the driver's hand felt of a run: judged against the rig's limits, and kept in the manifest."""
+"""The motor as the driver's hand felt it in a run: judged against the rig's limits, and kept in the manifest."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Can a run be good by what its own filters say of it? Innovations, refused and missing samples, status.
 
 A filter whose innovations are a hundred times what it expects follows something that is no wheel, however
-smooth its output. Red lines make a run bad; amber ones are told beside a verdict.
+smooth its output. Red lines make a run bad; amber ones stand beside a verdict.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ LEAST_SAMPLES = 100
 
 
 class Distrust(NamedTuple):
-    """What speaks against a run."""
+    """One reason against a run."""
 
     red: list[str]
     amber: list[str]

@@ -1,4 +1,4 @@
-"""What the wire of a run warned of, for those who read its verdict."""
+"""The warnings of a run's wire, for those who read its verdict."""
 
 from __future__ import annotations
 

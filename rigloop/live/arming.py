@@ -1,4 +1,4 @@
-"""How far a run is, as its guard says; of a rig without torque, as its bus and its loop do."""
+"""The progress of a run, as its guard reports it; of a rig without torque, as its bus and its loop do."""
 
 from __future__ import annotations
 

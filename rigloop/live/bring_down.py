@@ -40,7 +40,7 @@ def kill(process: Process) -> None:
 
 
 def end(child: subprocess.Popen[str], *, wake: bool = False) -> int | None:
-    """Wait for a child that was told to end; make it, if it does not. One that stands still is not waited for.
+    """Wait for a child that was asked to end; make it, if it does not. One that stands still is not waited for.
 
     Parameters
     ----------

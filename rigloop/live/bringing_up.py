@@ -1,4 +1,4 @@
-"""What the cycle process says while it brings the bus up, and what it does with a drive in its fault state."""
+"""The reports of the cycle process while it brings the bus up, and its answer to a drive in its fault state."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def tell(folder: Path, text: str) -> None:
 
 
 class News:
-    """What the cycle process has said since it was asked last.
+    """The lines of the cycle process since it was asked last.
 
     Parameters
     ----------

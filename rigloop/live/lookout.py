@@ -134,11 +134,11 @@ class Lookout:
 
     @property
     def ends(self) -> bool:
-        """Whether the loop was asked to end, so that a cycle that does not come is none that is missing."""
+        """Decide if the loop was asked to end; then a cycle that does not come is not missing."""
         return any(self._shared.value(loop_signal(task, "stop")) > 0.5 for task in self._rig.tasks)
 
     def gives_up(self) -> bool:
-        """Whether the cycle process has stood still for so long that it has to be ended from outside."""
+        """Decide if the cycle process has stood still for so long that it has to be ended from outside."""
         still = stands_still(self._cycle)
         if self.frozen_s < (FROZEN_S if still else self._limit_s) or (self.ends and not still):
             return False
@@ -187,7 +187,7 @@ class Lookout:
         if self.ends:
             return
         seen = {thread.tid: (name, thread) for name, thread in loop_threads(self._cycle)}
-        # of a process that has ended just now, all are gone; that is told by its exit
+        # of a process that has ended just now, all are gone; its exit reports that
         if not seen:
             return
         self._threads = seen | self._threads

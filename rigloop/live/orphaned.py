@@ -1,4 +1,4 @@
-"""Whether a loop has lost its supervisor without a word: one that died before the kernel was asked to tell of it."""
+"""Detect a loop that has lost its supervisor without a word: one that died before the kernel was asked to report it."""
 
 from __future__ import annotations
 

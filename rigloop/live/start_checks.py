@@ -1,4 +1,4 @@
-"""What can be refused before anything is started, and would else end a part of the run later."""
+"""Refusals before anything is started, of faults that would end a part of the run later."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When a run ends whose guard has let go."""
+"""The end of a run whose guard has tripped."""
 
 from __future__ import annotations
 

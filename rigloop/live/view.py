@@ -1,4 +1,4 @@
-"""What a person sees while a rig runs: a live table on a terminal, a line a second elsewhere."""
+"""The display of a running rig: a live table on a terminal, a line a second elsewhere."""
 
 from __future__ import annotations
 

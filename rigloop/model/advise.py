@@ -37,7 +37,7 @@ class Run(msgspec.Struct, frozen=True):
 
 
 class Advised(msgspec.Struct, frozen=True):
-    """What `rigloop model advise` prints."""
+    """The advice that `rigloop model advise` prints."""
 
     name: str
     sha256: str
@@ -53,7 +53,7 @@ class Advised(msgspec.Struct, frozen=True):
     best: Run | None
     runs: tuple[Run, ...]
     refusal: str
-    """Why there is no advice, empty if there is."""
+    """The reason why there is no advice, empty if there is."""
 
 
 def advise(

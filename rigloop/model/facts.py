@@ -1,4 +1,4 @@
-"""What there is to know of a mechanism, as plain data: for tables, and for `--json`."""
+"""The facts about a mechanism, as plain data: for tables, and for `--json`."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def model_facts(path: Path) -> tuple[ModelFacts, Mechanism, Assembled]:
 
 
 def _moved(written: list[Written], system: System) -> dict[str, float]:
-    """How far assembly took each coordinate from the file's value, above round-off."""
+    """The distance by which assembly took each coordinate from the file's value, above round-off."""
     # the mechanism that `load` returns stands in the closed pose already
     given: dict[str, float] = {}
     for w in written:

@@ -18,7 +18,7 @@ from rigloop.model.tables import print_import
 
 
 class ReportLine(msgspec.Struct, frozen=True):
-    """What became of one thing of the robot file."""
+    """The fate of one entry of the robot file."""
 
     status: str
     kind: str
@@ -27,7 +27,7 @@ class ReportLine(msgspec.Struct, frozen=True):
 
 
 class ImportReport(msgspec.Struct, frozen=True):
-    """What `rigloop model import --json` prints."""
+    """The report that `rigloop model import --json` prints."""
 
     source: str
     file: str

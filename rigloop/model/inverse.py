@@ -38,7 +38,7 @@ class BaseParameter(msgspec.Struct, frozen=True):
 
 
 class Inverse(msgspec.Struct, frozen=True):
-    """What `rigloop model inverse --json` prints."""
+    """The findings that `rigloop model inverse --json` prints."""
 
     name: str
     file: str

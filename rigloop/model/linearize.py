@@ -28,7 +28,7 @@ class RestingCoordinate(msgspec.Struct, frozen=True):
 
 
 class Linearized(msgspec.Struct, frozen=True):
-    """What `rigloop model linearize` prints and writes; matrices as rows."""
+    """The findings that `rigloop model linearize` prints and writes; matrices as rows."""
 
     name: str
     sha256: str

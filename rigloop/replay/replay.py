@@ -29,7 +29,7 @@ from rigloop.run_folder.manifest import ManifestError, read_manifest
 from rigloop.run_folder.outcome import Outcome
 from rt_core.block import Block
 
-# a log has gaps of its own; the filter starts anew only after one that no motion bridges
+# a log has gaps of its own; the filter starts again only after one that no motion bridges
 LOST_AFTER_SAMPLES = 20
 MIN_LOST_AFTER_S = 0.02
 

@@ -25,7 +25,7 @@ CHUNK = 5_000  # fast cycles stepped at once; bounds the memory of a replay
 
 @dataclass(frozen=True)
 class Script:
-    """What a replay does: times of the cycles of both tasks, what each saw, and the cells that are given.
+    """The script of a replay: times of the cycles of both tasks, what each saw, and the cells that are given.
 
     Attributes
     ----------

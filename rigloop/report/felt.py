@@ -1,4 +1,4 @@
-"""What the driver's hand felt, in the report: tiles, a mark in the plots, and which torques count for the peak."""
+"""The report's part on the driver's hand: tiles, a mark in the plots, and the torques that count for the peak."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class FilterFacts:
 
     @property
     def words(self) -> str:
-        """What that says, in a sentence."""
+        """The finding, in a sentence."""
         times = np.sqrt(self.nis_mean)
         if self.nis_low <= self.nis_mean <= self.nis_high and abs(self.correlation) < 0.1:
             return "Consistent: the innovations are as large as the filter says, and white."

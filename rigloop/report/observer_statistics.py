@@ -40,7 +40,7 @@ class ObserverFacts:
     nis_mean, nis_low, nis_high : float
         NIS of one sample on average, and where 95 % of such averages lie for the right noise.
     rejected, repaired, failed : int
-        Samples beyond the gate, covariances begun anew, cycles without a position or with an acceleration held.
+        Samples beyond the gate, covariances begun again, cycles without a position or with an acceleration held.
     t_s, nis, low, high : ndarray of float64, shape (cycles,)
         NIS of the cycle, and its 95 % bounds.
     mean_t_s, mean, mean_low, mean_high : ndarray of float64, shape (m,)
@@ -67,7 +67,7 @@ class ObserverFacts:
 
     @property
     def words(self) -> str:
-        """What that says, in a sentence."""
+        """The finding, in a sentence."""
         if self.nis_low <= self.nis_mean <= self.nis_high:
             return "Consistent: innovations are as large as the observer says."
         if self.nis_mean < self.nis_low:

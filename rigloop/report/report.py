@@ -34,7 +34,7 @@ T = TypeVar("T")
 WORST = 10
 LARGEST_IN_FULL = 1e15
 HISTOGRAMS = ("step", "late", "bus", "total")
-# role, label in the plots; torques are told apart, angles are not
+# role, label in the plots; torques have labels of their own, angles do not
 ANGLES = (("angle", "angle"),)
 RATES = (("rate", "rate"),)
 TORQUES = (("torque", "model"), ("command", "commanded"), ("measured", "measured"))

@@ -1,4 +1,4 @@
-"""What the motion of a replayed run was, seen from its end: smoother beside encoder filter, kept, then shown."""
+"""The motion of a replayed run, seen from its end: smoother beside encoder filter, kept, then shown."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ FACTS, PICTURE = "observed_torque.json", "observed_torque.svg"
 
 
 class ObservedTorque(msgspec.Struct, frozen=True):
-    """What was identified on one stretch, and how the observer did on another; `words` says it."""
+    """The identification on one stretch, and the observer's error on another; `words` says it."""
 
     identification: Identification
     judgement: Judgement

@@ -1,4 +1,4 @@
-"""How the bus of a run came to OP, and what was lost on the way: said in manifest and report, judged by nothing.
+"""The bring-up of a run's bus, and its losses on the way: stated in manifest and report, judged by nothing.
 
 No torque can flow before OP. A slave that takes its time, or a link that comes up late, loses frames there.
 """
@@ -29,7 +29,7 @@ class BroughtUp(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def losses(self) -> str:
-        """What was lost, in words."""
+        """The losses, in words."""
         found = [
             f"{n} {words}"
             for n, words in (

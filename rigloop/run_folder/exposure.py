@@ -28,7 +28,7 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class Exposure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What a task saw of untold holes.
+    """The untold holes that a task saw.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ class Exposure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def good(self) -> bool | None:
-        """Whether holes explain the overruns; None: it cannot be said."""
+        """True: holes explain the overruns; None: it cannot be said."""
         if self.overruns == 0:
             return True
         return None if self.p is None else self.p >= UNLIKELY

@@ -1,4 +1,4 @@
-"""Where runs live: one folder each, never written over."""
+"""The folders of runs: one each, never written over."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class LateEvent:
 
     @property
     def cause(self) -> Cause:
-        """Why it was late."""
+        """The cause of its lateness."""
         return Cause(int(self.rows["cause"][self.at]))
 
     @property

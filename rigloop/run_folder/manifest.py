@@ -69,7 +69,7 @@ class TaskFacts(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     blocks: tuple[str, ...] = ()
     """In the order in which they are stepped."""
     spin: str = ""
-    """How long it spun, and how that was chosen."""
+    """The time that it spun, and how that was chosen."""
     exposure: Exposure | None = None
     """Holes that nobody told of, and the overruns that they explain."""
 
@@ -117,7 +117,7 @@ class Felt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Replay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What was replayed, and how fast."""
+    """The run or log that was replayed, and the pace."""
 
     log: Named
     mapping: str
@@ -140,7 +140,7 @@ class Injected(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     asked: str
     does: str
     reaction: str
-    """What was seen: COUNT, HOLD, RAMP, SAFE, DRIVE."""
+    """The reaction that was seen: COUNT, HOLD, RAMP, SAFE, DRIVE."""
     stated: str
     began: int | None
     found: int | None
@@ -153,14 +153,14 @@ class Injected(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     to_zero_bound: int | None
     good: bool
     why: tuple[str, ...] = ()
-    """What is not as stated."""
+    """The differences from the statement."""
     back_s: float | None = None
     """Seconds from a cable that was put back to every slave in OP."""
     back_bound_s: float | None = None
 
     @property
     def tried(self) -> bool:
-        """Whether the fault began in a run that nothing else had ended."""
+        """True: the fault began in a run that nothing else had ended."""
         return self.began is not None and not any(w.startswith(ENDED_BEFORE) for w in self.why)
 
     def line(self) -> str:
@@ -220,15 +220,15 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     duration_s: Annotated[float, msgspec.Meta(ge=0)]
     verdict: Literal["good", "bad"]
     reasons: tuple[str, ...]
-    """Why the verdict is bad, or what limits a good one."""
+    """The reasons of a bad verdict, or the limits of a good one."""
     tasks: dict[TaskName, TaskFacts]
     versions: dict[str, str]
     host: dict[str, str | int | float | bool | tuple[float, ...] | None]
     rights: tuple[Right, ...] = ()
     mode: Literal["strict", "degraded"] | None = None
-    """What the run was to do with red checks; None: it was made before there were any."""
+    """The mode of the run on red checks; None: it was made before there were any."""
     checks: tuple[Check, ...] = ()
-    """What the doctor found, worst first."""
+    """The findings of the doctor, worst first."""
     real_time: bool = False
     """Had every right that a hard real-time run needs."""
     timing: dict[str, dict[str, Percentiles]] = {}
@@ -236,26 +236,26 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     counters: dict[str, Number] = {}
     faults: tuple[DataFault, ...] = ()
     felt: Felt | None = None
-    """What the driver's hand felt; None: a rig without torque, a replay."""
+    """The motor as the driver's hand felt it; None: a rig without torque, a replay."""
     bringup: BroughtUp | None = None
-    """How the bus came to OP; None: the run has none, or it did not."""
+    """The bring-up of the bus; None: the run has no bus, or it did not come to OP."""
     injections: tuple[Injected, ...] = ()
     """Faults on purpose; with any, the verdict is whether the rig met them as it states."""
     replay: Replay | None = None
     signals: dict[str, tuple[str, str]] = {}
     state: State = "ended"
-    """How far the run has come; what has not come to its end is never good."""
+    """The progress of the run; a run that has not come to its end is never good."""
     asked_s: float | None = None
-    """How long it was to run; None: until it is interrupted."""
+    """The length that was asked for; None: until it is interrupted."""
     processes: dict[str, Process] = {}
     boot: str = ""
     """The boot in which `processes` ran."""
     table: str = ""
-    """Where its signal table lies as long as it runs."""
+    """The place of its signal table as long as it runs."""
     notes: tuple[str, ...] = ()
-    """What a reader should know, though it decides nothing."""
+    """Notes for a reader, which decide nothing."""
     missing: tuple[str, ...] = ()
-    """What a run that was cut short did not leave, and what stands in its place."""
+    """The parts that a run that was cut short did not leave, and what stands in their place."""
     statuses: dict[str, str] = {}
     """By signal: number and word of a kernel's or an observer's last status."""
     format: Literal[1] = 1

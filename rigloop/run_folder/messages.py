@@ -1,4 +1,4 @@
-"""What the supervisor tells the cycle process and hears back: two small files in the run folder."""
+"""The messages between supervisor and cycle process: two small files in the run folder."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SEGMENT_ORDERS = "segment.orders"
 
 
 class Mode(StrEnum):
-    """What a run does with red checks: refuse to start, or run and say so everywhere."""
+    """The answer of a run to red checks: refuse to start, or run and say so everywhere."""
 
     STRICT = "strict"
     DEGRADED = "degraded"
@@ -46,7 +46,7 @@ class Order(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class Report(msgspec.Struct, forbid_unknown_fields=True):
-    """What the cycle process says of itself when it has ended, or could not start."""
+    """The report of the cycle process when it has ended, or could not start."""
 
     pid: int = 0
     error: str | None = None
@@ -64,7 +64,7 @@ class Report(msgspec.Struct, forbid_unknown_fields=True):
     stalled_ns: int = (
         0  # from the deadline of the cycle that stood still to the watchdog's safe outputs
     )
-    drives_nm: dict[str, float] = {}  # what the emulated drives of this process were told last
+    drives_nm: dict[str, float] = {}  # the last commands to the emulated drives of this process
     spins: dict[
         str, dict[str, Any]
     ] = {}  # task → what was measured and chosen where spin_us = "auto"

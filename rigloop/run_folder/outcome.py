@@ -1,4 +1,4 @@
-"""How a run ended: what the command prints, and what decides its exit code."""
+"""The end of a run: the figures that the command prints, and those that decide its exit code."""
 
 from __future__ import annotations
 

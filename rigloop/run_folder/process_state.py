@@ -1,4 +1,4 @@
-"""What the kernel says of a process: which one it is, whether it lives, stands still, and how its threads run."""
+"""The state of a process, as the kernel reports it: which one it is, if it lives or stands still, and its threads."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Process(msgspec.Struct, frozen=True):
 
     @property
     def lives(self) -> bool:
-        """Whether it has not ended; a zombie has."""
+        """True: it has not ended; a zombie has."""
         return self.start_ticks > 0 and start_ticks(self.pid) == self.start_ticks
 
 
 @dataclass(frozen=True)
 class TaskThread:
-    """How a thread of a loop runs."""
+    """The scheduling of a thread of a loop."""
 
     tid: int
     policy: int
@@ -76,7 +76,7 @@ def began_ns(pid: int) -> int:
 
 
 def stands_still(pid: int) -> bool:
-    """Whether a process was stopped, by SIGSTOP or by a debugger."""
+    """Decide if a process was stopped, by SIGSTOP or by a debugger."""
     fields = _stat(f"/proc/{pid}/stat")
     return bool(fields) and fields[0] in STOPPED
 

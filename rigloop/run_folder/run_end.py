@@ -1,4 +1,4 @@
-"""What is known of a live run that is over: what the supervisor saw, and the table's last word."""
+"""The facts about a live run that is over: the supervisor's observations, and the table's last word."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from rt_core.signals.table import RingReader, SignalTable
 
 @dataclass
 class Supervision:
-    """What the supervisor saw between arming and the end.
+    """The supervisor's observations between arming and the end.
 
     `alarms` are what it found wrong while the run went on, each a sentence with its time: they decide the verdict;
     `notes` do not.

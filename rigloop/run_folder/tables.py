@@ -1,4 +1,4 @@
-"""Where signal tables lie, whose they are, and which of them nobody owns any more.
+"""The signal tables in memory: their places, their owners, and those that nobody owns any more.
 
 The name says whose run it is: user, process and start of the supervisor. The cycle process holds a lock on the file
 from its first moment on, the supervisor since it has found it; the kernel takes a lock back whatever kills its owner:
@@ -89,13 +89,13 @@ def _is_claimed(path: Path, file: int) -> bool:
 
 
 def is_orphan(path: str | Path) -> bool:
-    """Whether a table is there, one's own, and all of its owners have died."""
+    """Decide if a table is there, one's own, and all of its owners have died."""
     with claimed(path) as orphaned:
         return orphaned
 
 
 def is_owned(path: str | Path) -> bool:
-    """Whether somebody holds a table, in whatever container."""
+    """Decide if somebody holds a table, in whatever container."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:

@@ -1,4 +1,4 @@
-"""Which signals a rig has: `rigloop signals RIG`.
+"""The signals of a rig: `rigloop signals RIG`.
 
 Start with `listing.py`, which finds them; `command.py` shows them.
 """

@@ -1,4 +1,4 @@
-"""What `rigloop check` says of signals: what is only recorded, bare, unread, or of a unit that nobody knows."""
+"""The notes of `rigloop check` on signals: those only recorded, bare, unread, or of a unit that nobody knows."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ def as_message(rows: Sequence[Row], outcome: Any, samples: Sequence[Sample]) -> 
 
 
 def is_good(rows: Sequence[Row]) -> bool:
-    """Whether no limit is broken."""
+    """True: no limit is broken."""
     return all(row.good is not False for row in rows)
 
 

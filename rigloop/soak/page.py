@@ -1,4 +1,4 @@
-"""What a soak leaves in the run folder: `soak.csv` with every sample, `soak.html` with verdict and figures."""
+"""The files that a soak leaves in the run folder: `soak.csv` with every sample, `soak.html` with the verdict."""
 
 from __future__ import annotations
 

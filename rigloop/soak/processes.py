@@ -1,4 +1,4 @@
-"""What the kernel tells of the processes of a run."""
+"""The kernel's figures on the processes of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `rigloop tune` shows: gains, lags over frequency, noise."""
+"""The display of `rigloop tune`: gains, lags over frequency, noise."""
 
 from __future__ import annotations
 

@@ -20,8 +20,6 @@ ROOMS = (
     "benchmarks",
     "examples",
 )
-# folders whose text has not been through this yet; the list only shrinks
-TO_DO = ("rig_configs", "rigloop", "benchmarks")
 HEADLESS = re.compile(
     r"(?:What|Whatever|Whether|Where|When|How|Who|Whom|Whose|Which|Why|That|Those)\b"
 )
@@ -37,8 +35,6 @@ SWAPS = {
     r"\b(?:is|are) none of (?:ours|them|this)\b": "is not one of",
     r"\bgoes? on behind\b": "continues after",
 }
-# messages that a page shows and a folder of TO_DO has
-QUOTED = ("a kernel that cannot be kept is compiled anew, or not at all",)
 # tables of a page that a command prints
 SHOWN = re.compile(r"<!-- rigloop .*?<!-- end -->", re.DOTALL)
 DOCSTRING = re.compile(r'"""(.*?)"""', re.DOTALL)
@@ -85,10 +81,6 @@ def sources(*folders: str) -> list[Path]:
     )
 
 
-def is_done(path: Path) -> bool:
-    return not any(path.is_relative_to(ROOT / folder) for folder in TO_DO)
-
-
 def headless(paths: list[Path]) -> list[str]:
     """Return each docstring that begins with a question word, with its place."""
     return [
@@ -100,25 +92,18 @@ def headless(paths: list[Path]) -> list[str]:
 
 
 def prose() -> Iterator[tuple[Path, int, str]]:
-    """Yield docstrings and comments of the rooms that are done, and the pages."""
-    for path in filter(is_done, sources(*ROOMS)):
+    """Yield docstrings and comments of the rooms, and the pages."""
+    for path in sources(*ROOMS):
         yield from ((path, line, text) for line, text in docstrings(path))
         yield from ((path, line, text) for line, text in comments(path))
     for path in sorted((ROOT / "docs").glob("*.md")):
         text = path.read_text()
-        for message in QUOTED:
-            text = text.replace(message, "")
         yield path, 1, SHOWN.sub(lambda shown: "\n" * shown[0].count("\n"), text)
 
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_a_docstring_names_its_subject_or_says_what_to_do(room):
-    assert not headless([path for path in sources(room) if is_done(path)])
-
-
-@pytest.mark.parametrize("folder", TO_DO)
-def test_a_folder_still_to_do_has_something_to_do(folder):
-    assert headless(sources(folder)), f"take {folder} off TO_DO"
+    assert not headless(sources(room))
 
 
 @pytest.mark.parametrize(("word", "instead"), SWAPS.items())

@@ -35,7 +35,7 @@ class Mean(msgspec.Struct, frozen=True):
 
     @property
     def is_within(self) -> bool:
-        """Whether it counts as consistent."""
+        """True: it counts as consistent."""
         return self.least <= self.mean <= self.most
 
 
@@ -125,7 +125,7 @@ def _build() -> None:
 def _mean(squared: np.ndarray, degrees: int) -> Mean:
     means = squared.mean(axis=0)
     low, high = mean_bounds(BOUND, degrees, len(squared))
-    # two of each filter that must be consistent: one of so many is outside its own 95 % by chance
+    # two of each filter that must be consistent: among several, one is outside its own 95 % by chance
     together = 1.0 - (1.0 - BOUND) / (2 * sum(not case.why_not for case in CASES))
     least, most = mean_bounds(together, degrees, len(squared))
     return Mean(float(means[-1]), low, high, least, most, tuple(means.tolist()))

@@ -14,7 +14,7 @@ Run = Callable[[np.random.Generator], tuple[Array, Array]]
 
 CYCLES = 200
 MARKS = tuple(range(10, CYCLES + 1, 10))
-LOST = 1e6  # NEES of an error that is no number, or beside a covariance that is none
+LOST = 1e6  # NEES of an error that is not a number, or beside a covariance that is not one
 
 
 def nees_of(error: Array, covariance: Array) -> float:

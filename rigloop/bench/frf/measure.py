@@ -1,4 +1,5 @@
-"""What a recorded run with sines says: torque path and haptic impedance, beside what the linear loop predicts."""
+"""The frequency responses of a recorded run with sines: torque path and haptic impedance, beside those of the linear
+loop."""
 
 from __future__ import annotations
 
@@ -46,7 +47,7 @@ class Response(msgspec.Struct, frozen=True):
 
 
 class Faithful(msgspec.Struct, frozen=True):
-    """How the torque that the hand feels differs from that of the model alone, without filter and delay."""
+    """The difference between the torque that the hand feels and that of the model alone, without filter and delay."""
 
     gain_db: list[float]
     phase_deg: list[float]

@@ -1,4 +1,4 @@
-"""What `rigloop bench frf` found."""
+"""The findings of `rigloop bench frf`."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ USUAL_NM = 1.0
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is put in: peak of the sum at the wheel, and its lines."""
+    """The excitation: peak of the sum at the wheel, and its lines."""
 
     amplitude_nm: float
     base_hz: float

@@ -1,4 +1,4 @@
-"""What is known of a sign change of the encoder on its way to the torque of the new sign.
+"""A sign change of the encoder, followed on its way to the torque of the new sign.
 
     sign change ── sample ── filtered ── simulation tick ── step done ── seen by the guard ── sent ── at the drive
        t0           k           f              s                              g                a
@@ -20,7 +20,7 @@ GROUPS = {
     "step": ("step",),
     "bus": ("bus",),
 }
-"""The stages as they are told: a sign change waits for a fast and for a slow tick; the path is filter and hand-over."""
+"""The stages in words: a sign change waits for a fast and for a slow tick; the path is filter and hand-over."""
 
 EVENT = np.dtype(
     [

@@ -101,7 +101,7 @@ class _Run:
         self.slow_saw = np.array(slow[f"loop/{path.fast}/cycle"])
 
     def lacks_cycles(self, event: tuple) -> bool:
-        """Whether a cycle between sign change and torque, or the tick before, is not in the records."""
+        """Decide if a cycle between sign change and torque, or the tick before, is missing from the records."""
         _, _, k, f, s, _, a, *_ = event
         first = max(0, min(k, f) - 1)
         ticks = self.slow_cycle[max(0, s - 1) : s + 1]
@@ -117,7 +117,7 @@ def device_times(fast: np.ndarray, path: Path) -> Array:
 
 
 def has_clock(fast: np.ndarray, path: Path) -> bool:
-    """Whether the device's clock moves."""
+    """True: the device's clock moves."""
     return bool(len(fast) and fast[path.device_ns][0] != fast[path.device_ns][-1])
 
 

@@ -1,4 +1,4 @@
-"""What the latency should be, and figures of what it is.
+"""The expected latency, and the figures of the measured one.
 
 A sign change falls anywhere between two ticks of the simulation, and the rest of the way takes as long every time:
 

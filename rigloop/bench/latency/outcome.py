@@ -1,4 +1,4 @@
-"""What a latency test found: figures of each period, and the verdict."""
+"""The findings of a latency test: figures of each period, and the verdict."""
 
 from __future__ import annotations
 

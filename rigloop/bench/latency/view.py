@@ -1,4 +1,4 @@
-"""What a person sees when a latency test has ended."""
+"""The tables that a person sees when a latency test has ended."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ SENSORS: dict[str, dict[str, dict[str, Any]]] = {
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be run."""
+    """The runs that are wanted."""
 
     tests: tuple[int, ...]
     errors: tuple[float, ...]
@@ -111,7 +111,7 @@ class Outcome:
 
     @property
     def good(self) -> bool:
-        """Whether a filter of the recommended kinds never lost the four-bar."""
+        """True: no filter of the recommended kinds ever lost the four-bar."""
         return not any(
             row.failed for row in self.rows if row.test in (3, 4) and row.filter in FILTERS[:3]
         )

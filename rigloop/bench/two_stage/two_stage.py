@@ -93,7 +93,7 @@ REFERENCE = {
 
 
 class Motion(msgspec.Struct, frozen=True):
-    """What the plant did, and what its sensors said; arrays of shape (n,)."""
+    """The motion of the plant, and the readings of its sensors; arrays of shape (n,)."""
 
     t_s: Array
     angle_rad: Array

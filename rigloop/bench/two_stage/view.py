@@ -1,4 +1,4 @@
-"""What `rigloop bench two-stage` shows: a table beside the reference, and one picture a case."""
+"""The display of `rigloop bench two-stage`: a table beside the reference, and one picture a case."""
 
 from __future__ import annotations
 

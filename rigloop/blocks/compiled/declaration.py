@@ -140,7 +140,7 @@ class Declared:
 
     @cached_property
     def units(self) -> dict[str, UnitRule]:
-        """How the unit of each port follows."""
+        """The rules by which the unit of each port follows."""
         ports: dict[str, Input | Output] = {**self.declaration.inputs, **self.declaration.outputs}
         return {name: unit_rule(port.unit, ports) for name, port in ports.items()}
 

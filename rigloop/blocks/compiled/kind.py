@@ -65,7 +65,7 @@ class CompiledKind:
 
     @property
     def needs_unit(self) -> bool:
-        """Whether a port's unit is what the rig's block says under the key `unit`."""
+        """True: the rig's block says the port's unit under the key `unit`."""
         return any(rule.kind == "key" for rule in self.declared.units.values())
 
     def reads(self, table: Mapping[str, Any] | None = None) -> tuple[DeclaredPort, ...]:

@@ -1,4 +1,4 @@
-"""Where each part of a compiled block lies in its memory, and that memory filled for one block.
+"""The layout of a compiled block's memory, and that memory filled for one block.
 
 All parts are words of 8 bytes, addresses included, so that a place is a number of words; the C text repeats
 the layout as a struct and asserts at compile time that every member lies there. Lists of numbers and arrays

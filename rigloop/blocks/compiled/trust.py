@@ -1,4 +1,4 @@
-"""Whose code may run here: a file of the user alone, with the hash of each block that was trusted.
+"""The code that may run here: a file of the user alone, with the hash of each block that was trusted.
 
 Blocks that ship are trusted by their place. Everything else is compiled and loaded only after somebody has
 said so for exactly these bytes of declaration and source; one changed byte is another block.
@@ -56,12 +56,12 @@ def record_path() -> Path:
 
 
 def is_shipped(declared: Declared) -> bool:
-    """Whether a block lies in the library of this package."""
+    """Decide if a block lies in the library of this package."""
     return declared.path.resolve().is_relative_to(LIBRARY.resolve())
 
 
 def is_trusted(declared: Declared) -> bool:
-    """Whether the code of a block may be compiled and loaded.
+    """Decide if the code of a block may be compiled and loaded.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How a declaration states the unit of a port or parameter, as data.
+"""The rule by which a declaration states the unit of a port or parameter, as data.
 
 Four forms: `rad/s` (that unit), `any` (whatever the wired signal has), `key unit` (what the rig's block says
 under the key `unit`), and `as y / u * s` (products of the units of ports; a name that is no port is a unit).
@@ -28,7 +28,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class UnitRule:
-    """Where a unit comes from.
+    """The origin of a unit.
 
     Attributes
     ----------

@@ -9,7 +9,7 @@ from rigloop.blocks.compiled.unit_rule import UnitRule
 
 
 class UnitLike(Protocol):
-    """What units can do: be multiplied, raised to a power and compared."""
+    """The operations on units: they are multiplied, raised to a power and compared."""
 
     def __mul__(self, other: Self, /) -> Self: ...
     def __pow__(self, exponent: int, /) -> Self: ...

@@ -107,7 +107,7 @@ def read_samples(path: Path, parameter: Parameter) -> list[list[float]]:
     Raises
     ------
     UnreadableError
-        No such file or column, no row, too many, or something that is no number.
+        No such file or column, no row, too many, or a cell that is not a number.
     """
     rows = csv.reader(io.StringIO(read_text(path, MOST_KEPT_BYTES)))
     try:

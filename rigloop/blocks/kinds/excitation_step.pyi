@@ -8,7 +8,7 @@ class Excitation:
     """A periodic sum of sines of equal amplitude, added to a torque request before the guard.
 
     It begins once the guard has ramped in, rises over `ramp_s`, and is over as soon as the guard lets go. Its time is
-    the nominal time of the cycle, so that a lost cycle shifts no phase. A request that is no number is passed on.
+    the nominal time of the cycle, so that a lost cycle shifts no phase. A request that is not a number is passed on.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ cdef int step_excitation(void *self, int64_t t_ns) noexcept nogil:
         torque_nm = min(1.0, elapsed_s / m.ramp_s) * _sum(m, elapsed_s)
     m.elapsed_s[0] = elapsed_s
     m.excitation_nm[0] = torque_nm
-    # a request that is no number stays one: the guard answers it
+    # a request that is not a number stays one: the guard answers it
     m.torque_nm[0] = m.request_nm[0] + torque_nm if isfinite(m.request_nm[0]) else m.request_nm[0]
     return 0
 

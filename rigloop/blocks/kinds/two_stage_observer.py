@@ -48,7 +48,7 @@ class TwoStageBlock(ObservingBlock):
     balance_std: Annotated[
         dict[str, Positive], Field(examples=[{"force/motor/torque_nm": 0.1}])
     ] = {}
-    """What the dynamics give in a cycle has this standard deviation, for each force that is solved for."""
+    """The force that the dynamics give in a cycle has this standard deviation, for each force that is solved for."""
     held_noise: Positive = 1.0
     """An acceleration changes by this in a cycle with blind accelerometers."""
     least_sensitivity: Positive = 1e-3
