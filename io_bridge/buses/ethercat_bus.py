@@ -17,13 +17,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 from io_bridge.attendant.attendant import Attendant
-from io_bridge.attendant.drives_in_fault import drives_in_fault
 from io_bridge.attendant.foreign_watch import ForeignWatch
 from io_bridge.attendant.mailbox_service import MailboxService
 from io_bridge.attendant.recovery import Recovery
 from io_bridge.attendant.watch import Watch
-from io_bridge.bus import Bus, BusFault, await_clocks, gap_words, list_faults
+from io_bridge.bus import await_clocks, gap_words
 from io_bridge.bus_events import BusEvent, BusEvents
+from io_bridge.buses.attended_bus import SAFE_CYCLES, AttendedBus
 from io_bridge.exchange.exchange import Exchange
 from io_bridge.host.ethtool import require_link
 from io_bridge.master import slave_clock
@@ -32,7 +32,7 @@ from io_bridge.master.master import BWR, BringUpError, Master
 from io_bridge.master.pysoem_master import PysoemMaster
 from io_bridge.master.state_change import finish
 from io_bridge.slaves.clock_config import ClockConfig
-from io_bridge.slaves.pdo_layout import SlaveRecord, axes_of
+from io_bridge.slaves.pdo_layout import axes_of
 from io_bridge.wire.acyclic import FIRST_INDEX, AcyclicLine
 from io_bridge.wire.foreign_master import require_silence
 from io_bridge.wire.owner import WireOwner
@@ -44,13 +44,12 @@ log = logging.getLogger("rigloop.bus")
 WAYS = ("auto", "pysoem", "rigloop")
 LISTEN_S = 0.5
 """Period at which slaves are asked for messages of their own."""
-SAFE_CYCLES = 4
 SAFE_PERIOD_S = 0.001
 PAUSE_S = 0.001
 INIT, SAFEOP = 1, 4
 
 
-class EthercatBus(Bus):
+class EthercatBus(AttendedBus):
     """Drives on a real, or a veth, network interface.
 
     Parameters
@@ -95,17 +94,19 @@ class EthercatBus(Bus):
             raise ValueError(
                 f"second_interface = {interface!r}: the first one is the same; a ring needs two"
             )
+        super().__init__(
+            Exchange(
+                slaves,
+                name=name,
+                paths=paths,
+                budget_us=budget_us,
+                bad_limit=bad_limit,
+                leak_cycles=leak_cycles,
+                clock=clock,
+            )
+        )
         self.interface = interface
         self.second_interface = second_interface
-        self._exchange = Exchange(
-            slaves,
-            name=name,
-            paths=paths,
-            budget_us=budget_us,
-            bad_limit=bad_limit,
-            leak_cycles=leak_cycles,
-            clock=clock,
-        )
         # a locked cycle is kept at its own period, so that the keeper learns the drift of its clock
         self._keep_us = keep_us if clock is None else 1e-3 * clock.period_ns
         self._poll = poll
@@ -113,17 +114,9 @@ class EthercatBus(Bus):
         self._pysoem: PysoemMaster | None = None
         self._owner: WireOwner | None = None
         self._line: AcyclicLine | None = None
-        self._master: Master | None = None
         self._socket: PacketSocket | RedundantSocket | None = None
         self._keeper: threading.Thread | None = None
-        self._records: list[SlaveRecord] = []
-        self._attendant: Attendant | None = None
         self._foreign: ForeignWatch | None = None
-        self._events = BusEvents()
-
-    def block(self) -> Exchange:
-        """Return the cyclic exchange."""
-        return self._exchange
 
     def open(self) -> None:
         """Open the sockets of pysoem, of the cycle, and of the part that speaks to slaves beside it.
@@ -245,12 +238,8 @@ class EthercatBus(Bus):
         far as it goes."""
         if self._master is None:
             return
-        if self._attendant is not None:
-            self._attendant.stop()
-            self._attendant = None
+        self._leave_service()
         exchange = self._exchange
-        exchange.in_service = False
-        exchange.safe = True
         self._stop_keeper()
         for cycle in range(SAFE_CYCLES):
             exchange.step(cycle * int(SAFE_PERIOD_S * 1e9))
@@ -276,30 +265,11 @@ class EthercatBus(Bus):
                 self._master.access(BWR, 0, 0x0120, struct.pack("<H", state | 0x10))
                 time.sleep(SAFE_PERIOD_S)
 
-    def bringup_counters(self) -> dict[str, int]:
-        """Return the losses before OP: frames and replies; no verdict counts them."""
-        return dict(self._exchange.bringup_counters)
-
-    def in_fault(self) -> list[str]:
-        """Return a sentence for each drive in its fault state, with its 0x603F; call it before `attend`."""
-        if self._master is None:
-            return []
-        return drives_in_fault(self._exchange, self._master, self._records)
-
-    def faults(self) -> list[BusFault]:
-        """Return the faults of now."""
-        problems = self._attendant.recovery.problems if self._attendant is not None else {}
-        return list_faults(self._exchange, problems)
-
     def events(self) -> list[BusEvent]:
         """Return the events outside the cycle."""
         if self._foreign is not None:
             self._foreign.take()
-        return list(self._events)
-
-    def unattended(self) -> str:
-        """Return why slaves are not attended any more."""
-        return "" if self._attendant is None else self._attendant.problem
+        return super().events()
 
     def _check_ends(self) -> None:
         """A run may lose one end of the ring, and does not begin without it."""

@@ -7,12 +7,11 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 
 from io_bridge.attendant.attendant import Attendant
-from io_bridge.attendant.drives_in_fault import drives_in_fault
 from io_bridge.attendant.mailbox_service import MailboxService
 from io_bridge.attendant.recovery import Recovery
 from io_bridge.attendant.watch import Watch
-from io_bridge.bus import Bus, BusFault, await_clocks, list_faults
-from io_bridge.bus_events import BusEvent, BusEvents
+from io_bridge.bus import await_clocks
+from io_bridge.buses.attended_bus import SAFE_CYCLES, AttendedBus
 from io_bridge.emulator.devices.slave_device import SlaveDevice
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.emulator.segment import Segment
@@ -29,14 +28,13 @@ from io_bridge.slaves.drive_config import (
     DriveConfig,
     DrivePlant,
 )
-from io_bridge.slaves.pdo_layout import SlaveRecord, axes_of
+from io_bridge.slaves.pdo_layout import axes_of
 
-SAFE_CYCLES = 4
 OP_POLL_NS = 1_000_000
 PAUSE_S = 0.0005
 
 
-class SimulatedBus(Bus):
+class SimulatedBus(AttendedBus):
     """Slaves emulated in this process; no rights, no sockets, simulated time is the cycle's nominal
     time.
 
@@ -72,24 +70,18 @@ class SimulatedBus(Bus):
         self.devices = tuple(devices or (DriveDevice(plant) for plant in plants))
         self.segment = Segment(self.devices)
         self.link = SegmentLink(self.segment)
-        self._exchange = Exchange(
-            drives,
-            name=name,
-            paths=paths,
-            budget_us=budget_us,
-            bad_limit=bad_limit,
-            leak_cycles=leak_cycles,
-            clock=clock,
+        super().__init__(
+            Exchange(
+                drives,
+                name=name,
+                paths=paths,
+                budget_us=budget_us,
+                bad_limit=bad_limit,
+                leak_cycles=leak_cycles,
+                clock=clock,
+            )
         )
         self._poll_ns = OP_POLL_NS if clock is None else clock.period_ns
-        self._master: Master | None = None
-        self._records: list[SlaveRecord] = []
-        self._attendant: Attendant | None = None
-        self._events = BusEvents()
-
-    def block(self) -> Exchange:
-        """Return the cyclic exchange."""
-        return self._exchange
 
     def open(self) -> None:
         """Connect the master to the segment."""
@@ -168,41 +160,14 @@ class SimulatedBus(Bus):
         """Zero torque, drives disabled, slaves back to INIT."""
         if self._master is None:
             return
-        if self._attendant is not None:
-            self._attendant.stop()
-            self._attendant = None
+        self._leave_service()
         exchange = self._exchange
-        exchange.in_service = False
-        exchange.safe = True
         for cycle in range(SAFE_CYCLES):
             exchange.step(cycle * OP_POLL_NS)
         for state in (4, 1):
             self._master.access(8, 0, 0x0120, bytes([state | 0x10, 0]))
         exchange.disconnect()
         self._master = None
-
-    def bringup_counters(self) -> dict[str, int]:
-        """Return the losses before OP: frames and replies; no verdict counts them."""
-        return dict(self._exchange.bringup_counters)
-
-    def in_fault(self) -> list[str]:
-        """Return a sentence for each drive in its fault state, with its 0x603F; call it before `attend`."""
-        if self._master is None:
-            return []
-        return drives_in_fault(self._exchange, self._master, self._records)
-
-    def faults(self) -> list[BusFault]:
-        """Return the faults of now."""
-        problems = self._attendant.recovery.problems if self._attendant is not None else {}
-        return list_faults(self._exchange, problems)
-
-    def events(self) -> list[BusEvent]:
-        """Return the events outside the cycle."""
-        return list(self._events)
-
-    def unattended(self) -> str:
-        """Return why slaves are not attended any more."""
-        return "" if self._attendant is None else self._attendant.problem
 
 
 def simulated_drive(plant: DrivePlant, position: int = 0, n_drives: int = 1) -> DriveConfig:
