@@ -7,22 +7,22 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from rig_configs.bounded import UnreadableError, parse_toml, read_text
+from rig_configs.mistakes import ConfigError, Mistake, from_validation
 from rig_configs.names import LONGEST_NAME, Line
 from rig_configs.numbers import Positive, Real
+from rig_configs.section import Section
+
+REMEDY = "is it a mapping file? `rig_configs/logs` has some"
 
 
-class MappingError(ValueError):
-    """A mapping file is missing or wrong; the message lists every mistake."""
+class MappingError(ConfigError):
+    """A mapping file is missing or wrong; `mistakes` has every reason."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
-
-
-class TimeColumn(_Strict):
+class TimeColumn(Section):
     """The clock of the samples."""
 
     column: str
@@ -46,7 +46,7 @@ class TimeColumn(_Strict):
         return 1.0 / self.ticks_per_s if self.ticks_per_s else scale[self.unit]
 
 
-class AngleColumn(_Strict):
+class AngleColumn(Section):
     """The encoder. An angle in deg or rad is turned back into the counts it was printed from."""
 
     column: str
@@ -58,7 +58,7 @@ class AngleColumn(_Strict):
     sign: Literal[1, -1] = 1
 
 
-class TorqueColumn(_Strict):
+class TorqueColumn(Section):
     """A measured or commanded torque, for comparison: `scale * (value - offset)` in `unit`."""
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=LONGEST_NAME)]
@@ -68,14 +68,14 @@ class TorqueColumn(_Strict):
     offset: Real = 0.0
 
 
-class RowFilter(_Strict):
+class RowFilter(Section):
     """The rows that carry the angle; the others may carry torque."""
 
     column: str
     equals: str
 
 
-class LogMapping(_Strict):
+class LogMapping(Section):
     """The way to read one kind of log.
 
     It is chosen when `header` is part of the columns of the file.
@@ -85,15 +85,15 @@ class LogMapping(_Strict):
     title: Line
     source: Line = ""
     license: Line = ""
-    header: Annotated[tuple[str, ...], Field(min_length=1)]
+    header: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] = ","
     time: TimeColumn
     angle: AngleColumn
-    torque: tuple[TorqueColumn, ...] = ()
+    torque: Annotated[tuple[TorqueColumn, ...], Field(strict=False)] = ()
     rows: RowFilter | None = None
     bandwidth_rad_s: Positive | None = None
     """Of the encoder filter; none: what the sample period allows."""
-    free_s: tuple[Real, Real] | None = None
+    free_s: Annotated[tuple[Real, Real], Field(strict=False)] | None = None
     """Stretch without hands, s from the first sample: there the measured torque alone turns the wheel."""
 
     @model_validator(mode="after")
@@ -133,24 +133,20 @@ def load_mapping(path: str | Path) -> LogMapping:
     try:
         text = read_text(path)
     except UnreadableError as error:
-        raise MappingError(f"{path}: cannot read this mapping: {error}") from error
+        raise MappingError([Mistake(str(path), "(file)", str(error), REMEDY)]) from None
     return parse_mapping(text, str(path))
 
 
 def parse_mapping(text: str, origin: str) -> LogMapping:
     """Like `load_mapping`, from text; `origin` names it in errors."""
     try:
-        return LogMapping.model_validate(parse_toml(text))
+        data = parse_toml(text)
     except UnreadableError as error:
-        raise MappingError(f"{origin}: {error}") from error
+        raise MappingError([Mistake(origin, "(file)", str(error), REMEDY)]) from None
+    try:
+        return LogMapping.model_validate(data)
     except ValidationError as error:
-        mistakes = "; ".join(
-            f"{'.'.join(str(part) for part in item['loc']) or 'mapping'}: "
-            + item["msg"].removeprefix("Value error, ")
-            + ("" if item["type"] == "missing" else f" (found {item['input']!r:.60})")
-            for item in error.errors()
-        )
-        raise MappingError(f"{origin}: {mistakes}") from error
+        raise MappingError(from_validation(origin, error, LogMapping, data)) from None
 
 
 def shipped_mappings() -> tuple[LogMapping, ...]:

@@ -37,7 +37,6 @@ def told(json: bool) -> Iterator[None]:
     from codegen.kernels.build import BuildError
     from codegen.kernels.verify import VerificationError
     from io_bridge.logs.reader import LogError
-    from rig_configs.log_schema import MappingError
     from rig_configs.mistakes import ConfigError
     from rigloop.console.errors import NotStartedError
     from rigloop.run_folder.manifest import ManifestError
@@ -46,7 +45,7 @@ def told(json: bool) -> Iterator[None]:
         yield
     except ConfigError as error:
         fail([str(mistake) for mistake in error.mistakes], Exit.WRONG_INPUT, json)
-    except (LogError, MappingError, ManifestError) as error:
+    except (LogError, ManifestError) as error:
         fail([str(error)], Exit.WRONG_INPUT, json)
     except (BuildError, VerificationError) as error:
         fail([str(error)], Exit.NOT_STARTED, json)

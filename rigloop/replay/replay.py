@@ -42,7 +42,7 @@ def replay_log(
     Raises
     ------
     LogError, MappingError
-        The file, or its mapping, cannot be read; one line.
+        The file, or its mapping, cannot be read.
     """
     log = read_log(path, load_mapping(mapping) if mapping else None)
     rig = loaded.rig

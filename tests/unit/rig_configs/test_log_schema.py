@@ -47,7 +47,7 @@ def test_longest_matching_header_wins_and_a_tie_is_none():
     assert matching_mapping(["t"], [short, long]) is None
 
 
-def test_all_mistakes_of_a_mapping_are_in_one_message():
+def test_all_mistakes_of_a_mapping_are_in_one_message_a_line_each():
     wrong = (
         GOOD.replace('unit = "s"', 'unit = "fortnight"')
         .replace("counts_per_rev = 1000", "counts_per_rev = -1\ncolour = 3")
@@ -65,7 +65,14 @@ def test_all_mistakes_of_a_mapping_are_in_one_message():
         "title",
     ):
         assert part in message
-    assert "\n" not in message
+    assert len(message.splitlines()) == 4
+    assert "did you mean 'column'" in message
+
+
+@pytest.mark.parametrize(("old", "new"), [("= 1000", '= "1000"'), ('"t"\n', "1\n")])
+def test_a_value_of_another_type_is_not_converted(old, new):
+    with pytest.raises(MappingError, match="valid"):
+        parse_mapping(GOOD.replace(old, new), "my.toml")
 
 
 @pytest.mark.parametrize(
