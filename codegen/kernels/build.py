@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any, Protocol
 
 from codegen.description.mechanism import text_of
@@ -205,12 +205,22 @@ def load_reference(path: Path) -> ModuleType:
     path.
     """
     file = path if path.suffix == ".py" else path.with_name("reference.py")
-    spec = importlib.util.spec_from_file_location("rigloop_reference", file)
+    spec = importlib.util.spec_from_loader(
+        "rigloop_reference", _Source("rigloop_reference", str(file))
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+class _Source(importlib.machinery.SourceFileLoader):
+    """Reads the source alone: bytecode beside it would be a file that no hash covers."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
 
 
 def _find(mechanism: Path | str) -> Path:

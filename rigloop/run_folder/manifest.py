@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bisect
 import hashlib
+import itertools
 import math
 import os
 import sys
@@ -284,13 +286,13 @@ class HistogramBins(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def percentiles(self) -> Percentiles:
         """Each percentile is the upper bound of its bin, the largest is exact."""
-        n = sum(self.counts)
+        reached = list(itertools.accumulate(self.counts))
+        n = reached[-1] if reached else 0
         if n == 0:
             return Percentiles(0, 0.0, 0.0, 0.0, 0.0)
         upper = np.minimum([*self.lower_ns[1:], self.max_ns], self.max_ns)
-        reached = np.cumsum(self.counts)
         p50, p99, p99_9 = (
-            float(upper[np.searchsorted(reached, p * n, side="left")]) for p in (0.5, 0.99, 0.999)
+            float(upper[bisect.bisect_left(reached, -(-n * p // 1000))]) for p in (500, 990, 999)
         )
         return Percentiles(n, p50, p99, p99_9, float(self.max_ns))
 

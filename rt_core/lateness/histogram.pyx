@@ -3,6 +3,7 @@ import numpy as np
 
 # words of one histogram in a table file: sum, maximum, then the counts
 HISTOGRAM_WORDS = COUNTS + BINS
+MOST_COUNTED = 1 << 40  # in one bin: years of the fastest task
 
 
 def _edges():
@@ -35,7 +36,9 @@ class Histogram:
 
     @classmethod
     def from_words(cls, words):
-        return cls(np.array(words[COUNTS:COUNTS + BINS]), words[SUM], words[MAX])
+        # a table that something wrote over has any number there
+        counts = np.clip(words[COUNTS:COUNTS + BINS], 0, MOST_COUNTED)
+        return cls(counts, words[SUM], max(0, words[MAX]))
 
     @property
     def n(self):

@@ -7,12 +7,12 @@ import os
 import re
 import subprocess
 import sys
-import threading
 import time
 import traceback
 
 from quirk_cases import CASES, drive
 from veth_scenarios import Cells, cycle, link_up
+from watched_segment import WatchedSegment
 
 from io_bridge.buses.ethercat_bus import EthercatBus
 from io_bridge.slaves.drive_config import DriveConfig
@@ -115,39 +115,19 @@ def several():
 def killed_master():
     """How long torque goes on at a slave that latches its watchdog when the master is killed, in ms."""
     from io_bridge.emulator.catalogue.devices import make_device
-    from io_bridge.emulator.segment import Segment
-    from io_bridge.emulator.serving.segment_server import serve
-    from io_bridge.wire.packet_socket import PacketSocket
 
     (name,) = sys.argv[2:]
     device = make_device(name)
-    segment = Segment([device])
-    wire = PacketSocket("veth1", 0x00, 0xFF)
-    begin = time.monotonic_ns()
-    ended = threading.Event()
-
-    def answer():
-        while not ended.is_set():
-            serve(segment, wire, begin, 0.005)
-
-    server = threading.Thread(target=answer)
-    server.start()
-    try:
+    with WatchedSegment(device) as watched:
         command = [sys.executable, __file__, "push"]
-        master = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert master.stdout.readline().strip() == "pushing"
-        pushed = device.wanted_torque_nm
-        master.kill()
-        killed_ns = segment.now_ns
-        while device.wanted_torque_nm and segment.now_ns - killed_ns < 1_000_000_000:
-            time.sleep(0.0002)
-        return {"pushed": pushed, "safe_after_ms": (segment.now_ns - killed_ns) / 1e6}
-    finally:
-        master.kill()
-        master.wait()
-        ended.set()
-        server.join()
-        wire.close()
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as master:
+            try:
+                assert master.stdout.readline().strip() == "pushing"
+                pushed = device.wanted_torque_nm
+            finally:
+                master.kill()
+        outlived_ms, coarse_ms = watched.outlived_ms()
+        return {"pushed": pushed, "outlived_ms": outlived_ms, "coarse_ms": coarse_ms}
 
 
 def push():

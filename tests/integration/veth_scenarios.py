@@ -11,20 +11,19 @@ import sys
 import threading
 import time
 
+from watched_segment import WatchedSegment
+
 from io_bridge.attendant.mailbox_service import ask, socket_path
 from io_bridge.buses.ethercat_bus import EthercatBus
 from io_bridge.buses.simulated_bus import simulated_drive
 from io_bridge.emulator.catalogue.device_file import drive_text
 from io_bridge.emulator.catalogue.devices import make_device
 from io_bridge.emulator.drive.device import DriveDevice
-from io_bridge.emulator.segment import Segment
-from io_bridge.emulator.serving.segment_server import serve
 from io_bridge.master.bringup import BringUpError
 from io_bridge.slaves.clock_config import ClockConfig
 from io_bridge.slaves.drive_config import DriveConfig, DrivePlant
 from io_bridge.slaves.sii import Identity
 from io_bridge.slaves.terminal_config import ChannelConfig, TerminalConfig
-from io_bridge.wire.packet_socket import PacketSocket
 from rt_core.injection.load import BusyBlock
 from rt_core.loop.loop import Loop
 from rt_core.plan import Task, plan_table
@@ -310,18 +309,7 @@ def a_killed_master_of_a_drive_that_does_not(tmp):
 def a_killed_master(tmp, watchdog_ms=200.0, device=None):
     """SIGKILL of the process that has the bus: what the drive does then is its watchdog's doing alone."""
     device = device or DriveDevice(DrivePlant(hands="free"))
-    segment = Segment([device])
-    wire = PacketSocket("veth1", 0x00, 0xFF)
-    ends = threading.Event()
-    begin = time.monotonic_ns()
-
-    def run():
-        while not ends.is_set():
-            serve(segment, wire, begin, 0.005)
-
-    server = threading.Thread(target=run)
-    server.start()
-    try:
+    with WatchedSegment(device) as watched:
         code = f"import veth_scenarios as s; s.push({watchdog_ms})"
         master = subprocess.Popen(
             [sys.executable, "-c", code],
@@ -336,23 +324,16 @@ def a_killed_master(tmp, watchdog_ms=200.0, device=None):
         pushed = device.wanted_torque_nm
         master.kill()
         master.wait()
-        killed_ns = segment.now_ns
-        at_once = device.wanted_torque_nm
-        while device.wanted_torque_nm and segment.now_ns - killed_ns < 5_000_000_000:
-            time.sleep(0.0002)
+        outlived_ms, coarse_ms = watched.outlived_ms()
         return {
             "said": said.strip(),
             "pushed": pushed,
-            "at_once": at_once,
-            "safe_after_ms": (segment.now_ns - killed_ns) / 1e6,
+            "outlived_ms": outlived_ms,
+            "coarse_ms": coarse_ms,
             "watchdog_ms": watchdog_ms,
             "al": [device.al_status, device.al_code],
             "statusword": device.statusword & 0x6F,
         }
-    finally:
-        ends.set()
-        server.join()
-        wire.close()
 
 
 def push(watchdog_ms):

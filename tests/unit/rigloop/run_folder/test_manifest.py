@@ -106,6 +106,12 @@ def test_percentiles_bound_the_true_ones_by_a_bin(tmp_path):
     assert read_timing(tmp_path) == {"estimation": {"late": bins}}
 
 
+def test_percentiles_of_counts_beyond_64_bits_are_of_its_bins():
+    bins = HistogramBins((0.0, 1.0, 2.0), (2**62, 2**62, 2**62), 3.0)
+    found = bins.percentiles()
+    assert (found.p50, found.p99, found.p99_9) == (2.0, 3.0, 3.0)
+
+
 def test_histogram_that_counted_nothing_has_no_bins():
     bins = HistogramBins.of([0, 1, 2], [0, 0], 0)
     assert bins.counts == ()

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from rt_core.lateness.histogram import Histogram
+from rigloop.run_folder.manifest import HistogramBins
+from rt_core.lateness.histogram import HISTOGRAM_WORDS, Histogram
 
 
 def test_bins_cover_everything_without_gaps_and_are_narrow():
@@ -63,3 +64,13 @@ def test_an_empty_histogram_has_no_percentile():
     assert np.isnan(Histogram().percentile(50))
     with pytest.raises(ValueError, match="within 0 and 100"):
         Histogram.of([1]).percentile(101)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_words_that_something_wrote_over_are_a_histogram_too(seed):
+    words = np.random.default_rng(seed).integers(-(2**63), 2**63 - 1, HISTOGRAM_WORDS)
+    found = Histogram.from_words(words)
+    assert found.n > 0
+    assert np.all(np.diff(found.percentiles([1, 50, 99, 99.9])) >= 0)
+    bins = HistogramBins.of(found.edges_ns, found.counts, found.max_ns).percentiles()
+    assert bins.p50 <= bins.p99 <= bins.p99_9

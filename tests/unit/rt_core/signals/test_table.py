@@ -87,7 +87,7 @@ with SignalTable.create(path, plan) as table, SignalTable.attach(path, writable=
     ring.close()
     print(len(told), all("was cut short by something else" in words for words in told), other.cut)
 with SignalTable.create(path + "2", plan) as table:
-    print(table.cut, table.value("loop/fast/cycle"))
+    print(table.cut, table.value("loop/fast/cycle"), flush=True)
 os.kill(os.getpid(), 7)
 """
 
