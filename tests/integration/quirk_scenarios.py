@@ -20,6 +20,7 @@ from io_bridge.slaves.drive_config import DriveConfig
 BUDGET_US = 20_000.0
 TORQUE_NM = 1.0
 LONG_CYCLES = 5000
+SHORTEST_WATCHDOG_S = 0.045  # of all cases, less the time of a cycle
 
 
 def start(*devices, module=("io_bridge.emulator.serving.sim_segment",)):
@@ -77,10 +78,13 @@ def brought_up(case):
             found["operational"] = [cells[f"{name}/operational"] for name in drives]
             # the slave ends first, and until then its watchdog is served
             segment.terminate()
-            cycle(bus.block(), 20, k)
+            at = time.monotonic()
+            found["unserved_s"] = 0.0
             while segment.poll() is None:
-                k += 20
-                cycle(bus.block(), 20, k)
+                k += 1
+                cycle(bus.block(), 1, k)
+                found["unserved_s"] = max(found["unserved_s"], time.monotonic() - at)
+                at = time.monotonic()
             if drives:
                 found["pushed"] = torques(segment.stdout.read().splitlines())
     except Exception as error:
@@ -100,7 +104,12 @@ def several():
         if child == 0:
             code = 1
             try:
-                print(json.dumps({"case": name} | brought_up(CASES[name])), flush=True)
+                for _ in range(3):
+                    found = brought_up(CASES[name])
+                    # a host that serves no watchdog for so long shows the watchdog, and not what was to be seen
+                    if found.get("unserved_s", 0.0) < SHORTEST_WATCHDOG_S:
+                        break
+                print(json.dumps({"case": name} | found), flush=True)
                 code = 0
             except Exception:
                 traceback.print_exc()
