@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from rig_configs.bounded import UnreadableError, parse_toml, read_text
-from rig_configs.mistakes import ConfigError, Mistake, from_validation, near
+from rig_configs.mistakes import UNKNOWN_KIND, ConfigError, Mistake, from_validation, near
 from rig_configs.named_files import find_named
 from rig_configs.plain import line
 from rig_configs.ports import PortsOf
@@ -28,8 +28,9 @@ class Vocabulary(NamedTuple):
 
     Attributes
     ----------
-    model : type of Rig
-        The schema with the tables of all kinds.
+    model_of : callable
+        From the tables of the file to the schema with all kinds that they may name. It raises `ConfigError` where a
+        kind of the rig's own has mistakes.
     ports_of : callable
         From a block's table to its ports; None where the table is too wrong to tell. Mistakes that it
         raises without a file are in the block's own keys.
@@ -41,7 +42,7 @@ class Vocabulary(NamedTuple):
         From file and a rig whose tasks are good and whose ports all have their signals to further mistakes.
     """
 
-    model: type[Rig]
+    model_of: Callable[[Mapping[str, Any]], type[Rig]]
     ports_of: PortsOf
     other_signals: OtherSignals
     table_mistakes: Callable[[str, str, Mapping[str, Any]], Iterable[Mistake]] = lambda *given: ()
@@ -131,9 +132,16 @@ def load_rig(name: str, vocabulary: Vocabulary) -> LoadedRig:
     mistakes: list[Mistake] = []
     rig = None
     try:
-        rig = vocabulary.model.model_validate(data)
+        model = vocabulary.model_of(data)
+    except ConfigError as error:
+        # its block is of no kind then; all others are looked at
+        mistakes += error.mistakes
+        model = vocabulary.model_of({})
+    try:
+        rig = model.model_validate(data)
     except ValidationError as error:
-        mistakes += from_validation(file, error, vocabulary.model, data)
+        found = from_validation(file, error, model, data)
+        mistakes += [m for m in found if m.problem != UNKNOWN_KIND or m.value not in files.values()]
     mistakes += task_mistakes(file, data)
     for block, table in tables(data, "blocks").items():
         mistakes += vocabulary.table_mistakes(file, block, table)
@@ -145,9 +153,10 @@ def load_rig(name: str, vocabulary: Vocabulary) -> LoadedRig:
     return LoadedRig(line(path.stem), path, text, rig, files)
 
 
-def read_checked(path: Path, model: type[Rig]) -> LoadedRig:
+def read_checked(path: Path, model_of: Callable[[Mapping[str, Any]], type[Rig]]) -> LoadedRig:
     """Read a rig file that `load_rig` has found good: its schema alone, without what is behind it."""
     text = read_text(path)
     data = parse_toml(text)
     files = find_named(data, path.parent)
-    return LoadedRig(line(path.stem), path, text, model.model_validate(data), files)
+    rig = model_of(data).model_validate(data)
+    return LoadedRig(line(path.stem), path, text, rig, files)

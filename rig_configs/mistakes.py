@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 _NOTHING = object()
+UNKNOWN_KIND = "unknown kind"
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def _mistake(file: str, detail: Any, model: type[BaseModel], data: Any) -> Mista
     if kind == "union_tag_invalid":
         known = [tag.strip().strip("'") for tag in detail["ctx"]["expected_tags"].split(",")]
         given = value["kind"]
-        return Mistake(file, f"{key}.kind", "unknown kind", near(str(given), known), given)
+        return Mistake(file, f"{key}.kind", UNKNOWN_KIND, near(str(given), known), given)
     if kind == "union_tag_not_found":
         return Mistake(file, f"{key}.kind", "missing", "say which kind of block this is")
     message = detail["msg"].removeprefix("Value error, ")

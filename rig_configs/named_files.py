@@ -1,4 +1,5 @@
-"""The files that a rig names (mechanisms, devices, ESI files), each found by its path from the rig's own folder.
+"""The files that a rig names (mechanisms, devices, ESI files, blocks of its own, tables of samples), each found by its
+path from the rig's own folder.
 
 A path that is not there from the rig's folder is taken from where the program runs. A run keeps a copy of each
 in its run folder, and a rig in a run folder names nothing else: whoever sends one away sends all that it needs,
@@ -21,11 +22,13 @@ from rig_configs.bounded import (
     read_bytes,
     read_text,
 )
+from rig_configs.installed_blocks import INSTALLED, installed_declaration
 
 KEPT = "named_files"
 OF_A_RUN = ("order.json", "manifest.json")
 ESI = ".xml"
 MECHANISM = re.compile(r"(?P<file>.+\.toml)(?P<rest>)", re.DOTALL)
+SAMPLES = re.compile(r"(?P<file>.+\.csv)(?P<rest>)", re.DOTALL)
 # behind a device's file: which of an ESI file it is, and the quirks that it has
 DEVICE = re.compile(
     r"(?P<file>.+?\.(?:toml|xml))(?P<rest>(?:#.*|\+[A-Za-z_].*)?)", re.DOTALL | re.IGNORECASE
@@ -47,12 +50,36 @@ def find_named(data: Mapping[str, Any], folder: Path) -> dict[str, str]:
         named = table[key]
         if not isinstance(named, str) or "\0" in named:
             continue
-        match = (MECHANISM if key == "mechanism" else DEVICE).fullmatch(named)
+        if key == "kind" and (declaration := _installed(named, folder)) is not None:
+            written = f"{named}.toml"
+            found[written] = table[key] = str(declaration)
+            found[_source(written)] = _source(found[written])
+            continue
+        match = PATTERNS.get(key, SAMPLES).fullmatch(named)
         if match is not None:
             written = match["file"]
             found[written] = str(_place(written, folder))
             table[key] = found[written] + match["rest"]
+            if key == "kind":
+                found[_source(written)] = _source(found[written])
     return found
+
+
+def _installed(named: str, folder: Path) -> Path | None:
+    if INSTALLED.fullmatch(named) and _is_of_a_run(folder):
+        return _kept(f"{named}.toml", folder)
+    return installed_declaration(named)
+
+
+def _is_of_a_run(folder: Path) -> bool:
+    return any((folder / name).exists() for name in OF_A_RUN)
+
+
+def _source(declaration: str) -> str:
+    return declaration.removesuffix(".toml") + ".c"
+
+
+PATTERNS = {"mechanism": MECHANISM, "kind": MECHANISM, "device": DEVICE}
 
 
 def keep_named(folder: Path, files: Mapping[str, str]) -> None:
@@ -82,7 +109,7 @@ def _content(path: Path) -> bytes:
 
 def _place(written: str, folder: Path) -> Path:
     kept = _kept(written, folder)
-    if any((folder / name).exists() for name in OF_A_RUN):
+    if _is_of_a_run(folder):
         return kept
     near, here = folder / written, Path(written)  # that of an absolute path is the path
     try:
@@ -92,16 +119,18 @@ def _place(written: str, folder: Path) -> Path:
 
 
 def _kept(written: str, folder: Path) -> Path:
-    # two files of one name are two files
-    digest = hashlib.sha256(written.encode(errors="surrogatepass")).hexdigest()
+    # two files of one name are two files; a source lies beside its declaration
+    whole = written.removesuffix(".c") + ".toml" if written.endswith(".c") else written
+    digest = hashlib.sha256(whole.encode(errors="surrogatepass")).hexdigest()
     return folder / KEPT / digest[:12] / Path(written).name
 
 
 def _naming(data: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
     """Yield each table that names a file, and the key."""
     for block in _tables(data.get("blocks")):
-        if "mechanism" in block:
-            yield block, "mechanism"
+        for key, value in list(block.items()):
+            if key in ("mechanism", "kind") or (isinstance(value, str) and value.endswith(".csv")):
+                yield block, key
         for kind in ("drives", "terminals"):
             for slave in _tables(block.get(kind)):
                 if "device" in slave:

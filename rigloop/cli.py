@@ -13,7 +13,13 @@ from rich.markup import escape
 from rigloop.bench.commands import app as bench_app
 from rigloop.console.answers import Exit, JsonOption, print_json, told
 from rigloop.console.lasting_console import lasting_console
-from rigloop.console.run_options import BusOption, ModeOption, RigArgument, RunsOption
+from rigloop.console.run_options import (
+    BusOption,
+    ModeOption,
+    RigArgument,
+    RunsOption,
+    TrustOption,
+)
 from rigloop.console.screen import Screen
 from rigloop.fieldbus import commands as fieldbus
 from rigloop.fieldbus.segment_command import ListingCommand, sim_segment
@@ -57,6 +63,7 @@ def run(
         ),
     ] = None,
     mode: ModeOption = Mode.DEGRADED,
+    trust: TrustOption = False,
     inject: Annotated[
         list[str] | None,
         typer.Option(
@@ -82,7 +89,7 @@ def run(
         from rigloop.live.supervise import run_live
 
         outcome = run_live(
-            _load(rig),
+            _trusted(_load(rig), trust),
             cycle,
             seconds=for_s,
             bus=bus,
@@ -113,6 +120,7 @@ def replay(
             help="Mapping file of the log; chosen by the log's header if not given.", readable=False
         ),
     ] = None,
+    trust: TrustOption = False,
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
@@ -122,11 +130,10 @@ def replay(
     console = Screen(stderr=json)
     with told(json):
         if log.is_dir():
-            outcome = replay_run(log, runs=runs, console=console)
+            outcome = replay_run(log, runs=runs, console=console, trusts=trust)
         else:
-            outcome = replay_log(
-                log, _load(rig or "steering_wheel"), mapping=mapping, runs=runs, console=console
-            )
+            fed = _trusted(_load(rig or "steering_wheel"), trust)
+            outcome = replay_log(log, fed, mapping=mapping, runs=runs, console=console)
     _finish(outcome, console, json)
 
 
@@ -194,6 +201,13 @@ def _load(rig: str) -> LoadedRig:
     from rigloop.compose.wiring import load
 
     return load(rig)
+
+
+def _trusted(loaded: LoadedRig, trusts: bool) -> LoadedRig:
+    from rigloop.compose.consent import require_consent
+
+    require_consent(loaded, trusts=trusts)
+    return loaded
 
 
 def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:

@@ -13,13 +13,14 @@ from pydantic import Field, create_model
 
 from rig_configs.load import LoadedRig
 from rig_configs.load import read_checked as read_as
-from rig_configs.mistakes import Mistake
+from rig_configs.mistakes import ConfigError, Mistake
 from rig_configs.names import Word
 from rig_configs.ports import Ports
 from rig_configs.schema import BlockTable, Rig
 from rigloop.blocks.kind import BlockKind, wired, written
 
 PLACE = "rigloop.blocks.kinds"
+DECLARATION = ".toml"
 
 
 class KindError(TypeError):
@@ -56,16 +57,64 @@ def _admit(found: dict[str, BlockKind], kind: BlockKind, where: str) -> None:
     found[kind.name] = kind
 
 
+def is_own(kind: object) -> bool:
+    """Tell the name of a kind that ships from the path of a declaration, which is a kind of the rig's own."""
+    return isinstance(kind, str) and kind.endswith(DECLARATION)
+
+
+def find_kind(name: object) -> BlockKind | None:
+    """Return the kind of this name, or of this declaration; None where there is none.
+
+    Raises
+    ------
+    ConfigError
+        With every mistake of the declaration.
+    """
+    if not isinstance(name, str):
+        return None
+    if not is_own(name):
+        return kinds().get(name)
+    # the library has the way from a declaration to a kind; it is found by its place, as all kinds are
+    return importlib.import_module(f"{PLACE}.library").from_file(Path(name))
+
+
 def kind_of(block: BlockTable) -> BlockKind:
     """Return the kind of a block."""
-    return kinds()[block.kind]
+    found = find_kind(block.kind)
+    assert found is not None, block.kind
+    return found
+
+
+def rig_model_of(data: Mapping[str, Any]) -> type[Rig]:
+    """Return the schema of a rig file with these tables: blocks of every kind that ships, and of those that it names.
+
+    Raises
+    ------
+    ConfigError
+        With every mistake of the declarations that it names.
+    """
+    blocks = data.get("blocks")
+    tables = blocks.values() if isinstance(blocks, dict) else ()
+    named = {str(kind) for t in tables if isinstance(t, dict) and is_own(kind := t.get("kind"))}
+    own: list[type[BlockTable]] = []
+    mistakes: list[Mistake] = []
+    for name in sorted(named):
+        try:
+            kind = find_kind(name)
+        except ConfigError as error:
+            mistakes += error.mistakes
+        else:
+            own += [] if kind is None else [kind.schema]
+    if mistakes:
+        raise ConfigError(mistakes)
+    return rig_model(tuple(own))
 
 
 @cache
-def rig_model() -> type[Rig]:
-    """Return the schema of a rig file with blocks of every kind."""
+def rig_model(own: tuple[type[BlockTable], ...] = ()) -> type[Rig]:
+    """Return the schema of a rig file with blocks of every kind that ships, and of some of its own."""
     one: Any = Annotated[
-        Union[tuple(k.schema for k in kinds().values())],  # noqa: UP007
+        Union[(*(k.schema for k in kinds().values()), *own)],
         Field(discriminator="kind"),
     ]
     blocks: Any = Annotated[dict[Word, one], Field(min_length=1)]
@@ -74,7 +123,7 @@ def rig_model() -> type[Rig]:
 
 def read_checked(path: Path) -> LoadedRig:
     """Read a rig file that has been found good: its schema alone, without what is behind it."""
-    return read_as(path, rig_model())
+    return read_as(path, rig_model_of)
 
 
 def ports_of(table: Mapping[str, Any]) -> Ports | None:
@@ -85,15 +134,19 @@ def ports_of(table: Mapping[str, Any]) -> Ports | None:
     ConfigError
         The block names a mechanism that is not there, or has mistakes of its own.
     """
-    kind = table.get("kind")
-    found = kinds().get(kind) if isinstance(kind, str) else None
+    try:
+        found = find_kind(table.get("kind"))
+    except ConfigError:  # `rig_model_of` has said so
+        return None
     return None if found is None else found.ports(table)
 
 
 def table_mistakes(file: str, name: str, table: Mapping[str, Any]) -> Iterator[Mistake]:
     """Find what a kind sees in a table before any schema."""
-    kind = table.get("kind")
-    found = kinds().get(kind) if isinstance(kind, str) else None
+    try:
+        found = find_kind(table.get("kind"))
+    except ConfigError:
+        return
     if found is not None:
         yield from found.table_mistakes(file, name, table)
 

@@ -97,6 +97,8 @@ class BlockKind:
         Code that a step returns → words. A kind without any never fails a step.
     remedy : str
         What to do about a fault.
+    declared : Declared or None
+        The declaration and source that it is compiled from; they run only where somebody has trusted them, or ship.
     usual : mapping of str to (float, float, str)
         Keys whose values are doubted by `rigloop check` beyond this range, and what explains one there.
     """
@@ -112,6 +114,7 @@ class BlockKind:
     fit: Callable[[Making], Iterator[Mistake]] = _none
     faults: Mapping[int, str] = field(default_factory=dict)
     remedy: str = ""
+    declared: Any = None
     usual: Usual = field(default_factory=dict)
 
 

@@ -12,6 +12,7 @@ from rig_configs.mistakes import ConfigError, Mistake
 from rig_configs.schema import BlockTable
 from rigloop.blocks.catalogue import kind_of
 from rigloop.blocks.kind import Making
+from rigloop.compose.consent import require_consent
 
 
 def build_kernels(
@@ -30,11 +31,15 @@ def build_kernels(
 
     Raises
     ------
+    NotTrustedError
+        It has blocks of its own whose code nobody has trusted; nothing was built.
     ConfigError
         An observer cannot be: an unknown input that its sensors do not tell, or a start where the
         mechanism cannot be put together.
     """
     rig = loaded.rig
+    if only is BlockTable:
+        require_consent(loaded)
     built = {}
     for name, block in rig.blocks.items():
         build = kind_of(block).build

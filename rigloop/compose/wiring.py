@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from rig_configs.load import LoadedRig, Vocabulary, load_rig
 from rig_configs.mistakes import Mistake
 from rig_configs.schema import Rig
-from rigloop.blocks.catalogue import kind_of, ports_of, rig_model, table_mistakes
+from rigloop.blocks.catalogue import kind_of, ports_of, rig_model_of, table_mistakes
 from rigloop.blocks.kind import written
 from rigloop.compose.parts import find_bus, find_guard
 from rigloop.run_folder.messages import SUPERVISOR_SIGNALS
@@ -23,7 +23,7 @@ def load(name: str) -> LoadedRig:
         With every mistake of the file.
     """
     return load_rig(
-        name, Vocabulary(rig_model(), ports_of, other_signals, table_mistakes, rig_mistakes)
+        name, Vocabulary(rig_model_of, ports_of, other_signals, table_mistakes, rig_mistakes)
     )
 
 

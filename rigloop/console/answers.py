@@ -38,6 +38,7 @@ def told(json: bool) -> Iterator[None]:
     from codegen.kernels.verify import VerificationError
     from io_bridge.logs.reader import LogError
     from rig_configs.mistakes import ConfigError
+    from rigloop.blocks.compiled.trust import NotTrustedError, TrustError
     from rigloop.console.errors import NotStartedError
     from rigloop.run_folder.manifest import ManifestError
 
@@ -49,7 +50,7 @@ def told(json: bool) -> Iterator[None]:
         fail([str(error)], Exit.WRONG_INPUT, json)
     except (BuildError, VerificationError) as error:
         fail([str(error)], Exit.NOT_STARTED, json)
-    except NotStartedError as error:
+    except (NotStartedError, NotTrustedError, TrustError) as error:
         fail(str(error).splitlines(), Exit.NOT_STARTED, json)
     except OSError as error:
         # of a path that no file can have, wherever it is looked at first

@@ -24,5 +24,13 @@ ModeOption = Annotated[
         help="With red checks of the doctor: `strict` refuses to start, `degraded` runs and says so everywhere."
     ),
 ]
+TrustOption = Annotated[
+    bool,
+    typer.Option(
+        "--trust",
+        help="Trust the code of the rig's own blocks, for the bytes that they have now: it runs as you, in real time. "
+        "Once for each; read it before.",
+    ),
+]
 # a file that may not be read is said by its reader, in a line and as JSON: paths to read have readable=False
 RunsOption = Annotated[Path, typer.Option("--runs", help="Folder that gets the run folder.")]

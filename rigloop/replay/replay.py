@@ -18,6 +18,7 @@ from rig_configs.named_files import keep_named
 from rig_configs.schema import Rig
 from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
 from rigloop.compose.blocks import make_blocks, plan_blocks
+from rigloop.compose.consent import require_consent
 from rigloop.compose.kernels import build_kernels
 from rigloop.compose.shown import shown_roles
 from rigloop.compose.wiring import load
@@ -77,11 +78,18 @@ def replay_log(
     return conclude_log(folder, loaded, kernels, log, ticks.superseded, list(measured), pace)
 
 
-def replay_run(run: Path, *, runs: Path, console: Console) -> Outcome:
+def replay_run(run: Path, *, runs: Path, console: Console, trusts: bool = False) -> Outcome:
     """Step a recorded live run again and compare every signal of its blocks bit for bit.
+
+    Parameters
+    ----------
+    trusts : bool
+        The code of its own blocks, as the run folder has it, is trusted from now on.
 
     Raises
     ------
+    NotTrustedError
+        It has blocks of its own that nobody has trusted here.
     ManifestError
         The folder holds no live run with whole records.
     """
@@ -99,6 +107,7 @@ def replay_run(run: Path, *, runs: Path, console: Console) -> Outcome:
     if loaded.sha256 != manifest.rig.sha256:
         raise ManifestError(f"{run}/rig.toml: not the rig of the run: changed since")
     rig = loaded.rig
+    require_consent(loaded, trusts=trusts)
     kernels = build_kernels(loaded)
     fast, slow = fast_and_slow(rig) if len(rig.tasks) != 1 else (next(iter(rig.tasks)), None)
     stepped = (fast,) if slow is None else (fast, slow)

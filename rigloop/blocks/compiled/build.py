@@ -87,7 +87,7 @@ def build_block(declared: Declared, expressions: Mapping[str, str] | None = None
         No compiler, or the source does not compile; the message has the compiler's.
     """
     if not is_trusted(declared):
-        raise NotTrustedError(declared)
+        raise NotTrustedError([declared])
     begin = time.perf_counter()
     chosen = compiler()
     flags = [*FLAGS, *march("auto"), *declared.declaration.cflags]

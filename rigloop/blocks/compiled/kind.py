@@ -45,13 +45,17 @@ class CompiledKind:
     Attributes
     ----------
     declared : Declared
+    path : str
+        A rig names it by the path of its declaration; empty: by its name, as it ships.
     """
 
     declared: Declared
+    path: str = ""
 
     @property
     def name(self) -> str:
-        return self.declared.name
+        """Return the word of a rig's `kind`."""
+        return self.path or self.declared.name
 
     @property
     def about(self) -> str:
@@ -108,7 +112,7 @@ class CompiledKind:
                 {}, description="An output writes `NAME/output`, or the signal that is given here."
             ),
         )
-        return create_model(self.name, __base__=BlockTable, __doc__=self.about, **fields)
+        return create_model(self.declared.name, __base__=BlockTable, __doc__=self.about, **fields)
 
     def mistakes(self, file: str, name: str, table: Mapping[str, Any]) -> list[Mistake]:
         """Find what is wrong with the parameters of a block whose table has passed the schema."""

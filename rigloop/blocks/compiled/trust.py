@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import stat
+from collections.abc import Sequence
 from pathlib import Path
 
 from rig_configs.bounded import open_regular
@@ -24,13 +25,16 @@ class TrustError(RuntimeError):
 
 
 class NotTrustedError(RuntimeError):
-    """A block whose code nobody has trusted on this machine."""
+    """Blocks whose code nobody has trusted on this machine; a line each."""
 
-    def __init__(self, declared: Declared):
-        self.declared = declared
+    def __init__(self, blocks: Sequence[Declared]):
+        self.blocks = tuple(blocks)
         super().__init__(
-            f"block {declared.name} ({declared.path}): its code has not been trusted here; read "
-            f"{declared.path.with_suffix('.c').name}, then run again with --trust (hash {declared.hash})"
+            "\n".join(
+                f"block {declared.name} ({declared.path}): its code has not been trusted here; read "
+                f"{declared.path.with_suffix('.c').name}, then run again with --trust (hash {declared.hash})"
+                for declared in blocks
+            )
         )
 
 

@@ -1,8 +1,10 @@
-"""The kinds of the library: blocks of a declaration and a C source, taken into the catalogue as they are declared."""
+"""The kinds of the library and of a rig's own: blocks of a declaration and a C source, taken as they are declared."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from rig_configs import units
@@ -11,6 +13,7 @@ from rig_configs.ports import FollowingPorts, Port, Ports
 from rig_configs.schema import Rig
 from rigloop.blocks.compiled.block import CompiledBlock
 from rigloop.blocks.compiled.build import BuiltBlock
+from rigloop.blocks.compiled.declaration import read_declared
 from rigloop.blocks.compiled.kind import CompiledKind, DeclaredPort, library
 from rigloop.blocks.compiled.unit_solve import solve_units
 from rigloop.blocks.kind import BlockKind, Making, Stage
@@ -67,7 +70,32 @@ def as_block_kind(kind: CompiledKind) -> BlockKind:
         mistakes=mistakes,
         build=build,
         faults=kind.faults,
+        declared=kind.declared,
     )
+
+
+def from_file(path: Path) -> BlockKind:
+    """Return the kind that a declaration is, named by its path; it is read again where a file of it has changed.
+
+    Raises
+    ------
+    ConfigError
+        With every mistake of the declaration.
+    """
+    return _read(path, *(_stamp(file) for file in (path, path.with_suffix(".c"))))
+
+
+@lru_cache(maxsize=256)
+def _read(path: Path, *stamps: tuple[int, ...]) -> BlockKind:
+    return as_block_kind(CompiledKind(read_declared(path), str(path)))
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _units(

@@ -7,7 +7,7 @@ import pytest
 from rig_configs.load import Vocabulary, load_rig
 from rig_configs.mistakes import ConfigError, near
 from rig_configs.ports import Port, Ports
-from rigloop.blocks.catalogue import rig_model, table_mistakes
+from rigloop.blocks.catalogue import rig_model_of, table_mistakes
 
 
 def ports(*names):
@@ -44,7 +44,7 @@ def ports_of(table):
 
 
 def load(name, other_signals=lambda tasks: {}):
-    return load_rig(name, Vocabulary(rig_model(), ports_of, other_signals, table_mistakes))
+    return load_rig(name, Vocabulary(rig_model_of, ports_of, other_signals, table_mistakes))
 
 
 def mistakes(tmp_path, text):
