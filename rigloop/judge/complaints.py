@@ -19,7 +19,7 @@ from rigloop.run_folder.manifest import DataFault, Felt, count
 from rigloop.run_folder.run_end import Ended, Final, Supervision, errno_in_words, overruns_by_cause
 from rt_core.lateness.cause import explain_overruns
 from rt_core.plan import loop_signal
-from rt_core.safety.trips import TRIPS, Trip
+from rt_core.safety.trips import TRIPS, Trip, read_trip
 
 
 def complaints(
@@ -140,9 +140,9 @@ def _never_armed(
         return [f"never ready: {'; '.join(said) or 'the loop made no cycle'}"]
     name, block = guard
     reads, writes = paths(name, block)
-    if int(final.signals[writes["trip"]]):
+    if final.signals[writes["trip"]]:
         return []
-    trip = Trip(int(final.signals[writes["waits_for"]]))
+    trip = read_trip(final.signals[writes["waits_for"]])
     if trip == Trip.NO_TRIP:
         return [f"{name}: never ready to be armed; nothing says why"]
     kind, remedy = TRIPS[trip], TRIPS[trip].remedy

@@ -18,7 +18,7 @@ from rigloop.judge.fault_words import explain_fault, task_of_fault
 from rigloop.run_folder.last_state import record_of
 from rigloop.run_folder.manifest import DataFault
 from rt_core.plan import loop_signal
-from rt_core.safety.trips import TRIPS, Trip, explain_trip
+from rt_core.safety.trips import TRIPS, Trip, explain_trip, read_trip
 
 Signals = Mapping[str, float]
 BUS_AT_THE_END = "bus, at the end"
@@ -46,10 +46,9 @@ def trip_of(
     """
     name, config = guard_of(rig)
     writes = paths(name, config)[1]
-    code = int(signals.get(writes["trip"], 0))
-    if not code:
+    trip = read_trip(signals.get(writes["trip"], 0.0))
+    if trip == Trip.NO_TRIP:
         return None
-    trip = Trip(code)
     task = next(task for task, table in rig.tasks.items() if name in table.blocks)
     cycle = signals.get(writes["trip_cycle"], 0.0)
     row = row_at(folder, task, cycle)
@@ -58,7 +57,7 @@ def trip_of(
     period_s = rig.period_us(name) * 1e-6
     at_s = cycle * period_s if row is None else float(row["t_ns"]) * 1e-9
     sentence = explain_trip(
-        code,
+        trip,
         signals.get(writes["trip_value"], 0.0),
         signals.get(writes["trip_limit"], 0.0),
         cycle,

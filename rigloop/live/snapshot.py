@@ -7,7 +7,7 @@ from rigloop.compose.blocks import find_bus, find_guard, paths
 from rigloop.compose.shown import shown_roles
 from rigloop.live.view import Picture
 from rt_core.lateness.cause import WORDS, signal_of
-from rt_core.safety.trips import State, Trip
+from rt_core.safety.trips import State, read_trip
 from rt_core.signals.table import SignalTable
 
 
@@ -44,7 +44,7 @@ def _guard(shared: SignalTable, rig: Rig, state: State) -> str:
         return "none"
     if state != State.INIT:
         return state.name
-    waits_for = Trip(int(shared.value(paths(*guard)[1]["waits_for"])))
+    waits_for = read_trip(shared.value(paths(*guard)[1]["waits_for"]))
     return f"INIT: {waits_for.name.lower()}" if waits_for else "INIT"
 
 

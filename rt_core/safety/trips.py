@@ -8,7 +8,16 @@ from dataclasses import dataclass, fields
 
 from rt_core.safety.guard import Reaction, State, Trip
 
-__all__ = ["TRIPS", "GuardConfig", "Reaction", "State", "Trip", "TripKind", "explain_trip"]
+__all__ = [
+    "TRIPS",
+    "GuardConfig",
+    "Reaction",
+    "State",
+    "Trip",
+    "TripKind",
+    "explain_trip",
+    "read_trip",
+]
 
 
 @dataclass(frozen=True)
@@ -74,6 +83,11 @@ TRIPS: dict[Trip, TripKind] = {
         "see what kept its process from running, or raise the limit",
     ),
 }  # fmt: skip
+
+
+def read_trip(code: float) -> Trip:
+    """Return the trip with a guard's code; NO_TRIP for a number that no guard writes, as in a table written over."""
+    return next((trip for trip in TRIPS if trip == code), Trip.NO_TRIP)
 
 
 LEAST = {"request_sign": -1}

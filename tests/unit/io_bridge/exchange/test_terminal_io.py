@@ -88,6 +88,44 @@ def test_outputs_are_held_within_their_bits(rack):
     assert rack.devices[1].outputs == 0b1110_0000
 
 
+@pytest.mark.parametrize(
+    ("bits", "signed", "asked", "sent"),
+    [
+        (3, False, 0.4, 0), (3, False, 2.5, 3), (3, False, 6.4, 6), (3, False, 7.6, 7), (3, False, 99.0, 7),
+        (3, False, -0.6, 0), (3, True, -1.0, 0b111), (3, True, -4.0, 0b100), (3, True, -99.0, 0b100),
+        (3, True, 3.0, 0b011), (3, True, 99.0, 0b011), (1, True, -1.0, 1), (1, True, 1.0, 0),
+    ],
+)  # fmt: skip
+def test_an_output_is_rounded_and_held_within_what_its_bits_can_say(rig, bits, signed, asked, sent):
+    terminal = replace(
+        DIGITAL, inputs=(), outputs=(ChannelConfig("level", 4, bits=bits, signed=signed),)
+    )
+    devices = [device("ek_coupler"), device("digital_io")]
+    made = rig(drives=[COUPLER, terminal], devices=devices)
+    made.cells["digital/level"] = asked
+    assert made.step(3) == 0
+    assert devices[1].outputs == sent << 4
+
+
+@pytest.mark.parametrize(("scale", "offset", "asked"), [(0.5, 1.0, 3.5), (-2.0, 0.0, -10.0)])
+def test_an_output_is_scaled_as_its_reading_would_be(rig, scale, offset, asked):
+    terminal = replace(
+        DIGITAL, inputs=(), outputs=(ChannelConfig("level", 4, bits=4, scale=scale, offset=offset),)
+    )
+    devices = [device("ek_coupler"), device("digital_io")]
+    made = rig(drives=[COUPLER, terminal], devices=devices)
+    made.cells["digital/level"] = asked
+    assert made.step(3) == 0
+    assert devices[1].outputs == 5 << 4
+
+
+def test_an_output_that_is_no_number_sends_nothing_of_its_terminal(rack):
+    rack.cells["digital/lamp"] = float("nan")
+    rack.cells["digital/code"] = float("inf")
+    rack.step(2)
+    assert rack.devices[1].outputs == 0
+
+
 def test_numbers_are_scaled(rack):
     rack.cells["encoder/value"] = 4000
     rack.cells["encoder/set"] = 1

@@ -239,6 +239,12 @@ def never_armed(good_run, rig="steering_wheel", **signals):
     return run
 
 
+@pytest.mark.parametrize("code", [-3.1e230, 4.5, 99.0, np.nan, np.inf])
+def test_a_number_that_no_guard_writes_is_no_reason(good_run, code):
+    run = never_armed(good_run, guard__waits_for=code)
+    assert judged(run) == ["guard: never ready to be armed; nothing says why"]
+
+
 def test_a_guard_that_never_was_ready_says_what_it_waited_for_and_what_to_do(good_run):
     run = never_armed(good_run, guard__waits_for=float(Trip.HEARTBEAT_LOST))
     assert judged(run) == [

@@ -1,6 +1,7 @@
 """The judgement of a run whose folder, records and signals are there: manifest, outcome and files that it leaves."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -342,6 +343,14 @@ def test_what_a_hand_felt_is_kept_and_shown(judge, tmp_path):
 def read_manifest_after(conclude_it, folder):
     conclude_it()
     return read_manifest(folder)
+
+
+def test_the_status_of_a_kernel_is_shown_in_words(judge):
+    run, conclude_it = judge()
+    run.signals |= {"steering/status": 3.0}
+    (shown,) = [row for row in conclude_it().figures if row[0] == "steering/status"]
+    assert re.fullmatch(r"3 [a-z_]+", shown[1])
+    assert " " in shown[2]
 
 
 def test_a_fault_on_purpose_is_judged_by_what_it_states_and_not_by_what_it_did(judge, tmp_path):
