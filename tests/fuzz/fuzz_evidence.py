@@ -128,6 +128,8 @@ def record_changed(path: Path, rng: random.Random) -> None:
     except (ValueError, OSError, EOFError):
         path.write_bytes(bytes_changed(path.read_bytes(), rng))
         return
+    if not rows.ndim:  # it has been changed before
+        return
     names = rows.dtype.names or ()
     kind = rng.randrange(7)
     if kind == 0 and len(rows):
