@@ -141,7 +141,9 @@ def run_live(
             with ThreadPoolExecutor(max_workers=1) as beside:
                 slow = beside.submit(examine, demands, SLOW)
                 quick = examine(demands, QUICK)
-                run = LiveRun(loaded, folder, commissioned.table, cycle, seconds, console, telemetry)
+                run = LiveRun(
+                    loaded, folder, commissioned.table, cycle, seconds, console, telemetry
+                )
                 ended = watch(run, quick, injections, interrupted, kept)
                 checks = [*quick, *slow.result()]
         except NotStartedError as error:
