@@ -152,6 +152,16 @@ cdef void _predict(KinematicState *s) noexcept nogil:
                     of_a[k // 3] * of_a[k % 3] * total)
 
 
+cdef void _give_up(KinematicState *s) noexcept nogil:
+    # an estimate that has overflowed starts over with the next position
+    cdef int n_x = 3 * s.model.n_dof, i
+    s.tracking = False
+    s.nis = 0.0
+    for i in range(n_x):
+        s.x[i] = 0.0
+    set_diagonal(s.p, s.initial, n_x)
+
+
 cdef void observe(KinematicState *s, const double *position, const double *u) noexcept nogil:
     """One cycle: predict with its accelerations, correct by its positions."""
     cdef int n = s.model.n_dof, n_x = 3 * n, i
@@ -163,8 +173,8 @@ cdef void observe(KinematicState *s, const double *position, const double *u) no
             s.u[i] = u[i]
     if s.tracking:
         _predict(s)
-        # an estimate that has overflowed starts over with the next position
-        s.tracking = all_bounded(s.x, n_x)
+        if not all_bounded(s.x, n_x):
+            _give_up(s)
     if not s.tracking:
         for i in range(n_x):
             s.x[i] = 0.0
@@ -178,6 +188,8 @@ cdef void observe(KinematicState *s, const double *position, const double *u) no
             s.nis += take_gated(
                 s.x, s.p, i, position[i], s.position_variance[i], n_x, &s.gate)
         s.n_resets += begin_anew(s.p, s.initial, n_x)
+        if not (all_bounded(s.x, n_x) and isfinite(s.nis)):
+            _give_up(s)
 
 
 cdef int _step(void *self, int64_t t_ns) noexcept nogil:
