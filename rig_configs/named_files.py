@@ -101,7 +101,7 @@ def keep_named(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def _content(path: Path) -> bytes:
-    if path.suffix.lower() == ESI:
+    if path.suffix.lower() in (ESI, ".csv"):
         # in whatever encoding it says itself
         return read_bytes(path, MOST_KEPT_BYTES)
     return read_text(path, MOST_MECHANISM_BYTES).encode()

@@ -363,6 +363,16 @@ def test_what_ships_is_trusted_by_its_place(shipped, tmp_path):
     assert not is_trusted(read_declared(link))
 
 
+@pytest.mark.parametrize("name", ["gain", "mine"])
+def test_a_link_to_a_declaration_that_ships_lends_no_trust_to_the_source_beside_it(
+    shipped, tmp_path, name
+):
+    link = tmp_path / f"{name}.toml"
+    link.symlink_to(shipped["gain"].declared.path)
+    link.with_suffix(".c").write_text(SOURCE)
+    assert not is_trusted(read_declared(link))
+
+
 def test_the_memory_of_a_block_begins_at_a_cache_line(shipped):
     block = shipped["low_pass"].make("b", {"cutoff_hz": 1.0}, {"u": "a/b"}, period_s=1e-3)
     assert block.words.ctypes.data % 64 == 0
