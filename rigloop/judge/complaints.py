@@ -13,7 +13,7 @@ from rigloop.compose.blocks import find_bus, find_guard, paths
 from rigloop.judge.bus_words import explain_bus
 from rigloop.judge.fault_words import explain_fault, task_of_fault
 from rigloop.judge.felt import felt_complaints
-from rigloop.judge.tripped import AT_THE_END
+from rigloop.judge.tripped import AT_THE_END, written_over
 from rigloop.run_folder import messages
 from rigloop.run_folder.manifest import DataFault, Felt, count
 from rigloop.run_folder.run_end import Ended, Final, Supervision, errno_in_words, overruns_by_cause
@@ -143,6 +143,8 @@ def _never_armed(
     if final.signals[writes["trip"]]:
         return []
     trip = read_trip(final.signals[writes["waits_for"]])
+    if trip is None:
+        return [written_over(writes["waits_for"], final.signals[writes["waits_for"]])]
     if trip == Trip.NO_TRIP:
         return [f"{name}: never ready to be armed; nothing says why"]
     kind, remedy = TRIPS[trip], TRIPS[trip].remedy

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rig_configs.schema import Rig
 from rigloop.compose.blocks import find_bus, find_guard, paths
 from rt_core.plan import loop_signal
-from rt_core.safety.trips import State
+from rt_core.safety.trips import State, read_state
 from rt_core.signals.table import SignalTable
 
 OP = 8
@@ -16,7 +16,7 @@ def state_of(shared: SignalTable, rig: Rig) -> State:
     """Return the state of a rig's guard; without one READY is a bus in OP, and RUNNING that somebody has said so."""
     guard = find_guard(rig)
     if guard is not None:
-        return State(int(shared.value(paths(*guard)[1]["state"])))
+        return read_state(shared.value(paths(*guard)[1]["state"]))
     if shared.value("supervisor/stop") > 0.5:
         return State.STOPPING
     if shared.value("supervisor/arm") > 0.5:

@@ -19,7 +19,7 @@ from rigloop.judge.tripped import is_of_bus, trip_of
 from rigloop.live.stay_after_trip import LetGo
 from rigloop.run_folder import messages
 from rigloop.run_folder.manifest import DataFault
-from rt_core.safety.trips import State, Trip, read_trip
+from rt_core.safety.trips import State, name_of_trip
 
 OP = 8
 DISABLED_S = 0.1  # enable is taken back for so long: what the bus holds is released
@@ -124,10 +124,10 @@ class Rearming:
     def _why_not(self, signals: Mapping[str, float], until: str) -> str:
         assert self._config is not None
         name, guard = guard_of(self._rig)
-        waits_for = read_trip(signals[paths(name, guard)[1]["waits_for"]])
+        waits_for = signals[paths(name, guard)[1]["waits_for"]]
         said = explain_bus(*bus_of(self._rig), lambda path: signals.get(path, 0.0))
-        if waits_for != Trip.NO_TRIP and not said:
-            said = [waits_for.name.lower().replace("_", " ")]
+        if waits_for and not said:
+            said = [name_of_trip(waits_for)]
         in_fault = any("fault" in words for words in said) and not self._config.reset_drive
         remedy = f"; reset the drive, or set blocks.{name}.rearm.reset_drive" if in_fault else ""
         return f"{name}: not armed again: {'; '.join(said) or 'not ready for long enough'}, {until}{remedy}"
