@@ -11,7 +11,7 @@ import time
 import traceback
 
 from quirk_cases import CASES, drive
-from veth_scenarios import Cells, cycle, link_up
+from veth_scenarios import PATIENT_US, Cells, cycle, link_up
 from watched_segment import WatchedSegment
 
 from io_bridge.buses.ethercat_bus import EthercatBus
@@ -191,10 +191,10 @@ def starts_with_link_down():
     until(segment, "link is down")
     link_up(True, "veth1")
     until(segment, "link is up again")
-    with EthercatBus("veth0", drive(), budget_us=BUDGET_US) as bus:
-        # whoever does not come to OP raises
+    with EthercatBus("veth0", drive(), budget_us=PATIENT_US) as bus:
         bus.to_op()
-        found = {"came_to_op": True}
+        cycle(bus.block(), 5)
+        found = {"al": bus.block().slave_status(0)[0]}
     end(segment)
     return found
 
