@@ -215,6 +215,22 @@ def test_a_source_that_hides_behind_a_pragma_may_not_either(mine, tmp_path):
         mine(source=hidden).build(TABLE)
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        '__asm__(".incbin \\"{}\\"");',
+        '__attribute__((section(".kept,\\"a\\"\\n.incbin \\"{}\\"\\n#"))) int kept = 3;',
+        '__asm__(".include \\"{}\\"");',
+    ],
+)
+def test_a_text_for_the_assembler_may_not_read_what_no_hash_covers(mine, tmp_path, form):
+    other = tmp_path / "other.s"
+    other.write_text(".byte 1\n")
+    hidden = SOURCE + form.format(other) + "\n"
+    with pytest.raises(BuildError, match=r"includes .*other\.s"):
+        mine(source=hidden).build(TABLE)
+
+
 def test_a_prepare_that_would_never_run_is_refused(mine):
     with pytest.raises(BuildError, match=r"poisoned .prepare."):
         mine(DECLARATION.replace("prepare = true", "")).build(TABLE)
