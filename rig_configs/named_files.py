@@ -22,7 +22,7 @@ from rig_configs.bounded import (
     read_bytes,
     read_text,
 )
-from rig_configs.installed_blocks import INSTALLED, installed_declaration
+from rig_configs.installed_blocks import INSTALLED, installed_declarations
 
 KEPT = "named_files"
 OF_A_RUN = ("order.json", "manifest.json")
@@ -68,7 +68,8 @@ def find_named(data: Mapping[str, Any], folder: Path) -> dict[str, str]:
 def _installed(named: str, folder: Path) -> Path | None:
     if INSTALLED.fullmatch(named) and _is_of_a_run(folder):
         return _kept(f"{named}.toml", folder)
-    return installed_declaration(named)
+    found = installed_declarations(named)
+    return found[0] if len(found) == 1 else None
 
 
 def _is_of_a_run(folder: Path) -> bool:
