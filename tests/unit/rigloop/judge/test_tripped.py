@@ -70,7 +70,7 @@ def tripped(trip, **signals):
 @pytest.mark.parametrize("code", [99.0, -1.0, 4.5, -3.1e230, math.nan, math.inf])
 def test_a_trip_that_no_guard_writes_is_a_fault_that_names_the_table(rig, tmp_path, code):
     (fault,) = faults_of(rig, tripped(code, block=math.nan, fault=math.nan), tmp_path)
-    assert fault.kind == "table written over"
+    assert (fault.kind, fault.count, fault.first_row) == ("table written over", 1, 0)
     assert fault.words == (
         f"guard/trip: {code:g}, a code that no guard writes: something else wrote over the table of "
         "signals, so nothing in it is certain; see which other program opens the files of the run"
