@@ -1,8 +1,8 @@
 """A generated model of a mechanism, as kinematic and force observers see one.
 
-A place that the mechanism cannot take gives zeros: no sensitivity, no mass; slopes are NaN. There those
-observers hold or walk at random, and count it as guarded. So does one too far from the last one for Newton's method to stay on its branch,
-as at the start of a rig that stands elsewhere than its file: the model goes there in strides, a few at a call.
+A place that the mechanism cannot take gives zeros: no sensitivity, no mass; slopes are NaN. There those observers hold
+or walk at random, and count it as guarded. So does one too far from the last one for Newton's method to stay on its
+branch, as at the start of a rig that stands elsewhere than its file: the model goes there in strides, a few at a call.
 """
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
 from libc.math cimport NAN, fabs, fmax
