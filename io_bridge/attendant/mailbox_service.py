@@ -21,6 +21,7 @@ from io_bridge.bus_events import BusEvent
 from io_bridge.master.master import Master
 from io_bridge.slaves.errors import BringUpError, SdoAbortError
 from io_bridge.slaves.pdo_layout import SlaveRecord
+from rig_configs.json_message import decode
 
 log = logging.getLogger("rigloop.bus")
 
@@ -155,7 +156,7 @@ class MailboxService:
         if len(line) > LONGEST_REQUEST:
             return Answer(error=f"not understood: a request has at most {LONGEST_REQUEST} bytes")
         try:
-            raw = msgspec.json.decode(line, type=dict[str, Any])
+            raw = decode(line, type=dict[str, Any])
             if "ask" in raw:
                 msgspec.convert(raw, EventsRequest)
                 return Answer(events=tuple(self._events()))
@@ -258,6 +259,6 @@ def _exchange(path: Path, request: Request | EventsRequest) -> Answer:
     if not answer:
         raise ConnectionError(f"{path}: no answer")
     try:
-        return msgspec.json.decode(answer, type=Answer)
+        return decode(answer, type=Answer)
     except (msgspec.MsgspecError, RecursionError) as error:
         raise ConnectionError(f"{path}: an answer that is not understood: {error}") from error

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
+from rig_configs.json_message import decode
 from rigloop.compose.blocks import guard_of, paths
 from rigloop.inject.agent import LOG
 from rigloop.inject.kinds import InCycle, ToProcess, ToWire
@@ -119,13 +120,13 @@ def _acts(log: Path) -> list[_Act]:
     for line in lines:
         # the last one of an agent that was killed may be half a line
         with contextlib.suppress(msgspec.DecodeError):
-            found.append(msgspec.json.decode(line, type=_Act))
+            found.append(decode(line, type=_Act))
     return found
 
 
 def _read(path: Path, kind: type[T]) -> T | None:
     try:
-        return msgspec.json.decode(read_bytes(path), type=kind)
+        return decode(read_bytes(path), type=kind)
     except (OSError, ValueError, RecursionError):
         return None
 

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from codegen.analysis.linear_mechanism import LinearMechanism
-from rigloop.model.linearize import Linearized
+from rigloop.model.linearized import Linearized
 from rigloop.plots.figures import BLUE, COLOURS, GREY, INK, ORANGE, STYLE
 
 Array = NDArray[np.float64]

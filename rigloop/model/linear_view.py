@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from codegen.analysis.modes import Mode
-from rigloop.model.linearize import Linearized
+from rigloop.model.linearized import Linearized
 from rigloop.model.tables import LOOK, pairs, print_table
 
 COLOUR = {"stable": "green", "neutral": "yellow", "unstable": "red"}

@@ -139,7 +139,9 @@ def replay_run(run: Path, *, runs: Path, console: Console, trusts: bool = False)
     shown = set(shown_roles(rig).values()) & set(records[fast].dtype.names or ()) - written
     given[fast] = sorted({*given[fast], *shown})
     for task, record in records.items():
-        require_signals(run, task, record, given[task])
+        stepped_here = (blocks[name] for name in rig.tasks[task].blocks if name in blocks)
+        compared = [path for block in stepped_here for path in block.writes.values()]
+        require_signals(run, task, record, [*given[task], *compared])
     read = sorted(set().union(*given.values()))
     outside = [path for path in read if not path.startswith(("loop/", "supervisor/"))]
     plan = plan_blocks(rig, blocks, outside)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from estimators.encoder.rts_smoother import smooth
 from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
+from rig_configs.json_message import decode
 from rig_configs.load import LoadedRig
 from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
 from rigloop.compose.blocks import paths
@@ -56,7 +57,7 @@ def keep_smoothed(folder: Path, loaded: LoadedRig, records: Mapping[str, np.ndar
 def smoothed_sections(folder: Path) -> list[Smoothed]:
     """Return the sections of the report."""
     try:
-        return msgspec.json.decode(read_bytes(folder / KEPT, MOST_KEPT_BYTES), type=list[Smoothed])
+        return decode(read_bytes(folder / KEPT, MOST_KEPT_BYTES), type=list[Smoothed])
     except (OSError, ValueError, RecursionError):
         return []
 

@@ -10,6 +10,7 @@ import msgspec
 from io_bridge.logs.reader import EncoderLog
 from io_bridge.logs.table import LogError
 from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
+from rig_configs.json_message import decode
 from rigloop.identify.compare import Judgement, judge, observe
 from rigloop.identify.identify import Identification, identify, refuse_no_rotor, stretches
 
@@ -63,7 +64,7 @@ def keep_observed_torque(folder: Path, log: EncoderLog) -> None:
 def torque_section(folder: Path) -> TorqueSection | None:
     """Return the section of the report, or none if the folder has nothing for it."""
     try:
-        facts = msgspec.json.decode(read_bytes(folder / FACTS), type=ObservedTorque)
+        facts = decode(read_bytes(folder / FACTS), type=ObservedTorque)
         return TorqueSection(facts, read_bytes(folder / PICTURE, MOST_KEPT_BYTES).decode())
     except (OSError, ValueError, RecursionError):
         return None

@@ -17,6 +17,7 @@ import numpy as np
 
 from io_bridge.recording.record import RecordError, RecordWriter, open_record
 from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
+from rig_configs.json_message import decode
 from rigloop.run_folder.late import write_events
 from rigloop.run_folder.manifest import Number, number
 from rigloop.run_folder.run_end import Final, read_final
@@ -82,7 +83,7 @@ def find_final(folder: Path, tables: Iterable[Path], tasks: Iterable[str]) -> tu
         if all((h.counts >= 0).all() for hs in found.histograms.values() for h in hs.values()):
             return found, "the signal table"
     try:
-        last = msgspec.json.decode(read_bytes(folder / LAST, MOST_KEPT_BYTES), type=_Last)
+        last = decode(read_bytes(folder / LAST, MOST_KEPT_BYTES), type=_Last)
         late: dict[str, tuple[int, list[tuple[int, np.ndarray]]]] = {
             task: (n, []) for task, n in last.late.items()
         }

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from rig_configs.bounded import UnreadableError, read_text
+from rig_configs.json_message import decode
 from rigloop.run_folder.bring_up_losses import BroughtUp
 from rigloop.run_folder.exposure import Exposure
 from rigloop.run_folder.process_state import Process
@@ -433,6 +434,6 @@ def _read(
 
 def _decode(text: bytes, model: type[Model], origin: str) -> Model:
     try:
-        return msgspec.json.decode(text, type=model)
+        return decode(text, type=model)
     except (msgspec.DecodeError, RecursionError) as error:
         raise ManifestError(f"{origin}: {error}") from error

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
+from rig_configs.json_message import decode
 
 SUPERVISOR_SIGNALS = (
     "supervisor/heartbeat",
@@ -82,12 +83,12 @@ def write(folder: Path, name: str, message: msgspec.Struct) -> None:
 
 def read_order(folder: Path) -> Order:
     """Return the order of a run folder."""
-    return msgspec.json.decode(read_bytes(folder / "order.json"), type=Order)
+    return decode(read_bytes(folder / "order.json"), type=Order)
 
 
 def read_report(folder: Path) -> Report | None:
     """Return what the cycle process reported, None as long as there is nothing."""
     try:
-        return msgspec.json.decode(read_bytes(folder / "cycle.json", MOST_KEPT_BYTES), type=Report)
+        return decode(read_bytes(folder / "cycle.json", MOST_KEPT_BYTES), type=Report)
     except FileNotFoundError:
         return None

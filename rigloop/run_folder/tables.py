@@ -19,6 +19,7 @@ from pathlib import Path
 import msgspec
 
 from rig_configs.bounded import read_bytes
+from rig_configs.json_message import decode
 from rigloop.run_folder.process_state import Process
 from rt_core.signals.layout import TableError, run_of
 from rt_core.signals.table import SignalTable
@@ -154,7 +155,7 @@ def is_settled(path: Path) -> bool:
 def _names(folder: Path, table: Path) -> bool:
     # the folder has to say so itself: a name in a file of /dev/shm leads nowhere else
     try:
-        order = msgspec.json.decode(read_bytes(folder / "order.json"))
+        order = decode(read_bytes(folder / "order.json"))
     except (OSError, msgspec.DecodeError):
         return False
     return isinstance(order, dict) and order.get("table") == str(table)

@@ -87,6 +87,17 @@ def test_a_record_that_lacks_a_cycle_is_refused(rigloop, copied, tmp_path, row):
     assert not (tmp_path / "replays").exists()
 
 
+def test_a_record_without_a_signal_that_its_blocks_write_is_refused(rigloop, copied, tmp_path):
+    path = copied / "estimation.npy"
+    data = path.read_bytes()
+    assert data.count(b"'guard/torque_nm'") == 1
+    path.write_bytes(data.replace(b"'guard/torque_nm'", b"'guard/torque_nn'"))
+    done = rigloop("replay", copied, "--runs", tmp_path / "replays")
+    assert done.returncode == 2
+    assert "the record of estimation has no signal guard/torque_nm" in done.stderr
+    assert not (tmp_path / "replays").exists()
+
+
 def test_a_missing_or_broken_record_is_refused(rigloop, copied, tmp_path):
     path = copied / "estimation.npy"
     path.write_bytes(b"no record")

@@ -24,3 +24,14 @@ def test_an_order_with_an_unknown_key_is_refused(tmp_path):
     (tmp_path / "order.json").write_text('{"rig": "a", "table": "b", "buss": "veth"}')
     with pytest.raises(msgspec.ValidationError, match="buss"):
         messages.read_order(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "raw", [b'{"\xa6rig": "a"}', b'{"rig": "a\xd3"}', b"\xff", b"", b"[" * 10_000]
+)
+def test_bytes_that_are_no_message_are_one_kind_of_error(tmp_path, raw):
+    for name in ("order.json", "cycle.json"):
+        (tmp_path / name).write_bytes(raw)
+    for read in (messages.read_order, messages.read_report):
+        with pytest.raises((msgspec.DecodeError, RecursionError)):
+            read(tmp_path)

@@ -287,8 +287,9 @@ def test_signals_are_wired_as_given_and_named_after_the_block(config):
     assert guard.writes["trip"] == "brake/trip"
     assert list(guard.writes) == list(WRITES)
     assert guard.config is config
-    with pytest.raises(ValueError, match="zip"):
-        guard.bind([0] * (len(READS) - 1), [0] * len(WRITES))
+    for fewer_reads, fewer_writes in ((1, 0), (0, 1)):
+        with pytest.raises(ValueError, match="zip"):
+            guard.bind([0] * (len(PATHS) - fewer_reads), [0] * (len(WRITES) - fewer_writes))
     with pytest.raises(ValueError, match=r"brake: writes has unknown port\(s\) saef$"):
         Guard(config, period_ns=PERIOD_NS, reads=PATHS, writes={"saef": "a/b"}, name="brake")
 
