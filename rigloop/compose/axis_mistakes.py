@@ -1,4 +1,4 @@
-"""Mistakes that would let a torque reach a drive past its guard: one guard for one drive, last in the task of its bus."""
+"""Mistakes that would let a torque reach a drive past its guard: each drive has one, among the last of its task."""
 
 from __future__ import annotations
 
@@ -15,6 +15,11 @@ LAST = "list it last, there"
 def axis_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
     """Find what would let a torque reach a drive past its guard."""
     guards, buses = find_guards(rig), find_buses(rig)
+    if len(buses) > 1:
+        problem = f"{len(buses)} blocks of kind 'bus'"
+        remedy = "a rig has one at most: a line takes 16 drives and 16 terminals"
+        yield Mistake(file, "blocks", problem, remedy)
+        return
     if not guards:
         for bus, config in buses.items():
             if config.drives:

@@ -48,9 +48,7 @@ def make_bus(rig: Rig, backend: str, interface: str, second: str | None = None) 
     emulated = backend in ("simulated", "veth")
     own = apart(rig, name)
     slaves = [
-        replace(
-            drive_config(key, slave, emulated, key in joined(config)), has_own_guard=key in own
-        )
+        replace(drive_config(key, slave, emulated, key in joined(config)), has_own_guard=key in own)
         if isinstance(slave, Drive)
         else terminal_config(key, slave)
         for key, slave in ring(config).items()

@@ -39,7 +39,12 @@ def judge_axes(
         felt = felt_of(rig, name, signals, folder, rearmed)
         reasons = felt_complaints(rig, name, felt)
         tripped = bool(read_trip(signals.get(writes["trip"], 0.0)))
-        if felt is not None and not felt.active_s and not tripped and _others_ran(rig, name, signals):
+        if (
+            felt is not None
+            and not felt.active_s
+            and not tripped
+            and _others_ran(rig, name, signals)
+        ):
             reasons.append(f"{name}: never armed, though other axes were: it was not ready then")
         roles = {
             "angle": reads["angle_rad"],

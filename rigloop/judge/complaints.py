@@ -145,7 +145,9 @@ def _never_armed(
         return [f"never ready: {'; '.join(said) or 'the loop made no cycle'}"]
     if any(final.signals[paths(*guard)[1]["trip"]] for guard in guards.items()):
         return []
-    waits = {name: read_trip(final.signals[paths(name, g)[1]["waits_for"]]) for name, g in guards.items()}
+    waits = {
+        name: read_trip(final.signals[paths(name, g)[1]["waits_for"]]) for name, g in guards.items()
+    }
     if not any(waits.values()):
         return [f"{', '.join(guards)}: never ready to be armed; nothing says why"]
     return [

@@ -190,9 +190,7 @@ def _is_of_its_bus(
     return _bus_fault(rig, guard, signals, blocks) in BUS_LOST
 
 
-def _bus_fault(
-    rig: Rig, guard: str, signals: Signals, blocks: Mapping[str, Sequence[str]]
-) -> int:
+def _bus_fault(rig: Rig, guard: str, signals: Signals, blocks: Mapping[str, Sequence[str]]) -> int:
     """Return the fault of the guard's bus in the cycle of the trip; 0 if it was another block's, or none."""
     found = bus_of_guard(rig, guard)
     writes = paths(guard, rig.blocks[guard])[1]

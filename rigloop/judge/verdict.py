@@ -19,8 +19,8 @@ from rigloop.host.disk_reserve import give_back
 from rigloop.host.missing_checks import with_rights
 from rigloop.host.neighbours import shared_by_tasks
 from rigloop.host.spin_choice import spin_in_words
-from rigloop.judge.complaints import complaints, lost_cycles
 from rigloop.judge.axes import judge_axes
+from rigloop.judge.complaints import complaints, lost_cycles
 from rigloop.judge.felt import felt_figures
 from rigloop.judge.tripped import faults_of
 from rigloop.judge.trust import distrust
@@ -318,7 +318,9 @@ def _figures(manifest: Manifest, first_cycle_s: float | None) -> list[tuple[str,
         if facts.exposure is not None:
             rows.append(("  untold holes", *facts.exposure.brief()))
     rows += bring_up_figures(manifest.bringup)
-    rows += [row for name, axis in manifest.axes.items() for row in _of_axis(manifest, name, axis.felt)]
+    rows += [
+        row for name, axis in manifest.axes.items() for row in _of_axis(manifest, name, axis.felt)
+    ]
     rows += status_figures(manifest.statuses)
     rows.append(("rights", "real-time" if manifest.real_time else "not real-time", ""))
     return rows

@@ -145,7 +145,7 @@ class Replay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Samples that a newer one in the same tick replaced."""
 
 
-FORMAT = 2
+FORMAT: Literal[2] = 2
 """Of the manifest. 2: axes; in 1 a guard's times were those of the preset `rig` where the rig file gave none."""
 ENDED_BEFORE = "the guard had tripped before it"
 

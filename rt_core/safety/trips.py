@@ -232,6 +232,4 @@ def explain_trip(
     when = f"at cycle {cycle:.0f}" + ("" if at_s is None else f" ({at_s:.3f} s)")
     todo = remedy or kind.remedy
     where = f"{paths[kind.port]}: " if kind.port else ""
-    return f"{name}: {where}{said}, {when} ({kind.reaction.name})" + (
-        f"; {todo}" if todo else ""
-    )
+    return f"{name}: {where}{said}, {when} ({kind.reaction.name})" + (f"; {todo}" if todo else "")

@@ -95,7 +95,10 @@ def test_a_fault_that_reaches_all_ends_all_within_the_stated_cycles(ran):
     run = ran("all")
     record = open_record(run.folder / "estimation.npy")
     at = int(np.flatnonzero(record["gas_guard/trip"])[0])
-    for guard, limit_nm, rate_nm_s in (("wheel_guard", 12.0, 2000.0), ("brake_guard", 20.0, 4000.0)):
+    for guard, limit_nm, rate_nm_s in (
+        ("wheel_guard", 12.0, 2000.0),
+        ("brake_guard", 20.0, 4000.0),
+    ):
         assert record[f"{guard}/trip"][-1] == Trip.OTHER_TRIPPED
         seen = int(np.flatnonzero(record[f"{guard}/trip"])[0])
         assert seen <= at + 1
@@ -105,7 +108,9 @@ def test_a_fault_that_reaches_all_ends_all_within_the_stated_cycles(ran):
         assert record[f"{guard}/state"][-1] == State.FAULT
     words = run.outcome["reasons"]
     assert any(
-        w.startswith("wheel_guard: tripped with guard 'gas_guard': the angle is out of range, at cycle")
+        w.startswith(
+            "wheel_guard: tripped with guard 'gas_guard': the angle is out of range, at cycle"
+        )
         for w in words
     ), words
     assert words[0].startswith("gas_guard:")

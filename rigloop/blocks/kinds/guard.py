@@ -114,7 +114,10 @@ PRESETS = {
     "rig": Preset(5.0, 5.0, 5.0, 200.0, 2.0),
 }
 SENSOR_PERIODS = 5  # bad samples that are bridged at least, in periods
-REQUEST_HOLD = (3.0, 3)  # of requests that are NaN: ms, and periods; no machine makes them, so no preset has them
+REQUEST_HOLD = (
+    3.0,
+    3,
+)  # of requests that are NaN: ms, and periods; no machine makes them, so no preset has them
 GIVEN_RAD = (
     0.5  # over which the limit torque does the work that a run may give, where a rig says nothing
 )
@@ -163,12 +166,12 @@ def limit_words(rig: Rig, name: str, limit: str) -> str:
     value_ms = getattr(guard_config(rig, name, config), limit)
     said = f"limit {value_ms:g} ms by preset {config.preset!r}"
     others = {
-        other: getattr(
-            guard_config(rig, name, config.model_copy(update={"preset": other})), limit
-        )
+        other: getattr(guard_config(rig, name, config.model_copy(update={"preset": other})), limit)
         for other in PRESETS
         if other != config.preset
     }
+    if all(ms == value_ms for ms in others.values()):
+        return ""  # no preset has it
     wider = [f"{other!r} bridges {ms:g} ms" for other, ms in others.items() if ms > value_ms]
     return "; ".join([said, *wider, f"blocks.{name}.{limit} sets another"])
 

@@ -59,19 +59,27 @@ def test_one_guard_is_no_axis_beside_others():
 
 
 def test_a_torque_past_its_guard_names_the_guards(tmp_path):
-    told = mistakes(tmp_path, ('"gas/torque_nm" = "gas_guard/torque_nm"', '"gas/torque_nm" = "gas/guide/torque_nm"'))
+    told = mistakes(
+        tmp_path,
+        ('"gas/torque_nm" = "gas_guard/torque_nm"', '"gas/torque_nm" = "gas/guide/torque_nm"'),
+    )
     assert "this torque does not come from a guard" in told
     assert "'wheel_guard/torque_nm', 'brake_guard/torque_nm', 'gas_guard/torque_nm'" in told
     assert "no drive takes its torque 'gas_guard/torque_nm'" in told
 
 
 def test_one_guard_for_two_drives_is_refused(tmp_path):
-    told = mistakes(tmp_path, ('"gas/torque_nm" = "gas_guard/torque_nm"', '"gas/torque_nm" = "brake_guard/torque_nm"'))
+    told = mistakes(
+        tmp_path,
+        ('"gas/torque_nm" = "gas_guard/torque_nm"', '"gas/torque_nm" = "brake_guard/torque_nm"'),
+    )
     assert "its torque goes to 2 drives: bus/brake, bus/gas" in told
 
 
 def test_guards_are_last_in_any_order(tmp_path):
-    as_listed = '"wheel_angle", "brake_angle", "gas_angle", "wheel_guard", "brake_guard", "gas_guard"'
+    as_listed = (
+        '"wheel_angle", "brake_angle", "gas_angle", "wheel_guard", "brake_guard", "gas_guard"'
+    )
     other = '"wheel_angle", "brake_angle", "gas_angle", "gas_guard", "wheel_guard", "brake_guard"'
     assert changed(tmp_path, (as_listed, other))
     between = '"wheel_angle", "brake_angle", "wheel_guard", "gas_angle", "brake_guard", "gas_guard"'
@@ -80,7 +88,9 @@ def test_guards_are_last_in_any_order(tmp_path):
 
 
 def test_a_group_has_a_name_and_others_in_it(tmp_path):
-    assert "belongs to none" in mistakes(tmp_path, ('reach = "group"\ngroup = "pedals"', 'reach = "group"'))
+    assert "belongs to none" in mistakes(
+        tmp_path, ('reach = "group"\ngroup = "pedals"', 'reach = "group"')
+    )
     told = mistakes(tmp_path, ('reach = "all"', 'reach = "all"\ngroup = "alone"'))
     assert "no other guard belongs to this group" in told
 
@@ -94,7 +104,7 @@ def test_all_guards_arm_again_or_none(tmp_path):
 
 def test_a_command_that_needs_one_guard_names_those_that_there_are():
     rig = load("pedals_and_wheel").rig
-    with pytest.raises(NotStartedError, match="wheel_guard, brake_guard, gas_guard.*--guard"):
+    with pytest.raises(NotStartedError, match=r"wheel_guard, brake_guard, gas_guard.*--guard"):
         one_guard(rig)
     assert one_guard(rig, "gas_guard") == "gas_guard"
     with pytest.raises(NotStartedError, match="--guard nobody: this rig has the guards wheel"):

@@ -142,14 +142,19 @@ def test_a_failed_block_is_named_and_the_bus_says_which_slave(rig, tmp_path):
     )
     # a block other than the bus, or the loop itself, says nothing of slaves
     for place in (WHEEL, 0):
-        assert MUTE not in trip_of(rig, "guard", signals | {"guard/trip_block": place}, tmp_path).words
+        assert (
+            MUTE not in trip_of(rig, "guard", signals | {"guard/trip_block": place}, tmp_path).words
+        )
     # how the bus was in that cycle is in the record; at the end it may be another
     well = {path: np.full(10, value) for path, value in GOOD_BUS.items()}
     record(tmp_path, "estimation", **well | {"bus/wheel/al_state": np.full(10, 4.0)})
     words = trip_of(rig, "guard", signals | GOOD_BUS, tmp_path).words
     assert "slave 'wheel': SAFEOP" in words
     assert (
-        "slave" not in trip_of(rig, "guard", signals | GOOD_BUS | {"guard/trip_cycle": 99.0}, tmp_path).words
+        "slave"
+        not in trip_of(
+            rig, "guard", signals | GOOD_BUS | {"guard/trip_cycle": 99.0}, tmp_path
+        ).words
     )
 
 
@@ -177,7 +182,9 @@ def test_a_lost_actuator_says_what_the_bus_says_with_its_fault_where_it_has_one(
     words = trip_of(rig, "guard", signals, tmp_path).words
     assert f"the actuator left its operating state: {MUTE} (0 lost in all), at cycle" in words
     assert words.endswith(TRIPS[Trip.ACTUATOR_LOST].remedy)
-    words = trip_of(rig, "guard", signals | tripped(Trip.ACTUATOR_LOST, block=BUS, fault=99), tmp_path).words
+    words = trip_of(
+        rig, "guard", signals | tripped(Trip.ACTUATOR_LOST, block=BUS, fault=99), tmp_path
+    ).words
     assert f"operating state: bus: fault 99: unknown; {MUTE}" in words
     # without a bus in the rig there is only the trip itself
     words = trip_of(without(rig, "bus"), "guard", signals, tmp_path).words
@@ -208,7 +215,10 @@ def test_an_old_request_names_the_newest_cycle_of_its_task_when_it_tripped(rig, 
     assert "no new request: cycle 88 of task 'simulation' is still the newest: 200.4 ms" in words
     record(tmp_path, "estimation", loop__simulation__cycle=np.arange(70.0, 80.0))
     assert "cycle 73 of task 'simulation'" in trip_of(rig, "guard", signals, tmp_path).words
-    assert "cycle nan" in trip_of(rig, "guard", tripped(Trip.REQUEST_STALE, cycle=99.0), tmp_path).words
+    assert (
+        "cycle nan"
+        in trip_of(rig, "guard", tripped(Trip.REQUEST_STALE, cycle=99.0), tmp_path).words
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,13 @@ BAD = 100
 NEEDED = [port for port in READS if port not in OPTIONAL]
 
 
+def stepped(task, n, forced):
+    """Return each signal of a task over its cycles."""
+    offline = Offline(plan_table([task]))
+    image = offline.run("fast", np.arange(n) * PERIOD_NS, forced=forced)["fast"]
+    return {path: image[:, i] for i, path in enumerate(offline.paths("fast"))}
+
+
 @pytest.fixture
 def axes(inputs, config):
     """Step guards A, B, … of one task; `reached` says by whom each is reached, `bad` is a port of one and its
@@ -37,10 +44,7 @@ def axes(inputs, config):
         for path, values in (bad or {}).items():
             forced[path][BAD : BAD + len(values)] = values
         task = Task("fast", [guards[name] for name in order], PERIOD_NS, inputs=tuple(forced))
-        record = Offline(plan_table([task])).run(
-            "fast", np.arange(n) * PERIOD_NS, forced=forced
-        )
-        return record
+        return stepped(task, n, forced)
 
     return run
 
@@ -116,7 +120,7 @@ def test_a_state_that_is_no_number_reaches_nobody_and_breaks_nothing(config, inp
     forced = {f"in/{p}": np.broadcast_to(np.asarray(inputs[p], float), (n,)) for p in NEEDED}
     forced |= {"x/state": np.full(n, np.nan), "x/trip": np.full(n, np.nan)}
     task = Task("fast", [guard], PERIOD_NS, inputs=tuple(forced))
-    out = Offline(plan_table([task])).run("fast", np.arange(n) * PERIOD_NS, forced=forced)
+    out = stepped(task, n, forced)
     assert out["guard/state"][-1] == State.RUNNING
 
 
@@ -125,5 +129,5 @@ def test_too_many_others_and_half_a_pair_are_told(config):
     many = {p: f"x/{p}" for i in range(MOST_OTHERS + 1) for p in other_ports(f"g{i}")}
     with pytest.raises(ValueError, match=f"{MOST_OTHERS + 1} other guards reach it, at most"):
         Guard(config, period_ns=PERIOD_NS, reads=reads | many)
-    with pytest.raises(ValueError, match="reads lacks the port.s. with/A/trip"):
+    with pytest.raises(ValueError, match=r"reads lacks the port.s. with/A/trip"):
         Guard(config, period_ns=PERIOD_NS, reads=reads | {"with/A/state": "A/state"})
