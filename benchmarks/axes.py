@@ -2,7 +2,7 @@
 
     python benchmarks/axes.py [--seconds 10] [--rounds 3]
 
-Runs `pedals_and_wheel` (three drives, three mechanisms) and `steering_wheel` (one of each) in turn, at 5 kHz + 1 kHz, and
+Runs `pedals_and_wheel` (three drives and mechanisms) and `steering_wheel` (one of each) in turn, at 5 kHz + 1 kHz, and
 compares the medians over the rounds: step p50 at most 3.2 times, lateness p99 at most 1.2 times. The exit code is 1
 beyond that. Each figure is a ratio of runs beside each other; alone they mean this machine at this hour.
 """
