@@ -19,6 +19,7 @@ LIMITS = {
     "q": 1e-9, "qdd": 1e-8, "y": 1e-8, "zdd_x": 1e-7, "y_x": 1e-7, "phi_dot_q": 1e-10,
     # motion and forces apart
     "sens": 1e-8, "sens_bias": 1e-8, "mass": 1e-9, "mass_bias": 1e-8, "share": 1e-9,
+    "sens_slopes": 1e-7,
     # at the kernel's state, whose constraints its iterations leave open by a little
     "kernel_y": 1e-5, "kernel_y_x": 1e-5, "curve": 1e-5, "nudge": 1e-2,
 }  # fmt: skip
@@ -58,8 +59,10 @@ def verify(module: ModuleType, twin: ModuleType, seed: int = 0) -> dict[str, flo
         right: dict[str, Any] = slow.at(x)
         right["zdd_x"], right["y_x"] = slow.slopes(x)
         right["sens"], right["share"] = slow.apart(x)
-        fast |= model.apart(list(x))
-        for key in ("sens", "sens_bias"):
+        zdd = right["zdd"] + rng.uniform(-1.0, 1.0, len(right["zdd"]))
+        right["sens_slopes"] = slow.sens_slopes(x, zdd)
+        fast |= model.apart(list(x), zdd.tolist())
+        for key in ("sens", "sens_bias", "sens_slopes"):
             fast[key], right[key] = (np.array(at[key])[still] for at in (fast, right))
         for key in LIMITS.keys() & right.keys():
             found[key] = max(found[key], _gap(fast[key], right[key]))

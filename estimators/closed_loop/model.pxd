@@ -6,13 +6,15 @@ return 0, or a status of the mechanism's kernel; none of them allocates, locks o
 from libc.stdint cimport int64_t
 
 cdef enum:
-    OBSERVER_ABI = 2
+    OBSERVER_ABI = 3
 
 ctypedef int (*observer_fn)(void *self) noexcept nogil
 ctypedef int (*observer_state_fn)(void *self, const double *x) noexcept nogil
 ctypedef void (*observer_follow_fn)(void *self, double *x) noexcept nogil
 ctypedef void (*observer_retune_fn)(void *self) noexcept nogil
 ctypedef int (*observer_geometry_fn)(void *self, double *sens, double *bias) noexcept nogil
+ctypedef int (*observer_geometry_slopes_fn)(
+    void *self, const double *zdd, double *slope) noexcept nogil
 ctypedef int (*observer_balance_fn)(
     void *self, double *mass, double *bias, double *share) noexcept nogil
 ctypedef int (*observer_pose_fn)(void *self, const double *q, const double *qd) noexcept nogil
@@ -50,6 +52,7 @@ cdef struct ObserverModel:
     observer_fn sense_slopes    # y, y_x
     # motion and forces apart, where `place` was
     observer_geometry_fn geometry   # y = sens (n_y, n_z) zdd + bias (n_y), of sensors that feel no force
+    observer_geometry_slopes_fn geometry_slopes     # (n_y, 2 n_z): of y there in z and zd, at this zdd
     observer_balance_fn balance     # mass (n_z, n_z) zdd + bias (n_z) = share (n_z, n_f) f
     # dependent coordinates
     observer_pose_fn constrain      # phi ... y_qd, y, there

@@ -20,13 +20,17 @@ cdef double STRIDE = 0.1        # of a coordinate; rad or m
 cdef double FAR = 1e4           # nothing that is on its way
 
 
-cdef int _place(const ClosedLoop *loop, const double *z, const double *zd) noexcept nogil:
+cdef int _place(
+    const ClosedLoop *loop, const double *z, const double *zd, const double *force
+) noexcept nogil:
     cdef ObserverModel *m = loop.model
     cdef double x[4 * MOST_DOF]
     cdef double begin[MOST_DOF]
     cdef double way = 0.0
     cdef int i, part, parts, status, n = loop.n_z
-    memset(x, 0, sizeof(x))     # forces are taken apart: which ones act is all the same
+    memset(x, 0, sizeof(x))     # where forces are taken apart, which ones act is all the same
+    for i in range(2 * n if force != NULL else 0):
+        x[2 * n + i] = force[i]
     for i in range(n):
         begin[i] = m.q[m.z[i]]
         if not fabs(z[i] - begin[i]) < FAR:
@@ -53,7 +57,7 @@ cdef void _sensors(
     cdef int n = loop.n_z, i, j
     cdef double sens_all[MOST_READINGS * MOST_DOF]
     cdef double bias_all[MOST_READINGS]
-    if _place(loop, z, zd) or loop.model.geometry(loop.model.self, sens_all, bias_all):
+    if _place(loop, z, zd, NULL) or loop.model.geometry(loop.model.self, sens_all, bias_all):
         memset(sens_all, 0, sizeof(sens_all))
         memset(bias_all, 0, sizeof(bias_all))
     for i in range(MOST_SENSORS):
@@ -71,7 +75,8 @@ cdef void _dynamics(
     cdef const ClosedLoop *loop = <const ClosedLoop *>model
     cdef int n = loop.n_z, i, j
     cdef double share[2 * MOST_DOF * MOST_DOF]
-    if _place(loop, z, zd) or loop.model.balance(loop.model.self, mass, bias, share):
+    memset(share, 0, sizeof(share))     # of a model without forces
+    if _place(loop, z, zd, NULL) or loop.model.balance(loop.model.self, mass, bias, share):
         memset(mass, 0, n * n * sizeof(double))
         memset(bias, 0, n * sizeof(double))
         memset(share, 0, sizeof(share))
@@ -79,6 +84,36 @@ cdef void _dynamics(
         for j in range(n):
             known[i * n + j] = share[i * 2 * n + j]
             unknown[i * n + j] = share[i * 2 * n + n + j]
+
+
+cdef void _sensor_slopes(
+    const void *model, const double *z, const double *zd, const double *zdd, double *slope
+) noexcept nogil:
+    cdef const ClosedLoop *loop = <const ClosedLoop *>model
+    cdef int n = loop.n_z, i, j
+    cdef double slope_all[MOST_READINGS * 2 * MOST_DOF]
+    # the mechanism is where `_sensors` has put it
+    if loop.model.geometry_slopes(loop.model.self, zdd, slope_all):
+        memset(slope_all, 0, sizeof(slope_all))
+    for i in range(MOST_SENSORS):
+        if loop.row[i] < 0:
+            break
+        for j in range(2 * n):
+            slope[i * 2 * n + j] = slope_all[loop.row[i] * 2 * n + j]
+
+
+cdef void _dynamics_slopes(
+    const void *model, const double *z, const double *zd, const double *force, double *slope
+) noexcept nogil:
+    cdef const ClosedLoop *loop = <const ClosedLoop *>model
+    cdef ObserverModel *m = loop.model
+    cdef int n = loop.n_z, i, j
+    if _place(loop, z, zd, force) or m.linearise(m.self):
+        memset(slope, 0, 2 * n * n * sizeof(double))
+        return
+    for i in range(n):
+        for j in range(2 * n):
+            slope[i * 2 * n + j] = m.zdd_x[i * m.n_x + j]
 
 
 cdef class ClosedLoopModel:
@@ -116,6 +151,7 @@ cdef class ClosedLoopModel:
             self.loop.row[i] = rows[i] if i < len(rows) else -1
         self.view.abi, self.view.n_dof, self.view.n_sensors = MODEL_ABI, <int>m.n_z, len(rows)
         self.view.sensors, self.view.dynamics, self.view.model = _sensors, _dynamics, &self.loop
+        self.view.sensor_slopes, self.view.dynamics_slopes = _sensor_slopes, _dynamics_slopes
 
     def model_capsule(self):
         """Capsule with the `ObservedModel`; this object must outlive it."""

@@ -12,7 +12,7 @@ exists: there the acceleration is held, with noise of its own.
 
 No force and no inertia enters, so nothing that is wrong about forces can bias the motion.
 """
-from libc.math cimport fabs, isfinite
+from libc.math cimport isfinite
 from libc.stdint cimport int64_t
 
 from estimators.numerics.linear_solve cimport solve
@@ -29,13 +29,14 @@ from estimators.ported_block import gate_mistakes, not_positive, one_each
 
 cdef bint _acceleration(
     const KinematicState *s, const double *z, const double *zd, const double *u, double *a,
-    double *inverse,
+    double *inverse, double *slope,
 ) noexcept nogil:
-    # a (n) and the left inverse (n, m) of S; false where S is too small
-    cdef int n = s.model.n_dof, m = s.model.n_sensors, i, j, k
+    # a (n), the left inverse (n, m) of S, the slopes (n, 2 n) of a in z and zd; false where S is too small
+    cdef int n = s.model.n_dof, m = s.model.n_sensors, wide = m + n, i, j, k
     cdef double sens[MOST_SENSORS * MOST_DOF]
     cdef double bias[MOST_SENSORS]
     cdef double normal[MOST_DOF * MOST_DOF]
+    cdef double solved[MOST_DOF * (MOST_SENSORS + MOST_DOF)]    # (S' S)^-1 [S' I]
     cdef double total
     s.model.sensors(s.model.model, z, zd, sens, bias)
     for i in range(n):
@@ -44,47 +45,71 @@ cdef bint _acceleration(
             for k in range(m):
                 total += sens[k * n + i] * sens[k * n + j]
             normal[i * n + j] = total
+            solved[i * wide + m + j] = 1.0 if i == j else 0.0
         for k in range(m):
-            inverse[i * m + k] = sens[k * n + i]
-    if not solve(normal, inverse, n, m, s.least_sensitivity * s.least_sensitivity):
+            solved[i * wide + k] = sens[k * n + i]
+    if not solve(normal, solved, n, wide, s.least_sensitivity * s.least_sensitivity):
         return False
     for i in range(n):
         a[i] = 0.0
         for k in range(m):
+            inverse[i * m + k] = solved[i * wide + k]
             a[i] += inverse[i * m + k] * (u[k] - bias[k])
+    _slopes(s, z, zd, u, a, sens, bias, solved, slope)
     return True
+
+
+cdef void _slopes(
+    const KinematicState *s, const double *z, const double *zd, const double *u, const double *a,
+    const double *sens, const double *bias, const double *solved, double *slope,
+) noexcept nogil:
+    # S' S da = dS' (u - S a - bias) - S' (dS a + dbias): exact
+    cdef int n = s.model.n_dof, m = s.model.n_sensors, wide = m + n, i, j, k, c
+    cdef double read[MOST_SENSORS * 2 * MOST_DOF]       # slopes of S a + bias
+    cdef double more[MOST_SENSORS * 2 * MOST_DOF]       # and with one a_j larger by 1
+    cdef double left[MOST_SENSORS]
+    cdef double beyond[MOST_DOF]
+    cdef double pull
+    s.model.sensor_slopes(s.model.model, z, zd, a, read)
+    for i in range(n):
+        for c in range(2 * n):
+            slope[i * 2 * n + c] = 0.0
+            for k in range(m):
+                slope[i * 2 * n + c] -= solved[i * wide + k] * read[k * 2 * n + c]
+    if m == n:
+        # no reading is left over
+        return
+    for k in range(m):
+        left[k] = u[k] - bias[k]
+        for j in range(n):
+            left[k] -= sens[k * n + j] * a[j]
+    for j in range(n):
+        for i in range(n):
+            beyond[i] = a[i] + 1.0 if i == j else a[i]
+        # linear in a: the difference is the slope of column j of S, which depends on z alone
+        s.model.sensor_slopes(s.model.model, z, zd, beyond, more)
+        for c in range(n):
+            pull = 0.0
+            for k in range(m):
+                pull += (more[k * 2 * n + c] - read[k * 2 * n + c]) * left[k]
+            for i in range(n):
+                slope[i * 2 * n + c] += solved[i * wide + m + j] * pull
 
 
 cdef void _predict(KinematicState *s) noexcept nogil:
     cdef int n = s.model.n_dof, m = s.model.n_sensors, n_x = 3 * n, i, j, k
-    cdef double t = s.period_s, half = 0.5 * t * t, delta, total
+    cdef double t = s.period_s, half = 0.5 * t * t, total
     cdef double a[MOST_DOF]
-    cdef double above[MOST_DOF]
-    cdef double below[MOST_DOF]
     cdef double inverse[MOST_DOF * MOST_SENSORS]
-    cdef double ignored[MOST_DOF * MOST_SENSORS]
     cdef double at[2 * MOST_DOF]                    # z-, zd-
     cdef double slope[MOST_DOF * 2 * MOST_DOF]      # da / d(z-, zd-)
     cdef double f[MOST2]
     cdef double of_a[3]                             # a in z, zd, zdd
-    cdef double here
     of_a[0], of_a[1], of_a[2] = 0.0, 0.5 * t, 1.0
     for i in range(n):
         at[i] = s.x[i] + t * s.x[n + i] + half * s.x[2 * n + i]
         at[n + i] = s.x[n + i] + t * s.x[2 * n + i]
-    cdef bint seen = _acceleration(s, at, at + n, s.u, a, inverse)
-    if seen:
-        # exact to 1e-9 of itself: central differences of smooth geometry
-        for j in range(2 * n):
-            here = at[j]
-            delta = 1e-6 * (1.0 + fabs(here))
-            at[j] = here + delta
-            seen = seen and _acceleration(s, at, at + n, s.u, above, ignored)
-            at[j] = here - delta
-            seen = seen and _acceleration(s, at, at + n, s.u, below, ignored)
-            at[j] = here
-            for i in range(n):
-                slope[i * 2 * n + j] = (above[i] - below[i]) / (2.0 * delta)
+    cdef bint seen = _acceleration(s, at, at + n, s.u, a, inverse, slope)
     if not seen:
         s.n_guarded += 1
         for i in range(n):
@@ -127,6 +152,16 @@ cdef void _predict(KinematicState *s) noexcept nogil:
                     of_a[k // 3] * of_a[k % 3] * total)
 
 
+cdef void _give_up(KinematicState *s) noexcept nogil:
+    # an estimate that has overflowed starts over with the next position
+    cdef int n_x = 3 * s.model.n_dof, i
+    s.tracking = False
+    s.nis = 0.0
+    for i in range(n_x):
+        s.x[i] = 0.0
+    set_diagonal(s.p, s.initial, n_x)
+
+
 cdef void observe(KinematicState *s, const double *position, const double *u) noexcept nogil:
     """One cycle: predict with its accelerations, correct by its positions."""
     cdef int n = s.model.n_dof, n_x = 3 * n, i
@@ -138,8 +173,8 @@ cdef void observe(KinematicState *s, const double *position, const double *u) no
             s.u[i] = u[i]
     if s.tracking:
         _predict(s)
-        # an estimate that has overflowed starts over with the next position
-        s.tracking = all_bounded(s.x, n_x)
+        if not all_bounded(s.x, n_x):
+            _give_up(s)
     if not s.tracking:
         for i in range(n_x):
             s.x[i] = 0.0
@@ -153,6 +188,8 @@ cdef void observe(KinematicState *s, const double *position, const double *u) no
             s.nis += take_gated(
                 s.x, s.p, i, position[i], s.position_variance[i], n_x, &s.gate)
         s.n_resets += begin_anew(s.p, s.initial, n_x)
+        if not (all_bounded(s.x, n_x) and isfinite(s.nis)):
+            _give_up(s)
 
 
 cdef int _step(void *self, int64_t t_ns) noexcept nogil:
@@ -214,7 +251,8 @@ cdef class KinematicObserver(PortedBlock):
 
     Real time
     ---------
-    `step` is safe: no allocation, no Python; 4 n + 1 evaluations of the geometry.
+    `step` is safe: no allocation, no Python; one evaluation of the geometry and its slopes, n more of the slopes
+    where there are more accelerometers than freedoms.
 
     Source
     ------

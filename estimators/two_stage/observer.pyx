@@ -155,7 +155,7 @@ cdef class TwoStageObserver(WiredBlock):
 
     Real time
     ---------
-    `step` is safe: no allocation, no Python, bounded loops; 4 n + 1 positions of the mechanism for stage 1, one for 2.
+    `step` is safe: no allocation, no Python, bounded loops; one position of the mechanism for each stage.
 
     Source
     ------

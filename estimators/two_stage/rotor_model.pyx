@@ -36,6 +36,23 @@ cdef void _dynamics(
     known[0] = unknown[0] = 1.0
 
 
+cdef void _sensor_slopes(
+    const void *model, const double *z, const double *zd, const double *zdd, double *slope
+) noexcept nogil:
+    slope[0] = slope[1] = 0.0
+
+
+cdef void _dynamics_slopes(
+    const void *model, const double *z, const double *zd, const double *force, double *slope
+) noexcept nogil:
+    cdef const Rotor *r = <const Rotor *>model
+    cdef double share = tanh(zd[0] / r.coulomb_rate_rad_s)
+    slope[0] = 0.0
+    slope[1] = -(
+        r.viscous_nms + r.coulomb_nm * (1.0 - share * share) / r.coulomb_rate_rad_s
+    ) / r.inertia_kg_m2
+
+
 cdef class RotorModel:
     """One inertia with friction, as `rigloop identify` finds it.
 
@@ -80,6 +97,7 @@ cdef class RotorModel:
         self.rotor.offset_nm = offset_nm
         self.model.abi, self.model.n_dof, self.model.n_sensors = MODEL_ABI, 1, 1
         self.model.sensors, self.model.dynamics = _sensors, _dynamics
+        self.model.sensor_slopes, self.model.dynamics_slopes = _sensor_slopes, _dynamics_slopes
         self.model.model = &self.rotor
 
     def model_capsule(self):

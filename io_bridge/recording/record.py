@@ -11,6 +11,7 @@ import ast
 import errno
 import os
 import warnings
+import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -18,6 +19,8 @@ from types import TracebackType
 import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
+
+from rt_core.signals.mapped_file import guard_memory, release_memory, was_cut
 
 TIME_FIELD = "t_ns"
 MAGIC = npy.magic(1, 0)
@@ -191,6 +194,10 @@ def open_record(path: str | Path) -> np.memmap:
         From opening it.
     RecordError
         Not a record.
+
+    Notes
+    -----
+    Rows of a record that is cut short while it is read are zeros from then on; `cut_records` names it.
     """
     path = Path(path)
     if path.exists() and not (path.is_file() or path.is_dir()):
@@ -208,7 +215,35 @@ def open_record(path: str | Path) -> np.memmap:
     if n_rows == 0:
         # an empty file region cannot be mapped
         return np.empty(0, dtype).view(np.memmap)
-    return np.memmap(path, dtype=dtype, mode="r", offset=start, shape=(n_rows,))
+    record = np.memmap(path, dtype=dtype, mode="r", offset=start, shape=(n_rows,))
+    _guard(record, path)
+    return record
+
+
+_PLACES: dict[int, Path] = {}
+_CUT: set[Path] = set()
+
+
+def _guard(record: np.memmap, path: Path) -> None:
+    try:
+        place = guard_memory(record.ctypes.data, record.nbytes)
+    except OSError:  # no place is left: then a cut ends the process, as everywhere else
+        return
+    _PLACES[place] = path
+    # views of the array keep the map, and not always the array
+    weakref.finalize(record.base, _release, place)
+
+
+def _release(place: int) -> None:
+    if was_cut(place):
+        _CUT.add(_PLACES[place])
+    del _PLACES[place]
+    release_memory(place)
+
+
+def cut_records() -> list[Path]:
+    """Return the records that something else cut short while this process had them open."""
+    return sorted(_CUT | {path for place, path in _PLACES.items() if was_cut(place)})
 
 
 def _read_header(path: Path, head: bytes) -> tuple[np.dtype, int, int]:

@@ -36,7 +36,7 @@ from rigloop.inject.judge import judge
 from rigloop.inject.kinds import ON_VETH, Fault, InCycle, Needs, Reaction
 from rigloop.inject.limits import Limits, limits_of
 from rigloop.inject.request import parse, stay_s
-from rigloop.live.supervise import watch
+from rigloop.live.supervise import LiveRun, watch
 from rigloop.run_folder import messages
 from rigloop.run_folder.folders import new_run_folder
 from rigloop.run_folder.manifest import Injected
@@ -214,10 +214,9 @@ def attempt(loaded: LoadedRig, trial: Trial, runs: Path) -> Tried:
     cycle: Any = None
 
     def supervise() -> int:
-        ended = watch(
-            table, cycle, folder, loaded, [], trial.seconds, trial.telemetry,
-            Console(file=io.StringIO()), injections,
-        )  # fmt: skip
+        console = Console(file=io.StringIO())
+        run = LiveRun(loaded, folder, table, cycle, trial.seconds, console, trial.telemetry)
+        ended = watch(run, [], injections)
         (folder / "final.json").write_bytes(msgspec.json.encode(ended.final.signals))
         return 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -44,6 +45,7 @@ def told(json: bool) -> Iterator[None]:
 
     try:
         yield
+        _refuse_cut_records(json)
     except ConfigError as error:
         fail([str(mistake) for mistake in error.mistakes], Exit.WRONG_INPUT, json)
     except (LogError, ManifestError) as error:
@@ -53,11 +55,27 @@ def told(json: bool) -> Iterator[None]:
     except (NotStartedError, NotTrustedError, TrustError) as error:
         fail(str(error).splitlines(), Exit.NOT_STARTED, json)
     except OSError as error:
+        _refuse_cut_records(json)
         # of a path that no file can have, wherever it is looked at first
         if error.errno not in NO_PATH:
             raise
         name = line(str(error.filename), 120)
         fail([f"{name}: {error.strerror}; give the path of a file"], Exit.WRONG_INPUT, json)
+    except (ValueError, LookupError, ArithmeticError, AssertionError):
+        # nobody can calculate with rows that are gone
+        _refuse_cut_records(json)
+        raise
+
+
+def _refuse_cut_records(json: bool) -> None:
+    # only a command that reads records has this module
+    record = sys.modules.get("io_bridge.recording.record")
+    if record is not None and (cut := record.cut_records()):
+        fail(
+            [f"{path}: was cut short by something else while it was read" for path in cut],
+            Exit.WRONG_INPUT,
+            json,
+        )
 
 
 def fail(lines: list[str], code: Exit, json: bool) -> NoReturn:

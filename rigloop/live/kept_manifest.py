@@ -20,7 +20,7 @@ from rigloop.run_folder.manifest import (
     versions,
     write_manifest,
 )
-from rigloop.run_folder.messages import Mode, Report
+from rigloop.run_folder.messages import Order, Report
 from rigloop.run_folder.process_state import Process, boot
 from rt_core.doctor.check import Check
 
@@ -41,8 +41,7 @@ class KeptManifest:
         folder: Path,
         loaded: LoadedRig,
         kernels: Mapping[str, str],
-        mode: Mode,
-        table: str,
+        order: Order,
         asked_s: float | None,
         processes: Mapping[str, int],
     ) -> None:
@@ -63,12 +62,12 @@ class KeptManifest:
             },
             versions=versions(),
             host={},
-            mode=mode.value,
+            mode=order.mode.value,
             state="starting",
             asked_s=asked_s,
             processes=_processes(processes),
             boot=boot(),
-            table=table,
+            table=order.table,
         )
         self._write()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rig_configs.schema import Rig
 from rigloop.compose.blocks import find_buses, find_guards, paths
 from rigloop.compose.shown import shown_roles
@@ -12,30 +14,33 @@ from rt_core.safety.trips import State, read_trip
 from rt_core.signals.table import SignalTable
 
 
-def take_picture(
-    shared: SignalTable,
-    rig: Rig,
-    elapsed_s: float,
-    total_s: float | None,
-    state: State,
-    real_time: bool,
-    banner: str,
-    alarms: tuple[str, ...] = (),
-    frozen_s: float = 0.0,
-) -> Picture:
+@dataclass(frozen=True)
+class Moment:
+    """The supervisor's part of a picture: progress, rights, and the alarms of now."""
+
+    state: State
+    elapsed_s: float
+    total_s: float | None
+    real_time: bool
+    banner: str
+    alarms: tuple[str, ...] = ()
+    frozen_s: float = 0.0
+
+
+def take_picture(shared: SignalTable, rig: Rig, moment: Moment) -> Picture:
     """Read what the live view shows."""
     roles = shown_roles(rig)
     return Picture(
-        elapsed_s=elapsed_s,
-        total_s=total_s,
-        guard=_guard(shared, rig, state),
+        elapsed_s=moment.elapsed_s,
+        total_s=moment.total_s,
+        guard=_guard(shared, rig, moment.state),
         bus=_bus(shared, rig),
-        real_time=real_time,
+        real_time=moment.real_time,
         values={role: shared.value(path) for role, path in roles.items()},
         tasks={task: _task(shared, task) for task in rig.tasks},
-        banner=banner,
-        alarms=alarms,
-        frozen_s=frozen_s,
+        banner=moment.banner,
+        alarms=moment.alarms,
+        frozen_s=moment.frozen_s,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -38,7 +39,7 @@ from rigloop.live.bringing_up import News
 from rigloop.live.kept_manifest import KeptManifest
 from rigloop.live.lookout import Lookout
 from rigloop.live.rearm import Rearming, stepped_blocks
-from rigloop.live.snapshot import take_picture
+from rigloop.live.snapshot import Moment, take_picture
 from rigloop.live.start_checks import check_telemetry, check_wheel
 from rigloop.live.stay_after_trip import LetGo
 from rigloop.live.view import LiveView
@@ -130,7 +131,7 @@ def run_live(
     clear_dead_sockets()
     # from here on the run is completed, whatever comes: ramp, record, verdict, report
     with interrupts.collected() as interrupted:
-        folder, kept = _new_run(runs, loaded, hashes, mode, seconds, cycle, commissioned)
+        folder, kept = _new_run(runs, loaded, hashes, seconds, cycle, commissioned)
         try:
             commission(cycle, folder)
             # imported and looked at only now, while the loop starts: nothing of it delays the first cycle
@@ -140,19 +141,10 @@ def run_live(
             with ThreadPoolExecutor(max_workers=1) as beside:
                 slow = beside.submit(examine, demands, SLOW)
                 quick = examine(demands, QUICK)
-                ended = watch(
-                    commissioned.table,
-                    cycle,
-                    folder,
-                    loaded,
-                    quick,
-                    seconds,
-                    telemetry,
-                    console,
-                    injections,
-                    interrupted,
-                    kept,
+                run = LiveRun(
+                    loaded, folder, commissioned.table, cycle, seconds, console, telemetry
                 )
+                ended = watch(run, quick, injections, interrupted, kept)
                 checks = [*quick, *slow.result()]
         except NotStartedError as error:
             kept.not_started(str(error))
@@ -163,36 +155,58 @@ def run_live(
         )
 
 
+@dataclass(frozen=True)
+class LiveRun:
+    """A run whose cycle process has its order.
+
+    Attributes
+    ----------
+    loaded : LoadedRig
+    folder : Path
+    table : str
+        Of its signals.
+    cycle : Popen
+    seconds : float or None
+        That it is to last; None: until it is interrupted.
+    console : Console
+    telemetry : str or None
+        Endpoint.
+    """
+
+    loaded: LoadedRig
+    folder: Path
+    table: str
+    cycle: subprocess.Popen[str]
+    seconds: float | None
+    console: Console
+    telemetry: str | None = None
+
+
 def watch(
-    table: str,
-    cycle: subprocess.Popen[str],
-    folder: Path,
-    loaded: LoadedRig,
+    run: LiveRun,
     checks: list[Check],
-    seconds: float | None,
-    telemetry: str | None,
-    console: Console,
     injections: Sequence[Injection] = (),
     interrupted: Sequence[int] | None = None,
     kept: KeptManifest | None = None,
 ) -> Ended:
     """Supervise a commissioned cycle process to its end, with those that look on."""
+    loaded, folder, table, cycle = run.loaded, run.folder, run.table, run.cycle
     with contextlib.ExitStack() as first:
         if interrupted is None:
             interrupted = first.enter_context(interrupts.collected())
-        run = (folder, cycle.pid, table)
-        record = partial(onlooker, "io_bridge.recording.recorder", *run, str(folder))
+        whom = (folder, cycle.pid, table)
+        record = partial(onlooker, "io_bridge.recording.recorder", *whom, str(folder))
         # there before the first cycle: on a busy machine a process takes longer to start than the rings hold
         recorder = first.enter_context(record("--wait"))
-        shared = first.enter_context(_attach(table, cycle, folder, interrupted, console))
+        shared = first.enter_context(_attach(run, interrupted))
         first.enter_context(held(table))
         first.callback(lambda: Path(table).unlink(missing_ok=True))
         with contextlib.ExitStack() as onlookers:
             children = {"recorder": recorder}
             report = messages.read_report(folder)
-            if telemetry is not None:
+            if run.telemetry is not None:
                 children["telemetry"] = onlookers.enter_context(
-                    onlooker("io_bridge.recording.telemetry", *run, telemetry)
+                    onlooker("io_bridge.recording.telemetry", *whom, run.telemetry)
                 )
             # on veth the child is only what holds its namespace
             loop = Process.of(cycle.pid if report is None else report.pid)
@@ -214,22 +228,12 @@ def watch(
                 Lookout(shared, loaded.rig, folder, loop.pid, children) as lookout,
                 _damage_seen(seen, loop),
             ):
-                _supervise(
-                    seen,
-                    shared,
-                    loaded,
-                    cycle,
-                    folder,
-                    checks,
-                    seconds,
-                    console,
-                    tell and partial(tell, processes),
-                    interrupted,
-                    lookout,
-                    loop,
-                    kept,
+                acts = Acts(
+                    lambda: tell(processes) if tell is not None else None,
                     lambda: onlookers.enter_context(record("--resume")),
+                    kept,
                 )
+                _supervise(run, Scene(seen, shared, lookout, loop, interrupted), checks, acts)
             code = end(cycle)
             if code is None:
                 seen.alarms.append(
@@ -278,7 +282,6 @@ def _new_run(
     runs: Path,
     loaded: LoadedRig,
     kernels: dict[str, str],
-    mode: Mode,
     seconds: float | None,
     cycle: subprocess.Popen[str],
     commissioned: messages.Order,
@@ -296,7 +299,7 @@ def _new_run(
         keep_named(folder, loaded.files)
         messages.write(folder, "order.json", commissioned)
         processes = {"supervisor": os.getpid(), "cycle": cycle.pid}
-        kept = KeptManifest(folder, loaded, kernels, mode, commissioned.table, seconds, processes)
+        kept = KeptManifest(folder, loaded, kernels, commissioned, seconds, processes)
         if kept.trouble:
             raise NotStartedError(f"{folder}: {kept.trouble}")
     except OSError as error:
@@ -310,14 +313,9 @@ def _new_run(
     return folder, kept
 
 
-def _attach(
-    table: str,
-    cycle: subprocess.Popen[str],
-    folder: Path,
-    interrupted: Sequence[int],
-    console: Console,
-) -> SignalTable:
+def _attach(run: LiveRun, interrupted: Sequence[int]) -> SignalTable:
     """Wait for the cycle process to make the table; slaves that take their time are shown."""
+    folder, cycle, console = run.folder, run.cycle, run.console
     until = time.monotonic() + START_TIMEOUT_S
     news = News(folder)
     while time.monotonic() < until:
@@ -327,7 +325,7 @@ def _attach(
             console.print(f"[dim]{escape(said)}[/]", highlight=False, soft_wrap=True)
             until = time.monotonic() + START_TIMEOUT_S
         try:
-            return SignalTable.attach(table, writable=True)
+            return SignalTable.attach(run.table, writable=True)
         except FileNotFoundError:
             pass
         except (OSError, TableError) as error:
@@ -349,23 +347,30 @@ def _why_it_ended(folder: Path) -> str:
     return f"the cycle process ended: {lines[-1] if lines else 'no message'}; see {log}"
 
 
-def _supervise(
-    seen: Supervision,
-    shared: SignalTable,
-    loaded: LoadedRig,
-    cycle: subprocess.Popen[str],
-    folder: Path,
-    checks: list[Check],
-    seconds: float | None,
-    console: Console,
-    at_arming: Callable[[], None] | None,
-    interrupted: Sequence[int],
-    lookout: Lookout,
-    loop: Process,
-    kept: KeptManifest | None,
-    record_on: Callable[[], subprocess.Popen[str]],
-) -> None:
+@dataclass(frozen=True)
+class Scene:
+    """The objects that a supervisor looks at, and its notes; `interrupted` gets the signals that ask it to end."""
+
+    seen: Supervision
+    shared: SignalTable
+    lookout: Lookout
+    loop: Process
+    interrupted: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Acts:
+    """The acts of a supervisor beside its heartbeat: at arming, for a recorder that has died, and on the manifest."""
+
+    at_arming: Callable[[], None]
+    record_on: Callable[[], subprocess.Popen[str]]
+    kept: KeptManifest | None
+
+
+def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> None:
     """Enable, arm once the guard is ready, watch until the end, and ask for the ramp-out."""
+    loaded, folder, console = run.loaded, run.folder, run.console
+    seen, shared, lookout = scene.seen, scene.shared, scene.lookout
     rearming = Rearming(
         loaded.rig, folder, lambda: newest(shared), stepped_blocks(folder, loaded.rig)
     )
@@ -389,7 +394,7 @@ def _supervise(
     ending, resets = LetGo(commissioned.stay_s), commissioned.reset_drives
 
     with _ahead_of_others(), LiveView(console, loaded.rig.title) as view:
-        while cycle.poll() is None:
+        while run.cycle.poll() is None:
             now = time.monotonic()
             beat += 1
             state = state_of(shared, loaded.rig)
@@ -398,15 +403,16 @@ def _supervise(
             if ready and armed_at is None:
                 armed_at = now
                 lookout.armed_at = now
-                if kept is not None:
-                    kept.runs(tuple(lookout.notes.values()))
+                if acts.kept is not None:
+                    acts.kept.runs(tuple(lookout.notes.values()))
             if state == State.RUNNING and running_at is None:
                 running_at = now
             if running_at is not None:
                 seen.armed_s = now - running_at
-            over = running_at is not None and seconds is not None and seen.armed_s >= seconds
+            asked_s = math.inf if run.seconds is None else run.seconds
+            over = running_at is not None and seen.armed_s >= asked_s
             never = running_at is None and now - started > READY_TIMEOUT_S
-            seen.interrupted = bool(interrupted)
+            seen.interrupted = bool(scene.interrupted)
             let_go = ending.over(state == State.FAULT and not rearming.waits)
             stop = over or never or seen.interrupted or let_go
             shared.publish(
@@ -422,33 +428,31 @@ def _supervise(
                     "supervisor/degraded": float(n_red),
                 }
             )
-            if armed_at == now and at_arming is not None:
-                at_arming()
+            if armed_at == now:
+                acts.at_arming()
             if stop:
                 break
             lookout.look()
             if lookout.lost_recorder and resumed < MOST_RECORDERS:
                 resumed += 1
-                lookout.children["recorder"] = record_on()
+                lookout.children["recorder"] = acts.record_on()
             if lookout.gives_up():
-                kill(loop)
+                kill(scene.loop)
                 break
             if state != State.INIT or beat % WAIT_BEATS == 0:
-                picture = take_picture(
-                    shared,
-                    loaded.rig,
-                    seen.armed_s,
-                    seconds,
+                moment = Moment(
                     state,
+                    seen.armed_s,
+                    run.seconds,
                     real_time and not lookout.demoted,
                     degraded,
                     tuple(lookout.now.values()),
                     lookout.frozen_s,
                 )
-                view.show(picture)
+                view.show(take_picture(shared, loaded.rig, moment))
             time.sleep(HEARTBEAT_S)
         rearming.ended()
-        beat_until_ended(shared, cycle, loop, lookout, beat)
+        beat_until_ended(shared, run.cycle, scene.loop, lookout, beat)
     seen.alarms = list(lookout.alarms.values())
     seen.notes = list(lookout.notes.values())
     seen.trips, seen.not_rearmed = rearming.trips, rearming.gave_up

@@ -1,6 +1,8 @@
 """See mapped_file.pxd."""
 import os
 
+from libc.stdint cimport uintptr_t
+
 cdef extern from *:
     """
     #include <errno.h>
@@ -86,7 +88,7 @@ cdef int guard_range(const void *begin, size_t size) except -1:
         raise OSError(status, os.strerror(status))
     place = take_range(begin, size)
     if place < 0:
-        raise OSError("too many signal tables are mapped at once")
+        raise OSError("too many files are mapped at once")
     return place
 
 
@@ -96,3 +98,15 @@ cdef bint is_cut(int place) noexcept nogil:
 
 cdef void release_range(int place) noexcept nogil:
     leave_range(place)
+
+
+def guard_memory(begin, size):
+    return guard_range(<const void *><uintptr_t>begin, size)
+
+
+def was_cut(place):
+    return is_cut(place)
+
+
+def release_memory(place):
+    release_range(place)

@@ -25,6 +25,9 @@ from rt_core.plan import SUPERVISOR
 from rt_core.lateness.trace import TRACE_SIZE, read_events
 
 
+cdef int64_t FIRST_WORD = int.from_bytes(MAGIC, "little", signed=True)
+
+
 cdef class SignalTable:
     """See table.pyi."""
 
@@ -199,6 +202,9 @@ cdef class SignalTable:
         # after a read, not before it: what was cut off in between has read as zeros
         if self.place >= 0 and is_cut(self.place):
             raise CutError(self.path)
+        # whatever writes over a table hits its first word in all likelihood
+        if self.words[0] != FIRST_WORD:
+            raise TableError(f"{self.path}: the signal table was written over by something else")
         return 0
 
     cdef void _let_go(self) noexcept:

@@ -93,6 +93,7 @@ def beside_a_loop(tmp):
         thread.join()
         after = block.counters
         found["lost"] = after["lost"] - before["lost"]
+        found["cycles"] = after["cycles"] - before["cycles"]
         found["foreign"] = after["foreign"]
         found["al"] = [block.slave_status(i)[0] for i in range(2)]
     found["segment"] = end_segment(segment)

@@ -48,13 +48,19 @@ def may_be_fifo():
 FIFO = may_be_fifo()
 
 
-def run(tasks, path, seconds):
-    """Run a loop; return the cycles of each task, and the late events of the first."""
+def wait_for_cycles(table, loop, cycles):
+    """Wait for cycles, not for a time: the host may take any part of a time."""
+    while table.value("loop/t/cycle") < cycles:
+        assert not loop.wait(0.01)
+
+
+def run(tasks, path, cycles):
+    """Run a loop until its first task has made so many cycles; return those of each task, and its late events."""
     plan = plan_table(tasks)
     with SignalTable.create(path, plan) as table:
         readers = {task.name: RingReader(table, task.name) for task in tasks}
         with Loop(plan, table, fifo=FIFO) as loop:
-            loop.wait(seconds)
+            wait_for_cycles(table, loop, cycles)
         rows = {name: reader.drain() for name, reader in readers.items()}
         events = table.late_events(tasks[0].name)
         for reader in readers.values():
@@ -100,19 +106,22 @@ def test_periods_lost_before_the_begin_are_no_cause_of_what_comes_after(path):
         BusyBlock("hog", 10 * MS, every=40, first=100),
         BusyBlock("other_hog", 10 * MS, every=47, first=120),
     ]
-    rows, _ = run([low, Task("high", hogs, MS, priority=80, core=core)], path, 3)
+    rows, _ = run([low, Task("high", hogs, MS, priority=80, core=core)], path, 1200)
     rows = rows["t"]
-    both = (rows["loop/t/late_ns"] > 6 * MS) & (rows["busy/cpu_ns"] > 2 * MS)
+    # of what it took, less was taken away than it worked
+    undisturbed = rows["busy/burned_ns"] - rows["busy/cpu_ns"] < MS
+    both = (rows["loop/t/late_ns"] > 6 * MS) & (rows["busy/cpu_ns"] > 2 * MS) & undisturbed
     before, after = rows["loop/t/cause"][:-1][both[:-1]], rows["loop/t/cause"][1:][both[:-1]]
     assert len(after) >= 5
-    assert np.mean(before == Cause.LATE_WAKE) >= MOST
+    # a host that has the core while the thread is awake is told as that
+    assert np.mean(np.isin(before, (Cause.LATE_WAKE, Cause.STOLEN))) >= MOST
     assert np.mean(after == Cause.OWN) >= MOST
 
 
 def test_a_late_cycle_keeps_the_cycles_around_it(path):
     block = BusyBlock("busy", LONG, every=100, first=50)
     rows, (opened, events) = run(
-        [Task("t", [block, BusyBlock("small", 0)], 5 * MS, late_limit_ns=4 * MS)], path, 1.5
+        [Task("t", [block, BusyBlock("small", 0)], 5 * MS, late_limit_ns=4 * MS)], path, 200
     )
     assert opened >= len(events) >= 1
     rows = rows["t"]
@@ -143,7 +152,7 @@ def test_a_late_cycle_keeps_the_cycles_around_it(path):
 
 def test_events_beyond_those_kept_are_counted(path):
     block = BusyBlock("busy", 600_000, every=40, first=0)
-    rows, (opened, events) = run([Task("t", [block], MS // 2)], path, 3.0)
+    rows, (opened, events) = run([Task("t", [block], MS // 2)], path, 5500)
     assert opened > EVENTS_KEPT
     # one cause is nearly all of them: it has no more places than the others, and all of its own are in use
     of_own = [rows for at, rows in events if rows["cause"][at] in (Cause.OWN, Cause.UNTOLD)]
@@ -155,7 +164,7 @@ def test_without_explanations_overruns_are_still_counted(path):
     plan = plan_table([Task("t", [BusyBlock("busy", 1_500_000)], MS)])
     with SignalTable.create(path, plan) as table:
         with Loop(plan, table, explains=False) as loop:
-            loop.wait(0.2)
+            wait_for_cycles(table, loop, 20)
         assert table.value("loop/t/overruns") > 10
         assert table.value("loop/t/cause") == Cause.NONE
         assert table.late_events("t") == (0, [])

@@ -35,6 +35,7 @@ MS = 1_000_000
 SOURCE = """
 #include <stdint.h>
 #include <math.h>
+#include <time.h>
 struct mix { const double *in; double *out, *seen_t; double x; };
 int step_mix(void *self, int64_t t_ns) {
     struct mix *m = self;
@@ -53,6 +54,13 @@ int step_fail(void *self, int64_t t_ns) {
     struct fail *f = self;
     *f->count += 1;
     return *f->count >= f->at ? f->status : 0;
+}
+int waited_for(const volatile double *count, double least, double seconds) {
+    struct timespec from, now;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    do clock_gettime(CLOCK_MONOTONIC, &now);
+    while (*count < least && now.tv_sec - from.tv_sec < seconds);
+    return *count >= least;
 }
 """
 
@@ -122,12 +130,19 @@ def path(tmp_path):
     return tmp_path / "table"
 
 
-def record(plan, path, seconds, **options):
-    """Run a loop for a while; return all its cycles per task, and the counters."""
+def wait_for_cycles(table, loop, task, least):
+    """Wait until a task has made so many cycles, however many of them the host takes away."""
+    deadline = time.monotonic() + 30
+    while table.value(loop_signal(task, "cycle")) < least and not loop.wait(0.005):
+        assert time.monotonic() < deadline
+
+
+def record(plan, path, cycles, **options):
+    """Run a loop until its first task has made so many cycles; return all cycles per task, and the counters."""
     with SignalTable.create(path, plan) as table:
         readers = {task.name: RingReader(table, task.name) for task in plan.tasks}
         with Loop(plan, table, **options) as loop:
-            loop.wait(seconds)
+            wait_for_cycles(table, loop, plan.tasks[0].name, cycles)
         rows = {name: reader.drain() for name, reader in readers.items()}
         counters = {name: reader.counters() for name, reader in readers.items()}
         latest = {name: table.latest(name) for name in rows}
@@ -142,7 +157,7 @@ def test_overruns_skip_whole_periods_and_keep_the_phase(library, path):
     # every 10th step takes three periods and a half
     busy = BusyBlock("busy", 3_500_000, every=10, first=5)
     plan = plan_table([Task("t", [busy, mix(library, "m", "busy/burned_ns")], MS)])
-    rows, _, latest, _ = record(plan, path, 0.4)
+    rows, _, latest, _ = record(plan, path, 110)
     rows = rows["t"]
     elapsed = rows[loop_signal("t", "elapsed")]
     assert np.all(rows["t_ns"] % MS == 0)
@@ -150,10 +165,10 @@ def test_overruns_skip_whole_periods_and_keep_the_phase(library, path):
     assert np.array_equal(rows["m/t_ns"], rows["t_ns"])
     # after each long step at least three periods are gone, all of them are counted
     after_long = np.flatnonzero(rows["busy/burned_ns"][:-1] >= 3_500_000) + 1
-    assert len(after_long) >= 5
+    assert len(after_long) >= 10
     assert np.all(elapsed[after_long] >= 4)
     skipped = dict(zip(rows.dtype.names[1:], latest["t"], strict=True))
-    causes = ("late_wake", "stolen", "own", "bus")
+    causes = ("late_wake", "stolen", "own", "bus", "untold")
     assert sum(skipped[f"loop/t/overruns_{c}"] for c in causes) == skipped["loop/t/overruns"]
     assert skipped["loop/t/skipped"] == np.sum(elapsed - 1)
     assert skipped["loop/t/overruns"] == np.count_nonzero(elapsed > 1)
@@ -168,17 +183,19 @@ def test_the_overrun_policy_acts_after_its_limit(policy, path):
         "t", [BusyBlock("busy", 2_500_000)], MS, overrun=policy, overrun_limit=6,
         overrun_window=100_000,
     )  # fmt: skip
-    rows, _, _, _ = record(plan_table([task]), path, 0.3)
+    # nothing but the policy ends a loop that is to make so many cycles
+    cycles = 1_000_000 if policy == "stop" else 20
+    rows, _, _, _ = record(plan_table([task]), path, cycles)
     rows = rows["t"]
-    # work of its own making counts twice; what the host does on top counts once
-    own = np.diff(rows["loop/t/overruns_own"], prepend=0)
-    points = np.cumsum(np.diff(rows["loop/t/overruns"], prepend=0) + own)
+    # work of its own making counts twice, as does a cause that nobody told; that of the host counts once
+    own = rows["loop/t/overruns_own"] + rows["loop/t/overruns_untold"]
+    points = rows["loop/t/overruns"] + own
     at = int(np.flatnonzero(points >= 6)[0])
     assert rows["loop/t/overrun_trip"][-1] == rows["loop/t/cycle"][at]
     assert rows["loop/t/overrun_level"][at] == 6
     if policy == "stop":
-        assert rows["loop/t/stop"][at] == 1
-        assert rows["t_ns"][-1] < 0.25e9
+        assert np.all(rows["loop/t/stop"][at:] == 1)
+        assert not np.any(rows["loop/t/stop"][:at])
     else:
         assert np.all(rows["loop/t/fault"][at:] == 1)
         assert np.all(rows["loop/t/fault_block"] == 0)
@@ -191,7 +208,7 @@ def test_overruns_far_apart_never_trip(path):
         "t", [BusyBlock("busy", 1_500_000, every=20)], MS, overrun="safe", overrun_limit=64,
         overrun_window=40,
     )  # fmt: skip
-    rows, _, _, _ = record(plan_table([task]), path, 0.3)
+    rows, _, _, _ = record(plan_table([task]), path, 200)
     assert rows["t"]["loop/t/overruns"][-1] >= 5
     assert np.all(rows["t"]["loop/t/fault"] == 0)
 
@@ -199,7 +216,7 @@ def test_overruns_far_apart_never_trip(path):
 def test_a_fault_is_told_with_its_block_and_the_others_are_still_stepped(library, path):
     blocks = [same(library, "s"), fail(library, "f", 20, -7), fail(library, "g", 30, 9)]
     rows, _, _, _ = record(
-        plan_table([Task("t", [*blocks, mix(library, "m", "s/a")], MS)]), path, 0.1
+        plan_table([Task("t", [*blocks, mix(library, "m", "s/a")], MS)]), path, 40
     )
     rows = rows["t"]
     fault = rows["loop/t/fault"]
@@ -216,8 +233,8 @@ def test_every_cycle_is_produced_and_is_consumed_or_dropped(library, path):
         reader = RingReader(table, "t")
         rows = []
         with Loop(plan, table) as loop:
-            for pause in (0.01, 0.1, 0.002, 0.15, 0.01):
-                loop.wait(pause)
+            for more in (20, 200, 4, 300, 20):
+                wait_for_cycles(table, loop, "t", table.latest("t")[0] + more)
                 rows.append(reader.drain(most=40))
         rows.append(reader.drain())
         counters = reader.counters()
@@ -296,7 +313,7 @@ def test_offline_stepping_gives_the_bits_of_the_live_loop(library, path):
         slow = Task("slow", [mix(library, "c", "b/x")], 5 * MS // 2)
         return plan_table([fast, slow])
 
-    rows, counters, _, _ = record(build(), path, 0.6)
+    rows, counters, _, _ = record(build(), path, 1200)
     fast, slow = rows["fast"], rows["slow"]
     assert counters["fast"]["dropped"] == counters["slow"]["dropped"] == 0
     # which slow cycle each fast cycle saw; a last slow result that nobody saw comes after all
@@ -327,7 +344,7 @@ def test_forcing_the_logged_mirrors_gives_the_same_bits(library, path):
         fast = Task("fast", [mix(library, "a", "c/x")], MS)
         return plan_table([fast, Task("slow", [mix(library, "c", "a/x")], 5 * MS)])
 
-    rows, _, _, _ = record(build(), path, 0.2)
+    rows, _, _, _ = record(build(), path, 200)
     fast = rows["fast"]
     offline = Offline(build())
     image = offline.run("fast", fast["t_ns"], forced={"c/x": fast["c/x"]})["fast"]
@@ -337,7 +354,7 @@ def test_forcing_the_logged_mirrors_gives_the_same_bits(library, path):
 
 def test_the_last_cycle_is_published(library, path):
     rows, _, latest, histograms = record(
-        plan_table([Task("t", [same(library, "s")], MS)]), path, 0.05
+        plan_table([Task("t", [same(library, "s")], MS)]), path, 50
     )
     assert rows["t"][-1].tolist()[1:] == tuple(latest["t"])
     for name in ("late", "step", "bus", "total", "block/s"):
@@ -347,7 +364,7 @@ def test_the_last_cycle_is_published(library, path):
 def test_many_blocks_share_one_histogram_beyond_the_first(path):
     n = MOST_BLOCK_HISTOGRAMS + 300
     blocks = [BusyBlock(f"b{i}", 0) for i in range(n)]
-    rows, _, _, histograms = record(plan_table([Task("t", blocks, 10 * MS)]), path, 0.1)
+    rows, _, _, histograms = record(plan_table([Task("t", blocks, 10 * MS)]), path, 10)
     own = [name for name in histograms["t"] if name.startswith("block/")]
     assert len(own) == MOST_BLOCK_HISTOGRAMS + 1
     assert histograms["t"]["block/b0"].n == len(rows["t"])
@@ -358,7 +375,7 @@ def test_many_blocks_share_one_histogram_beyond_the_first(path):
 def test_bus_blocks_are_timed_as_bus(path):
     blocks = [BusyBlock("wire", 200_000), BusyBlock("work", 50_000)]
     plan = plan_table([Task("t", blocks, 2 * MS, bus=("wire",))])
-    rows, _, _, histograms = record(plan, path, 0.1)
+    rows, _, _, histograms = record(plan, path, 50)
     assert np.all(rows["t"]["loop/t/bus_ns"] >= 200_000)
     assert np.all(rows["t"]["loop/t/step_ns"] >= 50_000)
     assert histograms["t"]["bus"].percentile(0) >= 200_000
@@ -545,13 +562,15 @@ def task_faults():
 
 
 def test_cycles_go_on_while_python_holds_its_lock(library, path):
-    plan = plan_table([Task("t", [same(library, "s")], MS)])
+    block = same(library, "s")
+    counted = ctypes.c_double.from_address(ctypes.addressof(block._state) + 3 * 8)
+    # a C call that does not let go of the lock, as those of the library itself would
+    holding = ctypes.PyDLL(library._name).waited_for
+    holding.argtypes = [ctypes.c_void_p, ctypes.c_double, ctypes.c_double]
+    plan = plan_table([Task("t", [block], MS)])
     with SignalTable.create(path, plan) as table, Loop(plan, table) as loop:
-        loop.wait(0.02)
-        before = table.value("loop/t/cycle")
-        # one C call that never lets go of the lock; the next line is the first that could
-        sum(range(5_000_000))
-        assert table.value("loop/t/cycle") > before + 10
+        wait_for_cycles(table, loop, "t", 1)
+        assert holding(ctypes.addressof(counted), counted.value + 100, 20)
 
 
 def test_a_reader_that_writes_nonsense_only_loses_cycles(library, path):
@@ -562,9 +581,8 @@ def test_a_reader_that_writes_nonsense_only_loses_cycles(library, path):
             with open(path, "r+b") as file:
                 file.seek(consumed)
                 file.write(nonsense.to_bytes(8, "little", signed=True))
-            before = table.value("loop/t/cycle")
-            loop.wait(0.03)
-            assert table.value("loop/t/cycle") > before
+            wait_for_cycles(table, loop, "t", table.value("loop/t/cycle") + 30)
+            assert loop.running
         reader = RingReader(table, "t")
         assert reader.counters()["dropped"] > 0
         reader.close()
@@ -601,7 +619,7 @@ table.close()
 
 
 def test_each_task_tells_all_its_loop_signals(library, path):
-    rows, _, _, _ = record(plan_table([Task("t", [same(library, "s")], MS)]), path, 0.02)
+    rows, _, _, _ = record(plan_table([Task("t", [same(library, "s")], MS)]), path, 20)
     assert rows["t"].dtype.names == (
         "t_ns", *(loop_signal("t", x) for x in LOOP_SIGNALS), "s/a", "s/b", "s/c",
     )  # fmt: skip

@@ -24,9 +24,12 @@ cdef struct Crank:
 cdef struct Place:            # of a crank angle; a dash is d/dth
     double s                  # S
     double sd                 # S'
+    double sdd                # S''
     double j                  # J
     double jd                 # J'
+    double jdd                # J''
     double g                  # G
+    double gd                 # G'
 
 
 cdef Place _at(const Crank *c, double th) noexcept nogil:
@@ -34,20 +37,29 @@ cdef Place _at(const Crank *c, double th) noexcept nogil:
     # rod angle phi: sin(phi) = -k sin(th), and its derivatives
     cdef double sp = -k * st, cp = sqrt(1.0 - sp * sp)
     cdef double pd = -k * ct / cp, pdd = k * st * (1.0 - pd * pd) / cp
+    cdef double pddd = 3.0 * sp * pd * pdd / cp - pd * (1.0 - pd * pd)
     # centre of the rod, per unit of crank rate
     cdef double vx = -c.crank_m * st - half * sp * pd, vy = 0.5 * c.crank_m * ct
     cdef double vxd = -c.crank_m * ct - half * (cp * pd * pd + sp * pdd)
-    cdef double vyd = -0.5 * c.crank_m * st
+    cdef double vyd = -0.5 * c.crank_m * st, vydd = -0.5 * c.crank_m * ct
+    # (cp pd^2 + sp pdd)'
+    cdef double bend = 3.0 * cp * pd * pdd - sp * pd * pd * pd + sp * pddd
+    cdef double vxdd = c.crank_m * st - half * bend
     cdef double rod_inertia = c.rod_kg * c.rod_m * c.rod_m / 12.0
     cdef Place p
     p.s = -c.crank_m * st - c.rod_m * sp * pd
     p.sd = -c.crank_m * ct - c.rod_m * (cp * pd * pd + sp * pdd)
+    p.sdd = c.crank_m * st - c.rod_m * bend
     p.j = (
         c.crank_kg * c.crank_m * c.crank_m / 3.0 + c.rod_kg * (vx * vx + vy * vy)
         + rod_inertia * pd * pd + c.slider_kg * p.s * p.s)
     p.jd = 2.0 * (
         c.rod_kg * (vx * vxd + vy * vyd) + rod_inertia * pd * pdd + c.slider_kg * p.s * p.sd)
+    p.jdd = 2.0 * (
+        c.rod_kg * (vxd * vxd + vx * vxdd + vyd * vyd + vy * vydd)
+        + rod_inertia * (pdd * pdd + pd * pddd) + c.slider_kg * (p.sd * p.sd + p.s * p.sdd))
     p.g = 0.5 * (c.crank_kg + c.rod_kg) * c.gravity * c.crank_m * ct
+    p.gd = -0.5 * (c.crank_kg + c.rod_kg) * c.gravity * c.crank_m * st
     return p
 
 
@@ -65,6 +77,24 @@ cdef void _dynamics(
     cdef Place p = _at(<const Crank *>model, z[0])
     mass[0], bias[0] = p.j, 0.5 * p.jd * zd[0] * zd[0] + p.g
     known[0], unknown[0] = 1.0, p.s
+
+
+cdef void _sensor_slopes(
+    const void *model, const double *z, const double *zd, const double *zdd, double *slope
+) noexcept nogil:
+    cdef Place p = _at(<const Crank *>model, z[0])
+    slope[0] = p.sd * zdd[0] + p.sdd * zd[0] * zd[0]
+    slope[1] = 2.0 * p.sd * zd[0]
+
+
+cdef void _dynamics_slopes(
+    const void *model, const double *z, const double *zd, const double *force, double *slope
+) noexcept nogil:
+    cdef Place p = _at(<const Crank *>model, z[0])
+    cdef double square = 0.5 * zd[0] * zd[0]
+    cdef double zdd = (force[0] + p.s * force[1] - p.jd * square - p.g) / p.j
+    slope[0] = (p.sd * force[1] - p.jdd * square - p.gd - p.jd * zdd) / p.j
+    slope[1] = -p.jd * zd[0] / p.j
 
 
 cdef class SliderCrank:
@@ -101,6 +131,7 @@ cdef class SliderCrank:
         self.crank.slider_kg, self.crank.gravity = slider_kg, gravity
         self.model.abi, self.model.n_dof, self.model.n_sensors = MODEL_ABI, 1, 1
         self.model.sensors, self.model.dynamics = _sensors, _dynamics
+        self.model.sensor_slopes, self.model.dynamics_slopes = _sensor_slopes, _dynamics_slopes
         self.model.model = &self.crank
 
     def model_capsule(self):

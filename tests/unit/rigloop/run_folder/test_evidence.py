@@ -12,7 +12,7 @@ from rigloop.live.kept_manifest import KeptManifest
 from rigloop.report.report import write_report
 from rigloop.run_folder.evidence import Keeping
 from rigloop.run_folder.manifest import MANIFEST, REPORT, read_manifest
-from rigloop.run_folder.messages import Mode, Report
+from rigloop.run_folder.messages import Order, Report
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +26,8 @@ def kept(tmp_path, loaded):
     folder.mkdir()
     (folder / "rig.toml").write_text(loaded.text)
     processes = {"supervisor": os.getpid()}
-    return KeptManifest(
-        folder, loaded, {"steering": "1" * 64}, Mode.DEGRADED, "table", 2.0, processes
-    )
+    order = Order("steering_wheel", "table")
+    return KeptManifest(folder, loaded, {"steering": "1" * 64}, order, 2.0, processes)
 
 
 def test_a_manifest_is_there_from_the_start_and_says_how_far_the_run_came(kept, tmp_path):
