@@ -8,28 +8,32 @@ from __future__ import annotations
 
 import re
 from importlib import metadata
-from importlib.machinery import PathFinder
+from importlib.util import find_spec
 from pathlib import Path
 
 GROUP = "rigloop.blocks"
 INSTALLED = re.compile(r"[A-Za-z0-9_-]{1,64}/[A-Za-z0-9_]{1,64}")
 
 
-def installed_declaration(named: str) -> Path | None:
-    """Return the declaration of an installed block, given its name in a rig, `ENTRY/BLOCK`; None: there is none."""
+def installed_declarations(named: str) -> list[Path]:
+    """Return the declarations of an installed block, given its name in a rig, `ENTRY/BLOCK`.
+
+    Two distributions may have an entry of one name, and then nobody can say which block is meant.
+    """
     if not INSTALLED.fullmatch(named):
-        return None
+        return []
     entry, _, block = named.partition("/")
-    for point in metadata.entry_points(group=GROUP, name=entry):
-        folder = _folder(point.value)
-        if folder is not None and (folder / f"{block}.toml").is_file():
-            return folder / f"{block}.toml"
-    return None
+    folders = (_folder(point.value) for point in metadata.entry_points(group=GROUP, name=entry))
+    found = {folder / f"{block}.toml" for folder in folders if folder is not None}
+    return sorted(path for path in found if path.is_file())
 
 
 def _folder(package: str) -> Path | None:
-    # the first part is found on the path and the others below it: a package's own code does not run
+    # a name without a dot is found without an import, and the others lie below it: a package's own code does not run
     first, *others = package.split(".")
-    spec = PathFinder.find_spec(first)
+    try:
+        spec = find_spec(first)
+    except (ImportError, ValueError):
+        return None
     places = [] if spec is None else list(spec.submodule_search_locations or ())
     return Path(places[0], *others) if places else None

@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import shlex
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
 from rig_configs.bounded import UnreadableError, parse_toml, read_text
+from rig_configs.installed_blocks import installed_declarations
 from rig_configs.mistakes import UNKNOWN_KIND, ConfigError, Mistake, from_validation, near
 from rig_configs.named_files import find_named
 from rig_configs.plain import line
@@ -141,7 +142,8 @@ def load_rig(name: str, vocabulary: Vocabulary) -> LoadedRig:
         rig = model.model_validate(data)
     except ValidationError as error:
         found = from_validation(file, error, model, data)
-        mistakes += [m for m in found if m.problem != UNKNOWN_KIND or m.value not in files.values()]
+        found = [m for m in found if m.problem != UNKNOWN_KIND or m.value not in files.values()]
+        mistakes += [_brought_twice(m) if m.problem == UNKNOWN_KIND else m for m in found]
     mistakes += task_mistakes(file, data)
     for block, table in tables(data, "blocks").items():
         mistakes += vocabulary.table_mistakes(file, block, table)
@@ -151,6 +153,18 @@ def load_rig(name: str, vocabulary: Vocabulary) -> LoadedRig:
     if mistakes or rig is None:
         raise ConfigError(mistakes)
     return LoadedRig(line(path.stem), path, text, rig, files)
+
+
+def _brought_twice(mistake: Mistake) -> Mistake:
+    places = installed_declarations(str(mistake.value))
+    if len(places) < 2:
+        return mistake
+    brought = " and ".join(str(place) for place in places)
+    return replace(
+        mistake,
+        problem=f"more than one installed distribution brings it: {brought}",
+        remedy="uninstall one of them, or name the path of its declaration",
+    )
 
 
 def read_checked(path: Path, model_of: Callable[[Mapping[str, Any]], type[Rig]]) -> LoadedRig:

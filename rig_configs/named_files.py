@@ -22,7 +22,7 @@ from rig_configs.bounded import (
     read_bytes,
     read_text,
 )
-from rig_configs.installed_blocks import INSTALLED, installed_declaration
+from rig_configs.installed_blocks import INSTALLED, installed_declarations
 
 KEPT = "named_files"
 OF_A_RUN = ("order.json", "manifest.json")
@@ -68,7 +68,8 @@ def find_named(data: Mapping[str, Any], folder: Path) -> dict[str, str]:
 def _installed(named: str, folder: Path) -> Path | None:
     if INSTALLED.fullmatch(named) and _is_of_a_run(folder):
         return _kept(f"{named}.toml", folder)
-    return installed_declaration(named)
+    found = installed_declarations(named)
+    return found[0] if len(found) == 1 else None
 
 
 def _is_of_a_run(folder: Path) -> bool:
@@ -101,7 +102,7 @@ def keep_named(folder: Path, files: Mapping[str, str]) -> None:
 
 
 def _content(path: Path) -> bytes:
-    if path.suffix.lower() == ESI:
+    if path.suffix.lower() in (ESI, ".csv"):
         # in whatever encoding it says itself
         return read_bytes(path, MOST_KEPT_BYTES)
     return read_text(path, MOST_MECHANISM_BYTES).encode()

@@ -56,7 +56,7 @@ cdef bint _accelerate(
 cdef bint _linearise(
     const AugmentedState *s, const double *force, double *a, double *u, double *a_x, double *u_x
 ) noexcept nogil:
-    # values and exact slopes in x; false without an inverse
+    # values and exact slopes in x; false without an inverse or without slopes
     cdef int n = s.model.n_dof, m = s.model.n_sensors, n_x = 3 * n, i, j, k
     cdef double sens[MOST_SENSORS * MOST_DOF]
     cdef double a_f[MOST_DOF * MOST_DOF]
@@ -79,7 +79,7 @@ cdef bint _linearise(
             u_x[k * n_x + j] = read[k * 2 * n + j] if j < 2 * n else 0.0
             for i in range(n):
                 u_x[k * n_x + j] += sens[k * n + i] * a_x[i * n_x + j]
-    return True
+    return all_bounded(a_x, n * n_x) and all_bounded(u_x, m * n_x)
 
 
 cdef bint _predict(AugmentedState *s) noexcept nogil:

@@ -26,7 +26,8 @@ ctypedef void (*dynamics_fn)(
     double *known, double *unknown
 ) noexcept nogil
 
-# slope (n, 2 n) of the zdd of this balance in z, then zd, at the forces F1, then F2 (2 n); exact
+# slope (n, 2 n) of the zdd of this balance in z, then zd, at the forces F1, then F2 (2 n); exact,
+# or NaN where the model has none
 ctypedef void (*dynamics_slopes_fn)(
     const void *model, const double *z, const double *zd, const double *force, double *slope
 ) noexcept nogil

@@ -1,11 +1,11 @@
 """A generated model of a mechanism, as kinematic and force observers see one.
 
-A place that the mechanism cannot take gives zeros: no sensitivity, no mass. There those observers hold or walk at
-random, and count it as guarded. So does one too far from the last one for Newton's method to stay on its branch,
-as at the start of a rig that stands elsewhere than its file: the model goes there in strides, a few at a call.
+A place that the mechanism cannot take gives zeros: no sensitivity, no mass; slopes are NaN. There those observers hold
+or walk at random, and count it as guarded. So does one too far from the last one for Newton's method to stay on its
+branch, as at the start of a rig that stands elsewhere than its file: the model goes there in strides, a few at a call.
 """
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
-from libc.math cimport fabs, fmax
+from libc.math cimport NAN, fabs, fmax
 from libc.string cimport memset
 
 from estimators.numerics.observed_model cimport MODEL_ABI, MOST_DOF, MOST_SENSORS
@@ -94,7 +94,9 @@ cdef void _sensor_slopes(
     cdef double slope_all[MOST_READINGS * 2 * MOST_DOF]
     # the mechanism is where `_sensors` has put it
     if loop.model.geometry_slopes(loop.model.self, zdd, slope_all):
-        memset(slope_all, 0, sizeof(slope_all))
+        # zeros would say that nothing changes
+        for i in range(MOST_READINGS * 2 * n):
+            slope_all[i] = NAN
     for i in range(MOST_SENSORS):
         if loop.row[i] < 0:
             break
@@ -109,7 +111,8 @@ cdef void _dynamics_slopes(
     cdef ObserverModel *m = loop.model
     cdef int n = loop.n_z, i, j
     if _place(loop, z, zd, force) or m.linearise(m.self):
-        memset(slope, 0, 2 * n * n * sizeof(double))
+        for i in range(2 * n * n):
+            slope[i] = NAN
         return
     for i in range(n):
         for j in range(2 * n):

@@ -31,7 +31,8 @@ cdef bint _acceleration(
     const KinematicState *s, const double *z, const double *zd, const double *u, double *a,
     double *inverse, double *slope,
 ) noexcept nogil:
-    # a (n), the left inverse (n, m) of S, the slopes (n, 2 n) of a in z and zd; false where S is too small
+    # a (n), the left inverse (n, m) of S, the slopes (n, 2 n) of a in z and zd; false where S is too small or
+    # has no slopes
     cdef int n = s.model.n_dof, m = s.model.n_sensors, wide = m + n, i, j, k
     cdef double sens[MOST_SENSORS * MOST_DOF]
     cdef double bias[MOST_SENSORS]
@@ -56,7 +57,7 @@ cdef bint _acceleration(
             inverse[i * m + k] = solved[i * wide + k]
             a[i] += inverse[i * m + k] * (u[k] - bias[k])
     _slopes(s, z, zd, u, a, sens, bias, solved, slope)
-    return True
+    return all_bounded(slope, 2 * n * n)
 
 
 cdef void _slopes(

@@ -24,13 +24,12 @@ cdef void put_bits(uint8_t *data, const Channel *c, int64_t value) noexcept nogi
 
 
 cdef int terminal_pack(TerminalIo *t, uint8_t *out, int size, int live) noexcept nogil:
-    """Fill `size` bytes of outputs, with zero where a command may not leave. Return 1 when a command is not
-    a number."""
+    """Fill `size` bytes of outputs, with zero where no command may leave. Return 1, and fill zeros, when a command is
+    not a number."""
     cdef Channel *c
     cdef double value, least, most
     cdef int64_t number
     cdef int i
-    cdef int bad = 0
     memset(out, 0, size)
     if not live:
         t.moved = 0
@@ -38,8 +37,9 @@ cdef int terminal_pack(TerminalIo *t, uint8_t *out, int size, int live) noexcept
         c = &t.outputs[i]
         value = (c.cell[0] - c.offset) / c.scale
         if not isfinite(value):
-            bad = 1
-            continue
+            # nor may those beside it
+            memset(out, 0, size)
+            return 1
         if not live:
             continue
         least = -<double> (<int64_t> 1 << (c.bits - 1)) if c.is_signed else 0.0
@@ -48,7 +48,7 @@ cdef int terminal_pack(TerminalIo *t, uint8_t *out, int size, int live) noexcept
         number = <int64_t> (least if value < least else most if value > most else value)
         t.moved |= number != 0
         put_bits(out, c, number)
-    return bad
+    return 0
 
 
 cdef void terminal_unpack(TerminalIo *t, const uint8_t *data) noexcept nogil:

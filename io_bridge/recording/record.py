@@ -197,7 +197,7 @@ def open_record(path: str | Path) -> np.memmap:
 
     Notes
     -----
-    Rows of a record that is cut short while it is read are zeros from then on; `cut_records` names it.
+    Rows of a record that is cut short while it is read are zeros from then on; `take_cut_records` names it.
     """
     path = Path(path)
     if path.exists() and not (path.is_file() or path.is_dir()):
@@ -220,7 +220,8 @@ def open_record(path: str | Path) -> np.memmap:
     return record
 
 
-_PLACES: dict[int, Path] = {}
+# guarded memory is the process's: what was cut is known where a signal handler notes it
+_OPEN: dict[int, Path] = {}
 _CUT: set[Path] = set()
 
 
@@ -229,21 +230,25 @@ def _guard(record: np.memmap, path: Path) -> None:
         place = guard_memory(record.ctypes.data, record.nbytes)
     except OSError:  # no place is left: then a cut ends the process, as everywhere else
         return
-    _PLACES[place] = path
+    _OPEN[place] = path
     # views of the array keep the map, and not always the array
     weakref.finalize(record.base, _release, place)
 
 
 def _release(place: int) -> None:
-    if was_cut(place):
-        _CUT.add(_PLACES[place])
-    del _PLACES[place]
+    path = _OPEN.pop(place, None)
+    if path is not None and was_cut(place):
+        _CUT.add(path)
     release_memory(place)
 
 
-def cut_records() -> list[Path]:
-    """Return the records that something else cut short while this process had them open."""
-    return sorted(_CUT | {path for place, path in _PLACES.items() if was_cut(place)})
+def take_cut_records() -> list[str]:
+    """Return a sentence for each record that something else cut short while it was open here; each is named once."""
+    for place in [place for place in _OPEN if was_cut(place)]:
+        _CUT.add(_OPEN.pop(place))
+    cut = sorted(_CUT)
+    _CUT.clear()
+    return [f"{path}: was cut short by something else while it was read" for path in cut]
 
 
 def _read_header(path: Path, head: bytes) -> tuple[np.dtype, int, int]:

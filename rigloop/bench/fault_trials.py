@@ -138,7 +138,8 @@ class Tried:
 
 def trials(names: Sequence[str], lim: Limits) -> list[Trial]:
     """Return the runs that try these faults: those that end a run alone, the others side by side."""
-    together = sorted((n for n in names if _goes_on(FAULTS[n], lim)), key=_lasts)
+    goes_on = [n for n in names if _goes_on(FAULTS[n], lim)]
+    together = sorted((n for n in goes_on if _cycles(n) <= 1), key=_lasts)
     beside = [n for n in names if FAULTS[n].needs == "telemetry"]
     found = []
     if together:
@@ -155,6 +156,8 @@ def trials(names: Sequence[str], lim: Limits) -> list[Trial]:
         at_s = 1.0 if needs in ON_VETH else AT_S
         if FAULTS[name].lasts_s:
             seconds = at_s + FAULTS[name].lasts_s + AFTER_S
+        if name in goes_on:
+            seconds = at_s + _cycles(name) * lim.period_s + AFTER_S
         found.append(Trial((f"{name}@{at_s}",), seconds, needs))
     return found
 
@@ -166,9 +169,13 @@ def _goes_on(fault: Fault, lim: Limits) -> bool:
     return isinstance(fault.acts, InCycle) and reaction in (Reaction.COUNT, Reaction.HOLD)
 
 
-def _lasts(name: str) -> bool:
+def _cycles(name: str) -> int:
     acts = FAULTS[name].acts
-    return isinstance(acts, InCycle) and acts.cycles == 0
+    return acts.cycles if isinstance(acts, InCycle) else 1
+
+
+def _lasts(name: str) -> bool:
+    return _cycles(name) == 0
 
 
 def _endpoint() -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
@@ -68,14 +67,11 @@ def told(json: bool) -> Iterator[None]:
 
 
 def _refuse_cut_records(json: bool) -> None:
-    # only a command that reads records has this module
-    record = sys.modules.get("io_bridge.recording.record")
-    if record is not None and (cut := record.cut_records()):
-        fail(
-            [f"{path}: was cut short by something else while it was read" for path in cut],
-            Exit.WRONG_INPUT,
-            json,
-        )
+    from io_bridge.recording.record import take_cut_records
+
+    # a run's own complaint, if it has judged already
+    if cut := take_cut_records():
+        fail(cut, Exit.WRONG_INPUT, json)
 
 
 def fail(lines: list[str], code: Exit, json: bool) -> NoReturn:

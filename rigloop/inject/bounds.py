@@ -40,6 +40,11 @@ def holds(lim: Limits, value: float) -> Stated:
     return Stated(Reaction.HOLD, ("HOLD",), 1, None)
 
 
+def holds_after(cycles: int) -> States:
+    """Nothing tells it from a wheel at rest while it lasts; keeps the last good value once it is over, and goes on."""
+    return lambda lim, value: Stated(Reaction.HOLD, ("HOLD",), cycles + 1, None)
+
+
 def goes_on(lim: Limits, value: float) -> Stated:
     """Goes on as if nothing were."""
     return Stated(Reaction.COUNT, (), 0, None)

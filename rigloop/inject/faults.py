@@ -19,6 +19,7 @@ from rigloop.inject.bounds import (
     fast_us,
     goes_on,
     holds,
+    holds_after,
     many_overruns,
     off_core,
     parent_died,
@@ -35,6 +36,7 @@ from rt_core.injection.inject import Act
 from rt_core.plan import loop_signal
 
 CABLE_BACK_S = 0.5
+STUCK_CYCLES = 400
 
 ROWS = (
     # the cycle's time
@@ -81,6 +83,9 @@ ROWS = (
           bus_bad, needs="simulated"),
     Fault("sensor-jump", "the count jumps and stays there", InCycle("sensor", Act.ADD, ("count",), cycles=0),
           "that cycle", holds, Argument("counts", lambda lim: 1e5, -1e9, 1e9)),
+    Fault("sensor-stuck", "the count stays where it was, with every sign of health, and comes back at once",
+          InCycle("sensor", Act.KEEP, ("count",), cycles=STUCK_CYCLES), "the cycle in which it comes back",
+          holds_after(STUCK_CYCLES)),
     Fault("angle-range", "an angle beyond what the rig allows", InCycle("estimate", Act.SET, ("angle",), cycles=0),
           "that cycle", ramps(("ANGLE_LIMIT",), lambda lim: 0),
           Argument("rad", lambda lim: 1.01 * lim.guard.max_angle_rad, -1e6, 1e6)),

@@ -32,7 +32,7 @@ from rigloop.inject.rate import rate_held
 from rigloop.inject.request import Injection
 from rigloop.run_folder.manifest import ENDED_BEFORE, Injected
 from rt_core.plan import loop_signal
-from rt_core.safety.trips import State, read_trip
+from rt_core.safety.trips import State, name_of_trip, read_trip
 
 PUSHES_NM = 0.02  # less torque than this before a fault, and its way to zero would show nothing
 BEFORE_S = 0.1
@@ -152,6 +152,11 @@ def _judge(
     )
 
 
+def _name(code: float) -> str:
+    trip = read_trip(code)
+    return name_of_trip(code) if trip is None else trip.name
+
+
 def _armed_again(began: int, seen: Evidence, lim: Limits) -> int | None:
     """Return the row in which a rig that may do so armed again after a fault; what follows is none of its effect."""
     name, guard = guard_of(lim.rig)
@@ -184,7 +189,7 @@ def _seen(began: int, wanted: Sequence[str], seen: Evidence, lim: Limits) -> See
         what.zero = what.found if at_rest else None
     elif len(tripped):
         what.found = began + int(tripped[0])
-        what.found_by = read_trip(trip[what.found]).name
+        what.found_by = _name(trip[what.found])
         what.reaction = Reaction.SAFE if state[what.found] == State.FAULT else Reaction.RAMP
     elif len(stopping) and (STOP in wanted or WATCHDOG in wanted):
         what.found = began + int(stopping[0])
@@ -239,7 +244,7 @@ def _compare(
     if not np.any(np.abs(torque[max(0, began - n_before) : began]) > PUSHES_NM):
         why.append("there was no torque before it")
     if began > 0 and trip[began - 1]:
-        why.append(f"{ENDED_BEFORE}: {read_trip(trip[began - 1]).name}")
+        why.append(f"{ENDED_BEFORE}: {_name(trip[began - 1])}")
     if not np.all(np.isfinite(torque)) or np.any(np.abs(torque) > lim.guard.limit_nm):
         why.append("a torque beyond the limit left the guard")
     slope = lim.guard.rate_nm_s * lim.period_s * (1 + 1e-9)

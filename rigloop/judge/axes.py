@@ -10,7 +10,7 @@ from rigloop.blocks.axes import drives_of
 from rigloop.compose.blocks import find_guards, paths
 from rigloop.judge.felt import felt_complaints, felt_of
 from rigloop.run_folder.manifest import Axis
-from rt_core.safety.trips import read_trip
+from rt_core.safety.trips import Trip, read_trip
 
 
 def judge_axes(
@@ -38,7 +38,7 @@ def judge_axes(
         reads, writes = paths(name, guard)
         felt = felt_of(rig, name, signals, folder, rearmed)
         reasons = felt_complaints(rig, name, felt)
-        tripped = bool(read_trip(signals.get(writes["trip"], 0.0)))
+        tripped = read_trip(signals.get(writes["trip"], 0.0)) != Trip.NO_TRIP
         if (
             felt is not None
             and not felt.active_s

@@ -13,7 +13,7 @@ from rigloop.blocks.kinds.guard import GuardBlock
 from rigloop.compose.blocks import bus_of_guard, find_buses, find_guards, paths
 from rigloop.judge.bus_words import explain_bus
 from rigloop.judge.fault_words import explain_fault, task_of_fault
-from rigloop.judge.tripped import AT_THE_END
+from rigloop.judge.tripped import AT_THE_END, written_over
 from rigloop.run_folder import messages
 from rigloop.run_folder.manifest import Axis, DataFault, count
 from rigloop.run_folder.run_end import Ended, Final, Supervision, errno_in_words, overruns_by_cause
@@ -145,13 +145,14 @@ def _never_armed(
         return [f"never ready: {'; '.join(said) or 'the loop made no cycle'}"]
     if any(final.signals[paths(*guard)[1]["trip"]] for guard in guards.items()):
         return []
-    waits = {
-        name: read_trip(final.signals[paths(name, g)[1]["waits_for"]]) for name, g in guards.items()
-    }
-    if not any(waits.values()):
+    signals = {name: paths(name, guard)[1]["waits_for"] for name, guard in guards.items()}
+    waits = {name: read_trip(final.signals[path]) for name, path in signals.items()}
+    if all(trip == Trip.NO_TRIP for trip in waits.values()):
         return [f"{', '.join(guards)}: never ready to be armed; nothing says why"]
     return [
-        _waited(rig, final, name, guards[name], trip, blocks)
+        written_over(signals[name], final.signals[signals[name]])
+        if trip is None
+        else _waited(rig, final, name, guards[name], trip, blocks)
         for name, trip in waits.items()
         if trip != Trip.NO_TRIP
     ]

@@ -18,14 +18,15 @@ from rigloop.compose.blocks import bus_of_guard, find_guards, paths
 from rigloop.judge.bus_words import explain_bus
 from rigloop.judge.fault_words import explain_fault, task_of_fault
 from rigloop.run_folder.last_state import record_of
-from rigloop.run_folder.manifest import DataFault
+from rigloop.run_folder.manifest import DataFault, count
 from rt_core.plan import loop_signal
-from rt_core.safety.trips import TRIPS, Trip, explain_trip, read_trip
+from rt_core.safety.trips import TRIPS, Trip, explain_trip, name_of_trip, read_trip
 
 Signals = Mapping[str, float]
 BUS_AT_THE_END = "bus, at the end"
 AT_THE_END = (BUS_AT_THE_END,)
 CHUNK = 1 << 18  # rows of a record that are looked at together
+WRITTEN_OVER = "table written over"
 NOT_DELIVERED = (Trip.SENSOR_LOST, Trip.SENSOR_FLICKERS)
 BUS_REMEDY = (
     "look at the cable and the power of the first slave that is named, and at `rigloop bus`"
@@ -49,7 +50,7 @@ def trips_of(
     return [trip for _, trip in trips]
 
 
-def _code(rig: Rig, guard: str, signals: Signals) -> Trip:
+def _code(rig: Rig, guard: str, signals: Signals) -> Trip | None:
     return read_trip(signals.get(paths(guard, rig.blocks[guard])[1]["trip"], 0.0))
 
 
@@ -75,9 +76,12 @@ def trip_of(
     """
     name, config = guard, find_guards(rig)[guard]
     writes = paths(name, config)[1]
-    trip = _code(rig, guard, signals)
+    code = signals.get(writes["trip"], 0.0)
+    trip = read_trip(code)
     if trip == Trip.NO_TRIP:
         return None
+    if trip is None:
+        return DataFault(WRITTEN_OVER, 1, 0, written_over(writes["trip"], code))
     task = next(task for task, table in rig.tasks.items() if name in table.blocks)
     cycle = signals.get(writes["trip_cycle"], 0.0)
     row = row_at(folder, task, cycle)
@@ -103,6 +107,14 @@ def trip_of(
         first_row=max(0, int(cycle) - 1) if np.isfinite(cycle) else 0,
         words=sentence,
         at_s=at_s,
+    )
+
+
+def written_over(path: str, code: float) -> str:
+    """Say that a guard's signal has a number that no guard writes."""
+    return (
+        f"{path}: {name_of_trip(code)}: something else wrote over the table of signals, so nothing in it is "
+        "certain; see which other program opens the files of the run"
     )
 
 
@@ -145,9 +157,9 @@ def _unwatched(rig: Rig, folder: Path, blocks: Mapping[str, Sequence[str]]) -> I
             failed = np.flatnonzero(record[path][begin : begin + CHUNK])
             if len(failed):
                 row = begin + int(failed[0])
-                code = int(record[path][row])
+                code = count(record[path][row])
                 words, remedy = explain_fault(
-                    rig, task, int(record[place][row]), code, blocks.get(task)
+                    rig, task, count(record[place][row]), code, blocks.get(task)
                 )
                 at_s = float(record["t_ns"][row]) * 1e-9
                 sentence = f"{path}: {words}, first at row {row} ({at_s:.3f} s)"
@@ -194,12 +206,12 @@ def _bus_fault(rig: Rig, guard: str, signals: Signals, blocks: Mapping[str, Sequ
     """Return the fault of the guard's bus in the cycle of the trip; 0 if it was another block's, or none."""
     found = bus_of_guard(rig, guard)
     writes = paths(guard, rig.blocks[guard])[1]
-    place = int(signals.get(writes["trip_block"], 0.0))
+    place = count(signals.get(writes["trip_block"], 0.0))
     task = next(task for task, table in rig.tasks.items() if guard in table.blocks)
     stepped = blocks.get(task, rig.tasks[task].blocks)
     if found is None or not 0 < place <= len(stepped) or stepped[place - 1] != found[0]:
         return 0
-    return int(signals.get(writes["trip_fault"], 0.0))
+    return count(signals.get(writes["trip_fault"], 0.0))
 
 
 def _values(row: np.void | None, signals: Signals) -> Callable[[str], float]:
@@ -225,8 +237,8 @@ def _cause(
     if trip == Trip.OTHER_TRIPPED:
         return _with_other(rig, guard, signals), ""
     place, code = (
-        int(signals.get(writes["trip_block"], 0.0)),
-        int(signals.get(writes["trip_fault"], 0.0)),
+        count(signals.get(writes["trip_block"], 0.0)),
+        count(signals.get(writes["trip_fault"], 0.0)),
     )
     if trip in (Trip.OWN_FAULT, Trip.REQUEST_FAULT):
         task = task_of_fault(rig, config.reads[TRIPS[trip].port])

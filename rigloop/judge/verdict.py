@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from io_bridge.recording.record import take_cut_records
 from rig_configs.bounded import read_bytes
 from rig_configs.load import LoadedRig
 from rigloop.compose.blocks import find_guard, paths
@@ -120,6 +121,7 @@ def conclude(
         # what the faults did to the run is what they were for; the verdict is whether it met them as it states
         notes = [*bad[len(cut_short) :], *notes]
         bad = [*cut_short, *(verdict.line() for verdict in injected if not verdict.good)]
+    bad += take_cut_records()
     timing = {
         task: {
             name: HistogramBins.of(h.edges_ns, h.counts, h.max_ns)
@@ -194,6 +196,12 @@ def conclude(
     keeping.keep(REPORT, lambda: write_report(folder))
     if REPORT in keeping.failed:
         manifest = keeping.keep_manifest(manifest)
+    if cut := take_cut_records():
+        # while the report was written
+        reasons = (*cut, *manifest.reasons)
+        manifest = keeping.keep_manifest(
+            msgspec.structs.replace(manifest, verdict="bad", reasons=reasons)
+        )
     with contextlib.suppress(OSError):
         # what the cycle process left for a supervisor that is killed
         (folder / LAST).unlink()

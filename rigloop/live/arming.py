@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from rig_configs.schema import Rig
 from rigloop.compose.blocks import find_buses, find_guards, paths
 from rt_core.plan import loop_signal
-from rt_core.safety.trips import State
+from rt_core.safety.trips import State, read_state
 from rt_core.signals.table import SignalTable
 
 OP = 8
@@ -19,7 +19,7 @@ TOGETHER = (State.RUNNING, State.HOLD, State.STOPPING, State.FAULT, State.INIT, 
 def states_of(shared: SignalTable, rig: Rig) -> dict[str, State]:
     """Return the state of each guard of a rig."""
     return {
-        name: State(int(shared.value(paths(name, guard)[1]["state"])))
+        name: read_state(shared.value(paths(name, guard)[1]["state"]))
         for name, guard in find_guards(rig).items()
     }
 

@@ -19,7 +19,7 @@ from rigloop.judge.tripped import is_of_bus, trips_of
 from rigloop.live.stay_after_trip import LetGo
 from rigloop.run_folder import messages
 from rigloop.run_folder.manifest import DataFault
-from rt_core.safety.trips import State, Trip, read_trip
+from rt_core.safety.trips import State, name_of_trip
 
 OP = 8
 DISABLED_S = 0.1  # enable is taken back for so long: what the bus holds is released
@@ -138,14 +138,14 @@ class Rearming:
     def _why_not(self, signals: Mapping[str, float], until: str) -> str:
         assert self._config is not None
         waiting = {
-            name: read_trip(signals[paths(name, guard)[1]["waits_for"]])
+            name: signals[paths(name, guard)[1]["waits_for"]]
             for name, guard in find_guards(self._rig).items()
         }
-        name = next((n for n, trip in waiting.items() if trip != Trip.NO_TRIP), next(iter(waiting)))
+        name = next((n for n, code in waiting.items() if code), next(iter(waiting)))
         waits_for, bus = waiting[name], bus_of_guard(self._rig, name)
         said = explain_bus(*bus, lambda path: signals.get(path, 0.0)) if bus else []
-        if waits_for != Trip.NO_TRIP and not said:
-            said = [waits_for.name.lower().replace("_", " ")]
+        if waits_for and not said:
+            said = [name_of_trip(waits_for)]
         in_fault = any("fault" in words for words in said) and not self._config.reset_drive
         remedy = f"; reset the drive, or set blocks.{name}.rearm.reset_drive" if in_fault else ""
         return f"{name}: not armed again: {'; '.join(said) or 'not ready for long enough'}, {until}{remedy}"

@@ -9,8 +9,9 @@ from rigloop.compose.blocks import find_buses, find_guards, paths
 from rigloop.compose.shown import shown_roles
 from rigloop.live.arming import states_of
 from rigloop.live.view import Picture
+from rigloop.run_folder.manifest import count
 from rt_core.lateness.cause import WORDS, signal_of
-from rt_core.safety.trips import State, read_trip
+from rt_core.safety.trips import State, name_of_trip
 from rt_core.signals.table import SignalTable
 
 
@@ -58,8 +59,8 @@ def _guard(shared: SignalTable, rig: Rig, state: State) -> str:
 def _word(shared: SignalTable, rig: Rig, guard: str, state: State) -> str:
     if state != State.INIT:
         return state.name
-    waits_for = read_trip(shared.value(paths(guard, rig.blocks[guard])[1]["waits_for"]))
-    return f"INIT: {waits_for.name.lower()}" if waits_for else "INIT"
+    waits_for = shared.value(paths(guard, rig.blocks[guard])[1]["waits_for"])
+    return f"INIT: {name_of_trip(waits_for)}" if waits_for else "INIT"
 
 
 def _bus(shared: SignalTable, rig: Rig) -> str:
@@ -72,7 +73,7 @@ def _bus(shared: SignalTable, rig: Rig) -> str:
 
 def _bus_word(shared: SignalTable, writes: dict[str, str]) -> str:
     al_state, wkc, expected, lost = (
-        int(shared.value(writes[port])) for port in ("al_state", "wkc", "wkc_expected", "lost")
+        count(shared.value(writes[port])) for port in ("al_state", "wkc", "wkc_expected", "lost")
     )
     state = "OP" if al_state == 8 else f"AL state {al_state:#x}"
     return f"{state} wkc {wkc}/{expected} lost {lost}"

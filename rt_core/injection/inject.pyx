@@ -54,6 +54,7 @@ cdef struct Injection:
     double *cycle                # in which it began
     double *acting
     double *cells[MOST_CELLS]
+    double kept[MOST_CELLS]
     int n_cells
     bint armed
     int64_t armed_ns
@@ -101,6 +102,9 @@ cdef int _act(Injection *x) noexcept nogil:
     elif x.act == ADD:
         for i in range(x.n_cells):
             x.cells[i][0] += x.value
+    elif x.act == KEEP:
+        for i in range(x.n_cells):
+            x.cells[i][0] = x.kept[i]
     elif x.act == BURN:
         _burn(<int64_t>x.value)
     elif x.act == HANG:
@@ -122,6 +126,7 @@ cdef int _act(Injection *x) noexcept nogil:
 cdef int step_injection(void *self, int64_t t_ns) noexcept nogil:
     cdef Injection *x = <Injection *>self
     cdef bint acts
+    cdef int i
     if x.arm[0] > 0.5 and not x.armed:
         x.armed = True
         x.armed_ns = t_ns
@@ -136,6 +141,8 @@ cdef int step_injection(void *self, int64_t t_ns) noexcept nogil:
         return 0
     if x.n == 0:
         x.cycle[0] = x.own_cycle[0]
+        for i in range(x.n_cells):
+            x.kept[i] = x.cells[i][0]
     x.n += 1
     if (x.n - 1) % x.every:
         return 0
@@ -162,7 +169,7 @@ cdef class InjectionBlock:
             mistakes.append(f"at_s = {at_s}: 0 to 1e6 s after arming")
         if cycles < 0 or every < 1:
             mistakes.append(f"cycles = {cycles}, every = {every}: at least 0 and 1")
-        if act in (Act.SET, Act.ADD) and not 1 <= len(cells) <= MOST_CELLS:
+        if act in (Act.SET, Act.ADD, Act.KEEP) and not 1 <= len(cells) <= MOST_CELLS:
             mistakes.append(f"{len(cells)} cells: 1 to {MOST_CELLS}")
         if act == Act.ORDER and not order:
             mistakes.append("an order needs the address of a cell")

@@ -16,6 +16,8 @@ __all__ = [
     "Trip",
     "TripKind",
     "explain_trip",
+    "name_of_trip",
+    "read_state",
     "read_trip",
 ]
 
@@ -86,9 +88,24 @@ TRIPS: dict[Trip, TripKind] = {
 }  # fmt: skip
 
 
-def read_trip(code: float) -> Trip:
-    """Return the trip with a guard's code; NO_TRIP for a number that no guard writes, as in a table written over."""
-    return next((trip for trip in TRIPS if trip == code), Trip.NO_TRIP)
+def read_trip(code: float) -> Trip | None:
+    """Return the trip with a guard's code; None for a number that no guard writes, as in a table written over."""
+    return next((trip for trip in (Trip.NO_TRIP, *TRIPS) if trip == code), None)
+
+
+def read_state(code: float) -> State:
+    """Return the state with a guard's code; FAULT for a number that no guard writes, as in a table written over."""
+    return next((state for state in State if state == code), State.FAULT)
+
+
+def name_of_trip(code: float) -> str:
+    """Return the trip with a guard's code in a few words, whatever number is in its place."""
+    trip = read_trip(code)
+    return (
+        f"{code:g}, a code that no guard writes"
+        if trip is None
+        else trip.name.lower().replace("_", " ")
+    )
 
 
 LEAST = {"request_sign": -1}

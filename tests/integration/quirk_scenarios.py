@@ -11,7 +11,7 @@ import time
 import traceback
 
 from quirk_cases import CASES, drive
-from veth_scenarios import Cells, cycle, link_up
+from veth_scenarios import PATIENT_US, Cells, cycle, link_up
 from watched_segment import WatchedSegment
 
 from io_bridge.buses.ethercat_bus import EthercatBus
@@ -70,21 +70,25 @@ def brought_up(case):
             for name in drives:
                 cells[f"{name}/enable"] = 1
                 cells[f"{name}/torque_nm"] = TORQUE_NM
-            k = 5
-            # a busy machine loses frames
-            while k < LONG_CYCLES and not all(cells[f"{name}/operational"] for name in drives):
+            k, at = 5, time.monotonic()
+            found["unserved_s"] = 0.0
+
+            def serve():
+                nonlocal k, at
                 cycle(bus.block(), 1, k)
                 k += 1
+                found["unserved_s"] = max(found["unserved_s"], time.monotonic() - at)
+                if all(cells[f"{name}/valid"] for name in drives):
+                    at = time.monotonic()
+
+            # a busy machine loses frames
+            while k < LONG_CYCLES and not all(cells[f"{name}/operational"] for name in drives):
+                serve()
             found["operational"] = [cells[f"{name}/operational"] for name in drives]
             # the slave ends first, and until then its watchdog is served
             segment.terminate()
-            at = time.monotonic()
-            found["unserved_s"] = 0.0
             while segment.poll() is None:
-                k += 1
-                cycle(bus.block(), 1, k)
-                found["unserved_s"] = max(found["unserved_s"], time.monotonic() - at)
-                at = time.monotonic()
+                serve()
             if drives:
                 found["pushed"] = torques(segment.stdout.read().splitlines())
     except Exception as error:
@@ -106,11 +110,9 @@ def several():
             try:
                 for _ in range(3):
                     found = brought_up(CASES[name])
-                    # a host that stops master or segment for so long shows the drive's watchdog alone
-                    served = found.get("unserved_s", 0.0) < SHORTEST_WATCHDOG_S
-                    if served and all(found.get("operational", ())) and all(found["pushed"]):
-                        break
-                    if "refused" in found:
+                    # a host that stops master or segment for so long shows the drive's watchdog alone,
+                    # which is no answer; any other outcome is one, and is not asked for twice
+                    if found.get("unserved_s", 0.0) < SHORTEST_WATCHDOG_S:
                         break
                 print(json.dumps({"case": name} | found), flush=True)
                 code = 0
@@ -189,10 +191,10 @@ def starts_with_link_down():
     until(segment, "link is down")
     link_up(True, "veth1")
     until(segment, "link is up again")
-    with EthercatBus("veth0", drive(), budget_us=BUDGET_US) as bus:
-        # whoever does not come to OP raises
+    with EthercatBus("veth0", drive(), budget_us=PATIENT_US) as bus:
         bus.to_op()
-        found = {"came_to_op": True}
+        cycle(bus.block(), 5)
+        found = {"al": bus.block().slave_status(0)[0]}
     end(segment)
     return found
 

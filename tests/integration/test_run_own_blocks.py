@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -35,7 +36,10 @@ def project(tmp_path, monkeypatch):
     folder = tmp_path / "project"
     (folder / "blocks").mkdir(parents=True)
     printed = dict(re.findall(r"```\w+\n(?:#|//) (\w+\.\w+)\n(.*?)```", TUTORIAL, re.DOTALL))
-    (folder / "play.toml").write_text(printed.pop("play.toml") + TOLERANT)
+    rig = printed.pop("play.toml").replace(
+        "period_us = 1000", "period_us = 1000, stall_cycles = 5000"
+    )
+    (folder / "play.toml").write_text(rig + TOLERANT)
     for name, text in printed.items():
         (folder / "blocks" / name).write_text(text)
     return folder
@@ -138,6 +142,57 @@ def test_a_block_of_an_installed_distribution_is_found_without_being_imported(
     assert "unknown kind" in rigloop("check", rig).stderr
 
 
+def installed(site, package, files, entry="lab"):
+    """Install a distribution that brings blocks, as pip leaves it."""
+    shutil.copytree(files, site / package)
+    (site / package / "__init__.py").touch()
+    facts = site / f"{package}-1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    (facts / "entry_points.txt").write_text(f"[rigloop.blocks]\n{entry} = {package}\n")
+
+
+def test_two_distributions_with_a_block_of_one_name_are_both_named(
+    rigloop, project, tmp_path, monkeypatch
+):
+    site = tmp_path / "site"
+    installed(site, "first_lab", project / "blocks")
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    rig = project / "play.toml"
+    rig.write_text(rig.read_text().replace("blocks/backlash.toml", "lab/backlash"))
+    assert rigloop("check", rig).returncode == 0
+    installed(site, "second_lab", project / "blocks")
+    refused = rigloop("check", rig)
+    assert refused.returncode == 2
+    (said,) = [line for line in refused.stderr.splitlines() if "blocks.gear.kind" in line]
+    assert "more than one installed distribution brings it" in said
+    assert str(site / "first_lab") in said
+    assert str(site / "second_lab") in said
+
+
+def test_a_distribution_that_is_installed_in_place_is_found(
+    rigloop, project, tmp_path, monkeypatch
+):
+    site = tmp_path / "site"
+    installed(site, "lab_blocks", project / "blocks")
+    (site / "lab_blocks").rename(tmp_path / "elsewhere")
+    # as setuptools does it: a finder of its own, which Python is given at its start
+    (site / "sitecustomize.py").write_text(
+        "import sys\nfrom importlib.util import spec_from_file_location\n"
+        "class Finder:\n"
+        "    @staticmethod\n"
+        "    def find_spec(name, path=None, target=None):\n"
+        "        if name == 'lab_blocks':\n"
+        f"            return spec_from_file_location(name, {str(tmp_path / 'elsewhere/__init__.py')!r})\n"
+        "sys.meta_path.append(Finder)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    rig = project / "play.toml"
+    rig.write_text(rig.read_text().replace("blocks/backlash.toml", "lab/backlash"))
+    checked = rigloop("check", rig)
+    assert checked.returncode == 0, checked.stderr
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -189,9 +244,7 @@ def test_a_step_that_never_ends_is_ended_from_outside(run_to_end, project, tmp_p
         )
     )
     rig = project / "play.toml"
-    rig.write_text(
-        rig.read_text().replace("period_us = 1000", "period_us = 1000, stall_cycles = 200")
-    )
+    rig.write_text(rig.read_text().replace("stall_cycles = 5000", "stall_cycles = 200"))
     done = run_to_end(rig, tmp_path / "runs", "--for", "5", "--trust")
     assert done.code == 1
     assert "stalled" in " ".join(done.outcome["reasons"])

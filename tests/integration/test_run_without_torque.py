@@ -13,6 +13,7 @@ title = "A rack of terminals"
 
 [tasks.io]
 period_us = 1000
+stall_cycles = 5000 # a busy machine without real-time rights stops a task for as long as it likes
 blocks = ["bus"]
 
 [blocks.bus]
@@ -42,6 +43,7 @@ title = "A mechanism that moves by itself"
 
 [tasks.model]
 period_us = 1000
+stall_cycles = 5000
 blocks = ["crank"]
 
 [blocks.crank]

@@ -31,6 +31,8 @@ from rt_core.signals.table import RingReader, SignalTable
 
 # generous, so that a busy machine does not decide the outcome
 BUDGET_US = 20_000.0
+# where no frame may be lost: one that the master mixes up never comes, one that the host holds back does
+PATIENT_US = 500_000.0
 PERIOD_S = 0.001
 
 
@@ -79,9 +81,9 @@ def end_segment(process):
     return process.communicate(timeout=10)[0].splitlines()
 
 
-def make_bus(n=1, **changes):
+def make_bus(n=1, budget_us=BUDGET_US, **changes):
     drives = [simulated_drive(DrivePlant(), i, n) for i in range(n)]
-    return EthercatBus("veth0", drives, budget_us=BUDGET_US, **changes)
+    return EthercatBus("veth0", drives, budget_us=budget_us, **changes)
 
 
 def cycle(block, n, start=0):
@@ -231,7 +233,7 @@ def wrong_drive(tmp):
 
 def sdo_beside_the_cycle(tmp):
     segment = start_segment(tmp)
-    with make_bus() as bus:
+    with make_bus(budget_us=PATIENT_US) as bus:
         cells = Cells(bus.block())
         bus.to_op()
         block = bus.block()
@@ -445,7 +447,7 @@ def clock_lock(tmp):
 
 def sdo_of_another_process(tmp):
     segment = start_segment(tmp)
-    with make_bus() as bus:
+    with make_bus(budget_us=PATIENT_US) as bus:
         bus.to_op()
         bus.attend()
         block = bus.block()
@@ -475,7 +477,6 @@ def sdo_of_another_process(tmp):
         "answers": asked.stdout.strip() or asked.stderr,
         "sdos": n,
         "lost": after["lost"] - before["lost"],
-        "cycles": after["cycles"] - before["cycles"],
         "al": status[0],
         "served": socket_path("veth0").exists(),
         "segment": end_segment(segment),

@@ -17,6 +17,7 @@ from codegen.kernels.cache import CacheError, open_cache, open_entry
 from codegen.kernels.toolchain import (
     BuildError,
     compiler,
+    compiler_version,
     digest,
     keep,
     march,
@@ -29,6 +30,8 @@ from rigloop.blocks.compiled.header import GLUE, PREPARE, STEP, texts
 from rigloop.blocks.compiled.trust import NotTrustedError, is_trusted
 
 LIBRARY = "block.so"
+ASSEMBLY = "block.s"
+READ = "read.d"
 # products and sums are rounded one by one, so that a block computes what its text says
 FLAGS = (
     "-std=gnu11", "-O2", "-fno-math-errno", "-ffp-contract=off", "-fPIC", "-fvisibility=hidden",
@@ -117,21 +120,29 @@ def _build(
     with building(folder.parent) as work:
         for name, text in sources.items():
             (work / name).write_bytes(text)
+        # a text for the assembler may name files too; clang's own assembler does not report them
+        by_gnu = ["-fno-integrated-as"] if "clang" in compiler_version(chosen) else []
+        command = [*chosen, *flags, *by_gnu]
+        read = []
         try:
-            command = [*chosen, *flags, "-MD", "-MF", "read.d", *LINK, GLUE, "-lm", "-o", LIBRARY]
-            run(command, work)
+            run([*command, "-MD", "-MF", READ, "-S", GLUE, "-o", ASSEMBLY], work)
+            read.append((work / READ).read_text())
+            run([*command, f"-Wa,--MD,{READ}", *LINK, ASSEMBLY, "-lm", "-o", LIBRARY], work)
+            read.append((work / READ).read_text())
         except BuildError as error:
             raise BuildError(f"block {declared.name} ({declared.path}): {error}") from None
         allowed = system_folders(chosen)
-        _refuse_foreign_files(declared, (work / "read.d").read_text(), set(sources), allowed)
-        (work / "read.d").unlink()
+        for names in read:
+            _refuse_foreign_files(declared, names, {*sources, ASSEMBLY}, allowed)
+        (work / READ).unlink()
+        (work / ASSEMBLY).unlink()
         keep(work, folder, (LIBRARY,), {"block": declared.name, "declared": declared.hash})
 
 
 def _refuse_foreign_files(
     declared: Declared, read: str, own: set[str], system: tuple[str, ...]
 ) -> None:
-    """Refuse a source that includes what no hash covers."""
+    """Refuse a source for which compiler or assembler read what no hash covers."""
     names = re.split(r"(?<!\\)\s+", read.replace("\\\n", " ").partition(":")[2].strip())
     for name in names:
         place = Path(name).resolve()

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rig_configs.bounded import open_regular
-from rigloop.blocks.compiled.declaration import Declared
+from rigloop.blocks.compiled.declaration import Declared, read_declared
 
 LIBRARY = Path(__file__).parents[1] / "library"
 HASH = re.compile(r"[0-9a-f]{64}")
@@ -60,8 +60,10 @@ def record_path() -> Path:
 
 
 def is_shipped(declared: Declared) -> bool:
-    """Decide if a block lies in the library of this package."""
-    return declared.path.resolve().is_relative_to(LIBRARY.resolve())
+    """Decide if a block is one of the library of this package, source and all."""
+    place = declared.path.resolve()
+    # beside a link to a declaration that ships lies a source that does not
+    return place.is_relative_to(LIBRARY.resolve()) and read_declared(place).hash == declared.hash
 
 
 def is_trusted(declared: Declared) -> bool:

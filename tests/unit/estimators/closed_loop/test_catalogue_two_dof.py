@@ -83,9 +83,18 @@ class TwoDof:
 
             write(out, slopes(accelerate, z[:2] + zd[:2]))
 
+        def without(function):
+            def tell(*given):
+                function(*given)
+                if self.has_no_slopes:
+                    write(given[-1], np.full(8 if function is dynamics_slopes else 12, np.nan))
+
+            return tell
+
+        self.has_no_slopes = False
         self.struct = self.Struct(
             abi, 2, n_sensors, Sensors(sensors), Dynamics(dynamics),
-            Slopes(sensor_slopes), Slopes(dynamics_slopes), None,
+            Slopes(without(sensor_slopes)), Slopes(without(dynamics_slopes)), None,
         )  # fmt: skip
 
     def model_capsule(self):
@@ -237,3 +246,32 @@ def test_model_of_another_abi_or_with_too_few_sensors_is_refused():
         KinematicObserver("k", ports, {}, model=TwoDof(abi=7), **settings)
     with pytest.raises(ValueError, match="needs as many as dof"):
         KinematicObserver("k", ports, {}, model=TwoDof(n_sensors=1), **settings)
+
+
+@pytest.mark.parametrize("kind", ["kinematic", "augmented"])
+def test_cycles_without_slopes_leave_the_estimate_and_its_covariance_whole(samples, kind):
+    position, u, known = samples
+    model = TwoDof()
+    ports = {"position_0": "a", "position_1": "b"}
+    if kind == "kinematic":
+        block = KinematicObserver(
+            "k", ports, {}, model=model, period_s=T, position_noise=1e-3, acceleration_noise=0.5
+        )
+        given = (position, u)
+    else:
+        block = AugmentedEkf(
+            "s", ports, {}, model=model, period_s=T, position_noise=1e-3, acceleration_noise=0.8,
+            disturbance=0.2, walk_noise=0.05,
+        )  # fmt: skip
+        given = (position, u, known)
+    block.run(*(part[:20] for part in given))
+    spread = np.trace(block.covariance)
+    model.has_no_slopes = True
+    blind = block.run(*(part[20:24] for part in given))
+    assert np.isfinite(blind).all()
+    assert np.isfinite(block.covariance).all()
+    # nothing was learned of what the slopes say: no gain of certainty from zeros
+    assert np.trace(block.covariance) > 0.5 * spread
+    model.has_no_slopes = False
+    found = block.run(*(part[24:] for part in given))
+    assert np.max(np.abs(found[-1, :2] - position[-1])) < 0.01

@@ -151,6 +151,13 @@ def test_slopes_are_those_of_the_functions(asked, seed):
     np.testing.assert_allclose(asked.accelerate_slopes(x, force) / size, right / size, atol=1e-7)
 
 
+@pytest.mark.parametrize("z", [[2.0, 2.0], [math.nan, math.pi]])
+def test_slopes_where_the_mechanism_cannot_be_are_no_numbers(bars, z):
+    asked = Asked(ClosedLoopModel(bars.module.Model()))
+    x = np.r_[z, 0.0, 0.0]
+    assert np.isnan(asked.accelerate_slopes(x, np.zeros(4))).all()
+
+
 def test_stage_one_takes_more_accelerometers_than_freedoms_with_exact_slopes(bars):
     rng = np.random.default_rng(5)
     model = ClosedLoopModel(bars.module.Model())

@@ -1,3 +1,4 @@
+import math
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -119,11 +120,14 @@ def test_an_output_is_scaled_as_its_reading_would_be(rig, scale, offset, asked):
     assert devices[1].outputs == 5 << 4
 
 
-def test_an_output_that_is_no_number_sends_nothing_of_its_terminal(rack):
-    rack.cells["digital/lamp"] = float("nan")
-    rack.cells["digital/code"] = float("inf")
-    rack.step(2)
-    assert rack.devices[1].outputs == 0
+@pytest.mark.parametrize(
+    ("lamp", "code"), [(math.nan, 5.0), (1.0, math.nan), (1.0, math.inf), (-math.inf, math.inf)]
+)
+def test_an_output_that_is_no_number_sends_nothing_of_its_terminal(rack, lamp, code):
+    rack.cells["digital/lamp"], rack.cells["digital/code"] = lamp, code
+    for _ in range(3):
+        rack.step()
+        assert rack.devices[1].outputs == 0
 
 
 def test_numbers_are_scaled(rack):
@@ -212,6 +216,21 @@ def test_outputs_stay_at_zero_after_a_fault_until_an_enable_comes_again(rack, en
 
 def test_a_fault_while_every_output_is_zero_holds_none(rack):
     rack.step(5)
+    rack.bus.link.drop_frames(3)
+    assert rack.step(10) == 0
+    rack.cells["digital/lamp"] = 1
+    rack.step()
+    assert rack.devices[1].outputs == 1
+
+
+def test_only_what_left_since_the_last_fault_holds_outputs_after_the_next(rack):
+    rack.cells["digital/lamp"] = 1
+    rack.step(5)
+    rack.bus.link.drop_frames(3)
+    rack.step(10)
+    rack.cells["digital/lamp"] = 0
+    rack.cells["drive/enable"] = 1
+    assert rack.step(5) == 0
     rack.bus.link.drop_frames(3)
     assert rack.step(10) == 0
     rack.cells["digital/lamp"] = 1

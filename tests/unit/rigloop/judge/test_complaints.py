@@ -8,7 +8,7 @@ import pytest
 
 from rigloop.judge.complaints import complaints, how_it_ended, lost_cycles
 from rigloop.judge.felt import felt_complaints
-from rigloop.judge.tripped import BUS_AT_THE_END
+from rigloop.judge.tripped import BUS_AT_THE_END, written_over
 from rigloop.run_folder.last_state import record_of, rows_of
 from rigloop.run_folder.manifest import Axis, DataFault, Felt
 from rt_core.safety.trips import Trip
@@ -253,9 +253,9 @@ def never_armed(good_run, rig="steering_wheel", **signals):
 
 
 @pytest.mark.parametrize("code", [-3.1e230, 4.5, 99.0, np.nan, np.inf])
-def test_a_number_that_no_guard_writes_is_no_reason(good_run, code):
+def test_a_wait_for_a_number_that_no_guard_writes_is_a_table_written_over(good_run, code):
     run = never_armed(good_run, guard__waits_for=code)
-    assert judged(run) == ["guard: never ready to be armed; nothing says why"]
+    assert judged(run) == [written_over("guard/waits_for", code)]
 
 
 def test_a_guard_that_never_was_ready_says_what_it_waited_for_and_what_to_do(good_run):

@@ -67,6 +67,26 @@ def tripped(trip, **signals):
     return {"guard/trip": float(trip)} | {f"guard/trip_{name}": v for name, v in signals.items()}
 
 
+@pytest.mark.parametrize("code", [99.0, -1.0, 4.5, -3.1e230, math.nan, math.inf])
+def test_a_trip_that_no_guard_writes_is_a_fault_that_names_the_table(rig, tmp_path, code):
+    (fault,) = faults_of(rig, tripped(code, block=math.nan, fault=math.nan), tmp_path)
+    assert (fault.kind, fault.count, fault.first_row) == ("table written over", 1, 0)
+    assert fault.words == (
+        f"guard/trip: {code:g}, a code that no guard writes: something else wrote over the table of "
+        "signals, so nothing in it is certain; see which other program opens the files of the run"
+    )
+    assert not is_of_bus(rig, tripped(code))
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf, -1.0, 1e300])
+def test_the_place_of_a_trip_may_be_any_number(rig, tmp_path, number):
+    words = trip_of(
+        rig, "guard", tripped(Trip.OWN_FAULT, block=number, fault=number), tmp_path
+    ).words
+    assert "a block of this task failed" in words
+    assert not is_of_bus(rig, tripped(Trip.OWN_FAULT, block=number, fault=number))
+
+
 @pytest.mark.parametrize("signals", [{}, {"guard/trip": 0.0}])
 def test_a_guard_that_did_not_trip_has_no_sentence(rig, tmp_path, signals):
     assert trip_of(rig, "guard", signals, tmp_path) is None

@@ -1,15 +1,17 @@
 """The judgement of a run whose folder, records and signals are there: manifest, outcome and files that it leaves."""
 
 import json
+import os
 import re
 
 import numpy as np
 import pytest
 
-from io_bridge.recording.record import RecordWriter
+from io_bridge.recording.record import RecordWriter, open_record
 from rigloop.host.disk_reserve import RESERVE, reserve
 from rigloop.inject.limits import limits_of
 from rigloop.inject.request import again
+from rigloop.judge import verdict
 from rigloop.judge.verdict import conclude, roles
 from rigloop.run_folder import messages
 from rigloop.run_folder.last_state import LAST
@@ -127,6 +129,28 @@ def test_a_run_that_was_cut_short_is_never_good(judge, tmp_path):
     assert outcome.reasons == ["it was cut short"]
     found = read_manifest(tmp_path)
     assert (found.verdict, found.state, found.missing) == ("bad", "interrupted", ("a file",))
+
+
+@pytest.mark.parametrize("reader", ["distrust", "write_report"])
+def test_a_record_that_is_cut_while_it_is_judged_makes_the_run_bad(
+    judge, tmp_path, monkeypatch, reader
+):
+    _, conclude_it = judge()
+    record = tmp_path / "estimation.npy"
+    read = getattr(verdict, reader)
+
+    def cut_meanwhile(*arguments, **options):
+        opened = open_record(record)
+        os.truncate(record, 0)
+        opened["t_ns"].sum()
+        return read(*arguments, **options)
+
+    monkeypatch.setattr(verdict, reader, cut_meanwhile)
+    outcome = conclude_it()
+    words = f"{record}: was cut short by something else while it was read"
+    assert not outcome.good
+    assert outcome.reasons == [words]
+    assert (read_manifest(tmp_path).verdict, read_manifest(tmp_path).reasons) == ("bad", (words,))
 
 
 def test_a_run_without_real_time_rights_says_so_and_is_not_bad_for_it(judge, tmp_path):

@@ -18,7 +18,10 @@ CELL = "in/count"
 
 def made(act, **options):
     task = Task("fast", [], MS, core=options.pop("core", None))
-    options = {"at_s": 0.01, "cells": [CELL] if act in (Act.SET, Act.ADD) else []} | options
+    options = {
+        "at_s": 0.01,
+        "cells": [CELL] if act in (Act.SET, Act.ADD, Act.KEEP) else [],
+    } | options
     return InjectionBlock(
         "wrong", act, task=task, arm="in/arm", own_cycle="loop/fast/cycle", **options
     )
@@ -52,6 +55,19 @@ def test_zero_cycles_are_all_to_the_end():
     seen = run(made(Act.ADD, cycles=0, value=0.5))
     assert np.all(seen[CELL][:15] == 7.0)
     assert np.all(seen[CELL][15:] == 7.5)
+
+
+def test_a_cell_is_kept_as_it_was_when_it_began():
+    count = 7.0 + np.arange(N)
+    task = Task(
+        "fast", [BusyBlock("busy", 0), made(Act.KEEP, cycles=4)], MS, inputs=("in/arm", CELL)
+    )
+    offline = Offline(plan_table([task]))
+    forced = {"in/arm": (np.arange(N) >= ARMED).astype(float), CELL: count}
+    image = offline.run("fast", MS * np.arange(N), forced=forced)["fast"]
+    expected = count.copy()
+    expected[15:19] = count[15]
+    assert np.array_equal(image[:, offline.paths("fast").index(CELL)], expected)
 
 
 def test_it_can_act_in_every_second_cycle():
@@ -94,6 +110,7 @@ def test_an_order_goes_to_a_cell_outside_and_is_taken_back():
         (Act.SET, {"at_s": -1.0}, "at_s"),
         (Act.SET, {"cells": []}, "0 cells"),
         (Act.SET, {"cells": [CELL] * 9}, "9 cells"),
+        (Act.KEEP, {"cells": []}, "0 cells"),
         (Act.SET, {"every": 0}, "every"),
         (Act.ORDER, {}, "address"),
         (Act.BURN, {"value": 0.0}, "value"),

@@ -215,6 +215,22 @@ def test_a_source_that_hides_behind_a_pragma_may_not_either(mine, tmp_path):
         mine(source=hidden).build(TABLE)
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        '__asm__(".incbin \\"{}\\"");',
+        '__attribute__((section(".kept,\\"a\\"\\n.incbin \\"{}\\"\\n#"))) int kept = 3;',
+        '__asm__(".include \\"{}\\"");',
+    ],
+)
+def test_a_text_for_the_assembler_may_not_read_what_no_hash_covers(mine, tmp_path, form):
+    other = tmp_path / "other.s"
+    other.write_text(".byte 1\n")
+    hidden = SOURCE + form.format(other) + "\n"
+    with pytest.raises(BuildError, match=r"includes .*other\.s"):
+        mine(source=hidden).build(TABLE)
+
+
 def test_a_prepare_that_would_never_run_is_refused(mine):
     with pytest.raises(BuildError, match=r"poisoned .prepare."):
         mine(DECLARATION.replace("prepare = true", "")).build(TABLE)
@@ -360,6 +376,16 @@ def test_what_ships_is_trusted_by_its_place(shipped, tmp_path):
     link = tmp_path / "link.toml"
     link.symlink_to(tmp_path / "gain.toml")
     link.with_suffix(".c").symlink_to(tmp_path / "gain.c")
+    assert not is_trusted(read_declared(link))
+
+
+@pytest.mark.parametrize("name", ["gain", "mine"])
+def test_a_link_to_a_declaration_that_ships_lends_no_trust_to_the_source_beside_it(
+    shipped, tmp_path, name
+):
+    link = tmp_path / f"{name}.toml"
+    link.symlink_to(shipped["gain"].declared.path)
+    link.with_suffix(".c").write_text(SOURCE)
     assert not is_trusted(read_declared(link))
 
 
