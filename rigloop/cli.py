@@ -143,8 +143,10 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
     would not sing. Starts nothing."""
     from rig_configs.mistakes import ConfigError
     from rigloop.blocks.observing import ObservingBlock
+    from rigloop.compose.blocks import find_buses
     from rigloop.compose.kernels import build_kernels
     from rigloop.compose.magnitudes import magnitudes
+    from rigloop.compose.unsaid_times import unsaid_times
     from rigloop.haptic.check import examine_loop
     from rigloop.haptic.check import told as margins_told
     from rigloop.host.neighbours import shared_by_tasks
@@ -155,8 +157,11 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
         build_kernels(loaded, only=ObservingBlock)
         with Screen(stderr=True).status("kernel") as status:
             haptic = examine_loop(loaded, lambda stage: status.update(f"kernel: {stage}"))
-        if haptic.mistakes:
-            raise ConfigError(haptic.mistakes)
+        mistakes = [*haptic.mistakes]
+        for bus in find_buses(loaded.rig).values():
+            mistakes += unsaid_times(loaded, bus.backend)
+        if mistakes:
+            raise ConfigError(mistakes)
         notes = [*shared_by_tasks(loaded.rig), *magnitudes(loaded), *haptic.notes]
         notes += signal_notes(loaded.rig)
     if json:

@@ -84,7 +84,9 @@ cdef void arm(ExchangeState *x) noexcept nogil:
         d = &x.drives[i]
         enabled |= d.reads[ENABLE][0] > 0.5
         if d.reads[RESET][0] > 0.5 and not d.reset_before:
-            x.held = x.held_outputs = 0
+            x.held = x.held_outputs = d.held = 0
+        if not d.reads[ENABLE][0] > 0.5:
+            d.held = 0
     if not enabled:
         x.held = 0
     elif not x.was_enabled:
@@ -98,6 +100,7 @@ cdef int pack(ExchangeState *x, int64_t t_ns) noexcept nogil:
     cdef TerminalIo *t
     cdef SlaveIo *s
     cdef int i
+    cdef int not_finite
     cdef int bad = 0
     cdef int quiet = x.safe or x.owner == KEEPER
     # before the cycle keeps the clock's phase no drive is enabled
@@ -106,8 +109,10 @@ cdef int pack(ExchangeState *x, int64_t t_ns) noexcept nogil:
     arm(x)
     for i in range(x.n_drives):
         d = &x.drives[i]
-        bad |= drive_pack(d, sent_data(&x.frames, x.slaves[d.slave].outputs_at), t_ns,
-                          allowed and not x.held, live)
+        not_finite = drive_pack(d, sent_data(&x.frames, x.slaves[d.slave].outputs_at), t_ns,
+                                allowed and not (x.held or d.held), live)
+        if not d.has_own_guard:
+            bad |= not_finite
     for i in range(x.n_terminals):
         t = &x.terminals[i]
         s = &x.slaves[t.slave]
@@ -195,7 +200,7 @@ cdef Fault fault_of_data(ExchangeState *x) noexcept nogil:
     """Return the fault that the data of a good cycle show."""
     cdef int i
     for i in range(x.n_drives):
-        if x.drives[i].state >= <int> DriveState.FAULT_REACTION_ACTIVE:
+        if x.drives[i].state >= <int> DriveState.FAULT_REACTION_ACTIVE and not x.drives[i].has_own_guard:
             x.culprit = x.drives[i].slave
             return FAULT_DRIVE
     if x.lock.on and (x.lock.waited > x.lock.patience_cycles
@@ -232,8 +237,14 @@ cdef Fault judge(ExchangeState *x, int good, Fault command_fault) noexcept nogil
 
 
 cdef void hold(ExchangeState *x) noexcept nogil:
-    """A fault while a command was acting: it does not act again by itself."""
+    """A fault while a command was acting: it does not act again by itself. The fault of a drive that has a guard of
+    its own holds that drive alone."""
+    cdef DriveIo *d
     cdef int i
+    for i in range(x.n_drives):
+        d = &x.drives[i]
+        if d.has_own_guard and d.moved and d.state >= <int> DriveState.FAULT_REACTION_ACTIVE:
+            d.held = 1
     if x.fault == NONE:
         return
     for i in range(x.n_drives):

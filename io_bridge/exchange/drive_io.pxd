@@ -22,6 +22,7 @@ cdef struct DriveIo:
     int slave                # its place among the slaves
     DriveMode mode
     int sign
+    int has_own_guard        # which sees its fault: the bus reports none, and holds this drive alone
     int stops                # braked when no longer enabled, instead of let go
     double permille_per_nm   # of rated torque, with the drive's sign
     double peak_permille
@@ -42,6 +43,7 @@ cdef struct DriveIo:
     int state                # DriveState by the last valid inputs
     int reset_before
     int resetting            # a reset was asked for and the drive is still in its fault state
+    int held                 # its fault has ended a command; it does not move before it is armed again
     int moved                # a command other than rest was sent since the last rest
     double target_count      # sent last in position mode
     double actual_count      # as the drive counts

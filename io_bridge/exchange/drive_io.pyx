@@ -118,6 +118,7 @@ cdef void fill_drive(DriveIo *d, config) except *:
     d.mode = <DriveMode> <int> MODE_CODES[config.mode]
     d.sign = config.sign
     d.stops = config.quick_stop
+    d.has_own_guard = config.has_own_guard
     d.permille_per_nm = config.sign * 1000.0 / config.rated_torque_nm
     d.peak_permille = floor(1000.0 * config.peak_torque_nm / config.rated_torque_nm)
     d.counts_per_rad = config.sign * config.counts_per_rev / (2.0 * math.pi)

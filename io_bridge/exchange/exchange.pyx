@@ -176,6 +176,7 @@ cdef class Exchange:
             place_drive(&x.drives[i], config, layout.outputs or config.rx_pdo,
                         layout.inputs or config.tx_pdo)
             x.drives[i].state = UNKNOWN
+            x.drives[i].held = 0
         x.n_ring = n_slaves
         x.level = 0
         x.held = x.held_outputs = x.was_enabled = 0

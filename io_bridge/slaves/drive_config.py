@@ -133,6 +133,8 @@ class DriveConfig:
         Written in PREOP, in order, at every bring-up and after every power cycle.
     limits : StateLimits
         How long its states and its mailbox may take.
+    has_own_guard : bool
+        A guard of its own sees its fault: no other drive is held, and the bus reports no fault.
     """
 
     name: str = "drive"
@@ -156,6 +158,7 @@ class DriveConfig:
     axis: int = 0
     joined: bool = False
     limits: StateLimits = STANDARD
+    has_own_guard: bool = False
 
     def __post_init__(self) -> None:
         bad = []

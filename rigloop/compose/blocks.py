@@ -12,7 +12,17 @@ from io_bridge.buses.simulated_bus import SimulatedBus
 from rig_configs.schema import Rig
 from rigloop.blocks.catalogue import kind_of, paths
 from rigloop.blocks.kind import Making
-from rigloop.compose.parts import backend_of, bus_of, find_bus, find_guard, guard_of
+from rigloop.compose.parts import (
+    backend_of,
+    bus_of,
+    bus_of_guard,
+    find_bus,
+    find_buses,
+    find_guard,
+    find_guards,
+    guard_of,
+    one_guard,
+)
 from rigloop.run_folder.messages import SUPERVISOR_SIGNALS
 from rt_core.block import Block
 from rt_core.plan import Plan, Task, plan_table
@@ -22,11 +32,15 @@ __all__ = [
     "Composed",
     "backend_of",
     "bus_of",
+    "bus_of_guard",
     "compose_live",
     "find_bus",
+    "find_buses",
     "find_guard",
+    "find_guards",
     "guard_of",
     "make_blocks",
+    "one_guard",
     "paths",
     "plan_blocks",
 ]
@@ -34,11 +48,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Composed:
-    """A rig ready to run: its plan, its bus, and the signal that says that its output is at rest (None: no torque)."""
+    """A rig ready to run: its plan, its bus, and the signals that say that each of its outputs is at rest."""
 
     plan: Plan
     bus: Bus
-    safe: str | None
+    safe: tuple[str, ...]
 
 
 def compose_live(rig: Rig, kernels: Mapping[str, BuiltKernel], bus: Bus) -> Composed:
@@ -46,7 +60,7 @@ def compose_live(rig: Rig, kernels: Mapping[str, BuiltKernel], bus: Bus) -> Comp
     found = find_bus(rig)
     blocks: dict[str, Block] = {} if found is None else {found[0]: bus.block()}
     blocks |= make_blocks(rig, kernels)
-    safe = next((b.writes["safe"] for b in blocks.values() if isinstance(b, Guard)), None)
+    safe = tuple(b.writes["safe"] for b in blocks.values() if isinstance(b, Guard))
     # the emulated drives of this process answer at once: a bus block off its core has lost it
     at_once = found is None or isinstance(bus, SimulatedBus)
     waits = 0 if at_once or found is None else found[1].exchange_budget_us * 1000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from io_bridge.bus import Bus
@@ -9,6 +10,7 @@ from io_bridge.buses.no_bus import NoBus
 from io_bridge.buses.simulated_bus import SimulatedBus
 from rig_configs.schema import Rig
 from rig_configs.slaves import Drive
+from rigloop.blocks.axes import apart
 from rigloop.blocks.catalogue import paths
 from rigloop.blocks.slaves import (
     clock_config,
@@ -44,8 +46,9 @@ def make_bus(rig: Rig, backend: str, interface: str, second: str | None = None) 
     name, config = found
     reads, writes = paths(name, config)
     emulated = backend in ("simulated", "veth")
+    own = apart(rig, name)
     slaves = [
-        drive_config(key, slave, emulated, key in joined(config))
+        replace(drive_config(key, slave, emulated, key in joined(config)), has_own_guard=key in own)
         if isinstance(slave, Drive)
         else terminal_config(key, slave)
         for key, slave in ring(config).items()

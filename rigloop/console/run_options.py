@@ -18,6 +18,9 @@ BusOption = Annotated[
         help="`simulated` (in-process), `veth` (real frames on a pair of its own), or an interface."
     ),
 ]
+GuardOption = Annotated[
+    str | None, typer.Option("--guard", help="The axis, by its guard, in a rig with several.")
+]
 ModeOption = Annotated[
     Mode,
     typer.Option(

@@ -16,7 +16,7 @@ from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
 from rigloop.blocks.kinds.guard import GuardBlock
 from rigloop.blocks.kinds.mechanism import MechanismBlock
 from rigloop.blocks.mechanisms import kernel_options
-from rigloop.compose.parts import drive_of
+from rigloop.compose.parts import drive_of, find_guards
 from rigloop.haptic.loop import make_loop, wheel_of
 from rigloop.haptic.margin import Margin, margin
 from rigloop.haptic.path import HapticPath, NoPathError, haptic_path
@@ -39,6 +39,8 @@ class HandsMargin(msgspec.Struct, frozen=True):
     damping_nms: float
     inertia_kg_m2: float
     """Of the wheel, as it is declared."""
+    guard: str = ""
+    """Of the axis, in a rig with several."""
 
 
 @dataclass(frozen=True)
@@ -78,12 +80,29 @@ def linear_model(
 
 
 def examine_loop(loaded: LoadedRig, tell: Callable[[str], None] = lambda stage: None) -> Examined:
-    """Compute how far the wheel of a rig is from singing, let go and held."""
+    """Compute how far the wheel of a rig is from singing, let go and held; of several axes each."""
+    guards = list(find_guards(loaded.rig))
+    if len(guards) < 2:
+        return _examine_axis(loaded, tell, None)
+    found = [_examine_axis(loaded, tell, guard) for guard in guards]
+    return Examined(
+        tuple(
+            msgspec.structs.replace(m, guard=name)
+            for name, axis in zip(guards, found, strict=True)
+            for m in axis.margins
+        ),
+        tuple(mistake for axis in found for mistake in axis.mistakes),
+        tuple(note for axis in found for note in axis.notes),
+    )
+
+
+def _examine_axis(loaded: LoadedRig, tell: Callable[[str], None], axis: str | None) -> Examined:
     rig, file = loaded.rig, str(loaded.path)
     try:
-        path = haptic_path(rig)
+        path = haptic_path(rig, axis)
     except NoPathError as error:
-        return Examined(notes=(f"no haptic loop to compute a margin of: {error}",))
+        whose = f"{axis}: " if axis else ""
+        return Examined(notes=(f"{whose}no haptic loop to compute a margin of: {error}",))
     wheel = wheel_of(rig, path)
     if wheel is None:
         words = (
@@ -171,12 +190,13 @@ def told(margins: tuple[HandsMargin, ...]) -> list[str]:
     """Return a line for each pair of hands."""
     lines = []
     for m in margins:
+        whose = f"{m.guard}: " if m.guard else ""
         if m.limit is None:
-            lines.append(f"hands {m.hands}: the wheel does not sing at any gain up to 1000")
+            lines.append(f"{whose}hands {m.hands}: the wheel does not sing at any gain up to 1000")
             continue
         delay = "more than 100 ms" if m.delay_ms is None else f"{m.delay_ms:.3g} ms"
         lines.append(
-            f"hands {m.hands}: gain {m.request_gain:g}, the wheel sings from {m.limit:.3g} on, at "
+            f"{whose}hands {m.hands}: gain {m.request_gain:g}, the wheel sings from {m.limit:.3g} on, at "
             f"{m.frequency_hz:.3g} Hz; it bears {delay} of further delay"
         )
     return lines

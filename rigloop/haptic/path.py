@@ -9,7 +9,7 @@ from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
 from rigloop.blocks.kinds.excitation import ExcitationBlock
 from rigloop.blocks.kinds.mechanism import MechanismBlock
 from rigloop.compose.blocks import paths
-from rigloop.compose.parts import find_bus, find_guard
+from rigloop.compose.parts import bus_of_guard, find_guard, guard_of
 
 FROM_FILTER = {"angle_rad": 0, "rate_rad_s": 1, "acceleration_rad_s2": 2}
 MOST_EVERY = 1000
@@ -56,18 +56,26 @@ class HapticPath:
     sent: int = 1
 
 
-def haptic_path(rig: Rig) -> HapticPath:
+def haptic_path(rig: Rig, axis: str | None = None) -> HapticPath:
     """Find the haptic loop of a rig.
+
+    Parameters
+    ----------
+    axis : str, optional
+        The guard of the loop, in a rig with several; the first one.
 
     Raises
     ------
     NoPathError
         It has none.
     """
-    found_bus, found_guard = find_bus(rig), find_guard(rig)
-    if found_bus is None or found_guard is None:
+    if find_guard(rig) is None:
         raise NoPathError("no drive is commanded")
-    (bus, exchange), (guard, gate) = found_bus, found_guard
+    guard, gate = guard_of(rig, axis)
+    found_bus = bus_of_guard(rig, guard)
+    if found_bus is None:
+        raise NoPathError("no drive is commanded")
+    bus, exchange = found_bus
     bus_reads, bus_writes = paths(bus, exchange)
     torque = paths(guard, gate)[1]["torque_nm"]
     drive = next((d for d in exchange.drives if bus_reads.get(f"{d}/torque_nm") == torque), None)

@@ -9,13 +9,13 @@ from typing import Any
 
 from rig_configs.load import LoadedRig
 from rig_configs.schema import Rig
-from rigloop.compose.blocks import find_bus, find_guard, paths
+from rigloop.blocks.kinds.guard import GuardBlock
+from rigloop.compose.blocks import bus_of_guard, find_buses, find_guards, paths
 from rigloop.judge.bus_words import explain_bus
 from rigloop.judge.fault_words import explain_fault, task_of_fault
-from rigloop.judge.felt import felt_complaints
 from rigloop.judge.tripped import AT_THE_END, written_over
 from rigloop.run_folder import messages
-from rigloop.run_folder.manifest import DataFault, Felt, count
+from rigloop.run_folder.manifest import Axis, DataFault, count
 from rigloop.run_folder.run_end import Ended, Final, Supervision, errno_in_words, overruns_by_cause
 from rt_core.lateness.cause import explain_overruns
 from rt_core.plan import loop_signal
@@ -30,12 +30,13 @@ def complaints(
     seconds: float | None,
     rows: Mapping[str, int],
     faults: Sequence[DataFault],
-    felt: Felt | None,
+    axes: Mapping[str, Axis],
     blocks: Mapping[str, Sequence[str]],
 ) -> list[str]:
     """Return everything that makes the run bad.
 
-    `rows` are those of each task's record, `blocks` those of each task in the order of their steps.
+    `rows` are those of each task's record, `axes` what is known of each axis by its guard, `blocks` those of each task
+    in the order of their steps.
     """
     limits, seen, final = loaded.rig.verdict, ended.seen, ended.final
     found = list(seen.alarms)
@@ -57,7 +58,7 @@ def complaints(
     found += [fault.words for fault in faults if fault.kind not in AT_THE_END]
     found += [seen.not_rearmed] if seen.not_rearmed else []
     found += _never_armed(loaded.rig, final, seen, blocks)
-    found += felt_complaints(loaded.rig, felt)
+    found += [reason for axis in axes.values() for reason in axis.reasons]
     # what could not be written any more, the exit code says
     if not report.at_rest and ended.code != 0:
         how = how_it_ended(ended.code)
@@ -115,17 +116,18 @@ def _causes(final: Final, task: str) -> str:
 
 
 def _bus_complaints(rig: Rig, final: Final) -> list[str]:
-    bus = find_bus(rig)
-    if bus is None:
-        return []
-    name, block = bus
-    lost = final.signals[paths(name, block)[1]["lost"]]
-    task = next(task for task, config in rig.tasks.items() if name in config.blocks)
-    share = 100.0 * lost / max(1.0, final.signals[f"loop/{task}/cycle"])
-    limit = rig.verdict.max_lost_percent
-    if share <= limit:
-        return []
-    return [f"{lost:.0f} frames lost, {share:.2f} %, limit verdict.max_lost_percent = {limit:g}"]
+    found, buses = [], find_buses(rig)
+    for name, block in buses.items():
+        lost = final.signals[paths(name, block)[1]["lost"]]
+        task = next(task for task, config in rig.tasks.items() if name in config.blocks)
+        share = 100.0 * lost / max(1.0, final.signals[f"loop/{task}/cycle"])
+        limit = rig.verdict.max_lost_percent
+        if share > limit:
+            whose = f"{name}: " if len(buses) > 1 else ""
+            found.append(
+                f"{whose}{lost:.0f} frames lost, {share:.2f} %, limit verdict.max_lost_percent = {limit:g}"
+            )
+    return found
 
 
 def _never_armed(
@@ -133,35 +135,53 @@ def _never_armed(
 ) -> list[str]:
     if seen.armed_s > 0.0 or seen.interrupted:
         return []
-    guard = find_guard(rig)
-    if guard is None:
-        bus = find_bus(rig)
-        said = explain_bus(*bus, lambda path: final.signals.get(path, 0.0)) if bus else []
+    guards = find_guards(rig)
+    if not guards:
+        said = [
+            words
+            for bus in find_buses(rig).items()
+            for words in explain_bus(*bus, lambda path: final.signals.get(path, 0.0))
+        ]
         return [f"never ready: {'; '.join(said) or 'the loop made no cycle'}"]
-    name, block = guard
-    reads, writes = paths(name, block)
-    if final.signals[writes["trip"]]:
+    if any(final.signals[paths(*guard)[1]["trip"]] for guard in guards.items()):
         return []
-    trip = read_trip(final.signals[writes["waits_for"]])
-    if trip is None:
-        return [written_over(writes["waits_for"], final.signals[writes["waits_for"]])]
-    if trip == Trip.NO_TRIP:
-        return [f"{name}: never ready to be armed; nothing says why"]
+    signals = {name: paths(name, guard)[1]["waits_for"] for name, guard in guards.items()}
+    waits = {name: read_trip(final.signals[path]) for name, path in signals.items()}
+    if all(trip == Trip.NO_TRIP for trip in waits.values()):
+        return [f"{', '.join(guards)}: never ready to be armed; nothing says why"]
+    return [
+        written_over(signals[name], final.signals[signals[name]])
+        if trip is None
+        else _waited(rig, final, name, guards[name], trip, blocks)
+        for name, trip in waits.items()
+        if trip != Trip.NO_TRIP
+    ]
+
+
+def _waited(
+    rig: Rig,
+    final: Final,
+    name: str,
+    block: GuardBlock,
+    trip: Trip,
+    blocks: Mapping[str, Sequence[str]],
+) -> str:
+    reads = paths(name, block)[0]
     kind, remedy = TRIPS[trip], TRIPS[trip].remedy
     waits = trip.name.lower().replace("_", " ")
     said = []
-    if trip == Trip.ACTUATOR_LOST and (bus := find_bus(rig)) is not None:
+    if trip == Trip.ACTUATOR_LOST and (bus := bus_of_guard(rig, name)) is not None:
         said = explain_bus(*bus, lambda path: final.signals.get(path, 0.0))
-    task = task_of_fault(rig, reads[kind.port])
+    task = task_of_fault(rig, reads.get(kind.port, ""))
     if trip in (Trip.OWN_FAULT, Trip.REQUEST_FAULT) and task:
         place, code = (count(final.signals[loop_signal(task, s)]) for s in ("fault_block", "fault"))
         words, todo = explain_fault(rig, task, place, code, blocks.get(task))
         said, remedy = ([words], todo or remedy) if code else ([], remedy)
     why = f" ({'; '.join(said)})" if said else ""
-    return [
-        f"{name}: never ready to be armed; it waited for {waits}: {reads[kind.port]}: {kind.words}{why}"
-        + (f"; {remedy}" if remedy else "")
-    ]
+    where = f"{reads[kind.port]}: " if kind.port else ""
+    return f"{name}: never ready to be armed; it waited for {waits}: {where}{kind.words}{why}" + (
+        f"; {remedy}" if remedy else ""
+    )
 
 
 def lost_cycles(final: Final, task: str, rows: int) -> int:

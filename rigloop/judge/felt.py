@@ -8,19 +8,18 @@ from pathlib import Path
 
 from rig_configs.schema import Rig
 from rigloop.blocks.kinds.guard import GuardBlock, max_given_j
-from rigloop.compose.blocks import find_guard, paths
+from rigloop.compose.blocks import find_guards, paths
 from rigloop.judge.tripped import row_at
 from rigloop.run_folder.manifest import Felt
 
 LEAST_ACTIVE_MS = 100.0  # a share of less says nothing
 
 
-def felt_of(rig: Rig, signals: Mapping[str, float], folder: Path, rearmed: int = 0) -> Felt | None:
-    """Return what a hand felt; None for a rig without torque, or whose signals are lost."""
-    found = find_guard(rig)
-    if found is None:
-        return None
-    name, config = found
+def felt_of(
+    rig: Rig, name: str, signals: Mapping[str, float], folder: Path, rearmed: int = 0
+) -> Felt | None:
+    """Return what a hand felt at the axis of a guard; None if its signals are lost."""
+    config = find_guards(rig)[name]
     writes = paths(name, config)[1]
     if writes["longest_gap_ms"] not in signals:
         return None
@@ -49,12 +48,11 @@ def _finite(value: float) -> float:
     return value if math.isfinite(value) else 0.0
 
 
-def felt_complaints(rig: Rig, felt: Felt | None) -> list[str]:
-    """Return what a hand should not have felt, one sentence each."""
-    guard = find_guard(rig)
-    if felt is None or guard is None:
+def felt_complaints(rig: Rig, name: str, felt: Felt | None) -> list[str]:
+    """Return what a hand should not have felt at the axis of a guard, one sentence each."""
+    if felt is None:
         return []
-    name, config = guard
+    config = find_guards(rig)[name]
     limits, found = rig.verdict, []
     if felt.longest_gap_ms > limits.max_command_gap_ms:
         found.append(
@@ -102,7 +100,7 @@ def _sign_complaints(name: str, config: GuardBlock, rig: Rig, felt: Felt) -> lis
 
 
 def felt_figures(felt: Felt | None) -> list[tuple[str, str, str]]:
-    """Return the rows that the terminal shows."""
+    """Return the rows that the terminal shows of an axis."""
     if felt is None or not felt.active_s:
         return []
     rows = [

@@ -12,7 +12,7 @@ from rig_configs.bounded import UnreadableError, parse_toml
 from rig_configs.schema import Rig
 from rigloop.blocks.kinds.guard import max_given_j
 from rigloop.blocks.kinds.mechanism import MechanismBlock
-from rigloop.compose.blocks import find_guard, paths
+from rigloop.compose.blocks import find_guards, paths
 
 SHARE = 0.1  # of what a motor may give to the hands
 UNGUARDED_J = 0.1
@@ -26,13 +26,12 @@ def gains(rig: Rig, records: Mapping[str, np.ndarray]) -> list[str]:
     records : mapping of str to structured ndarray
         Record of each task.
     """
-    guard = find_guard(rig)
-    limit_j = UNGUARDED_J if guard is None else SHARE * max_given_j(rig, guard[1])
     found = []
     for name, block in rig.blocks.items():
         if not isinstance(block, MechanismBlock):
             continue
         writes = paths(name, block)[1]
+        limit_j = _limit_j(rig, set(writes.values()))
         for port in _gain_ports(block.mechanism):
             path = writes[port]
             record = next((r for r in records.values() if path in (r.dtype.names or ())), None)
@@ -46,6 +45,14 @@ def gains(rig: Rig, records: Mapping[str, np.ndarray]) -> list[str]:
                     "stiff for the step; a shorter step, more substeps, or a softer stop"
                 )
     return found
+
+
+def _limit_j(rig: Rig, written: set[str]) -> float:
+    """Return the work that a model may gain: a share of that of the guards that follow it, or else of the least one."""
+    guards = find_guards(rig).values()
+    follow = [guard for guard in guards if guard.reads["torque_request_nm"] in written]
+    given = [max_given_j(rig, guard) for guard in follow or guards]
+    return SHARE * min(given) if given else UNGUARDED_J
 
 
 def _gain_ports(mechanism: str) -> list[str]:

@@ -16,7 +16,7 @@ import numpy as np
 from io_bridge.recording.record import RecordError
 from rig_configs.load import LoadedRig
 from rigloop.blocks.catalogue import read_checked
-from rigloop.compose.blocks import find_guard, paths
+from rigloop.compose.blocks import find_guard, find_guards, paths
 from rigloop.judge.verdict import conclude
 from rigloop.report.report import write_report
 from rigloop.run_folder import messages
@@ -259,17 +259,20 @@ def _injections(folder: Path, loaded: LoadedRig) -> Sequence[Injection]:
 
 
 def _armed_s(folder: Path, loaded: LoadedRig) -> float:
-    """Return how long the guard was running, as far as the record goes; without one, the loop."""
-    guard = find_guard(loaded.rig)
-    path = "t_ns" if guard is None else paths(*guard)[1]["state"]
-    for task in loaded.rig.tasks:
-        record = record_of(folder / f"{task}.npy")
-        if path in (record.dtype.names or ()):
-            state = np.asarray(record[path])
-            running = np.flatnonzero(state == (state if guard is None else State.RUNNING))
-            if len(running):
-                return float(record["t_ns"][running[-1]] - record["t_ns"][running[0]]) * 1e-9
-    return 0.0
+    """Return how long a guard was running, as far as the record goes; without one, the loop."""
+    guards = find_guards(loaded.rig).items()
+    found = [0.0]
+    for path in [paths(*guard)[1]["state"] for guard in guards] or ["t_ns"]:
+        for task in loaded.rig.tasks:
+            record = record_of(folder / f"{task}.npy")
+            if path in (record.dtype.names or ()):
+                state = np.asarray(record[path])
+                running = np.flatnonzero(state == (State.RUNNING if guards else state))
+                if len(running):
+                    span_ns = record["t_ns"][running[-1]] - record["t_ns"][running[0]]
+                    found.append(float(span_ns) * 1e-9)
+                    break
+    return max(found)
 
 
 def _clean(folder: Path, was: Manifest, tables: list[Path]) -> None:

@@ -11,7 +11,7 @@ from io_bridge.logs.faults import MAX_ACCELERATION_RAD_S2
 from io_bridge.logs.stuck_counter import standstills
 from rig_configs.schema import Rig
 from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
-from rigloop.compose.blocks import find_guard, paths
+from rigloop.compose.blocks import find_guards, paths
 from rt_core.safety.trips import State
 
 
@@ -55,7 +55,7 @@ def _of_filter(
     rows = np.flatnonzero(came)
     t_s = np.asarray(record["t_ns"])[rows] * 1e-9
     rad_per_count = 2.0 * np.pi / block.counts_per_rev
-    active = _active(rig, record)[rows]
+    active = _active(rig, record, set(paths(name, block)[1].values()))[rows]
     stills = [
         still
         for still in standstills(
@@ -78,10 +78,13 @@ def _of_filter(
             )
 
 
-def _active(rig: Rig, record: np.ndarray) -> np.ndarray:
+def _active(rig: Rig, record: np.ndarray, written: set[str]) -> np.ndarray:
     # a jump before arming reaches no hand; a rig without torque is judged throughout
-    guard = find_guard(rig)
-    state = "" if guard is None else paths(*guard)[1]["state"]
-    if state not in (record.dtype.names or ()):
+    guards = find_guards(rig)
+    # of several axes that which watches this angle
+    watch = {n: g for n, g in guards.items() if g.reads["angle_rad"] in written}
+    states = [paths(*guard)[1]["state"] for guard in (watch or guards).items()]
+    found = [record[state] for state in states if state in (record.dtype.names or ())]
+    if not found:
         return np.ones(len(record), dtype=bool)
-    return np.isin(record[state], [State.RUNNING, State.HOLD, State.STOPPING])
+    return np.any(np.isin(found, [State.RUNNING, State.HOLD, State.STOPPING]), axis=0)

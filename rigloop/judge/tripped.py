@@ -12,7 +12,9 @@ import numpy as np
 from io_bridge.exchange.exchange import BUS_LOST
 from io_bridge.exchange.exchange import FAULTS as BUS_FAULTS
 from rig_configs.schema import Rig
-from rigloop.compose.blocks import find_bus, find_guard, guard_of, paths
+from rigloop.blocks.axes import guards_of, reaching
+from rigloop.blocks.kinds.guard import limit_words
+from rigloop.compose.blocks import bus_of_guard, find_guards, paths
 from rigloop.judge.bus_words import explain_bus
 from rigloop.judge.fault_words import explain_fault, task_of_fault
 from rigloop.run_folder.last_state import record_of
@@ -31,13 +33,40 @@ BUS_REMEDY = (
 )
 
 
-def trip_of(
+def trips_of(
     rig: Rig, signals: Signals, folder: Path, blocks: Mapping[str, Sequence[str]] | None = None
+) -> list[DataFault]:
+    """Return what the guards tripped on, the first cause first; those that tripped with another one last."""
+    guards = find_guards(rig)
+    found = [(name, trip_of(rig, name, signals, folder, blocks)) for name in guards]
+    trips = [(name, trip) for name, trip in found if trip is not None]
+    # cycles of different tasks are no order; their times are
+    trips.sort(
+        key=lambda item: (
+            _code(rig, item[0], signals) == Trip.OTHER_TRIPPED,
+            np.inf if item[1].at_s is None else item[1].at_s,
+        )
+    )
+    return [trip for _, trip in trips]
+
+
+def _code(rig: Rig, guard: str, signals: Signals) -> Trip | None:
+    return read_trip(signals.get(paths(guard, rig.blocks[guard])[1]["trip"], 0.0))
+
+
+def trip_of(
+    rig: Rig,
+    guard: str,
+    signals: Signals,
+    folder: Path,
+    blocks: Mapping[str, Sequence[str]] | None = None,
 ) -> DataFault | None:
-    """Return what the guard tripped on; None if it did not.
+    """Return what a guard tripped on; None if it did not.
 
     Parameters
     ----------
+    guard : str
+        Its name.
     signals : mapping
         Path → value after the trip.
     folder : Path
@@ -45,7 +74,7 @@ def trip_of(
     blocks : mapping of str to sequence of str, optional
         Those of each task in the order of their steps, where it is not that of the rig.
     """
-    name, config = guard_of(rig)
+    name, config = guard, find_guards(rig)[guard]
     writes = paths(name, config)[1]
     code = signals.get(writes["trip"], 0.0)
     trip = read_trip(code)
@@ -57,7 +86,7 @@ def trip_of(
     cycle = signals.get(writes["trip_cycle"], 0.0)
     row = row_at(folder, task, cycle)
     value = _values(row, signals)
-    cause, remedy = _cause(rig, trip, signals, value, blocks or {})
+    cause, remedy = _cause(rig, guard, trip, signals, value, blocks or {})
     period_s = rig.period_us(name) * 1e-6
     at_s = cycle * period_s if row is None else float(row["t_ns"]) * 1e-9
     sentence = explain_trip(
@@ -70,6 +99,7 @@ def trip_of(
         cause=cause,
         remedy=remedy,
         name=name,
+        origin=limit_words(rig, name, TRIPS[trip].limit),
     )
     return DataFault(
         kind=trip.name.lower().replace("_", " "),
@@ -106,9 +136,7 @@ def faults_of(
         What the bus found wrong when the run ended: source, code, words.
     """
     found = list(before)
-    last = None if find_guard(rig) is None else trip_of(rig, signals, folder, blocks)
-    if last is not None:
-        found.append(last)
+    found += trips_of(rig, signals, folder, blocks)
     found += _unwatched(rig, folder, blocks or {})
     for fault in at_the_end:
         found.append(DataFault(BUS_AT_THE_END, 1, 0, f"{fault['source']}: {fault['words']}"))
@@ -117,8 +145,7 @@ def faults_of(
 
 def _unwatched(rig: Rig, folder: Path, blocks: Mapping[str, Sequence[str]]) -> Iterator[DataFault]:
     """Find the first failure of each task that no guard watches."""
-    guard = find_guard(rig)
-    watched = () if guard is None else guard[1].reads.values()
+    watched = {path for guard in find_guards(rig).values() for path in guard.reads.values()}
     for task in rig.tasks:
         path, place = loop_signal(task, "fault"), loop_signal(task, "fault_block")
         if path in watched:
@@ -156,24 +183,31 @@ def row_at(folder: Path, task: str, cycle: float) -> np.void | None:
 def is_of_bus(
     rig: Rig, signals: Signals, blocks: Mapping[str, Sequence[str]] | None = None
 ) -> bool:
-    """Return whether the guard tripped because the bus lost frames or a slave, and on nothing else."""
-    name, config = guard_of(rig)
-    writes = paths(name, config)[1]
-    trip = read_trip(signals.get(writes["trip"], 0.0))
+    """Return whether each guard that tripped did so because its bus lost frames or a slave, and on nothing else, or
+    with another one that did."""
+    codes = {name: _code(rig, name, signals) for name in find_guards(rig)}
+    own = [name for name, trip in codes.items() if trip not in (Trip.NO_TRIP, Trip.OTHER_TRIPPED)]
+    return bool(own) and all(_is_of_its_bus(rig, name, signals, blocks or {}) for name in own)
+
+
+def _is_of_its_bus(
+    rig: Rig, guard: str, signals: Signals, blocks: Mapping[str, Sequence[str]]
+) -> bool:
+    trip = _code(rig, guard, signals)
     if trip in NOT_DELIVERED:
-        return signals.get(writes["trip_delivered"], 0.0) < 0.5
+        delivered = paths(guard, rig.blocks[guard])[1]["trip_delivered"]
+        return signals.get(delivered, 0.0) < 0.5
     if trip not in (Trip.ACTUATOR_LOST, Trip.OWN_FAULT):
         return False
-    return _bus_fault(rig, signals, blocks or {}) in BUS_LOST
+    return _bus_fault(rig, guard, signals, blocks) in BUS_LOST
 
 
-def _bus_fault(rig: Rig, signals: Signals, blocks: Mapping[str, Sequence[str]]) -> int:
-    """Return the fault of the bus block in the cycle of the trip; 0 if it was another block's, or none."""
-    found = find_bus(rig)
-    name, config = guard_of(rig)
-    writes = paths(name, config)[1]
+def _bus_fault(rig: Rig, guard: str, signals: Signals, blocks: Mapping[str, Sequence[str]]) -> int:
+    """Return the fault of the guard's bus in the cycle of the trip; 0 if it was another block's, or none."""
+    found = bus_of_guard(rig, guard)
+    writes = paths(guard, rig.blocks[guard])[1]
     place = count(signals.get(writes["trip_block"], 0.0))
-    task = next(task for task, table in rig.tasks.items() if name in table.blocks)
+    task = next(task for task, table in rig.tasks.items() if guard in table.blocks)
     stepped = blocks.get(task, rig.tasks[task].blocks)
     if found is None or not 0 < place <= len(stepped) or stepped[place - 1] != found[0]:
         return 0
@@ -191,14 +225,17 @@ def _values(row: np.void | None, signals: Signals) -> Callable[[str], float]:
 
 def _cause(
     rig: Rig,
+    guard: str,
     trip: Trip,
     signals: Signals,
     value: Callable[[str], float],
     blocks: Mapping[str, Sequence[str]],
 ) -> tuple[str, str]:
     """Return which slave, block or task is behind a trip, and why; and what to do, where the table does not say it."""
-    name, config = guard_of(rig)
-    writes = paths(name, config)[1]
+    config = guards_of(rig)[guard]
+    writes = paths(guard, config)[1]
+    if trip == Trip.OTHER_TRIPPED:
+        return _with_other(rig, guard, signals), ""
     place, code = (
         count(signals.get(writes["trip_block"], 0.0)),
         count(signals.get(writes["trip_fault"], 0.0)),
@@ -208,11 +245,11 @@ def _cause(
         if task is None:
             return "", ""
         words, remedy = explain_fault(rig, task, place, code, blocks.get(task))
-        return "; ".join([words, *_bus(rig, signals, value, blocks)]), remedy
+        return "; ".join([words, *_bus(rig, guard, signals, value, blocks)]), remedy
     if trip == Trip.ACTUATOR_LOST or (
         trip in NOT_DELIVERED and signals.get(writes["trip_delivered"], 0.0) < 0.5
     ):
-        found = _bus(rig, signals, value, blocks, always=True)
+        found = _bus(rig, guard, signals, value, blocks, always=True)
         lost = trip in NOT_DELIVERED
         return "; ".join(found), BUS_REMEDY if lost and found else ""
     if trip == Trip.REQUEST_STALE:
@@ -223,18 +260,31 @@ def _cause(
     return "", ""
 
 
+def _with_other(rig: Rig, guard: str, signals: Signals) -> str:
+    """Return with which guard this one tripped, and why that one did."""
+    place = signals.get(paths(guard, rig.blocks[guard])[1]["trip_value"], 0.0)
+    others = reaching(rig, guard)
+    if place not in range(1, len(others) + 1):
+        return ""
+    other = others[int(place) - 1]
+    trip = _code(rig, other, signals)
+    why = f": {TRIPS[trip].words}" if trip in TRIPS else ""
+    return f"tripped with guard {other!r}{why}"
+
+
 def _bus(
     rig: Rig,
+    guard: str,
     signals: Signals,
     value: Callable[[str], float],
     blocks: Mapping[str, Sequence[str]],
     always: bool = False,
 ) -> list[str]:
-    found = find_bus(rig)
+    found = bus_of_guard(rig, guard)
     if found is None:
         return []
     name, config = found
-    code = _bus_fault(rig, signals, blocks)
+    code = _bus_fault(rig, guard, signals, blocks)
     if not (code or always):
         return []
     said = [f"{name}: fault {code}: {BUS_FAULTS.get(code, 'unknown')}"] if code and always else []

@@ -20,8 +20,9 @@ from rigloop.host.disk_reserve import give_back
 from rigloop.host.missing_checks import with_rights
 from rigloop.host.neighbours import shared_by_tasks
 from rigloop.host.spin_choice import spin_in_words
+from rigloop.judge.axes import judge_axes
 from rigloop.judge.complaints import complaints, lost_cycles
-from rigloop.judge.felt import felt_figures, felt_of
+from rigloop.judge.felt import felt_figures
 from rigloop.judge.tripped import faults_of
 from rigloop.judge.trust import distrust
 from rigloop.judge.wire_warnings import wire_warnings
@@ -37,6 +38,7 @@ from rigloop.run_folder.late import late_file, write_events
 from rigloop.run_folder.manifest import (
     REPORT,
     TIMING,
+    Felt,
     HistogramBins,
     Injected,
     Manifest,
@@ -96,12 +98,12 @@ def conclude(
     rows = {task: rows_of(record, task) for task, record in kept.items()}
     injected, blocks = _injected(folder, loaded, final, injections)
     faults = faults_of(loaded.rig, final.signals, folder, seen.trips, report.bus_faults, blocks)
-    felt = felt_of(loaded.rig, final.signals, folder, len(seen.trips))
+    axes = judge_axes(loaded.rig, final.signals, folder, len(seen.trips))
     doubts = distrust(loaded.rig, kept, is_live=True)
     bad = [
         *cut_short,
         *keeping.lost,
-        *complaints(loaded, ended, report, records, seconds, rows, faults, felt, blocks),
+        *complaints(loaded, ended, report, records, seconds, rows, faults, axes, blocks),
         *doubts.red,
     ]
     notes = (
@@ -173,7 +175,8 @@ def conclude(
         statuses=status_words(loaded.rig, final.signals),
         signals=roles(loaded),
         faults=faults,
-        felt=felt,
+        felt=next((axis.felt for axis in axes.values()), None),
+        axes=axes,
         bringup=brought_up(report),
         injections=tuple(injected),
         state="interrupted" if cut_short else "ended",
@@ -323,10 +326,20 @@ def _figures(manifest: Manifest, first_cycle_s: float | None) -> list[tuple[str,
         if facts.exposure is not None:
             rows.append(("  untold holes", *facts.exposure.brief()))
     rows += bring_up_figures(manifest.bringup)
-    rows += felt_figures(manifest.felt)
+    rows += [
+        row for name, axis in manifest.axes.items() for row in _of_axis(manifest, name, axis.felt)
+    ]
     rows += status_figures(manifest.statuses)
     rows.append(("rights", "real-time" if manifest.real_time else "not real-time", ""))
     return rows
+
+
+def _of_axis(manifest: Manifest, name: str, felt: Felt | None) -> list[tuple[str, str, str]]:
+    # the rows of a rig with one axis do not name it
+    rows = felt_figures(felt)
+    if len(manifest.axes) < 2:
+        return rows
+    return [(f"{name}: {label}", value, aside) for label, value, aside in rows]
 
 
 def _overruns(facts: TaskFacts) -> str:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from rig_configs.schema import Rig
 from rigloop.blocks.kinds.guard import Rearm
-from rigloop.compose.blocks import bus_of, find_guard, guard_of, paths
+from rigloop.compose.blocks import bus_of_guard, find_buses, find_guards, paths
 from rigloop.judge.bus_words import explain_bus
-from rigloop.judge.tripped import is_of_bus, trip_of
+from rigloop.judge.tripped import is_of_bus, trips_of
 from rigloop.live.stay_after_trip import LetGo
 from rigloop.run_folder import messages
 from rigloop.run_folder.manifest import DataFault
@@ -29,9 +29,18 @@ Signals = Callable[[], Mapping[str, float]]
 
 
 def rearm_of(rig: Rig) -> Rearm | None:
-    """Return what a rig says of arming again."""
-    found = find_guard(rig)
-    return None if found is None else found[1].rearm
+    """Return what a rig says of arming again; of several axes, which are armed together, the strictest of each."""
+    found = [guard.rearm for guard in find_guards(rig).values()]
+    given = [rearm for rearm in found if rearm is not None]
+    if not given or len(given) < len(found):
+        return None
+    return Rearm(
+        after=given[0].after,
+        at_most=min(rearm.at_most for rearm in given),
+        settle_s=max(rearm.settle_s for rearm in given),
+        within_s=min(rearm.within_s for rearm in given),
+        reset_drive=all(rearm.reset_drive for rearm in given),
+    )
 
 
 class Rearming:
@@ -108,7 +117,7 @@ class Rearming:
             self.waits = False
             self.gave_up = self._why_not(
                 signals,
-                f"limit blocks.{guard_of(self._rig)[0]}.rearm.within_s = {config.within_s:g}",
+                f"limit blocks.{self._slowest()}.rearm.within_s = {config.within_s:g}",
             )
 
     def ended(self) -> None:
@@ -118,14 +127,23 @@ class Rearming:
             self.gave_up = self._why_not(self._signals(), "before the run ended")
 
     def _bus_is_well(self, signals: Mapping[str, float]) -> bool:
-        writes = paths(*bus_of(self._rig))[1]
-        return signals[writes["valid"]] > 0.5 and signals[writes["al_state"]] == OP
+        writes = [paths(*bus)[1] for bus in find_buses(self._rig).items()]
+        return all(signals[w["valid"]] > 0.5 and signals[w["al_state"]] == OP for w in writes)
+
+    def _slowest(self) -> str:
+        """Return the guard whose `within_s` holds."""
+        guards = find_guards(self._rig)
+        return min(guards, key=lambda name: guards[name].rearm.within_s)  # type: ignore[union-attr]
 
     def _why_not(self, signals: Mapping[str, float], until: str) -> str:
         assert self._config is not None
-        name, guard = guard_of(self._rig)
-        waits_for = signals[paths(name, guard)[1]["waits_for"]]
-        said = explain_bus(*bus_of(self._rig), lambda path: signals.get(path, 0.0))
+        waiting = {
+            name: signals[paths(name, guard)[1]["waits_for"]]
+            for name, guard in find_guards(self._rig).items()
+        }
+        name = next((n for n, code in waiting.items() if code), next(iter(waiting)))
+        waits_for, bus = waiting[name], bus_of_guard(self._rig, name)
+        said = explain_bus(*bus, lambda path: signals.get(path, 0.0)) if bus else []
         if waits_for and not said:
             said = [name_of_trip(waits_for)]
         in_fault = any("fault" in words for words in said) and not self._config.reset_drive
@@ -139,7 +157,8 @@ class Rearming:
             return
         if not is_of_bus(self._rig, signals, self._blocks):
             return
-        self._fault = trip_of(self._rig, signals, self._folder, self._blocks)
+        trips = trips_of(self._rig, signals, self._folder, self._blocks)
+        self._fault = trips[0] if trips else None
         self._since, self._ready_since, self._well_since, self.waits = now, None, None, True
         self.enable = self.arm = self.reset = False
 

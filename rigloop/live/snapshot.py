@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rig_configs.schema import Rig
-from rigloop.compose.blocks import find_bus, find_guard, paths
+from rigloop.compose.blocks import find_buses, find_guards, paths
 from rigloop.compose.shown import shown_roles
+from rigloop.live.arming import states_of
 from rigloop.live.view import Picture
 from rigloop.run_folder.manifest import count
 from rt_core.lateness.cause import WORDS, signal_of
@@ -45,20 +46,32 @@ def take_picture(shared: SignalTable, rig: Rig, moment: Moment) -> Picture:
 
 
 def _guard(shared: SignalTable, rig: Rig, state: State) -> str:
-    guard = find_guard(rig)
-    if guard is None:
-        return "none"
+    guards = find_guards(rig)
+    if len(guards) < 2:
+        return _word(shared, rig, next(iter(guards)), state) if guards else "none"
+    # of several axes each that is not as the others are
+    states = states_of(shared, rig)
+    if set(states.values()) == {state}:
+        return state.name
+    return ", ".join(f"{name} {_word(shared, rig, name, of)}" for name, of in states.items())
+
+
+def _word(shared: SignalTable, rig: Rig, guard: str, state: State) -> str:
     if state != State.INIT:
         return state.name
-    waits_for = shared.value(paths(*guard)[1]["waits_for"])
+    waits_for = shared.value(paths(guard, rig.blocks[guard])[1]["waits_for"])
     return f"INIT: {name_of_trip(waits_for)}" if waits_for else "INIT"
 
 
 def _bus(shared: SignalTable, rig: Rig) -> str:
-    bus = find_bus(rig)
-    if bus is None:
-        return "none"
-    writes = paths(*bus)[1]
+    buses = find_buses(rig)
+    words = {name: _bus_word(shared, paths(name, bus)[1]) for name, bus in buses.items()}
+    if len(words) < 2:
+        return "".join(words.values()) or "none"
+    return ", ".join(f"{name} {word}" for name, word in words.items())
+
+
+def _bus_word(shared: SignalTable, writes: dict[str, str]) -> str:
     al_state, wkc, expected, lost = (
         count(shared.value(writes[port])) for port in ("al_state", "wkc", "wkc_expected", "lost")
     )

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake
 from rigloop.compose.parts import EMULATED
+from rigloop.compose.unsaid_times import unsaid_times
 from rigloop.console.errors import NotStartedError
 
 
@@ -55,17 +56,20 @@ def check_telemetry(endpoint: str) -> None:
 
 
 def check_wheel(loaded: LoadedRig, backend: str, tell: Callable[[str], None]) -> tuple[str, ...]:
-    """Refuse a rig whose wheel would sing in somebody's hands; return what else is to be said of its haptic loop.
+    """Refuse a rig whose wheel would sing in somebody's hands, or whose guards have times that nobody has chosen;
+    return what else is to be said of its haptic loop.
 
     An emulated wheel may sing: there it can be looked at.
 
     Raises
     ------
     ConfigError
-        It would sing; the mistake names the gain that would do.
+        It would sing, and the mistake names the gain that would do; or a guard's `preset` is missing.
     """
     if backend in EMULATED:
         return ()
+    if mistakes := unsaid_times(loaded, backend):
+        raise ConfigError(mistakes)
     from rigloop.haptic.check import examine_loop
 
     found = examine_loop(loaded, tell)

@@ -17,7 +17,7 @@ from rig_configs.log_schema import load_mapping
 from rig_configs.named_files import keep_named
 from rig_configs.schema import Rig
 from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
-from rigloop.compose.blocks import make_blocks, plan_blocks
+from rigloop.compose.blocks import find_guards, make_blocks, plan_blocks
 from rigloop.compose.consent import require_consent
 from rigloop.compose.kernels import build_kernels
 from rigloop.compose.shown import shown_roles
@@ -33,6 +33,7 @@ from rt_core.block import Block
 # a log has gaps of its own; the filter starts again only after one that no motion bridges
 LOST_AFTER_SAMPLES = 20
 MIN_LOST_AFTER_S = 0.02
+PRESETS_SINCE = 2  # format of the manifest
 
 
 def replay_log(
@@ -106,7 +107,7 @@ def replay_run(run: Path, *, runs: Path, console: Console, trusts: bool = False)
     loaded = load(str(run / "rig.toml"))
     if loaded.sha256 != manifest.rig.sha256:
         raise ManifestError(f"{run}/rig.toml: not the rig of the run: changed since")
-    rig = loaded.rig
+    rig = as_recorded(loaded.rig, manifest.format)
     require_consent(loaded, trusts=trusts)
     kernels = build_kernels(loaded)
     fast, slow = fast_and_slow(rig) if len(rig.tasks) != 1 else (next(iter(rig.tasks)), None)
@@ -150,6 +151,16 @@ def replay_run(run: Path, *, runs: Path, console: Console, trusts: bool = False)
     pace = run_script(plan, script, folder, console)
     again = {task: open_record(folder / f"{task}.npy") for task in stepped}
     return conclude_run(folder, loaded, kernels, run, manifest, records, again, written, pace)
+
+
+def as_recorded(rig: Rig, format: int) -> Rig:
+    """Return the rig of a run with the defaults of that time: in format 1 guards had the times of the preset `rig`."""
+    if format >= PRESETS_SINCE:
+        return rig
+    guards = {
+        name: guard.model_copy(update={"preset": "rig"}) for name, guard in find_guards(rig).items()
+    }
+    return rig.model_copy(update={"blocks": {**rig.blocks, **guards}})
 
 
 def _again(

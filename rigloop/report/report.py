@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from io_bridge.recording.record import RecordError, open_record
+from rigloop.report.axes import axis_panels, axis_rows
 from rigloop.report.felt import felt_marks, felt_tiles, peak_tile
 from rigloop.report.pictures import as_image
 from rigloop.report.status_words import status_figures
@@ -173,6 +174,7 @@ def _context(run: Run) -> dict[str, Any]:
     # signals without a role are roles of their own
     others = ((path, run.signal(path)) for path in manifest.signals if "/" in path)
     panels += [(path, [("", *signal)]) for path, signal in others if signal]
+    axes = axis_panels(manifest, run.records)
     loop = None
     if angle and torques:
         # the loop needs both at the same times: those of the torque
@@ -205,6 +207,8 @@ def _context(run: Run) -> dict[str, Any]:
                 for facts in filter_facts(run.records)
             ],
         ),
+        "axes": section("axes", lambda: axis_rows(manifest, run.records)) or [],
+        "axes_svg": section("axes", lambda: figures.time_plot(axes, []) if axes else None),
         "observers": section(
             "observers", lambda: [(facts, nis_plot(facts)) for facts in observer_facts(run.records)]
         ),

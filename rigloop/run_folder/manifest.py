@@ -8,7 +8,7 @@ import itertools
 import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
@@ -119,6 +119,20 @@ class Felt(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Times that the torque came back within the run, after a bus fault."""
 
 
+class Axis(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One axis of a live run, by its guard."""
+
+    drive: str
+    """Bus and name of the drive."""
+    verdict: Literal["good", "bad"]
+    reasons: tuple[str, ...] = ()
+    """The reasons of a bad verdict that are about this axis alone."""
+    felt: Felt | None = None
+    """The motor as the hand at this axis felt it; None: its signals are lost."""
+    signals: dict[str, tuple[str, str]] = {}
+    """Its `angle`, `rate`, `torque` (the request), `command` and `state`: task and signal of each."""
+
+
 class Replay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The run or log that was replayed, and the pace."""
 
@@ -131,6 +145,8 @@ class Replay(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Samples that a newer one in the same tick replaced."""
 
 
+FORMAT: Literal[2] = 2
+"""Of the manifest. 2: axes; in 1 a guard's times were those of the preset `rig` where the rig file gave none."""
 ENDED_BEFORE = "the guard had tripped before it"
 
 
@@ -239,7 +255,9 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     counters: dict[str, Number] = {}
     faults: tuple[DataFault, ...] = ()
     felt: Felt | None = None
-    """The motor as the driver's hand felt it; None: a rig without torque, a replay."""
+    """The motor as the driver's hand felt it, of the first axis; None: a rig without torque, a replay."""
+    axes: dict[str, Axis] = {}
+    """By guard; empty: a rig without torque, a replay, or a run of format 1."""
     bringup: BroughtUp | None = None
     """The bring-up of the bus; None: the run has no bus, or it did not come to OP."""
     injections: tuple[Injected, ...] = ()
@@ -261,7 +279,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The parts that a run that was cut short did not leave, and what stands in their place."""
     statuses: dict[str, str] = {}
     """By signal: number and word of a kernel's or an observer's last status."""
-    format: Literal[1] = 1
+    format: Literal[1, 2] = FORMAT
 
 
 class HistogramBins(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -323,7 +341,7 @@ def read_manifest(folder: str | Path) -> Manifest:
     ManifestError
         Missing, or not of this format: names the file, the key and the reason.
     """
-    return _read(Path(folder) / MANIFEST, Manifest)
+    return _read(Path(folder) / MANIFEST, Manifest, _refuse_newer)
 
 
 def write_timing(folder: str | Path, timing: Mapping[str, Mapping[str, HistogramBins]]) -> Path:
@@ -385,11 +403,32 @@ def _sync_folder(folder: Path) -> None:
         os.close(file)
 
 
-def _read(path: Path, model: type[Model]) -> Model:
+class _Format(msgspec.Struct):
+    """The key that says how to read the others."""
+
+    format: int = FORMAT
+
+
+def _refuse_newer(path: Path, text: str) -> None:
+    try:
+        given = msgspec.json.decode(text.encode(), type=_Format).format
+    except (msgspec.DecodeError, RecursionError):
+        return  # the whole says more of what is wrong
+    if given > FORMAT:
+        raise ManifestError(
+            f"{path}: format = {given}: made by a newer rigloop; this one reads up to {FORMAT}: update it"
+        )
+
+
+def _read(
+    path: Path, model: type[Model], check: Callable[[Path, str], None] | None = None
+) -> Model:
     try:
         text = read_text(path, MOST_BYTES)
     except UnreadableError as error:
         raise ManifestError(f"{path}: cannot be read: {error}") from error
+    if check is not None:
+        check(path, text)
     return _decode(text.encode(), model, str(path))
 
 

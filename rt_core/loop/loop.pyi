@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -35,8 +36,8 @@ class Loop:
     fifo : bool
         Give the threads their FIFO priorities (`Rights.fifo`); refused by the system is then an
         error.
-    safe : str, optional
-        Path of the signal that is 1 when the output is at rest (the guard's `safe`).
+    safe : str or sequence of str
+        Paths of the signals that are 1 when an output is at rest (each guard's `safe`).
     stop_timeout_s : float
         Longest time that `stop` waits for it.
     start_timeout_s : float
@@ -51,7 +52,7 @@ class Loop:
     stop_requested : bool
         By `request_stop`, by the overrun policy of a task, or by the watchdog.
     stall : Stall or None
-        The task that stood still for `stall_cycles`. If it has the actuator, the watchdog sends safe outputs in its
+        The task that stood still for `stall_cycles`. If it has actuators, the watchdog sends safe outputs in its
         place until the threads have ended.
     at_rest : bool
         The findings of `stop`, also where it raised.
@@ -92,7 +93,7 @@ class Loop:
         table: SignalTable,
         *,
         fifo: bool = False,
-        safe: str | None = None,
+        safe: str | Sequence[str] = (),
         stop_timeout_s: float = 1.0,
         start_timeout_s: float = 10.0,
         explains: bool = True,

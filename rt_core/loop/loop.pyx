@@ -16,7 +16,7 @@ from rt_core.signals.table cimport SignalTable
 from rt_core.lateness.policy cimport SAFE, SKIP, STOP_LOOP
 from rt_core.loop.task cimport NEVER, Shared, Thread, join, spawn
 from rt_core.loop.warm cimport WarmPages
-from rt_core.loop.watchdog cimport Watchdog, end_watchdog, spawn_watchdog
+from rt_core.loop.watchdog cimport MOST_SAFE, Guarded, Watchdog, end_watchdog, spawn_watchdog
 
 from rt_core.block import BLOCK_CAPSULE
 from rt_core.lateness.histogram import HISTOGRAM_WORDS
@@ -51,21 +51,22 @@ cdef class Loop:
     cdef readonly double stop_timeout_s
     cdef readonly double start_timeout_s
     cdef readonly bint at_rest
-    cdef object _safe            # where the signal is that says the output is at rest
+    cdef list _safe              # where the signals are that say that an output is at rest
     cdef list _cycles
     cdef list _warm
     cdef Thread *_threads
     cdef int _n
     cdef Shared _shared
     cdef Watchdog _watchdog
-    cdef object _safe_block      # keeps the objects that the watchdog calls
+    cdef list _safe_blocks       # keeps the objects that the watchdog calls
     cdef bint _started
 
     def __cinit__(self):
         self._cycles = []
         self._warm = []
+        self._safe_blocks = []
 
-    def __init__(self, plan, SignalTable table, *, fifo=False, safe=None, stop_timeout_s=1.0,
+    def __init__(self, plan, SignalTable table, *, fifo=False, safe=(), stop_timeout_s=1.0,
                  start_timeout_s=10.0, explains=True):
         if not table.writable:
             raise TableError(f"{table.path}: attached for reading; attach with writable=True")
@@ -77,12 +78,11 @@ cdef class Loop:
         self.explains = explains
         self.stop_timeout_s = stop_timeout_s
         self.start_timeout_s = start_timeout_s
-        self._safe = None if safe is None else _find(plan, safe)
+        self._safe = [_find(plan, path) for path in ((safe,) if isinstance(safe, str) else safe)]
         self._threads = <Thread *>calloc(len(plan.tasks), sizeof(Thread))
         self._watchdog.seen = <int64_t *>calloc(len(plan.tasks), sizeof(int64_t))
         if self._threads == NULL or self._watchdog.seen == NULL:
             raise MemoryError()
-        self._watchdog.guarded = -1
         for task in plan.tasks:
             self._add(task)
         self._watchdog.shared = &self._shared
@@ -93,6 +93,7 @@ cdef class Loop:
         cdef Cycle cycle = wire_cycle(task, self.table.layout, self.table.words, True)
         cdef Thread *thread = &self._threads[self._n]
         cdef WarmPages pages
+        cdef Guarded *guarded
         cdef int64_t *words = self.table.words
         area = cycle.area
         thread.shared = &self._shared
@@ -134,11 +135,14 @@ cdef class Loop:
         thread.total = words + <int64_t>area.histograms["total"]
         for block in task.blocks:
             if hasattr(block, "safe_capsule"):
-                self._safe_block = (block, block.safe_capsule())
-                self._watchdog.safe = <BlockView *>PyCapsule_GetPointer(
-                    self._safe_block[1], BLOCK_CAPSULE.encode()
-                )
-                self._watchdog.guarded = self._n
+                if self._watchdog.n_guarded == MOST_SAFE:
+                    raise ValueError(f"block {block.name!r}: a loop has at most {MOST_SAFE} bus blocks")
+                guarded = &self._watchdog.guarded[self._watchdog.n_guarded]
+                capsule = block.safe_capsule()
+                self._safe_blocks.append((block, capsule))
+                guarded.safe = <BlockView *>PyCapsule_GetPointer(capsule, BLOCK_CAPSULE.encode())
+                guarded.task = self._n
+                self._watchdog.n_guarded += 1
         self._cycles.append(cycle)
         self._n += 1
         return 0
@@ -236,27 +240,30 @@ cdef class Loop:
         return self.at_rest
 
     def _await_safe(self):
-        # the output leaves with the exchange of the cycle after the guard said so: wait two more
+        # an output leaves with the exchange of the cycle after its guard said so: wait two more
         # cycles
-        if self._safe is None or not self.running:
+        if not self._safe or not self.running:
             return True
-        producer, safe, cycle = self._safe
         cdef int64_t until = now_ns() + <int64_t>(self.stop_timeout_s * 1e9)
-        rest_cycle = None
+        rest_cycles = [None] * len(self._safe)
         while now_ns() < until and self.running:
-            if load_acquire(&self._watchdog.sent):
-                # the guard no longer acts: only outputs of the watchdog leave
-                return True
-            image = self.table.read_image(producer)[1]
-            if not image[safe] > 0.5:
-                rest_cycle = None
-            elif rest_cycle is None:
-                rest_cycle = image[cycle]
-            elif image[cycle] >= rest_cycle + 2:
+            if all([self._rests(i, rest_cycles) for i in range(len(self._safe))]):
                 return True
             with nogil:
                 wait_until(now_ns() + 500000, 0)
         return False
+
+    cdef bint _rests(self, int i, list rest_cycles) except -1:
+        producer, safe, cycle = self._safe[i]
+        if load_acquire(&self._watchdog.sent) and self.stall.task == producer:
+            # its guard no longer acts: only outputs of the watchdog leave
+            return True
+        image = self.table.read_image(producer)[1]
+        if not image[safe] > 0.5:
+            rest_cycles[i] = None
+        elif rest_cycles[i] is None:
+            rest_cycles[i] = image[cycle]
+        return rest_cycles[i] is not None and image[cycle] >= rest_cycles[i] + 2
 
     def finish(self, double timeout_s=1.0):
         cdef int i

@@ -7,7 +7,7 @@ watchdog is late itself, forgets its findings, and the tasks run on before it lo
 again. So a stall is seen within `stall_ns` and two ticks.
 
 It then acts once: it reports which task stood still and when, and asks the loop to stop. If that task
-is the one that has the actuator, it calls the safe entry of the bus block, itself, in that look and
+has actuators, it calls the safe entry of each bus block of that task, itself, in that look and
 at each tick from then on.
 """
 from libc.stdint cimport int64_t
@@ -19,6 +19,11 @@ from rt_core.loop.thread cimport pthread_t
 cdef enum:
     TICK_NS = 2000000
     PRIORITY = 95
+    MOST_SAFE = 16               # bus blocks
+
+cdef struct Guarded:             # a bus block that can send safe outputs, and the task that steps it
+    int task
+    BlockView *safe
 
 cdef struct Watchdog:
     pthread_t id
@@ -29,8 +34,8 @@ cdef struct Watchdog:
     Thread *threads
     int n
     int64_t *seen                # deadline of each task at the last look
-    int guarded                  # the task that has the actuator, -1 if none can be made safe
-    BlockView *safe
+    Guarded guarded[MOST_SAFE]
+    int n_guarded
     int64_t stalled              # 1 + the task that stood still; written last, 0: none did
     int64_t stalled_cycle
     int64_t stalled_ns           # for how long, when it was seen

@@ -53,15 +53,19 @@ cdef void _look(Watchdog *watchdog, int64_t now) noexcept nogil:
 
 cdef int64_t _tick(Watchdog *watchdog, int64_t due_ns, int64_t now) noexcept nogil:
     # the work of the tick that was due at due_ns and comes at now. Returns the time from which the next one counts
+    cdef BlockView *safe
+    cdef int i
     if now - due_ns > TICK_NS:
         _forget(watchdog)
         due_ns = now
     elif watchdog.stalled == 0:
         _look(watchdog, now)
     # also at the tick that found it; a frame that cannot leave now leaves at the next
-    if watchdog.stalled != 0 and watchdog.stalled - 1 == watchdog.guarded:
-        if watchdog.safe.step(watchdog.safe.self, now - watchdog.shared.start_ns) == 0:
-            store_release(&watchdog.sent, watchdog.sent + 1)
+    for i in range(watchdog.n_guarded):
+        safe = watchdog.guarded[i].safe
+        if watchdog.stalled != 0 and watchdog.stalled - 1 == watchdog.guarded[i].task:
+            if safe.step(safe.self, now - watchdog.shared.start_ns) == 0:
+                store_release(&watchdog.sent, watchdog.sent + 1)
     return due_ns
 
 
@@ -119,8 +123,9 @@ def watched(ticks, *, stall_ns, guarded=None, refused=0, start_ns=0):
     memset(&watchdog, 0, sizeof(Watchdog))
     calls.refused, calls.n, shared.start_ns = refused, 0, start_ns
     safe.step, safe.self = _keep_call, &calls
-    watchdog.shared, watchdog.threads, watchdog.seen, watchdog.safe = &shared, threads, seen, &safe
-    watchdog.n, watchdog.guarded = min(n), -1 if guarded is None else guarded
+    watchdog.shared, watchdog.threads, watchdog.seen = &shared, threads, seen
+    watchdog.n, watchdog.n_guarded = min(n), guarded is not None
+    watchdog.guarded[0].safe, watchdog.guarded[0].task = &safe, guarded or 0
     _forget(&watchdog)
     found = []
     for due_ns, now, beats in ticks:

@@ -27,3 +27,4 @@ cpdef enum Trip:
     TIME_GAP = 10
     OVERRUNS_MANY = 11
     HEARTBEAT_LOST = 12
+    OTHER_TRIPPED = 13   # another guard, whose fault reaches this one

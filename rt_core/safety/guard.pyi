@@ -4,6 +4,8 @@ from typing import Any
 
 from rt_core.safety.trips import GuardConfig
 
+MOST_OTHERS: int
+OTHER: str
 OPTIONAL: tuple[str, ...]
 READS: tuple[str, ...]
 WRITES: tuple[str, ...]
@@ -41,6 +43,11 @@ class Trip(IntEnum):
     TIME_GAP = 10
     OVERRUNS_MANY = 11
     HEARTBEAT_LOST = 12
+    OTHER_TRIPPED = 13
+
+def other_ports(other: str) -> tuple[str, str]:
+    """Return the ports `with/OTHER/state` and `with/OTHER/trip`, by which the faults of another guard reach this
+    one."""
 
 class Guard:
     """The last word on the torque: a block, last in the task that talks to the actuator.
@@ -50,7 +57,9 @@ class Guard:
     (of the guard's own task), `sensor_valid`, `angle_rad`, `rate_rad_s`, `actuator_ready`,
     `heartbeat`, `arm` and `stop` (supervisor). `OPTIONAL` ones: `own_block` and `request_block` (which block
     failed), `delivered` (this cycle's frame reached the actuator; not wired: each does).
-    Flags are true above 0.5; a NaN is always the bad value.
+    Flags are true above 0.5; a NaN is always the bad value. Any number of other guards, up to `MOST_OTHERS`, by
+    `other_ports`: this one ramps out with each that tripped on a cause of its own, and is not armed before it may be;
+    then `trip_value` is the place of that one among them, from 1.
 
     Ports written: `torque_nm`, `state`, `safe` (1 when the output is zero and stays so until
     armed), `ramp` (0 to 1), `waits_for` (in INIT and FAULT: the trip code of the condition that fails),
@@ -83,7 +92,7 @@ class Guard:
 
     Real time
     ---------
-    Safe: no loop, no call.
+    Safe: one loop over the other guards, no call.
 
     Source
     ------

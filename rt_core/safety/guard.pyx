@@ -7,6 +7,9 @@ Laws, for any input at all:
     it is exactly zero in INIT, READY and FAULT;
     every trip and every stop ends there within `GuardConfig.cycles_to_zero` executed cycles.
 
+A guard may see others, by their `state` and `trip`: one that tripped on a cause of its own takes this one along. A trip
+that was taken along reaches nobody, so that no two guards hold each other in FAULT.
+
 Time is that of the clock: skipped periods count in every age, hold and bucket. Comparisons are written so that a
 NaN counts as bad.
 """
@@ -15,12 +18,14 @@ from libc.math cimport NAN, fabs, isfinite
 from libc.stdint cimport int64_t, uintptr_t
 
 from rt_core.block cimport BlockView
+from rt_core.safety.guard_ports cimport OTHERS, Other, Ports
 from rt_core.safety.felt cimport (
     Felt, felt_begin, felt_frame, felt_motion, felt_request, felt_sent,
 )
 
 from rt_core.block import BLOCK_ABI
 
+OTHER = "with"                   # ports of guards whose faults reach this one: with/NAME/state, with/NAME/trip
 OPTIONAL = ("own_block", "request_block", "delivered")
 READS = (
     "torque_request_nm", "request_cycle", "request_fault", "own_fault", "own_cycle", "elapsed",
@@ -34,49 +39,10 @@ WRITES = (
     "longest_saturated_ms", "given_j", "most_given_j",
 )
 
+MOST_OTHERS = OTHERS
+
 cdef enum:
     LONGEST_NS = 1000000000000000    # eleven days: ages stop there
-
-cdef struct Ports:               # `bind` finds each by its name
-    const double *torque_request_nm
-    const double *request_cycle
-    const double *request_fault
-    const double *own_fault
-    const double *own_cycle
-    const double *elapsed
-    const double *sensor_valid
-    const double *angle_rad
-    const double *rate_rad_s
-    const double *actuator_ready
-    const double *heartbeat
-    const double *arm
-    const double *stop
-    const double *own_stop
-    const double *own_block      # NULL: not wired, as the next two
-    const double *request_block
-    const double *delivered
-    double *torque_nm
-    double *state
-    double *safe
-    double *ramp
-    double *waits_for
-    double *trip
-    double *trip_value
-    double *trip_limit
-    double *trip_cycle
-    double *trip_fault
-    double *trip_block
-    double *trip_delivered
-    double *gap_ms
-    double *longest_gap_ms
-    double *longest_gap_cycle
-    double *gap_step_nm
-    double *gap_step_cycle
-    double *active_ms
-    double *saturated_ms
-    double *longest_saturated_ms
-    double *given_j
-    double *most_given_j
 
 cdef struct Limits:
     int64_t period_ns
@@ -210,8 +176,32 @@ cdef inline Finding _too_long(Trip code, int64_t value_ns, int64_t limit_ns) noe
     return _found(code, RAMP, 1e-6 * value_ns, 1e-6 * limit_ns)
 
 
+cdef int _reached_by(Memory *m) noexcept nogil:
+    # number of the first guard that tripped on a cause of its own, and may not be armed yet; 0: none
+    cdef const Other *other
+    cdef double state, trip
+    cdef int i
+    for i in range(m.ports.n_others):
+        other = &m.ports.others[i]
+        state, trip = other.state[0], other.trip[0]
+        if (state == <int>STOPPING or state == <int>FAULT) and not (
+            trip == <int>NO_TRIP or trip == <int>OTHER_TRIPPED
+        ):
+            return i + 1
+    return 0
+
+
 cdef Finding _check(Memory *m, int64_t t_ns) noexcept nogil:
-    # the trip table, worst first
+    # the trip table, worst first; a cause of its own before those of others
+    cdef Finding found = _check_own(m, t_ns)
+    cdef int other = _reached_by(m)
+    # a guard in FAULT answers for itself only: two that tripped together do not wait for each other
+    if found.reaction != NONE or other == 0 or m.state == FAULT:
+        return found
+    return _found(OTHER_TRIPPED, RAMP, other, 0)
+
+
+cdef Finding _check_own(Memory *m, int64_t t_ns) noexcept nogil:
     cdef Ports *p = &m.ports
     cdef Limits *lim = &m.limits
     if not (p.actuator_ready[0] > 0.5):
@@ -354,6 +344,17 @@ def _ns(duration_ms):
     return round(1e6 * duration_ms)
 
 
+def other_ports(other):
+    """See guard.pyi."""
+    return f"{OTHER}/{other}/state", f"{OTHER}/{other}/trip"
+
+
+def _others_of(reads):
+    # in the order of their first port
+    parts = [port.split("/") for port in reads if port.startswith(f"{OTHER}/")]
+    return list(dict.fromkeys(part[1] for part in parts if len(part) == 3))
+
+
 cdef uintptr_t _cell_of(dict cells, str port) except? 0:
     # 0: an optional port that is not wired
     return cells.get(port, 0)
@@ -374,7 +375,12 @@ cdef class Guard:
         if period_ns <= 0:
             mistakes.append(f"{name}: period_ns = {period_ns} must be above 0")
         paths = {port: f"{name}/{port}" for port in WRITES} | dict(writes or {})
-        for what, given, ports in (("reads", reads, READS), ("writes", paths, WRITES)):
+        others = _others_of(reads)
+        if len(others) > OTHERS:
+            mistakes.append(f"{name}: {len(others)} other guards reach it, at most {OTHERS}")
+        theirs = [port for other in others for port in other_ports(other)]
+        known = (*READS, *theirs)
+        for what, given, ports in (("reads", reads, known), ("writes", paths, WRITES)):
             missing = [port for port in ports if port not in given and port not in OPTIONAL]
             unknown = [port for port in given if port not in ports]
             if missing:
@@ -385,7 +391,7 @@ cdef class Guard:
             raise ValueError("\n".join(mistakes))
         self.name = name
         self.config = config
-        self.reads = {port: reads[port] for port in READS if port in reads}
+        self.reads = {port: reads[port] for port in known if port in reads}
         self.writes = {port: paths[port] for port in WRITES}
         cdef double period_s = period_ns * 1e-9
         cdef Limits *lim = &self.memory.limits
@@ -439,6 +445,12 @@ cdef class Guard:
         p.own_block = <const double *>_cell_of(given, "own_block")
         p.request_block = <const double *>_cell_of(given, "request_block")
         p.delivered = <const double *>_cell_of(given, "delivered")
+        others = _others_of(given)
+        for i, other in enumerate(others):
+            state, trip = other_ports(other)
+            p.others[i].state = <const double *>_cell_of(given, state)
+            p.others[i].trip = <const double *>_cell_of(given, trip)
+        p.n_others = len(others)
         p.torque_nm = <double *>_cell_of(taken, "torque_nm")
         p.state = <double *>_cell_of(taken, "state")
         p.safe = <double *>_cell_of(taken, "safe")

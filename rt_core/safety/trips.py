@@ -84,6 +84,7 @@ TRIPS: dict[Trip, TripKind] = {
         "heartbeat", "heartbeat_timeout_ms", _RAMP, "no sign of life of the supervisor", "ms",
         "see what kept its process from running, or raise the limit",
     ),
+    Trip.OTHER_TRIPPED: TripKind("", "", _RAMP, "tripped with another guard"),
 }  # fmt: skip
 
 
@@ -214,6 +215,7 @@ def explain_trip(
     cause: str = "",
     remedy: str = "",
     name: str = "guard",
+    origin: str = "",
 ) -> str:
     """Return the guard's verdict in one sentence.
 
@@ -231,16 +233,20 @@ def explain_trip(
         The remedy, where the trip table's own words do not serve.
     name : str
         Of the guard's block.
+    origin : str
+        Words for the limit, where no key of the rig gives it.
     """
     kind = TRIPS[Trip(int(code))]
     unit = f" {kind.unit}" if kind.unit else ""
     said = f"{kind.words}: {cause}" if cause else kind.words
+    if not kind.port and cause:
+        said = cause
     if kind.limit:
-        said += f": {value:.6g}{unit}, limit blocks.{name}.{kind.limit} = {limit:.6g}"
+        limited = origin or f"limit blocks.{name}.{kind.limit} = {limit:.6g}"
+        said += f": {value:.6g}{unit}, {limited}"
     elif not cause:
         said += f": {value:.6g}"
     when = f"at cycle {cycle:.0f}" + ("" if at_s is None else f" ({at_s:.3f} s)")
     todo = remedy or kind.remedy
-    return f"{name}: {paths[kind.port]}: {said}, {when} ({kind.reaction.name})" + (
-        f"; {todo}" if todo else ""
-    )
+    where = f"{paths[kind.port]}: " if kind.port else ""
+    return f"{name}: {where}{said}, {when} ({kind.reaction.name})" + (f"; {todo}" if todo else "")

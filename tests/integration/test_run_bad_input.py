@@ -3,6 +3,7 @@
 import ctypes
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -88,6 +89,23 @@ def test_a_wheel_that_would_sing_is_given_to_nobody_s_hands(rigloop, make_rig, t
     assert "the wheel would sing" in done.stderr
     assert "would do, half of the limit" in done.stderr
     assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.slow
+def test_real_drives_get_no_times_that_nobody_has_chosen(rigloop, make_rig, tmp_path):
+    text = make_rig({}).read_text()
+    rig = tmp_path / "unsaid.toml"
+    rig.write_text(re.sub(r"(?m)^(max_gap|sensor_hold)_ms = .*\n", "", text))
+    done = rigloop("run", rig, "--bus", "lo", "--runs", tmp_path / "runs")
+    assert done.returncode == 2, done.stderr
+    said = " ".join(done.stderr.split())
+    assert "blocks.guard.preset: is not given, and sensor_hold_ms, max_gap_ms neither" in said
+    assert "real drives on 'lo'" in said
+    assert 'choose preset = "rig"' in said
+    assert not (tmp_path / "runs").exists()
+    assert rigloop("check", rig).returncode == 0
+    rig.write_text(rig.read_text().replace('backend = "simulated"', 'backend = "lo"'))
+    assert "blocks.guard.preset: is not given" in " ".join(rigloop("check", rig).stderr.split())
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from rigloop.console.answers import Exit, JsonOption, print_json, told
-from rigloop.console.run_options import BusOption, ModeOption, RigArgument, RunsOption
+from rigloop.console.run_options import BusOption, GuardOption, ModeOption, RigArgument, RunsOption
 from rigloop.console.screen import Screen
 from rigloop.run_folder.messages import Mode
 
@@ -40,6 +40,7 @@ def frf(
             "--arm", help="Let the torque go to a real drive; emulated ones need no leave."
         ),
     ] = False,
+    guard: GuardOption = None,
     mode: ModeOption = Mode.DEGRADED,
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
@@ -59,6 +60,7 @@ def frf(
             mode=mode,
             runs=runs,
             console=console,
+            axis=guard,
         )
     if json:
         print_json(outcome)

@@ -14,7 +14,7 @@ from rigloop.bench.frf.measure import BAR_DB, BAR_DEG, Measured, measure
 from rigloop.bench.frf.outcome import FrfOutcome
 from rigloop.bench.frf.rig import RAMP_S, Sweep, excited, sweep_for
 from rigloop.blocks.kinds.guard import guard_config
-from rigloop.compose.parts import EMULATED, bus_of
+from rigloop.compose.parts import EMULATED, bus_of, one_guard
 from rigloop.console.errors import NotStartedError
 from rigloop.haptic.check import linear_model
 from rigloop.haptic.loop import make_loop
@@ -39,6 +39,7 @@ def run_frf(
     mode: Mode,
     runs: Path,
     console: Console,
+    axis: str | None = None,
 ) -> FrfOutcome:
     """Run a rig with sines in its torque, and measure both responses.
 
@@ -53,11 +54,11 @@ def run_frf(
 
     file, rig = str(loaded.path), loaded.rig
     try:
-        path = haptic_path(rig)
+        path = haptic_path(rig, one_guard(rig, axis))
     except NoPathError as error:
         remedy = "wire drive, encoder filter, mechanism and guard as in the rig steering_wheel"
         raise ConfigError([Mistake(file, "blocks", str(error), remedy)]) from None
-    sweep = sweep_for(loaded, amplitude_nm)
+    sweep = sweep_for(loaded, amplitude_nm, path.guard)
     backend = bus or bus_of(rig)[1].backend
     emulated = backend in EMULATED
     if not emulated and not arm:

@@ -9,7 +9,7 @@ from typing import Any
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake
 from rigloop.blocks.multisine import harmonics_up_to, line_amplitude
-from rigloop.compose.blocks import guard_of, paths
+from rigloop.compose.blocks import find_guards, guard_of, paths
 from rigloop.compose.derived_rig import derived
 from rigloop.haptic.path import HapticPath
 
@@ -30,7 +30,7 @@ class Sweep:
     harmonics: tuple[int, ...]
 
 
-def sweep_for(loaded: LoadedRig, amplitude_nm: float | None) -> Sweep:
+def sweep_for(loaded: LoadedRig, amplitude_nm: float | None, guard: str | None = None) -> Sweep:
     """Return the sines for a rig, within its guard's limits.
 
     Raises
@@ -38,7 +38,7 @@ def sweep_for(loaded: LoadedRig, amplitude_nm: float | None) -> Sweep:
     ConfigError
         They would be too large, or too fast, for its guard.
     """
-    gate = guard_of(loaded.rig)[1]
+    gate = guard_of(loaded.rig, guard)[1]
     peak = min(USUAL_NM, USUAL_SHARE * gate.limit_nm) if amplitude_nm is None else amplitude_nm
     most = MOST_SHARE * gate.limit_nm
     if not 0.0 < peak <= most:
@@ -75,7 +75,7 @@ def excited(
         for n in ("excitation", *(f"excitation_{i}" for i in range(2, 99)))
         if n not in loaded.rig.blocks
     )
-    guard = guard_of(loaded.rig)[1]
+    guard = guard_of(loaded.rig, path.guard)[1]
 
     def change(tables: dict[str, Any]) -> None:
         blocks = tables["blocks"]
@@ -93,7 +93,9 @@ def excited(
         }
         reads["torque_request_nm"] = f"{name}/torque_nm"
         stepped = tables["tasks"][path.fast]["blocks"]
-        stepped.insert(stepped.index(path.guard), name)
+        # guards are the last blocks
+        first = min(stepped.index(n) for n in find_guards(loaded.rig) if n in stepped)
+        stepped.insert(first, name)
         # the sines do work on the hands, which no passive model would
         tables.setdefault("verdict", {})["max_given_j"] = 1e6
         plant = blocks[path.bus]["drives"][path.drive].get("plant")

@@ -7,10 +7,12 @@ from typing import Any
 
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake
+from rig_configs.schema import Rig
 from rigloop.bench.latency.events import Path as SignalPath
 from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
+from rigloop.blocks.kinds.guard import GuardBlock
 from rigloop.blocks.kinds.relay import RelayBlock
-from rigloop.compose.blocks import bus_of, guard_of, paths
+from rigloop.compose.blocks import bus_of, bus_of_guard, find_guards, guard_of, paths
 from rigloop.compose.derived_rig import derived
 
 RIGS = {"veth": "latency_bench_veth"}  # by bus; a wire that shares the machine's cores is slower
@@ -55,6 +57,13 @@ def relay_task(loaded: LoadedRig) -> str:
     return next(name for name, task in rig.tasks.items() if relays[0] in task.blocks)
 
 
+def _guard_behind(rig: Rig, relay: str) -> tuple[str, GuardBlock]:
+    """Return the guard that takes a relay's torque, and its name; where none does, the first one."""
+    torques = set(paths(relay, rig.blocks[relay])[1].values())
+    guards = find_guards(rig).items()
+    return next((g for g in guards if g[1].reads["torque_request_nm"] in torques), guard_of(rig))
+
+
 def signal_path(loaded: LoadedRig) -> SignalPath:
     """Return the signals that a sign change passes in a rig, from its wiring.
 
@@ -66,8 +75,9 @@ def signal_path(loaded: LoadedRig) -> SignalPath:
     rig = loaded.rig
     slow = relay_task(loaded)
     relay = next(n for n, b in rig.blocks.items() if isinstance(b, RelayBlock))
-    bus_name, bus = bus_of(rig)
-    guard_name, guard = guard_of(rig)
+    guard_name, guard = _guard_behind(rig, relay)
+    found_bus = bus_of_guard(rig, guard_name)
+    bus_name, bus = bus_of(rig) if found_bus is None else found_bus
     fast = next(name for name, task in rig.tasks.items() if bus_name in task.blocks)
     angle = rig.blocks[relay].reads["angle_rad"]
     bus_reads, bus_writes = paths(bus_name, bus)
@@ -121,8 +131,9 @@ def bandwidth_rad_s(loaded: LoadedRig) -> float:
 
 def slow_guard(loaded: LoadedRig) -> str:
     """Return what a guard adds that does not let the torque change its sign within a cycle; empty if it does."""
-    rig, guard = loaded.rig, guard_of(loaded.rig)[1]
-    h = next(b.torque_nm for b in rig.blocks.values() if isinstance(b, RelayBlock))
+    rig = loaded.rig
+    relay, h = next((n, b.torque_nm) for n, b in rig.blocks.items() if isinstance(b, RelayBlock))
+    guard = _guard_behind(rig, relay)[1]
     period_us = min(task.period_us for task in rig.tasks.values())
     if guard.rate_nm_s * period_us * 1e-6 > h:
         return ""

@@ -1,25 +1,28 @@
 """The last gate before the actuator: finite, within a limit, ramped in and out, and rate-limited last.
 
-It is the last block of the task that has the bus. Its times are those of the clock: skipped cycles count. Each trip
-ends at exactly zero torque; `docs/guard.md` has the states and the table of trips.
+Each drive has one of its own, and the guards are the last blocks of the task that has their bus. Times are those of
+the clock: skipped cycles count. Each trip ends at exactly zero torque; with `reach` it takes other guards along or
+leaves them alone. `docs/guard.md` has the states and the table of trips.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from rig_configs.mistakes import Mistake
-from rig_configs.names import SignalPath
+from rig_configs.names import SignalPath, Word
 from rig_configs.numbers import NonNegativeMs, NonNegativeS, Positive, PositiveMs, Real
 from rig_configs.schema import BlockTable, Rig
 from rig_configs.section import Section, Sign
+from rigloop.blocks.axes import drives_of, guards_of, reaching
 from rigloop.blocks.kind import BlockKind, Making, Port, constant, written
 from rigloop.blocks.usual import MS, TURNS, S
 from rt_core.plan import LOOP_SIGNALS, loop_signal
-from rt_core.safety.guard import READS, WRITES, Guard
+from rt_core.safety.guard import MOST_OTHERS, READS, WRITES, Guard, other_ports
 from rt_core.safety.trips import GuardConfig
 
 # of a ramp out by the rate limit alone; a fault that takes longer to end is one that goes on
@@ -64,30 +67,57 @@ class GuardBlock(BlockTable):
     """Once armed, the torque rises over this time."""
     ramp_out_s: Annotated[Real, Field(ge=0, le=0.1)] = 0.02
     """After a trip or a stop the torque falls over this time."""
+    reach: Literal["axis", "group", "all"] = "all"
+    """A trip of this guard ends the torque of this axis alone, of those with the same `group`, or of all."""
+    group: Annotated[Word, Field(examples=["pedals"])] | None = None
+    """The guard belongs to this group: a trip with the reach `group` of another of its guards ends this torque, too."""
+    preset: Literal["bench", "rig"] = "bench"
+    """The times that follow are those of an ordinary machine with emulated or weak drives (`bench`), or the strict ones
+    of a tuned machine (`rig`). A key that is given wins over the preset."""
     sensor_hold_ms: Annotated[NonNegativeMs, Field(examples=[5.0])] | None = None
-    """Bad samples are bridged for so long; the default is 5 ms, or five periods if that is longer."""
+    """Bad samples are bridged for so long; by preset 50 ms (`bench`) or 5 ms (`rig`), or five periods if that is
+    longer."""
     request_hold_ms: Annotated[NonNegativeMs, Field(examples=[3.0])] | None = None
     """Requests that are NaN are bridged for this time; the default is 3 ms, or three periods if that is longer."""
     sensor_bucket_ms: Annotated[NonNegativeMs, Field(examples=[20.0])] | None = None
     """Bad time of the samples counts twice, and a good cycle takes a period away: more than this trips the guard. The
     default is four times `sensor_hold_ms`."""
     skip_bucket_ms: Annotated[NonNegativeMs, Field(examples=[10.0])] | None = None
-    """Skipped time counts in the same way; the default is twice `max_gap_ms`, so that one gap alone does not fill
-    it."""
-    max_request_age_ms: PositiveMs = 5.0
-    """A request that is older trips the guard."""
-    max_gap_ms: PositiveMs = 5.0
-    """A longer time between two cycles of its task trips the guard."""
-    heartbeat_timeout_ms: PositiveMs = 200.0
-    """So long without a heartbeat of the supervisor trips the guard."""
+    """Skipped time counts in the same way; the default is five times `max_gap_ms` (`bench`) or twice (`rig`), so that
+    one gap alone does not fill it."""
+    max_request_age_ms: Annotated[PositiveMs, Field(examples=[5.0])] | None = None
+    """A request that is older trips the guard; by preset 50 ms (`bench`) or 5 ms (`rig`)."""
+    max_gap_ms: Annotated[PositiveMs, Field(examples=[5.0])] | None = None
+    """A longer time between two cycles of its task trips the guard; by preset 50 ms (`bench`) or 5 ms (`rig`)."""
+    heartbeat_timeout_ms: Annotated[PositiveMs, Field(examples=[200.0])] | None = None
+    """So long without a heartbeat of the supervisor trips the guard; by preset 1000 ms (`bench`) or 200 ms (`rig`)."""
     rearm: Rearm | None = None
     """The guard may arm again within a run; without this table a run whose torque has ended ends."""
     reads: dict[SignalPath, SignalPath]
 
 
-# of bad samples, and of bad requests, that are bridged where a rig says nothing: ms, and periods
-SENSOR_HOLD = (5.0, 5)
-REQUEST_HOLD = (3.0, 3)
+@dataclass(frozen=True)
+class Preset:
+    """The times that hold where a rig gives none."""
+
+    sensor_hold_ms: float
+    max_request_age_ms: float
+    max_gap_ms: float
+    heartbeat_timeout_ms: float
+    gaps: float
+    """The bucket of skipped time, in gaps of `max_gap_ms`."""
+
+
+PRESETS = {
+    # an ordinary machine keeps a thread waiting for some tens of milliseconds now and then
+    "bench": Preset(50.0, 50.0, 50.0, 1000.0, 5.0),
+    "rig": Preset(5.0, 5.0, 5.0, 200.0, 2.0),
+}
+SENSOR_PERIODS = 5  # bad samples that are bridged at least, in periods
+REQUEST_HOLD = (
+    3.0,
+    3,
+)  # of requests that are NaN: ms, and periods; no machine makes them, so no preset has them
 GIVEN_RAD = (
     0.5  # over which the limit torque does the work that a run may give, where a rig says nothing
 )
@@ -96,7 +126,10 @@ GIVEN_RAD = (
 def guard_config(rig: Rig, name: str, config: GuardBlock) -> GuardConfig:
     """Return the limits of a guard, with those that the rig leaves open."""
     period_ms = rig.period_us(name) * 1e-3
-    sensor_hold_ms = _hold_ms(config.sensor_hold_ms, SENSOR_HOLD, period_ms)
+    preset = PRESETS[config.preset]
+    hold_ms = max(preset.sensor_hold_ms, SENSOR_PERIODS * period_ms)
+    sensor_hold_ms = _given(config.sensor_hold_ms, hold_ms)
+    max_gap_ms = _given(config.max_gap_ms, preset.max_gap_ms)
     return GuardConfig(
         limit_nm=config.limit_nm,
         rate_nm_s=config.rate_nm_s,
@@ -106,15 +139,41 @@ def guard_config(rig: Rig, name: str, config: GuardBlock) -> GuardConfig:
         max_rate_rad_s=config.max_rate_rad_s,
         ramp_in_s=config.ramp_in_s,
         ramp_out_s=config.ramp_out_s,
-        max_request_age_ms=config.max_request_age_ms,
-        max_gap_ms=config.max_gap_ms,
+        max_request_age_ms=_given(config.max_request_age_ms, preset.max_request_age_ms),
+        max_gap_ms=max_gap_ms,
         sensor_hold_ms=sensor_hold_ms,
-        request_hold_ms=_hold_ms(config.request_hold_ms, REQUEST_HOLD, period_ms),
+        request_hold_ms=_given(
+            config.request_hold_ms, max(REQUEST_HOLD[0], REQUEST_HOLD[1] * period_ms)
+        ),
         sensor_bucket_ms=_given(config.sensor_bucket_ms, 4.0 * sensor_hold_ms),
-        skip_bucket_ms=_given(config.skip_bucket_ms, 2.0 * config.max_gap_ms),
-        heartbeat_timeout_ms=config.heartbeat_timeout_ms,
+        skip_bucket_ms=_given(config.skip_bucket_ms, preset.gaps * max_gap_ms),
+        heartbeat_timeout_ms=_given(config.heartbeat_timeout_ms, preset.heartbeat_timeout_ms),
         request_period_ms=_request_period_ms(rig, config),
     )
+
+
+def limit_words(rig: Rig, name: str, limit: str) -> str:
+    """Return where a limit comes from that trips a guard: its preset, in words; empty where the rig gives it.
+
+    Parameters
+    ----------
+    limit : str
+        Its key.
+    """
+    config = guards_of(rig)[name]
+    if getattr(config, limit, 0.0) is not None:
+        return ""
+    value_ms = getattr(guard_config(rig, name, config), limit)
+    said = f"limit {value_ms:g} ms by preset {config.preset!r}"
+    others = {
+        other: getattr(guard_config(rig, name, config.model_copy(update={"preset": other})), limit)
+        for other in PRESETS
+        if other != config.preset
+    }
+    if all(ms == value_ms for ms in others.values()):
+        return ""  # no preset has it
+    wider = [f"{other!r} bridges {ms:g} ms" for other, ms in others.items() if ms > value_ms]
+    return "; ".join([said, *wider, f"blocks.{name}.{limit} sets another"])
 
 
 def max_given_j(rig: Rig, config: GuardBlock) -> float:
@@ -123,22 +182,21 @@ def max_given_j(rig: Rig, config: GuardBlock) -> float:
 
 
 def beside(rig: Rig, name: str, config: GuardBlock) -> dict[str, str]:
-    """Return what a guard can know without having been wired to it: which block failed, and whether the frame of
-    this cycle reached the drive that it commands."""
+    """Return what a guard can know without having been wired to it: which block failed, whether the frame of this
+    cycle reached the drive that it commands, and the state of each guard whose fault reaches it."""
     found = {}
     signals = {loop_signal(task, s): task for task in rig.tasks for s in LOOP_SIGNALS}
     for fault, block in (("own_fault", "own_block"), ("request_fault", "request_block")):
         task = signals.get(config.reads.get(fault, ""))
         if task is not None and config.reads[fault] == loop_signal(task, "fault"):
             found[block] = loop_signal(task, "fault_block")
-    torque = written(name, config, ("torque_nm",))["torque_nm"]
-    for bus, exchange in rig.blocks.items():
-        if exchange.kind == "bus":
-            for port, path in exchange.reads.items():
-                slave, _, command = port.rpartition("/")
-                if path == torque and command == "torque_nm":
-                    delivered = f"{slave}/valid"
-                    found["delivered"] = written(bus, exchange, (delivered,))[delivered]
+    for bus, drive in drives_of(rig, name):
+        delivered = f"{drive}/valid"
+        found["delivered"] = written(bus, rig.blocks[bus], (delivered,))[delivered]
+    for other in reaching(rig, name):
+        state, trip = other_ports(other)
+        paths = written(other, rig.blocks[other], ("state", "trip"))
+        found |= {state: paths["state"], trip: paths["trip"]}
     return found
 
 
@@ -147,10 +205,6 @@ def _request_period_ms(rig: Rig, config: GuardBlock) -> float:
     return next(
         (t.period_us * 1e-3 for n, t in rig.tasks.items() if loop_signal(n, "cycle") == cycle), 0.0
     )
-
-
-def _hold_ms(given: float | None, default: tuple[float, int], period_ms: float) -> float:
-    return _given(given, max(default[0], default[1] * period_ms))
 
 
 def _given(value: float | None, default: float) -> float:
@@ -186,6 +240,21 @@ def mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
         )
         remedy = f"at least {config.limit_nm / MOST_TO_ZERO_S:.3g}, or a lower limit_nm"
         yield Mistake(file, f"blocks.{name}.rate_nm_s", problem, remedy, config.rate_nm_s)
+    yield from _reach_mistakes(file, rig, name, config)
+
+
+def _reach_mistakes(file: str, rig: Rig, name: str, config: GuardBlock) -> Iterator[Mistake]:
+    if config.reach == "group" and config.group is None:
+        problem = "the reach is a group, and the guard belongs to none"
+        remedy = f"give blocks.{name}.group, or another reach"
+        yield Mistake(file, f"blocks.{name}.reach", problem, remedy, config.reach)
+    alike = [n for n, g in guards_of(rig).items() if g.group == config.group and n != name]
+    if config.group is not None and not alike:
+        problem = "no other guard belongs to this group"
+        yield Mistake(file, f"blocks.{name}.group", problem, "name it in another one", config.group)
+    if len(found := reaching(rig, name)) > MOST_OTHERS:
+        problem = f"the faults of {len(found)} guards reach this one, at most {MOST_OTHERS}"
+        yield Mistake(file, f"blocks.{name}", problem, "give some of them the reach `axis`")
 
 
 IN_PORTS = (

@@ -38,7 +38,7 @@ def told(loaded, signals, blocks):
     ended = Ended(Supervision(), final, 0)
     report = Report(rights=[], real_time=True, host={}, at_rest=True)
     rows = dict.fromkeys(loaded.rig.tasks, 0)
-    return complaints(loaded, ended, report, {"x": {}}, None, rows, (), None, blocks)
+    return complaints(loaded, ended, report, {"x": {}}, None, rows, (), {}, blocks)
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_run_that_was_never_ready_says_which_block_failed_and_why(loaded, trip
 def test_small_work_is_told_as_it_is(loaded):
     verdict = loaded.rig.verdict.model_copy(update={"max_given_j": 5e-7})
     rig = loaded.rig.model_copy(update={"verdict": verdict})
-    words = "\n".join(felt_complaints(rig, replace_felt(most_given_j=1.25e-4)))
+    words = "\n".join(felt_complaints(rig, "guard", replace_felt(most_given_j=1.25e-4)))
     assert "0.000125 J" in words
     assert "0.0 J" not in words
 
@@ -89,4 +89,4 @@ def test_a_trip_on_a_signal_of_a_block_is_told_without_a_task(tmp_path):
     guard, config = find_guard(rig)
     writes = paths(guard, config)[1]
     signals = {writes["trip"]: float(Trip.OWN_FAULT), writes["trip_cycle"]: 7.0}
-    assert "wheel/nis" in trip_of(rig, signals, tmp_path).words
+    assert "wheel/nis" in trip_of(rig, "guard", signals, tmp_path).words

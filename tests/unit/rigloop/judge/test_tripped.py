@@ -80,21 +80,23 @@ def test_a_trip_that_no_guard_writes_is_a_fault_that_names_the_table(rig, tmp_pa
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -1.0, 1e300])
 def test_the_place_of_a_trip_may_be_any_number(rig, tmp_path, number):
-    words = trip_of(rig, tripped(Trip.OWN_FAULT, block=number, fault=number), tmp_path).words
+    words = trip_of(
+        rig, "guard", tripped(Trip.OWN_FAULT, block=number, fault=number), tmp_path
+    ).words
     assert "a block of this task failed" in words
     assert not is_of_bus(rig, tripped(Trip.OWN_FAULT, block=number, fault=number))
 
 
 @pytest.mark.parametrize("signals", [{}, {"guard/trip": 0.0}])
 def test_a_guard_that_did_not_trip_has_no_sentence(rig, tmp_path, signals):
-    assert trip_of(rig, signals, tmp_path) is None
+    assert trip_of(rig, "guard", signals, tmp_path) is None
     assert faults_of(rig, signals, tmp_path) == ()
     assert not is_of_bus(rig, signals)
 
 
 def test_a_trip_without_a_record_takes_its_time_from_the_cycle(rig, tmp_path):
     signals = tripped(Trip.TIME_GAP, value=250.5, limit=200.0, cycle=5001.0)
-    found = trip_of(rig, signals, tmp_path)
+    found = trip_of(rig, "guard", signals, tmp_path)
     assert found.words == (
         "guard: loop/estimation/elapsed: no cycle was stepped: 250.5 ms, limit "
         "blocks.guard.max_gap_ms = 200, at cycle 5001 (1.000 s) (RAMP); see why the task was late "
@@ -107,23 +109,23 @@ def test_a_trip_without_a_record_takes_its_time_from_the_cycle(rig, tmp_path):
 def test_the_record_says_when_the_cycle_of_a_trip_was(rig, tmp_path):
     # periods were skipped: the seventh cycle was not 1.4 ms after the start
     record(tmp_path, "estimation", t_ns=np.arange(10) * 500_000_000)
-    found = trip_of(rig, tripped(Trip.TIME_GAP, cycle=7.0), tmp_path)
+    found = trip_of(rig, "guard", tripped(Trip.TIME_GAP, cycle=7.0), tmp_path)
     assert found.at_s == pytest.approx(3.0)
     assert "at cycle 7 (3.000 s)" in found.words
 
 
 def test_a_trip_of_which_only_the_code_is_left_still_has_a_sentence(rig, tmp_path):
-    found = trip_of(rig, tripped(Trip.RATE_LIMIT), tmp_path)
+    found = trip_of(rig, "guard", tripped(Trip.RATE_LIMIT), tmp_path)
     assert "too fast: 0 rad/s, limit blocks.guard.max_rate_rad_s = 0, at cycle 0 (0." in found.words
     assert (found.first_row, found.at_s) == (0, 0.0)
-    own = trip_of(rig, tripped(Trip.OWN_FAULT), tmp_path)
+    own = trip_of(rig, "guard", tripped(Trip.OWN_FAULT), tmp_path)
     assert "task 'estimation': fault 0: no block of it says why, at cycle" in own.words
-    assert MUTE in trip_of(rig, tripped(Trip.SENSOR_LOST), tmp_path).words
+    assert MUTE in trip_of(rig, "guard", tripped(Trip.SENSOR_LOST), tmp_path).words
     assert is_of_bus(rig, tripped(Trip.SENSOR_LOST))
     assert not is_of_bus(rig, tripped(Trip.ACTUATOR_LOST))
     no_fault = tripped(Trip.ACTUATOR_LOST, block=BUS)
     assert not is_of_bus(rig, no_fault)
-    assert "fault" not in trip_of(rig, no_fault, tmp_path).words
+    assert "fault" not in trip_of(rig, "guard", no_fault, tmp_path).words
     assert not is_of_bus(rig, tripped(Trip.ACTUATOR_LOST, fault=LOST))
     assert not is_of_bus(rig, {"guard/trip_block": float(BUS), "guard/trip_fault": float(LOST)})
 
@@ -132,7 +134,7 @@ def test_a_trip_of_which_only_the_code_is_left_still_has_a_sentence(rig, tmp_pat
 def test_a_cycle_that_is_no_number_is_no_row(rig, tmp_path, cycle):
     record(tmp_path, "estimation")
     assert row_at(tmp_path, "estimation", cycle) is None
-    found = trip_of(rig, tripped(Trip.TIME_GAP, cycle=cycle), tmp_path)
+    found = trip_of(rig, "guard", tripped(Trip.TIME_GAP, cycle=cycle), tmp_path)
     assert found.first_row == 0
 
 
@@ -153,27 +155,32 @@ def test_a_record_without_its_cycles_or_none_at_all_has_no_row(tmp_path):
 
 def test_a_failed_block_is_named_and_the_bus_says_which_slave(rig, tmp_path):
     signals = tripped(Trip.OWN_FAULT, block=BUS, fault=LOST, cycle=3.0)
-    words = trip_of(rig, signals, tmp_path).words
+    words = trip_of(rig, "guard", signals, tmp_path).words
     assert words.startswith(
         "guard: loop/estimation/fault: a block of this task failed: block 'bus' (bus): "
         f"fault {LOST}: {FAULTS[LOST]}; {MUTE} (0 lost in all), at cycle 3 (0.001 s) (RAMP)"
     )
     # a block other than the bus, or the loop itself, says nothing of slaves
     for place in (WHEEL, 0):
-        assert MUTE not in trip_of(rig, signals | {"guard/trip_block": place}, tmp_path).words
+        assert (
+            MUTE not in trip_of(rig, "guard", signals | {"guard/trip_block": place}, tmp_path).words
+        )
     # how the bus was in that cycle is in the record; at the end it may be another
     well = {path: np.full(10, value) for path, value in GOOD_BUS.items()}
     record(tmp_path, "estimation", **well | {"bus/wheel/al_state": np.full(10, 4.0)})
-    words = trip_of(rig, signals | GOOD_BUS, tmp_path).words
+    words = trip_of(rig, "guard", signals | GOOD_BUS, tmp_path).words
     assert "slave 'wheel': SAFEOP" in words
     assert (
-        "slave" not in trip_of(rig, signals | GOOD_BUS | {"guard/trip_cycle": 99.0}, tmp_path).words
+        "slave"
+        not in trip_of(
+            rig, "guard", signals | GOOD_BUS | {"guard/trip_cycle": 99.0}, tmp_path
+        ).words
     )
 
 
 def test_a_fault_of_the_loop_brings_its_own_remedy(rig, tmp_path):
     signals = tripped(Trip.REQUEST_FAULT, block=0, fault=FAULT_POLICY, cycle=3.0)
-    words = trip_of(rig, signals, tmp_path).words
+    words = trip_of(rig, "guard", signals, tmp_path).words
     assert f"task 'simulation': fault {FAULT_POLICY}: too many overruns" in words
     assert words.endswith("or raise its overrun_limit")
 
@@ -181,10 +188,10 @@ def test_a_fault_of_the_loop_brings_its_own_remedy(rig, tmp_path):
 def test_blocks_of_faults_on_purpose_count_as_places(rig, tmp_path):
     stages = {"estimation": ["lossy", "bus", "wheel", "guard"]}
     signals = tripped(Trip.OWN_FAULT, block=BUS, fault=LOST)
-    assert "block 'lossy': fault" in trip_of(rig, signals, tmp_path, stages).words
+    assert "block 'lossy': fault" in trip_of(rig, "guard", signals, tmp_path, stages).words
     assert not is_of_bus(rig, signals, stages)
     signals = tripped(Trip.OWN_FAULT, block=BUS + 1, fault=LOST)
-    assert "block 'bus' (bus)" in trip_of(rig, signals, tmp_path, stages).words
+    assert "block 'bus' (bus)" in trip_of(rig, "guard", signals, tmp_path, stages).words
     assert "block 'bus' (bus)" in faults_of(rig, signals, tmp_path, blocks=stages)[0].words
     assert is_of_bus(rig, signals, stages)
     assert not is_of_bus(rig, signals)
@@ -192,41 +199,46 @@ def test_blocks_of_faults_on_purpose_count_as_places(rig, tmp_path):
 
 def test_a_lost_actuator_says_what_the_bus_says_with_its_fault_where_it_has_one(rig, tmp_path):
     signals = tripped(Trip.ACTUATOR_LOST)
-    words = trip_of(rig, signals, tmp_path).words
+    words = trip_of(rig, "guard", signals, tmp_path).words
     assert f"the actuator left its operating state: {MUTE} (0 lost in all), at cycle" in words
     assert words.endswith(TRIPS[Trip.ACTUATOR_LOST].remedy)
-    words = trip_of(rig, signals | tripped(Trip.ACTUATOR_LOST, block=BUS, fault=99), tmp_path).words
+    words = trip_of(
+        rig, "guard", signals | tripped(Trip.ACTUATOR_LOST, block=BUS, fault=99), tmp_path
+    ).words
     assert f"operating state: bus: fault 99: unknown; {MUTE}" in words
     # without a bus in the rig there is only the trip itself
-    words = trip_of(without(rig, "bus"), signals, tmp_path).words
+    words = trip_of(without(rig, "bus"), "guard", signals, tmp_path).words
     assert "left its operating state: 0, at cycle" in words
 
 
 @pytest.mark.parametrize("trip", [Trip.SENSOR_LOST, Trip.SENSOR_FLICKERS])
 def test_samples_that_did_not_come_are_of_the_bus_and_others_of_the_sensor(rig, tmp_path, trip):
-    lost = trip_of(rig, tripped(trip, delivered=0.0), tmp_path).words
+    lost = trip_of(rig, "guard", tripped(trip, delivered=0.0), tmp_path).words
     assert MUTE in lost
     assert lost.endswith(BUS_REMEDY)
     assert is_of_bus(rig, tripped(trip, delivered=0.0))
     for delivered in (0.5, 1.0):
-        came = trip_of(rig, tripped(trip, delivered=delivered), tmp_path).words
+        came = trip_of(rig, "guard", tripped(trip, delivered=delivered), tmp_path).words
         assert MUTE not in came
         assert came.endswith(TRIPS[trip].remedy)
         assert not is_of_bus(rig, tripped(trip, delivered=delivered))
     # a bus that says nothing, or none at all, leaves the remedy of the sensor
     for of, more in ((rig, GOOD_BUS), (without(rig, "bus"), {})):
-        words = trip_of(of, tripped(trip, delivered=0.0) | more, tmp_path).words
+        words = trip_of(of, "guard", tripped(trip, delivered=0.0) | more, tmp_path).words
         assert words.endswith(TRIPS[trip].remedy)
 
 
 def test_an_old_request_names_the_newest_cycle_of_its_task_when_it_tripped(rig, tmp_path):
     signals = tripped(Trip.REQUEST_STALE, value=200.4, limit=200.0, cycle=4.0)
     signals |= {"loop/simulation/cycle": 88.0}
-    words = trip_of(rig, signals, tmp_path).words
+    words = trip_of(rig, "guard", signals, tmp_path).words
     assert "no new request: cycle 88 of task 'simulation' is still the newest: 200.4 ms" in words
     record(tmp_path, "estimation", loop__simulation__cycle=np.arange(70.0, 80.0))
-    assert "cycle 73 of task 'simulation'" in trip_of(rig, signals, tmp_path).words
-    assert "cycle nan" in trip_of(rig, tripped(Trip.REQUEST_STALE, cycle=99.0), tmp_path).words
+    assert "cycle 73 of task 'simulation'" in trip_of(rig, "guard", signals, tmp_path).words
+    assert (
+        "cycle nan"
+        in trip_of(rig, "guard", tripped(Trip.REQUEST_STALE, cycle=99.0), tmp_path).words
+    )
 
 
 @pytest.mark.parametrize(
@@ -234,7 +246,7 @@ def test_an_old_request_names_the_newest_cycle_of_its_task_when_it_tripped(rig, 
 )
 def test_a_request_that_no_task_counts_is_old_without_a_task(rig, tmp_path, path):
     of = rewired(rig, request_cycle=path)
-    words = trip_of(of, tripped(Trip.REQUEST_STALE, value=3.0, limit=2.0), tmp_path).words
+    words = trip_of(of, "guard", tripped(Trip.REQUEST_STALE, value=3.0, limit=2.0), tmp_path).words
     assert f"{path}: no new request: 3 ms, limit" in words
 
 

@@ -68,7 +68,7 @@ def test_manifest_is_replaced_as_a_whole_and_leaves_nothing_else(tmp_path):
         ("duration_s", -1.0),
         ("rig", {"name": "x", "sha256": "short"}),
         ("colour", "red"),
-        ("format", 2),
+        ("format", 3),
         ("tasks", {"estimation": {"period_ns": 0, "record": "x"}}),
     ],
 )

@@ -238,7 +238,7 @@ def test_a_side_that_never_showed_life_is_not_waited_for_in_vain(inputs, run, po
 def test_every_trip_has_words():
     assert set(TRIPS) == set(Trip) - {Trip.NO_TRIP}
     for kind in TRIPS.values():
-        assert kind.port in READS
+        assert kind.port in (*READS, "")  # the ports of other guards have their names
 
 
 def test_all_bad_limits_and_ports_are_told_at_once():

@@ -1,0 +1,116 @@
+"""Wheel, brake and gas on one line: run, replayed, and one axis faulted, which reaches the others or does not."""
+
+import json
+
+import numpy as np
+import pytest
+
+from io_bridge.recording.record import open_record
+from rig_configs.load import find_rig
+from rigloop.run_folder.manifest import read_manifest
+from rt_core.safety.trips import State, Trip
+
+pytestmark = pytest.mark.slow
+GUARDS = ("wheel_guard", "brake_guard", "gas_guard")
+RIG = find_rig("pedals_and_wheel").read_text()
+GAS = 'reach = "group"\ngroup = "pedals"\nlimit_nm = 8.0'
+SMALL = "max_angle_rad = 0.6\nmax_rate_rad_s = 40.0"
+TOLERANT = (
+    ("max_command_gap_ms = 100.0", "max_command_gap_ms = 1000.0"),
+    ("max_torque_step_nm = 5.0", "max_torque_step_nm = 1000.0"),
+    ("max_overrun_percent = 5.0", "max_overrun_percent = 100.0"),
+    ("core = 0\n", ""),
+    ("core = 1\n", ""),
+)
+
+
+@pytest.fixture(scope="module")
+def ran(run_to_end, tmp_path_factory):
+    """Run the rig with its gas pedal limited to a twentieth of a radian, and this reach."""
+
+    def run(reach, seconds="1", at_rad="0.05"):
+        text = RIG
+        for old, new in TOLERANT:
+            assert old in text
+            text = text.replace(old, new)
+        head, gas = text.split("[blocks.gas_guard]")
+        if reach is not None:
+            gas = gas.replace('reach = "group"', f'reach = "{reach}"')
+            gas = gas.replace("max_angle_rad = 0.6", f"max_angle_rad = {at_rad}")
+        path = tmp_path_factory.mktemp("rig") / "axes.toml"
+        path.write_text(head + "[blocks.gas_guard]" + gas)
+        return run_to_end(path, tmp_path_factory.mktemp("runs"), "--for", seconds)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def good(ran):
+    return ran(None)
+
+
+def test_three_axes_run_and_replay_bit_for_bit(good, rigloop, tmp_path):
+    assert good.code == 0, good.outcome["reasons"]
+    record = open_record(good.folder / "estimation.npy")
+    for guard in GUARDS:
+        assert np.any(record[f"{guard}/torque_nm"] != 0)
+    done = rigloop("replay", good.folder, "--runs", tmp_path, "--json")
+    assert done.returncode == 0, done.stdout
+    assert json.loads(done.stdout)["reasons"][0].startswith("bit-equal to the live run")
+
+
+def test_each_axis_is_judged_and_has_its_row_in_the_report(good):
+    manifest = read_manifest(good.folder)
+    assert list(manifest.axes) == list(GUARDS)
+    assert {axis.drive for axis in manifest.axes.values()} == {"bus/wheel", "bus/brake", "bus/gas"}
+    page = (good.folder / "report.html").read_text()
+    for guard in GUARDS:
+        assert manifest.axes[guard].felt.active_s > 0.5
+        assert guard in page
+
+
+def test_a_fault_with_the_reach_of_its_axis_leaves_the_others_alone(ran):
+    run = ran("axis")
+    assert run.code == 1
+    record = open_record(run.folder / "estimation.npy")
+    at = int(np.flatnonzero(record["gas_guard/trip"] == Trip.ANGLE_LIMIT)[0])
+    for guard in ("wheel_guard", "brake_guard"):
+        assert not np.any(record[f"{guard}/trip"])
+        assert record[f"{guard}/state"][at + 500] == State.RUNNING
+    (reason,) = [r for r in run.outcome["reasons"] if "tripped" in r or "out of range" in r]
+    assert reason.startswith("gas_guard: gas_angle/angle_rad: the angle is out of range")
+    axes = read_manifest(run.folder).axes
+    assert [axes[guard].verdict for guard in GUARDS] == ["good", "good", "bad"]
+    # the run went on to its end
+    assert not any("of 1 s" in r for r in run.outcome["reasons"])
+
+
+def test_a_fault_of_a_group_ends_the_group_and_nothing_else(ran):
+    record = open_record(ran("group").folder / "estimation.npy")
+    assert record["brake_guard/trip"][-1] == Trip.OTHER_TRIPPED
+    assert not np.any(record["wheel_guard/trip"])
+
+
+def test_a_fault_that_reaches_all_ends_all_within_the_stated_cycles(ran):
+    run = ran("all")
+    record = open_record(run.folder / "estimation.npy")
+    at = int(np.flatnonzero(record["gas_guard/trip"])[0])
+    for guard, limit_nm, rate_nm_s in (
+        ("wheel_guard", 12.0, 2000.0),
+        ("brake_guard", 20.0, 4000.0),
+    ):
+        assert record[f"{guard}/trip"][-1] == Trip.OTHER_TRIPPED
+        seen = int(np.flatnonzero(record[f"{guard}/trip"])[0])
+        assert seen <= at + 1
+        bound = 1 + round(0.02 / 2e-4) + int(np.ceil(limit_nm / (rate_nm_s * 2e-4))) + 1
+        zero = int(np.flatnonzero(record[f"{guard}/torque_nm"][at:] == 0)[0])
+        assert zero <= bound
+        assert record[f"{guard}/state"][-1] == State.FAULT
+    words = run.outcome["reasons"]
+    assert any(
+        w.startswith(
+            "wheel_guard: tripped with guard 'gas_guard': the angle is out of range, at cycle"
+        )
+        for w in words
+    ), words
+    assert words[0].startswith("gas_guard:")
