@@ -102,6 +102,9 @@ class Verdict(Section):
     max_given_j: Annotated[Positive, Field(examples=[6.0])] | None = None
     """The motor may do so much net work on the hands: a passive model gives back what it got, and a wrong
     `request_sign` gives more. The default is what `limit_nm` does over half a radian."""
+    max_tone_nm: Annotated[Positive, Field(examples=[1.0])] | None = None
+    """The torque may swing by so much to either side in one tone beyond 15 Hz, which no hand makes: more is a wheel
+    that sings. The default is a twentieth of `limit_nm`."""
     max_rearmed: Annotated[int, Field(ge=0, le=100)] = 0
     """The number of times that the torque may go and come back, see `rearm` of the guard."""
     max_nis: Positive = 1e4

@@ -139,7 +139,7 @@ class Tried:
 def trials(names: Sequence[str], lim: Limits) -> list[Trial]:
     """Return the runs that try these faults: those that end a run alone, the others side by side."""
     goes_on = [n for n in names if _goes_on(FAULTS[n], lim)]
-    together = sorted((n for n in goes_on if _cycles(n) <= 1), key=_lasts)
+    together = sorted((n for n in goes_on if _cycles(n) <= 1 and not FAULTS[n].named), key=_lasts)
     beside = [n for n in names if FAULTS[n].needs == "telemetry"]
     found = []
     if together:
@@ -154,10 +154,9 @@ def trials(names: Sequence[str], lim: Limits) -> list[Trial]:
         needs = FAULTS[name].needs
         # on veth the shipped plant takes longer to push
         at_s = 1.0 if needs in ON_VETH else AT_S
-        if FAULTS[name].lasts_s:
-            seconds = at_s + FAULTS[name].lasts_s + AFTER_S
-        if name in goes_on:
-            seconds = at_s + _cycles(name) * lim.period_s + AFTER_S
+        if FAULTS[name].lasts_s or name in goes_on:
+            lasts_s = max(FAULTS[name].lasts_s, _cycles(name) * lim.period_s)
+            seconds = at_s + lasts_s + AFTER_S
         found.append(Trial((f"{name}@{at_s}",), seconds, needs))
     return found
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from rigloop.compose.blocks import guard_of, paths
@@ -68,6 +69,26 @@ def judge(
         _not_tried(injection.words, injection.fault, injection.stated(lim), why)
         for injection in injections
     ]
+
+
+def judge_words(
+    injected: Sequence[Injected], injections: Sequence[Injection], said: Sequence[str]
+) -> list[Injected]:
+    """Return what became of faults, those included of which the verdict of the run alone can tell.
+
+    Parameters
+    ----------
+    said : sequence of str
+        Lines of that verdict.
+    """
+    found = []
+    for what, injection in zip(injected, injections, strict=True):
+        words = injection.fault.named
+        waited = bool(words) and what.began is not None
+        missing = waited and not any(words in line for line in said)
+        why = (*what.why, f"no line of the verdict says {words!r}") if missing else what.why
+        found.append(msgspec.structs.replace(what, good=what.good and not missing, why=why))
+    return found
 
 
 def _not_tried(words: str, fault: Fault, stated: Stated, *why: str) -> Injected:

@@ -103,11 +103,16 @@ class Fault:
     states: Callable[[Limits, float], Stated]
     argument: Argument | None = None
     needs: Needs = ""
+    named: str = ""
+    """Words that the verdict of the run has to say: no part of the cycle finds such a fault."""
+    shows_s: float = 0.0
+    """Seconds until they can be said."""
 
     @property
     def lasts_s(self) -> float:
         """Seconds that a run must have left when it begins."""
-        return self.acts.back_s + self.acts.watch_s if isinstance(self.acts, ToWire) else 0.0
+        on_wire = self.acts.back_s + self.acts.watch_s if isinstance(self.acts, ToWire) else 0.0
+        return max(on_wire, self.shows_s)
 
     @property
     def where(self) -> str:

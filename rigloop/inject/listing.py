@@ -49,6 +49,7 @@ def _row(fault: Fault, lim: Limits) -> dict[str, Any]:
         "needs": fault.needs,
         "reaction": stated.reaction.value,
         "found_by": list(stated.found_by),
+        "named": fault.named,
         "bound": fault.bound,
         "to_find": stated.detect,
         "to_zero": stated.zero,
@@ -59,7 +60,9 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
     does = f"{row['does']} (default {row['argument']})" if row["argument"] else row["does"]
     zero = "" if row["to_zero"] is None else str(row["to_zero"])
     where = ", ".join(filter(None, (row["where"], NEEDS[row["needs"]])))
-    found_by = " or ".join(row["found_by"]) or "nothing: it does no harm"
+    found_by = " or ".join(row["found_by"]) or (
+        f"the verdict: {row['named']!r}" if row["named"] else "nothing: it does no harm"
+    )
     return (
         row["name"], does, where, row["reaction"], found_by, row["bound"],
         str(row["to_find"]) if row["found_by"] else "", zero,

@@ -14,6 +14,7 @@ import numpy as np
 from rig_configs.schema import Rig, Verdict
 from rigloop.compose.blocks import paths
 from rigloop.judge.model_gain import gains
+from rigloop.judge.singing import singing
 from rigloop.judge.stood_still import stood_still
 from rigloop.report.filter_statistics import filter_facts
 from rigloop.report.observer_statistics import observer_facts
@@ -60,6 +61,7 @@ def distrust(rig: Rig, records: Records, *, is_live: bool) -> Distrust:
             _observer(records, writes, rig.verdict, found)
     if is_live:
         # of a log, `io_bridge.logs.absence` says so by its rows
+        found.red.extend(singing(rig, records))
         still = stood_still(rig, records)
         found.red.extend(still.red)
         found.amber.extend(still.amber)

@@ -118,6 +118,9 @@ def conclude(
         *wire_warnings(report),
     ]
     if injected:
+        from rigloop.inject.judge import judge_words
+
+        injected = judge_words(injected, injections, bad)
         # what the faults did to the run is what they were for; the verdict is whether it met them as it states
         notes = [*bad[len(cut_short) :], *notes]
         bad = [*cut_short, *(verdict.line() for verdict in injected if not verdict.good)]

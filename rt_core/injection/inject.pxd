@@ -11,3 +11,4 @@ cpdef enum Act:
     HOLD_CORE = 7    # the same from half a period on: the task is still asleep then
     ORDER = 8        # a cell outside of the table takes the value, 0 when it is over
     KEEP = 9         # cells stay at what they were when it began
+    SCALE = 10       # cells are multiplied by the value

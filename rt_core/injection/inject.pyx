@@ -102,6 +102,9 @@ cdef int _act(Injection *x) noexcept nogil:
     elif x.act == ADD:
         for i in range(x.n_cells):
             x.cells[i][0] += x.value
+    elif x.act == SCALE:
+        for i in range(x.n_cells):
+            x.cells[i][0] *= x.value
     elif x.act == KEEP:
         for i in range(x.n_cells):
             x.cells[i][0] = x.kept[i]
@@ -169,7 +172,7 @@ cdef class InjectionBlock:
             mistakes.append(f"at_s = {at_s}: 0 to 1e6 s after arming")
         if cycles < 0 or every < 1:
             mistakes.append(f"cycles = {cycles}, every = {every}: at least 0 and 1")
-        if act in (Act.SET, Act.ADD, Act.KEEP) and not 1 <= len(cells) <= MOST_CELLS:
+        if act in (Act.SET, Act.ADD, Act.KEEP, Act.SCALE) and not 1 <= len(cells) <= MOST_CELLS:
             mistakes.append(f"{len(cells)} cells: 1 to {MOST_CELLS}")
         if act == Act.ORDER and not order:
             mistakes.append("an order needs the address of a cell")

@@ -21,6 +21,7 @@ from rigloop.haptic.check import linear_model
 from rigloop.haptic.loop import make_loop, wheel_of
 from rigloop.haptic.margin import modes, worst
 from rigloop.haptic.path import haptic_path
+from rigloop.judge.singing import singing
 from rigloop.replay.script import Script, run_script
 
 pytestmark = pytest.mark.slow
@@ -90,6 +91,9 @@ def test_the_wheel_sings_from_the_predicted_gain_on_at_the_predicted_frequency(
     torque = record["guard/torque_nm"]
     gate = loaded.rig.blocks["guard"]
     assert (np.abs(torque).max() >= 0.5 * gate.limit_nm) == over
+    said = singing(loaded.rig, {path.fast: record})
+    assert len(said) == over
+    assert not over or "guard: the wheel sang at" in said[0]
     if over:
         # as it grows: once the guard limits its slope it is no linear loop any more
         limited = np.flatnonzero(np.abs(np.diff(torque)) >= 0.999 * gate.rate_nm_s * path.fast_s)[0]

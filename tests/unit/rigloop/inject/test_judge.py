@@ -1,11 +1,12 @@
 """The judge on records that are made here, one thing wrong at a time: it must find it and say it."""
 
+import msgspec
 import numpy as np
 import pytest
 
 from io_bridge.recording.record import RecordWriter
 from rigloop.compose.wiring import load
-from rigloop.inject.judge import judge
+from rigloop.inject.judge import judge, judge_words
 from rigloop.inject.limits import limits_of
 from rigloop.inject.request import again
 from rigloop.run_folder import messages
@@ -185,3 +186,25 @@ def test_garbage_beside_a_record_ends_no_judgement(columns, verdict, lim, tmp_pa
 def test_a_run_that_left_no_record_tells_nothing_of_its_faults(lim, tmp_path):
     (found,) = judge(tmp_path, again(ASKED, lim), lim, None)
     assert found.why == ("nothing tells what became of it: the run left no record of estimation",)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said", "good"),
+    [
+        ("gain-too-high@0.25", ["guard: the wheel sang at 38.3 Hz: from 0.5 s on"], True),
+        ("gain-too-high@0.25", ["guard: something else"], False),
+        ("gain-too-high@0.25", [], False),
+        ("request-huge@0.25", [], True),
+    ],
+)
+def test_what_no_cycle_finds_is_judged_by_the_words_of_the_verdict(
+    lim, tmp_path, asked, said, good
+):
+    injections = again([asked], lim)
+    (never,) = judge(tmp_path, injections, lim, {})
+    # without a beginning there is nothing to say
+    assert judge_words([never], injections, said) == [never]
+    began = msgspec.structs.replace(never, began=250, good=True, why=())
+    (what,) = judge_words([began], injections, said)
+    assert what.good == good
+    assert what.why == (() if good else ("no line of the verdict says 'the wheel sang at'",))

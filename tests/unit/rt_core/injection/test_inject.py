@@ -20,7 +20,7 @@ def made(act, **options):
     task = Task("fast", [], MS, core=options.pop("core", None))
     options = {
         "at_s": 0.01,
-        "cells": [CELL] if act in (Act.SET, Act.ADD, Act.KEEP) else [],
+        "cells": [CELL] if act in (Act.SET, Act.ADD, Act.KEEP, Act.SCALE) else [],
     } | options
     return InjectionBlock(
         "wrong", act, task=task, arm="in/arm", own_cycle="loop/fast/cycle", **options
@@ -68,6 +68,11 @@ def test_a_cell_is_kept_as_it_was_when_it_began():
     expected = count.copy()
     expected[15:19] = count[15]
     assert np.array_equal(image[:, offline.paths("fast").index(CELL)], expected)
+
+
+def test_a_cell_is_multiplied_while_it_acts():
+    seen = run(made(Act.SCALE, cycles=2, value=3.0))
+    assert np.array_equal(np.flatnonzero(seen[CELL] == 21.0), [15, 16])
 
 
 def test_it_can_act_in_every_second_cycle():
