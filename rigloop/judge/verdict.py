@@ -124,7 +124,6 @@ def conclude(
         # what the faults did to the run is what they were for; the verdict is whether it met them as it states
         notes = [*bad[len(cut_short) :], *notes]
         bad = [*cut_short, *(verdict.line() for verdict in injected if not verdict.good)]
-    bad += take_cut_records()
     timing = {
         task: {
             name: HistogramBins.of(h.edges_ns, h.counts, h.max_ns)
@@ -200,7 +199,6 @@ def conclude(
     if REPORT in keeping.failed:
         manifest = keeping.keep_manifest(manifest)
     if cut := take_cut_records():
-        # while the report was written
         reasons = (*cut, *manifest.reasons)
         manifest = keeping.keep_manifest(
             msgspec.structs.replace(manifest, verdict="bad", reasons=reasons)
