@@ -112,7 +112,8 @@ def several():
                     found = brought_up(CASES[name])
                     # a host that stops master or segment for so long shows the drive's watchdog alone,
                     # which is no answer; any other outcome is one, and is not asked for twice
-                    if found.get("unserved_s", 0.0) < SHORTEST_WATCHDOG_S:
+                    found["served"] = found.get("unserved_s", 0.0) < SHORTEST_WATCHDOG_S
+                    if found["served"]:
                         break
                 print(json.dumps({"case": name} | found), flush=True)
                 code = 0
