@@ -39,10 +39,15 @@ BELOW = 0.1  # of the geometric middle, where pivots alone judge
 ABOVE = 3.0  # of it, where they are a hint
 # share of the weight beside phi_q^2 near a singular pose: round-off allows no less
 HARDEST = {"float64": 1e-10, "float32": 1e-4}
+HARDEST_PROVED = {"float64": 1e-11, "float32": 1e-4}
 NOISE = {"float64": 1e-6, "float32": 1e-2}
 OPEN = 1e3  # times that: of a reaction's direction, the share that marks it as not determined
 SHARE = 1e4  # times the usual weight beside phi_q^2: a singular value below 0.01 of its usual size
 FOUND_AGAIN = 30.0  # times that: a lost rank counts as lost up to here
+# with a penalty of the user's own: reactions are settled again from a tenth of the usual singular value down
+CLOSE = 100.0  # times the usual weight beside phi_q^2
+WIDE = 1e-2  # of phi_q^2: the hint for it
+ROUNDOFF = {"float64": 1.1e-16, "float32": 6e-8}
 LOST = 100.0  # times the weight: a pivot below has nothing of phi_q left
 
 
@@ -60,7 +65,9 @@ class Limits:
     nearer : float
         By how much the limits are smaller with that weight: below, nothing is determined.
     lost_share : float
-        Share of the load that rows bear in their worst direction, above which a pose is singular.
+        Share of the load that rows bear in their worst direction, above which reactions are settled again.
+    singular_share : float
+        The same, above which a pose is singular.
     open : float
         Share of a reaction's own direction, with that weight, above which the reaction is not determined.
     noise : float
@@ -72,6 +79,7 @@ class Limits:
     less: float = 1.0
     nearer: float = 1.0
     lost_share: float = 1e-2
+    singular_share: float = 1e-2
     open: float = 1e-7
     noise: float = 1e-6
 
@@ -92,8 +100,10 @@ def pivot_limits(
     # a massless coordinate passes on the weight of others
     free = np.where(free > 0.0, free, usual * held)
     coordinates = below * np.sqrt(held * free)
+    if is_proved and eq.options.alpha:
+        coordinates = np.maximum(coordinates, WIDE * held)
     rows = [below * np.sqrt(max(jac[r] ** 2 * eq.scale[r] ** 2 / free)) for r in kept]
-    hardest = HARDEST[eq.options.precision]
+    hardest = (HARDEST_PROVED if is_proved else HARDEST)[eq.options.precision]
     less = min(1.0, hardest / usual)
     nearer = max(1.0, below / np.sqrt(usual) / (LOST * less))
     return Limits(
@@ -101,12 +111,24 @@ def pivot_limits(
         [_rounded(e) for e in rows],
         _rounded(less),
         _rounded(nearer),
-        _rounded(
-            min(0.5, max(1e-2, SHARE * (usual if eq.options.alpha else 1.0 / eq.options.row_kappa)))
-        ),
+        _rounded(_lost_share(eq, usual)),
+        _rounded(_singular_share(eq, usual)),
         _rounded(OPEN * hardest),
         NOISE[eq.options.precision],
     )
+
+
+def _singular_share(eq: Equations, usual: float) -> float:
+    weight = usual if eq.options.alpha else 1.0 / eq.options.row_kappa
+    return min(0.5, max(1e-2, SHARE * weight))
+
+
+def _lost_share(eq: Equations, usual: float) -> float:
+    singular = _singular_share(eq, usual)
+    if not eq.options.alpha:
+        return singular
+    # the harder the penalty, the smaller the share of the same singular value; round-off bounds it
+    return min(singular, max(CLOSE * usual, 3.0 * ROUNDOFF[eq.options.precision] / usual))
 
 
 def _rounded(value: float) -> float:

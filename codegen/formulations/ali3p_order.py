@@ -98,6 +98,7 @@ def text(eq: Equations, limits: Limits, n_weight: int, gain_line: str) -> str:
         start_reaction_lines=start_reactions,
         gain_line=gain_line,
         lost_share=repr(limits.lost_share),
+        singular_share=repr(limits.singular_share),
         near_lines=Template(NEAR.read_text()).substitute(
             less=repr(limits.less),
             near=repr(1.0 / limits.less),

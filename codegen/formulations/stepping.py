@@ -264,7 +264,10 @@ def _watch(on: Ground, derivative: Derivative, limits: Limits) -> str:
     """Lines at the end of a step that see whether it ended near a singular pose."""
     if not limits.coordinates:
         return ""
-    lines = ["w->is_near = small_pivots(w, 1.0) > w->regular;", "w->is_undetermined = 0;"]
+    lines = [
+        "w->is_near = w->is_singular = small_pivots(w, 1.0) > w->regular;",
+        "w->is_undetermined = 0;",
+    ]
     options = on.eq.options
     if on.eq.system.guides:
         # further out than the limit of singular poses: rows that are open by a little push with a force that grows

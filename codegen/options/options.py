@@ -48,7 +48,8 @@ class KernelOptions:
         Dimensionless penalty, one alpha a row: alpha beta h^2 / effective mass for "ali3p", alpha /
         effective mass for the others. Default 1e6, for "penalty" 1e8; 1e3 with float32.
     alpha : float, optional
-        One penalty for all rows instead of `kappa`; force per (scaled) constraint.
+        One penalty for all rows instead of `kappa`; force per (scaled) constraint. Where it is so hard that its
+        share beside phi_q^2 is below 1e-10, round-off shows in guide torques beside singular poses.
     xi, omega_rad_s : float, optional
         Stabilisation of "index1", "penalty" and "hamiltonian": rows obey phi_ddot + 2 xi omega
         phi_dot + omega^2 phi = 0. Default 1 and 20 rad/s; of "hamiltonian" 1000 and 0.1 rad/s, with

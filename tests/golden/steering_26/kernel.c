@@ -1900,7 +1900,7 @@ static void bear_determined(Work *w, State *s, const real *weight_near)
             w->rhs[i] = 0.0;
         w->rhs[GUIDED[g]] = GUIDE_SCALE[g];
         solve(w);
-        w->is_open[g] = 1.0 - GUIDE_SCALE[g] * w->x[GUIDED[g]] > (real)1e-07;
+        w->is_open[g] = 1.0 - GUIDE_SCALE[g] * w->x[GUIDED[g]] > (real)1e-08;
     }
     // the least multipliers that this motion needs, without what the lost direction has taken
     factorise(w, w->weight_project);
@@ -2000,22 +2000,23 @@ static void settle_undetermined(Work *w, const State *s0, State *s, const real *
 static void settle_near(Work *w, const State *s0, State *s, int was_undetermined)
 {
     // near a singular pose the constraints hold less than elsewhere: pose, rates, accelerations and multipliers are made
-    // consistent again with a penalty that is 44.84304932735426 times as hard, and the multipliers, which pass through infinity
+    // consistent again with a penalty that is 448.43049327354254 times as hard, and the multipliers, which pass through infinity
     // there, begin at zero; where even that determines nothing, the step says so
     real weight_near[15], kept[AT_LEAST_1(N_PHI)];
     for (int i = 0; i < 15; i++)
-        weight_near[i] = w->weight_project[i] * (real)0.0223;
+        weight_near[i] = w->weight_project[i] * (real)0.00223;
     factorise(w, weight_near);
     w->effort += 6;
     // what was lost is found again only well away: in between an open freedom may have strayed
-    w->is_undetermined = REDUNDANT ? small_pivots(w, was_undetermined ? 670.0 : 20100.0) > w->regular
+    w->is_undetermined = REDUNDANT ? small_pivots(w, was_undetermined ? 6700.0 : 201000.0) > w->regular
                                    : lost(w, &w->scratch, (real)0.0003333333333333333)
                                          > (was_undetermined ? (real)0.0003333333333333333 : (real)0.01);
     if (w->is_undetermined) {
         settle_undetermined(w, s0, s, weight_near);
         return;
     }
-    for (int pass = 0; pass < 2; pass++) {
+    // newton squares its error over the smallest singular value: four passes close what a step of 10 ms leaves
+    for (int pass = 0; pass < 4; pass++) {
         position_rhs(w, s);
         solve(w);
         for (int i = 0; i < N_Q; i++)
@@ -2037,7 +2038,7 @@ static void settle_near(Work *w, const State *s0, State *s, int was_undetermined
         finish(w, s);
         for (int i = 0; i < N_Q; i++) {
             s->qdd[i] += w->x[i];
-            w->rhs[i] *= (real)0.0223;
+            w->rhs[i] *= (real)0.00223;
         }
         solve(w);
         for (int i = 0; i < N_Q; i++)
@@ -2048,7 +2049,7 @@ static void settle_near(Work *w, const State *s0, State *s, int was_undetermined
         }
         refresh_lam(w, s);
         for (int i = 0; i < N_PHI; i++)
-            s->lam[i] = kept[i] + s->lam[i] * (real)44.84304932735426;
+            s->lam[i] = kept[i] + s->lam[i] * (real)448.43049327354254;
     }
     finish(w, s);
     w->reaction[0] = -696600000000.0 * s->lam[15];
@@ -2110,14 +2111,26 @@ static int advance(Work *w, State *s0, State *s)
     const int was_near = w->is_near;
     // small pivots are a hint that costs nothing; the proof is free of units
     const real least = (real)0.01;
-    w->is_near = small_pivots(w, 1.0) > w->regular && (REDUNDANT || lost(w, &w->scratch, least) > least);
+    const int is_hinted = small_pivots(w, 1.0) > w->regular;
+    const real share = is_hinted && !REDUNDANT ? lost(w, &w->scratch, least) : (real)0.0;
+    w->is_near = is_hinted && (REDUNDANT || share > least);
+    w->is_singular = is_hinted && (REDUNDANT || share > (real)0.01);
     const int was_undetermined = w->is_undetermined;
     w->is_undetermined = 0;
     for (int i = 0; i < N_REACTIONS; i++)
-        w->is_open[i] = 0;
+        w->is_open[i] = N_GUIDES == 0 && w->is_telling && w->is_near;
     if (N_GUIDES > 0 && w->is_telling && (w->is_near || was_near))
         settle_near(w, s0, s, was_undetermined);
     return check(w, s);
+}
+
+static void mark_start(Work *w)
+{
+    // reactions of a start at a singular pose: nothing determines them
+    const int is_lost = !REDUNDANT && small_pivots(w, 1.0) > w->regular
+                        && lost(w, &w->scratch, (real)0.01) > (real)0.5;
+    for (int i = 0; i < N_REACTIONS; i++)
+        w->is_open[i] = is_lost;
 }
 
 static void begin(Work *w, State *s)
@@ -2159,7 +2172,7 @@ static void assemble(Work *w, State *s)
 
 static int start(Work *w, State *s)
 {
-    w->is_near = w->is_undetermined = 0;
+    w->is_near = w->is_singular = w->is_undetermined = 0;
     for (int i = 0; i < N_REACTIONS; i++)
         w->is_open[i] = 0;
     // assemble from the pose in s: bounded continuation to the guide positions in w, then consistent
@@ -2274,7 +2287,7 @@ int take(Data *d)
 {
     // one step with the inputs in work; commits only a good result
     Work *w = &d->work;
-    int status = STATUS_OK;
+    int status = STATUS_OK, is_start = 1;
     double total = 0.0;
     for (int i = 0; i < 3 * N_GUIDES; i++)
         total += fabs(w->guide[i]);
@@ -2295,8 +2308,9 @@ int take(Data *d)
             d->reassembled += 1;
     } else if (d->is_started) {
         status = advance(w, &d->states[d->now], &d->states[1 - d->now]);
+        is_start = status != STATUS_OK;
         if (status == STATUS_OK) {
-            d->singular += w->is_near;
+            d->singular += w->is_singular;
         } else if (N_GUIDES > 0) {
             // cycles were lost and the guide is further away than newton reaches in one step:
             // assemble there from the last good pose; forces keep their internal states
@@ -2316,6 +2330,12 @@ int take(Data *d)
         w->regular = w->is_telling ? FREEDOMS : small_pivots(w, 1.0);
         if (w->is_telling && w->pivots_before < FREEDOMS)
             w->regular = w->pivots_before;
+    }
+    if (status == STATUS_OK && is_start) {
+        // no reaction before stands in for one that is not determined at a start
+        for (int i = 0; i < N_REACTIONS; i++)
+            d->open[i] = MOST_UNDETERMINED;
+        mark_start(w);
     }
     if (status == STATUS_OK) {
         d->now = 1 - d->now;

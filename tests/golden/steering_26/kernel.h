@@ -151,7 +151,8 @@ typedef struct {
     int regular;         // small pivots away from singular poses: freedoms of the mechanism
     int pivots_before;   // small pivots where an assembly begins
     int is_telling;      // where the mechanism was built they are as many as the structure has freedoms
-    int is_near;         // this step ended near a singular pose
+    int is_near;         // this step ended beside a singular pose: its reactions were settled again
+    int is_singular;     // and at it, or nearly
     int is_undetermined; // and so near that some accelerations and reactions are not determined
     int is_open[AT_LEAST_1(N_REACTIONS)]; // which of the reactions
     State scratch;

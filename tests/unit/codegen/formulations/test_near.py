@@ -299,3 +299,84 @@ def test_a_lost_constraint_does_not_hide_behind_a_freedom_that_passes_on(kernel,
     errors, blind = passage(module, 2.0, 3600)
     assert np.max(np.abs(errors[blind == 0])) < 1e-3 * PEAK_NM
     assert longest(blind) <= 2
+
+
+# of any step, penalty and start
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [
+    {"step_s": 1e-4}, {"step_s": 2e-4}, {"step_s": 5e-3}, {"step_s": 1e-2},
+    {"alpha": 1e9}, {"alpha": 1e8}, {"alpha": 1e10, "projection": "B"},
+], ids=str)  # fmt: skip
+def test_any_step_or_a_penalty_of_the_users_own_gives_no_wrong_torque(kernel, tmp_path, options):
+    module = kernel(parallelogram().save(tmp_path), **options)
+    seconds = 3.6
+    for rate in (2.0, 2.003, 5.0):
+        errors, blind = passage(module, rate, round(seconds / module.model_info()["step_s"]))
+        assert np.max(np.abs(errors[blind == 0])) < 1e-3 * PEAK_NM
+        assert longest(blind) <= 2
+        assert np.sum(blind > 0) <= 8
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.5])
+def test_a_start_in_a_singular_pose_has_no_torque(kernel, tmp_path, rate):
+    stepper = kernel(parallelogram().save(tmp_path)).Kernel()
+    assert stepper.reset(math.pi, rate, 0.0) == 0
+    assert stepper.undetermined > 0
+    assert math.isnan(stepper.reaction[0])
+
+
+@pytest.mark.parametrize("angle", [START, math.pi - 0.05, math.pi - 0.01])
+def test_a_start_beside_a_singular_pose_has_its_torque(kernel, tmp_path, angle):
+    stepper = kernel(parallelogram().save(tmp_path)).Kernel()
+    assert stepper.reset(angle, 2.0, 1.0) == 0
+    assert stepper.undetermined == 0
+    assert stepper.reaction[0] == pytest.approx(torque(angle, 2.0, 1.0), abs=1e-3 * PEAK_NM)
+
+
+def swinging(angle):
+    """A parallelogram without a guide that begins at rest at this angle; it shows the pull along its rods."""
+    made = MechanismBuilder("swinging", gravity_m_s2=(0, -9.81, 0))
+    a = np.array([math.cos(angle), math.sin(angle), 0.0])
+    made.point("A", position_m=a, moves="xy")
+    made.point("B", position_m=a + np.array([1, 0, 0]), moves="xy")
+    ends = {"crank": [(0, 0, 0), "A"], "coupler": ["A", "B"], "rocker": [(1, 0, 0), "B"]}
+    for rod, points in ends.items():
+        made.constant_distance(rod, points=points).uniform_rod(rod, points=points, mass_kg=1.0)
+        made.output(f"{rod}_n", f"constant_distance.{rod}.force_n")
+        made.output(f"{rod}_open", f"constant_distance.{rod}.force_n.undetermined")
+    return made
+
+
+def test_reactions_of_a_mechanism_without_a_guide_are_right_or_marked(kernel, tmp_path):
+    # swings from 0.5 above the horizontal through both flat poses' neighbourhoods and down
+    start = 0.5
+    stepper = kernel(swinging(start).save(tmp_path)).Kernel()
+    assert stepper.reset() == 0
+    wrong, peak = [], 0.0
+    for _ in range(900):
+        assert stepper.step() == 0
+        shown = stepper.outputs
+        x, y = stepper.q[0], stepper.q[1]
+        angle = math.atan2(y, x)
+        # by hand: (5/3) angle'' = -2 g cos, energy gives angle'^2
+        rate2 = 2 * 2 * 9.81 * (math.sin(start) - math.sin(angle)) / (5 / 3)
+        # along crank and rocker together: both carry the coupler and their own ends
+        both = (1 + 2 / 3) * rate2 - 2 * 9.81 * math.sin(angle)
+        peak = max(peak, abs(both))
+        if shown["crank_open"] == shown["rocker_open"] == 0.0:
+            wrong.append(abs(shown["crank_n"] + shown["rocker_n"] - both))
+    assert len(wrong) > 850
+    assert max(wrong) < 2e-3 * peak
+
+
+def test_a_mechanism_without_a_guide_is_marked_in_a_singular_pose(kernel, tmp_path):
+    stepper = kernel(swinging(0.0).save(tmp_path)).Kernel()
+    assert stepper.reset() == 0
+    for _ in range(4):
+        assert stepper.outputs["coupler_open"] > 2
+        assert math.isnan(stepper.outputs["coupler_n"])
+        # its motion is as it was
+        assert stepper.step() == 0
+        assert np.all(np.isfinite(stepper.q))
