@@ -386,6 +386,16 @@ def test_a_mechanism_without_a_guide_is_marked_in_a_singular_pose(kernel, tmp_pa
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("step_s", [5e-4, 1e-3, 2e-3, 3e-3, 5e-3])
+def test_no_rate_of_passing_gives_a_wrong_torque(kernel, tmp_path, step_s):
+    module = kernel(parallelogram().save(tmp_path), step_s=step_s)
+    for rate in np.arange(1.0, 5.01, 0.25):
+        errors, blind = passage(module, rate, round(3.6 / step_s))
+        assert np.max(np.abs(errors[blind == 0])) < 1e-3 * PEAK_NM
+        assert longest(blind) <= 2
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("step_s", [3e-3, 5e-3, 1e-2])
 def test_a_step_that_ends_in_the_singular_pose_gives_no_wrong_torque(kernel, tmp_path, step_s):
     module = kernel(parallelogram().save(tmp_path), step_s=step_s)
@@ -395,7 +405,7 @@ def test_a_step_that_ends_in_the_singular_pose_gives_no_wrong_torque(kernel, tmp
 
 
 def isosceles():
-    """Crank and rod of 1 m and 1 kg; the slider goes through the centre of the crank, where the rod may stay with it."""
+    """Crank and rod of 1 m and 1 kg; the slider goes through the centre of the crank, where the rod may stay."""
     made = MechanismBuilder("isosceles", gravity_m_s2=(0, -9.81, 0))
     a = np.array([math.cos(START), math.sin(START), 0.0])
     made.point("A", position_m=a, moves="xy")
@@ -421,7 +431,9 @@ def test_a_slider_through_the_centre_of_its_crank_has_its_torque(kernel, tmp_pat
         assert stepper.step(angle, speed, acceleration) == 0
         sine, cosine = math.sin(angle), math.cos(angle)
         # by hand: inertia 2/3 + 2 sin^2, height of both centres of mass sin / 2
-        by_hand = (2 / 3 + 2 * sine**2) * acceleration + 2 * sine * cosine * speed**2 + 9.81 * cosine
+        by_hand = (
+            (2 / 3 + 2 * sine**2) * acceleration + 2 * sine * cosine * speed**2 + 9.81 * cosine
+        )
         peak = max(peak, abs(by_hand))
         errors.append(stepper.reaction[0] - by_hand)
         blind.append(stepper.undetermined)
