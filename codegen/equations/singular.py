@@ -31,6 +31,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from codegen.equations.equations import Equations
 from codegen.pose.built import built_pose
@@ -44,7 +45,12 @@ NOISE = {"float64": 1e-6, "float32": 1e-2}
 OPEN = 1e3  # times that: of a reaction's direction, the share that marks it as not determined
 SHARE = 1e4  # times the usual weight beside phi_q^2: a singular value below 0.01 of its usual size
 FOUND_AGAIN = 30.0  # times that: a lost rank counts as lost up to here
-# with a penalty of the user's own: reactions are settled again from a tenth of the usual singular value down
+# with long steps or a penalty of the user's own reactions are settled again from a tenth of the usual singular value on
+SHORT_STEP_S = 1e-3
+REGULAR = 10.0  # times the share of the worst direction of the built pose: that pose is regular
+BUILT_SINGULAR = (
+    0.1  # share from which on a direction of the built pose is lost or redundant, not its worst
+)
 CLOSE = 100.0  # times the usual weight beside phi_q^2
 WIDE = 1e-2  # of phi_q^2: the hint for it
 ROUNDOFF = {"float64": 1.1e-16, "float32": 6e-8}
@@ -100,7 +106,7 @@ def pivot_limits(
     # a massless coordinate passes on the weight of others
     free = np.where(free > 0.0, free, usual * held)
     coordinates = below * np.sqrt(held * free)
-    if is_proved and eq.options.alpha:
+    if is_proved and _is_wide(eq):
         coordinates = np.maximum(coordinates, WIDE * held)
     rows = [below * np.sqrt(max(jac[r] ** 2 * eq.scale[r] ** 2 / free)) for r in kept]
     hardest = (HARDEST_PROVED if is_proved else HARDEST)[eq.options.precision]
@@ -111,7 +117,7 @@ def pivot_limits(
         [_rounded(e) for e in rows],
         _rounded(less),
         _rounded(nearer),
-        _rounded(_lost_share(eq, usual)),
+        _rounded(_lost_share(eq, usual, _worst(eq, jac, mass, share))),
         _rounded(_singular_share(eq, usual)),
         _rounded(OPEN * hardest),
         NOISE[eq.options.precision],
@@ -123,12 +129,30 @@ def _singular_share(eq: Equations, usual: float) -> float:
     return min(0.5, max(1e-2, SHARE * weight))
 
 
-def _lost_share(eq: Equations, usual: float) -> float:
+def _is_wide(eq: Equations) -> bool:
+    # a long step comes to a singular pose from further away, and a hard penalty turns what it leaves open into force
+    is_long = bool(eq.system.guides) and eq.options.inner_step_s > SHORT_STEP_S
+    return bool(eq.options.alpha) or is_long
+
+
+def _worst(
+    eq: Equations, jac: NDArray[np.float64], mass: NDArray[np.float64], share: float
+) -> float:
+    """Share of the weight in the direction that the constraints bear worst in the built pose, but for lost ones."""
+    rows = jac * np.array(eq.scale)[:, None]
+    both = mass * (share / eq.unit) + rows.T @ rows
+    left = np.eye(len(rows)) - rows @ np.linalg.lstsq(both, rows.T)[0]
+    shares = np.linalg.eigvalsh((left + left.T) / 2.0)
+    return float(max(0.0, *shares[shares < BUILT_SINGULAR], 0.0))
+
+
+def _lost_share(eq: Equations, usual: float, worst: float) -> float:
     singular = _singular_share(eq, usual)
-    if not eq.options.alpha:
+    if not _is_wide(eq):
         return singular
     # the harder the penalty, the smaller the share of the same singular value; round-off bounds it
-    return min(singular, max(CLOSE * usual, 3.0 * ROUNDOFF[eq.options.precision] / usual))
+    least = 3.0 * ROUNDOFF[eq.options.precision] / usual
+    return min(singular, max(CLOSE * usual, REGULAR * worst, least))
 
 
 def _rounded(value: float) -> float:

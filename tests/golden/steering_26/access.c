@@ -401,7 +401,7 @@ static const char FACTS[] =
 "                                  'slots': 103,\012"
 "                                  'sweep': 0,\012"
 "                                  'path_cycles': 28}},\012"
-"          'source_sha256': 'd0126aadb07da290c209499c44b362f581a2f4c2d32330444410e12a2df86aa1'}}";
+"          'source_sha256': 'f99d375e958bd0adb07129348f64585a5397d1266cb02bc9961fc35c7aeb7263'}}";
 
 const Shape SHAPE = {
     .n_q = N_Q, .n_phi = N_PHI, .n_guides = N_GUIDES, .n_par = N_PAR, .n_signals = N_SIGNALS,

@@ -2015,6 +2015,7 @@ static void settle_near(Work *w, const State *s0, State *s, int was_undetermined
         settle_undetermined(w, s0, s, weight_near);
         return;
     }
+    const real share = REDUNDANT ? (real)0.0 : lost(w, &w->scratch, (real)0.0);
     // newton squares its error over the smallest singular value: four passes close what a step of 10 ms leaves
     for (int pass = 0; pass < 4; pass++) {
         position_rhs(w, s);
@@ -2023,6 +2024,15 @@ static void settle_near(Work *w, const State *s0, State *s, int was_undetermined
             s->q[i] += w->x[i];
         evaluate(w, s);
         factorise(w, weight_near);
+    }
+    // a pose before it is closed may look regular because it strayed: where closing moves the smallest singular value by its own
+    // size, newton cannot tell one branch from the other
+    const real closed = REDUNDANT ? (real)0.0 : lost(w, &w->scratch, (real)0.0);
+    w->effort += 2;
+    if (closed > (real)0.01 || closed > (real)4.0 * share || share > (real)4.0 * closed) {
+        w->is_undetermined = 1;
+        settle_undetermined(w, s0, s, weight_near);
+        return;
     }
     for (int pass = 0; pass < 3; pass++) {
         velocity_rhs(w, s);
