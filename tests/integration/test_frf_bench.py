@@ -10,6 +10,7 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from rig_configs.load import find_rig
+from rigloop.bench.frf import measure as measure_module
 from rigloop.bench.frf.measure import measure
 from rigloop.bench.frf.rig import excited, sweep_for
 from rigloop.cli import app
@@ -17,6 +18,7 @@ from rigloop.compose.blocks import compose_live
 from rigloop.compose.bus import make_bus
 from rigloop.compose.kernels import build_kernels
 from rigloop.compose.wiring import load
+from rigloop.console.errors import NotStartedError
 from rigloop.haptic.check import linear_model
 from rigloop.haptic.loop import make_loop, wheel_of
 from rigloop.haptic.margin import modes, worst
@@ -71,6 +73,17 @@ def test_both_responses_are_within_the_bars(tmp_path):
     assert found.haptic.worst_deg < 5.0
     # two cycles, half a hold, and the current loop's lag, less what is read of it within a cycle
     assert found.delay_ms == pytest.approx(0.2 + 0.2 + 0.4, abs=0.1)
+
+
+@pytest.mark.parametrize("rows", [0, 100])
+def test_a_run_without_sines_is_said_to_have_none(tmp_path, monkeypatch, rows):
+    # as one that was ended before it was armed
+    opened = measure_module.open_record
+    monkeypatch.setattr(measure_module, "open_record", lambda path: opened(path)[:rows])
+    with pytest.raises(
+        NotStartedError, match=r"before any sine was put in: `rigloop report .*` says why"
+    ):
+        measured(find_rig("steering_wheel"), tmp_path, seconds=1.0)
 
 
 @pytest.mark.parametrize(("gain", "over"), [(1.9, False), (2.5, True)])

@@ -90,6 +90,10 @@ def measure(
     assert isinstance(encoder, EncoderFilterBlock)
     writes = paths(path.encoder, encoder)[1]
     elapsed = fast[f"{block}/elapsed_s"]
+    if not np.any(elapsed > 0.0):
+        raise NotStartedError(
+            f"{run}: the run ended before any sine was put in: `rigloop report {run}` says why"
+        )
     began = elapsed >= RAMP_S + SETTLE_PERIODS / sweep.base_hz
     began[: np.argmax(elapsed > 0.0)] = False
     rows = np.flatnonzero(began)
