@@ -40,6 +40,7 @@ EXCHANGE = tuple(
 GUARD = (
     f"{UNIT}/rt_core/safety/test_guard.py",
     f"{UNIT}/rt_core/safety/test_guard_time.py",
+    f"{UNIT}/rt_core/safety/test_guards_together.py",
     f"{UNIT}/rt_core/safety/test_felt.py",
     f"{PROPERTY}/test_rt_core_guard.py",
 )
