@@ -57,7 +57,8 @@ def test_a_fault_reaches_another_guard_a_cycle_later_at_most_and_ramps_it_out(ax
     assert tripped_a == BAD
     assert tripped_b == BAD + (order == "BA")
     assert out["B/trip"][-1] == Trip.OTHER_TRIPPED
-    assert out["B/trip_value"][-1] == 1
+    # the number of the guard, which has no limit
+    assert (out["B/trip_value"][-1], out["B/trip_limit"][-1]) == (1, 0)
     zero = int(np.flatnonzero(out["B/torque_nm"][BAD:] == 0)[0])
     assert zero <= 1 + config.cycles_to_zero(PERIOD_NS * 1e-9)
     assert out["B/state"][-1] == State.FAULT
@@ -126,6 +127,8 @@ def test_a_state_that_is_no_number_reaches_nobody_and_breaks_nothing(config, inp
 
 def test_too_many_others_and_half_a_pair_are_told(config):
     reads = {port: f"in/{port}" for port in NEEDED}
+    most = {p: f"x/{p}" for i in range(MOST_OTHERS) for p in other_ports(f"g{i}")}
+    Guard(config, period_ns=PERIOD_NS, reads={port: f"in/{port}" for port in NEEDED} | most)
     many = {p: f"x/{p}" for i in range(MOST_OTHERS + 1) for p in other_ports(f"g{i}")}
     with pytest.raises(ValueError, match=f"{MOST_OTHERS + 1} other guards reach it, at most"):
         Guard(config, period_ns=PERIOD_NS, reads=reads | many)
