@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -27,6 +28,7 @@ from rig_configs.installed_blocks import INSTALLED, installed_declarations
 KEPT = "named_files"
 OF_A_RUN = ("order.json", "manifest.json")
 ESI = ".xml"
+SOURCES = (".c", ".pyx")  # of a block of one's own, beside its declaration
 MECHANISM = re.compile(r"(?P<file>.+\.toml)(?P<rest>)", re.DOTALL)
 SAMPLES = re.compile(r"(?P<file>.+\.csv)(?P<rest>)", re.DOTALL)
 # behind a device's file: which of an ESI file it is, and the quirks that it has
@@ -53,7 +55,7 @@ def find_named(data: Mapping[str, Any], folder: Path) -> dict[str, str]:
         if key == "kind" and (declaration := _installed(named, folder)) is not None:
             written = f"{named}.toml"
             found[written] = table[key] = str(declaration)
-            found[_source(written)] = _source(found[written])
+            found |= _source(written, declaration)
             continue
         match = PATTERNS.get(key, SAMPLES).fullmatch(named)
         if match is not None:
@@ -61,8 +63,13 @@ def find_named(data: Mapping[str, Any], folder: Path) -> dict[str, str]:
             found[written] = str(_place(written, folder))
             table[key] = found[written] + match["rest"]
             if key == "kind":
-                found[_source(written)] = _source(found[written])
+                found |= _source(written, Path(found[written]))
     return found
+
+
+def _source(written: str, declaration: Path) -> dict[str, str]:
+    source = source_beside(declaration)
+    return {written.removesuffix(".toml") + source.suffix: str(source)}
 
 
 def _installed(named: str, folder: Path) -> Path | None:
@@ -76,8 +83,15 @@ def _is_of_a_run(folder: Path) -> bool:
     return any((folder / name).exists() for name in OF_A_RUN)
 
 
-def _source(declaration: str) -> str:
-    return declaration.removesuffix(".toml") + ".c"
+def sources_beside(declaration: Path) -> list[Path]:
+    """Find the sources that lie beside the declaration of a block; there should be one."""
+    places = (declaration.with_suffix(suffix) for suffix in SOURCES)
+    return [path for path in places if os.path.lexists(path)]
+
+
+def source_beside(declaration: Path) -> Path:
+    """Return the source beside the declaration of a block; where there is none, the place for one in C."""
+    return (*sources_beside(declaration), declaration.with_suffix(SOURCES[0]))[0]
 
 
 PATTERNS = {"mechanism": MECHANISM, "kind": MECHANISM, "device": DEVICE}
@@ -121,7 +135,8 @@ def _place(written: str, folder: Path) -> Path:
 
 def _kept(written: str, folder: Path) -> Path:
     # two files of one name are two files; a source lies beside its declaration
-    whole = written.removesuffix(".c") + ".toml" if written.endswith(".c") else written
+    stem, suffix = os.path.splitext(written)
+    whole = f"{stem}.toml" if suffix in SOURCES else written
     digest = hashlib.sha256(whole.encode(errors="surrogatepass")).hexdigest()
     return folder / KEPT / digest[:12] / Path(written).name
 

@@ -117,8 +117,8 @@ def keep(work: Path, folder: Path, loaded: tuple[str, ...], facts: dict[str, Any
             raise
 
 
-def run(command: list[str], work: Path) -> None:
-    """Run a compiler in a folder.
+def run(command: list[str], work: Path) -> str:
+    """Run a compiler or its tool in a folder; return what it wrote.
 
     Raises
     ------
@@ -136,3 +136,4 @@ def run(command: list[str], work: Path) -> None:
     if done.returncode != 0:
         tail = "\n".join((done.stderr or done.stdout).splitlines()[-15:])
         raise BuildError(f"{' '.join(command)} failed with {done.returncode}:\n{tail}")
+    return done.stdout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rig_configs.load import LoadedRig
 from rigloop.blocks.catalogue import kind_of
-from rigloop.blocks.compiled.declaration import Declared
+from rigloop.blocks.compiled.declared import Declared
 from rigloop.blocks.compiled.trust import NotTrustedError, is_trusted, trust
 
 

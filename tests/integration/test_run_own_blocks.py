@@ -42,6 +42,8 @@ def project(tmp_path, monkeypatch):
     (folder / "play.toml").write_text(rig + TOLERANT)
     for name, text in printed.items():
         (folder / "blocks" / name).write_text(text)
+    # the page's other source is kept beside the project
+    (folder / "blocks" / "backlash.pyx").rename(tmp_path / "backlash.pyx")
     return folder
 
 
@@ -52,7 +54,13 @@ def trace(project, tmp_path):
     return tmp_path / "trace"
 
 
-def test_a_rig_with_a_block_of_its_own_runs_and_replays(rigloop, run_to_end, project, tmp_path):
+@pytest.mark.parametrize("language", ["c", "pyx"])
+def test_a_rig_with_a_block_of_its_own_runs_and_replays(
+    rigloop, run_to_end, project, tmp_path, language
+):
+    if language == "pyx":
+        (project / "blocks" / "backlash.c").unlink()
+        (tmp_path / "backlash.pyx").rename(project / "blocks" / "backlash.pyx")
     done = run_to_end(project / "play.toml", tmp_path / "runs", "--for", "1", "--trust")
     assert done.code == 0, done
     record = open_record(done.folder / "main.npy")
@@ -65,7 +73,7 @@ def test_a_rig_with_a_block_of_its_own_runs_and_replays(rigloop, run_to_end, pro
     (kernel,) = (k for k in read_manifest(done.folder).kernels if k.name == "gear")
     assert len(kernel.sha256) == 64
     # the folder has all that it needs, and its code is what was trusted
-    (project / "blocks" / "backlash.c").unlink()
+    (project / "blocks" / f"backlash.{language}").unlink()
     (project / "blocks" / "backlash.toml").unlink()
     again = rigloop("replay", done.folder, "--runs", tmp_path / "replays", "--json")
     assert again.returncode == 0, again.stderr

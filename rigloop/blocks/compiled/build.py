@@ -5,7 +5,6 @@ follows from. The cache and its protections are those of kernels.
 from __future__ import annotations
 
 import ctypes
-import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,8 +24,14 @@ from codegen.kernels.toolchain import (
     system_folders,
     tools,
 )
-from rigloop.blocks.compiled.declaration import Declared
-from rigloop.blocks.compiled.header import GLUE, PREPARE, STEP, texts
+from rigloop.blocks.compiled import cython_source
+from rigloop.blocks.compiled.build_checks import (
+    python_problem,
+    refuse_foreign_files,
+    refuse_kept_numbers,
+)
+from rigloop.blocks.compiled.declared import Declared
+from rigloop.blocks.compiled.glue import GLUE, PREPARE, STEP, texts
 from rigloop.blocks.compiled.trust import NotTrustedError, is_trusted
 
 LIBRARY = "block.so"
@@ -35,10 +40,12 @@ READ = "read.d"
 # products and sums are rounded one by one, so that a block computes what its text says
 FLAGS = (
     "-std=gnu11", "-O2", "-fno-math-errno", "-ffp-contract=off", "-fPIC", "-fvisibility=hidden",
-    "-Wno-unused-function", "-Werror=implicit-function-declaration", "-Werror=return-type",
+    "-ffunction-sections", "-fdata-sections", "-Wno-unused-function",
+    "-Werror=implicit-function-declaration", "-Werror=return-type",
     "-Werror=incompatible-pointer-types", "-Werror=int-conversion",
 )  # fmt: skip
-LINK = ("-shared", "-Wl,-z,defs", "-Wl,-z,now")
+# without the start files of C, what remains writable is the source's own
+LINK = ("-shared", "-nostartfiles", "-Wl,-z,defs", "-Wl,-z,now", "-Wl,--gc-sections")
 
 
 @dataclass(frozen=True)
@@ -94,6 +101,8 @@ def build_block(declared: Declared, expressions: Mapping[str, str] | None = None
     begin = time.perf_counter()
     chosen = compiler()
     flags = [*FLAGS, *march("auto"), *declared.declaration.cflags]
+    if declared.language == "pyx":
+        flags += [*cython_source.FLAGS, *(f"-I{f}" for f in cython_source.python_headers())]
     sources = texts(declared, expressions or {})
     given = [part for name, text in sorted(sources.items()) for part in (name.encode(), text)]
     key = digest([declared.hash.encode(), *given, *tools(chosen, [*flags, *LINK])])
@@ -123,34 +132,25 @@ def _build(
         # a text for the assembler may name files too; clang's own assembler does not report them
         by_gnu = ["-fno-integrated-as"] if "clang" in compiler_version(chosen) else []
         command = [*chosen, *flags, *by_gnu]
-        read = []
+        own, allowed, read = {*sources, ASSEMBLY}, [*system_folders(chosen)], []
         try:
+            if declared.language == "pyx":
+                read.append(cython_source.translate(declared.name, work))
+                own.add(cython_source.TRANSLATED)
+                allowed += [cython_source.cython_library(), *cython_source.python_headers()]
             run([*command, "-MD", "-MF", READ, "-S", GLUE, "-o", ASSEMBLY], work)
             read.append((work / READ).read_text())
             run([*command, f"-Wa,--MD,{READ}", *LINK, ASSEMBLY, "-lm", "-o", LIBRARY], work)
             read.append((work / READ).read_text())
+            refuse_foreign_files(work, read, own, allowed)
+            refuse_kept_numbers(chosen, work / LIBRARY)
         except BuildError as error:
-            raise BuildError(f"block {declared.name} ({declared.path}): {error}") from None
-        allowed = system_folders(chosen)
-        for names in read:
-            _refuse_foreign_files(declared, names, {*sources, ASSEMBLY}, allowed)
-        (work / READ).unlink()
-        (work / ASSEMBLY).unlink()
-        keep(work, folder, (LIBRARY,), {"block": declared.name, "declared": declared.hash})
-
-
-def _refuse_foreign_files(
-    declared: Declared, read: str, own: set[str], system: tuple[str, ...]
-) -> None:
-    """Refuse a source for which compiler or assembler read what no hash covers."""
-    names = re.split(r"(?<!\\)\s+", read.replace("\\\n", " ").partition(":")[2].strip())
-    for name in names:
-        place = Path(name).resolve()
-        if name and name not in own and not any(place.is_relative_to(s) for s in system):
             raise BuildError(
-                f"block {declared.name}: its source includes {name}, which is neither its own header "
-                "nor one of the system: put all of it into the source"
-            )
+                f"block {declared.name} ({declared.path}): {python_problem(str(error)) or error}"
+            ) from None
+        for name in (READ, ASSEMBLY):
+            (work / name).unlink()
+        keep(work, folder, (LIBRARY,), {"block": declared.name, "declared": declared.hash})
 
 
 @cache

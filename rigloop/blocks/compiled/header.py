@@ -1,10 +1,8 @@
-"""The C texts that belong to a declaration: the header that its author includes, and the glue to the loop.
+"""The header that is printed from a declaration: what the author of a source reaches by name.
 
-The author writes `out->y = in->u * p->gain` by name. The glue reads the wired signals into `Inputs`, calls
-the step, and writes `Outputs`; the author's source is included in it, so that all of it is one function for
-the compiler.
+The author writes `out->y = in->u * p->gain`. A source in Cython gets the same header by way of a `.pxd`.
 
-`python -m rigloop.blocks.compiled.header FILE.toml` writes the header beside a declaration, for an editor.
+`python -m rigloop.blocks.compiled.header FILE.toml` writes it beside a declaration, for an editor.
 """
 
 from __future__ import annotations
@@ -12,54 +10,25 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Literal
 
 from rig_configs.plain import comment
-from rigloop.blocks.compiled.declaration import Declaration, Declared, read_declared
+from rigloop.blocks.compiled.declaration import Declaration, Input, Output
+from rigloop.blocks.compiled.declared import read_declared
 from rigloop.blocks.compiled.expression import SUPPORT
-from rigloop.blocks.compiled.layout import Layout, Member, lay_out
+from rigloop.blocks.compiled.layout import Member, lay_out
 
-STEP = "rigloop_step"
-PREPARE = "rigloop_prepare"
-GLUE = "rigloop_glue.c"  # no block has such a name
-
-
-def texts(declared: Declared, expressions: Mapping[str, str]) -> dict[str, bytes]:
-    """Files of a folder in which the glue is compiled.
-
-    Parameters
-    ----------
-    expressions : mapping of parameter to C text
-        Of parameters that are expressions.
-    """
-    name = declared.name
-    return {
-        f"{name}.h": header(name, declared.declaration, expressions).encode(),
-        f"{name}.c": declared.source,
-        GLUE: _glue(name, declared.declaration).encode(),
-    }
+STEP_ARGUMENTS = "const Inputs *in, Outputs *out, const Parameters *p, State *s, const Clock *at"
+PREPARE_ARGUMENTS = "const Parameters *p, State *s, double period_s"
 
 
 def header(
-    name: str, declaration: Declaration, expressions: Mapping[str, str] | None = None
+    name: str,
+    declaration: Declaration,
+    expressions: Mapping[str, str] | None = None,
+    language: Literal["c", "pyx"] = "c",
 ) -> str:
     """Text of `NAME.h`; without `expressions` their functions are declared and not defined."""
-    layout = lay_out(declaration)
-    inputs = [
-        Member(n, "double", about=_of(port.about, port.unit))
-        for n, port in declaration.inputs.items()
-    ]
-    outputs = [
-        Member(n, "double", about=_of(port.about, port.unit))
-        for n, port in declaration.outputs.items()
-    ]
-    clock = [
-        Member("period_s", "double", about="from cycle to cycle"),
-        Member("t_ns", "int64_t", about="nominal time of this cycle since the start of its task"),
-        Member("first", "int64_t", about="1 in the first step of a run, then 0"),
-    ]
-    if declaration.elapsed:
-        about = "periods since the last step: 1, or more where cycles were skipped"
-        clock.append(Member("elapsed", "int64_t", about=about))
     lines = [
         f"// {name}: {comment(declaration.about)}",
         "// Printed from the declaration; whatever is changed here is lost.",
@@ -68,44 +37,83 @@ def header(
         "#include <math.h>",
         "#include <stdint.h>",
         "",
-        *_struct("Inputs", inputs),
-        *_struct("Outputs", outputs),
-        *_struct("Parameters", layout.parts["parameters"]),
-        *_struct("State", layout.parts["state"]),
-        *_struct("Clock", clock),
+    ]
+    for struct, members in structs(declaration).items():
+        lines += struct_text(struct, members)
+    finite = " && ".join(f"isfinite(in->{name})" for name in declaration.inputs) or "1"
+    lines += [
         *_constants(declaration),
         "// 1 where every input is a finite number",
         "static inline int are_finite(const Inputs *in)",
         "{",
-        *([] if inputs else ["    (void)in;"]),
-        f"    return {' && '.join(f'isfinite(in->{m.name})' for m in inputs) or '1'};",
+        *([] if declaration.inputs else ["    (void)in;"]),
+        f"    return {finite};",
         "}",
         "",
         *_expressions(declaration, expressions),
-        "// what the source has to define: a step, which returns 0 or a fault",
-        f"static int step({_STEP_ARGUMENTS});",
     ]
-    if declaration.prepare:
+    if language == "c":
+        lines += [
+            "// what the source has to define: a step, which returns 0 or a fault",
+            f"static int step({STEP_ARGUMENTS});",
+        ]
+    if declaration.prepare and language == "c":
         lines += [
             "// once, before the first step: 0, or a fault that refuses the parameters",
-            "static int prepare(const Parameters *p, State *s, double period_s);",
+            f"static int prepare({PREPARE_ARGUMENTS});",
         ]
-    else:
+    if not declaration.prepare:
+        translated = f"__pyx_f_{len(name)}{name}_"
         lines += [
             "// a function prepare() runs only where the declaration says `prepare = true`",
-            "#pragma GCC poison prepare",
+            f"#pragma GCC poison {'' if language == 'c' else translated}prepare",
         ]
     return "\n".join([*lines, "#endif", ""])
 
 
-_STEP_ARGUMENTS = "const Inputs *in, Outputs *out, const Parameters *p, State *s, const Clock *at"
+def structs(declaration: Declaration) -> dict[str, list[Member]]:
+    """The structs by which a source reaches signals, parameters, state and clock."""
+    layout = lay_out(declaration)
+    clock = [
+        Member("period_s", "double", about="from cycle to cycle"),
+        Member("t_ns", "int64_t", about="nominal time of this cycle since the start of its task"),
+        Member("first", "int64_t", about="1 in the first step of a run, then 0"),
+    ]
+    if declaration.elapsed:
+        about = "periods since the last step: 1, or more where cycles were skipped"
+        clock.append(Member("elapsed", "int64_t", about=about))
+    ports: dict[str, Mapping[str, Input | Output]] = {
+        "Inputs": declaration.inputs,
+        "Outputs": declaration.outputs,
+    }
+    return {
+        **{
+            struct: [Member(n, "double", about=f"{p.about} [{p.unit}]") for n, p in named.items()]
+            for struct, named in ports.items()
+        },
+        "Parameters": [*layout.parts["parameters"]],
+        "State": [*layout.parts["state"]],
+        "Clock": clock,
+    }
 
 
-def _of(about: str, unit: str) -> str:
-    return f"{about} [{unit}]"
+def constants(declaration: Declaration) -> list[list[str]]:
+    """Names of the constants of each choice, and of the faults, each list counted up: choices from 0, faults from 1."""
+    choices = [
+        [f"{name}_{word}".upper() for word in parameter.choices]
+        for name, parameter in declaration.parameters.items()
+        if parameter.type == "choice"
+    ]
+    return [*choices, [f"FAULT_{name.upper()}" for name in declaration.faults]]
 
 
-def _struct(name: str, members: Iterable[Member]) -> list[str]:
+def expression_names(declaration: Declaration) -> list[str]:
+    """Parameters that are expressions: a source calls `NAME_of(in)`."""
+    return [n for n, p in declaration.parameters.items() if p.type == "expression"]
+
+
+def struct_text(name: str, members: Iterable[Member]) -> list[str]:
+    """Lines of a struct in C."""
     lines = []
     for member in members:
         star = "" if member.c_type.endswith("*") else " "
@@ -116,90 +124,28 @@ def _struct(name: str, members: Iterable[Member]) -> list[str]:
 
 
 def _constants(declaration: Declaration) -> list[str]:
-    lines = [
-        f"enum {{ {', '.join(f'{name}_{word}'.upper() for word in parameter.choices)} }};"
-        for name, parameter in declaration.parameters.items()
-        if parameter.type == "choice"
-    ]
-    faults = [
-        f"    FAULT_{name.upper()} = {code},  // {comment(words)}"
-        for code, (name, words) in enumerate(declaration.faults.items(), start=1)
-    ]
+    *choices, faults = constants(declaration)
+    lines = [f"enum {{ {', '.join(names)} }};" for names in choices]
     if faults:
-        lines += ["enum {", *faults, "};"]
+        words = zip(faults, declaration.faults.values(), strict=True)
+        coded = enumerate(words, start=1)
+        lines += ["enum {", *(f"    {n} = {c},  // {comment(w)}" for c, (n, w) in coded), "};"]
     return [*lines, ""] if lines else []
 
 
 def _expressions(declaration: Declaration, given: Mapping[str, str] | None) -> list[str]:
-    names = [n for n, p in declaration.parameters.items() if p.type == "expression"]
-    if not names:
-        return []
-    lines = [SUPPORT]
+    names = expression_names(declaration)
+    lines = [SUPPORT] if names else []
     for name in names:
         head = f"static inline double {name}_of(const Inputs *in)"
         if given is None:
             lines.append(f"{head};  // what the rig gives as {name}")
         else:
             lines += [head, "{", f"    (void)in;\n    return {given[name]};", "}"]
-    return [*lines, ""]
-
-
-def _glue(name: str, declaration: Declaration) -> str:
-    layout = lay_out(declaration)
-    lines = [f'#include "{name}.h"', f'#include "{name}.c"', "#include <stddef.h>", ""]
-    for part in ("reads", "writes", "otherwise", "clock"):
-        lines += _struct(f"rigloop_{part}", layout.parts[part])
-    types = {p: f"rigloop_{p}" for p in ("reads", "writes", "otherwise", "clock")}
-    types |= {"parameters": "Parameters", "state": "State"}
-    lines += ["typedef struct {", *(f"    {t} {part};" for part, t in types.items())]
-    lines += ["} rigloop_memory;", "", *_assertions(layout), ""]
-    lines += [
-        '__attribute__((visibility("default"))) int rigloop_step(void *self, int64_t t_ns)',
-        "{",
-        "    rigloop_memory *m = self;",
-        f"    const Inputs in = {{ {', '.join(f'*m->reads.{n}' for n in declaration.inputs)} }};",
-        "    Outputs out = { 0 };",
-        "    const int64_t first = !m->clock.begun;",
-        *_elapsed(declaration),
-        "    const Clock at = { m->clock.period_s, t_ns, first"
-        f"{', elapsed' if declaration.elapsed else ''} }};",
-        "    const int fault = step(&in, &out, &m->parameters, &m->state, &at);",
-        "    m->clock.begun = 1;",
-        *(f"    *m->writes.{n} = out.{n};" for n in declaration.outputs),
-        "    return fault;",
-        "}",
-    ]
-    if declaration.prepare:
-        lines += [
-            '__attribute__((visibility("default"))) int rigloop_prepare(void *self)',
-            "{",
-            "    rigloop_memory *m = self;",
-            "    return prepare(&m->parameters, &m->state, m->clock.period_s);",
-            "}",
-        ]
-    return "\n".join([*lines, ""])
-
-
-def _elapsed(declaration: Declaration) -> list[str]:
-    if not declaration.elapsed:
-        return []
-    return [
-        "    const int64_t since_ns = t_ns - m->clock.last_t_ns;",
-        "    // a cycle as planned costs no division",
-        "    const int64_t elapsed = first || since_ns == m->clock.period_ns ? 1",
-        "        : since_ns / m->clock.period_ns > 1 ? since_ns / m->clock.period_ns : 1;",
-        "    m->clock.last_t_ns = t_ns;",
-    ]
-
-
-def _assertions(layout: Layout) -> list[str]:
-    lines = [
-        f'_Static_assert(offsetof(rigloop_memory, {part}.{name}) == {8 * place}, "{part}.{name}");'
-        for (part, name), place in layout.places.items()
-    ]
-    return [*lines, f'_Static_assert(sizeof(rigloop_memory) == {8 * layout.words}, "memory");']
+    return [*lines, ""] if names else []
 
 
 if __name__ == "__main__":
     found = read_declared(Path(sys.argv[1]))
-    found.path.with_suffix(".h").write_text(header(found.name, found.declaration))
+    text = header(found.name, found.declaration, language=found.language)
+    found.path.with_suffix(".h").write_text(text)

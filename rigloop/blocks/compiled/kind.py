@@ -19,7 +19,8 @@ from rig_configs.numbers import Real
 from rig_configs.schema import BlockTable
 from rigloop.blocks.compiled.block import CompiledBlock
 from rigloop.blocks.compiled.build import BuiltBlock, build_block
-from rigloop.blocks.compiled.declaration import Declared, Parameter, Whole, read_declared
+from rigloop.blocks.compiled.declaration import Parameter, Whole
+from rigloop.blocks.compiled.declared import Declared, read_declared
 from rigloop.blocks.compiled.layout import fill, lay_out
 from rigloop.blocks.compiled.trust import LIBRARY
 from rigloop.blocks.compiled.unit_rule import UnitRule
@@ -40,7 +41,7 @@ class DeclaredPort:
 
 @dataclass(frozen=True)
 class CompiledKind:
-    """A kind of block that is compiled from C.
+    """A kind of block that is compiled from C or Cython.
 
     Attributes
     ----------

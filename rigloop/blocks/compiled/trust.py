@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rig_configs.bounded import open_regular
-from rigloop.blocks.compiled.declaration import Declared, read_declared
+from rigloop.blocks.compiled.declared import Declared, read_declared
 
 LIBRARY = Path(__file__).parents[1] / "library"
 HASH = re.compile(r"[0-9a-f]{64}")
@@ -32,7 +32,7 @@ class NotTrustedError(RuntimeError):
         super().__init__(
             "\n".join(
                 f"block {declared.name} ({declared.path}): its code has not been trusted here; read "
-                f"{declared.path.with_suffix('.c').name}, then run again with --trust (hash {declared.hash})"
+                f"{declared.source_path.name}, then run again with --trust (hash {declared.hash})"
                 for declared in blocks
             )
         )

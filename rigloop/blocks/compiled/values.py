@@ -12,14 +12,9 @@ from typing import Any
 from rig_configs.bounded import MOST_KEPT_BYTES, UnreadableError, read_text
 from rig_configs.mistakes import Mistake
 from rig_configs.numbers import number_problem
-from rigloop.blocks.compiled.declaration import (
-    MOST_LIST,
-    Declaration,
-    Parameter,
-    falling,
-    value_problems,
-)
+from rigloop.blocks.compiled.declaration import MOST_LIST, Declaration, Parameter
 from rigloop.blocks.compiled.expression import ExpressionMistake, c_text
+from rigloop.blocks.compiled.parameter_values import falling, value_problems
 
 # number, whole number or index of a choice; list; columns of samples; C text of an expression
 Values = Mapping[str, Any]

@@ -9,11 +9,12 @@ from typing import Any
 
 from rig_configs import units
 from rig_configs.mistakes import Mistake
+from rig_configs.named_files import SOURCES
 from rig_configs.ports import FollowingPorts, Port, Ports
 from rig_configs.schema import Rig
 from rigloop.blocks.compiled.block import CompiledBlock
 from rigloop.blocks.compiled.build import BuiltBlock
-from rigloop.blocks.compiled.declaration import read_declared
+from rigloop.blocks.compiled.declared import read_declared
 from rigloop.blocks.compiled.kind import CompiledKind, DeclaredPort, library
 from rigloop.blocks.compiled.unit_solve import solve_units
 from rigloop.blocks.kind import BlockKind, Making, Stage
@@ -82,7 +83,9 @@ def from_file(path: Path) -> BlockKind:
     ConfigError
         With every mistake of the declaration.
     """
-    return _read(path, *(_stamp(file) for file in (path, path.with_suffix(".c"))))
+    return _read(
+        path, *(_stamp(file) for file in (path, *(path.with_suffix(suffix) for suffix in SOURCES)))
+    )
 
 
 @lru_cache(maxsize=256)

@@ -45,10 +45,10 @@ def run(shipped):
 def write_block(tmp_path):
     """Write a block of a user: declaration and source; return the path of the declaration."""
 
-    def write(text, source, name="mine"):
+    def write(text, source, name="mine", suffix=".c"):
         path = tmp_path / f"{name}.toml"
         path.write_text(text)
-        path.with_suffix(".c").write_text(source)
+        path.with_suffix(suffix).write_text(source)
         return path
 
     return write

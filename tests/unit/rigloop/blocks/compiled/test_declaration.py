@@ -5,7 +5,7 @@ import os
 import pytest
 
 from rig_configs.mistakes import ConfigError
-from rigloop.blocks.compiled.declaration import MOST_BYTES, read_declared
+from rigloop.blocks.compiled.declared import MOST_BYTES, read_declared
 from rigloop.blocks.compiled.unit_rule import Factor, unit_rule
 
 GOOD = """

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from codegen.kernels.toolchain import compiler
-from rigloop.blocks.compiled.header import GLUE, texts
+from rigloop.blocks.compiled.glue import GLUE, texts
 from rigloop.blocks.compiled.kind import library
 from rigloop.blocks.compiled.values import values_of
 
