@@ -143,7 +143,7 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
     would not sing. Starts nothing."""
     from rig_configs.mistakes import ConfigError
     from rigloop.blocks.observing import ObservingBlock
-    from rigloop.compose.blocks import find_buses
+    from rigloop.compose.blocks import backends_of
     from rigloop.compose.kernels import build_kernels
     from rigloop.compose.magnitudes import magnitudes
     from rigloop.compose.unsaid_times import unsaid_times
@@ -158,8 +158,7 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
         with Screen(stderr=True).status("kernel") as status:
             haptic = examine_loop(loaded, lambda stage: status.update(f"kernel: {stage}"))
         mistakes = [*haptic.mistakes]
-        for bus in find_buses(loaded.rig).values():
-            mistakes += unsaid_times(loaded, bus.backend)
+        mistakes += unsaid_times(loaded, backends_of(loaded.rig))
         if mistakes:
             raise ConfigError(mistakes)
         notes = [*shared_by_tasks(loaded.rig), *magnitudes(loaded), *haptic.notes]

@@ -34,7 +34,7 @@ NO_CARD = "no network card in use; `--bus IFACE` looks at one"
 
 def raw_sockets(host: Host, demands: Demands) -> Check:
     """Open one and close it, where a bus may need it."""
-    if demands.veth is not None and not demands.interface:
+    if demands.veth is not None and not demands.cards:
         return RAW_SOCKETS.green("not tried: this rig needs none of the host's")
     remedy = (
         "sudo setcap cap_net_raw,cap_net_admin,cap_sys_nice,cap_ipc_lock+ep "
@@ -44,7 +44,7 @@ def raw_sockets(host: Host, demands: Demands) -> Check:
         socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0).close()
     except OSError as error:
         found = f"refused: {error.strerror}"
-        return (RAW_SOCKETS.red if demands.interface else RAW_SOCKETS.amber)(found, remedy)
+        return (RAW_SOCKETS.red if demands.cards else RAW_SOCKETS.amber)(found, remedy)
     return RAW_SOCKETS.green("granted")
 
 
@@ -77,7 +77,7 @@ def master(host: Host, demands: Demands) -> Check:
     """The library is installed where a bus needs it."""
     if importlib.util.find_spec("pysoem") is not None:
         return MASTER.green("pysoem is installed")
-    if demands.interface or demands.veth:
+    if demands.cards or demands.veth:
         return MASTER.red(
             "pysoem is missing", f'{sys.executable} -m pip install "rigloop[ethercat]"'
         )
@@ -141,7 +141,7 @@ def card_interrupts(host: Host, demands: Demands, name: str) -> Check:
         why = f"no interrupt of {name} under /sys/class/net/{name}/device"
         return INTERRUPTS.unknown(why, f"grep {name} /proc/interrupts")
     serving = {n: host.cpu_list(f"/proc/irq/{n}/smp_affinity_list") for n in numbers}
-    others = {t.core for t in demands.tasks if t.name != demands.bus_task} - {None}
+    others = {t.core for t in demands.tasks if t.name not in demands.bus_tasks} - {None}
     wrong = {
         n: cores for n, cores in serving.items() if not cores or len(cores) > 1 or cores & others
     }
@@ -170,7 +170,7 @@ def _interrupts(host: Host, name: str) -> list[int]:
 
 def _core_for_interrupts(host: Host, demands: Demands) -> int:
     free = (host.cpu_list("/sys/devices/system/cpu/online") or frozenset()) - demands.cores
-    bus = [task.core for task in demands.tasks if task.name == demands.bus_task]
+    bus = [task.core for task in demands.tasks if task.name in demands.bus_tasks]
     if free or not bus or bus[0] is None:
         return min(free, default=0)
     return bus[0]

@@ -16,9 +16,13 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-PAIR = ("veth0", "veth1")
-SECOND_PAIR = ("veth2", "veth3")
-"""For a master with cable redundancy."""
+
+def pair(number: int) -> tuple[str, str]:
+    """Return the names of the two ends of a virtual cable: veth0 and veth1, veth2 and veth3, ...."""
+    return f"veth{2 * number}", f"veth{2 * number + 1}"
+
+
+PAIR, SECOND_PAIR = pair(0), pair(1)  # the second one for a master with cable redundancy
 
 _PROBE = """
 import socket

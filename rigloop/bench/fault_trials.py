@@ -27,7 +27,7 @@ from rich.console import Console
 from rig_configs.load import LoadedRig
 from rig_configs.named_files import keep_named
 from rigloop.blocks.catalogue import rig_model
-from rigloop.compose.blocks import bus_of
+from rigloop.compose.blocks import backends_of
 from rigloop.compose.kernels import build_kernels
 from rigloop.compose.wiring import load
 from rigloop.host import children
@@ -210,8 +210,10 @@ def attempt(loaded: LoadedRig, trial: Trial, runs: Path) -> Tried:
     (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
     keep_named(folder, loaded.files)
     limits = limits_of(loaded.rig)
-    backend = trial.bus or bus_of(loaded.rig)[1].backend
-    injections = parse(trial.asked, loaded.rig, backend, trial.telemetry is not None, trial.seconds)
+    backends = backends_of(loaded.rig, trial.bus)
+    injections = parse(
+        trial.asked, loaded.rig, backends, trial.telemetry is not None, trial.seconds
+    )
     commissioned = messages.Order(
         loaded.name, table, trial.bus, inject=trial.asked, stay_s=stay_s(injections)
     )
@@ -229,7 +231,7 @@ def attempt(loaded: LoadedRig, trial: Trial, runs: Path) -> Tried:
     def work() -> int:
         # in the supervisor that is tried: its children must be its own
         nonlocal cycle
-        if backend == "veth":
+        if "veth" in backends.values():
             with children.cycle_process() as cycle:
                 children.commission(cycle, folder)
                 return supervise()

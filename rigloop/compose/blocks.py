@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from codegen.kernels.build import BuiltKernel
-from io_bridge.bus import Bus
+from io_bridge.buses.buses import Buses
 from io_bridge.buses.simulated_bus import SimulatedBus
 from rig_configs.schema import Rig
 from rigloop.blocks.catalogue import kind_of, paths
 from rigloop.blocks.kind import Making
 from rigloop.compose.parts import (
     backend_of,
+    backends_of,
     bus_of,
     bus_of_guard,
     find_bus,
@@ -31,6 +32,7 @@ from rt_core.safety.guard import Guard
 __all__ = [
     "Composed",
     "backend_of",
+    "backends_of",
     "bus_of",
     "bus_of_guard",
     "compose_live",
@@ -48,23 +50,24 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Composed:
-    """A rig ready to run: its plan, its bus, and the signals that say that each of its outputs is at rest."""
+    """A rig ready to run: its plan, its buses, and the signals that say that each of its outputs is at rest."""
 
     plan: Plan
-    bus: Bus
+    buses: Buses
     safe: tuple[str, ...]
 
 
-def compose_live(rig: Rig, kernels: Mapping[str, BuiltKernel], bus: Bus) -> Composed:
-    """Wire all blocks of a rig to its bus."""
-    found = find_bus(rig)
-    blocks: dict[str, Block] = {} if found is None else {found[0]: bus.block()}
+def compose_live(rig: Rig, kernels: Mapping[str, BuiltKernel], buses: Buses) -> Composed:
+    """Wire all blocks of a rig to its buses."""
+    blocks: dict[str, Block] = {name: bus.block() for name, bus in buses.each.items()}
     blocks |= make_blocks(rig, kernels)
     safe = tuple(b.writes["safe"] for b in blocks.values() if isinstance(b, Guard))
     # the emulated drives of this process answer at once: a bus block off its core has lost it
-    at_once = found is None or isinstance(bus, SimulatedBus)
-    waits = 0 if at_once or found is None else found[1].exchange_budget_us * 1000
-    return Composed(plan_blocks(rig, blocks, bus_wait_ns=waits), bus, safe)
+    waits = {
+        name: 0 if isinstance(buses.each[name], SimulatedBus) else config.exchange_budget_us * 1000
+        for name, config in find_buses(rig).items()
+    }
+    return Composed(plan_blocks(rig, blocks, bus_waits_ns=waits), buses, safe)
 
 
 def make_blocks(
@@ -88,7 +91,7 @@ def plan_blocks(
     rig: Rig,
     blocks: Mapping[str, Block],
     inputs: Iterable[str] = (),
-    bus_wait_ns: int | None = None,
+    bus_waits_ns: Mapping[str, int] | None = None,
 ) -> Plan:
     """Plan the tasks of a rig with those of its blocks that are given.
 
@@ -96,8 +99,8 @@ def plan_blocks(
     ----------
     inputs : iterable of str
         Signals that nothing here writes, because their block was left out; the fastest task owns them.
-    bus_wait_ns : int, optional
-        Longest time that the bus block may sleep in a cycle.
+    bus_waits_ns : mapping of bus to int, optional
+        Longest time that each bus block may sleep in a cycle.
     """
     allowed = os.sched_getaffinity(0)
     fastest = min(rig.tasks, key=lambda name: rig.tasks[name].period_us)
@@ -117,7 +120,9 @@ def plan_blocks(
             late_limit_ns=None if task.late_limit_us is None else task.late_limit_us * 1000,
             stall_cycles=task.stall_cycles,
             off_core=task.off_core,
-            bus_wait_ns=bus_wait_ns,
+            bus_wait_ns=None
+            if bus_waits_ns is None
+            else sum(bus_waits_ns.get(b, 0) for b in task.blocks),
             bus=tuple(b for b in task.blocks if b in blocks and rig.blocks[b].kind == "bus"),
             steer=next(
                 (s for b in task.blocks if (s := getattr(blocks.get(b), "steer", None))), None

@@ -1,12 +1,13 @@
-"""From the bus block of a rig to its bus, on any back end."""
+"""From the bus blocks of a rig to its buses, each on its back end."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from io_bridge.bus import Bus
-from io_bridge.buses.no_bus import NoBus
+from io_bridge.buses.buses import Buses
 from io_bridge.buses.simulated_bus import SimulatedBus
 from rig_configs.schema import Rig
 from rig_configs.slaves import Drive
@@ -20,32 +21,43 @@ from rigloop.blocks.slaves import (
     ring,
     terminal_config,
 )
-from rigloop.compose.parts import find_bus
+from rigloop.compose.parts import EMULATED, find_buses
 
 
-def make_bus(rig: Rig, backend: str, interface: str, second: str | None = None) -> Bus:
-    """Return the bus of a rig.
+class Interfaces(NamedTuple):
+    """The interfaces that the frames of a bus go to; the second is None without cable redundancy."""
+
+    first: str
+    second: str | None = None
+
+
+def make_buses(
+    rig: Rig, backends: Mapping[str, str], interfaces: Mapping[str, Interfaces] | None = None
+) -> Buses:
+    """Return the buses of a rig.
 
     Parameters
     ----------
-    backend : str
-        `simulated`: in this process. `veth`: emulated drives at the other end. Else an interface.
-    interface : str
-        Where the frames go, unless in this process.
-    second : str, optional
-        The interface at the other end of the ring.
+    backends : mapping of str to str
+        Of each bus. `simulated`: in this process. `veth`: emulated drives at the other end. Else an interface.
+    interfaces : mapping of str to Interfaces, optional
+        Where the frames of each bus go, unless to the interface that its back end names.
 
     Raises
     ------
     ValueError
         A drive or plant that cannot be; every reason.
     """
-    found = find_bus(rig)
-    if found is None:
-        return NoBus()
-    name, config = found
+    given = {name: Interfaces(backend) for name, backend in backends.items()} | dict(
+        interfaces or {}
+    )
+    return Buses({name: _make(rig, name, backends[name], given[name]) for name in find_buses(rig)})
+
+
+def _make(rig: Rig, name: str, backend: str, interfaces: Interfaces) -> Bus:
+    config = find_buses(rig)[name]
     reads, writes = paths(name, config)
-    emulated = backend in ("simulated", "veth")
+    emulated = backend in EMULATED
     own = apart(rig, name)
     slaves = [
         replace(drive_config(key, slave, emulated, key in joined(config)), has_own_guard=key in own)
@@ -67,5 +79,9 @@ def make_bus(rig: Rig, backend: str, interface: str, second: str | None = None) 
     from io_bridge.buses.ethercat_bus import EthercatBus
 
     return EthercatBus(
-        interface, slaves, second_interface=second, bringup=config.bringup, **settings
+        interfaces.first,
+        slaves,
+        second_interface=interfaces.second,
+        bringup=config.bringup,
+        **settings,
     )

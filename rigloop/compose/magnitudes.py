@@ -23,7 +23,7 @@ from rigloop.blocks.kinds.mechanism import MechanismBlock
 from rigloop.blocks.kinds.observer import ObserverBlock
 from rigloop.blocks.observing import ObservingBlock
 from rigloop.blocks.usual import MILLI, MS, TURNS, S, Usual
-from rigloop.compose.parts import find_bus, find_guard
+from rigloop.compose.parts import find_buses, find_guard
 
 TWO_PI = 2.0 * math.pi
 
@@ -105,10 +105,11 @@ def _doubt(
 
 
 def _beside_each_other(rig: Rig) -> Iterator[str]:
-    found = find_bus(rig)
-    drives = (
-        {f"blocks.{found[0]}.drives.{n}": d for n, d in found[1].drives.items()} if found else {}
-    )
+    drives = {
+        f"blocks.{bus}.drives.{name}": drive
+        for bus, config in find_buses(rig).items()
+        for name, drive in config.drives.items()
+    }
     for at, drive in drives.items():
         ratio = drive.peak_torque_nm / drive.rated_torque_nm
         yield from _doubt(
@@ -148,8 +149,8 @@ def _beside_each_other(rig: Rig) -> Iterator[str]:
 
 
 def _filters(rig: Rig) -> Iterator[str]:
-    bus = find_bus(rig)
-    counts = [drive.counts_per_rev for drive in bus[1].drives.values()] if bus else []
+    buses = find_buses(rig).values()
+    counts = [drive.counts_per_rev for bus in buses for drive in bus.drives.values()]
     for name, block in rig.blocks.items():
         if not isinstance(block, EncoderFilterBlock):
             continue

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from rig_configs.schema import Rig
 from rig_configs.slaves import Drive
 from rigloop.blocks.axes import buses_of, drives_of, guards_of
@@ -46,10 +48,55 @@ def drive_of(rig: Rig, bus: str, drive: str) -> Drive:
 EMULATED = ("simulated", "veth")  # backends on which nobody's hands are
 
 
-def backend_of(rig: Rig, asked: str | None = None) -> str:
-    """Return where the frames of a rig go; without a bus nowhere."""
-    found = find_bus(rig)
-    return "simulated" if found is None else asked or found[1].backend
+def backends_of(rig: Rig, asked: str | None = None) -> dict[str, str]:
+    """Return where the frames of each bus of a rig go.
+
+    Parameters
+    ----------
+    asked : str, optional
+        In place of the rig's own: for all buses, or `NAME=BACKEND`, with commas, for some.
+
+    Raises
+    ------
+    NotStartedError
+        One interface for several buses, or no such bus.
+    """
+    found = {name: bus.backend for name, bus in find_buses(rig).items()}
+    if asked is None or not found:
+        return found
+    given = _asked_backends(found, asked)
+    real = Counter(backend for backend in given.values() if backend not in EMULATED)
+    for backend in (backend for backend, n in real.items() if n > 1):
+        raise NotStartedError(
+            f"--bus {asked}: {backend} would take the frames of several buses ({', '.join(given)}): "
+            f"give each its own, as --bus {next(iter(given))}={backend}"
+        )
+    if "veth" in given.values() and real:
+        raise NotStartedError(
+            f"--bus {asked}: veth has a network of its own, in which {next(iter(real))} is not there: "
+            "take veth for all buses, or simulated beside an interface"
+        )
+    return given
+
+
+def backend_of(rig: Rig, bus: str | None, asked: str | None = None) -> str:
+    """Return where the frames of one bus of a rig go; of none nowhere, as in a process of its own."""
+    return "simulated" if bus is None else backends_of(rig, asked)[bus]
+
+
+def _asked_backends(found: dict[str, str], asked: str) -> dict[str, str]:
+    if "=" not in asked:
+        return dict.fromkeys(found, asked)
+    given = dict(found)
+    for part in asked.split(","):
+        name, _, backend = part.partition("=")
+        if name not in found or not backend:
+            raise NotStartedError(
+                f"--bus {asked}: {part!r} names no bus of this rig; give BACKEND for all, or "
+                f"NAME=BACKEND for some of {', '.join(found)}"
+            )
+        given[name] = backend
+    return given
 
 
 def guard_of(rig: Rig, name: str | None = None) -> tuple[str, GuardBlock]:

@@ -8,9 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from io_bridge.host import doctor as bus
 from rig_configs.schema import Rig
-from rigloop.compose.blocks import backend_of, find_bus
+from rigloop.compose.blocks import backends_of, find_buses
+from rigloop.compose.parts import EMULATED
 from rigloop.doctor import software
-from rigloop.host.interface import second_interface
+from rigloop.host.interface import cards
 from rt_core.doctor import hypervisor, kernel, memory, processor, rights, touches, wall_clock
 from rt_core.doctor.check import Check, Demands, TaskDemand, Topic, by_severity
 from rt_core.host.facts import Host
@@ -58,9 +59,9 @@ SLOW: tuple[CheckFunction, ...] = (
 
 def demands_of(rig: Rig, backend: str | None = None) -> Demands:
     """Return what a rig asks of the host; `backend` takes the place of the rig's own."""
-    bus = find_bus(rig)
-    backend = backend_of(rig, backend)
-    interface, veth = _backend(backend)
+    buses = find_buses(rig)
+    backends = backends_of(rig, backend)
+    budgets = [bus.exchange_budget_us for bus in buses.values()]
     return Demands(
         tasks=tuple(
             TaskDemand(
@@ -72,13 +73,12 @@ def demands_of(rig: Rig, backend: str | None = None) -> Demands:
             )
             for task, config in rig.tasks.items()
         ),
-        bus_task=next(
-            (t for t, config in rig.tasks.items() if bus and bus[0] in config.blocks), ""
+        bus_tasks=tuple(
+            t for t, config in rig.tasks.items() if not buses.keys().isdisjoint(config.blocks)
         ),
-        exchange_budget_us=bus[1].exchange_budget_us if bus else Demands.exchange_budget_us,
-        interface=interface,
-        second_interface=second_interface(rig, backend) if interface else None,
-        veth=veth,
+        exchange_budget_us=min(budgets, default=Demands.exchange_budget_us),
+        cards=cards(rig, backends),
+        veth="veth" in backends.values(),
     )
 
 
@@ -86,12 +86,7 @@ def demands_without_rig(backend: str | None = None) -> Demands:
     """Return what any rig may ask of the host; of its bus, what `backend` says."""
     if backend is None:
         return Demands()
-    interface, veth = _backend(backend)
-    return Demands(interface=interface, veth=veth)
-
-
-def _backend(backend: str) -> tuple[str | None, bool]:
-    return (None if backend in ("simulated", "veth") else backend), backend == "veth"
+    return Demands(cards=() if backend in EMULATED else (backend,), veth=backend == "veth")
 
 
 def examine(

@@ -166,6 +166,9 @@ def bus(
     run: Annotated[
         str, typer.Argument(help="Folder of a recorded run, or `live` for the one that runs now.")
     ],
+    name: Annotated[
+        str | None, typer.Option("--bus", help="Of a rig with several buses this one.")
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Show how each slave does: bad cycles, least working counter, AL state, clock; and the frames of all."""
@@ -173,7 +176,7 @@ def bus(
 
     try:
         with told(json):
-            found: Any = health.live() if run == "live" else health.recorded(Path(run))
+            found: Any = health.live(name) if run == "live" else health.recorded(Path(run), name)
     except health.NothingToShowError as error:
         fail([str(error)], Exit.WRONG_INPUT, json)
     if json:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,8 +14,9 @@ from io_bridge.bus_events import BusEvent
 from io_bridge.recording.record import RecordError, open_record
 from io_bridge.slaves import words
 from rigloop.blocks.catalogue import read_checked
+from rigloop.blocks.kinds.bus import BusBlock
 from rigloop.blocks.slaves import joined
-from rigloop.compose.blocks import find_bus
+from rigloop.compose.blocks import find_buses
 from rigloop.fieldbus import running
 from rigloop.run_folder import messages
 from rt_core.signals.layout import TableError
@@ -69,29 +70,32 @@ class BusHealth:
     """The events beside the cycle: slaves that left OP, emergencies, drives in fault."""
 
 
-def recorded(folder: Path) -> BusHealth:
+def recorded(folder: Path, name: str | None = None) -> BusHealth:
     """Read the record of a run.
+
+    Parameters
+    ----------
+    folder : Path
+    name : str, optional
+        The bus; needed where there are several.
 
     Raises
     ------
     NothingToShowError
-        No run there, or one without a bus.
+        No run there, or one without a bus, or without this one.
     """
     if not folder.is_dir():
         raise NothingToShowError(f"{folder}: no such run folder; `live` is the run of now")
+    records = {}
     for path in sorted(folder.glob("*.npy")):
-        if path.stem.endswith("_late"):
-            continue
-        try:
-            rows = open_record(path)
-        except (RecordError, OSError):
-            continue
-        bus = _bus_of(rows.dtype.names or ())
-        if bus is not None and len(rows):
-            found = _of_rows(str(folder), rows, bus, _axes(folder))
-            found.events = _told(folder)
-            return found
-    raise NothingToShowError(f"{folder}: no record with a bus in it")
+        if not path.stem.endswith("_late"):
+            with contextlib.suppress(RecordError, OSError):
+                records[path.stem] = open_record(path)
+    with_rows = {task: rows.dtype.names or () for task, rows in records.items() if len(rows)}
+    task, bus = _find_bus(str(folder), with_rows, name)
+    found = _of_rows(str(folder), records[task], bus, _axes(folder, bus[0]))
+    found.events = _told(folder)
+    return found
 
 
 @contextlib.contextmanager
@@ -102,13 +106,18 @@ def _readable() -> Iterator[None]:
         raise NothingToShowError(str(error)) from None
 
 
-def live() -> BusHealth:
+def live(name: str | None = None) -> BusHealth:
     """Read the newest picture of the run of this user that runs now.
+
+    Parameters
+    ----------
+    name : str, optional
+        The bus; needed where there are several.
 
     Raises
     ------
     NothingToShowError
-        Nothing runs.
+        Nothing runs, or nothing with this bus.
     """
     from rt_core.signals.table import SignalTable
 
@@ -118,22 +127,22 @@ def live() -> BusHealth:
         except (OSError, ValueError):
             continue
         with table, _readable():
-            for producer in table.producers:
-                bus = _bus_of(producer.signals)
-                if bus is None:
-                    continue
-                dtype = np.dtype([(name, np.float64) for name in table.paths(producer.name)])
-                before = _cycles(table.latest(producer.name).view(dtype))
-                time.sleep(LOOK_S)
-                row = table.latest(producer.name).view(dtype)
-                folder = running.folder_of(supervisor)
-                found = _of_rows("live", row, bus, _axes(folder))
-                _mark_silent(found, row, bus, folder, producer.name)
-                if _cycles(row) == before:
-                    found.stands_still = f"no cycle for {LOOK_S:g} s or more: the loop stands still"
-                    found.good = False
-                found.events = _sentences(running.events_of(supervisor))
-                return found
+            folder = running.folder_of(supervisor)
+            signals = {producer.name: producer.signals for producer in table.producers}
+            if not any(_buses_in(paths) for paths in signals.values()):
+                continue
+            task, bus = _find_bus("the run of now", signals, name)
+            dtype = np.dtype([(path, np.float64) for path in table.paths(task)])
+            before = _cycles(table.latest(task).view(dtype))
+            time.sleep(LOOK_S)
+            row = table.latest(task).view(dtype)
+            found = _of_rows("live", row, bus, _axes(folder, bus[0]))
+            _mark_silent(found, row, bus, folder, task)
+            if _cycles(row) == before:
+                found.stands_still = f"no cycle for {LOOK_S:g} s or more: the loop stands still"
+                found.good = False
+            found.events = _sentences(running.events_of(supervisor))
+            return found
     raise NothingToShowError("nothing runs now; give the folder of a recorded run")
 
 
@@ -200,24 +209,47 @@ def _cycles(rows: np.ndarray) -> int:
     return int(rows[names[0]][-1]) if names else len(rows)
 
 
-def _bus_of(paths: tuple[str, ...]) -> tuple[str, list[str]] | None:
-    """Return the prefix of the bus and of its slaves among signal paths."""
+def _find_bus(
+    where: str, signals: Mapping[str, Sequence[str]], name: str | None
+) -> tuple[str, tuple[str, list[str]]]:
+    """Return the task with a bus, and the prefixes of the bus and of its slaves."""
+    found = {
+        bus: (task, slaves)
+        for task, paths in signals.items()
+        for bus, slaves in _buses_in(paths).items()
+    }
+    if not found:
+        raise NothingToShowError(f"{where}: no record with a bus in it")
+    if name is None and len(found) > 1:
+        raise NothingToShowError(f"{where}: it has the buses {', '.join(found)}: name one by --bus")
+    if name is not None and name not in found:
+        raise NothingToShowError(f"{where}: no bus {name}: there is {', '.join(found)}")
+    bus = next(iter(found)) if name is None else name
+    task, slaves = found[bus]
+    return task, (bus, slaves)
+
+
+def _buses_in(paths: Sequence[str]) -> dict[str, list[str]]:
+    """Return the prefix of each bus among signal paths, and of its slaves."""
     marked = [path[: -len(MARK) - 1] for path in paths if path.endswith("/" + MARK)]
     buses = [name for name in marked if f"{name}/exchange_ns" in paths]
-    if not buses:
-        return None
-    return buses[0], [name for name in marked if name != buses[0]]
+    slaves = [name for name in marked if name not in buses]
+    if len(buses) < 2:
+        return dict.fromkeys(buses, slaves)
+    return {bus: [name for name in slaves if name.startswith(f"{bus}/")] for bus in buses}
 
 
-def _axes(folder: Path | None) -> set[str]:
-    """Return the drives of a run that are further axes of the slave before them: they have no cable of their own."""
-    if folder is None:
-        return set()
+def _buses_of_run(folder: Path | None) -> dict[str, BusBlock]:
     try:
-        found = find_bus(read_checked(folder / "rig.toml").rig)
-        return set() if found is None else joined(found[1])
+        return {} if folder is None else find_buses(read_checked(folder / "rig.toml").rig)
     except (OSError, ValueError):
-        return set()
+        return {}
+
+
+def _axes(folder: Path | None, bus: str) -> set[str]:
+    """Return the drives of a bus that are further axes of the slave before them: they have no cable of their own."""
+    found = _buses_of_run(folder).get(bus)
+    return set() if found is None else joined(found)
 
 
 def _in_ring(slaves: Sequence[SlaveHealth], axes: Collection[str]) -> list[str]:

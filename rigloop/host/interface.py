@@ -1,22 +1,24 @@
-"""The interface that a bus speaks on, made ready: nothing for in-process, a served veth pair, or a real one."""
+"""The interfaces that the buses speak on, made ready: nothing for in-process, a served veth pair, or a real one."""
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from io_bridge.emulator.catalogue.device_file import drive_text
-from io_bridge.host.namespace import PAIR, SECOND_PAIR, why_not
+from io_bridge.host.namespace import pair, why_not
 from io_bridge.slaves.drive_config import DrivePlant
 from rig_configs.schema import Rig
+from rigloop.blocks.kinds.bus import BusBlock
 from rigloop.blocks.slaves import emulated_ring
-from rigloop.compose.blocks import bus_of, find_bus
+from rigloop.compose.bus import Interfaces
+from rigloop.compose.parts import EMULATED, find_buses
 from rigloop.console.errors import NotStartedError
 from rigloop.run_folder.messages import SEGMENT_ORDERS
 
@@ -25,73 +27,88 @@ WITNESS = "drive.json"
 PRIORITY = 98  # above every task, which may spin on every core
 
 
-class Interfaces(NamedTuple):
-    """The interfaces that the frames of a bus go to; the second is None without cable redundancy."""
-
-    first: str
-    second: str | None = None
-
-
-def second_interface(rig: Rig, backend: str) -> str | None:
-    """Return the interface at the other end of the ring on this back end; `veth` makes one."""
-    bus = find_bus(rig)
-    if bus is None or bus[1].second_interface is None or backend == "simulated":
-        return None
-    return SECOND_PAIR[0] if backend == "veth" else bus[1].second_interface
+def _veth_pairs(rig: Rig, backends: Mapping[str, str]) -> dict[str, list[tuple[str, str]]]:
+    """Return the pairs of interfaces of each bus on the back end `veth`: one, or two for a ring."""
+    numbers = itertools.count()
+    return {
+        name: [pair(next(numbers)) for _ in range(1 if bus.second_interface is None else 2)]
+        for name, bus in find_buses(rig).items()
+        if backends[name] == "veth"
+    }
 
 
-def pairs(rig: Rig) -> list[tuple[str, str]]:
-    """Return the pairs of interfaces that the back end `veth` needs."""
-    return [PAIR] if second_interface(rig, "veth") is None else [PAIR, SECOND_PAIR]
+def pairs(rig: Rig, backends: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return all pairs of interfaces that the back end `veth` needs; none where no bus has it."""
+    return [one for some in _veth_pairs(rig, backends).values() for one in some]
 
 
-def check_backend(backend: str) -> None:
-    """Refuse a back end that this machine cannot give.
+def cards(rig: Rig, backends: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the network cards of all buses of a rig, those of a second cable too."""
+    buses = find_buses(rig)
+    named = (
+        (backend, buses[name].second_interface)
+        for name, backend in backends.items()
+        if backend not in EMULATED
+    )
+    return tuple(card for both in named for card in both if card is not None)
+
+
+def check_backends(backends: Collection[str]) -> None:
+    """Refuse back ends that this machine cannot give.
 
     Raises
     ------
     NotStartedError
         The kernel forbids a network namespace; the message says why.
     """
-    reason = why_not() if backend == "veth" else None
+    reason = why_not() if "veth" in backends else None
     if reason is not None:
         raise NotStartedError(f"bus veth: {reason}; take --bus simulated, which needs no rights")
 
 
 @contextlib.contextmanager
-def served_interface(rig: Rig, backend: str, injected: Path | None = None) -> Iterator[Interfaces]:
-    """Yield the interfaces of a back end; for `veth`, the emulated slaves answer at its other end meanwhile.
+def served_interfaces(
+    rig: Rig, backends: Mapping[str, str], injected: tuple[str, Path] | None = None
+) -> Iterator[dict[str, Interfaces]]:
+    """Yield the interfaces of each bus; for `veth`, the emulated slaves answer at its other end meanwhile.
 
     Parameters
     ----------
-    injected : Path, optional
-        Folder of a run with faults on purpose: in `WITNESS` the emulated drives say what they did, also when their
-        master has died, and `SEGMENT_ORDERS` pulls their cables.
+    backends : mapping of bus to back end
+    injected : (str, Path), optional
+        A bus, and the folder of a run with faults on purpose: in `WITNESS` its emulated drives say what they did, also
+        when their master has died, and `SEGMENT_ORDERS` pulls their cables.
 
     Raises
     ------
     NotStartedError
-        The emulator did not start.
+        An emulator did not start.
     ValueError
         A terminal without a device.
     """
-    second = second_interface(rig, backend)
-    if backend != "veth":
-        yield Interfaces(backend, second)
-        return
-    master_end, segment_end = PAIR
+    made = _veth_pairs(rig, backends)
+    with contextlib.ExitStack() as served:
+        found = {}
+        for name, bus in find_buses(rig).items():
+            if name in made:
+                ends = list(zip(*made[name], strict=True))
+                folder = injected[1] if injected is not None and injected[0] == name else None
+                served.enter_context(_served(bus, ends[1], folder))
+                found[name] = Interfaces(*ends[0])
+            else:
+                second = None if backends[name] in EMULATED else bus.second_interface
+                found[name] = Interfaces(backends[name], second)
+        yield found
+
+
+@contextlib.contextmanager
+def _served(bus: BusBlock, ends: Sequence[str], injected: Path | None) -> Iterator[None]:
+    """Let the emulated slaves of a bus answer at these ends of their cables."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [
-            sys.executable,
-            "-P",
-            "-m",
-            "io_bridge.emulator.serving.sim_segment",
-            "--interface",
-            segment_end,
-        ]
-        if second is not None:
-            command += ["--second-interface", SECOND_PAIR[1]]
-        for position, what in enumerate(emulated_ring(bus_of(rig)[1])):
+        command = [sys.executable, "-P", "-m", "io_bridge.emulator.serving.sim_segment"]
+        for option, end in zip(("--interface", "--second-interface"), ends, strict=False):
+            command += [option, end]
+        for position, what in enumerate(emulated_ring(bus)):
             if isinstance(what, DrivePlant):
                 file = Path(folder) / f"{position}.toml"
                 file.write_text(drive_text(what))
@@ -116,7 +133,7 @@ def served_interface(rig: Rig, backend: str, injected: Path | None = None) -> It
             # a real drive answers in time: so does this one, where the right is there
             with contextlib.suppress(OSError):
                 os.sched_setscheduler(server.pid, os.SCHED_FIFO, os.sched_param(PRIORITY))
-            yield Interfaces(master_end, second)
+            yield
         finally:
             server.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):

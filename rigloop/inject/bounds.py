@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from rigloop.compose.blocks import bus_of
 from rigloop.inject.kinds import STOP, Argument, Reaction, Stated
 from rigloop.inject.limits import Limits
 from rt_core.plan import OFF_CORE_EVERY, loop_signal
@@ -73,7 +72,7 @@ def cable_out(lim: Limits, value: float) -> Stated:
 
 def ring_open(lim: Limits, value: float) -> Stated:
     """Goes on through the other cable, which is found in that cycle or the next."""
-    return Stated(Reaction.COUNT, (f"{bus_of(lim.rig)[0]}/ring_breaks",), 1, None)
+    return Stated(Reaction.COUNT, (f"{lim.bus_name}/ring_breaks",), 1, None)
 
 
 def many_overruns(lim: Limits, value: float) -> Stated:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rigloop.compose.blocks import bus_of, guard_of, paths
+from rigloop.compose.blocks import guard_of, paths
 from rigloop.inject.evidence import Evidence, cable_moves, row_of
 from rigloop.inject.limits import Limits
 
@@ -61,7 +61,7 @@ class Bus:
 
     def __init__(self, lim: Limits) -> None:
         self.rearms = guard_of(lim.rig)[1].rearm is not None
-        name, config = bus_of(lim.rig)
-        writes = paths(name, config)[1]
+        config = lim.bus
+        writes = paths(lim.bus_name, config)[1]
         self.valid, self.al_state = writes["valid"], writes["al_state"]
         self.operational = [writes[f"{drive}/operational"] for drive in config.drives]

@@ -10,7 +10,8 @@ from rigloop.blocks.kinds.bus import BusBlock
 from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
 from rigloop.blocks.kinds.guard import guard_config
 from rigloop.blocks.kinds.mechanism import MechanismBlock
-from rigloop.compose.blocks import bus_of, guard_of
+from rigloop.compose.blocks import bus_of_guard, find_bus, find_buses, find_guard, guard_of
+from rigloop.console.errors import NotStartedError
 from rt_core.safety.trips import GuardConfig
 
 LOOK_S = 0.002  # between two looks of the watchdog
@@ -47,8 +48,16 @@ class Limits:
 
     @property
     def bus(self) -> BusBlock:
-        """The bus block."""
-        return bus_of(self.rig)[1]
+        """The bus block whose slaves and cables the faults are of."""
+        return find_buses(self.rig)[self.bus_name]
+
+    @property
+    def bus_name(self) -> str:
+        """Its name."""
+        name = bus_in_question(self.rig)
+        if name is None:
+            raise NotStartedError("this rig has no bus: take a rig with one")
+        return name
 
     @property
     def last_cable(self) -> int:
@@ -82,6 +91,13 @@ def limits_of(rig: Rig) -> Limits:
     model = next((n for n, b in rig.blocks.items() if isinstance(b, MechanismBlock)), name)
     tasks = {block: task for task, config in rig.tasks.items() for block in config.blocks}
     return Limits(rig, tasks[name], tasks[model], guard_config(rig, name, block))
+
+
+def bus_in_question(rig: Rig) -> str | None:
+    """Return the bus that faults on purpose are of: that with the drive of the first guard, else the first one."""
+    guard = find_guard(rig)
+    found = find_bus(rig) if guard is None else bus_of_guard(rig, guard[0])
+    return None if found is None else found[0]
 
 
 def sensor_cells(rig: Rig) -> dict[str, str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from io_bridge.bus import Bus
+from io_bridge.buses.buses import Buses
 from io_bridge.buses.simulated_bus import SimulatedBus
 from rig_configs.schema import Rig
 from rigloop.blocks.kinds.mechanism import MechanismBlock
-from rigloop.compose.blocks import bus_of, guard_of
+from rigloop.compose.blocks import guard_of
 from rigloop.inject.kinds import InCycle
 from rigloop.inject.limits import Limits, limits_of, sensor_cells
 from rigloop.inject.request import Injection, again
@@ -36,16 +36,16 @@ def stages(injections: Sequence[Injection], lim: Limits) -> dict[str, list[str]]
     for number, injection in enumerate(injections):
         if isinstance(injection.fault.acts, InCycle):
             order = found[task_of(injection, lim)]
-            order.insert(_index(lim.rig, order, injection.fault.acts.place), block_name(number))
+            order.insert(_index(lim, order, injection.fault.acts.place), block_name(number))
     return found
 
 
-def placed(plan: Plan, bus: Bus, injections: Sequence[Injection], lim: Limits) -> Plan:
+def placed(plan: Plan, buses: Buses, injections: Sequence[Injection], lim: Limits) -> Plan:
     """Return a plan with the blocks of faults in its tasks."""
     tasks = {task.name: task for task in plan.tasks}
     made = {
         block_name(number): _block(
-            block_name(number), injection, tasks[task_of(injection, lim)], bus, lim
+            block_name(number), injection, tasks[task_of(injection, lim)], buses, lim
         )
         for number, injection in enumerate(injections)
         if isinstance(injection.fault.acts, InCycle)
@@ -58,28 +58,32 @@ def placed(plan: Plan, bus: Bus, injections: Sequence[Injection], lim: Limits) -
     return plan_table(changed, SUPERVISOR_SIGNALS)
 
 
-def disturbed(plan: Plan, bus: Bus, rig: Rig, asked: Sequence[str]) -> Plan:
+def disturbed(plan: Plan, buses: Buses, rig: Rig, asked: Sequence[str]) -> Plan:
     """Return a plan with the blocks of faults that were asked for in words."""
     lim = limits_of(rig)
-    return placed(plan, bus, again(asked, lim), lim)
+    return placed(plan, buses, again(asked, lim), lim)
 
 
-def _index(rig: Rig, order: list[str], place: str) -> int:
+def _index(lim: Limits, order: list[str], place: str) -> int:
+    rig = lim.rig
     if place == "head":
         return 0
     if place == "work":
         return len(order)
     if place == "sensor":
-        return order.index(bus_of(rig)[0]) + 1
+        return order.index(lim.bus_name) + 1
     if place == "estimate":
         return order.index(guard_of(rig)[0])
     return next(i for i, n in enumerate(order) if isinstance(rig.blocks.get(n), MechanismBlock))
 
 
-def _block(name: str, injection: Injection, task: Task, bus: Bus, lim: Limits) -> InjectionBlock:
+def _block(
+    name: str, injection: Injection, task: Task, buses: Buses, lim: Limits
+) -> InjectionBlock:
     acts = injection.fault.acts
     assert isinstance(acts, InCycle)
     have = sensor_cells(lim.rig)
+    bus = buses.each.get(lim.bus_name)
     link = bus.link if isinstance(bus, SimulatedBus) else None
     ordered = acts.act == Act.ORDER and link is not None
     return InjectionBlock(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from rig_configs.mistakes import ConfigError, Mistake, near
@@ -32,7 +32,11 @@ class Injection:
 
 
 def parse(
-    asked: Sequence[str], rig: Rig, backend: str, telemetry: bool, seconds: float | None
+    asked: Sequence[str],
+    rig: Rig,
+    backends: Mapping[str, str],
+    telemetry: bool,
+    seconds: float | None,
 ) -> list[Injection]:
     """Return what is to be injected into a rig.
 
@@ -43,6 +47,7 @@ def parse(
     """
     mistakes: list[Mistake] = []
     lim = limits_of(rig)
+    backend = backends[lim.bus_name]
     found = [
         injection
         for words in asked

@@ -6,7 +6,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from io_bridge.bus import Bus
+from io_bridge.buses.buses import Buses
 
 FILE = "bringup.txt"
 
@@ -42,7 +42,7 @@ class News:
         return text
 
 
-def refuse_drives_in_fault(bus: Bus, rig: str, reset: bool) -> None:
+def refuse_drives_in_fault(buses: Buses, rig: str, reset: bool) -> None:
     """Refuse a run whose drives are in their fault state, unless a person asked for their reset.
 
     Raises
@@ -50,7 +50,7 @@ def refuse_drives_in_fault(bus: Bus, rig: str, reset: bool) -> None:
     RuntimeError
         One sentence: slave, code, meaning, and how to ask for it.
     """
-    found = [] if reset else bus.in_fault()
+    found = [] if reset else buses.in_fault()
     if found:
         raise RuntimeError(
             f"{'; '.join(found)}; it is not reset by itself: mend the cause, then `rigloop run {rig} --reset-drives`"

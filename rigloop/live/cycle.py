@@ -28,10 +28,10 @@ from io_bridge.wire.owner import introduce
 from rig_configs.load import LoadedRig
 from rig_configs.schema import Rig
 from rigloop.blocks.catalogue import read_checked, rig_model
-from rigloop.compose.blocks import Composed, backend_of, compose_live
-from rigloop.compose.bus import make_bus
+from rigloop.compose.blocks import Composed, backends_of, compose_live
+from rigloop.compose.bus import make_buses
 from rigloop.compose.kernels import build_kernels
-from rigloop.host.interface import pairs, served_interface
+from rigloop.host.interface import pairs, served_interfaces
 from rigloop.host.spin_choice import Measuring, start_measuring, with_spins
 from rigloop.live.arming import state_of
 from rigloop.live.bringing_up import refuse_drives_in_fault, tell
@@ -86,20 +86,18 @@ def main(arguments: list[str]) -> int:
     report = messages.Report(pid=os.getpid())
     try:
         loaded = read_checked(folder / "rig.toml")
-        backend = backend_of(loaded.rig, commission.bus)
-        if backend == "veth" and not arguments:
+        backends = backends_of(loaded.rig, commission.bus)
+        if (virtual := pairs(loaded.rig, backends)) and not arguments:
             # the same again, in a network namespace with veth pairs of its own
-            command = wrap(
-                [sys.executable, "-P", "-m", "rigloop.live.cycle", text], *pairs(loaded.rig)
-            )
+            command = wrap([sys.executable, "-P", "-m", "rigloop.live.cycle", text], *virtual)
             os.execvp(command[0], command)
         measuring = start_measuring(loaded.rig)
         kernels = build_kernels(loaded)
         report.kernels = {name: kernel.hash for name, kernel in kernels.items()}
-        injected = folder if commission.inject else None
-        with served_interface(loaded.rig, backend, injected) as interfaces:
-            bus = make_bus(loaded.rig, backend, *interfaces)
-            composed = compose_live(loaded.rig, kernels, bus)
+        injected = _injected(loaded.rig, folder) if commission.inject else None
+        with served_interfaces(loaded.rig, backends, injected) as interfaces:
+            buses = make_buses(loaded.rig, backends, interfaces)
+            composed = compose_live(loaded.rig, kernels, buses)
             _run(folder, composed, loaded, commission, measuring, report)
     except (OSError, ValueError, ImportError, RuntimeError) as error:
         report.error = str(error) or type(error).__name__
@@ -112,6 +110,13 @@ def main(arguments: list[str]) -> int:
         # its thread cannot be joined: go without taking anything from under it
         os._exit(code)
     return code
+
+
+def _injected(rig: Rig, folder: Path) -> tuple[str, Path] | None:
+    from rigloop.inject.limits import bus_in_question
+
+    bus = bus_in_question(rig)
+    return None if bus is None else (bus, folder)
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
@@ -158,18 +163,20 @@ def _run(
     messages.write(folder, "cycle.json", report)
     if commission.mode is messages.Mode.STRICT and not rights.real_time:
         raise RuntimeError(rights.verdict)
-    with composed.bus as bus:
+    with composed.buses as buses:
         began_s = time.monotonic()
-        bus.to_op(partial(tell, folder))
+        buses.to_op(partial(tell, folder))
         report.to_op_s = time.monotonic() - began_s
-        refuse_drives_in_fault(bus, commission.argument or commission.rig, commission.reset_drives)
-        bus.attend()
-        report.bringup = bus.bringup_counters()
+        refuse_drives_in_fault(
+            buses, commission.argument or commission.rig, commission.reset_drives
+        )
+        buses.attend()
+        report.bringup = buses.bringup_counters()
         plan, spins = with_spins(composed.plan, measuring)
         if commission.inject:
             from rigloop.inject.place import disturbed
 
-            plan = disturbed(plan, composed.bus, loaded.rig, commission.inject)
+            plan = disturbed(plan, buses, loaded.rig, commission.inject)
         composed = replace(composed, plan=plan)
         report.spins = {task: asdict(spin) for task, spin in spins.items()}
         table = SignalTable.create(commission.table, composed.plan, run=str(folder.absolute()))
@@ -186,10 +193,10 @@ def _run(
             else:
                 table.close(unlink=True)
         report.bus_faults = [
-            {"source": f.source, "code": f.code, "words": f.words} for f in bus.faults()
+            {"source": f.source, "code": f.code, "words": f.words} for f in buses.faults()
         ]
-        report.bus_events = [event._asdict() for event in bus.events()]
-        report.unattended = bus.unattended()
+        report.bus_events = [event._asdict() for event in buses.events()]
+        report.unattended = buses.unattended()
 
 
 def _leave_evidence(folder: Path, table: SignalTable, loaded: LoadedRig) -> None:
@@ -261,11 +268,15 @@ def _loop(
                 report.stopped_by = "watchdog"
                 report.stall = _explain(loop.stall, composed)
                 report.stalled_ns = loop.stall.for_ns
-            if isinstance(composed.bus, SimulatedBus):
-                report.drives_nm = {
-                    f"motor {i}": motor.wanted_torque_nm
-                    for i, motor in enumerate(motors(composed.bus.devices))
-                }
+            report.drives_nm = {
+                f"motor {i}": motor.wanted_torque_nm
+                for i, motor in enumerate(
+                    motor
+                    for bus in composed.buses.each.values()
+                    if isinstance(bus, SimulatedBus)
+                    for motor in motors(bus.devices)
+                )
+            }
     if caught:
         report.stopped_by = signal.Signals(caught[0]).name
 

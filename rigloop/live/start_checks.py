@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
 from rig_configs.load import LoadedRig
@@ -55,7 +55,9 @@ def check_telemetry(endpoint: str) -> None:
         raise NotStartedError(f"--telemetry {endpoint}: {why}") from None
 
 
-def check_wheel(loaded: LoadedRig, backend: str, tell: Callable[[str], None]) -> tuple[str, ...]:
+def check_wheel(
+    loaded: LoadedRig, backends: Mapping[str, str], tell: Callable[[str], None]
+) -> tuple[str, ...]:
     """Refuse a rig whose wheel would sing in somebody's hands, or whose guards have times that nobody has chosen;
     return what else is to be said of its haptic loop.
 
@@ -66,9 +68,9 @@ def check_wheel(loaded: LoadedRig, backend: str, tell: Callable[[str], None]) ->
     ConfigError
         It would sing, and the mistake names the gain that would do; or a guard's `preset` is missing.
     """
-    if backend in EMULATED:
+    if all(backend in EMULATED for backend in backends.values()):
         return ()
-    if mistakes := unsaid_times(loaded, backend):
+    if mistakes := unsaid_times(loaded, backends):
         raise ConfigError(mistakes)
     from rigloop.haptic.check import examine_loop
 

@@ -24,13 +24,13 @@ from io_bridge.recording.record import RecordError
 from rig_configs.load import LoadedRig
 from rig_configs.named_files import keep_named
 from rig_configs.plain import line
-from rigloop.compose.blocks import backend_of
+from rigloop.compose.blocks import backends_of
 from rigloop.compose.kernels import build_kernels
 from rigloop.console import interrupts
 from rigloop.console.errors import NotStartedError
 from rigloop.host.children import commission, onlooker
 from rigloop.host.disk_reserve import reserve
-from rigloop.host.interface import check_backend
+from rigloop.host.interface import check_backends
 from rigloop.host.missing_checks import refuse_if_red, with_rights
 from rigloop.judge.verdict import conclude
 from rigloop.live.arming import state_of
@@ -94,7 +94,7 @@ def run_live(
     interrupts.say("before anything was armed")
     if telemetry is not None:
         check_telemetry(telemetry)
-    backend = backend_of(loaded.rig, bus)
+    backends = backends_of(loaded.rig, bus)
     injections: Sequence[Injection] = ()
     commissioned = messages.Order(
         loaded.name,
@@ -108,7 +108,7 @@ def run_live(
     if inject:
         from rigloop.inject.request import parse, stay_s
 
-        injections = parse(inject, loaded.rig, backend, telemetry is not None, seconds)
+        injections = parse(inject, loaded.rig, backends, telemetry is not None, seconds)
         commissioned.stay_s = stay_s(injections)
     if mode is Mode.STRICT:
         from rigloop.doctor.checks import demands_of, examine
@@ -118,7 +118,7 @@ def run_live(
         kernels = build_kernels(
             loaded, lambda name, stage: status.update(f"kernel {name}: {stage}")
         )
-        notes = check_wheel(loaded, backend, lambda stage: status.update(f"haptic loop: {stage}"))
+        notes = check_wheel(loaded, backends, lambda stage: status.update(f"haptic loop: {stage}"))
     for note in notes:
         console.print(note, highlight=False, markup=False)
     for name, kernel in kernels.items():
@@ -126,7 +126,7 @@ def run_live(
         words = f"kernel {name} {kernel.hash[:12]} {origin}"
         console.print(words, highlight=False, markup=False)
     hashes = {name: kernel.hash for name, kernel in kernels.items()}
-    check_backend(backend)
+    check_backends(backends.values())
     clear_orphans()
     clear_dead_sockets()
     # from here on the run is completed, whatever comes: ramp, record, verdict, report

@@ -3,7 +3,8 @@ the guard too, and has to give the same bits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,12 +24,14 @@ from rigloop.compose.kernels import build_kernels
 from rigloop.compose.shown import shown_roles
 from rigloop.compose.wiring import load
 from rigloop.console.errors import NotStartedError
-from rigloop.replay.script import Script, run_script
+from rigloop.replay.script import run_script
 from rigloop.replay.verdict import conclude_log, conclude_run
 from rigloop.run_folder.folders import new_run_folder
 from rigloop.run_folder.manifest import ManifestError, read_manifest
 from rigloop.run_folder.outcome import Outcome
 from rt_core.block import Block
+from rt_core.loop.steps import Steps, in_order
+from rt_core.plan import Plan
 
 # a log has gaps of its own; the filter starts again only after one that no motion bridges
 LOST_AFTER_SAMPLES = 20
@@ -49,13 +52,10 @@ def replay_log(
     log = read_log(path, load_mapping(mapping) if mapping else None)
     rig = loaded.rig
     kernels = build_kernels(loaded)
-    fast, slow = fast_and_slow(rig)
-    fast_ns, slow_ns = (rig.tasks[task].period_us * 1000 for task in (fast, slow))
-    ticks = schedule(log, fast_ns * 1e-9)
-    n, every = len(ticks.valid), slow_ns // fast_ns
-    slow_at = np.arange(0, n, every)
-
-    blocks = make_blocks(rig, kernels, **filter_settings(log, rig, fast_ns * 1e-9))
+    by_period = sorted(rig.tasks, key=lambda name: rig.tasks[name].period_us)
+    tick_s = rig.tasks[by_period[0]].period_us * 1e-6
+    ticks = schedule(log, tick_s)
+    blocks = make_blocks(rig, kernels, **filter_settings(log, rig, tick_s))
     blocks = {name: b for name, b in blocks.items() if rig.blocks[name].kind != "guard"}
     encoder = the_filter(rig, blocks)
     forced = {
@@ -65,15 +65,7 @@ def replay_log(
     blocks = without_blind_observers(rig, blocks, forced)
     measured = {f"log/{name}": values[ticks.sample] for name, values in log.torque.items()}
     plan = plan_blocks(rig, blocks, [*forced, *measured])
-    script = Script(
-        fast,
-        slow,
-        t_ns=np.arange(n) * fast_ns,
-        slow_t_ns=slow_at * fast_ns,
-        after=slow_at + 1,
-        visible=slow_at + 1,
-        forced=forced | measured,
-    )
+    script = _ideal(plan, rig, by_period, len(ticks.valid), forced | measured)
     folder = new_folder(runs, f"replay-{path.stem}", loaded)
     pace = run_script(plan, script, folder, console)
     return conclude_log(folder, loaded, kernels, log, ticks.superseded, list(measured), pace)
@@ -110,13 +102,11 @@ def replay_run(run: Path, *, runs: Path, console: Console, trusts: bool = False)
     rig = as_recorded(loaded.rig, manifest.format)
     require_consent(loaded, trusts=trusts)
     kernels = build_kernels(loaded)
-    fast, slow = fast_and_slow(rig) if len(rig.tasks) != 1 else (next(iter(rig.tasks)), None)
-    stepped = (fast,) if slow is None else (fast, slow)
-    records = {task: read_record(run / manifest.tasks[task].record) for task in stepped}
+    records = {task: read_record(run / manifest.tasks[task].record) for task in rig.tasks}
     for task, record in records.items():
         require_signals(run, task, record, ["t_ns", f"loop/{task}/cycle"])
         check_gapless(run, task, record)
-    cut = [] if slow is None else cut_to_each_other(records, fast, slow)
+    cut = cut_to_each_other(records)
     if not all(len(record) for record in records.values()):
         raise ManifestError(f"{run}: nothing is left to be replayed: a record has no cycle")
     for words in cut:
@@ -134,9 +124,10 @@ def replay_run(run: Path, *, runs: Path, console: Console, trusts: bool = False)
             }
             - written
         )
-        for task in stepped
+        for task in rig.tasks
     }
     # what the report shows, such as a torque sensor that no block reads
+    fast = min(rig.tasks, key=lambda name: rig.tasks[name].period_us)
     shown = set(shown_roles(rig).values()) & set(records[fast].dtype.names or ()) - written
     given[fast] = sorted({*given[fast], *shown})
     for task, record in records.items():
@@ -146,10 +137,19 @@ def replay_run(run: Path, *, runs: Path, console: Console, trusts: bool = False)
     read = sorted(set().union(*given.values()))
     outside = [path for path in read if not path.startswith(("loop/", "supervisor/"))]
     plan = plan_blocks(rig, blocks, outside)
-    script = _again(records, given, fast, slow)
+    for task, record in records.items():
+        require_signals(run, task, record, [f"loop/{o}/cycle" for o in seen_tasks(plan, task)])
+    script = {
+        task: Steps(
+            record["t_ns"],
+            {o: record[f"loop/{o}/cycle"].astype(np.int64) for o in seen_tasks(plan, task)},
+            {path: record[path] for path in given[task]},
+        )
+        for task, record in records.items()
+    }
     folder = new_folder(runs, f"replay-{run.name}", loaded)
     pace = run_script(plan, script, folder, console)
-    again = {task: open_record(folder / f"{task}.npy") for task in stepped}
+    again = {task: open_record(folder / f"{task}.npy") for task in script}
     return conclude_run(folder, loaded, kernels, run, manifest, records, again, written, pace)
 
 
@@ -163,48 +163,37 @@ def as_recorded(rig: Rig, format: int) -> Rig:
     return rig.model_copy(update={"blocks": {**rig.blocks, **guards}})
 
 
-def _again(
-    records: Mapping[str, np.ndarray],
-    given: Mapping[str, list[str]],
-    fast: str,
-    slow: str | None,
-) -> Script:
-    """Return the script of a recorded run; `slow` is None where it has one task."""
-    forced = {
-        task: {path: record[path] for path in given[task]} for task, record in records.items()
+def _ideal(
+    plan: Plan, rig: Rig, by_period: Sequence[str], n: int, forced: Mapping[str, np.ndarray]
+) -> dict[str, Steps]:
+    """Return the cycles of a log: each at its time and done at once, of one time the fastest task's first.
+
+    Parameters
+    ----------
+    n : int
+        Cycles of the fastest task, to which `forced` belongs.
+    """
+    fast, *slower = by_period
+    end_ns = n * rig.tasks[fast].period_us * 1000
+    times = {
+        task: np.arange(0, end_ns, rig.tasks[task].period_us * 1000, dtype=np.int64)
+        for task in by_period
     }
-    t_ns = records[fast]["t_ns"]
-    none = np.empty(0, np.int64)
-    if slow is None:
-        return Script(fast, None, t_ns, none, none, none, forced[fast])
-    m = len(records[slow])
-    n_fast = f"loop/{fast}/cycle"
-    # a task that reads nothing of the other does not say which of its cycles it saw, and need not
-    after = _seen(records[slow], n_fast, np.ones(m)).astype(np.int64)
-    seen = _seen(records[fast], f"loop/{slow}/cycle", np.zeros(len(t_ns)))
-    return Script(
-        fast,
-        slow,
-        t_ns=t_ns,
-        slow_t_ns=records[slow]["t_ns"],
-        after=after,
-        # the first fast cycle that saw slow cycle k, or the end
-        visible=np.searchsorted(seen, np.arange(1, m + 1), side="left"),
-        forced=forced[fast],
-        slow_forced=forced[slow],
-    )
+    seen = in_order(times)
+    return {
+        task: Steps(
+            times[task],
+            {other: seen[task][other] for other in seen_tasks(plan, task)},
+            forced if task == fast else {},
+        )
+        for task in (fast, *slower)
+    }
 
 
-def _seen(record: np.ndarray, path: str, otherwise: np.ndarray) -> np.ndarray:
-    return record[path] if path in (record.dtype.names or ()) else otherwise
-
-
-def fast_and_slow(rig: Rig) -> tuple[str, str]:
-    """Return the names of the two tasks, the faster one first."""
-    if len(rig.tasks) != 2:
-        raise NotStartedError(f"a replay steps two tasks, this rig has {len(rig.tasks)}")
-    fast, slow = sorted(rig.tasks, key=lambda name: rig.tasks[name].period_us)
-    return fast, slow
+def seen_tasks(plan: Plan, task: str) -> list[str]:
+    """Return the other tasks that a task reads of."""
+    tasks = {one.name for one in plan.tasks}
+    return sorted({mirror.producer for mirror in plan.producer(task).mirrors} & tasks)
 
 
 def the_filter(rig: Rig, blocks: Mapping[str, Block]) -> Block:
@@ -282,20 +271,21 @@ def check_gapless(run: Path, task: str, record: np.ndarray) -> None:
         )
 
 
-def cut_to_each_other(records: dict[str, np.ndarray], fast: str, slow: str) -> list[str]:
-    """Cut two records to where each has what the other's cycles saw; return what was left out.
+def cut_to_each_other(records: dict[str, np.ndarray]) -> list[str]:
+    """Cut records to where each has what the others' cycles saw; return what was left out.
 
-    The records of a run that was killed end at different cycles: one that saw a cycle of the other task which is in
+    The records of a run that was killed end at different cycles: one that saw a cycle of another task which is in
     no record cannot be stepped again.
     """
     before = {task: len(record) for task, record in records.items()}
     while True:
         lengths = {task: len(record) for task, record in records.items()}
-        for task, other in ((fast, slow), (slow, fast)):
-            seen = _seen(records[task], f"loop/{other}/cycle", np.zeros(len(records[task])))
-            too_new = np.flatnonzero(seen > len(records[other]))
-            if len(too_new):
-                records[task] = records[task][: too_new[0]]
+        for task, other in itertools.permutations(records, 2):
+            if f"loop/{other}/cycle" in (records[task].dtype.names or ()):
+                seen = records[task][f"loop/{other}/cycle"]
+                too_new = np.flatnonzero(seen > len(records[other]))
+                if len(too_new):
+                    records[task] = records[task][: too_new[0]]
         if lengths == {task: len(record) for task, record in records.items()}:
             break
     return [

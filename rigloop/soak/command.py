@@ -44,7 +44,7 @@ def soak(
 
     console = lasting_console(stderr=json)
     with cycle_process() as cycle, told(json):
-        from rigloop.compose.blocks import backend_of
+        from rigloop.compose.blocks import backends_of
         from rigloop.compose.wiring import load
         from rigloop.live.supervise import run_live
         from rigloop.run_folder.manifest import read_manifest
@@ -66,13 +66,13 @@ def soak(
                 console=console,
             )
         folder = Path(outcome.folder)
-        backend = backend_of(loaded.rig, bus)
+        backends = backends_of(loaded.rig, bus)
         rows = judge(
             loaded,
             watcher.samples,
             read_manifest(folder),
             folder,
-            follows_bus=backend != "simulated",
+            follows_bus=any(backend != "simulated" for backend in backends.values()),
             trouble=str(watcher.error or ""),
         )
         write_samples(folder, watcher.samples)

@@ -86,29 +86,21 @@ class Demands:
     Attributes
     ----------
     tasks : tuple of TaskDemand
-    bus_task : str
-        Name of the task that exchanges frames.
+    bus_tasks : tuple of str
+        Names of the tasks that exchange frames.
     exchange_budget_us : int
-        How long a frame may take there and back.
-    interface : str or None
-        The network card of a real bus: then real hardware hangs on every deadline.
+        How long a frame may take there and back; the shortest, of several buses.
+    cards : tuple of str
+        The network cards of real buses, those of second cables too: then real hardware hangs on every deadline.
     veth : bool or None
         Whether the run needs a network namespace of its own; None: no rig says.
-    second_interface : str or None
-        The network card of a second cable.
     """
 
     tasks: tuple[TaskDemand, ...] = ()
-    bus_task: str = ""
+    bus_tasks: tuple[str, ...] = ()
     exchange_budget_us: int = 100
-    interface: str | None = None
+    cards: tuple[str, ...] = ()
     veth: bool | None = None
-    second_interface: str | None = None
-
-    @property
-    def cards(self) -> tuple[str, ...]:
-        """Every network card of a real bus."""
-        return tuple(name for name in (self.interface, self.second_interface) if name is not None)
 
     @property
     def priority(self) -> int:

@@ -46,7 +46,7 @@ def preemption(host: Host, demands: Demands) -> Check:
         remedy += "\n# or, less, with this kernel:\n" + BOOT_LINE.format("preempt=full")
     found = f"{mode}: no preemption inside the kernel"
     # a delay that is harmless in simulation is a late torque on a real drive
-    return (PREEMPTION.red if demands.interface else PREEMPTION.amber)(found, remedy)
+    return (PREEMPTION.red if demands.cards else PREEMPTION.amber)(found, remedy)
 
 
 def _preemption_mode(host: Host) -> str | None:

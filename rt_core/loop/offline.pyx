@@ -1,9 +1,8 @@
 """Offline stepping: the blocks of a plan, without threads and clock, as fast as they go.
 
-A replay finds which fast cycle each slow cycle saw and from which fast cycle on its result was
-visible.
-With the same inputs the images are those of the live loop, bit for bit: both step through
-cycle.pyx.
+A record says which image of each other task every cycle saw. So a cycle can be stepped as soon as these images are
+there, and just before it they are published: whatever the order in which tasks are stepped, each cycle sees what it
+saw live, and the images are those of the live loop, bit for bit. Both step through cycle.pyx.
 """
 import numpy as np
 
@@ -12,27 +11,72 @@ from libc.stdint cimport int64_t
 from rt_core.loop.clock cimport now_ns
 from rt_core.loop.cycle cimport (
     CYCLE, ELAPSED, FAULT, FAULT_BLOCK, OVERRUNS, SKIPPED,
-    Cycle, CycleState, publish_image, refresh_mirrors, step_stages, wire_cycle,
+    Cycle, CycleState, refresh_mirrors, step_stages, wire_cycle,
 )
 from rt_core.shared cimport publish_latest
 
+from rt_core.loop.steps import Steps
 from rt_core.signals.layout import lay_out
+
+cdef enum:
+    MOST_TASKS = 64
 
 cdef struct Track:               # inputs and records of one task
     CycleState *cycle
     int64_t period_ns
     int64_t last                 # period number of the last cycle
     const int64_t *t_ns
+    int64_t n                    # cycles that are asked for, and done of these
+    int64_t done
+    const int64_t *seen          # row i: of each track the image that cycle i saw, as the number of its cycles; or any
     int64_t n_forced
     const int64_t *forced_cell
     const double *forced         # row i for cycle i
-    double *images
+    double *images               # row i: the image at the end of cycle i
+    int64_t before               # cycles before these
+    const double *kept           # the images of the last of them, which may still be seen
+    int64_t first_kept           # number of the first of them
+    int64_t published            # number of the image that the others see now
+
+cdef enum:
+    ANY = -1                     # this cycle reads nothing of that task
 
 
-cdef void _step(Track *track, int64_t i) noexcept nogil:
-    # one cycle except its publication
+cdef inline bint _is_due(const Track *tracks, int n, int k) noexcept nogil:
+    cdef const Track *track = &tracks[k]
+    cdef int j
+    if track.done == track.n:
+        return False
+    for j in range(n):
+        if track.seen[track.done * n + j] > tracks[j].before + tracks[j].done:
+            return False
+    return True
+
+
+cdef inline void _show(Track *tracks, int n, int k) noexcept nogil:
+    # the images that the next cycle of track k saw
+    cdef Track *other
+    cdef int64_t number
+    cdef const double *image
+    cdef int j
+    for j in range(n):
+        other = &tracks[j]
+        number = tracks[k].seen[tracks[k].done * n + j]
+        if number == ANY or number == other.published:
+            continue
+        if number > other.before:
+            image = other.images + (number - 1 - other.before) * other.cycle.cells
+        else:
+            image = other.kept + (number - other.first_kept) * other.cycle.cells
+        publish_latest(
+            other.cycle.latest, other.cycle.stride, <const int64_t *>image, other.cycle.cells)
+        other.published = number
+
+
+cdef void _step(Track *track) noexcept nogil:
     cdef CycleState *cycle = track.cycle
     cdef double *image = cycle.image
+    cdef int64_t i = track.done
     cdef int64_t k = track.t_ns[i] // track.period_ns
     cdef int64_t j
     image[CYCLE] += 1
@@ -47,39 +91,22 @@ cdef void _step(Track *track, int64_t i) noexcept nogil:
     for j in range(track.n_forced):
         image[track.forced_cell[j]] = track.forced[i * track.n_forced + j]
     step_stages(cycle, track.t_ns[i])
+    for j in range(cycle.cells):
+        track.images[i * cycle.cells + j] = image[j]
+    track.done += 1
 
 
-cdef inline void _record(Track *track, int64_t i) noexcept nogil:
-    cdef int64_t j
-    if track.images != NULL:
-        for j in range(track.cycle.cells):
-            track.images[i * track.cycle.cells + j] = track.cycle.image[j]
-
-
-cdef void _run(
-    Track *fast, int64_t n, Track *slow, int64_t m, const int64_t *after, const int64_t *visible
-) noexcept nogil:
-    cdef int64_t i = 0           # fast cycles done
-    cdef int64_t stepped = 0     # slow cycles
-    cdef int64_t out = 0         # slow cycles published
-    while True:
-        while stepped < m and after[stepped] <= i:
-            _step(slow, stepped)
-            _record(slow, stepped)
-            stepped += 1
-        # from the record, because the next slow cycle may begin before this one is seen
-        while out < stepped and visible[out] <= i:
-            publish_latest(
-                slow.cycle.latest, slow.cycle.stride,
-                <const int64_t *>(slow.images + out * slow.cycle.cells), slow.cycle.cells,
-            )
-            out += 1
-        if i == n:
-            return
-        _step(fast, i)
-        publish_image(fast.cycle)
-        _record(fast, i)
-        i += 1
+cdef void _run(Track *tracks, int n) noexcept nogil:
+    # until all is done, or nothing that is left has seen what there is
+    cdef int k
+    cdef bint moved = True
+    while moved:
+        moved = False
+        for k in range(n):
+            while _is_due(tracks, n, k):
+                _show(tracks, n, k)
+                _step(&tracks[k])
+                moved = True
 
 
 cdef class Offline:
@@ -89,7 +116,10 @@ cdef class Offline:
     cdef readonly object layout
     cdef readonly double wall_s
     cdef dict _cycles
-    cdef dict _last
+    cdef dict _last              # by task: period number of its last cycle, how many, and which images may be seen yet
+    cdef dict _done
+    cdef dict _kept
+    cdef dict _published
     cdef int64_t[::1] _words
 
     def __init__(self, plan):
@@ -101,94 +131,137 @@ cdef class Offline:
             task.name: wire_cycle(task, self.layout, &self._words[0], False) for task in plan.tasks
         }
         self._last = dict.fromkeys(self._cycles, -1)
+        self._done = dict.fromkeys(self._cycles, 0)
+        self._published = dict.fromkeys(self._cycles, 0)
+        # number of the first one, and the images: before its first cycle a task is all zeros
+        self._kept = {task: (0, np.zeros((1, len(self.paths(task))))) for task in self._cycles}
 
     def paths(self, str task):
         return self.layout.areas[task].producer.paths
 
-    def run(self, fast, t_ns, *, forced=None, slow=None, slow_t_ns=(), slow_after=(),
-            slow_visible=None, slow_forced=None, record=True):
-        cdef Track fast_track, slow_track
-        cdef int64_t[::1] after = np.ascontiguousarray(slow_after, np.int64)
-        cdef int64_t[::1] visible = np.ascontiguousarray(
-            slow_after if slow_visible is None else slow_visible, np.int64
-        )
-        cdef int64_t n = len(t_ns)
-        cdef int64_t m = len(slow_t_ns)
+    def run(self, task, t_ns, *, forced=None):
+        return self.run_together({task: Steps(t_ns, {}, forced or {})})
+
+    def run_together(self, steps):
+        cdef Track tracks[MOST_TASKS]
+        cdef int n = len(steps), k
         cdef int64_t begin
-        if slow is None and m:
-            raise ValueError("slow_t_ns is given, but no slow task")
-        _check_schedule(n, m, np.asarray(after), np.asarray(visible))
-        images = {}
-        keep = [self._track(&fast_track, fast, t_ns, forced, record, images)]
-        if slow is not None:
-            keep.append(self._track(&slow_track, slow, slow_t_ns, slow_forced, True, images))
+        if n > MOST_TASKS:
+            raise ValueError(f"{n} tasks, at most {MOST_TASKS}")
+        unknown = [task for task in steps if task not in self._cycles]
+        if unknown:
+            raise KeyError(f"no task {unknown[0]!r}; there are: {', '.join(self._cycles)}")
+        mistakes, images, keep = [], {}, []
+        for k, (task, given) in enumerate(steps.items()):
+            keep.append(self._track(&tracks[k], task, given, [*steps], images, mistakes))
+        if mistakes:
+            raise ValueError("\n".join(mistakes))
         with nogil:
             begin = now_ns()
-            _run(&fast_track, n, &slow_track, m, &after[0], &visible[0])
+            _run(tracks, n)
             begin = now_ns() - begin
         self.wall_s = begin * 1e-9
-        self._last[fast] = fast_track.last
-        if slow is not None:
-            self._last[slow] = slow_track.last
+        for k, task in enumerate(steps):
+            images[task] = images[task][:tracks[k].done]
+            self._last[task] = tracks[k].last
+            self._published[task] = tracks[k].published
+            self._done[task] += tracks[k].done
+        for task in steps:
+            self._keep(task, steps, images)
         return images
 
-    cdef object _track(self, Track *track, str task, t_ns, forced, bint record, dict images):
+    cdef object _track(
+        self, Track *track, str task, given, list together, dict images, list mistakes
+    ):
         # fill `track`; returns the objects that keep its pointers alive
-        if task not in self._cycles:
-            raise KeyError(f"no task {task!r}; there are: {', '.join(self._cycles)}")
         cdef Cycle cycle = self._cycles[task]
-        cdef const int64_t[::1] times = np.ascontiguousarray(t_ns, np.int64)
+        cdef const int64_t[::1] times = np.ascontiguousarray(given.t_ns, np.int64)
         cdef Py_ssize_t n = times.shape[0]
         cdef const int64_t[::1] cells
-        cdef const double[:, ::1] columns
+        cdef const int64_t[:, ::1] seen
+        cdef const double[:, ::1] columns, kept
         cdef double[:, ::1] rows
         paths = self.paths(task)
-        forced = dict(forced or {})
-        mistakes = [f"{path!r} is no cell of task {task!r}" for path in forced if path not in paths]
-        mistakes += [
+        forced = dict(given.forced)
+        bad = [f"{path!r} is no cell of task {task!r}" for path in forced if path not in paths]
+        bad += [
             f"{path!r} has shape {np.shape(column)}, the schedule of task {task!r} needs ({n},)"
             for path, column in forced.items() if np.shape(column) != (n,)
         ]
         periods = np.asarray(times) // cycle.task.period_ns
         if np.any(np.diff(periods, prepend=self._last[task]) <= 0):
-            mistakes.append(
-                f"t_ns of task {task!r} must rise by its period or more, also from run to run"
-            )
-        if mistakes:
-            raise ValueError("\n".join(mistakes))
+            bad.append(f"t_ns of task {task!r} must rise by its period or more, also from run to run")
+        bad += self._wrong_views(task, given.seen, n, together)
+        mistakes += bad
+        if bad:
+            return None
         index = {path: i for i, path in enumerate(paths)}
         cells = np.array([index[path] for path in forced], np.int64)
         columns = np.ascontiguousarray(
             np.column_stack([np.asarray(column, float) for column in forced.values()])
             if forced else np.zeros((n, 0))
         )
+        seen = np.ascontiguousarray(np.column_stack([
+            np.asarray(given.seen[other], np.int64) if other in given.seen else np.full(n, <int>ANY)
+            for other in together
+        ]), np.int64)
+        # touched here, so that the pages are there when the clock runs
+        rows = np.full((n, cycle.state.cells), np.nan)
+        first_kept, images_kept = self._kept[task]
+        kept = images_kept
         track.cycle = &cycle.state
         track.period_ns = cycle.task.period_ns
         track.last = self._last[task]
         track.t_ns = &times[0]
+        track.n, track.done = n, 0
+        track.seen = &seen[0, 0]
         track.n_forced = len(forced)
         track.forced_cell = &cells[0]
         track.forced = &columns[0, 0]
-        track.images = NULL
-        if record:
-            # touched here, so that the pages are there when the clock runs
-            rows = np.full((n, cycle.state.cells), np.nan)
-            track.images = &rows[0, 0]
-            images[task] = np.asarray(rows)
-        return times, cells, columns
+        track.images = &rows[0, 0]
+        track.before = self._done[task]
+        track.kept, track.first_kept = &kept[0, 0], first_kept
+        track.published = self._published[task]
+        images[task] = np.asarray(rows)
+        return times, cells, columns, seen, kept
 
+    def _wrong_views(self, task, seen, n, together):
+        reads = {mirror.producer for mirror in self.plan.producer(task).mirrors}
+        bad = [
+            f"task {task!r} reads of {other!r}: `seen` has to say which of its cycles"
+            for other in together if other in reads and other not in seen
+        ]
+        for other, column in seen.items():
+            numbers = np.asarray(column)
+            if other not in together or other == task:
+                bad.append(f"seen of task {task!r}: {other!r} is no other task that is stepped with it")
+            elif numbers.shape != (n,):
+                bad.append(f"seen of task {task!r}: {other!r} has shape {numbers.shape}, needs ({n},)")
+            elif n and (np.any(np.diff(numbers) < 0) or not numbers[0] >= self._kept[other][0]):
+                bad.append(
+                    f"seen of task {task!r}: the cycles of {other!r} must rise from "
+                    f"{self._kept[other][0]} on")
+        return bad
 
-def _check_schedule(n, m, after, visible):
-    mistakes = []
-    if after.shape != (m,) or visible.shape != (m,):
-        mistakes.append(
-            f"slow_after and slow_visible have shapes {after.shape} and {visible.shape}, "
-            f"slow_t_ns has ({m},)"
+    def _keep(self, task, steps, images):
+        # what may be seen yet: from the image on that the slowest reader saw last; without a reader the last one
+        first, kept = self._kept[task]
+        before = self._done[task] - len(images[task])
+        readers = [
+            other for other in self._cycles
+            if other != task and any(m.producer == task for m in self.plan.producer(other).mirrors)
+        ]
+        oldest = self._done[task]
+        for other in readers:
+            done = len(images[other]) if other in steps else 0
+            if done:
+                oldest = min(oldest, int(np.asarray(steps[other].seen[task])[done - 1]))
+            elif other in steps and len(steps[other]):
+                oldest = min(oldest, int(np.asarray(steps[other].seen[task])[0]))
+            elif other in steps:
+                oldest = min(oldest, first)
+        rows = kept[max(0, oldest - first):before - first + 1]
+        self._kept[task] = (
+            min(oldest, self._done[task]),
+            np.ascontiguousarray(np.vstack([rows, images[task][max(0, oldest - before - 1):]])),
         )
-    elif m:
-        if np.any(np.diff(after) < 0) or after[0] < 0 or after[-1] > n:
-            mistakes.append(f"slow_after must rise within 0 and the {n} fast cycles")
-        if np.any(visible < after) or np.any(np.diff(visible) < 0):
-            mistakes.append("slow_visible must rise, and not lie before its slow_after")
-    if mistakes:
-        raise ValueError("\n".join(mistakes))

@@ -15,8 +15,9 @@ from rigloop.bench.frf.measure import measure
 from rigloop.bench.frf.rig import excited, sweep_for
 from rigloop.cli import app
 from rigloop.compose.blocks import compose_live
-from rigloop.compose.bus import make_bus
+from rigloop.compose.bus import make_buses
 from rigloop.compose.kernels import build_kernels
+from rigloop.compose.parts import backends_of
 from rigloop.compose.wiring import load
 from rigloop.console.errors import NotStartedError
 from rigloop.haptic.check import linear_model
@@ -24,7 +25,8 @@ from rigloop.haptic.loop import make_loop, wheel_of
 from rigloop.haptic.margin import modes, worst
 from rigloop.haptic.path import haptic_path
 from rigloop.judge.singing import singing
-from rigloop.replay.script import Script, run_script
+from rigloop.replay.script import run_script
+from rt_core.loop.steps import Steps
 
 pytestmark = pytest.mark.slow
 
@@ -45,10 +47,14 @@ def stepped(loaded, path, seconds, folder):
         "supervisor/arm": (fast_t >= ARM_S * 1e9).astype(float),
         "supervisor/stop": np.zeros(n),
     }
-    script = Script(path.fast, path.slow, fast_t, fast_t[:: path.every], after, after + 1, forced)
-    with make_bus(loaded.rig, "simulated", "") as bus:
-        composed = compose_live(loaded.rig, build_kernels(loaded), bus)
-        bus.to_op()
+    seen = np.searchsorted(after + 1, np.arange(n), side="right")
+    script = {
+        path.fast: Steps(fast_t, {path.slow: seen}, forced),
+        path.slow: Steps(fast_t[:: path.every], {path.fast: after}),
+    }
+    with make_buses(loaded.rig, backends_of(loaded.rig, "simulated")) as buses:
+        composed = compose_live(loaded.rig, build_kernels(loaded), buses)
+        buses.to_op()
         run_script(composed.plan, script, folder, Console(quiet=True))
 
 

@@ -16,11 +16,13 @@ from rigloop.bench.latency.follow import find_events
 from rigloop.bench.latency.latency import events_of
 from rigloop.bench.latency.rig import at_period, bandwidth_rad_s, signal_path
 from rigloop.compose.blocks import compose_live
-from rigloop.compose.bus import make_bus
+from rigloop.compose.bus import make_buses
 from rigloop.compose.kernels import build_kernels
+from rigloop.compose.parts import backends_of
 from rigloop.compose.wiring import load
-from rigloop.replay.script import Script, pieces, rows
+from rigloop.replay.script import Pace, rows, stepped
 from rt_core.loop.offline import Offline
+from rt_core.loop.steps import Steps
 
 pytestmark = pytest.mark.slow
 
@@ -47,21 +49,19 @@ def software_loop(rig, seconds):
         "supervisor/arm": armed.astype(float),
         "supervisor/stop": np.zeros(n),
     }
-    script = Script(path.fast, path.slow, fast_t, slow_t, after, after + 1, forced)
+    seen = np.searchsorted(after + 1, np.arange(n), side="right")
+    script = {
+        path.fast: Steps(fast_t, {path.slow: seen}, forced),
+        path.slow: Steps(slow_t, {path.fast: after}),
+    }
     found = {path.fast: [], path.slow: []}
-    with make_bus(rig.rig, "simulated", "") as bus:
-        composed = compose_live(rig.rig, build_kernels(rig), bus)
-        bus.to_op()
+    with make_buses(rig.rig, backends_of(rig.rig, "simulated")) as buses:
+        composed = compose_live(rig.rig, build_kernels(rig), buses)
+        buses.to_op()
         offline = Offline(composed.plan)
         types = {task: record_dtype(offline.paths(task)) for task in found}
-        for a, b, i, j in pieces(script, 20_000):
-            images = offline.run(
-                path.fast, fast_t[a:b], forced={p: x[a:b] for p, x in forced.items()},
-                slow=path.slow, slow_t_ns=slow_t[i:j], slow_after=after[i:j] - a,
-                slow_visible=np.minimum(after[i:j] + 1, b) - a,
-            )  # fmt: skip
-            found[path.fast].append(rows(types[path.fast], fast_t[a:b], images[path.fast]))
-            found[path.slow].append(rows(types[path.slow], slow_t[i:j], images[path.slow]))
+        for task, t_ns, images in stepped(offline, script, Pace(), 20_000):
+            found[task].append(rows(types[task], t_ns, images))
     return (np.concatenate(found[task]) for task in (path.fast, path.slow))
 
 

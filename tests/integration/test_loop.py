@@ -17,6 +17,7 @@ import pytest
 from rt_core.injection.load import BusyBlock
 from rt_core.loop.loop import Loop
 from rt_core.loop.offline import Offline
+from rt_core.loop.steps import Steps
 from rt_core.plan import (
     LOOP_SIGNALS,
     MOST_BLOCK_HISTOGRAMS,
@@ -316,15 +317,11 @@ def test_offline_stepping_gives_the_bits_of_the_live_loop(library, path):
     rows, counters, _, _ = record(build(), path, 1200)
     fast, slow = rows["fast"], rows["slow"]
     assert counters["fast"]["dropped"] == counters["slow"]["dropped"] == 0
-    # which slow cycle each fast cycle saw; a last slow result that nobody saw comes after all
-    seen = fast["loop/slow/cycle"]
-    visible = np.searchsorted(seen, np.arange(1, len(slow) + 1))
     offline = Offline(build())
-    images = offline.run(
-        "fast", fast["t_ns"],
-        slow="slow", slow_t_ns=slow["t_ns"],
-        slow_after=slow["loop/fast/cycle"], slow_visible=visible,
-    )  # fmt: skip
+    images = offline.run_together({
+        "fast": Steps(fast["t_ns"], {"slow": fast["loop/slow/cycle"].astype(int)}),
+        "slow": Steps(slow["t_ns"], {"fast": slow["loop/fast/cycle"].astype(int)}),
+    })  # fmt: skip
     for name, live in rows.items():
         # what only a clock can tell
         untimed = LOOP_SIGNALS[: LOOP_SIGNALS.index("late_cycles")]

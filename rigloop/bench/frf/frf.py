@@ -14,7 +14,7 @@ from rigloop.bench.frf.measure import BAR_DB, BAR_DEG, Measured, measure
 from rigloop.bench.frf.outcome import FrfOutcome
 from rigloop.bench.frf.rig import RAMP_S, Sweep, excited, sweep_for
 from rigloop.blocks.kinds.guard import guard_config
-from rigloop.compose.parts import EMULATED, bus_of, one_guard
+from rigloop.compose.parts import EMULATED, backend_of, one_guard
 from rigloop.console.errors import NotStartedError
 from rigloop.haptic.check import linear_model
 from rigloop.haptic.loop import make_loop
@@ -59,7 +59,7 @@ def run_frf(
         remedy = "wire drive, encoder filter, mechanism and guard as in the rig steering_wheel"
         raise ConfigError([Mistake(file, "blocks", str(error), remedy)]) from None
     sweep = sweep_for(loaded, amplitude_nm, path.guard)
-    backend = bus or bus_of(rig)[1].backend
+    backend = backend_of(rig, path.bus, bus)
     emulated = backend in EMULATED
     if not emulated and not arm:
         problem = (

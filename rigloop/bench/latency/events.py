@@ -51,6 +51,8 @@ class Path:
 
     Attributes
     ----------
+    bus : str
+        Name of the bus.
     fast, slow : str
         Names of the tasks.
     fast_ns, slow_ns : int
@@ -59,6 +61,7 @@ class Path:
         From `count` to the angle: sign (count - zero_count).
     """
 
+    bus: str
     fast: str
     slow: str
     fast_ns: int

@@ -17,7 +17,7 @@ from rigloop.bench.latency.follow import find_events
 from rigloop.bench.latency.model import Figures, figures
 from rigloop.bench.latency.outcome import LatencyOutcome, Measured, Result
 from rigloop.bench.latency.rig import at_period, bandwidth_rad_s, signal_path, slow_guard
-from rigloop.compose.blocks import bus_of
+from rigloop.compose.blocks import backend_of
 from rigloop.console.errors import NotStartedError
 from rigloop.host.children import cycle_process
 from rigloop.live.supervise import run_live
@@ -60,7 +60,7 @@ def run_latency(
     rigs = [at_period(loaded, round(1000 * ms), folder) for ms in periods_ms]
     for rig in rigs:
         signal_path(rig)
-    backend = bus or bus_of(loaded.rig)[1].backend
+    backend = backend_of(loaded.rig, signal_path(loaded).bus, bus)
     measured: list[Measured] = []
     reasons: list[str] = []
     for rig, ms in zip(rigs, periods_ms, strict=True):

@@ -97,6 +97,7 @@ def signal_path(loaded: LoadedRig) -> SignalPath:
         raise ConfigError([Mistake(str(loaded.path), f"blocks.{relay}", problem, remedy)])
     drive, encoder, encoder_writes = found[0]
     return SignalPath(
+        bus=bus_name,
         fast=fast,
         slow=slow,
         fast_ns=rig.tasks[fast].period_us * 1000,

@@ -9,9 +9,9 @@ from rt_core.doctor.check import Demands, Level, TaskDemand
 from rt_core.host.facts import Host
 
 TASKS = (TaskDemand("estimation", 200, 90, 0, 40), TaskDemand("simulation", 1000, 80, 1, 200))
-REAL = Demands(TASKS, "estimation", 100, "eth1", False)
-SIMULATED = Demands(TASKS, "estimation", 100, None, False)
-VETH = Demands(TASKS, "estimation", 100, None, True)
+REAL = Demands(TASKS, ("estimation",), 100, ("eth1",), False)
+SIMULATED = Demands(TASKS, ("estimation",), 100, (), False)
+VETH = Demands(TASKS, ("estimation",), 100, (), True)
 CARD = "/sys/class/net/eth1"
 
 
@@ -194,11 +194,11 @@ def test_a_rig_without_a_card_says_that_none_was_looked_at(make_host, check):
 
 @pytest.mark.parametrize("check", [doctor.card_coalescing, doctor.card_offloads])
 def test_a_card_that_does_not_tell_is_amber(make_host, check):
-    found = check(make_host(), Demands(interface="nowhere0"))
+    found = check(make_host(), Demands(cards=("nowhere0",)))
     assert (found.level, found.found) == (Level.AMBER, "unknown: nowhere0: No such device")
 
 
-RING = Demands(TASKS, "estimation", 100, "eth1", False, "eth2")
+RING = Demands(TASKS, ("estimation",), 100, ("eth1", "eth2"), False)
 
 
 def test_the_card_of_the_second_cable_is_looked_at_too(make_host):
@@ -224,7 +224,7 @@ def test_the_worst_card_of_a_ring_decides_and_the_good_one_is_not_told(make_host
 def in_namespace(check, interface, before):
     if namespace.why_not() is not None:
         pytest.skip(namespace.why_not())
-    return said(check, f"Demands(interface={interface!r})", before, *namespace.wrap([])[:-1], "--")
+    return said(check, f"Demands(cards=({interface!r},))", before, *namespace.wrap([])[:-1], "--")
 
 
 @pytest.mark.netns

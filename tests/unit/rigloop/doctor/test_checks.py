@@ -51,20 +51,20 @@ def test_the_demands_of_a_rig_are_those_of_its_file():
         ("estimation", 200, 90, 0, 40),
         ("simulation", 1000, 80, 1, 200),
     ]
-    assert (demands.bus_task, demands.interface, demands.veth) == ("estimation", None, False)
+    assert (demands.bus_tasks, demands.cards, demands.veth) == (("estimation",), (), False)
     assert (demands.cores, demands.priority) == (frozenset({0, 1}), 90)
 
 
 @pytest.mark.parametrize(
-    ("bus", "interface", "veth"),
-    [("veth", None, True), ("eth7", "eth7", False), ("simulated", None, False)],
+    ("bus", "cards", "veth"),
+    [("veth", (), True), ("eth7", ("eth7",), False), ("simulated", (), False)],
 )
-def test_the_bus_of_the_command_line_wins(bus, interface, veth):
+def test_the_bus_of_the_command_line_wins(bus, cards, veth):
     for demands in (
         doctor.demands_of(load("steering_wheel").rig, bus),
         doctor.demands_without_rig(bus),
     ):
-        assert (demands.interface, demands.veth) == (interface, veth)
+        assert (demands.cards, demands.veth) == (cards, veth)
 
 
 def test_a_ring_demands_two_cards_where_the_bus_has_cards():
@@ -90,7 +90,7 @@ def test_a_check_that_meets_the_unforeseen_is_amber(make_host):
 
 def test_an_empty_machine_ends_no_check(make_host):
     # no proc, no sys, no dev: everything that reads files is unknown or red, and says so
-    for check in doctor.examine(Demands(interface="eth7"), doctor.QUICK, make_host()):
+    for check in doctor.examine(Demands(cards=("eth7",)), doctor.QUICK, make_host()):
         assert check.level is not Level.RED or check.remedy
 
 

@@ -17,7 +17,7 @@ def lim():
 
 
 def asked(lim, *words, backend="simulated", telemetry=False, seconds=None):
-    return parse(words, lim.rig, backend, telemetry, seconds)
+    return parse(words, lim.rig, {lim.bus_name: backend}, telemetry, seconds)
 
 
 def test_a_name_and_a_time_are_enough(lim):
@@ -75,8 +75,8 @@ def test_a_cable_needs_the_wire_that_it_belongs_to_and_time_to_come_back(lim):
             asked(lim, words, backend="veth", seconds=5.0)
     ring = rigs_for(load("fault_bench"))["ring"].rig
     with pytest.raises(ConfigError, match="take `ring-break`"):
-        parse(["cable-pull@1"], ring, "veth", False, 5.0)
-    (found,) = parse(["ring-break@1"], ring, "veth", False, 5.0)
+        parse(["cable-pull@1"], ring, {"bus": "veth"}, False, 5.0)
+    (found,) = parse(["ring-break@1"], ring, {"bus": "veth"}, False, 5.0)
     assert stay_s([found]) == found.fault.lasts_s == 1.0
     assert stay_s(asked(lim, "link-down@1")) == 0.0
 

@@ -21,4 +21,4 @@ def test_a_record_without_a_signal_is_refused_by_name():
 
 def test_a_task_that_saw_nothing_of_the_other_is_not_cut():
     records = {"fast": RECORD, "slow": RECORD[:1]}
-    assert cut_to_each_other(records, "fast", "slow") == []
+    assert cut_to_each_other(records) == []

@@ -1,46 +1,81 @@
-"""A long replay is cut into pieces; no cut falls where a slow cycle is under way."""
+"""A long replay is stepped in pieces: all cycles in order, whatever each saw of the others."""
 
 import numpy as np
 import pytest
 
-from rigloop.replay.script import Script, pieces
+from rigloop.console.errors import NotStartedError
+from rigloop.replay.script import Pace, stepped
+from rt_core.injection.load import BusyBlock
+from rt_core.loop.offline import Offline
+from rt_core.loop.steps import Steps
+from rt_core.plan import Task, plan_table
+
+MS = 1_000_000
+
+
+class Reader(BusyBlock):
+    """A block that does nothing and reads some signals."""
+
+    def __new__(cls, name, paths):
+        return BusyBlock.__new__(cls, name, 0)
+
+    def __init__(self, name, paths):
+        BusyBlock.__init__(self, name, 0)
+        self._reads = {f"in{i}": path for i, path in enumerate(paths)}
+
+    @property
+    def reads(self):
+        return self._reads
+
+
+def offline():
+    fast = Task("fast", [Reader("a", ["loop/slow/cycle"])], MS)
+    return Offline(plan_table([fast, Task("slow", [Reader("b", ["loop/fast/cycle"])], 5 * MS)]))
 
 
 def a_script(n, after, visible):
-    return Script(
-        "fast",
-        "slow",
-        t_ns=np.arange(n) * 200_000,
-        slow_t_ns=np.arange(len(after)) * 1_000_000,
-        after=np.asarray(after),
-        visible=np.asarray(visible),
-        forced={},
-    )
+    seen = np.searchsorted(visible, np.arange(n), side="right")
+    return {
+        "fast": Steps(np.arange(n) * MS, {"slow": seen}),
+        "slow": Steps(np.arange(len(after)) * 5 * MS, {"fast": np.asarray(after, np.int64)}),
+    }
 
 
-@pytest.mark.parametrize("seed", range(20))
-@pytest.mark.parametrize("size", [50, 97, 1000])
-def test_pieces_are_all_cycles_in_order_and_cut_no_slow_one(seed, size):
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("size", [1, 50, 97, 1000])
+def test_pieces_are_all_cycles_in_order_and_each_sees_what_it_saw(seed, size):
     rng = np.random.default_rng(seed)
     m = 150
-    # every slow cycle starts at or after the one before has shown
-    lengths, pauses = rng.integers(0, 8, m), rng.integers(1, 6, m)
-    after = np.cumsum(pauses) + np.r_[0, np.cumsum(lengths)[:-1]]
-    visible = after + lengths
+    # a slow cycle may begin before the one before it is seen, and much later than its time says
+    after = np.cumsum(rng.integers(1, 9, m))
+    visible = np.maximum.accumulate(after + rng.integers(1, 12, m))
     n = int(visible[-1]) + 3
-    script = a_script(n, after, visible)
-    end = slow_end = 0
-    for a, b, i, j in pieces(script, size):
-        assert (a, i) == (end, slow_end)
-        assert a < b <= a + size
-        assert np.all(after[i:j] >= a)
-        assert np.all(after[i:j] <= b)
-        # what starts here shows here
-        assert np.all(visible[i:j] <= b)
-        end, slow_end = b, j
-    assert (end, slow_end) == (n, m)
+    script, stepper, pace = a_script(n, after, visible), offline(), Pace()
+    found = {"fast": [], "slow": []}
+    times = {"fast": [], "slow": []}
+    for task, t_ns, images in stepped(stepper, script, pace, size):
+        found[task].append(images)
+        times[task].append(t_ns)
+    for task, other in (("fast", "slow"), ("slow", "fast")):
+        images = np.concatenate(found[task])
+        assert np.array_equal(np.concatenate(times[task]), script[task].t_ns)
+        seen = images[:, stepper.paths(task).index(f"loop/{other}/cycle")]
+        assert np.array_equal(seen, script[task].seen[other])
+    assert pace.cycles_s > 0.0
 
 
-def test_without_slow_cycles_only_the_size_cuts():
-    script = a_script(250, np.empty(0, np.int64), np.empty(0, np.int64))
-    assert [(a, b) for a, b, _, _ in pieces(script, 100)] == [(0, 100), (100, 200), (200, 250)]
+def test_what_cannot_have_been_seen_is_refused_in_one_sentence():
+    script = a_script(100, [5, 10], [7, 12])
+    script["slow"].seen["fast"][1] = 101
+    with pytest.raises(
+        NotStartedError, match=r"cycle 2 of task slow saw .* do not belong to one run"
+    ):
+        for _ in stepped(offline(), script, Pace(), 10):
+            pass
+
+
+def test_two_cycles_that_each_saw_the_other_are_refused():
+    script = a_script(10, [5], [4])
+    with pytest.raises(NotStartedError, match="do not belong to one run"):
+        for _ in stepped(offline(), script, Pace(), 10):
+            pass

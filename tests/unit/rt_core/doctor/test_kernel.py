@@ -12,7 +12,7 @@ from rt_core.doctor.check import Demands, Level, TaskDemand
 
 VERSION = "Linux version 6.12.1 (gcc) #1 SMP {} Debian\n"
 DYNAMIC = {"/proc/version": VERSION.format("PREEMPT_DYNAMIC")}
-SIMULATED, REAL = Demands(), Demands(interface="eth1")
+SIMULATED, REAL = Demands(), Demands(cards=("eth1",))
 
 
 def spinning(*tasks):

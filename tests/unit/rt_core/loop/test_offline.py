@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rt_core.injection.load import BusyBlock
 from rt_core.loop.offline import Offline
+from rt_core.loop.steps import Steps
 from rt_core.plan import Task, plan_table
 from rt_core.safety.guard import READS, Guard
 from rt_core.safety.trips import GuardConfig
@@ -37,14 +40,28 @@ def column(offline, images, task, path):
     return images[task][:, offline.paths(task).index(path)]
 
 
-def test_a_slow_cycle_sees_and_is_seen_when_the_schedule_says():
+def both(n=20, slow_sees=(0, 5, 11, 15), seen_from=(2, 8, 11, 20), **forced):
+    """Fast and slow cycles: what each slow one sees, and the fast cycle from which on it is seen."""
+    fast_sees = np.searchsorted(seen_from, np.arange(n), side="right")
+    return {
+        "fast": Steps(np.arange(n) * MS, {"slow": fast_sees}, forced),
+        "slow": Steps(np.arange(len(slow_sees)) * 5 * MS, {"fast": np.array(slow_sees)}),
+    }
+
+
+def timeless(offline, task, images):
+    """Return the bytes of images without the times that the probing blocks measure."""
+    kept = [
+        i
+        for i, path in enumerate(offline.paths(task))
+        if not path.endswith(("/cpu_ns", "/burned_ns"))
+    ]
+    return images[:, kept].tobytes()
+
+
+def test_every_cycle_sees_what_its_steps_say():
     offline = Offline(two_tasks())
-    x = np.arange(100.0, 120.0)
-    images = offline.run(
-        "fast", np.arange(20) * MS, forced={"in/x": x},
-        slow="slow", slow_t_ns=np.arange(4) * 5 * MS,
-        slow_after=[0, 5, 11, 15], slow_visible=[2, 8, 11, 20],
-    )  # fmt: skip
+    images = offline.run_together(both(**{"in/x": np.arange(100.0, 120.0)}))
     # nothing was published before fast cycle 1, so the first slow cycle saw zero
     assert np.array_equal(column(offline, images, "slow", "in/x"), [0, 104, 110, 114])
     assert np.array_equal(column(offline, images, "slow", "loop/fast/cycle"), [0, 5, 11, 15])
@@ -54,10 +71,7 @@ def test_a_slow_cycle_sees_and_is_seen_when_the_schedule_says():
 
 def test_a_slow_cycle_may_begin_before_the_one_before_it_is_seen():
     offline = Offline(two_tasks())
-    images = offline.run(
-        "fast", np.arange(8) * MS, slow="slow", slow_t_ns=[0, 5 * MS],
-        slow_after=[1, 2], slow_visible=[4, 6],
-    )  # fmt: skip
+    images = offline.run_together(both(8, (1, 2), (4, 6)))
     seen = column(offline, images, "fast", "loop/slow/cycle")
     assert np.array_equal(seen, [0, 0, 0, 0, 1, 1, 2, 2])
 
@@ -65,11 +79,96 @@ def test_a_slow_cycle_may_begin_before_the_one_before_it_is_seen():
 def test_a_forced_mirror_wins_over_what_was_published():
     offline = Offline(two_tasks())
     forced = np.arange(10.0) * 3
-    images = offline.run(
-        "fast", np.arange(10) * MS, forced={"loop/slow/cycle": forced},
-        slow="slow", slow_t_ns=[0], slow_after=[1],
-    )  # fmt: skip
+    images = offline.run_together(both(10, (1,), (1,), **{"loop/slow/cycle": forced}))
     assert np.array_equal(column(offline, images, "fast", "loop/slow/cycle"), forced)
+
+
+def test_a_cycle_that_saw_what_is_not_there_yet_waits_for_the_next_call():
+    steps = both(**{"in/x": np.arange(100.0, 120.0)})
+    whole = Offline(two_tasks()).run_together(steps)
+    offline = Offline(two_tasks())
+    done, parts = {"fast": 0, "slow": 0}, {"fast": [], "slow": []}
+    # fast cycle 8 saw the second slow one, slow cycle 2 the eleventh fast one
+    for ends in (
+        {"fast": 20, "slow": 1},
+        {"fast": 20, "slow": 1},
+        {"fast": 9, "slow": 4},
+        {"fast": 20, "slow": 4},
+    ):
+        images = offline.run_together(
+            {task: steps[task].part(done[task], ends[task]) for task in steps}
+        )
+        for task, made in images.items():
+            done[task] += len(made)
+            parts[task].append(made)
+    assert [len(made) for made in parts["fast"]] == [8, 0, 1, 11]
+    assert [len(made) for made in parts["slow"]] == [1, 0, 1, 2]
+    for task, images in whole.items():
+        assert timeless(offline, task, np.concatenate(parts[task])) == timeless(
+            offline, task, images
+        )
+
+
+THREE = ("a", "b", "c")
+
+
+def three_tasks():
+    """Three tasks in a ring, each of which reads the counters of both others, and an input."""
+    return plan_table([
+        Task(
+            name,
+            [Reader(name, [f"in/{name}", *(f"loop/{o}/cycle" for o in THREE if o != name), f"in/{other}"])],
+            period * MS,
+            inputs=(f"in/{name}",),
+        )
+        for name, other, period in (("a", "b", 1), ("b", "c", 2), ("c", "a", 3))
+    ])  # fmt: skip
+
+
+@given(st.data())
+def test_three_tasks_see_what_they_saw_in_whatever_pieces(data):
+    # a live run: cycles in some order, each sees for every other task some image between its last look and now
+    order = data.draw(st.lists(st.sampled_from(THREE), min_size=1, max_size=60))
+    done = dict.fromkeys(THREE, 0)
+    views = {task: {other: [] for other in THREE if other != task} for task in THREE}
+    for task in order:
+        for other, seen in views[task].items():
+            seen.append(data.draw(st.integers(seen[-1] if seen else 0, done[other])))
+        done[task] += 1
+    period = {"a": 1, "b": 2, "c": 3}
+    steps = {
+        task: Steps(
+            np.arange(done[task]) * period[task] * MS,
+            {other: np.array(seen, np.int64) for other, seen in views[task].items()},
+            {f"in/{task}": np.arange(done[task]) + 1000.0 * period[task]},
+        )
+        for task in THREE
+    }
+    offline = Offline(three_tasks())
+    images = offline.run_together(steps)
+    for task in THREE:
+        assert len(images[task]) == done[task]
+        for other, seen in views[task].items():
+            assert np.array_equal(column(offline, images, task, f"loop/{other}/cycle"), seen)
+            if f"in/{other}" in offline.paths(task):
+                wanted = [number - 1 + 1000.0 * period[other] if number else 0.0 for number in seen]
+                assert np.array_equal(column(offline, images, task, f"in/{other}"), wanted)
+    # the same in pieces that anybody may cut
+    again, at = Offline(three_tasks()), dict.fromkeys(THREE, 0)
+    parts = {task: [] for task in THREE}
+    for cut in range(4):
+        ends = {
+            task: done[task] if cut == 3 else data.draw(st.integers(at[task], done[task]))
+            for task in THREE
+        }
+        for task, made in again.run_together(
+            {t: steps[t].part(at[t], ends[t]) for t in THREE}
+        ).items():
+            at[task] += len(made)
+            parts[task].append(made)
+    for task in THREE:
+        made = np.concatenate([images[task][:0], *parts[task]])
+        assert timeless(offline, task, made) == timeless(offline, task, images[task])
 
 
 def test_skipped_periods_show_as_elapsed():
@@ -113,22 +212,29 @@ def test_all_impossible_inputs_are_told_at_once():
 
 
 @pytest.mark.parametrize(
-    ("after", "visible", "reason"),
+    ("seen", "reason"),
     [
-        ([5, 3], None, "slow_after must rise"),
-        ([0, 99], None, "10 fast cycles"),
-        ([-1, 5], None, "slow_after"),
-        ([0, 5], [7, 6], "slow_visible must rise"),
-        ([0, 5], [0, 4], "slow_visible"),
-        ([0], None, "shapes"),
+        ({"fast": [5, 3]}, "must rise"),
+        ({"fast": [-1, 5]}, "must rise from 0 on"),
+        ({"fast": [0]}, r"has shape \(1,\), needs \(2,\)"),
+        ({}, "reads of 'fast'"),
+        ({"fast": [0, 1], "other": [0, 1]}, "'other' is no other task"),
+        ({"fast": [0, 1], "slow": [0, 1]}, "'slow' is no other task"),
     ],
 )
-def test_an_impossible_schedule_is_refused(after, visible, reason):
+def test_an_impossible_order_is_refused(seen, reason):
+    steps = both(10, (1, 2), (4, 6)) | {"slow": Steps([0, 5 * MS], seen)}
     with pytest.raises(ValueError, match=reason):
-        Offline(two_tasks()).run(
-            "fast", np.arange(10) * MS,
-            slow="slow", slow_t_ns=[0, 5 * MS], slow_after=after, slow_visible=visible,
-        )  # fmt: skip
+        Offline(two_tasks()).run_together(steps)
+
+
+def test_images_of_long_ago_are_not_asked_for():
+    offline = Offline(two_tasks())
+    offline.run_together(both(10, (9,), (10,)))
+    with pytest.raises(ValueError, match="must rise from 9 on"):
+        offline.run_together({
+            "fast": Steps([10 * MS], {"slow": [1]}), "slow": Steps([5 * MS], {"fast": [3]}),
+        })  # fmt: skip
 
 
 def test_unknown_tasks_are_answered_with_what_there_is():

@@ -11,6 +11,7 @@ from rt_core.lateness.cause import Cause
 US, MS = 1_000, 1_000_000
 FAST, SLOW = 100 * US, 1 * MS
 PATH = Path(
+    bus="bus",
     fast="fast",
     slow="slow",
     fast_ns=FAST,
