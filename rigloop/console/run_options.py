@@ -15,7 +15,8 @@ RigArgument = Annotated[
 BusOption = Annotated[
     str | None,
     typer.Option(
-        help="`simulated` (in-process), `veth` (real frames on a pair of its own), or an interface."
+        help="`simulated` (in-process), `veth` (real frames on a pair of its own), or an interface; "
+        "of a rig with several buses `NAME=BACKEND,...`."
     ),
 ]
 GuardOption = Annotated[
