@@ -86,19 +86,15 @@ def run(
 
     console = lasting_console(stderr=json)
     with cycle_process() as cycle, told(json):
+        from rigloop.live.run_options import RunOptions
         from rigloop.live.supervise import run_live
 
         outcome = run_live(
             _trusted(_load(rig), trust),
             cycle,
-            seconds=for_s,
-            bus=bus,
-            telemetry=telemetry,
-            mode=mode,
-            runs=runs,
-            console=console,
-            inject=inject or (),
-            reset_drives=reset_drives,
+            RunOptions(
+                runs, console, for_s, bus, telemetry, mode, tuple(inject or ()), reset_drives
+            ),
         )
     _finish(outcome, console, json)
 

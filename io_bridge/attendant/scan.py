@@ -13,6 +13,7 @@ from io_bridge.host.ethtool import require_link
 from io_bridge.master.diagnosis import diagnose
 from io_bridge.master.mapped_pdos import Upload, mapped_pdos
 from io_bridge.master.master import APRD, BringUpError, Master
+from io_bridge.master.state_change import reach_now
 from io_bridge.slaves import words
 from io_bridge.slaves.errors import SdoAbortError
 from io_bridge.slaves.sii import Identity
@@ -185,11 +186,11 @@ class Line:
             self.master.know_mailbox(station, self.master.read(station, 0x0800, 16))
             if self.master.has_mailbox(station):
                 return
-        self.master.reach(station, INIT, limits)
+        reach_now(self.master, station, INIT, limits)
         self.master.set_mailbox(station)
         if not self.master.has_mailbox(station):
             raise BringUpError(f"{self.master.called(station)}: it has no mailbox")
-        self.master.reach(station, PREOP, limits)
+        reach_now(self.master, station, PREOP, limits)
 
     def _limits(self, station: int) -> StateLimits:
         """Return how long a slave may take, and have its mailbox take so long."""

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from types import TracebackType
 from typing import Self
 
 from io_bridge.bus import Bus, BusFault
@@ -36,13 +35,8 @@ class Buses:
             self._opened = opened.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._opened.__exit__(kind, error, trace)
+    def __exit__(self, *exc: object) -> None:
+        self._opened.close()
 
     def to_op(self, tell: Callable[[str], None] = lambda text: None) -> None:
         """Bring every bus to OP, one after the other.

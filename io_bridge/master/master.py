@@ -15,8 +15,7 @@ from io_bridge.master.coe_client import CoeClient
 from io_bridge.master.datagram_words import asked_words, register_words
 from io_bridge.master.emergency import EmergencyLog
 from io_bridge.master.mailbox import Areas, Mailbox, MailboxError
-from io_bridge.master.state_change import Watch, await_state, finish, reach
-from io_bridge.slaves import words
+from io_bridge.master.waiting import Waiting
 from io_bridge.slaves.drive_config import PdoEntry
 from io_bridge.slaves.errors import BringUpError, NoReplyError, SdoAbortError
 from io_bridge.slaves.pdo_layout import pdo_downloads
@@ -179,7 +178,7 @@ class Master:
         BringUpError
             It stays busy, or says that it cannot be read.
         """
-        watch = Watch(self.pause_s, EEPROM_S, self.tell)
+        watch = Waiting(self.pause_s, EEPROM_S, self.tell)
         what = f"{self.called(station)}: its EEPROM is busy at word {word:#x}"
         asked = False
         while True:
@@ -295,27 +294,3 @@ class Master:
     def request(self, station: int, state: int) -> None:
         """Ask for an AL state, acknowledging an error."""
         self.write(station, 0x0120, struct.pack("<H", state | 0x10))
-
-    def reach(self, station: int, state: int, limits: StateLimits = STANDARD) -> None:
-        """Ask for an AL state and wait for it; see `state_change.reach`."""
-        finish(reach(self, station, state, limits), self.pause_s)
-
-    def await_state(self, station: int, state: int, limits: StateLimits = STANDARD) -> None:
-        """Wait for an AL state that was asked for.
-
-        Raises
-        ------
-        BringUpError
-            The slave refused (with its code in words) or stayed where it was.
-        """
-        began = self.state(station)[0]
-        waiting = await_state(self, station, state, limits.of(state, began))
-        while True:
-            try:
-                next(waiting)
-            except StopIteration as end:
-                reason = end.value
-                break
-            time.sleep(self.pause_s)
-        if reason:
-            raise BringUpError(f"{self.called(station)}: {words.al_state(state)} asked, {reason}")

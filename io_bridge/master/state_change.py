@@ -8,64 +8,25 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Generator, Iterable, Iterator, Sequence
 
 from io_bridge.master.al_remedies import al_remedy
+from io_bridge.master.master import Master
 from io_bridge.master.processor_watch import why_silent
+from io_bridge.master.waiting import Waiting
 from io_bridge.slaves import words
 from io_bridge.slaves.errors import BringUpError, NoReplyError
 from io_bridge.slaves.state_limits import STANDARD, StateLimits
-
-if TYPE_CHECKING:
-    from io_bridge.master.master import Master
 
 log = logging.getLogger("rigloop.bus")
 
 ERROR_BIT = 0x10
 TRIES = 2
 """A slave that was busy with something else refuses once."""
-SIMULATED_LOOK_S = 1e-4
-"""Simulated time of one poll, where polls let time pass."""
-FIRST_WORD_S, WORD_EVERY_S = 0.5, 1.0
 SILENT_LOOKS = 25
 """Looks without any answer, one after the other, until a slave counts as gone; frames are lost now and then."""
 DEAD_LINE_S = 1.5
 """No frame comes back at all: a cable that is put back, and a link that comes up again, take so long."""
-
-
-class Watch:
-    """Time since something was asked of a slave, with a word about it now and then.
-
-    Parameters
-    ----------
-    pause_s : float
-        Between two looks; 0 where each look is `SIMULATED_LOOK_S`.
-    limit_s : float
-    tell : callable
-        Takes a sentence for whoever waits in front of the terminal.
-    """
-
-    def __init__(self, pause_s: float, limit_s: float, tell: Callable[[str], None]) -> None:
-        self._began = time.monotonic()
-        self._simulated = pause_s == 0.0
-        self._looks = 0
-        self._limit_s = limit_s
-        self._tell = tell
-        self._next_word_s = FIRST_WORD_S
-
-    @property
-    def waited_s(self) -> float:
-        return self._looks * SIMULATED_LOOK_S if self._simulated else time.monotonic() - self._began
-
-    def look(self, what: str) -> bool:
-        """Count a look; report the awaited event when it takes long. Return whether there is time for more."""
-        self._looks += 1
-        waited = self.waited_s
-        if waited >= self._next_word_s:
-            self._next_word_s = waited + WORD_EVERY_S
-            self._tell(f"{what}; {waited:.1f} s of at most {self._limit_s:g} s")
-        return waited < self._limit_s
 
 
 def reach(
@@ -109,7 +70,7 @@ def await_state(
     BringUpError
         It stayed where it was, or is gone. `reasons` are its earlier errors.
     """
-    watch = Watch(master.pause_s, limit_s, master.tell)
+    watch = Waiting(master.pause_s, limit_s, master.tell)
     status, silent = 0, 0
     lost_since_s: float | None = None
     asked = f"{master.called(station)}: {words.al_state(state)} asked, it is in "
@@ -172,3 +133,29 @@ def together(changes: Iterable[Iterator[None]]) -> Iterator[None]:
             yield
     if failed:
         raise BringUpError("; ".join(failed))
+
+
+def reach_now(master: Master, station: int, state: int, limits: StateLimits = STANDARD) -> None:
+    """Ask a slave for an AL state, and return once it is there; see `reach`."""
+    finish(reach(master, station, state, limits), master.pause_s)
+
+
+def await_now(master: Master, station: int, state: int, limits: StateLimits = STANDARD) -> None:
+    """Return once a slave is in an AL state that was asked for.
+
+    Raises
+    ------
+    BringUpError
+        The slave refused (with its code in words) or stayed where it was.
+    """
+    began = master.state(station)[0]
+    waiting = await_state(master, station, state, limits.of(state, began))
+    while True:
+        try:
+            next(waiting)
+        except StopIteration as end:
+            reason = end.value
+            break
+        time.sleep(master.pause_s)
+    if reason:
+        raise BringUpError(f"{master.called(station)}: {words.al_state(state)} asked, {reason}")

@@ -10,7 +10,6 @@ import errno
 import os
 import socket
 from collections.abc import Iterator
-from types import TracebackType
 from typing import Self
 
 HELD = "rigloop-wire-"
@@ -85,12 +84,7 @@ class WireOwner:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exc: object) -> None:
         self.close()
 
 

@@ -36,6 +36,7 @@ from rigloop.inject.judge import judge
 from rigloop.inject.kinds import ON_VETH, Fault, InCycle, Needs, Reaction
 from rigloop.inject.limits import Limits, limits_of
 from rigloop.inject.request import parse, stay_s
+from rigloop.live.run_options import RunOptions
 from rigloop.live.supervise import LiveRun, watch
 from rigloop.run_folder import messages
 from rigloop.run_folder.folders import new_run_folder
@@ -223,7 +224,8 @@ def attempt(loaded: LoadedRig, trial: Trial, runs: Path) -> Tried:
 
     def supervise() -> int:
         console = Console(file=io.StringIO())
-        run = LiveRun(loaded, folder, table, cycle, trial.seconds, console, trial.telemetry)
+        options = RunOptions(runs, console, trial.seconds, telemetry=trial.telemetry)
+        run = LiveRun(loaded, folder, table, cycle, options)
         ended = watch(run, [], injections)
         (folder / "final.json").write_bytes(msgspec.json.encode(ended.final.signals))
         return 0

@@ -126,5 +126,7 @@ def _partly_rearmed(file: str, rig: Rig) -> Iterator[Mistake]:
         return
     for name in without:
         problem = "other guards of this rig arm again after a bus fault, and this one does not"
-        remedy = "give all of them a table `rearm`, or none: the supervisor arms all of them together"
+        remedy = (
+            "give all of them a table `rearm`, or none: the supervisor arms all of them together"
+        )
         yield Mistake(file, f"blocks.{name}", problem, remedy)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rig_configs.load import LoadedRig
@@ -22,22 +23,42 @@ from rt_core.plan import loop_signal
 from rt_core.safety.trips import TRIPS, Trip, read_trip
 
 
-def complaints(
-    loaded: LoadedRig,
-    ended: Ended,
-    report: messages.Report,
-    records: dict[str, Any],
-    seconds: float | None,
-    rows: Mapping[str, int],
-    faults: Sequence[DataFault],
-    axes: Mapping[str, Axis],
-    blocks: Mapping[str, Sequence[str]],
-) -> list[str]:
-    """Return everything that makes the run bad.
+@dataclass(frozen=True)
+class JudgedRun:
+    """All that is known of a run that has ended.
 
-    `rows` are those of each task's record, `axes` what is known of each axis by its guard, `blocks` those of each task
-    in the order of their steps.
+    Attributes
+    ----------
+    loaded : LoadedRig
+    ended : Ended
+    report : Report
+        Of the cycle process.
+    asked_s : float or None
+        The time that the run was to last.
+    records : mapping of task to mapping
+        The recorder's summary.
+    rows : mapping of task to int
+        Of its record.
+    faults : sequence of DataFault
+    axes : mapping of guard to Axis
+    blocks : mapping of task to sequence of str
+        In the order of their steps.
     """
+
+    loaded: LoadedRig
+    ended: Ended
+    report: messages.Report
+    asked_s: float | None
+    records: Mapping[str, Any]
+    rows: Mapping[str, int]
+    faults: Sequence[DataFault]
+    axes: Mapping[str, Axis]
+    blocks: Mapping[str, Sequence[str]]
+
+
+def complaints(run: JudgedRun) -> list[str]:
+    """Return everything that makes a run bad."""
+    loaded, ended, report = run.loaded, run.ended, run.report
     limits, seen, final = loaded.rig.verdict, ended.seen, ended.final
     found = list(seen.alarms)
     if report.error:
@@ -55,16 +76,16 @@ def complaints(
                 f"{config.overrun_window} cycles ({_causes(final, task)} in all), limit tasks.{task}.overrun_limit = "
                 f"{config.overrun_limit}, at cycle {trip:.0f} ({config.overrun.upper()})"
             )
-    found += [fault.words for fault in faults if fault.kind not in AT_THE_END]
+    found += [fault.words for fault in run.faults if fault.kind not in AT_THE_END]
     found += [seen.not_rearmed] if seen.not_rearmed else []
-    found += _never_armed(loaded.rig, final, seen, blocks)
-    found += [reason for axis in axes.values() for reason in axis.reasons]
+    found += _never_armed(loaded.rig, final, seen, run.blocks)
+    found += [reason for axis in run.axes.values() for reason in axis.reasons]
     # what could not be written any more, the exit code says
     if not report.at_rest and ended.code != 0:
         how = how_it_ended(ended.code)
         found.append(f"the output was not seen at rest at the end (cycle process: {how})")
-    if seconds is not None and not seen.interrupted and seen.armed_s < seconds:
-        found.append(f"ran {seen.armed_s:.1f} of {seconds:g} s")
+    if run.asked_s is not None and not seen.interrupted and seen.armed_s < run.asked_s:
+        found.append(f"ran {seen.armed_s:.1f} of {run.asked_s:g} s")
     found += _bus_complaints(loaded.rig, final)
     for task in loaded.rig.tasks:
         share = (
@@ -77,8 +98,8 @@ def complaints(
                 f"{task}: {share:.2f} % of cycles overran, limit verdict.max_overrun_percent = "
                 f"{limits.max_overrun_percent:g} ({_causes(final, task)})"
             )
-        found += _record_complaints(final, task, rows[task], records.get(task, {}))
-    if not records and not any(ring["unwritten"] for ring in final.rings.values()):
+        found += _record_complaints(final, task, run.rows[task], run.records.get(task, {}))
+    if not run.records and not any(ring["unwritten"] for ring in final.rings.values()):
         found.append("the recorder left no summary: see recorder.log")
     return found
 

@@ -17,7 +17,7 @@ from io_bridge.recording.record import RecordError
 from rig_configs.load import LoadedRig
 from rigloop.blocks.catalogue import read_checked
 from rigloop.compose.blocks import find_guard, find_guards, paths
-from rigloop.judge.verdict import conclude
+from rigloop.judge.verdict import CutShort, conclude
 from rigloop.report.report import write_report
 from rigloop.run_folder import messages
 from rigloop.run_folder.last_state import LAST, find_final, record_of, save_rings
@@ -185,18 +185,17 @@ def _rebuild(folder: Path, loaded: LoadedRig, was: Manifest, missing: list[str])
         f" of {was.asked_s:g} s" if was.asked_s is not None else ""
     )
     known = Final(defaultdict(float, final.signals), final.histograms, final.late, final.rings)
+    kernels = was.kernels or tuple(Named(name, hash) for name, hash in report.kernels.items())
+    reason = f"{why}: supervisor, cycle process or the machine did not come to an end"
     outcome = conclude(
         folder,
         loaded,
-        {kernel.name: kernel.sha256 for kernel in was.kernels} or report.kernels,
         Ended(seen, known, None, report),
-        was.asked_s,
-        messages.Mode(was.mode or messages.Mode.DEGRADED),
-        list(was.checks),
+        msgspec.structs.replace(
+            was, kernels=kernels, mode=was.mode or messages.Mode.DEGRADED.value
+        ),
         _injections(folder, loaded),
-        before=was,
-        missing=missing,
-        cut_short=[f"{why}: supervisor, cycle process or the machine did not come to an end"],
+        CutShort(missing, [reason]),
     )
     _clean(folder, was, tables)
     return msgspec.structs.replace(outcome, notes=[*outcome.notes, *missing])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from rigloop.host.missing_checks import with_rights
 from rigloop.host.neighbours import shared_by_tasks
 from rigloop.host.spin_choice import spin_in_words
 from rigloop.judge.axes import judge_axes
-from rigloop.judge.complaints import complaints, lost_cycles
+from rigloop.judge.complaints import JudgedRun, complaints, lost_cycles
 from rigloop.judge.felt import felt_figures
 from rigloop.judge.tripped import faults_of
 from rigloop.judge.trust import distrust
@@ -51,41 +52,41 @@ from rigloop.run_folder.manifest import (
     versions,
     write_timing,
 )
-from rigloop.run_folder.messages import Mode
 from rigloop.run_folder.outcome import Outcome
 from rigloop.run_folder.run_end import Ended, Final, exposure_of, overruns_by_cause
-from rt_core.doctor.check import Check, banner
+from rt_core.doctor.check import banner
 from rt_core.lateness.cause import WORDS
 
 if TYPE_CHECKING:
     from rigloop.inject.request import Injection
 
 
+@dataclass(frozen=True)
+class CutShort:
+    """A run whose processes did not come to their end: the parts that it did not leave, and why it is never good."""
+
+    missing: Sequence[str]
+    reasons: Sequence[str]
+
+
 def conclude(
     folder: Path,
     loaded: LoadedRig,
-    kernels: Mapping[str, str],
     ended: Ended,
-    seconds: float | None,
-    mode: Mode,
-    checks: list[Check],
-    injections: Sequence[Injection] = (),
-    *,
     before: Manifest,
-    missing: Sequence[str] = (),
-    cut_short: Sequence[str] = (),
+    injections: Sequence[Injection] = (),
+    cut: CutShort | None = None,
 ) -> Outcome:
     """Write manifest, timing and report of a live run; return its verdict.
 
     Parameters
     ----------
-    kernels : mapping of str to str
-        Block → hash.
     before : Manifest
-        As it was kept while the run went on.
-    missing, cut_short : sequence of str
-        Of a run that was cut short: what it did not leave, and why it is never good.
+        As it was kept while the run went on: kernels, mode, time asked for, what the doctor found.
+    cut : CutShort, optional
+        Of a run that was cut short.
     """
+    missing, cut_short = ((), ()) if cut is None else (cut.missing, cut.reasons)
     seen, final = ended.seen, ended.final
     give_back(folder)
     keeping = Keeping(folder, loaded)
@@ -103,7 +104,9 @@ def conclude(
     bad = [
         *cut_short,
         *keeping.lost,
-        *complaints(loaded, ended, report, records, seconds, rows, faults, axes, blocks),
+        *complaints(
+            JudgedRun(loaded, ended, report, before.asked_s, records, rows, faults, axes, blocks)
+        ),
         *doubts.red,
     ]
     notes = (
@@ -136,7 +139,7 @@ def conclude(
     manifest = Manifest(
         kind="live",
         rig=Named(loaded.name, loaded.sha256),
-        kernels=tuple(Named(name, sha256) for name, sha256 in kernels.items()),
+        kernels=before.kernels,
         started=before.started,
         duration_s=seen.armed_s,
         verdict="bad" if bad else "good",
@@ -166,8 +169,8 @@ def conclude(
         versions=versions(),
         host=report.host,
         rights=tuple(Right(**right) for right in report.rights),
-        mode=mode.value,
-        checks=tuple(with_rights(checks, report.rights)),
+        mode=before.mode,
+        checks=tuple(with_rights(before.checks, report.rights)),
         real_time=real_time,
         timing={
             task: {name: found.percentiles() for name, found in names.items()}
@@ -182,7 +185,7 @@ def conclude(
         bringup=brought_up(report),
         injections=tuple(injected),
         state="interrupted" if cut_short else "ended",
-        asked_s=seconds,
+        asked_s=before.asked_s,
         processes=before.processes,
         boot=before.boot,
         table=before.table,
@@ -198,8 +201,8 @@ def conclude(
     keeping.keep(REPORT, lambda: write_report(folder))
     if REPORT in keeping.failed:
         manifest = keeping.keep_manifest(manifest)
-    if cut := take_cut_records():
-        reasons = (*cut, *manifest.reasons)
+    if damaged := take_cut_records():
+        reasons = (*damaged, *manifest.reasons)
         manifest = keeping.keep_manifest(
             msgspec.structs.replace(manifest, verdict="bad", reasons=reasons)
         )

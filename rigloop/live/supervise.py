@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
+import msgspec
 from rich.markup import escape
 
 from io_bridge.attendant.dead_sockets import clear_dead_sockets
@@ -39,6 +39,7 @@ from rigloop.live.bringing_up import News
 from rigloop.live.kept_manifest import KeptManifest
 from rigloop.live.lookout import Lookout
 from rigloop.live.rearm import Rearming, stepped_blocks
+from rigloop.live.run_options import RunOptions
 from rigloop.live.snapshot import Moment, take_picture
 from rigloop.live.start_checks import check_telemetry, check_wheel
 from rigloop.live.stay_after_trip import LetGo
@@ -71,15 +72,7 @@ NICE = -10
 def run_live(
     loaded: LoadedRig,
     cycle: subprocess.Popen[str],
-    *,
-    seconds: float | None,
-    bus: str | None,
-    telemetry: str | None,
-    mode: Mode,
-    runs: Path,
-    console: Console,
-    inject: Sequence[str] = (),
-    reset_drives: bool = False,
+    options: RunOptions,
 ) -> Outcome:
     """Run a rig until its time is over, Ctrl-C, or a fault; return the verdict.
 
@@ -92,28 +85,30 @@ def run_live(
         never left zero.
     """
     interrupts.say("before anything was armed")
-    if telemetry is not None:
-        check_telemetry(telemetry)
-    backends = backends_of(loaded.rig, bus)
+    console, inject = options.console, options.inject
+    if options.telemetry is not None:
+        check_telemetry(options.telemetry)
+    backends = backends_of(loaded.rig, options.bus)
     injections: Sequence[Injection] = ()
     commissioned = messages.Order(
         loaded.name,
         table_path(),
-        bus,
-        mode,
+        options.bus,
+        options.mode,
         tuple(inject),
-        reset_drives=reset_drives,
+        reset_drives=options.reset_drives,
         argument=line(loaded.argument),
     )
     if inject:
         from rigloop.inject.request import parse, stay_s
 
-        injections = parse(inject, loaded.rig, backends, telemetry is not None, seconds)
+        listens = options.telemetry is not None
+        injections = parse(inject, loaded.rig, backends, listens, options.seconds)
         commissioned.stay_s = stay_s(injections)
-    if mode is Mode.STRICT:
+    if options.mode is Mode.STRICT:
         from rigloop.doctor.checks import demands_of, examine
 
-        refuse_if_red(examine(demands_of(loaded.rig, bus)))
+        refuse_if_red(examine(demands_of(loaded.rig, options.bus)))
     with console.status("kernel") as status:
         kernels = build_kernels(
             loaded, lambda name, stage: status.update(f"kernel {name}: {stage}")
@@ -131,28 +126,25 @@ def run_live(
     clear_dead_sockets()
     # from here on the run is completed, whatever comes: ramp, record, verdict, report
     with interrupts.collected() as interrupted:
-        folder, kept = _new_run(runs, loaded, hashes, seconds, cycle, commissioned)
+        folder, kept = _new_run(loaded, hashes, options, cycle, commissioned)
         try:
             commission(cycle, folder)
             # imported and looked at only now, while the loop starts: nothing of it delays the first cycle
             from rigloop.doctor.checks import QUICK, SLOW, demands_of, examine
 
-            demands = demands_of(loaded.rig, bus)
+            demands = demands_of(loaded.rig, options.bus)
             with ThreadPoolExecutor(max_workers=1) as beside:
                 slow = beside.submit(examine, demands, SLOW)
                 quick = examine(demands, QUICK)
-                run = LiveRun(
-                    loaded, folder, commissioned.table, cycle, seconds, console, telemetry
-                )
+                run = LiveRun(loaded, folder, commissioned.table, cycle, options)
                 ended = watch(run, quick, injections, interrupted, kept)
                 checks = [*quick, *slow.result()]
         except NotStartedError as error:
             kept.not_started(str(error))
             raise
         kept.settle()
-        return conclude(
-            folder, loaded, hashes, ended, seconds, mode, checks, injections, before=kept.manifest
-        )
+        before = msgspec.structs.replace(kept.manifest, checks=tuple(checks))
+        return conclude(folder, loaded, ended, before, injections)
 
 
 @dataclass(frozen=True)
@@ -166,20 +158,14 @@ class LiveRun:
     table : str
         Of its signals.
     cycle : Popen
-    seconds : float or None
-        That it is to last; None: until it is interrupted.
-    console : Console
-    telemetry : str or None
-        Endpoint.
+    options : RunOptions
     """
 
     loaded: LoadedRig
     folder: Path
     table: str
     cycle: subprocess.Popen[str]
-    seconds: float | None
-    console: Console
-    telemetry: str | None = None
+    options: RunOptions
 
 
 def watch(
@@ -204,9 +190,9 @@ def watch(
         with contextlib.ExitStack() as onlookers:
             children = {"recorder": recorder}
             report = messages.read_report(folder)
-            if run.telemetry is not None:
+            if (endpoint := run.options.telemetry) is not None:
                 children["telemetry"] = onlookers.enter_context(
-                    onlooker("io_bridge.recording.telemetry", *whom, run.telemetry)
+                    onlooker("io_bridge.recording.telemetry", *whom, endpoint)
                 )
             # on veth the child is only what holds its namespace
             loop = Process.of(cycle.pid if report is None else report.pid)
@@ -279,19 +265,18 @@ def _final(shared: SignalTable, folder: Path, loaded: LoadedRig) -> Final:
 
 
 def _new_run(
-    runs: Path,
     loaded: LoadedRig,
     kernels: dict[str, str],
-    seconds: float | None,
+    options: RunOptions,
     cycle: subprocess.Popen[str],
     commissioned: messages.Order,
 ) -> tuple[Path, KeptManifest]:
     """Make the folder of a run, with all that is known of it before it starts; or no folder at all."""
     try:
-        folder = new_run_folder(runs, loaded.name)
+        folder = new_run_folder(options.runs, loaded.name)
     except OSError as error:
         raise NotStartedError(
-            f"{runs}: no run folder can be made: {error.strerror}; give --runs"
+            f"{options.runs}: no run folder can be made: {error.strerror}; give --runs"
         ) from None
     try:
         reserve(folder)
@@ -299,7 +284,7 @@ def _new_run(
         keep_named(folder, loaded.files)
         messages.write(folder, "order.json", commissioned)
         processes = {"supervisor": os.getpid(), "cycle": cycle.pid}
-        kept = KeptManifest(folder, loaded, kernels, commissioned, seconds, processes)
+        kept = KeptManifest(folder, loaded, kernels, commissioned, options.seconds, processes)
         if kept.trouble:
             raise NotStartedError(f"{folder}: {kept.trouble}")
     except OSError as error:
@@ -315,7 +300,7 @@ def _new_run(
 
 def _attach(run: LiveRun, interrupted: Sequence[int]) -> SignalTable:
     """Wait for the cycle process to make the table; slaves that take their time are shown."""
-    folder, cycle, console = run.folder, run.cycle, run.console
+    folder, cycle, console = run.folder, run.cycle, run.options.console
     until = time.monotonic() + START_TIMEOUT_S
     news = News(folder)
     while time.monotonic() < until:
@@ -369,7 +354,7 @@ class Acts:
 
 def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> None:
     """Enable, arm once the guard is ready, watch until the end, and ask for the ramp-out."""
-    loaded, folder, console = run.loaded, run.folder, run.console
+    loaded, folder, console = run.loaded, run.folder, run.options.console
     seen, shared, lookout = scene.seen, scene.shared, scene.lookout
     rearming = Rearming(
         loaded.rig, folder, lambda: newest(shared), stepped_blocks(folder, loaded.rig)
@@ -409,7 +394,7 @@ def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> N
                 running_at = now
             if running_at is not None:
                 seen.armed_s = now - running_at
-            asked_s = math.inf if run.seconds is None else run.seconds
+            asked_s = math.inf if run.options.seconds is None else run.options.seconds
             over = running_at is not None and seen.armed_s >= asked_s
             never = running_at is None and now - started > READY_TIMEOUT_S
             seen.interrupted = bool(scene.interrupted)
@@ -443,7 +428,7 @@ def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> N
                 moment = Moment(
                     state,
                     seen.armed_s,
-                    run.seconds,
+                    run.options.seconds,
                     real_time and not lookout.demoted,
                     degraded,
                     tuple(lookout.now.values()),

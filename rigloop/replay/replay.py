@@ -25,7 +25,7 @@ from rigloop.compose.shown import shown_roles
 from rigloop.compose.wiring import load
 from rigloop.console.errors import NotStartedError
 from rigloop.replay.script import run_script
-from rigloop.replay.verdict import conclude_log, conclude_run
+from rigloop.replay.verdict import Replayed, conclude_log, conclude_run
 from rigloop.run_folder.folders import new_run_folder
 from rigloop.run_folder.manifest import ManifestError, read_manifest
 from rigloop.run_folder.outcome import Outcome
@@ -68,7 +68,8 @@ def replay_log(
     script = _ideal(plan, rig, by_period, len(ticks.valid), forced | measured)
     folder = new_folder(runs, f"replay-{path.stem}", loaded)
     pace = run_script(plan, script, folder, console)
-    return conclude_log(folder, loaded, kernels, log, ticks.superseded, list(measured), pace)
+    done = Replayed(folder, loaded, kernels, pace)
+    return conclude_log(done, log, ticks.superseded, list(measured))
 
 
 def replay_run(run: Path, *, runs: Path, console: Console, trusts: bool = False) -> Outcome:
@@ -150,7 +151,8 @@ def replay_run(run: Path, *, runs: Path, console: Console, trusts: bool = False)
     folder = new_folder(runs, f"replay-{run.name}", loaded)
     pace = run_script(plan, script, folder, console)
     again = {task: open_record(folder / f"{task}.npy") for task in script}
-    return conclude_run(folder, loaded, kernels, run, manifest, records, again, written, pace)
+    done = Replayed(folder, loaded, kernels, pace)
+    return conclude_run(done, run, manifest, records, again, written)
 
 
 def as_recorded(rig: Rig, format: int) -> Rig:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,16 +40,30 @@ Kernels = Mapping[str, BuiltKernel]
 Records = Mapping[str, np.ndarray]
 
 
-def conclude_log(
-    folder: Path,
-    loaded: LoadedRig,
-    kernels: Kernels,
-    log: EncoderLog,
-    superseded: int,
-    measured: list[str],
-    pace: Pace,
-) -> Outcome:
+@dataclass(frozen=True)
+class Replayed:
+    """A replay that has been stepped: its folder, with a record of each task, its rig and kernels, and its pace."""
+
+    folder: Path
+    loaded: LoadedRig
+    kernels: Kernels
+    pace: Pace
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The parts of a replay's verdict: what is bad, what is worth knowing, its length, signals and data faults."""
+
+    bad: list[str]
+    notes: list[str]
+    duration_s: float
+    signals: dict[str, tuple[str, str]]
+    faults: tuple[DataFault, ...] = ()
+
+
+def conclude_log(done: Replayed, log: EncoderLog, superseded: int, measured: list[str]) -> Outcome:
     """Write the evidence of a replayed log; bad if model or filter failed on it, or had no encoder to follow."""
+    folder, loaded, pace = done.folder, done.loaded, done.pace
     records = {task: open_record(folder / f"{task}.npy") for task in loaded.rig.tasks}
     doubts = distrust(loaded.rig, records, is_live=False)
     bad = [*_failures(loaded, records), *absences(log), *doubts.red]
@@ -74,9 +88,7 @@ def conclude_log(
     notes = [f"{kinds_of_fault(len(faults))} in the log, handled as listed"] if faults else []
     notes += doubts.amber
     keep_observed_torque(folder, log)
-    manifest = _manifest(
-        folder, loaded, kernels, records, bad, notes, duration_s, signals, replay, faults
-    )
+    manifest = _manifest(done, records, Findings(bad, notes, duration_s, signals, faults), replay)
     figures = [
         (
             "log",
@@ -96,20 +108,18 @@ def conclude_log(
 
 
 def conclude_run(
-    folder: Path,
-    loaded: LoadedRig,
-    kernels: Kernels,
+    done: Replayed,
     run: Path,
     was: Manifest,
     before: Records,
     again: Records,
     written: set[str],
-    pace: Pace,
 ) -> Outcome:
     """Compare a replayed run with its record bit for bit; bad if a bit differs or the kernel is another one."""
+    folder, loaded, pace = done.folder, done.loaded, done.pace
     bad = []
     kept = {kernel.name: kernel.sha256 for kernel in was.kernels}
-    for name, kernel in kernels.items():
+    for name, kernel in done.kernels.items():
         if kept.get(name) != kernel.hash:
             bad.append(
                 f"kernel {name} is another binary than the run's: same bits are not promised"
@@ -135,7 +145,7 @@ def conclude_run(
         speed=duration_s / pace.total_s,
     )
     keep_smoothed(folder, loaded, again)
-    _manifest(folder, loaded, kernels, again, bad, notes, duration_s, was.signals, replay, ())
+    _manifest(done, again, Findings(bad, notes, duration_s, was.signals), replay)
     figures = [
         ("run", run.name, f"{duration_s:.2f} s"),
         *((f"{task} cycles", f"{len(record)}", "") for task, record in before.items()),
@@ -162,26 +172,16 @@ def _failures(loaded: LoadedRig, records: Records) -> list[str]:
     return found
 
 
-def _manifest(
-    folder: Path,
-    loaded: LoadedRig,
-    kernels: Kernels,
-    records: Records,
-    bad: list[str],
-    notes: list[str],
-    duration_s: float,
-    signals: dict[str, tuple[str, str]],
-    replay: Replay,
-    faults: tuple[DataFault, ...],
-) -> Manifest:
+def _manifest(done: Replayed, records: Records, found: Findings, replay: Replay) -> Manifest:
+    loaded = done.loaded
     manifest = Manifest(
         kind="replay",
         rig=Named(loaded.name, loaded.sha256),
-        kernels=tuple(Named(name, kernel.hash) for name, kernel in kernels.items()),
+        kernels=tuple(Named(name, kernel.hash) for name, kernel in done.kernels.items()),
         started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        duration_s=duration_s,
-        verdict="bad" if bad else "good",
-        reasons=tuple(bad or notes),
+        duration_s=found.duration_s,
+        verdict="bad" if found.bad else "good",
+        reasons=tuple(found.bad or found.notes),
         tasks={
             name: TaskFacts(
                 period_ns=task.period_us * 1000, record=f"{name}.npy", cycles=len(records[name])
@@ -190,12 +190,12 @@ def _manifest(
         },
         versions=versions(),
         host=host_facts(),
-        faults=faults,
+        faults=found.faults,
         replay=replay,
-        signals=signals,
+        signals=found.signals,
     )
-    write_manifest(folder, manifest)
-    write_report(folder)
+    write_manifest(done.folder, manifest)
+    write_report(done.folder)
     return manifest
 
 

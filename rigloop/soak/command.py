@@ -46,6 +46,7 @@ def soak(
     with cycle_process() as cycle, told(json):
         from rigloop.compose.blocks import backends_of
         from rigloop.compose.wiring import load
+        from rigloop.live.run_options import RunOptions
         from rigloop.live.supervise import run_live
         from rigloop.run_folder.manifest import read_manifest
         from rigloop.run_folder.tables import table_path
@@ -58,12 +59,7 @@ def soak(
             outcome = run_live(
                 loaded,
                 cycle,
-                seconds=for_s,
-                bus=bus,
-                telemetry=None,
-                mode=mode,
-                runs=runs,
-                console=console,
+                RunOptions(runs, console, for_s, bus, mode=mode),
             )
         folder = Path(outcome.folder)
         backends = backends_of(loaded.rig, bus)

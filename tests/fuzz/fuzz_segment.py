@@ -24,6 +24,8 @@ from collections.abc import Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
 
+from io_bridge.master.state_change import reach_now
+
 HANG_S = 300.0
 CHECK_FRAMES = 20_000
 CORPUS = 4000
@@ -95,7 +97,7 @@ class Target:
             if state == 8 and description.rx_pdos:
                 master.access(11, logical & 0xFFFF, logical >> 16, bytes(outputs))
             # some refuse once
-            master.reach(station, state)
+            reach_now(master, station, state)
 
     def talk(self, station: int, size: int) -> None:
         """Object transfers of every kind; what they say is of no interest here."""

@@ -123,3 +123,29 @@ def test_a_replay_is_no_live_run(rigloop, good_run, tmp_path):
     code, refused = replay(rigloop, outcome["folder"], tmp_path)
     assert code == 2
     assert "only a live run can be replayed" in refused["mistakes"][0]
+
+
+def test_a_run_from_before_there_were_axes_opens_and_replays(rigloop, copied, tmp_path):
+    path = copied / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["format"] = 1
+    del manifest["axes"]
+    path.write_text(json.dumps(manifest))
+    shown = rigloop("report", copied)
+    assert shown.returncode == 0, shown.stderr
+    assert "guard" in (copied / "report.html").read_text()
+    code, outcome = replay(rigloop, copied, tmp_path)
+    assert code == 0, outcome
+    assert outcome["reasons"][0].startswith("bit-equal to the live run")
+
+
+def test_records_of_two_runs_are_no_run(rigloop, copied, tmp_path):
+    # the first cycle of the model saw more cycles of the fast task than this record has before its own first
+    path = copied / "simulation.npy"
+    record = np.array(open_record(path))
+    record["loop/estimation/cycle"] = record["loop/estimation/cycle"][::-1]
+    head = path.read_bytes()[: open_record(path).offset]
+    path.write_bytes(head + record.tobytes())
+    done = rigloop("replay", copied, "--runs", tmp_path / "replays")
+    assert done.returncode != 0
+    assert "Traceback" not in done.stderr

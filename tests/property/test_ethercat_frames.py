@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.emulator.segment import Segment
 from io_bridge.master.bringup import Master, to_safeop
+from io_bridge.master.state_change import await_now
 from io_bridge.slaves.drive_config import DriveConfig
 from io_bridge.wire.frame import WireDatagram, build, parse
 
@@ -49,7 +50,7 @@ def in_op():
     for layout in layouts:
         master.access(11, layout.outputs_at, 0, bytes(layout.n_outputs))
         master.request(layout.station, 8)
-        master.await_state(layout.station, 8)
+        await_now(master, layout.station, 8)
     return segment, master
 
 

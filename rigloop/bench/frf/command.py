@@ -48,19 +48,14 @@ def frf(
     """Measure torque path and haptic impedance from 0.5 to 30 Hz, beside what model, filter and delays predict."""
     console = Screen(stderr=json)
     with told(json):
-        from rigloop.bench.frf.frf import run_frf
+        from rigloop.bench.frf.frf import Sines, run_frf
         from rigloop.compose.wiring import load
+        from rigloop.live.run_options import RunOptions
 
         outcome = run_frf(
             load(rig),
-            amplitude_nm=amplitude_nm,
-            periods=periods,
-            bus=bus,
-            arm=arm,
-            mode=mode,
-            runs=runs,
-            console=console,
-            axis=guard,
+            Sines(amplitude_nm, periods, guard, may_be_real=arm),
+            RunOptions(runs, console, bus=bus, mode=mode),
         )
     if json:
         print_json(outcome)

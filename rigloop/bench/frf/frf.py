@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
-from rich.console import Console
 
 from codegen.analysis.linearise import LinearisationError
 from rig_configs.load import LoadedRig
@@ -20,27 +20,38 @@ from rigloop.haptic.check import linear_model
 from rigloop.haptic.loop import make_loop
 from rigloop.haptic.path import NoPathError, haptic_path
 from rigloop.host.children import cycle_process
+from rigloop.live.run_options import RunOptions
 from rigloop.live.supervise import run_live
 from rigloop.run_folder.folders import new_run_folder
 from rigloop.run_folder.manifest import read_manifest
-from rigloop.run_folder.messages import Mode
 
 RESULT = "frf.json"
 MORE_S = 1.0
 
 
-def run_frf(
-    loaded: LoadedRig,
-    *,
-    amplitude_nm: float | None,
-    periods: int,
-    bus: str | None,
-    arm: bool,
-    mode: Mode,
-    runs: Path,
-    console: Console,
-    axis: str | None = None,
-) -> FrfOutcome:
+@dataclass(frozen=True)
+class Sines:
+    """The sines that are asked for.
+
+    Attributes
+    ----------
+    amplitude_nm : float or None
+        Peak of their sum; None: a tenth of the guard's limit, at most 1.
+    periods : int
+        Of 2 s, measured.
+    guard : str or None
+        Of the axis; needed where there are several.
+    may_be_real : bool
+        They may go to a real drive.
+    """
+
+    amplitude_nm: float | None
+    periods: int
+    guard: str | None = None
+    may_be_real: bool = False
+
+
+def run_frf(loaded: LoadedRig, sines: Sines, options: RunOptions) -> FrfOutcome:
     """Run a rig with sines in its torque, and measure both responses.
 
     Raises
@@ -54,24 +65,26 @@ def run_frf(
 
     file, rig = str(loaded.path), loaded.rig
     try:
-        path = haptic_path(rig, one_guard(rig, axis))
+        path = haptic_path(rig, one_guard(rig, sines.guard))
     except NoPathError as error:
         remedy = "wire drive, encoder filter, mechanism and guard as in the rig steering_wheel"
         raise ConfigError([Mistake(file, "blocks", str(error), remedy)]) from None
-    sweep = sweep_for(loaded, amplitude_nm, path.guard)
-    backend = backend_of(rig, path.bus, bus)
+    sweep = sweep_for(loaded, sines.amplitude_nm, path.guard)
+    backend = backend_of(rig, path.bus, options.bus)
     emulated = backend in EMULATED
-    if not emulated and not arm:
+    if not emulated and not sines.may_be_real:
         problem = (
             f"sines of up to {sweep.amplitude_nm:g} Nm would go to a real drive on {backend!r}"
         )
         remedy = "see that nobody but who holds the wheel is near, and give --arm"
         raise ConfigError([Mistake("command line", "--arm", problem, remedy)])
     try:
-        folder = new_run_folder(runs, "bench-frf")
+        folder = new_run_folder(options.runs, "bench-frf")
     except OSError as error:
-        raise NotStartedError(f"{runs}: no run folder can be made: {error.strerror}") from None
-    with console.status("linearising") as status:
+        raise NotStartedError(
+            f"{options.runs}: no run folder can be made: {error.strerror}"
+        ) from None
+    with options.console.status("linearising") as status:
         try:
             lin = linear_model(loaded, path, lambda stage: status.update(f"kernel: {stage}"))
         except LinearisationError as error:
@@ -79,22 +92,17 @@ def run_frf(
     loop = make_loop(rig, path, lin, delay_s=0.0 if emulated else None)
     rig_excited, block = excited(loaded, path, sweep, folder, emulated=emulated)
     guard = guard_config(rig, path.guard, rig.blocks[path.guard])  # type: ignore[arg-type]
-    seconds = guard.ramp_in_s + RAMP_S + (periods + 1) / sweep.base_hz + MORE_S
+    seconds = guard.ramp_in_s + RAMP_S + (sines.periods + 1) / sweep.base_hz + MORE_S
     words = (
         f"{len(sweep.harmonics)} sines from {sweep.base_hz:g} to {sweep.base_hz * sweep.harmonics[-1]:g} Hz, together "
         f"{sweep.amplitude_nm:g} Nm at most, for {seconds:.0f} s"
     )
-    console.print(words, highlight=False)
+    options.console.print(words, highlight=False)
     with cycle_process() as cycle:
         ran = run_live(
             rig_excited,
             cycle,
-            seconds=seconds,
-            bus=bus,
-            telemetry=None,
-            mode=mode,
-            runs=folder,
-            console=console,
+            replace(options, seconds=seconds, runs=folder),
         )
     run = Path(ran.folder)
     found = measure(run, rig_excited, path, sweep, loop, block)

@@ -50,15 +50,13 @@ def latency(
         from rigloop.bench.latency.rig import RIG, RIGS
         from rigloop.bench.latency.view import show
         from rigloop.compose.wiring import load
+        from rigloop.live.run_options import RunOptions
 
         outcome = run_latency(
             load(rig or RIGS.get(bus or "", RIG)),
-            periods_ms=period_ms or [1.0, 5.0],
-            seconds=for_s,
-            bus=bus,
-            mode=mode,
-            runs=runs,
-            console=console,
+            period_ms or [1.0, 5.0],
+            for_s,
+            RunOptions(runs, console, bus=bus, mode=mode),
         )
     if json:
         print_json(outcome)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import numpy as np
-from rich.console import Console
 
 from io_bridge.recording.record import open_record
 from rig_configs.load import LoadedRig
@@ -20,11 +20,11 @@ from rigloop.bench.latency.rig import at_period, bandwidth_rad_s, signal_path, s
 from rigloop.compose.blocks import backend_of
 from rigloop.console.errors import NotStartedError
 from rigloop.host.children import cycle_process
+from rigloop.live.run_options import RunOptions
 from rigloop.live.supervise import run_live
 from rigloop.run_folder import messages
 from rigloop.run_folder.folders import new_run_folder
 from rigloop.run_folder.manifest import read_manifest
-from rigloop.run_folder.messages import Mode
 from rt_core.lateness.cause import WORDS, Cause
 
 FEWEST = 20  # sign changes that a distribution can be told from
@@ -34,15 +34,11 @@ RESULT = "latency.json"
 
 def run_latency(
     loaded: LoadedRig,
-    *,
     periods_ms: list[float],
     seconds: float,
-    bus: str | None,
-    mode: Mode,
-    runs: Path,
-    console: Console,
+    options: RunOptions,
 ) -> LatencyOutcome:
-    """Run a rig once for each period, then write the report of all.
+    """Run a rig once for each period, so many seconds each, then write the report of all.
 
     Raises
     ------
@@ -54,27 +50,24 @@ def run_latency(
     from rigloop.bench.latency.report import write_latency_report
 
     try:
-        folder = new_run_folder(runs, "bench-latency")
+        folder = new_run_folder(options.runs, "bench-latency")
     except OSError as error:
-        raise NotStartedError(f"{runs}: no run folder can be made: {error.strerror}") from None
+        raise NotStartedError(
+            f"{options.runs}: no run folder can be made: {error.strerror}"
+        ) from None
     rigs = [at_period(loaded, round(1000 * ms), folder) for ms in periods_ms]
     for rig in rigs:
         signal_path(rig)
-    backend = backend_of(loaded.rig, signal_path(loaded).bus, bus)
+    backend = backend_of(loaded.rig, signal_path(loaded).bus, options.bus)
     measured: list[Measured] = []
     reasons: list[str] = []
     for rig, ms in zip(rigs, periods_ms, strict=True):
-        console.print(f"Ts = {ms:g} ms, {seconds:g} s", highlight=False)
+        options.console.print(f"Ts = {ms:g} ms, {seconds:g} s", highlight=False)
         with cycle_process() as cycle:
             ran = run_live(
                 rig,
                 cycle,
-                seconds=seconds,
-                bus=bus,
-                telemetry=None,
-                mode=mode,
-                runs=folder,
-                console=console,
+                replace(options, seconds=seconds, runs=folder),
             )
         run = Path(ran.folder)
         found = events_of(run, rig, backend)

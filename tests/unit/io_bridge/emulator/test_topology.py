@@ -3,6 +3,7 @@ import pytest
 from io_bridge.emulator.catalogue.device_file import find_device, load_device
 from io_bridge.emulator.segment import Segment
 from io_bridge.master.bringup import Master
+from io_bridge.master.state_change import await_now
 from io_bridge.wire.frame import WireDatagram, build, parse
 
 BRD = 7
@@ -116,7 +117,7 @@ def test_a_mapping_is_lost_with_the_supply_and_kept_with_the_cable():
         master.address(0)
         master.set_mailbox(0x1001)
         master.request(0x1001, 2)
-        master.await_state(0x1001, 2)
+        await_now(master, 0x1001, 2)
 
     start()
     master.download(0x1001, 0x1600, 0, 0, 1)

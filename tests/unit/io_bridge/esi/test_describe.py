@@ -10,6 +10,7 @@ from io_bridge.emulator.catalogue.devices import make_device
 from io_bridge.emulator.segment import Segment
 from io_bridge.master.bringup import Master
 from io_bridge.master.master import SdoAbortError
+from io_bridge.master.state_change import await_now
 from io_bridge.slaves.sii_contents import read_contents
 from io_bridge.slaves.terminal_config import ChannelConfig, TerminalConfig
 
@@ -27,7 +28,7 @@ def connected(*names):
 def to_preop(master, station):
     master.set_mailbox(station)
     master.request(station, 2)
-    master.await_state(station, 2)
+    await_now(master, station, 2)
 
 
 def test_a_servo_has_the_objects_pdos_and_eeprom_of_its_esi():

@@ -8,6 +8,7 @@ import pytest
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.master.mailbox import LEAST_BYTES, MailboxError
 from io_bridge.master.master import Master
+from io_bridge.master.state_change import await_now
 from io_bridge.slaves.drive_config import DrivePlant
 from io_bridge.slaves.errors import BringUpError, SdoAbortError
 from io_bridge.slaves.state_limits import StateLimits
@@ -277,7 +278,7 @@ def test_a_lost_frame_brings_the_answer_again(segment_master):
     master.address(0)
     master.set_mailbox(STATION)
     master.request(STATION, 2)
-    master.await_state(STATION, 2)
+    await_now(master, STATION, 2)
     plain = master._transact
     lost = []
 

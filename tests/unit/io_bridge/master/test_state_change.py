@@ -1,7 +1,7 @@
 import pytest
 
 from io_bridge.emulator.catalogue.devices import make_device
-from io_bridge.master.state_change import together
+from io_bridge.master.state_change import reach_now, together
 from io_bridge.slaves.errors import BringUpError, NoReplyError
 from io_bridge.slaves.state_limits import StateLimits
 
@@ -48,7 +48,7 @@ def test_a_cable_that_is_put_back_in_time_is_waited_for(segment_master):
         return None if 0 < left[0] < 2800 else reply
 
     master._transact = lossy
-    master.reach(station, 2)
+    reach_now(master, station, 2)
     assert left[0] < 0
 
 
@@ -64,7 +64,7 @@ def test_a_line_that_stays_dead_is_told_as_such(segment_master):
 
     master._transact = cut
     with pytest.raises(BringUpError, match=r"slave 0: the frame .* PREOP was asked, and no frame"):
-        master.reach(station, 2)
+        reach_now(master, station, 2)
     # that is the line's fault; nothing is said of a slave that refuses
     with pytest.raises(NoReplyError):
         master.state(station)
@@ -83,4 +83,4 @@ def test_a_refusal_says_what_to_do(segment_master, quirk, remedy):
     station = master.address(0)
     master.set_mailbox(station)
     with pytest.raises(BringUpError, match=f"slave 0: PREOP asked, .*{remedy}"):
-        master.reach(station, 2)
+        reach_now(master, station, 2)

@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from rigloop.judge.complaints import complaints, how_it_ended, lost_cycles
+from rigloop.judge.complaints import JudgedRun, complaints, how_it_ended, lost_cycles
 from rigloop.judge.felt import felt_complaints
 from rigloop.judge.tripped import BUS_AT_THE_END, written_over
 from rigloop.run_folder.last_state import record_of, rows_of
@@ -25,15 +25,17 @@ def axes_of(rig, felt):
 def judged(run, faults=(), felt=FELT):
     blocks = {name: task.blocks for name, task in run.loaded.rig.tasks.items()}
     return complaints(
-        run.loaded,
-        run.ended,
-        run.report,
-        run.records,
-        run.seconds,
-        run.rows,
-        faults,
-        axes_of(run.loaded.rig, felt),
-        blocks,
+        JudgedRun(
+            run.loaded,
+            run.ended,
+            run.report,
+            run.seconds,
+            run.records,
+            run.rows,
+            faults,
+            axes_of(run.loaded.rig, felt),
+            blocks,
+        )
     )
 
 

@@ -7,7 +7,7 @@ import pytest
 from rig_configs.load import find_rig
 from rigloop.compose.blocks import find_guard, paths
 from rigloop.compose.wiring import load
-from rigloop.judge.complaints import complaints
+from rigloop.judge.complaints import JudgedRun, complaints
 from rigloop.judge.felt import felt_complaints
 from rigloop.judge.tripped import trip_of
 from rigloop.run_folder.manifest import Felt
@@ -38,7 +38,8 @@ def told(loaded, signals, blocks):
     ended = Ended(Supervision(), final, 0)
     report = Report(rights=[], real_time=True, host={}, at_rest=True)
     rows = dict.fromkeys(loaded.rig.tasks, 0)
-    return complaints(loaded, ended, report, {"x": {}}, None, rows, (), {}, blocks)
+    run = JudgedRun(loaded, ended, report, None, {"x": {}}, rows, (), {}, blocks)
+    return complaints(run)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import json
 import os
 import re
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -12,7 +13,7 @@ from rigloop.host.disk_reserve import RESERVE, reserve
 from rigloop.inject.limits import limits_of
 from rigloop.inject.request import again
 from rigloop.judge import verdict
-from rigloop.judge.verdict import conclude, roles
+from rigloop.judge.verdict import CutShort, conclude, roles
 from rigloop.run_folder import messages
 from rigloop.run_folder.last_state import LAST
 from rigloop.run_folder.late import late_file
@@ -25,7 +26,6 @@ from rigloop.run_folder.manifest import (
     read_manifest,
     read_timing,
 )
-from rigloop.run_folder.messages import Mode
 from rigloop.run_folder.run_end import Ended, Final
 from rt_core.lateness.histogram import Histogram
 from rt_core.lateness.trace import RECORD
@@ -59,7 +59,8 @@ def judge(good_run, tmp_path):
         before = Manifest(
             kind="live",
             rig=Named(run.loaded.name, run.loaded.sha256),
-            kernels=(),
+            kernels=(Named("steering", "1" * 64),),
+            mode="degraded",
             started="2026-01-02T03:04:05Z",
             duration_s=0.0,
             verdict="bad",
@@ -78,10 +79,8 @@ def judge(good_run, tmp_path):
                 messages.write(tmp_path, "cycle.json", run.report)
             final = Final(run.signals, run.histograms, late, run.rings)
             ended = Ended(run.seen, final, run.code, said_before)
-            return conclude(
-                tmp_path, run.loaded, {"steering": "1" * 64}, ended, run.seconds, Mode.DEGRADED, [],
-                before=before, **more,
-            )  # fmt: skip
+            was = msgspec.structs.replace(before, asked_s=run.seconds)
+            return conclude(tmp_path, run.loaded, ended, was, **more)
 
         run.late, run.histograms = late, histograms
         return run, conclude_it
@@ -125,7 +124,7 @@ def test_a_complaint_makes_it_bad_and_stands_in_manifest_and_outcome(judge, tmp_
 
 def test_a_run_that_was_cut_short_is_never_good(judge, tmp_path):
     _, conclude_it = judge()
-    outcome = conclude_it(cut_short=["it was cut short"], missing=["a file"])
+    outcome = conclude_it(cut=CutShort(["a file"], ["it was cut short"]))
     assert outcome.reasons == ["it was cut short"]
     found = read_manifest(tmp_path)
     assert (found.verdict, found.state, found.missing) == ("bad", "interrupted", ("a file",))
@@ -312,7 +311,7 @@ def test_late_cycles_that_a_cut_short_run_left_itself_are_kept(judge, tmp_path, 
     left = tmp_path / late_file("estimation")
     left.write_bytes(b"left by the cycle process")
     run.late["simulation"] = (1, [(0, np.zeros(3, RECORD))])
-    conclude_it(cut_short=cut_short)
+    conclude_it(cut=CutShort([], cut_short) if cut_short else None)
     assert (left.read_bytes() == b"left by the cycle process") == kept
     assert (tmp_path / late_file("simulation")).exists()
 

@@ -6,6 +6,7 @@ import pytest
 
 from io_bridge.emulator.catalogue.device_file import DeviceError, find_device, load_device
 from io_bridge.emulator.segment import Segment
+from io_bridge.master.state_change import await_now
 
 DRIVE = 'kind = "drive"\n[identity]\nvendor = 1\nproduct = 2\nrevision = 3\n'
 
@@ -101,7 +102,7 @@ def wire_to_op():
             if state == 8:
                 outputs(bytes(n_outputs))
             master.request(station, state)
-            master.await_state(station, state)
+            await_now(master, station, state)
         return device, outputs
 
     return start

@@ -4,6 +4,7 @@ import pytest
 
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.master.bringup import BringUpError
+from io_bridge.master.state_change import await_now
 from io_bridge.slaves.drive_config import DrivePlant
 
 STATION = 0x1001
@@ -17,7 +18,7 @@ def preop(segment_master):
         master.address(0)
         master.set_mailbox(STATION)
         master.request(STATION, 2)
-        master.await_state(STATION, 2)
+        await_now(master, STATION, 2)
         return master
 
     return connect
@@ -62,7 +63,7 @@ def test_a_repeated_toggle_ends_a_segmented_upload(segment_master):
     master.address(0)
     master.set_mailbox(STATION)
     master.request(STATION, 2)
-    master.await_state(STATION, 2)
+    await_now(master, STATION, 2)
     request(master, struct.pack("<BHBI", 0x40, 0x1008, 0, 0), mailbox_bytes=48)
     repeated = request(master, struct.pack("<B7x", 0x70), mailbox_bytes=48)
     assert abort_code(repeated) == 0x05030000

@@ -6,6 +6,7 @@ import pytest
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.emulator.drive.objects import drive_description
 from io_bridge.master.bringup import BringUpError, to_safeop
+from io_bridge.master.state_change import await_now
 from io_bridge.slaves.drive_config import SIMULATED_IDENTITY, DriveConfig, DrivePlant
 
 INIT, PREOP, BOOT, SAFEOP, OP = 1, 2, 3, 4, 8
@@ -77,7 +78,7 @@ def test_stepping_down_is_always_allowed(master):
 def test_bring_up_names_slave_state_and_code_of_a_refusal(master):
     master.request(STATION, OP)
     with pytest.raises(BringUpError, match=r"slave 0: OP asked, it is in INIT\+ERROR, 0x0011 inv"):
-        master.await_state(STATION, OP)
+        await_now(master, STATION, OP)
 
 
 def test_the_name_in_an_eeprom_stays_in_its_line(segment_master):

@@ -6,6 +6,7 @@ import pytest
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.emulator.segment import Segment
 from io_bridge.master.bringup import BringUpError, Master, to_safeop
+from io_bridge.master.state_change import await_now
 from io_bridge.slaves.drive_config import DriveConfig
 
 FRMW, BWR, LWR = 14, 8, 11
@@ -116,14 +117,14 @@ def test_op_needs_a_sync0_that_was_started_ahead_of_its_time(in_safeop):
     activate(master, 1)
     master.request(0x1001, 8)
     with pytest.raises(BringUpError, match="0x002d no sync error"):
-        master.await_state(0x1001, 8)
+        await_now(master, 0x1001, 8)
     master.write(0x1001, 0x0981, b"\0")
     activate(master, segment.devices[0].system_time_ns + 1_000_000)
     master.request(0x1001, 8)
-    master.await_state(0x1001, 8)
+    await_now(master, 0x1001, 8)
 
 
 def test_op_without_distributed_clocks_needs_no_sync0(in_safeop):
     master, _ = in_safeop
     master.request(0x1001, 8)
-    master.await_state(0x1001, 8)
+    await_now(master, 0x1001, 8)

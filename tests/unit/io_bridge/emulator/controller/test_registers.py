@@ -6,6 +6,7 @@ from io_bridge.emulator.devices.slave_device import SlaveDevice
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.emulator.segment import Segment
 from io_bridge.master.bringup import BringUpError, to_safeop
+from io_bridge.master.state_change import await_now
 from io_bridge.slaves.drive_config import DriveConfig
 
 FPRD, FPWR, BRD, BWR, LRD, LWR, LRW = 4, 5, 7, 8, 10, 11, 12
@@ -64,7 +65,7 @@ def test_the_mailbox_takes_a_request_only_when_empty_and_gives_a_reply_once(mast
     assert master.read(0x1001, 0x0805, 1)[0] & 0x08
     assert master.access(FPWR, 0x1001, 0x1000, bytes(128))[1] == 0
     master.request(0x1001, 2)
-    master.await_state(0x1001, 2)
+    await_now(master, 0x1001, 2)
     assert master.read(0x1001, 0x080D, 1)[0] & 0x08
     assert master.access(FPRD, 0x1001, 0x1100, bytes(128))[1] == 1
     assert master.access(FPRD, 0x1001, 0x1100, bytes(128))[1] == 0
@@ -73,7 +74,7 @@ def test_the_mailbox_takes_a_request_only_when_empty_and_gives_a_reply_once(mast
 def test_a_lost_mailbox_reply_is_repeated_on_request(master):
     master.set_mailbox(0x1001)
     master.request(0x1001, 2)
-    master.await_state(0x1001, 2)
+    await_now(master, 0x1001, 2)
     request = struct.pack("<HHBBHBHBI", 10, 0, 0, 0x13, 2 << 12, 0x40, 0x1000, 0, 0)
     master.write(0x1001, 0x1000, request.ljust(128, b"\0"))
     first = master.read(0x1001, 0x1100, 128)
@@ -134,7 +135,7 @@ def test_logical_commands_count_by_direction(master, in_safeop):
 
 def test_process_data_is_closed_before_safeop(master, in_safeop):
     master.request(0x1001, 2)
-    master.await_state(0x1001, 2)
+    await_now(master, 0x1001, 2)
     assert master.access(LRD, in_safeop.inputs_at, 0, bytes(in_safeop.n_inputs))[1] == 0
 
 
@@ -156,7 +157,7 @@ def test_the_watchdog_ends_op_at_its_own_instant(segment_master, drive):
     layout = to_safeop(master, [DriveConfig(watchdog_ms=5.0)])[0]
     master.access(LWR, layout.outputs_at, 0, bytes(layout.n_outputs))
     master.request(0x1001, 8)
-    master.await_state(0x1001, 8)
+    await_now(master, 0x1001, 8)
     assert master.read(0x1001, 0x0440, 1) == b"\1"
     written = segment.now_ns
     master.access(LWR, layout.outputs_at, 0, bytes(layout.n_outputs))

@@ -5,6 +5,7 @@ import pytest
 
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.master.bringup import to_safeop
+from io_bridge.master.state_change import await_now
 from io_bridge.slaves.cia402 import drive_state
 from io_bridge.slaves.drive_config import SENSOR, TX_PDO, DriveConfig, DrivePlant
 from io_bridge.slaves.words import DRIVE_STATES
@@ -29,7 +30,7 @@ def in_op(segment_master):
 
         exchange(0)
         master.request(0x1001, 8)
-        master.await_state(0x1001, 8)
+        await_now(master, 0x1001, 8)
         return device, exchange
 
     return start
@@ -92,13 +93,13 @@ def servo(segment_master):
     layout = to_safeop(master, [CONFIG])[0]
     # the same again with other outputs
     master.request(0x1001, 2)
-    master.await_state(0x1001, 2)
+    await_now(master, 0x1001, 2)
     master.map_pdo(0x1001, 0x1C12, 0x1600, TARGETS)
     master.write(0x1001, 0x0812, struct.pack("<H", 11))
     master.write(0x1001, 0x0604, struct.pack("<H", 11))
     master.write(0x1001, 0x0610, struct.pack("<I", 16))
     master.request(0x1001, 4)
-    master.await_state(0x1001, 4)
+    await_now(master, 0x1001, 4)
     master.request(0x1001, 8)
 
     def run(ms, mode, position=0, velocity=0, control=0x0F):

@@ -7,6 +7,7 @@ import pytest
 from io_bridge.emulator.catalogue.device_file import find_device, load_device
 from io_bridge.emulator.segment import Segment
 from io_bridge.master.bringup import Master
+from io_bridge.master.state_change import await_now
 
 OUTPUTS_AT, INPUTS_AT = 0x10000, 0x10100
 
@@ -51,7 +52,7 @@ class Rack:
         for station in self.station:
             self.master.request(station, state)
         for station in self.station:
-            self.master.await_state(station, state)
+            await_now(self.master, station, state)
 
     def exchange(self, outputs):
         _, wkc = self.master.access(11, OUTPUTS_AT & 0xFFFF, OUTPUTS_AT >> 16, outputs)

@@ -8,6 +8,7 @@ from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.emulator.segment import Segment
 from io_bridge.emulator.terminals.shaft import Shaft
 from io_bridge.master.bringup import Master, to_safeop
+from io_bridge.master.state_change import await_now
 from io_bridge.slaves.drive_config import SENSOR, TX_PDO, DriveConfig, DrivePlant
 
 FREE = {"hands": "free", "viscous_nms": 0.0, "coulomb_nm": 0.0, "torque_lag_s": 0.0}
@@ -32,7 +33,7 @@ class Bench:
         self.exchange((0, 0), control=0)
         for layout in self.layouts:
             master.request(layout.station, 8)
-            master.await_state(layout.station, 8)
+            await_now(master, layout.station, 8)
         for control in (6, 7, 15):
             self.exchange((0, 0), control)
 
