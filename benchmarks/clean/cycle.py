@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rigloop.compose.blocks import compose_live
-from rigloop.compose.bus import make_bus
+from rigloop.compose.blocks import backends_of, compose_live
+from rigloop.compose.bus import make_buses
 from rigloop.compose.kernels import build_kernels
 from rigloop.compose.wiring import load
 from rt_core.block import BLOCK_ABI, BLOCK_CAPSULE
@@ -118,10 +118,10 @@ def watched(path: str, seconds: float) -> dict[str, Any]:
     """Run the rig and count."""
     loaded = load("steering_wheel")
     rights = acquire_rights(90)
-    bus = make_bus(loaded.rig, "simulated", "")
-    composed = compose_live(loaded.rig, build_kernels(loaded), bus)
-    with bus:
-        bus.to_op()
+    buses = make_buses(loaded.rig, backends_of(loaded.rig, "simulated"))
+    composed = compose_live(loaded.rig, build_kernels(loaded), buses)
+    with buses:
+        buses.to_op()
         with SignalTable.create(path, composed.plan) as table:
             gc.freeze()
             gc.disable()

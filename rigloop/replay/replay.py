@@ -30,8 +30,8 @@ from rigloop.run_folder.folders import new_run_folder
 from rigloop.run_folder.manifest import ManifestError, read_manifest
 from rigloop.run_folder.outcome import Outcome
 from rt_core.block import Block
-from rt_core.loop.steps import Steps, in_order
 from rt_core.plan import Plan
+from rt_core.steps import Steps, in_order
 
 # a log has gaps of its own; the filter starts again only after one that no motion bridges
 LOST_AFTER_SAMPLES = 20
@@ -139,7 +139,10 @@ def replay_run(run: Path, *, runs: Path, console: Console, trusts: bool = False)
     outside = [path for path in read if not path.startswith(("loop/", "supervisor/"))]
     plan = plan_blocks(rig, blocks, outside)
     for task, record in records.items():
-        require_signals(run, task, record, [f"loop/{o}/cycle" for o in seen_tasks(plan, task)])
+        counters = [f"loop/{other}/cycle" for other in seen_tasks(plan, task)]
+        require_signals(run, task, record, counters)
+        for path in ("t_ns", *counters):
+            require_rising(run, task, record, path)
     script = {
         task: Steps(
             record["t_ns"],
@@ -270,6 +273,18 @@ def check_gapless(run: Path, task: str, record: np.ndarray) -> None:
         )
         raise ManifestError(
             f"{run}: the record of {task} lacks cycles before row {at}; only a whole record can be replayed"
+        )
+
+
+def require_rising(run: Path, task: str, record: np.ndarray, path: str) -> None:
+    """Refuse a record in which a time or a count of cycles falls."""
+    column = record[path]
+    rises = np.diff(column, prepend=np.zeros(1, column.dtype)) >= 0
+    if not rises.all():
+        row = int(np.flatnonzero(~rises)[0])
+        raise ManifestError(
+            f"{run}: in the record of {task} {path} is {column[row]!r} at row {row}, which is no count that only rises: "
+            "it is not the record of this run"
         )
 
 

@@ -17,8 +17,8 @@ from rich.progress import Progress
 from io_bridge.recording.record import RecordWriter
 from rigloop.console.errors import NotStartedError
 from rt_core.loop.offline import Offline
-from rt_core.loop.steps import Steps
 from rt_core.plan import Plan
+from rt_core.steps import Steps
 
 SHOWN_BYTES = 1_000_000_000  # of records, before they are written
 CHUNK = 5_000  # fast cycles stepped at once; bounds the memory of a replay

@@ -3,9 +3,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from rt_core.loop.steps import Steps
 from rt_core.plan import Plan
 from rt_core.signals.layout import Layout
+from rt_core.steps import Steps
 
 class Offline:
     """The tasks of a plan, stepped from arrays: for replay, and for tests of blocks.

@@ -15,7 +15,7 @@ from rt_core.loop.cycle cimport (
 )
 from rt_core.shared cimport publish_latest
 
-from rt_core.loop.steps import Steps
+from rt_core.steps import Steps
 from rt_core.signals.layout import lay_out
 
 cdef enum:

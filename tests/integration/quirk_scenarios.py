@@ -20,6 +20,7 @@ from io_bridge.slaves.drive_config import DriveConfig
 BUDGET_US = 20_000.0
 TORQUE_NM = 1.0
 LONG_CYCLES = 5000
+FOLLOWED_CYCLES = 5
 SHORTEST_WATCHDOG_S = 0.045  # of all cases, less the time of a cycle
 
 
@@ -87,9 +88,13 @@ def brought_up(case):
                 if all(cells[f"{name}/valid"] for name in drives):
                     at = begin
 
-            # a busy machine loses frames
-            while k < LONG_CYCLES and not all(cells[f"{name}/operational"] for name in drives):
+            # a busy machine loses frames; the torque leaves with the frame after that which says "operational"
+            followed = 0
+            while k < LONG_CYCLES and followed < FOLLOWED_CYCLES:
                 serve()
+                followed += all(
+                    cells[f"{name}/operational"] * cells[f"{name}/valid"] for name in drives
+                )
             found["operational"] = [cells[f"{name}/operational"] for name in drives]
             # the slave ends first, and until then its watchdog is served
             segment.terminate()

@@ -26,7 +26,7 @@ from rigloop.haptic.margin import modes, worst
 from rigloop.haptic.path import haptic_path
 from rigloop.judge.singing import singing
 from rigloop.replay.script import run_script
-from rt_core.loop.steps import Steps
+from rt_core.steps import Steps
 
 pytestmark = pytest.mark.slow
 

@@ -22,7 +22,7 @@ from rigloop.compose.parts import backends_of
 from rigloop.compose.wiring import load
 from rigloop.replay.script import Pace, rows, stepped
 from rt_core.loop.offline import Offline
-from rt_core.loop.steps import Steps
+from rt_core.steps import Steps
 
 pytestmark = pytest.mark.slow
 

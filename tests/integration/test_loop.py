@@ -17,7 +17,6 @@ import pytest
 from rt_core.injection.load import BusyBlock
 from rt_core.loop.loop import Loop
 from rt_core.loop.offline import Offline
-from rt_core.loop.steps import Steps
 from rt_core.plan import (
     LOOP_SIGNALS,
     MOST_BLOCK_HISTOGRAMS,
@@ -29,6 +28,7 @@ from rt_core.plan import (
 from rt_core.safety.guard import Guard
 from rt_core.safety.trips import GuardConfig, State
 from rt_core.signals.table import RingReader, SignalTable
+from rt_core.steps import Steps
 
 MS = 1_000_000
 

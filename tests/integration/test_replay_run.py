@@ -140,7 +140,7 @@ def test_a_run_from_before_there_were_axes_opens_and_replays(rigloop, copied, tm
 
 
 def test_records_of_two_runs_are_no_run(rigloop, copied, tmp_path):
-    # the first cycle of the model saw more cycles of the fast task than this record has before its own first
+    # its first cycle saw what its last one did
     path = copied / "simulation.npy"
     record = np.array(open_record(path))
     record["loop/estimation/cycle"] = record["loop/estimation/cycle"][::-1]
@@ -149,3 +149,4 @@ def test_records_of_two_runs_are_no_run(rigloop, copied, tmp_path):
     done = rigloop("replay", copied, "--runs", tmp_path / "replays")
     assert done.returncode != 0
     assert "Traceback" not in done.stderr
+    assert "it is not the record of this run" in done.stderr

@@ -38,7 +38,7 @@ def run_latency(
     seconds: float,
     options: RunOptions,
 ) -> LatencyOutcome:
-    """Run a rig once for each period, so many seconds each, then write the report of all.
+    """Run a rig once for each period, each time for `seconds`, then write the report of all.
 
     Raises
     ------

@@ -7,8 +7,8 @@ from rigloop.console.errors import NotStartedError
 from rigloop.replay.script import Pace, stepped
 from rt_core.injection.load import BusyBlock
 from rt_core.loop.offline import Offline
-from rt_core.loop.steps import Steps
 from rt_core.plan import Task, plan_table
+from rt_core.steps import Steps
 
 MS = 1_000_000
 

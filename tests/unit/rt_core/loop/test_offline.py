@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from rt_core.injection.load import BusyBlock
 from rt_core.loop.offline import Offline
-from rt_core.loop.steps import Steps
 from rt_core.plan import Task, plan_table
 from rt_core.safety.guard import READS, Guard
 from rt_core.safety.trips import GuardConfig
+from rt_core.steps import Steps
 
 MS = 1_000_000
 
