@@ -283,8 +283,8 @@ def require_rising(run: Path, task: str, record: np.ndarray, path: str) -> None:
     if not rises.all():
         row = int(np.flatnonzero(~rises)[0])
         raise ManifestError(
-            f"{run}: in the record of {task} {path} is {column[row]!r} at row {row}, which is no count that only rises: "
-            "it is not the record of this run"
+            f"{run}: in the record of {task} {path} is {column[row]!r} at row {row}, less than before: it is not the "
+            "record of this run"
         )
 
 
