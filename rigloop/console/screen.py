@@ -7,6 +7,7 @@ whoever prints a foreign name with markup passes it through `rich.markup.escape`
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -18,12 +19,16 @@ from rich.segment import Segment
 from rig_configs.plain import shown
 from rigloop.console.streams import give_up_stdout
 
+FILE_COLUMNS = 160  # of a pipe or file, which has no width of its own: nothing is cut there
+
 
 class Screen(Console):
     """A console of rich that shows only what can be seen."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
+        if not self.is_terminal and "COLUMNS" not in os.environ and "width" not in settings:
+            self.width = FILE_COLUMNS
         self._speaks_all = self.encoding.startswith("utf")
 
     def render(

@@ -80,3 +80,15 @@ def test_the_title_of_a_rig_is_no_markup():
     console.print(Table(title=view._title))
     console.print(view._title)
     assert "[link=http://x]" in console.file.getvalue()
+
+
+@pytest.mark.parametrize(("columns", "is_cut"), [(None, False), ("80", True)])
+def test_a_table_in_a_pipe_is_cut_only_where_somebody_says_its_width(monkeypatch, columns, is_cut):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    if columns is not None:
+        monkeypatch.setenv("COLUMNS", columns)
+    console = Screen(file=io.StringIO())
+    table = Table("one", "two")
+    table.add_row("a" * 60, "b" * 60)
+    console.print(table)
+    assert ("b" * 60 not in console.file.getvalue()) == is_cut
