@@ -69,7 +69,7 @@ def test_the_health_of_a_bus_is_asked_for_by_its_name(good, rigloop):
 
 @pytest.mark.netns
 @ON_VETH
-@pytest.mark.parametrize("bus", ["veth", "pedal_line=veth", "wheel_line=veth"])
+@pytest.mark.parametrize("bus", ["veth", "pedal_line=veth"])
 def test_each_line_may_be_a_wire(write, run_to_end, tmp_path, bus):
     done = run_to_end(write(), tmp_path, "--for", "0.5", "--bus", bus)
     kinds = " ".join(done.outcome["reasons"])
