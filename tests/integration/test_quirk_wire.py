@@ -22,7 +22,7 @@ HERE = Path(__file__).parent
 CASES = runpy.run_path(str(HERE / "quirk_cases.py"))["CASES"]
 
 
-AT_ONCE = 4
+AT_ONCE = 6
 """Rows of cases beside each other, each row in a namespace of its own: much of their time they wait."""
 
 

@@ -139,11 +139,18 @@ def test_a_run_from_before_there_were_axes_opens_and_replays(rigloop, copied, tm
     assert outcome["reasons"][0].startswith("bit-equal to the live run")
 
 
-def test_records_of_two_runs_are_no_run(rigloop, copied, tmp_path):
-    # its first cycle saw what its last one did
-    path = copied / "simulation.npy"
+@pytest.mark.parametrize(
+    ("task", "column", "spoil"),
+    [
+        ("simulation", "loop/estimation/cycle", lambda values: values[::-1]),
+        ("simulation", "loop/estimation/cycle", lambda values: values * np.nan),
+        ("estimation", "t_ns", lambda values: np.repeat(values[:1], len(values))),
+    ],
+)
+def test_records_of_two_runs_are_no_run(rigloop, copied, tmp_path, task, column, spoil):
+    path = copied / f"{task}.npy"
     record = np.array(open_record(path))
-    record["loop/estimation/cycle"] = record["loop/estimation/cycle"][::-1]
+    record[column] = spoil(record[column])
     head = path.read_bytes()[: open_record(path).offset]
     path.write_bytes(head + record.tobytes())
     done = rigloop("replay", copied, "--runs", tmp_path / "replays")
