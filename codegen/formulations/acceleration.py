@@ -16,9 +16,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from codegen.equations.equations import Equations
-from codegen.equations.program import Routine, Sweep
+from codegen.equations.program import Routine
 from codegen.expressions.dag import Expr
 from codegen.expressions.emit import Assign
+from codegen.formulations.order import Call, Repeat, Step, lines, solved
 from codegen.options.options import KernelOptions
 
 
@@ -148,12 +149,21 @@ def unbalanced(
     return [(1.0, eq.force[i]), *((-c, e) for c, e in eq.times_mass(weigh, i, eq.qdd))]
 
 
-def accelerate_calls(passes: int) -> list[str | Sweep]:
-    """`accelerate` of `acceleration.h.in`, in order."""
-    once: list[str | Sweep] = [
-        "force_rhs",
-        "solve",
-        Sweep("q", ["s->qdd", "w->x"], ["s->qdd"], 1),
-        "refresh_lam",
+def accelerate(passes: int | str) -> list[Step]:
+    """The order of `accelerate`: qdd and lam at q and qd, with the factor of q.
+
+    A number of passes is counted; the C function takes it as an argument of that name.
+    """
+    times = passes if isinstance(passes, int) else 0
+    once: list[Step] = [Call("force_rhs"), *solved("s->qdd"), Call("refresh_lam")]
+    return [
+        lines("// accelerations and multipliers at q and qd, with the factor of q"),
+        Call("forces"),
+        Call("stabilise"),
+        Repeat("pass", times, "passes", once),
     ]
-    return ["forces", "stabilise", *once * passes]
+
+
+def accelerated(passes: int) -> Call:
+    """The call of it."""
+    return Call("accelerate", f"w, s, {passes}", body=accelerate(passes))

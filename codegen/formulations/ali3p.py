@@ -37,6 +37,7 @@ from codegen.expressions.elimination import Entries
 from codegen.expressions.emit import Assign
 from codegen.expressions.folding import folded
 from codegen.formulations import ali3p_order
+from codegen.formulations.order import counted
 from codegen.options.options import KernelOptions
 from codegen.pose.assembly import assemble
 
@@ -177,7 +178,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         projection_scale=s,
         phi_q=eq.phi_q,
         weight_keys=weight_keys,
-        calls=ali3p_order.calls(eq) * options.substeps,
+        calls=counted(ali3p_order.steps(eq)) * options.substeps,
         text=weighed.text + ali3p_order.text(eq, limits, len(weight_keys), weighed.line),
         is_large=eq.is_large,
         state={"weighted": (n_q, "phi_q^T lam - force, of the step's end")},

@@ -1,4 +1,4 @@
-"""ALI3-P: the order of the routines in one step, as text in C and as calls to count."""
+"""ALI3-P: the order of one step, and the parts of its text that the options need."""
 
 from __future__ import annotations
 
@@ -8,9 +8,32 @@ from string import Template
 from codegen.equations.equations import Equations
 from codegen.equations.program import Sweep
 from codegen.equations.singular import FOUND_AGAIN, LOST, Limits
+from codegen.formulations.order import (
+    Call,
+    Each,
+    Lines,
+    Repeat,
+    Rounds,
+    Step,
+    Update,
+    factorise,
+    lines,
+    moved,
+    solved,
+    spelled,
+)
 
 TEXT = Path(__file__).with_name("ali3p.h.in")
 NEAR = Path(__file__).with_name("near.h.in")
+BREAK = (
+    "if (TOLERANCE > 0.0) {",
+    "    real square = 0.0;",
+    "    for (int i = 0; i < N_Q; i++)",
+    "        square += w->x[i] * w->x[i];",
+    "    if (square < (real)(TOLERANCE * TOLERANCE))",
+    "        break;",
+    "}",
+)
 
 
 def needs_reactions(eq: Equations) -> bool:
@@ -19,52 +42,59 @@ def needs_reactions(eq: Equations) -> bool:
     return has_guides or bool(eq.wanted_rows)
 
 
-def calls(eq: Equations) -> list[str | Sweep]:
-    """One step in order, as `ali3p.h.in` has it: routines and loops over whole arrays."""
+def steps(eq: Equations) -> list[Step]:
+    """One step in order, from the state s0 at t_k to s at t_{k+1}."""
     options = eq.options
-    found: list[str | Sweep] = [
-        "hold", "history",
-        Sweep("q", ["s->q", "s->qd", "s->qdd"], ["s->q"], 2),
-        Sweep("q", ["s->qd", "s->qdd"], ["s->qd"], 1),
-    ]  # fmt: skip
-    for iteration in range(options.iterations):
-        found += ["evaluate", "forces", "residual"]
-        if iteration == 0 or options.reuse != "step":
-            found.append("factorise newton")
-        found.append("solve")
-        for array in ("s->q", "s->qd", "s->qdd"):
-            found.append(Sweep("q", [array, "w->x"], [array], 1))
-        found.append("lift")
-        if options.tolerance is not None:
-            found.append(Sweep("q", ["w->x"], [], 1))
-        if iteration + 1 < options.iterations:
-            found.append("carry")
-    found.append("evaluate")
-    weight = _projection_weight(eq)
-    if weight:
-        found.append(f"factorise {weight}")
-    projected = Sweep("q", ["s->qdd", "w->x"], ["s->qdd"], 1)
-    if options.projection != "none":
-        moved = Sweep("q", ["s->qd", "w->x"], ["s->qd"], 1)
-        found += ["velocity_rhs", "solve", moved, "acceleration_rhs", "solve", "finish", projected]
-    elif needs_reactions(eq):
-        found += ["acceleration_rhs", "solve", "finish"]
-    else:
-        found.append("finish")
-    if eq.wanted_rows:
-        found += ["solve", "react"]
-    elif needs_reactions(eq):
-        found.append("solve_guides")
-    return found
-
-
-def _projection_weight(eq: Equations) -> str:
-    """Weight of the factor that the end of a step needs, empty where Newton's last one serves."""
-    if eq.options.projection == "A":
-        return "project"
-    if eq.options.projection == "B":
-        return "newton" if eq.options.reuse == "none" else ""
-    return "project" if needs_reactions(eq) else ""
+    _, _, beta, gamma = options.newmark
+    h = options.inner_step_s
+    dqd, dqdd = repr(gamma / (beta * h)), repr(1.0 / (beta * h * h))
+    once: Rounds = "first" if options.reuse == "step" else "all"
+    square = Sweep("q", ["w->x"], [], 1)
+    return [
+        Call("hold", "w, s0, s"),
+        Call("history", "w, s0"),
+        lines(*eq.since(repr(h)), "// predictor with the acceleration of t_k"),
+        Each("phi", (Update("s->lam", (("", "s0->lam"),), adds=False),)),
+        Each(
+            "q",
+            (
+                Update("s->q", (("", "s0->q"), (repr(h), "s0->qd"), (repr(h * h / 2.0), "s0->qdd")), adds=False),
+                Update("s->qd", (("", "s0->qd"), (repr(h), "s0->qdd")), adds=False),
+                Update("s->qdd", (("", "s0->qdd"),), adds=False),
+            ),
+        ),
+        lines(
+            "// bounded newton; after a correction the multipliers take what the linear step makes of phi: the",
+            "// square of a large step, times the penalty, would throw them off",
+        ),
+        Repeat(
+            "iteration",
+            options.iterations,
+            "ITERATIONS",
+            [
+                Call("evaluate"),
+                Call("forces"),
+                Call("residual"),
+                factorise("newton", once),
+                Call("solve", "w"),
+                Each(
+                    "q",
+                    (
+                        Update("s->q", (("", "w->x"),)),
+                        Update("s->qd", ((dqd, "w->x"),)),
+                        Update("s->qdd", ((dqdd, "w->x"),)),
+                    ),
+                ),
+                Call("lift"),
+                lines("w->iterations = iteration + 1;"),
+                Lines(BREAK, () if options.tolerance is None else (square,)),
+                Call("carry", "w", rounds="between"),
+            ],
+        ),
+        Call("evaluate"),
+        *_project(eq),
+        *_reactions(eq),
+    ]
 
 
 def text(eq: Equations, limits: Limits, n_weight: int, gain_line: str) -> str:
@@ -81,19 +111,7 @@ def text(eq: Equations, limits: Limits, n_weight: int, gain_line: str) -> str:
         projection=options.projection,
         reuse=options.reuse,
         reaction=options.reaction,
-        h=repr(h),
-        half_h2=repr(h * h / 2.0),
-        dqd=repr(gamma / (beta * h)),
-        dqdd=repr(1.0 / (beta * h * h)),
-        factorise_newton=_indented(
-            ["if (iteration == 0)", "    factorise(w, w->weight_newton);"]
-            if options.reuse == "step"
-            else ["factorise(w, w->weight_newton);"],
-            8,
-        ),
-        project_lines=_indented(_project(eq), 4),
-        reaction_lines=_indented(_reactions(eq), 4),
-        since_end_lines=_lines(eq.since(repr(h))),
+        step_lines="\n".join(f"    {line}" for line in spelled(steps(eq))),
         since_start_lines=_lines(eq.since("0.0")),
         start_reaction_lines=start_reactions,
         gain_line=gain_line,
@@ -118,61 +136,66 @@ def text(eq: Equations, limits: Limits, n_weight: int, gain_line: str) -> str:
     )
 
 
-def _project(eq: Equations) -> list[str]:
-    weight = _projection_weight(eq)
-    factor = [f"factorise(w, w->weight_{weight});"] if weight else []
-    if eq.options.projection == "none":
-        if not needs_reactions(eq):
-            return ["finish(w, s);"]
+def _project(eq: Equations) -> list[Step]:
+    """Mass-orthogonal projections, as increments, and the multipliers' right side."""
+    options = eq.options
+    if options.projection == "none" and not needs_reactions(eq):
+        return [Call("finish")]
+    # of B, Newton's last factor serves, where each iteration has its own
+    factor: list[Step] = []
+    if options.projection != "B":
+        factor = [factorise("project")]
+    elif options.reuse == "none":
+        factor = [factorise("newton")]
+    if options.projection == "none":
         return [
-            "// no projection: what one would add to qdd only enters the reactions",
+            lines("// no projection: what one would add to qdd only enters the reactions"),
             *factor,
-            "acceleration_rhs(w, s);",
-            "solve(w);",
-            "real unprojected[N_Q];",
-            "for (int i = 0; i < N_Q; i++)",
-            "    unprojected[i] = w->x[i];",
-            "finish(w, s);",
+            Call("acceleration_rhs"),
+            Call("solve", "w"),
+            lines("real unprojected[N_Q];"),
+            Each("q", (Update("unprojected", (("", "w->x"),), adds=False),)),
+            Call("finish"),
         ]
     return [
-        "// mass-orthogonal projections, as increments",
+        lines("// mass-orthogonal projections, as increments"),
         *factor,
-        "velocity_rhs(w, s);",
-        "solve(w);",
-        "for (int i = 0; i < N_Q; i++)",
-        "    s->qd[i] += w->x[i];",
-        "acceleration_rhs(w, s);",
-        "solve(w);",
-        "finish(w, s);",
-        "for (int i = 0; i < N_Q; i++)",
-        "    s->qdd[i] += w->x[i];",
+        Call("velocity_rhs"),
+        *solved("s->qd"),
+        Call("acceleration_rhs"),
+        Call("solve", "w"),
+        Call("finish"),
+        moved("s->qdd"),
     ]
 
 
-def _reactions(eq: Equations) -> list[str]:
-    options, unit = eq.options, eq.unit
-    dm, df, _, _ = options.newmark
-    s = options.projection_scale
-    lines = []
+def _reactions(eq: Equations) -> list[Step]:
+    """Multipliers that belong to the end of the step, F1, and what outputs show of them."""
+    options = eq.options
+    found: list[Step] = []
     if needs_reactions(eq):
-        lines.append("solve(w);" if eq.wanted_rows else "solve_guides(w);")
+        found.append(Call("solve" if eq.wanted_rows else "solve_guides", "w"))
         if options.projection == "none":
-            lines += ["for (int i = 0; i < N_Q; i++)", "    w->x[i] += unprojected[i];"]
-    for number, guide in enumerate(eq.system.guides):
-        r, q = guide.row, f"Q_{guide.coordinate.name}"
-        error = f"s->qdd[{q}] - w->guide[{3 * number + 2}]"
-        to_newton = unit * eq.scale[r]
-        if options.reaction == "F1":
-            correction = f"{s / (1.0 - dm) * eq.scale[r]!r} * ({error} + w->x[{q}])"
-            lines.append(f"w->reaction[{number}] = -{to_newton!r} * (s->lam[{r}] + {correction});")
-            continue
-        # the weighted sum of the paper; there is a projection term only where there is a projection
-        projected = f" + {s * eq.scale[r] * to_newton!r} * ({error})"
-        lines.append(
-            f"w->reaction[{number}] = -({(1 - df) * to_newton!r} * s->lam[{r}]"
-            f" + {df * to_newton!r} * s0->lam[{r}]{projected * (options.projection != 'none')});"
-        )
-    return [*lines, "react(w, s);"] if eq.wanted_rows else lines
+            found.append(Each("q", (Update("w->x", (("", "unprojected"),)),)))
+    found.append(lines(*(_guide_reaction(eq, number) for number in range(len(eq.system.guides)))))
+    return [*found, Call("react")] if eq.wanted_rows else found
+
+
+def _guide_reaction(eq: Equations, number: int) -> str:
+    options, unit, guide = eq.options, eq.unit, eq.system.guides[number]
+    dm, df, _, _ = options.newmark
+    s, r, q = options.projection_scale, guide.row, f"Q_{guide.coordinate.name}"
+    error = f"s->qdd[{q}] - w->guide[{3 * number + 2}]"
+    to_newton = unit * eq.scale[r]
+    if options.reaction == "F1":
+        correction = f"{s / (1.0 - dm) * eq.scale[r]!r} * ({error} + w->x[{q}])"
+        return f"w->reaction[{number}] = -{to_newton!r} * (s->lam[{r}] + {correction});"
+    # the weighted sum of the paper; there is a projection term only where there is a projection
+    projected = f" + {s * eq.scale[r] * to_newton!r} * ({error})"
+    return (
+        f"w->reaction[{number}] = -({(1 - df) * to_newton!r} * s->lam[{r}]"
+        f" + {df * to_newton!r} * s0->lam[{r}]{projected * (options.projection != 'none')});"
+    )
 
 
 def _start_reactions(eq: Equations) -> list[str]:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from string import Template
-
 from codegen.description.mechanism import Mechanism
 from codegen.equations.program import Program
-from codegen.formulations.acceleration import accelerate_calls
-from codegen.formulations.stepping import HERE, Derivative, ground, stepped
+from codegen.formulations.acceleration import accelerated
+from codegen.formulations.order import Call, factorise
+from codegen.formulations.stepping import Derivative, ground, stepped
 from codegen.options.options import KernelOptions
 
 
@@ -16,11 +15,9 @@ def augmented(mechanism: Mechanism, options: KernelOptions, *, augments: bool) -
     on = ground(mechanism, options)
     # without multipliers a second pass would correct round-off alone
     passes = on.passes if augments else 1
-    text = Template((HERE / "augmented.h.in").read_text()).substitute(passes=passes)
     derivative = Derivative(
         routines=[],
-        calls=["evaluate", "factorise project", *accelerate_calls(passes)],
-        text=text,
+        derive=[Call("evaluate"), factorise("project"), accelerated(passes)],
         twin=("formulations/acceleration.py.in", "formulations/augmented.py.in"),
         fill={"augments": repr(augments), "passes": str(passes)},
     )

@@ -17,13 +17,12 @@ Source: Bayo and Avello 1994.
 
 from __future__ import annotations
 
-from string import Template
-
 from codegen.description.mechanism import Mechanism
-from codegen.equations.program import Program, Routine, Sweep
+from codegen.equations.program import Program, Routine
 from codegen.expressions.emit import Assign
-from codegen.formulations.acceleration import accelerate_calls
-from codegen.formulations.stepping import HERE, Derivative, Ground, ground, stepped
+from codegen.formulations.acceleration import accelerated
+from codegen.formulations.order import Call, Repeat, Step, factorise, lines, solved
+from codegen.formulations.stepping import Derivative, Ground, ground, stepped
 from codegen.options.options import KernelOptions
 
 
@@ -31,14 +30,27 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     """Discretise `mechanism`: the routines of one step as expressions."""
     on = ground(mechanism, options)
     n_q, n_phi = len(on.eq.q), len(on.eq.phi)
-    once: list[str | Sweep] = [
-        "momentum_rhs", "solve", Sweep("q", ["s->qd", "w->x"], ["s->qd"], 1), "refresh_sigma",
-    ]  # fmt: skip
+    once: list[Step] = [Call("momentum_rhs"), *solved("s->qd"), Call("refresh_sigma")]
     derivative = Derivative(
         routines=_routines(on),
-        calls=["evaluate", "factorise project", *once * on.passes, "forces", "momentum_rate"],
-        closing=accelerate_calls(1),
-        text=Template((HERE / "hamiltonian.h.in").read_text()).substitute(passes=on.passes),
+        derive=[
+            lines("// rates from momenta, with sigma as the multipliers; then the rates of the momenta"),
+            Call("evaluate"),
+            factorise("project"),
+            Repeat("pass", on.passes, str(on.passes), once),
+            Call("forces"),
+            Call("momentum_rate"),
+        ],
+        conclude=[
+            accelerated(1),
+            lines("for (int i = 0; i < N_PHI; i++)", "    s->sigma[i] = 0.0;"),
+            Call("momentum"),
+            Call("momentum_rate"),
+        ],
+        set_out=[
+            lines("for (int i = 0; i < N_PHI; i++)", "    s->sigma[i] = s->integral[i] = 0.0;"),
+            Call("momentum"),
+        ],
         twin=("formulations/acceleration.py.in", "formulations/hamiltonian.py.in"),
         integrated={
             "q": ("s->qd", "q"),

@@ -30,6 +30,17 @@ from codegen.description.mechanism import Mechanism
 from codegen.equations.program import Program, Routine, Sweep
 from codegen.expressions.emit import Assign
 from codegen.formulations.acceleration import unbalanced
+from codegen.formulations.order import (
+    Call,
+    Each,
+    Lines,
+    Repeat,
+    Step,
+    Update,
+    factorise,
+    lines,
+    solved,
+)
 from codegen.formulations.stepping import HERE, Derivative, Ground, ground, stepped
 from codegen.options.options import KernelOptions
 from codegen.pose.assembly import Rows, assemble
@@ -60,32 +71,33 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         "zdd": n_z,
     }
     text = Template((HERE / "independent.h.in").read_text()).substitute(
-        n_z=n_z,
-        closings=closings,
-        ratio=repr(RATIO),
-        pivot_limit=repr(PIVOT_LIMIT),
-        z_0=", ".join(str(i + 1) for i in z) or "0",
+        n_z=n_z, pivot_limit=repr(PIVOT_LIMIT)
     )
-    close: list[str | Sweep] = [
-        "evaluate", "factorise z", "position_rhs", "solve",
-        Sweep("q", ["s->q", "w->x"], ["s->q"], 1),
-    ]  # fmt: skip
-    column: list[str | Sweep] = [
-        "solve",
-        "weigh_x",
-        Sweep("q", ["w->x", "w->weighed"], [], 2 + n_z),
-    ]
     derivative = Derivative(
         routines=routines,
-        calls=[
-            *close * closings,
-            "evaluate", "factorise z", "velocity_rhs", "solve",
-            Sweep("q", ["s->qd", "w->x"], ["s->qd"], 1),
-            "forces", "gamma_rhs", "solve", "unbalance",
-            *column * n_z,
-            Sweep("q", ["s->qdd", "w->x"], ["s->qdd"], n_z),
+        derive=_derive(n_z, closings),
+        conclude=[
+            lines("// multipliers from what the motion leaves unbalanced, of least norm where rows are redundant"),
+            Call("unbalance"),
+            Call("solve", "w"),
+            Call("recover_lam"),
+            lines(
+                "// other independent coordinates before these come near a dead centre",
+                "double most = 0.0;",
+                f"for (int i = 0; i < {n_z} * N_Q; i++)",
+                "    most = __builtin_fabs(w->vel_map[i]) > most ? __builtin_fabs(w->vel_map[i]) : most;",
+                f"if (most > {RATIO!r})",
+                "    choose_independent(w, s);",
+            ),
         ],
-        closing=["unbalance", "solve", "recover_lam"],
+        set_out=[
+            lines(
+                f"static const int z[] = {{{', '.join(str(i + 1) for i in z) or '0'}}};",
+                f"for (int j = 0; j < {n_z}; j++)",
+                "    if (s->z[j] == 0.0)",
+                "        s->z[j] = z[j];",
+            )
+        ],
         text=text,
         twin=("formulations/acceleration.py.in", "formulations/independent.py.in"),
         state={"z": (n_z, "the independent coordinates, counted from 1")},
@@ -98,8 +110,78 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         },
         # no penalty is in its reactions; where phi_q loses rank the step ends with status 5
         sees_singular=False,
-    )  # fmt: skip
+    )
     return stepped(on, derivative)
+
+
+def _derive(n_z: int, closings: int) -> list[Step]:
+    partitioned = Call("factorise_partitioned", "w", body=[factorise("z")])
+    return [
+        lines(
+            "for (int i = 0; i < N_Q; i++)",
+            "    w->weight_z[i] = 0.0;",
+            f"for (int j = 0; j < {n_z}; j++)",
+            "    w->weight_z[(int)s->z[j] - 1] = 1.0;",
+            "// positions, then rates, that belong to the independent ones and the guides: newton holds those",
+        ),
+        Repeat(
+            "closing",
+            closings,
+            str(closings),
+            [Call("evaluate"), partitioned, Call("position_rhs"), *solved("s->q")],
+        ),
+        Call("evaluate"),
+        partitioned,
+        Call("velocity_rhs"),
+        *solved("s->qd"),
+        lines("// accelerations of independent coordinates that do not accelerate"),
+        Call("forces"),
+        Call("gamma_rhs"),
+        Call("solve", "w"),
+        Each("q", (Update("s->qdd", (("", "w->x"),), adds=False),)),
+        Call("unbalance"),
+        Each("q", (Update("w->left", (("", "w->rhs"),), adds=False),)),
+        lines("// qd = vel_map zd: (vel_map^T mass vel_map) zdd = vel_map^T (force - mass qdd)"),
+        Repeat("j", n_z, str(n_z), _column(n_z)),
+        lines("solve_independent(w);"),
+        Lines(
+            (
+                f"for (int j = 0; j < {n_z}; j++)",
+                "    for (int i = 0; i < N_Q; i++)",
+                "        s->qdd[i] += w->zdd[j] * w->vel_map[j * N_Q + i];",
+            ),
+            (Sweep("q", ["s->qdd", "w->x"], ["s->qdd"], n_z),),
+        ),
+    ]
+
+
+def _column(n_z: int) -> list[Step]:
+    """A column of the velocity map, and its row of the reduced mass."""
+    return [
+        lines(
+            "for (int i = 0; i < N_Q; i++)",
+            "    w->rhs[i] = 0.0;",
+            "w->rhs[(int)s->z[j] - 1] = 1.0;",
+        ),
+        Call("solve", "w"),
+        Call("weigh_x"),
+        Lines(
+            (
+                "w->zdd[j] = 0.0;",
+                "for (int i = 0; i < N_Q; i++) {",
+                "    w->vel_map[j * N_Q + i] = w->x[i];",
+                "    w->zdd[j] += w->x[i] * w->left[i];",
+                "}",
+                "for (int k = 0; k <= j; k++) {",
+                "    double sum = 0.0;",
+                "    for (int i = 0; i < N_Q; i++)",
+                "        sum += w->vel_map[k * N_Q + i] * w->weighed[i];",
+                f"    w->reduced[j * {n_z} + k] = sum;",
+                "}",
+            ),
+            (Sweep("q", ["w->x", "w->weighed"], [], 2 + n_z),),
+        ),
+    ]
 
 
 def independent_coordinates(system: System) -> list[int]:

@@ -26,10 +26,12 @@ from codegen.expressions.elimination import Entries
 from codegen.expressions.emit import Assign
 from codegen.formulations.acceleration import (
     Stabilisation,
+    accelerate,
     acceleration_routines,
     near_routines,
     stabilisation,
 )
+from codegen.formulations.order import Step, counted, function, lines
 from codegen.options.options import KernelOptions
 from codegen.pose.assembly import assemble
 
@@ -55,10 +57,10 @@ class Derivative:
     integrated : dict of str to (where, "q" or "phi")
         Integrated arrays of the state, positions first: where their derivatives are, and whether
         they have an element a coordinate or a row.
-    calls, closing : list of str or Sweep
-        One `derive`, and one `conclude`.
+    derive, conclude, set_out : list of Step
+        Their orders.
     text : str
-        C of `derive`, `set_out` and `conclude`.
+        C of functions that these call.
     twin : tuple of str
         Templates of the NumPy twin's `Dynamics`.
     state : dict of str to (size, meaning)
@@ -72,11 +74,12 @@ class Derivative:
     """
 
     routines: list[Routine]
-    calls: list[str | Sweep]
-    text: str
+    derive: list[Step]
     twin: tuple[str, ...]
+    conclude: list[Step] = field(default_factory=lambda: [lines("// nothing is left to do at the end of a step")])
+    set_out: list[Step] = field(default_factory=list)
+    text: str = ""
     integrated: dict[str, tuple[str, str]] = field(default_factory=lambda: dict(SECOND_ORDER))
-    closing: list[str | Sweep] = field(default_factory=list)
     state: dict[str, tuple[int, str]] = field(default_factory=dict)
     fill: dict[str, str] = field(default_factory=dict)
     sees_singular: bool = True
@@ -220,9 +223,10 @@ def _calls(on: Ground, derivative: Derivative) -> list[str | Sweep]:
     ]
     system = on.eq.system
     held: list[str | Sweep] = ["hold"] if system.held or system.internals else []
-    held += [] if system.holds_only_starts else derivative.calls
+    derive = counted(derivative.derive)
+    held += [] if system.holds_only_starts else derive
     settled = ["settle"] if system.followed else []
-    once = [*held, *[*sweeps, *derivative.calls] * times, *derivative.closing, *settled]
+    once = [*held, *[*sweeps, *derive] * times, *counted(derivative.conclude), *settled]
     return [*once * options.substeps, "observe"]
 
 
@@ -255,8 +259,23 @@ def _text(on: Ground, derivative: Derivative, integrator: str, limits: Limits, w
             "        react(w, s);\n        weigh_gain(w, &w->scratch, s);\n" if weighs else ""
         ),
         integrator=_looped(integrator, derivative.integrated),
-        formulation=(HERE / "acceleration.h.in").read_text() + derivative.text,
+        formulation=_functions(derivative),
         reaction_lines="\n".join(reactions or ["    (void)w, (void)s;"]),
+    )
+
+
+def _functions(derivative: Derivative) -> str:
+    head = "(Work *w, State *s)"
+    return "\n".join(
+        text
+        for text in (
+            function("accelerate(Work *w, State *s, int passes)", accelerate("passes")),
+            derivative.text,
+            function(f"derive{head}", derivative.derive),
+            function(f"conclude{head}", derivative.conclude),
+            function(f"set_out{head}", derivative.set_out),
+        )
+        if text
     )
 
 
