@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from rigloop.bench.consistency.command import consistency
+from rigloop.bench.driveline.command import driveline
 from rigloop.bench.frf.command import frf
 from rigloop.bench.latency.command import latency
 from rigloop.bench.observers.command import observers
@@ -30,3 +31,4 @@ app.command(
 app.command(epilog="Example: `rigloop bench consistency --runs 1000 --plot consistency.png`")(
     consistency
 )
+app.command(epilog="Example: `rigloop bench driveline --plot driveline.png`")(driveline)

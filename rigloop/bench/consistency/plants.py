@@ -18,6 +18,8 @@ from estimators.two_stage.force_observer import ForceObserver
 from estimators.two_stage.kinematic_observer import KinematicObserver
 from estimators.two_stage.rotor_model import RotorModel
 from rigloop.bench.consistency.scores import CYCLES, LOST, MARKS, Array, Run, marked, nees_of
+from rigloop.bench.driveline.driveline import MOTOR, SUPPLY_V
+from rigloop.bench.driveline.driveline import PERIOD_S as DRIVELINE_S
 from rigloop.bench.two_stage.slider_crank import SliderCrank
 from rigloop.bench.two_stage.two_stage import NOMINAL
 
@@ -89,34 +91,28 @@ def observer_run(kind: str) -> Run:
 
 # --- A-UKF on the driveline of an induction motor -------------------------------------------------------------
 
-DRIVELINE_T, SUPPLY = 5e-4, np.array([400.0, 0.0])
-
 
 def augmented_ukf_run(current_walk: float, current_noise: float, acceleration_noise: float) -> Run:
-    model = DrivelineModel(
-        stator_ohm=1.405, rotor_ohm=1.395, stator_h=0.178, rotor_h=0.178, mutual_h=0.1722, pole_pairs=2,
-        supply_hz=50.0, motor_kg_m2=0.0131, load_kg_m2=0.02, stiffness_nm_rad=2940.0, damping_nms=0.3,
-        bend_rad=math.radians(20),
-    )  # fmt: skip
+    model = DrivelineModel(**MOTOR)
     walk = np.array([current_walk] * 4 + [1e-5, 0.05, 1e-5, 0.05, 1.5])
     noise = np.array([current_noise] * 2 + [4.4e-4, 0.3] + [acceleration_noise] * 2)
     turning = np.zeros(9)
     turning[8] = 20.0
     for _ in range(1000):
-        turning = model.move(turning, SUPPLY, 1e-3, 20)
+        turning = model.move(turning, SUPPLY_V, 1e-3, 20)
 
     def run(rng: np.random.Generator) -> tuple[Array, Array]:
         x = turning + rng.normal(size=9) * walk
         states, given = np.empty((CYCLES, 9)), np.empty((CYCLES, 6))
         for k in range(CYCLES):
             states[k] = x
-            given[k] = model.measure(x, SUPPLY) + rng.normal(size=6) * noise
-            x = model.move(x, SUPPLY, DRIVELINE_T) + rng.normal(size=9) * walk
+            given[k] = model.measure(x, SUPPLY_V) + rng.normal(size=6) * noise
+            x = model.move(x, SUPPLY_V, DRIVELINE_S) + rng.normal(size=9) * walk
         block = AugmentedUkf(
-            "bench", {}, {}, model=model, period_s=DRIVELINE_T, start=list(turning), start_noise=list(walk),
+            "bench", {}, {}, model=model, period_s=DRIVELINE_S, start=list(turning), start_noise=list(walk),
             process_noise=list(walk), sample_noise=list(noise),
         )  # fmt: skip
-        inputs = np.tile(SUPPLY, (CYCLES, 1))
+        inputs = np.tile(SUPPLY_V, (CYCLES, 1))
         return marked(block, 9, states, lambda a, b: block.run(inputs[a:b], given[a:b]), range(9))
 
     return run

@@ -1,0 +1,40 @@
+"""`rigloop bench driveline`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rigloop.console.answers import Exit, JsonOption, fail, print_json, told
+from rigloop.console.screen import Screen
+
+
+def driveline(
+    runs: Annotated[int, typer.Option(min=1, max=100, help="Runs with noise of their own.")] = 5,
+    plot: Annotated[
+        Path | None, typer.Option(help="Picture of load and estimate (PNG, SVG or PDF).")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Find the torque of a load behind a motor and a cardan shaft, from 10 to 200 Hz."""
+    from rigloop.bench.driveline.driveline import run_filters
+    from rigloop.bench.driveline.view import KINDS, draw, show
+
+    console = Screen(stderr=json)
+    if plot and plot.suffix.lower() not in KINDS:
+        fail([f"{plot}: the name of a picture ends in {', '.join(KINDS)}"], Exit.WRONG_INPUT, json)
+    with told(json), console.status(f"{runs} runs of 10 s"):
+        rows = run_filters(runs)
+        if plot:
+            try:
+                draw(plot, rows)
+            except OSError as error:
+                fail([f"{plot}: cannot be written: {error.strerror}"], Exit.WRONG_INPUT, json)
+    if json:
+        print_json({"runs": runs, "rows": rows})
+    else:
+        show(rows, runs, console)
+    if not all(row.good for row in rows):
+        raise typer.Exit(Exit.BAD_VERDICT)

@@ -1,0 +1,37 @@
+"""Pages name files and folders that are there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")),
+    *sorted((ROOT / "docs").glob("*.md")),
+]
+ROOMS = "rt_core|codegen|io_bridge|estimators|rig_configs|rigloop|tests|benchmarks|examples|docs"
+READERS_OWN = {"backlash"}  # the block that the tutorial of own blocks makes
+
+
+def source_files() -> set[str]:
+    found = set()
+    for room in ROOMS.split("|"):
+        found |= {str(path.relative_to(ROOT)) for path in (ROOT / room).rglob("*")}
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_files_and_folders_that_a_page_names_are_there(page):
+    files = source_files()
+    ends = {path.rsplit("/", 1)[-1] for path in files}
+    missing = []
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        for name in re.findall(r"`([\w./-]+\.(?:py|pyx|pxd|pyi))`", line):
+            is_there = any(f"/{path}".endswith(f"/{name}") for path in files) if "/" in name else name in ends
+            if not is_there and name.rsplit("/", 1)[-1].split(".")[0] not in READERS_OWN:
+                missing.append(f"line {number}: {name}")
+        for name in re.findall(rf"`((?:{ROOMS})/[\w/-]+?)/?`", line):
+            if not {name, f"{name}.py", f"{name}.pyx", f"{name}.pxd"} & files:
+                missing.append(f"line {number}: {name}")
+    assert not missing
