@@ -4,4 +4,6 @@
 up on a mechanism, `model.py` makes the routines, `text.py` prints them beside the mechanism's ALI3-P
 kernel, `build.py` compiles, proves and caches. The filters are in `estimators/`; they see `observer.h`
 alone.
+
+Start with `spec.py`.
 """

@@ -1,1 +1,4 @@
-"""Published tests of a whole rig, as commands: `rigloop bench ...`; one module or more for each."""
+"""Published tests of a whole rig, as commands: `rigloop bench ...`; one module or more for each.
+
+Start with `commands.py`; each folder is one benchmark.
+"""

@@ -1,1 +1,4 @@
-"""Figures for reports and commands, as SVG in the project's own style."""
+"""Figures for reports and commands, as SVG in the project's own style.
+
+Start with `figures.py`.
+"""

@@ -2,4 +2,6 @@
 
 A run as `rigloop run` does it (`command.py`), beside it a thread that samples all its processes and its table
 (`watch.py`, `processes.py`), then figures against limits (`judge.py`) and a page (`page.py`).
+
+Start with `command.py`.
 """

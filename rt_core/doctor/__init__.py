@@ -3,4 +3,6 @@
 A check takes the `Host` (where to look) and the `Demands` (of the rig) and returns a frozen
 `Check`. Files are read under the host's root; facts that no file gives are tried with a real system
 call, which is then undone. Nothing is changed on the host.
+
+Start with `check.py`.
 """

@@ -1,5 +1,6 @@
 """The tree itself: sizes of modules, paths of no machine, and all that a wheel has to carry."""
 
+import ast
 import re
 import subprocess
 from collections import Counter
@@ -106,3 +107,14 @@ def test_what_a_package_reads_at_run_time_is_installed_with_it(package, pattern)
     installed = resources.files(package) / folder
     assert in_tree <= {f.name for f in installed.iterdir() if f.name.endswith(ending)}
     assert all((installed / name).read_bytes() for name in in_tree)
+
+
+@pytest.mark.parametrize("room", ["rt_core", "codegen", "io_bridge", "estimators", "rig_configs", "rigloop"])
+def test_each_folder_says_what_is_in_it_and_where_to_begin(room):
+    silent = []
+    for folder in {path.parent for path in (ROOT / room).rglob("*.py")}:
+        entry = folder / "__init__.py"
+        text = (ast.get_docstring(ast.parse(entry.read_text())) or "") if entry.exists() else ""
+        if not re.search(r"\b(Start|Begin) with\b|\bHow to add\b|\bBegin at\b", text):
+            silent.append(str(folder.relative_to(ROOT)))
+    assert not silent

@@ -1,1 +1,4 @@
-"""Quirks of objects and process data: fixed mappings, several sync managers, devices that need a setup."""
+"""Quirks of objects and process data: fixed mappings, several sync managers, devices that need a setup.
+
+Start with `fixed_mapping.pyx`.
+"""
