@@ -8,6 +8,7 @@ from dataclasses import replace
 from io_bridge.buses.buses import Buses
 from io_bridge.buses.simulated_bus import SimulatedBus
 from rig_configs.schema import Rig
+from rigloop.compose.blocks import find_guards
 from rigloop.inject.kinds import InCycle
 from rigloop.inject.limits import Limits, sensor_cells
 from rigloop.inject.request import Injection, again
@@ -34,9 +35,7 @@ def stages(injections: Sequence[Injection], rig: Rig) -> dict[str, list[str]]:
     for number, injection in enumerate(injections):
         if isinstance(injection.fault.acts, InCycle):
             order = found[task_of(injection)]
-            order.insert(
-                _index(injection.lim, order, injection.fault.acts.place), block_name(number)
-            )
+            order.insert(_index(injection.lim, order, injection.fault.acts), block_name(number))
     return found
 
 
@@ -61,14 +60,20 @@ def disturbed(plan: Plan, buses: Buses, rig: Rig, asked: Sequence[str]) -> Plan:
     return placed(plan, buses, again(asked, rig), rig)
 
 
-def _index(lim: Limits, order: list[str], place: str) -> int:
+def _index(lim: Limits, order: list[str], acts: InCycle) -> int:
+    place = acts.place
     if place == "head":
         return 0
     if place == "work":
         return len(order)
     if place == "sensor":
         return order.index(lim.bus_name) + 1
-    return order.index(lim.axis.guard if place == "estimate" else str(lim.axis.model))
+    if place == "guide":
+        return order.index(str(lim.axis.model))
+    if acts.cells:
+        return order.index(lim.axis.guard)
+    # a fault of the task is one that all its guards see in this cycle: before the first of them
+    return min(order.index(guard) for guard in find_guards(lim.rig) if guard in order)
 
 
 def _block(name: str, injection: Injection, task: Task, buses: Buses) -> InjectionBlock:

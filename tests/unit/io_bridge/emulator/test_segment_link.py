@@ -127,7 +127,7 @@ def test_an_order_is_that_of_one_slave(cells):
         assert [table[f"{name}/valid"] for name in names] == [1, 1, 1]
     order.value = float(Order.FAIL_DRIVE)
     bus.block().step(40 * MS)
-    assert [table[f"{name}/statusword"] for name in names] == [0x0237, 0x0008, 0x0237]
+    assert [table[f"{name}/statusword"] for name in names] == [0x0037, 0x0008, 0x0037]
     bus.close()
 
 
