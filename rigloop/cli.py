@@ -67,8 +67,8 @@ def run(
     inject: Annotated[
         list[str] | None,
         typer.Option(
-            help="FAULT@T or FAULT:VALUE@T: do this wrong T seconds after arming; repeatable. "
-            "`rigloop faults` lists them."
+            help="FAULT@T or FAULT:VALUE@T: do this wrong T seconds after arming; repeatable. In a rig with several "
+            "axes WHOM/FAULT@T strikes one of them. `rigloop faults` lists them."
         ),
     ] = None,
     reset_drives: Annotated[

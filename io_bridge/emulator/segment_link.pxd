@@ -3,11 +3,12 @@ from libc.stdint cimport int64_t, uint8_t
 from io_bridge.wire.frame cimport MAX_FRAME
 from io_bridge.wire.link cimport Link
 from io_bridge.emulator.segment cimport Segment
+from io_bridge.emulator.passage cimport MAX_SLAVES
 from io_bridge.emulator.topology cimport Ring
 
-cpdef enum Order:           # fault injection: the fault of this frame, at the last slave
+cpdef enum Order:           # fault injection: the fault of this frame, at one slave
     NO_ORDER = 0
-    LOSE_FRAME = 1
+    LOSE_FRAME = 1          # of the whole wire, whichever slave has the order
     REFUSE_INPUTS = 2       # working counter too low
     FREEZE = 3              # old inputs and an old clock under right counters
     LOSE_OPERATION = 4      # leaves OP by itself
@@ -21,8 +22,8 @@ cdef struct InProcess:
     int n_waiting           # bytes of the frame that came back; 0 = none
     int held                # it comes back too late for this cycle
     int drop                # frames still to lose
-    double order            # an Order; a cell, so that a block can set it
-    int order_before
+    double orders[MAX_SLAVES]   # an Order of each slave; a cell, so that a block can set it
+    int orders_before[MAX_SLAVES]
     int delay               # frames still to bring back one cycle late
     uint8_t *caught         # NULL: nobody looks; else each frame as it was sent, after its size in two bytes
     int room

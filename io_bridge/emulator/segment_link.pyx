@@ -3,6 +3,7 @@ nominal time."""
 from libc.stdint cimport int64_t, uint8_t, uint16_t
 from libc.string cimport memcpy
 
+from io_bridge.emulator.controller.addresses cimport addresses_find
 from io_bridge.emulator.controller.memory cimport AL_SAFEOP, REG_AL_CODE, REG_AL_STATUS, Esc
 from io_bridge.wire.frame cimport FIRST_DATAGRAM, LRD, MAX_FRAME, Datagram, datagram_at
 from io_bridge.emulator.ring_pass cimport ring_advance, ring_process
@@ -21,26 +22,40 @@ cdef void _lose_operation(Esc *esc) noexcept nogil:
     esc.app.al_changed(esc.app.self, AL_SAFEOP, AL_SYNC_LOST)
 
 
-cdef void _obey(InProcess *s, int order) noexcept nogil:
-    """Faults of the slaves; those that are events happen once, in the first cycle of the order."""
-    cdef Esc *esc = s.ring.slaves[s.ring.n - 1]
-    esc.frozen = order == FREEZE or (esc.frozen and s.order_before != FREEZE)
-    if order != s.order_before:
-        if order == LOSE_OPERATION:
-            _lose_operation(esc)
-        elif order == FAIL_DRIVE and esc.app.fail != NULL:
-            esc.app.fail(esc.app.self, ERROR_OVERCURRENT)
-        elif order == END_WATCHDOG and esc.wd_deadline_ns:
-            esc.wd_deadline_ns = esc.now_ns + 1
-    s.order_before = order
+cdef void _obey(Esc *esc, int order, int before) noexcept nogil:
+    """Fault of a slave; one that is an event happens once, in the first cycle of the order."""
+    esc.frozen = order == FREEZE or (esc.frozen and before != FREEZE)
+    if order == before:
+        return
+    if order == LOSE_OPERATION:
+        _lose_operation(esc)
+    elif order == FAIL_DRIVE and esc.app.fail != NULL:
+        esc.app.fail(esc.app.self, ERROR_OVERCURRENT)
+    elif order == END_WATCHDOG and esc.wd_deadline_ns:
+        esc.wd_deadline_ns = esc.now_ns + 1
 
 
-cdef void _refuse_inputs(uint8_t *frame, int size) noexcept nogil:
-    """Take one off the working counter of every LRD, as when a slave did not put its inputs in."""
+cdef int _obey_all(InProcess *s) noexcept nogil:
+    """Each slave does what it has an order for. Return 1 when this frame is lost."""
+    cdef int lost = 0
+    cdef int i, order
+    for i in range(s.ring.n):
+        order = <int> s.orders[i]
+        _obey(s.ring.slaves[i], order, s.orders_before[i])
+        s.orders_before[i] = order
+        lost |= order == LOSE_FRAME
+    return lost
+
+
+cdef void _refuse_inputs(Esc *esc, uint8_t *frame, int size) noexcept nogil:
+    """Take one off the working counters of a slave's LRDs, as when it did not put its inputs in."""
     cdef Datagram d
     cdef int at = FIRST_DATAGRAM
+    if not esc.addresses.known:
+        addresses_find(esc)
     while datagram_at(frame, size, at, &d) == 0:
-        if d.command == LRD and get16(frame + d.next - 2):
+        if (d.command == LRD and get16(frame + d.next - 2)
+                and esc.addresses.logical_first <= d.address < esc.addresses.logical_end):
             put16(frame + d.next - 2, <uint16_t> (get16(frame + d.next - 2) - 1))
         if not d.more:
             break
@@ -67,23 +82,24 @@ cdef void _catch(InProcess *s, const uint8_t *frame, int size) noexcept nogil:
 cdef int send(void *self, const uint8_t *frame, int size, int64_t t_ns) noexcept nogil:
     cdef InProcess *s = <InProcess *> self
     cdef int64_t now = s.ring.slaves[0].now_ns
-    cdef int order = <int> s.order
+    cdef int i, lost
     if size > MAX_FRAME:
         return -1
     _catch(s, frame, size)
     # a task that starts again counts from zero; the segment's time only moves forward
     if t_ns + s.offset_ns <= now:
         s.offset_ns = now + 1000 - t_ns
-    _obey(s, order)
-    if s.drop > 0 or order == LOSE_FRAME:
+    lost = _obey_all(s)
+    if s.drop > 0 or lost:
         s.drop -= s.drop > 0
         # without frames the slaves' motors and watchdogs continue
         ring_advance(s.ring, t_ns + s.offset_ns)
         return 0
     memcpy(s.waiting, frame, size)
     s.n_waiting = ring_process(s.ring, s.waiting, size, t_ns + s.offset_ns)
-    if order == REFUSE_INPUTS:
-        _refuse_inputs(s.waiting, s.n_waiting)
+    for i in range(s.ring.n):
+        if s.orders_before[i] == REFUSE_INPUTS:
+            _refuse_inputs(s.ring.slaves[i], s.waiting, s.n_waiting)
     if s.delay > 0:
         s.delay -= 1
         s.held = 1
@@ -124,11 +140,12 @@ cdef class SegmentLink(Link):
         """Exchange one frame outside the cycle, `pause_ns` of simulated time after the last."""
         return self.segment.process(frame, self.segment.now_ns + pause_ns)
 
-    @property
-    def order_address(self) -> int:
-        """Address at which a fault injection writes its order (`Order`) before the cycle's frame leaves; 0 is
-        none."""
-        return <size_t> &self.state.order
+    def order_address(self, position: int) -> int:
+        """Return the address at which a fault injection writes the order (`Order`) for a slave before the cycle's
+        frame leaves; 0 is none."""
+        if not 0 <= position < self.segment.ring.n:
+            raise ValueError(f"position {position}: the segment has the slaves 0 to {self.segment.ring.n - 1}")
+        return <size_t> &self.state.orders[position]
 
     def drop_frames(self, n: int) -> None:
         """Lose the next n frames on their way out (fault injection)."""

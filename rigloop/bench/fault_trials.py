@@ -34,7 +34,7 @@ from rigloop.host import children
 from rigloop.inject.faults import FAULTS
 from rigloop.inject.judge import judge
 from rigloop.inject.kinds import ON_VETH, Fault, InCycle, Needs, Reaction
-from rigloop.inject.limits import Limits, limits_of
+from rigloop.inject.limits import Limits
 from rigloop.inject.request import parse, stay_s
 from rigloop.live.run_options import RunOptions
 from rigloop.live.supervise import LiveRun, watch
@@ -210,7 +210,6 @@ def attempt(loaded: LoadedRig, trial: Trial, runs: Path) -> Tried:
     table = f"/dev/shm/rigloop-trial-{os.getpid()}"
     (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
     keep_named(folder, loaded.files)
-    limits = limits_of(loaded.rig)
     backends = backends_of(loaded.rig, trial.bus)
     injections = parse(
         trial.asked, loaded.rig, backends, trial.telemetry is not None, trial.seconds
@@ -246,7 +245,7 @@ def attempt(loaded: LoadedRig, trial: Trial, runs: Path) -> Tried:
     left = _left(folder, table)
     final = folder / "final.json"
     signals = msgspec.json.decode(final.read_bytes()) if final.exists() else None
-    return Tried(judge(folder, injections, limits, signals), left, time.monotonic() - begin, folder)
+    return Tried(judge(folder, injections, signals), left, time.monotonic() - begin, folder)
 
 
 def _left(folder: Path, table: str) -> list[str]:

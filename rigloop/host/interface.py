@@ -20,10 +20,9 @@ from rigloop.blocks.slaves import emulated_ring
 from rigloop.compose.bus import Interfaces
 from rigloop.compose.parts import EMULATED, find_buses
 from rigloop.console.errors import NotStartedError
-from rigloop.run_folder.messages import SEGMENT_ORDERS
+from rigloop.run_folder.messages import segment_orders, witness
 
 SERVE_TIMEOUT_S = 10.0
-WITNESS = "drive.json"
 PRIORITY = 98  # above every task, which may spin on every core
 
 
@@ -68,16 +67,16 @@ def check_backends(backends: Collection[str]) -> None:
 
 @contextlib.contextmanager
 def served_interfaces(
-    rig: Rig, backends: Mapping[str, str], injected: tuple[str, Path] | None = None
+    rig: Rig, backends: Mapping[str, str], injected: Path | None = None
 ) -> Iterator[dict[str, Interfaces]]:
     """Yield the interfaces of each bus; for `veth`, the emulated slaves answer at its other end meanwhile.
 
     Parameters
     ----------
     backends : mapping of bus to back end
-    injected : (str, Path), optional
-        A bus, and the folder of a run with faults on purpose: in `WITNESS` its emulated drives say what they did, also
-        when their master has died, and `SEGMENT_ORDERS` pulls their cables.
+    injected : Path, optional
+        The folder of a run with faults on purpose: in the `witness` of a bus its emulated drives say what they did,
+        also when their master has died, and its `segment_orders` pull their cables.
 
     Raises
     ------
@@ -92,8 +91,10 @@ def served_interfaces(
         for name, bus in find_buses(rig).items():
             if name in made:
                 ends = list(zip(*made[name], strict=True))
-                folder = injected[1] if injected is not None and injected[0] == name else None
-                served.enter_context(_served(bus, ends[1], folder))
+                spoken = None
+                if injected is not None and bus.drives:
+                    spoken = (injected / witness(rig, name), injected / segment_orders(name))
+                served.enter_context(_served(bus, ends[1], spoken))
                 found[name] = Interfaces(*ends[0])
             else:
                 second = None if backends[name] in EMULATED else bus.second_interface
@@ -102,8 +103,9 @@ def served_interfaces(
 
 
 @contextlib.contextmanager
-def _served(bus: BusBlock, ends: Sequence[str], injected: Path | None) -> Iterator[None]:
-    """Let the emulated slaves of a bus answer at these ends of their cables."""
+def _served(bus: BusBlock, ends: Sequence[str], spoken: tuple[Path, Path] | None) -> Iterator[None]:
+    """Let the emulated slaves of a bus answer at these ends of their cables; `spoken` are their witness and the pipe of
+    their orders."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-P", "-m", "io_bridge.emulator.serving.sim_segment"]
         for option, end in zip(("--interface", "--second-interface"), ends, strict=False):
@@ -115,9 +117,9 @@ def _served(bus: BusBlock, ends: Sequence[str], injected: Path | None) -> Iterat
                 what = str(file)
             command.append(what)
         orders = None
-        if injected is not None:
-            command += ["--witness", str(injected / WITNESS), "--orders"]
-            orders = _pipe(injected / SEGMENT_ORDERS)
+        if spoken is not None:
+            command += ["--witness", str(spoken[0]), "--orders"]
+            orders = _pipe(spoken[1])
         server = subprocess.Popen(
             command, stdin=orders, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
         )
@@ -140,8 +142,8 @@ def _served(bus: BusBlock, ends: Sequence[str], injected: Path | None) -> Iterat
                 server.wait(SERVE_TIMEOUT_S)
             server.kill()
             server.communicate()
-            if injected is not None:
-                (injected / SEGMENT_ORDERS).unlink(missing_ok=True)
+            if spoken is not None:
+                spoken[1].unlink(missing_ok=True)
 
 
 def _pipe(path: Path) -> int:

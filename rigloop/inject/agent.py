@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from rigloop.run_folder.messages import SEGMENT_ORDERS
+from rigloop.run_folder.messages import segment_orders
 
 LOG = "injected.json"
 FILL_DISK = "FILL_DISK"
@@ -80,16 +80,16 @@ def _do(act: dict[str, Any], folder: Path, cycle: int) -> None:
 
 def _pull(act: dict[str, Any], folder: Path, cycle: int) -> None:
     at_ns = time.monotonic_ns()
-    if _order(folder, f"unplug {act['cable']}"):
+    if _order(folder, act["bus"], f"unplug {act['cable']}"):
         _note(act, folder, at_ns)
         if not _gone(cycle, act["back_s"]):
-            _order(folder, f"plug {act['cable']}")
+            _order(folder, act["bus"], f"plug {act['cable']}")
 
 
-def _order(folder: Path, text: str) -> bool:
-    """Write one order to the emulated segment; False when it is no longer there."""
+def _order(folder: Path, bus: str, text: str) -> bool:
+    """Write one order to the emulated segment of a bus; False when it is no longer there."""
     try:
-        pipe = os.open(folder / SEGMENT_ORDERS, os.O_WRONLY | os.O_NONBLOCK)
+        pipe = os.open(folder / segment_orders(bus), os.O_WRONLY | os.O_NONBLOCK)
     except OSError:
         return False
     with open(pipe, "w") as orders:

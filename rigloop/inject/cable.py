@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from rigloop.compose.blocks import guard_of, paths
+from rigloop.compose.blocks import paths
 from rigloop.inject.evidence import Evidence, cable_moves, row_of
 from rigloop.inject.limits import Limits
 
@@ -60,7 +60,7 @@ class Bus:
     """The place of the bus in the record."""
 
     def __init__(self, lim: Limits) -> None:
-        self.rearms = guard_of(lim.rig)[1].rearm is not None
+        self.rearms = lim.guard_block.rearm is not None
         config = lim.bus
         writes = paths(lim.bus_name, config)[1]
         self.valid, self.al_state = writes["valid"], writes["al_state"]

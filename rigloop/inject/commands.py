@@ -17,6 +17,10 @@ def faults(
         str,
         typer.Argument(help="State the bounds of this rig, in cycles of the task with its guard."),
     ] = RIG,
+    guard: Annotated[
+        str | None,
+        typer.Option(help="Those of this axis, by its guard; without it the first one of the rig."),
+    ] = None,
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Print the tables of docs/faults.md.")
     ] = False,
@@ -25,17 +29,26 @@ def faults(
     """List the faults of `rigloop run --inject`: what each does, how it is found, and within how many cycles."""
     from rigloop.compose.wiring import load
     from rigloop.inject.limits import limits_of
-    from rigloop.inject.listing import as_markdown, rows, table
+    from rigloop.inject.listing import as_markdown, names, rows, table
 
     with told(json):
-        limits = limits_of(load(rig).rig)
+        limits = limits_of(load(rig).rig, guard)
     if json:
-        print_json({"rig": rig, "period_us": limits.fast_task.period_us, "faults": rows(limits)})
+        print_json(
+            {
+                "rig": rig,
+                "guard": limits.axis.guard,
+                "period_us": limits.fast_task.period_us,
+                "faults": rows(limits),
+            }
+        )
     elif markdown:
         say(as_markdown(limits))
     else:
         console = Screen()
         console.print(table(limits), highlight=False)
         period = limits.fast_task.period_us
-        words = f"{rig}: bounds in cycles of {period} µs, from the fault on"
+        words = f"{rig}, {limits.axis.guard}: bounds in cycles of {period} µs, from the fault on"
         console.print(words, highlight=False, markup=False)
+        for line in names(limits):
+            console.print(line, highlight=False, markup=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypedDict, TypeVar
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
 from rig_configs.json_message import decode
-from rigloop.compose.blocks import guard_of, paths
+from rigloop.compose.blocks import find_guards
 from rigloop.inject.agent import LOG
 from rigloop.inject.kinds import InCycle, ToProcess, ToWire
 from rigloop.inject.limits import Limits
@@ -25,6 +25,7 @@ from rt_core.injection.inject import Act
 from rt_core.plan import loop_signal
 
 T = TypeVar("T")
+LAST_NS = np.iinfo(np.int64).max
 
 
 class NoEvidenceError(ValueError):
@@ -57,7 +58,7 @@ class _Act(msgspec.Struct):
 
 @dataclass(frozen=True)
 class Evidence:
-    """The evidence of a run."""
+    """The evidence of a run about one fault: the records of the axis that it strikes, and what all have in common."""
 
     fast: np.ndarray
     slow: np.ndarray
@@ -68,40 +69,61 @@ class Evidence:
     drives: DriveSaid
     final: Mapping[str, float] | None
     """Newest value of every signal, where the supervisor lived to read it."""
+    records: Mapping[str, np.ndarray] = field(default_factory=dict)
+    """The record of each task that has a guard or a model."""
 
 
 def gather(
-    folder: Path, injections: Sequence[Injection], lim: Limits, final: Mapping[str, float] | None
-) -> Evidence:
-    """Read what a run left.
+    folder: Path, injections: Sequence[Injection], final: Mapping[str, float] | None
+) -> list[Evidence]:
+    """Read what a run left, for each of its faults.
 
     Raises
     ------
     NoEvidenceError
         There is no record, or it does not have what tells of these faults.
     """
-    writes = paths(*guard_of(lim.rig))[1]
-    fast = [loop_signal(lim.fast, "cycle"), *(writes[p] for p in ("state", "trip", "torque_nm"))]
-    needs = {lim.fast: fast, lim.slow: [*(fast if lim.slow == lim.fast else ())]}
+    needs: dict[str, list[str]] = {}
     for number, injection in enumerate(injections):
-        acts = injection.fault.acts
+        acts, lim = injection.fault.acts, injection.lim
+        guard = (lim.writes[port] for port in ("state", "trip", "torque_nm"))
+        needs.setdefault(lim.fast, []).extend((loop_signal(lim.fast, "cycle"), *guard))
+        needs.setdefault(lim.slow, [])
         if isinstance(acts, InCycle) and acts.act != Act.HANG:
-            needs[task_of(injection, lim)].append(f"{block_name(number)}/cycle")
-    records = {task: record_of(folder / f"{task}.npy") for task in needs}
+            needs[task_of(injection)].append(f"{block_name(number)}/cycle")
+    rig = injections[0].lim.rig
+    guarded = [t for t, table in rig.tasks.items() if set(table.blocks) & set(find_guards(rig))]
+    records = {task: record_of(folder / f"{task}.npy") for task in (*needs, *guarded)}
     for task, columns in needs.items():
         if not len(records[task]):
             raise NoEvidenceError(f"the run left no record of {task}")
         if lacking := [c for c in columns if c not in (records[task].dtype.names or ())]:
-            raise NoEvidenceError(f"the record of {task} has no {', '.join(lacking)}")
-    return Evidence(
-        records[lim.fast],
-        records[lim.slow],
-        _report(folder),
-        _read(folder / "recorder.json", dict[str, RecordedTask]) or {},
-        {act.number: act.at_ns for act in _acts(folder / LOG)},
-        _read(folder / "drive.json", DriveSaid) or DriveSaid(),
-        final,
-    )
+            raise NoEvidenceError(
+                f"the record of {task} has no {', '.join(dict.fromkeys(lacking))}"
+            )
+    report = _report(folder)
+    recorder = _read(folder / "recorder.json", dict[str, RecordedTask]) or {}
+    injected_ns = {act.number: act.at_ns for act in _acts(folder / LOG)}
+    return [
+        Evidence(
+            records[injection.lim.fast],
+            records[injection.lim.slow],
+            report,
+            recorder,
+            injected_ns,
+            _drives(folder, injection.lim),
+            final,
+            records,
+        )
+        for injection in injections
+    ]
+
+
+def _drives(folder: Path, lim: Limits) -> DriveSaid:
+    if lim.axis.bus is None:
+        return DriveSaid()
+    witness = messages.witness(lim.rig, lim.axis.bus)
+    return _read(folder / witness, DriveSaid) or DriveSaid()
 
 
 def _report(folder: Path) -> messages.Report:
@@ -150,9 +172,17 @@ def row_of(at_ns: int | None, seen: Evidence) -> int | None:
     return max(0, int(after) - 1)
 
 
-def began_in(number: int, injection: Injection, seen: Evidence, lim: Limits) -> int | None:
+def time_of(row: int | None, seen: Evidence) -> int | None:
+    """Return the nominal time of a row of the guard's task; of one behind the last, a time after all."""
+    if row is None:
+        return None
+    t_ns = seen.fast["t_ns"]
+    return int(t_ns[row]) if row < len(t_ns) else LAST_NS
+
+
+def began_in(number: int, injection: Injection, seen: Evidence) -> int | None:
     """Return the row of the guard's task in which a fault began; one behind the last if that never came."""
-    acts, t_ns = injection.fault.acts, seen.fast["t_ns"]
+    acts, lim, t_ns = injection.fault.acts, injection.lim, seen.fast["t_ns"]
     if isinstance(acts, ToWire):
         return row_of(cable_moves(number, seen)[0], seen)
     if isinstance(acts, ToProcess):
@@ -161,7 +191,7 @@ def began_in(number: int, injection: Injection, seen: Evidence, lim: Limits) -> 
         if at_ns is None or not start_ns:
             return None
         return int(np.searchsorted(t_ns, at_ns - start_ns))
-    task = task_of(injection, lim)
+    task = task_of(injection)
     record = seen.fast if task == lim.fast else seen.slow
     if acts.act == Act.HANG:
         # the cycle that hangs is never published: it is the one after the last, if its thread did not end

@@ -111,11 +111,11 @@ ROWS = (
     Fault("drive-watchdog", "the drive's own watchdog runs out",
           InCycle("head", Act.ORDER, order=Order.END_WATCHDOG), "the next cycle",
           safe(("ACTUATOR_LOST",), lambda lim: 1), needs="simulated"),
-    Fault("cable-pull", f"the last slave's cable is pulled, and {CABLE_BACK_S} s later put back",
+    Fault("cable-pull", f"the cable that leads to the drive is pulled, and {CABLE_BACK_S} s later put back",
           ToWire(CABLE_BACK_S, BACK_IN_OP_S + 0.3),
           f"as `link-down`, or a cycle more; in OP again without torque in {BACK_IN_OP_S:.0f} s",
           cable_out, needs="line"),
-    Fault("ring-break", "the same, where the last slave has a cable to a second interface too",
+    Fault("ring-break", "the same, where a second interface reaches the drive from the other end",
           ToWire(CABLE_BACK_S, 0.5), "that cycle or the next; one bad cycle each time, torque as before",
           ring_open, needs="ring"),
     # the model and its request

@@ -14,21 +14,19 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from rigloop.compose.blocks import guard_of, paths
 from rigloop.inject.agent import FILL_DISK
 from rigloop.inject.cable import back_in_op, ring_held
-from rigloop.inject.evidence import Evidence, NoEvidenceError, began_in, gather
+from rigloop.inject.evidence import Evidence, NoEvidenceError, began_in, gather, time_of
 from rigloop.inject.kinds import (
     STOP,
     WATCHDOG,
-    Fault,
     InCycle,
     Reaction,
-    Stated,
     ToProcess,
     ToWire,
 )
 from rigloop.inject.limits import Limits
+from rigloop.inject.others import others_not_as_stated
 from rigloop.inject.rate import rate_held
 from rigloop.inject.request import Injection
 from rigloop.run_folder.manifest import ENDED_BEFORE, Injected
@@ -51,24 +49,32 @@ class Seen:
 
 
 def judge(
-    folder: Path, injections: Sequence[Injection], lim: Limits, final: Mapping[str, float] | None
+    folder: Path, injections: Sequence[Injection], final: Mapping[str, float] | None
 ) -> list[Injected]:
     """Return what became of each fault of a run."""
     try:
-        evidence = gather(folder, injections, lim, final)
-        began = [began_in(i, injection, evidence, lim) for i, injection in enumerate(injections)]
+        evidence = gather(folder, injections, final)
+        numbered = list(enumerate(zip(injections, evidence, strict=True)))
+        began = [began_in(number, *both) for number, both in numbered]
         return [
-            _judge(i, began, injection, evidence, lim) for i, injection in enumerate(injections)
+            _judge(number, began[number], _next_ns(number, began, evidence), *both)
+            for number, both in numbered
         ]
     except NoEvidenceError as error:
         why = f"nothing tells what became of it: {error}"
     except (LookupError, ValueError, TypeError) as error:
         # of a folder that somebody has changed: values that no run leaves
         why = f"nothing tells what became of it: the evidence cannot be read: {error}"
-    return [
-        _not_tried(injection.words, injection.fault, injection.stated(lim), why)
-        for injection in injections
-    ]
+    return [_not_tried(injection, why) for injection in injections]
+
+
+def _next_ns(number: int, began: Sequence[int | None], evidence: Sequence[Evidence]) -> int | None:
+    """Return the time at which the next fault of a run begins: what comes after it is that one's."""
+    times = [time_of(row, seen) for row, seen in zip(began, evidence, strict=True)]
+    own_ns = times[number]
+    if own_ns is None:
+        return None
+    return min((t_ns for t_ns in times if t_ns is not None and t_ns > own_ns), default=None)
 
 
 def judge_words(
@@ -91,10 +97,12 @@ def judge_words(
     return found
 
 
-def _not_tried(words: str, fault: Fault, stated: Stated, *why: str) -> Injected:
+def _not_tried(injection: Injection, *why: str) -> Injected:
+    stated = injection.stated
     return Injected(
-        asked=words,
-        does=fault.does,
+        asked=injection.words,
+        guard=injection.lim.axis.guard,
+        does=injection.fault.does,
         reaction="",
         stated=stated.reaction.value,
         began=None,
@@ -111,22 +119,19 @@ def _not_tried(words: str, fault: Fault, stated: Stated, *why: str) -> Injected:
 
 
 def _judge(
-    number: int, begins: Sequence[int | None], injection: Injection, seen: Evidence, lim: Limits
+    number: int, began: int | None, next_ns: int | None, injection: Injection, seen: Evidence
 ) -> Injected:
-    stated = injection.stated(lim)
+    stated, lim = injection.stated, injection.lim
     cycle = seen.fast[loop_signal(lim.fast, "cycle")]
-    began = begins[number]
     why: list[str] = []
     what = Seen()
     back_s = None
     if began is None:
         why.append("it did not begin before the run ended")
     else:
-        # what comes after the next fault is that one's
-        until = min((b for b in begins if b is not None and b > began), default=None)
-        seen = replace(seen, fast=seen.fast[:until])
+        seen = _before(next_ns, seen)
         again = _armed_again(began, seen, lim)
-        whole, seen = seen, replace(seen, fast=seen.fast[:again])
+        whole, seen = seen, _before(None if again is None else time_of(again, seen), seen)
         what = _seen(began, stated.found_by, seen, lim)
         if stated.reaction == Reaction.DRIVE:
             _by_drive(began, what, number, seen, lim, why)
@@ -135,7 +140,9 @@ def _judge(
                 ring_held(number, began, seen, lim, why)
             else:
                 back_s = back_in_op(number, stated.back_s, whole, lim, why)
-        _compare(began, what, injection, seen, lim, why)
+        _compare(began, what, injection, seen, why)
+        if not why:
+            why += others_not_as_stated(began, what.found, injection, seen)
 
     def at(row: int | None) -> int | None:
         if row is None:
@@ -155,6 +162,7 @@ def _judge(
             why.append(f"zero after {to_zero} cycles, stated {stated.zero}")
     return Injected(
         asked=injection.words,
+        guard=lim.axis.guard,
         does=injection.fault.does,
         reaction=what.reaction.value,
         stated=stated.reaction.value,
@@ -173,6 +181,18 @@ def _judge(
     )
 
 
+def _before(next_ns: int | None, seen: Evidence) -> Evidence:
+    """Return the evidence up to a time."""
+    if next_ns is None:
+        return seen
+    records = {
+        task: rows[: int(np.searchsorted(rows["t_ns"], next_ns))]
+        for task, rows in seen.records.items()
+    }
+    fast = seen.fast[: int(np.searchsorted(seen.fast["t_ns"], next_ns))]
+    return replace(seen, fast=fast, records=records)
+
+
 def _name(code: float) -> str:
     trip = read_trip(code)
     return name_of_trip(code) if trip is None else trip.name
@@ -180,10 +200,9 @@ def _name(code: float) -> str:
 
 def _armed_again(began: int, seen: Evidence, lim: Limits) -> int | None:
     """Return the row in which a rig that may do so armed again after a fault; what follows is none of its effect."""
-    name, guard = guard_of(lim.rig)
-    if guard.rearm is None:
+    if lim.guard_block.rearm is None:
         return None
-    state = seen.fast[paths(name, guard)[1]["state"]][began:]
+    state = seen.fast[lim.writes["state"]][began:]
     let_go = np.flatnonzero(state == State.FAULT)
     first = int(let_go[0]) if len(let_go) else len(state)
     runs = np.flatnonzero(state[first:] == State.RUNNING)
@@ -192,8 +211,7 @@ def _armed_again(began: int, seen: Evidence, lim: Limits) -> int | None:
 
 def _seen(began: int, wanted: Sequence[str], seen: Evidence, lim: Limits) -> Seen:
     """Return what the record shows from a row on."""
-    writes = paths(*guard_of(lim.rig))[1]
-    fast = seen.fast
+    writes, fast = lim.writes, seen.fast
     state, trip, torque = (fast[writes[port]] for port in ("state", "trip", "torque_nm"))
     what = Seen()
     pushing = np.flatnonzero(torque != 0)
@@ -253,13 +271,10 @@ def _by_drive(
         what.found = what.zero = began + lim.cycles(max(0.0, took_s))
 
 
-def _compare(
-    began: int, what: Seen, injection: Injection, seen: Evidence, lim: Limits, why: list[str]
-) -> None:
+def _compare(began: int, what: Seen, injection: Injection, seen: Evidence, why: list[str]) -> None:
     """Add what is not as the rig states, except times."""
-    stated = injection.stated(lim)
-    writes = paths(*guard_of(lim.rig))[1]
-    fast = seen.fast
+    stated, lim = injection.stated, injection.lim
+    writes, fast = lim.writes, seen.fast
     state, trip, torque = (fast[writes[port]] for port in ("state", "trip", "torque_nm"))
     n_before = lim.cycles(BEFORE_S)
     if not np.any(np.abs(torque[max(0, began - n_before) : began]) > PUSHES_NM):
@@ -284,15 +299,13 @@ def _compare(
         if not seen.report.at_rest:
             why.append("the cycle process did not see the output at rest")
     elif stated.reaction in (Reaction.COUNT, Reaction.HOLD):
-        _goes_on(began, what, injection, seen, lim, why)
+        _goes_on(began, what, injection, seen, why)
 
 
-def _goes_on(
-    began: int, what: Seen, injection: Injection, seen: Evidence, lim: Limits, why: list[str]
-) -> None:
+def _goes_on(began: int, what: Seen, injection: Injection, seen: Evidence, why: list[str]) -> None:
     """Add what keeps a run from having gone on after a fault."""
-    stated, acts = injection.stated(lim), injection.fault.acts
-    writes = paths(*guard_of(lim.rig))[1]
+    stated, acts, lim = injection.stated, injection.fault.acts, injection.lim
+    writes = lim.writes
     cycle_path = loop_signal(lim.fast, "cycle")
     state, cycle = seen.fast[writes["state"]], seen.fast[cycle_path]
     if stated.found_by and not what.found_by:

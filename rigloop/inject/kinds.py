@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Literal
 
 from io_bridge.emulator.segment_link import Order
+from rigloop.inject.axis import Part
 from rigloop.inject.limits import Limits
 from rt_core.injection.inject import Act
 
@@ -76,7 +77,7 @@ class ToProcess:
 
 @dataclass(frozen=True)
 class ToWire:
-    """The cable of the last slave of an emulated segment, pulled and put back."""
+    """The cable that leads to the drive, in an emulated segment, pulled and put back."""
 
     back_s: float  # after which it is put back
     watch_s: float  # for which the run goes on after that, to see what comes back
@@ -113,6 +114,23 @@ class Fault:
         """Seconds that a run must have left when it begins."""
         on_wire = self.acts.back_s + self.acts.watch_s if isinstance(self.acts, ToWire) else 0.0
         return max(on_wire, self.shows_s)
+
+    @property
+    def strikes(self) -> Part:
+        """The part of an axis that it strikes, and by which the axis may be named."""
+        if isinstance(self.acts, ToProcess):
+            return ""
+        if isinstance(self.acts, ToWire):
+            return "drive"
+        if self.acts.place == "head":
+            return "bus" if self.acts.order == Order.LOSE_FRAME else "drive"
+        parts: dict[str, Part] = {
+            "sensor": "encoder",
+            "estimate": "guard",
+            "guide": "model",
+            "work": "model",
+        }
+        return parts[self.acts.place]
 
     @property
     def where(self) -> str:

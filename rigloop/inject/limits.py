@@ -1,4 +1,4 @@
-"""The limits of a rig in cycles of the task that has the guard: what the bounds of faults are made of."""
+"""The limits of an axis in cycles of the task that has its guard: what the bounds of faults are made of."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from rig_configs.schema import Rig, Task
 from rigloop.blocks.kinds.bus import BusBlock
 from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
-from rigloop.blocks.kinds.guard import guard_config
+from rigloop.blocks.kinds.guard import GuardBlock, guard_config
 from rigloop.blocks.kinds.mechanism import MechanismBlock
-from rigloop.compose.blocks import bus_of_guard, find_bus, find_buses, find_guard, guard_of
+from rigloop.compose.blocks import find_buses, guard_of, paths
 from rigloop.console.errors import NotStartedError
+from rigloop.inject.axis import Axis, axis_of, position_of
 from rt_core.safety.trips import GuardConfig
 
 LOOK_S = 0.002  # between two looks of the watchdog
@@ -19,9 +20,11 @@ LOOK_S = 0.002  # between two looks of the watchdog
 
 @dataclass(frozen=True)
 class Limits:
-    """The statement of a rig about its reactions. `fast` is the task with the guard, `slow` the one with the model."""
+    """The statement of a rig about the reactions of one axis; `fast` is the task with its guard, `slow` that with its
+    model."""
 
     rig: Rig
+    axis: Axis
     fast: str
     slow: str
     guard: GuardConfig
@@ -47,22 +50,32 @@ class Limits:
         return self.guard.cycles_to_zero(self.period_s)
 
     @property
+    def guard_block(self) -> GuardBlock:
+        """The table of the guard."""
+        return guard_of(self.rig, self.axis.guard)[1]
+
+    @property
+    def writes(self) -> dict[str, str]:
+        """The signals that the guard writes."""
+        return paths(self.axis.guard, self.guard_block)[1]
+
+    @property
     def bus(self) -> BusBlock:
-        """The bus block whose slaves and cables the faults are of."""
+        """The bus block with the drive of the axis."""
         return find_buses(self.rig)[self.bus_name]
 
     @property
     def bus_name(self) -> str:
         """Its name."""
-        name = bus_in_question(self.rig)
-        if name is None:
+        if self.axis.bus is None:
             raise NotStartedError("this rig has no bus: take a rig with one")
-        return name
+        return self.axis.bus
 
     @property
-    def last_cable(self) -> int:
-        """Position of the last slave, and so of the cable that leads from it towards the master."""
-        return len(self.bus.drives) + len(self.bus.terminals) - 1
+    def position(self) -> int:
+        """Position of the drive among the slaves of its bus, and so of the cable that leads from it towards the
+        master."""
+        return position_of(self.bus, self.axis.drive)
 
     def cycles(self, seconds: float) -> int:
         """Cycles of the guard's task in a time, rounded up."""
@@ -85,36 +98,29 @@ class Limits:
         return self.cycles(task.stall_cycles * task.period_us * 1e-6 + 2 * LOOK_S) + 1
 
 
-def limits_of(rig: Rig) -> Limits:
-    """Return the limits of a rig."""
-    name, block = guard_of(rig)
-    model = next((n for n, b in rig.blocks.items() if isinstance(b, MechanismBlock)), name)
+def limits_of(rig: Rig, guard: str | None = None) -> Limits:
+    """Return the limits of an axis of a rig: that of a guard, or of the first one."""
+    name, block = guard_of(rig, guard)
+    axis = axis_of(rig, name)
     tasks = {block: task for task, config in rig.tasks.items() for block in config.blocks}
-    return Limits(rig, tasks[name], tasks[model], guard_config(rig, name, block))
+    return Limits(rig, axis, tasks[name], tasks[axis.model or name], guard_config(rig, name, block))
 
 
-def bus_in_question(rig: Rig) -> str | None:
-    """Return the bus that faults on purpose are of: that with the drive of the first guard, else the first one."""
-    guard = find_guard(rig)
-    found = find_bus(rig) if guard is None else bus_of_guard(rig, guard[0])
-    return None if found is None else found[0]
-
-
-def sensor_cells(rig: Rig) -> dict[str, str]:
+def sensor_cells(lim: Limits) -> dict[str, str]:
     """Return the signals that carry the sensor: count and its validity, angle, rate, and the model's own."""
-    encoder = next((b for b in rig.blocks.values() if isinstance(b, EncoderFilterBlock)), None)
-    guard = guard_of(rig)[1]
-    model = next((b for b in rig.blocks.values() if isinstance(b, MechanismBlock)), None)
+    reads = lim.guard_block.reads
     found = {
-        "angle": guard.reads["angle_rad"],
-        "rate": guard.reads["rate_rad_s"],
-        "request": guard.reads["torque_request_nm"],
+        "angle": reads["angle_rad"],
+        "rate": reads["rate_rad_s"],
+        "request": reads["torque_request_nm"],
     }
-    if encoder is not None:
+    encoder = lim.rig.blocks.get(lim.axis.encoder or "")
+    if isinstance(encoder, EncoderFilterBlock):
         found |= {"count": encoder.reads["position_count"]}
         if "valid" in encoder.reads:
             found |= {"valid": encoder.reads["valid"]}
-    if model is not None:
+    model = lim.rig.blocks.get(lim.axis.model or "")
+    if isinstance(model, MechanismBlock):
         guides = [path for port, path in model.reads.items() if port.startswith("guide/")]
         found |= {"guide": guides[0]} if guides else {}
     return found

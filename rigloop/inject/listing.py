@@ -7,14 +7,19 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
+from rigloop.compose.blocks import find_guards
+from rigloop.inject.axis import Part, axes_named
 from rigloop.inject.faults import NOT_INJECTABLE, ROWS
 from rigloop.inject.kinds import Fault
 from rigloop.inject.limits import Limits
+from rigloop.inject.others import ended_with
+from rigloop.inject.request import Injection
 
 HEAD = (
     "fault",
     "what it does",
     "where",
+    "whom",
     "reaction",
     "found by",
     "bound",
@@ -31,6 +36,16 @@ NEEDS = {
     "telemetry": "`--telemetry`",
 }
 
+WHOM: dict[Part, str] = {
+    "": "",
+    "guard": "guard, drive",
+    "encoder": "guard, encoder filter, drive",
+    "model": "guard, mechanism",
+    "drive": "guard, drive",
+    "bus": "guard, bus",
+}
+"""The names that a fault takes before it."""
+
 
 def rows(lim: Limits) -> list[dict[str, Any]]:
     """Return a row a fault."""
@@ -40,12 +55,14 @@ def rows(lim: Limits) -> list[dict[str, Any]]:
 def _row(fault: Fault, lim: Limits) -> dict[str, Any]:
     value = fault.argument.default(lim) if fault.argument else 0.0
     stated = fault.states(lim, value)
+    others = ended_with(Injection(fault.name, fault, value, 0.0, lim))
     unit = fault.argument.unit if fault.argument else ""
     return {
         "name": fault.name,
         "argument": f"{value:.6g} {unit}" if unit else "",
         "does": fault.does,
         "where": fault.where,
+        "part": fault.strikes,
         "needs": fault.needs,
         "reaction": stated.reaction.value,
         "found_by": list(stated.found_by),
@@ -53,6 +70,12 @@ def _row(fault: Fault, lim: Limits) -> dict[str, Any]:
         "bound": fault.bound,
         "to_find": stated.detect,
         "to_zero": stated.zero,
+        "strikes": [
+            name
+            for name, axis in axes_named(lim.rig, fault.strikes).items()
+            if axis == lim.axis.guard
+        ],
+        "ends_too": None if others is None else sorted(others),
     }
 
 
@@ -64,7 +87,7 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
         f"the verdict: {row['named']!r}" if row["named"] else "nothing: it does no harm"
     )
     return (
-        row["name"], does, where, row["reaction"], found_by, row["bound"],
+        row["name"], does, where, WHOM[row["part"]], row["reaction"], found_by, row["bound"],
         str(row["to_find"]) if row["found_by"] else "", zero,
     )  # fmt: skip
 
@@ -76,15 +99,34 @@ def table(lim: Limits) -> Table:
         shown.add_column(head, no_wrap=head == "fault")
     for head in ("to find", "to zero"):
         shown.add_column(head, justify="right", no_wrap=True)
+    several = len(find_guards(lim.rig)) > 1
+    if several:
+        shown.add_column("ends too")
     for row in rows(lim):
-        name, does, _, reaction, _, _, to_find, to_zero = _cells(row)
-        shown.add_row(*map(escape, (name, does, reaction, to_find, to_zero)))
+        name, does, _, _, reaction, _, _, to_find, to_zero = _cells(row)
+        ends = "any" if row["ends_too"] is None else ", ".join(row["ends_too"])
+        beside = (ends,) if several else ()
+        shown.add_row(*map(escape, (name, does, reaction, to_find, to_zero, *beside)))
     return shown
+
+
+def names(lim: Limits) -> list[str]:
+    """Return a line for each part of a rig with several axes: the names that its faults take before them."""
+    if len(find_guards(lim.rig)) < 2:
+        return []
+    parts: dict[Part, list[str]] = {}
+    for fault in ROWS:
+        if fault.strikes:
+            parts.setdefault(fault.strikes, []).append(fault.name)
+    return [
+        f"NAME/{faults[0]}@T and others of the {part}: NAME is {', '.join(axes_named(lim.rig, part))}"
+        for part, faults in parts.items()
+    ]
 
 
 def as_markdown(lim: Limits) -> str:
     """Return the tables of docs/faults.md."""
-    lines = [_line(HEAD), _line(["---"] * 6 + ["---:"] * 2)]
+    lines = [_line(HEAD), _line(["---"] * 7 + ["---:"] * 2)]
     lines += [_line((f"`{cells[0]}`", *cells[1:])) for cells in map(_cells, rows(lim))]
     lines += ["", _line(("not injectable", "why")), _line(("---", "---"))]
     lines += [_line(item) for item in NOT_INJECTABLE.items()]

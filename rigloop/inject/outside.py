@@ -9,11 +9,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rigloop.host.children import ended
 from rigloop.inject.agent import UNPLUG
 from rigloop.inject.kinds import ToProcess, ToWire
-from rigloop.inject.limits import Limits
 from rigloop.inject.request import Injection
 
 Tell = Callable[[Mapping[str, int]], None]
@@ -25,7 +25,7 @@ def acts_from_outside(injections: Sequence[Injection]) -> bool:
 
 
 @contextlib.contextmanager
-def agent(folder: Path, injections: Sequence[Injection], lim: Limits) -> Iterator[Tell]:
+def agent(folder: Path, injections: Sequence[Injection]) -> Iterator[Tell]:
     """Yield a function to call at arming, with the process of each of the run's roles."""
     if not acts_from_outside(injections):
         yield lambda processes: None
@@ -46,15 +46,10 @@ def agent(folder: Path, injections: Sequence[Injection], lim: Limits) -> Iterato
             {
                 "number": number,
                 "at_ns": armed_ns + int(injection.at_s * 1e9),
-                "back_s": acts.back_s,
-                **(
-                    {"do": acts.do, "pid": processes[acts.whom]}
-                    if isinstance(acts, ToProcess)
-                    else {"do": UNPLUG, "cable": lim.last_cable}
-                ),
+                **_act(injection, processes),
             }
             for number, injection in enumerate(injections)
-            if isinstance(acts := injection.fault.acts, ToProcess | ToWire)
+            if acts_from_outside([injection])
         ]
         assert child.stdin is not None
         with contextlib.suppress(BrokenPipeError):
@@ -63,3 +58,12 @@ def agent(folder: Path, injections: Sequence[Injection], lim: Limits) -> Iterato
 
     with ended(child):
         yield tell
+
+
+def _act(injection: Injection, processes: Mapping[str, int]) -> dict[str, Any]:
+    """Return what the agent does: to a process, or to a cable of a bus."""
+    acts, lim = injection.fault.acts, injection.lim
+    if isinstance(acts, ToProcess):
+        return {"back_s": acts.back_s, "do": acts.do, "pid": processes[acts.whom]}
+    assert isinstance(acts, ToWire)
+    return {"back_s": acts.back_s, "do": UNPLUG, "bus": lim.bus_name, "cable": lim.position}

@@ -8,10 +8,9 @@ from dataclasses import replace
 from io_bridge.buses.buses import Buses
 from io_bridge.buses.simulated_bus import SimulatedBus
 from rig_configs.schema import Rig
-from rigloop.blocks.kinds.mechanism import MechanismBlock
-from rigloop.compose.blocks import guard_of
+from rigloop.compose.blocks import find_guards
 from rigloop.inject.kinds import InCycle
-from rigloop.inject.limits import Limits, limits_of, sensor_cells
+from rigloop.inject.limits import Limits, sensor_cells
 from rigloop.inject.request import Injection, again
 from rigloop.run_folder.messages import SUPERVISOR_SIGNALS
 from rt_core.injection.inject import Act, InjectionBlock
@@ -23,34 +22,32 @@ def block_name(number: int) -> str:
     return f"inject{number + 1}"
 
 
-def task_of(injection: Injection, lim: Limits) -> str:
+def task_of(injection: Injection) -> str:
     """Return the task that an injection acts in; that of the guard for one that acts from outside."""
-    acts = injection.fault.acts
+    acts, lim = injection.fault.acts, injection.lim
     slow = isinstance(acts, InCycle) and acts.place in ("guide", "work")
     return lim.slow if slow else lim.fast
 
 
-def stages(injections: Sequence[Injection], lim: Limits) -> dict[str, list[str]]:
+def stages(injections: Sequence[Injection], rig: Rig) -> dict[str, list[str]]:
     """Return the names of the blocks of every task in the order of their steps, those of faults among them."""
-    found = {name: list(task.blocks) for name, task in lim.rig.tasks.items()}
+    found = {name: list(task.blocks) for name, task in rig.tasks.items()}
     for number, injection in enumerate(injections):
         if isinstance(injection.fault.acts, InCycle):
-            order = found[task_of(injection, lim)]
-            order.insert(_index(lim, order, injection.fault.acts.place), block_name(number))
+            order = found[task_of(injection)]
+            order.insert(_index(injection.lim, order, injection.fault.acts), block_name(number))
     return found
 
 
-def placed(plan: Plan, buses: Buses, injections: Sequence[Injection], lim: Limits) -> Plan:
+def placed(plan: Plan, buses: Buses, injections: Sequence[Injection], rig: Rig) -> Plan:
     """Return a plan with the blocks of faults in its tasks."""
     tasks = {task.name: task for task in plan.tasks}
     made = {
-        block_name(number): _block(
-            block_name(number), injection, tasks[task_of(injection, lim)], buses, lim
-        )
+        block_name(number): _block(block_name(number), injection, tasks[task_of(injection)], buses)
         for number, injection in enumerate(injections)
         if isinstance(injection.fault.acts, InCycle)
     }
-    order = stages(injections, lim)
+    order = stages(injections, rig)
     changed = []
     for task in plan.tasks:
         blocks = {block.name: block for block in task.blocks} | made
@@ -60,43 +57,42 @@ def placed(plan: Plan, buses: Buses, injections: Sequence[Injection], lim: Limit
 
 def disturbed(plan: Plan, buses: Buses, rig: Rig, asked: Sequence[str]) -> Plan:
     """Return a plan with the blocks of faults that were asked for in words."""
-    lim = limits_of(rig)
-    return placed(plan, buses, again(asked, lim), lim)
+    return placed(plan, buses, again(asked, rig), rig)
 
 
-def _index(lim: Limits, order: list[str], place: str) -> int:
-    rig = lim.rig
+def _index(lim: Limits, order: list[str], acts: InCycle) -> int:
+    place = acts.place
     if place == "head":
         return 0
     if place == "work":
         return len(order)
     if place == "sensor":
         return order.index(lim.bus_name) + 1
-    if place == "estimate":
-        return order.index(guard_of(rig)[0])
-    return next(i for i, n in enumerate(order) if isinstance(rig.blocks.get(n), MechanismBlock))
+    if place == "guide":
+        return order.index(str(lim.axis.model))
+    if acts.cells:
+        return order.index(lim.axis.guard)
+    # a fault of the task is one that all its guards see in this cycle: before the first of them
+    return min(order.index(guard) for guard in find_guards(lim.rig) if guard in order)
 
 
-def _block(
-    name: str, injection: Injection, task: Task, buses: Buses, lim: Limits
-) -> InjectionBlock:
-    acts = injection.fault.acts
+def _block(name: str, injection: Injection, task: Task, buses: Buses) -> InjectionBlock:
+    acts, lim = injection.fault.acts, injection.lim
     assert isinstance(acts, InCycle)
-    have = sensor_cells(lim.rig)
+    have = sensor_cells(lim)
     bus = buses.each.get(lim.bus_name)
-    link = bus.link if isinstance(bus, SimulatedBus) else None
-    ordered = acts.act == Act.ORDER and link is not None
+    link = bus.link if isinstance(bus, SimulatedBus) and acts.act == Act.ORDER else None
     return InjectionBlock(
         name,
         acts.act,
         task=task,
-        arm=guard_of(lim.rig)[1].reads["arm"],
+        arm=lim.guard_block.reads["arm"],
         own_cycle=loop_signal(task.name, "cycle"),
         at_s=injection.at_s,
         cycles=acts.cycles,
         every=acts.every,
         value=float(acts.order) if acts.act == Act.ORDER else injection.value * acts.scale,
         cells=[have[cell] for cell in acts.cells],
-        order=link.order_address if ordered and link is not None else 0,
+        order=link.order_address(lim.position) if link is not None else 0,
         keep=link,
     )

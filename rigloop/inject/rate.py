@@ -14,11 +14,10 @@ from rigloop.inject.limits import Limits
 
 def rate_held(began: int, within: float, seen: Evidence, lim: Limits, why: list[str]) -> None:
     """Add by how much the filter's rate has left what the encoder's counts say from a row on."""
-    named = [(n, b) for n, b in lim.rig.blocks.items() if isinstance(b, EncoderFilterBlock)]
-    if not named or began >= len(seen.fast):
+    encoder = lim.rig.blocks.get(lim.axis.encoder or "")
+    if not isinstance(encoder, EncoderFilterBlock) or began >= len(seen.fast):
         return
-    name, encoder = named[0]
-    reads, writes = paths(name, encoder)
+    reads, writes = paths(str(lim.axis.encoder), encoder)
     rows = seen.fast[max(0, began - 1) :]
     if "valid" in reads:
         rows = rows[rows[reads["valid"]] == 1.0]

@@ -251,10 +251,9 @@ def _injections(folder: Path, loaded: LoadedRig) -> Sequence[Injection]:
     asked = _order(folder)
     if asked is None or not asked.inject or find_guard(loaded.rig) is None:
         return ()
-    from rigloop.inject.limits import limits_of
     from rigloop.inject.request import again
 
-    return again(asked.inject, limits_of(loaded.rig))
+    return again(asked.inject, loaded.rig)
 
 
 def _armed_s(folder: Path, loaded: LoadedRig) -> float:

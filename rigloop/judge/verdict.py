@@ -235,11 +235,9 @@ def _injected(
     if not injections:
         return [], {name: task.blocks for name, task in loaded.rig.tasks.items()}
     from rigloop.inject.judge import judge
-    from rigloop.inject.limits import limits_of
     from rigloop.inject.place import stages
 
-    limits = limits_of(loaded.rig)
-    return judge(folder, injections, limits, final.signals), stages(injections, limits)
+    return judge(folder, injections, final.signals), stages(injections, loaded.rig)
 
 
 def _records(folder: Path) -> dict[str, Any]:

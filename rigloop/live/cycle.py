@@ -94,7 +94,7 @@ def main(arguments: list[str]) -> int:
         measuring = start_measuring(loaded.rig)
         kernels = build_kernels(loaded)
         report.kernels = {name: kernel.hash for name, kernel in kernels.items()}
-        injected = _injected(loaded.rig, folder) if commission.inject else None
+        injected = folder if commission.inject else None
         with served_interfaces(loaded.rig, backends, injected) as interfaces:
             buses = make_buses(loaded.rig, backends, interfaces)
             composed = compose_live(loaded.rig, kernels, buses)
@@ -110,13 +110,6 @@ def main(arguments: list[str]) -> int:
         # its thread cannot be joined: go without taking anything from under it
         os._exit(code)
     return code
-
-
-def _injected(rig: Rig, folder: Path) -> tuple[str, Path] | None:
-    from rigloop.inject.limits import bus_in_question
-
-    bus = bus_in_question(rig)
-    return None if bus is None else (bus, folder)
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

@@ -197,9 +197,7 @@ def stepped_blocks(folder: Path, rig: Rig) -> dict[str, list[str]]:
     asked = messages.read_order(folder).inject
     if not asked:
         return {name: list(task.blocks) for name, task in rig.tasks.items()}
-    from rigloop.inject.limits import limits_of
     from rigloop.inject.place import stages
     from rigloop.inject.request import again
 
-    limits = limits_of(rig)
-    return stages(again(asked, limits), limits)
+    return stages(again(asked, rig), rig)

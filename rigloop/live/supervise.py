@@ -205,10 +205,9 @@ def watch(
                 kept.know(processes, report, checks)
             tell = None
             if injections:
-                from rigloop.inject.limits import limits_of
                 from rigloop.inject.outside import agent
 
-                tell = onlookers.enter_context(agent(folder, injections, limits_of(loaded.rig)))
+                tell = onlookers.enter_context(agent(folder, injections))
             seen = Supervision(process_began_ns=began_ns(os.getpid()))
             with (
                 Lookout(shared, loaded.rig, folder, loop.pid, children) as lookout,

@@ -157,6 +157,8 @@ class Injected(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     """
 
     asked: str
+    guard: str = ""
+    """The guard of the axis that it strikes; empty in a run of a version that had one axis."""
     does: str
     reaction: str
     """The reaction that was seen: COUNT, HOLD, RAMP, SAFE, DRIVE."""

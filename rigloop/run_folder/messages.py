@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
 from rig_configs.json_message import decode
+
+if TYPE_CHECKING:
+    from rig_configs.schema import Rig
 
 SUPERVISOR_SIGNALS = (
     "supervisor/heartbeat",
@@ -22,8 +25,17 @@ SUPERVISOR_SIGNALS = (
 )
 
 
-SEGMENT_ORDERS = "segment.orders"
-"""Pipe in the folder of a run with faults on purpose: a line pulls a cable of the emulated segment."""
+def segment_orders(bus: str) -> str:
+    """Return the pipe of a bus in the folder of a run with faults on purpose: a line pulls a cable of its emulated
+    segment."""
+    return f"{bus}.orders"
+
+
+def witness(rig: Rig, bus: str) -> str:
+    """Return the file of a bus in such a folder, in which its emulated drives say what they did, also when their master
+    has died."""
+    n_buses = sum(block.kind == "bus" for block in rig.blocks.values())
+    return "drive.json" if n_buses == 1 else f"{bus}.drive.json"
 
 
 class Mode(StrEnum):

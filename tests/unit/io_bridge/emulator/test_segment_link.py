@@ -1,4 +1,4 @@
-"""Faults that the emulated wire and its last slave have on order, as the master's exchange sees them."""
+"""Faults that the emulated wire and its slaves have on order, as the master's exchange sees them."""
 
 import ctypes
 
@@ -20,7 +20,7 @@ def pushing(cells):
     bus.to_op()
     table["drive/enable"] = 1
     table["drive/torque_nm"] = 3.0
-    order = ctypes.c_double.from_address(bus.link.order_address)
+    order = ctypes.c_double.from_address(bus.link.order_address(0))
     k = 0
 
     def step(n=1, what=Order.NO_ORDER):
@@ -105,3 +105,36 @@ def test_a_device_frozen_by_hand_stays_frozen(pushing):
     step(1, Order.FREEZE)
     step(1)
     assert not bus.devices[0].frozen
+
+
+def test_an_order_is_that_of_one_slave(cells):
+    bus = SimulatedBus([FREE, FREE, FREE])
+    table = cells(bus.block())
+    bus.to_op()
+    names = ("drive0", "drive1", "drive2")
+    for name in names:
+        table[f"{name}/enable"] = 1
+        table[f"{name}/torque_nm"] = 2.0
+    for k in range(20):
+        assert bus.block().step(k * MS) == 0
+    order = ctypes.c_double.from_address(bus.link.order_address(1))
+    for k, what in ((20, Order.REFUSE_INPUTS), (30, Order.FREEZE)):
+        order.value = float(what)
+        assert bus.block().step(k * MS) == 0
+        order.value = 0.0
+        assert [table[f"{name}/valid"] for name in names] == [1, 0, 1]
+        assert bus.block().step((k + 1) * MS) == 0
+        assert [table[f"{name}/valid"] for name in names] == [1, 1, 1]
+    order.value = float(Order.FAIL_DRIVE)
+    bus.block().step(40 * MS)
+    assert [table[f"{name}/statusword"] for name in names] == [0x0037, 0x0008, 0x0037]
+    bus.close()
+
+
+def test_an_order_for_a_slave_that_is_not_there_is_told():
+    bus = SimulatedBus([FREE])
+    for position in (-1, 1):
+        with pytest.raises(
+            ValueError, match=f"position {position}: the segment has the slaves 0 to 0"
+        ):
+            bus.link.order_address(position)

@@ -83,7 +83,7 @@ def verdict(lim, tmp_path):
         (tmp_path / "injected.json").write_text(json.dumps({"number": 0, "at_ns": asked_ns}) + "\n")
         obeyed = [["unplug 0", 1], *zip(orders, times, strict=False)]
         (tmp_path / "drive.json").write_text(json.dumps({"orders": obeyed}))
-        (found,) = judge(tmp_path, again([f"{asked}@0.25"], lim), lim, None)
+        (found,) = judge(tmp_path, again([f"{asked}@0.25"], lim.rig), None)
         return found
 
     return write

@@ -56,7 +56,7 @@ def verdict(lim, tmp_path):
                     rows[name] = column
                 writer.append(rows)
         messages.write(tmp_path, "cycle.json", messages.Report(at_rest=at_rest, first_cycle_ns=1))
-        (found,) = judge(tmp_path, again(asked, lim), lim, None)
+        (found,) = judge(tmp_path, again(asked, lim.rig), None)
         return found
 
     return write
@@ -157,7 +157,7 @@ def test_a_blip_must_be_held_and_then_run_on(columns, verdict):
 
 
 def test_a_run_without_a_record_was_not_tried(lim, tmp_path):
-    (found,) = judge(tmp_path, again(ASKED, lim), lim, None)
+    (found,) = judge(tmp_path, again(ASKED, lim.rig), None)
     assert not found.good
     assert not found.tried
 
@@ -179,12 +179,12 @@ def test_garbage_beside_a_record_ends_no_judgement(columns, verdict, lim, tmp_pa
     verdict(columns)
     (tmp_path / name).write_text(text, encoding="latin-1")
     for asked in (ASKED, ("supervisor-kill@0.25",), ("recorder-stop@0.1",)):
-        (found,) = judge(tmp_path, again(asked, lim), lim, None)
+        (found,) = judge(tmp_path, again(asked, lim.rig), None)
         assert found.good == (asked == ASKED and name != "cycle.json")
 
 
 def test_a_run_that_left_no_record_tells_nothing_of_its_faults(lim, tmp_path):
-    (found,) = judge(tmp_path, again(ASKED, lim), lim, None)
+    (found,) = judge(tmp_path, again(ASKED, lim.rig), None)
     assert found.why == ("nothing tells what became of it: the run left no record of estimation",)
 
 
@@ -200,8 +200,8 @@ def test_a_run_that_left_no_record_tells_nothing_of_its_faults(lim, tmp_path):
 def test_what_no_cycle_finds_is_judged_by_the_words_of_the_verdict(
     lim, tmp_path, asked, said, good
 ):
-    injections = again([asked], lim)
-    (never,) = judge(tmp_path, injections, lim, {})
+    injections = again([asked], lim.rig)
+    (never,) = judge(tmp_path, injections, {})
     # without a beginning there is nothing to say
     assert judge_words([never], injections, said) == [never]
     began = msgspec.structs.replace(never, began=250, good=True, why=())

@@ -33,7 +33,7 @@ def test_an_argument_takes_the_place_of_the_rigs_own(lim):
 
 def test_what_was_found_right_is_read_again_as_it_was(lim):
     words = ["overrun:2500@1", "link-down@2"]
-    first, second = asked(lim, *words), again(words, lim)
+    first, second = asked(lim, *words), again(words, lim.rig)
     assert [(i.words, i.value, i.at_s) for i in first] == [
         (i.words, i.value, i.at_s) for i in second
     ]
@@ -56,6 +56,13 @@ def test_what_was_found_right_is_read_again_as_it_was(lim):
         ("cable-pull@1", "add --bus veth"),
         ("ring-break@1", "add --bus veth"),
         ("telemetry-kill@1", "add --telemetry"),
+        ("guard/supervisor-term@1", "strikes a process, and no axis"),
+        ("gard/request-nan@1", "cannot strike 'gard'; it strikes one of guard, bus/wheel"),
+        ("/request-nan@1", "cannot strike ''"),
+        ("steering/sensor-nan@1", "it strikes one of guard, wheel, bus/wheel"),
+        ("wheel/model-fault@1", "it strikes one of guard, steering"),
+        ("bus/drive-fault@1", "it strikes one of guard, bus/wheel"),
+        ("bus/wheel/link-down@1", "it strikes one of guard, bus"),
     ],
 )
 def test_a_mistake_names_the_words_and_the_remedy(lim, words, problem):
@@ -85,3 +92,35 @@ def test_all_mistakes_are_told_at_once(lim):
     with pytest.raises(ConfigError) as told:
         asked(lim, "nothing@1", "overrun:0@-1", "al-error@1", backend="veth")
     assert len(told.value.mistakes) == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "guard"),
+    [
+        ("request-nan@1", "wheel_guard"),
+        ("brake_guard/request-nan@1", "brake_guard"),
+        ("bus/gas/drive-fault@1", "gas_guard"),
+        ("gas_angle/sensor-jump:500@1", "gas_guard"),
+        ("brake/model-fault@1", "brake_guard"),
+        ("bus/link-down@1", "wheel_guard"),
+        ("supervisor-term@1", "wheel_guard"),
+    ],
+)
+def test_the_name_before_a_fault_says_which_axis_it_strikes(words, guard):
+    rig = load("pedals_and_wheel").rig
+    (found,) = parse([words], rig, {"bus": "simulated"}, False, 5.0)
+    assert found.lim.axis.guard == guard
+    assert found.words == words
+
+
+def test_a_fault_of_a_line_needs_the_back_end_of_that_line():
+    rig = load("two_lines").rig
+    backends = {"wheel_line": "veth", "pedal_line": "simulated"}
+    (found,) = parse(["pedal_line/link-down@1"], rig, backends, False, 5.0)
+    assert found.lim.bus_name == "pedal_line"
+    with pytest.raises(ConfigError, match="add --bus simulated"):
+        parse(["wheel_line/link-down@1"], rig, backends, False, 5.0)
+    with pytest.raises(
+        ConfigError, match="one of wheel_guard, brake_guard, wheel_line, pedal_line"
+    ):
+        parse(["brake_line/link-down@1"], rig, backends, False, 5.0)

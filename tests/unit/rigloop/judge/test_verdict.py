@@ -10,7 +10,6 @@ import pytest
 
 from io_bridge.recording.record import RecordWriter, open_record
 from rigloop.host.disk_reserve import RESERVE, reserve
-from rigloop.inject.limits import limits_of
 from rigloop.inject.request import again
 from rigloop.judge import verdict
 from rigloop.judge.verdict import CutShort, conclude, roles
@@ -378,8 +377,7 @@ def test_the_status_of_a_kernel_is_shown_in_words(judge):
 
 def test_a_fault_on_purpose_is_judged_by_what_it_states_and_not_by_what_it_did(judge, tmp_path):
     run, conclude_it = judge("fault_bench")
-    limits = limits_of(run.loaded.rig)
-    injections = again(["request-nan@0.25"], limits)
+    injections = again(["request-nan@0.25"], run.loaded.rig)
     run.seen.alarms.append("what the fault did")
     (tmp_path / "estimation.npy").unlink()
     outcome = conclude_it(injections=injections)

@@ -1,0 +1,131 @@
+"""The axes beside the one that a fault strikes: the rig's word, and the judge on records that are made here."""
+
+import tomllib
+
+import numpy as np
+import pytest
+
+from io_bridge.recording.record import RecordWriter
+from rig_configs.load import find_rig
+from rigloop.blocks.catalogue import rig_model
+from rigloop.compose.wiring import load
+from rigloop.inject.judge import judge
+from rigloop.inject.limits import limits_of
+from rigloop.inject.others import ended_with
+from rigloop.inject.request import again
+from rigloop.run_folder import messages
+from rt_core.safety.trips import State, Trip
+
+N, BEGAN = 900, 300
+PERIOD_NS = 200_000
+GUARDS = ("wheel_guard", "brake_guard", "gas_guard")
+
+
+def rig_with(reach):
+    """Three axes, of which the brake has this reach."""
+    head, brake = find_rig("pedals_and_wheel").read_text().split("[blocks.brake_guard]")
+    brake = brake.replace('reach = "group"', f'reach = "{reach}"', 1)
+    return rig_model().model_validate(tomllib.loads(head + "[blocks.brake_guard]" + brake))
+
+
+@pytest.mark.parametrize(
+    ("words", "reach", "ends"),
+    [
+        ("brake_guard/request-nan@1", "axis", set()),
+        ("brake_guard/request-nan@1", "group", {"gas_guard"}),
+        ("brake_guard/request-nan@1", "all", {"wheel_guard", "gas_guard"}),
+        ("gas_guard/request-nan@1", "axis", {"brake_guard"}),
+        ("wheel_guard/request-nan@1", "axis", {"brake_guard", "gas_guard"}),
+        ("bus/brake/drive-fault@1", "axis", set()),
+        ("bus/brake/drive-fault@1", "group", {"gas_guard"}),
+        # a slave that leaves OP and a silent wire are faults of the bus, and so of all its guards
+        ("bus/brake/al-error@1", "axis", {"wheel_guard", "gas_guard"}),
+        ("bus/link-down@1", "axis", {"brake_guard", "gas_guard"}),
+        ("brake/model-fault@1", "axis", {"wheel_guard", "gas_guard"}),
+        ("brake_guard/block-fault@1", "axis", {"wheel_guard", "gas_guard"}),
+        ("brake_guard/request-nan-blip@1", "all", set()),
+        ("bus/brake/wkc-low-blip@1", "all", set()),
+        ("supervisor-term@1", "axis", {"brake_guard", "gas_guard"}),
+        ("brake_guard/time-gap@1", "axis", None),
+    ],
+)
+def test_a_rig_states_whom_a_fault_ends_beside_the_axis(words, reach, ends):
+    (injection,) = again([words], rig_with(reach))
+    assert ended_with(injection) == ends
+
+
+def test_a_fault_of_one_line_is_none_of_the_other():
+    rig = load("two_lines").rig
+    feet, hands = again(["pedal_line/link-down@1", "wheel_line/link-down@1"], rig)
+    assert ended_with(feet) == set()
+    assert ended_with(hands) == {"brake_guard"}
+
+
+@pytest.fixture
+def verdict(tmp_path):
+    """Judge NaN at the brake's request on records in which the others end as they are told to."""
+
+    def judged(reach, others, late=0):
+        rig = rig_with(reach)
+        row = np.arange(N)
+        found = BEGAN + limits_of(rig, "brake_guard").held(3.0)
+        fields = {
+            "loop/estimation/cycle": row + 1.0,
+            "inject1/cycle": np.where(row >= BEGAN, BEGAN + 1.0, 0.0),
+        }
+        trips = {"brake_guard": (Trip.REQUEST_NOT_FINITE, 0)}
+        trips |= dict.fromkeys(others, (Trip.OTHER_TRIPPED, 1 + late))
+        for name in GUARDS:
+            trip, after = trips.get(name, (Trip.NO_TRIP, N))
+            ramp, at = limits_of(rig, name).ramp, found + after
+            state = np.select(
+                [row < BEGAN, row < at, row < at + ramp],
+                [
+                    State.RUNNING,
+                    State.HOLD if name == "brake_guard" else State.RUNNING,
+                    State.STOPPING,
+                ],
+                State.FAULT,
+            )
+            fields[f"{name}/state"] = state.astype(float)
+            fields[f"{name}/trip"] = np.where(row >= at, float(trip), 0.0)
+            ends = [4.0, 4.0, 0.0] if after < N else [4.0, 4.0, 4.0]
+            fields[f"{name}/torque_nm"] = np.interp(row, [0, at, at + ramp], ends)
+            fields[f"{name}/torque_nm"][:100] = np.linspace(0, 4.0, 100)
+        for task, columns in (("estimation", fields), ("simulation", {"x": row * 1.0})):
+            with RecordWriter(tmp_path / f"{task}.npy", list(columns)) as writer:
+                rows = np.zeros(N, writer.dtype)
+                rows["t_ns"] = row * PERIOD_NS
+                for name, column in columns.items():
+                    rows[name] = column
+                writer.append(rows)
+        messages.write(tmp_path, "cycle.json", messages.Report(at_rest=True, first_cycle_ns=1))
+        (what,) = judge(tmp_path, again(["brake_guard/request-nan@0.06"], rig), None)
+        return what
+
+    return judged
+
+
+@pytest.mark.parametrize(
+    ("reach", "others"),
+    [("axis", ()), ("group", ("gas_guard",)), ("all", ("wheel_guard", "gas_guard"))],
+)
+def test_a_run_in_which_a_fault_reached_whom_it_is_to_reach_is_good(verdict, reach, others):
+    what = verdict(reach, others)
+    assert what.good, what.why
+    assert what.guard == "brake_guard"
+
+
+def test_an_axis_that_ended_without_being_reached_is_told(verdict):
+    what = verdict("axis", ("gas_guard",))
+    assert what.why == ("gas_guard tripped too, which the fault does not reach",)
+
+
+def test_an_axis_that_went_on_though_it_was_reached_is_told(verdict):
+    what = verdict("all", ("gas_guard",))
+    assert what.why == ("wheel_guard did not trip, which the fault reaches",)
+
+
+def test_an_axis_that_was_at_zero_too_late_is_told_with_its_cycles(verdict):
+    (why,) = verdict("group", ("gas_guard",), late=1).why
+    assert why == "gas_guard was at zero after 124 cycles, stated 123"
