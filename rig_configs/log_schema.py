@@ -14,6 +14,7 @@ from rig_configs.mistakes import ConfigError, Mistake, from_validation
 from rig_configs.names import LONGEST_NAME, Line
 from rig_configs.numbers import Positive, Real
 from rig_configs.section import Section
+from rt_core.settings import Sign
 
 REMEDY = "is it a mapping file? `rig_configs/logs` has some"
 
@@ -55,7 +56,7 @@ class AngleColumn(Section):
     counter_span: Annotated[int, Field(ge=0, le=2**53)] = 0
     """Counts after which the counter repeats; 0: never."""
     zero_count: Real = 0.0
-    sign: Literal[1, -1] = 1
+    sign: Sign = 1
 
 
 class TorqueColumn(Section):

@@ -11,6 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from rt_core.settings import Wrong, problem_of
+
 _NOTHING = object()
 UNKNOWN_KIND = "unknown kind"
 
@@ -29,6 +31,11 @@ class Mistake:
         where = self.key if self.value is _NOTHING else f"{self.key} = {_short(self.value)}"
         tail = f"; {self.remedy}" if self.remedy else ""
         return f"{self.file}: {where}: {self.problem}{tail}"
+
+
+def in_file(file: str, table: str, wrong: Iterable[Wrong]) -> list[Mistake]:
+    """Say of which table of a file the refused values are."""
+    return [Mistake(file, f"{table}.{w.key}", w.problem, w.remedy, w.value) for w in wrong]
 
 
 class ConfigError(ValueError):
@@ -80,9 +87,7 @@ def _mistake(file: str, detail: Any, model: type[BaseModel], data: Any) -> Mista
         return Mistake(file, f"{key}.kind", UNKNOWN_KIND, near(str(given), known), given)
     if kind == "union_tag_not_found":
         return Mistake(file, f"{key}.kind", "missing", "say which kind of block this is")
-    message = detail["msg"].removeprefix("Value error, ")
-    problem, _, remedy = (message[0].lower() + message[1:]).partition("; ")
-    return Mistake(file, key, problem, remedy, value)
+    return Mistake(file, key, *problem_of(detail), value)
 
 
 def _key_path(data: Any, loc: Sequence[Any]) -> list[Any]:

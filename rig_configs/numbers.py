@@ -12,6 +12,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
+from rt_core.settings import NonZero
+
 LARGEST = 1e15  # as in mechanism files, `codegen.system.reading`
 SMALLEST = 1e-15  # but 0
 LONGEST_S = 86_400.0
@@ -68,16 +70,18 @@ def _all_bounded(value: Any) -> Any:
     return value
 
 
-# for schemas
+# for schemas; those that are no types stand beside the limits of a part, which its own room states
+IN_FILE = _bounded()
+IN_S, IN_MS, IN_US = (_bounded(1e-9 * n, LONGEST_S * n) for n in (1, 1e3, 1e6))  # a day at most
 Bounded = Annotated[Any, BeforeValidator(_all_bounded)]
-Real = Annotated[float, _bounded()]
+Real = Annotated[float, IN_FILE]
+Scale = Annotated[NonZero, IN_FILE]
 Positive = Annotated[Real, Field(gt=0.0)]
 NonNegative = Annotated[Real, Field(ge=0.0)]
 Percent = Annotated[Real, Field(ge=0.0, le=100.0)]
-# durations, that of a day at most
-NonNegativeS = Annotated[float, Field(ge=0.0), _bounded(1e-9, LONGEST_S)]
-PositiveS = Annotated[float, Field(gt=0.0), _bounded(1e-9, LONGEST_S)]
-NonNegativeMs = Annotated[float, Field(ge=0.0), _bounded(1e-6, LONGEST_S * 1e3)]
-PositiveMs = Annotated[float, Field(gt=0.0), _bounded(1e-6, LONGEST_S * 1e3)]
-NonNegativeUs = Annotated[float, Field(ge=0.0), _bounded(1e-3, LONGEST_S * 1e6)]
-PositiveUs = Annotated[float, Field(gt=0.0), _bounded(1e-3, LONGEST_S * 1e6)]
+NonNegativeS = Annotated[float, Field(ge=0.0), IN_S]
+PositiveS = Annotated[float, Field(gt=0.0), IN_S]
+NonNegativeMs = Annotated[float, Field(ge=0.0), IN_MS]
+PositiveMs = Annotated[float, Field(gt=0.0), IN_MS]
+NonNegativeUs = Annotated[float, Field(ge=0.0), IN_US]
+PositiveUs = Annotated[float, Field(gt=0.0), IN_US]

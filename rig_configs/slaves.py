@@ -1,10 +1,14 @@
-"""The schema of the slaves of a bus: drives, terminals, their setup, and their clocks."""
+"""The schema of the slaves of a bus: drives, terminals, their setup, and their clocks.
+
+The limits that have a name hold for the master, too, which takes them from here (`io_bridge/slaves`).
+"""
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from rig_configs.names import Line, Word
 from rig_configs.numbers import (
@@ -15,9 +19,27 @@ from rig_configs.numbers import (
     PositiveS,
     PositiveUs,
     Real,
+    Scale,
 )
-from rig_configs.section import Seconds, Section, Sign, Torque
+from rig_configs.section import Seconds, Section, Torque
+from rt_core.settings import Sign
 
+MOST_ENTRIES = 254
+"""Of a PDO."""
+MOST_CHANNELS = 32
+"""Of a terminal, each way."""
+CountsPerRev = Annotated[int, Field(ge=4, le=2**31)]
+WatchdogMs = Annotated[
+    Real, Field(ge=0.1, le=1000)
+]  # it cannot be off; the register has 100 µs steps
+MOST_AXES = 8
+Axis = Annotated[int, Field(ge=0, le=MOST_AXES - 1)]  # one 0x800 after the other
+Mode = Literal["torque", "velocity", "position"]
+Mapping = Literal["auto", "fixed", "explicit"]
+Hands = Literal["prescribed", "spring", "free"]
+AfterFault = Literal["hold", "resume"]
+FirstBit = Annotated[int, Field(ge=0, le=8191)]
+Bits = Annotated[int, Field(ge=1, le=32)]
 Bits32 = Annotated[int, Field(ge=0, le=0xFFFFFFFF)]
 ObjectName = Annotated[
     str, Field(pattern=r"^0x[0-9A-Fa-f]{4}:(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])$")
@@ -29,8 +51,25 @@ PdoEntry = Annotated[
         pattern=r"^0x[0-9A-Fa-f]{4}:(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])/(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9][0-9]?)$"
     ),
 ]
-RxPdo = Annotated[str, Field(pattern=r"^0x1[67][0-9A-Fa-f]{2}$")]
-TxPdo = Annotated[str, Field(pattern=r"^0x1[ABab][0-9A-Fa-f]{2}$")]
+RX_PDOS, TX_PDOS = range(0x1600, 0x1800), range(0x1A00, 0x1C00)
+RxIndex = Annotated[int, Field(ge=RX_PDOS[0], le=RX_PDOS[-1])]
+TxIndex = Annotated[int, Field(ge=TX_PDOS[0], le=TX_PDOS[-1])]
+
+
+def _one_of(indices: range) -> AfterValidator:
+    def check(text: str) -> str:
+        if not re.fullmatch(r"0x[0-9A-Fa-f]{4}", text) or int(text, 16) not in indices:
+            first, last = indices[0], indices[-1]
+            raise ValueError(
+                f"is not the index of a PDO; write one from {first:#06x} to {last:#06x}"
+            )
+        return text
+
+    return AfterValidator(check)
+
+
+RxPdo = Annotated[str, _one_of(RX_PDOS)]
+TxPdo = Annotated[str, _one_of(TX_PDOS)]
 
 
 class Identity(Section):
@@ -60,7 +99,7 @@ class Plant(Section):
     """The bearings brake with this torque however slowly the wheel turns."""
     torque_lag_s: NonNegativeS = 0.0005
     """The torque follows its command with this time constant."""
-    hands: Literal["prescribed", "spring", "free"] = "spring"
+    hands: Hands = "spring"
     """The hands lead the wheel along a sine, whatever the torque (`prescribed`), hold it by a spring that follows the
     sine (`spring`), or are not there (`free`)."""
     hands_stiffness_nm_rad: NonNegative = 20.0
@@ -106,13 +145,13 @@ class Limits(Section):
 class Channel(Section):
     """Some bits of a terminal's process data: port = scale x number + offset."""
 
-    bit: Annotated[int, Field(ge=0, le=8191, examples=[16])]
+    bit: Annotated[FirstBit, Field(examples=[16])]
     """The channel begins at this bit of the terminal's inputs or outputs."""
-    bits: Annotated[int, Field(ge=1, le=32)] = 1
+    bits: Bits = 1
     """The width of the channel."""
     signed: bool = False
     """The number is in two's complement."""
-    scale: Real = 1.0
+    scale: Scale = 1.0
     """The number is multiplied by this."""
     offset: Real = 0.0
     """This is added to the scaled number."""
@@ -128,11 +167,15 @@ class Terminal(Section):
     device: Annotated[Line, Field(examples=["digital_io"])] | None = None
     """This device stands for the slave where the bus is simulated: a file, or a name of
     `rigloop sim-segment --list`."""
-    inputs: Annotated[dict[Word, Channel], Field(examples=[{"button": {"bit": 0}}])] = {}
+    inputs: Annotated[
+        dict[Word, Channel], Field(max_length=MOST_CHANNELS, examples=[{"button": {"bit": 0}}])
+    ] = {}
     """Each input channel is a port that the bus writes."""
-    outputs: Annotated[dict[Word, Channel], Field(examples=[{"lamp": {"bit": 0}}])] = {}
+    outputs: Annotated[
+        dict[Word, Channel], Field(max_length=MOST_CHANNELS, examples=[{"lamp": {"bit": 0}}])
+    ] = {}
     """Each output channel is a port that the bus reads."""
-    watchdog_ms: Annotated[Real, Field(ge=0.1, le=1000)] = 20.0
+    watchdog_ms: WatchdogMs = 20.0
     """The slave's own watchdog ends its outputs after so long without a frame."""
     setup: Annotated[
         list[SdoWrite], Field(examples=[[{"object": "0x8000:6", "value": 1, "bytes": 1}]])
@@ -144,7 +187,7 @@ class Terminal(Section):
     """These PDOs are assigned to the inputs; without them the slave keeps those that it has."""
     limits: Limits = Limits()
     """The slave may take so long."""
-    after_fault: Literal["hold", "resume"] = "hold"
+    after_fault: AfterFault = "hold"
     """After a fault the outputs stay at zero until armed again (`hold`), or follow at once (`resume`)."""
 
 
@@ -172,7 +215,7 @@ class Drive(Section):
 
     position: Annotated[int, Field(ge=0, le=65535, examples=[0])] | None = None
     """The slave stands at this place of the ring, from 0; those without a position fill the rest."""
-    mode: Literal["torque", "velocity", "position"] = "torque"
+    mode: Mode = "torque"
     """The drive follows a torque, a velocity or a position, cyclic synchronous."""
     velocity_limit_rad_s: Positive = 100.0
     """Commands of velocity stay within this."""
@@ -186,17 +229,17 @@ class Drive(Section):
         list[SdoWrite], Field(examples=[[{"object": "0x6072:0", "value": 1000, "bytes": 2}]])
     ] = []
     """These objects are written in PREOP, also after a power cycle."""
-    axis: Annotated[int, Field(ge=0, le=7)] = 0
+    axis: Axis = 0
     """The drive is this axis of a slave with several, which share a position."""
-    mapping: Literal["auto", "fixed", "explicit"] = "auto"
+    mapping: Mapping = "auto"
     """The drive's own mapping is used where it has what is needed or cannot be written (`auto`), always (`fixed`), or
     never (`explicit`)."""
     rx_pdo: Annotated[
-        list[PdoEntry], Field(max_length=254, examples=[["0x6040:0/16", "0x6071:0/16"]])
+        list[PdoEntry], Field(max_length=MOST_ENTRIES, examples=[["0x6040:0/16", "0x6071:0/16"]])
     ] = []
     """These objects are mapped to the outputs; without them what the mode needs."""
     tx_pdo: Annotated[
-        list[PdoEntry], Field(max_length=254, examples=[["0x6041:0/16", "0x6064:0/32"]])
+        list[PdoEntry], Field(max_length=MOST_ENTRIES, examples=[["0x6041:0/16", "0x6064:0/32"]])
     ] = []
     """These objects are mapped to the inputs; without them what the mode needs."""
     rx_assign: Annotated[list[RxPdo], Field(examples=[["0x1600"]])] = []
@@ -208,7 +251,7 @@ class Drive(Section):
 
     identity: Annotated[Identity | None, Field(examples=[WHO])] = None
     """The slave must say this of itself; without it nothing is checked."""
-    counts_per_rev: Annotated[int, Field(ge=4, le=2**31)]
+    counts_per_rev: CountsPerRev
     """The counts of the encoder in one turn."""
     rated_torque_nm: Torque
     """The drive's torques are thousandths of this one, object 0x6076."""
@@ -216,7 +259,7 @@ class Drive(Section):
     """The drive gives so much torque at most."""
     sign: Sign = 1
     """A drive with -1 counts and pushes against the rig's positive sense."""
-    watchdog_ms: Annotated[Real, Field(ge=0.1, le=1000)] = 20.0
+    watchdog_ms: WatchdogMs = 20.0
     """The drive's own watchdog ends its torque after so long without a frame: the last net."""
     torque_delay_ms: Annotated[Real, Field(ge=0.0, le=50.0)] = 0.0
     """From its frame to torque at the shaft the drive takes so long, beside the lag of the current loop;

@@ -16,10 +16,10 @@ from io_bridge.slaves.device_description import (
     Pdo,
 )
 from io_bridge.slaves.sii import CONFIG
+from rig_configs.slaves import MOST_ENTRIES
 
 MOST_MANAGERS = 4
 MOST_MAPPED = 256
-MOST_ENTRIES = 254
 RAM_FIRST, RAM_END = 0x0F00, 0x3000
 """Addresses open to sync managers: output data of devices without processor, and the process data RAM."""
 LEAST_MAILBOX, MOST_MAILBOX = 48, 1486

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from io_bridge.esi.document import Located, Reading
-from io_bridge.slaves.state_limits import LONGEST_S, STANDARD, StateLimits
+from io_bridge.slaves.state_limits import STANDARD, StateLimits
+from rig_configs.section import LONGEST_S
 
 MOST_MS = int(1000 * LONGEST_S)
 TIMEOUTS = {

@@ -3,7 +3,6 @@ from libc.math cimport floor, isfinite
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
-from io_bridge.slaves.terminal_config import RESUME
 
 
 cdef int64_t get_bits(const uint8_t *data, const Channel *c) noexcept nogil:
@@ -71,7 +70,7 @@ cdef void fill_channel(Channel *c, config) except *:
 cdef void fill_terminal(TerminalIo *t, config) except *:
     """Channels of a TerminalConfig; their cells come later."""
     cdef int i
-    t.resumes = config.after_fault == RESUME
+    t.resumes = config.after_fault == "resume"
     t.n_inputs = len(config.inputs)
     t.n_outputs = len(config.outputs)
     for i in range(t.n_inputs):

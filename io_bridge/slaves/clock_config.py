@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from rig_configs.numbers import Positive, PositiveS
+from rt_core.settings import Wrong, check
 
 
 @dataclass(frozen=True)
@@ -29,24 +36,23 @@ class ClockConfig:
         Slaves that are further from the reference clock than this are waited for at bring-up.
     """
 
-    period_ns: int
+    period_ns: Annotated[int, Field(gt=0)]
     shift_ns: int = 0
     sync0_shift_ns: int = 0
-    bandwidth_hz: float = 2.0
-    tolerance_ns: float = 20_000.0
-    settle_s: float = 0.1
-    timeout_s: float = 5.0
-    difference_ns: float = 1_000.0
+    bandwidth_hz: Positive = 2.0
+    tolerance_ns: Positive = 20_000.0
+    settle_s: PositiveS = 0.1
+    timeout_s: PositiveS = 5.0
+    difference_ns: Positive = 1_000.0
 
     def __post_init__(self) -> None:
-        bad = [
-            f"{key} = {getattr(self, key)}: must be > 0"
-            for key in ("period_ns", "bandwidth_hz", "tolerance_ns", "settle_s", "timeout_s")
-            if not getattr(self, key) > 0
-        ]
-        if not bad and self.bandwidth_hz * self.period_ns > 1e8:
-            bad.append(f"bandwidth_hz = {self.bandwidth_hz}: at most a tenth of the cycle's rate")
-        if not bad and self.tolerance_ns > 0.25 * self.period_ns:
-            bad.append(f"tolerance_ns = {self.tolerance_ns}: at most a quarter of the period")
-        if bad:
-            raise ValueError("clock: " + "; ".join(bad))
+        check("clock", self, self._mistakes())
+
+    def _mistakes(self) -> Iterator[Wrong]:
+        hz, ns = 1e8 / self.period_ns, 0.25 * self.period_ns
+        if self.bandwidth_hz > hz:
+            problem = f"must be at most {hz:g}, a tenth of the cycle's rate"
+            yield Wrong("bandwidth_hz", self.bandwidth_hz, problem)
+        if self.tolerance_ns > ns:
+            problem = f"must be at most {ns * 1e-3:g} µs, a quarter of the period"
+            yield Wrong("tolerance_ns", self.tolerance_ns, problem)

@@ -3,11 +3,28 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
-from typing import Literal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from io_bridge.slaves.sii import Identity
 from io_bridge.slaves.state_limits import STANDARD, StateLimits
+from rig_configs.numbers import NonNegative, NonNegativeS, Positive, Real
+from rig_configs.section import Torque
+from rig_configs.slaves import (
+    MOST_ENTRIES,
+    Axis,
+    CountsPerRev,
+    Hands,
+    Mapping,
+    Mode,
+    RxIndex,
+    TxIndex,
+    WatchdogMs,
+)
+from rt_core.settings import SettingsError, Sign, Wrong, check
 
 PdoEntry = tuple[int, int, int]
 """Index, subindex and bits of one mapped object; index 0 is padding."""
@@ -28,7 +45,8 @@ COMMAND_OBJECTS: dict[str, PdoEntry] = {
 """Object that takes the command, by mode."""
 MODE_CODES = {"position": 8, "velocity": 9, "torque": 10}
 """Value of 0x6060: the cyclic synchronous modes."""
-MAPPINGS = ("auto", "fixed", "explicit")
+MOST_PER_MILLE = 32_767
+"""Of the rated torque, in the 16 bits of 0x6071."""
 SENSOR = (0x2077, 0, 32)
 """Torque sensor of the simulated drive, INT32 in mNm; each axis has its own, AXIS_STEP further."""
 
@@ -36,9 +54,13 @@ SIMULATED_IDENTITY = Identity(vendor=0x00000A7E, product=0x4B32484C, revision=1)
 
 AXIS_STEP = 0x800
 """From an object of one axis to that of the next: 0x6040, 0x6840, ... (CiA 402-1)."""
-MOST_AXES = 8
-MOST_ENTRIES = 254
-"""Of a PDO."""
+MappedObject = tuple[
+    Annotated[int, Field(ge=0, le=0xFFFF)],
+    Annotated[int, Field(ge=0, le=255)],
+    Annotated[int, Field(ge=1, le=255)],
+]
+MappedObjects = Annotated[tuple[MappedObject, ...], Field(max_length=MOST_ENTRIES)]
+SlaveName = Annotated[str, Field(pattern=r"^[^/]+$")]
 
 
 def pdo_offset(pdo: tuple[PdoEntry, ...], index: int, subindex: int = 0, bits: int = 0) -> int:
@@ -65,11 +87,6 @@ def of_axis(entries: tuple[PdoEntry, ...], axis: int) -> tuple[PdoEntry, ...]:
     )
 
 
-def _check(owner: str, mistakes: list[str]) -> None:
-    if mistakes:
-        raise ValueError(f"{owner}: " + "; ".join(mistakes))
-
-
 @dataclass(frozen=True)
 class SdoWrite:
     """One object to write in PREOP, before the PDOs are mapped."""
@@ -81,9 +98,9 @@ class SdoWrite:
 
     def __post_init__(self) -> None:
         if not -(1 << 8 * self.size - 1) <= self.value < 1 << 8 * self.size:
-            raise ValueError(
-                f"SDO {self.index:#06x}:{self.subindex} = {self.value}: does not fit {self.size} bytes"
-            )
+            entry = f"{self.index:#06x}:{self.subindex}"
+            problem = f"{self.value} does not fit {self.size} bytes"
+            raise SettingsError("SDO", [Wrong("setup", entry, problem)])
 
 
 @dataclass(frozen=True)
@@ -137,72 +154,48 @@ class DriveConfig:
         A guard of its own sees its fault: no other drive is held, and the bus reports no fault.
     """
 
-    name: str = "drive"
-    rated_torque_nm: float = 6.37
-    peak_torque_nm: float = 19.1
-    counts_per_rev: int = 1 << 20
-    sign: int = 1
+    name: SlaveName = "drive"
+    rated_torque_nm: Torque = 6.37
+    peak_torque_nm: Torque = 19.1
+    counts_per_rev: CountsPerRev = 1 << 20
+    sign: Sign = 1
     identity: Identity | None = None
-    rx_pdo: tuple[PdoEntry, ...] = ()
-    tx_pdo: tuple[PdoEntry, ...] = ()
-    watchdog_ms: float = 100.0
-    mode: Literal["torque", "velocity", "position"] = "torque"
-    velocity_limit_rad_s: float = 100.0
-    velocity_unit_counts_s: float = 1.0
+    rx_pdo: MappedObjects = ()
+    tx_pdo: MappedObjects = ()
+    watchdog_ms: WatchdogMs = 100.0
+    mode: Mode = "torque"
+    velocity_limit_rad_s: Positive = 100.0
+    velocity_unit_counts_s: Positive = 1.0
     quick_stop: bool = False
     sync0: bool = False
     setup: tuple[SdoWrite, ...] = ()
-    mapping: Literal["auto", "fixed", "explicit"] = "auto"
-    rx_assign: tuple[int, ...] = ()
-    tx_assign: tuple[int, ...] = ()
-    axis: int = 0
+    mapping: Mapping = "auto"
+    rx_assign: tuple[RxIndex, ...] = ()
+    tx_assign: tuple[TxIndex, ...] = ()
+    axis: Axis = 0
     joined: bool = False
     limits: StateLimits = STANDARD
     has_own_guard: bool = False
 
     def __post_init__(self) -> None:
-        bad = []
-        if self.mode not in MODE_CODES:
-            raise ValueError(f"drive {self.name!r}: mode = {self.mode!r}: {', '.join(MODE_CODES)}")
-        if not 0 <= self.axis < MOST_AXES:
-            raise ValueError(
-                f"drive {self.name!r}: axis = {self.axis}: 0 to {MOST_AXES - 1}, one 0x800 after the other"
-            )
-        if self.mapping not in MAPPINGS:
-            bad.append(f"mapping = {self.mapping!r}: {', '.join(MAPPINGS)}")
+        check(f"drive {self.name!r}", self, self._mistakes())
         if not self.rx_pdo:
             object.__setattr__(self, "rx_pdo", self._usual[0])
         if not self.tx_pdo:
             object.__setattr__(self, "tx_pdo", self._usual[1])
-        bad += assign_mistakes(self.rx_assign, self.tx_assign)
-        for key in ("velocity_limit_rad_s", "velocity_unit_counts_s"):
-            if not 0.0 < getattr(self, key) < math.inf:
-                bad.append(f"{key} = {getattr(self, key)}: must be > 0")
-        if not self.name or "/" in self.name:
-            bad.append(f"name = {self.name!r}: not empty, no '/'")
-        if not 0.0 < self.rated_torque_nm < math.inf:
-            bad.append(f"rated_torque_nm = {self.rated_torque_nm}: must be > 0")
-        elif not 0.0 < self.peak_torque_nm <= 32.767 * self.rated_torque_nm:
-            bad.append(
-                f"peak_torque_nm = {self.peak_torque_nm}: must be > 0 and at most "
-                f"{32.767 * self.rated_torque_nm:.3f} (int16 per mille of rated torque)"
-            )
-        if not 4 <= self.counts_per_rev <= 1 << 31:
-            bad.append(f"counts_per_rev = {self.counts_per_rev}: 4 to 2^31")
-        if self.sign not in (1, -1):
-            bad.append(f"sign = {self.sign}: 1 or -1")
-        if not 0.1 <= self.watchdog_ms <= 6553.5:
-            bad.append(f"watchdog_ms = {self.watchdog_ms}: 0.1 to 6553.5; it cannot be off")
+
+    def _mistakes(self) -> Iterator[Wrong]:
+        yield from named_twice(rx_assign=self.rx_assign, tx_assign=self.tx_assign)
+        most = MOST_PER_MILLE * 1e-3 * self.rated_torque_nm
+        if self.peak_torque_nm > most:
+            problem = f"must be at most {most:.3f} (int16 per mille of rated torque)"
+            yield Wrong("peak_torque_nm", self.peak_torque_nm, problem)
         for key, needed in (("rx_pdo", self.needed_outputs), ("tx_pdo", self.needed_inputs)):
-            pdo = getattr(self, key)
-            if len(pdo) > MOST_ENTRIES or any(not 1 <= bits <= 255 for _, _, bits in pdo):
-                bad.append(f"{key}: at most {MOST_ENTRIES} entries of 1 to 255 bits each")
-            bad += [
-                f"{key}: {index:#06x}:{sub} with {bits} bits is missing, or does not begin on a whole byte"
-                for index, sub, bits in needed
-                if pdo_offset(pdo, index, sub, bits) < 0
-            ]
-        _check(f"drive {self.name!r}", bad)
+            given = getattr(self, key)
+            for index, sub, bits in needed if given else ():
+                if pdo_offset(given, index, sub, bits) < 0:
+                    problem = f"{index:#06x}:{sub} with {bits} bits is missing, or does not begin on a whole byte"
+                    yield Wrong(key, [f"{i:#06x}:{s}/{b}" for i, s, b in given], problem)
 
     @property
     def _usual(self) -> tuple[tuple[PdoEntry, ...], tuple[PdoEntry, ...]]:
@@ -226,16 +219,11 @@ class DriveConfig:
         return of_axis(TX_PDO[:2], self.axis)
 
 
-def assign_mistakes(rx_assign: tuple[int, ...], tx_assign: tuple[int, ...]) -> list[str]:
-    """Return the mistakes of the indices of PDOs."""
-    bad = []
-    for key, given, first in (("rx_assign", rx_assign, 0x1600), ("tx_assign", tx_assign, 0x1A00)):
-        wrong = [f"{index:#06x}" for index in given if not first <= index <= first + 0x1FF]
-        if wrong:
-            bad.append(f"{key}: {', '.join(wrong)}: {first:#06x} to {first + 0x1FF:#06x}")
+def named_twice(**assigned: tuple[int, ...]) -> Iterator[Wrong]:
+    """Find PDOs that are assigned twice."""
+    for key, given in assigned.items():
         if len(set(given)) != len(given):
-            bad.append(f"{key}: a PDO is named twice")
-    return bad
+            yield Wrong(key, [f"{index:#06x}" for index in given], "a PDO is named twice")
 
 
 @dataclass(frozen=True)
@@ -267,44 +255,23 @@ class DrivePlant:
         Size of both mailboxes, 48 to 256.
     """
 
-    inertia_kg_m2: float = 0.06
-    viscous_nms: float = 0.05
-    coulomb_nm: float = 0.1
-    coulomb_rad_s: float = 0.05
-    rated_torque_nm: float = 6.37
-    peak_torque_nm: float = 19.1
-    torque_lag_s: float = 0.0005
-    counts_per_rev: int = 1 << 20
-    hands: Literal["spring", "prescribed", "free"] = "spring"
-    hands_stiffness_nm_rad: float = 20.0
-    hands_damping_nms: float = 1.0
-    amplitude_rad: float = math.radians(60.0)
-    frequency_hz: float = 0.3
-    offset_rad: float = 0.0
-    start_s: float = 1.0
+    inertia_kg_m2: Positive = 0.06
+    viscous_nms: NonNegative = 0.05
+    coulomb_nm: NonNegative = 0.1
+    coulomb_rad_s: Positive = 0.05
+    rated_torque_nm: Torque = 6.37
+    peak_torque_nm: Torque = 19.1
+    torque_lag_s: NonNegativeS = 0.0005
+    counts_per_rev: CountsPerRev = 1 << 20
+    hands: Hands = "spring"
+    hands_stiffness_nm_rad: NonNegative = 20.0
+    hands_damping_nms: NonNegative = 1.0
+    amplitude_rad: Real = math.pi / 3
+    frequency_hz: NonNegative = 0.3
+    offset_rad: Real = 0.0
+    start_s: NonNegativeS = 1.0
     name: str = "rigloop simulated CiA 402 drive"
-    mailbox_bytes: int = 128
+    mailbox_bytes: Annotated[int, Field(ge=48, le=256)] = 128
 
     def __post_init__(self) -> None:
-        bad = []
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if not isinstance(value, int | float):
-                continue
-            if item.name in ("amplitude_rad", "offset_rad"):
-                if not math.isfinite(value):
-                    bad.append(f"{item.name} = {value}: must be finite")
-            elif not (math.isfinite(value) and value >= 0):
-                bad.append(f"{item.name} = {value}: must be finite and not negative")
-        bad += [
-            f"{key} = {getattr(self, key)}: must be > 0"
-            for key in ("inertia_kg_m2", "coulomb_rad_s", "rated_torque_nm", "peak_torque_nm")
-            if getattr(self, key) == 0
-        ]
-        if not 4 <= self.counts_per_rev <= 1 << 31:
-            bad.append(f"counts_per_rev = {self.counts_per_rev}: 4 to 2^31")
-        if self.hands not in ("spring", "prescribed", "free"):
-            bad.append(f"hands = {self.hands!r}: spring, prescribed or free")
-        if not 48 <= self.mailbox_bytes <= 256:
-            bad.append(f"mailbox_bytes = {self.mailbox_bytes}: 48 to 256")
-        _check("drive plant", bad)
+        check("drive plant", self)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+
+from rig_configs.section import Seconds
+from rt_core.settings import check
 
 PREOP, SAFEOP, OP = 2, 4, 8
-LONGEST_S = 600.0
 
 
 @dataclass(frozen=True)
@@ -29,23 +30,14 @@ class StateLimits:
     Source: defaults of ETG.1020; `Info/StateMachine/Timeout` and `Info/Mailbox/Timeout` of an ESI (ETG.2000).
     """
 
-    preop_s: float = 3.0
-    safeop_op_s: float = 10.0
-    back_s: float = 5.0
-    mailbox_request_s: float = 0.1
-    mailbox_response_s: float = 2.0
+    preop_s: Seconds = 3.0
+    safeop_op_s: Seconds = 10.0
+    back_s: Seconds = 5.0
+    mailbox_request_s: Seconds = 0.1
+    mailbox_response_s: Seconds = 2.0
 
     def __post_init__(self) -> None:
-        bad = [
-            f"{field.name} = {getattr(self, field.name)}: above 0, at most {LONGEST_S:.0f} s"
-            for field in fields(self)
-            if not (
-                math.isfinite(getattr(self, field.name))
-                and 0.0 < getattr(self, field.name) <= LONGEST_S
-            )
-        ]
-        if bad:
-            raise ValueError("time limits: " + "; ".join(bad))
+        check("time limits", self)
 
     def of(self, state: int, before: int) -> float:
         """Return the limit of the way from one AL state to another."""

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from typing import Annotated
 
-from io_bridge.slaves.drive_config import SdoWrite, assign_mistakes
+from pydantic import Field
+
+from io_bridge.slaves.drive_config import SdoWrite, SlaveName, named_twice
 from io_bridge.slaves.sii import Identity
 from io_bridge.slaves.state_limits import STANDARD, StateLimits
-
-MOST_CHANNELS = 32
-HOLD, RESUME = "hold", "resume"
+from rig_configs.numbers import Real, Scale
+from rig_configs.slaves import (
+    MOST_CHANNELS,
+    AfterFault,
+    Bits,
+    FirstBit,
+    RxIndex,
+    TxIndex,
+    WatchdogMs,
+)
+from rt_core.settings import check
 
 
 @dataclass(frozen=True)
@@ -32,11 +42,17 @@ class ChannelConfig:
     """
 
     name: str
-    bit: int
-    bits: int = 1
+    bit: FirstBit
+    bits: Bits = 1
     signed: bool = False
-    scale: float = 1.0
-    offset: float = 0.0
+    scale: Scale = 1.0
+    offset: Real = 0.0
+
+    def __post_init__(self) -> None:
+        check(f"channel {self.name!r}", self)
+
+
+Channels = Annotated[tuple[ChannelConfig, ...], Field(max_length=MOST_CHANNELS)]
 
 
 @dataclass(frozen=True)
@@ -62,39 +78,20 @@ class TerminalConfig:
         themselves.
     """
 
-    name: str
-    inputs: tuple[ChannelConfig, ...] = ()
-    outputs: tuple[ChannelConfig, ...] = ()
+    name: SlaveName
+    inputs: Channels = ()
+    outputs: Channels = ()
     identity: Identity | None = None
-    watchdog_ms: float = 100.0
+    watchdog_ms: WatchdogMs = 100.0
     setup: tuple[SdoWrite, ...] = ()
-    rx_assign: tuple[int, ...] = ()
-    tx_assign: tuple[int, ...] = ()
+    rx_assign: tuple[RxIndex, ...] = ()
+    tx_assign: tuple[TxIndex, ...] = ()
     limits: StateLimits = STANDARD
-    after_fault: str = HOLD
+    after_fault: AfterFault = "hold"
 
     def __post_init__(self) -> None:
-        bad = assign_mistakes(self.rx_assign, self.tx_assign)
-        if not self.name or "/" in self.name:
-            bad.append(f"name = {self.name!r}: not empty, no '/'")
-        if self.after_fault not in (HOLD, RESUME):
-            bad.append(f"after_fault = {self.after_fault!r}: {HOLD!r} or {RESUME!r}")
-        for group in (self.inputs, self.outputs):
-            if len(group) > MOST_CHANNELS:
-                bad.append(f"{len(group)} channels: at most {MOST_CHANNELS} each way")
-        for channel in (*self.inputs, *self.outputs):
-            if not 0 <= channel.bit < 8192:
-                bad.append(f"{channel.name}: bit = {channel.bit}: 0 to 8191")
-            if not 1 <= channel.bits <= 32:
-                bad.append(f"{channel.name}: bits = {channel.bits}: 1 to 32")
-            if not math.isfinite(channel.scale) or channel.scale == 0.0:
-                bad.append(f"{channel.name}: scale = {channel.scale}: finite and not 0")
-            if not math.isfinite(channel.offset):
-                bad.append(f"{channel.name}: offset = {channel.offset}: must be finite")
-        if not 0.1 <= self.watchdog_ms <= 6553.5:
-            bad.append(f"watchdog_ms = {self.watchdog_ms}: 0.1 to 6553.5; it cannot be off")
-        if bad:
-            raise ValueError(f"terminal {self.name!r}: " + "; ".join(bad))
+        twice = named_twice(rx_assign=self.rx_assign, tx_assign=self.tx_assign)
+        check(f"terminal {self.name!r}", self, twice)
 
 
 def channel_bytes(channels: tuple[ChannelConfig, ...]) -> int:

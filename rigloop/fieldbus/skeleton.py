@@ -8,10 +8,11 @@ from dataclasses import fields
 from typing import NamedTuple
 
 from io_bridge.attendant.scan import FoundSlave
-from io_bridge.slaves.drive_config import AXIS_STEP, MOST_AXES, pdo_offset
+from io_bridge.slaves.drive_config import AXIS_STEP, pdo_offset
 from io_bridge.slaves.sii_contents import SiiPdo
 from io_bridge.slaves.state_limits import STANDARD
 from rig_configs.plain import line, toml_string
+from rig_configs.slaves import MOST_AXES
 from rigloop.fieldbus.esi_notes import CLOCK, Known
 
 STATUSWORD, RATED_TORQUE = 0x6041, 0x6076

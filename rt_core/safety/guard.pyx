@@ -371,7 +371,7 @@ cdef class Guard:
     cdef BlockView view
 
     def __init__(self, config, *, period_ns, reads, writes=None, name="guard"):
-        mistakes = [f"{name}: {mistake}" for mistake in config.mistakes()]
+        mistakes = []
         if period_ns <= 0:
             mistakes.append(f"{name}: period_ns = {period_ns} must be above 0")
         paths = {port: f"{name}/{port}" for port in WRITES} | dict(writes or {})

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
 
 from rt_core.safety.guard import Reaction, State, Trip
+from rt_core.settings import Sign, check
 
 __all__ = [
     "TRIPS",
@@ -108,15 +112,11 @@ def name_of_trip(code: float) -> str:
     )
 
 
-LEAST = {"request_sign": -1}
-POSITIVE = (
-    "limit_nm",
-    "rate_nm_s",
-    "heartbeat_timeout_ms",
-    "max_gap_ms",
-    "max_request_age_ms",
-    "request_gain",
-)
+Limit = Annotated[float, Field(gt=0.0, le=1e9)]
+Ms = Annotated[float, Field(ge=0.0, le=1e9)]
+Seconds = Annotated[float, Field(ge=0.0, le=1e9)]
+RampOut = Annotated[float, Field(ge=0.0, le=0.1)]  # a trip ends the torque, it does not fade it
+Gain = Annotated[float, Field(gt=0.0, le=1000.0)]
 
 
 @dataclass(frozen=True)
@@ -155,38 +155,25 @@ class GuardConfig:
         outlived one that was missed. Shorter than a period: the guard's own.
     """
 
-    limit_nm: float
-    rate_nm_s: float
-    max_angle_rad: float
-    max_rate_rad_s: float
-    ramp_in_s: float = 0.5
-    ramp_out_s: float = 0.02
-    max_request_age_ms: float = 5.0
-    request_hold_ms: float = 3.0
-    sensor_hold_ms: float = 5.0
-    max_gap_ms: float = 5.0
-    sensor_bucket_ms: float = 20.0
-    skip_bucket_ms: float = 10.0
-    heartbeat_timeout_ms: float = 200.0
-    request_sign: int = 1
-    request_gain: float = 1.0
-    request_period_ms: float = 0.0
+    limit_nm: Limit
+    rate_nm_s: Limit
+    max_angle_rad: Limit
+    max_rate_rad_s: Limit
+    ramp_in_s: Seconds = 0.5
+    ramp_out_s: RampOut = 0.02
+    max_request_age_ms: Limit = 5.0
+    request_hold_ms: Ms = 3.0
+    sensor_hold_ms: Ms = 5.0
+    max_gap_ms: Limit = 5.0
+    sensor_bucket_ms: Ms = 20.0
+    skip_bucket_ms: Ms = 10.0
+    heartbeat_timeout_ms: Limit = 200.0
+    request_sign: Sign = 1
+    request_gain: Gain = 1.0
+    request_period_ms: Ms = 0.0
 
-    def mistakes(self) -> list[str]:
-        """Return the mistakes of the values, one line each."""
-        found = []
-        for field in fields(self):
-            value = getattr(self, field.name)
-            least = LEAST.get(field.name, 0)
-            if isinstance(value, bool) or not isinstance(value, int | float):
-                found.append(f"{field.name} = {value!r} is no number")
-            elif field.name == "request_sign" and value not in (1, -1):
-                found.append(f"{field.name} = {value!r} must be 1 or -1")
-            elif not math.isfinite(value) or not least <= value <= 1e9:
-                found.append(f"{field.name} = {value!r} must be within {least} and 1e9")
-            elif value == 0 and field.name in POSITIVE:
-                found.append(f"{field.name} = {value!r} must be above 0")
-        return found
+    def __post_init__(self) -> None:
+        check("guard", self)
 
     def cycles_to_zero(self, period_s: float) -> int:
         """Executed cycles from the start of any ramp-out to an output of exactly zero, at most.

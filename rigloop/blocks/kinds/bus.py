@@ -14,13 +14,14 @@ from pydantic import Field
 from io_bridge.exchange.exchange import FAULTS
 from io_bridge.slaves import ports as bus_ports
 from rig_configs import units
-from rig_configs.mistakes import Mistake
+from rig_configs.mistakes import Mistake, in_file
 from rig_configs.ports import Port, Ports
 from rig_configs.schema import Rig
 from rig_configs.section import Cycles
 from rig_configs.slaves import Clock
 from rigloop.blocks.kind import BlockKind
-from rigloop.blocks.slaves import Ring, drive_config, joined, terminal_config
+from rigloop.blocks.slaves import Ring, clock_config, drive_config, joined, terminal_config
+from rt_core.settings import SettingsError
 
 Interface = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,15}$")]
 
@@ -166,11 +167,11 @@ def mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
         problem = "a bus without a slave"
         remedy = "describe its drives and terminals, or take it out"
         yield Mistake(file, f"blocks.{name}", problem, remedy)
-    yield from _slave_mistakes(file, name, config)
+    yield from _slave_mistakes(file, name, config, rig.period_us(name))
     yield from _device_mistakes(file, name, config)
 
 
-def _slave_mistakes(file: str, bus: str, config: BusBlock) -> Iterator[Mistake]:
+def _slave_mistakes(file: str, bus: str, config: BusBlock, period_us: int) -> Iterator[Mistake]:
     try:
         together = joined(config)
     except ValueError as error:
@@ -179,15 +180,20 @@ def _slave_mistakes(file: str, bus: str, config: BusBlock) -> Iterator[Mistake]:
     for name, drive in config.drives.items():
         try:
             drive_config(name, drive, emulated=True, is_joined=name in together)
-        except ValueError as error:
-            problem = str(error).removeprefix(f"drive {name!r}: ")
-            yield Mistake(file, f"blocks.{bus}.drives.{name}", problem)
+        except SettingsError as error:
+            yield from in_file(file, f"blocks.{bus}.drives.{name}", error.wrong)
     for name, terminal in config.terminals.items():
         try:
             terminal_config(name, terminal)
-        except ValueError as error:
-            problem = str(error).removeprefix(f"terminal {name!r}: ")
-            yield Mistake(file, f"blocks.{bus}.terminals.{name}", problem)
+        except SettingsError as error:
+            yield from in_file(file, f"blocks.{bus}.terminals.{name}", error.wrong)
+    try:
+        clock_config(config.clock, period_us)
+    except SettingsError as error:
+        for found in error.wrong:
+            key = found.key.replace("_ns", "_us")
+            value = getattr(config.clock, key)
+            yield Mistake(file, f"blocks.{bus}.clock.{key}", found.problem, value=value)
 
 
 def _device_mistakes(file: str, bus: str, config: BusBlock) -> Iterator[Mistake]:

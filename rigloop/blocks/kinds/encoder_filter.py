@@ -16,9 +16,9 @@ from rig_configs.mistakes import Mistake
 from rig_configs.names import SignalPath
 from rig_configs.numbers import NonNegative, Positive, PositiveMs, Real
 from rig_configs.schema import BlockTable, Rig
-from rig_configs.section import Sign
 from rigloop.blocks.kind import BlockKind, Making, Port, constant
 from rigloop.blocks.usual import MS
+from rt_core.settings import Sign
 
 
 def from_the_covariance(gains: str) -> str:

@@ -15,15 +15,16 @@ from pydantic import Field
 
 from rig_configs.mistakes import Mistake
 from rig_configs.names import SignalPath, Word
-from rig_configs.numbers import NonNegativeMs, NonNegativeS, Positive, PositiveMs, Real
+from rig_configs.numbers import IN_FILE, IN_MS, IN_S, Real
 from rig_configs.schema import BlockTable, Rig
-from rig_configs.section import Section, Sign
+from rig_configs.section import Section
 from rigloop.blocks.axes import drives_of, guards_of, reaching
 from rigloop.blocks.kind import BlockKind, Making, Port, constant, written
 from rigloop.blocks.usual import MS, TURNS, S
 from rt_core.plan import LOOP_SIGNALS, loop_signal
 from rt_core.safety.guard import MOST_OTHERS, READS, WRITES, Guard, other_ports
-from rt_core.safety.trips import GuardConfig
+from rt_core.safety.trips import Gain, GuardConfig, Limit, Ms, RampOut, Seconds
+from rt_core.settings import Sign
 
 # of a ramp out by the rate limit alone; a fault that takes longer to end is one that goes on
 MOST_TO_ZERO_S = 10.0
@@ -48,24 +49,24 @@ class GuardBlock(BlockTable):
     """The last gate before the actuator. Times are those of the clock: skipped cycles count."""
 
     kind: Literal["guard"]
-    limit_nm: Positive
+    limit_nm: Annotated[Limit, IN_FILE]
     """The torque stays within plus and minus this."""
-    rate_nm_s: Positive
+    rate_nm_s: Annotated[Limit, IN_FILE]
     """The torque changes no faster from one output to the next: after a gap the first one steps no further than
     ever."""
     request_sign: Sign
     """The request is multiplied by this: -1 where the guide holds the mechanism, and the motor turns against the
     hands."""
-    request_gain: Annotated[Real, Field(gt=0.0, le=1000.0)] = 1.0
+    request_gain: Annotated[Gain, IN_FILE] = 1.0
     """The torque at the wheel over the request; `rigloop check` says from which gain on the wheel would
     sing."""
-    max_angle_rad: Positive
+    max_angle_rad: Annotated[Limit, IN_FILE]
     """An angle beyond plus and minus this trips the guard."""
-    max_rate_rad_s: Positive
+    max_rate_rad_s: Annotated[Limit, IN_FILE]
     """A rate beyond plus and minus this trips the guard."""
-    ramp_in_s: NonNegativeS = 0.5
+    ramp_in_s: Annotated[Seconds, IN_S] = 0.5
     """Once armed, the torque rises over this time."""
-    ramp_out_s: Annotated[Real, Field(ge=0, le=0.1)] = 0.02
+    ramp_out_s: Annotated[RampOut, IN_S] = 0.02
     """After a trip or a stop the torque falls over this time."""
     reach: Literal["axis", "group", "all"] = "all"
     """A trip of this guard ends the torque of this axis alone, of those with the same `group`, or of all."""
@@ -74,22 +75,22 @@ class GuardBlock(BlockTable):
     preset: Literal["bench", "rig"] = "bench"
     """The times that follow are those of an ordinary machine with emulated or weak drives (`bench`), or the strict ones
     of a tuned machine (`rig`). A key that is given wins over the preset."""
-    sensor_hold_ms: Annotated[NonNegativeMs, Field(examples=[5.0])] | None = None
+    sensor_hold_ms: Annotated[Ms, IN_MS, Field(examples=[5.0])] | None = None
     """Bad samples are bridged for so long; by preset 50 ms (`bench`) or 5 ms (`rig`), or five periods if that is
     longer."""
-    request_hold_ms: Annotated[NonNegativeMs, Field(examples=[3.0])] | None = None
+    request_hold_ms: Annotated[Ms, IN_MS, Field(examples=[3.0])] | None = None
     """Requests that are NaN are bridged for this time; the default is 3 ms, or three periods if that is longer."""
-    sensor_bucket_ms: Annotated[NonNegativeMs, Field(examples=[20.0])] | None = None
+    sensor_bucket_ms: Annotated[Ms, IN_MS, Field(examples=[20.0])] | None = None
     """Bad time of the samples counts twice, and a good cycle takes a period away: more than this trips the guard. The
     default is four times `sensor_hold_ms`."""
-    skip_bucket_ms: Annotated[NonNegativeMs, Field(examples=[10.0])] | None = None
+    skip_bucket_ms: Annotated[Ms, IN_MS, Field(examples=[10.0])] | None = None
     """Skipped time counts in the same way; the default is five times `max_gap_ms` (`bench`) or twice (`rig`), so that
     one gap alone does not fill it."""
-    max_request_age_ms: Annotated[PositiveMs, Field(examples=[5.0])] | None = None
+    max_request_age_ms: Annotated[Limit, IN_MS, Field(examples=[5.0])] | None = None
     """A request that is older trips the guard; by preset 50 ms (`bench`) or 5 ms (`rig`)."""
-    max_gap_ms: Annotated[PositiveMs, Field(examples=[5.0])] | None = None
+    max_gap_ms: Annotated[Limit, IN_MS, Field(examples=[5.0])] | None = None
     """A longer time between two cycles of its task trips the guard; by preset 50 ms (`bench`) or 5 ms (`rig`)."""
-    heartbeat_timeout_ms: Annotated[PositiveMs, Field(examples=[200.0])] | None = None
+    heartbeat_timeout_ms: Annotated[Limit, IN_MS, Field(examples=[200.0])] | None = None
     """So long without a heartbeat of the supervisor trips the guard; by preset 1000 ms (`bench`) or 200 ms (`rig`)."""
     rearm: Rearm | None = None
     """The guard may arm again within a run; without this table a run whose torque has ended ends."""
@@ -225,14 +226,9 @@ def make(making: Making) -> Guard:
 
 
 def mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
-    """Find limits that a guard would refuse, or with which its torque would not end."""
+    """Find limits with which the torque of a guard would not end, and a reach without guards."""
     config = rig.blocks[name]
     assert isinstance(config, GuardBlock)
-    limits = guard_config(rig, name, config)
-    for mistake in limits.mistakes():
-        key, _, rest = mistake.partition(" = ")
-        problem = rest.partition(" ")[2]
-        yield Mistake(file, f"blocks.{name}.{key}", problem, value=getattr(limits, key))
     if not config.limit_nm <= MOST_TO_ZERO_S * config.rate_nm_s:
         problem = (
             f"from limit_nm = {config.limit_nm:g} the torque takes "

@@ -257,7 +257,9 @@ def test_outputs_of_a_bus_without_drives_come_back_only_where_the_rig_says_so(
 
 
 def test_what_a_terminal_does_after_a_fault_is_one_of_two():
-    with pytest.raises(ValueError, match="after_fault = 'maybe': 'hold' or 'resume'"):
+    with pytest.raises(
+        ValueError, match="after_fault = 'maybe': input should be 'hold' or 'resume'"
+    ):
         TerminalConfig("digital", after_fault="maybe")
 
 
@@ -299,8 +301,10 @@ def test_channels_must_lie_within_what_the_terminal_maps():
 
 
 def test_every_mistake_of_a_terminal_is_named():
-    with pytest.raises(ValueError, match=r"scale = 0.*watchdog_ms = 0"):
-        TerminalConfig("t", inputs=(ChannelConfig("x", 0, scale=0.0),), watchdog_ms=0)
+    with pytest.raises(ValueError, match=r"watchdog_ms = 0.*after_fault = 'never'"):
+        TerminalConfig("t", watchdog_ms=0, after_fault="never")
+    with pytest.raises(ValueError, match=r"channel 'x': bits = 33.*scale = 0.0: must not be 0"):
+        ChannelConfig("x", 0, bits=33, scale=0.0)
     assert channel_bytes((ChannelConfig("x", 7, bits=2),)) == 2
 
 

@@ -14,13 +14,16 @@ def test_offsets_follow_the_order_of_the_pdo():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"name": "a/b"}, "no '/'"),
-        ({"rated_torque_nm": 0.0}, "rated_torque_nm = 0.0: must be > 0"),
+        ({"name": "a/b"}, "name = 'a/b'"),
+        (
+            {"rated_torque_nm": 0.0},
+            "rated_torque_nm = 0.0: input should be greater",
+        ),
         ({"peak_torque_nm": 300.0}, "peak_torque_nm = 300.0"),
         ({"peak_torque_nm": math.nan}, "peak_torque_nm = nan"),
         ({"counts_per_rev": 0}, "counts_per_rev = 0"),
-        ({"sign": 0}, "sign = 0: 1 or -1"),
-        ({"watchdog_ms": 0}, "watchdog_ms = 0.*cannot be off"),
+        ({"sign": 0}, "sign = 0: input should be -1 or 1"),
+        ({"watchdog_ms": 0}, "watchdog_ms = 0: input should be greater than or equal to 0.1"),
         ({"rx_pdo": ((0x6040, 0, 16),)}, "0x6071:0 with 16 bits is missing"),
         ({"tx_pdo": ((0, 0, 4), *TX_PDO[:2])}, "0x6064:0 .* does not begin on a whole byte"),
     ],

@@ -133,12 +133,17 @@ def test_names_of_a_rig_are_checked_at_the_door(tmp_path, old, new, problem):
         (
             "peak_torque_nm = 19.1",
             "peak_torque_nm = 1000.0",
-            "blocks.bus.drives.wheel: peak_torque_nm",
+            "blocks.bus.drives.wheel.peak_torque_nm = 1000.0: must be at most 208.726",
         ),
         (
             "rated_torque_nm = 6.37",
             "rated_torque_nm = 1e300",
             "drives.wheel.rated_torque_nm = 1e+300",
+        ),
+        (
+            "[blocks.bus.drives.wheel]",
+            "[blocks.bus.clock]\ntolerance_us = 500.0\n[blocks.bus.drives.wheel]",
+            "blocks.bus.clock.tolerance_us = 500.0: must be at most 50 µs, a quarter of the period",
         ),
         ("stall_cycles = 1000", f"stall_cycles = {2**62}", "tasks.estimation.stall_cycles"),
         ("spin_us = 40", f"late_limit_us = {2**62}", "tasks.estimation.late_limit_us"),

@@ -104,7 +104,9 @@ def test_torque_stays_off_after_a_fault_in_every_mode(rig):
 
 
 def test_a_mode_that_there_is_not_is_named():
-    with pytest.raises(ValueError, match="mode = 'homing': position, velocity, torque"):
+    with pytest.raises(
+        ValueError, match="mode = 'homing': input should be 'torque', 'velocity' or 'position'"
+    ):
         DriveConfig(mode="homing")
     with pytest.raises(ValueError, match="velocity_limit_rad_s = 0"):
         DriveConfig(velocity_limit_rad_s=0)
