@@ -22,11 +22,12 @@ import numpy as np
 from option_cases import CASES, Case
 from peers.exact import reference as exact_columns
 from rich.console import Console
-from rich.table import Table
 
 from codegen.analysis import advice
 from codegen.analysis.advice import CANDIDATES, LADDER, Bench, Measured, Task
 from codegen.kernels.trial import Trial
+from rigloop.display.tables import Cell, Table, Tone, Toned, words
+from rigloop.display.tables import show as show_table
 
 BAR = 1.3
 
@@ -110,28 +111,17 @@ def measure(case: Case, console: Console) -> dict[str, Any]:
 
 def show(rows: list[dict[str, Any]], console: Console) -> None:
     """Print the table."""
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    heads = (
-        "mechanism",
-        "wanted",
-        "advice",
-        "error",
-        "exact",
-        "µs/s",
-        "best of all",
-        "µs/s",
-        "ratio",
-    )
-    for head in (*heads, "kernels", ""):
-        table.add_column(head, no_wrap=True)
+    rows_of: list[list[Cell]] = []
     for r in rows:
         exact = "" if r["exact"] is None else f"{r['exact']:.1g}"
-        table.add_row(
+        rows_of.append([
             r["case"], f"{r['wanted']:g}", r["choice"], f"{r['error']:.1g}", exact, f"{r['us_per_s']:.0f}", r["best"],
             f"{r['best_us_per_s']:.0f}", f"{r['ratio']:.2f}", f"{r['kernels']} of {r['all_kernels']}",
-            "good" if r["good"] else "[red]bad[/]",
-        )  # fmt: skip
-    console.print(table)
+            "good" if r["good"] else Toned("bad", Tone.BAD),
+        ])  # fmt: skip
+    heads = ("mechanism", "wanted", "advice", "error", "exact", "µs/s", "best of all", "µs/s")
+    columns = words(*heads, "ratio", "kernels", "", whole=True)
+    show_table(Table(columns, rows_of, gap=1), console)
 
 
 def main() -> int:

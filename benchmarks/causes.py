@@ -47,8 +47,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Console
-from rich.table import Table
 
+from rigloop.display.tables import Table, figures, words
+from rigloop.display.tables import show as show_table
 from rt_core.host.facts import host_facts, steal_ticks
 from rt_core.host.rights import acquire_rights
 from rt_core.injection.delays import KINDS, DelayBlock, HoleBlock
@@ -298,26 +299,17 @@ def measure(core: int, period_ns: int, each: int, folder: Path, only: list[str])
 
 def show(found: list[Injected], whole: dict[str, Counter[Cause]], console: Console) -> None:
     """Print one line a scenario, and every wrong cause with its figures."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("what was done", "cause"):
-        table.add_column(column)
-    for column in ("injected", "right", "of those, two causes", "right"):
-        table.add_column(column, justify="right")
+    rows = []
     for name in dict.fromkeys(injected.scenario for injected in found):
         of = [injected for injected in found if injected.scenario == name]
         double = [injected for injected in of if injected.is_double]
-        table.add_row(
-            name,
-            WORDS[of[0].cause],
-            str(len(of)),
-            str(sum(injected.is_right for injected in of)),
-            str(len(double)),
-            str(sum(injected.is_right for injected in double)),
-        )
+        right, both = (sum(injected.is_right for injected in some) for some in (of, double))
+        rows.append([name, WORDS[of[0].cause], *map(str, (len(of), right, len(double), both))])
     for name, told in whole.items():
         right = told.total() - told[Cause.OWN]
-        table.add_row(name, "not own work", str(told.total()), str(right), "", "")
-    console.print(table)
+        rows.append([name, "not own work", str(told.total()), str(right), "", ""])
+    heads = figures("injected", "right", "of those, two causes", "right")
+    show_table(Table([*words("what was done", "cause"), *heads], rows), console)
     for name, told in whole.items():
         console.print(f"{name}: " + ", ".join(f"{n} {WORDS[c]}" for c, n in told.items() if n))
     for wrong in [injected for injected in found if not injected.is_right][:20]:

@@ -24,7 +24,9 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
+
+from rigloop.display.tables import Table, figures, words
+from rigloop.display.tables import show as show_table
 
 PARTS = Path(__file__).parent / "clean"
 
@@ -89,13 +91,12 @@ def faults(found: dict[str, Any]) -> list[str]:
 
 def show(found: dict[str, Any], console: Console) -> None:
     """Print the counters."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    columns = ("cycles", "minor faults", "major faults", "waits", "preempted")
-    for column in ("", *columns):
-        table.add_column(column, justify="right" if column else "left")
-    for task, counts in found["tasks"].items():
-        table.add_row(task, *(str(counts[column.replace(" ", "_")]) for column in columns))
-    console.print(table)
+    counted = ("cycles", "minor faults", "major faults", "waits", "preempted")
+    rows = [
+        [task, *(str(counts[name.replace(" ", "_")]) for name in counted)]
+        for task, counts in found["tasks"].items()
+    ]
+    show_table(Table([*words(""), *figures(*counted)], rows), console)
     elsewhere, control = found["elsewhere"], found["control"]
     longest = max(seconds for _, seconds in found["locked"])
     console.print(

@@ -27,11 +27,12 @@ from matplotlib.figure import Figure
 from peers.exact import REFERENCES, reference
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
 
 from codegen.description.n_four_bar import n_four_bar
 from codegen.kernels.build import build_kernel
 from codegen.options.options import KernelOptions
+from rigloop.display.tables import Table, figures, words
+from rigloop.display.tables import show as show_table
 
 RULES = ("generalized_alpha", "trapezoidal")
 Show = Callable[[Any], float]
@@ -158,30 +159,26 @@ def main() -> None:
             mine = found.setdefault((case.title, rule), {column: [] for column in case.watch})
             for column, error in errors(case, step, rule, Path(name)).items():
                 mine[column].append(error)
-    table = Table(title="largest error at the smallest step, and order", pad_edge=False)
-    for head in ("mechanism", "rule", "quantity", "step, ms", "error", "order"):
-        table.add_column(
-            head, justify="right" if head in ("step, ms", "error", "order") else "left"
-        )
+    rows = []
     for case in CASES:
         for rule in RULES:
             for column, mine in found[case.title, rule].items():
                 order = math.log(mine[-2] / mine[-1]) / math.log(
                     case.steps_ms[-2] / case.steps_ms[-1]
                 )
-                table.add_row(
-                    case.title, rule, column, f"{case.steps_ms[-1]:g}", f"{mine[-1]:.1e}", f"{order:.2f}"
-                )  # fmt: skip
-    console.print(table)
+                step = f"{case.steps_ms[-1]:g}"
+                rows.append([case.title, rule, column, step, f"{mine[-1]:.1e}", f"{order:.2f}"])
+    heads = [*words("mechanism", "rule", "quantity"), *figures("step, ms", "error", "order")]
+    show_table(Table(heads, rows, "largest error at the smallest step, and order"), console)
     picture(found, given.picture)
     console.print(f"picture: {given.picture}")
     if given.json:
-        rows = [
+        errors_of = [
             {"mechanism": case.title, "rule": rule, "steps_ms": case.steps_ms, "errors": found[case.title, rule]}
             for case in CASES
             for rule in RULES
         ]  # fmt: skip
-        given.json.write_text(json.dumps(rows, indent=1) + "\n")
+        given.json.write_text(json.dumps(errors_of, indent=1) + "\n")
 
 
 if __name__ == "__main__":

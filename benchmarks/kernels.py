@@ -45,7 +45,9 @@ from peers.sizes import Size, exponent, measured_sizes
 from peers.timer import TIMER, compiled, machine_ns
 from peers.works import guided_rows, slider_crank, steering, swing
 from rich.console import Console
-from rich.table import Table
+
+from rigloop.display import tables
+from rigloop.display.tables import Table, Tone
 
 CHAINS = (1, 10, 40)
 
@@ -118,26 +120,12 @@ def measured(found: list[Row], timer: ctypes.CDLL, rounds: int, console: Console
 
 
 def table(figures: list[dict]) -> Table:
-    shown = Table(
-        title="one step of 1 ms; of slider-crank 0.125 ms, peers 0.1 ms, pinocchio 1 ms",
-        pad_edge=False,
-    )
-    for name in ("work", "program"):
-        shown.add_column(name, no_wrap=True)
-    for name in [
-        "us",
-        "least",
-        "us/ms",
-        "bar",
-        "vs",
-        "error",
-        "tail",
-        "slots",
-        "path",
-        "limit",
-        "x",
-    ]:
-        shown.add_column(name, justify="right", no_wrap=True)
+    heads = ("us", "least", "us/ms", "bar", "vs", "error", "tail", "slots", "path", "limit", "x")
+    columns = [
+        *tables.words("work", "program", whole=True),
+        *tables.figures(*heads, whole=True),
+    ]
+    rows: list[tables.Row] = []
     best = {}
     for f in figures:
         best.setdefault(f["work"], f["us_per_ms"])  # a kernel of ours stands first
@@ -150,29 +138,31 @@ def table(figures: list[dict]) -> Table:
         limit = f.get("limit_us")
         error = f"{f['error']:.1e} {f['unit']}" if "error" in f else ""
         bar = f["bar_us"]
-        style = "bold" if f["who"].startswith("rigloop") else None
-        shown.add_row(
+        tone = Tone.STRONG if f["who"].startswith("rigloop") else Tone.PLAIN
+        cells = [
             f["work"] if f["work"] != before else "", f["who"],
             f"{f['us']:.3g}", f"{f['least_us']:.3g}", f"{f['us_per_ms']:.3g}",
             number(bar, ".3g"), f"{f['us_per_ms'] / best[f['work']]:.3g}", error,
             number(f.get("tail"), ".2f"), number(f.get("slots"), "d"),
             number(f.get("path_cycles"), "d"), number(limit, ".3f"),
-            number(f["us"] / limit if limit else None, ".2f"), style=style,
-        )  # fmt: skip
+            number(f["us"] / limit if limit else None, ".2f"),
+        ]  # fmt: skip
+        rows.append(tables.Row(cells, tone))
         before = f["work"]
-    return shown
+    title = "one step of 1 ms; of slider-crank 0.125 ms, peers 0.1 ms, pinocchio 1 ms"
+    return Table(columns, rows, title)
 
 
 def size_table(found: list[Size]) -> Table:
-    shown = Table(title="N four-bar of any size", pad_edge=False)
-    for name in ["N", "coordinates", "us a step", "ns a coordinate", "slots", "build s", "text kB"]:
-        shown.add_column(name, justify="right")
-    for s in found:
-        shown.add_row(
+    rows = [
+        [
             str(s.n), str(s.coordinates), f"{s.us:.3g}", f"{s.us * 1e3 / s.coordinates:.1f}",
             str(s.slots), f"{s.build_s:.1f}", str(s.text_kb),
-        )  # fmt: skip
-    return shown
+        ]
+        for s in found
+    ]  # fmt: skip
+    heads = ("N", "coordinates", "us a step", "ns a coordinate", "slots", "build s", "text kB")
+    return Table(tables.figures(*heads), rows, "N four-bar of any size")
 
 
 def builds(console: Console) -> dict[str, float]:
@@ -231,9 +221,9 @@ def main() -> None:
         stepped = measured_sizes(sizes, timer, folder)
         pinned(given.core, console)
         figures = measured(found, timer, 3 if given.quick else given.rounds, console)
-        console.print(table(figures))
+        tables.show(table(figures), console)
         grown = stepped(3 if given.quick else given.rounds)
-        console.print(size_table(grown))
+        tables.show(size_table(grown), console)
         slope = exponent(grown)
         console.print(
             f"cost exponent from N = {sizes[0]} to {sizes[-1]}: {slope:.3f} (bar 1.0 +- 0.1)"

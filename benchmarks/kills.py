@@ -25,8 +25,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
+from rigloop.display.tables import Table, figures, words
+from rigloop.display.tables import show as show_table
 from rigloop.run_folder.last_state import record_of
 from rigloop.run_folder.manifest import Manifest, ManifestError, read_manifest
 from rigloop.run_folder.process_state import Process
@@ -224,20 +225,18 @@ def summarise(kills: list[Kill]) -> dict[str, object]:
 
 def show(kills: list[Kill]) -> None:
     """Print the table: a row a victim, and all."""
-    table = Table(
-        title=f"load {os.getloadavg()[0]:.1f}, bar: all rebuilt, lost ≤ {MOST_LOST_MS:g} ms"
-    )
-    for column in ("killed", "runs", "rebuilt", "lost median, ms", "lost worst, ms", "leftovers"):
-        table.add_column(column, justify="left" if column == "killed" else "right")
+    rows = []
     for victim in (*VICTIMS, "together"):
         part = [kill for kill in kills if victim in ("together", kill.victim)]
-        figures = summarise(part)
-        lost = [figures[name] for name in ("lost_median_ms", "lost_worst_ms")]
+        found = summarise(part)
+        lost = [found[name] for name in ("lost_median_ms", "lost_worst_ms")]
         cells = ["–" if value is None else f"{value:.1f}" for value in lost]
-        table.add_row(
-            victim, str(len(part)), str(figures["rebuilt"]), *cells, str(figures["with_leftovers"])
+        rows.append(
+            [victim, str(len(part)), str(found["rebuilt"]), *cells, str(found["with_leftovers"])]
         )
-    Console().print(table)
+    heads = figures("runs", "rebuilt", "lost median, ms", "lost worst, ms", "leftovers")
+    title = f"load {os.getloadavg()[0]:.1f}, bar: all rebuilt, lost ≤ {MOST_LOST_MS:g} ms"
+    show_table(Table([*words("killed"), *heads], rows, title), Console())
 
 
 if __name__ == "__main__":

@@ -19,10 +19,11 @@ from typing import Any
 
 from option_cases import CASES, Case
 from rich.console import Console
-from rich.table import Table
 
 from codegen.analysis import advice
 from codegen.analysis.advice import CANDIDATES, Bench, Task
+from rigloop.display.tables import Table, figures, markdown, words
+from rigloop.display.tables import show as show_table
 
 SHOWN = ("slider-crank", "Bricard", "governor", "steering rack")
 PARTS = (2, 5, 10, 20)  # of 10 ms
@@ -74,17 +75,13 @@ def show(found: dict[str, Any], console: Console, *, is_markdown: bool) -> None:
     heads = ["formulation, integrator", "µs a step", *(f"{10 / parts:g} ms" for parts in PARTS)]
     rows = [cells(row) for row in sorted(found["rows"], key=lambda row: row["step_ns"])]
     title = f"{found['case']} ({found['kind']}; known to {found['known_to']:.0e})"
+    columns = [*words(heads[0], whole=True), *figures(*heads[1:], whole=True)]
+    table = Table(columns, rows, title)
     if is_markdown:
-        lines = [f"*{title}*", "", "| " + " | ".join(heads) + " |", "|---" * len(heads) + "|"]
-        lines += ["| " + " | ".join(row) + " |" for row in rows]
-        console.print("\n".join([*lines, ""]), markup=False, highlight=False, soft_wrap=True)
-        return
-    table = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
-    for head in heads:
-        table.add_column(head, no_wrap=True, justify="left" if head == heads[0] else "right")
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
+        lines = [f"*{title}*", "", *markdown(table), ""]
+        console.print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
+    else:
+        show_table(table, console)
 
 
 def main() -> int:

@@ -25,8 +25,8 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
+from rigloop.display.tables import Table, figures, show
 from rt_core.host.facts import host_facts, steal_ticks
 from rt_core.host.rights import acquire_rights
 from rt_core.injection.delays import PageBlock
@@ -100,18 +100,18 @@ def main() -> int:
             }
             rounds.append(found)
     holes = Counter({name: int(sum(r[name]["holes"] for r in rounds)) for name in VARIANTS})
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("", "holes ≥ 50 µs", "cycles", "a cycle, p50 µs", "late p99.9, median µs"):
-        table.add_column(column, justify="right")
-    for name in VARIANTS:
-        table.add_row(
+    rows = [
+        [
             name,
             str(holes[name]),
             str(int(sum(r[name]["cycles"] for r in rounds))),
             f"{np.median([r[name]['total_p50'] for r in rounds]):.1f}",
             f"{np.median([r[name]['late_p99_9'] for r in rounds]):.1f}",
-        )
-    console.print(table)
+        ]
+        for name in VARIANTS
+    ]
+    heads = figures("", "holes ≥ 50 µs", "cycles", "a cycle, p50 µs", "late p99.9, median µs")
+    show(Table(heads, rows), console)
     ratio = holes["warm"] / max(1, holes["cold"])
     verdict = (
         f"too few for a verdict: {holes['cold']} in the control, {LEAST} needed"

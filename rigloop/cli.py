@@ -15,6 +15,7 @@ from rigloop.console.answers import Exit, JsonOption, print_json, told
 from rigloop.console.lasting_console import lasting_console
 from rigloop.console.run_options import (
     BusOption,
+    MappingOption,
     ModeOption,
     RigArgument,
     RunsOption,
@@ -110,12 +111,7 @@ def replay(
     rig: Annotated[
         str | None, typer.Option(help="Rig to feed; the recorded one, else steering_wheel.")
     ] = None,
-    mapping: Annotated[
-        Path | None,
-        typer.Option(
-            help="Mapping file of the log; chosen by the log's header if not given.", readable=False
-        ),
-    ] = None,
+    mapping: MappingOption = None,
     trust: TrustOption = False,
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,

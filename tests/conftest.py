@@ -1,11 +1,10 @@
 """Options and fixtures of the whole suite."""
 
-import importlib.util
 import os
 from collections import Counter
-from pathlib import Path
 
 import pytest
+import scripted_slave
 
 from rig_configs.load import find_rig
 
@@ -88,8 +87,4 @@ def bad_rig(tmp_path):
 @pytest.fixture(scope="session")
 def scripted():
     """Give the slave whose mailbox says what a test wants, and the messages it may say."""
-    path = Path(__file__).with_name("scripted_slave.py")
-    spec = importlib.util.spec_from_file_location("scripted_slave", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return scripted_slave

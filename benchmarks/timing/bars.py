@@ -7,11 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
+from rigloop.display.tables import HOLDS, TONE_OF, Cell, Table, Tone, Toned, figures, words
+from rigloop.display.tables import show as show_table
 from timing.rounds import Rounds
-
-WORDS = {True: "[green]holds[/]", False: "[bold red]does not[/]", None: ""}
 
 
 @dataclass(frozen=True)
@@ -73,19 +72,18 @@ def skipped(section: str, what: str, why: str) -> Row:
 
 def show(rows: Iterable[Row], console: Console) -> None:
     """Print rows under each other, the section once."""
-    table = Table(box=None, padding=(0, 2, 0, 0), title_justify="left")
-    table.add_column("", style="bold", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    for column in ("µs", "against µs", "ratio", "bar"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    table.add_column("", style="dim")
+    cells: list[list[Cell]] = []
     last = ""
     for row in rows:
-        ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
-        section = row.section if row.section != last else ""
+        section = Toned(row.section if row.section != last else "", Tone.STRONG)
         last = row.section
-        table.add_row(
-            section, row.what, row.ours, row.other, ratio, row.bar, WORDS[row.holds], row.remark
-        )
-    console.print(table)
+        ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
+        holds = Toned(HOLDS[row.holds], TONE_OF[row.holds])
+        cells.append([section, row.what, row.ours, row.other, ratio, row.bar, holds, row.remark])
+    columns = [
+        *words("", "", whole=True),
+        *figures("µs", "against µs", "ratio", "bar", whole=True),
+        *words("", whole=True),
+        *words("", tone=Tone.SOFT),
+    ]
+    show_table(Table(columns, cells), console)

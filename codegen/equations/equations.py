@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from codegen.description.mechanism import Mechanism
 from codegen.equations.forces import hold, settle
 from codegen.equations.precomputed import parameter_only, trigonometric
 from codegen.equations.presolve import Presolved, presolve
-from codegen.equations.program import Routine
+from codegen.equations.program import Program, Routine
 from codegen.expressions.dag import Expr, Graph
 from codegen.expressions.elimination import Entries
 from codegen.expressions.emit import Assign
@@ -203,6 +204,26 @@ class Equations:
             elif _rows_in(self.graph, values[path]):
                 found[path] = f"w->observed[{self.shown.index(path)}]"
         return found
+
+    def program(self, routines: list[Routine], **rest: Any) -> Program:
+        """Return the program of these routines, with what every formulation takes from the equations."""
+        return Program(
+            mechanism=self.mechanism,
+            options=self.options,
+            presolved=self.presolved,
+            routines=routines,
+            bind=self.bind,
+            known=self.known,
+            observed=self.observed(),
+            arrays=self.arrays,
+            scale=self.scale,
+            full_scale=self.full_scale,
+            unit=self.unit,
+            phi_q=self.phi_q,
+            is_large=self.is_large,
+            reactions=self.reaction_cells(),
+            **rest,
+        )
 
     def observed(self) -> dict[Expr, str]:
         values = self.system.values

@@ -163,30 +163,17 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         "weight_project": len(weight_keys),
         "hist": n_q,
     }
-    return Program(
-        mechanism=mechanism,
-        options=options,
-        presolved=eq.presolved,
-        routines=routines,
-        bind=eq.bind,
-        known=eq.known,
-        observed=eq.observed(),
-        arrays=eq.arrays,
-        scale=eq.scale,
-        full_scale=eq.full_scale,
-        unit=eq.unit,
+    return eq.program(
+        routines,
         projection_scale=s,
-        phi_q=eq.phi_q,
         weight_keys=weight_keys,
         calls=counted(ali3p_order.steps(eq)) * options.substeps,
         text=weighed.text + ali3p_order.text(eq, limits, len(weight_keys), weighed.line),
-        is_large=eq.is_large,
         state={"weighted": (n_q, "phi_q^T lam - force, of the step's end")},
         pivot_limit=limits.coordinates,
         row_pivot_limit=limits.rows,
         freedoms=assembled.dof if assembled else -1,
         redundant=len(assembled.redundant) if assembled else 0,
-        reactions=eq.reaction_cells(),
     )
 
 

@@ -173,26 +173,13 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
         "guide": (3 * len(eq.system.guides), "inputs of this time: position, rate, acceleration"),
         "signal": (len(eq.system.signals), "input signals of this time"),
     }
-    return Program(
-        mechanism=eq.mechanism,
-        options=options,
-        presolved=eq.presolved,
-        routines=routines,
-        bind=eq.bind,
-        known=eq.known,
-        observed=eq.observed(),
-        arrays=eq.arrays,
-        scale=eq.scale,
-        full_scale=eq.full_scale,
-        unit=eq.unit,
+    return eq.program(
+        routines,
         projection_scale=1.0,
-        phi_q=eq.phi_q,
         weight_keys=on.factor.weight_keys,
         calls=_calls(on, derivative),
         text=weighed.text + _text(on, derivative, integrator, limits, bool(weighed.line)),
-        is_large=eq.is_large,
         state=inputs | derivative.state,
-        reactions=eq.reaction_cells(),
         twin=(
             *derivative.twin,
             f"integrators/{options.integrator}.py.in",

@@ -16,6 +16,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from rig_configs.own_folder import own_folder
+
 BUILT = "build.json"
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 MOST_BUILT_BYTES = 1 << 20
@@ -29,22 +31,15 @@ class CacheError(RuntimeError):
 def cache_folder() -> Path:
     """Return the folder of built kernels: `$XDG_CACHE_HOME/rigloop/kernels`, else below `~/.cache`.
 
-    A relative XDG_CACHE_HOME is ignored, as the standard of that variable asks.
-
     Raises
     ------
     CacheError
         There is neither such a variable nor a home.
     """
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    if not base.startswith("/"):
-        try:
-            base = str(Path.home() / ".cache")
-        except RuntimeError:
-            base = ""
-    if not base.startswith("/"):
+    base = own_folder("XDG_CACHE_HOME", ".cache")
+    if base is None:
         raise CacheError("no place for built kernels: set XDG_CACHE_HOME to a folder of yours")
-    return Path(base) / "rigloop" / "kernels"
+    return base / "rigloop" / "kernels"
 
 
 def open_cache(kind: str = "kernels") -> Path:

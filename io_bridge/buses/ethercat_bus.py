@@ -13,8 +13,8 @@ import logging
 import struct
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Literal
+from collections.abc import Callable, Sequence
+from typing import Literal, Unpack
 
 from io_bridge.attendant.attendant import Attendant
 from io_bridge.attendant.foreign_watch import ForeignWatch
@@ -25,13 +25,13 @@ from io_bridge.bus import await_clocks, gap_words
 from io_bridge.bus_events import BusEvent, BusEvents
 from io_bridge.buses.attended_bus import SAFE_CYCLES, AttendedBus
 from io_bridge.exchange.exchange import Exchange
+from io_bridge.exchange.settings import ExchangeSettings
 from io_bridge.host.ethtool import require_link
 from io_bridge.master import slave_clock
 from io_bridge.master.bringup import SlaveConfig, know, prepare, start_clocks, to_op
 from io_bridge.master.master import BWR, BringUpError, Master
 from io_bridge.master.pysoem_master import PysoemMaster
 from io_bridge.master.state_change import finish
-from io_bridge.slaves.clock_config import ClockConfig
 from io_bridge.slaves.pdo_layout import axes_of
 from io_bridge.wire.acyclic import FIRST_INDEX, AcyclicLine
 from io_bridge.wire.foreign_master import require_silence
@@ -41,6 +41,7 @@ from io_bridge.wire.redundant_socket import RedundantSocket, open_lines
 
 log = logging.getLogger("rigloop.bus")
 
+BUDGET_US = 500.0
 WAYS = ("auto", "pysoem", "rigloop")
 LISTEN_S = 0.5
 """Period at which slaves are asked for messages of their own."""
@@ -59,8 +60,6 @@ class EthercatBus(AttendedBus):
         Every slave on the wire, in ring order.
     second_interface : str, optional
         Where the last slave's cable comes back to: with one cable out all slaves are still there.
-    name, paths, budget_us, bad_limit, leak_cycles, clock
-        As for `Exchange`.
     bringup : {"auto", "pysoem", "rigloop"}
         Who brings the slaves to SAFEOP: pysoem, with our own registers where a slave needs them, or without it
         where it is not installed; pysoem alone; or ours alone.
@@ -68,6 +67,8 @@ class EthercatBus(AttendedBus):
         Period of the keeper.
     poll : bool
         The cycle polls for its reply instead of sleeping; only with a core of its own.
+    **settings
+        As for `Exchange`; the budget is 500 µs if not given.
     """
 
     def __init__(
@@ -76,15 +77,10 @@ class EthercatBus(AttendedBus):
         slaves: Sequence[SlaveConfig],
         *,
         second_interface: str | None = None,
-        name: str = "bus",
-        paths: Mapping[str, str] | None = None,
-        budget_us: float = 500.0,
-        bad_limit: int = 3,
-        leak_cycles: int = 10,
-        clock: ClockConfig | None = None,
         bringup: Literal["auto", "pysoem", "rigloop"] = "auto",
         keep_us: float = 1000.0,
         poll: bool = False,
+        **settings: Unpack[ExchangeSettings],
     ) -> None:
         if bringup not in WAYS:
             raise ValueError(f"bringup = {bringup!r}: {', '.join(WAYS)}")
@@ -94,17 +90,9 @@ class EthercatBus(AttendedBus):
             raise ValueError(
                 f"second_interface = {interface!r}: the first one is the same; a ring needs two"
             )
-        super().__init__(
-            Exchange(
-                slaves,
-                name=name,
-                paths=paths,
-                budget_us=budget_us,
-                bad_limit=bad_limit,
-                leak_cycles=leak_cycles,
-                clock=clock,
-            )
-        )
+        clock = settings.get("clock")
+        settings.setdefault("budget_us", BUDGET_US)
+        super().__init__(Exchange(slaves, **settings))
         self.interface = interface
         self.second_interface = second_interface
         # a locked cycle is kept at its own period, so that the keeper learns the drift of its clock

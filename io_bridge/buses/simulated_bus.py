@@ -4,7 +4,8 @@ real cycle."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from typing import Unpack
 
 from io_bridge.attendant.attendant import Attendant
 from io_bridge.attendant.mailbox_service import MailboxService
@@ -17,10 +18,10 @@ from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.emulator.segment import Segment
 from io_bridge.emulator.segment_link import SegmentLink
 from io_bridge.exchange.exchange import Exchange
+from io_bridge.exchange.settings import ExchangeSettings
 from io_bridge.master import slave_clock
 from io_bridge.master.bringup import SlaveConfig, know, prepare, to_op
 from io_bridge.master.master import BringUpError, Master
-from io_bridge.slaves.clock_config import ClockConfig
 from io_bridge.slaves.drive_config import (
     SENSOR,
     SIMULATED_IDENTITY,
@@ -47,7 +48,7 @@ class SimulatedBus(AttendedBus):
         too.
     devices : sequence of SlaveDevice, optional
         The whole ring in order, in place of `plants`; then `drives` is the master's view.
-    name, paths, budget_us, bad_limit, leak_cycles, clock
+    **settings
         As for `Exchange`.
     """
 
@@ -57,12 +58,7 @@ class SimulatedBus(AttendedBus):
         drives: Sequence[SlaveConfig] | None = None,
         *,
         devices: Sequence[SlaveDevice] | None = None,
-        name: str = "bus",
-        paths: Mapping[str, str] | None = None,
-        budget_us: float = 300.0,
-        bad_limit: int = 3,
-        leak_cycles: int = 10,
-        clock: ClockConfig | None = None,
+        **settings: Unpack[ExchangeSettings],
     ) -> None:
         plants = tuple(plants) if plants is not None else (DrivePlant(),)
         if drives is None:
@@ -70,17 +66,8 @@ class SimulatedBus(AttendedBus):
         self.devices = tuple(devices or (DriveDevice(plant) for plant in plants))
         self.segment = Segment(self.devices)
         self.link = SegmentLink(self.segment)
-        super().__init__(
-            Exchange(
-                drives,
-                name=name,
-                paths=paths,
-                budget_us=budget_us,
-                bad_limit=bad_limit,
-                leak_cycles=leak_cycles,
-                clock=clock,
-            )
-        )
+        super().__init__(Exchange(drives, **settings))
+        clock = settings.get("clock")
         self._poll_ns = OP_POLL_NS if clock is None else clock.period_ns
 
     def open(self) -> None:

@@ -8,10 +8,8 @@ from __future__ import annotations
 import inspect
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
 from typing import Any
 
-import jinja2
 from pydantic import BaseModel
 
 from rig_configs.load import find_rig, shipped_rigs
@@ -21,6 +19,7 @@ from rigloop.blocks.catalogue import kinds, read_checked
 from rigloop.blocks.keys import Table, tables_of, values_of
 from rigloop.blocks.kind import BlockKind
 from rigloop.console.screen import say
+from rigloop.display.pages import fill
 
 # of every block: stated once, above the kinds
 OF_EVERY_BLOCK = frozenset({"kind", "reads", "writes"})
@@ -103,17 +102,10 @@ def _a_block(kind: BlockKind) -> tuple[dict[str, Any], str]:
 
 def page() -> str:
     """Return the whole page."""
-    text = resources.files("rigloop").joinpath("templates/rig.md.jinja").read_text()
-    made = jinja2.Environment(
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        # Markdown, of our own sources: nothing of a user is in it
-        autoescape=jinja2.select_autoescape(default_for_string=False),
-    ).from_string(text)
     every = next(iter(tables_of("[blocks.NAME]", BlockTable, examples())))
     return (
-        made.render(
+        fill(
+            "rig.md.jinja",
             tables=tables(),
             every=every.keys,
             kinds=[_of_kind(kind) for kind in kinds().values()],

@@ -36,5 +36,13 @@ TrustOption = Annotated[
         "Once for each; read it before.",
     ),
 ]
+MappingOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--mapping",
+        help="Mapping file of the log; chosen by the log's header if not given.",
+        readable=False,
+    ),
+]
 # a file that may not be read is said by its reader, in a line and as JSON: paths to read have readable=False
 RunsOption = Annotated[Path, typer.Option("--runs", help="Folder that gets the run folder.")]

@@ -7,22 +7,20 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
+from rigloop.display import tables
+from rigloop.display.levels import TONES
+from rigloop.display.tables import STYLES, Cell, Table, Toned
 from rt_core.doctor.check import Check, Level, banner, is_good
-
-STYLE = {Level.RED: "bold red", Level.AMBER: "yellow", Level.GREEN: "green"}
 
 
 def show(checks: list[Check], console: Console) -> None:
     """Print a table, and below it each remedy on a line of its own, to be pasted whole."""
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for check in checks:
-        table.add_row(_level(check), escape(check.name), escape(check.found))
-    console.print(table)
+    columns = [*tables.words("", "", whole=True), *tables.words("", folds=True)]
+    rows: list[list[Cell]] = [
+        [Toned(check.level, TONES[check.level]), check.name, check.found] for check in checks
+    ]
+    tables.show(Table(columns, rows), console)
     for check in checks:
         if check.level is not Level.GREEN:
             # the terminal wraps these lines itself: what is copied from it has no line break
@@ -32,7 +30,7 @@ def show(checks: list[Check], console: Console) -> None:
                 console.print(f"  {line}", soft_wrap=True, highlight=False, markup=False)
     count = Counter(check.level for check in checks)
     console.print(
-        "\n" + ", ".join(f"[{STYLE[level]}]{count[level]} {level}[/]" for level in Level),
+        "\n" + ", ".join(f"[{STYLES[TONES[level]]}]{count[level]} {level}[/]" for level in Level),
         highlight=False,
     )
 
@@ -49,4 +47,4 @@ def as_message(checks: list[Check], rig: str | None, bus: str | None) -> dict[st
 
 
 def _level(check: Check) -> str:
-    return f"[{STYLE[check.level]}]{check.level:<5}[/]"
+    return f"[{STYLES[TONES[check.level]]}]{check.level:<5}[/]"

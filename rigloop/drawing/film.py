@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, select_autoescape
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from PIL import Image
 
 from codegen.system.system import Coordinate
+from rigloop.display.pages import fill
 from rigloop.drawing.motion import Motion
 from rigloop.drawing.page import film_axes, inset_axes
 from rigloop.drawing.paint import label_colour, legend_entries, paint
@@ -43,11 +43,12 @@ def save_film(sketch: Sketch, motion: Motion, path: Path, tell: Callable[[int, i
         taken = io.BytesIO()
         frame.save(taken, format="PNG", optimize=True)
         pictures.append(base64.b64encode(taken.getvalue()).decode())
-    page = Environment(
-        loader=PackageLoader("rigloop"), autoescape=select_autoescape(default=True)
-    ).get_template("film.html.jinja")
-    text = page.render(
-        title=motion.title, notes=motion.notes, frames=pictures, frame_ms=1000 * motion.frame_s
+    text = fill(
+        "film.html.jinja",
+        title=motion.title,
+        notes=motion.notes,
+        frames=pictures,
+        frame_ms=1000 * motion.frame_s,
     )
     path.write_text(text, encoding="utf-8")
 

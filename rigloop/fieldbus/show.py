@@ -8,8 +8,6 @@ from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from io_bridge.attendant.scan import Found, FoundSlave
 from io_bridge.master.master import BringUpError
@@ -17,6 +15,9 @@ from io_bridge.slaves import words
 from io_bridge.slaves.sii_contents import SiiPdo
 from rig_configs.plain import line
 from rigloop.console.answers import Exit, fail
+from rigloop.display import tables
+from rigloop.display.tables import Table
+from rigloop.display.verdict import line as say_line
 from rigloop.fieldbus.esi_notes import Known
 from rigloop.fieldbus.health import BusHealth
 
@@ -99,32 +100,29 @@ def print_scan(
     """Print a scan as a table, and the PDOs below it, with the names that ESI files have for them."""
     looked_up = known is not None
     known = known or [None] * len(found.slaves)
-    table = Table(
-        title=f"{len(found.slaves)} slave(s) on {escape(interface)}", title_justify="left"
-    )
-    for heading in ("#", "name", "vendor", "product", "revision", "state", "clock", "mailbox"):
-        # a number that is cut is another number
-        table.add_column(heading, no_wrap=heading != "name")
-    for slave, esi in zip(found.slaves, known, strict=True):
-        identity = slave.identity
-        table.add_row(
+    # a number that is cut is another number
+    heads = [*tables.words("#", whole=True), *tables.words("name")]
+    rest = ("vendor", "product", "revision", "state", "clock", "mailbox")
+    heads += tables.words(*rest, whole=True)
+    rows = [
+        [
             str(slave.position),
-            escape(line((slave.name if esi is None else esi.device.name) or "?", 60)),
-            f"{identity.vendor:#010x}",
-            f"{identity.product:#010x}",
-            f"{identity.revision:#x}",
+            line((slave.name if esi is None else esi.device.name) or "?", 60),
+            f"{slave.identity.vendor:#010x}",
+            f"{slave.identity.product:#010x}",
+            f"{slave.identity.revision:#x}",
             words.al_state(slave.al_status),
             "yes" if slave.has_clock else "no",
             "CoE" if slave.has_coe else "no",
-        )
-    console.print(table)
+        ]
+        for slave, esi in zip(found.slaves, known, strict=True)
+    ]
+    tables.show(Table(heads, rows, f"{len(found.slaves)} slave(s) on {interface}"), console)
     for heard in found.heard:
-        console.print(
-            escape(f"another master speaks on this wire: {heard}"), highlight=False, soft_wrap=True
-        )
+        say_line(f"another master speaks on this wire: {heard}", console)
     for slave, esi in zip(found.slaves, known, strict=True):
         for told in map(line, _below(slave, esi, looked_up)):
-            console.print(escape(f"{slave.position} {told}"), highlight=False, soft_wrap=True)
+            say_line(f"{slave.position} {told}", console)
 
 
 def _below(slave: FoundSlave, esi: Known | None, looked_up: bool) -> Iterator[str]:
@@ -152,20 +150,20 @@ def _below(slave: FoundSlave, esi: Known | None, looked_up: bool) -> Iterator[st
 
 def print_health(console: Console, bus: BusHealth) -> None:
     """Print how a bus does, one row a slave."""
-    table = Table(title=f"bus, {escape(bus.source)}", title_justify="left")
-    for heading in ("slave", "bad cycles", "wkc min", "AL state", "clock off by at most"):
-        table.add_column(heading)
+    rows = []
     for slave in bus.slaves:
         off = slave.dc_difference_max_ns
-        state = slave.al_state + (f", {slave.al_code}" if slave.al_code else "")
-        table.add_row(
-            escape(slave.name),
-            str(slave.invalid_cycles),
-            f"{slave.wkc_min} of {slave.wkc_expected}",
-            escape(state),
-            "" if off is None else f"{off:.0f} ns",
+        rows.append(
+            [
+                slave.name,
+                str(slave.invalid_cycles),
+                f"{slave.wkc_min} of {slave.wkc_expected}",
+                slave.al_state + (f", {slave.al_code}" if slave.al_code else ""),
+                "" if off is None else f"{off:.0f} ns",
+            ]
         )
-    console.print(table)
+    heads = tables.words("slave", "bad cycles", "wkc min", "AL state", "clock off by at most")
+    tables.show(Table(heads, rows, f"bus, {bus.source}"), console)
     lines = [
         f"{bus.cycles} cycles, {bus.lost} frames lost, {bus.late} late, {bus.duplicated} duplicated",
         f"exchange {bus.exchange_p50_us} µs"
@@ -181,4 +179,4 @@ def print_health(console: Console, bus: BusHealth) -> None:
         lines.append(bus.stands_still)
     lines += bus.events
     for sentence in lines:
-        console.print(sentence, highlight=False, soft_wrap=True, markup=False)
+        say_line(sentence, console)

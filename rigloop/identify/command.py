@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from rigloop.console.answers import Exit, JsonOption, fail, print_json, told
+from rigloop.console.run_options import MappingOption
 from rigloop.console.screen import Screen
 
 
@@ -25,12 +26,7 @@ def identify(
         tuple[float, float] | None,
         typer.Option(help="Stretch to judge on, s; the second half. It must not overlap --fit."),
     ] = None,
-    mapping: Annotated[
-        Path | None,
-        typer.Option(
-            help="Mapping file of the log; chosen by the log's header if not given.", readable=False
-        ),
-    ] = None,
+    mapping: MappingOption = None,
     plot: Annotated[
         Path | None, typer.Option(help="Picture of the unseen stretch: .png, .svg or .pdf.")
     ] = None,

@@ -6,10 +6,11 @@ import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from rig_configs.plain import math_free
+from rigloop.display import tables
+from rigloop.display.tables import Table
+from rigloop.display.verdict import paragraph
 from rigloop.identify.compare import HIGHEST_HZ, Judgement, Observation, spectra_of
 from rigloop.identify.identify import Identification
 from rigloop.plots.figures import BLUE, GREY, INK, ORANGE, STYLE, new_figure, thinned
@@ -19,28 +20,24 @@ def show(
     found: Identification, observation: Observation, judged: Judgement, console: Console
 ) -> None:
     """Print parameters with their intervals, and the judgement of the observer."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("")
-    for head in ("value", "95 % interval"):
-        table.add_column(head, justify="right")
-    table.add_column("unit")
-    for p in found.parameters:
-        table.add_row(escape(p.name), f"{p.value:.4g}", f"{p.low:.4g} … {p.high:.4g}", p.unit)
-    console.print(
+    paragraph(
         f"{found.log}: {found.torque} from {found.from_s:g} to {found.to_s:g} s, "
         f"{found.samples} samples, smoother {found.bandwidth_rad_s:.0f} rad/s",
-        highlight=False,
-        markup=False,
+        console,
     )
-    console.print(table)
-    console.print(
+    heads = [*tables.words(""), *tables.figures("value", "95 % interval"), *tables.words("unit")]
+    rows = [
+        [p.name, f"{p.value:.4g}", f"{p.low:.4g} … {p.high:.4g}", p.unit] for p in found.parameters
+    ]
+    tables.show(Table(heads, rows), console)
+    paragraph(
         f"residual {found.residual_rms_nm:.3g} of {found.torque_rms_nm:.3g} N m RMS; "
         f"a torque {found.friction_delay_ms:.1f} ms late would look like this viscous friction",
-        highlight=False,
+        console,
     )
     console.print()
-    for line in words(observation, judged):
-        console.print(line, highlight=False, markup=False)
+    for sentence in words(observation, judged):
+        paragraph(sentence, console)
 
 
 def words(observation: Observation, judged: Judgement) -> list[str]:

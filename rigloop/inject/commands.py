@@ -28,6 +28,7 @@ def faults(
 ) -> None:
     """List the faults of `rigloop run --inject`: what each does, how it is found, and within how many cycles."""
     from rigloop.compose.wiring import load
+    from rigloop.display.tables import show
     from rigloop.inject.limits import limits_of
     from rigloop.inject.listing import as_markdown, names, rows, table
 
@@ -46,7 +47,7 @@ def faults(
         say(as_markdown(limits))
     else:
         console = Screen()
-        console.print(table(limits), highlight=False)
+        show(table(limits), console)
         period = limits.fast_task.period_us
         words = f"{rig}, {limits.axis.guard}: bounds in cycles of {period} µs, from the fault on"
         console.print(words, highlight=False, markup=False)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from rich.markup import escape
-from rich.table import Table
-
 from rigloop.compose.blocks import find_guards
+from rigloop.display.tables import Table, figures, markdown, words
 from rigloop.inject.axis import Part, axes_named
 from rigloop.inject.faults import NOT_INJECTABLE, ROWS
 from rigloop.inject.kinds import Fault
@@ -94,20 +92,18 @@ def _cells(row: dict[str, Any]) -> tuple[str, ...]:
 
 def table(lim: Limits) -> Table:
     """Return the table for a terminal: what it does and what is stated, without the words on why."""
-    shown = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
-    for head in ("fault", "what it does", "reaction"):
-        shown.add_column(head, no_wrap=head == "fault")
-    for head in ("to find", "to zero"):
-        shown.add_column(head, justify="right", no_wrap=True)
     several = len(find_guards(lim.rig)) > 1
-    if several:
-        shown.add_column("ends too")
+    shown = []
     for row in rows(lim):
         name, does, _, _, reaction, _, _, to_find, to_zero = _cells(row)
         ends = "any" if row["ends_too"] is None else ", ".join(row["ends_too"])
-        beside = (ends,) if several else ()
-        shown.add_row(*map(escape, (name, does, reaction, to_find, to_zero, *beside)))
-    return shown
+        shown.append([name, does, reaction, to_find, to_zero, *([ends] if several else [])])
+    heads = [
+        *words("fault", whole=True),
+        *words("what it does", "reaction"),
+        *figures("to find", "to zero", whole=True),
+    ]
+    return Table([*heads, *(words("ends too") if several else [])], shown)
 
 
 def names(lim: Limits) -> list[str]:
@@ -126,12 +122,7 @@ def names(lim: Limits) -> list[str]:
 
 def as_markdown(lim: Limits) -> str:
     """Return the tables of docs/faults.md."""
-    lines = [_line(HEAD), _line(["---"] * 7 + ["---:"] * 2)]
-    lines += [_line((f"`{cells[0]}`", *cells[1:])) for cells in map(_cells, rows(lim))]
-    lines += ["", _line(("not injectable", "why")), _line(("---", "---"))]
-    lines += [_line(item) for item in NOT_INJECTABLE.items()]
-    return "\n".join(lines)
-
-
-def _line(cells: Any) -> str:
-    return "| " + " | ".join(cells) + " |"
+    cells = [(f"`{name}`", *others) for name, *others in map(_cells, rows(lim))]
+    injectable = Table([*words(*HEAD[:-2]), *figures(*HEAD[-2:])], cells)
+    others = Table(words("not injectable", "why"), list(NOT_INJECTABLE.items()))
+    return "\n".join([*markdown(injectable), "", *markdown(others)])

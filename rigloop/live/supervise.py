@@ -271,12 +271,7 @@ def _new_run(
     commissioned: messages.Order,
 ) -> tuple[Path, KeptManifest]:
     """Make the folder of a run, with all that is known of it before it starts; or no folder at all."""
-    try:
-        folder = new_run_folder(options.runs, loaded.name)
-    except OSError as error:
-        raise NotStartedError(
-            f"{options.runs}: no run folder can be made: {error.strerror}; give --runs"
-        ) from None
+    folder = new_run_folder(options.runs, loaded.name)
     try:
         reserve(folder)
         (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from rigloop.console.answers import Exit, JsonOption, fail, print_json, told
 from rigloop.console.screen import Screen, say
+from rigloop.display.verdict import remark
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -93,11 +94,11 @@ def check(mechanism: MechanismArgument, json: JsonOption = False) -> None:
         f"[green]good[/]  {escape(str(path))}: {freedoms}", soft_wrap=True, highlight=False
     )
     for words in doubted:
-        console.print(f"[yellow]•[/] {escape(words)}", soft_wrap=True, highlight=False)
+        remark(words, console)
     for row in redundant:
-        console.print(f"[yellow]•[/] {escape(row)}", soft_wrap=True, highlight=False)
+        remark(row, console)
     if assembled.is_singular:
-        console.print("[yellow]•[/] the pose is singular", highlight=False)
+        remark("the pose is singular", console)
 
 
 @app.command(

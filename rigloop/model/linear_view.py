@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
+
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 from codegen.analysis.modes import Mode
+from rigloop.display.tables import Table, facts, figures, show_filled, words
+from rigloop.display.tables import show as show_table
+from rigloop.display.verdict import paragraph, remark
 from rigloop.model.linearized import Linearized
-from rigloop.model.tables import LOOK, pairs, print_table
 
 COLOUR = {"stable": "green", "neutral": "yellow", "unstable": "red"}
 MOST_MODES = 40  # of the table; `--json` has all
@@ -21,65 +24,48 @@ def show(found: Linearized, console: Console) -> None:
     start = "the given inputs" if found.given else "the file's pose"
     how = f"found in {found.search_steps} steps from {start}" if found.search_steps else start
     given = ", ".join(f"{key} = {value:g}" for key, value in found.given.items())
-    pairs(
+    show_table(
+        facts(
+            [
+                ("equilibrium", how, f"forces are balanced to {found.unbalanced:.1g} of the largest"),
+                ("inputs", given or "those of the file", "guides at rest"),
+                ("degrees of freedom", str(found.dof), "that guides leave"),
+                ("states", str(len(found.states)), "coordinates, rates, internal states of forces"),
+            ]
+        ),
         console,
-        [
-            ("equilibrium", how, f"forces are balanced to {found.unbalanced:.1g} of the largest"),
-            ("inputs", escape(given) or "those of the file", "guides at rest"),
-            ("degrees of freedom", str(found.dof), "that guides leave"),
-            ("states", str(len(found.states)), "coordinates, rates, internal states of forces"),
-        ],
-    )
-    console.print(found.stability, style=COLOUR[found.stability], highlight=False)
+    )  # fmt: skip
+    paragraph(found.stability, console, tone=COLOUR[found.stability])
     for name in found.kinks:
-        words = f"a force on '{name}' has another slope on each side of rest: the mean is taken"
-        console.print(f"[yellow]•[/] {escape(words)}", highlight=False)
-    print_table(_places(found), console)
-    print_table(_modes(found.modes), console)
+        remark(
+            f"a force on '{name}' has another slope on each side of rest: the mean is taken",
+            console,
+        )
+    show_filled([_places(found), _modes(found.modes)], console)
     if not found.modes:
         console.print("\nthere are no modes: the guides give all motion", highlight=False)
-    if len(found.modes) > MOST_MODES:
-        more = f"… and {len(found.modes) - MOST_MODES} more: --json has all"
-        console.print(more, style="dim", markup=False)
-    ends = Table("input", "output", title="ports", **LOOK)
-    longest = max(len(found.inputs), len(found.outputs))
-    for n in range(longest):
-        ends.add_row(
-            *(escape(ports[n]) if n < len(ports) else "" for ports in (found.inputs, found.outputs))
-        )
-    print_table(ends, console)  # fmt: skip
+    ports = list(zip_longest(found.inputs, found.outputs, fillvalue=""))
+    show_filled([Table(words("input", "output"), ports, "ports")], console)
 
 
 def _places(found: Linearized) -> Table:
-    table = Table(title="at rest", **LOOK)
-    table.add_column("signal", no_wrap=True)
-    table.add_column("value", justify="right")
-    for port, value in found.at.items():
-        table.add_row(escape(port), f"{value:.9g}")
+    rows = [(port, f"{value:.9g}") for port, value in found.at.items()]
     if not found.at:
-        for c in found.coordinates:
-            table.add_row(escape(c.name), f"{c.value:.9g} {c.unit}")
-    return table
+        rows = [(c.name, f"{c.value:.9g} {c.unit}") for c in found.coordinates]
+    return Table([*words("signal", whole=True), *figures("value")], rows, "at rest")
 
 
 def _modes(modes: tuple[Mode, ...]) -> Table:
-    table = Table(title="modes", **LOOK)
-    for head, side in (
-        ("Hz", "right"),
-        ("damping", "right"),
-        ("pole rad/s", "right"),
-        ("", "left"),
-    ):
-        table.add_column(head, justify=side, no_wrap=True)  # type: ignore[arg-type]
-    table.add_column("shape")
-    for mode in modes[:MOST_MODES]:
+    heads = [*figures("Hz", "damping", "pole rad/s", whole=True), *words("", whole=True)]
+    rows = []
+    for mode in modes:
         real, imaginary = mode.pole_rad_s
         pole = f"{real:.4g}" + (f" ± {imaginary:.4g}i" if imaginary else "")
         parts = ", ".join(_part(*p) for p in _parts(mode))
-        table.add_row(
-            f"{mode.frequency_hz:.5g}", f"{mode.damping_ratio:.4g}", pole, mode.kind, parts
+        rows.append(
+            (f"{mode.frequency_hz:.5g}", f"{mode.damping_ratio:.4g}", pole, mode.kind, parts)
         )
-    return table  # fmt: skip
+    return Table([*heads, *words("shape")], rows, "modes", most=MOST_MODES)
 
 
 def _parts(mode: Mode) -> list[tuple[str, str, float, float]]:
@@ -88,5 +74,5 @@ def _parts(mode: Mode) -> list[tuple[str, str, float, float]]:
 
 def _part(signal: str, unit: str, amplitude: float, phase_deg: float) -> str:
     turned = abs(abs(phase_deg) - 180.0) < 0.5
-    text = f"{escape(signal)} {'−' if turned else ''}{amplitude:.3g} {unit}".rstrip()
+    text = f"{signal} {'−' if turned else ''}{amplitude:.3g} {unit}".rstrip()
     return text if turned or abs(phase_deg) < 0.5 else f"{text} at {phase_deg:.0f}°"

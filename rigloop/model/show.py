@@ -14,6 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from codegen.description.mechanism import Mechanism, MechanismError, find
 from codegen.pose.assembly import Assembled
 from rig_configs.mistakes import Mistake
+from rigloop.display.verdict import remark
 from rigloop.model.facts import ModelFacts, model_facts
 from rigloop.model.tables import print_facts
 
@@ -110,7 +111,7 @@ def _draw(
             assert simulate_s is not None
             motion = free_motion(path, mechanism, simulate_s, tell)
     for note in motion.notes:
-        console.print(f"[yellow]•[/] {escape(note)}", highlight=False)
+        remark(note, console)
     with _progress(console, "filming") as tell:
         save_film(made, motion, output, tell)
 

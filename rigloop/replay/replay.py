@@ -321,12 +321,7 @@ def cut_to_each_other(records: dict[str, np.ndarray]) -> list[str]:
 
 def new_folder(runs: Path, name: str, loaded: LoadedRig) -> Path:
     """Make the run folder of a replay, with the rig in it."""
-    try:
-        folder = new_run_folder(runs, name)
-    except OSError as error:
-        raise NotStartedError(
-            f"{runs}: no run folder can be made: {error.strerror}; give --runs"
-        ) from None
+    folder = new_run_folder(runs, name)
     (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
     keep_named(folder, loaded.files)
     return folder

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,14 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from io_bridge.recording.record import RecordError, open_record
+from rigloop.display.numbers import microseconds
+from rigloop.display.pages import fill
+from rigloop.report import tables
 from rigloop.report.axes import axis_panels, axis_rows
 from rigloop.report.felt import felt_marks, felt_tiles, peak_tile
-from rigloop.report.pictures import as_image
+from rigloop.report.latest import latest_cycles
 from rigloop.report.status_words import status_figures
 from rigloop.run_folder.manifest import (
     REPORT,
     Manifest,
-    Number,
     Percentiles,
     Timing,
     read_manifest,
@@ -32,22 +34,11 @@ from rt_core.doctor.check import banner
 Array = NDArray[np.float64]
 T = TypeVar("T")
 
-WORST = 10
-LARGEST_IN_FULL = 1e15
 HISTOGRAMS = ("step", "late", "bus", "total")
 # role, label in the plots; torques have labels of their own, angles do not
 ANGLES = (("angle", "angle"),)
 RATES = (("rate", "rate"),)
 TORQUES = (("torque", "model"), ("command", "commanded"), ("measured", "measured"))
-
-
-@dataclass
-class LateCycle:
-    """A late cycle and its neighbours."""
-
-    task: str
-    late_ns: float
-    cells: list[list[str]] = field(default_factory=list)
 
 
 @dataclass
@@ -84,22 +75,8 @@ def write_report(folder: str | Path) -> Path:
     ManifestError
         `manifest.json` is missing or wrong.
     """
-    # matplotlib and jinja2 load here, not with the command line
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
     run = load_run(folder)
-    environment = Environment(
-        loader=PackageLoader("rigloop"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["us"] = lambda ns: _figure(ns / 1e3)
-    environment.filters["figure"] = _figure
-    environment.filters["fact"] = _fact
-    environment.filters["as_image"] = as_image
-    text = environment.get_template("report.html.jinja").render(_context(run))
+    text = fill("report.html.jinja", **_context(run))
     path = run.folder / REPORT
     path.write_text(text, encoding="utf-8")
     return path
@@ -123,18 +100,6 @@ def load_run(folder: str | Path) -> Run:
             for w in caught
         ]
     return Run(folder, manifest, read_timing(folder), records, notes)
-
-
-def worst_cycles(record: np.ndarray, task: str, most: int = WORST) -> list[int]:
-    """Rows of the latest cycles of a record, latest first; those on time are left out."""
-    name = f"loop/{task}/late_ns"
-    if name not in (record.dtype.names or ()):
-        return []
-    late = np.asarray(record[name])
-    late = np.where(is_sane(late), late, 0.0)
-    count = min(most, len(late))
-    rows = np.argpartition(-late, count - 1)[:count] if count else np.empty(0, np.int64)
-    return [int(row) for row in sorted(rows, key=lambda row: (-late[row], row)) if late[row] > 0]
 
 
 def _context(run: Run) -> dict[str, Any]:
@@ -187,6 +152,7 @@ def _context(run: Run) -> dict[str, Any]:
         roles = signals["virtual"], signals["measured"]
         virtual = section("virtual torque", lambda: torque_facts(run.records, *roles))
     context = {
+        "tables": tables,
         "manifest": manifest,
         "banner": banner(manifest.checks),
         "tiles": _tiles(run, summary, torques),
@@ -217,13 +183,13 @@ def _context(run: Run) -> dict[str, Any]:
         "observed": section("observed torque", lambda: torque_section(run.folder)),
         "timing": timing,
         "summary": [
-            (task, name, values, manifest.tasks[task].period_ns)
+            tables.Distribution(task, name, values, manifest.tasks[task].period_ns)
             for task, by_name in summary.items()
             for name, values in by_name.items()
             if task in manifest.tasks
         ],
         "late_pages": section("late cycles", lambda: late_pages(run.folder, manifest)),
-        "late": section("latest cycles", lambda: _late(run)),
+        "late": section("latest cycles", lambda: latest_cycles(manifest, run.records)),
     }
     return context | {"notes": [*manifest.missing, *run.notes, *failed]}
 
@@ -287,8 +253,8 @@ def _tiles(
                 tiles.append(
                     (
                         f"{label} p99.9, {task}",
-                        f"{_figure(by_name[name].p99_9 / 1e3)} µs",
-                        f"max {_figure(by_name[name].max / 1e3)} µs",
+                        f"{microseconds(by_name[name].p99_9)} µs",
+                        f"max {microseconds(by_name[name].max)} µs",
                     )
                 )
     if manifest.bringup:
@@ -301,67 +267,3 @@ def _tiles(
         *felt_tiles(manifest.felt),
         *status_figures(manifest.statuses),
     ]
-
-
-def _late(run: Run) -> dict[str, Any] | None:
-    # neighbours show what led to a late cycle and what it did to the angle and the torque
-    blocks: list[LateCycle] = []
-    for task, record in run.records.items():
-        columns = [
-            ("", f"loop/{task}/{name}") for name in ("late_ns", "step_ns", "bus_ns", "elapsed")
-        ] + [
-            ("", run.manifest.signals.get(role, ("", ""))[1])
-            for role in ("angle", "torque", "command")
-        ]
-        names = record.dtype.names or ()
-        for row in worst_cycles(record, task):
-            late = LateCycle(task, float(record[f"loop/{task}/late_ns"][row]))
-            for near in (row - 1, row, row + 1):
-                if not 0 <= near < len(record):
-                    continue
-                cells = ["%.4f" % (record["t_ns"][near] * 1e-9)]
-                for _, path in columns:
-                    if path not in names:
-                        cells.append("–")
-                    elif path.endswith("_ns"):
-                        cells.append(_figure(float(record[path][near]) / 1e3))
-                    else:
-                        cells.append(_figure(float(record[path][near])))
-                late.cells.append(["this" if near == row else "", *cells])
-            blocks.append(late)
-    if not blocks:
-        return None
-    blocks.sort(key=lambda late: -late.late_ns)
-    return {
-        "head": (
-            "Time s",
-            "Late µs",
-            "Step µs",
-            "Bus µs",
-            "Elapsed",
-            "Angle rad",
-            "Torque N m",
-            "Command N m",
-        ),
-        "blocks": blocks[:WORST],
-    }
-
-
-def _figure(value: Number) -> str:
-    """Four significant figures at most, thousands apart."""
-    if isinstance(value, str) or not np.isfinite(value):
-        return "not finite"
-    if abs(value) >= LARGEST_IN_FULL:
-        return f"{value:.3g}"
-    if value == 0 or abs(value) >= 1000:
-        return f"{value:,.0f}"
-    return f"{value:.3g}" if abs(value) < 100 else f"{value:.0f}"
-
-
-def _fact(value: object) -> str:
-    """A host fact in words."""
-    if value is None or value == "":
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return ", ".join(f"{item:g}" for item in value) if isinstance(value, tuple) else str(value)

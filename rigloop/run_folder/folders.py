@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from rig_configs.plain import file_name
+from rigloop.console.errors import NotStartedError
 
 
 def new_run_folder(base: Path, rig: str) -> Path:
@@ -15,9 +16,18 @@ def new_run_folder(base: Path, rig: str) -> Path:
 
     Raises
     ------
-    OSError
+    NotStartedError
         The folder cannot be made; the message names it.
     """
+    try:
+        return _made(base, rig)
+    except OSError as error:
+        raise NotStartedError(
+            f"{base}: no run folder can be made: {error.strerror or error}; give --runs"
+        ) from None
+
+
+def _made(base: Path, rig: str) -> Path:
     name = file_name(rig, "rig")
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     for attempt in range(1000):
@@ -27,4 +37,4 @@ def new_run_folder(base: Path, rig: str) -> Path:
         except FileExistsError:
             continue
         return folder
-    raise OSError(f"{base}: no free name for a run folder; tidy it up")
+    raise OSError("no name is free, tidy it up")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
+from rigloop.display.tables import facts, show
+from rigloop.display.verdict import line, remark, show_places, show_verdict
 from rigloop.run_folder.manifest import Injected
 
 
@@ -28,23 +28,12 @@ class Outcome(msgspec.Struct, frozen=True):
 
     def print(self, console: Console) -> None:
         """Show figures, verdict and the run folder."""
-        table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-        table.add_column(style="dim", no_wrap=True)
-        table.add_column(justify="right", no_wrap=True)
-        table.add_column(style="dim")
-        for row in self.figures:
-            table.add_row(*map(escape, row))
-        console.print(table)
+        show(facts(self.figures, at_right=True), console)
         for injected in self.injections:
-            colour = "green" if injected.good else "red"
-            console.print(
-                f"[{colour}]•[/] {escape(injected.line())}", highlight=False, soft_wrap=True
-            )
+            remark(injected.line(), console, colour="green" if injected.good else "red")
         for note in self.notes:
-            console.print(f"[yellow]•[/] {escape(note)}", highlight=False, soft_wrap=True)
+            remark(note, console)
         if self.banner:
-            console.print(f"[bold yellow]{escape(self.banner)}[/]", soft_wrap=True, highlight=False)
-        console.print("[bold green]GOOD[/]" if self.good else "[bold red]BAD[/]", end="  ")
-        console.print(escape("; ".join(self.reasons)) or "ran as asked", highlight=False)
-        for place in (self.folder, f"{self.folder}/report.html"):
-            console.print(place, soft_wrap=True, highlight=False, markup=False)
+            line(self.banner, console, tone="bold yellow")
+        show_verdict(self.good, self.reasons, console, otherwise="ran as asked")
+        show_places((self.folder, f"{self.folder}/report.html"), console)

@@ -6,12 +6,11 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
 from rigloop.console.answers import JsonOption, print_json, told
 from rigloop.console.run_options import RigArgument
 from rigloop.console.screen import Screen
+from rigloop.display.tables import Cell, Table, Tone, Toned, show, words
 
 WIDE = 200  # columns where no terminal says how many it has
 
@@ -37,17 +36,20 @@ def signals(
     if json:
         print_json({"rig": loaded.name, "signals": [asdict(signal) for signal in found]})
         return
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("signal", "unit", "writer", "readers", "task"):
-        table.add_column(column, overflow="fold")
-    for s in found:
-        readers = ", ".join(s.readers) or "[dim]only recorded[/]"
-        cells = (s.path, s.unit or UNKNOWN, s.writer)
-        shown = readers if not s.readers else escape(readers)
-        table.add_row(*(escape(cell) for cell in cells), shown, escape(s.task))
+    rows: list[list[Cell]] = [
+        [
+            s.path,
+            s.unit or UNKNOWN,
+            s.writer,
+            ", ".join(s.readers) or Toned("only recorded", Tone.SOFT),
+            s.task,
+        ]
+        for s in found
+    ]
     screen = Screen()
     if not screen.is_terminal:  # for grep: a signal is a line
         screen = Screen(width=WIDE)
-    screen.print(table, highlight=False)
+    heads = words("signal", "unit", "writer", "readers", "task", folds=True)
+    show(Table(heads, rows), screen)
     if not found:
         screen.print("no signal is like this; without --like all are listed", highlight=False)

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from rigloop.console.answers import Exit, JsonOption, print_json, told
 from rigloop.console.lasting_console import lasting_console
 from rigloop.console.run_options import BusOption, ModeOption, RigArgument, RunsOption
+from rigloop.display.tables import show
+from rigloop.display.verdict import show_places, show_verdict
 from rigloop.run_folder.messages import Mode
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 LINES = 60  # of progress in a whole run
 LEAST_LINE_S = 1.0
-WORDS = {True: "[green]holds[/]", False: "[bold red]does not[/]", None: ""}
 
 
 def soak(
@@ -107,15 +106,8 @@ def _progress(console: Console, seconds: float) -> Any:
 
 def _show(rows: list[Row], folder: Path, console: Console) -> None:
     from rigloop.soak.judge import is_good, reasons
+    from rigloop.soak.page import table
 
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    for column in ("", "found", "limit", ""):
-        table.add_column(column)
-    for row in rows:
-        table.add_row(escape(row.what), escape(row.found), escape(row.limit), WORDS[row.good])
-    console.print(table)
-    verdict = "[bold green]GOOD[/]" if is_good(rows) else "[bold red]BAD[/]"
-    said = escape("; ".join(reasons(rows))) or "nothing grew, nothing was lost"
-    console.print(f"{verdict}  {said}", highlight=False, soft_wrap=True)
-    for page in ("soak.html", "report.html"):
-        console.print(f"{folder}/{page}", highlight=False, soft_wrap=True, markup=False)
+    show(table(rows), console)
+    show_verdict(is_good(rows), reasons(rows), console, otherwise="nothing grew, nothing was lost")
+    show_places((folder / page for page in ("soak.html", "report.html")), console)

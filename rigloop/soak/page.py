@@ -6,9 +6,10 @@ import csv
 from collections.abc import Sequence
 from pathlib import Path
 
-import jinja2
 import numpy as np
 
+from rigloop.display.pages import fill
+from rigloop.display.tables import HOLDS, TONE_OF, Table, Toned, words
 from rigloop.plots.figures import Line, time_plot
 from rigloop.soak.judge import Row, is_good, reasons
 from rigloop.soak.watch import Sample
@@ -48,22 +49,25 @@ def write_samples(folder: Path, samples: Sequence[Sample]) -> None:
             )  # fmt: skip
 
 
+def table(rows: Sequence[Row]) -> Table:
+    """Return figures and limits in columns, as the command and the page show them."""
+    return Table(
+        words("", "found", "limit", ""),
+        [[r.what, r.found, r.limit, Toned(HOLDS[r.good], TONE_OF[r.good])] for r in rows],
+    )
+
+
 def write_page(
     folder: Path, title: str, rows: Sequence[Row], samples: Sequence[Sample], seconds: float
 ) -> None:
     """Write the page; it links to the run's own report beside it."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("rigloop"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    text = environment.get_template("soak.html.jinja").render(
+    text = fill(
+        "soak.html.jinja",
         title=title,
         seconds=seconds,
         good=is_good(rows),
         reasons=reasons(rows),
-        rows=rows,
+        rows=table(rows),
         samples=len(samples),
         svg=_figure(samples) if len(samples) > 1 else None,
     )

@@ -1,5 +1,4 @@
 from collections.abc import Sequence
-from types import TracebackType
 from typing import NamedTuple, Self
 
 from rt_core.plan import Plan
@@ -130,9 +129,4 @@ class Loop:
             A block hangs. Its thread, the loop and the table are then kept as they are.
         """
     def __enter__(self) -> Self: ...
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...

@@ -1,6 +1,5 @@
 from collections.abc import Mapping
 from os import PathLike
-from types import TracebackType
 from typing import Self
 
 import numpy as np
@@ -88,12 +87,7 @@ class SignalTable:
     def close(self, *, unlink: bool = False) -> None:
         """Unmap, and remove the file if asked. RuntimeError while a loop or reader uses it."""
     def __enter__(self) -> Self: ...
-    def __exit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *error: object) -> None: ...
 
 class RingReader:
     """The one consumer of a task's ring, in any process; it may come, go and die at will.

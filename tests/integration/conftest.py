@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from script_paths import where_parts_are
 
 from io_bridge.host import namespace
 from rig_configs.load import find_rig
@@ -53,14 +54,12 @@ def scenario(request, tmp_path_factory):
 
     def run(name):
         folder = str(tmp_path_factory.mktemp(name))
-        # scenarios share parts with each other, wherever python looks for modules here
-        paths = os.pathsep.join([str(script.parent), os.environ.get("PYTHONPATH", "")])
         done = subprocess.run(
             namespace.wrap([sys.executable, str(script), name, folder], *pairs),
             capture_output=True,
             text=True,
             timeout=120,
-            env=os.environ | {"PYTHONPATH": paths.rstrip(os.pathsep)},
+            env=where_parts_are(script),
         )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout.splitlines()[-1])

@@ -4,12 +4,11 @@ the result is one JSON line."""
 import json
 import subprocess
 import sys
-import threading
 import time
 from dataclasses import replace
 from pathlib import Path
 
-from veth_scenarios import PATIENT_US, cycle, end_segment, link_up, make_bus, start_segment
+from veth_scenarios import PATIENT_US, end_segment, kept, link_up, make_bus, start_segment
 
 from io_bridge.emulator.catalogue.device_file import drive_text
 from io_bridge.emulator.drive.objects import drive_description
@@ -78,19 +77,13 @@ def beside_a_loop(tmp):
     with make_bus(2, PATIENT_US) as bus:
         bus.to_op()
         bus.attend()
-        block = bus.block()
-        cycle(block, 5)
-        block.stop_keeping(False)
-        thread = threading.Thread(target=block.keep, args=(1000.0,))
-        before = block.counters
-        thread.start()
-        found = {
-            "scan": rigloop("scan", "veth0", "--json"),
-            "read": rigloop("sdo", "veth0", 1, "0x6076", "--json"),
-            "write": rigloop("sdo", "veth0", 1, "0x6072", 77, "--json"),
-        }
-        block.stop_keeping()
-        thread.join()
+        with kept(bus) as block:
+            before = block.counters
+            found = {
+                "scan": rigloop("scan", "veth0", "--json"),
+                "read": rigloop("sdo", "veth0", 1, "0x6076", "--json"),
+                "write": rigloop("sdo", "veth0", 1, "0x6072", 77, "--json"),
+            }
         after = block.counters
         found["lost"] = after["lost"] - before["lost"]
         found["foreign"] = after["foreign"]

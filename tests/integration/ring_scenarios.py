@@ -1,6 +1,7 @@
 """Scenarios of a ring: a master on veth0 and veth2, three emulated drives between veth1 and veth3; run by
 test_ring.py, the result is one JSON line."""
 
+import contextlib
 import dataclasses
 import json
 import subprocess
@@ -94,11 +95,21 @@ class Steps:
         return result | {"found": found[0]}
 
 
-def every_cable_is_pulled(tmp):
+@contextlib.contextmanager
+def ring_in_op(tmp, *, attended=True):
+    """Bring up a ring, and close it; its segment, the bus and its steps."""
     segment = start_ring(tmp)
     with make_ring() as bus:
         steps = Steps(bus)
         bus.to_op()
+        if attended:
+            bus.attend()
+        yield segment, bus, steps
+        bus.close()
+
+
+def every_cable_is_pulled(tmp):
+    with ring_in_op(tmp, attended=False) as (segment, bus, steps):
         steps.push()
         closed = steps.run(50)
         pulls = []
@@ -109,8 +120,7 @@ def every_cable_is_pulled(tmp):
             pulls.append({"pulled": pulled, "words": words, "plugged": plugged})
         counters = bus.block().counters
         faults = [fault.words for fault in bus.faults()]
-        bus.close()
-        said = end_segment(segment)
+    said = end_segment(segment)
     return {
         "closed": closed,
         "pulls": pulls,
@@ -134,11 +144,7 @@ def the_same_without_a_second_interface(tmp):
 
 
 def a_card_of_the_master_goes_down(tmp):
-    segment = start_ring(tmp)
-    with make_ring() as bus:
-        steps = Steps(bus)
-        bus.to_op()
-        bus.attend()
+    with ring_in_op(tmp) as (segment, bus, steps):
         steps.push()
         found = []
         for interface, cable in (("veth0", 0), ("veth2", N)):
@@ -157,16 +163,11 @@ def a_card_of_the_master_goes_down(tmp):
             asked = steps.during(20, lambda: ask(socket_path("veth0"), 1, 0x6076, 0))
             found.append({"pulled": pulled, "asked": asked, "plugged": steps.during(150, plug)})
         counters = bus.block().counters
-        bus.close()
-        return {"found": found, "counters": counters, "segment": end_segment(segment)}
+    return {"found": found, "counters": counters, "segment": end_segment(segment)}
 
 
 def objects_in_an_open_ring(tmp):
-    segment = start_ring(tmp)
-    with make_ring() as bus:
-        steps = Steps(bus)
-        bus.to_op()
-        bus.attend()
+    with ring_in_op(tmp) as (segment, _, steps):
         steps.push()
 
         def transfer():
@@ -185,16 +186,11 @@ def objects_in_an_open_ring(tmp):
             steps.during(10, lambda c=cable: order(segment, f"unplug {c}"))
             asked.append(steps.during(20, transfer))
             steps.during(10, lambda c=cable: order(segment, f"plug {c}"))
-        bus.close()
-        return {"asked": asked, "segment": end_segment(segment)}
+    return {"asked": asked, "segment": end_segment(segment)}
 
 
 def a_slave_loses_its_power(tmp):
-    segment = start_ring(tmp)
-    with make_ring() as bus:
-        steps = Steps(bus)
-        bus.to_op()
-        bus.attend()
+    with ring_in_op(tmp) as (segment, bus, steps):
         steps.during(50, lambda: order(segment, "power-off 1"))
         others = [steps.cells[f"drive{i}/valid"] for i in range(N)]
         faults = [fault.words for fault in bus.faults()]
@@ -211,8 +207,7 @@ def a_slave_loses_its_power(tmp):
             steps.cells[f"drive{i}/reset"] = 0
         steps.push()
         back = steps.run(20)
-        bus.close()
-        return {"others": others, "faults": faults, "back": back, "segment": end_segment(segment)}
+    return {"others": others, "faults": faults, "back": back, "segment": end_segment(segment)}
 
 
 def frames_beside_the_cycle(tmp):

@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from busy_machine import TOLERANT
+from swaps import swapped
 
 from io_bridge.recording.record import open_record
 from rig_configs.load import find_rig
@@ -15,13 +17,6 @@ GUARDS = ("wheel_guard", "brake_guard", "gas_guard")
 RIG = find_rig("pedals_and_wheel").read_text()
 GAS = 'reach = "group"\ngroup = "pedals"\nlimit_nm = 8.0'
 SMALL = "max_angle_rad = 0.6\nmax_rate_rad_s = 40.0"
-TOLERANT = (
-    ("max_command_gap_ms = 100.0", "max_command_gap_ms = 1000.0"),
-    ("max_torque_step_nm = 5.0", "max_torque_step_nm = 1000.0"),
-    ("max_overrun_percent = 5.0", "max_overrun_percent = 100.0"),
-    ("core = 0\n", ""),
-    ("core = 1\n", ""),
-)
 
 
 @pytest.fixture(scope="module")
@@ -29,10 +24,7 @@ def ran(run_to_end, tmp_path_factory):
     """Run the rig with its gas pedal limited to a twentieth of a radian, and this reach."""
 
     def run(reach, seconds="1", at_rad="0.05"):
-        text = RIG
-        for old, new in TOLERANT:
-            assert old in text
-            text = text.replace(old, new)
+        text = swapped(RIG, *TOLERANT)
         head, gas = text.split("[blocks.gas_guard]")
         if reach is not None:
             gas = gas.replace('reach = "group"', f'reach = "{reach}"')

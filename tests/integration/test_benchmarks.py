@@ -7,19 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from fifo_priority import may_be_fifo
 
 pytestmark = pytest.mark.slow
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
-
-
-def may_be_fifo():
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(80))
-    except PermissionError:
-        return False
-    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-    return True
 
 
 needs_fifo = pytest.mark.skipif(not may_be_fifo(), reason="no FIFO priority here")

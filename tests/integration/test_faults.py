@@ -1,9 +1,9 @@
 """Every fault that can be injected, once, in live processes: met as the rig states, at zero in time, nothing left."""
 
 import json
-import os
 
 import pytest
+from fifo_priority import may_be_fifo
 
 from io_bridge.host.namespace import why_not
 from rig_configs.load import find_rig
@@ -20,19 +20,10 @@ TRIES = 3
 pytestmark = pytest.mark.slow
 
 
-def has_fifo():
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
-    except PermissionError:
-        return False
-    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-    return True
-
-
 @pytest.fixture(scope="module")
 def tried(tmp_path_factory):
     """Every fault's last trial, and what any of the trials left behind."""
-    if not has_fifo():
+    if not may_be_fifo():
         pytest.skip("no right to FIFO priorities: bounds in cycles of a task mean nothing")
     rigs = rigs_for(load("fault_bench"))
     for rig in rigs.values():

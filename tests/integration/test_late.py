@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from fifo_priority import may_be_fifo
 
 from rt_core.injection.load import BusyBlock
 from rt_core.lateness.cause import Cause
@@ -33,16 +34,6 @@ CAUSES = Path(__file__).parents[2] / "benchmarks" / "causes.py"
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "table"
-
-
-def may_be_fifo():
-    policy, param = os.sched_getscheduler(0), os.sched_getparam(0)
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(80))
-    except PermissionError:
-        return False
-    os.sched_setscheduler(0, policy, param)
-    return True
 
 
 FIFO = may_be_fifo()

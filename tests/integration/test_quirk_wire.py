@@ -1,15 +1,15 @@
 """Slaves with quirks on real frames: the bus of a run brings them up as a user's `rigloop run eth0` does."""
 
 import json
-import os
 import re
-import runpy
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from quirk_cases import CASES
+from script_paths import where_parts_are
 
 from io_bridge.host import namespace
 
@@ -18,20 +18,18 @@ pytestmark = [
     pytest.mark.netns,
     pytest.mark.skipif(namespace.why_not() is not None, reason=str(namespace.why_not())),
 ]
-HERE = Path(__file__).parent
-CASES = runpy.run_path(str(HERE / "quirk_cases.py"))["CASES"]
-
-
+SCENARIOS = Path(__file__).parent / "quirk_scenarios.py"
 AT_ONCE = 6
 """Rows of cases beside each other, each row in a namespace of its own: much of their time they wait."""
 
 
 def start(name, *arguments):
-    command = namespace.wrap([sys.executable, str(HERE / "quirk_scenarios.py"), name, *arguments])
-    # scenarios share parts with each other
-    path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=120, env=os.environ | {"PYTHONPATH": path}
+        namespace.wrap([sys.executable, str(SCENARIOS), name, *arguments]),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=where_parts_are(SCENARIOS),
     )
 
 

@@ -1,6 +1,5 @@
 """RLIMIT_RTTIME, the last net: the kernel ends a process whose FIFO thread never sleeps. No watchdog helps here."""
 
-import os
 import resource
 import signal
 import subprocess
@@ -8,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from fifo_priority import may_be_fifo
 
 from rigloop.soak.processes import processes_of_run
 
@@ -85,18 +85,9 @@ def test_a_run_has_the_limit_in_its_cycle_process(start_live):
     ]
     live.process.send_signal(signal.SIGINT)
     live.end(30)
-    if not is_fifo():
+    if not may_be_fifo():
         pytest.skip("no FIFO priority here")
     # beyond what the watchdog allows the tasks of this rig, and 2 s
     assert 2_000_000 < soft < 5_000_000
     assert str(soft) in line
     assert soft <= hard or hard == resource.RLIM_INFINITY
-
-
-def is_fifo():
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(80))
-    except PermissionError:
-        return False
-    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-    return True

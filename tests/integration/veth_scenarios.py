@@ -1,7 +1,7 @@
 """Scenarios on a veth pair, each run inside a network namespace of its own by test_veth.py; the
 result is one JSON line."""
 
-import ctypes
+import contextlib
 import dataclasses
 import json
 import os
@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 
+from block_cells import Cells
 from watched_segment import WatchedSegment
 
 from io_bridge.attendant.mailbox_service import ask, socket_path
@@ -34,24 +35,6 @@ BUDGET_US = 20_000.0
 # where no frame may be lost: one that the master mixes up never comes, one that the host holds back does
 PATIENT_US = 500_000.0
 PERIOD_S = 0.001
-
-
-class Cells:
-    """A signal table for one block: cells by port."""
-
-    def __init__(self, block):
-        self.reads = dict.fromkeys(block.reads)
-        self.writes = dict.fromkeys(block.writes)
-        for group in (self.reads, self.writes):
-            for port in group:
-                group[port] = ctypes.c_double()
-        block.bind(*([ctypes.addressof(c) for c in g.values()] for g in (self.reads, self.writes)))
-
-    def __getitem__(self, port):
-        return self.writes[port].value
-
-    def __setitem__(self, port, value):
-        self.reads[port].value = value
 
 
 def start_segment(tmp, plants=({"hands": "free"},), *options):
@@ -92,6 +75,21 @@ def cycle(block, n, start=0):
         codes.append(block.step(k * 1_000_000))
         time.sleep(PERIOD_S)
     return codes
+
+
+@contextlib.contextmanager
+def kept(bus, cycles=5):
+    """Step a bus that is in OP, and then have a thread keep it at 1 ms; the block."""
+    block = bus.block()
+    cycle(block, cycles)
+    block.stop_keeping(False)
+    thread = threading.Thread(target=block.keep, args=(1000.0,))
+    thread.start()
+    try:
+        yield block
+    finally:
+        block.stop_keeping()
+        thread.join()
 
 
 def torque_turns_the_wheel(tmp):
@@ -236,19 +234,13 @@ def sdo_beside_the_cycle(tmp):
     with make_bus(budget_us=PATIENT_US) as bus:
         cells = Cells(bus.block())
         bus.to_op()
-        block = bus.block()
-        cycle(block, 1)
-        block.stop_keeping(False)
-        thread = threading.Thread(target=block.keep, args=(1000.0,))
-        before = block.counters
-        thread.start()
-        answers = set()
-        for _ in range(300):
-            answers.add(bus._pysoem._master.slaves[0].sdo_read(0x6076, 0))
-        name = bus._pysoem._master.slaves[0].sdo_read(0x1008, 0).decode()
-        time.sleep(0.1)
-        block.stop_keeping()
-        thread.join()
+        with kept(bus, 1) as block:
+            before = block.counters
+            answers = set()
+            for _ in range(300):
+                answers.add(bus._pysoem._master.slaves[0].sdo_read(0x6076, 0))
+            name = bus._pysoem._master.slaves[0].sdo_read(0x1008, 0).decode()
+            time.sleep(0.1)
         after = block.counters
         return {
             "answers": [int.from_bytes(a, "little") for a in answers],
@@ -450,11 +442,6 @@ def sdo_of_another_process(tmp):
     with make_bus(budget_us=PATIENT_US) as bus:
         bus.to_op()
         bus.attend()
-        block = bus.block()
-        cycle(block, 5)
-        block.stop_keeping(False)
-        thread = threading.Thread(target=block.keep, args=(1000.0,))
-        thread.start()
         code = (
             "from msgspec import to_builtins\n"
             "from io_bridge.attendant import mailbox_service; p = mailbox_service.socket_path('veth0')\n"
@@ -462,16 +449,17 @@ def sdo_of_another_process(tmp):
             "print([ask(p, 0, 0x6076, 0), ask(p, 0, 0x6072, 0, b'\\x64\\0'), ask(p, 0, 0x6072, 0),"
             " ask(p, 0, 0x2FFF, 0), ask(p, 7, 0, 0)])"
         )
-        asked = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True)
-        before = block.counters
-        begin = time.monotonic()
-        path, n = socket_path("veth0"), 0
-        while time.monotonic() - begin < 1.0:
-            ask(path, 0, 0x6076, 0)
-            n += 1
-        after = block.counters
-        block.stop_keeping()
-        thread.join()
+        with kept(bus) as block:
+            asked = subprocess.run(
+                [sys.executable, "-P", "-c", code], capture_output=True, text=True
+            )
+            before = block.counters
+            begin = time.monotonic()
+            path, n = socket_path("veth0"), 0
+            while time.monotonic() - begin < 1.0:
+                ask(path, 0, 0x6076, 0)
+                n += 1
+            after = block.counters
         status = block.drive_status(0)
     return {
         "answers": asked.stdout.strip() or asked.stderr,

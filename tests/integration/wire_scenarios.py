@@ -7,13 +7,12 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
 from conftest import TOLERANT, edited
 from fieldbus_scenarios import TWO, rigloop
-from veth_scenarios import cycle, end_segment, make_bus, start_segment
+from veth_scenarios import end_segment, kept, make_bus, start_segment
 
 from io_bridge.attendant.scan import scan
 from io_bridge.wire.foreign_master import listen
@@ -131,21 +130,15 @@ def foreign_in_mid_run(tmp):
     with make_bus(2) as bus:
         bus.to_op()
         bus.attend()
-        block = bus.block()
-        cycle(block, 5)
-        block.stop_keeping(False)
-        thread = threading.Thread(target=block.keep, args=(1000.0,))
-        thread.start()
-        time.sleep(1.2)
-        found["alone"] = [event.words for event in bus.events()]
-        with Master(0.05):
+        with kept(bus):
             time.sleep(1.2)
-        found["reads"] = [event._asdict() for event in bus.events()]
-        with Master(0.05, command=8):
-            time.sleep(1.2)
-        found["writes"] = [event._asdict() for event in bus.events()]
-        block.stop_keeping()
-        thread.join()
+            found["alone"] = [event.words for event in bus.events()]
+            with Master(0.05):
+                time.sleep(1.2)
+            found["reads"] = [event._asdict() for event in bus.events()]
+            with Master(0.05, command=8):
+                time.sleep(1.2)
+            found["writes"] = [event._asdict() for event in bus.events()]
     end_segment(segment)
     return found
 
@@ -177,19 +170,25 @@ class Tap:
             n += frame[12:14] == b"\x88\xa4" and frame[17] < 0x40
 
 
-def two_runs(tmp):
-    segment = start_segment(tmp, [{"hands": "free"}])
-    runs = Path(tmp) / "runs"
-    common = ["run", str(rig(tmp)), "--bus", "veth0", "--runs", str(runs)]
-    first = subprocess.Popen(
-        [sys.executable, "-m", "rigloop", *common, "--json"],
+def started(command, runs):
+    """Start a run, and wait until it records."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rigloop", *command],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
     until = time.monotonic() + 40
-    while not list(runs.glob("*/*.npy")) and time.monotonic() < until and first.poll() is None:
+    while not list(runs.glob("*/*.npy")) and time.monotonic() < until and process.poll() is None:
         time.sleep(0.1)
+    return process
+
+
+def two_runs(tmp):
+    segment = start_segment(tmp, [{"hands": "free"}])
+    runs = Path(tmp) / "runs"
+    common = ["run", str(rig(tmp)), "--bus", "veth0", "--runs", str(runs)]
+    first = started([*common, "--json"], runs)
     time.sleep(1.0)
     with contextlib.closing(Tap().socket) as raw:
         tap = Tap()
@@ -230,15 +229,7 @@ def stranger_in_mid_run(tmp):
     segment = start_segment(tmp, [{"hands": "spring"}])
     runs = Path(tmp) / "runs"
     command = ["run", str(rig(tmp)), "--bus", "veth0", "--runs", str(runs), "--for", "8", "--json"]
-    first = subprocess.Popen(
-        [sys.executable, "-m", "rigloop", *command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    until = time.monotonic() + 40
-    while not list(runs.glob("*/*.npy")) and time.monotonic() < until and first.poll() is None:
-        time.sleep(0.1)
+    first = started(command, runs)
     time.sleep(2.0)
     done = subprocess.run(
         [sys.executable, "-c", STRANGER], capture_output=True, text=True, timeout=60

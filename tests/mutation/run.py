@@ -34,7 +34,8 @@ from typing import NamedTuple
 
 from rich.console import Console
 from rich.progress import track
-from rich.table import Table
+
+from rigloop.display.tables import Table, figures, show, words
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -75,7 +76,7 @@ def main() -> int:
     survivors = [t for t in trials if t.outcome == "survived"]
     if options.json:
         options.json.write_text(json.dumps([_as_dict(t) for t in trials], indent=1))
-    Console().print(_table(trials))
+    show(_table(trials), Console())
     for trial in survivors:
         place = f"{TARGETS[trial.target].source}:{trial.mutation.line}"
         change = f"{trial.mutation.old!r} -> {trial.mutation.new!r}"
@@ -218,14 +219,15 @@ def _explained(source: str) -> dict[tuple[str, str, str], str]:
 
 
 def _table(trials: Iterable[Trial]) -> Table:
-    table = Table("target", "tried", "killed", "survived", "explained", "killed of the rest")
+    rows = []
     for name in [*dict.fromkeys(t.target for t in trials), "all"]:
         of = [t.outcome for t in trials if name in (t.target, "all") and t.outcome != "invalid"]
         killed, survived = of.count("killed"), of.count("survived")
         share = f"{100.0 * killed / max(1, killed + survived):.1f} %"
         counts = (len(of), killed, survived, of.count("explained"))
-        table.add_row(name, *map(str, counts), share)
-    return table
+        rows.append([name, *map(str, counts), share])
+    heads = figures("tried", "killed", "survived", "explained", "killed of the rest")
+    return Table([*words("target"), *heads], rows)
 
 
 def _as_dict(trial: Trial) -> dict[str, object]:

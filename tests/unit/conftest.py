@@ -1,10 +1,9 @@
 """A host whose files a test writes itself, and blocks stepped as the loop does."""
 
-import ctypes
-
 import pytest
+from block_view import view_of
 
-from rt_core.block import BLOCK_ABI, BLOCK_CAPSULE
+from rt_core.block import BLOCK_ABI
 from rt_core.host.facts import Host
 
 
@@ -13,11 +12,9 @@ def work_of():
     """Read the witness of a block from its capsule: what it returns is called for the count."""
 
     def take(block):
-        pointer = ctypes.pythonapi.PyCapsule_GetPointer
-        pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-        view = (ctypes.c_int64 * 5).from_address(pointer(block.capsule(), BLOCK_CAPSULE.encode()))
-        assert view[3]
-        return lambda: ctypes.c_int64.from_address(view[3]).value
+        view = view_of(block)
+        assert view.work
+        return view.count
 
     return take
 
@@ -27,12 +24,9 @@ def step_of():
     """Take the step of a block from its capsule: t_ns → what it returns."""
 
     def take(block):
-        pointer = ctypes.pythonapi.PyCapsule_GetPointer
-        pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-        view = (ctypes.c_int64 * 3).from_address(pointer(block.capsule(), BLOCK_CAPSULE.encode()))
-        assert view[0] == BLOCK_ABI
-        step = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)(view[1])
-        return lambda t_ns=0: step(view[2], t_ns)
+        view = view_of(block)
+        assert view.abi == BLOCK_ABI
+        return view.call
 
     return take
 

@@ -7,54 +7,53 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 from estimators.numerics.chi_square import mean_bounds
 from rigloop.bench.consistency.consistency import BOUND, Consistency, Mean, Outcome
+from rigloop.display.tables import Cell, Table, Tone, Toned, figures, words
+from rigloop.display.tables import show as show_table
+from rigloop.display.verdict import paragraph, show_verdict
 from rigloop.plots.figures import BLUE, GREY, INK, ORANGE, STYLE
 
 
 def show(outcome: Outcome, console: Console) -> None:
     """Print a row a filter, the reasons of those that need not hold, and the verdict."""
-    table = Table(box=None, padding=(0, 1, 0, 0))
-    for head in ("filter", "n", "NEES", "95 %", "m", "NIS", "95 %", ""):
-        table.add_column(head, justify="left" if head in ("filter", "") else "right", no_wrap=True)
-    for case in outcome.filters:
-        table.add_row(
+    rows: list[list[Cell]] = [
+        [
             case.filter, f"{case.states}", _value(case.nees), _bounds(case.nees),
             f"{case.sensors}", _value(case.nis), _bounds(case.nis), _word(case),
-        )  # fmt: skip
-    console.print(table)
+        ]
+        for case in outcome.filters
+    ]  # fmt: skip
+    heads = figures("n", "NEES", "95 %", "m", "NIS", "95 %", whole=True)
+    columns = [*words("filter", whole=True), *heads, *words("", whole=True)]
+    show_table(Table(columns, rows, gap=1), console)
     for case in outcome.filters:
         if case.why_not:
-            console.print(
-                f"{case.filter} need not be: {case.why_not}", highlight=False, markup=False
-            )
-    console.print(
+            paragraph(f"{case.filter} need not be: {case.why_not}", console)
+    paragraph(
         f"n states, m samples; {outcome.runs} matched runs, errors after {outcome.cycles[-1]} cycles; a filter counts "
         f"as consistent within what all that must be allow together. {outcome.seconds:.1f} s",
-        highlight=False,
-        markup=False,
+        console,
     )
-    console.print("[bold green]GOOD[/]" if outcome.good else "[bold red]BAD[/]")
+    show_verdict(outcome.good, (), console)
 
 
-def _value(mean: Mean) -> str:
+def _value(mean: Mean) -> Toned:
     text = f"{mean.mean:.3g}" if mean.mean >= 100 else f"{mean.mean:.2f}"
-    colour = (
-        "green" if mean.low <= mean.mean <= mean.high else "yellow" if mean.is_within else "red"
-    )
-    return f"[{colour}]{text}[/]"
+    if mean.low <= mean.mean <= mean.high:
+        return Toned(text, Tone.GOOD)
+    return Toned(text, Tone.WARN if mean.is_within else Tone.BAD)
 
 
 def _bounds(mean: Mean) -> str:
     return f"{mean.low:.2f}–{mean.high:.2f}"
 
 
-def _word(case: Consistency) -> str:
+def _word(case: Consistency) -> Cell:
     if case.good:
         return "consistent"
-    return "as it is" if case.why_not else "[red]not consistent[/]"
+    return "as it is" if case.why_not else Toned("not consistent", Tone.BAD)
 
 
 def draw(outcome: Outcome, path: Path) -> None:

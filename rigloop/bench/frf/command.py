@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.box import SIMPLE
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from rigloop.console.answers import Exit, JsonOption, print_json, told
 from rigloop.console.run_options import BusOption, GuardOption, ModeOption, RigArgument, RunsOption
 from rigloop.console.screen import Screen
+from rigloop.display.tables import Table, figures
+from rigloop.display.tables import show as show_table
+from rigloop.display.verdict import line, remark, show_places, show_verdict
 from rigloop.run_folder.messages import Mode
 
 if TYPE_CHECKING:
@@ -66,16 +66,9 @@ def frf(
 
 def show(outcome: FrfOutcome, console: Console) -> None:
     """Print both responses, the verdict and where the picture is."""
-    table = Table(
-        title="measured, and how far it is from the prediction (dB, °)",
-        title_justify="left",
-        box=SIMPLE,
-    )
-    for name in ("Hz", "torque", "off", "impedance", "off", "coh.", "to model"):
-        table.add_column(name, justify="right", no_wrap=True)
     a, b, f = outcome.torque_path, outcome.haptic, outcome.faithful
-    for i, hz in enumerate(outcome.frequency_hz):
-        table.add_row(
+    rows = [
+        [
             f"{hz:g}",
             _pair(a.gain_db[i], a.phase_deg[i]),
             _off(a, i),
@@ -83,22 +76,24 @@ def show(outcome: FrfOutcome, console: Console) -> None:
             _off(b, i),
             f"{min(a.coherence[i], b.coherence[i]):.2f}",
             _pair(f.gain_db[i], f.phase_deg[i]),
-        )
-    console.print(table)
-    lines = [
+        ]
+        for i, hz in enumerate(outcome.frequency_hz)
+    ]
+    heads = figures("Hz", "torque", "off", "impedance", "off", "coh.", "to model", whole=True)
+    title = "measured, and how far it is from the prediction (dB, °)"
+    show_table(Table(heads, rows, title), console)
+    for sentence in (
         f"torque path: within {outcome.flat_db:.2f} dB of flat; {a.worst_db:.2f} dB and {a.worst_deg:.1f}° from the "
         f"prediction; delay {outcome.torque_delay_ms:.2f} ms",
         f"haptic impedance: {b.worst_db:.2f} dB and {b.worst_deg:.1f}° from the prediction",
         f"faithful to the model alone, within 3 dB and 45°, up to {f.up_to_hz:g} Hz",
         f"hand-overs: {outcome.hand_over_cycles[0]:.2f} cycles to the model, {outcome.hand_over_cycles[1]:.2f} back",
-    ]
-    for line in lines:
-        console.print(line, highlight=False, soft_wrap=True)
+    ):
+        line(sentence, console)
     for note in outcome.notes:
-        console.print(f"[yellow]•[/] {escape(note)}", highlight=False, soft_wrap=True)
-    console.print("[bold green]GOOD[/]" if outcome.good else "[bold red]BAD[/]", end="  ")
-    console.print(escape("; ".join(outcome.reasons)) or "within the limits", highlight=False)
-    console.print(escape(f"{outcome.folder}/frf.svg"), soft_wrap=True, highlight=False)
+        remark(note, console)
+    show_verdict(outcome.good, outcome.reasons, console, otherwise="within the limits")
+    show_places([f"{outcome.folder}/frf.svg"], console)
 
 
 def _pair(db: float, deg: float) -> str:

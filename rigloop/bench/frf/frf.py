@@ -15,7 +15,6 @@ from rigloop.bench.frf.outcome import FrfOutcome
 from rigloop.bench.frf.rig import RAMP_S, Sweep, excited, sweep_for
 from rigloop.blocks.kinds.guard import guard_config
 from rigloop.compose.parts import EMULATED, backend_of, one_guard
-from rigloop.console.errors import NotStartedError
 from rigloop.haptic.check import linear_model
 from rigloop.haptic.loop import make_loop
 from rigloop.haptic.path import NoPathError, haptic_path
@@ -78,12 +77,7 @@ def run_frf(loaded: LoadedRig, sines: Sines, options: RunOptions) -> FrfOutcome:
         )
         remedy = "see that nobody but who holds the wheel is near, and give --arm"
         raise ConfigError([Mistake("command line", "--arm", problem, remedy)])
-    try:
-        folder = new_run_folder(options.runs, "bench-frf")
-    except OSError as error:
-        raise NotStartedError(
-            f"{options.runs}: no run folder can be made: {error.strerror}"
-        ) from None
+    folder = new_run_folder(options.runs, "bench-frf")
     with options.console.status("linearising") as status:
         try:
             lin = linear_model(loaded, path, lambda stage: status.update(f"kernel: {stage}"))

@@ -18,7 +18,6 @@ from rigloop.bench.latency.model import Figures, figures
 from rigloop.bench.latency.outcome import LatencyOutcome, Measured, Result
 from rigloop.bench.latency.rig import at_period, bandwidth_rad_s, signal_path, slow_guard
 from rigloop.compose.blocks import backend_of
-from rigloop.console.errors import NotStartedError
 from rigloop.host.children import cycle_process
 from rigloop.live.run_options import RunOptions
 from rigloop.live.supervise import run_live
@@ -49,12 +48,7 @@ def run_latency(
     """
     from rigloop.bench.latency.report import write_latency_report
 
-    try:
-        folder = new_run_folder(options.runs, "bench-latency")
-    except OSError as error:
-        raise NotStartedError(
-            f"{options.runs}: no run folder can be made: {error.strerror}"
-        ) from None
+    folder = new_run_folder(options.runs, "bench-latency")
     rigs = [at_period(loaded, round(1000 * ms), folder) for ms in periods_ms]
     for rig in rigs:
         signal_path(rig)

@@ -10,6 +10,10 @@ import numpy as np
 
 from rigloop.bench.latency.events import GROUPS, STAGES
 from rigloop.bench.latency.outcome import LatencyOutcome, Measured
+from rigloop.display.numbers import milliseconds
+from rigloop.display.pages import fill
+from rigloop.display.tables import Cell, Table, Tone, Toned, figures, words
+from rigloop.report.tables import host
 from rigloop.run_folder.manifest import REPORT, read_manifest
 from rt_core.doctor.check import banner
 from rt_core.lateness.cause import WORDS, Cause
@@ -29,32 +33,24 @@ def write_latency_report(
     folder: Path, outcome: LatencyOutcome, measured: Sequence[Measured]
 ) -> Path:
     """Write the report of a latency test into its folder."""
-    # matplotlib and jinja2 load here, not with the command line
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
+    # matplotlib loads here, not with the command line
     from rigloop.bench.latency.plots import latency_plot
 
-    environment = Environment(
-        loader=PackageLoader("rigloop"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters["ms"] = lambda ns: f"{ns / 1e6:.3f}"
     manifests = [read_manifest(m.result.run) for m in measured]
-    text = environment.get_template("latency.html.jinja").render(
+    text = fill(
+        "latency.html.jinja",
         outcome=outcome,
         banner=next((words for m in manifests if (words := banner(m.checks))), ""),
         started=manifests[0].started if manifests else "",
-        host=manifests[0].host if manifests else {},
+        host=host(manifests[0].host if manifests else {}),
+        runs=_runs(measured),
         tiles=[tile for m in measured for tile in _tiles(m)],
         sections=[
             {
                 "result": m.result,
                 "svg": latency_plot(m),
-                "stages": list(_stage_rows(m)),
-                "longest": list(_longest(m)),
+                "stages": _stages(m),
+                "longest": _longest(m),
             }
             for m in measured
         ],
@@ -90,15 +86,35 @@ def _stage_rows(measured: Measured) -> Iterator[tuple[str, str, Any]]:
         yield "", "sign change → torque that the drive reports", r.response
 
 
-def _longest(measured: Measured) -> Iterator[dict[str, Any]]:
+def _stages(measured: Measured) -> Table:
+    rows = [
+        [part, name, *map(milliseconds, (f.min, f.mean, f.p50, f.p99, f.p99_9, f.max))]
+        for part, name, f in _stage_rows(measured)
+    ]
+    heads = figures("min", "mean", "p50", "p99", "p99.9", "max")
+    return Table([*words("Part", "From → to"), *heads], rows)
+
+
+def _longest(measured: Measured) -> Table:
     events = measured.found.events
+    rows = []
     for i in np.argsort(-events["total_ns"])[:LONGEST]:
         event = events[i]
-        yield {
-            "at_s": event["t0_ns"] * 1e-9,
-            "total": event["total_ns"],
-            "late": event["late_ns"],
-            "lost": event["lost_ns"],
-            "cause": WORDS.get(Cause(int(event["cause"])), ""),
-            **{stage: event[f"{stage}_ns"] for stage in STAGES},
-        }
+        times = (event[f"{name}_ns"] for name in ("total", *STAGES, "late", "lost"))
+        cause = WORDS.get(Cause(int(event["cause"])), "")
+        rows.append([f"{event['t0_ns'] * 1e-9:.3f}", *map(milliseconds, times), cause])
+    stages = ("sample", "filter", "tick", "step", "hand-over", "bus")
+    heads = figures("at s", "latency", *stages, "latest begin", "cycles lost")
+    return Table([*heads, *words("")], rows)
+
+
+def _runs(measured: Sequence[Measured]) -> Table:
+    rows: list[list[Cell]] = [
+        [
+            f"Ts = {m.result.period_us / 1000:g} ms",
+            Toned(Path(m.result.run).name, Tone.CODE),
+            "real-time" if m.result.real_time else "not real-time",
+        ]
+        for m in measured
+    ]
+    return Table([*words("", tone=Tone.SOFT), *words("", "")], rows)

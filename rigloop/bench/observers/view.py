@@ -8,9 +8,9 @@ from dataclasses import asdict, fields
 from pathlib import Path
 
 from rich.console import Console
-from rich.table import Table
 
 from rigloop.bench.observers.observers import FILTERS, SMOOTHER, TESTS, Outcome, Row, table
+from rigloop.display.tables import Cell, Table, Tone, Toned, figures, show_filled, words
 
 TITLES = {
     1: "five-bar, 2 coupler gyroscopes",
@@ -30,29 +30,23 @@ def show(outcome: Outcome, console: Console) -> None:
                 continue
             alone = outcome.alone_rad_s.get(f"{test} {error:g}", float("nan"))
             title = f"Test {test}: {TITLES[test]}; gravity wrong by {error:g} m/s²"
-            made = Table(title=title, title_justify="left", caption_justify="left")
-            made.caption = (
-                f"RMS error of the rates in rad/s, {outcome.runs} runs; model alone {alone:.3f}"
-            )
-            made.add_column("sample every")
-            for row in here[0][1]:
-                made.add_column(f"{row.every}", justify="right")
-            made.add_column("within bounds", justify="right")
-            made.add_column("step", justify="right")
-            for name, rows in here:
-                step = min(row.step_ns for row in rows)
-                within = sum(row.consistent for row in rows) / len(rows)
+            heads = figures(*(str(row.every) for row in here[0][1]), "within bounds", "step")
+            rows: list[list[Cell]] = []
+            for name, of_name in here:
+                step = min(row.step_ns for row in of_name)
+                within = sum(row.consistent for row in of_name) / len(of_name)
                 share = "" if math.isnan(within) else f"{100 * within:.0f} %"
-                made.add_row(name, *(_cell(row) for row in rows), share, _time(step))
-            console.print(made)
+                rows.append([name, *map(_cell, of_name), share, _time(step)])
+            note = f"RMS error of the rates in rad/s, {outcome.runs} runs; model alone {alone:.3f}"
+            show_filled([Table([*words("sample every"), *heads], rows, title, note)], console)
     lost = sum(row.failed for row in outcome.rows)
     told = f"{outcome.seconds:.1f} s, {outcome.building_s:.1f} s of them for models"
     console.print(f"{told}; runs that lost the mechanism: {lost}")
 
 
-def _cell(row: Row) -> str:
+def _cell(row: Row) -> Cell:
     text = f"{row.rms_rad_s:.3f}" if row.rms_rad_s < 100.0 else f"{row.rms_rad_s:.1g}"
-    return f"[red]{text} ({row.failed} lost)[/]" if row.failed else text
+    return Toned(f"{text} ({row.failed} lost)", Tone.BAD) if row.failed else text
 
 
 def _time(step_ns: float) -> str:

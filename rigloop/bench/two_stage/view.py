@@ -7,7 +7,6 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 from rigloop.bench.two_stage.two_stage import (
     CASES,
@@ -22,6 +21,9 @@ from rigloop.bench.two_stage.two_stage import (
     observers,
     simulate,
 )
+from rigloop.display.tables import Cell, Table, Tone, Toned, figures, words
+from rigloop.display.tables import show as show_table
+from rigloop.display.verdict import paragraph
 from rigloop.plots.figures import BLUE, GREEN, GREY, INK, ORANGE, STYLE, new_figure
 
 UNITS = ("rad/s", "rad/s²", "N")
@@ -30,28 +32,26 @@ COLOURS = {TWO_STAGE: BLUE, OWN_NOISE: GREEN, TUNED: ORANGE, SLOW: GREY}
 
 def show(rows: list[Row], runs: int, console: Console) -> None:
     """Print RMS errors of rate, acceleration and force, in brackets the reference's."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("case")
-    table.add_column("filter")
-    for unit in UNITS:
-        table.add_column(unit, justify="right")
-    table.add_column("µs a step", justify="right")
-    for row in rows:
-        cells = [
-            f"{value:.3g}"
-            + (f" [dim]({row.reference[i]:.3g})[/]" if row.reference else " [dim](–)[/]")
-            for i, value in enumerate(row.rms)
-        ]
-        table.add_row(row.case, row.filter, *cells, f"{row.step_us:.2f}")
-    console.print(table)
+    heads = [*words("case", "filter"), *figures(*UNITS, "µs a step")]
+    show_table(Table(heads, [_cells(row) for row in rows]), console)
     fastest = min(row.step_us for row in rows if row.filter == TWO_STAGE)
     published_us = PUBLISHED_S * 1e6 * PERIOD_S / 2.0
-    console.print(
+    paragraph(
         f"RMS errors, mean of {runs} runs, in brackets the reference's. "
         f"Two-stage: {fastest:.2f} µs a step; published {published_us:.0f} µs (MATLAB, i7-2700K).",
-        highlight=False,
-        markup=False,
+        console,
     )
+
+
+def _cells(row: Row) -> list[Cell]:
+    rms: list[Cell] = [
+        [
+            Toned(f"{value:.3g}", Tone.PLAIN),
+            Toned(f" ({row.reference[i]:.3g})" if row.reference else " (–)", Tone.SOFT),
+        ]
+        for i, value in enumerate(row.rms)
+    ]
+    return [row.case, row.filter, *rms, f"{row.step_us:.2f}"]
 
 
 def draw(case: str, path: Path) -> None:
@@ -64,10 +64,10 @@ def draw(case: str, path: Path) -> None:
         # the worst one lies below
         for name in reversed(found):
             estimate, force = found[name]
-            line = {"color": COLOURS[name], "lw": 1.0, "label": name}
-            axes[0].plot(motion.t_s, force, **line)
-            axes[1].plot(motion.t_s, estimate[:, 1] - motion.rate_rad_s, **line)
-            axes[2].plot(motion.t_s, estimate[:, 2] - motion.acceleration_rad_s2, **line)
+            look = {"color": COLOURS[name], "lw": 1.0, "label": name}
+            axes[0].plot(motion.t_s, force, **look)
+            axes[1].plot(motion.t_s, estimate[:, 1] - motion.rate_rad_s, **look)
+            axes[2].plot(motion.t_s, estimate[:, 2] - motion.acceleration_rad_s2, **look)
         axes[0].plot(motion.t_s, motion.force_n, color=INK, lw=1.0, ls=(0, (4, 3)), label="true")
         _limit(axes, motion, found)
         for axis, label in zip(

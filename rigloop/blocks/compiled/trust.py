@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rig_configs.bounded import open_regular
+from rig_configs.own_folder import own_folder
 from rigloop.blocks.compiled.declared import Declared, read_declared
 
 LIBRARY = Path(__file__).parents[1] / "library"
@@ -46,17 +47,12 @@ def record_path() -> Path:
     TrustError
         There is neither such a variable nor a home.
     """
-    base = os.environ.get("XDG_CONFIG_HOME", "")
-    if not base.startswith("/"):
-        try:
-            base = str(Path.home() / ".config")
-        except RuntimeError:
-            base = ""
-    if not base.startswith("/"):
+    base = own_folder("XDG_CONFIG_HOME", ".config")
+    if base is None:
         raise TrustError(
             "no place for the record of trust: set XDG_CONFIG_HOME to a folder of yours"
         )
-    return Path(base) / "rigloop" / "trusted_blocks"
+    return base / "rigloop" / "trusted_blocks"
 
 
 def is_shipped(declared: Declared) -> bool:

@@ -1,13 +1,13 @@
 """Slaves with quirks against the master of the simulated bus: each comes to OP and takes torque, or is refused with a
 true sentence in bounded time of the segment."""
 
-import ctypes
 import re
-import runpy
 import time
-from pathlib import Path
 
 import pytest
+from block_cells import Cells
+from quirk_cases import CASES, Case, of_drive
+from quirk_cases import drive as drive_of
 
 from io_bridge.buses.simulated_bus import SimulatedBus
 from io_bridge.emulator.serving.sim_segment import motors
@@ -16,28 +16,9 @@ from io_bridge.slaves.drive_config import DriveConfig
 from io_bridge.slaves.state_limits import StateLimits
 from io_bridge.slaves.terminal_config import ChannelConfig, TerminalConfig
 
-SAID = runpy.run_path(str(Path(__file__).parents[1] / "quirk_cases.py"))
-CASES, of_drive, drive_of, Case = (SAID[name] for name in ("CASES", "of_drive", "drive", "Case"))
 MS = 1_000_000
 TORQUE_NM = 1.0
 SLACK_S = 5.0
-
-
-class Cells:
-    """A signal table for one block: read an output, write an input, by port."""
-
-    def __init__(self, block):
-        self.reads = {port: ctypes.c_double() for port in block.reads}
-        self.writes = {port: ctypes.c_double() for port in block.writes}
-        block.bind(
-            *([ctypes.addressof(c) for c in group.values()] for group in (self.reads, self.writes))
-        )
-
-    def __getitem__(self, port):
-        return self.writes[port].value
-
-    def __setitem__(self, port, value):
-        self.reads[port].value = value
 
 
 class Bench:

@@ -1,8 +1,7 @@
 """Cells for a block under test, a bus that is stepped, and a master on an emulated segment."""
 
-import ctypes
-
 import pytest
+from block_cells import Cells
 
 from io_bridge.buses.simulated_bus import SimulatedBus
 from io_bridge.emulator.segment import Segment
@@ -10,23 +9,6 @@ from io_bridge.emulator.segment_link import SegmentLink
 from io_bridge.master.bringup import Master
 
 MS = 1_000_000
-
-
-class Cells:
-    """A signal table for one block: read an output, write an input, by port."""
-
-    def __init__(self, block):
-        self.reads = {port: ctypes.c_double() for port in block.reads}
-        self.writes = {port: ctypes.c_double() for port in block.writes}
-        block.bind(
-            *([ctypes.addressof(c) for c in group.values()] for group in (self.reads, self.writes))
-        )
-
-    def __getitem__(self, port):
-        return self.writes[port].value
-
-    def __setitem__(self, port, value):
-        self.reads[port].value = value
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
 import pytest
+from plain_mapping import MAPPING as GOOD
 
 from rig_configs.log_schema import (
     MappingError,
@@ -7,19 +8,6 @@ from rig_configs.log_schema import (
     parse_mapping,
     shipped_mappings,
 )
-
-GOOD = """
-name = "plain"
-title = "plain"
-header = ["t", "a"]
-[time]
-column = "t"
-unit = "s"
-[angle]
-column = "a"
-unit = "counts"
-counts_per_rev = 1000
-"""
 
 
 def test_shipped_mappings_are_valid_and_told_apart_by_their_headers():

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from block_view import view_of
 
 from codegen.description.mechanism import MECHANISMS
 from codegen.kernels import build
@@ -83,20 +84,11 @@ class Wired:
         stepper.bind(
             *([a.ctypes.data + 8 * i for i in range(len(a))] for a in (self.reads, self.writes))
         )
-        pointer = ctypes.pythonapi.PyCapsule_GetPointer
-        pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-        capsule = stepper.capsule()
-        self.abi, step, self.state, self.work_at, self.bytes = (ctypes.c_int64 * 5).from_address(
-            pointer(capsule, b"rigloop.block")
-        )
-        self.function = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int64)(step)
+        self.view = view_of(stepper)
 
     def step(self, *guide):
         self.reads[: len(guide)] = guide
-        return self.function(self.state, 0)
-
-    def work(self):
-        return ctypes.c_int64.from_address(self.work_at).value
+        return self.view.call()
 
     def out(self, port):
         return self.writes[list(self.kernel.writes).index(port)]
@@ -104,7 +96,7 @@ class Wired:
 
 def test_the_block_assembles_at_a_turned_wheel_and_follows(kernel):
     block = Wired(kernel("steering_26").Kernel(name="model"))
-    assert block.abi == BLOCK_ABI
+    assert block.view.abi == BLOCK_ABI
     start = math.radians(-437.0)
     assert block.step(start, 0.5, 0.0) == 0
     assert block.out("wheel/angle_rad") == pytest.approx(start, abs=1e-12)
@@ -120,19 +112,20 @@ def test_the_block_assembles_at_a_turned_wheel_and_follows(kernel):
 
 def test_the_witness_counts_iterations_and_what_an_assembly_takes(kernel):
     block = Wired(kernel("steering_26").Kernel(name="model"))
-    assert block.state <= block.work_at < block.state + block.bytes
+    view = block.view
+    assert view.state <= view.work < view.state + view.bytes
     assert block.step(0.0, 0.0, 0.0) == 0
-    first = block.work()
+    first = block.view.count()
     assert first > 1 + block.out("iterations")  # it was assembled
     done = [first]
     for k in range(1, 20):
         assert block.step(1e-3 * k, 1.0, 0.0) == 0
-        done.append(block.work())
+        done.append(block.view.count())
         assert done[-1] - done[-2] == 1 + block.out("iterations")
     # a guide that went too far for one step is assembled again: more work, and it shows
     assert block.step(3.0, 0.0, 0.0) == 0
     assert block.out("reassembled") == 1
-    assert block.work() - done[-1] > 4 * (done[-1] - done[-2])
+    assert block.view.count() - done[-1] > 4 * (done[-1] - done[-2])
 
 
 def test_a_bad_input_returns_a_status_and_keeps_the_outputs(kernel):

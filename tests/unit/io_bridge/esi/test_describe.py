@@ -4,6 +4,8 @@ import ctypes
 from pathlib import Path
 
 import pytest
+from said import says_each
+from swaps import swapped
 
 from io_bridge.buses.simulated_bus import SimulatedBus
 from io_bridge.emulator.catalogue.devices import make_device
@@ -88,30 +90,27 @@ def test_a_rack_of_an_esi_comes_up_behind_its_coupler_and_holds_its_values():
 
 
 def test_what_the_emulator_cannot_be_is_told_in_full(tmp_path):
-    text = SERVO.read_text()
-    for old, new in (
+    text = swapped(
+        SERVO.read_text(),
         ('DefaultSize="512" StartAddress="#x1400"', 'DefaultSize="2000" StartAddress="#x2900"'),
         (
             '<Sm DefaultSize="6" StartAddress="#x2000" ControlByte="#x20" Enable="1">Inputs</Sm>',
             '<Sm DefaultSize="6" StartAddress="#x2000" ControlByte="#x20" Enable="1">Inputs</Sm>'
             * 3,
         ),
-    ):
-        assert old in text
-        text = text.replace(old, new)
+    )
     path = tmp_path / "odd.xml"
     path.write_text(text)
     with pytest.raises(ValueError, match="odd") as caught:
         make_device(f"{path}#SD-1")
-    lines = str(caught.value).splitlines()
-    assert all(line.startswith(f"{path}#SD-1: ") for line in lines)
-    for part in (
+    lines = says_each(
+        caught.value,
         "6 sync managers; the emulator has 4",
         "3 sync managers for Inputs",
         "2000 bytes at 0x2900",
         "mailbox of 2000 bytes; 48 to 1486",
-    ):
-        assert any(part in line for line in lines), (part, lines)
+    )
+    assert all(line.startswith(f"{path}#SD-1: ") for line in lines)
 
 
 def test_what_is_left_out_is_noted(tmp_path):

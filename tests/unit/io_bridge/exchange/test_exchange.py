@@ -1,10 +1,10 @@
-import ctypes
 import math
 import socket
 import sys
 import time
 
 import pytest
+from block_view import view_of
 
 from io_bridge.buses.simulated_bus import SimulatedBus
 from io_bridge.emulator.catalogue import device_file
@@ -290,13 +290,10 @@ def test_the_place_of_a_drive_counts_the_terminals_before_it(rig):
 
 def test_the_view_says_how_large_the_state_is(rig):
     block = Exchange([DriveConfig()])
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, (ctypes.py_object, ctypes.c_char_p)
-    view = (ctypes.c_int64 * 5).from_address(pointer(block.capsule(), b"rigloop.block"))
-    state, size = view[2], view[4]
+    view = view_of(block)
     # the witness lies in it, and four frames and their replies have room
-    assert state < view[3] < state + size
-    assert 2 * 4 * 1500 < size < 1_000_000
+    assert view.state < view.work < view.state + view.bytes
+    assert 2 * 4 * 1500 < view.bytes < 1_000_000
 
 
 def test_every_code_has_words_and_those_of_the_wire_may_end_by_themselves():

@@ -2,24 +2,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from plain_mapping import MAPPING
 
 from io_bridge.logs.reader import LogError, read_log, unwrapped
 from rig_configs.log_schema import parse_mapping
 
 LOGS = Path(__file__).parents[3] / "data" / "logs"
-
-MAPPING = """
-name = "plain"
-title = "plain"
-header = ["t", "a"]
-[time]
-column = "t"
-unit = "s"
-[angle]
-column = "a"
-unit = "counts"
-counts_per_rev = 1000
-"""
 
 
 def mapping(text=MAPPING, **changes):

@@ -1,6 +1,7 @@
 """Several axes on one line: what a rig file may not do with them, and which guards a fault reaches."""
 
 import pytest
+from swaps import swapped
 
 from rig_configs.load import find_rig
 from rig_configs.mistakes import ConfigError
@@ -19,12 +20,8 @@ def mistakes(tmp_path, *swaps):
 
 
 def changed(tmp_path, *swaps):
-    text = RIG
-    for old, new in swaps:
-        assert old in text
-        text = text.replace(old, new)
     path = tmp_path / "rig.toml"
-    path.write_text(text)
+    path.write_text(swapped(RIG, *swaps))
     return load(str(path)).rig
 
 

@@ -1,6 +1,7 @@
 """Numbers of a rig that are off by a thousand are doubted by name; what ships is not."""
 
 import pytest
+from swaps import swapped
 
 from rig_configs.load import HERE, shipped_rigs
 from rigloop.compose.magnitudes import magnitudes
@@ -17,9 +18,8 @@ def test_no_rig_that_ships_is_doubted(name):
 
 def doubted(tmp_path, rig, old, new):
     text = (RIGS / f"{rig}.toml").read_text()
-    assert old in text
     path = tmp_path / "own.toml"
-    path.write_text(text.replace(old, new))
+    path.write_text(swapped(text, (old, new)))
     return magnitudes(load(str(path)))
 
 
@@ -87,8 +87,7 @@ def test_an_own_parameter_far_from_that_of_the_mechanism_is_doubted(tmp_path):
 )
 def test_a_mechanism_that_a_rig_names_is_doubted_too(tmp_path, old, new, key):
     mechanism = (HERE / "mechanisms" / "steering_26.toml").read_text()
-    assert old in mechanism
-    own = mechanism.replace(old, new).replace('name = "steering_26"', "")
+    own = swapped(mechanism, (old, new), ('name = "steering_26"', ""))
     (tmp_path / "own_steering.toml").write_text(own)
     found = doubted(tmp_path, "steering_wheel", '"steering_26"', '"own_steering.toml"')
     assert any(line.startswith(f"own_steering.toml: {key}: ") for line in found), found

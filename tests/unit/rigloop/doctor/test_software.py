@@ -1,9 +1,9 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from small_disk import with_small_disk
 
 from rigloop.doctor import software
 from rt_core.doctor.check import Demands, Level
@@ -117,30 +117,12 @@ def test_a_cache_that_is_still_to_be_made_is_green(monkeypatch, tmp_path):
 
 @pytest.mark.netns
 def test_a_full_cache_is_amber(tmp_path):
-    user = () if os.geteuid() == 0 else ("--user", "--map-root-user")
     code = (
         "from rigloop.doctor import software as s; from rt_core.doctor.check import Demands\n"
         "from rt_core.host.facts import Host; check = s.kernel_cache(Host(), Demands())\n"
         "print(check.level.value, check.found)"
     )
-    script = (
-        'mount -t tmpfs -o size=1m tmpfs "$1" || exit 77; XDG_CACHE_HOME="$1" exec "$2" -c "$3"'
-    )
-    command = [
-        "unshare",
-        *user,
-        "--mount",
-        "sh",
-        "-c",
-        script,
-        "sh",
-        str(tmp_path),
-        sys.executable,
-        code,
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    if done.returncode in (1, 77):
-        pytest.skip(f"no mount namespace here: {done.stderr}")
-    assert done.stdout.startswith("amber "), done
-    assert done.stdout.endswith("1 MiB left\n")
-    assert not any(Path(tmp_path).iterdir())
+    said = with_small_disk(tmp_path, code, XDG_CACHE_HOME=str(tmp_path))
+    assert said.startswith("amber ")
+    assert said.endswith("1 MiB left\n")
+    assert not any(tmp_path.iterdir())

@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from swaps import swapped
 from typer.testing import CliRunner
 
 from rig_configs.load import find_rig
@@ -20,12 +21,8 @@ def changed(tmp_path):
     """Write the steering rig with other lines."""
 
     def write(*pairs):
-        text = RIG
-        for old, new in pairs:
-            assert old in text
-            text = text.replace(old, new)
         path = tmp_path / "rig.toml"
-        path.write_text(text)
+        path.write_text(swapped(RIG, *pairs))
         return str(path)
 
     return write

@@ -2,30 +2,15 @@
 
 import numpy as np
 import pytest
+from reading_block import Reader
 
 from rigloop.console.errors import NotStartedError
 from rigloop.replay.script import Pace, stepped
-from rt_core.injection.load import BusyBlock
 from rt_core.loop.offline import Offline
 from rt_core.plan import Task, plan_table
 from rt_core.steps import Steps
 
 MS = 1_000_000
-
-
-class Reader(BusyBlock):
-    """A block that does nothing and reads some signals."""
-
-    def __new__(cls, name, paths):
-        return BusyBlock.__new__(cls, name, 0)
-
-    def __init__(self, name, paths):
-        BusyBlock.__init__(self, name, 0)
-        self._reads = {f"in{i}": path for i, path in enumerate(paths)}
-
-    @property
-    def reads(self):
-        return self._reads
 
 
 def offline():

@@ -10,7 +10,7 @@ import pytest
 from io_bridge.recording.record import RecordWriter
 from rigloop.plots import figures as report_plots
 from rigloop.plots.figures import thinned
-from rigloop.report.report import kinds_of_fault, worst_cycles, write_report
+from rigloop.report.report import kinds_of_fault, write_report
 from rigloop.run_folder.late import write_events
 from rigloop.run_folder.manifest import (
     DataFault,
@@ -233,15 +233,6 @@ def test_short_signal_is_not_thinned():
     few_t, few = thinned(t, value)
     assert few_t.tolist() == [0, 2, 3, 4]
     assert few.tolist() == [1, 3, 4, 5]
-
-
-def test_worst_cycles_are_the_latest_ones_first():
-    record = np.zeros(50, [("t_ns", "<i8"), ("loop/a/late_ns", "<f8")])
-    record["loop/a/late_ns"][[7, 30, 12]] = 5.0, 9.0, 5.0
-    assert worst_cycles(record, "a") == [30, 7, 12]
-    assert worst_cycles(record, "a", most=1) == [30]
-    assert worst_cycles(record, "b") == []
-    assert worst_cycles(record[:0], "a") == []
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import pytest
 
+from rigloop.console.errors import NotStartedError
 from rigloop.run_folder.folders import new_run_folder
 
 
@@ -13,7 +14,7 @@ def test_a_second_run_in_the_same_second_gets_a_folder_of_its_own(tmp_path):
 
 def test_a_file_in_the_way_is_an_error_that_names_it(tmp_path):
     (tmp_path / "file").touch()
-    with pytest.raises(OSError, match="file"):
+    with pytest.raises(NotStartedError, match="file"):
         new_run_folder(tmp_path / "file" / "runs", "rig")
 
 

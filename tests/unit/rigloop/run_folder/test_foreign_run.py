@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from io_bridge.recording.record import RecordError, open_record
-from rigloop.report.pictures import as_image
+from rigloop.display.pages import as_image
 from rigloop.run_folder.late import ROW, late_file, read_events
 from rigloop.run_folder.manifest import ManifestError, read_manifest
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reading_block import Reader
 
-from rt_core.injection.load import BusyBlock
 from rt_core.loop.offline import Offline
 from rt_core.plan import Task, plan_table
 from rt_core.safety.guard import READS, Guard
@@ -19,21 +19,6 @@ def two_tasks():
     """A fast and a slow task that watch each other's cycle counter."""
     fast = Task("fast", [Reader("a", ["loop/slow/cycle", "in/x"])], MS, inputs=("in/x",))
     return plan_table([fast, Task("slow", [Reader("b", ["in/x"])], 5 * MS)])
-
-
-class Reader(BusyBlock):
-    """A block that does nothing, with ports to make mirrors."""
-
-    def __new__(cls, name, paths):
-        return BusyBlock.__new__(cls, name, 0)
-
-    def __init__(self, name, paths):
-        BusyBlock.__init__(self, name, 0)
-        self._reads = {f"in{i}": path for i, path in enumerate(paths)}
-
-    @property
-    def reads(self):
-        return self._reads
 
 
 def column(offline, images, task, path):
