@@ -7,7 +7,6 @@ from pathlib import Path
 import matplotlib
 import numpy as np
 from rich.console import Console
-from rich.table import Table
 
 from rigloop.bench.driveline.driveline import (
     FILTERS,
@@ -22,6 +21,9 @@ from rigloop.bench.driveline.driveline import (
     simulate,
     tracks,
 )
+from rigloop.display.tables import Cell, Table, Tone, Toned, figures, words
+from rigloop.display.tables import show as show_table
+from rigloop.display.verdict import paragraph, show_verdict
 from rigloop.plots.figures import BLUE, GREY, INK, ORANGE, STYLE, new_figure
 
 COLOURS = (BLUE, ORANGE)
@@ -30,31 +32,28 @@ KINDS = (".png", ".svg", ".pdf")
 
 def show(rows: list[Row], runs: int, console: Console) -> None:
     """Print gain, phase and error of each filter in each band of the sweep."""
-    table = Table(box=None, padding=(0, 2, 0, 0))
-    table.add_column("filter")
-    for head in ("Hz", "gain (dB)", "phase (°)", "error (N m)"):
-        table.add_column(head, justify="right")
-    table.add_column("")
-    for row in rows:
-        for number, band in enumerate(row.bands):
-            table.add_row(
-                "" if number else row.filter,
-                f"{band.first_hz:.0f}-{band.last_hz:.0f}",
-                f"{band.gain_db:+.2f}",
-                f"{band.phase_deg:+.1f}",
-                f"{band.rms_nm:.2f}",
-                "" if tracks(band) else "[red]not tracked[/]",
-            )
-    console.print(table)
-    console.print(
+    heads = [*words("filter"), *figures("Hz", "gain (dB)", "phase (°)", "error (N m)"), *words("")]
+    shown: list[list[Cell]] = [
+        [
+            "" if number else row.filter,
+            f"{band.first_hz:.0f}-{band.last_hz:.0f}",
+            f"{band.gain_db:+.2f}",
+            f"{band.phase_deg:+.1f}",
+            f"{band.rms_nm:.2f}",
+            "" if tracks(band) else Toned("not tracked", Tone.BAD),
+        ]
+        for row in rows
+        for number, band in enumerate(row.bands)
+    ]
+    show_table(Table(heads, shown), console)
+    paragraph(
         f"Response of the estimate to the load, mean of {runs} runs; error: RMS, of {NOMINAL_NM:g} N m nominal. "
         f"It must track up to {TRACKED_HZ:g} Hz, as published: within {MAX_GAIN_DB:g} dB and {MAX_PHASE_DEG:g}°. "
         f"{min(row.step_us for row in rows):.1f} µs a step.",
-        highlight=False,
-        markup=False,
+        console,
     )
-    good = all(row.good for row in rows)
-    console.print("[bold green]GOOD[/]" if good else "[bold red]BAD[/]")
+    lost = [f"{row.filter}: not tracked in every band" for row in rows if not row.good]
+    show_verdict(not lost, lost, console)
 
 
 def draw(path: Path, rows: list[Row]) -> None:
