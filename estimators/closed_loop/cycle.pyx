@@ -5,6 +5,8 @@ taken, so that an estimate that has gone astray finds back. A covariance that is
 that of the start and counted. A position that cannot be found ends the cycle with its status: the estimate stays as
 it was, and the loop gets the status. Periods that the loop lost are predicted over, twenty at most.
 """
+# a vector of values that were just stored one by one waits until they have left the store buffer:
+# compiled with -fno-tree-slp-vectorize -fno-tree-loop-distribute-patterns
 from libc.math cimport NAN
 from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset

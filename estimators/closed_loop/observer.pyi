@@ -1,5 +1,5 @@
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from estimators.ported_block import WiredBlock
 Array = NDArray[np.float64]
 
 class Observer(WiredBlock):
+    published: ClassVar[str]
     start: list[float]
     model: Any
     def __init__(

@@ -190,7 +190,9 @@ def filter_mistakes(info: Mapping[str, Any], is_dependent: bool) -> list[str]:
     """Return the features of a model that a filter lacks; the state of a dependent filter is all coordinates."""
     wrong = []
     if is_dependent and info["unknown"]:
-        wrong.append("this filter estimates no inputs; take errorEKF, DEKF or UKF")
+        wrong.append(
+            "this filter estimates no inputs; take one on independent coordinates, as errorEKF"
+        )
     if is_dependent and info["reads_acceleration"]:
         wrong.append("this filter takes no sensors of acceleration or force")
     return wrong

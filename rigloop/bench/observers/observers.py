@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from estimators.closed_loop.catalogue import observer_class, observers
 from rig_configs.mistakes import ConfigError, Mistake, near
 
 Array = NDArray[np.float64]
@@ -38,7 +39,8 @@ DEG = math.pi / 180.0
 SENSOR_STD = {"encoder": DEG, "gyroscope": DEG}
 ACCELERATION_NOISE = 100.0 * DEG * 0.0035 * 15.0  # density, rad^2/s^3
 START_STD = 5.0 * DEG
-FILTERS = ("errorEKF", "DEKF", "UKF", "CEKF", "DIEKFpm", "projectionEKF")
+RECOMMENDED = ("errorEKF", "DEKF", "UKF")
+FILTERS = (*RECOMMENDED, *(name for name in observers() if name not in RECOMMENDED))
 SMOOTHER = (
     "smoother"  # sees the whole history: what any filter could reach at best; takes seconds a run
 )
@@ -113,7 +115,7 @@ class Outcome:
     def good(self) -> bool:
         """True: no filter of the recommended kinds ever lost the four-bar."""
         return not any(
-            row.failed for row in self.rows if row.test in (3, 4) and row.filter in FILTERS[:3]
+            row.failed for row in self.rows if row.test in (3, 4) and row.filter in RECOMMENDED
         )
 
 
@@ -239,8 +241,6 @@ class Estimate:
 
 def _filter(name: str) -> Callable[[Any, Any], Callable[[Array], Estimate]]:
     def make(model: Any, settings: Any) -> Callable[[Array], Estimate]:
-        from estimators.closed_loop.catalogue import observer_class
-
         observer = observer_class(name)("bench", model, settings)
         at = {port: column for column, port in enumerate(observer.write_ports)}
 

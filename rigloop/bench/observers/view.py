@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import math
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -68,7 +69,7 @@ def _colours() -> dict[str, str]:
     from rigloop.plots.figures import BLUE, GREEN, GREY, INK, ORANGE
 
     colours = (BLUE, GREEN, ORANGE, GREY, "#8a5aa8", INK, "#b0413e")
-    return dict(zip((*FILTERS, SMOOTHER), colours, strict=True))
+    return dict(zip((*FILTERS, SMOOTHER), itertools.cycle(colours), strict=False))
 
 
 def _sparse(value: float, _: int) -> str:

@@ -6,12 +6,12 @@ Its model is generated with the mechanism, and its slopes are exact. `docs/obser
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
 from codegen.options.statuses import STATUSES
-from estimators.closed_loop.catalogue import observer_class
+from estimators.closed_loop.catalogue import observer_class, observers
 from estimators.closed_loop.observer import DependentObserver, Observer
 from estimators.closed_loop.settings import (
     ObserverSettings,
@@ -40,12 +40,17 @@ from rigloop.blocks.observing import (
     unfit,
 )
 
+if TYPE_CHECKING:
+    Method = str
+else:
+    Method = Literal[*observers()]
+
 
 class ObserverBlock(ObservingBlock):
     """A state observer."""
 
     kind: Literal["observer"]
-    method: Literal["errorEKF", "DEKF", "UKF", "CEKF", "DIEKFpm", "projectionEKF"] = "errorEKF"
+    method: Method = "errorEKF"
     """The state is estimated by the observer that was published under this name."""
     sensors: Annotated[dict[SensorName, ObserverSensor], Field(min_length=1)]
     """Each sensor has a table of its own."""

@@ -1,9 +1,12 @@
 """Every observer against a plain NumPy filter over the twin of its model."""
 
 import ctypes
+import importlib
 import itertools
 import math
+import sys
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,7 +15,7 @@ from codegen.kernels.build import load_reference
 from codegen.observers.build import build_observer
 from codegen.observers.spec import ObserverSpec
 from codegen.options.options import KernelOptions
-from estimators.closed_loop.catalogue import KINDS, observer_class
+from estimators.closed_loop.catalogue import PLACE, observer_class, observers
 from estimators.closed_loop.observability import UnobservableError
 from estimators.closed_loop.settings import Channel, ObserverSettings
 from estimators.numerics.chi_square import mean_bounds
@@ -60,6 +63,39 @@ def samples(built, steps, seed=0, every=(1, 3)):
         missing[step - 1 :: step] = False
         given[missing, column] = np.nan
     return np.array(states), given
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Let the folder of observers go on in a temporary one."""
+    place = importlib.import_module(PLACE)
+    monkeypatch.setattr(place, "__path__", [*place.__path__, str(tmp_path)])
+    observers.cache_clear()
+    yield tmp_path
+    sys.modules.pop(f"{PLACE}.lazy", None)
+    observers.cache_clear()
+
+
+def test_one_module_is_an_observer(folder, built):
+    (folder / "lazy.py").write_text(LAZY)
+    assert "lazyEKF" in observers()
+    _, given = samples(built, 5)
+    right = make(built, "DEKF").run(given)
+    np.testing.assert_array_equal(make(built, "lazyEKF").run(given), right)
+
+
+def test_every_module_of_the_folder_is_one_observer():
+    modules = [Path(path).glob("*.pyx") for path in importlib.import_module(PLACE).__path__]
+    assert len(observers()) == len(list(itertools.chain(*modules)))
+
+
+LAZY = """
+from estimators.closed_loop.kinds.dekf import Dekf
+
+
+class Lazy(Dekf):
+    published = "lazyEKF"
+"""
 
 
 class Plain:
@@ -153,7 +189,7 @@ def test_error_ekf_corrects_the_kernel_and_leaves_it_alone_without_samples(built
     assert out[:, :2] == pytest.approx(states, abs=1e-12)
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("kind", list(observers()))
 def test_an_observer_finds_the_motion_from_a_wrong_start(built, kind):
     states, given = samples(built, 800, every=(1, 1))
     observer = make(built, kind, start=(math.pi / 3 + 0.1, 0.2))
@@ -229,7 +265,7 @@ def test_a_matched_observer_is_consistent(built, kind):
     assert np.all(np.abs(np.mean(errors, axis=0)) < 3.3 / math.sqrt(runs))
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("kind", list(observers()))
 def test_covariance_is_symmetric_and_grows_without_samples(built, kind):
     observer = make(built, kind)
     at = observer.write_ports.index("variance/crank_rad")
@@ -294,7 +330,7 @@ def test_all_wrong_settings_are_told_at_once(built):
         make(built, "DEKF", reads={"wheel": "a/b"})
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("kind", list(observers()))
 def test_a_block_steps_on_signals_as_on_arrays(built, kind, step_of):
     _, given = samples(built, 60)
     ports = ("crank_rad", "crank_rate_rad_s", "nis", "status")

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from estimators.closed_loop.error_ekf import ErrorEkf
+from estimators.closed_loop.kinds.error_ekf import ErrorEkf
 from estimators.closed_loop.observability import UnobservableError
 from rig_configs.load import find_rig
 from rig_configs.mistakes import ConfigError
@@ -179,7 +179,8 @@ def test_a_filter_of_all_coordinates_estimates_no_inputs(tmp_path):
     (line,) = mistakes(tmp_path, ('method = "errorEKF"', 'method = "DIEKFpm"'))
     assert (
         line
-        == "blocks.hands.method = 'DIEKFpm': this filter estimates no inputs; take errorEKF, DEKF or UKF"
+        == "blocks.hands.method = 'DIEKFpm': this filter estimates no inputs; take one on independent "
+        "coordinates, as errorEKF"
     )
 
 

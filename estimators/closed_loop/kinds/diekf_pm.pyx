@@ -103,6 +103,7 @@ cdef int _restart(ObserverState *s, const double *x) noexcept nogil:
 
 cdef class DiekfPm(DependentObserver):
     __doc__ = Observer.__doc__
+    published = "DIEKFpm"
 
     cdef void attach(self):
         self.take(_predict, _correct, _restart)

@@ -108,6 +108,7 @@ cdef int _restart(ObserverState *s, const double *x) noexcept nogil:
 
 cdef class ProjectionEkf(DependentObserver):
     __doc__ = Observer.__doc__
+    published = "projectionEKF"
 
     cdef void attach(self):
         self.take(_predict, _correct, _restart)

@@ -149,6 +149,7 @@ cdef int _correct(ObserverState *s, const double *sample) noexcept nogil:
 
 cdef class Ukf(Observer):
     __doc__ = Observer.__doc__
+    published = "UKF"
 
     cdef void attach(self):
         self.take(_predict, _correct, restart_independent)

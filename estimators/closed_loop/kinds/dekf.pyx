@@ -2,6 +2,7 @@
 
     z <- z + h zd,   zd <- zd + h zdd(z, zd, f),   P <- F P F^T + Q
 """
+# compiled with -fno-tree-slp-vectorize -fno-tree-loop-distribute-patterns, as `closed_loop.cycle` is
 
 from estimators.closed_loop.observer cimport Observer
 from estimators.closed_loop.cycle cimport ObserverState, fold_scalars, grow, restart_independent
@@ -41,6 +42,7 @@ cdef int _correct(ObserverState *s, const double *sample) noexcept nogil:
 
 cdef class Dekf(Observer):
     __doc__ = Observer.__doc__
+    published = "DEKF"
 
     cdef void attach(self):
         self.take(_predict, _correct, restart_independent)

@@ -6,6 +6,7 @@ turned along it. Constraints stay open by the square of dz, which the kernel's n
 after a correction so large that it would not (1e-5 m) they are closed at once, by bounded newton, and rates found
 there.
 """
+# compiled with -fno-tree-slp-vectorize -fno-tree-loop-distribute-patterns, as `closed_loop.cycle` is
 from estimators.closed_loop.observer cimport Observer
 from estimators.closed_loop.cycle cimport ObserverState, fold_scalars, grow
 from estimators.closed_loop.model cimport ObserverModel
@@ -48,6 +49,7 @@ cdef int _restart(ObserverState *s, const double *x) noexcept nogil:
 
 cdef class ErrorEkf(Observer):
     __doc__ = Observer.__doc__
+    published = "errorEKF"
 
     cdef void attach(self):
         self.take(_predict, _correct, _restart)
