@@ -59,8 +59,8 @@ class BlockTable(Section):
 
 
 class Roles(Section):
-    """The signals that the live table and the report show, by their roles; without one, the first channels of the
-    terminals."""
+    """The signals that the live table and the report show, by their roles; without one, the angles and
+    torques of the first axes, or the first channels of the terminals."""
 
     angle: SignalPath | None = None
     """The signal is shown as the angle of the actuator."""

@@ -90,7 +90,7 @@ def gather(
         needs.setdefault(lim.fast, []).extend((loop_signal(lim.fast, "cycle"), *guard))
         needs.setdefault(lim.slow, [])
         if isinstance(acts, InCycle) and acts.act != Act.HANG:
-            needs[task_of(injection)].append(f"{block_name(number)}/cycle")
+            needs[task_of(injection)].append(f"{block_name(number, lim.rig)}/cycle")
     rig = injections[0].lim.rig
     guarded = [t for t, table in rig.tasks.items() if set(table.blocks) & set(find_guards(rig))]
     records = {task: record_of(folder / f"{task}.npy") for task in (*needs, *guarded)}
@@ -201,7 +201,7 @@ def began_in(number: int, injection: Injection, seen: Evidence) -> int | None:
             return len(t_ns)
         began_ns = int(record["t_ns"][-1]) + lim.slow_task.period_us * 1000
         return int(np.searchsorted(t_ns, began_ns))
-    rows = np.flatnonzero(record[f"{block_name(number)}/cycle"])
+    rows = np.flatnonzero(record[f"{block_name(number, lim.rig)}/cycle"])
     if not len(rows):
         return None
     return int(np.searchsorted(t_ns, record["t_ns"][rows[0]]))

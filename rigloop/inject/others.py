@@ -16,6 +16,7 @@ from rigloop.inject.limits import Limits, limits_of, sensor_cells
 from rigloop.inject.request import Injection
 from rt_core.injection.inject import Act
 from rt_core.plan import loop_signal
+from rt_core.safety.trips import State
 
 OF_TIME = (Act.BURN, Act.HANG, Act.MOVE, Act.STEAL, Act.HOLD_CORE)
 """Acts that any task on the same cores may feel."""
@@ -128,7 +129,10 @@ def _row_of(row: int, injection: Injection, other: Limits, seen: Evidence) -> in
 def _in_time(other: Limits, rows: np.ndarray, seen_from: int) -> list[str]:
     """Return by how much an axis was too late at zero."""
     bound = other.ramp + TO_TELL
-    pushing = np.flatnonzero(rows[other.writes["torque_nm"]][seen_from:] != 0)
+    state, torque = (rows[other.writes[port]][seen_from:] for port in ("state", "torque_nm"))
+    # what comes once it has ended is that of a run that was armed again
+    ended = np.flatnonzero(state == State.FAULT)
+    pushing = np.flatnonzero(torque[: int(ended[0]) if len(ended) else None] != 0)
     took = int(pushing[-1]) + 1 if len(pushing) else 0
     if took <= bound:
         return []

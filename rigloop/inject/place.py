@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -17,9 +18,10 @@ from rt_core.injection.inject import Act, InjectionBlock
 from rt_core.plan import Plan, Task, loop_signal, plan_table
 
 
-def block_name(number: int) -> str:
-    """Return the name of the block of the n-th injection, from 0."""
-    return f"inject{number + 1}"
+def block_name(number: int, rig: Rig) -> str:
+    """Return the name of the block of the n-th injection, from 0: one that no block of the rig has."""
+    free = (name for i in itertools.count(1) if (name := f"inject{i}") not in rig.blocks)
+    return next(itertools.islice(free, number, None))
 
 
 def task_of(injection: Injection) -> str:
@@ -35,7 +37,9 @@ def stages(injections: Sequence[Injection], rig: Rig) -> dict[str, list[str]]:
     for number, injection in enumerate(injections):
         if isinstance(injection.fault.acts, InCycle):
             order = found[task_of(injection)]
-            order.insert(_index(injection.lim, order, injection.fault.acts), block_name(number))
+            order.insert(
+                _index(injection.lim, order, injection.fault.acts), block_name(number, rig)
+            )
     return found
 
 
@@ -43,7 +47,9 @@ def placed(plan: Plan, buses: Buses, injections: Sequence[Injection], rig: Rig) 
     """Return a plan with the blocks of faults in its tasks."""
     tasks = {task.name: task for task in plan.tasks}
     made = {
-        block_name(number): _block(block_name(number), injection, tasks[task_of(injection)], buses)
+        block_name(number, rig): _block(
+            block_name(number, rig), injection, tasks[task_of(injection)], buses
+        )
         for number, injection in enumerate(injections)
         if isinstance(injection.fault.acts, InCycle)
     }

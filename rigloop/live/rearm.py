@@ -19,7 +19,7 @@ from rigloop.judge.tripped import is_of_bus, trips_of
 from rigloop.live.stay_after_trip import LetGo
 from rigloop.run_folder import messages
 from rigloop.run_folder.manifest import DataFault
-from rt_core.safety.trips import State, name_of_trip
+from rt_core.safety.trips import State, name_of_trip, read_state
 
 OP = 8
 DISABLED_S = 0.1  # enable is taken back for so long: what the bus holds is released
@@ -121,10 +121,27 @@ class Rearming:
             )
 
     def ended(self) -> None:
-        """Say why it was not armed again, where the run ends while it is waited for."""
+        """Say why it was not armed again, where the run ends while it is waited for, or while other axes go on."""
         if self.waits:
             self.waits = False
             self.gave_up = self._why_not(self._signals(), "before the run ended")
+        elif self._config is not None and not self.gave_up:
+            self.gave_up = self._left_out(self._signals())
+
+    def _left_out(self, signals: Mapping[str, float]) -> str:
+        """Return which axes a bus fault has ended while others went on; all are armed together, or none."""
+        states = {
+            name: read_state(signals[paths(name, guard)[1]["state"]])
+            for name, guard in find_guards(self._rig).items()
+        }
+        out = [name for name, state in states.items() if state == State.FAULT]
+        on = [name for name, state in states.items() if state in (State.RUNNING, State.HOLD)]
+        if not out or not on or not is_of_bus(self._rig, signals, self._blocks):
+            return ""
+        return (
+            f"{', '.join(out)}: not armed again: {', '.join(on)} went on, and the supervisor arms all guards together; "
+            f"with blocks.{out[0]}.reach = 'all' all of them end and are armed again"
+        )
 
     def _bus_is_well(self, signals: Mapping[str, float]) -> bool:
         writes = [paths(*bus)[1] for bus in find_buses(self._rig).items()]

@@ -23,7 +23,7 @@ SMALL = "max_angle_rad = 0.6\nmax_rate_rad_s = 40.0"
 def ran(run_to_end, tmp_path_factory):
     """Run the rig with its gas pedal limited to a twentieth of a radian, and this reach."""
 
-    def run(reach, seconds="1", at_rad="0.05"):
+    def run(reach, seconds="1", *options, at_rad="0.05"):
         text = swapped(RIG, *TOLERANT)
         head, gas = text.split("[blocks.gas_guard]")
         if reach is not None:
@@ -31,7 +31,7 @@ def ran(run_to_end, tmp_path_factory):
             gas = gas.replace("max_angle_rad = 0.6", f"max_angle_rad = {at_rad}")
         path = tmp_path_factory.mktemp("rig") / "axes.toml"
         path.write_text(head + "[blocks.gas_guard]" + gas)
-        return run_to_end(path, tmp_path_factory.mktemp("runs"), "--for", seconds)
+        return run_to_end(path, tmp_path_factory.mktemp("runs"), "--for", seconds, *options)
 
     return run
 
@@ -75,6 +75,36 @@ def test_a_fault_with_the_reach_of_its_axis_leaves_the_others_alone(ran):
     assert [axes[guard].verdict for guard in GUARDS] == ["good", "good", "bad"]
     # the run went on to its end
     assert not any("of 1 s" in r for r in run.outcome["reasons"])
+
+
+@pytest.mark.parametrize(
+    ("words", "guard", "reaction", "out"),
+    [
+        ("brake_guard/request-nan@0.3", "brake_guard", "RAMP", {"brake_guard", "gas_guard"}),
+        ("gas/model-fault@0.3", "gas_guard", "RAMP", set(GUARDS)),
+        ("bus/gas/drive-fault@0.3", "gas_guard", "SAFE", {"brake_guard", "gas_guard"}),
+        ("bus/brake/wkc-low@0.3", "brake_guard", "SAFE", set(GUARDS)),
+        ("gas_angle/sensor-jump:2000@0.3", "gas_guard", "HOLD", set()),
+    ],
+)
+def test_a_fault_on_purpose_strikes_the_axis_that_it_names_and_is_judged_by_its_reach(
+    ran, words, guard, reaction, out
+):
+    run = ran(None, "1", "--inject", words)
+    (fault,) = run.outcome["injections"]
+    assert fault["good"], fault["why"]
+    assert (fault["guard"], fault["reaction"]) == (guard, reaction)
+    record = open_record(run.folder / "estimation.npy")
+    assert {name for name in GUARDS if np.any(record[f"{name}/trip"])} == out
+
+
+def test_a_name_that_a_fault_does_not_take_is_refused_with_those_that_it_takes(rigloop, tmp_path):
+    words = "brake_gard/request-nan@0.3"
+    done = rigloop("run", "pedals_and_wheel", "--runs", tmp_path / "runs", "--inject", words)
+    assert done.returncode == 2
+    said = " ".join(done.stderr.split())
+    assert "it strikes one of wheel_guard, brake_guard, gas_guard, bus/wheel, bus/brake" in said
+    assert not (tmp_path / "runs").exists()
 
 
 def test_a_fault_of_a_group_ends_the_group_and_nothing_else(ran):

@@ -17,6 +17,12 @@ pytestmark = pytest.mark.slow
 RIG = find_rig("two_lines").read_text()
 ON_VETH = pytest.mark.skipif(namespace.why_not() is not None, reason=str(namespace.why_not()))
 PATIENT = ('backend = "simulated"', 'backend = "simulated"\nexchange_budget_us = 100000')
+# on a wire the host takes a few frames away now and then
+OFTEN_LOST = (
+    ("exchange_budget_us = 100000", "exchange_budget_us = 150\nbad_limit = 100"),
+    ("period_us = 200", "period_us = 1000"),
+    ("stall_cycles = 1000 # 200 ms", "stall_cycles = 200"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +99,64 @@ def test_a_lost_line_ends_its_own_torque_and_the_others_as_its_reach_says(
         zero_ns = feet["t_ns"][np.flatnonzero(feet["brake_guard/state"] == State.FAULT)[0]]
         periods = np.diff(feet["t_ns"]).max() // 1_000_000
         assert zero_ns - hands["t_ns"][at] <= (2 + 20 + 5 + periods) * 1_000_000
+
+
+def test_a_fault_of_the_other_line_is_named_and_leaves_the_first_one_alone(
+    write, run_to_end, tmp_path
+):
+    done = run_to_end(write(), tmp_path, "--inject", "pedal_line/link-down@0.3", "--for", "1")
+    (fault,) = done.outcome["injections"]
+    assert fault["good"], fault["why"]
+    assert fault["guard"] == "brake_guard"
+    hands, feet = (open_record(done.folder / f"{task}.npy") for task in ("hands", "feet"))
+    assert feet["brake_guard/trip"][-1] == Trip.ACTUATOR_LOST
+    assert not np.any(hands["wheel_guard/trip"])
+
+
+@pytest.mark.netns
+@ON_VETH
+def test_the_cable_of_the_other_line_is_pulled_and_put_back(write, run_to_end, tmp_path):
+    words = "pedal_line/brake/cable-pull@0.4"
+    done = run_to_end(
+        write(*OFTEN_LOST), tmp_path, "--bus", "veth", "--inject", words, "--for", "3.5"
+    )
+    (fault,) = done.outcome["injections"]
+    assert (fault["guard"], fault["found_by"]) == ("brake_guard", "ACTUATOR_LOST"), fault
+    assert fault["back_s"] is not None
+    assert fault["back_s"] < 2.0
+    assert not np.any(open_record(done.folder / "hands.npy")["wheel_guard/trip"])
+
+
+REARM = 'rearm = { after = "bus", at_most = 2, settle_s = 0.2, within_s = 3.0, reset_drive = true }'
+ARMED_AGAIN = [
+    (f'[blocks.{guard}]\nkind = "guard"\n', f'[blocks.{guard}]\nkind = "guard"\n{REARM}\n')
+    for guard in ("wheel_guard", "brake_guard")
+]
+
+
+def test_lines_that_end_together_are_armed_again_together(write, run_to_end, tmp_path):
+    rig = write(*ARMED_AGAIN, ('reach = "axis"', 'reach = "all"'))
+    words = "pedal_line/brake/al-error@0.3"
+    done = run_to_end(rig, tmp_path, "--inject", words, "--for", "2.5")
+    (fault,) = done.outcome["injections"]
+    assert fault["good"], fault["why"]
+    for task, guard in (("hands", "wheel_guard"), ("feet", "brake_guard")):
+        record = open_record(done.folder / f"{task}.npy")
+        assert np.any(record[f"{guard}/state"] == State.FAULT)
+        assert record[f"{guard}/torque_nm"][-1] == 0
+        late = record[record["t_ns"] > record["t_ns"][-1] - 500_000_000]
+        assert np.any(late[f"{guard}/state"] == State.RUNNING)
+    assert read_manifest(done.folder).felt.rearmed == 1
+
+
+def test_a_line_that_is_lost_while_the_other_goes_on_is_not_armed_again_and_the_run_says_why(
+    write, run_to_end, tmp_path
+):
+    words = "pedal_line/brake/al-error@0.3"
+    done = run_to_end(write(*ARMED_AGAIN), tmp_path, "--inject", words, "--for", "1.5")
+    (reason,) = [r for r in done.outcome["reasons"] if "not armed again" in r]
+    assert reason.startswith("brake_guard: not armed again: wheel_guard went on")
+    assert open_record(done.folder / "feet.npy")["brake_guard/state"][-1] == State.FAULT
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from rigloop.inject.place import placed
 from rigloop.inject.request import again
 from rt_core.loop.offline import Offline
 
+pytestmark = pytest.mark.slow
 PERIOD_NS = 1_000_000
 LWR = 11
 N, ARMED = 320, 80  # cycles; the filters trust their counts by then

@@ -65,7 +65,7 @@ def test_a_fault_of_one_line_is_none_of_the_other():
 def verdict(tmp_path):
     """Judge NaN at the brake's request on records in which the others end as they are told to."""
 
-    def judged(reach, others, late=0):
+    def judged(reach, others, late=0, armed_again=False):
         rig = rig_with(reach)
         row = np.arange(N)
         found = BEGAN + limits_of(rig, "brake_guard").held(3.0)
@@ -92,6 +92,9 @@ def verdict(tmp_path):
             ends = [4.0, 4.0, 0.0] if after < N else [4.0, 4.0, 4.0]
             fields[f"{name}/torque_nm"] = np.interp(row, [0, at, at + ramp], ends)
             fields[f"{name}/torque_nm"][:100] = np.linspace(0, 4.0, 100)
+        if armed_again:
+            fields["gas_guard/torque_nm"][N - 100 :] = 1.0
+            fields["gas_guard/state"][N - 100 :] = State.RUNNING
         for task, columns in (("estimation", fields), ("simulation", {"x": row * 1.0})):
             with RecordWriter(tmp_path / f"{task}.npy", list(columns)) as writer:
                 rows = np.zeros(N, writer.dtype)
@@ -124,6 +127,11 @@ def test_an_axis_that_ended_without_being_reached_is_told(verdict):
 def test_an_axis_that_went_on_though_it_was_reached_is_told(verdict):
     what = verdict("all", ("gas_guard",))
     assert what.why == ("wheel_guard did not trip, which the fault reaches",)
+
+
+def test_torque_after_an_axis_was_armed_again_is_none_of_the_fault(verdict):
+    what = verdict("group", ("gas_guard",), armed_again=True)
+    assert what.good, what.why
 
 
 def test_an_axis_that_was_at_zero_too_late_is_told_with_its_cycles(verdict):
