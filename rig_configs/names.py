@@ -15,6 +15,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
+from rt_core.names import PATH, WORD
+
 LONGEST_NAME = 64
 LONGEST_FILE_NAME = 64
 LONGEST_PATH = 120
@@ -26,8 +28,6 @@ REMEDY_TEXT = f"write one line of at most {LONGEST_TEXT} printable characters"
 
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
-WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
-PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
 
 
 def _words(listed: str) -> frozenset[str]:

@@ -11,7 +11,8 @@ from pydantic import Field
 
 from rig_configs.names import Line, SignalPath, Word
 from rig_configs.numbers import NonNegative, Percent, Positive, PositiveMs, PositiveS
-from rig_configs.section import Cycles, Section
+from rig_configs.section import Section
+from rt_core.task import Core, Cycles, OffCore, Overrun, Points, Priority
 
 
 class Task(Section):
@@ -21,17 +22,17 @@ class Task(Section):
     """The time from one cycle to the next, in microseconds. Each period is a multiple of the shortest one."""
     blocks: Annotated[list[Word], Field(min_length=1)]
     """The task steps these blocks, in this order, in every cycle."""
-    priority: Annotated[int, Field(ge=1, le=98)] = 80  # 99 belongs to the kernel's own threads
+    priority: Priority = 80
     """The thread has this SCHED_FIFO priority."""
-    core: Annotated[int, Field(ge=0, le=8191, examples=[1])] | None = None
+    core: Annotated[Core, Field(examples=[1])] | None = None
     """The thread is pinned to this core; without it the kernel chooses one."""
     spin_us: Annotated[int, Field(ge=0, le=1_000_000)] | Literal["auto"] = 0
     """The thread spins for so long before each deadline. With `auto` it measures two seconds of wake-ups at the start
     and takes what they need."""
-    overrun: Literal["skip", "safe", "stop"] = "skip"
+    overrun: Overrun = "skip"
     """After too many overruns the task goes on counting (`skip`), reports a fault on which the guard ramps out
     (`safe`), or ends the run (`stop`)."""
-    overrun_limit: Annotated[int, Field(ge=1, le=64)] = 3
+    overrun_limit: Points = 3
     """The number of points that is too many: an overrun is one point, and one of the task's own making is two."""
     overrun_window: Cycles = 10
     """The number of cycles over which points are added up."""
@@ -39,7 +40,7 @@ class Task(Section):
     """An overrun that the host made gives a point, too; `false` forgives it."""
     late_limit_us: Annotated[int, Field(ge=1, le=1_000_000_000, examples=[50])] | None = None
     """A cycle that begins later than this is kept in the record of late cycles; the default is the period."""
-    off_core: Literal["count", "safe"] = "count"
+    off_core: OffCore = "count"
     """A thread that runs on another core than its own is counted (`count`), or is a fault of the task (`safe`)."""
     stall_cycles: Cycles = 3
     """The number of periods without a new cycle after which the watchdog sends safe outputs and ends the process."""

@@ -19,8 +19,6 @@ class Section(BaseModel):
     model_config = STRICT
 
 
-# what counts cycles: with the longest period it stays within 64 bits of nanoseconds
-Cycles = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Torque = Annotated[Real, Field(ge=1e-6, le=1e6)]  # 0x6076 has 32 bits
 LONGEST_S = 600.0
 Seconds = Annotated[Real, Field(gt=0.0, le=LONGEST_S)]

@@ -9,9 +9,7 @@ from typing import Any
 from rig_configs import units
 from rig_configs.mistakes import ConfigError, Mistake, near
 from rig_configs.ports import FollowingPorts, Port, Ports, PortsOf, write_path
-
-# first words of signals that no block writes
-OF_THE_LOOP = ("loop", "supervisor")
+from rt_core.names import OF_THE_LOOP
 
 OtherSignals = Callable[[Iterable[str]], Mapping[str, str | None]]
 

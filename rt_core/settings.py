@@ -101,4 +101,5 @@ def problem_of(detail: Mapping[str, Any]) -> tuple[str, str]:
 def _model(settings: type) -> type[BaseModel]:
     hints = typing.get_type_hints(settings, include_extras=True)
     parts: dict[str, Any] = {field.name: (hints[field.name], ...) for field in fields(settings)}
-    return create_model(settings.__name__, __config__=STRICT, **parts)
+    config = ConfigDict(**STRICT, arbitrary_types_allowed=True)
+    return create_model(settings.__name__, __config__=config, **parts)

@@ -7,7 +7,9 @@ read or write a file, or pass words on to other tools.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+
+from rt_core.settings import Wrong
 
 FLAG = re.compile(
     r"-O[0-3sg]?|-g[0-3]?"
@@ -27,23 +29,19 @@ MARCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*")
 MOST_FLAGS = 32
 
 
-def mistakes(cflags: Iterable[str], march: str) -> list[str]:
-    """Return the mistakes of flags and `-march`, a line each: `name = value: problem`."""
+def mistakes(cflags: Iterable[str], march: str) -> Iterator[Wrong]:
+    """Find flags that an option may not give, and a `-march` that is none."""
     flags = list(cflags)
-    found = []
     inexact = [flag for flag in flags if flag in INEXACT]
     if inexact:
-        found.append(f"cflags = {inexact}: would break bit-equal replay, remove")
+        yield Wrong("cflags", inexact, "would break bit-equal replay", "remove")
     for flag in flags:
         if flag in INEXACT:
             continue
         if len(flag) > 80 or not FLAG.fullmatch(flag) or FOREIGN.match(flag):
-            found.append(
-                f"cflags = {flag[:80]!r}: is no flag of code generation; "
-                "take -O, -g, -f, -m, -W or -D without files, and set CC for anything else"
-            )
+            remedy = "take -O, -g, -f, -m, -W or -D without files, and set CC for anything else"
+            yield Wrong("cflags", flag[:80], "is no flag of code generation", remedy)
     if len(flags) > MOST_FLAGS:
-        found.append(f"cflags: {len(flags)} flags, at most {MOST_FLAGS}")
+        yield Wrong("cflags", f"{len(flags)} flags", f"at most {MOST_FLAGS}")
     if len(march) > 40 or not MARCH.fullmatch(march):
-        found.append(f"march = {march[:80]!r}: is no processor; write it as for gcc's -march")
-    return found
+        yield Wrong("march", march[:80], "is no processor", "write it as for gcc's -march")

@@ -9,6 +9,7 @@ from typing import Any, get_args, get_type_hints
 
 from codegen.options.options import KernelOptions
 from rig_configs.mistakes import ConfigError, Mistake, near
+from rt_core.settings import SettingsError
 
 HINTS = get_type_hints(KernelOptions)
 
@@ -29,16 +30,12 @@ def from_table(file: str, table: Mapping[str, Any], **fixed: Any) -> KernelOptio
             mistakes.append(Mistake(file, key, "follows from elsewhere", "leave it out", value))
         elif key not in known:
             mistakes.append(Mistake(file, key, "unknown option", near(key, known), value))
-        elif not _fits(value, HINTS[key]):
-            mistakes.append(Mistake(file, key, f"is not {_wanted(HINTS[key])}", "", value))
         else:
             given[key] = tuple(value) if isinstance(value, list) else value
     try:
         options = KernelOptions(**given, **fixed)
-    except ValueError as error:
-        for line in str(error).splitlines():
-            what, _, problem = line.partition(": ")
-            mistakes.append(Mistake(file, what, problem))
+    except SettingsError as error:
+        mistakes += [Mistake(file, w.key, w.problem, w.remedy, w.value) for w in error.wrong]
         options = None
     if mistakes or options is None:
         raise ConfigError(mistakes)
@@ -82,29 +79,6 @@ def _is_union(hint: Any) -> bool:
 
 def _choices(hint: Any) -> list[str]:
     return [c for c in get_args(hint) if isinstance(c, str)]
-
-
-def _fits(value: Any, hint: Any) -> bool:
-    kinds = _kinds(hint)
-    if any(isinstance(kind, str) for kind in kinds):
-        return isinstance(value, str)  # which one is for KernelOptions to judge
-    if bool in kinds or isinstance(value, bool):
-        return bool in kinds and isinstance(value, bool)
-    if float in kinds:
-        return isinstance(value, int | float)
-    if int in kinds:
-        return isinstance(value, int)
-    if str in kinds:
-        return isinstance(value, str)
-    return isinstance(value, list) and all(isinstance(part, str) for part in value)
-
-
-def _wanted(hint: Any) -> str:
-    kinds = _kinds(hint)
-    if any(isinstance(kind, str) for kind in kinds):
-        return "a word"
-    names = {bool: "true or false", float: "a number", int: "a whole number", str: "text"}
-    return next((name for kind, name in names.items() if kind in kinds), "a list of words")
 
 
 def _read(text: str, hint: Any) -> Any:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
-from types import NoneType
-from typing import Literal, get_args, get_type_hints
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from codegen.options import compiler_flags
+from rt_core.settings import Wrong, check
 
+Positive = Annotated[float, Field(gt=0.0)]
 Formulation = Literal["ali3p", "index1", "penalty", "hamiltonian", "independent"]
 Integrator = Literal[
     "generalized_alpha", "newmark", "trapezoidal", "forward_euler", "semi_implicit_euler", "rk4"
@@ -97,92 +100,49 @@ class KernelOptions:
         replay promises the bits of the live run.
     """
 
-    step_s: float = 1e-3
+    step_s: Positive = 1e-3
     formulation: Formulation = "ali3p"
     integrator: Integrator | None = None
-    rho_inf: float = 0.8
-    newmark_beta: float = 0.25
+    rho_inf: Annotated[float, Field(ge=0.0, le=1.0)] = 0.8
+    newmark_beta: Positive = 0.25
     newmark_gamma: float = 0.5
-    kappa: float | None = None
-    alpha: float | None = None
-    xi: float | None = None
-    omega_rad_s: float | None = None
-    iterations: int = 2
-    tolerance: float | None = None
+    kappa: Positive | None = None
+    alpha: Positive | None = None
+    xi: Positive | None = None
+    omega_rad_s: Positive | None = None
+    iterations: Annotated[int, Field(ge=1, le=100)] = 2
+    tolerance: Positive | None = None
     projection: Literal["A", "B", "none"] = "A"
     reuse: Literal["none", "projection", "step"] = "none"
-    substeps: int = 1
+    substeps: Annotated[int, Field(ge=1, le=1000)] = 1
     reaction: Literal["F1", "paper"] = "F1"
     presolve: bool = True
     frozen: bool = False
     precision: Literal["float64", "float32"] = "float64"
     wrapper: Literal["class", "procedural"] = "class"
-    residual_limit: float = 1e-4
+    residual_limit: Positive = 1e-4
     compiler: str | None = None
     march: str = "auto"
     cflags: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        if self.integrator is None and self.formulation in INTEGRATORS:
+        check("kernel options", self, self._contradictions())
+        if self.integrator is None:
             object.__setattr__(self, "integrator", INTEGRATORS[self.formulation][0])
-        wrong = [*self._unknown_choices(), *self._out_of_range(), *self._contradictions()]
-        if wrong:
-            raise ValueError("\n".join(wrong))
 
-    def _unknown_choices(self) -> list[str]:
-        hints = get_type_hints(KernelOptions)
-        wrong = []
-        for field in fields(self):
-            choices = [
-                c for part in (hints[field.name], *get_args(hints[field.name]))
-                for c in get_args(part) if isinstance(c, str)
-            ]  # fmt: skip
-            value = getattr(self, field.name)
-            if choices and value is not None and value not in choices:
-                known = ", ".join(map(repr, dict.fromkeys(choices)))
-                wrong.append(f"{field.name} = {value!r}: must be one of {known}")
-        allowed = INTEGRATORS.get(self.formulation, ())
-        if not wrong and self.integrator not in allowed:
+    def _contradictions(self) -> Iterator[Wrong]:
+        allowed = INTEGRATORS[self.formulation]
+        if self.integrator not in (None, *allowed):
             known = ", ".join(map(repr, allowed))
-            wrong.append(f"integrator = {self.integrator!r}: {self.formulation} goes with {known}")
-        return wrong
-
-    def _out_of_range(self) -> list[str]:
-        positive = (
-            "step_s", "kappa", "alpha", "tolerance", "residual_limit", "xi", "omega_rad_s",
-            "newmark_beta",
-        )  # fmt: skip
-        wrong = [
-            f"{name} = {value!r}: must be a number"
-            for name in (*positive, "rho_inf", "newmark_gamma", "iterations", "substeps")
-            if not isinstance(value := getattr(self, name), (int, float, NoneType))
-        ]
-        if wrong:
-            return wrong
-        for name in positive:
-            value = getattr(self, name)
-            if value is not None and not (math.isfinite(value) and value > 0.0):
-                wrong.append(f"{name} = {value}: must be above zero")
-        if not 0.0 <= self.rho_inf <= 1.0:
-            wrong.append(f"rho_inf = {self.rho_inf}: must be 0 to 1")
+            yield Wrong("integrator", self.integrator, f"{self.formulation} goes with {known}")
         if not 0.5 <= self.newmark_gamma <= 2.0 * self.newmark_beta:
-            wrong.append(
-                f"newmark_gamma = {self.newmark_gamma}: must be 0.5 to 2 newmark_beta, "
-                "else the step is not stable"
-            )
-        for name, most in (("iterations", 100), ("substeps", 1000)):
-            if not 1 <= getattr(self, name) <= most:
-                wrong.append(f"{name} = {getattr(self, name)}: must be 1 to {most}")
-        return wrong
-
-    def _contradictions(self) -> list[str]:
-        wrong = []
+            problem = "must be 0.5 to 2 newmark_beta, else the step is not stable"
+            yield Wrong("newmark_gamma", self.newmark_gamma, problem)
         if self.kappa is not None and self.alpha is not None:
-            wrong.append("kappa and alpha: give one of them")
+            yield Wrong("alpha", self.alpha, "kappa is given, too", "give one of them")
         if self.reuse != "none" and self.projection == "A":
-            wrong.append(
-                f"reuse = {self.reuse!r}: give projection = 'B' or 'none', 'A' factors anew"
-            )
+            problem = "projection = 'A' factors anew"
+            yield Wrong("reuse", self.reuse, problem, "give projection = 'B' or 'none'")
         for names, owners in (
             (("projection", "reuse", "reaction"), ("ali3p",)),
             (("xi", "omega_rad_s"), ("index1", "penalty", "hamiltonian")),
@@ -191,10 +151,8 @@ class KernelOptions:
                 value = getattr(self, name)
                 if self.formulation not in owners and value != KernelOptions.__dict__[name]:
                     known = ", ".join(map(repr, owners))
-                    wrong.append(
-                        f"{name} = {value!r}: means something to {known} only, leave it out"
-                    )
-        return wrong + compiler_flags.mistakes(self.cflags, self.march)
+                    yield Wrong(name, value, f"means something to {known} only", "leave it out")
+        yield from compiler_flags.mistakes(self.cflags, self.march)
 
     @property
     def inner_step_s(self) -> float:

@@ -11,26 +11,21 @@ angle, and the *output* keeps its value and creeps to it (critically damped), so
 the driver's hands feel no kick.
 """
 from cpython.pycapsule cimport PyCapsule_New
-from libc.math cimport exp, fabs, floor
+from libc.math cimport exp, fabs
 from libc.stdint cimport int64_t, uintptr_t
 
 from estimators.encoder.covariance cimport EncoderCovariance, restart
 from estimators.encoder.cycle cimport (
     ACCELERATION, ANGLE, COUNT, ELAPSED, INNOVATION, JERK, JUMPS, MISSED, N_READS, N_WRITES, NIS, OFFSET, RATE, READY,
-    REJECTED, RESETS, SAMPLE_AGE, TRUSTED, UNWRAPPED, VALID, EncoderState, advance, max_count, step,
+    REJECTED, RESETS, SAMPLE_AGE, TRUSTED, UNWRAPPED, VALID, EncoderState, advance, step,
 )
 
 import math
 
 import numpy as np
 
-from estimators.encoder.gains import (
-    MODELS,
-    gains_mistakes,
-    innovation_peak,
-    process_noise,
-    steady_state,
-)
+from estimators.encoder.gains import innovation_peak, process_noise
+from estimators.encoder.settings import EncoderSettings
 from rt_core.block import BLOCK_ABI
 
 READ_PLACES = {
@@ -134,10 +129,7 @@ cdef class EncoderFilter:
 
     def __init__(
         self, str name, reads, writes, *, double counts_per_rev, double period_s,
-        double bandwidth_rad_s, sample_period_s=None, double counter_span=0.0,
-        double zero_count=0.0, int sign=1, double max_acceleration_rad_s2=1000.0,
-        int64_t jump_samples=5, double bleed_rad_s=2.0, lost_after_s=None,
-        str model="constant_acceleration", str gains="time_varying", noise_rad=None, double gate_nis=0.0,
+        sample_period_s=None, lost_after_s=None, noise_rad=None, **others,
     ):
         cdef EncoderState *s = &self.state
         cdef double sample_s = period_s if sample_period_s is None else sample_period_s
@@ -147,61 +139,29 @@ cdef class EncoderFilter:
             if noise_rad is None and counts_per_rev else noise_rad or 0.0)
         cdef int i
         mistakes = _port_mistakes(reads, writes)
-        for key, value, least, most in (
-            # so that no number of the filter can leave the range of a double, whatever it reads
-            ("counts_per_rev", counts_per_rev, 1e-6, max_count()),
-            ("period_s", period_s, 1e-9, 1e6),
-            ("sample_period_s", sample_s, 1e-9, 1e6),
-            ("bandwidth_rad_s", bandwidth_rad_s, 1e-12, 1e12),
-            ("max_acceleration_rad_s2", max_acceleration_rad_s2, 1e-12, 1e12),
-            ("lost_after_s", lost_s, 1e-9, 1e6),
-            ("noise_rad", noise, 1e-18, 1e9),
-        ):
-            if not least <= value <= most:
-                mistakes.append(
-                    f"{key} = {value}: must be a number from {least:g} to {most:g}")
-        if not (0.0 <= counter_span <= max_count() and counter_span == floor(counter_span)):
-            mistakes.append(f"counter_span = {counter_span}: must be a whole number, or 0")
-        if not fabs(zero_count) <= max_count():
-            mistakes.append(f"zero_count = {zero_count}: must be a count")
-        if sign not in (1, -1):
-            mistakes.append(f"sign = {sign}: must be 1 or -1")
-        if jump_samples < 1:
-            mistakes.append(f"jump_samples = {jump_samples}: must be at least 1")
-        if not 0.0 <= bleed_rad_s <= 1e6:
-            mistakes.append(f"bleed_rad_s = {bleed_rad_s}: must be a number from 0 to 1e6")
-        if not (math.isfinite(gate_nis) and gate_nis >= 0.0):
-            mistakes.append(f"gate_nis = {gate_nis}: must be a number >= 0")
-        if model not in MODELS:
-            mistakes.append(f"model = {model}: must be one of {', '.join(MODELS)}")
-        mistakes += gains_mistakes(gains)
-        if not mistakes:
-            if sample_s < period_s:
-                mistakes.append(
-                    f"sample_period_s = {sample_s}: must not be shorter than period_s = {period_s}")
-            if lost_s < 2.0 * sample_s:
-                mistakes.append(f"lost_after_s = {lost_s}: must be at least two sample periods")
-            try:
-                steady = steady_state(sample_s, bandwidth_rad_s, MODELS[model])
-            except ValueError as error:
-                mistakes.append(str(error))
         if mistakes:
             raise ValueError(f"encoder filter {name}: " + "; ".join(mistakes))
-
+        settings = EncoderSettings(
+            counts_per_rev=counts_per_rev, period_s=period_s, sample_period_s=sample_s,
+            lost_after_s=lost_s, noise_rad=noise, **others,
+        )
+        cdef double bandwidth_rad_s = settings.bandwidth_rad_s
+        cdef double max_acceleration_rad_s2 = settings.max_acceleration_rad_s2
+        cdef double bleed_rad_s = settings.bleed_rad_s
         self.name, self.reads, self.writes = name, dict(reads), dict(writes)
-        self.gain = steady.gain
-        s.rad_per_count = sign * 2.0 * math.pi / counts_per_rev
-        s.counter_span, s.zero_count = counter_span, zero_count
+        self.gain = settings.steady().gain
+        s.rad_per_count = settings.sign * 2.0 * math.pi / counts_per_rev
+        s.counter_span, s.zero_count = settings.counter_span, settings.zero_count
         s.period_s, s.sample_period_s = period_s, sample_s
         s.samples_per_s, s.nis_per_rad2 = 1.0 / sample_s, 1.0 / (noise * noise)
-        s.gate_nis = gate_nis
+        s.gate_nis = settings.gate_nis
         s.max_acceleration_rad_s2 = max_acceleration_rad_s2
         s.gate_rad = self.gate_rad = 2.0 * (
             max_acceleration_rad_s2 * innovation_peak(self.gain, sample_s) + fabs(s.rad_per_count))
         s.lost_after_s, s.forget_after_s = lost_s, max(lost_s, REMEMBERED_S)
         s.offset.bleed_rad_s, s.offset.period_s = bleed_rad_s, period_s
         s.offset.period_decay = exp(-bleed_rad_s * period_s)
-        s.jump_samples = jump_samples
+        s.jump_samples = settings.jump_samples
         # a wrong rate dies out with the slowest pole, -w0 sin(pi / 2n), or faster: six time constants
         s.settle_samples = 1 + <int64_t>math.ceil(
             6.0 / (math.sin(math.pi / (2 * len(self.gain))) * bandwidth_rad_s * sample_s))

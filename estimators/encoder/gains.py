@@ -51,6 +51,18 @@ class SteadyState:
     covariance: Array
 
 
+def epsilon_problem(sample_period_s: float, bandwidth_rad_s: float) -> tuple[str, str] | None:
+    """Return why no filter of this bandwidth suits the samples, and one that does; None where it suits them."""
+    epsilon = bandwidth_rad_s * sample_period_s
+    if MIN_EPSILON <= epsilon <= MAX_EPSILON:
+        return None
+    problem = (
+        f"with samples every {sample_period_s:g} s: their product is {epsilon:.3g} and must be in "
+        f"{MIN_EPSILON:g} ... {MAX_EPSILON:g}"
+    )
+    return problem, f"try bandwidth_rad_s = {0.3 / sample_period_s:.4g}"
+
+
 def steady_state(sample_period_s: float, bandwidth_rad_s: float, n_states: int = 3) -> SteadyState:
     """Steady state of the Kalman filter for one angle sample every `sample_period_s`.
 
@@ -88,13 +100,10 @@ def steady_state(sample_period_s: float, bandwidth_rad_s: float, n_states: int =
     ):
         if not (np.isfinite(value) and value > 0.0):
             raise ValueError(f"{name} = {value}: must be a positive number")
+    problem = epsilon_problem(sample_period_s, bandwidth_rad_s)
+    if problem:
+        raise ValueError(f"bandwidth_rad_s = {bandwidth_rad_s:g} {'; '.join(problem)}")
     epsilon = bandwidth_rad_s * sample_period_s
-    if not MIN_EPSILON <= epsilon <= MAX_EPSILON:
-        raise ValueError(
-            f"bandwidth_rad_s = {bandwidth_rad_s:g} with samples every {sample_period_s:g} s: "
-            f"their product is {epsilon:.3g} and must be in {MIN_EPSILON:g} ... {MAX_EPSILON:g}; "
-            f"try bandwidth_rad_s = {0.3 / sample_period_s:.4g}"
-        )
     cov = _predicted_covariance(
         transition_matrix(epsilon, n_states), epsilon * process_noise(epsilon, n_states)
     )
@@ -148,16 +157,6 @@ def innovation_peak(gain: Array, sample_period_s: float) -> float:
         peak, last = max(peak, abs(innovation)), innovation
         error = error - gain * innovation
     return peak
-
-
-def gains_mistakes(gains: str) -> list[str]:
-    """Return the problem of a way to take gains; fixed ones are unstable once samples are late."""
-    if gains == "time_varying":
-        return []
-    return [
-        f"gains = {gains}: fixed gains make an unstable filter as soon as samples are missing or "
-        "late; leave it out: gains follow the covariance over the time between two samples"
-    ]
 
 
 def transition_matrix(period_s: float, n_states: int = 3) -> Array:

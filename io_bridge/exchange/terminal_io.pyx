@@ -4,7 +4,6 @@ from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
 
-
 cdef int64_t get_bits(const uint8_t *data, const Channel *c) noexcept nogil:
     cdef uint64_t value = 0
     cdef int i

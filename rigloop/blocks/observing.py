@@ -17,12 +17,13 @@ from estimators.closed_loop.settings import Channel
 from rig_configs import units
 from rig_configs.mistakes import ConfigError, Mistake
 from rig_configs.names import SignalPath
-from rig_configs.numbers import Bounded, NonNegative, Positive, Real
+from rig_configs.numbers import Bounded, NonNegative, Positive, Real, Scale
 from rig_configs.ports import Port, Ports
 from rig_configs.schema import Rig
-from rig_configs.section import Cycles, Section
+from rig_configs.section import Section
 from rigloop.blocks.kind import Making, Stage
 from rigloop.blocks.mechanisms import OnMechanism, kernel_options
+from rt_core.task import Cycles
 
 
 class ObserverSensor(Section):
@@ -37,7 +38,7 @@ class ObserverSensor(Section):
     """A sample has this standard deviation, in the sensor's unit."""
     every: Cycles = 1
     """The number of periods of the task from one sample to the next."""
-    scale: Real = 1.0
+    scale: Scale = 1.0
     """The signal is multiplied by this: sample = scale x signal + offset."""
     offset: Real = 0.0
     """This is added to the scaled signal."""

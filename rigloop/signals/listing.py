@@ -13,7 +13,7 @@ from rigloop.blocks.catalogue import ports_of
 from rigloop.blocks.kind import written
 from rigloop.compose.shown import shown_roles
 from rigloop.compose.wiring import other_signals
-from rt_core.plan import SUPERVISOR
+from rt_core.names import SUPERVISOR
 
 UNKNOWN = "?"  # unit that nobody knows
 

@@ -274,7 +274,7 @@ def test_the_recorder_may_be_another_process_that_dies_and_comes_again(library, 
 @pytest.mark.slow
 def test_images_are_never_torn_however_hard_they_are_read(library, path):
     # three cells that are equal in every image, at the fastest rate the loop is made for
-    fast = Task("fast", [same(library, "s")], MS // 10, spin_ns=MS // 10)
+    fast = Task("fast", [same(library, "s")], MS // 10, spin_ns=8 * MS // 100)
     slow = Task("slow", [mix(library, "m", "s/a"), mix(library, "n", "s/c")], MS)
     plan = plan_table([fast, slow])
     with SignalTable.create(path, plan) as table:

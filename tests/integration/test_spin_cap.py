@@ -50,9 +50,5 @@ def test_what_the_work_leaves_is_spun(path):
     assert np.median(known) > 0
 
 
-def test_a_spin_of_nearly_the_whole_period_is_cut_from_the_first_cycle(path):
-    assert np.all(spins(path, 200, 190, 0) <= MOST_SHARE * 200 * US)
-
-
 def test_a_spin_that_fits_is_left_as_it_is(path):
     assert np.all(spins(path, 10_000, 500, 100, cycles=30) == 500 * US)

@@ -51,9 +51,8 @@ def declaration_mistakes(declaration: Declaration) -> Iterator[Found]:
         yield from _unit_mistakes(f"parameters.{name}.unit", parameter.unit, ports, None)
         yield from _parameter_mistakes(f"parameters.{name}", parameter, declaration)
     yield from _state_mistakes(declaration)
-    for found in flag_mistakes(declaration.cflags, "none"):
-        key, _, problem = found.partition(": ")
-        yield key, problem, ""
+    for key, value, problem, remedy in flag_mistakes(declaration.cflags, "none"):
+        yield f"{key} = {value!r}", problem, remedy
 
 
 def _name_mistakes(declaration: Declaration) -> Iterator[Found]:

@@ -17,11 +17,11 @@ from rig_configs import units
 from rig_configs.mistakes import Mistake, in_file
 from rig_configs.ports import Port, Ports
 from rig_configs.schema import Rig
-from rig_configs.section import Cycles
 from rig_configs.slaves import Clock
 from rigloop.blocks.kind import BlockKind
 from rigloop.blocks.slaves import Ring, clock_config, drive_config, joined, terminal_config
 from rt_core.settings import SettingsError
+from rt_core.task import Cycles
 
 Interface = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,15}$")]
 

@@ -9,52 +9,49 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from estimators.encoder.filter import READ_PORTS, WRITE_PORTS, EncoderFilter
+from estimators.encoder.settings import (
+    Count,
+    CounterSpan,
+    CountsPerRev,
+    Gains,
+    Gate,
+    Model,
+    Noise,
+    Rate,
+)
 from rig_configs.mistakes import Mistake
 from rig_configs.names import SignalPath
-from rig_configs.numbers import NonNegative, Positive, PositiveMs, Real
+from rig_configs.numbers import IN_FILE, PositiveMs
 from rig_configs.schema import BlockTable, Rig
 from rigloop.blocks.kind import BlockKind, Making, Port, constant
 from rigloop.blocks.usual import MS
-from rt_core.settings import Sign
-
-
-def from_the_covariance(gains: str) -> str:
-    """Refuse fixed gains of an encoder filter."""
-    if gains != "time_varying":
-        raise ValueError(
-            "fixed gains make an unstable filter as soon as cycles or samples are skipped, which "
-            "any loop may do; leave the key out: gains follow the covariance over the time between "
-            "two samples, and cost the same"
-        )
-    return gains
+from rt_core.settings import SettingsError, Sign
 
 
 class EncoderFilterBlock(BlockTable):
     """Kalman filter: count → angle, rate, acceleration."""
 
     kind: Literal["encoder_filter"]
-    counts_per_rev: Positive
+    counts_per_rev: Annotated[CountsPerRev, IN_FILE]
     """The counts of the encoder in one turn."""
-    counter_span: NonNegative = float(2**32)
+    counter_span: Annotated[CounterSpan, IN_FILE] = float(2**32)
     """The number of counts after which the counter begins again; 0: it never does."""
     sign: Sign = 1
     """An encoder with -1 counts against the rig's positive sense."""
-    zero_count: Real = 0.0
+    zero_count: Annotated[Count, IN_FILE] = 0.0
     """The angle is zero at this count."""
-    bandwidth_rad_s: Positive = 310.4
+    bandwidth_rad_s: Annotated[Rate, IN_FILE] = 310.4
     """The filter follows motion up to this frequency; its acceleration lags by about two over it (6.4 ms)."""
-    model: Literal["constant_velocity", "constant_acceleration", "constant_jerk"] = (
-        "constant_acceleration"
-    )
+    model: Model = "constant_acceleration"
     """Between two samples this is taken to stay constant."""
-    gains: Annotated[str, AfterValidator(from_the_covariance)] = "time_varying"
+    gains: Gains = "time_varying"
     """The gains follow the covariance; there are no others."""
-    noise_rad: Annotated[Positive, Field(examples=[1.73e-6])] | None = None
+    noise_rad: Annotated[Noise, IN_FILE, Field(examples=[1.73e-6])] | None = None
     """A sample has this standard deviation; the default is that of the rounding to counts."""
-    gate_nis: NonNegative = 0.0
+    gate_nis: Annotated[Gate, IN_FILE] = 0.0
     """A sample with a larger normalised innovation squared is rejected; 0: no such gate."""
     lost_after_ms: PositiveMs = 20.0
     """Without a sample for so long the estimate is given up and begins again with the next one."""
@@ -74,9 +71,11 @@ def mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
     """Find settings that an encoder filter refuses."""
     try:
         make(Making(rig, name, rig.blocks[name]))
-    except ValueError as error:
-        problem = str(error).removeprefix(f"encoder filter {name}: ")
-        yield Mistake(file, f"blocks.{name}", problem)
+    except SettingsError as error:
+        for found in error.wrong:
+            key = {"lost_after_s": "lost_after_ms"}.get(found.key, found.key)
+            value = getattr(rig.blocks[name], key)
+            yield Mistake(file, f"blocks.{name}.{key}", found.problem, found.remedy, value)
 
 
 READS = (

@@ -103,7 +103,7 @@ def test_two_writers_of_a_signal_are_named(tmp_path):
             "did you mean 'wheel'",
         ),
         (('blocks = ["bus", "wheel"]', 'blocks = ["bus", "wheel", "bus"]'), "already stepped"),
-        (("period_us = 200", "period_us = 200\nspin_us = 200"), "not below the period"),
+        (("period_us = 200", "period_us = 200\nspin_us = 200"), "% of the period of"),
         (("period_us = 200", "period_us = 200\nspin_us = 190"), "spin at most 170"),
         (("period_us = 200", 'period_us = 200\nspin_us = "much"'), "spin_us"),
         (("period_us = 200", 'period_us = 200\noverrun = "panic"'), "overrun"),

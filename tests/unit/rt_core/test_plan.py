@@ -1,11 +1,13 @@
 """Wiring: every port finds its producer, and every mistake of a rig is told at once."""
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from rt_core.injection.load import BusyBlock
 from rt_core.plan import LOOP_SIGNALS, Mirror, Task, WiringError, plan_table
+from rt_core.settings import SettingsError
 
 MS = 1_000_000
 
@@ -63,15 +65,14 @@ def test_all_mistakes_are_told_at_once():
     second = Wires("second", [], ["wheel/angle_rad", "loop/fast/cycle"])
     tasks = [
         Task("fast", [first], 2 * MS, bus=("nobody",)),
-        Task("slow", [second, BusyBlock("first", 0)], 3 * MS, ring_slots=100, priority=0),
+        Task("slow", [second, BusyBlock("first", 0)], 3 * MS, spin_ns=3 * MS),
     ]
     found = mistakes_of(tasks, ["arm/flag"])
     expected = [
-        ["'first'", "'fast'", "unique"],
+        ["tasks.slow.blocks = 'first'", "'fast'", "list it once"],
         ["'nobody'"],
-        ["period_ns = 3000000", "2000000"],
-        ["priority = 0"],
-        ["ring_slots = 100"],
+        ["tasks.slow.period_ns = 3000000", "2000000", "take 2000000 or 4000000"],
+        ["tasks.slow.spin_ns = 3000000", "spin at most 2550000"],
         ["'arm/flag'", "supervisor/"],
         ["'Bad Path'", "first"],
         ["'wheel/angle_rad'", "two writers", "'first'", "'second'"],
@@ -88,20 +89,26 @@ def test_all_mistakes_are_told_at_once():
     ("change", "word"),
     [
         ({"period_ns": 0}, "period_ns = 0"),
-        ({"spin_ns": 2 * MS}, "spin_ns"),
         ({"overrun": "panic"}, "overrun = 'panic'"),
         ({"overrun_limit": 0}, "overrun_limit"),
-        ({"overrun_limit": 65}, "within 1 and 64"),
+        ({"overrun_limit": 65}, "less than or equal to 64"),
         ({"overrun_window": 0}, "overrun_window"),
         ({"stall_cycles": 0}, "stall_cycles"),
         ({"late_limit_ns": -1}, "late_limit_ns"),
+        ({"priority": 99}, "priority = 99"),
+        ({"ring_slots": 100}, "ring_slots = 100: must be a power of two"),
         ({"name": "Sim Task"}, "'Sim Task'"),
-        ({"name": "supervisor"}, "taken by the supervisor"),
     ],
 )
 def test_a_bad_figure_of_a_task_is_named(change, word):
-    task = replace(Task("t", [Wires("a")], MS), **change)
-    assert any(word in mistake for mistake in mistakes_of([task]))
+    with pytest.raises(SettingsError, match=re.escape(word)):
+        replace(Task("t", [Wires("a")], MS), **change)
+
+
+def test_a_task_has_a_name_of_its_own():
+    (problem,) = mistakes_of([Task("supervisor", [], MS)])
+    assert "signals under this name are those of the supervisor" in problem
+    assert "taken by another task" in mistakes_of([Task("t", [], MS), Task("t", [], MS)])[0]
 
 
 def test_the_default_ring_holds_two_seconds():

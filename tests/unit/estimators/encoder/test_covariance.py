@@ -157,7 +157,7 @@ def test_gate_on_the_normalised_innovation_refuses_what_the_physical_gate_lets_i
 
 
 def test_mistakes_of_the_new_settings_are_told_together():
-    with pytest.raises(ValueError, match="model = cubic") as caught:
+    with pytest.raises(ValueError, match="model = 'cubic'") as caught:
         make("cubic", gains="best", noise_rad=-1.0, gate_nis=-2.0)
-    for part in ("gains = best", "noise_rad = -1", "gate_nis = -2"):
+    for part in ("gains = 'best'", "noise_rad = -1", "gate_nis = -2"):
         assert part in str(caught.value)

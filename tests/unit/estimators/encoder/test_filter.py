@@ -292,15 +292,26 @@ def test_rejected_samples_that_disagree_are_never_believed():
     assert np.abs(out["angle_rad"]).max() < 1e-9
 
 
-def test_all_mistakes_of_a_configuration_are_in_one_message():
-    with pytest.raises(ValueError, match="encoder filter wheel") as caught:
+def test_all_mistakes_of_settings_are_in_one_message():
+    with pytest.raises(ValueError, match="encoder filter: ") as caught:
         EncoderFilter(
-            "wheel", {"valid": "a"}, {"speed": "b"}, counts_per_rev=-1.0, period_s=math.nan,
+            "wheel", {"position_count": "a"}, {}, counts_per_rev=-1.0, period_s=math.nan,
             bandwidth_rad_s=300.0, sign=2, counter_span=0.5, jump_samples=0,
         )  # fmt: skip
-    for part in ("speed", "position_count", "counts_per_rev = -1.0", "period_s", "sign = 2",
-                 "counter_span = 0.5", "jump_samples = 0"):  # fmt: skip
+    for part in ("counts_per_rev = -1.0", "period_s = nan", "sign = 2", "counter_span = 0.5",
+                 "jump_samples = 0"):  # fmt: skip
         assert part in str(caught.value)
+
+
+def test_all_wrong_ports_are_in_one_message():
+    with pytest.raises(
+        ValueError, match=r"filter wheel: .*position_count is not connected"
+    ) as caught:
+        EncoderFilter(
+            "wheel", {"valid": "a"}, {"speed": "b"}, counts_per_rev=1.0, period_s=1.0,
+            bandwidth_rad_s=1.0,
+        )  # fmt: skip
+    assert "speed" in str(caught.value)
 
 
 def test_bind_refuses_a_wrong_number_of_addresses():

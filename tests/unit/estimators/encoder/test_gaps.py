@@ -296,7 +296,7 @@ def test_counter_that_wraps_in_a_gap_keeps_its_turns():
 
 
 def test_fixed_gains_are_refused_with_key_value_and_remedy():
-    with pytest.raises(ValueError, match=r"gains = steady: fixed gains .* leave it out"):
+    with pytest.raises(ValueError, match=r"gains = 'steady': fixed gains .* leave the key out"):
         EncoderFilter(
             "e", {"position_count": "c"}, {}, counts_per_rev=4096, period_s=1e-3,
             bandwidth_rad_s=W0, gains="steady",

@@ -7,8 +7,9 @@ from pathlib import Path
 from rt_core.injection.load import BusyBlock
 from rt_core.lateness.histogram import HISTOGRAM_WORDS
 from rt_core.lateness.trace import TRACE_SIZE
-from rt_core.plan import LOOP_SIGNALS, MOST_POINTS, Task, plan_table
+from rt_core.plan import LOOP_SIGNALS, Task, plan_table
 from rt_core.signals import layout
+from rt_core.task import MOST_POINTS
 
 SOURCE = Path(__file__).parents[4] / "rt_core"
 
