@@ -77,10 +77,8 @@ def tune(
         tuning = method.tune(
             counts,
             1e-6 * period_us,
+            method.Wish(bandwidth, lag_ms, at_hz),
             model=model.value,
-            bandwidth_rad_s=bandwidth,
-            lag_ms=lag_ms,
-            at_hz=at_hz,
             noise_rad=noise_rad,
         )
         if plot:
