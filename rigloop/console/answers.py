@@ -39,8 +39,8 @@ def told(json: bool) -> Iterator[None]:
     from io_bridge.logs.reader import LogError
     from rig_configs.mistakes import ConfigError
     from rigloop.blocks.compiled.trust import NotTrustedError, TrustError
-    from rigloop.console.errors import NotStartedError
     from rigloop.run_folder.manifest import ManifestError
+    from rigloop.run_folder.not_started import NotStartedError
 
     try:
         yield

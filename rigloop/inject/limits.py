@@ -11,7 +11,7 @@ from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
 from rigloop.blocks.kinds.guard import guard_config
 from rigloop.blocks.kinds.mechanism import MechanismBlock
 from rigloop.compose.blocks import bus_of_guard, find_bus, find_buses, find_guard, guard_of
-from rigloop.console.errors import NotStartedError
+from rigloop.run_folder.not_started import NotStartedError
 from rt_core.safety.trips import GuardConfig
 
 LOOK_S = 0.002  # between two looks of the watchdog

@@ -6,7 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from codegen.importers import closures, compiled, import_file
+from codegen.importers import closures, compiled
+from codegen.importers.robot_file import import_file
 from codegen.importers.tree import Tree
 from codegen.pose.assembly import Rows
 
