@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import Exit, JsonOption, fail, print_json, told
+from rigloop.console.answers import JsonOption, print_json, told, writing
 from rigloop.console.screen import Screen
 
 
@@ -82,10 +82,8 @@ def tune(
             noise_rad=noise_rad,
         )
         if plot:
-            try:
+            with writing(plot, json):
                 draw(tuning).savefig(plot, dpi=150)
-            except (OSError, ValueError) as error:
-                fail([f"{plot}: cannot be written: {error}"], Exit.WRONG_INPUT, json)
     if json:
         print_json({"tuning": tuning, "fitted": fitted})
     else:
