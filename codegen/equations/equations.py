@@ -155,6 +155,11 @@ class Equations:
             assigns += by_row[r]
         return Routine("evaluate", "phi and phi_q at q", assigns)
 
+    def velocity_routine(self) -> Routine:
+        """Right side of the projection of rates."""
+        assigns = self.row_first("phi_dot", self.phi_dot)
+        return Routine("velocity_rhs", "rhs = -phi_q^T phi_dot", assigns, self.is_large)
+
     def store_derived(self, routines: list[Routine]) -> None:
         """Compute values that depend on parameters alone when those change, in the first routine
         (`prepare`), and not in the step.

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
 
 from codegen.expressions.descent import Steps, descend
 
@@ -21,19 +22,25 @@ FUNCTIONS: dict[str, Callable[[float], float]] = {
 }
 
 
+class Parts(NamedTuple):
+    """The content of a node: all that tells it from another one of its graph."""
+
+    op: str
+    args: tuple[Expr, ...] = ()
+    coefs: tuple[float, ...] = ()
+    name: str = ""
+    value: float = 0.0
+
+
 class Expr:
     """One node; made by its `Graph` only, compared by identity."""
 
     __slots__ = ("args", "coefs", "graph", "name", "op", "serial", "value")
 
-    def __init__(self, graph, serial, op, args=(), coefs=(), name="", value=0.0) -> None:
-        self.graph: Graph = graph
-        self.serial: int = serial
-        self.op: str = op
-        self.args: tuple[Expr, ...] = args
-        self.coefs: tuple[float, ...] = coefs
-        self.name: str = name
-        self.value: float = value
+    def __init__(self, graph: Graph, serial: int, parts: Parts) -> None:
+        self.graph = graph
+        self.serial = serial
+        self.op, self.args, self.coefs, self.name, self.value = parts
 
     def __add__(self, other: Expr | float) -> Expr:
         return self.graph.total([(1.0, self), (1.0, other)])
@@ -93,7 +100,7 @@ class Graph:
         key = (op, tuple(a.serial for a in args), coefs, name, value)
         node = self._nodes.get(key)
         if node is None:
-            node = Expr(self, len(self._nodes), op, args, coefs, name, value)
+            node = Expr(self, len(self._nodes), Parts(op, args, coefs, name, value))
             self._nodes[key] = node
         return node
 

@@ -197,24 +197,28 @@ Monomial = tuple["Expr", ...]
 
 def _nested(graph: Graph, found: dict[Monomial, float]) -> Expr:
     """Each variable times the rest after it."""
-    rest = [(k, key[0] if key else graph.one) for key, k in found.items() if len(key) < 2]
-    rows: dict[Expr, list[tuple[float, Expr]]] = {}
-    for key, k in found.items():
-        if len(key) == 2:
-            rows.setdefault(key[0], []).append((k, key[1]))
-    return graph.total([*((1.0, a * graph.total(terms)) for a, terms in rows.items()), *rest])
+    rows, rest = _by_variable(graph, found, both=False)
+    return graph.total([*rows, *rest])
 
 
 def _symmetric(graph: Graph, found: dict[Monomial, float]) -> Expr:
     """Half of q^T (A q), A q being the gradient, and the rest."""
+    rows, rest = _by_variable(graph, found, both=True)
+    return graph.total([(0.5, graph.total(rows)), *rest])
+
+
+def _by_variable(
+    graph: Graph, found: dict[Monomial, float], *, both: bool
+) -> tuple[list[tuple[float, Expr]], list[tuple[float, Expr]]]:
+    """Products by their first variable, or by both, as one product each; and what is no product of two."""
     rest = [(k, key[0] if key else graph.one) for key, k in found.items() if len(key) < 2]
     rows: dict[Expr, list[tuple[float, Expr]]] = {}
     for key, k in found.items():
         if len(key) == 2:
             rows.setdefault(key[0], []).append((k, key[1]))
-            rows.setdefault(key[1], []).append((k, key[0]))
-    twice = graph.total((1.0, a * graph.total(terms)) for a, terms in rows.items())
-    return graph.total([(0.5, twice), *rest])
+            if both:
+                rows.setdefault(key[1], []).append((k, key[0]))
+    return [(1.0, a * graph.total(terms)) for a, terms in rows.items()], rest
 
 
 def _polynomial(e: Expr) -> Steps[dict[Monomial, float] | None]:

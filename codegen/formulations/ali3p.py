@@ -123,12 +123,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
             eq.per_coordinate("w->hist", carried),
         ),
         Routine("position_rhs", "rhs = -phi_q^T phi", eq.per_coordinate("w->rhs", position)),
-        Routine(
-            "velocity_rhs",
-            "rhs = -phi_q^T phi_dot",
-            eq.row_first("phi_dot", eq.phi_dot),
-            eq.is_large,
-        ),
+        eq.velocity_routine(),
         Routine(
             "acceleration_rhs",
             "rhs = -phi_q^T phi_ddot",

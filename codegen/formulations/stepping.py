@@ -137,12 +137,7 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
         Routine("forces", "force at q, qd", eq.force_assigns()),
         *on.factor.routines,
         Routine("position_rhs", "rhs = -phi_q^T phi", eq.per_coordinate("w->rhs", position)),
-        Routine(
-            "velocity_rhs",
-            "rhs = -phi_q^T phi_dot",
-            eq.row_first("phi_dot", eq.phi_dot),
-            eq.is_large,
-        ),
+        eq.velocity_routine(),
         *acceleration_routines(eq, on.weigh, on.made, augments=augments),
         *near,
         *derivative.routines,

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from codegen.description.mechanism import text_of
 from codegen.kernels.building import building
@@ -164,18 +164,15 @@ def build_module(
     ]
 
     begin = time.perf_counter()
-    compiler = _compiler(options.compiler)
-    flags = [*FLAGS, *_march(options.march), *options.cflags]
-    digest = _hash(parts, compiler, flags)
+    by = _compiling(options)
+    digest = _hash(parts, by)
     try:
         folder = open_cache() / digest[:32]
         checks = open_entry(folder)
         is_cached = checks is not None
         if checks is None:
             try:
-                _build(
-                    recipe, path, options, compiler, flags, folder, on_stage or (lambda stage: None)
-                )
+                _build(recipe, path, options, by, folder, on_stage or (lambda stage: None))
             except OSError as error:
                 raise BuildError(
                     f"{folder.parent}: no kernel can be built there: {error.strerror or error}; free some room, "
@@ -234,8 +231,18 @@ def _find(mechanism: Path | str) -> Path:
     return path
 
 
-def _hash(given: list[bytes], compiler: tuple[str, ...], flags: list[str]) -> str:
-    return _digest([*given, _generator(), *_tools(compiler, flags)])
+def _hash(given: list[bytes], by: _Compiling) -> str:
+    return _digest([*given, _generator(), *_tools(*by)])
+
+
+class _Compiling(NamedTuple):
+    compiler: tuple[str, ...]
+    flags: list[str]
+
+
+def _compiling(options: KernelOptions) -> _Compiling:
+    flags = [*FLAGS, *_march(options.march), *options.cflags]
+    return _Compiling(_compiler(options.compiler), flags)
 
 
 @cache
@@ -255,8 +262,7 @@ def _build(
     recipe: Recipe,
     path: Path,
     options: KernelOptions,
-    compiler: tuple[str, ...],
-    flags: list[str],
+    by: _Compiling,
     folder: Path,
     tell: Callable[[str], None],
 ) -> None:
@@ -266,7 +272,7 @@ def _build(
         for name, text in recipe.texts(path, options).items():
             (work / name).write_text(text)
         tell("compiling")
-        _compile(work, compiler, flags)
+        _compile(work, by)
         tell("verifying")
         made = load(work / f"{MODULE}.so"), load_reference(work / "reference.py")
         checks = dict(recipe.prove(path, options, *made, work))
@@ -274,7 +280,7 @@ def _build(
         _keep(work, folder, (f"{MODULE}.so", "reference.py"), checks)
 
 
-def _compile(work: Path, compiler: tuple[str, ...], flags: list[str]) -> None:
+def _compile(work: Path, by: _Compiling) -> None:
     include = Path(sysconfig.get_paths()["include"])
     if not (include / "Python.h").is_file():
         raise BuildError(
@@ -282,26 +288,28 @@ def _compile(work: Path, compiler: tuple[str, ...], flags: list[str]) -> None:
         )
     sources = sorted(path.name for path in work.glob("*.c"))
     objects = [name.replace(".c", ".o") for name in sources]
+    compiler, flags = by
     # the kernel and its face share no code, only types: compiled side by side
     with ThreadPoolExecutor(max_workers=1) as beside:
         kernel = beside.submit(_run, [*compiler, *flags, "-c", *sources], work)
-        face = _face(work, compiler, [*flags, *FACE_FLAGS], include)
+        face = _face(work, _Compiling(compiler, [*flags, *FACE_FLAGS]), include)
         kernel.result()
     _run([*compiler, *flags, "-shared", *objects, str(face), "-o", f"{MODULE}.so"], work)
     for name in objects:
         (work / name).unlink()
 
 
-def _face(work: Path, compiler: tuple[str, ...], flags: list[str], include: Path) -> Path:
+def _face(work: Path, by: _Compiling, include: Path) -> Path:
     """Compiled `face.pyx` of a folder, from the cache where it is there already.
 
     A face and the header that it includes are the same for many kernels, and take compilers longer than
     most kernels.
     """
+    compiler, flags = by
     text = (work / "face.pyx").read_text()
     headers = sorted(h for h in work.glob("*.h") if f'cdef extern from "{h.name}"' in text)
     sources = [work / "face.pyx", *headers]
-    digest = _digest([*(s.read_bytes() for s in sources), *_tools(compiler, flags)])
+    digest = _digest([*(s.read_bytes() for s in sources), *_tools(*by)])
     folder = open_cache("faces") / digest[:32]
     if open_entry(folder) is None:
         with building(folder.parent) as apart:
@@ -323,7 +331,6 @@ def compile_shared(work: Path, output: str, options: KernelOptions) -> None:
     BuildError
         No compiler, or it fails.
     """
-    compiler = _compiler(options.compiler)
-    flags = [*FLAGS, *_march(options.march), *options.cflags]
+    compiler, flags = _compiling(options)
     sources = sorted(path.name for path in work.glob("*.c"))
     _run([*compiler, *flags, "-shared", *sources, "-lm", "-o", output], work)

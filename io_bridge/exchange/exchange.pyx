@@ -26,7 +26,7 @@ from io_bridge.exchange.slave_io cimport (
 from io_bridge.exchange.terminal_io cimport fill_terminal
 
 from io_bridge.slaves.drive_config import DriveConfig
-from io_bridge.slaves.exchange_check import checked_ports
+from io_bridge.slaves.exchange_check import Bucket, checked_ports
 from io_bridge.slaves.pdo_layout import SlaveLayout, check_sizes, spread
 from rt_core.block import BLOCK_ABI, BLOCK_CAPSULE
 
@@ -88,7 +88,7 @@ cdef class Exchange:
         cdef int i, j, n
         slaves = tuple(slaves)
         self.reads, self.writes = checked_ports(name, slaves, paths or {}, (MAX_DRIVES, MAX_TERMINALS),
-                                                budget_us, bad_limit, leak_cycles)
+                                                Bucket(budget_us, bad_limit, leak_cycles))
         self.name = name
         self.slaves = slaves
         self.drives = tuple(slave for slave in slaves if isinstance(slave, DriveConfig))

@@ -130,27 +130,43 @@ class Wait:
         return True
 
 
+@dataclass(frozen=True)
+class Postage:
+    """The part of every mailbox of a line that is the master's.
+
+    Attributes
+    ----------
+    access : callable
+        Sends one datagram; raises NoReplyError when its frame is lost.
+    emergencies : EmergencyLog
+        Takes messages that slaves send unasked.
+    pause_s : float
+        As of `Wait`.
+    polls : int, optional
+        As of `Wait`; those of the time limit, if not given.
+    called : callable
+        From a station to the name of its slave in messages.
+    """
+
+    access: Access
+    emergencies: EmergencyLog
+    pause_s: float = 0.0
+    polls: int | None = None
+    called: Callable[[int], str] = "slave {:#06x}".format
+
+
 class Mailbox:
     """The mailbox of one slave.
 
     Parameters
     ----------
-    access : callable
-        Sends one datagram; raises NoReplyError when its frame is lost.
+    postage : Postage
     station : int
     areas : Areas
-    emergencies : EmergencyLog
-        Takes messages that the slave sends unasked.
-    pause_s : float
-        As of `Wait`.
-    polls : int, optional
-        As of `Wait`; those of the time limit, if not given.
     limits : StateLimits
         How long the slave may take a message, and answer it.
     taken_over : bool
         Another master has used it before, so the counters of both sides are unknown.
-    called : callable
-        From a station to the name of its slave in messages.
 
     Raises
     ------
@@ -160,29 +176,21 @@ class Mailbox:
 
     def __init__(
         self,
-        access: Access,
+        postage: Postage,
         station: int,
         areas: Areas,
-        emergencies: EmergencyLog,
         *,
-        pause_s: float = 0.0,
-        polls: int | None = None,
         limits: StateLimits = STANDARD,
         taken_over: bool = False,
-        called: Callable[[int], str] = "slave {:#06x}".format,
     ) -> None:
         for size in (areas.out_size, areas.back_size):
             if not LEAST_BYTES <= size <= MOST_BYTES:
                 raise MailboxError(
-                    f"{called(station)}: a mailbox of {size} bytes; {LEAST_BYTES} to {MOST_BYTES} can be used"
+                    f"{postage.called(station)}: a mailbox of {size} bytes; {LEAST_BYTES} to {MOST_BYTES} can be used"
                 )
         self.areas = areas
-        self._access = access
+        self._postage = postage
         self._station = station
-        self._called = called
-        self._emergencies = emergencies
-        self._pause_s = pause_s
-        self._polls = polls
         self._limits = limits
         # 0 is taken by every slave, whatever it had received last
         self._counter = 0 if taken_over else 1
@@ -193,7 +201,7 @@ class Mailbox:
     @property
     def called(self) -> str:
         """Name of the slave in messages."""
-        return self._called(self._station)
+        return self._postage.called(self._station)
 
     @property
     def room(self) -> int:
@@ -217,8 +225,10 @@ class Mailbox:
 
     def wait(self, limit_s: float) -> Wait:
         """Return a time limit as this mailbox counts it."""
-        polls = round(limit_s / LOOK_S) if self._polls is None else self._polls
-        return Wait(limit_s, self._pause_s, polls)
+        polls = self._postage.polls
+        if polls is None:
+            polls = round(limit_s / LOOK_S)
+        return Wait(limit_s, self._postage.pause_s, polls)
 
     def ask(self, body: bytes, answers: Callable[[Message], bool]) -> Message:
         """Send a CoE message and return the one that answers it.
@@ -277,7 +287,7 @@ class Mailbox:
         lost = 0
         while True:
             try:
-                _, wkc = self._access(
+                _, wkc = self._postage.access(
                     FPWR, self._station, areas.out, (head + body).ljust(areas.out_size, b"\0")
                 )
             except NoReplyError:
@@ -346,7 +356,7 @@ class Mailbox:
     def _ask_several(
         self, datagrams: Sequence[tuple[int, int, int, bytes]]
     ) -> list[tuple[bytes, int]]:
-        return [self._access(*datagram) for datagram in datagrams]
+        return [self._postage.access(*datagram) for datagram in datagrams]
 
     def _is_repetition(self, message: Message) -> bool:
         return bool(message.counter) and message == self._last and not self._stands_still
@@ -359,16 +369,16 @@ class Mailbox:
     def _fetch(self) -> Message | str | None:
         """Return the message in the mailbox, or its mistake; None when it is empty."""
         areas = self.areas
-        data, wkc = self._access(FPRD, self._station, areas.back, bytes(areas.back_size))
+        data, wkc = self._postage.access(FPRD, self._station, areas.back, bytes(areas.back_size))
         return read_message(data) if wkc else None
 
     def _ask_again(self) -> None:
         """The frame that fetched a message is lost, and the message with it: have the slave put it there again."""
         try:
-            data, wkc = self._access(FPRD, self._station, MANAGER_1, bytes(8))
+            data, wkc = self._postage.access(FPRD, self._station, MANAGER_1, bytes(8))
             if wkc:
                 activate = bytes([data[6] ^ 2])
-                self._access(FPWR, self._station, MANAGER_1 + 6, activate)
+                self._postage.access(FPWR, self._station, MANAGER_1 + 6, activate)
         except NoReplyError:
             return
 
@@ -378,7 +388,7 @@ class Mailbox:
             return False
         found = read_emergency(self._station, message.body[2:])
         if found is not None and not self._is_repetition(message):
-            self._emergencies.add(found)
+            self._postage.emergencies.add(found)
         return True
 
 

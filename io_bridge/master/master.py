@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from io_bridge.master.coe_client import CoeClient
 from io_bridge.master.datagram_words import asked_words, register_words
 from io_bridge.master.emergency import EmergencyLog
-from io_bridge.master.mailbox import Areas, Mailbox, MailboxError
+from io_bridge.master.mailbox import Areas, Mailbox, MailboxError, Postage
 from io_bridge.master.waiting import Waiting
 from io_bridge.slaves.drive_config import PdoEntry
 from io_bridge.slaves.errors import BringUpError, NoReplyError, SdoAbortError
@@ -235,14 +235,11 @@ class Master:
 
     def _open_mailbox(self, station: int, areas: Areas, *, taken_over: bool) -> None:
         mailbox = Mailbox(
-            self.access,
+            Postage(self.access, self.emergencies, self.pause_s, called=self.called),
             station,
             areas,
-            self.emergencies,
-            pause_s=self.pause_s,
             limits=self.limits.get(station, STANDARD),
             taken_over=taken_over,
-            called=self.called,
         )
         self._clients[station] = CoeClient(mailbox)
 

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from io_bridge.slaves.drive_config import DriveConfig
 from io_bridge.slaves.ports import ports, ports_of
 from io_bridge.slaves.terminal_config import TerminalConfig
+
+
+class Bucket(NamedTuple):
+    """The settings of an exchange that say when frames are late, and how many may be."""
+
+    budget_us: float
+    bad_limit: int
+    leak_cycles: int
 
 
 def checked_ports(
@@ -14,24 +23,24 @@ def checked_ports(
     slaves: Sequence[DriveConfig | TerminalConfig],
     paths: Mapping[str, str],
     most: tuple[int, int],
-    budget_us: float,
-    bad_limit: int,
-    leak_cycles: int,
+    bucket: Bucket,
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the signal of every port that is read, and of every one that is written.
 
     Parameters
     ----------
-    name, slaves, paths, budget_us, bad_limit, leak_cycles
+    name, slaves, paths
         As for `Exchange`.
     most : (int, int)
         Drives and terminals that there is room for.
+    bucket : Bucket
 
     Raises
     ------
     ValueError
         With every mistake.
     """
+    budget_us, bad_limit, leak_cycles = bucket
     names = [slave.name for slave in slaves]
     n_drives = sum(isinstance(slave, DriveConfig) for slave in slaves)
     n_terminals = len(slaves) - n_drives

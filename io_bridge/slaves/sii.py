@@ -81,21 +81,11 @@ def _pdo_category(kind: int, pdos: Sequence[SiiPdo], text: Callable[[str], int])
     return _category(kind, body) if body else b""
 
 
-def image(
-    identity: Identity,
-    name: str,
-    managers: tuple[SyncManager, ...],
-    alias: int = 0,
-    *,
-    ports: Sequence[str] = ("mii", "mii"),
-    rx_pdos: Sequence[SiiPdo] = (),
-    tx_pdos: Sequence[SiiPdo] = (),
-    config: bytes = CONFIG,
-    coe_details: int = COE_DETAILS,
-) -> bytes:
-    """Return the EEPROM image of a device.
+@dataclass(frozen=True)
+class Eeprom:
+    """The content of a device's EEPROM.
 
-    Parameters
+    Attributes
     ----------
     identity : Identity
     name : str
@@ -113,12 +103,27 @@ def image(
     coe_details : int
         Which services of CoE it says that it has.
     """
+
+    identity: Identity
+    name: str
+    managers: tuple[SyncManager, ...]
+    alias: int = 0
+    ports: Sequence[str] = ("mii", "mii")
+    rx_pdos: Sequence[SiiPdo] = ()
+    tx_pdos: Sequence[SiiPdo] = ()
+    config: bytes = CONFIG
+    coe_details: int = COE_DETAILS
+
+
+def image(of: Eeprom) -> bytes:
+    """Return the bytes of an EEPROM."""
+    identity, name, managers = of.identity, of.name, of.managers
     if not name.isascii() or not 0 < len(name) <= 64:
         raise ValueError(f"device name {name!r}: 1 to 64 ASCII characters")
     head = bytearray(128)
-    head[: len(config)] = config
-    if alias:
-        struct.pack_into("<H", head, 8, alias)
+    head[: len(of.config)] = of.config
+    if of.alias:
+        struct.pack_into("<H", head, 8, of.alias)
     head[14] = checksum(bytes(head))
     struct.pack_into(
         "<IIII", head, 16, identity.vendor, identity.product, identity.revision, identity.serial
@@ -140,14 +145,14 @@ def image(
 
     general = bytearray(32)
     general[3] = 1  # name: string 1
-    general[5] = coe_details if 1 in by_use else 0
-    physics = sum(PORT_PHYSICS[port] << 4 * i for i, port in enumerate(ports))
+    general[5] = of.coe_details if 1 in by_use else 0
+    physics = sum(PORT_PHYSICS[port] << 4 * i for i, port in enumerate(of.ports))
     struct.pack_into("<H", general, 16, physics)
     uses = bytes(use - 2 for use in (3, 4) if use in by_use)  # 1 = outputs, 2 = inputs
     rows = b"".join(
         struct.pack("<HHBBBB", sm.start, sm.size, sm.control, 0, 1, sm.use) for sm in managers
     )
-    pdos = _pdo_category(50, tx_pdos, text) + _pdo_category(51, rx_pdos, text)
+    pdos = _pdo_category(50, of.tx_pdos, text) + _pdo_category(51, of.rx_pdos, text)
     strings = bytes([len(texts)]) + b"".join(bytes([len(t)]) + t.encode() for t in texts)
     return (
         bytes(head)

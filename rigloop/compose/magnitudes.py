@@ -98,8 +98,9 @@ def _beyond(value: Any, key: str) -> Iterator[str]:
 
 
 def _doubt(
-    key: str, value: float, what: str, found: float, low: float, high: float, likely: str
+    key: str, value: float, what: str, found: float, usual: tuple[float, float, str]
 ) -> Iterator[str]:
+    low, high, likely = usual
     if not low <= found <= high:
         yield f"{key}: {value:g}: {what} {found:.3g}, usual are {low:g} to {high:g}: {likely}"
 
@@ -113,7 +114,7 @@ def _beside_each_other(rig: Rig) -> Iterator[str]:
     for at, drive in drives.items():
         ratio = drive.peak_torque_nm / drive.rated_torque_nm
         yield from _doubt(
-            f"{at}.peak_torque_nm", drive.peak_torque_nm, "of rated_torque_nm it is", ratio, 1.0, 20.0, MILLI
+            f"{at}.peak_torque_nm", drive.peak_torque_nm, "of rated_torque_nm it is", ratio, (1.0, 20.0, MILLI)
         )  # fmt: skip
         plant = drive.plant
         if plant is None:
@@ -122,7 +123,7 @@ def _beside_each_other(rig: Rig) -> Iterator[str]:
             own_hz = math.sqrt(plant.hands_stiffness_nm_rad / plant.inertia_kg_m2) / TWO_PI
             yield from _doubt(
                 f"{at}.plant.inertia_kg_m2", plant.inertia_kg_m2,
-                "on hands_stiffness_nm_rad it swings at (Hz)", own_hz, 0.2, 50.0, "g m² are kg m²/1000",
+                "on hands_stiffness_nm_rad it swings at (Hz)", own_hz, (0.2, 50.0, "g m² are kg m²/1000"),
             )  # fmt: skip
         for key in ("coulomb_nm", "viscous_nms"):
             value = getattr(plant, key)
@@ -131,20 +132,24 @@ def _beside_each_other(rig: Rig) -> Iterator[str]:
                 torque = value * (TWO_PI if key == "viscous_nms" else 1.0)
                 part = torque / drive.peak_torque_nm
                 yield from _doubt(
-                    f"{at}.plant.{key}", value, "of peak_torque_nm it takes", part, 1e-4, 2.0, MILLI
+                    f"{at}.plant.{key}",
+                    value,
+                    "of peak_torque_nm it takes",
+                    part,
+                    (1e-4, 2.0, MILLI),
                 )
     guard = find_guard(rig)
     if guard is not None:
         at, limits = f"blocks.{guard[0]}", guard[1]
         time_s = limits.limit_nm / limits.rate_nm_s
         yield from _doubt(
-            f"{at}.rate_nm_s", limits.rate_nm_s, "from 0 to limit_nm it takes (s)", time_s, 2e-5, 2.0, MILLI
+            f"{at}.rate_nm_s", limits.rate_nm_s, "from 0 to limit_nm it takes (s)", time_s, (2e-5, 2.0, MILLI)
         )  # fmt: skip
         if drives:
             peak = max(drive.peak_torque_nm for drive in drives.values())
             part = limits.limit_nm / peak
             yield from _doubt(
-                f"{at}.limit_nm", limits.limit_nm, "of the largest peak_torque_nm it is", part, 0.005, 3.0, MILLI
+                f"{at}.limit_nm", limits.limit_nm, "of the largest peak_torque_nm it is", part, (0.005, 3.0, MILLI)
             )  # fmt: skip
 
 
@@ -158,19 +163,19 @@ def _filters(rig: Rig) -> Iterator[str]:
         a_cycle = block.bandwidth_rad_s * rig.period_us(name) * 1e-6
         yield from _doubt(
             f"{at}.bandwidth_rad_s", block.bandwidth_rad_s, "in a period of its task it is (rad)",
-            a_cycle, 1e-4, 2.0, "Hz are rad/s / 6.28",
+            a_cycle, (1e-4, 2.0, "Hz are rad/s / 6.28"),
         )  # fmt: skip
         if block.noise_rad is not None:
             part = block.noise_rad * block.counts_per_rev / TWO_PI
             yield from _doubt(
-                f"{at}.noise_rad", block.noise_rad, "of a count it is", part, 0.05, 100.0, "degrees are rad x 57.3"
+                f"{at}.noise_rad", block.noise_rad, "of a count it is", part, (0.05, 100.0, "degrees are rad x 57.3")
             )  # fmt: skip
         nearest = min(counts, key=lambda c: abs(math.log(c / block.counts_per_rev)), default=None)
         if nearest is not None:
             part = block.counts_per_rev / nearest
             yield from _doubt(
                 f"{at}.counts_per_rev", block.counts_per_rev,
-                f"of the {nearest} of a drive it is", part, 0.01, 100.0, "both count the same turn",
+                f"of the {nearest} of a drive it is", part, (0.01, 100.0, "both count the same turn"),
             )  # fmt: skip
 
 
@@ -183,12 +188,12 @@ def _sensors(rig: Rig) -> Iterator[str]:
             if one.kind == "encoder" and abs(one.scale) < 0.1:  # of counts
                 part = one.std / abs(one.scale)
                 what = "of scale, which is a count, it is"
-                yield from _doubt(f"{at}.std", one.std, what, part, 0.05, 100.0, MILLI)
-            yield from _doubt(f"{at}.std", one.std, "alone it is", one.std, 1e-9, 1e3, MILLI)
+                yield from _doubt(f"{at}.std", one.std, what, part, (0.05, 100.0, MILLI))
+            yield from _doubt(f"{at}.std", one.std, "alone it is", one.std, (1e-9, 1e3, MILLI))
         if isinstance(block, ObserverBlock):
             for place, value in enumerate(block.start_std):
                 at = f"blocks.{name}.start_std.{place}"
-                yield from _doubt(at, value, "alone it is", value, 1e-9, 1e4, MILLI)
+                yield from _doubt(at, value, "alone it is", value, (1e-9, 1e4, MILLI))
 
 
 def _of_mechanisms(rig: Rig) -> Iterator[str]:

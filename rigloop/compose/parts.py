@@ -9,7 +9,7 @@ from rig_configs.slaves import Drive
 from rigloop.blocks.axes import buses_of, drives_of, guards_of
 from rigloop.blocks.kinds.bus import BusBlock
 from rigloop.blocks.kinds.guard import GuardBlock
-from rigloop.console.errors import NotStartedError
+from rigloop.run_folder.not_started import NotStartedError
 
 
 def find_guards(rig: Rig) -> dict[str, GuardBlock]:

@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import IntEnum
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import msgspec
@@ -39,8 +40,8 @@ def told(json: bool) -> Iterator[None]:
     from io_bridge.logs.reader import LogError
     from rig_configs.mistakes import ConfigError
     from rigloop.blocks.compiled.trust import NotTrustedError, TrustError
-    from rigloop.console.errors import NotStartedError
     from rigloop.run_folder.manifest import ManifestError
+    from rigloop.run_folder.not_started import NotStartedError
 
     try:
         yield
@@ -72,6 +73,15 @@ def _refuse_cut_records(json: bool) -> None:
     # a run's own complaint, if it has judged already
     if cut := take_cut_records():
         fail(cut, Exit.WRONG_INPUT, json)
+
+
+@contextmanager
+def writing(path: Path, json: bool) -> Iterator[None]:
+    """Turn the error of a picture that cannot be written into a line: its folder, or its ending."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        fail([f"{path}: cannot be written: {error}"], Exit.WRONG_INPUT, json)
 
 
 def fail(lines: list[str], code: Exit, json: bool) -> NoReturn:

@@ -144,11 +144,7 @@ def sdo(
             introduce("rigloop sdo")
             data, said = objects.transfer(
                 interface,
-                slave,
-                index,
-                subindex,
-                number,
-                None if size is None else int(size),
+                objects.Wanted(slave, index, subindex, number, None if size is None else int(size)),
                 second,
                 None if library is None else partial(limits_of, library),
             )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from io_bridge.attendant.mailbox_service import ask
@@ -56,17 +57,24 @@ def parse_number(text: str) -> int:
         raise ValueError(f"value {text!r}: write a whole number, as 500, -20 or 0x1F") from None
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """An object of a slave that is read, or written where a number is given, with its size if it is known."""
+
+    slave: int
+    index: int
+    subindex: int
+    number: int | None = None
+    size: int | None = None
+
+
 def transfer(
     interface: str,
-    slave: int,
-    index: int,
-    subindex: int,
-    number: int | None,
-    size: int | None,
+    wanted: Wanted,
     second: str | None = None,
     limits_of: Callable[[Identity], StateLimits] | None = None,
 ) -> Transferred:
-    """Read, or write where a number is given; return the object's data and what the slave said unasked.
+    """Read or write; return the object's data and the messages of the slave meanwhile.
 
     `limits_of` says how long a slave may take, where something else than the standard is known.
 
@@ -78,10 +86,11 @@ def transfer(
         The slave refused, in words; or it cannot be asked.
     """
     if interface == "simulated":
-        return _through_loop(interface, slave, index, subindex, number, size)
+        return _through_loop(interface, wanted)
+    slave, number = wanted.slave, wanted.number
     with Line(interface, second) as line:
         if line.mailbox is not None:
-            return _through_loop(interface, slave, index, subindex, number, size)
+            return _through_loop(interface, wanted)
         line.limits_of = limits_of
         line.look()
         if slave >= line.n_slaves:
@@ -90,30 +99,29 @@ def transfer(
         upload = line.uploader(slave, station)
         try:
             if number is None:
-                data = upload(index, subindex)
+                data = upload(wanted.index, wanted.subindex)
             else:
-                data = encode(number, size or len(upload(index, subindex)))
-                line.master.client(station).download(index, subindex, data)
+                size = wanted.size or len(upload(wanted.index, wanted.subindex))
+                data = encode(number, size)
+                line.master.client(station).download(wanted.index, wanted.subindex, data)
             return Transferred(data, tuple(map(str, line.master.emergencies.of(station))))
         finally:
             line.leave(station, slave)
 
 
-def _through_loop(
-    interface: str, slave: int, index: int, subindex: int, number: int | None, size: int | None
-) -> Transferred:
+def _through_loop(interface: str, wanted: Wanted) -> Transferred:
     from io_bridge.attendant.mailbox_service import socket_path
 
     path = socket_path(interface)
 
     def answer(value: bytes | None) -> Transferred:
-        found = ask(path, slave, index, subindex, value)
+        found = ask(path, wanted.slave, wanted.index, wanted.subindex, value)
         return Transferred(answered(found), found.said)
 
     try:
-        if number is None:
+        if wanted.number is None:
             return answer(None)
-        return answer(encode(number, size or len(answer(None).data)))
+        return answer(encode(wanted.number, wanted.size or len(answer(None).data)))
     except FileNotFoundError:
         raise BringUpError("no loop runs on a simulated bus now") from None
 

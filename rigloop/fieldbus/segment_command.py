@@ -82,7 +82,7 @@ def sim_segment(
     from io_bridge.emulator.catalogue.devices import make_device
     from io_bridge.emulator.segment import Segment
     from io_bridge.emulator.serving.segment_orders import Orders
-    from io_bridge.emulator.serving.sim_segment import Stop, serve_until
+    from io_bridge.emulator.serving.sim_segment import Beside, Stop, serve_until
     from io_bridge.slaves import words
     from io_bridge.wire.owner import WireOwner, introduce
     from io_bridge.wire.packet_socket import PacketSocket
@@ -139,12 +139,13 @@ def sim_segment(
     try:
         frames = serve_until(
             segment,
-            wire,
+            (wire, second),
             time.monotonic_ns(),
             ended,
-            second=second,
-            orders=Orders() if orders else None,
-            say=lambda line: console.print(line, markup=False),
+            Beside(
+                orders=Orders() if orders else None,
+                say=lambda line: console.print(line, markup=False),
+            ),
         )
     except OSError as error:
         fail([str(error)], Exit.NOT_STARTED, json)

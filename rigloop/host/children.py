@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from rigloop.console.errors import NotStartedError
+from rigloop.run_folder.not_started import NotStartedError
 
 STOP_TIMEOUT_S = 10.0
 

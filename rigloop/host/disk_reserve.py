@@ -6,7 +6,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from rigloop.console.errors import NotStartedError
+from rigloop.run_folder.not_started import NotStartedError
 
 RESERVE = "reserved.room"
 RESERVED_BYTES = 6 << 20  # manifest, histograms, late cycles, report; some 2 MB of a long run

@@ -19,8 +19,8 @@ from rigloop.blocks.kinds.bus import BusBlock
 from rigloop.blocks.slaves import emulated_ring
 from rigloop.compose.bus import Interfaces
 from rigloop.compose.parts import EMULATED, find_buses
-from rigloop.console.errors import NotStartedError
 from rigloop.run_folder.messages import segment_orders, witness
+from rigloop.run_folder.not_started import NotStartedError
 
 SERVE_TIMEOUT_S = 10.0
 PRIORITY = 98  # above every task, which may spin on every core

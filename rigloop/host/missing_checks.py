@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from rigloop.console.errors import NotStartedError
+from rigloop.run_folder.not_started import NotStartedError
 from rt_core.doctor.check import Check, Level, by_severity
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import Exit, JsonOption, fail, print_json, told
+from rigloop.console.answers import JsonOption, print_json, told, writing
 from rigloop.console.run_options import MappingOption
 from rigloop.console.screen import Screen
 
@@ -49,10 +49,8 @@ def identify(
         observation = observe(read, found)
         judged = judged_on(observation, *judge)
         if plot:
-            try:
+            with writing(plot, json):
                 draw(found, observation, judged).savefig(plot, dpi=150)
-            except (OSError, ValueError) as error:
-                fail([f"{plot}: cannot be written: {error}"], Exit.WRONG_INPUT, json)
     if json:
         print_json(
             {

@@ -11,8 +11,8 @@ from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
 from rigloop.blocks.kinds.guard import GuardBlock, guard_config
 from rigloop.blocks.kinds.mechanism import MechanismBlock
 from rigloop.compose.blocks import find_buses, guard_of, paths
-from rigloop.console.errors import NotStartedError
 from rigloop.inject.axis import Axis, axis_of, position_of
+from rigloop.run_folder.not_started import NotStartedError
 from rt_core.safety.trips import GuardConfig
 
 LOOK_S = 0.002  # between two looks of the watchdog

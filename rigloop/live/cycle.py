@@ -20,13 +20,13 @@ from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from types import FrameType
+from typing import NamedTuple
 
 from io_bridge.buses.simulated_bus import SimulatedBus
 from io_bridge.emulator.serving.sim_segment import motors
 from io_bridge.host.namespace import wrap
 from io_bridge.wire.owner import introduce
 from rig_configs.load import LoadedRig
-from rig_configs.schema import Rig
 from rigloop.blocks.catalogue import read_checked, rig_model
 from rigloop.compose.blocks import Composed, backends_of, compose_live
 from rigloop.compose.bus import make_buses
@@ -82,11 +82,11 @@ def main(arguments: list[str]) -> int:
     folder = Path(text)
     introduce(f"rigloop run, {folder}")
     _log_to(folder / "cycle.log")
-    commission = messages.read_order(folder)
+    order = messages.read_order(folder)
     report = messages.Report(pid=os.getpid())
     try:
         loaded = read_checked(folder / "rig.toml")
-        backends = backends_of(loaded.rig, commission.bus)
+        backends = backends_of(loaded.rig, order.bus)
         if (virtual := pairs(loaded.rig, backends)) and not arguments:
             # the same again, in a network namespace with veth pairs of its own
             command = wrap([sys.executable, "-P", "-m", "rigloop.live.cycle", text], *virtual)
@@ -94,11 +94,11 @@ def main(arguments: list[str]) -> int:
         measuring = start_measuring(loaded.rig)
         kernels = build_kernels(loaded)
         report.kernels = {name: kernel.hash for name, kernel in kernels.items()}
-        injected = folder if commission.inject else None
+        injected = folder if order.inject else None
         with served_interfaces(loaded.rig, backends, injected) as interfaces:
             buses = make_buses(loaded.rig, backends, interfaces)
             composed = compose_live(loaded.rig, kernels, buses)
-            _run(folder, composed, loaded, commission, measuring, report)
+            _run(Commission(folder, loaded, order), composed, measuring, report)
     except (OSError, ValueError, ImportError, RuntimeError) as error:
         report.error = str(error) or type(error).__name__
         code = 3
@@ -138,14 +138,18 @@ def _log_to(path: Path) -> None:
     os.close(file)
 
 
+class Commission(NamedTuple):
+    """The run that is asked for: its folder, its rig, and the order of the supervisor."""
+
+    folder: Path
+    loaded: LoadedRig
+    order: messages.Order
+
+
 def _run(
-    folder: Path,
-    composed: Composed,
-    loaded: LoadedRig,
-    commission: messages.Order,
-    measuring: Measuring,
-    report: messages.Report,
+    commission: Commission, composed: Composed, measuring: Measuring, report: messages.Report
 ) -> None:
+    folder, loaded, order = commission
     tasks = loaded.rig.tasks.values()
     cores = {task.core for task in tasks if task.core is not None}
     rights = acquire_rights(max(task.priority for task in tasks), cores)
@@ -154,35 +158,33 @@ def _run(
     report.host = host_facts()
     # before the table exists, so that whoever sees the table can read the rights
     messages.write(folder, "cycle.json", report)
-    if commission.mode is messages.Mode.STRICT and not rights.real_time:
+    if order.mode is messages.Mode.STRICT and not rights.real_time:
         raise RuntimeError(rights.verdict)
     with composed.buses as buses:
         began_s = time.monotonic()
         buses.to_op(partial(tell, folder))
         report.to_op_s = time.monotonic() - began_s
-        refuse_drives_in_fault(
-            buses, commission.argument or commission.rig, commission.reset_drives
-        )
+        refuse_drives_in_fault(buses, order.argument or order.rig, order.reset_drives)
         buses.attend()
         report.bringup = buses.bringup_counters()
         plan, spins = with_spins(composed.plan, measuring)
-        if commission.inject:
+        if order.inject:
             from rigloop.inject.place import disturbed
 
-            plan = disturbed(plan, buses, loaded.rig, commission.inject)
+            plan = disturbed(plan, buses, loaded.rig, order.inject)
         composed = replace(composed, plan=plan)
         report.spins = {task: asdict(spin) for task, spin in spins.items()}
-        table = SignalTable.create(commission.table, composed.plan, run=str(folder.absolute()))
+        table = SignalTable.create(order.table, composed.plan, run=str(folder.absolute()))
         try:
             gc.freeze()
             gc.disable()
-            with held(commission.table):
-                _loop(folder, composed, table, loaded.rig, rights.fifo, commission, report)
+            with held(order.table):
+                _loop(commission, composed, table, report, fifo=rights.fifo)
         finally:
             _leave_evidence(folder, table, loaded)
             # those that look on keep what they have mapped; a thread that hangs keeps all of it
             if report.hung:
-                os.unlink(commission.table)
+                os.unlink(order.table)
             else:
                 table.close(unlink=True)
         report.bus_faults = [
@@ -201,15 +203,15 @@ def _leave_evidence(folder: Path, table: SignalTable, loaded: LoadedRig) -> None
 
 
 def _loop(
-    folder: Path,
+    commission: Commission,
     composed: Composed,
     table: SignalTable,
-    rig: Rig,
-    fifo: bool,
-    commission: messages.Order,
     report: messages.Report,
+    *,
+    fifo: bool,
 ) -> None:
     """Step until a signal, the supervisor or a fault says stop; then wait for the output to rest."""
+    rig, order = commission.loaded.rig, commission.order
     loop = Loop(composed.plan, table, fifo=fifo, safe=composed.safe)
     if fifo:
         _limit_run_time(composed)
@@ -224,17 +226,17 @@ def _loop(
             ) from None
         report.first_cycle_ns = loop.start_ns
         # now, for those who want to know it of a process that was killed
-        _tell(folder, report)
+        _tell(commission.folder, report)
         if fifo:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(MAIN_PRIORITY))
         try:
             was_running = False
             let_go = Stay(
                 rig,
-                commission.stay_s,
+                order.stay_s,
                 {t.name: [b.name for b in t.blocks] for t in composed.plan.tasks},
             )
-            orphaned = Orphaned(commission.table)
+            orphaned = Orphaned(order.table)
             while not loop.wait(NAP_S):
                 state = state_of(table, rig)
                 was_running |= state == State.RUNNING

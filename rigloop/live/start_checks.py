@@ -11,7 +11,7 @@ from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake
 from rigloop.compose.parts import EMULATED
 from rigloop.compose.unsaid_times import unsaid_times
-from rigloop.console.errors import NotStartedError
+from rigloop.run_folder.not_started import NotStartedError
 
 
 def check_telemetry(endpoint: str) -> None:

@@ -27,7 +27,6 @@ from rig_configs.plain import line
 from rigloop.compose.blocks import backends_of
 from rigloop.compose.kernels import build_kernels
 from rigloop.console import interrupts
-from rigloop.console.errors import NotStartedError
 from rigloop.host.children import commission, onlooker
 from rigloop.host.disk_reserve import reserve
 from rigloop.host.interface import check_backends
@@ -48,6 +47,7 @@ from rigloop.run_folder import messages
 from rigloop.run_folder.folders import new_run_folder
 from rigloop.run_folder.last_state import find_final, save_rings
 from rigloop.run_folder.messages import Mode
+from rigloop.run_folder.not_started import NotStartedError
 from rigloop.run_folder.outcome import Outcome
 from rigloop.run_folder.process_state import Process, began_ns
 from rigloop.run_folder.run_end import Ended, Final, Supervision, newest, read_final

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 import msgspec
 
@@ -100,9 +101,7 @@ def advise(
     try:
         reference = advice.find_reference(task, pole, tell)
     except MotionError as problem:
-        return _answer(
-            task, pole, 0.0, "", None, (), f"there is nothing to compare with: {problem}"
-        )
+        return _answer(task, pole, _Found(f"there is nothing to compare with: {problem}"))
     speed = advice.speed_of(reference, motion.row_s)
     bench = Bench(task, reference, tell)
     best = advice.search(bench, pole, speed)
@@ -117,7 +116,7 @@ def advise(
             best = advice.best_of(bench)
     if best is None:
         refusal = _refusal(task, bench.measured)
-    return _answer(task, pole, speed, reference.words, best, bench.measured, refusal)  # fmt: skip
+    return _answer(task, pole, _Found(refusal, reference.words, speed, best, bench.measured))
 
 
 def _looks(duration_s: float, period_s: float | None) -> tuple[float, float]:
@@ -174,16 +173,18 @@ def _refusal(task: Task, measured: tuple[Measured, ...]) -> str:
     )
 
 
-def _answer(
-    task: Task,
-    pole: float | None,
-    speed: float,
-    reference: str,
-    best: Measured | None,
-    measured: tuple[Measured, ...],
-    refusal: str,
-) -> Advised:
-    mechanism = task.mechanism
+class _Found(NamedTuple):
+    """The outcome of a search: why there is no advice, or the best of what was measured against a reference."""
+
+    refusal: str
+    reference: str = ""
+    speed_rad_s: float = 0.0
+    best: Measured | None = None
+    measured: tuple[Measured, ...] = ()
+
+
+def _answer(task: Task, pole: float | None, found: _Found) -> Advised:
+    mechanism, best = task.mechanism, found.best
     options: dict[str, str | float | int] = {}
     if best is not None:
         made = task.options(best.candidate, best.parts)
@@ -201,12 +202,12 @@ def _answer(
         duration_s=task.motion.row_s * task.motion.rows,
         motions={port: f"{s.amplitude:g} at {s.frequency_hz:g} Hz" for port, s in task.motion.swings.items()},
         fastest_pole_rad_s=pole,
-        speed_rad_s=speed,
-        reference=reference,
+        speed_rad_s=found.speed_rad_s,
+        reference=found.reference,
         options=options,
         best=None if best is None else _run(best, task),
-        runs=tuple(_run(m, task) for m in sorted(measured, key=_cheapest_first)),
-        refusal=refusal,
+        runs=tuple(_run(m, task) for m in sorted(found.measured, key=_cheapest_first)),
+        refusal=found.refusal,
     )  # fmt: skip
 
 

@@ -51,13 +51,11 @@ def show(
     json: JsonOption = False,
 ) -> None:
     """Print coordinates, constraints, freedoms, masses and the cost of a step; draw or film it."""
-    from rigloop.model.show import show_mechanism
+    from rigloop.model.show import Picture, show_mechanism
 
     console = Screen(stderr=json)
     with told(json):
-        facts = show_mechanism(
-            mechanism, output=output, run=run, simulate_s=simulate, console=console, quiet=json
-        )
+        facts = show_mechanism(mechanism, Picture(output, run, simulate), console, quiet=json)
     if json:
         print_json(facts)
 

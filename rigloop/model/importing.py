@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.markup import escape
 
 from codegen.description.mechanism import MechanismError
-from codegen.importers import import_file
 from codegen.importers.compiled import MissingExtra
+from codegen.importers.robot_file import import_file
 from codegen.importers.tree import Names
 from rig_configs.mistakes import Mistake
-from rigloop.console.errors import NotStartedError
 from rigloop.model.tables import print_import
+from rigloop.run_folder.not_started import NotStartedError
 
 
 class ReportLine(msgspec.Struct, frozen=True):

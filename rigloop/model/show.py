@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from rich.console import Console
@@ -22,35 +23,47 @@ PICTURES = (".svg", ".png", ".pdf")
 FILMS = (".gif", ".html")
 
 
+class Picture(NamedTuple):
+    """The file that is wanted, and the motion that it films: that of a run, or a free one of some seconds."""
+
+    output: Path | None = None
+    run: Path | None = None
+    simulate_s: float | None = None
+
+    @property
+    def moves(self) -> bool:
+        """True: it is a film."""
+        return self.run is not None or self.simulate_s is not None
+
+
 def show_mechanism(
     name: str,
-    *,
-    output: Path | None,
-    run: Path | None,
-    simulate_s: float | None,
+    wanted: Picture,
     console: Console,
+    *,
     quiet: bool,
 ) -> ModelFacts:
-    """Print what is known of a mechanism, and draw or film it into `output`.
+    """Print the facts of a mechanism, and draw or film it.
 
     Raises
     ------
     MechanismError
         With every mistake of the file and of the options.
     ManifestError
-        `run` is no run of this mechanism.
+        The run is none of this mechanism.
     """
     path = find(name)
-    mistakes = list(_wrong(output, run, simulate_s))
+    mistakes = list(_wrong(wanted))
     if mistakes:
         raise MechanismError(mistakes)
     with console.status("generating, to count operations"):
         facts, mechanism, assembled = model_facts(path)
     if not quiet:
         print_facts(facts, console)
+    output = wanted.output
     if output is not None:
         try:
-            _draw(path, mechanism, assembled, output, run, simulate_s, console)
+            _draw(path, mechanism, assembled, wanted, console)
         except OSError as error:
             problem = f"cannot be written: {error.strerror}"
             raise MechanismError(
@@ -60,9 +73,9 @@ def show_mechanism(
     return facts
 
 
-def _wrong(output: Path | None, run: Path | None, simulate_s: float | None) -> Iterator[Mistake]:
-    moves = run is not None or simulate_s is not None
-    if run is not None and simulate_s is not None:
+def _wrong(wanted: Picture) -> Iterator[Mistake]:
+    output, moves = wanted.output, wanted.moves
+    if wanted.run is not None and wanted.simulate_s is not None:
         yield Mistake("command line", "--simulate", "stands beside --run", "give one of them")
     if output is None:
         if moves:
@@ -87,33 +100,32 @@ def _draw(
     path: Path,
     mechanism: Mechanism,
     assembled: Assembled,
-    output: Path,
-    run: Path | None,
-    simulate_s: float | None,
+    wanted: Picture,
     console: Console,
 ) -> None:
     # matplotlib takes longer to import than a mechanism to read
     from rigloop.drawing.places import sketch
 
+    assert wanted.output is not None
     made = sketch(path, mechanism)
-    if run is None and simulate_s is None:
+    if not wanted.moves:
         from rigloop.drawing.page import save
 
-        save(made, np.asarray(assembled.q), mechanism.name, output)
+        save(made, np.asarray(assembled.q), mechanism.name, wanted.output)
         return
     from rigloop.drawing.film import save_film
     from rigloop.drawing.motion import free_motion, motion_of_run
 
     with _progress(console, "moving") as tell:
-        if run is not None:
-            motion = motion_of_run(run, mechanism, tell)
+        if wanted.run is not None:
+            motion = motion_of_run(wanted.run, mechanism, tell)
         else:
-            assert simulate_s is not None
-            motion = free_motion(path, mechanism, simulate_s, tell)
+            assert wanted.simulate_s is not None
+            motion = free_motion(path, mechanism, wanted.simulate_s, tell)
     for note in motion.notes:
         remark(note, console)
     with _progress(console, "filming") as tell:
-        save_film(made, motion, output, tell)
+        save_film(made, motion, wanted.output, tell)
 
 
 @contextmanager

@@ -23,11 +23,11 @@ from rigloop.compose.consent import require_consent
 from rigloop.compose.kernels import build_kernels
 from rigloop.compose.shown import shown_roles
 from rigloop.compose.wiring import load
-from rigloop.console.errors import NotStartedError
 from rigloop.replay.script import run_script
 from rigloop.replay.verdict import Replayed, conclude_log, conclude_run
 from rigloop.run_folder.folders import new_run_folder
 from rigloop.run_folder.manifest import ManifestError, read_manifest
+from rigloop.run_folder.not_started import NotStartedError
 from rigloop.run_folder.outcome import Outcome
 from rt_core.block import Block
 from rt_core.plan import Plan

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from io_bridge.recording.record import RecordWriter
-from rigloop.console.errors import NotStartedError
+from rigloop.run_folder.not_started import NotStartedError
 from rt_core.loop.offline import Offline
 from rt_core.plan import Plan
 from rt_core.steps import Steps

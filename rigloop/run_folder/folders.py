@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from rig_configs.plain import file_name
-from rigloop.console.errors import NotStartedError
+from rigloop.run_folder.not_started import NotStartedError
 
 
 def new_run_folder(base: Path, rig: str) -> Path:

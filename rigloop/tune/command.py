@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import Exit, JsonOption, fail, print_json, told
+from rigloop.console.answers import JsonOption, print_json, told, writing
 from rigloop.console.screen import Screen
 
 
@@ -77,17 +77,13 @@ def tune(
         tuning = method.tune(
             counts,
             1e-6 * period_us,
+            method.Wish(bandwidth, lag_ms, at_hz),
             model=model.value,
-            bandwidth_rad_s=bandwidth,
-            lag_ms=lag_ms,
-            at_hz=at_hz,
             noise_rad=noise_rad,
         )
         if plot:
-            try:
+            with writing(plot, json):
                 draw(tuning).savefig(plot, dpi=150)
-            except (OSError, ValueError) as error:
-                fail([f"{plot}: cannot be written: {error}"], Exit.WRONG_INPUT, json)
     if json:
         print_json({"tuning": tuning, "fitted": fitted})
     else:

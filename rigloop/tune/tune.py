@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
@@ -48,14 +49,20 @@ class Tuning(msgspec.Struct, frozen=True):
     curves: list[Curve]
 
 
+class Wish(NamedTuple):
+    """The bandwidth `w0` that is wanted, or the lag of the highest derivative at a frequency: one of them."""
+
+    bandwidth_rad_s: float | None = None
+    lag_ms: float | None = None
+    at_hz: float = 4.0
+
+
 def tune(
     counts_per_rev: float,
     period_s: float,
+    wish: Wish,
     *,
     model: str = "constant_acceleration",
-    bandwidth_rad_s: float | None = None,
-    lag_ms: float | None = None,
-    at_hz: float = 4.0,
     noise_rad: float | None = None,
 ) -> Tuning:
     """Tune an encoder filter.
@@ -66,12 +73,9 @@ def tune(
         Resolution of the encoder.
     period_s : float
         Time between two samples.
+    wish : Wish
     model : str, optional
         Of `MODELS`.
-    bandwidth_rad_s, lag_ms : float, optional
-        One of them: `w0`, or the lag of the highest derivative at `at_hz`.
-    at_hz : float, optional
-        Frequency of `lag_ms`.
     noise_rad : float, optional
         Standard deviation of a sample; that of rounding if not given.
 
@@ -80,6 +84,7 @@ def tune(
     ConfigError
         Not exactly one of bandwidth and lag, or one that these samples cannot give.
     """
+    bandwidth_rad_s, lag_ms, at_hz = wish
     if (bandwidth_rad_s is None) == (lag_ms is None):
         words = "give one of --bandwidth, --lag-ms and --log"
         raise ConfigError([Mistake("command line", "--bandwidth", "wanted what?", words)])

@@ -37,24 +37,24 @@ cdef inline int64_t thread_cpu_ns() noexcept nogil:
     return <int64_t>t.tv_sec * 1000000000 + t.tv_nsec
 
 
-cdef inline int64_t wait_for(int64_t deadline_ns, int64_t spin_ns, int64_t *woke_ns) noexcept nogil:
-    # sleep, then spin the last `spin_ns`; returns the moment it came back, never before the
-    # deadline; `woke_ns` is when the sleep was over, and stays as it was if there was no time for one
-    cdef int64_t until = deadline_ns - spin_ns
+cdef inline int64_t sleep_until(int64_t until_ns, int64_t *woke_ns) noexcept nogil:
+    # returns the moment it came back; `woke_ns` is the same, and stays as it was if there was no time for a sleep
     cdef int64_t now = now_ns()
     cdef timespec t
-    if now < until:
-        t.tv_sec = <time_t>(until // 1000000000)
-        t.tv_nsec = <long>(until % 1000000000)
+    if now < until_ns:
+        t.tv_sec = <time_t>(until_ns // 1000000000)
+        t.tv_nsec = <long>(until_ns % 1000000000)
         clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL)
         now = now_ns()
         woke_ns[0] = now
-    while now < deadline_ns:
-        relax()
-        now = now_ns()
     return now
 
 
 cdef inline int64_t wait_until(int64_t deadline_ns, int64_t spin_ns) noexcept nogil:
+    # sleep, then spin the last `spin_ns`; returns the moment it came back, never before the deadline
     cdef int64_t woke_ns
-    return wait_for(deadline_ns, spin_ns, &woke_ns)
+    cdef int64_t now = sleep_until(deadline_ns - spin_ns, &woke_ns)
+    while now < deadline_ns:
+        relax()
+        now = now_ns()
+    return now

@@ -1,9 +1,7 @@
 """Waiting for a deadline awake: sleep, touch the pages of the cycle, then look at the clock until it is time."""
 from libc.stdint cimport int64_t
 
-from rt_core.loop.clock cimport (
-    CLOCK_MONOTONIC, TIMER_ABSTIME, clock_nanosleep, now_ns, relax, thread_cpu_ns, time_t, timespec,
-)
+from rt_core.loop.clock cimport now_ns, relax, sleep_until, thread_cpu_ns
 from rt_core.loop.warm cimport Warm, touch
 
 cdef struct Spun:                # of one wait
@@ -18,17 +16,9 @@ cdef inline int64_t wait_awake(
 ) noexcept nogil:
     # returns the moment it came back, never before the deadline; `woke_ns` is when the sleep was over, and stays as it
     # was if there was no time for one
-    cdef int64_t until = deadline_ns - spin_ns
-    cdef int64_t now = now_ns()
-    cdef int64_t last, gap = 0
-    cdef timespec t
+    cdef int64_t now, last, gap = 0
     spun.spun_ns = spun.gap_ns = 0
-    if now < until:
-        t.tv_sec = <time_t>(until // 1000000000)
-        t.tv_nsec = <long>(until % 1000000000)
-        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL)
-        now = now_ns()
-        woke_ns[0] = now
+    now = sleep_until(deadline_ns - spin_ns, woke_ns)
     if now >= deadline_ns:
         return now
     spun.begin_ns = now

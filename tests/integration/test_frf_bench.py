@@ -19,13 +19,13 @@ from rigloop.compose.bus import make_buses
 from rigloop.compose.kernels import build_kernels
 from rigloop.compose.parts import backends_of
 from rigloop.compose.wiring import load
-from rigloop.console.errors import NotStartedError
 from rigloop.haptic.check import linear_model
 from rigloop.haptic.loop import make_loop, wheel_of
 from rigloop.haptic.margin import modes, worst
 from rigloop.haptic.path import haptic_path
 from rigloop.judge.singing import singing
 from rigloop.replay.script import run_script
+from rigloop.run_folder.not_started import NotStartedError
 from rt_core.steps import Steps
 
 pytestmark = pytest.mark.slow

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from io_bridge.master.coe_client import MOST_OBJECT, CoeClient
 from io_bridge.master.emergency import EmergencyLog
-from io_bridge.master.mailbox import FPRD, FPWR, Areas, Mailbox
+from io_bridge.master.mailbox import FPRD, FPWR, Areas, Mailbox, Postage
 from io_bridge.slaves.errors import BringUpError, NoReplyError
 
 OUT, BACK, SIZE = 0x1000, 0x1400, 32
@@ -63,11 +63,9 @@ class Wire:
 
 def client_of(wire, taken_over):
     mailbox = Mailbox(
-        wire.access,
+        Postage(wire.access, EmergencyLog(), polls=POLLS),
         0x1001,
         Areas(OUT, SIZE, BACK, SIZE),
-        EmergencyLog(),
-        polls=POLLS,
         taken_over=taken_over,
     )
     return CoeClient(mailbox)

@@ -15,6 +15,7 @@ The rows that keep its shape are lengths, angles and, for redundant points, line
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -70,7 +71,7 @@ def add(entry: Entry, name: str, system: System) -> None:
         built.append((0.0, *axis))
     made = body.make(generators, built)
     system.bodies[name] = made
-    _shape_rows(arms, labels, basis, axis, made, _held(vectors, points, system), system)
+    _shape_rows(_Shape(arms, labels, basis, axis, made), _held(vectors, points, system), system)
     system.carry(name, "point", points)
     system.carry(name, "vector", vectors)
     angle = None
@@ -117,7 +118,18 @@ def _held(vectors: list[Vector], points: list[Vector], system: System) -> list[s
     return [*(system.carried_by("vector", v) for v in vectors), *(on[0] & end for end in on[1:])]
 
 
-def _shape_rows(arms, labels, basis, axis, made, held, system) -> None:
+class _Shape(NamedTuple):
+    """The arms of a body from its first point, those among them that are independent, and the axis of a flat body."""
+
+    arms: list[Vector]
+    labels: list[str]
+    basis: list[int]
+    axis: Vector | None
+    made: body.Body
+
+
+def _shape_rows(shape: _Shape, held: list[set[str]], system: System) -> None:
+    arms, labels, basis, axis, made = shape
     graph = system.graph
     for position, i in enumerate(basis):
         for j in basis[: position + 1]:

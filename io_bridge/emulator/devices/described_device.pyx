@@ -17,7 +17,7 @@ from io_bridge.emulator.coe.object_dictionary cimport (
 from io_bridge.emulator.coe.pdo_mapping cimport give_inputs, map_pdos, take_outputs
 
 from io_bridge.slaves.device_description import ACCESS, MAPPABLE, all_objects
-from io_bridge.slaves.sii import image
+from io_bridge.slaves.sii import Eeprom, image
 
 cdef enum:
     SII_MAILBOX = 0x18 * 2     # where an EEPROM has the place and size of both mailboxes
@@ -92,7 +92,7 @@ cdef class DescribedDevice(SlaveDevice):
 
     cdef int _describe(self, description) except -1:
         """Set up all but the behaviour; the subclass gives that, and calls `power_on`."""
-        cdef bytes sii, text
+        cdef bytes text
         cdef const char *source
         cdef int i
         self.description = description
@@ -126,11 +126,11 @@ cdef class DescribedDevice(SlaveDevice):
             for entry in item.entries:
                 self._add_entry(entry)
         od_keep(&self.behaviour.coe.od)
-        sii = image(description.identity, description.name, description.managers,
-                    ports=description.ports, rx_pdos=description.sii_pdos(description.rx_pdos, 3),
-                    tx_pdos=description.sii_pdos(description.tx_pdos, 4),
-                    config=description.config, coe_details=description.coe_details)
-        self.eeprom = sii
+        self.eeprom = image(Eeprom(
+            description.identity, description.name, description.managers, ports=description.ports,
+            rx_pdos=description.sii_pdos(description.rx_pdos, 3),
+            tx_pdos=description.sii_pdos(description.tx_pdos, 4),
+            config=description.config, coe_details=description.coe_details))
         memcpy(self.esc.mailboxes, self.esc.sii + SII_MAILBOX, sizeof(self.esc.mailboxes))
         self.esc.app.self = &self.behaviour
         self.esc.app.powered = powered

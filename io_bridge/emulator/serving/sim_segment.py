@@ -16,6 +16,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from io_bridge.emulator.catalogue.devices import make_device
@@ -107,19 +108,24 @@ class Stop:
         return self._asked
 
 
+@dataclass(frozen=True)
+class Beside:
+    """What goes on beside the answering of frames: a witness, orders, and words on a link that is down."""
+
+    witness: Witness | None = None
+    orders: Orders | None = None
+    say: Callable[[str], None] = lambda line: print(line, flush=True)
+
+
 def serve_until(
     segment: Segment,
-    wire: PacketSocket,
+    ends: tuple[PacketSocket, PacketSocket | None],
     start_ns: int,
     end: Callable[[], bool],
-    witness: Witness | None = None,
-    *,
-    second: PacketSocket | None = None,
-    orders: Orders | None = None,
-    say: Callable[[str], None] = lambda line: print(line, flush=True),
+    beside: Beside,
 ) -> int:
-    """Answer frames until `end()` is true, which is looked at some 20 times a second, or as often as
-    a witness or one who takes orders looks. A link that is down is waited for, and `say` gets a line.
+    """Answer frames at one end or both until `end()` is true, which is looked at some 20 times a second, or as often
+    as a witness or one who takes orders looks. A link that is down is waited for.
 
     Returns
     -------
@@ -131,16 +137,19 @@ def serve_until(
     OSError
         Every interface is gone.
     """
-    watch = LineWatch([line.interface for line in (wire, second) if line is not None], say)
-    look_s = LOOK_UP_S if witness is None and orders is None else LOOK_CLOSELY_S
+    first, second = ends
+    watch = LineWatch([line.interface for line in ends if line is not None], beside.say)
+    is_watched = beside.witness is not None or beside.orders is not None
     frames = 0
     while not end():
-        frames += serve(segment, wire, start_ns, look_s, second)
+        frames += serve(
+            segment, first, start_ns, LOOK_CLOSELY_S if is_watched else LOOK_UP_S, second
+        )
         watch.look()
-        if orders is not None:
-            orders.obey(segment)
-        if witness is not None:
-            witness.look()
+        if beside.orders is not None:
+            beside.orders.obey(segment)
+        if beside.witness is not None:
+            beside.witness.look()
     return frames
 
 
@@ -172,7 +181,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         introduce("a rig's emulated segment")
         owner = WireOwner(options.interface, options.second_interface)
         wire = PacketSocket(options.interface, 0x00, 0xFF)
-        second = options.second_interface and PacketSocket(options.second_interface, 0x00, 0xFF)
+        second = None
+        if options.second_interface:
+            second = PacketSocket(options.second_interface, 0x00, 0xFF)
     except (OSError, ValueError) as error:
         print(f"sim_segment: {error}", file=sys.stderr)
         return 2
@@ -182,17 +193,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     start_ns = time.monotonic_ns()
     try:
         frames = serve_until(
-            segment, wire, start_ns, lambda: bool(stop) or os.getppid() != parent, witness,
-            second=second, orders=orders,
-        )  # fmt: skip
+            segment,
+            (wire, second),
+            start_ns,
+            lambda: bool(stop) or os.getppid() != parent,
+            Beside(witness, orders),
+        )
         # a real drive does not die with its master: it continues until its watchdog has taken the torque
         until = time.monotonic() + OUTLIVE_S
         if witness is not None:
             serve_until(
-                segment, wire, start_ns,
-                lambda: witness.zero_ns is not None or time.monotonic() > until, witness,
-                second=second,
-            )  # fmt: skip
+                segment,
+                (wire, second),
+                start_ns,
+                lambda: witness.zero_ns is not None or time.monotonic() > until,
+                Beside(witness),
+            )
             witness.write(options.witness, orders.obeyed if orders else ())
     finally:
         wire.close()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import Exit, JsonOption, fail, print_json, told
+from rigloop.console.answers import Exit, JsonOption, print_json, told, writing
 from rigloop.console.screen import Screen
 
 
@@ -41,10 +41,8 @@ def consistency(
 
         outcome = measure(runs, seed, filters, jobs, console)
     if plot is not None:
-        try:
+        with writing(plot, json):
             draw(outcome, plot)
-        except (OSError, ValueError) as error:
-            fail([f"{plot}: cannot be written: {error}"], Exit.WRONG_INPUT, json)
     if json:
         print_json(outcome)
     else:

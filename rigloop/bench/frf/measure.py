@@ -16,9 +16,9 @@ from rigloop.bench.frf.rig import RAMP_S, Sweep
 from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
 from rigloop.blocks.multisine import lines_of, ratio, through
 from rigloop.compose.blocks import paths
-from rigloop.console.errors import NotStartedError
 from rigloop.haptic.loop import HapticLoop, impedance, torque_path, undelayed
 from rigloop.haptic.path import HapticPath
+from rigloop.run_folder.not_started import NotStartedError
 from rt_core.plan import loop_signal
 
 Array = NDArray[np.float64]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,12 +152,21 @@ def _follow(run: _Run, k: int, t0: float, sign: int, before: float, after: float
     a = _first(run.came_back[g + 1 : last], g + 1)
     if a is None:
         return None
-    return _event(run, t0, sign, k, f, s, g, a, last)
+    return _event(run, t0, sign, _Rows(k, f, s, g, a), last)
 
 
-def _event(
-    run: _Run, t0: float, sign: int, k: int, f: int, s: int, g: int, a: int, last: int
-) -> tuple:
+class _Rows(NamedTuple):
+    """The rows of an event: sample, filtered angle, step, guard and arrival at the drive."""
+
+    k: int
+    f: int
+    s: int
+    g: int
+    a: int
+
+
+def _event(run: _Run, t0: float, sign: int, rows: _Rows, last: int) -> tuple:
+    k, f, s, g, a = rows
     # a cycle that was taken off its core right after it began saw what was published later: it is counted from there
     seen = min(int(np.searchsorted(run.fast_cycle, run.slow_saw[s])), len(run.t) - 1)
     tick = max(run.slow_begin[s], run.begin[seen])
@@ -177,7 +187,7 @@ def _event(
     late = max(run.late[k], run.late[f], run.slow_late[s], run.late[g], run.late[a])
     response = _response(run, sign, k, last) - t0
     lost = _lost(run, min(k, f), a, s)
-    return (t0, sign, k, f, s, g, a, *stages, sum(stages), nominal, response, late, *lost)
+    return (t0, sign, *rows, *stages, sum(stages), nominal, response, late, *lost)
 
 
 def _lost(run: _Run, first: int, a: int, s: int) -> tuple[float, int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,6 +18,7 @@ GROUP_COLOURS = {
     "step": figures.GREEN,
     "bus": "#7a6bb0",
 }
+DASHED = (0, (4, 3))
 MARGIN = 1.05  # of the abscissa, beyond the published figure
 
 
@@ -61,37 +64,45 @@ def _histogram(axis: Axes, result: Result, events: np.ndarray, end_ms: float) ->
     axis.set_ylim(0, top)
     axis.set_xlim(0, end_ms)
     f = result.latency
-    _mark(axis, f.mean / 1e6, f"mean {f.mean / 1e6:.2f}", 0.985, figures.INK, "-", "center")
-    _mark(axis, f.p99_9 / 1e6, f"p99.9 {f.p99_9 / 1e6:.2f}", 0.895, figures.INK, "-", "center")
+    _line(axis, Label(f.mean / 1e6, f"mean {f.mean / 1e6:.2f}", 0.985))
+    _line(axis, Label(f.p99_9 / 1e6, f"p99.9 {f.p99_9 / 1e6:.2f}", 0.895))
     limit = result.limit_ns / 1e6
-    _mark(axis, limit, f"limit {limit:.2f}", 0.805, figures.GREEN, (0, (4, 3)), "left")
+    _line(axis, Label(limit, f"limit {limit:.2f}", 0.805, figures.GREEN, "left"), DASHED)
     published = result.published_ns / 1e6
-    _mark(
-        axis, published, f"published max Ts + 2.2 = {published:.1f}", 0.985, figures.GREY,
-        (0, (4, 3)), "right",
-    )  # fmt: skip
+    words = f"published max Ts + 2.2 = {published:.1f}"
+    _line(axis, Label(published, words, 0.985, figures.GREY, "right"), DASHED)
     beyond = int(np.count_nonzero(total > end_ms))
     if beyond:
         longest = f"{f.max / 1e6:.1f} ms"
         words = f"{beyond} beyond, up to {longest}" if beyond > 1 else f"one beyond, {longest}"
-        _note(axis, end_ms, f"{words} →", 0.6, figures.INK, "right")
+        _note(axis, Label(end_ms, f"{words} →", 0.6, side="right"))
     axis.legend(
         loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, borderaxespad=0.1, handlelength=1.4
     )
 
 
-def _mark(
-    axis: Axes, x: float, words: str, level: float, colour: str, style: object, side: str
-) -> None:
-    # labels on levels of their own: the lines may lie close together
+class Label(NamedTuple):
+    """Words at a place of an axis; each has a level of its own, for lines may lie close together."""
+
+    x: float
+    words: str
+    level: float
+    colour: str = figures.INK
+    side: str = "center"
+
+
+def _line(axis: Axes, label: Label, style: Any = "-") -> None:
     end = axis.get_xlim()[1]
-    if x <= end:
-        side = "right" if side == "center" and x > 0.93 * end else side
-        axis.axvline(x, color=colour, lw=1.0, ls=style)
-        _note(axis, x, words, level, figures.INK if colour == figures.GREY else colour, side)
+    if label.x > end:
+        return
+    axis.axvline(label.x, color=label.colour, lw=1.0, ls=style)
+    side = "right" if label.side == "center" and label.x > 0.93 * end else label.side
+    colour = figures.INK if label.colour == figures.GREY else label.colour
+    _note(axis, label._replace(side=side, colour=colour))
 
 
-def _note(axis: Axes, x: float, words: str, level: float, colour: str, side: str) -> None:
+def _note(axis: Axes, label: Label) -> None:
+    x, words, level, colour, side = label
     axis.annotate(
         words,
         (x, level),

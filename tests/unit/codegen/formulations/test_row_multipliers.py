@@ -48,10 +48,8 @@ def showing(mechanism, label):
 def compiled(mechanism, folder, **options):
     """Kernel and NumPy twin of a mechanism that is in no file."""
     chosen = KernelOptions(**options)
-    flags = [*build.FLAGS, *build._march(chosen.march)]
-    build._build(
-        build._Kernel(), mechanism, chosen, build._compiler(), flags, folder, lambda stage: None
-    )
+    by = build._compiling(chosen)
+    build._build(build._Kernel(), mechanism, chosen, by, folder, lambda stage: None)
     return build.load(folder / f"{build.MODULE}.so"), load_reference(folder / "reference.py")
 
 

@@ -6,9 +6,18 @@ import math
 import numpy as np
 import pytest
 
-from codegen.importers import closures, compiled, import_file
+from codegen.importers import closures, compiled
+from codegen.importers.robot_file import import_file
 from codegen.importers.tree import Tree
 from codegen.pose.assembly import Rows
+
+
+def exact_model(mujoco, path):
+    """The robot in MuJoCo, with steps whose own error is below 1e-10."""
+    model = mujoco.MjModel.from_xml_path(str(path))
+    model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
+    model.opt.timestep = 1e-4
+    return model
 
 
 @pytest.mark.parametrize(
@@ -19,10 +28,8 @@ def test_an_open_chain_moves_as_in_mujoco(
     mujoco, robots, ours, theirs, gap, robot, freedoms, limit
 ):
     imported = import_file(robots / robot)
-    model = mujoco.MjModel.from_xml_path(str(robots / robot))
+    model = exact_model(mujoco, robots / robot)
     assert model.nv == freedoms
-    model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
-    model.opt.timestep = 1e-4  # its own error is below 1e-10
     found = theirs(model, 0.25)
     coarse, fine = (gap(ours(imported, h, 0.25), found) for h in (1e-3, 2.5e-4))
     # second order in our step
@@ -33,18 +40,14 @@ def test_an_open_chain_moves_as_in_mujoco(
 @pytest.mark.slow
 def test_a_spatial_pendulum_agrees_over_a_second(mujoco, robots, ours, theirs, gap):
     imported = import_file(robots / "pendulum.xml")
-    model = mujoco.MjModel.from_xml_path(str(robots / "pendulum.xml"))
-    model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
-    model.opt.timestep = 1e-4
+    model = exact_model(mujoco, robots / "pendulum.xml")
     assert gap(ours(imported, 2.5e-4, 1.0), theirs(model, 1.0)) < 1e-5
 
 
 @pytest.mark.slow
 def test_a_quadruped_falls_as_in_mujoco(mujoco, robots, ours, theirs, gap):
     imported = import_file(robots / "quadruped.xml")
-    model = mujoco.MjModel.from_xml_path(str(robots / "quadruped.xml"))
-    model.opt.integrator = mujoco.mjtIntegrator.mjINT_RK4
-    model.opt.timestep = 1e-4
+    model = exact_model(mujoco, robots / "quadruped.xml")
     # springs of the knees are stiff for its light shins: 1.3e-5 rad after 0.1 s
     assert gap(ours(imported, 5e-4, 0.1), theirs(model, 0.1)) < 3e-5
 

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from codegen.description.mechanism import MechanismError
-from codegen.importers import import_file
+from codegen.importers.robot_file import import_file
 
 pytest.importorskip("mujoco")
 ROBOT = """<robot name="r"><link name="base"/>

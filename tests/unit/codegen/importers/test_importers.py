@@ -5,7 +5,8 @@ import sys
 import pytest
 
 from codegen.description.mechanism import MechanismError
-from codegen.importers import compiled, import_file
+from codegen.importers import compiled
+from codegen.importers.robot_file import import_file
 
 
 def left_out(imported):

@@ -35,10 +35,9 @@ def test_second_build_neither_generates_nor_compiles(fresh_cache):
 
 
 def test_the_hash_covers_options_mechanism_and_compiler(tmp_path):
-    compiler = build._compiler()
-
     def hashed(mechanism, options, flag):
-        return build._hash([mechanism, options.text().encode()], compiler, [flag])
+        by = build._compiling(options)._replace(flags=[flag])
+        return build._hash([mechanism, options.text().encode()], by)
 
     base = hashed(b"a", KernelOptions(), "-O3")
     assert base == hashed(b"a", KernelOptions(), "-O3")

@@ -13,15 +13,19 @@ def test_a_simulated_bus_is_a_bus():
     assert isinstance(SimulatedBus(), Bus)
 
 
+def push(bus, table):
+    bus.to_op()
+    table["drive/enable"] = 1
+    table["drive/torque_nm"] = 3.0
+    for k in range(20):
+        bus.block().step(k * 1_000_000)
+
+
 def test_close_leaves_no_torque_and_the_slaves_in_init(cells):
     bus = SimulatedBus([FREE])
     table = cells(bus.block())
     with bus:
-        bus.to_op()
-        table["drive/enable"] = 1
-        table["drive/torque_nm"] = 3.0
-        for k in range(20):
-            bus.block().step(k * 1_000_000)
+        push(bus, table)
         assert bus.devices[0].wanted_torque_nm > 2.9
     assert bus.devices[0].wanted_torque_nm == 0
     assert bus.devices[0].al_status == 1
@@ -37,11 +41,7 @@ def test_an_exception_in_the_body_still_ends_at_zero_torque(cells):
 
     def run():
         with bus:
-            bus.to_op()
-            table["drive/enable"] = 1
-            table["drive/torque_nm"] = 3.0
-            for k in range(20):
-                bus.block().step(k * 1_000_000)
+            push(bus, table)
             raise RuntimeError("the body failed")
 
     with pytest.raises(RuntimeError, match="the body failed"):

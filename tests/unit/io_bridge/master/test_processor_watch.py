@@ -9,7 +9,7 @@ from io_bridge.bus_events import BusEvents
 from io_bridge.buses.simulated_bus import SimulatedBus
 from io_bridge.emulator.catalogue.devices import make_device
 from io_bridge.master.emergency import EmergencyLog
-from io_bridge.master.mailbox import Areas, Mailbox, MailboxError
+from io_bridge.master.mailbox import Areas, Mailbox, MailboxError, Postage
 from io_bridge.master.master import BringUpError
 from io_bridge.master.processor_watch import is_silent, questions
 from io_bridge.slaves.drive_config import DriveConfig
@@ -77,10 +77,9 @@ def test_a_processor_that_stops_in_op_is_a_warning_which_no_counter_shows():
 def test_a_mailbox_that_takes_no_message_is_told_with_its_time_and_what_to_do():
     limits = StateLimits(mailbox_request_s=0.02, mailbox_response_s=0.1)
     full = Mailbox(
-        lambda command, station, register, data: (data, 0),
+        Postage(lambda command, station, register, data: (data, 0), EmergencyLog()),
         STATION,
         Areas(0x1000, 128, 0x1100, 128),
-        EmergencyLog(),
         limits=limits,
     )
     said = r"slave 0x1001: .* stays full for 0.12 s.*mailbox_request_s = .*switch it off and on"

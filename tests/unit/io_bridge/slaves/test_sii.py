@@ -2,7 +2,15 @@ import struct
 
 import pytest
 
-from io_bridge.slaves.sii import Identity, SiiPdo, SyncManager, checksum, image, sync_managers
+from io_bridge.slaves.sii import (
+    Eeprom,
+    Identity,
+    SiiPdo,
+    SyncManager,
+    checksum,
+    image,
+    sync_managers,
+)
 
 
 def categories(content):
@@ -18,7 +26,7 @@ def categories(content):
 
 
 def test_the_image_reads_back():
-    content = image(Identity(1, 2, 3, 4), "a drive", sync_managers(128), alias=7)
+    content = image(Eeprom(Identity(1, 2, 3, 4), "a drive", sync_managers(128), alias=7))
     assert struct.unpack_from("<H", content, 8)[0] == 7
     assert struct.unpack_from("<4I", content, 16) == (1, 2, 3, 4)
     assert struct.unpack_from("<5H", content, 0x30) == (0x1000, 128, 0x1100, 128, 4)
@@ -43,7 +51,9 @@ def test_the_checksum_is_the_crc_8_of_the_specification():
 def test_a_device_without_mailbox_lists_its_pdos():
     managers = (SyncManager(0x1000, 1, 0x44, 3), SyncManager(0x1100, 2, 0x00, 4))
     pdo = SiiPdo(0x1A00, 1, "Inputs", ((0x6000, 1, 1, 1, "In"), (0, 0, 0, 15, "")))
-    content = image(Identity(1, 2, 3), "io", managers, ports=("ebus", "ebus"), tx_pdos=(pdo,))
+    content = image(
+        Eeprom(Identity(1, 2, 3), "io", managers, ports=("ebus", "ebus"), tx_pdos=(pdo,))
+    )
     assert content[0x30:0x3A] == bytes(10)
     found = categories(content)
     assert 51 not in found
@@ -62,4 +72,4 @@ def test_a_device_without_mailbox_lists_its_pdos():
 @pytest.mark.parametrize("name", ["", "é", "x" * 65])
 def test_an_impossible_name_is_refused(name):
     with pytest.raises(ValueError, match="1 to 64 ASCII"):
-        image(Identity(1, 2, 3), name, sync_managers(128))
+        image(Eeprom(Identity(1, 2, 3), name, sync_managers(128)))

@@ -8,7 +8,7 @@ from rig_configs.mistakes import ConfigError
 from rigloop.blocks.axes import apart, drives_of, guards_of, reaching
 from rigloop.compose.parts import guard_of, one_guard
 from rigloop.compose.wiring import load
-from rigloop.console.errors import NotStartedError
+from rigloop.run_folder.not_started import NotStartedError
 
 RIG = find_rig("pedals_and_wheel").read_text()
 

@@ -1,7 +1,7 @@
 import pytest
 
-from rigloop.console.errors import NotStartedError
 from rigloop.host import missing_checks
+from rigloop.run_folder.not_started import NotStartedError
 from rt_core.doctor.check import Check, Level
 
 RED = Check("swap", Level.RED, "on", "because", "swapoff\n# or less")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from reading_block import Reader
 
-from rigloop.console.errors import NotStartedError
 from rigloop.replay.script import Pace, stepped
+from rigloop.run_folder.not_started import NotStartedError
 from rt_core.loop.offline import Offline
 from rt_core.plan import Task, plan_table
 from rt_core.steps import Steps

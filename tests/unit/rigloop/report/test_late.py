@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from run_manifests import run_manifest
 
 from rigloop.report.late import SENTENCES, late_pages
 from rigloop.run_folder.late import write_events
-from rigloop.run_folder.manifest import Manifest, Named, TaskFacts
+from rigloop.run_folder.manifest import TaskFacts
 from rt_core.lateness.cause import WORDS, Cause
 from rt_core.lateness.trace import RECORD
 
@@ -14,18 +15,7 @@ PERIOD_NS = 250_000
 
 def manifest(**facts):
     tasks = {"fast": TaskFacts(PERIOD_NS, "fast.npy", 2000, blocks=("bus", "wheel"), **facts)}
-    return Manifest(
-        kind="live",
-        rig=Named("rig", "0" * 64),
-        kernels=(),
-        started="2026-01-02T03:04:05Z",
-        duration_s=1.0,
-        verdict="good",
-        reasons=(),
-        tasks=tasks,
-        versions={},
-        host={},
-    )
+    return run_manifest(tasks=tasks)
 
 
 def events(cause, **values):

@@ -5,13 +5,12 @@ import warnings
 
 import numpy as np
 import pytest
+from run_manifests import run_manifest
 
 from io_bridge.recording.record import RecordWriter
 from rigloop.report.report import write_report
 from rigloop.run_folder.manifest import (
     HistogramBins,
-    Manifest,
-    Named,
     TaskFacts,
     number,
     write_manifest,
@@ -55,17 +54,9 @@ def run_with(folder, fill, n=600):
         for name in SIGNALS:
             rows[name] = fill(name, n)
         writer.append(rows)
-    manifest = Manifest(
-        kind="live",
-        rig=Named("steering", "0" * 64),
-        kernels=(),
-        started="2026-01-02T03:04:05Z",
-        duration_s=1.0,
+    manifest = run_manifest(
         verdict="bad",
-        reasons=(),
         tasks={"fast": TaskFacts(1_000_000, "fast.npy", n)},
-        versions={},
-        host={},
         counters={f"model/{i}": number(value) for i, value in enumerate(HOSTILE)},
         signals=ROLES,
     )

@@ -6,13 +6,13 @@ import shutil
 import pytest
 
 from rigloop.compose.wiring import load
-from rigloop.console.errors import NotStartedError
 from rigloop.host.disk_reserve import RESERVE, give_back, reserve
 from rigloop.live.kept_manifest import KeptManifest
 from rigloop.report.report import write_report
 from rigloop.run_folder.evidence import Keeping
 from rigloop.run_folder.manifest import MANIFEST, REPORT, read_manifest
 from rigloop.run_folder.messages import Order, Report
+from rigloop.run_folder.not_started import NotStartedError
 
 
 @pytest.fixture(scope="module")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from rigloop.console.errors import NotStartedError
 from rigloop.run_folder.folders import new_run_folder
+from rigloop.run_folder.not_started import NotStartedError
 
 
 def test_a_second_run_in_the_same_second_gets_a_folder_of_its_own(tmp_path):

@@ -9,13 +9,13 @@ from estimators.encoder.filter import WRITE_PORTS, EncoderFilter
 from io_bridge.logs.reader import read_log
 from io_bridge.logs.table import LogError
 from rig_configs.mistakes import ConfigError
-from rigloop.tune.tune import at, fit, tune
+from rigloop.tune.tune import Wish, at, fit, tune
 
 LOGS = Path(__file__).parents[3] / "data" / "logs"
 
 
 def test_published_lag_gives_the_published_filter():
-    tuning = tune(2**17, 100e-6, lag_ms=6.4)
+    tuning = tune(2**17, 100e-6, Wish(lag_ms=6.4))
     assert tuning.bandwidth_rad_s == pytest.approx(310.4, abs=0.2)
     (angle, _), (rate, _), (acceleration, _) = at(tuning, 4.0)
     assert acceleration == pytest.approx(6.4, abs=1e-6)
@@ -29,7 +29,7 @@ def test_published_lag_gives_the_published_filter():
 def test_noise_of_each_state_is_what_the_filter_shows(model):
     rng = np.random.default_rng(5)
     noise_rad, cpr, n = 1e-4, 2**24, 60_000
-    tuning = tune(cpr, 1e-3, model=model, bandwidth_rad_s=150.0, noise_rad=noise_rad)
+    tuning = tune(cpr, 1e-3, Wish(150.0), model=model, noise_rad=noise_rad)
     block = EncoderFilter(
         "e", {"position_count": "c"}, {}, counts_per_rev=cpr, period_s=1e-3, model=model,
         bandwidth_rad_s=150.0, max_acceleration_rad_s2=1e9,
@@ -46,16 +46,16 @@ def test_noise_of_each_state_is_what_the_filter_shows(model):
 
 def test_one_of_bandwidth_and_lag_is_asked_for():
     with pytest.raises(ConfigError, match="give one of"):
-        tune(1000, 1e-3)
+        tune(1000, 1e-3, Wish())
     with pytest.raises(ConfigError, match="give one of"):
-        tune(1000, 1e-3, bandwidth_rad_s=100.0, lag_ms=5.0)
+        tune(1000, 1e-3, Wish(100.0, 5.0))
 
 
 def test_lag_that_no_bandwidth_gives_is_refused_with_what_there_is():
     with pytest.raises(ConfigError, match=r"it can be .* ms"):
-        tune(1000, 1e-3, lag_ms=0.01)
+        tune(1000, 1e-3, Wish(lag_ms=0.01))
     with pytest.raises(ConfigError, match="try bandwidth_rad_s"):
-        tune(1000, 1e-3, bandwidth_rad_s=1e6)
+        tune(1000, 1e-3, Wish(1e6))
 
 
 def test_noise_fitted_to_a_real_log_makes_the_innovations_white():

@@ -4,12 +4,13 @@ import re
 
 import numpy as np
 import pytest
+from run_manifests import run_manifest
 
 from rigloop.bench.latency.events import EVENT, GROUPS, STAGES, Found
 from rigloop.bench.latency.model import figures
 from rigloop.bench.latency.outcome import LatencyOutcome, Measured, Result
 from rigloop.bench.latency.report import write_latency_report
-from rigloop.run_folder.manifest import Manifest, Named, TaskFacts, write_manifest
+from rigloop.run_folder.manifest import Named, TaskFacts, write_manifest
 from rt_core.lateness.cause import Cause
 
 N = 400
@@ -47,9 +48,8 @@ def run(tmp_path):
     folder.mkdir()
     write_manifest(
         folder,
-        Manifest(
-            kind="live", rig=Named("latency_bench", "0" * 64), kernels=(), started="2026-01-02T03:04:05Z",
-            duration_s=45.0, verdict="good", reasons=(), versions={}, host={"cpu": "two <cores>"},
+        run_manifest(
+            rig=Named("latency_bench", "0" * 64), duration_s=45.0, host={"cpu": "two <cores>"},
             tasks={"estimation": TaskFacts(100_000, "estimation.npy", 450_000, 0, 0)},
         ),
     )  # fmt: skip
