@@ -18,7 +18,8 @@ def shown_roles(rig: Rig) -> dict[str, str]:
     roles |= {path: path for path in rig.show.signals}
     if roles:
         return roles
-    return {path: path for path in (_of_axes(rig) or _channels(rig))[:MOST]}
+    own = list(dict.fromkeys(_of_axes(rig) or _channels(rig)))
+    return {path: path for path in own[:MOST]}
 
 
 def _of_axes(rig: Rig) -> list[str]:

@@ -7,7 +7,6 @@ asked again by anyone, and also after the supervisor was killed.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,6 @@ from rigloop.inject.agent import FILL_DISK
 from rigloop.inject.cable import back_in_op, ring_held
 from rigloop.inject.evidence import Evidence, NoEvidenceError, began_in, gather, time_of
 from rigloop.inject.kinds import (
-    STOP,
-    WATCHDOG,
     InCycle,
     Reaction,
     ToProcess,
@@ -29,23 +26,14 @@ from rigloop.inject.limits import Limits
 from rigloop.inject.others import others_not_as_stated
 from rigloop.inject.rate import rate_held
 from rigloop.inject.request import Injection
+from rigloop.inject.seen import Seen, armed_again, name_of_code, seen_by_drive, seen_from, up_to
 from rigloop.run_folder.manifest import ENDED_BEFORE, Injected
 from rt_core.plan import loop_signal
-from rt_core.safety.trips import State, name_of_trip, read_trip
+from rt_core.safety.trips import State
 
 PUSHES_NM = 0.02  # less torque than this before a fault, and its way to zero would show nothing
 BEFORE_S = 0.1
 AFTER_CYCLES = 50  # that a run must go on for after a fault that only counts
-
-
-@dataclass
-class Seen:
-    """The observations of one fault: rows of the record, its detection, the reaction."""
-
-    found: int | None = None
-    found_by: str = ""
-    reaction: Reaction = Reaction.COUNT
-    zero: int | None = None
 
 
 def judge(
@@ -129,12 +117,12 @@ def _judge(
     if began is None:
         why.append("it did not begin before the run ended")
     else:
-        seen = _before(next_ns, seen)
-        again = _armed_again(began, seen, lim)
-        whole, seen = seen, _before(None if again is None else time_of(again, seen), seen)
-        what = _seen(began, stated.found_by, seen, lim)
+        seen = up_to(next_ns, seen)
+        again = armed_again(began, seen, lim)
+        whole, seen = seen, up_to(None if again is None else time_of(again, seen), seen)
+        what = seen_from(began, stated.found_by, seen, lim)
         if stated.reaction == Reaction.DRIVE:
-            _by_drive(began, what, number, seen, lim, why)
+            seen_by_drive(began, what, number, seen, lim, why)
         if isinstance(injection.fault.acts, ToWire):
             if stated.back_s is None:
                 ring_held(number, began, seen, lim, why)
@@ -181,96 +169,6 @@ def _judge(
     )
 
 
-def _before(next_ns: int | None, seen: Evidence) -> Evidence:
-    """Return the evidence up to a time."""
-    if next_ns is None:
-        return seen
-    records = {
-        task: rows[: int(np.searchsorted(rows["t_ns"], next_ns))]
-        for task, rows in seen.records.items()
-    }
-    fast = seen.fast[: int(np.searchsorted(seen.fast["t_ns"], next_ns))]
-    return replace(seen, fast=fast, records=records)
-
-
-def _name(code: float) -> str:
-    trip = read_trip(code)
-    return name_of_trip(code) if trip is None else trip.name
-
-
-def _armed_again(began: int, seen: Evidence, lim: Limits) -> int | None:
-    """Return the row in which a rig that may do so armed again after a fault; what follows is none of its effect."""
-    if lim.guard_block.rearm is None:
-        return None
-    state = seen.fast[lim.writes["state"]][began:]
-    let_go = np.flatnonzero(state == State.FAULT)
-    first = int(let_go[0]) if len(let_go) else len(state)
-    runs = np.flatnonzero(state[first:] == State.RUNNING)
-    return began + first + int(runs[0]) if len(runs) else None
-
-
-def _seen(began: int, wanted: Sequence[str], seen: Evidence, lim: Limits) -> Seen:
-    """Return what the record shows from a row on."""
-    writes, fast = lim.writes, seen.fast
-    state, trip, torque = (fast[writes[port]] for port in ("state", "trip", "torque_nm"))
-    what = Seen()
-    pushing = np.flatnonzero(torque != 0)
-    last = int(pushing[-1]) if len(pushing) else -1
-    if last + 1 < len(torque):
-        what.zero = max(last + 1, began)
-    tripped = np.flatnonzero(trip[began:])
-    stopping = np.flatnonzero(state[began:] == State.STOPPING)
-    if seen.report.stall and WATCHDOG in wanted and began >= len(fast):
-        # the watchdog's time is since the deadline of the cycle that hangs, as it says itself
-        what.found_by, what.reaction = WATCHDOG, Reaction.SAFE
-        what.found = began + lim.cycles(seen.report.stalled_ns * 1e-9)
-        at_rest = seen.report.at_rest and all(nm == 0.0 for nm in seen.report.drives_nm.values())
-        what.zero = what.found if at_rest else None
-    elif len(tripped):
-        what.found = began + int(tripped[0])
-        what.found_by = _name(trip[what.found])
-        what.reaction = Reaction.SAFE if state[what.found] == State.FAULT else Reaction.RAMP
-    elif len(stopping) and (STOP in wanted or WATCHDOG in wanted):
-        what.found = began + int(stopping[0])
-        what.found_by, what.reaction = STOP, Reaction.RAMP
-    elif wanted and "/" in wanted[0]:
-        _counted(began, wanted[0], what, seen)
-    elif len(held := np.flatnonzero(state[began:] == State.HOLD)):
-        what.found, what.found_by, what.reaction = began + int(held[0]), "HOLD", Reaction.HOLD
-    return what
-
-
-def _counted(began: int, signal: str, what: Seen, seen: Evidence) -> None:
-    """Look for the first row after a fault in which a counter has moved."""
-    record = seen.fast if signal in (seen.fast.dtype.names or ()) else seen.slow
-    if began >= len(seen.fast) or not len(record):
-        return
-    row = int(np.searchsorted(record["t_ns"], seen.fast["t_ns"][began]))
-    before = record[signal][max(0, row - 1)]
-    moved = np.flatnonzero(record[signal][row:] > before)
-    if len(moved):
-        what.found_by = signal
-        what.found = int(np.searchsorted(seen.fast["t_ns"], record["t_ns"][row + moved[0]]))
-
-
-def _by_drive(
-    began: int, what: Seen, number: int, seen: Evidence, lim: Limits, why: list[str]
-) -> None:
-    """Take the word of the emulated drive, which outlives its master."""
-    drives = seen.drives
-    if not drives or number not in seen.injected_ns:
-        why.append("the drive left no word")
-        return
-    what.reaction, what.found_by = Reaction.DRIVE, "drive watchdog"
-    if not drives["pushed"]:
-        why.append("the drive had no torque to take away")
-    if "0x001b" not in drives["al_code"]:
-        why.append(f"the drive says {drives['al_state']}, {drives['al_code']}: not its watchdog")
-    if drives["zero_ns"] is not None:
-        took_s = (drives["zero_ns"] - seen.injected_ns[number]) * 1e-9
-        what.found = what.zero = began + lim.cycles(max(0.0, took_s))
-
-
 def _compare(began: int, what: Seen, injection: Injection, seen: Evidence, why: list[str]) -> None:
     """Add what is not as the rig states, except times."""
     stated, lim = injection.stated, injection.lim
@@ -280,7 +178,7 @@ def _compare(began: int, what: Seen, injection: Injection, seen: Evidence, why: 
     if not np.any(np.abs(torque[max(0, began - n_before) : began]) > PUSHES_NM):
         why.append("there was no torque before it")
     if began > 0 and trip[began - 1]:
-        why.append(f"{ENDED_BEFORE}: {_name(trip[began - 1])}")
+        why.append(f"{ENDED_BEFORE}: {name_of_code(trip[began - 1])}")
     if not np.all(np.isfinite(torque)) or np.any(np.abs(torque) > lim.guard.limit_nm):
         why.append("a torque beyond the limit left the guard")
     slope = lim.guard.rate_nm_s * lim.period_s * (1 + 1e-9)
