@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from codegen.analysis.continuous import Array, Continuous, Moment, Slopes
 from codegen.analysis.equilibrium import RANK, Equilibrium, find_equilibrium, free_motions
+from codegen.analysis.linear_system import LinearSystem
 from codegen.description.mechanism import Mechanism, ports
 from codegen.description.outputs import Output
 from codegen.expressions.dag import Expr
@@ -32,15 +33,13 @@ UNLIKED = 0.3  # how much a coordinate that nobody named counts when states are 
 
 
 @dataclass(frozen=True)
-class LinearMechanism:
+class LinearMechanism(LinearSystem):
     """A mechanism, linearised where it rests.
 
     Attributes
     ----------
-    a, b, c, d : ndarray of float64, shapes (n, n), (n, m), (p, n), (p, m)
-        Inputs and outputs in the units of their ports.
-    states, inputs, outputs : tuple of str
-        Of the columns of `a`, `b`, and the rows of `c`.
+    states : tuple of str
+        Of the columns of `a`.
     shape : ndarray of float64, shape (n_q, n)
         Changes of all coordinates for those of the states.
     equilibrium : Equilibrium
@@ -50,13 +49,7 @@ class LinearMechanism:
         Coordinates with a force whose slope jumps at rest; the mean of both sides is taken.
     """
 
-    a: Array
-    b: Array
-    c: Array
-    d: Array
     states: tuple[str, ...]
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
     shape: Array
     equilibrium: Equilibrium
     at: dict[str, float]
@@ -69,9 +62,7 @@ class LinearMechanism:
         ----------
         frequency_hz : ndarray of float64, shape (n_frequencies,)
         """
-        s = 2j * np.pi * np.asarray(frequency_hz, float)
-        inner = s[:, None, None] * np.eye(len(self.a)) - self.a
-        return np.asarray(self.c @ np.linalg.solve(inner, self.b.astype(complex)) + self.d)
+        return self.transfer(2j * np.pi * np.asarray(frequency_hz, float))
 
 
 def linearise_mechanism(

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from codegen.analysis.linear_system import Array, LinearSystem
 
 # small changes of a guide's position, rate and acceleration: m or rad, per s, per s^2
 GUIDE_CHANGES = (1e-6, 1e-4, 1e-2)
@@ -34,15 +34,11 @@ MOST_DIRECTIONS = 400
 
 
 @dataclass(frozen=True)
-class LinearStep:
+class LinearStep(LinearSystem):
     """A step of a kernel, linearised.
 
     Attributes
     ----------
-    a, b, c, d : ndarray of float64, shapes (n, n), (n, m), (p, n), (p, m)
-        Inputs and outputs in the units of their ports.
-    inputs, outputs : tuple of str
-        Port of each column of `b`, and of each row of `c`.
     step_s : float
     settled : bool
         Whether the kernel stood still where it was linearised.
@@ -50,12 +46,6 @@ class LinearStep:
         Its memory there.
     """
 
-    a: Array
-    b: Array
-    c: Array
-    d: Array
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
     step_s: float
     settled: bool
     at: Array
@@ -68,9 +58,7 @@ class LinearStep:
         frequency_hz : ndarray of float64, shape (n_frequencies,)
             Below half the step rate.
         """
-        z = np.exp(2j * np.pi * np.asarray(frequency_hz, float) * self.step_s)
-        inner = z[:, None, None] * np.eye(len(self.a)) - self.a
-        return np.asarray(self.c @ np.linalg.solve(inner, self.b.astype(complex)) + self.d)
+        return self.transfer(np.exp(2j * np.pi * np.asarray(frequency_hz, float) * self.step_s))
 
 
 class LinearisationError(ValueError):
