@@ -35,7 +35,7 @@ from pathlib import Path
 
 import numpy as np
 from rich.console import Console
-from timing.bars import Row, compared, show, told
+from timing.bars import Row, compared, judged_rounds, show
 from timing.rounds import Lateness, interleaved
 
 from io_bridge.attendant.mailbox_service import ask, socket_path
@@ -253,7 +253,7 @@ def measure(rounds: int, seconds: float, tell: Callable[[str], None]) -> list[Ro
             0,
             Row(
                 "exchange", "ours / bare C, mean", f"{ours:.1f}", f"{bare:.1f}", ours / bare, "≤ 1.1",
-                bool(ours / bare <= 1.1), told(found),
+                bool(ours / bare <= 1.1), judged_rounds(found),
             ),
         )  # fmt: skip
     rows += compared("with SDOs", "with / without", found, "with SDOs", "exchange", BARS)

@@ -46,7 +46,7 @@ from pathlib import Path
 import instrumentation
 from rich.console import Console
 from timing import consumers
-from timing.bars import Row, compared, show, skipped, told
+from timing.bars import Row, compared, judged_rounds, show, skipped
 from timing.loads import load, missing, python_thread
 from timing.rounds import FLOOR_US, Lateness, Rounds, interleaved, median_interval
 from timing.sleepers import cyclictest, missing_cyclictest, run_loop, task
@@ -146,7 +146,7 @@ def in_pairs(bench: Bench) -> list[Row]:
             Row(
                 section, f"spin 200 / cyclictest, {figure.replace('_', '.')}, {low:.3g} to {high:.3g}",
                 f"{statistics.median(ours):.1f}", f"{statistics.median(other):.1f}", middle,
-                "" if bar is None else f"≤ {bar:g}", None if bar is None else high <= bar, told(rounds),
+                "" if bar is None else f"≤ {bar:g}", None if bar is None else high <= bar, judged_rounds(rounds),
             )
         )  # fmt: skip
     return rows

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from rigloop.bench.commands import app as bench_app
-from rigloop.console.answers import Exit, JsonOption, print_json, told
+from rigloop.console.answers import Exit, JsonOption, errors_as_lines, print_json
 from rigloop.console.lasting_console import lasting_console
 from rigloop.console.run_options import (
     BusOption,
@@ -86,7 +86,7 @@ def run(
     from rigloop.host.children import cycle_process
 
     console = lasting_console(stderr=json)
-    with cycle_process() as cycle, told(json):
+    with cycle_process() as cycle, errors_as_lines(json):
         from rigloop.live.run_options import RunOptions
         from rigloop.live.supervise import run_live
 
@@ -120,7 +120,7 @@ def replay(
     from rigloop.replay.replay import replay_log, replay_run
 
     console = Screen(stderr=json)
-    with told(json):
+    with errors_as_lines(json):
         if log.is_dir():
             outcome = replay_run(log, runs=runs, console=console, trusts=trust)
         else:
@@ -140,11 +140,11 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
     from rigloop.compose.magnitudes import magnitudes
     from rigloop.compose.unsaid_times import unsaid_times
     from rigloop.haptic.check import examine_loop
-    from rigloop.haptic.check import told as margins_told
+    from rigloop.haptic.check import in_words as margins_in_words
     from rigloop.host.neighbours import shared_by_tasks
     from rigloop.signals.notes import signal_facts, signal_notes, signal_words
 
-    with told(json):
+    with errors_as_lines(json):
         loaded = _load(rig)
         build_kernels(loaded, only=ObservingBlock)
         with Screen(stderr=True).status("kernel") as status:
@@ -162,7 +162,7 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
     else:
         words = escape(f"{loaded.path}: {loaded.rig.title}")
         Screen().print(f"[green]good[/]  {words}", soft_wrap=True, highlight=False)
-        for line in (*margins_told(haptic.margins), *signal_words(loaded.rig, loaded.argument)):
+        for line in (*margins_in_words(haptic.margins), *signal_words(loaded.rig, loaded.argument)):
             Screen().print(f"      {escape(line)}", soft_wrap=True, highlight=False)
         for note in notes:
             Screen().print(f"[yellow]•[/] {escape(note)}", soft_wrap=True, highlight=False)
@@ -183,7 +183,7 @@ def doctor(
     from rigloop.doctor.view import as_message, show
     from rt_core.doctor.check import is_good
 
-    with told(json):
+    with errors_as_lines(json):
         demands = demands_of(_load(rig).rig, bus) if rig else demands_without_rig(bus)
         checks = examine(demands)
     if json:

@@ -53,13 +53,13 @@ def compared(
                 a / b,
                 f"≤ {bar:g}" if bar is not None else "",
                 None if bar is None else a / b <= bar,
-                told(rounds),
+                judged_rounds(rounds),
             )
         )
     return rows
 
 
-def told(rounds: Rounds) -> str:
+def judged_rounds(rounds: Rounds) -> str:
     """Return how many rounds were kept, and how clean they are."""
     stolen = f", ≤ {rounds.stolen} ticks stolen" if rounds.stolen else ""
     return f"{rounds.n} of {rounds.n + rounds.dropped} rounds{stolen}"

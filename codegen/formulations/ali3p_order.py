@@ -58,7 +58,11 @@ def steps(eq: Equations) -> list[Step]:
         Each(
             "q",
             (
-                Update("s->q", (("", "s0->q"), (repr(h), "s0->qd"), (repr(h * h / 2.0), "s0->qdd")), adds=False),
+                Update(
+                    "s->q",
+                    (("", "s0->q"), (repr(h), "s0->qd"), (repr(h * h / 2.0), "s0->qdd")),
+                    adds=False,
+                ),
                 Update("s->qd", (("", "s0->qd"), (repr(h), "s0->qdd")), adds=False),
                 Update("s->qdd", (("", "s0->qdd"),), adds=False),
             ),

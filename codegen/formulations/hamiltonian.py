@@ -34,7 +34,9 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     derivative = Derivative(
         routines=_routines(on),
         derive=[
-            lines("// rates from momenta, with sigma as the multipliers; then the rates of the momenta"),
+            lines(
+                "// rates from momenta, with sigma as the multipliers; then the rates of the momenta"
+            ),
             Call("evaluate"),
             factorise("project"),
             Repeat("pass", on.passes, str(on.passes), once),

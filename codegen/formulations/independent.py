@@ -77,7 +77,9 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         routines=routines,
         derive=_derive(n_z, closings),
         conclude=[
-            lines("// multipliers from what the motion leaves unbalanced, of least norm where rows are redundant"),
+            lines(
+                "// multipliers from what the motion leaves unbalanced, of least norm where rows are redundant"
+            ),
             Call("unbalance"),
             Call("solve", "w"),
             Call("recover_lam"),

@@ -142,8 +142,12 @@ def spelled(steps: Iterable[Step], *, within: str = "") -> list[str]:
     found: list[str] = []
     for step in steps:
         if isinstance(step, Repeat):
-            found.append(f"for (int {step.counter} = 0; {step.counter} < {step.limit}; {step.counter}++) {{")
-            found += [f"    {line}" for line in spelled(step.body, within=f"{step.counter}/{step.limit}")]
+            found.append(
+                f"for (int {step.counter} = 0; {step.counter} < {step.limit}; {step.counter}++) {{"
+            )
+            found += [
+                f"    {line}" for line in spelled(step.body, within=f"{step.counter}/{step.limit}")
+            ]
             found.append("}")
         elif isinstance(step, Each):
             found += _loop(step)

@@ -76,7 +76,9 @@ class Derivative:
     routines: list[Routine]
     derive: list[Step]
     twin: tuple[str, ...]
-    conclude: list[Step] = field(default_factory=lambda: [lines("// nothing is left to do at the end of a step")])
+    conclude: list[Step] = field(
+        default_factory=lambda: [lines("// nothing is left to do at the end of a step")]
+    )
     set_out: list[Step] = field(default_factory=list)
     text: str = ""
     integrated: dict[str, tuple[str, str]] = field(default_factory=lambda: dict(SECOND_ORDER))

@@ -25,13 +25,13 @@ from io_bridge.bus import await_clocks, gap_words
 from io_bridge.bus_events import BusEvent, BusEvents
 from io_bridge.buses.attended_bus import SAFE_CYCLES, AttendedBus
 from io_bridge.exchange.exchange import Exchange
-from io_bridge.slaves.exchange_settings import ExchangeSettings
 from io_bridge.host.ethtool import require_link
 from io_bridge.master import slave_clock
 from io_bridge.master.bringup import SlaveConfig, know, prepare, start_clocks, to_op
 from io_bridge.master.master import BWR, BringUpError, Master
 from io_bridge.master.pysoem_master import PysoemMaster
 from io_bridge.master.state_change import finish
+from io_bridge.slaves.exchange_settings import ExchangeSettings
 from io_bridge.slaves.pdo_layout import axes_of
 from io_bridge.wire.acyclic import FIRST_INDEX, AcyclicLine
 from io_bridge.wire.foreign_master import require_silence
@@ -233,7 +233,7 @@ class EthercatBus(AttendedBus):
             exchange.step(cycle * int(SAFE_PERIOD_S * 1e9))
             time.sleep(SAFE_PERIOD_S)
         exchange.disconnect()
-        self._let_go()
+        self._release()
         if self._pysoem is not None:
             self._pysoem.close()
         if self._socket is not None:
@@ -245,7 +245,7 @@ class EthercatBus(AttendedBus):
             self._owner.close()
             self._owner = None
 
-    def _let_go(self) -> None:
+    def _release(self) -> None:
         """Ask all slaves for SAFEOP and INIT; those that are still there follow."""
         assert self._master is not None
         for state in (SAFEOP, INIT):

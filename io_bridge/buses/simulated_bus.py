@@ -18,7 +18,6 @@ from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.emulator.segment import Segment
 from io_bridge.emulator.segment_link import SegmentLink
 from io_bridge.exchange.exchange import Exchange
-from io_bridge.slaves.exchange_settings import ExchangeSettings
 from io_bridge.master import slave_clock
 from io_bridge.master.bringup import SlaveConfig, know, prepare, to_op
 from io_bridge.master.master import BringUpError, Master
@@ -29,6 +28,7 @@ from io_bridge.slaves.drive_config import (
     DriveConfig,
     DrivePlant,
 )
+from io_bridge.slaves.exchange_settings import ExchangeSettings
 from io_bridge.slaves.pdo_layout import axes_of
 
 OP_POLL_NS = 1_000_000

@@ -33,7 +33,7 @@ class Exit(IntEnum):
 
 
 @contextmanager
-def told(json: bool) -> Iterator[None]:
+def errors_as_lines(json: bool) -> Iterator[None]:
     """Turn the errors that a user can mend into lines and an exit code; any other one is a bug and shows."""
     from codegen.kernels.build import BuildError
     from codegen.kernels.verify import VerificationError
@@ -70,7 +70,7 @@ def told(json: bool) -> Iterator[None]:
 def _refuse_cut_records(json: bool) -> None:
     from io_bridge.recording.record import take_cut_records
 
-    # a run's own complaint, if it has judged already
+    # the reason of the run itself, if it has judged already
     if cut := take_cut_records():
         fail(cut, Exit.WRONG_INPUT, json)
 

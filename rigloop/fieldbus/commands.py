@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.markup import escape
 
-from rigloop.console.answers import Exit, JsonOption, fail, print_json, told
+from rigloop.console.answers import Exit, JsonOption, errors_as_lines, fail, print_json
 from rigloop.console.screen import Screen
 
 if TYPE_CHECKING:
@@ -70,11 +70,11 @@ def scan(
     from rigloop.fieldbus.esi_notes import limits_of, look_up
 
     console = Screen(stderr=json)
-    with told(json):
+    with errors_as_lines(json):
         if skeleton is not None and skeleton.exists():
             fail([f"{skeleton}: is there already; give another name"], Exit.WRONG_INPUT, json)
     known, library = None, _opened(esi, json)
-    with told(json), show.speaking(interface, json):
+    with errors_as_lines(json), show.speaking(interface, json):
         introduce("rigloop scan")
         limits = None if library is None else partial(limits_of, library)
         found = wire.scan(interface, second, force, limits)
@@ -134,7 +134,7 @@ def sdo(
     from rigloop.fieldbus.esi_notes import limits_of
 
     library = _opened(esi, json)
-    with told(json):
+    with errors_as_lines(json):
         try:
             index, subindex = objects.parse_object(object)
             number = None if value is None else objects.parse_number(value)
@@ -171,7 +171,7 @@ def bus(
     from rigloop.fieldbus import health, show
 
     try:
-        with told(json):
+        with errors_as_lines(json):
             found: Any = health.live(name) if run == "live" else health.recorded(Path(run), name)
     except health.NothingToShowError as error:
         fail([str(error)], Exit.WRONG_INPUT, json)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from rigloop.console.answers import Exit, fail, print_json, told
+from rigloop.console.answers import Exit, errors_as_lines, fail, print_json
 from rigloop.console.screen import Screen, say
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def sim_segment(
     stop = Stop()
     notes: list[str] = []
     try:
-        with told(json):
+        with errors_as_lines(json):
             made = [make_device(name, notes) for name in names]
         if write_esi is not None:
             _write_esi(write_esi, made, json)

@@ -186,7 +186,7 @@ def _sings(m: HandsMargin) -> tuple[str, str]:
     return problem, remedy
 
 
-def told(margins: tuple[HandsMargin, ...]) -> list[str]:
+def in_words(margins: tuple[HandsMargin, ...]) -> list[str]:
     """Return a line for each pair of hands."""
     lines = []
     for m in margins:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import JsonOption, print_json, told, writing
+from rigloop.console.answers import JsonOption, errors_as_lines, print_json, writing
 from rigloop.console.run_options import MappingOption
 from rigloop.console.screen import Screen
 
@@ -40,7 +40,7 @@ def identify(
     from rigloop.identify.compare import observe
     from rigloop.identify.view import draw, show
 
-    with told(json):
+    with errors_as_lines(json):
         read = read_log(log, load_mapping(mapping) if mapping else None)
         name = method.torque_of(read, torque)
         fit, judge = method.stretches(read, fit, judge)

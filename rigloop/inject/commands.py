@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import JsonOption, print_json, told
+from rigloop.console.answers import JsonOption, errors_as_lines, print_json
 from rigloop.console.screen import Screen, say
 
 RIG = "fault_bench"
@@ -32,7 +32,7 @@ def faults(
     from rigloop.inject.limits import limits_of
     from rigloop.inject.listing import as_markdown, names, rows, table
 
-    with told(json):
+    with errors_as_lines(json):
         limits = limits_of(load(rig).rig, guard)
     if json:
         print_json(

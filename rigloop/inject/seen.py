@@ -40,8 +40,8 @@ def armed_again(began: int, seen: Evidence, lim: Limits) -> int | None:
     if lim.guard_block.rearm is None:
         return None
     state = seen.fast[lim.writes["state"]][began:]
-    let_go = np.flatnonzero(state == State.FAULT)
-    first = int(let_go[0]) if len(let_go) else len(state)
+    faulted = np.flatnonzero(state == State.FAULT)
+    first = int(faulted[0]) if len(faulted) else len(state)
     runs = np.flatnonzero(state[first:] == State.RUNNING)
     return began + first + int(runs[0]) if len(runs) else None
 

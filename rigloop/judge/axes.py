@@ -8,7 +8,7 @@ from pathlib import Path
 from rig_configs.schema import Rig
 from rigloop.blocks.axes import drives_of
 from rigloop.compose.blocks import find_guards, paths
-from rigloop.judge.felt import felt_complaints, felt_of
+from rigloop.judge.felt import felt_of, felt_reasons
 from rigloop.run_folder.manifest import Axis
 from rt_core.safety.trips import Trip, read_trip
 
@@ -37,7 +37,7 @@ def judge_axes(
     for name, guard in find_guards(rig).items():
         reads, writes = paths(name, guard)
         felt = felt_of(rig, name, signals, folder, rearmed)
-        reasons = felt_complaints(rig, name, felt)
+        reasons = felt_reasons(rig, name, felt)
         tripped = read_trip(signals.get(writes["trip"], 0.0)) != Trip.NO_TRIP
         if (
             felt is not None

@@ -48,7 +48,7 @@ def _finite(value: float) -> float:
     return value if math.isfinite(value) else 0.0
 
 
-def felt_complaints(rig: Rig, name: str, felt: Felt | None) -> list[str]:
+def felt_reasons(rig: Rig, name: str, felt: Felt | None) -> list[str]:
     """Return what a hand should not have felt at the axis of a guard, one sentence each."""
     if felt is None:
         return []
@@ -71,10 +71,10 @@ def felt_complaints(rig: Rig, name: str, felt: Felt | None) -> list[str]:
             f"{name}: the torque went and was armed again {felt.rearmed} times, after bus faults, limit "
             f"verdict.max_rearmed = {limits.max_rearmed}"
         )
-    return found + _sign_complaints(name, config, rig, felt)
+    return found + _sign_reasons(name, config, rig, felt)
 
 
-def _sign_complaints(name: str, config: GuardBlock, rig: Rig, felt: Felt) -> list[str]:
+def _sign_reasons(name: str, config: GuardBlock, rig: Rig, felt: Felt) -> list[str]:
     limits, found = rig.verdict, []
     sign = f"blocks.{name}.request_sign = {config.request_sign}"
     given_j = max_given_j(rig, config)

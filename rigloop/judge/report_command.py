@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import Exit, JsonOption, print_json, told
+from rigloop.console.answers import Exit, JsonOption, errors_as_lines, print_json
 from rigloop.console.screen import Screen
 
 
@@ -25,7 +25,7 @@ def report(
     Of a run that was killed, the newest cycles are saved from its signal table, which is then removed. What is missing
     is said in words, and its verdict is never good.
     """
-    with told(json):
+    with errors_as_lines(json):
         from rigloop.judge.rebuild import report_again
 
         outcome = report_again(folder)

@@ -22,8 +22,8 @@ from rigloop.host.missing_checks import with_rights
 from rigloop.host.neighbours import shared_by_tasks
 from rigloop.host.spin_choice import spin_in_words
 from rigloop.judge.axes import judge_axes
-from rigloop.judge.complaints import JudgedRun, complaints, lost_cycles
 from rigloop.judge.felt import felt_figures
+from rigloop.judge.reasons import JudgedRun, lost_cycles, reasons_against
 from rigloop.judge.tripped import faults_of
 from rigloop.judge.trust import distrust
 from rigloop.judge.wire_warnings import wire_warnings
@@ -104,7 +104,7 @@ def conclude(
     bad = [
         *cut_short,
         *keeping.lost,
-        *complaints(
+        *reasons_against(
             JudgedRun(loaded, ended, report, before.asked_s, records, rows, faults, axes, blocks)
         ),
         *doubts.red,

@@ -231,7 +231,7 @@ def _loop(
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(MAIN_PRIORITY))
         try:
             was_running = False
-            let_go = Stay(
+            stay = Stay(
                 rig,
                 order.stay_s,
                 {t.name: [b.name for b in t.blocks] for t in composed.plan.tasks},
@@ -245,7 +245,7 @@ def _loop(
                 if table.value("supervisor/stop") > 0.5:
                     report.stopped_by = "supervisor"
                     break
-                if let_go.over(was_running and state == State.FAULT, lambda: newest(table)):
+                if stay.over(was_running and state == State.FAULT, lambda: newest(table)):
                     report.stopped_by = "guard"
                     break
                 if orphaned():

@@ -16,7 +16,7 @@ from rigloop.blocks.kinds.guard import Rearm
 from rigloop.compose.blocks import bus_of_guard, find_buses, find_guards, paths
 from rigloop.judge.bus_words import explain_bus
 from rigloop.judge.tripped import is_of_bus, trips_of
-from rigloop.live.stay_after_trip import LetGo
+from rigloop.live.stay_after_trip import StayAfterTrip
 from rigloop.run_folder import messages
 from rigloop.run_folder.manifest import DataFault
 from rt_core.safety.trips import State, name_of_trip, read_state
@@ -194,19 +194,19 @@ class Stay:
     ) -> None:
         self._rig, self._blocks = rig, blocks
         self._config = rearm_of(rig)
-        self._let_go = LetGo(stay_s)
+        self._stay = StayAfterTrip(stay_s)
         self._since: float | None = None
 
-    def over(self, let_go: bool, signals: Signals) -> bool:
+    def over(self, is_faulted: bool, signals: Signals) -> bool:
         """Return whether it is over; asked again and again."""
-        if self._config is None or not let_go:
+        if self._config is None or not is_faulted:
             self._since = None
-            return self._let_go.over(let_go)
+            return self._stay.over(is_faulted)
         if self._since is None:
             bus = is_of_bus(self._rig, signals(), self._blocks)
             until_s = self._config.within_s + SUPERVISOR_S if bus else 0.0
             self._since = time.monotonic() + until_s
-        return time.monotonic() >= self._since and self._let_go.over(True)
+        return time.monotonic() >= self._since and self._stay.over(True)
 
 
 def stepped_blocks(folder: Path, rig: Rig) -> dict[str, list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 
-class LetGo:
+class StayAfterTrip:
     """At once, or after a while in which something may come back.
 
     Parameters
@@ -17,8 +17,8 @@ class LetGo:
         self._stay_s = stay_s
         self._since: float | None = None
 
-    def over(self, let_go: bool) -> bool:
+    def over(self, is_faulted: bool) -> bool:
         """Return whether the run is over; asked again and again."""
-        if let_go and self._since is None:
+        if is_faulted and self._since is None:
             self._since = time.monotonic()
         return self._since is not None and time.monotonic() - self._since >= self._stay_s

@@ -41,7 +41,7 @@ from rigloop.live.rearm import Rearming, stepped_blocks
 from rigloop.live.run_options import RunOptions
 from rigloop.live.snapshot import Moment, take_picture
 from rigloop.live.start_checks import check_telemetry, check_wheel
-from rigloop.live.stay_after_trip import LetGo
+from rigloop.live.stay_after_trip import StayAfterTrip
 from rigloop.live.view import LiveView
 from rigloop.run_folder import messages
 from rigloop.run_folder.folders import new_run_folder
@@ -370,7 +370,7 @@ def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> N
     beat = 0
     resumed = 0
     commissioned = messages.read_order(folder)
-    ending, resets = LetGo(commissioned.stay_s), commissioned.reset_drives
+    ending, resets = StayAfterTrip(commissioned.stay_s), commissioned.reset_drives
 
     with _ahead_of_others(), LiveView(console, loaded.rig.title) as view:
         while run.cycle.poll() is None:
@@ -392,8 +392,8 @@ def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> N
             over = running_at is not None and seen.armed_s >= asked_s
             never = running_at is None and now - started > READY_TIMEOUT_S
             seen.interrupted = bool(scene.interrupted)
-            let_go = ending.over(state == State.FAULT and not rearming.waits)
-            stop = over or never or seen.interrupted or let_go
+            is_faulted = ending.over(state == State.FAULT and not rearming.waits)
+            stop = over or never or seen.interrupted or is_faulted
             shared.publish(
                 {
                     "supervisor/heartbeat": beat,

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 from rich.markup import escape
 
-from rigloop.console.answers import Exit, JsonOption, fail, print_json, told
+from rigloop.console.answers import Exit, JsonOption, errors_as_lines, fail, print_json
 from rigloop.console.screen import Screen, say
 from rigloop.display.verdict import remark
 
@@ -54,7 +54,7 @@ def show(
     from rigloop.model.show import Picture, show_mechanism
 
     console = Screen(stderr=json)
-    with told(json):
+    with errors_as_lines(json):
         facts = show_mechanism(mechanism, Picture(output, run, simulate), console, quiet=json)
     if json:
         print_json(facts)
@@ -67,7 +67,7 @@ def check(mechanism: MechanismArgument, json: JsonOption = False) -> None:
     from codegen.description.plausible import doubts
     from codegen.pose.assembly import assemble
 
-    with told(json):
+    with errors_as_lines(json):
         path = find(mechanism)
         found = load(path)
         assembled = assemble(found)  # type: ignore[arg-type]
@@ -132,7 +132,7 @@ def linearize(
     """Find where a mechanism rests; print its modes there, write its linear system."""
     from rigloop.model.linearize import linearize as linearized
 
-    with told(json):
+    with errors_as_lines(json):
         found = linearized(mechanism, input_ or [], parameter or [], output=output, plot=plot)
     if json:
         print_json(found)
@@ -185,7 +185,7 @@ def advise(
     from rigloop.model.advise import advise as advised
 
     console = Screen(stderr=json)
-    with told(json), console.status("reading") as status:
+    with errors_as_lines(json), console.status("reading") as status:
         found = advised(
             mechanism,
             error=error,
@@ -225,7 +225,7 @@ def generate(
     json: JsonOption = False,
 ) -> None:
     """Write the source of a mechanism's kernel: C99 for other hosts, Cython, or NumPy."""
-    with told(json):
+    with errors_as_lines(json):
         from codegen.kernels.generate import write
         from codegen.options.option_text import from_words
 
@@ -264,7 +264,7 @@ def inverse(
     """Print torques and base parameters of a serial chain, and write its inverse dynamics."""
     from rigloop.model.inverse import inverse as invert
 
-    with told(json):
+    with errors_as_lines(json):
         found = invert(chain, at or [], target=target, output=output)
     if json:
         print_json(found)
@@ -292,7 +292,7 @@ def import_(
     from rigloop.model.importing import import_mechanism
 
     console = Screen(stderr=json)
-    with told(json):
+    with errors_as_lines(json):
         report = import_mechanism(file, output, force=force, console=console, quiet=json)
     if json:
         print_json(report)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import JsonOption, print_json, told
+from rigloop.console.answers import JsonOption, errors_as_lines, print_json
 from rigloop.console.run_options import RigArgument
 from rigloop.console.screen import Screen
 from rigloop.display.tables import Cell, Table, Tone, Toned, show, words
@@ -28,7 +28,7 @@ def signals(
     from rigloop.signals.listing import UNKNOWN, signals_of
     from rigloop.signals.listing import like as chosen
 
-    with told(json):
+    with errors_as_lines(json):
         loaded = load(rig)
         found = signals_of(loaded.rig)
     if like is not None:

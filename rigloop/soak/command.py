@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from rigloop.console.answers import Exit, JsonOption, print_json, told
+from rigloop.console.answers import Exit, JsonOption, errors_as_lines, print_json
 from rigloop.console.lasting_console import lasting_console
 from rigloop.console.run_options import BusOption, ModeOption, RigArgument, RunsOption
 from rigloop.display.tables import show
@@ -42,7 +42,7 @@ def soak(
     from rigloop.host.children import cycle_process
 
     console = lasting_console(stderr=json)
-    with cycle_process() as cycle, told(json):
+    with cycle_process() as cycle, errors_as_lines(json):
         from rigloop.compose.blocks import backends_of
         from rigloop.compose.wiring import load
         from rigloop.live.run_options import RunOptions

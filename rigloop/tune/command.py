@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import JsonOption, print_json, told, writing
+from rigloop.console.answers import JsonOption, errors_as_lines, print_json, writing
 from rigloop.console.screen import Screen
 
 
@@ -55,7 +55,7 @@ def tune(
 
     fitted = None
     noise_rad = None
-    with told(json):
+    with errors_as_lines(json):
         if log:
             from io_bridge.logs.reader import read_log
 

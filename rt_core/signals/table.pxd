@@ -15,4 +15,4 @@ cdef class SignalTable:
     cdef tuple read_image(self, str producer)
     cdef int hold(self) except -1
     cdef int require_whole(self) except -1
-    cdef void _let_go(self) noexcept
+    cdef void _release(self) noexcept

@@ -175,7 +175,7 @@ cdef class SignalTable:
         if self.users:
             raise RuntimeError(f"{self.path}: in use by {self.users} loop(s) or reader(s)")
         self.words = NULL
-        self._let_go()
+        self._release()
         if self._bytes is not None:
             self._bytes.release()
             self._bytes = None
@@ -207,13 +207,13 @@ cdef class SignalTable:
             raise TableError(f"{self.path}: the signal table was written over by something else")
         return 0
 
-    cdef void _let_go(self) noexcept:
+    cdef void _release(self) noexcept:
         if self.place >= 0:
             release_range(self.place)
             self.place = -1
 
     def __dealloc__(self):
-        self._let_go()
+        self._release()
 
     cdef int hold(self) except -1:
         if self.words == NULL:

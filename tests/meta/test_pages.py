@@ -28,7 +28,11 @@ def test_files_and_folders_that_a_page_names_are_there(page):
     missing = []
     for number, line in enumerate(page.read_text().splitlines(), 1):
         for name in re.findall(r"`([\w./-]+\.(?:py|pyx|pxd|pyi))`", line):
-            is_there = any(f"/{path}".endswith(f"/{name}") for path in files) if "/" in name else name in ends
+            is_there = (
+                any(f"/{path}".endswith(f"/{name}") for path in files)
+                if "/" in name
+                else name in ends
+            )
             if not is_there and name.rsplit("/", 1)[-1].split(".")[0] not in READERS_OWN:
                 missing.append(f"line {number}: {name}")
         for name in re.findall(rf"`((?:{ROOMS})/[\w/-]+?)/?`", line):

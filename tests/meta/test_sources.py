@@ -109,7 +109,9 @@ def test_what_a_package_reads_at_run_time_is_installed_with_it(package, pattern)
     assert all((installed / name).read_bytes() for name in in_tree)
 
 
-@pytest.mark.parametrize("room", ["rt_core", "codegen", "io_bridge", "estimators", "rig_configs", "rigloop"])
+@pytest.mark.parametrize(
+    "room", ["rt_core", "codegen", "io_bridge", "estimators", "rig_configs", "rigloop"]
+)
 def test_each_folder_says_what_is_in_it_and_where_to_begin(room):
     silent = []
     for folder in {path.parent for path in (ROOT / room).rglob("*.py")}:

@@ -68,12 +68,12 @@ TARGETS = {
     "terminal_io": _own("io_bridge/exchange/terminal_io.pyx", *EXCHANGE),
     "exchange_cycle": _own("io_bridge/exchange/cycle.pyx", *EXCHANGE),
     "exchange": _own("io_bridge/exchange/exchange.pyx", *EXCHANGE),
-    "complaints": Target(
-        "rigloop/judge/complaints.py",
+    "reasons": Target(
+        "rigloop/judge/reasons.py",
         (),
         (
-            f"{UNIT}/rigloop/judge/test_complaints.py",
-            f"{UNIT}/rigloop/judge/test_complaints_of_blocks.py",
+            f"{UNIT}/rigloop/judge/test_reasons.py",
+            f"{UNIT}/rigloop/judge/test_reasons_of_blocks.py",
         ),
     ),
     "verdict": Target("rigloop/judge/verdict.py", (), (f"{UNIT}/rigloop/judge/test_verdict.py",)),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import Exit, JsonOption, print_json, told, writing
+from rigloop.console.answers import Exit, JsonOption, errors_as_lines, print_json, writing
 from rigloop.console.screen import Screen
 
 
@@ -35,7 +35,7 @@ def consistency(
     The exit code is 1 if a filter that must be consistent is not.
     """
     console = Screen(stderr=json)
-    with told(json):
+    with errors_as_lines(json):
         from rigloop.bench.consistency.consistency import measure
         from rigloop.bench.consistency.view import draw, show
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import Exit, JsonOption, fail, print_json, told
+from rigloop.console.answers import Exit, JsonOption, errors_as_lines, fail, print_json
 from rigloop.console.screen import Screen
 
 
@@ -25,7 +25,7 @@ def driveline(
     console = Screen(stderr=json)
     if plot and plot.suffix.lower() not in KINDS:
         fail([f"{plot}: the name of a picture ends in {', '.join(KINDS)}"], Exit.WRONG_INPUT, json)
-    with told(json), console.status(f"{runs} runs of 10 s"):
+    with errors_as_lines(json), console.status(f"{runs} runs of 10 s"):
         rows = run_filters(runs)
         if plot:
             try:

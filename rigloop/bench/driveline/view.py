@@ -72,7 +72,11 @@ def draw(path: Path, rows: list[Row]) -> None:
             for row, colour in zip(rows, COLOURS, strict=False):
                 middle = [0.5 * (band.first_hz + band.last_hz) for band in row.bands]
                 axis.plot(
-                    middle, [getattr(band, name) for band in row.bands], "o-", color=colour, label=row.filter
+                    middle,
+                    [getattr(band, name) for band in row.bands],
+                    "o-",
+                    color=colour,
+                    label=row.filter,
                 )
             axis.set_ylim(-2 * limit, 2 * limit)
             axis.set_ylabel(label)
@@ -86,7 +90,9 @@ def draw(path: Path, rows: list[Row]) -> None:
             axis.set_xlabel(f"time (s), at {hz:.0f} Hz")
             axis.set_ylabel("torque (N m)")
             axis.margins(x=0.01)
-        axes[0, 0].set_title("Load torque of a driveline, as estimated", loc="left", fontsize=11, color=INK)
+        axes[0, 0].set_title(
+            "Load torque of a driveline, as estimated", loc="left", fontsize=11, color=INK
+        )
         axes[0, 1].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, borderaxespad=0.1)
         axes[1, 1].legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=3, borderaxespad=0.1)
         figure.savefig(path, dpi=150)

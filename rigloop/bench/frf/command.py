@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from rigloop.console.answers import Exit, JsonOption, print_json, told
+from rigloop.console.answers import Exit, JsonOption, errors_as_lines, print_json
 from rigloop.console.run_options import BusOption, GuardOption, ModeOption, RigArgument, RunsOption
 from rigloop.console.screen import Screen
 from rigloop.display.tables import Table, figures
@@ -47,7 +47,7 @@ def frf(
 ) -> None:
     """Measure torque path and haptic impedance from 0.5 to 30 Hz, beside what model, filter and delays predict."""
     console = Screen(stderr=json)
-    with told(json):
+    with errors_as_lines(json):
         from rigloop.bench.frf.frf import Sines, run_frf
         from rigloop.compose.wiring import load
         from rigloop.live.run_options import RunOptions

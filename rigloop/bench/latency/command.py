@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import Exit, JsonOption, print_json, told
+from rigloop.console.answers import Exit, JsonOption, errors_as_lines, print_json
 from rigloop.console.run_options import BusOption, ModeOption, RunsOption
 from rigloop.console.screen import Screen
 from rigloop.run_folder.messages import Mode
@@ -45,7 +45,7 @@ def latency(
 ) -> None:
     """Measure how long it takes from a sign change of the encoder to the torque of the new sign."""
     console = Screen(stderr=json)
-    with told(json):
+    with errors_as_lines(json):
         from rigloop.bench.latency.latency import run_latency
         from rigloop.bench.latency.rig import RIG, RIGS
         from rigloop.bench.latency.view import show

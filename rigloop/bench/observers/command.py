@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import Exit, JsonOption, print_json, told
+from rigloop.console.answers import Exit, JsonOption, errors_as_lines, print_json
 from rigloop.console.screen import Screen
 
 
@@ -36,7 +36,7 @@ def observers(
 ) -> None:
     """Compare the observers on four- and five-bar with a wrong gravity, sensors and rates as published."""
     console = Screen(stderr=json)
-    with told(json):
+    with errors_as_lines(json):
         from rigloop.bench.observers.observers import order, run_bench
         from rigloop.bench.observers.view import save, show
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import Exit, JsonOption, fail, print_json, told
+from rigloop.console.answers import Exit, JsonOption, errors_as_lines, fail, print_json
 from rigloop.console.screen import Screen
 
 
@@ -23,7 +23,7 @@ def two_stage(
     from rigloop.bench.two_stage.view import draw, show
 
     console = Screen(stderr=json)
-    with told(json):
+    with errors_as_lines(json):
         rows = []
         for name in CASES:
             with console.status(f"{name}: {runs} runs"):

@@ -55,8 +55,8 @@ def test_rows_that_are_gone_are_zeros_and_the_record_is_named_once(tmp_path, siz
 
 COMMAND = """
 import os, sys
-from rigloop.console.answers import told
-with told(False):
+from rigloop.console.answers import errors_as_lines
+with errors_as_lines(False):
     from io_bridge.recording.record import open_record
     record = open_record(sys.argv[1])
     os.truncate(sys.argv[1], 0)

@@ -136,11 +136,11 @@ def test_a_limit_is_that_of_the_rig_file(rig, key, limit, valid_share, wild_shar
     angle[wild] = rng.uniform(-3, 3, wild.sum())
     records = record(rig, angle, (rng.random(len(T)) < valid_share).astype(float))
 
-    def complaints(value):
+    def reasons_against(value):
         verdict = rig.verdict.model_copy(update={key: value})
         of_rig = rig.model_copy(update={"verdict": verdict})
         red = distrust(of_rig, records, is_live=False).red
         return [words for words in red if f"verdict.{key} = {value:g}" in words]
 
-    assert len(complaints(1e-9)) == 1
-    assert not complaints(limit)
+    assert len(reasons_against(1e-9)) == 1
+    assert not reasons_against(limit)

@@ -6,8 +6,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from rigloop.judge.complaints import JudgedRun, complaints, how_it_ended, lost_cycles
-from rigloop.judge.felt import felt_complaints
+from rigloop.judge.felt import felt_reasons
+from rigloop.judge.reasons import JudgedRun, how_it_ended, lost_cycles, reasons_against
 from rigloop.judge.tripped import BUS_AT_THE_END, written_over
 from rigloop.run_folder.last_state import record_of, rows_of
 from rigloop.run_folder.manifest import Axis, DataFault, Felt
@@ -18,13 +18,13 @@ FELT = Felt(2.0, 1.0, 0.1, 1.0, 5.0, 0.0, 0.0, 0.0)
 
 
 def axes_of(rig, felt):
-    reasons = felt_complaints(rig, "guard", felt) if "guard" in rig.blocks else []
+    reasons = felt_reasons(rig, "guard", felt) if "guard" in rig.blocks else []
     return {"guard": Axis("bus/wheel", "good", tuple(reasons), felt)}
 
 
 def judged(run, faults=(), felt=FELT):
     blocks = {name: task.blocks for name, task in run.loaded.rig.tasks.items()}
-    return complaints(
+    return reasons_against(
         JudgedRun(
             run.loaded,
             run.ended,
@@ -366,11 +366,11 @@ def test_a_share_of_a_moment_says_nothing(good_run):
     rig = good_run().loaded.rig
     for active_s, told in ((0.1, 0), (0.101, 1)):
         felt = msgspec.structs.replace(FELT, active_s=active_s, saturated_percent=100.0)
-        assert len(felt_complaints(rig, "guard", felt)) == told
+        assert len(felt_reasons(rig, "guard", felt)) == told
 
 
 def test_what_nobody_felt_is_no_complaint(good_run):
-    assert felt_complaints(good_run().loaded.rig, "guard", None) == []
+    assert felt_reasons(good_run().loaded.rig, "guard", None) == []
 
 
 @pytest.mark.parametrize("zeros", [0, 1, 40, 100])

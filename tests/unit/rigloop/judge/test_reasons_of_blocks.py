@@ -7,8 +7,8 @@ import pytest
 from rig_configs.load import find_rig
 from rigloop.compose.blocks import find_guard, paths
 from rigloop.compose.wiring import load
-from rigloop.judge.complaints import JudgedRun, complaints
-from rigloop.judge.felt import felt_complaints
+from rigloop.judge.felt import felt_reasons
+from rigloop.judge.reasons import JudgedRun, reasons_against
 from rigloop.judge.tripped import trip_of
 from rigloop.run_folder.manifest import Felt
 from rigloop.run_folder.messages import Report
@@ -39,7 +39,7 @@ def told(loaded, signals, blocks):
     report = Report(rights=[], real_time=True, host={}, at_rest=True)
     rows = dict.fromkeys(loaded.rig.tasks, 0)
     run = JudgedRun(loaded, ended, report, None, {"x": {}}, rows, (), {}, blocks)
-    return complaints(run)
+    return reasons_against(run)
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_run_that_was_never_ready_says_which_block_failed_and_why(loaded, trip
 def test_small_work_is_told_as_it_is(loaded):
     verdict = loaded.rig.verdict.model_copy(update={"max_given_j": 5e-7})
     rig = loaded.rig.model_copy(update={"verdict": verdict})
-    words = "\n".join(felt_complaints(rig, "guard", replace_felt(most_given_j=1.25e-4)))
+    words = "\n".join(felt_reasons(rig, "guard", replace_felt(most_given_j=1.25e-4)))
     assert "0.000125 J" in words
     assert "0.0 J" not in words
 

@@ -56,7 +56,7 @@ class JudgedRun:
     blocks: Mapping[str, Sequence[str]]
 
 
-def complaints(run: JudgedRun) -> list[str]:
+def reasons_against(run: JudgedRun) -> list[str]:
     """Return everything that makes a run bad."""
     loaded, ended, report = run.loaded, run.ended, run.report
     limits, seen, final = loaded.rig.verdict, ended.seen, ended.final
@@ -86,7 +86,7 @@ def complaints(run: JudgedRun) -> list[str]:
         found.append(f"the output was not seen at rest at the end (cycle process: {how})")
     if run.asked_s is not None and not seen.interrupted and seen.armed_s < run.asked_s:
         found.append(f"ran {seen.armed_s:.1f} of {run.asked_s:g} s")
-    found += _bus_complaints(loaded.rig, final)
+    found += _bus_reasons(loaded.rig, final)
     for task in loaded.rig.tasks:
         share = (
             100.0
@@ -98,7 +98,7 @@ def complaints(run: JudgedRun) -> list[str]:
                 f"{task}: {share:.2f} % of cycles overran, limit verdict.max_overrun_percent = "
                 f"{limits.max_overrun_percent:g} ({_causes(final, task)})"
             )
-        found += _record_complaints(final, task, run.rows[task], run.records.get(task, {}))
+        found += _record_reasons(final, task, run.rows[task], run.records.get(task, {}))
     if not run.records and not any(ring["unwritten"] for ring in final.rings.values()):
         found.append("the recorder left no summary: see recorder.log")
     return found
@@ -113,7 +113,7 @@ def how_it_ended(code: int | None) -> str:
     return f"killed by signal {-code}"
 
 
-def _record_complaints(final: Final, task: str, rows: int, record: dict[str, Any]) -> list[str]:
+def _record_reasons(final: Final, task: str, rows: int, record: dict[str, Any]) -> list[str]:
     cycles = count(final.signals[loop_signal(task, "cycle")])
     ring = final.rings.get(task, {})
     why = []
@@ -136,7 +136,7 @@ def _causes(final: Final, task: str) -> str:
     return explain_overruns(overruns_by_cause(final.signals, task)) or "no cause known"
 
 
-def _bus_complaints(rig: Rig, final: Final) -> list[str]:
+def _bus_reasons(rig: Rig, final: Final) -> list[str]:
     found, buses = [], find_buses(rig)
     for name, block in buses.items():
         lost = final.signals[paths(name, block)[1]["lost"]]
