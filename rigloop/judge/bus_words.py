@@ -45,14 +45,18 @@ def explain_bus(name: str, config: BusBlock, value: Callable[[str], float]) -> l
         elif not of(f"{slave}/valid"):
             wrong.append("its clock stands still: it repeats old data")
         if isinstance(kind, Drive) and al_state == OP and wkc == expected:
-            wrong += _drive(of(f"{slave}/statusword"), of(f"{slave}/operational"))
+            # with one slave's data bad for too long the bus forgets what all drives said
+            forgotten = not of("valid")
+            wrong += _drive(
+                of(f"{slave}/statusword"), forgotten or bool(of(f"{slave}/operational"))
+            )
         if wrong:
             found.append(f"slave {slave!r}: {', '.join(wrong)}")
     return found
 
 
-def _drive(statusword: int, operational: int) -> list[str]:
+def _drive(statusword: int, right_mode: bool) -> list[str]:
     state = words.DRIVE_STATES[drive_state(statusword)]
     if state != "operation enabled":
         return [f"statusword {statusword:#06x}: {state}"]
-    return [] if operational else [f"statusword {statusword:#06x}: enabled, but in another mode"]
+    return [] if right_mode else [f"statusword {statusword:#06x}: enabled, but in another mode"]
