@@ -71,7 +71,9 @@ def test_options_of_a_kernel_are_checked_with_the_rig(tmp_path):
     )
     assert "blocks.steering.options.kapa" in told
     assert "'kappa'" in told
-    assert "blocks.steering.options.iterations = 0: input should be greater than or equal to 1" in told
+    assert (
+        "blocks.steering.options.iterations = 0: input should be greater than or equal to 1" in told
+    )
     assert "blocks.steering.options.step_s" in told
 
 

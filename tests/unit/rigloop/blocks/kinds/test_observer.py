@@ -117,7 +117,7 @@ def test_a_key_that_a_sensor_does_not_have_is_told(tmp_path):
 def test_how_samples_come_is_checked(tmp_path):
     scale = "scale = 5.992112452678286e-06"
     (line,) = mistakes(tmp_path, (scale, "scale = 0.0"))
-    assert line == "blocks.hands.sensors.encoder.scale = 0.0: must be a number, not 0"
+    assert line == "blocks.hands.sensors.encoder.scale = 0.0: must not be 0"
     (line,) = mistakes(tmp_path, (scale, f"{scale}\nevery = 0"))
     assert line.startswith("blocks.hands.sensors.encoder.every = 0: ")
 
