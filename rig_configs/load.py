@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from rig_configs.bounded import UnreadableError, parse_toml, read_text
-from rig_configs.installed_blocks import installed_declarations
+from rig_configs.installed_blocks import INSTALLED, installed_declarations
 from rig_configs.mistakes import UNKNOWN_KIND, ConfigError, Mistake, from_validation, near
 from rig_configs.named_files import find_named
 from rig_configs.plain import line
@@ -143,7 +143,7 @@ def load_rig(name: str, vocabulary: Vocabulary) -> LoadedRig:
     except ValidationError as error:
         found = from_validation(file, error, model, data)
         found = [m for m in found if m.problem != UNKNOWN_KIND or m.value not in files.values()]
-        mistakes += [_brought_twice(m) if m.problem == UNKNOWN_KIND else m for m in found]
+        mistakes += [_of_kind(m) if m.problem == UNKNOWN_KIND else m for m in found]
     mistakes += task_mistakes(file, data)
     for block, table in tables(data, "blocks").items():
         mistakes += vocabulary.table_mistakes(file, block, table)
@@ -155,10 +155,15 @@ def load_rig(name: str, vocabulary: Vocabulary) -> LoadedRig:
     return LoadedRig(line(path.stem), path, text, rig, files)
 
 
-def _brought_twice(mistake: Mistake) -> Mistake:
-    places = installed_declarations(str(mistake.value))
-    if len(places) < 2:
+def _of_kind(mistake: Mistake) -> Mistake:
+    """Say more of an unknown kind that is named like a block of a distribution."""
+    if not INSTALLED.fullmatch(str(mistake.value)):
         return mistake
+    places = installed_declarations(str(mistake.value))
+    if not places:
+        problem = "no installed distribution brings this block"
+        remedy = "install the one that does, or name the path of its declaration, ending in .toml"
+        return replace(mistake, problem=problem, remedy=remedy)
     brought = " and ".join(str(place) for place in places)
     return replace(
         mistake,

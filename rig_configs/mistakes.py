@@ -6,7 +6,7 @@ import difflib
 import types
 import typing
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -15,6 +15,7 @@ from rt_core.settings import Wrong, problem_of
 
 _NOTHING = object()
 UNKNOWN_KIND = "unknown kind"
+MOST_SHOWN = 40  # as many as there are kinds of blocks, and more
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def near(name: str, known: Iterable[str]) -> str:
         return "did you mean " + " or ".join(repr(word) for word in close) + "?"
     if not words:
         return "none is known here"
-    shown = ", ".join(words[:12]) + (", …" if len(words) > 12 else "")
+    shown = ", ".join(words[:MOST_SHOWN]) + (", …" if len(words) > MOST_SHOWN else "")
     return f"known: {shown}"
 
 
@@ -68,7 +69,21 @@ def from_validation(
     file: str, error: ValidationError, model: type[BaseModel], data: Any
 ) -> list[Mistake]:
     """Turn pydantic's errors on `data` into mistakes that name the keys of the file."""
-    return [_mistake(file, detail, model, data) for detail in error.errors(include_url=False)]
+    found: dict[str, list[tuple[bool, Mistake]]] = {}
+    for detail in error.errors(include_url=False):
+        mistake = _mistake(file, detail, model, data)
+        is_of_type = detail["type"].endswith("_type") or detail["type"] == "literal_error"
+        found.setdefault(mistake.key, []).append((is_of_type, mistake))
+    return [_one_of(alike) for alike in found.values()]
+
+
+def _one_of(alike: Sequence[tuple[bool, Mistake]]) -> Mistake:
+    """Return one mistake of a value that may have several types: of the type that it has, else of all of them."""
+    nearest = [mistake for is_of_type, mistake in alike if not is_of_type] or [m for _, m in alike]
+    words = dict.fromkeys(mistake.problem for mistake in nearest)
+    first, *others = words
+    problem = " or ".join([first, *(word.removeprefix("input should be ") for word in others)])
+    return replace(nearest[0], problem=problem)
 
 
 def _mistake(file: str, detail: Any, model: type[BaseModel], data: Any) -> Mistake:
@@ -102,7 +117,8 @@ def _key_path(data: Any, loc: Sequence[Any]) -> list[Any]:
         )
         if is_key:
             data = data[step]
-        if is_key or (position == len(loc) - 1 and step != "[key]"):
+        is_missing = isinstance(data, dict) and position == len(loc) - 1 and step != "[key]"
+        if is_key or is_missing:
             path.append(step)
     return path
 

@@ -92,6 +92,10 @@ def wrong_of(error: ValidationError) -> list[Wrong]:
 
 def problem_of(detail: Mapping[str, Any]) -> tuple[str, str]:
     """Return the problem and the remedy of one of pydantic's errors."""
+    if detail["type"] in ("too_long", "too_short"):
+        limits = {"at most": "max_length", "at least": "min_length"}
+        (limit,) = (f"{w} {detail['ctx'][k]}" for w, k in limits.items() if k in detail["ctx"])
+        return f"has {len(detail['input'])} entries, {limit}", ""
     message = detail["msg"].removeprefix("Value error, ")
     problem, _, remedy = (message[0].lower() + message[1:]).partition("; ")
     return problem, remedy

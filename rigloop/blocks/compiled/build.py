@@ -24,9 +24,10 @@ from codegen.kernels.toolchain import (
     system_folders,
     tools,
 )
-from rigloop.blocks.compiled import cython_source
+from rigloop.blocks.compiled import build_checks, cython_source
 from rigloop.blocks.compiled.build_checks import (
-    python_problem,
+    link_problem,
+    refuse_early_code,
     refuse_foreign_files,
     refuse_kept_numbers,
 )
@@ -106,8 +107,10 @@ def build_block(declared: Declared, expressions: Mapping[str, str] | None = None
     sources = texts(declared, expressions or {})
     given = [part for name, text in sorted(sources.items()) for part in (name.encode(), text)]
     key = digest([declared.hash.encode(), *given, *tools(chosen, [*flags, *LINK])])
+    # what was kept before a check was there has not passed it
+    place = digest([key.encode(), Path(build_checks.__file__).read_bytes()])
     try:
-        folder = open_cache("blocks") / key[:32]
+        folder = open_cache("blocks") / place[:32]
         is_cached = open_entry(folder) is not None
         if not is_cached:
             _build(declared, sources, chosen, flags, folder)
@@ -143,10 +146,11 @@ def _build(
             run([*command, f"-Wa,--MD,{READ}", *LINK, ASSEMBLY, "-lm", "-o", LIBRARY], work)
             read.append((work / READ).read_text())
             refuse_foreign_files(work, read, own, allowed)
+            refuse_early_code(chosen, work / LIBRARY)
             refuse_kept_numbers(chosen, work / LIBRARY)
         except BuildError as error:
             raise BuildError(
-                f"block {declared.name} ({declared.path}): {python_problem(str(error)) or error}"
+                f"block {declared.name} ({declared.path}): {link_problem(str(error)) or error}"
             ) from None
         for name in (READ, ASSEMBLY):
             (work / name).unlink()

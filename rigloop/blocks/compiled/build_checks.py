@@ -8,12 +8,18 @@ from pathlib import Path
 from codegen.kernels.toolchain import BuildError, run
 
 PYTHON = re.compile(r"undefined (?:reference to|symbol:) [`']?(_?Py\w+)")
+OWN_FUNCTION = re.compile(r"undefined (?:reference to|symbol:) [`']?(step|prepare)\b")
+EARLY = ("INIT", "PREINIT_ARRAY", "INIT_ARRAY", "FINI", "FINI_ARRAY")
 OF_THE_LINKER = ("_edata", "_end", "__bss_start")
 WRITABLE = (".data", ".bss", ".tdata", ".tbss", ".sdata", ".sbss", ".ldata", ".lbss")
 
 
-def python_problem(message: str) -> str:
-    """Say in one sentence that a source did not link because it calls Python; else nothing."""
+def link_problem(message: str) -> str:
+    """Say in one sentence why a source did not link: it lacks a function, or calls Python; else nothing."""
+    if lacked := OWN_FUNCTION.search(message):
+        name = lacked[1]
+        asked = ", which the declaration says that it has" if name == "prepare" else ""
+        return f"its source has no function `{name}`{asked}: docs/own_blocks.md shows its head"
     called = sorted(set(PYTHON.findall(message)))
     if not called:
         return ""
@@ -34,6 +40,17 @@ def refuse_foreign_files(work: Path, rules: list[str], own: set[str], allowed: l
                     f"its source includes {name}, which is neither its own header "
                     "nor one of the system: put all of it into the source"
                 )
+
+
+def refuse_early_code(chosen: tuple[str, ...], library: Path) -> None:
+    """Refuse a library with functions that the loader of libraries would run, whatever blocks there are."""
+    readelf = run([*chosen, "-print-prog-name=readelf"], library.parent).strip()
+    listed = run([readelf, "-dW", library.name], library.parent)
+    if any(f"({tag})" in listed for tag in EARLY):
+        raise BuildError(
+            "its source runs code when it is loaded or let go (a constructor or destructor): "
+            "do that in step or prepare"
+        )
 
 
 def refuse_kept_numbers(chosen: tuple[str, ...], library: Path) -> None:

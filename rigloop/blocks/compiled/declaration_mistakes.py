@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from codegen.options.compiler_flags import mistakes as flag_mistakes
+from rig_configs import units
 from rig_configs.names import name_problem
 from rigloop.blocks.compiled.declaration import (
     MOST_STATE_WORDS,
@@ -99,6 +100,12 @@ def _unit_mistakes(
         problem, _, remedy = str(error).partition("; ")
         yield key, problem, remedy
         return
+    for factor in rule.factors:
+        try:
+            units.parse(factor.name if not factor.is_port else "1")
+        except ValueError as error:
+            problem, _, remedy = str(error).partition("; ")
+            yield key, problem, remedy
     seen, waiting = set(), list(rule.ports)
     while waiting:
         port = waiting.pop()

@@ -90,6 +90,9 @@ def read_declared(path: Path) -> Declared:
         raise _unusable(file, f"is not a text file: byte {error.start} is not UTF-8") from None
     except UnreadableError as error:
         raise _unusable(file, str(error)) from None
+    except FileNotFoundError as error:
+        remedy = "the path starts at the folder of the rig"
+        raise ConfigError([Mistake(file, "(file)", str(error.strerror), remedy)]) from None
     except OSError as error:
         raise _unusable(file, error.strerror or str(error)) from None
     mistakes = []

@@ -7,6 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from rig_configs import units
 from rig_configs.mistakes import Mistake
 from rig_configs.named_files import SOURCES
@@ -37,8 +39,11 @@ def as_block_kind(kind: CompiledKind) -> BlockKind:
 
         return follow(dict.fromkeys(reads if isinstance(reads, Mapping) else ()))
 
-    def mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
-        table = rig.blocks[name].model_dump()
+    def table_mistakes(file: str, name: str, given: Mapping[str, Any]) -> Iterator[Mistake]:
+        try:
+            table = kind.schema.model_validate(given).model_dump()
+        except ValidationError:  # the schema of the rig says so
+            return
         unit = table.get("unit")
         if unit is not None:
             try:
@@ -68,7 +73,7 @@ def as_block_kind(kind: CompiledKind) -> BlockKind:
         ports=ports,
         make=make,
         about=kind.about,
-        mistakes=mistakes,
+        table_mistakes=table_mistakes,
         build=build,
         faults=kind.faults,
         declared=kind.declared,

@@ -54,6 +54,29 @@ def write(tmp_path):
     return write_rig
 
 
+def test_wrong_values_of_a_block_are_told_beside_mistakes_of_the_schema(write):
+    wrong = (
+        'kind = "expression"\nformula = "sin("\nunit = "furlong"\nreads = { u1 = "torque/y" }\n'
+        '[blocks.other]\nkind = "gain"'
+    )
+    with pytest.raises(ConfigError) as caught:
+        load(write('kind = "gain"', wrong))
+    told = "\n".join(str(mistake) for mistake in caught.value.mistakes)
+    assert "blocks.angle.formula = 'sin('" in told
+    assert "blocks.angle.unit = 'furlong': 'furlong': no unit" in told
+    assert "blocks.other: no task steps it" in told
+
+
+def test_a_kind_of_no_installed_distribution_says_so(write):
+    with pytest.raises(ConfigError, match="no installed distribution brings this block"):
+        load(write('kind = "gain"', 'kind = "lab/gain"'))
+
+
+def test_a_declaration_that_is_not_there_is_looked_for_from_the_rigs_folder(write):
+    with pytest.raises(ConfigError, match="the path starts at the folder of the rig"):
+        load(write('kind = "gain"', 'kind = "blocks/gone.toml"'))
+
+
 def test_units_go_through_blocks_that_keep_or_turn_them(write):
     units = {signal.path: signal.unit for signal in signals_of(load(write()).rig)}
     wanted = {"torque/y": "Nm", "smooth/y": "rad", "wheel/angle_rad": "rad", "area/y": "rad s"}

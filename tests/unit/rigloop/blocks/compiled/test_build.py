@@ -234,6 +234,22 @@ def test_a_text_for_the_assembler_may_not_read_what_no_hash_covers(mine, tmp_pat
         mine(source=hidden).build(TABLE)
 
 
+def test_a_source_without_a_step_is_refused_in_one_sentence(mine):
+    source = '#include "mine.h"\nint prepare(const Parameters *p, State *s, double period_s) { return 0; }\n'
+    with pytest.raises(
+        BuildError, match=r"mine\.toml\): its source has no function `step`"
+    ) as caught:
+        mine(source=source).build(TABLE)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("when", ["constructor", "destructor"])
+def test_a_function_that_would_run_as_the_source_is_loaded_is_refused(mine, when):
+    source = f"{SOURCE}__attribute__(({when})) static void early(void) {{ for (;;); }}\n"
+    with pytest.raises(BuildError, match="runs code when it is loaded or let go"):
+        mine(source=source).build(TABLE)
+
+
 def test_a_prepare_that_would_never_run_is_refused(mine):
     with pytest.raises(BuildError, match=r"poisoned .prepare."):
         mine(DECLARATION.replace("prepare = true", "")).build(TABLE)

@@ -46,6 +46,28 @@ def test_one_byte_more_is_another_block(write_block):
     assert read_declared(write_block(GOOD, SOURCE)).hash == one
 
 
+def test_a_unit_that_nobody_knows_is_a_mistake_of_the_declaration(write_block):
+    text = GOOD.replace('"rad"', '"furlong"').replace('"as u / s"', '"as nothing / s"')
+    told = refused(write_block(text, SOURCE))
+    assert len(told) == 2
+    assert "inputs.u.unit: 'furlong': no unit 'furlong' is known; known: " in told[0]
+    assert "outputs.y.unit: 'nothing': no unit 'nothing' is known; known: " in told[1]
+
+
+def test_a_value_of_two_types_is_refused_once_by_its_own_key(write_block):
+    size = '[state.big]\nabout = "Many."\nsize = {}\n'
+    (told,) = refused(write_block(GOOD + size.format(10**9), SOURCE))
+    assert "state.big.size = 1000000000: input should be less than or equal to 2097152" in told
+    (told,) = refused(write_block(GOOD + size.format(1.5), SOURCE))
+    assert "state.big.size = 1.5: input should be a valid integer or a valid string" in told
+
+
+def test_too_many_ports_are_counted(write_block):
+    ports = "".join(f'[inputs.p{i}]\nunit = "1"\nabout = "In."\n' for i in range(800))
+    (told,) = refused(write_block(GOOD + ports, SOURCE))
+    assert told.endswith("has 801 entries, at most 64")
+
+
 def test_all_mistakes_come_at_once(write_block):
     text = """
 about = "Many mistakes."
