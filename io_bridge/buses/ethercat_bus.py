@@ -24,8 +24,8 @@ from io_bridge.attendant.watch import Watch
 from io_bridge.bus import await_clocks, gap_words
 from io_bridge.bus_events import BusEvent, BusEvents
 from io_bridge.buses.attended_bus import SAFE_CYCLES, AttendedBus
+from io_bridge.buses.settings import ExchangeSettings
 from io_bridge.exchange.exchange import Exchange
-from io_bridge.exchange.settings import ExchangeSettings
 from io_bridge.host.ethtool import require_link
 from io_bridge.master import slave_clock
 from io_bridge.master.bringup import SlaveConfig, know, prepare, start_clocks, to_op

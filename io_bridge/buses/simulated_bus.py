@@ -13,12 +13,12 @@ from io_bridge.attendant.recovery import Recovery
 from io_bridge.attendant.watch import Watch
 from io_bridge.bus import await_clocks
 from io_bridge.buses.attended_bus import SAFE_CYCLES, AttendedBus
+from io_bridge.buses.settings import ExchangeSettings
 from io_bridge.emulator.devices.slave_device import SlaveDevice
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.emulator.segment import Segment
 from io_bridge.emulator.segment_link import SegmentLink
 from io_bridge.exchange.exchange import Exchange
-from io_bridge.exchange.settings import ExchangeSettings
 from io_bridge.master import slave_clock
 from io_bridge.master.bringup import SlaveConfig, know, prepare, to_op
 from io_bridge.master.master import BringUpError, Master
