@@ -93,14 +93,10 @@ class Reading:
 
     def point(self, key: str, value: VectorValue) -> Vector:
         """A moving point by name, or a ground point by arithmetic."""
-        if isinstance(value, str):
-            if value in self.points:
-                return self.points[value]
-            if value.isidentifier() and value not in self.names:
-                known = [*self.points, *self.names]
-                if not self.is_excused(value):
-                    self.mistake(key, value, "unknown point", near(value, known))
-                return self._somewhere(value)
+        if isinstance(value, str) and value in self.points:
+            return self.points[value]
+        if isinstance(value, str) and self._is_unknown(key, value, "point", self.points):
+            return self._somewhere(value)
         return self.vector(key, value)
 
     def _somewhere(self, name: str) -> Vector:
@@ -112,15 +108,19 @@ class Reading:
 
     def direction(self, key: str, value: VectorValue) -> Vector:
         """A moving unit vector by name, or a fixed direction by arithmetic."""
-        if isinstance(value, str):
-            if value in self.vectors:
-                return self.vectors[value]
-            if value.isidentifier() and value not in self.names:
-                known = [*self.vectors, *self.names]
-                if not self.is_excused(value):
-                    self.mistake(key, value, "unknown vector", near(value, known))
-                return (1.0, 0.0, 0.0)
+        if isinstance(value, str) and value in self.vectors:
+            return self.vectors[value]
+        if isinstance(value, str) and self._is_unknown(key, value, "vector", self.vectors):
+            return (1.0, 0.0, 0.0)
         return self.vector(key, value)
+
+    def _is_unknown(self, key: str, name: str, kind: str, known: Iterable[str]) -> bool:
+        """Decide if a word is a name that nothing has; say so, unless it was said before."""
+        if not name.isidentifier() or name in self.names:
+            return False
+        if not self.is_excused(name):
+            self.mistake(key, name, f"unknown {kind}", near(name, [*known, *self.names]))
+        return True
 
     def unit(self, key: str, value: VectorValue) -> tuple[float, float, float]:
         """A constant direction, which must be of length 1."""

@@ -24,6 +24,7 @@ from io_bridge.attendant.watch import Watch
 from io_bridge.bus import await_clocks, gap_words
 from io_bridge.bus_events import BusEvent, BusEvents
 from io_bridge.buses.attended_bus import SAFE_CYCLES, AttendedBus
+from io_bridge.buses.settings import ExchangeSettings
 from io_bridge.exchange.exchange import Exchange
 from io_bridge.host.ethtool import require_link
 from io_bridge.master import slave_clock
@@ -31,7 +32,6 @@ from io_bridge.master.bringup import SlaveConfig, know, prepare, start_clocks, t
 from io_bridge.master.master import BWR, BringUpError, Master
 from io_bridge.master.pysoem_master import PysoemMaster
 from io_bridge.master.state_change import finish
-from io_bridge.slaves.exchange_settings import ExchangeSettings
 from io_bridge.slaves.pdo_layout import axes_of
 from io_bridge.wire.acyclic import FIRST_INDEX, AcyclicLine
 from io_bridge.wire.foreign_master import require_silence

@@ -13,6 +13,7 @@ from io_bridge.attendant.recovery import Recovery
 from io_bridge.attendant.watch import Watch
 from io_bridge.bus import await_clocks
 from io_bridge.buses.attended_bus import SAFE_CYCLES, AttendedBus
+from io_bridge.buses.settings import ExchangeSettings
 from io_bridge.emulator.devices.slave_device import SlaveDevice
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.emulator.segment import Segment
@@ -28,7 +29,6 @@ from io_bridge.slaves.drive_config import (
     DriveConfig,
     DrivePlant,
 )
-from io_bridge.slaves.exchange_settings import ExchangeSettings
 from io_bridge.slaves.pdo_layout import axes_of
 
 OP_POLL_NS = 1_000_000

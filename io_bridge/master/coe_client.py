@@ -190,12 +190,8 @@ def _is_answer(command: int, index: int, sub: int, least: int, message: Message)
     """Return whether a message answers the start of a transfer, or refuses it."""
     if _is_abort(message, index, sub):
         return True
-    body = message.body
-    return (
-        message.service == RESPONSE
-        and len(body) >= least
-        and body[2] >> 5 == command
-        and body[3:6] == struct.pack("<HB", index, sub)
+    return _responds(message, command, least) and message.body[3:6] == struct.pack(
+        "<HB", index, sub
     )
 
 
@@ -203,10 +199,9 @@ def _is_segment(command: int, toggle: int, index: int, sub: int, message: Messag
     """Return whether a message answers a segment with this toggle bit, or ends the transfer."""
     if _is_abort(message, index, sub):
         return True
+    return _responds(message, command, 3) and message.body[2] & 0x10 == toggle
+
+
+def _responds(message: Message, command: int, least: int) -> bool:
     body = message.body
-    return (
-        message.service == RESPONSE
-        and len(body) >= 3
-        and body[2] >> 5 == command
-        and body[2] & 0x10 == toggle
-    )
+    return message.service == RESPONSE and len(body) >= least and body[2] >> 5 == command

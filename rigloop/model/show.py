@@ -50,7 +50,7 @@ def show_mechanism(
     MechanismError
         With every mistake of the file and of the options.
     ManifestError
-        The run is not one of this mechanism.
+        The run is of another mechanism.
     """
     path = find(name)
     mistakes = list(_wrong(wanted))

@@ -110,7 +110,7 @@ class Stop:
 
 @dataclass(frozen=True)
 class Beside:
-    """The work beside the answering of frames: a witness, orders, and words on a link that is down."""
+    """The others at a segment that answers: a witness, one who gives orders, one who hears of a link that is down."""
 
     witness: Witness | None = None
     orders: Orders | None = None

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from reading_block import Reader
 
@@ -110,6 +110,7 @@ def three_tasks():
     ])  # fmt: skip
 
 
+@settings(deadline=None)
 @given(st.data())
 def test_three_tasks_see_what_they_saw_in_whatever_pieces(data):
     # a live run: cycles in some order, each sees for every other task some image between its last look and now
