@@ -1,13 +1,9 @@
 from collections.abc import Mapping
 
-import numpy as np
-from numpy.typing import NDArray
-
-from estimators.ported_block import PortedBlock
+from estimators.block import EstimatorBlock
 from estimators.two_stage.kinematic_observer import ObservedModel
 
-class AugmentedEkf(PortedBlock):
-    n_dof: int
+class AugmentedEkf(EstimatorBlock):
     def __init__(
         self,
         name: str,
@@ -21,11 +17,3 @@ class AugmentedEkf(PortedBlock):
         disturbance: float,
         walk_noise: float,
     ) -> None: ...
-    @property
-    def covariance(self) -> NDArray[np.float64]: ...
-    def run(
-        self,
-        position: NDArray[np.float64],
-        acceleration: NDArray[np.float64],
-        known: NDArray[np.float64],
-    ) -> NDArray[np.float64]: ...

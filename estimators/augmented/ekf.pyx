@@ -8,18 +8,31 @@ that the two-stage observer is compared with: as good when model and noise are, 
 they are when not.
 """
 from libc.math cimport isfinite
-from libc.stdint cimport int64_t
+from libc.string cimport memcpy, memset
 
+from estimators.block cimport lay_out_cells
+from estimators.numerics.arena cimport Arena, doubles
+from estimators.numerics.covariance cimport propagate
+from estimators.numerics.estimate cimport (
+    Estimate, all_bounded, begin_again, lay_out_estimate, repair, take, take_state,
+)
 from estimators.numerics.linear_solve cimport solve
 from estimators.numerics.observed_model cimport MOST_SENSORS, observed_model
-from estimators.ported_block cimport square
-from estimators.numerics.small_covariance cimport (
-    all_bounded, begin_anew, propagate, set_diagonal, take_scalar, take_state,
-)
 
-import numpy as np
+from estimators.block import wrong_ports
+from estimators.checks import not_positive
 
-from estimators.ported_block import not_positive
+
+cdef void _lay_out(void *state, Arena *arena) noexcept:
+    cdef AugmentedState *s = <AugmentedState *>state
+    cdef int n = s.model.n_dof, n_x = s.cells.n
+    lay_out_cells(&s.cells, arena)
+    lay_out_estimate(&s.estimate, n_x, arena)
+    s.zdd = doubles(arena, n)
+    s.known = doubles(arena, n)
+    s.before = doubles(arena, n_x)
+    s.a_x = doubles(arena, n * n_x)
+    s.u_x = doubles(arena, s.model.n_sensors * n_x)
 
 
 cdef bint _accelerate(
@@ -53,22 +66,23 @@ cdef bint _accelerate(
     return True
 
 
-cdef bint _linearise(
-    const AugmentedState *s, const double *force, double *a, double *u, double *a_x, double *u_x
-) noexcept nogil:
-    # values and exact slopes in x; false without an inverse or without slopes
+cdef bint _linearise(AugmentedState *s, const double *force, double *a, double *u) noexcept nogil:
+    # values, and exact slopes in x, `a_x` and `u_x`; false without an inverse or without slopes
     cdef int n = s.model.n_dof, m = s.model.n_sensors, n_x = 3 * n, i, j, k
+    cdef double *x = s.estimate.x
+    cdef double *a_x = s.a_x
+    cdef double *u_x = s.u_x
     cdef double sens[MOST_SENSORS * MOST_DOF]
     cdef double a_f[MOST_DOF * MOST_DOF]
     cdef double read[MOST_SENSORS * 2 * MOST_DOF]
     cdef double moved[MOST_DOF * 2 * MOST_DOF]
     cdef double both[2 * MOST_DOF]
-    if not _accelerate(s, s.x, force, a, u, sens, a_f):
+    if not _accelerate(s, x, force, a, u, sens, a_f):
         return False
-    s.model.sensor_slopes(s.model.model, s.x, s.x + n, a, read)
+    s.model.sensor_slopes(s.model.model, x, x + n, a, read)
     for i in range(n):
-        both[i], both[n + i] = force[i], s.x[2 * n + i]
-    s.model.dynamics_slopes(s.model.model, s.x, s.x + n, both, moved)
+        both[i], both[n + i] = force[i], x[2 * n + i]
+    s.model.dynamics_slopes(s.model.model, x, x + n, both, moved)
     for i in range(n):
         for j in range(2 * n):
             a_x[i * n_x + j] = moved[i * 2 * n + j]
@@ -82,76 +96,68 @@ cdef bint _linearise(
     return all_bounded(a_x, n * n_x) and all_bounded(u_x, m * n_x)
 
 
-cdef bint _predict(AugmentedState *s) noexcept nogil:
+cdef void _predict(AugmentedState *s) noexcept nogil:
+    # without slopes there is nothing to predict with
     cdef int n = s.model.n_dof, n_x = 3 * n, i, j, k
     cdef double t = s.period_s, half = 0.5 * t * t
+    cdef double *x = s.estimate.x
+    cdef double *f = s.estimate.transition
+    cdef double *cov = s.estimate.cov
     cdef double a[MOST_DOF]
     cdef double u[MOST_SENSORS]
-    cdef double a_x[MOST_DOF * MOST]
-    cdef double u_x[MOST_SENSORS * MOST]
-    cdef double f[MOST2]
     cdef double part[2]
     part[0], part[1] = half, t
-    if not _linearise(s, s.known, a, u, a_x, u_x):
-        return False
+    if not _linearise(s, s.known, a, u):
+        return
+    memset(f, 0, n_x * n_x * sizeof(double))
     for i in range(n_x):
-        for j in range(n_x):
-            f[i * n_x + j] = 1.0 if i == j else 0.0
+        f[i * n_x + i] = 1.0
     for i in range(n):
         f[i * n_x + n + i] += t
         for k in range(2):
             for j in range(n_x):
-                f[(k * n + i) * n_x + j] += part[k] * a_x[i * n_x + j]
+                f[(k * n + i) * n_x + j] += part[k] * s.a_x[i * n_x + j]
     for i in range(n):
-        s.x[i] += t * s.x[n + i] + half * a[i]
-        s.x[n + i] += t * a[i]
-    propagate(s.p, f, n_x)
+        x[i] += t * x[n + i] + half * a[i]
+        x[n + i] += t * a[i]
+    propagate(cov, f, NULL, s.estimate.work, n_x)
     for i in range(n):
         for k in range(4):
-            s.p[(k // 2 * n + i) * n_x + k % 2 * n + i] += (
-                part[k // 2] * part[k % 2] * s.disturbance_variance)
-        s.p[(2 * n + i) * n_x + 2 * n + i] += s.walk_variance
-    return True
+            cov[(k // 2 * n + i) * n_x + k % 2 * n + i] += part[k // 2] * part[k % 2] * s.disturbance_var
+        cov[(2 * n + i) * n_x + 2 * n + i] += s.walk_var
 
 
-cdef void _take(
-    AugmentedState *s, const double *position, const double *u, const double *known
-) noexcept nogil:
+cdef void _correct(AugmentedState *s, const double *position, const double *u) noexcept nogil:
+    cdef Estimate *e = &s.estimate
     cdef int n = s.model.n_dof, m = s.model.n_sensors, n_x = 3 * n, i, j
     cdef double a[MOST_DOF]
     cdef double expected[MOST_SENSORS]
-    cdef double a_x[MOST_DOF * MOST]
-    cdef double u_x[MOST_SENSORS * MOST]
-    cdef double before[MOST]
     cdef double sens[MOST_SENSORS * MOST_DOF]
     cdef double a_f[MOST_DOF * MOST_DOF]
     cdef double innovation
-    cdef bint good = _linearise(s, known, a, expected, a_x, u_x)
-    for i in range(n_x):
-        before[i] = s.x[i]
+    cdef bint good = _linearise(s, s.known, a, expected)
+    memcpy(s.before, e.x, n_x * sizeof(double))
     for i in range(n):
-        if isfinite(position[i]):
-            s.nis += take_state(s.x, s.p, i, position[i], s.position_variance, n_x)
+        take_state(e, i, position[i], s.position_var)
     for i in range(m if good else 0):
         if not isfinite(u[i]):
             continue
         # linear about the prediction; earlier corrections have moved the state from it
         innovation = u[i] - expected[i]
         for j in range(n_x):
-            innovation -= u_x[i * n_x + j] * (s.x[j] - before[j])
-        s.nis += innovation * innovation / take_scalar(
-            s.x, s.p, &u_x[i * n_x], innovation, s.acceleration_variance, n_x)
-    if _accelerate(s, s.x, known, a, expected, sens, a_f):
-        for i in range(n):
-            s.zdd[i] = a[i]
+            innovation -= s.u_x[i * n_x + j] * (e.x[j] - s.before[j])
+        take(e, s.u_x + i * n_x, innovation, s.acceleration_var)
+    if _accelerate(s, e.x, s.known, a, expected, sens, a_f):
+        memcpy(s.zdd, a, n * sizeof(double))
 
 
 cdef void observe(
     AugmentedState *s, const double *position, const double *u, const double *known
 ) noexcept nogil:
     """One cycle: predict with the known forces of the last one, correct by all that is measured."""
-    cdef int n = s.model.n_dof, n_x = 3 * n, i
-    s.nis = 0.0
+    cdef Estimate *e = &s.estimate
+    cdef int n = s.model.n_dof, i
+    e.nis = 0.0
     if s.tracking:
         _predict(s)
     for i in range(n):
@@ -159,42 +165,32 @@ cdef void observe(
         if isfinite(known[i]):
             s.known[i] = known[i]
     if s.tracking:
-        _take(s, position, u, s.known)
-        s.n_resets += begin_anew(s.p, s.initial, n_x)
+        _correct(s, position, u)
+        repair(e)
         # an estimate that has overflowed starts over with the next positions
-        s.tracking = all_bounded(s.x, n_x)
+        s.tracking = all_bounded(e.x, e.n)
     elif all_bounded(position, n):
-        for i in range(n_x):
-            s.x[i] = position[i] if i < n else 0.0
-        set_diagonal(s.p, s.initial, n_x)
+        memset(e.x, 0, e.n * sizeof(double))
+        memcpy(e.x, position, n * sizeof(double))
+        begin_again(e)
         s.tracking = True
 
 
-cdef int _step(void *self, int64_t t_ns) noexcept nogil:
-    cdef AugmentedState *s = <AugmentedState *>self
-    cdef Ports *ports = s.ports
-    cdef int n = s.model.n_dof, m = s.model.n_sensors, i
-    cdef double position[MOST_DOF]
-    cdef double u[MOST_SENSORS]
-    cdef double known[MOST_DOF]
-    for i in range(n):
-        position[i] = ports.read[i][0]
-        known[i] = ports.read[n + m + i][0]
-    for i in range(m):
-        u[i] = ports.read[n + i][0]
-    observe(s, position, u, known)
-    for i in range(2 * n):
-        ports.write[i][0] = s.x[i]
-    for i in range(n):
-        ports.write[2 * n + i][0] = s.zdd[i]
-        ports.write[3 * n + i][0] = s.x[2 * n + i]
-    ports.write[4 * n][0] = s.nis
-    ports.write[4 * n + 1][0] = <double>s.n_resets
-    ports.write[4 * n + 2][0] = 1.0 if s.tracking else 0.0
+cdef int _advance(void *state) noexcept nogil:
+    cdef AugmentedState *s = <AugmentedState *>state
+    cdef int n = s.model.n_dof
+    cdef const double *given = s.cells.given
+    cdef double *value = s.cells.value
+    observe(s, given, given + n, given + n + s.model.n_sensors)
+    memcpy(value, s.estimate.x, 2 * n * sizeof(double))
+    memcpy(value + 2 * n, s.zdd, n * sizeof(double))
+    memcpy(value + 3 * n, s.estimate.x + 2 * n, n * sizeof(double))
+    value[4 * n], value[4 * n + 1] = s.estimate.nis, <double>s.estimate.n_repaired
+    value[4 * n + 2] = 1.0 if s.tracking else 0.0
     return 0
 
 
-cdef class AugmentedEkf(PortedBlock):
+cdef class AugmentedEkf(EstimatorBlock):
     """Augmented EKF: motion and unknown forces at once; a block.
 
     Parameters
@@ -206,7 +202,7 @@ cdef class AugmentedEkf(PortedBlock):
         cycle; `known_0` ...: known forces.
     writes : mapping of str to str
         `z_0` ..., `zd_0` ..., `zdd_0` ..., `unknown_0` ...: the estimate; `nis`;
-        `covariance_resets`; `ready`: 1 from the first position on.
+        `repaired`; `ready`: 1 from the first position on.
     model : object
         With `model_capsule()`: an `ObservedModel`.
     period_s : float
@@ -244,73 +240,23 @@ cdef class AugmentedEkf(PortedBlock):
             acceleration_noise=acceleration_noise, disturbance=disturbance, walk_noise=walk_noise)
         if not 1 <= n <= MOST_DOF or not 0 <= m <= MOST_SENSORS:
             mistakes.append(f"model of {n} dof and {m} sensors: at most {MOST_DOF} of each")
+        read_ports = [f"{part}_{i}" for part, count in (
+            ("position", n), ("acceleration", m), ("known", n)) for i in range(count)]
+        write_ports = [f"{part}_{i}" for part in ("z", "zd", "zdd", "unknown") for i in range(n)]
+        ports = (reads, writes, read_ports, (*write_ports, "nis", "repaired", "ready"))
+        mistakes += wrong_ports(ports, read_ports[:n])
         if mistakes:
             raise ValueError(f"{name}: " + "; ".join(mistakes))
-        positions = [f"position_{i}" for i in range(n)]
-        known = [f"known_{i}" for i in range(n)]
-        self.set_up(
-            name, reads, writes, positions + [f"acceleration_{i}" for i in range(m)] + known,
-            [f"{part}_{i}" for part in ("z", "zd", "zdd", "unknown") for i in range(n)]
-            + ["nis", "covariance_resets", "ready"],
-            positions, _step, s)
-        self.model, self.n_dof = model, n
-        s.ports = &self.ports
+        s.cells.n = 3 * n
+        parts = {"position": n, "acceleration": m, "known": n}
+        self.wire(name, ports, parts, &s.cells, sizeof(AugmentedState), _lay_out, _advance)
+        self.model, s.cells.cov = model, s.estimate.cov
         s.period_s = period_s
-        s.position_variance = position_noise ** 2
-        s.acceleration_variance = acceleration_noise ** 2
-        s.disturbance_variance = disturbance ** 2
-        s.walk_variance = walk_noise ** 2
+        s.position_var = position_noise ** 2
+        s.acceleration_var = acceleration_noise ** 2
+        s.disturbance_var = disturbance ** 2
+        s.walk_var = walk_noise ** 2
         for i in range(n):
-            s.initial[i] = position_noise ** 2
-            s.initial[n + i] = 2.0 * (position_noise / period_s) ** 2
-            s.initial[2 * n + i] = 1e4 * walk_noise ** 2
-
-    @property
-    def covariance(self):
-        """Covariance of [z, zd, F2], shape (3 n, 3 n)."""
-        return square(self.state.p, 3 * self.n_dof)
-
-    def run(
-        self, const double[:, ::1] position, const double[:, ::1] acceleration,
-        const double[:, ::1] known,
-    ):
-        """Step over whole arrays.
-
-        Parameters
-        ----------
-        position, known : ndarray of float64, shape (n_cycles, n_dof)
-        acceleration : ndarray of float64, shape (n_cycles, n_sensors)
-
-        Returns
-        -------
-        ndarray of float64, shape (n_cycles, 4 n_dof + 1)
-            z, zd, zdd, unknown forces and nis of each cycle.
-
-        Raises
-        ------
-        ValueError
-            Wrong shapes.
-
-        Real time
-        ---------
-        Not safe: allocates the result. The loop itself holds no GIL.
-        """
-        cdef Py_ssize_t cycles = position.shape[0], i
-        cdef int n = self.state.model.n_dof, m = self.state.model.n_sensors, j
-        if (position.shape[1] != n or acceleration.shape[0] != cycles
-                or acceleration.shape[1] != m or known.shape[0] != cycles or known.shape[1] != n):
-            raise ValueError(
-                f"{self.name}: positions ({cycles}, {position.shape[1]}), accelerations "
-                f"({acceleration.shape[0]}, {acceleration.shape[1]}) and known forces "
-                f"({known.shape[0]}, {known.shape[1]}) for {n} dof and {m} sensors")
-        cdef double[:, ::1] out = np.empty((cycles, 4 * n + 1))
-        with nogil:
-            for i in range(cycles):
-                observe(&self.state, &position[i, 0], &acceleration[i, 0], &known[i, 0])
-                for j in range(2 * n):
-                    out[i, j] = self.state.x[j]
-                for j in range(n):
-                    out[i, 2 * n + j] = self.state.zdd[j]
-                    out[i, 3 * n + j] = self.state.x[2 * n + j]
-                out[i, 4 * n] = self.state.nis
-        return np.asarray(out)
+            s.estimate.start_var[i] = position_noise ** 2
+            s.estimate.start_var[n + i] = 2.0 * (position_noise / period_s) ** 2
+            s.estimate.start_var[2 * n + i] = 1e4 * walk_noise ** 2

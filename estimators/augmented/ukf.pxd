@@ -1,13 +1,11 @@
 """Augmented unscented Kalman filter: states and unknown inputs of any model, without derivatives."""
 from libc.stdint cimport int64_t
 
-from estimators.numerics.small_covariance cimport MOST, MOST2
-from estimators.ported_block cimport PortedBlock, Ports
+from estimators.block cimport Cells, EstimatorBlock
+from estimators.numerics.estimate cimport Estimate
 
 cdef enum:
     UNSCENTED_ABI = 1
-    MOST_INPUTS = 4
-    MOST_OUTPUTS = 8
 
 # x (n_x) moved over dt with the inputs u (n_u) held
 ctypedef void (*transition_fn)(
@@ -26,22 +24,28 @@ cdef struct UnscentedModel:
     const void *model
 
 cdef struct UkfState:
+    Cells cells
+    Estimate estimate
     UnscentedModel *model
-    Ports *ports
     double period_s
-    double process[MOST]            # variances of a cycle
-    double noise[MOST_OUTPUTS]      # variances of the samples
-    double start[MOST]
-    double initial[MOST]
-    double x[MOST]
-    double p[MOST2]
-    double u[MOST_INPUTS]           # of the cycle before
+    double *process_var     # (n_x) of a cycle
+    double *sample_var      # (n_y)
+    double *start           # (n_x)
+    double *u               # (n_u) of the cycle before
     bint started
-    double nis
-    long n_resets
+    # of a cycle; samples that are there come first
+    double *points          # (2 n_x, n_x)
+    double *at              # (n_x)
+    double *expected        # (2 n_x, n_y)
+    int *there              # (n_y) which outputs have a sample
+    double *mean            # (n_y)
+    double *innovation      # (n_y)
+    double *pyy             # (n_y, n_y)
+    double *cross           # (n_y, n_x)
+    double *gain            # (n_y, n_x + 1)
 
 cdef void observe(UkfState *s, const double *u, const double *y) noexcept nogil
 
-cdef class AugmentedUkf(PortedBlock):
+cdef class AugmentedUkf(EstimatorBlock):
     cdef UkfState state
     cdef object model

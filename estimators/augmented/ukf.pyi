@@ -1,15 +1,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from estimators.ported_block import PortedBlock
+from estimators.block import EstimatorBlock
 
 class UnscentedModel(Protocol):
     def unscented_capsule(self) -> Any: ...
 
-class AugmentedUkf(PortedBlock):
+class AugmentedUkf(EstimatorBlock):
     def __init__(
         self,
         name: str,
@@ -23,6 +20,3 @@ class AugmentedUkf(PortedBlock):
         process_noise: Sequence[float],
         sample_noise: Sequence[float],
     ) -> None: ...
-    @property
-    def covariance(self) -> NDArray[np.float64]: ...
-    def run(self, u: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]: ...

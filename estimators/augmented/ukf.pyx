@@ -12,127 +12,147 @@ lack Q, so Pyy and Pxy miss the process noise, and the filter trusts itself far 
 """
 from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.math cimport isfinite, sqrt
-from libc.stdint cimport int64_t
+from libc.string cimport memcpy
 
+from estimators.block cimport lay_out_cells
+from estimators.numerics.arena cimport Arena, doubles, places
 from estimators.numerics.covariance cimport cholesky
+from estimators.numerics.estimate cimport all_bounded, begin_again, lay_out_estimate, repair, show
 from estimators.numerics.linear_solve cimport solve
-from estimators.ported_block cimport square
-from estimators.numerics.small_covariance cimport all_bounded, begin_anew, set_diagonal
 
 import numpy as np
 
-from estimators.ported_block import not_positive
+from estimators.block import wrong_ports
+from estimators.checks import not_positive
 
 
-cdef bint _draw(const UkfState *s, double points[2 * MOST][MOST]) noexcept nogil:
+cdef void _lay_out(void *state, Arena *arena) noexcept:
+    cdef UkfState *s = <UkfState *>state
+    cdef size_t n = s.model.n_x, m = s.model.n_y
+    lay_out_cells(&s.cells, arena)
+    lay_out_estimate(&s.estimate, s.model.n_x, arena)
+    s.process_var = doubles(arena, n)
+    s.sample_var = doubles(arena, m)
+    s.start = doubles(arena, n)
+    s.u = doubles(arena, s.model.n_u)
+    s.points = doubles(arena, 2 * n * n)
+    s.at = doubles(arena, n)
+    s.expected = doubles(arena, 2 * n * m)
+    s.there = places(arena, m)
+    s.mean = doubles(arena, m)
+    s.innovation = doubles(arena, m)
+    s.pyy = doubles(arena, m * m)
+    s.cross = doubles(arena, m * n)
+    s.gain = doubles(arena, m * (n + 1))
+
+
+cdef bint _draw(UkfState *s) noexcept nogil:
     # x +- columns of sqrt(n P); false without a root
     cdef int n = s.model.n_x, i, j
-    cdef double root[MOST2]
+    cdef double *root = s.estimate.work
     cdef double step, spread = sqrt(<double>n)
-    if cholesky(s.p, root, n) < n:
+    if cholesky(s.estimate.cov, root, n) < n:
         return False
     for j in range(n):
         for i in range(n):
             # the root is lower triangular
             step = spread * root[i * n + j] if i >= j else 0.0
-            points[j][i] = s.x[i] + step
-            points[n + j][i] = s.x[i] - step
+            s.points[j * n + i] = s.estimate.x[i] + step
+            s.points[(n + j) * n + i] = s.estimate.x[i] - step
     return True
 
 
 cdef bint _predict(UkfState *s) noexcept nogil:
     # mean and covariance of the points, moved; false without a root
     cdef int n = s.model.n_x, i, j, k
-    cdef double points[2 * MOST][MOST]
-    cdef double at[MOST]
+    cdef double *x = s.estimate.x
+    cdef double *cov = s.estimate.cov
+    cdef double *point
     cdef double total
-    if not _draw(s, points):
+    if not _draw(s):
         return False
     for k in range(2 * n):
-        for i in range(n):
-            at[i] = points[k][i]
-        s.model.transition(s.model.model, at, s.u, s.period_s, points[k])
+        point = s.points + k * n
+        memcpy(s.at, point, n * sizeof(double))
+        s.model.transition(s.model.model, s.at, s.u, s.period_s, point)
     for i in range(n):
         total = 0.0
         for k in range(2 * n):
-            total += points[k][i]
-        s.x[i] = total / (2 * n)
+            total += s.points[k * n + i]
+        x[i] = total / (2 * n)
     for i in range(n):
         for j in range(i, n):
             total = 0.0
             for k in range(2 * n):
-                total += (points[k][i] - s.x[i]) * (points[k][j] - s.x[j])
-            s.p[i * n + j] = s.p[j * n + i] = total / (2 * n) + (s.process[i] if i == j else 0.0)
+                point = s.points + k * n
+                total += (point[i] - x[i]) * (point[j] - x[j])
+            cov[i * n + j] = cov[j * n + i] = total / (2 * n) + (s.process_var[i] if i == j else 0.0)
     return True
 
 
 cdef void _correct(UkfState *s, const double *u, const double *y) noexcept nogil:
-    cdef int n = s.model.n_x, m = 0, i, j, k
-    cdef int there[MOST_OUTPUTS]
-    cdef double points[2 * MOST][MOST]
-    cdef double expected[2 * MOST][MOST_OUTPUTS]
-    cdef double mean[MOST_OUTPUTS]
-    cdef double pyy[MOST_OUTPUTS * MOST_OUTPUTS]
-    cdef double gain[MOST_OUTPUTS * (MOST + 1)]     # [Pyx, innovation], then Pyy^-1 of it
-    cdef double cross[MOST_OUTPUTS * MOST]
-    cdef double innovation[MOST_OUTPUTS]
+    cdef int n = s.model.n_x, n_y = s.model.n_y, m = 0, i, j, k
+    cdef double *x = s.estimate.x
+    cdef double *cov = s.estimate.cov
+    cdef double *gain = s.gain      # [Pyx, innovation], then Pyy^-1 of it
+    cdef double *read
     cdef double total
-    for i in range(s.model.n_y):
+    for i in range(n_y):
         if isfinite(y[i]):
-            there[m] = i
+            s.there[m] = i
             m += 1
     # drawn again about the prediction, so that they spread by the process noise too
-    if m == 0 or not _draw(s, points):
+    if m == 0 or not _draw(s):
         return
     for k in range(2 * n):
-        s.model.measure(s.model.model, points[k], u, expected[k])
+        s.model.measure(s.model.model, s.points + k * n, u, s.expected + k * n_y)
     for i in range(m):
         total = 0.0
         for k in range(2 * n):
-            total += expected[k][there[i]]
-        mean[i] = total / (2 * n)
-        innovation[i] = y[there[i]] - mean[i]
+            total += s.expected[k * n_y + s.there[i]]
+        s.mean[i] = total / (2 * n)
+        s.innovation[i] = y[s.there[i]] - s.mean[i]
     for i in range(m):
         for j in range(m):
             total = 0.0
             for k in range(2 * n):
-                total += (expected[k][there[i]] - mean[i]) * (expected[k][there[j]] - mean[j])
-            pyy[i * m + j] = total / (2 * n) + (s.noise[there[i]] if i == j else 0.0)
+                read = s.expected + k * n_y
+                total += (read[s.there[i]] - s.mean[i]) * (read[s.there[j]] - s.mean[j])
+            s.pyy[i * m + j] = total / (2 * n) + (s.sample_var[s.there[i]] if i == j else 0.0)
         for j in range(n):
             total = 0.0
             for k in range(2 * n):
-                total += (expected[k][there[i]] - mean[i]) * (points[k][j] - s.x[j])
-            cross[i * n + j] = gain[i * (n + 1) + j] = total / (2 * n)
-        gain[i * (n + 1) + n] = innovation[i]
-    if not solve(pyy, gain, m, n + 1, 0.0):
+                total += (s.expected[k * n_y + s.there[i]] - s.mean[i]) * (s.points[k * n + j] - x[j])
+            s.cross[i * n + j] = gain[i * (n + 1) + j] = total / (2 * n)
+        gain[i * (n + 1) + n] = s.innovation[i]
+    if not solve(s.pyy, gain, m, n + 1, 0.0):
         return
     for i in range(m):
-        s.nis += innovation[i] * gain[i * (n + 1) + n]
+        s.estimate.nis += s.innovation[i] * gain[i * (n + 1) + n]
     for j in range(n):
         for i in range(m):
-            s.x[j] += gain[i * (n + 1) + j] * innovation[i]
+            x[j] += gain[i * (n + 1) + j] * s.innovation[i]
         for k in range(j, n):
             # K Pyy K' = Pxy Pyy^-1 Pyx
             total = 0.0
             for i in range(m):
-                total += cross[i * n + j] * gain[i * (n + 1) + k]
-            s.p[j * n + k] -= total
-            s.p[k * n + j] = s.p[j * n + k]
+                total += s.cross[i * n + j] * gain[i * (n + 1) + k]
+            cov[j * n + k] -= total
+            cov[k * n + j] = cov[j * n + k]
 
 
 cdef void observe(UkfState *s, const double *u, const double *y) noexcept nogil:
     """One cycle: predict with the inputs of the last one, correct by all that is measured."""
     cdef int i
-    s.nis = 0.0
+    s.estimate.nis = 0.0
     if s.started:
         if _predict(s):
             _correct(s, u, y)
         # about the newest estimate, and counted; one that has overflowed starts over
-        s.n_resets += begin_anew(s.p, s.initial, s.model.n_x)
-        if not all_bounded(s.x, s.model.n_x):
-            for i in range(s.model.n_x):
-                s.x[i] = s.start[i]
-            set_diagonal(s.p, s.initial, s.model.n_x)
+        repair(&s.estimate)
+        if not all_bounded(s.estimate.x, s.model.n_x):
+            memcpy(s.estimate.x, s.start, s.model.n_x * sizeof(double))
+            begin_again(&s.estimate)
     s.started = True
     for i in range(s.model.n_u):
         # an input that is missing is the last one again
@@ -140,25 +160,14 @@ cdef void observe(UkfState *s, const double *u, const double *y) noexcept nogil:
             s.u[i] = u[i]
 
 
-cdef int _step(void *self, int64_t t_ns) noexcept nogil:
-    cdef UkfState *s = <UkfState *>self
-    cdef Ports *ports = s.ports
-    cdef int n_u = s.model.n_u, n_x = s.model.n_x, i
-    cdef double u[MOST_INPUTS]
-    cdef double y[MOST_OUTPUTS]
-    for i in range(n_u):
-        u[i] = ports.read[i][0]
-    for i in range(s.model.n_y):
-        y[i] = ports.read[n_u + i][0]
-    observe(s, u, y)
-    for i in range(n_x):
-        ports.write[i][0] = s.x[i]
-    ports.write[n_x][0] = s.nis
-    ports.write[n_x + 1][0] = <double>s.n_resets
+cdef int _advance(void *state) noexcept nogil:
+    cdef UkfState *s = <UkfState *>state
+    observe(s, s.cells.given, s.cells.given + s.model.n_u)
+    show(&s.estimate, s.cells.value)
     return 0
 
 
-cdef class AugmentedUkf(PortedBlock):
+cdef class AugmentedUkf(EstimatorBlock):
     """A-UKF: unscented filter on states and unknown inputs; a block.
 
     Parameters
@@ -168,7 +177,7 @@ cdef class AugmentedUkf(PortedBlock):
     reads : mapping of str to str
         Port to signal path. `u_0` ...: known inputs; `y_0` ...: samples, NaN for none this cycle.
     writes : mapping of str to str
-        `x_0` ...: the estimate; `nis`: number of samples on average; `covariance_resets`.
+        `x_0` ...: the estimate; `nis`: number of samples on average; `repaired`.
     model : object
         With `unscented_capsule()`: an `UnscentedModel`.
     period_s : float
@@ -204,11 +213,8 @@ cdef class AugmentedUkf(PortedBlock):
         s.model = <UnscentedModel *>PyCapsule_GetPointer(capsule, b"rigloop.unscented_model")
         cdef int n = s.model.n_x, n_u = s.model.n_u, n_y = s.model.n_y, i
         mistakes = []
-        if s.model.abi != UNSCENTED_ABI or not (
-                1 <= n <= MOST and 0 <= n_u <= MOST_INPUTS and 1 <= n_y <= MOST_OUTPUTS):
-            mistakes.append(
-                f"model of {n} states, {n_u} inputs, {n_y} outputs: at most {MOST}, "
-                f"{MOST_INPUTS}, {MOST_OUTPUTS}")
+        if s.model.abi != UNSCENTED_ABI or n < 1 or n_u < 0 or n_y < 1:
+            mistakes.append(f"model of {n} states, {n_u} inputs, {n_y} outputs: of another version, or of none")
         mistakes += not_positive(period_s=period_s)
         for key, values, length in (
                 ("start", start, n), ("start_noise", start_noise, n),
@@ -217,63 +223,19 @@ cdef class AugmentedUkf(PortedBlock):
                 mistakes.append(f"{key}: {length} numbers are needed, found {list(values)}")
             elif key != "start" and not np.all(np.asarray(values) > 0.0):
                 mistakes.append(f"{key} = {list(values)}: must be positive")
+        read_ports = (*(f"u_{i}" for i in range(n_u)), *(f"y_{i}" for i in range(n_y)))
+        ports = (reads, writes, read_ports, (*(f"x_{i}" for i in range(n)), "nis", "repaired"))
+        mistakes += wrong_ports(ports)
         if mistakes:
             raise ValueError(f"{name}: " + "; ".join(mistakes))
-        ports = [f"u_{i}" for i in range(n_u)] + [f"y_{i}" for i in range(n_y)]
-        self.set_up(
-            name, reads, writes, ports,
-            [f"x_{i}" for i in range(n)] + ["nis", "covariance_resets"], (), _step, s)
-        self.model = model
-        s.ports = &self.ports
+        s.cells.n = n
+        self.wire(name, ports, {"u": n_u, "y": n_y}, &s.cells, sizeof(UkfState), _lay_out, _advance)
+        self.model, s.cells.cov = model, s.estimate.cov
         s.period_s = period_s
         for i in range(n):
-            s.x[i] = s.start[i] = start[i]
-            s.initial[i] = start_noise[i] ** 2
-            s.process[i] = process_noise[i] ** 2
+            s.estimate.x[i] = s.start[i] = start[i]
+            s.estimate.start_var[i] = start_noise[i] ** 2
+            s.process_var[i] = process_noise[i] ** 2
         for i in range(n_y):
-            s.noise[i] = sample_noise[i] ** 2
-        set_diagonal(s.p, s.initial, n)
-
-    @property
-    def covariance(self):
-        """Covariance of the estimate, shape (n_x, n_x)."""
-        return square(self.state.p, self.state.model.n_x)
-
-    def run(self, const double[:, ::1] u, const double[:, ::1] y):
-        """Step over whole arrays.
-
-        Parameters
-        ----------
-        u : ndarray of float64, shape (n_cycles, n_u)
-        y : ndarray of float64, shape (n_cycles, n_y)
-
-        Returns
-        -------
-        ndarray of float64, shape (n_cycles, n_x + 1)
-            Estimate and nis of each cycle.
-
-        Raises
-        ------
-        ValueError
-            Wrong shapes.
-
-        Real time
-        ---------
-        Not safe: allocates the result. The loop itself holds no GIL.
-        """
-        cdef Py_ssize_t cycles = y.shape[0], i
-        cdef int n = self.state.model.n_x, n_u = self.state.model.n_u, j
-        cdef const double *inputs
-        if (u.shape[0] != cycles or u.shape[1] != n_u or y.shape[1] != self.state.model.n_y):
-            raise ValueError(
-                f"{self.name}: inputs ({u.shape[0]}, {u.shape[1]}) and samples ({cycles}, "
-                f"{y.shape[1]}) for {n_u} inputs and {self.state.model.n_y} outputs")
-        cdef double[:, ::1] out = np.empty((cycles, n + 1))
-        with nogil:
-            for i in range(cycles):
-                inputs = &u[i, 0] if n_u > 0 else NULL
-                observe(&self.state, inputs, &y[i, 0])
-                for j in range(n):
-                    out[i, j] = self.state.x[j]
-                out[i, n] = self.state.nis
-        return np.asarray(out)
+            s.sample_var[i] = sample_noise[i] ** 2
+        begin_again(&s.estimate)

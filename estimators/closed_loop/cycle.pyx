@@ -1,17 +1,16 @@
 """One cycle of an observer, whatever its kind: predict → correct, if there is a sample → look at the result → show.
 
-Policies. A sample beyond the gate is rejected and counted; after `patience` in a row the next one of that sensor is
-taken, so that an estimate that has gone astray finds back. A covariance that is not positive definite is replaced by
+Policies. A sample beyond the gate is rejected and counted. A covariance that is not positive definite is replaced by
 that of the start and counted. A position that cannot be found ends the cycle with its status: the estimate stays as
-it was, and the loop gets the status. Periods that the loop lost are predicted over, twenty at most.
+it was, and the loop gets the status. After many lost periods nothing is known of the state: its covariance is the one
+of the start.
 """
 # a vector of values that were just stored one by one waits until they have left the store buffer:
 # compiled with -fno-tree-slp-vectorize -fno-tree-loop-distribute-patterns
-from libc.math cimport NAN
-from libc.stdint cimport int64_t
 from libc.string cimport memcpy, memset
 
 from estimators.numerics.covariance cimport cholesky, drift, joseph, project, propagate
+from estimators.numerics.gate cimport admits
 
 
 cdef int restart_independent(ObserverState *s, const double *x) noexcept nogil:
@@ -54,7 +53,7 @@ cdef void grow(ObserverState *s) noexcept nogil:
 
 
 cdef inline int _fold(ObserverState *s, const double *sample, int n) noexcept nogil:
-    cdef int i, j, used = 0
+    cdef int i, j
     cdef double inverse, left, squared
     memset(s.dx, 0, n * sizeof(double))
     for i in range(s.n_y):
@@ -65,19 +64,14 @@ cdef inline int _fold(ObserverState *s, const double *sample, int n) noexcept no
             left -= s.slope[i * n + j] * s.dx[j]
         inverse = 1.0 / (s.meas_var[i] + project(s.cov, s.slope + i * n, s.ph, n))
         squared = left * left * inverse
-        if s.gate > 0.0 and not squared <= s.gate and s.n_refused[i] < s.patience:
-            s.n_refused[i] += 1
-            s.n_rejected += 1
+        if not admits(&s.gate, i, squared):
             continue
-        s.n_refused[i] = 0
         s.nis += squared
-        used += 1
         for j in range(n):
             s.gain[j] = s.ph[j] * inverse
             s.dx[j] += s.gain[j] * left
         joseph(s.cov, s.slope + i * n, s.gain, s.ph, s.meas_var[i], s.work, n)
-    s.used = used
-    return used
+    return s.gate.used
 
 
 cdef int fold_scalars(ObserverState *s, const double *sample) noexcept nogil:
@@ -96,24 +90,19 @@ cdef int fold_scalars(ObserverState *s, const double *sample) noexcept nogil:
 
 cdef void show(ObserverState *s) noexcept nogil:
     # order of `write_ports`
-    cdef int i, n = s.n, at, k = 0
-    for i in range(s.n_x):
-        s.value[k] = s.x[s.place_of[i]]
-        k += 1
-    for i in range(s.n_x):
+    cdef int i, n = s.n, n_x = s.n_x, at
+    cdef double *value = s.cells.value
+    for i in range(n_x):
         at = s.place_of[i]
-        s.value[k] = s.cov[at * n + at]     # a variance: no square root in the cycle
-        k += 1
+        value[i] = s.x[at]
+        value[n_x + i] = s.cov[at * n + at]     # a variance: no square root in the cycle
+    value += 2 * n_x
     for i in range(s.n_y):
-        s.value[k] = s.innovation[i]
-        k += 1
-    s.value[k] = s.nis
-    s.value[k + 1] = s.nis_low[s.used]
-    s.value[k + 2] = s.nis_high[s.used]
-    s.value[k + 3] = s.used
-    s.value[k + 4] = <double>s.n_rejected
-    s.value[k + 5] = <double>s.n_repaired
-    s.value[k + 6] = s.status
+        value[i] = s.innovation[i]
+    value += s.n_y
+    value[0], value[1], value[2] = s.nis, s.nis_low[s.gate.used], s.nis_high[s.gate.used]
+    value[3], value[4] = s.gate.used, <double>s.gate.n_rejected
+    value[5], value[6] = <double>s.n_repaired, s.status
 
 
 cdef inline bint _is_finite(const double *x, int n) noexcept nogil:
@@ -155,19 +144,25 @@ cdef inline void _finish(ObserverState *s, bint is_corrected, int n) noexcept no
         _copy(s.cov, s.cov_before, n * n)
 
 
-cdef void advance(ObserverState *s) noexcept nogil:
-    """One cycle with the inputs in the model and the samples in `sample`; fills `value`."""
+cdef int advance(void *state) noexcept nogil:
+    """One cycle with the samples and inputs that are given; an input that is NaN keeps its last value."""
+    cdef ObserverState *s = <ObserverState *>state
+    cdef const double *sample = s.cells.given
+    cdef const double *inputs = sample + s.n_y
     cdef int i
     cdef bint has_sample = False
+    for i in range(s.n_u):
+        if inputs[i] == inputs[i]:
+            s.model.u[i] = inputs[i]
     s.nis = 0.0
-    s.used = 0
+    s.gate.used = 0
     for i in range(s.n_y):
         s.innovation[i] = 0.0
-        has_sample = has_sample or s.sample[i] == s.sample[i]
+        has_sample = has_sample or sample[i] == sample[i]
     s.status = s.predict(s)
     if s.status == 0 and has_sample:
-        s.status = s.correct(s, s.sample)
-    s.n_done += 1 + s.used
+        s.status = s.correct(s, sample)
+    s.cells.n_done += 1 + s.gate.used
     # one and two freedoms unrolled
     if s.n == 2:
         _finish(s, has_sample, 2)
@@ -176,25 +171,11 @@ cdef void advance(ObserverState *s) noexcept nogil:
     else:
         _finish(s, has_sample, s.n)
     show(s)
+    return s.status
 
 
-cdef void catch_up(ObserverState *s, int64_t t_ns) noexcept nogil:
-    """Take the periods that the loop lost before the cycle of `t_ns`, without samples, inputs as they are now.
-
-    After more than `MOST_LOST` of them nothing is known of the state: the covariance is the one of the start.
-    """
-    cdef int i, _period, lost = 0
-    cdef int64_t gap = (t_ns - s.last_ns) // s.step_ns - 1 if s.last_ns >= 0 else 0
-    s.last_ns = t_ns
-    if gap <= 0:
-        return
-    s.n_periods += gap
-    lost = <int>min(gap, <int64_t>MOST_LOST)
-    for i in range(s.n_y):
-        s.sample[i] = NAN
-    for _period in range(lost):
-        advance(s)
-    if gap > MOST_LOST:
-        memcpy(s.cov, s.start_cov, s.n * s.n * sizeof(double))
-        memcpy(s.cov_before, s.cov, s.n * s.n * sizeof(double))
-        s.n_repaired += 1
+cdef void forget(void *state) noexcept nogil:
+    cdef ObserverState *s = <ObserverState *>state
+    memcpy(s.cov, s.start_cov, s.n * s.n * sizeof(double))
+    memcpy(s.cov_before, s.cov, s.n * s.n * sizeof(double))
+    s.n_repaired += 1

@@ -3,6 +3,7 @@
 A generated model hands out a PyCapsule named "rigloop.observer_model" that points to one of these. The functions
 return 0, or a status of the mechanism's kernel; none of them allocates, locks or calls Python.
 """
+from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport int64_t
 
 cdef enum:
@@ -63,3 +64,11 @@ cdef struct ObserverModel:
     observer_fn kernel_step         # one step with the inputs u
     observer_follow_fn follow       # x, q, qd from the kernel
     observer_state_fn nudge         # correct q, qd and inputs, give them to the kernel
+
+
+cdef inline ObserverModel *observer_model(model) except NULL:
+    # the content of `model.capsule()`; a ValueError for a model of another build
+    cdef ObserverModel *found = <ObserverModel *>PyCapsule_GetPointer(model.capsule(), b"rigloop.observer_model")
+    if found.abi != OBSERVER_ABI or found.bytes != sizeof(ObserverModel):
+        raise ValueError("the model is of another version, build it again")
+    return found

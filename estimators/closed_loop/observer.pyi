@@ -4,12 +4,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from estimators.block import EstimatorBlock
 from estimators.closed_loop.settings import ObserverSettings
-from estimators.ported_block import WiredBlock
 
 Array = NDArray[np.float64]
 
-class Observer(WiredBlock):
+class Observer(EstimatorBlock):
     published: ClassVar[str]
     start: list[float]
     model: Any
@@ -25,10 +25,7 @@ class Observer(WiredBlock):
     @property
     def x(self) -> Array: ...
     @property
-    def cov(self) -> Array: ...
-    @property
     def proc_cov(self) -> Array: ...
     def reset(self, x: Sequence[float] | None = None) -> None: ...
-    def run(self, samples: Array, inputs: Array | None = None) -> Array: ...
 
 class DependentObserver(Observer): ...

@@ -2,17 +2,15 @@
 
 A filter is a subclass in a module of its own and brings `predict`, `correct` and `restart`, see `cycle.pxd`.
 """
-from cpython.pycapsule cimport PyCapsule_GetPointer
-from libc.math cimport NAN
 from libc.stdint cimport int64_t
-from libc.stdlib cimport free
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
+from estimators.block cimport lay_out_cells
 from estimators.closed_loop.cycle cimport (
-    ObserverState, advance, catch_up, correct_fn, predict_fn, restart_fn, show,
+    ObserverState, advance, correct_fn, forget, predict_fn, restart_fn, show,
 )
-from estimators.closed_loop.model cimport OBSERVER_ABI, ObserverModel
-from estimators.numerics.arena cimport Arena, doubles, integers, places, pointers, reserve
+from estimators.closed_loop.model cimport ObserverModel, observer_model
+from estimators.numerics.arena cimport Arena, doubles, integers, places
 
 import numpy as np
 
@@ -20,29 +18,10 @@ from estimators.closed_loop.observability import require_observable
 from estimators.closed_loop.settings import filter_mistakes, port_mistakes, read_ports, write_ports
 
 
-cdef int _step(void *self, int64_t t_ns) noexcept nogil:
-    cdef ObserverState *s = <ObserverState *>self
-    cdef const double *given
-    cdef int i
-    for i in range(s.n_u):
-        given = s.read[2 * s.n_y + i]
-        if given != NULL and given[0] == given[0]:
-            s.model.u[i] = given[0]
-    catch_up(s, t_ns)
-    for i in range(s.n_y):
-        s.sample[i] = NAN
-        if s.n_periods % s.every[i] == 0 and s.read[s.n_y + i][0] == 1.0:
-            s.sample[i] = s.scale[i] * s.read[i][0] + s.offset[i]
-    s.n_periods += 1
-    advance(s)
-    for i in range(s.n_writes):
-        s.write[i][0] = s.value[i]
-    return s.status
-
-
-cdef void _lay_out(ObserverState *s, Arena *arena) noexcept:
-    # the arrays of ObserverState
+cdef void _lay_out(void *state, Arena *arena) noexcept:
+    cdef ObserverState *s = <ObserverState *>state
     cdef size_t n = s.n, n_x = s.n_x, n_y = s.n_y
+    lay_out_cells(&s.cells, arena)
     s.x = doubles(arena, n)
     s.x_before = doubles(arena, n)
     s.dx = doubles(arena, n)
@@ -58,21 +37,13 @@ cdef void _lay_out(ObserverState *s, Arena *arena) noexcept:
     s.reading = doubles(arena, n_y)
     s.ph = doubles(arena, n)
     s.gain = doubles(arena, n)
-    # the largest of what filters need: of Joseph's form n^2 + n beside two or three squares; of the UKF a factor,
+    # the largest of what filters need: of a row n^2 + 3 n, or two or three squares and more; of the UKF a factor,
     # and rows of states and readings over its points and noises
     s.work = doubles(arena, 4 * n * n + 8 * n + (n + n_y) * (2 * n + n_y))
     s.innovation = doubles(arena, n_y)
-    s.sample = doubles(arena, n_y)
-    s.value = doubles(arena, s.n_writes)
-    s.idle = doubles(arena, s.n_reads)
     s.nis_low = doubles(arena, n_y + 1)
     s.nis_high = doubles(arena, n_y + 1)
-    s.scale = doubles(arena, n_y)
-    s.offset = doubles(arena, n_y)
-    s.n_refused = integers(arena, n_y)
-    s.every = integers(arena, n_y)
-    s.read = <const double **>pointers(arena, s.n_reads)
-    s.write = <double **>pointers(arena, s.n_writes)
+    s.gate.n_refused = integers(arena, n_y)
     s.place_of = places(arena, n_x)
 
 
@@ -91,7 +62,7 @@ cdef class Observer:
         Port to signal path. `<sensor>`: its newest reading; `<sensor>/valid`: 1 when that is a new
         sample (optional, else every cycle has one); inputs of the mechanism. A sensor that is not
         connected has no samples. A reading that is NaN is not a sample, and an input that is NaN
-        keeps its last value.
+        keeps its last value. `run` takes samples of the sensors, then inputs.
     writes : mapping of str to str, optional
         Port to signal path, any of `write_ports`: every state, its unit last; `variance/<state>`, in
         that unit squared; `innovation/<sensor>`; `nis`, its 95 % bounds `nis_low` and `nis_high` for the samples of
@@ -113,12 +84,6 @@ cdef class Observer:
     ------
     `docs/observers.md`; the names of the filters are those of the papers named there.
     """
-
-    def __cinit__(self):
-        self.memory = NULL
-
-    def __dealloc__(self):
-        free(self.memory)
 
     cdef bint is_dependent(self):
         # whether the state is [q, qd] instead of [z, zd, f]
@@ -152,68 +117,41 @@ cdef class Observer:
 
     def __init__(self, str name, model, settings, *, reads=None, writes=None):
         cdef ObserverState *s = &self.state
-        cdef ObserverModel *m = <ObserverModel *>PyCapsule_GetPointer(
-            model.capsule(), b"rigloop.observer_model")
-        cdef double[::1] density, sensor_var, start_var, scale, offset
-        cdef double[:, ::1] bounds
+        cdef ObserverModel *m = observer_model(model)
+        cdef double[::1] density
         cdef int i
-        if m.abi != OBSERVER_ABI or m.bytes != sizeof(ObserverModel):
-            raise ValueError(f"observer {name}: the model is of another version, build it again")
         info = model.info
-        reads, writes = dict(reads or {}), dict(writes or {})
+        ports = (dict(reads or {}), dict(writes or {}), read_ports(info), write_ports(info))
         numbers = settings.numbers(info)
-        wrong = port_mistakes(info, reads, writes) + filter_mistakes(info, self.is_dependent())
+        wrong = port_mistakes(info, ports[0], ports[1]) + filter_mistakes(info, self.is_dependent())
         if wrong:
             raise ValueError(f"observer {name}: " + "; ".join(wrong))
         require_observable(model.at, info, numbers.start)
         self.model, self.start = model, list(numbers.start)
         s.model = m
-        s.step_ns = <int64_t>(1e9 * m.step_s + 0.5)
+        s.cells.period_ns, s.cells.forget = <int64_t>(1e9 * m.step_s + 0.5), forget
         s.n_x, s.n_y, s.n_u, s.step_s = <int>m.n_x, <int>m.n_y, <int>m.n_u, m.step_s
-        s.n = 2 * <int>m.n_q if self.is_dependent() else s.n_x
-        s.n_reads, s.n_writes = len(read_ports(info)), len(write_ports(info))
+        s.n = s.cells.n = 2 * <int>m.n_q if self.is_dependent() else s.n_x
+        s.cells.n_sensors = s.n_y
         s.is_exact = settings.transition == "exact"
-        s.gate, s.patience = settings.gate_sigma ** 2, settings.gate_patience
-        self._allocate()
-        sensor_var, start_var, bounds = numbers.sensor_var, numbers.start_var, numbers.nis_bounds
+        s.gate.limit, s.gate.patience = settings.gate_sigma ** 2, settings.gate_patience
+        self.wire(
+            name, ports, {"samples": s.n_y, "inputs": s.n_u}, &s.cells, sizeof(ObserverState), _lay_out, advance)
+        self.set_channels(numbers.channels)
+        s.cells.cov = s.cov
         density = np.concatenate([numbers.acceleration_noise, numbers.input_noise])
-        scale, offset = numbers.scale, numbers.offset
         for i in range(s.n_y):
-            s.meas_var[i] = sensor_var[i]
-            s.scale[i], s.offset[i], s.every[i] = scale[i], offset[i], numbers.every[i]
-        for i in range(s.n_y + 1):
-            s.nis_low[i], s.nis_high[i] = bounds[i, 0], bounds[i, 1]
+            s.meas_var[i] = numbers.sensor_var[i]
+        for i, (low, high) in enumerate(numbers.nis_bounds):
+            s.nis_low[i], s.nis_high[i] = low, high
         for i in range(s.n_x):
-            s.start_var[i] = start_var[i]
+            s.start_var[i] = numbers.start_var[i]
         for i in range(density.shape[0]):
             s.density[i] = density[i]
         s.is_singular = self.is_dependent()
         self.attach()
         self.shape()
-        self._connect()
-        self.wire(name, reads, writes, read_ports(info), write_ports(info), s.read, s.write, _step, s)
-        self.report(&s.n_done, sizeof(ObserverState))
         self.reset()
-
-    cdef int _allocate(self) except -1:
-        cdef Arena arena
-        arena.memory, arena.used = NULL, 0
-        _lay_out(&self.state, &arena)
-        self.memory = reserve(&arena)
-        _lay_out(&self.state, &arena)
-        return 0
-
-    cdef void _connect(self):
-        # unconnected: no sample, always a new one, the input that the model has
-        cdef ObserverState *s = &self.state
-        cdef int i
-        for i in range(s.n_y):
-            s.idle[i] = NAN
-            s.idle[s.n_y + i] = 1.0
-            s.read[i] = &s.idle[i]
-            s.read[s.n_y + i] = &s.idle[s.n_y + i]
-        for i in range(s.n_writes):
-            s.write[i] = &s.value[i]
 
     def reset(self, x=None):
         """Begin at a state of the model, or at the start of the settings; covariance as at the start.
@@ -229,16 +167,15 @@ cdef class Observer:
         """
         cdef ObserverState *s = &self.state
         cdef double[::1] state = np.array(self.start if x is None else x, dtype=np.float64)
-        cdef int i, status
+        cdef int status
         if state.shape[0] != s.n_x:
             raise ValueError(f"observer {self.name}: {state.shape[0]} states given, {s.n_x} needed")
-        s.n_rejected = s.n_repaired = s.n_periods = 0
-        s.last_ns = -1
-        s.used = 0
+        s.gate.n_rejected = s.n_repaired = s.cells.n_periods = 0
+        s.cells.last_ns = -1
+        s.gate.used = 0
         s.nis = 0.0
-        for i in range(s.n_y):
-            s.n_refused[i] = 0
-            s.innovation[i] = 0.0
+        memset(s.gate.n_refused, 0, s.n_y * sizeof(int64_t))
+        memset(s.innovation, 0, s.n_y * sizeof(double))
         memcpy(s.cov, s.start_cov, s.n * s.n * sizeof(double))
         status = s.status = s.restart(s, &state[0])
         if status != 0:
@@ -255,63 +192,10 @@ cdef class Observer:
         return np.array([self.state.x[self.state.place_of[i]] for i in range(self.state.n_x)])
 
     @property
-    def cov(self):
-        """Covariance of the filter's own state."""
-        cdef int n = self.state.n
-        return np.array([[self.state.cov[i * n + j] for j in range(n)] for i in range(n)])
-
-    @property
     def proc_cov(self):
         """Process noise of one step, of the filter's own state."""
         cdef int n = self.state.n
         return np.array([[self.state.proc_cov[i * n + j] for j in range(n)] for i in range(n)])
-
-    def run(self, const double[:, ::1] samples, inputs=None):
-        """Advance over whole arrays, one cycle a row, as `step` would; ports and channels are left alone.
-
-        Parameters
-        ----------
-        samples : ndarray of float64, shape (n, n_sensors)
-            Readings; NaN where there is none.
-        inputs : ndarray of float64, shape (n, n_inputs), optional
-            Of the mechanism; NaN keeps the last one.
-
-        Returns
-        -------
-        ndarray of float64, shape (n, n_ports)
-            The outputs of each cycle, in the order of `write_ports`.
-
-        Raises
-        ------
-        ValueError
-            A shape is wrong.
-
-        Real time
-        ---------
-        Not safe: allocates the result. The loop itself holds no GIL.
-        """
-        cdef ObserverState *s = &self.state
-        cdef Py_ssize_t count = samples.shape[0], k
-        cdef int i
-        cdef double *value = s.value
-        cdef double[:, ::1] out = np.empty((count, s.n_writes))
-        cdef const double[:, ::1] fed = np.empty((0, s.n_u)) if inputs is None else inputs
-        cdef bint is_fed = inputs is not None
-        if samples.shape[1] != s.n_y or fed.shape[1] != s.n_u or (is_fed and fed.shape[0] != count):
-            raise ValueError(
-                f"observer {self.name}: samples need {s.n_y} columns, inputs {s.n_u} and as many rows")
-        with nogil:
-            for k in range(count):
-                for i in range(s.n_y):
-                    s.sample[i] = samples[k, i]
-                if is_fed:
-                    for i in range(s.n_u):
-                        if fed[k, i] == fed[k, i]:
-                            s.model.u[i] = fed[k, i]
-                s.value = &out[k, 0]
-                advance(s)
-            s.value = value
-        return np.asarray(out)
 
 
 cdef class DependentObserver(Observer):

@@ -10,11 +10,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from estimators.numerics.chi_square import quantile
-from estimators.ported_block import gate_mistakes, wrong_ports
+from estimators.block import wrong_ports
+from estimators.checks import gate_mistakes, listed, named
+from estimators.numerics.chi_square import bounds_of_sums
 
 Array = NDArray[np.float64]
-BOUND = 0.95  # probability that the `nis` of a consistent filter lies within its bounds
 
 
 @dataclass(frozen=True)
@@ -98,13 +98,13 @@ class ObserverSettings:
         std = named("sensor_std", self.sensor_std, sensors, wrong)
         walk = named("input_noise", self.input_noise, unknown, wrong)
         given = self.acceleration_noise
-        density = _listed(
+        density = listed(
             "acceleration_noise",
             [given] * n_z if isinstance(given, int | float) else given,
             n_z,
             wrong,
         )
-        start_std = _listed("start_std", self.start_std, len(states), wrong)
+        start_std = listed("start_std", self.start_std, len(states), wrong)
         start = np.array(info["start"] if self.start is None else self.start, dtype=float)
         if start.shape != (len(states),) or not np.all(np.isfinite(start)):
             wrong.append(f"start: {len(states)} numbers needed, for {', '.join(states)}")
@@ -119,14 +119,8 @@ class ObserverSettings:
             wrong.append("sensors: there are none: an observer needs one or more")
         wrong += gate_mistakes(self.gate_sigma, self.gate_patience)
         channels = channels_of(self.channels, sensors, wrong)
-        bounds = [(0.0, 0.0)] + [
-            (quantile((1.0 - BOUND) / 2.0, k), quantile((1.0 + BOUND) / 2.0, k))
-            for k in range(1, len(sensors) + 1)
-        ]
         found = Numbers(
-            std**2, density, walk, start, start_std**2, np.array(bounds),
-            np.array([c.scale for c in channels]), np.array([c.offset for c in channels]),
-            tuple(c.every for c in channels),
+            std**2, density, walk, start, start_std**2, bounds_of_sums(len(sensors)), channels,
         )  # fmt: skip
         return found, wrong
 
@@ -140,10 +134,8 @@ class Numbers:
     input_noise: Array
     start: Array
     start_var: Array
-    nis_bounds: Array
-    scale: Array
-    offset: Array
-    every: tuple[int, ...]
+    nis_bounds: list[tuple[float, float]]
+    channels: list[Channel]
 
 
 def read_ports(info: Mapping[str, Any]) -> tuple[str, ...]:
@@ -181,7 +173,7 @@ def port_mistakes(
     """Return the mistakes of an observer's ports."""
     estimated = {port for port in reads if port in info["inputs"]} - set(known_inputs(info))
     return [
-        *wrong_ports(reads, writes, read_ports(info), write_ports(info)),
+        *wrong_ports((reads, writes, read_ports(info), write_ports(info))),
         *(f"port {port}: is estimated, leave it out" for port in sorted(estimated)),
     ]
 
@@ -215,21 +207,3 @@ def channels_of(
         if not math.isfinite(channel.offset):
             wrong.append(f"channels.{name}.offset = {channel.offset}: must be a number")
     return [given.get(name, Channel()) for name in sensors]
-
-
-def named(key: str, given: Mapping[str, float], names: Sequence[str], wrong: list[str]) -> Array:
-    """Positive numbers in the order of their names; mistakes are added to `wrong`."""
-    unknown = [name for name in given if name not in names]
-    missing = [name for name in names if name not in given]
-    if unknown or missing:
-        wrong.append(f"{key}: give one number for each of {', '.join(names) or 'none'}")
-        return np.ones(len(names))
-    return _listed(key, [given[name] for name in names], len(names), wrong)
-
-
-def _listed(key: str, given: Sequence[float], count: int, wrong: list[str]) -> Array:
-    values = np.array(given, dtype=float)
-    if values.shape != (count,) or not np.all(np.isfinite(values) & (values > 0.0)):
-        wrong.append(f"{key} = {list(given)}: {count} positive numbers needed")
-        return np.ones(count)
-    return values

@@ -8,7 +8,7 @@ scaled as there. It has no lag, and about half the noise of the filter; it needs
 belongs to replay and identification.
 """
 
-from estimators.numerics.small_covariance cimport propagate, set_diagonal, take_scalar
+from estimators.numerics.covariance cimport propagate, set_diagonal, take_row
 from estimators.numerics.linear_solve cimport solve
 
 import math
@@ -48,8 +48,9 @@ cdef void _forward(
     cdef double f[16]
     cdef double q[16]
     cdef double h[4]
-    cdef double now[12]
-    cdef double cov[144]
+    cdef double now[4]
+    cdef double cov[16]
+    cdef double work[16 + 12]
     cdef Py_ssize_t k
     cdef int i, j
     for i in range(n):
@@ -64,11 +65,11 @@ cdef void _forward(
                 now[i] = 0.0
                 for j in range(i, n):
                     now[i] += f[i * n + j] * x[(k - 1) * n + j]
-            propagate(cov, f, n)
+            propagate(cov, f, NULL, work, n)
             for i in range(n * n):
                 cov[i] += q[i]
             innovation[k] = y[k] - now[0]
-            variance[k] = take_scalar(now, cov, h, innovation[k], 1.0, n)
+            variance[k] = take_row(now, cov, h, innovation[k], 1.0, work, n)
         for i in range(n):
             x[k * n + i] = now[i]
         for i in range(n * n):
@@ -81,7 +82,8 @@ cdef bint _backward(
     # in place; false if a predicted covariance has no inverse
     cdef double f[16]
     cdef double q[16]
-    cdef double before[144]      # P-_k+1
+    cdef double before[16]       # P-_k+1
+    cdef double work[16]
     cdef double spoilt[16]
     cdef double right[16]        # F P_k, then C'
     cdef double gap[4]
@@ -105,7 +107,7 @@ cdef bint _backward(
                 right[i * n + j] = total
         for i in range(n * n):
             before[i] = pp[i]
-        propagate(before, f, n)
+        propagate(before, f, NULL, work, n)
         for i in range(n * n):
             before[i] += q[i]
             spoilt[i] = before[i]

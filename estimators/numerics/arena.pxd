@@ -12,7 +12,7 @@ cdef struct Arena:
     size_t used         # bytes
 
 
-cdef inline void *_take(Arena *arena, size_t bytes) noexcept:
+cdef inline void *room(Arena *arena, size_t bytes) noexcept:
     # of 8 bytes each, so that every kind of cell is aligned
     cdef size_t at = arena.used
     arena.used += (bytes + 7) & ~<size_t>7
@@ -20,19 +20,19 @@ cdef inline void *_take(Arena *arena, size_t bytes) noexcept:
 
 
 cdef inline double *doubles(Arena *arena, size_t count) noexcept:
-    return <double *>_take(arena, count * sizeof(double))
+    return <double *>room(arena, count * sizeof(double))
 
 
 cdef inline int64_t *integers(Arena *arena, size_t count) noexcept:
-    return <int64_t *>_take(arena, count * sizeof(int64_t))
+    return <int64_t *>room(arena, count * sizeof(int64_t))
 
 
 cdef inline int *places(Arena *arena, size_t count) noexcept:
-    return <int *>_take(arena, count * sizeof(int))
+    return <int *>room(arena, count * sizeof(int))
 
 
 cdef inline void **pointers(Arena *arena, size_t count) noexcept:
-    return <void **>_take(arena, count * sizeof(void *))
+    return <void **>room(arena, count * sizeof(void *))
 
 
 cdef inline void *reserve(Arena *arena) except NULL:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
+BOUND = 0.95  # probability that the `nis` of a consistent filter lies within its bounds
 SERIES_DEGREES = 300  # above, the first term of the series underflows
 
 
@@ -54,6 +55,13 @@ def quantile(probability: float, degrees: int) -> float:
         else:
             high = middle
     return high
+
+
+def bounds_of_sums(most: int) -> list[tuple[float, float]]:
+    """Intervals that hold the sums of 0, 1, ... `most` squared normal numbers with probability `BOUND`."""
+    tail = (1.0 - BOUND) / 2.0
+    ends = [(quantile(tail, k), quantile((1.0 + BOUND) / 2.0, k)) for k in range(1, most + 1)]
+    return [(0.0, 0.0), *ends]
 
 
 def mean_bounds(probability: float, degrees: int, samples: int) -> tuple[float, float]:

@@ -3,6 +3,7 @@
     propagate   P <- F P F^T + Q
     drift       the same with F = [[I, h I, 0], [0, I, 0], [0, 0, I]]
     joseph      one scalar measurement, in Joseph's form: P <- (I - k h) P (I - k h)^T + r k k^T
+    take_row    a scalar measurement as a whole, x and P
     cholesky    P = L L^T, or how many of its leading columns are positive definite
 
 The result is symmetric to the last bit: the lower half is computed, the upper one copied.
@@ -81,6 +82,29 @@ cdef inline void joseph(
         for j in range(i + 1):
             p[i * n + j] = work[i * n + j] - ah[i] * gain[j]
     mirror(p, n)
+
+
+cdef inline double take_row(
+    double *x, double *p, const double *h, double innovation, double variance, double *work, int n,
+) noexcept nogil:
+    # x <- x + K innovation, P by Joseph's form; returns the innovation's variance; work: n^2 + 3 n cells
+    cdef double *ph = work + n * n + n
+    cdef double *gain = ph + n
+    cdef double total = variance + project(p, h, ph, n)
+    cdef int i
+    for i in range(n):
+        gain[i] = ph[i] / total
+        x[i] += gain[i] * innovation
+    joseph(p, h, gain, ph, variance, work, n)
+    return total
+
+
+cdef inline void set_diagonal(double *p, const double *diagonal, int n) noexcept nogil:
+    cdef int i
+    for i in range(n * n):
+        p[i] = 0.0
+    for i in range(n):
+        p[i * n + i] = diagonal[i]
 
 
 cdef inline int cholesky(const double *p, double *lower, int n) noexcept nogil:

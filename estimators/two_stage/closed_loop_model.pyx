@@ -4,12 +4,12 @@ A place that the mechanism cannot take gives zeros: no sensitivity, no mass; slo
 or walk at random, and count it as guarded. So does one too far from the last one for Newton's method to stay on its
 branch, as at the start of a rig that stands elsewhere than its file: the model goes there in strides, a few at a call.
 """
-from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
+from cpython.pycapsule cimport PyCapsule_New
 from libc.math cimport NAN, fabs, fmax
 from libc.string cimport memset
 
 from estimators.numerics.observed_model cimport MODEL_ABI, MOST_DOF, MOST_SENSORS
-from estimators.closed_loop.model cimport OBSERVER_ABI
+from estimators.closed_loop.model cimport ObserverModel, observer_model
 
 cdef enum:
     MOST_READINGS = 16          # of all sensors of the model
@@ -139,11 +139,8 @@ cdef class ClosedLoopModel:
     """
 
     def __init__(self, model):
-        cdef ObserverModel *m = <ObserverModel *>PyCapsule_GetPointer(
-            model.capsule(), b"rigloop.observer_model")
+        cdef ObserverModel *m = observer_model(model)
         cdef int i
-        if m.abi != OBSERVER_ABI or m.bytes != sizeof(ObserverModel):
-            raise ValueError("the model is of another version, build it again")
         wrong = model_mistakes(model.info)
         if wrong:
             raise ValueError("; ".join(wrong))

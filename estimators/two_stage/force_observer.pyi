@@ -1,13 +1,9 @@
 from collections.abc import Mapping, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
-from estimators.ported_block import PortedBlock
+from estimators.block import EstimatorBlock
 from estimators.two_stage.kinematic_observer import ObservedModel
 
-class ForceObserver(PortedBlock):
-    n_dof: int
+class ForceObserver(EstimatorBlock):
     def __init__(
         self,
         name: str,
@@ -23,8 +19,3 @@ class ForceObserver(PortedBlock):
         gate_sigma: float = 0.0,
         gate_patience: int = 20,
     ) -> None: ...
-    @property
-    def covariance(self) -> NDArray[np.float64]: ...
-    def run(
-        self, motion: NDArray[np.float64], known: NDArray[np.float64]
-    ) -> NDArray[np.float64]: ...

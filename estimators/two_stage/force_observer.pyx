@@ -10,28 +10,40 @@ the motion of the cycle before, and with it a cycle of delay. The other force wa
 knows of it. Take the form whose inverse exists where the mechanism works: A if the unknown force has dead
 centres. Where it does not, all forces walk at random.
 """
-from libc.stdint cimport int64_t
+from libc.string cimport memset
 
+from estimators.block cimport lay_out_cells
+from estimators.numerics.arena cimport Arena, doubles
+from estimators.numerics.covariance cimport propagate
+from estimators.numerics.estimate cimport (
+    Estimate, all_bounded, begin_again, lay_out_estimate, repair, show, take_state,
+)
 from estimators.numerics.linear_solve cimport solve
 from estimators.numerics.observed_model cimport observed_model
-from estimators.ported_block cimport square
-from estimators.numerics.small_covariance cimport (
-    all_bounded, begin_anew, propagate, set_diagonal, take_gated,
-)
 
-import numpy as np
+from estimators.block import wrong_ports
+from estimators.checks import gate_mistakes, not_positive, one_each
 
-from estimators.ported_block import gate_mistakes, not_positive, one_each
+
+cdef void _lay_out(void *state, Arena *arena) noexcept:
+    cdef ForceState *s = <ForceState *>state
+    lay_out_cells(&s.cells, arena)
+    lay_out_estimate(&s.estimate, s.cells.n, arena)
+    s.known_var = doubles(arena, s.model.n_dof)
+    s.balance_var = doubles(arena, s.model.n_dof)
+    s.walk_var = doubles(arena, s.model.n_dof)
 
 
 cdef void _predict(ForceState *s, const double *motion) noexcept nogil:
     cdef int n = s.model.n_dof, n_x = 2 * n, i, j
+    cdef double *x = s.estimate.x
+    cdef double *f = s.estimate.transition
+    cdef double *cov = s.estimate.cov
     cdef double mass[MOST_DOF * MOST_DOF]
     cdef double tau[MOST_DOF]
     cdef double known[MOST_DOF * MOST_DOF]
     cdef double unknown[MOST_DOF * MOST_DOF]
     cdef double right[MOST_DOF * (MOST_DOF + 1)]    # [tau, B of the other force]
-    cdef double f[MOST2]
     cdef double *inverted = &known[0] if s.is_form_a else &unknown[0]
     cdef double *other = &unknown[0] if s.is_form_a else &known[0]
     # solved: the forces that the balance gives; walking: the others
@@ -44,64 +56,53 @@ cdef void _predict(ForceState *s, const double *motion) noexcept nogil:
         right[i * (n + 1)] = tau[i]
         for j in range(n):
             right[i * (n + 1) + 1 + j] = other[i * n + j]
-    for i in range(n_x * n_x):
-        f[i] = 0.0
+    memset(f, 0, n_x * n_x * sizeof(double))
     for i in range(n):
         f[(walking + i) * n_x + walking + i] = 1.0
     if solve(inverted, right, n, n + 1, s.least_pivot):
         for i in range(n):
-            s.x[solved + i] = right[i * (n + 1)]
+            x[solved + i] = right[i * (n + 1)]
             for j in range(n):
-                s.x[solved + i] -= right[i * (n + 1) + 1 + j] * s.x[walking + j]
+                x[solved + i] -= right[i * (n + 1) + 1 + j] * x[walking + j]
                 f[(solved + i) * n_x + walking + j] = -right[i * (n + 1) + 1 + j]
     else:
         s.n_guarded += 1
         for i in range(n):
             f[(solved + i) * n_x + solved + i] = 1.0
     for i in range(n):
-        s.p[(walking + i) * n_x + walking + i] += s.walk_variance[i]
-    propagate(s.p, f, n_x)
+        cov[(walking + i) * n_x + walking + i] += s.walk_var[i]
+    propagate(cov, f, NULL, s.estimate.work, n_x)
     for i in range(n):
-        s.p[(solved + i) * n_x + solved + i] += s.balance_variance[i]
+        cov[(solved + i) * n_x + solved + i] += s.balance_var[i]
 
 
 cdef void observe(ForceState *s, const double *motion, const double *known) noexcept nogil:
     """One cycle: predict with its motion, correct by its known forces; without a motion nothing changes."""
-    cdef int n = s.model.n_dof, n_x = 2 * n, i
-    s.nis = 0.0
-    s.gate.used = 0
+    cdef Estimate *e = &s.estimate
+    cdef int n = s.model.n_dof, i
+    e.nis = 0.0
+    e.gate.used = 0
     s.has_motion = all_bounded(motion, 3 * n)
     if s.has_motion:
         _predict(s, motion)
         for i in range(n):
-            s.nis += take_gated(s.x, s.p, i, known[i], s.known_variance[i], n_x, &s.gate)
-        s.n_resets += begin_anew(s.p, s.initial, n_x)
-        if not all_bounded(s.x, n_x):
+            take_state(e, i, known[i], s.known_var[i])
+        repair(e)
+        if not all_bounded(e.x, e.n):
             # overflowed: the next balance gives it again
-            for i in range(n_x):
-                s.x[i] = 0.0
+            memset(e.x, 0, e.n * sizeof(double))
 
 
-cdef int _step(void *self, int64_t t_ns) noexcept nogil:
-    cdef ForceState *s = <ForceState *>self
-    cdef Ports *ports = s.ports
-    cdef int n = s.model.n_dof, i
-    cdef double motion[3 * MOST_DOF]
-    cdef double known[MOST_DOF]
-    for i in range(3 * n):
-        motion[i] = ports.read[i][0]
-    for i in range(n):
-        known[i] = ports.read[3 * n + i][0]
-    observe(s, motion, known)
-    for i in range(2 * n):
-        ports.write[i][0] = s.x[i]
-    ports.write[2 * n][0] = s.nis
-    ports.write[2 * n + 1][0] = <double>s.n_guarded
-    ports.write[2 * n + 2][0] = <double>s.n_resets
+cdef int _advance(void *state) noexcept nogil:
+    cdef ForceState *s = <ForceState *>state
+    cdef double *value
+    observe(s, s.cells.given, s.cells.given + 3 * s.model.n_dof)
+    value = show(&s.estimate, s.cells.value)
+    value[0] = <double>s.n_guarded
     return 0
 
 
-cdef class ForceObserver(PortedBlock):
+cdef class ForceObserver(EstimatorBlock):
     """Force observer: stage 2 of the two-stage observer, or after an encoder filter; a block.
 
     Parameters
@@ -112,7 +113,7 @@ cdef class ForceObserver(PortedBlock):
         Port to signal path. `z_0` ..., `zd_0` ..., `zdd_0` ...: the motion; `known_0` ...: measured
         forces, NaN or not connected for none.
     writes : mapping of str to str
-        `known_0` ..., `unknown_0` ...: the estimate; `nis`, `guarded`, `covariance_resets`.
+        `known_0` ..., `unknown_0` ...: the estimate; `nis`, `repaired`, `guarded`.
     model : object
         With `model_capsule()`: an `ObservedModel`.
     form : {"A", "B"}
@@ -160,68 +161,24 @@ cdef class ForceObserver(PortedBlock):
             mistakes.append(f"form = {form}: must be A or B")
         if not 1 <= n <= MOST_DOF:
             mistakes.append(f"model of {n} dof: at most {MOST_DOF}")
+        motion = tuple(f"{part}_{i}" for part in ("z", "zd", "zdd") for i in range(n))
+        known = tuple(f"known_{i}" for i in range(n))
+        unknown = (f"unknown_{i}" for i in range(n))
+        ports = (reads, writes, (*motion, *known), (*known, *unknown, "nis", "repaired", "guarded"))
+        mistakes += wrong_ports(ports, motion)
         if mistakes:
             raise ValueError(f"{name}: " + "; ".join(mistakes))
-        motion = [f"{part}_{i}" for part in ("z", "zd", "zdd") for i in range(n)]
-        known = [f"known_{i}" for i in range(n)]
-        self.set_up(
-            name, reads, writes, motion + known,
-            known + [f"unknown_{i}" for i in range(n)] + ["nis", "guarded", "covariance_resets"],
-            motion, _step, s)
-        self.model, self.n_dof = model, n
-        s.ports = &self.ports
+        s.cells.n = 2 * n
+        self.wire(name, ports, {"motion": 3 * n, "known": n}, &s.cells, sizeof(ForceState), _lay_out, _advance)
+        self.model, s.cells.cov = model, s.estimate.cov
         s.is_form_a = form == "A"
         s.least_pivot = least_pivot
-        s.gate.limit, s.gate.patience = gate_sigma ** 2, gate_patience
+        s.estimate.gate.limit, s.estimate.gate.patience = gate_sigma ** 2, gate_patience
         for i in range(n):
-            s.known_variance[i] = known_std[i] ** 2
-            s.balance_variance[i] = balance_std[i] ** 2
-            s.walk_variance[i] = walk_std[i] ** 2
+            s.known_var[i] = known_std[i] ** 2
+            s.balance_var[i] = balance_std[i] ** 2
+            s.walk_var[i] = walk_std[i] ** 2
             # a wide start, forgotten after one balance
-            s.initial[i] = s.initial[n + i] = 1e6 * (
-                s.known_variance[i] + s.balance_variance[i] + s.walk_variance[i])
-        set_diagonal(s.p, s.initial, 2 * n)
-
-    @property
-    def covariance(self):
-        """Covariance of [F1, F2], shape (2 n, 2 n)."""
-        return square(self.state.p, 2 * self.n_dof)
-
-    def run(self, const double[:, ::1] motion, const double[:, ::1] known):
-        """Step over whole arrays.
-
-        Parameters
-        ----------
-        motion : ndarray of float64, shape (n_cycles, 3 n_dof)
-            z, zd, zdd.
-        known : ndarray of float64, shape (n_cycles, n_dof)
-            Measured forces; NaN: none.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_cycles, 2 n_dof + 1)
-            Known and unknown forces, and nis, of each cycle.
-
-        Raises
-        ------
-        ValueError
-            Wrong shapes.
-
-        Real time
-        ---------
-        Not safe: allocates the result. The loop itself holds no GIL.
-        """
-        cdef Py_ssize_t cycles = motion.shape[0], i
-        cdef int n = self.state.model.n_dof, j
-        if motion.shape[1] != 3 * n or known.shape[0] != cycles or known.shape[1] != n:
-            raise ValueError(
-                f"{self.name}: motion ({cycles}, {motion.shape[1]}) and known forces "
-                f"({known.shape[0]}, {known.shape[1]}) for {n} dof")
-        cdef double[:, ::1] out = np.empty((cycles, 2 * n + 1))
-        with nogil:
-            for i in range(cycles):
-                observe(&self.state, &motion[i, 0], &known[i, 0])
-                for j in range(2 * n):
-                    out[i, j] = self.state.x[j]
-                out[i, 2 * n] = self.state.nis
-        return np.asarray(out)
+            s.estimate.start_var[i] = s.estimate.start_var[n + i] = 1e6 * (
+                s.known_var[i] + s.balance_var[i] + s.walk_var[i])
+        begin_again(&s.estimate)

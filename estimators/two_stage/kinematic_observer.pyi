@@ -1,16 +1,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-from estimators.ported_block import PortedBlock
+from estimators.block import EstimatorBlock
 
 class ObservedModel(Protocol):
     def model_capsule(self) -> Any: ...
 
-class KinematicObserver(PortedBlock):
-    n_dof: int
+class KinematicObserver(EstimatorBlock):
     def __init__(
         self,
         name: str,
@@ -26,8 +22,3 @@ class KinematicObserver(PortedBlock):
         gate_sigma: float = 0.0,
         gate_patience: int = 20,
     ) -> None: ...
-    @property
-    def covariance(self) -> NDArray[np.float64]: ...
-    def run(
-        self, position: NDArray[np.float64], acceleration: NDArray[np.float64]
-    ) -> NDArray[np.float64]: ...

@@ -13,18 +13,28 @@ exists: there the acceleration is held, with noise of its own.
 No force and no inertia enters, so nothing that is wrong about forces can bias the motion.
 """
 from libc.math cimport isfinite
-from libc.stdint cimport int64_t
+from libc.string cimport memset
 
+from estimators.block cimport lay_out_cells
+from estimators.numerics.arena cimport Arena, doubles
+from estimators.numerics.covariance cimport propagate
+from estimators.numerics.estimate cimport (
+    Estimate, all_bounded, begin_again, lay_out_estimate, repair, show, take_state,
+)
 from estimators.numerics.linear_solve cimport solve
 from estimators.numerics.observed_model cimport observed_model
-from estimators.ported_block cimport square
-from estimators.numerics.small_covariance cimport (
-    all_bounded, begin_anew, propagate, set_diagonal, take_gated,
-)
 
-import numpy as np
+from estimators.block import wrong_ports
+from estimators.checks import gate_mistakes, not_positive, one_each
 
-from estimators.ported_block import gate_mistakes, not_positive, one_each
+
+cdef void _lay_out(void *state, Arena *arena) noexcept:
+    cdef KinematicState *s = <KinematicState *>state
+    lay_out_cells(&s.cells, arena)
+    lay_out_estimate(&s.estimate, s.cells.n, arena)
+    s.position_var = doubles(arena, s.model.n_dof)
+    s.acceleration_var = doubles(arena, s.model.n_sensors)
+    s.u = doubles(arena, s.model.n_sensors)
 
 
 cdef bint _acceleration(
@@ -99,24 +109,25 @@ cdef void _slopes(
 
 cdef void _predict(KinematicState *s) noexcept nogil:
     cdef int n = s.model.n_dof, m = s.model.n_sensors, n_x = 3 * n, i, j, k
+    cdef double *x = s.estimate.x
+    cdef double *f = s.estimate.transition
+    cdef double *cov = s.estimate.cov
     cdef double t = s.period_s, half = 0.5 * t * t, total
     cdef double a[MOST_DOF]
     cdef double inverse[MOST_DOF * MOST_SENSORS]
     cdef double at[2 * MOST_DOF]                    # z-, zd-
     cdef double slope[MOST_DOF * 2 * MOST_DOF]      # da / d(z-, zd-)
-    cdef double f[MOST2]
     cdef double of_a[3]                             # a in z, zd, zdd
     of_a[0], of_a[1], of_a[2] = 0.0, 0.5 * t, 1.0
     for i in range(n):
-        at[i] = s.x[i] + t * s.x[n + i] + half * s.x[2 * n + i]
-        at[n + i] = s.x[n + i] + t * s.x[2 * n + i]
+        at[i] = x[i] + t * x[n + i] + half * x[2 * n + i]
+        at[n + i] = x[n + i] + t * x[2 * n + i]
     cdef bint seen = _acceleration(s, at, at + n, s.u, a, inverse, slope)
     if not seen:
         s.n_guarded += 1
         for i in range(n):
-            a[i] = s.x[2 * n + i]
-    for i in range(n_x * n_x):
-        f[i] = 0.0
+            a[i] = x[2 * n + i]
+    memset(f, 0, n_x * n_x * sizeof(double))
     for i in range(n):
         f[i * n_x + i] = f[(n + i) * n_x + n + i] = 1.0
         f[i * n_x + n + i] = t
@@ -135,85 +146,70 @@ cdef void _predict(KinematicState *s) noexcept nogil:
                 f[(k * n + i) * n_x + 2 * n + j] += of_a[k] * (
                     half * slope[i * 2 * n + j] + t * slope[i * 2 * n + n + j])
     for i in range(n):
-        s.x[i] = at[i]
-        s.x[n + i] += 0.5 * t * (s.x[2 * n + i] + a[i])
-        s.x[2 * n + i] = a[i]
-    propagate(s.p, f, n_x)
+        x[i] = at[i]
+        x[n + i] += 0.5 * t * (x[2 * n + i] + a[i])
+        x[2 * n + i] = a[i]
+    propagate(cov, f, NULL, s.estimate.work, n_x)
     # noise of u through the inverse: it grows by itself towards a blind place
     for i in range(n):
         for j in range(n):
             total = 0.0
             if seen:
                 for k in range(m):
-                    total += inverse[i * m + k] * inverse[j * m + k] * s.acceleration_variance[k]
+                    total += inverse[i * m + k] * inverse[j * m + k] * s.acceleration_var[k]
             elif i == j:
-                total = s.jerk_variance
+                total = s.jerk_var
             for k in range(9):
-                s.p[(k // 3 * n + i) * n_x + k % 3 * n + j] += (
-                    of_a[k // 3] * of_a[k % 3] * total)
+                cov[(k // 3 * n + i) * n_x + k % 3 * n + j] += of_a[k // 3] * of_a[k % 3] * total
 
 
 cdef void _give_up(KinematicState *s) noexcept nogil:
     # an estimate that has overflowed starts over with the next position
-    cdef int n_x = 3 * s.model.n_dof, i
     s.tracking = False
-    s.nis = 0.0
-    for i in range(n_x):
-        s.x[i] = 0.0
-    set_diagonal(s.p, s.initial, n_x)
+    s.estimate.nis = 0.0
+    memset(s.estimate.x, 0, s.estimate.n * sizeof(double))
+    begin_again(&s.estimate)
 
 
 cdef void observe(KinematicState *s, const double *position, const double *u) noexcept nogil:
     """One cycle: predict with its accelerations, correct by its positions."""
-    cdef int n = s.model.n_dof, n_x = 3 * n, i
-    s.nis = 0.0
-    s.gate.used = 0
+    cdef Estimate *e = &s.estimate
+    cdef int n = s.model.n_dof, i
+    e.nis = 0.0
+    e.gate.used = 0
     for i in range(s.model.n_sensors):
         # an acceleration that is missing is the last one again
         if isfinite(u[i]):
             s.u[i] = u[i]
     if s.tracking:
         _predict(s)
-        if not all_bounded(s.x, n_x):
+        if not all_bounded(e.x, e.n):
             _give_up(s)
-    if not s.tracking:
-        for i in range(n_x):
-            s.x[i] = 0.0
-        if all_bounded(position, n):
-            for i in range(n):
-                s.x[i] = position[i]
-            set_diagonal(s.p, s.initial, n_x)
-            s.tracking = True
-    else:
+    if s.tracking:
         for i in range(n):
-            s.nis += take_gated(
-                s.x, s.p, i, position[i], s.position_variance[i], n_x, &s.gate)
-        s.n_resets += begin_anew(s.p, s.initial, n_x)
-        if not (all_bounded(s.x, n_x) and isfinite(s.nis)):
+            take_state(e, i, position[i], s.position_var[i])
+        repair(e)
+        if not (all_bounded(e.x, e.n) and isfinite(e.nis)):
             _give_up(s)
+        return
+    memset(e.x, 0, e.n * sizeof(double))
+    if all_bounded(position, n):
+        for i in range(n):
+            e.x[i] = position[i]
+        begin_again(e)
+        s.tracking = True
 
 
-cdef int _step(void *self, int64_t t_ns) noexcept nogil:
-    cdef KinematicState *s = <KinematicState *>self
-    cdef Ports *ports = s.ports
-    cdef int n = s.model.n_dof, i
-    cdef double position[MOST_DOF]
-    cdef double u[MOST_SENSORS]
-    for i in range(n):
-        position[i] = ports.read[i][0]
-    for i in range(s.model.n_sensors):
-        u[i] = ports.read[n + i][0]
-    observe(s, position, u)
-    for i in range(3 * n):
-        ports.write[i][0] = s.x[i]
-    ports.write[3 * n][0] = s.nis
-    ports.write[3 * n + 1][0] = <double>s.n_guarded
-    ports.write[3 * n + 2][0] = <double>s.n_resets
-    ports.write[3 * n + 3][0] = 1.0 if s.tracking else 0.0
+cdef int _advance(void *state) noexcept nogil:
+    cdef KinematicState *s = <KinematicState *>state
+    cdef double *value
+    observe(s, s.cells.given, s.cells.given + s.model.n_dof)
+    value = show(&s.estimate, s.cells.value)
+    value[0], value[1] = <double>s.n_guarded, 1.0 if s.tracking else 0.0
     return 0
 
 
-cdef class KinematicObserver(PortedBlock):
+cdef class KinematicObserver(EstimatorBlock):
     """Kinematic Kalman filter: stage 1 of the two-stage observer; a block.
 
     Parameters
@@ -225,8 +221,8 @@ cdef class KinematicObserver(PortedBlock):
         cycle; `acceleration_0` ...: measured accelerations of the points of the model.
     writes : mapping of str to str
         `z_0` ..., `zd_0` ..., `zdd_0` ...: the estimate; `nis`: normalised innovation squared, n on
-        average; `guarded`: cycles with held acceleration; `covariance_resets`; `ready`: 1 from the
-        first position on.
+        average; `repaired`: covariances begun again; `guarded`: cycles with held acceleration; `ready`: 1
+        from the first position on.
     model : object
         With `model_capsule()`: an `ObservedModel`, at least as many sensors as dof. Of it only the
         geometry is used.
@@ -278,68 +274,26 @@ cdef class KinematicObserver(PortedBlock):
             mistakes.append(f"model of {n} dof and {m} sensors: at most {MOST_DOF} of each")
         elif m < n:
             mistakes.append(f"model of {n} dof with {m} accelerations: needs as many as dof")
+        positions = tuple(f"position_{i}" for i in range(n))
+        ports = (
+            reads, writes, (*positions, *(f"acceleration_{i}" for i in range(m))),
+            (*(f"{part}_{i}" for part in ("z", "zd", "zdd") for i in range(n)), "nis", "repaired", "guarded", "ready"),
+        )
+        mistakes += wrong_ports(ports, positions)
         if mistakes:
             raise ValueError(f"{name}: " + "; ".join(mistakes))
-        positions = [f"position_{i}" for i in range(n)]
-        self.set_up(
-            name, reads, writes, positions + [f"acceleration_{i}" for i in range(m)],
-            [f"{part}_{i}" for part in ("z", "zd", "zdd") for i in range(n)]
-            + ["nis", "guarded", "covariance_resets", "ready"],
-            positions, _step, s)
-        self.model, self.n_dof = model, n
-        s.ports = &self.ports
+        s.cells.n = 3 * n
+        self.wire(
+            name, ports, {"position": n, "acceleration": m}, &s.cells, sizeof(KinematicState), _lay_out, _advance)
+        self.model, s.cells.cov = model, s.estimate.cov
         s.period_s = period_s
-        s.gate.limit, s.gate.patience = gate_sigma ** 2, gate_patience
+        s.estimate.gate.limit, s.estimate.gate.patience = gate_sigma ** 2, gate_patience
         for i in range(m):
-            s.acceleration_variance[i] = acceleration_std[i] ** 2
+            s.acceleration_var[i] = acceleration_std[i] ** 2
         s.least_sensitivity = least_sensitivity
-        s.jerk_variance = held_noise ** 2
+        s.jerk_var = held_noise ** 2
         for i in range(n):
             # a wide start: two samples determine the rate, and three the acceleration
-            s.position_variance[i] = s.initial[i] = position_std[i] ** 2
-            s.initial[n + i] = 2.0 * (position_std[i] / period_s) ** 2
-            s.initial[2 * n + i] = 6.0 * (position_std[i] / period_s ** 2) ** 2
-
-    @property
-    def covariance(self):
-        """Covariance of [z, zd, zdd], shape (3 n, 3 n)."""
-        return square(self.state.p, 3 * self.n_dof)
-
-    def run(self, const double[:, ::1] position, const double[:, ::1] acceleration):
-        """Step over whole arrays.
-
-        Parameters
-        ----------
-        position : ndarray of float64, shape (n_cycles, n_dof)
-        acceleration : ndarray of float64, shape (n_cycles, n_sensors)
-
-        Returns
-        -------
-        ndarray of float64, shape (n_cycles, 3 n_dof + 1)
-            z, zd, zdd and nis of each cycle.
-
-        Raises
-        ------
-        ValueError
-            Wrong shapes.
-
-        Real time
-        ---------
-        Not safe: allocates the result. The loop itself holds no GIL.
-        """
-        cdef Py_ssize_t cycles = position.shape[0], i
-        cdef int n = self.state.model.n_dof, j
-        if (position.shape[1] != n or acceleration.shape[0] != cycles
-                or acceleration.shape[1] != self.state.model.n_sensors):
-            raise ValueError(
-                f"{self.name}: positions ({cycles}, {position.shape[1]}) and accelerations "
-                f"({acceleration.shape[0]}, {acceleration.shape[1]}) for {n} dof and "
-                f"{self.state.model.n_sensors} sensors")
-        cdef double[:, ::1] out = np.empty((cycles, 3 * n + 1))
-        with nogil:
-            for i in range(cycles):
-                observe(&self.state, &position[i, 0], &acceleration[i, 0])
-                for j in range(3 * n):
-                    out[i, j] = self.state.x[j]
-                out[i, 3 * n] = self.state.nis
-        return np.asarray(out)
+            s.position_var[i] = s.estimate.start_var[i] = position_std[i] ** 2
+            s.estimate.start_var[n + i] = 2.0 * (position_std[i] / period_s) ** 2
+            s.estimate.start_var[2 * n + i] = 6.0 * (position_std[i] / period_s ** 2) ** 2

@@ -1,16 +1,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from estimators.ported_block import WiredBlock
+from estimators.block import EstimatorBlock
 from estimators.two_stage.closed_loop_model import ClosedLoopModel
 from estimators.two_stage.force_observer import ForceObserver
 from estimators.two_stage.kinematic_observer import KinematicObserver
 from estimators.two_stage.settings import TwoStageSettings
 
-class TwoStageObserver(WiredBlock):
+class TwoStageObserver(EstimatorBlock):
     model: ClosedLoopModel
     kinematic: KinematicObserver | None
     force: ForceObserver | None
@@ -23,6 +20,3 @@ class TwoStageObserver(WiredBlock):
         reads: Mapping[str, str] | None = None,
         writes: Mapping[str, str] | None = None,
     ) -> None: ...
-    def run(
-        self, samples: NDArray[np.float64], known: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]: ...

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from estimators.closed_loop.settings import Channel, channels_of, named, state_ports
-from estimators.ported_block import gate_mistakes, not_positive
+from estimators.checks import gate_mistakes, named, not_positive
+from estimators.closed_loop.settings import Channel, channels_of, state_ports
 from estimators.two_stage.closed_loop_model import accelerometers, model_mistakes
 
 COUNTS = ("nis", "nis_low", "nis_high", "used", "rejected", "repaired", "guarded", "ready")

@@ -16,7 +16,8 @@ Source: Kalman and Bucy 1961; Cuadrado, Dopico, Perez, Pastorino 2012, Multibody
 from libc.math cimport fabs
 from libc.string cimport memset
 
-from estimators.numerics.covariance cimport joseph, project, propagate
+from estimators.numerics.covariance cimport project, propagate, take_row
+from estimators.numerics.linear_solve cimport solve
 from estimators.closed_loop.observer cimport Observer
 from estimators.closed_loop.cycle cimport ObserverState, exact_transition, restart_independent
 from estimators.closed_loop.model cimport ObserverModel
@@ -68,37 +69,6 @@ cdef void _tangent(ObserverState *s, const double *sample, double *a) noexcept n
                 a[i * n + j] += h * s.ph[i] * s.model.y_x[k * n + j] / s.meas_var[k]
 
 
-cdef bint _solve(double *a, double *b, int n) noexcept nogil:
-    # gaussian elimination with row pivoting; b becomes the solution, False where a is singular
-    cdef int i, j, k, pivot
-    cdef double share, kept
-    for k in range(n):
-        pivot = k
-        for i in range(k + 1, n):
-            if fabs(a[i * n + k]) > fabs(a[pivot * n + k]):
-                pivot = i
-        if not fabs(a[pivot * n + k]) > 0.0:
-            return False
-        if pivot != k:
-            for j in range(n):
-                kept = a[k * n + j]
-                a[k * n + j] = a[pivot * n + j]
-                a[pivot * n + j] = kept
-            kept = b[k]
-            b[k] = b[pivot]
-            b[pivot] = kept
-        for i in range(k + 1, n):
-            share = a[i * n + k] / a[k * n + k]
-            for j in range(k, n):
-                a[i * n + j] -= share * a[k * n + j]
-            b[i] -= share * b[k]
-    for k in range(n - 1, -1, -1):
-        for j in range(k + 1, n):
-            b[k] -= a[k * n + j] * b[j]
-        b[k] /= a[k * n + k]
-    return True
-
-
 cdef int _look(ObserverState *s, const double *x) noexcept nogil:
     cdef ObserverModel *m = s.model
     cdef int status = m.place(m.self, x)
@@ -111,7 +81,7 @@ cdef int _look(ObserverState *s, const double *x) noexcept nogil:
 
 cdef int _advance(ObserverState *s, const double *sample) noexcept nogil:
     # one step with the samples of it, none in `predict`
-    cdef int i, k, _trial, n = s.n, status = _look(s, s.x_before)
+    cdef int i, _trial, n = s.n, status = _look(s, s.x_before)
     cdef double worst
     cdef double *a = s.work
     cdef double *begin = s.work + 2 * n * n + n
@@ -127,10 +97,8 @@ cdef int _advance(ObserverState *s, const double *sample) noexcept nogil:
     for i in range(s.n_y):
         if not sample[i] == sample[i]:
             continue
-        worst = project(s.cov, s.model.y_x + i * n, s.ph, n) + s.meas_var[i] / s.step_s
-        for k in range(n):
-            s.gain[k] = s.ph[k] / worst
-        joseph(s.cov, s.model.y_x + i * n, s.gain, s.ph, s.meas_var[i] / s.step_s, s.work, n)
+        # for the covariance alone: nothing moves by an innovation of zero
+        take_row(s.dx, s.cov, s.model.y_x + i * n, 0.0, s.meas_var[i] / s.step_s, s.work, n)
     for i in range(n):
         s.x[i] = s.x_before[i] + s.step_s * begin[i]
     for _trial in range(NEWTON):
@@ -142,7 +110,7 @@ cdef int _advance(ObserverState *s, const double *sample) noexcept nogil:
         for i in range(n):
             rest[i] = s.x_before[i] + 0.5 * s.step_s * (begin[i] + rate[i]) - s.x[i]
         _tangent(s, sample, a)
-        if not _solve(a, rest, n):
+        if not solve(a, rest, n, 1, 0.0):
             return 5
         worst = 0.0
         for i in range(n):
@@ -154,7 +122,7 @@ cdef int _advance(ObserverState *s, const double *sample) noexcept nogil:
 
 
 cdef int _predict(ObserverState *s) noexcept nogil:
-    return _advance(s, s.sample)
+    return _advance(s, s.cells.given)
 
 
 cdef int _correct(ObserverState *s, const double *sample) noexcept nogil:
@@ -166,7 +134,7 @@ cdef int _correct(ObserverState *s, const double *sample) noexcept nogil:
             s.innovation[i] = sample[i] - s.model.y[i]
             variance = s.meas_var[i] + project(s.cov, s.model.y_x + i * n, s.ph, n)
             s.nis += s.innovation[i] * s.innovation[i] / variance
-            s.used += 1
+            s.gate.used += 1
     return 0
 
 

@@ -7,7 +7,7 @@ The update, in each step, with or without samples, is iterated: slopes are taken
 from libc.math cimport fabs
 from libc.string cimport memcpy, memset
 
-from estimators.numerics.covariance cimport joseph, project
+from estimators.numerics.covariance cimport take_row
 from estimators.closed_loop.dependent cimport restart_dependent, step_dependent
 from estimators.closed_loop.observer cimport DependentObserver, Observer
 from estimators.closed_loop.cycle cimport ObserverState, simple_transition
@@ -23,15 +23,10 @@ cdef double SMALL = 1e-7        # change of a state at which an update counts as
 
 cdef double _fold(ObserverState *s, const double *h, double left, double variance) noexcept nogil:
     # one row; `left` is its residual before dx; returns its squared innovation over the variance
-    cdef int i, n = s.n
-    cdef double total = project(s.cov, h, s.ph, n) + variance
-    for i in range(n):
+    cdef int i
+    for i in range(s.n):
         left -= h[i] * s.dx[i]
-    for i in range(n):
-        s.gain[i] = s.ph[i] / total
-        s.dx[i] += s.gain[i] * left
-    joseph(s.cov, h, s.gain, s.ph, variance, s.work, n)
-    return left * left / total
+    return left * left / take_row(s.dx, s.cov, h, left, variance, s.work, s.n)
 
 
 cdef int _update(ObserverState *s, const double *sample) noexcept nogil:
@@ -50,7 +45,7 @@ cdef int _update(ObserverState *s, const double *sample) noexcept nogil:
         memcpy(s.cov, cov, n * n * sizeof(double))
         memset(s.dx, 0, n * sizeof(double))
         s.nis = 0.0
-        s.used = 0
+        s.gate.used = 0
         # constraints first: the prediction then is a motion of the mechanism
         for r in range(<int>m.n_phi):
             memset(h, 0, n * sizeof(double))
@@ -76,7 +71,7 @@ cdef int _update(ObserverState *s, const double *sample) noexcept nogil:
             if trial == 0:
                 s.innovation[r] = left
             s.nis += _fold(s, h, left, s.meas_var[r])
-            s.used += 1
+            s.gate.used += 1
         change = 0.0
         for i in range(n):
             moved = x[i] + s.dx[i]
@@ -89,7 +84,7 @@ cdef int _update(ObserverState *s, const double *sample) noexcept nogil:
 
 cdef int _predict(ObserverState *s) noexcept nogil:
     cdef int status = step_dependent(s, OPEN)
-    return status if status != 0 else _update(s, s.sample)
+    return status if status != 0 else _update(s, s.cells.given)
 
 
 cdef int _correct(ObserverState *s, const double *sample) noexcept nogil:

@@ -14,6 +14,7 @@ from libc.math cimport sqrt
 from libc.string cimport memcpy, memset
 
 from estimators.numerics.covariance cimport cholesky, mirror
+from estimators.numerics.gate cimport admits
 from estimators.closed_loop.observer cimport Observer
 from estimators.closed_loop.cycle cimport ObserverState, restart_independent
 from estimators.closed_loop.model cimport ObserverModel
@@ -123,13 +124,9 @@ cdef int _correct(ObserverState *s, const double *sample) noexcept nogil:
             variance += row[k] * row[k]
         left = sample[j] - s.reading[j]
         squared = left * left / variance
-        if s.gate > 0.0 and not squared <= s.gate and s.n_refused[j] < s.patience:
-            s.n_refused[j] += 1
-            s.n_rejected += 1
+        if not admits(&s.gate, j, squared):
             continue
-        s.n_refused[j] = 0
         s.nis += squared
-        s.used += 1
         for i in range(n + n_y):
             if n <= i <= n + j:
                 continue

@@ -80,9 +80,9 @@ def observer_run(kind: str) -> Run:
             # the last row is the state of now
             out = observer.run(given[begin:end])[-1]
             # dependent filters have all coordinates for their state
-            variances = np.diag(observer.cov)
+            variances = np.diag(observer.covariance)
             at = [int(np.flatnonzero(variances == value)[0]) for value in out[2:4]]
-            nees.append(nees_of(out[:2] - states[end - 1], observer.cov[np.ix_(at, at)]))
+            nees.append(nees_of(out[:2] - states[end - 1], observer.covariance[np.ix_(at, at)]))
             nis.append(min(LOST, float(out[nis_at])))
         return np.array(nees), np.array(nis)
 

@@ -176,9 +176,9 @@ def test_an_observer_is_the_textbook_filter(built, kind, plain, transition):
         slow.correct(y)
         # position problems end at 1e-11, both sum in another order
         assert observer.x == pytest.approx(slow.x, abs=1e-9)
-        assert observer.cov == pytest.approx(slow.cov, abs=1e-11)
+        assert observer.covariance == pytest.approx(slow.cov, abs=1e-11)
         assert out["nis"] == pytest.approx(slow.nis, rel=1e-6)
-    assert np.array_equal(observer.cov, observer.cov.T)
+    assert np.array_equal(observer.covariance, observer.covariance.T)
 
 
 @pytest.mark.slow
@@ -225,7 +225,7 @@ def test_error_ekf_knows_its_own_error_between_rare_samples(built):
         for begin, end in itertools.pairwise((0, *marks)):
             observer.run(given[begin:end])
             error = observer.x - states[end - 1]
-            here.append(error @ np.linalg.solve(observer.cov, error))
+            here.append(error @ np.linalg.solve(observer.covariance, error))
         squared.append(here)
     low, high = mean_bounds(0.95, 2, runs)
     assert np.all((low < np.mean(squared, axis=0)) & (np.mean(squared, axis=0) < high))
@@ -254,8 +254,8 @@ def test_a_matched_observer_is_consistent(built, kind):
         observer.reset()
         out = observer.run(given)
         error = observer.x - x
-        errors.append(error / np.sqrt(np.diag(observer.cov)))
-        squared.append(error @ np.linalg.solve(observer.cov, error))
+        errors.append(error / np.sqrt(np.diag(observer.covariance)))
+        squared.append(error @ np.linalg.solve(observer.covariance, error))
         nis += list(out[:, observer.write_ports.index("nis")])
     low, high = mean_bounds(0.999, 2, runs)
     assert low < np.mean(squared) < high
@@ -270,7 +270,7 @@ def test_covariance_is_symmetric_and_grows_without_samples(built, kind):
     observer = make(built, kind)
     at = observer.write_ports.index("variance/crank_rad")
     observer.run(samples(built, 50, every=(1, 1))[1])
-    before = observer.cov
+    before = observer.covariance
     out = observer.run(np.full((50, 2), np.nan))
     assert np.array_equal(before, before.T)
     assert np.all(np.linalg.eigvalsh(before) > -1e-15)
@@ -421,7 +421,7 @@ def test_after_a_long_gap_the_next_sample_is_believed(built, wired):
     # that of the start, and the prediction of this cycle
     started = make(built, "errorEKF", transition="published")
     started.run(np.full((1, 2), np.nan))
-    assert np.array_equal(block.cov, started.cov)
+    assert np.array_equal(block.covariance, started.covariance)
 
 
 @pytest.mark.slow

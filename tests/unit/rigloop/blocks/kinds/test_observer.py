@@ -62,7 +62,7 @@ def test_a_rig_s_observer_is_the_one_that_it_names():
     assert tuple(block.write_ports) == ports_of(loaded.rig.blocks["hands"].model_dump()).write_names
     # the step is the period of its task
     assert kernels["hands"].module.model_info()["step_s"] == pytest.approx(200e-6)
-    assert block.cov[2, 2] == 100.0
+    assert block.covariance[2, 2] == 100.0
     assert block.proc_cov[2, 2] == pytest.approx(1.0 * 200e-6)
 
 
