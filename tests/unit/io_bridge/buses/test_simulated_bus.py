@@ -105,7 +105,7 @@ def test_an_object_that_cannot_be_mapped_is_named():
 
 def test_the_witness_counts_frames_sent_and_received(cells, work_of):
     bus = SimulatedBus([FREE, FREE])
-    cells(bus.block())
+    table = cells(bus.block())  # whose memory the block writes
     with bus:
         bus.to_op()
         frames = work_of(bus.block())
@@ -115,3 +115,4 @@ def test_the_witness_counts_frames_sent_and_received(cells, work_of):
         sent = (frames() - before) / 10
         assert sent >= 1
         assert sent == int(sent)
+        assert table["valid"] == 1
