@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import Exit, JsonOption, errors_as_lines, fail, print_json
+from rigloop.console.answers import Exit, JsonOption, errors_as_lines, print_json, writing
 from rigloop.console.screen import Screen
 
 
@@ -20,18 +20,14 @@ def driveline(
 ) -> None:
     """Find the torque of a load behind a motor and a cardan shaft, from 10 to 200 Hz."""
     from rigloop.bench.driveline.driveline import run_filters
-    from rigloop.bench.driveline.view import KINDS, draw, show
+    from rigloop.bench.driveline.view import draw, show
 
     console = Screen(stderr=json)
-    if plot and plot.suffix.lower() not in KINDS:
-        fail([f"{plot}: the name of a picture ends in {', '.join(KINDS)}"], Exit.WRONG_INPUT, json)
     with errors_as_lines(json), console.status(f"{runs} runs of 10 s"):
         rows = run_filters(runs)
         if plot:
-            try:
+            with writing(plot, json):
                 draw(plot, rows)
-            except OSError as error:
-                fail([f"{plot}: cannot be written: {error.strerror}"], Exit.WRONG_INPUT, json)
     if json:
         print_json({"runs": runs, "rows": rows})
     else:

@@ -27,7 +27,6 @@ from rigloop.display.verdict import paragraph, show_verdict
 from rigloop.plots.figures import BLUE, GREY, INK, ORANGE, STYLE, new_figure
 
 COLOURS = (BLUE, ORANGE)
-KINDS = (".png", ".svg", ".pdf")
 
 
 def show(rows: list[Row], runs: int, console: Console) -> None:

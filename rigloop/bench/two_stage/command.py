@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import Exit, JsonOption, errors_as_lines, fail, print_json
+from rigloop.console.answers import JsonOption, errors_as_lines, print_json, writing
 from rigloop.console.screen import Screen
 
 
@@ -29,13 +29,11 @@ def two_stage(
             with console.status(f"{name}: {runs} runs"):
                 rows += run_case(name, runs)
         if plot:
-            try:
+            with writing(plot, json):
                 plot.mkdir(parents=True, exist_ok=True)
                 for name in CASES:
                     for kind in ("png", "svg"):
                         draw(name, plot / f"{name}.{kind}")
-            except OSError as error:
-                fail([f"{plot}: cannot be written: {error.strerror}"], Exit.WRONG_INPUT, json)
     if json:
         print_json({"runs": runs, "rows": rows})
     else:
