@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 import pytest
+from declared_parameters import WEIGHTS_AND_MODE
 
 from codegen.kernels.toolchain import BuildError
 from rig_configs.bounded import parse_toml
@@ -24,7 +25,8 @@ from rigloop.blocks.compiled.trust import (
     trusted,
 )
 
-DECLARATION = """
+DECLARATION = (
+    """
 about = "The mean of the last inputs. */ \\" ??/ end"
 elapsed = true
 prepare = true
@@ -52,15 +54,9 @@ most = 1000
 [parameters.scale]
 about = "A factor."
 default = 1.0
-[parameters.weights]
-type = "list"
-about = "Of each."
-[parameters.mode]
-type = "choice"
-about = "Fails or not."
-choices = ["work", "fail", "odd"]
-default = "work"
-[state.line]
+"""
+    + WEIGHTS_AND_MODE
+    + """[state.line]
 about = "Ring."
 size = "length"
 [state.fixed]
@@ -74,6 +70,7 @@ about = "How many have come."
 wanted = "the mode says so"
 odd = "the length is odd"
 """
+)
 SOURCE = """
 #include "mine.h"
 int prepare(const Parameters *p, State *s, double period_s)

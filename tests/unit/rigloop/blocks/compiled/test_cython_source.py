@@ -4,6 +4,7 @@ import os
 
 import numpy as np
 import pytest
+from declared_parameters import WEIGHTS_AND_MODE
 
 from codegen.kernels.toolchain import BuildError
 from rig_configs.mistakes import ConfigError
@@ -13,7 +14,8 @@ from rigloop.blocks.compiled.trust import is_trusted, trust
 
 pytestmark = pytest.mark.slow
 
-DECLARATION = """
+DECLARATION = (
+    """
 about = "A bit of everything."
 elapsed = true
 prepare = true
@@ -26,15 +28,9 @@ about = "Out."
 [outputs.n]
 unit = "1"
 about = "How many."
-[parameters.weights]
-type = "list"
-about = "Of each."
-[parameters.mode]
-type = "choice"
-about = "Fails or not."
-choices = ["work", "fail", "odd"]
-default = "work"
-[parameters.form]
+"""
+    + WEIGHTS_AND_MODE
+    + """[parameters.form]
 type = "expression"
 about = "Of u."
 [state.line]
@@ -47,6 +43,7 @@ about = "How many have come."
 wanted = "the mode says so"
 odd = "the list is odd"
 """
+)
 C = """
 #include "mine.h"
 int prepare(const Parameters *p, State *s, double period_s)
