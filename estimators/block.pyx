@@ -184,12 +184,17 @@ cdef class EstimatorBlock:
         cdef double *place = c.given
         cdef double *value = c.value
         cdef Py_ssize_t count = len(given[0]), k
-        shapes = {part: (count, columns) for part, columns in self.parts.items()}
-        found = dict(zip(shapes, map(np.shape, given)))
-        if len(given) > len(shapes) or any(shapes[part] != shape for part, shape in found.items()):
-            raise ValueError(f"{self.name}: arrays of shapes {list(map(np.shape, given))}, needs {shapes}")
-        none = [np.full(shape, NAN) for shape in list(shapes.values())[len(given):]]
-        cdef double[:, ::1] rows = np.ascontiguousarray(np.hstack([*given, *none]), np.float64)
+        shapes = [(count, columns) for columns in self.parts.values()]
+        if [array.shape for array in given] != shapes[:len(given)]:
+            raise ValueError(
+                f"{self.name}: arrays of shapes {[array.shape for array in given]}, needs "
+                f"{dict(zip(self.parts, shapes))}")
+        together = np.full((count, c.n_reads - c.n_sensors), NAN)
+        at = 0
+        for array in given:
+            together[:, at:at + array.shape[1]] = array
+            at += array.shape[1]
+        cdef double[:, ::1] rows = together
         cdef double[:, ::1] out = np.empty((count, c.n_writes))
         with nogil:
             for k in range(count):
