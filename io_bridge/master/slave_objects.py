@@ -62,15 +62,7 @@ class SlaveObjects:
             )
 
     def download(self, item: Download) -> None:
-        """Write an object; a slave that cannot store it just now is asked again.
-
-        Raises
-        ------
-        SdoAbortError
-            The slave refuses it.
-        BringUpError
-            No answer.
-        """
+        """Write an object; a slave that cannot store it just now is asked again. Errors are those of `upload`."""
         index, sub, value, size = item
         self._count()
         for again in range(BUSY_TRIES):

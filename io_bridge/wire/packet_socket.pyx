@@ -153,10 +153,8 @@ cdef class PacketSocket(Link):
 
     Raises
     ------
-    PermissionError
-        No CAP_NET_RAW; the message says how to get it.
-    OSError
-        No such interface, or it is down.
+    PermissionError, OSError
+        As `open_socket`.
     """
 
     def __init__(self, interface: str, first: int = 0x80, last: int = 0xFF, *,
