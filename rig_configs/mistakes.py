@@ -69,11 +69,13 @@ def from_validation(
     file: str, error: ValidationError, model: type[BaseModel], data: Any
 ) -> list[Mistake]:
     """Turn pydantic's errors on `data` into mistakes that name the keys of the file."""
-    found: dict[str, list[tuple[bool, Mistake]]] = {}
+    # the name of a key and its value are two things that may be wrong
+    found: dict[tuple[str, bool], list[tuple[bool, Mistake]]] = {}
     for detail in error.errors(include_url=False):
         mistake = _mistake(file, detail, model, data)
         is_of_type = detail["type"].endswith("_type") or detail["type"] == "literal_error"
-        found.setdefault(mistake.key, []).append((is_of_type, mistake))
+        of_name = detail["loc"][-1:] == ("[key]",)
+        found.setdefault((mistake.key, of_name), []).append((is_of_type, mistake))
     return [_one_of(alike) for alike in found.values()]
 
 

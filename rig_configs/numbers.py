@@ -72,7 +72,9 @@ def _all_bounded(value: Any) -> Any:
 
 # for schemas; those that are no types stand beside the limits of a part, which its own room states
 IN_FILE = _bounded()
-IN_S, IN_MS, IN_US = (_bounded(1e-9 * n, LONGEST_S * n) for n in (1, 1e3, 1e6))  # a day at most
+IN_S, IN_MS, IN_US = (
+    _bounded(least, LONGEST_S * n) for least, n in ((1e-9, 1), (1e-6, 1e3), (1e-3, 1e6))
+)  # a day at most
 Bounded = Annotated[Any, BeforeValidator(_all_bounded)]
 Real = Annotated[float, IN_FILE]
 Scale = Annotated[NonZero, IN_FILE]

@@ -20,5 +20,5 @@ class Section(BaseModel):
 
 
 Torque = Annotated[Real, Field(ge=1e-6, le=1e6)]  # 0x6076 has 32 bits
-LONGEST_S = 600.0
-Seconds = Annotated[Real, Field(gt=0.0, le=LONGEST_S)]
+LONGEST_WAIT_S = 600.0
+Seconds = Annotated[Real, Field(gt=0.0, le=LONGEST_WAIT_S)]

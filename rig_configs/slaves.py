@@ -29,13 +29,12 @@ MOST_ENTRIES = 254
 MOST_CHANNELS = 32
 """Of a terminal, each way."""
 CountsPerRev = Annotated[int, Field(ge=4, le=2**31)]
-WatchdogMs = Annotated[
-    Real, Field(ge=0.1, le=1000)
-]  # it cannot be off; the register has 100 µs steps
+# it cannot be off (the register has steps of 100 µs), and after a second nobody waits for it
+WatchdogMs = Annotated[Real, Field(ge=0.1, le=1000)]
 MOST_AXES = 8
 Axis = Annotated[int, Field(ge=0, le=MOST_AXES - 1)]  # one 0x800 after the other
 Mode = Literal["torque", "velocity", "position"]
-Mapping = Literal["auto", "fixed", "explicit"]
+MappingChoice = Literal["auto", "fixed", "explicit"]
 Hands = Literal["prescribed", "spring", "free"]
 AfterFault = Literal["hold", "resume"]
 FirstBit = Annotated[int, Field(ge=0, le=8191)]
@@ -231,7 +230,7 @@ class Drive(Section):
     """These objects are written in PREOP, also after a power cycle."""
     axis: Axis = 0
     """The drive is this axis of a slave with several, which share a position."""
-    mapping: Mapping = "auto"
+    mapping: MappingChoice = "auto"
     """The drive's own mapping is used where it has what is needed or cannot be written (`auto`), always (`fixed`), or
     never (`explicit`)."""
     rx_pdo: Annotated[

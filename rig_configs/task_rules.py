@@ -7,7 +7,7 @@ from typing import Any
 
 from rig_configs.mistakes import Mistake, near
 from rig_configs.wiring import tables
-from rt_core.task import Figures, mistakes_between
+from rt_core.task import Figures, mistakes_between, stepped_twice
 
 
 def _above(name: str, tasks: Mapping[str, Mapping[str, Any]]) -> str | None:
@@ -22,16 +22,21 @@ def _above(name: str, tasks: Mapping[str, Mapping[str, Any]]) -> str | None:
     return None
 
 
+def _blocks(table: Mapping[str, Any]) -> list[str]:
+    listed = table.get("blocks")
+    return [b for b in listed if isinstance(b, str)] if isinstance(listed, list) else []
+
+
 def task_mistakes(file: str, data: Mapping[str, Any]) -> Iterator[Mistake]:
     """Find what is wrong with tasks among each other; the schema has each one's own figures."""
     tasks, blocks = tables(data, "tasks"), tables(data, "blocks")
     figures = {}
     for name, table in tasks.items():
-        period, spin, listed = table.get("period_us"), table.get("spin_us"), table.get("blocks")
+        period, spin = table.get("period_us"), table.get("spin_us")
         if type(period) is int and period > 0:
-            named = [b for b in listed if isinstance(b, str)] if isinstance(listed, list) else []
-            figures[name] = Figures(period, spin if type(spin) is int else 0, named)
-    for found in mistakes_between(figures, "us"):
+            figures[name] = Figures(period, spin if type(spin) is int else 0)
+    named = {name: _blocks(table) for name, table in tasks.items()}
+    for found in (*mistakes_between(figures, "us"), *stepped_twice(named)):
         yield Mistake(file, found.key, found.problem, found.remedy, found.value)
     for name, table in tasks.items():
         above = _above(name, tasks)
@@ -43,14 +48,11 @@ def task_mistakes(file: str, data: Mapping[str, Any]) -> Iterator[Mistake]:
                 "let only the highest task of a core spin",
                 table["spin_us"],
             )
-        listed = table.get("blocks")
-        for block in listed if isinstance(listed, list) else []:
-            if isinstance(block, str) and block not in blocks:
+        for block in named[name]:
+            if block not in blocks:
                 problem = f"no block of this name: add [blocks.{block}]"
                 yield Mistake(file, f"tasks.{name}.blocks", problem, near(block, blocks), block)
-    stepped = {
-        str(b) for t in tasks.values() if isinstance(t.get("blocks"), list) for b in t["blocks"]
-    }
+    stepped = {block for listed in named.values() for block in listed}
     for block in blocks:
         if block not in stepped:
             remedy = "list it in a task's blocks, or take it out"

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rt_core.names import LOOP, OF_THE_LOOP, PATH, SUPERVISOR
-from rt_core.task import Figures, Task, mistakes_between
+from rt_core.task import Figures, Task, mistakes_between, stepped_twice
 
 # signals that a task writes itself, in this order, at the head of its image; see ARCHITECTURE.md
 LOOP_SIGNALS = (
@@ -230,8 +230,9 @@ def _task_mistakes(tasks: Sequence[Task]) -> Iterator[str]:
     names = [task.name for task in tasks]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"task {name!r}: the name is taken by another task"
-    figures = {t.name: Figures(t.period_ns, t.spin_ns, [b.name for b in t.blocks]) for t in tasks}
+    figures = {t.name: Figures(t.period_ns, t.spin_ns) for t in tasks}
     yield from map(str, mistakes_between(figures, "ns"))
+    yield from map(str, stepped_twice({t.name: [b.name for b in t.blocks] for t in tasks}))
     for task in tasks:
         blocks = [block.name for block in task.blocks]
         for name in task.bus:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, NamedTuple
 
@@ -117,11 +117,10 @@ class Figures(NamedTuple):
 
     period: int
     spin: int
-    blocks: Sequence[str]
 
 
 def mistakes_between(tasks: Mapping[str, Figures], unit: str) -> Iterator[Wrong]:
-    """Find names, periods and spins that no loop can have, and blocks that are stepped twice.
+    """Find names, periods and spins that no loop can have.
 
     Parameters
     ----------
@@ -129,9 +128,8 @@ def mistakes_between(tasks: Mapping[str, Figures], unit: str) -> Iterator[Wrong]
     unit : str
         The last word of the keys of times.
     """
-    home: dict[str, str] = {}
     fastest = min(tasks, key=lambda name: tasks[name].period, default="")
-    for name, (period, spin, blocks) in tasks.items():
+    for name, (period, spin) in tasks.items():
         if name == SUPERVISOR:
             problem = "signals under this name are those of the supervisor"
             yield Wrong(f"tasks.{name}", name, problem, "give the task another name")
@@ -149,6 +147,12 @@ def mistakes_between(tasks: Mapping[str, Figures], unit: str) -> Iterator[Wrong]
             )
             remedy = f"spin at most {most}; what the work takes comes off that while it runs"
             yield Wrong(f"tasks.{name}.spin_{unit}", spin, problem, remedy)
+
+
+def stepped_twice(tasks: Mapping[str, Iterable[str]]) -> Iterator[Wrong]:
+    """Find blocks that are stepped more than once, in the blocks of each task."""
+    home: dict[str, str] = {}
+    for name, blocks in tasks.items():
         for block in blocks:
             if block in home:
                 problem = f"already stepped by task {home[block]!r}"

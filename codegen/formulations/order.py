@@ -80,11 +80,6 @@ class Repeat:
 Step = Call | Each | Lines | Repeat
 
 
-def routine(name: str) -> Call:
-    """A routine of the work space and the state."""
-    return Call(name)
-
-
 def factorise(weight: str, rounds: Rounds = "all") -> Call:
     """The factorisation of one of the weights."""
     return Call("factorise", f"w, w->weight_{weight}", weight, rounds)

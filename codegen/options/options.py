@@ -11,7 +11,7 @@ from pydantic import Field
 from codegen.options import compiler_flags
 from rt_core.settings import Wrong, check
 
-Positive = Annotated[float, Field(gt=0.0)]
+AboveZero = Annotated[float, Field(gt=0.0)]
 Formulation = Literal["ali3p", "index1", "penalty", "hamiltonian", "independent"]
 Integrator = Literal[
     "generalized_alpha", "newmark", "trapezoidal", "forward_euler", "semi_implicit_euler", "rk4"
@@ -100,18 +100,18 @@ class KernelOptions:
         replay promises the bits of the live run.
     """
 
-    step_s: Positive = 1e-3
+    step_s: AboveZero = 1e-3
     formulation: Formulation = "ali3p"
     integrator: Integrator | None = None
     rho_inf: Annotated[float, Field(ge=0.0, le=1.0)] = 0.8
-    newmark_beta: Positive = 0.25
+    newmark_beta: AboveZero = 0.25
     newmark_gamma: float = 0.5
-    kappa: Positive | None = None
-    alpha: Positive | None = None
-    xi: Positive | None = None
-    omega_rad_s: Positive | None = None
+    kappa: AboveZero | None = None
+    alpha: AboveZero | None = None
+    xi: AboveZero | None = None
+    omega_rad_s: AboveZero | None = None
     iterations: Annotated[int, Field(ge=1, le=100)] = 2
-    tolerance: Positive | None = None
+    tolerance: AboveZero | None = None
     projection: Literal["A", "B", "none"] = "A"
     reuse: Literal["none", "projection", "step"] = "none"
     substeps: Annotated[int, Field(ge=1, le=1000)] = 1
@@ -120,7 +120,7 @@ class KernelOptions:
     frozen: bool = False
     precision: Literal["float64", "float32"] = "float64"
     wrapper: Literal["class", "procedural"] = "class"
-    residual_limit: Positive = 1e-4
+    residual_limit: AboveZero = 1e-4
     compiler: str | None = None
     march: str = "auto"
     cflags: tuple[str, ...] = ()

@@ -158,6 +158,7 @@ cdef void observe(
     cdef Estimate *e = &s.estimate
     cdef int n = s.model.n_dof, i
     e.nis = 0.0
+    e.gate.used = 0
     if s.tracking:
         _predict(s)
     for i in range(n):
@@ -187,6 +188,7 @@ cdef int _advance(void *state) noexcept nogil:
     memcpy(value + 3 * n, s.estimate.x + 2 * n, n * sizeof(double))
     value[4 * n], value[4 * n + 1] = s.estimate.nis, <double>s.estimate.n_repaired
     value[4 * n + 2] = 1.0 if s.tracking else 0.0
+    s.cells.n_done += 1 + s.estimate.gate.used
     return 0
 
 

@@ -164,6 +164,7 @@ cdef int _advance(void *state) noexcept nogil:
     cdef UkfState *s = <UkfState *>state
     observe(s, s.cells.given, s.cells.given + s.model.n_u)
     show(&s.estimate, s.cells.value)
+    s.cells.n_done += 1
     return 0
 
 

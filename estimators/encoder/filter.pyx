@@ -27,6 +27,7 @@ import numpy as np
 from estimators.encoder.gains import innovation_peak, process_noise
 from estimators.encoder.settings import EncoderSettings
 from rt_core.block import BLOCK_ABI
+from rt_core.settings import SettingsError
 
 READ_PLACES = {
     "position_count": COUNT, "valid": VALID, "elapsed": ELAPSED, "sample_age_s": SAMPLE_AGE,
@@ -138,13 +139,18 @@ cdef class EncoderFilter:
             2.0 * math.pi / fabs(counts_per_rev) / math.sqrt(12.0)
             if noise_rad is None and counts_per_rev else noise_rad or 0.0)
         cdef int i
-        mistakes = _port_mistakes(reads, writes)
+        mistakes, wrong, settings = _port_mistakes(reads, writes), (), None
+        try:
+            settings = EncoderSettings(
+                counts_per_rev=counts_per_rev, period_s=period_s, sample_period_s=sample_s,
+                lost_after_s=lost_s, noise_rad=noise, **others,
+            )
+        except SettingsError as error:
+            wrong = error.wrong
         if mistakes:
-            raise ValueError(f"encoder filter {name}: " + "; ".join(mistakes))
-        settings = EncoderSettings(
-            counts_per_rev=counts_per_rev, period_s=period_s, sample_period_s=sample_s,
-            lost_after_s=lost_s, noise_rad=noise, **others,
-        )
+            raise ValueError(f"encoder filter {name}: " + "; ".join([*mistakes, *map(str, wrong)]))
+        if wrong:
+            raise SettingsError(f"encoder filter {name}", wrong)
         cdef double bandwidth_rad_s = settings.bandwidth_rad_s
         cdef double max_acceleration_rad_s2 = settings.max_acceleration_rad_s2
         cdef double bleed_rad_s = settings.bleed_rad_s

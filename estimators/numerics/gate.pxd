@@ -15,7 +15,7 @@ cdef struct Gate:
 
 cdef inline bint admits(Gate *gate, int i, double squared) noexcept nogil:
     # squared: innovation of sensor i, over its variance
-    if gate.limit > 0.0 and not squared <= gate.limit and gate.n_refused[i] < gate.patience:
+    if gate.limit > 0.0 and not 0.0 <= squared <= gate.limit and gate.n_refused[i] < gate.patience:
         gate.n_refused[i] += 1
         gate.n_rejected += 1
         return False

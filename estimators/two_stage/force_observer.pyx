@@ -99,6 +99,7 @@ cdef int _advance(void *state) noexcept nogil:
     observe(s, s.cells.given, s.cells.given + 3 * s.model.n_dof)
     value = show(&s.estimate, s.cells.value)
     value[0] = <double>s.n_guarded
+    s.cells.n_done += 1 + s.estimate.gate.used
     return 0
 
 

@@ -206,6 +206,7 @@ cdef int _advance(void *state) noexcept nogil:
     observe(s, s.cells.given, s.cells.given + s.model.n_dof)
     value = show(&s.estimate, s.cells.value)
     value[0], value[1] = <double>s.n_guarded, 1.0 if s.tracking else 0.0
+    s.cells.n_done += 1 + s.estimate.gate.used
     return 0
 
 

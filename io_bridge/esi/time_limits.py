@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from io_bridge.esi.document import Located, Reading
 from io_bridge.slaves.state_limits import STANDARD, StateLimits
-from rig_configs.section import LONGEST_S
+from rig_configs.section import LONGEST_WAIT_S
 
-MOST_MS = int(1000 * LONGEST_S)
+MOST_MS = int(1000 * LONGEST_WAIT_S)
 TIMEOUTS = {
     "Info/StateMachine/Timeout": {
         "PreopTimeout": "preop_s",

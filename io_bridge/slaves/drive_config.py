@@ -18,7 +18,7 @@ from rig_configs.slaves import (
     Axis,
     CountsPerRev,
     Hands,
-    Mapping,
+    MappingChoice,
     Mode,
     RxIndex,
     TxIndex,
@@ -169,7 +169,7 @@ class DriveConfig:
     quick_stop: bool = False
     sync0: bool = False
     setup: tuple[SdoWrite, ...] = ()
-    mapping: Mapping = "auto"
+    mapping: MappingChoice = "auto"
     rx_assign: tuple[RxIndex, ...] = ()
     tx_assign: tuple[TxIndex, ...] = ()
     axis: Axis = 0

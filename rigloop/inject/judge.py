@@ -1,7 +1,7 @@
 """Each fault judged by the run's own evidence: when it began, what found it, when the torque was zero; as stated?
 
-It reads what the run left (records, `cycle.json`, `recorder.json`, `injected.json`, `drive.json`), so that it can be
-asked again by anyone, and also after the supervisor was killed.
+It reads what the run left (records, `cycle.json`, `recorder.json`, `injected.json`, the `witness` of each bus), so
+that it can be asked again by anyone, and also after the supervisor was killed.
 """
 
 from __future__ import annotations

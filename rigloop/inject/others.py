@@ -10,6 +10,7 @@ import numpy as np
 
 from io_bridge.emulator.segment_link import Order
 from rigloop.blocks.axes import apart, drives_of, guards_of, reaching
+from rigloop.inject.axis import position_of
 from rigloop.inject.evidence import Evidence, time_of
 from rigloop.inject.kinds import InCycle, Reaction, ToProcess
 from rigloop.inject.limits import Limits, limits_of, sensor_cells
@@ -20,9 +21,8 @@ from rt_core.safety.trips import State
 
 OF_TIME = (Act.BURN, Act.HANG, Act.MOVE, Act.STEAL, Act.HOLD_CORE)
 """Acts that any task on the same cores may feel."""
-TO_TELL = (
-    1  # cycles until a guard that is stepped earlier in its task, or in another one, sees a trip
-)
+# cycles until a guard that is stepped earlier in its task, or in another one, sees a trip
+TO_TELL = 1
 
 
 def ended_with(injection: Injection) -> frozenset[str] | None:
@@ -90,7 +90,13 @@ def _see_the_same(injection: Injection) -> set[str]:
     assert bus is not None
     fails = isinstance(acts, InCycle) and acts.order == Order.FAIL_DRIVE
     if fails and lim.axis.drive in apart(rig, bus):
-        return set()
+        # a slave fails with all its axes
+        return {
+            name
+            for name in guards_of(rig)
+            for at, drive in drives_of(rig, name)
+            if at == bus and position_of(lim.bus, drive) == lim.position
+        }
     of_bus = {name for name in guards_of(rig) if bus in (b for b, _ in drives_of(rig, name))}
     return of_bus | _of_task(lim, lim.fast)
 

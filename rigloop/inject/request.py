@@ -73,7 +73,7 @@ def parse(
 
 
 def stay_s(injections: Sequence[Injection]) -> float:
-    """Return for how long a run goes on once the guard has let go, to see what comes back."""
+    """Return for how long a run goes on after its guard has tripped, to see what comes back."""
     return max((injection.fault.lasts_s for injection in injections), default=0.0)
 
 

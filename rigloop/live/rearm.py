@@ -61,7 +61,7 @@ class Rearming:
     trips : list of DataFault
         Those after which it was armed again.
     waits : bool
-        The guard has let go, and the torque may come back.
+        The guard has tripped, and the torque may come back.
     gave_up : str
         Why it did not; empty as long as nobody waited for nothing.
     """
@@ -125,7 +125,9 @@ class Rearming:
         if self.waits:
             self.waits = False
             self.gave_up = self._why_not(self._signals(), "before the run ended")
-        elif self._config is not None and not self.gave_up:
+        elif (
+            self._config is not None and not self.gave_up and len(self.trips) < self._config.at_most
+        ):
             self.gave_up = self._left_out(self._signals())
 
     def _left_out(self, signals: Mapping[str, float]) -> str:
@@ -187,7 +189,7 @@ class Rearming:
 
 
 class Stay:
-    """The cycle process's half: whether it ends because its guard has let go."""
+    """The cycle process's half: whether it ends because its guard has tripped."""
 
     def __init__(
         self, rig: Rig, stay_s: float, blocks: Mapping[str, Sequence[str]] | None = None

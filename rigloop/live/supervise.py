@@ -392,8 +392,8 @@ def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> N
             over = running_at is not None and seen.armed_s >= asked_s
             never = running_at is None and now - started > READY_TIMEOUT_S
             seen.interrupted = bool(scene.interrupted)
-            is_faulted = ending.over(state == State.FAULT and not rearming.waits)
-            stop = over or never or seen.interrupted or is_faulted
+            stayed = ending.over(state == State.FAULT and not rearming.waits)
+            stop = over or never or seen.interrupted or stayed
             shared.publish(
                 {
                     "supervisor/heartbeat": beat,

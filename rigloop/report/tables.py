@@ -40,6 +40,7 @@ def injections(found: Sequence[Injected]) -> Table:
     rows = [
         [
             one.asked,
+            one.guard or NONE,
             one.does,
             one.reaction if one.good else f"{one.reaction}, not as stated: {'; '.join(one.why)}",
             one.found_by or NONE,
@@ -48,7 +49,7 @@ def injections(found: Sequence[Injected]) -> Table:
         for one in found
     ]
     heads = figures("In cycle", "Found after", "Zero after", "At most")
-    return Table([*words("Fault", "What it does", "Reaction", "Found by"), *heads], rows)
+    return Table([*words("Fault", "Axis", "What it does", "Reaction", "Found by"), *heads], rows)
 
 
 def axes(found: Sequence[AxisRow]) -> Table:

@@ -53,7 +53,7 @@ class Order(msgspec.Struct, forbid_unknown_fields=True):
     bus: str | None = None  # overrides the rig file's backend
     mode: Mode = Mode.DEGRADED
     inject: tuple[str, ...] = ()  # faults on purpose, as on the command line
-    stay_s: float = 0.0  # how long the run goes on once the guard has let go
+    stay_s: float = 0.0  # how long the run goes on after its guard has tripped
     reset_drives: bool = False  # a person asked for the reset of drives in their fault state
     argument: str = ""  # what a command line takes for the rig, where a sentence names a command
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from rigloop.display.pages import fill
-from rigloop.display.tables import HOLDS, TONE_OF, Table, Toned, words
+from rigloop.display.tables import HOLDS, TONE_OF, Cell, Table, Tone, Toned, words
 from rigloop.plots.figures import Line, time_plot
 from rigloop.soak.judge import Row, is_good, reasons
 from rigloop.soak.watch import Sample
@@ -53,8 +53,13 @@ def table(rows: Sequence[Row]) -> Table:
     """Return figures and limits in columns, as the command and the page show them."""
     return Table(
         words("", "found", "limit", ""),
-        [[r.what, r.found, r.limit, Toned(HOLDS[r.good], TONE_OF[r.good])] for r in rows],
+        [[_what(r), r.found, r.limit, Toned(HOLDS[r.good], TONE_OF[r.good])] for r in rows],
     )
+
+
+def _what(row: Row) -> Cell:
+    # a part of the row above is indented
+    return Toned(row.what, Tone.SOFT) if row.what.startswith(" ") else row.what
 
 
 def write_page(

@@ -114,7 +114,7 @@ def name_of_trip(code: float) -> str:
 
 Limit = Annotated[float, Field(gt=0.0, le=1e9)]
 Ms = Annotated[float, Field(ge=0.0, le=1e9)]
-Seconds = Annotated[float, Field(ge=0.0, le=1e9)]
+RampIn = Annotated[float, Field(ge=0.0, le=86_400.0)]
 RampOut = Annotated[float, Field(ge=0.0, le=0.1)]  # a trip ends the torque, it does not fade it
 Gain = Annotated[float, Field(gt=0.0, le=1000.0)]
 
@@ -159,7 +159,7 @@ class GuardConfig:
     rate_nm_s: Limit
     max_angle_rad: Limit
     max_rate_rad_s: Limit
-    ramp_in_s: Seconds = 0.5
+    ramp_in_s: RampIn = 0.5
     ramp_out_s: RampOut = 0.02
     max_request_age_ms: Limit = 5.0
     request_hold_ms: Ms = 3.0

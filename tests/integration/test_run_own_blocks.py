@@ -15,14 +15,14 @@ pytestmark = pytest.mark.slow
 
 TUTORIAL = (Path(__file__).parents[2] / "docs" / "own_blocks.md").read_text()
 TOLERANT = "\n[verdict]\nmax_overrun_percent = 100.0\n"
-# leaves a trace where it is loaded: nothing has to be called
-LOADED = """
+# leaves a trace where it is stepped
+STEPPED = """
 #include "backlash.h"
 #include <stdio.h>
-__attribute__((constructor)) static void loaded(void) {{ fclose(fopen("{trace}", "w")); }}
 int step(const Inputs *in, Outputs *out, const Parameters *p, State *s, const Clock *at)
 {{
     (void)p, (void)s, (void)at;
+    fclose(fopen("{trace}", "w"));
     out->y = in->u;
     return 0;
 }}
@@ -49,8 +49,8 @@ def project(tmp_path, monkeypatch):
 
 @pytest.fixture
 def trace(project, tmp_path):
-    """Return a file that is there once the source has been loaded."""
-    (project / "blocks" / "backlash.c").write_text(LOADED.format(trace=tmp_path / "trace"))
+    """Return a file that is there once the code has been stepped."""
+    (project / "blocks" / "backlash.c").write_text(STEPPED.format(trace=tmp_path / "trace"))
     return tmp_path / "trace"
 
 
@@ -81,13 +81,17 @@ def test_a_rig_with_a_block_of_its_own_runs_and_replays(
     assert rigloop("report", done.folder).returncode == 0
 
 
-def test_nothing_that_only_reads_loads_the_code(rigloop, project, trace):
+def test_nothing_that_only_reads_compiles_or_steps_the_code(
+    rigloop, project, trace, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     for command in ("check", "signals"):
         done = rigloop(command, project / "play.toml", "--json")
         assert done.returncode == 0, done.stderr
         assert "gear" in done.stdout
     done = rigloop("run", project / "play.toml", "--for", "1", "--runs", project / "runs")
     assert done.returncode == 3
+    assert not list((tmp_path / "cache").rglob("*.so"))
     assert not trace.exists()
     assert not (project / "runs").exists()
 
@@ -147,7 +151,7 @@ def test_a_block_of_an_installed_distribution_is_found_without_being_imported(
     assert again.returncode == 0, again.stderr
     assert not (tmp_path / "trace").exists()
     rig.write_text(rig.read_text().replace("lab/backlash", "lab/none"))
-    assert "unknown kind" in rigloop("check", rig).stderr
+    assert "lled distribution brings this block" in rigloop("check", rig).stderr
 
 
 def installed(site, package, files, entry="lab"):

@@ -52,3 +52,7 @@ def test_what_the_work_leaves_is_spun(path):
 
 def test_a_spin_that_fits_is_left_as_it_is(path):
     assert np.all(spins(path, 10_000, 500, 100, cycles=30) == 500 * US)
+
+
+def test_a_spin_at_its_limit_stays_within_the_share(path):
+    assert np.all(spins(path, 200, 170, 0) <= MOST_SHARE * 200 * US)

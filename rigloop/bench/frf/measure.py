@@ -101,7 +101,7 @@ def measure(
     if len(rows) < FEWEST_PERIODS * period_s / path.fast_s * 0.5:
         raise NotStartedError(
             f"{run}: the sines ran for {elapsed.max():.1f} s only, {FEWEST_PERIODS} periods of {period_s:g} s after "
-            f"{RAMP_S + SETTLE_PERIODS * period_s:g} s are needed: see why the guard let go, or give more --periods"
+            f"{RAMP_S + SETTLE_PERIODS * period_s:g} s are needed: see why the guard tripped, or give more --periods"
         )
     gate = rig.blocks[path.guard]
     request = rig.blocks[block].reads["request_nm"]

@@ -23,11 +23,12 @@ from rigloop.blocks.kind import BlockKind, Making, Port, constant, written
 from rigloop.blocks.usual import MS, TURNS, S
 from rt_core.plan import LOOP_SIGNALS, loop_signal
 from rt_core.safety.guard import MOST_OTHERS, READS, WRITES, Guard, other_ports
-from rt_core.safety.trips import Gain, GuardConfig, Limit, Ms, RampOut, Seconds
+from rt_core.safety.trips import Gain, GuardConfig, Limit, Ms, RampIn, RampOut
 from rt_core.settings import Sign
 
 # of a ramp out by the rate limit alone; a fault that takes longer to end is one that goes on
 MOST_TO_ZERO_S = 10.0
+UP_TO_A_DAY = Field(le=86_400e3)  # ms
 
 
 class Rearm(Section):
@@ -64,7 +65,7 @@ class GuardBlock(BlockTable):
     """An angle beyond plus and minus this trips the guard."""
     max_rate_rad_s: Annotated[Limit, IN_FILE]
     """A rate beyond plus and minus this trips the guard."""
-    ramp_in_s: Annotated[Seconds, IN_S] = 0.5
+    ramp_in_s: Annotated[RampIn, IN_S] = 0.5
     """Once armed, the torque rises over this time."""
     ramp_out_s: Annotated[RampOut, IN_S] = 0.02
     """After a trip or a stop the torque falls over this time."""
@@ -75,22 +76,24 @@ class GuardBlock(BlockTable):
     preset: Literal["bench", "rig"] = "bench"
     """The times that follow are those of an ordinary machine with emulated or weak drives (`bench`), or the strict ones
     of a tuned machine (`rig`). A key that is given wins over the preset."""
-    sensor_hold_ms: Annotated[Ms, IN_MS, Field(examples=[5.0])] | None = None
+    sensor_hold_ms: Annotated[Ms, IN_MS, UP_TO_A_DAY, Field(examples=[5.0])] | None = None
     """Bad samples are bridged for so long; by preset 50 ms (`bench`) or 5 ms (`rig`), or five periods if that is
     longer."""
-    request_hold_ms: Annotated[Ms, IN_MS, Field(examples=[3.0])] | None = None
+    request_hold_ms: Annotated[Ms, IN_MS, UP_TO_A_DAY, Field(examples=[3.0])] | None = None
     """Requests that are NaN are bridged for this time; the default is 3 ms, or three periods if that is longer."""
-    sensor_bucket_ms: Annotated[Ms, IN_MS, Field(examples=[20.0])] | None = None
+    sensor_bucket_ms: Annotated[Ms, IN_MS, UP_TO_A_DAY, Field(examples=[20.0])] | None = None
     """Bad time of the samples counts twice, and a good cycle takes a period away: more than this trips the guard. The
     default is four times `sensor_hold_ms`."""
-    skip_bucket_ms: Annotated[Ms, IN_MS, Field(examples=[10.0])] | None = None
+    skip_bucket_ms: Annotated[Ms, IN_MS, UP_TO_A_DAY, Field(examples=[10.0])] | None = None
     """Skipped time counts in the same way; the default is five times `max_gap_ms` (`bench`) or twice (`rig`), so that
     one gap alone does not fill it."""
-    max_request_age_ms: Annotated[Limit, IN_MS, Field(examples=[5.0])] | None = None
+    max_request_age_ms: Annotated[Limit, IN_MS, UP_TO_A_DAY, Field(examples=[5.0])] | None = None
     """A request that is older trips the guard; by preset 50 ms (`bench`) or 5 ms (`rig`)."""
-    max_gap_ms: Annotated[Limit, IN_MS, Field(examples=[5.0])] | None = None
+    max_gap_ms: Annotated[Limit, IN_MS, UP_TO_A_DAY, Field(examples=[5.0])] | None = None
     """A longer time between two cycles of its task trips the guard; by preset 50 ms (`bench`) or 5 ms (`rig`)."""
-    heartbeat_timeout_ms: Annotated[Limit, IN_MS, Field(examples=[200.0])] | None = None
+    heartbeat_timeout_ms: Annotated[Limit, IN_MS, UP_TO_A_DAY, Field(examples=[200.0])] | None = (
+        None
+    )
     """So long without a heartbeat of the supervisor trips the guard; by preset 1000 ms (`bench`) or 200 ms (`rig`)."""
     rearm: Rearm | None = None
     """The guard may arm again within a run; without this table a run whose torque has ended ends."""

@@ -5,6 +5,7 @@ import pytest
 
 from estimators.encoder.filter import READ_PORTS, WRITE_PORTS, EncoderFilter
 from estimators.encoder.gains import transition_matrix
+from estimators.encoder.settings import MOST_COUNT
 from rt_core.block import Block
 
 PERIOD_S = 100e-6
@@ -293,7 +294,7 @@ def test_rejected_samples_that_disagree_are_never_believed():
 
 
 def test_all_mistakes_of_settings_are_in_one_message():
-    with pytest.raises(ValueError, match="encoder filter: ") as caught:
+    with pytest.raises(ValueError, match="encoder filter wheel: ") as caught:
         EncoderFilter(
             "wheel", {"position_count": "a"}, {}, counts_per_rev=-1.0, period_s=math.nan,
             bandwidth_rad_s=300.0, sign=2, counter_span=0.5, jump_samples=0,
@@ -336,3 +337,10 @@ def test_the_witness_counts_cycles_and_corrections(step_of, work_of):
     for _ in range(5):
         step()
     assert work() == 25
+
+
+@pytest.mark.parametrize(
+    ("count", "missed"), [(MOST_COUNT, 0), (np.nextafter(MOST_COUNT, math.inf), 20)]
+)
+def test_the_largest_count_of_the_settings_is_that_of_the_cycle(count, missed):
+    assert run(make(), np.full(20, count))["missed"][-1] == missed

@@ -54,6 +54,22 @@ def test_a_rig_states_whom_a_fault_ends_beside_the_axis(words, reach, ends):
     assert ended_with(injection) == ends
 
 
+def test_a_drive_that_fails_takes_the_other_axes_of_its_slave_along():
+    table = tomllib.loads(find_rig("pedals_and_wheel").read_text())
+    drives = table["blocks"]["bus"]["drives"]
+    drives["wheel"]["position"] = 0
+    drives["brake"] |= {"position": 1, "device": "two_axis_drive"}
+    drives["gas"] |= {"position": 1, "axis": 1}
+    for guard in ("brake_guard", "gas_guard"):
+        table["blocks"][guard]["reach"] = "axis"
+    rig = rig_model().model_validate(table)
+    brake, wheel = again(["bus/brake/drive-fault@1", "bus/wheel/drive-fault@1"], rig)
+    assert ended_with(brake) == {"gas_guard"}
+    assert (
+        "gas_guard" not in ended_with(wheel) or table["blocks"]["wheel_guard"].get("reach") == "all"
+    )
+
+
 def test_a_fault_of_one_line_is_none_of_the_other():
     rig = load("two_lines").rig
     feet, hands = again(["pedal_line/link-down@1", "wheel_line/link-down@1"], rig)
