@@ -240,7 +240,8 @@ def _limits(hint: Any) -> Iterator[str]:
         for sign in (*LIMITS, "min_length", "max_length"):
             value = getattr(part, sign, None)
             if value is not None:
-                stated.setdefault(sign, value)
+                closest = max if sign in ("ge", "gt", "min_length") else min
+                stated[sign] = closest(value, stated.get(sign, value))
     for sign, mark in LIMITS.items():
         if sign in stated:
             value = stated[sign]
