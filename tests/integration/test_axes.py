@@ -108,9 +108,11 @@ def test_a_name_that_a_fault_does_not_take_is_refused_with_those_that_it_takes(r
 
 
 def test_a_fault_of_a_group_ends_the_group_and_nothing_else(ran):
-    record = open_record(ran("group").folder / "estimation.npy")
-    assert record["brake_guard/trip"][-1] == Trip.OTHER_TRIPPED
-    assert not np.any(record["wheel_guard/trip"])
+    run = ran("group", "2")
+    record, why = open_record(run.folder / "estimation.npy"), run.outcome["reasons"]
+    assert np.any(record["gas_guard/trip"]), why
+    assert record["brake_guard/trip"][-1] == Trip.OTHER_TRIPPED, why
+    assert not np.any(record["wheel_guard/trip"]), why
 
 
 def test_a_fault_that_reaches_all_ends_all_within_the_stated_cycles(ran):
