@@ -129,7 +129,7 @@ def observer(found: ObserverFacts) -> Table:
             "Mean NIS of a sample": figure(found.nis_mean),
             "95 % of means": f"{found.nis_low:.3f} … {found.nis_high:.3f}",
             "Rejected": f"{found.rejected}",
-            "Covariance begun anew": f"{found.repaired}",
+            "Covariance begun again": f"{found.repaired}",
             "No position, or held": f"{found.failed}",
         }
     )
