@@ -4,6 +4,7 @@ import os
 from collections import Counter
 
 import pytest
+import repeated
 import scripted_slave
 
 from rig_configs.load import find_rig
@@ -53,7 +54,14 @@ def pytest_collection_modifyitems(config, items):
     items.sort(key=place)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config):
+    """Let tests be tried again that failed while the host took a processor away."""
+    repeated.configure(config)
+
+
 def pytest_addoption(parser):
+    repeated.add_option(parser)
     parser.addoption("--update-golden", action="store_true", help="rewrite tests/golden")
     parser.addoption(
         "--every-strange-file",

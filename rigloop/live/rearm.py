@@ -80,6 +80,7 @@ class Rearming:
         self._ready_since: float | None = None
         self._well_since: float | None = None
         self._judged = False  # this FAULT was looked at
+        self._has_ended = False
         self.trips: list[DataFault] = []
         self.waits = False
         self.gave_up = ""
@@ -121,7 +122,13 @@ class Rearming:
             )
 
     def ended(self) -> None:
-        """Say why it was not armed again, where the run ends while it is waited for, or while other axes go on."""
+        """Say why it was not armed again, where the run ends while it is waited for, or while other axes go on.
+
+        Only the first call looks at the signals: later ones would see what the end itself does to them.
+        """
+        if self._has_ended:
+            return
+        self._has_ended = True
         if self.waits:
             self.waits = False
             self.gave_up = self._why_not(self._signals(), "before the run ended")

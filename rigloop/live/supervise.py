@@ -394,6 +394,8 @@ def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> N
             seen.interrupted = bool(scene.interrupted)
             stayed = ending.over(state == State.FAULT and not rearming.waits)
             stop = over or never or seen.interrupted or stayed
+            if stop:
+                rearming.ended()  # before the cycle hears of it: then every axis lets go, and none goes on any more
             shared.publish(
                 {
                     "supervisor/heartbeat": beat,
