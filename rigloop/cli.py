@@ -17,6 +17,7 @@ from rigloop.console.run_options import (
     BusOption,
     MappingOption,
     ModeOption,
+    PageOption,
     RigArgument,
     RunsOption,
     TrustOption,
@@ -79,6 +80,7 @@ def run(
             help="Reset drives that are in their fault state at the start; without it such a run is refused.",
         ),
     ] = False,
+    page: PageOption = True,
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
@@ -94,7 +96,7 @@ def run(
             _trusted(_load(rig), trust),
             cycle,
             RunOptions(
-                runs, console, for_s, bus, telemetry, mode, tuple(inject or ()), reset_drives
+                runs, console, for_s, bus, telemetry, mode, tuple(inject or ()), reset_drives, page
             ),
         )
     _finish(outcome, console, json)
@@ -113,6 +115,7 @@ def replay(
     ] = None,
     mapping: MappingOption = None,
     trust: TrustOption = False,
+    page: PageOption = True,
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
@@ -122,10 +125,10 @@ def replay(
     console = Screen(stderr=json)
     with errors_as_lines(json):
         if log.is_dir():
-            outcome = replay_run(log, runs=runs, console=console, trusts=trust)
+            outcome = replay_run(log, runs=runs, console=console, trusts=trust, page=page)
         else:
             fed = _trusted(_load(rig or "steering_wheel"), trust)
-            outcome = replay_log(log, fed, mapping=mapping, runs=runs, console=console)
+            outcome = replay_log(log, fed, mapping=mapping, runs=runs, console=console, page=page)
     _finish(outcome, console, json)
 
 

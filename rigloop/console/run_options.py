@@ -36,6 +36,13 @@ TrustOption = Annotated[
         "Once for each; read it before.",
     ),
 ]
+PageOption = Annotated[
+    bool,
+    typer.Option(
+        "--report/--no-report",
+        help="Whether the run folder gets `report.html` at once; `rigloop report FOLDER` makes it later.",
+    ),
+]
 MappingOption = Annotated[
     Path | None,
     typer.Option(

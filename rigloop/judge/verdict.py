@@ -198,7 +198,8 @@ def conclude(
             keeping.keep(late_file(task), partial(write_events, folder, task, events))
     keeping.keep(TIMING, lambda: write_timing(folder, timing))
     manifest = keeping.keep_manifest(manifest)
-    keeping.keep(REPORT, lambda: write_report(folder))
+    if ended.page:
+        keeping.keep(REPORT, lambda: write_report(folder))
     if REPORT in keeping.failed:
         manifest = keeping.keep_manifest(manifest)
     if damaged := take_cut_records():

@@ -32,6 +32,8 @@ class RunOptions:
         Faults on purpose.
     reset_drives : bool
         Drives in their fault state are reset at the start.
+    page : bool
+        The run folder gets its report page; `rigloop report FOLDER` makes it later.
     """
 
     runs: Path
@@ -42,3 +44,4 @@ class RunOptions:
     mode: Mode = Mode.DEGRADED
     inject: Sequence[str] = ()
     reset_drives: bool = False
+    page: bool = True

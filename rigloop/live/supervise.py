@@ -230,7 +230,7 @@ def watch(
                 # of one that was killed at the very end; what cannot be saved, rows against cycles tell
                 with contextlib.suppress(OSError, RecordError, TableError):
                     save_rings(folder, shared, loaded.rig.tasks)
-        return Ended(seen, _final(shared, folder, loaded), code, report)
+        return Ended(seen, _final(shared, folder, loaded), code, report, run.options.page)
 
 
 @contextlib.contextmanager

@@ -40,7 +40,13 @@ PRESETS_SINCE = 2  # format of the manifest
 
 
 def replay_log(
-    path: Path, loaded: LoadedRig, *, mapping: Path | None, runs: Path, console: Console
+    path: Path,
+    loaded: LoadedRig,
+    *,
+    mapping: Path | None,
+    runs: Path,
+    console: Console,
+    page: bool = True,
 ) -> Outcome:
     """Feed a logged encoder file through the filter and the kernel of a rig.
 
@@ -68,17 +74,21 @@ def replay_log(
     script = _ideal(plan, rig, by_period, len(ticks.valid), forced | measured)
     folder = new_folder(runs, f"replay-{path.stem}", loaded)
     pace = run_script(plan, script, folder, console)
-    done = Replayed(folder, loaded, kernels, pace)
+    done = Replayed(folder, loaded, kernels, pace, page)
     return conclude_log(done, log, ticks.superseded, list(measured))
 
 
-def replay_run(run: Path, *, runs: Path, console: Console, trusts: bool = False) -> Outcome:
+def replay_run(
+    run: Path, *, runs: Path, console: Console, trusts: bool = False, page: bool = True
+) -> Outcome:
     """Step a recorded live run again and compare every signal of its blocks bit for bit.
 
     Parameters
     ----------
     trusts : bool
         The code of its own blocks, as the run folder has it, is trusted from now on.
+    page : bool
+        The new folder gets its report page.
 
     Raises
     ------
@@ -156,7 +166,7 @@ def replay_run(run: Path, *, runs: Path, console: Console, trusts: bool = False)
     folder = new_folder(runs, f"replay-{run.name}", loaded)
     pace = run_script(plan, script, folder, console)
     again = {task: open_record(folder / f"{task}.npy") for task in script}
-    done = Replayed(folder, loaded, kernels, pace)
+    done = Replayed(folder, loaded, kernels, pace, page)
     return conclude_run(done, run, manifest, records, again, written)
 
 

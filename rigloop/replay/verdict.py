@@ -48,6 +48,7 @@ class Replayed:
     loaded: LoadedRig
     kernels: Kernels
     pace: Pace
+    page: bool = True  # the folder gets its report page
 
 
 @dataclass(frozen=True)
@@ -195,7 +196,8 @@ def _manifest(done: Replayed, records: Records, found: Findings, replay: Replay)
         signals=found.signals,
     )
     write_manifest(done.folder, manifest)
-    write_report(done.folder)
+    if done.page:
+        write_report(done.folder)
     return manifest
 
 

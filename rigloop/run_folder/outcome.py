@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 from rich.console import Console
 
 from rigloop.display.tables import facts, show
 from rigloop.display.verdict import line, remark, show_places, show_verdict
-from rigloop.run_folder.manifest import Injected
+from rigloop.run_folder.manifest import REPORT, Injected
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -36,4 +38,5 @@ class Outcome(msgspec.Struct, frozen=True):
         if self.banner:
             line(self.banner, console, tone="bold yellow")
         show_verdict(self.good, self.reasons, console, otherwise="ran as asked")
-        show_places((self.folder, f"{self.folder}/report.html"), console)
+        page = Path(self.folder, REPORT)
+        show_places((self.folder, *([str(page)] if page.exists() else [])), console)

@@ -71,6 +71,7 @@ class Ended:
     report: messages.Report | None = (
         None  # what the cycle process said before the run, where it said it last is gone
     )
+    page: bool = True  # the run folder gets its report page
 
 
 def newest(shared: SignalTable) -> dict[str, float]:

@@ -122,10 +122,10 @@ class Ended:
 
 @pytest.fixture(scope="session")
 def run_to_end(rigloop):
-    """`rigloop run RIG --json` to its end."""
+    """`rigloop run RIG --json` to its end; a page that no test reads is not made: ask for it by `--report`."""
 
     def run(rig, runs, *options):
-        done = rigloop("run", rig, "--runs", runs, "--json", *options)
+        done = rigloop("run", rig, "--runs", runs, "--json", "--no-report", *options)
         assert done.stdout, done.stderr
         outcome = json.loads(done.stdout)
         return Ended(done.returncode, outcome, Path(outcome.get("folder", runs)), done.stderr)
@@ -136,7 +136,7 @@ def run_to_end(rigloop):
 @pytest.fixture(scope="session")
 def good_run(make_rig, run_to_end, tmp_path_factory):
     """One second of a good live run, shared by the tests that only look at it."""
-    return run_to_end(make_rig(), tmp_path_factory.mktemp("runs"), "--for", "1")
+    return run_to_end(make_rig(), tmp_path_factory.mktemp("runs"), "--for", "1", "--report")
 
 
 def wait_for(condition, timeout_s, what):
@@ -234,13 +234,14 @@ class Live:
 
 @pytest.fixture
 def start_live(make_rig, tmp_path):
-    """Start `rigloop run` and return at once; nothing outlives the test."""
+    """Start `rigloop run` and return at once; nothing outlives the test. With a page only if asked by `--report`."""
     started = []
 
     def start(rig=None, *options):
         runs = tmp_path / "live runs"
         runs.mkdir()
-        command = [*COMMAND, "run", rig or make_rig(), "--runs", runs, "--json", *options]
+        rig = rig or make_rig()
+        command = [*COMMAND, "run", rig, "--runs", runs, "--json", "--no-report", *options]
         process = subprocess.Popen(
             [str(part) for part in command],
             stdout=subprocess.PIPE,

@@ -38,7 +38,7 @@ def ran(run_to_end, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def good(ran):
-    return ran(None)
+    return ran(None, "1", "--report")
 
 
 def test_three_axes_run_and_replay_bit_for_bit(good, rigloop, tmp_path):
@@ -46,7 +46,7 @@ def test_three_axes_run_and_replay_bit_for_bit(good, rigloop, tmp_path):
     record = open_record(good.folder / "estimation.npy")
     for guard in GUARDS:
         assert np.any(record[f"{guard}/torque_nm"] != 0)
-    done = rigloop("replay", good.folder, "--runs", tmp_path, "--json")
+    done = rigloop("replay", good.folder, "--runs", tmp_path, "--json", "--no-report")
     assert done.returncode == 0, done.stdout
     assert json.loads(done.stdout)["reasons"][0].startswith("bit-equal to the live run")
 

@@ -73,7 +73,9 @@ def test_an_encoder_that_sticks_and_comes_back_is_named_with_time_and_jump(run_t
 def test_a_run_says_where_a_fault_began_what_found_it_and_when_the_torque_was_zero(
     run_to_end, tmp_path
 ):
-    done = run_to_end("fault_bench", tmp_path, "--for", "5", "--inject", "request-nan@0.3")
+    done = run_to_end(
+        "fault_bench", tmp_path, "--for", "5", "--inject", "request-nan@0.3", "--report"
+    )
     (fault,) = done.outcome["injections"]
     manifest = read_manifest(done.folder)
     assert fault["asked"] == manifest.injections[0].asked == "request-nan@0.3"

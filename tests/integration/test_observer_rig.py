@@ -26,7 +26,7 @@ def rig(make_rig):
 @pytest.fixture(scope="module")
 def observed_run(rig, run_to_end, tmp_path_factory):
     """Three seconds of the hands at work."""
-    return run_to_end(rig, tmp_path_factory.mktemp("runs"), "--for", "3")
+    return run_to_end(rig, tmp_path_factory.mktemp("runs"), "--for", "3", "--report")
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def test_an_observer_in_the_slow_task_replays_what_it_saw_of_the_bus(
     assert done.code == 0, done
     record = open_record(done.folder / "simulation.npy")
     assert np.ptp(record[f"hands/{HANDS}"]) > 1.0
-    again = rigloop("replay", done.folder, "--runs", tmp_path / "replays", "--json")
+    again = rigloop("replay", done.folder, "--runs", tmp_path / "replays", "--json", "--no-report")
     assert again.returncode == 0, again.stdout + again.stderr
 
 
@@ -132,7 +132,9 @@ def test_what_no_sensor_feels_is_refused_with_the_reason(rigloop, tmp_path, comm
 
 def test_a_log_without_motor_torque_is_replayed_without_the_observer(rigloop, tmp_path):
     log = "tests/data/logs/phobos_limtoc_k10_step.csv"
-    done = rigloop("replay", log, "--rig", "steering_observer", "--runs", tmp_path, "--json")
+    done = rigloop(
+        "replay", log, "--rig", "steering_observer", "--runs", tmp_path, "--json", "--no-report"
+    )
     assert done.returncode in (0, 1), done.stdout + done.stderr
     record = open_record(json.loads(done.stdout)["folder"] + "/estimation.npy")
     assert "wheel/angle_rad" in record.dtype.names

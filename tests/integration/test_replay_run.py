@@ -30,7 +30,7 @@ def flip_bit(folder, task, signal, row, bit=0):
 
 
 def replay(rigloop, folder, tmp_path):
-    done = rigloop("replay", folder, "--runs", tmp_path / "replays", "--json")
+    done = rigloop("replay", folder, "--runs", tmp_path / "replays", "--json", "--no-report")
     assert done.stdout, done.stderr
     return done.returncode, json.loads(done.stdout)
 

@@ -69,7 +69,7 @@ def test_while_the_loop_starts_the_folder_says_so(start_live, wait_for):
 
 
 def test_through_ramp_verdict_and_report_the_folder_is_completed(start_live):
-    live = start_live()
+    live = start_live(None, "--report")
     live.wait_until_it_pushes()
     table = live.table
     stdout, _ = send_until_it_ends(live)

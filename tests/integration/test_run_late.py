@@ -60,7 +60,7 @@ def test_overruns_beyond_the_policy_end_the_run_and_are_named(start_live, make_r
 
 
 def test_the_cycles_around_a_late_one_outlive_a_killed_loop(start_live, make_rig):
-    live = start_live(make_rig(SLOW))
+    live = start_live(make_rig(SLOW), "--report")
     live.wait_until_it_pushes()
     time.sleep(0.3)
     pause(live.pid("rigloop.live.cycle"), 2)

@@ -112,7 +112,7 @@ def test_a_record_that_lacks_cycles_is_bad_whatever_the_recorder_says(start_live
 
 
 def test_a_run_folder_that_is_taken_away_is_made_again_with_the_verdict(start_live):
-    live = start_live(None, "--for", "1.5")
+    live = start_live(None, "--for", "1.5", "--report")
     live.wait_until_it_pushes()
     folder = live.folder
     shutil.rmtree(folder)
@@ -125,7 +125,7 @@ def test_a_run_folder_that_is_taken_away_is_made_again_with_the_verdict(start_li
 
 
 def test_a_table_that_something_else_writes_over_is_a_bad_verdict(start_live):
-    live = start_live(None, "--for", "30")
+    live = start_live(None, "--for", "30", "--report")
     live.wait_until_it_pushes()
     with live.table.open("r+b") as file:
         file.write(os.urandom(live.table.stat().st_size))
@@ -138,7 +138,7 @@ def test_a_table_that_something_else_writes_over_is_a_bad_verdict(start_live):
 @pytest.mark.parametrize("left", [0.0, 0.2, 0.999])
 def test_a_table_that_something_else_cuts_short_is_a_bad_verdict(start_live, left):
     """Whoever touches what is gone would be ended by SIGBUS: loop, supervisor, recorder."""
-    live = start_live(None, "--for", "30")
+    live = start_live(None, "--for", "30", "--report")
     live.wait_until_it_pushes()
     os.truncate(live.table, int(left * live.table.stat().st_size))
     outcome = live.end(END_TIMEOUT_S)

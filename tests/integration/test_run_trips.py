@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 def tripped(make_rig, run_to_end, tmp_path_factory):
     """A run whose wheel turns faster than its guard allows."""
     rig = make_rig({"blocks.guard.max_rate_rad_s": "0.3"})
-    return run_to_end(rig, tmp_path_factory.mktemp("runs"), "--for", "20")
+    return run_to_end(rig, tmp_path_factory.mktemp("runs"), "--for", "20", "--report")
 
 
 def test_a_wheel_too_fast_is_a_bad_verdict_with_signal_value_and_limit(tripped):

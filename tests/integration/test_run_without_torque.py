@@ -62,7 +62,7 @@ max_overrun_percent = 100.0
 def rack(run_to_end, tmp_path_factory):
     rig = tmp_path_factory.mktemp("rig") / "rack.toml"
     rig.write_text(RACK)
-    return run_to_end(rig, tmp_path_factory.mktemp("runs"), "--for", "1"), rig
+    return run_to_end(rig, tmp_path_factory.mktemp("runs"), "--for", "1", "--report"), rig
 
 
 def test_a_rack_of_terminals_runs_and_is_good(rack):
@@ -116,7 +116,7 @@ def test_a_drive_without_a_guard_is_refused(rigloop, tmp_path):
 def test_a_mechanism_without_a_bus_moves_is_recorded_and_replayed(run_to_end, rigloop, tmp_path):
     rig = tmp_path / "crank.toml"
     rig.write_text(MODEL)
-    done = run_to_end(rig, tmp_path / "runs", "--for", "1")
+    done = run_to_end(rig, tmp_path / "runs", "--for", "1", "--report")
     assert (done.code, done.outcome["good"]) == (0, True), done
     record = open_record(done.folder / "model.npy")
     assert np.ptp(record["crank/slider/position_m"]) > 0.5
