@@ -15,32 +15,38 @@ os.environ["PYTHONSAFEPATH"] = "1"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
+ALONE = "tests/integration/alone/"
+LIVE = "tests/integration/"
+OFFLINE = "tests/integration/offline/"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """With `-n auto`: one process more than processors, for much of the time live tests wait."""
+    return len(os.sched_getaffinity(0)) + 1
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """With `-n`: a file stays together, and all that runs live stays in one process.
+    """With `-n`: a file stays together, and what needs to be alone stays in one process.
 
-    Two live loops beside each other make each other late. What starts none lies in tests/integration/offline, and any
-    worker takes it.
+    Two live loops beside each other make each other late. Tests of times lie in tests/integration/alone; they come
+    first, while other processes have what starts no loop. Live tests that bear a busy machine come last, side by side.
     """
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             path = nodeid.split("::", 1)[0]
-            return "live" if _is_live(path) else path
+            return ALONE if path.startswith(ALONE) else path
 
     config.option.loadscopereorder = False  # the order is that of the collection, see below
     return ByFile(config, log)
 
 
-def _is_live(path):
-    folders = path.split("/")
-    return "integration" in folders and "offline" not in folders
-
-
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """With `-n`: what is live first, then files with many slow tests, so that the last ones are short."""
+    """With `-n`: what must be alone first, then files with many slow tests, then what is live beside other tests."""
     if not hasattr(config, "workerinput"):
         return
     slow = Counter(
@@ -49,7 +55,8 @@ def pytest_collection_modifyitems(config, items):
 
     def place(item):
         path = item.nodeid.split("::", 1)[0]
-        return not _is_live(path), -slow[path]
+        is_beside = path.startswith(LIVE) and not path.startswith((ALONE, OFFLINE))
+        return not path.startswith(ALONE), is_beside, -slow[path]
 
     items.sort(key=place)
 

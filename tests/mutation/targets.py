@@ -61,7 +61,7 @@ TARGETS = {
     "watchdog": _own(
         "rt_core/loop/watchdog.pyx",
         f"{UNIT}/rt_core/loop/test_watchdog.py",
-        f"{LIVE}/test_watchdog.py",
+        f"{LIVE}/alone/test_watchdog.py",
     ),
     "drive_io": _own("io_bridge/exchange/drive_io.pyx", *EXCHANGE),
     "slave_io": _own("io_bridge/exchange/slave_io.pyx", *EXCHANGE),

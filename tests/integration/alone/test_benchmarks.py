@@ -11,7 +11,7 @@ from fifo_priority import may_be_fifo
 
 pytestmark = pytest.mark.slow
 
-FOLDER = Path(__file__).parents[2] / "benchmarks"
+FOLDER = Path(__file__).parents[3] / "benchmarks"
 
 
 needs_fifo = pytest.mark.skipif(not may_be_fifo(), reason="no FIFO priority here")

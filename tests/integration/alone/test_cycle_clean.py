@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
-COMMAND = Path(__file__).parents[2] / "benchmarks" / "clean_cycle.py"
+COMMAND = Path(__file__).parents[3] / "benchmarks" / "clean_cycle.py"
 
 
 @pytest.fixture(scope="module")

@@ -28,7 +28,7 @@ from rt_core.signals.table import RingReader, SignalTable
 pytestmark = pytest.mark.slow
 
 MS = 1_000_000
-CAUSES = Path(__file__).parents[2] / "benchmarks" / "causes.py"
+CAUSES = Path(__file__).parents[3] / "benchmarks" / "causes.py"
 
 
 @pytest.fixture
