@@ -5,6 +5,7 @@ import io
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -91,7 +92,13 @@ def headless(paths: list[Path]) -> list[str]:
     ]
 
 
-def prose() -> Iterator[tuple[Path, int, str]]:
+@cache
+def prose() -> tuple[tuple[Path, int, str], ...]:
+    """Return docstrings and comments of the rooms, and the pages; read once for all words."""
+    return tuple(_prose())
+
+
+def _prose() -> Iterator[tuple[Path, int, str]]:
     """Yield docstrings and comments of the rooms, and the pages."""
     for path in sources(*ROOMS):
         yield from ((path, line, text) for line, text in docstrings(path))

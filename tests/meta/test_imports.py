@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ def allowed_arrows() -> dict[str, set[str]]:
     return table
 
 
+@cache
 def imported_modules(path: Path) -> set[str]:
     """Return the dotted names that a .py, .pyx or .pxd file imports or cimports."""
     text = path.read_text()
@@ -61,6 +63,7 @@ def module_of(name: str) -> str | None:
     return None
 
 
+@cache
 def arrows() -> dict[str, set[str]]:
     """Return which module imports which others, wherever in it that stands."""
     found: dict[str, set[str]] = {}
