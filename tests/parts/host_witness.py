@@ -27,7 +27,7 @@ while os.getppid() == parent:
     time.sleep(period_s)
     now = time.monotonic()
     if now - then > period_s + stolen_s:
-        os.write(1, f"[{then}, {now}, {cpu}]\n".encode())  # at once: others write to this file too
+        os.write(1, f"[{then}, {now}, {cpu}]\\n".encode())  # at once: others write to this file too
     then = now
 """
 
