@@ -207,4 +207,4 @@ def test_what_no_cycle_finds_is_judged_by_the_words_of_the_verdict(
     began = msgspec.structs.replace(never, began=250, good=True, why=())
     (what,) = judge_words([began], injections, said)
     assert what.good == good
-    assert what.why == (() if good else ("no line of the verdict says 'the wheel sang at'",))
+    assert what.why == (() if good else ("no line of the verdict says 'sang at'",))
