@@ -89,9 +89,9 @@ def trip_of(
     cause, remedy = _cause(rig, guard, trip, signals, value, blocks or {})
     period_s = rig.period_us(name) * 1e-6
     at_s = cycle * period_s if row is None else float(row["t_ns"]) * 1e-9
-    numbers = (signals.get(writes[port], 0.0) for port in ("trip_value", "trip_limit"))
+    value_then, limit = (signals.get(writes[port], 0.0) for port in ("trip_value", "trip_limit"))
     sentence = explain_trip(
-        Tripped(trip, *numbers, cycle, at_s, name),
+        Tripped(trip, value_then, limit, cycle, at_s, name),
         config.reads,
         cause=cause,
         remedy=remedy,
