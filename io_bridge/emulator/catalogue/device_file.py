@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from io_bridge.emulator.catalogue.device_schema import DRIVES, DeviceTable, PlainTable
+from io_bridge.emulator.catalogue.device_schema import DeviceTable, PlainTable
 from io_bridge.emulator.devices.described_device import DescribedDevice
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.emulator.drive.multi_axis import MultiAxisDrive
@@ -26,6 +26,9 @@ from rig_configs.bounded import UnreadableError, parse_toml, read_text
 from rig_configs.mistakes import from_validation
 from rig_configs.numbers import strange_numbers
 from rig_configs.plain import line
+
+DRIVES = ("drive", "multi_axis_drive")
+"""Kinds whose objects come by themselves; name and mailbox are among their options."""
 
 
 class DeviceError(ValueError):
@@ -78,7 +81,10 @@ def load_device(path: Path) -> DescribedDevice:
         quirks = from_table(content.get("quirks", {}))
     except ValueError as error:
         bad += [f"{path}: {words}" for words in str(error).splitlines()]
-    model = DeviceTable if content.get("kind") in DRIVES else PlainTable
+    kind = content.get("kind")
+    if kind not in tuple(KINDS):
+        bad.append(f"{path}: kind = {kind!r:.80}: one of {', '.join(KINDS)}")
+    model = DeviceTable if kind in DRIVES else PlainTable
     try:
         table = model.model_validate(content)
         if not bad:

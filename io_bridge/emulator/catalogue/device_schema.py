@@ -13,8 +13,6 @@ from rig_configs.slaves import Bits32, RxIndex, TxIndex
 from rt_core.settings import Refusal
 
 MAPPED = re.compile(r"(0x[0-9A-Fa-f]{1,4}):(\d{1,3})|pad:(\d{1,2})")
-DRIVES = ("drive", "multi_axis_drive")
-"""Kinds whose objects come by themselves; name and mailbox are among their options."""
 MOST_PDOS = 16
 """Limit of the PDOs that can be assigned in one direction."""
 
@@ -161,7 +159,7 @@ class IdentityTable(Section):
 class DeviceTable(Section):
     """The keys of every device file."""
 
-    kind: Literal["plain", "digital_io", "analog_io", "encoder_input", "drive", "multi_axis_drive"]
+    kind: str
     identity: IdentityTable
     options: dict[str, Any] = {}
     quirks: Any = {}

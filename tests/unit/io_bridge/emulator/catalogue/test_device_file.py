@@ -110,7 +110,8 @@ def test_objects_and_what_pdos_carry_must_be_there(tmp_path, text, told):
     ("text", "message"),
     [
         ("kind = ", "Invalid value"),
-        ('kind = "toaster"', "kind = 'toaster': input should be 'plain', 'digital_io'"),
+        ('kind = "toaster"', "kind = 'toaster': one of plain, digital_io"),
+        ("kind = []", "kind = []: one of plain, digital_io"),
         ('kind = "drive"\n[identity]\nvendor=1\n[options]\nmass = 3', "mass unknown; known are"),
         ('kind = "drive"\n[identity]\nvendor=1\n[options]\ninertia_kg_m2 = -1.0', "inertia_kg_m2"),
         (
@@ -118,7 +119,14 @@ def test_objects_and_what_pdos_carry_must_be_there(tmp_path, text, told):
             "EncoderInput needs object 0x6000:1",
         ),
     ],
-    ids=["no TOML", "kind", "option", "value", "objects that the behaviour needs"],
+    ids=[
+        "no TOML",
+        "kind",
+        "kind of another type",
+        "option",
+        "value",
+        "objects that the behaviour needs",
+    ],
 )
 def test_a_wrong_file_is_told_with_its_name(tmp_path, text, message):
     path = tmp_path / "device.toml"
