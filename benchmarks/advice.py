@@ -11,14 +11,14 @@ Real time: no; a benchmark. Needs gcc. One to four minutes a mechanism: each ste
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import time
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from option_cases import CASES, Case
 from peers.exact import reference as exact_columns
 from rich.console import Console
@@ -124,17 +124,17 @@ def show(rows: list[dict[str, Any]], console: Console) -> None:
     show_table(Table(columns, rows_of, gap=1), console)
 
 
-def main() -> int:
+def main(
+    only: Annotated[str, typer.Option(help="titles, separated by commas")] = "",
+    as_json: Annotated[
+        Path | None,
+        typer.Option("--json", help="file for the rows; those of other cases stay in it"),
+    ] = None,
+) -> None:
     """Measure, print, and say by the exit code whether every bar was met."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default="", help="titles, separated by commas")
-    parser.add_argument(
-        "--json", type=Path, help="rows into this file; those of other cases stay in it"
-    )
-    given = parser.parse_args()
     console = Console(width=170)
-    wanted = [name.strip() for name in given.only.split(",") if name.strip()]
-    kept = json.loads(given.json.read_text())["rows"] if given.json and given.json.exists() else []
+    wanted = [name.strip() for name in only.split(",") if name.strip()]
+    kept = json.loads(as_json.read_text())["rows"] if as_json and as_json.exists() else []
     rows = {r["case"]: r for r in kept}
     made = []
     for case in CASES:
@@ -142,11 +142,11 @@ def main() -> int:
             continue
         made.append(measure(case, console))
         rows[case.title] = made[-1]
-        if given.json:
-            given.json.write_text(json.dumps({"rows": list(rows.values())}, indent=1))
+        if as_json:
+            as_json.write_text(json.dumps({"rows": list(rows.values())}, indent=1))
     show(made, console)
-    return 0 if all(r["good"] for r in made) else 1
+    raise typer.Exit(0 if all(r["good"] for r in made) else 1)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    typer.run(main)

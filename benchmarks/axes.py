@@ -22,7 +22,6 @@ that does nothing else.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
@@ -32,8 +31,10 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+import typer
 from timing.rounds import MOST_STEAL, median_interval
 
 from io_bridge.recording.record import open_record
@@ -84,29 +85,33 @@ def measure(rig: Path, seconds: float, runs: Path) -> dict[str, Run]:
     return found
 
 
-def rounds_of(given: argparse.Namespace, folder: Path) -> list[dict[str, dict[str, Run]]]:
-    """Return the rounds from which the host took little."""
+def rigs_of(folder: Path, spin: bool) -> dict[str, Path]:
+    """Write the rigs of the variants, without their spin if it is not wanted."""
     rigs = {}
     for name in set(VARIANTS.values()):
         text = find_rig(name).read_text()
         rigs[name] = folder / f"{name}.toml"
-        rigs[name].write_text(
-            text if given.spin else re.sub(r"(?m)^spin_us.*", "spin_us = 0", text)
-        )
+        rigs[name].write_text(text if spin else re.sub(r"(?m)^spin_us.*", "spin_us = 0", text))
+    return rigs
+
+
+def rounds_of(
+    rigs: dict[str, Path], rounds: int, seconds: float, until: float
+) -> list[dict[str, dict[str, Run]]]:
+    """Return the rounds from which the host took little, none of them begun after a moment."""
     found: list[dict[str, dict[str, Run]]] = []
-    until = time.monotonic() + given.most_s
-    for number in range(given.rounds):
+    for number in range(rounds):
         if time.monotonic() > until:
             break
         now, worst = {}, 0
         for variant in random.sample(list(VARIANTS), len(VARIANTS)):
             before = steal_ticks() or 0
-            with tempfile.TemporaryDirectory(dir=folder) as runs:
-                now[variant] = measure(rigs[VARIANTS[variant]], given.seconds, Path(runs))
+            with tempfile.TemporaryDirectory() as runs:
+                now[variant] = measure(rigs[VARIANTS[variant]], seconds, Path(runs))
             worst = max(worst, (steal_ticks() or 0) - before)
         if worst <= MOST_STEAL:
             found.append(now)
-        print(f"round {number + 1} of {given.rounds}, {worst} ticks stolen", file=sys.stderr)
+        print(f"round {number + 1} of {rounds}, {worst} ticks stolen", file=sys.stderr)
     if not found:
         sys.exit("the host took too much of every round")
     return found
@@ -165,20 +170,20 @@ def table(found: list[dict[str, dict[str, Run]]]) -> list[dict[str, object]]:
     return rows
 
 
-def main() -> int:
+def main(
+    seconds: Annotated[float, typer.Option(help="of each run")] = 3.0,
+    rounds: int = 12,
+    most_s: Annotated[float, typer.Option(help="begin no round after so long")] = 600.0,
+    spin: Annotated[bool, typer.Option("--spin", help="with the spin of the rigs")] = False,
+    as_json: Annotated[Path | None, typer.Option("--json", help="file for the rows")] = None,
+) -> None:
     """Measure, print the table, and judge."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=3.0, help="of each run")
-    parser.add_argument("--rounds", type=int, default=12)
-    parser.add_argument("--most-s", type=float, default=600.0, help="begin no round after so long")
-    parser.add_argument("--spin", action="store_true", help="with the spin of the rigs")
-    parser.add_argument("--json", type=Path, help="file for the rows")
-    given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        found = rounds_of(given, Path(folder))
+        rigs = rigs_of(Path(folder), spin)
+        found = rounds_of(rigs, rounds, seconds, time.monotonic() + most_s)
     rows = table(found)
-    if given.json:
-        given.json.write_text(json.dumps({"rounds": len(found), "rows": rows}, indent=1))
+    if as_json:
+        as_json.write_text(json.dumps({"rounds": len(found), "rows": rows}, indent=1))
     for task in TASKS:
         for variant in VARIANTS:
             runs = [now[variant][task] for now in found]
@@ -197,8 +202,8 @@ def main() -> int:
             f"{row['high']:5.2f}  {limit:>5} {row['said']}"
         )
     said = {row["said"] for row in rows}
-    return 1 if "fails" in said else 2 if "open" in said else 0
+    raise typer.Exit(1 if "fails" in said else 2 if "open" in said else 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

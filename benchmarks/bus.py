@@ -18,7 +18,6 @@ Exit code 0: every bar holds. 1: one does not. 2: it cannot be measured here.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import logging
@@ -32,8 +31,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+import typer
 from rich.console import Console
 from timing.bars import Row, compared, judged_rounds, show
 from timing.rounds import Lateness, interleaved
@@ -266,44 +267,44 @@ def measure(rounds: int, seconds: float, tell: Callable[[str], None]) -> list[Ro
     return [*rows, lost]
 
 
-def main() -> int:
+def main(
+    rounds: int = 7,
+    seconds: Annotated[float, typer.Option(help="of one run")] = 3.0,
+    as_json: Annotated[
+        Path | None, typer.Option("--json", help="write the figures here as well")
+    ] = None,
+    inside: Annotated[bool, typer.Option("--inside", hidden=True)] = False,
+) -> None:
     """Measure, print, judge."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=3.0, help="of one run")
-    parser.add_argument("--json", type=Path, help="write the figures here as well")
-    parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
-    options = parser.parse_args()
     console = Console()
     console.width = max(console.width, 120)
-    if not options.inside:
+    if not inside:
         if (why := namespace.why_not()) is not None:
             console.print(why)
-            return 2
-        return subprocess.call(
-            namespace.wrap([sys.executable, __file__, "--inside", *sys.argv[1:]])
-        )
+            raise typer.Exit(2)
+        again = [sys.executable, __file__, "--inside", *sys.argv[1:]]
+        raise typer.Exit(subprocess.call(namespace.wrap(again)))
     rights = acquire_rights(90, [max(os.sched_getaffinity(0))])
     if not rights.fifo:
         console.print(f"nothing to compare without FIFO priorities: {rights.verdict}")
-        return 2
+        raise typer.Exit(2)
     # slaves that come and go are what is measured here
     logging.getLogger("rigloop.bus").setLevel(logging.CRITICAL)
     began, steal = time.monotonic(), steal_ticks() or 0
     with console.status("") as status:
-        rows = measure(options.rounds, options.seconds, lambda text: status.update(text))
+        rows = measure(rounds, seconds, lambda text: status.update(text))
     show(rows, console)
     console.print(
         f"{time.monotonic() - began:.0f} s, steal {(steal_ticks() or 0) - steal} ticks, load {os.getloadavg()[0]:.1f}"
     )
-    if options.json:
-        options.json.write_text(
+    if as_json:
+        as_json.write_text(
             json.dumps([row.as_dict() for row in rows], indent=1, ensure_ascii=False)
         )
     if any(row.ours == "not measured" for row in rows):
-        return 2
-    return 0 if all(row.holds is not False for row in rows) else 1
+        raise typer.Exit(2)
+    raise typer.Exit(0 if all(row.holds is not False for row in rows) else 1)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

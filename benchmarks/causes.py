@@ -1,6 +1,6 @@
 """Injected overruns, and the causes that the loop gave them.
 
-    python benchmarks/causes.py [--each 60] [--period 5000] [--core 1] [--quick] [--only NAME ...] [--json FILE]
+    python benchmarks/causes.py [--each 60] [--period 5000] [--core 1] [--quick] [--only NAME]... [--json FILE]
 
 Runs of the live loop, each with some 60 disturbances:
 
@@ -30,7 +30,6 @@ can be taken.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -42,9 +41,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from numpy.typing import NDArray
 from rich.console import Console
 
@@ -60,6 +60,7 @@ from rt_core.plan import Task, plan_table
 from rt_core.signals.table import RingReader, SignalTable
 
 INJECTED = 2.4  # periods
+LAST_CORE = max(os.sched_getaffinity(0))
 EVERY = 4  # cycles from one disturbance to the next
 FIRST = 40  # cycles before the first: the usual times are known by then
 LEAST = 200  # of own delays, and of stolen ones
@@ -319,34 +320,37 @@ def show(found: list[Injected], whole: dict[str, Counter[Cause]], console: Conso
         )
 
 
-def main() -> int:
+def main(
+    each: Annotated[int, typer.Option(help="disturbances in each run")] = 60,
+    period: Annotated[int, typer.Option(help="µs")] = 5000,
+    core: int = LAST_CORE,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="10 in each run: too few for a verdict")
+    ] = False,
+    only: Annotated[
+        list[str] | None, typer.Option(help="name of a run, as in the table; repeatable")
+    ] = None,
+    as_json: Annotated[
+        Path | None, typer.Option("--json", help="write the figures here as well")
+    ] = None,
+) -> None:
     """Measure, print, judge."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--each", type=int, default=60, help="disturbances in each run")
-    parser.add_argument("--period", type=int, default=5000, help="µs")
-    parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
-    parser.add_argument(
-        "--quick", action="store_true", help="10 in each run: too few for a verdict"
-    )
-    parser.add_argument("--only", nargs="+", help="names of runs, as in the table")
-    parser.add_argument("--json", type=Path, help="write the figures here as well")
-    options = parser.parse_args()
     console = Console()
-    rights = acquire_rights(80, [options.core])
+    rights = acquire_rights(80, [core])
     if not rights.fifo:
         console.print(f"no FIFO priority here, so no core can be taken: {rights.verdict}")
-        return 2
+        raise typer.Exit(2)
     # what disturbs from outside must not wait for the core that it disturbs
-    os.sched_setaffinity(0, os.sched_getaffinity(0) - {options.core} or {options.core})
+    os.sched_setaffinity(0, os.sched_getaffinity(0) - {core} or {core})
     before = steal_ticks() or 0
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        each = 10 if options.quick else options.each
-        names = list(scenarios(options.core, options.period * 1000))
-        if unknown := set(options.only or ()) - set(names):
-            parser.error(f"--only {', '.join(sorted(unknown))}: the runs are {', '.join(names)}")
-        found = measure(
-            options.core, options.period * 1000, each, Path(folder), options.only or names
-        )
+        each = 10 if quick else each
+        names = list(scenarios(core, period * 1000))
+        if unknown := set(only or ()) - set(names):
+            raise typer.BadParameter(
+                f"--only {', '.join(sorted(unknown))}: the runs are {', '.join(names)}"
+            )
+        found = measure(core, period * 1000, each, Path(folder), only or names)
     show(found.injected, found.whole, console)
     told = ", ".join(f"{n} {WORDS[cause]}" for cause, n in found.others.items() if n) or "none"
     console.print(
@@ -355,9 +359,11 @@ def main() -> int:
         f"steal meanwhile {(steal_ticks() or 0) - before} ticks, load {os.getloadavg()[0]:.1f}"
     )
     verdict = judged(found, console)
-    if options.json:
-        options.json.write_text(json.dumps(as_message(found, verdict), indent=1))
-    return 0 if verdict == "holds" or (verdict == "too few for a verdict" and options.quick) else 1
+    if as_json:
+        as_json.write_text(json.dumps(as_message(found, verdict), indent=1))
+    raise typer.Exit(
+        0 if verdict == "holds" or (verdict == "too few for a verdict" and quick) else 1
+    )
 
 
 def shares(found: Found) -> dict[str, tuple[int, int]]:
@@ -424,4 +430,4 @@ def as_message(found: Found, verdict: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

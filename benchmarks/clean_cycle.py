@@ -14,15 +14,15 @@ Exit code 0: all zero, and the control was seen. 1: not so. Needs gcc, and x86-6
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 
 from rigloop.display.tables import Table, figures, words
@@ -109,25 +109,26 @@ def show(found: dict[str, Any], console: Console) -> None:
     )
 
 
-def main() -> int:
+def main(
+    seconds: float = 60.0,
+    as_json: Annotated[
+        Path | None, typer.Option("--json", help="write the figures here as well")
+    ] = None,
+) -> None:
     """Run, print, judge."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--json", type=Path, help="write the figures here as well")
-    options = parser.parse_args()
     console = Console()
-    found = look(options.seconds)
+    found = look(seconds)
     wrong = faults(found)
     show(found, console)
     for line in wrong:
         console.print(f"[red]{line}[/]", highlight=False)
     verdict = "does not hold" if wrong else "holds"
-    console.print(f"bar: 0, 0, 0 over {options.seconds:g} s: [bold]{verdict}[/]")
-    if options.json:
-        message = found | {"seconds": options.seconds, "wrong": wrong}
-        options.json.write_text(json.dumps(message, indent=1))
-    return 1 if wrong else 0
+    console.print(f"bar: 0, 0, 0 over {seconds:g} s: [bold]{verdict}[/]")
+    if as_json:
+        message = found | {"seconds": seconds, "wrong": wrong}
+        as_json.write_text(json.dumps(message, indent=1))
+    raise typer.Exit(1 if wrong else 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

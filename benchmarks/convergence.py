@@ -12,7 +12,6 @@ the first time.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import tempfile
@@ -20,9 +19,10 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from matplotlib.figure import Figure
 from peers.exact import REFERENCES, reference
 from rich.console import Console
@@ -125,7 +125,7 @@ def errors(case: Case, step_ms: float, rule: str, folder: Path) -> dict[str, flo
     return found
 
 
-def picture(found: dict[tuple[str, str], dict[str, list[float]]], path: Path) -> None:
+def draw(found: dict[tuple[str, str], dict[str, list[float]]], path: Path) -> None:
     figure = Figure(figsize=(13, 3.6 * len(RULES)), layout="constrained")
     axes = figure.subplots(len(RULES), len(CASES), squeeze=False)
     for row, rule in zip(axes, RULES, strict=True):
@@ -146,11 +146,12 @@ def picture(found: dict[tuple[str, str], dict[str, list[float]]], path: Path) ->
     figure.savefig(path, dpi=110)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--picture", type=Path, default=Path("convergence.png"))
-    parser.add_argument("--json", type=Path, help="write all errors to a file")
-    given = parser.parse_args()
+def main(
+    picture: Path = Path("convergence.png"),
+    as_json: Annotated[
+        Path | None, typer.Option("--json", help="write all errors to a file")
+    ] = None,
+) -> None:
     console = Console()
     found: dict[tuple[str, str], dict[str, list[float]]] = {}
     work = [(case, rule, step) for case in CASES for rule in RULES for step in case.steps_ms]
@@ -170,16 +171,16 @@ def main() -> None:
                 rows.append([case.title, rule, column, step, f"{mine[-1]:.1e}", f"{order:.2f}"])
     heads = [*words("mechanism", "rule", "quantity"), *figures("step, ms", "error", "order")]
     show_table(Table(heads, rows, "largest error at the smallest step, and order"), console)
-    picture(found, given.picture)
-    console.print(f"picture: {given.picture}")
-    if given.json:
+    draw(found, picture)
+    console.print(f"picture: {picture}")
+    if as_json:
         errors_of = [
             {"mechanism": case.title, "rule": rule, "steps_ms": case.steps_ms, "errors": found[case.title, rule]}
             for case in CASES
             for rule in RULES
         ]  # fmt: skip
-        given.json.write_text(json.dumps(errors_of, indent=1) + "\n")
+        as_json.write_text(json.dumps(errors_of, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -15,7 +15,6 @@ begun nothing is dropped, whatever the host did.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -24,6 +23,9 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from rigloop.bench.fault_trials import (
     Tried,
@@ -129,24 +131,21 @@ def show(rows: dict[str, Row], seconds: float, steal: int) -> None:
     print(f"{good} of {n} as stated, {len(rows)} rows, {seconds:.0f} s, {machine}")
 
 
-def main() -> int:
+def main(
+    repeats: int = 50,
+    rig: str = "fault_bench",
+    only: Annotated[str | None, typer.Option(help="names, with commas between them")] = None,
+    as_json: Annotated[Path | None, typer.Option("--json", help="file for the rows")] = None,
+    runs: Annotated[
+        Path | None, typer.Option(help="folder for the runs; those as stated are taken away")
+    ] = None,
+) -> None:
     """Run the benchmark; 0 when every repeat of every row was as stated."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--repeats", type=int, default=50)
-    parser.add_argument("--rig", default="fault_bench")
-    parser.add_argument("--only", help="names, with commas between them")
-    parser.add_argument("--json", type=Path, help="file for the rows")
-    parser.add_argument(
-        "--runs", type=Path, help="folder for the runs; those as stated are taken away"
-    )
-    options = parser.parse_args()
-    names = options.only.split(",") if options.only else list(FAULTS)
+    names = only.split(",") if only else list(FAULTS)
     unknown = sorted(set(names) - set(FAULTS))
     if unknown:
-        parser.error(f"no fault {', '.join(unknown)}; `rigloop faults` lists them")
-    bench = load(options.rig)
+        raise typer.BadParameter(f"no fault {', '.join(unknown)}; `rigloop faults` lists them")
+    bench = load(rig)
     rigs = rigs_for(bench)
     for loaded in rigs.values():
         warm_up(loaded)
@@ -154,9 +153,9 @@ def main() -> int:
     rows = {name: Row(name) for name in names}
     begin, steal = time.monotonic(), steal_ticks() or 0
     with tempfile.TemporaryDirectory(prefix="faults-") as scratch:
-        runs = options.runs or Path(scratch)
+        folder = runs or Path(scratch)
         try:
-            for repeat in range(options.repeats):
+            for repeat in range(repeats):
                 left = names
                 for _ in range(TRIES):
                     todo = trials(left, limits)
@@ -164,23 +163,20 @@ def main() -> int:
                     left = [
                         name
                         for trial in todo
-                        for name in take(attempt(rigs[trial.needs], trial, runs), rows, repeat)
+                        for name in take(attempt(rigs[trial.needs], trial, folder), rows, repeat)
                     ]
-                if options.json:
-                    options.json.write_text(
-                        json.dumps([asdict(row) for row in rows.values()], indent=1)
-                    )
+                if as_json:
+                    as_json.write_text(json.dumps([asdict(row) for row in rows.values()], indent=1))
         except KeyboardInterrupt:
             print("interrupted", file=sys.stderr)
         show(rows, time.monotonic() - begin, (steal_ticks() or 0) - steal)
-    return int(any(row.good < row.repeats for row in rows.values()))
+    raise typer.Exit(int(any(row.good < row.repeats for row in rows.values())))
 
 
 def take(tried: Tried, rows: dict[str, Row], repeat: int) -> list[str]:
     """Count a trial; keep the folder of one that was not as stated. Return the faults that did not begin."""
     again = []
-    for injected in tried.faults:
-        name = injected.asked.partition("@")[0]
+    for name, injected in tried.faults.items():
         if not injected.good and not injected.tried:
             rows[name].spoilt += 1
             again.append(name)
@@ -193,10 +189,10 @@ def take(tried: Tried, rows: dict[str, Row], repeat: int) -> list[str]:
                 file=sys.stderr,
                 flush=True,
             )
-    if all(injected.good for injected in tried.faults) and not tried.left:
+    if all(injected.good for injected in tried.faults.values()) and not tried.left:
         sweep(tried.folder)
     return again
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

@@ -11,7 +11,6 @@ for the published time of the two-stage observer.
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import json
 import subprocess
@@ -19,8 +18,10 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+import typer
 
 from estimators.encoder.filter import EncoderFilter
 from rigloop.bench.two_stage.two_stage import CASES, PUBLISHED_S, simulate, single_stage, two_stage
@@ -142,13 +143,12 @@ void run(const double *set, const double *count, const double *valid, const doub
 """
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=400)
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
-    found = encoder(arguments.rounds) | observers(arguments.rounds)
-    if arguments.json:
+def main(
+    rounds: int = 400,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+) -> None:
+    found = encoder(rounds) | observers(rounds)
+    if as_json:
         print(json.dumps(found, indent=2))
         return
     for name, value in found.items():
@@ -243,4 +243,4 @@ def fastest(steps: dict[str, Callable[[], object]], rounds: int, cycles: int) ->
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

@@ -16,13 +16,15 @@ Real time: a benchmark of it; without FIFO priorities it says so, and its tails 
 
 from __future__ import annotations
 
-import argparse
 import os
 import random
 import statistics
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from rt_core.host.facts import steal_ticks
 from rt_core.host.rights import acquire_rights
@@ -32,6 +34,7 @@ from rt_core.loop.loop import Loop
 from rt_core.plan import Task, plan_table
 from rt_core.signals.table import SignalTable
 
+LAST_CORE = max(os.sched_getaffinity(0))
 MS = 1_000_000
 PERCENTILES = (50.0, 99.0, 99.9)
 WARM_UP_S = 0.3
@@ -99,37 +102,34 @@ def cpu_ns(name: str) -> int:
     raise LookupError(name)
 
 
-def main() -> None:
+def main(
+    rounds: int = 7,
+    seconds: float = 4.0,
+    core: int = LAST_CORE,
+    spin: Annotated[int, typer.Option(help="µs")] = 200,
+    most_steal: Annotated[int, typer.Option(help="ticks; rounds with more are left out")] = 5,
+) -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--seconds", type=float, default=4.0)
-    parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
-    parser.add_argument("--spin", type=int, default=200, help="µs")
-    parser.add_argument(
-        "--most-steal", type=int, default=5, help="ticks; rounds with more are left out"
-    )
-    options = parser.parse_args()
-    rights = acquire_rights(80, [options.core])
+    rights = acquire_rights(80, [core])
     print(rights.verdict)
     found: dict[bool, list[Figures]] = {True: [], False: []}
     dropped = 0
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        for _ in range(options.rounds):
+        for _ in range(rounds):
             order = [True, False]
             random.shuffle(order)
             pair = {
                 explains: run(
                     Path(folder) / "table",
-                    options.core,
+                    core,
                     rights.fifo,
                     explains,
-                    options.seconds,
-                    options.spin * 1000,
+                    seconds,
+                    spin * 1000,
                 )
                 for explains in order
             }
-            if max(figures.steal for figures in pair.values()) > options.most_steal:
+            if max(figures.steal for figures in pair.values()) > most_steal:
                 dropped += 1
                 continue
             for explains, figures in pair.items():
@@ -154,4 +154,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

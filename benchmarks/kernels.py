@@ -18,7 +18,6 @@ Real time: no; a benchmark. Needs gcc (g++ for Eigen).
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import json
 import os
@@ -29,8 +28,10 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+import typer
 from peers import (
     eigen_llt,
     exudyn_models,
@@ -204,25 +205,28 @@ def pinned(core: int | None, console: Console) -> None:
         console.print("the machine is busy: compare ratios and least values", style="yellow")
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--quick", action="store_true", help="fewer rounds, N up to 100, no builds")
-    parser.add_argument("--json", type=Path, help="write all figures to a file")
-    parser.add_argument("--core", type=int, help="which one; default: the last")
-    given = parser.parse_args()
+def main(
+    rounds: int = 7,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="fewer rounds, N up to 100, no builds")
+    ] = False,
+    as_json: Annotated[
+        Path | None, typer.Option("--json", help="write all figures to a file")
+    ] = None,
+    core: Annotated[int | None, typer.Option(help="which one; default: the last")] = None,
+) -> None:
     console = Console(width=None if sys.stdout.isatty() else 150)
-    made: dict = {"builds": {} if given.quick else builds(console)}
+    made: dict = {"builds": {} if quick else builds(console)}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         timer = compiled(folder, "timer.c", TIMER)
         found = rows(timer, folder, console)
-        sizes = (10, 40, 100) if given.quick else (10, 40, 100, 200, 500, 1000)
+        sizes = (10, 40, 100) if quick else (10, 40, 100, 200, 500, 1000)
         stepped = measured_sizes(sizes, timer, folder)
-        pinned(given.core, console)
-        figures = measured(found, timer, 3 if given.quick else given.rounds, console)
+        pinned(core, console)
+        figures = measured(found, timer, 3 if quick else rounds, console)
         tables.show(table(figures), console)
-        grown = stepped(3 if given.quick else given.rounds)
+        grown = stepped(3 if quick else rounds)
         tables.show(size_table(grown), console)
         slope = exponent(grown)
         console.print(
@@ -236,9 +240,9 @@ def main() -> None:
             f"Cython kernel over the same C compiled alone: {ratio:.3f} (bar 1.03, least)"
         )
         made["face"] = ratio
-    if given.json:
-        given.json.write_text(json.dumps(made, indent=1) + "\n")
+    if as_json:
+        as_json.write_text(json.dumps(made, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

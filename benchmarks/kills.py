@@ -10,7 +10,6 @@ loop was killed.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import os
@@ -23,7 +22,9 @@ import tempfile
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from rich.console import Console
 
 from rigloop.display.tables import Table, figures, words
@@ -66,39 +67,34 @@ class Kill:
     words: str
 
 
-def main() -> int:
+def main(
+    kills: int = 100,
+    rig: str = "steering_wheel",
+    seconds: Annotated[float, typer.Option(help="how long each run would be")] = 1.5,
+    seed: int = 1,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+) -> None:
     """Kill, report, judge; 0: every report was rebuilt, and not more was lost than the bar allows."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--kills", type=int, default=100)
-    parser.add_argument("--rig", default="steering_wheel")
-    parser.add_argument("--seconds", type=float, default=1.5, help="how long each run would be")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args()
-    rng = random.Random(options.seed)
+    rng = random.Random(seed)
     console = Console(stderr=True)
-    kills = []
+    found = []
     with tempfile.TemporaryDirectory() as runs:
-        for number in range(options.kills):
+        for number in range(kills):
             victim = VICTIMS[number % len(VICTIMS)]
-            kills.append(
-                kill_one(options.rig, victim, options.seconds, Path(runs) / str(number), rng)
-            )
+            found.append(kill_one(rig, victim, seconds, Path(runs) / str(number), rng))
             console.print(
-                f"{number + 1:4d}  {kills[-1]}", highlight=False, soft_wrap=True, markup=False
+                f"{number + 1:4d}  {found[-1]}", highlight=False, soft_wrap=True, markup=False
             )
-    summary = summarise(kills)
-    if options.json:
+    summary = summarise(found)
+    if as_json:
         print(
             json.dumps(
-                {"load": os.getloadavg(), "kills": [asdict(k) for k in kills], **summary}, indent=2
+                {"load": os.getloadavg(), "kills": [asdict(k) for k in found], **summary}, indent=2
             )
         )
     else:
-        show(kills)
-    return int(not summary["good"])
+        show(found)
+    raise typer.Exit(int(not summary["good"]))
 
 
 def kill_one(rig: str, victim: str, seconds: float, runs: Path, rng: random.Random) -> Kill:
@@ -240,4 +236,4 @@ def show(kills: list[Kill]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

@@ -1,6 +1,6 @@
 """The lateness of cycles: ours beside Debian's cyclictest, under loads, with bars.
 
-    python benchmarks/lateness.py [--quick] [--only SECTION ...] [--json FILE] [--core 1]
+    python benchmarks/lateness.py [--quick] [--only SECTION]... [--json FILE] [--core 1]
 
 A default run takes some ten minutes, --quick some two. Sections:
 
@@ -30,20 +30,21 @@ Exit code 0: every bar holds. 1: one does not. 2: nothing fails, but something c
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import instrumentation
+import typer
 from rich.console import Console
 from timing import consumers
 from timing.bars import Row, compared, judged_rounds, show, skipped
@@ -270,46 +271,54 @@ SECTIONS: dict[str, Callable[[Bench], list[Row]]] = {
     "together": beside_each_other,
     "instrumentation": with_instruments,
 }
+Section = StrEnum("Section", {name: name for name in SECTIONS})
 
 
-def main() -> int:
+def main(
+    quick: Annotated[
+        bool, typer.Option("--quick", help="3 short rounds: a trial of the command")
+    ] = False,
+    only: Annotated[
+        list[Section] | None, typer.Option(help="a part of the measurements; repeatable")
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option(help="5, or 3 with --quick; pairs: 30, or 3")
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="of one run: 4, or 1.2 with --quick")
+    ] = None,
+    core: int = instrumentation.LAST_CORE,
+    as_json: Annotated[
+        Path | None, typer.Option("--json", help="write the figures here as well")
+    ] = None,
+) -> None:
     """Measure, print, judge."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument(
-        "--quick", action="store_true", help="3 short rounds: a trial of the command"
-    )
-    parser.add_argument("--only", nargs="+", choices=SECTIONS, default=list(SECTIONS))
-    parser.add_argument("--rounds", type=int, help="5, or 3 with --quick; pairs: 30, or 3")
-    parser.add_argument("--seconds", type=float, help="of one run: 4, or 1.2 with --quick")
-    parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
-    parser.add_argument("--json", type=Path, help="write the figures here as well")
-    options = parser.parse_args()
     console = Console()
     console.width = max(console.width, WIDTH)
-    rights = acquire_rights(90, [options.core])
+    rights = acquire_rights(90, [core])
     if not rights.fifo:
         console.print(f"nothing to compare without FIFO priorities: {rights.verdict}")
-        return 2
+        raise typer.Exit(2)
     began, steal = time.monotonic(), steal_ticks() or 0
     host = host_facts()
-    rounds = options.rounds or (3 if options.quick else 5)
+    each = rounds or (3 if quick else 5)
     console.print(
         f"{host['cpus']} × {host['cpu']}, kernel {host['kernel']} {host['preemption']}, "
-        f"core {options.core}, load {host['load'][0]:.1f}"
+        f"core {core}, load {host['load'][0]:.1f}"
     )
     if host["load"][0] > 0.5:
         console.print("[yellow]others are busy on this machine: quiet is not quiet[/]")
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder, console.status("") as status:
         bench = Bench(
-            options.core,
-            rounds,
-            options.seconds or (1.2 if options.quick else 4.0),
+            core,
+            each,
+            seconds or (1.2 if quick else 4.0),
             Path(folder),
             lambda text: status.update(f"{time.monotonic() - began:.0f} s  {text}"),
-            options.rounds or (3 if options.quick else PAIRS),
+            rounds or (3 if quick else PAIRS),
         )
-        for name in options.only:
+        for name in only or SECTIONS:
             try:
                 found = SECTIONS[name](bench)
             except (OSError, RuntimeError, subprocess.SubprocessError) as error:
@@ -331,16 +340,16 @@ def main() -> int:
         console.print(
             f"  [red]does not hold[/]  {row.section}: {row.what}: {figure}, bar {row.bar}"
         )
-    if options.json:
+    if as_json:
         message = {
             "host": host,
-            "rounds": rounds,
+            "rounds": each,
             "seconds": bench.seconds,
             "rows": [row.as_dict() for row in rows],
         }
-        options.json.write_text(json.dumps(message, indent=1, ensure_ascii=False))
-    return 1 if bad else 2 if lacking else 0
+        as_json.write_text(json.dumps(message, indent=1, ensure_ascii=False))
+    raise typer.Exit(1 if bad else 2 if lacking else 0)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

@@ -9,7 +9,6 @@ random order; ratios are within a round. errorEKF contains that kernel's step, D
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -19,8 +18,10 @@ import time
 from collections.abc import Callable, Hashable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+import typer
 
 from codegen.description.mechanism import find
 from codegen.kernels.build import build_kernel
@@ -75,7 +76,7 @@ def observers(kind: str) -> dict[Hashable, Step]:
         path.write_text(text)
         module = build_observer(path, spec, OPTIONS).module
     settings = ObserverSettings(
-        {kind: DEG}, ACCELERATION_NOISE, (START_STD, START_STD), gate_sigma=0.0
+        {kind: DEG}, [ACCELERATION_NOISE], (START_STD, START_STD), gate_sigma=0.0
     )
     found: dict[Hashable, Step] = {}
     for name in KINDS:
@@ -117,21 +118,20 @@ def rows(taken: Mapping[Hashable, list[float]]) -> dict[str, dict[str, Row]]:
     return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=300)
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
+def main(
+    rounds: int = 300,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+) -> None:
     variants: dict[Hashable, Step] = {KERNEL: kernel()}
     for kind in SENSORS_OF:
         variants |= observers(kind)
     taken: dict[Hashable, list[float]] = {key: [] for key in variants}
-    for _ in range(arguments.rounds):
+    for _ in range(rounds):
         for key in random.sample(list(variants), len(variants)):
             taken[key].append(variants[key]())
     found = rows(taken)
     alone = {"median_ns": statistics.median(taken[KERNEL]), "least_ns": min(taken[KERNEL])}
-    if arguments.json:
+    if as_json:
         print(json.dumps({"kernel": alone, "load": os.getloadavg()[0], "ratios": found}, indent=2))
         return
     print(
@@ -146,4 +146,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

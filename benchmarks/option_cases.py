@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -101,8 +100,3 @@ CASES = (
     Case("branch", "free, tree", branch, 1e-4),
     Case("stiff carts", "stiff: 10 krad/s beside 4", stiff_carts, 1e-4),
 )  # fmt: skip
-
-
-def period_of(case: Case) -> float:
-    """Seconds of its motion."""
-    return math.fsum([case.row_s] * case.rows)

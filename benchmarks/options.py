@@ -11,12 +11,12 @@ Real time: no; a benchmark. Needs gcc. A minute or two a mechanism.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from option_cases import CASES, Case
 from rich.console import Console
 
@@ -84,17 +84,20 @@ def show(found: dict[str, Any], console: Console, *, is_markdown: bool) -> None:
         show_table(table, console)
 
 
-def main() -> int:
+def main(
+    only: Annotated[str, typer.Option(help="titles, separated by commas")] = ",".join(SHOWN),
+    as_json: Annotated[
+        Path | None, typer.Option("--json", help="everything into this file")
+    ] = None,
+    as_markdown: Annotated[
+        bool, typer.Option("--markdown", help="print tables of markdown")
+    ] = False,
+) -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--only", default=",".join(SHOWN), help="titles, separated by commas")
-    parser.add_argument("--json", type=Path, help="everything into this file")
-    parser.add_argument("--markdown", action="store_true", help="print tables of markdown")
-    given = parser.parse_args()
-    wanted = {name.strip() for name in given.only.split(",")}
+    wanted = {name.strip() for name in only.split(",")}
     unknown = wanted - {case.title for case in CASES}
     if unknown:
-        parser.error(
+        raise typer.BadParameter(
             f"no case {', '.join(sorted(unknown))}: there are {', '.join(c.title for c in CASES)}"
         )
     console = Console()
@@ -102,11 +105,11 @@ def main() -> int:
     for case in CASES:
         if case.title in wanted:
             made.append(measure(case, console))
-            show(made[-1], console, is_markdown=given.markdown)
-    if given.json:
-        given.json.write_text(json.dumps(made, indent=1))
-    return 0
+            show(made[-1], console, is_markdown=as_markdown)
+    if as_json:
+        as_json.write_text(json.dumps(made, indent=1))
+    raise typer.Exit(0)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    typer.run(main)

@@ -15,13 +15,15 @@ a frame that is full of one, beyond a frame with one of them.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import statistics
 import struct
 import time
 from collections.abc import Callable
+from typing import Annotated
+
+import typer
 
 from io_bridge.buses.simulated_bus import simulated_drive
 from io_bridge.emulator.drive.device import DriveDevice
@@ -162,16 +164,15 @@ def measured(rounds: int) -> dict[str, Row]:
     return found
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=31)
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
-    found = measured(arguments.rounds)
-    if arguments.json:
+def main(
+    rounds: int = 31,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+) -> None:
+    found = measured(rounds)
+    if as_json:
         print(json.dumps(found, indent=2))
         return
-    print(f"{arguments.rounds} rounds of {FRAMES} frames, load {os.getloadavg()[0]:.1f}")
+    print(f"{rounds} rounds of {FRAMES} frames, load {os.getloadavg()[0]:.1f}")
     for name, row in found.items():
         bar = f"   bar {row['bar_ns']:.0f}" if "bar_ns" in row else ""
         print(
@@ -180,4 +181,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

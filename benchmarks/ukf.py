@@ -10,14 +10,15 @@ compute the same estimates, which is checked. Figures are medians of rounds that
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import statistics
 import time
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
+import typer
 from filterpy.kalman import JulierSigmaPoints, UnscentedKalmanFilter
 
 from codegen.kernels.build import load_reference
@@ -73,16 +74,15 @@ def filterpy_run(
     return out
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=15)
-    parser.add_argument("--json", action="store_true")
-    arguments = parser.parse_args()
+def main(
+    rounds: int = 15,
+    as_json: Annotated[bool, typer.Option("--json")] = False,
+) -> None:
     built = build_observer("four_bar", SPEC, KernelOptions(step_s=STEP_S, integrator="newmark"))
     start, given = samples(built)
     settings = ObserverSettings(
         {"angle": DEG, "rate": DEG},
-        acceleration_noise=NOISE,
+        acceleration_noise=[NOISE],
         start_std=(5 * DEG, 5 * DEG),
         gate_sigma=0.0,
     )
@@ -110,7 +110,7 @@ def main() -> None:
         if worst > 1e-8:
             raise SystemExit(f"{name} computes something else: off by {worst:.1e}")
     taken: dict[str, list[float]] = {name: [] for name in steps}
-    for _ in range(arguments.rounds):
+    for _ in range(rounds):
         for name, step in steps.items():
             begin = time.perf_counter_ns()
             step()
@@ -118,7 +118,7 @@ def main() -> None:
     median = {name: statistics.median(values) for name, values in taken.items()}
     found = {f"{name} (us a step)": value for name, value in median.items()}
     found |= {f"{name} / ours": median[name] / median["ours"] for name in steps if name != "ours"}
-    if arguments.json:
+    if as_json:
         print(json.dumps(found, indent=2))
         return
     for name, value in found.items():
@@ -126,4 +126,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    typer.run(main)

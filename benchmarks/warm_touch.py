@@ -13,17 +13,16 @@ nothing can be said; or there is no FIFO priority here.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
-import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 from rich.console import Console
 
 from rigloop.display.tables import Table, figures, show
@@ -35,6 +34,7 @@ from rt_core.loop.loop import Loop
 from rt_core.plan import Task, plan_table
 from rt_core.signals.table import SignalTable
 
+LAST_CORE = max(os.sched_getaffinity(0))
 HOLE_NS = 50_000
 BAR = 0.2
 LEAST = 30  # holes of the control
@@ -72,41 +72,37 @@ def run(path: Path, variant: str, pages: int, core: int, seconds: float) -> dict
     }
 
 
-def main() -> int:
+def main(
+    rounds: int = 12,
+    seconds: Annotated[float, typer.Option(help="of one run")] = 4.0,
+    pages: Annotated[int, typer.Option(help="that a cycle writes to")] = 64,
+    core: int = LAST_CORE,
+    as_json: Annotated[
+        Path | None, typer.Option("--json", help="write the figures here as well")
+    ] = None,
+) -> None:
     """Measure, print, judge."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--rounds", type=int, default=12)
-    parser.add_argument("--seconds", type=float, default=4.0, help="of one run")
-    parser.add_argument("--pages", type=int, default=64, help="that a cycle writes to")
-    parser.add_argument("--core", type=int, default=max(os.sched_getaffinity(0)))
-    parser.add_argument("--json", type=Path, help="write the figures here as well")
-    options = parser.parse_args()
     console = Console()
-    rights = acquire_rights(80, [options.core])
+    rights = acquire_rights(80, [core])
     if not rights.fifo:
         console.print(f"nothing to measure without FIFO priorities: {rights.verdict}")
-        return 2
+        raise typer.Exit(2)
     steal = steal_ticks() or 0
-    rounds: list[dict[str, dict[str, float]]] = []
+    found: list[dict[str, dict[str, float]]] = []
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        for _ in range(options.rounds):
+        for _ in range(rounds):
             order = list(VARIANTS)
             random.shuffle(order)
-            found = {
-                name: run(
-                    Path(folder) / "table", name, options.pages, options.core, options.seconds
-                )
-                for name in order
-            }
-            rounds.append(found)
-    holes = Counter({name: int(sum(r[name]["holes"] for r in rounds)) for name in VARIANTS})
+            now = {name: run(Path(folder) / "table", name, pages, core, seconds) for name in order}
+            found.append(now)
+    holes = Counter({name: int(sum(r[name]["holes"] for r in found)) for name in VARIANTS})
     rows = [
         [
             name,
             str(holes[name]),
-            str(int(sum(r[name]["cycles"] for r in rounds))),
-            f"{np.median([r[name]['total_p50'] for r in rounds]):.1f}",
-            f"{np.median([r[name]['late_p99_9'] for r in rounds]):.1f}",
+            str(int(sum(r[name]["cycles"] for r in found))),
+            f"{np.median([r[name]['total_p50'] for r in found]):.1f}",
+            f"{np.median([r[name]['late_p99_9'] for r in found]):.1f}",
         ]
         for name in VARIANTS
     ]
@@ -121,14 +117,14 @@ def main() -> int:
         else "does not hold"
     )
     console.print(
-        f"warm / cold: {ratio:.3f} (bar ≤ {BAR}): [bold]{verdict}[/]; {options.rounds} rounds, steal "
+        f"warm / cold: {ratio:.3f} (bar ≤ {BAR}): [bold]{verdict}[/]; {len(found)} rounds, steal "
         f"{(steal_ticks() or 0) - steal} ticks, load {os.getloadavg()[0]:.1f}"
     )
-    if options.json:
-        message: dict[str, Any] = {"host": host_facts(), "rounds": rounds, "verdict": verdict}
-        options.json.write_text(json.dumps(message, indent=1))
-    return {"holds": 0, "does not hold": 1}.get(verdict, 2)
+    if as_json:
+        message: dict[str, Any] = {"host": host_facts(), "rounds": found, "verdict": verdict}
+        as_json.write_text(json.dumps(message, indent=1))
+    raise typer.Exit({"holds": 0, "does not hold": 1}.get(verdict, 2))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    typer.run(main)

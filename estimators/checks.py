@@ -1,14 +1,21 @@
-"""Checks that the settings of all observers share: each mistake is one line, `key = value: problem`."""
+"""Limits and checks that the settings of all observers share."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
+
+from rt_core.settings import Wrong
 
 Array = NDArray[np.float64]
+Positive = Annotated[float, Field(gt=0.0)]
+Sigma = Annotated[float, Field(ge=0.0)]
+Cycles = Annotated[int, Field(ge=1)]
 
 
 def not_positive(**values: float) -> list[str]:
@@ -39,20 +46,7 @@ def one_each(key: str, value: float | Sequence[float], count: int, wrong: list[s
     return np.array(np.broadcast_to(given, (count,)))
 
 
-def listed(key: str, given: Sequence[float], count: int, wrong: list[str]) -> Array:
-    """Positive numbers, `count` of them; mistakes are added to `wrong`."""
-    values = np.array(given, dtype=float)
-    if values.shape != (count,) or not np.all(np.isfinite(values) & (values > 0.0)):
-        wrong.append(f"{key} = {list(given)}: {count} positive numbers needed")
-        return np.ones(count)
-    return values
-
-
-def named(key: str, given: Mapping[str, float], names: Sequence[str], wrong: list[str]) -> Array:
-    """Positive numbers in the order of their names; mistakes are added to `wrong`."""
-    unknown = [name for name in given if name not in names]
-    missing = [name for name in names if name not in given]
-    if unknown or missing:
-        wrong.append(f"{key}: give one number for each of {', '.join(names) or 'none'}")
-        return np.ones(len(names))
-    return listed(key, [given[name] for name in names], len(names), wrong)
+def named(key: str, given: Mapping[str, float], names: Sequence[str]) -> Iterator[Wrong]:
+    """Find numbers that are missing, or are for nothing: there is one for each name."""
+    if sorted(given) != sorted(names):
+        yield Wrong(key, dict(given), f"give one number for each of {', '.join(names) or 'none'}")

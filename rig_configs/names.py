@@ -16,6 +16,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from rt_core.names import PATH, WORD
+from rt_core.settings import Refusal
 
 LONGEST_NAME = 64
 LONGEST_FILE_NAME = 64
@@ -107,7 +108,7 @@ def _demanded(problem_of, remedy: str) -> AfterValidator:
     def check(value: str) -> str:
         problem = problem_of(value)
         if problem:
-            raise ValueError(f"{problem}; {remedy}")
+            raise Refusal(problem, remedy)
         return value
 
     return AfterValidator(check)

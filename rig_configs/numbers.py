@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from rt_core.settings import NonZero
+from rt_core.settings import NonZero, Refusal
 
 LARGEST = 1e15  # as in mechanism files, `codegen.system.reading`
 SMALLEST = 1e-15  # but 0
@@ -39,7 +39,7 @@ def _bounded(smallest: float = SMALLEST, largest: float = LARGEST) -> BeforeVali
     def check(value: Any) -> Any:
         problem = number_problem(value, smallest, largest)
         if problem:
-            raise ValueError(f"{problem}; {REMEDY}")
+            raise Refusal(problem, REMEDY)
         return value
 
     return BeforeValidator(check)
@@ -66,7 +66,7 @@ def _all_bounded(value: Any) -> Any:
         for key, number, problem in strange_numbers(value)
     ]
     if found:
-        raise ValueError(f"{', '.join(found)}; {REMEDY}")
+        raise Refusal(", ".join(found), REMEDY)
     return value
 
 
@@ -83,7 +83,6 @@ NonNegative = Annotated[Real, Field(ge=0.0)]
 Percent = Annotated[Real, Field(ge=0.0, le=100.0)]
 NonNegativeS = Annotated[float, Field(ge=0.0), IN_S]
 PositiveS = Annotated[float, Field(gt=0.0), IN_S]
-NonNegativeMs = Annotated[float, Field(ge=0.0), IN_MS]
 PositiveMs = Annotated[float, Field(gt=0.0), IN_MS]
 NonNegativeUs = Annotated[float, Field(ge=0.0), IN_US]
 PositiveUs = Annotated[float, Field(gt=0.0), IN_US]

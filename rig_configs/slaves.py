@@ -31,6 +31,7 @@ MOST_CHANNELS = 32
 CountsPerRev = Annotated[int, Field(ge=4, le=2**31)]
 # it cannot be off (the register has steps of 100 µs), and after a second nobody waits for it
 WatchdogMs = Annotated[Real, Field(ge=0.1, le=1000)]
+PlantDeg = Annotated[Real, Field(ge=-1e7, le=1e7)]  # 28 000 turns
 MOST_AXES = 8
 Axis = Annotated[int, Field(ge=0, le=MOST_AXES - 1)]  # one 0x800 after the other
 Mode = Literal["torque", "velocity", "position"]
@@ -105,11 +106,11 @@ class Plant(Section):
     """The spring of the hands has this stiffness."""
     hands_damping_nms: NonNegative = 1.0
     """The hands brake with this torque for each rad/s against their sine."""
-    amplitude_deg: Real = 60.0
+    amplitude_deg: PlantDeg = 60.0
     """The sine of the hands reaches so far to each side."""
     frequency_hz: NonNegative = 0.3
     """The sine of the hands has this frequency."""
-    offset_deg: Real = 0.0
+    offset_deg: PlantDeg = 0.0
     """The sine of the hands swings about this angle."""
     start_s: NonNegativeS = 1.0
     """The hands rest until this time."""

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from rt_core.settings import Refusal
+
 BASES = ("kg", "m", "rad", "deg", "rev", "count", "A", "K", "s")
 """Base units, in the order in which they are printed."""
 
@@ -35,12 +37,12 @@ class Unit:
 
         Raises
         ------
-        ValueError
+        Refusal
             A root of a scale that is not 1: `ms` has none.
         """
         power = Fraction(exponent)
         if power.denominator != 1 and self.scale != 1:
-            raise ValueError(f"{self} has no power {power}: take it in base units")
+            raise Refusal(f"{self} has no power {power}", "take it in base units")
         scale = self.scale**power.numerator if power.denominator == 1 else self.scale
         return _unit(Fraction(scale), {base: n * power for base, n in self.exponents})
 
@@ -144,14 +146,14 @@ def parse(text: str) -> Unit:
 
     Raises
     ------
-    ValueError
-        It is no unit; the text says what is.
+    Refusal
+        It is no unit; the remedy says what is.
     """
     if len(text) > LONGEST:
-        raise ValueError(f"a unit of more than {LONGEST} characters")
+        raise Refusal(f"a unit of more than {LONGEST} characters")
     left, made, divides = text.strip(), ONE, False
     if not left:
-        raise ValueError("a unit of no characters: write 1 for a number without a unit")
+        raise Refusal("a unit of no characters", "write 1 for a number without a unit")
     while True:
         found = _FACTOR.match(left)
         if found is None:
@@ -164,7 +166,7 @@ def parse(text: str) -> Unit:
         if between is None:
             break
         divides, left = "/" in between[0], left[between.end() :]
-    raise ValueError(f"{text!r} is no unit: write it like rad/s^2, kg m^2, Nm or 1")
+    raise Refusal(f"{text!r} is no unit", "write it like rad/s^2, kg m^2, Nm or 1")
 
 
 def _one(text: str, found: re.Match[str]) -> Unit:
@@ -174,9 +176,9 @@ def _one(text: str, found: re.Match[str]) -> Unit:
         factor = _SYMBOLS[found["symbol"]]
     else:
         known = ", ".join(sorted(_SYMBOLS))
-        raise ValueError(f"{text!r}: no unit {found['symbol']!r} is known; known: {known}")
+        raise Refusal(f"{text!r}: no unit {found['symbol']!r} is known", f"known: {known}")
     if found["part"] and found["part"].endswith("/0"):
-        raise ValueError(f"{text!r} is no unit: an exponent is divided by 0")
+        raise Refusal(f"{text!r} is no unit: an exponent is divided by 0")
     return factor ** Fraction(found["part"] or found["whole"] or 1)
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from rigloop.bench.commands import app as bench_app
-from rigloop.console.answers import Exit, JsonOption, errors_as_lines, print_json
+from rigloop.console.answers import JsonOption, answer, errors_as_lines, print_json
 from rigloop.console.lasting_console import lasting_console
 from rigloop.console.run_options import (
     BusOption,
@@ -189,11 +189,7 @@ def doctor(
     with errors_as_lines(json):
         demands = demands_of(_load(rig).rig, bus) if rig else demands_without_rig(bus)
         checks = examine(demands)
-    if json:
-        print_json(as_message(checks, rig, bus))
-    else:
-        show(checks, Screen())
-    raise typer.Exit(int(Exit.GOOD if is_good(checks) else Exit.BAD_VERDICT))
+    answer(as_message(checks, rig, bus), lambda: show(checks, Screen()), json, good=is_good(checks))
 
 
 def _load(rig: str) -> LoadedRig:
@@ -210,11 +206,7 @@ def _trusted(loaded: LoadedRig, trusts: bool) -> LoadedRig:
 
 
 def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
-    if json:
-        print_json(outcome)
-    else:
-        outcome.print(console)
-    raise typer.Exit(int(Exit.GOOD if outcome.good else Exit.BAD_VERDICT))
+    answer(outcome, lambda: outcome.print(console), json, good=outcome.good)
 
 
 app.add_typer(bench_app, name="bench")

@@ -17,6 +17,19 @@ STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=Fals
 """Of every model here: no unknown key, no silent conversion."""
 
 
+class Refusal(ValueError):
+    """A refusal that keeps its problem and its remedy apart, for whoever shows them.
+
+    Attributes
+    ----------
+    problem, remedy : str
+    """
+
+    def __init__(self, problem: str, remedy: str = "") -> None:
+        self.problem, self.remedy = problem, remedy
+        super().__init__(f"{problem}; {remedy}" if remedy else problem)
+
+
 def _not_zero(value: float) -> float:
     if value == 0.0:
         raise ValueError("must not be 0")
@@ -96,9 +109,10 @@ def problem_of(detail: Mapping[str, Any]) -> tuple[str, str]:
         limits = {"at most": "max_length", "at least": "min_length"}
         (limit,) = (f"{w} {detail['ctx'][k]}" for w, k in limits.items() if k in detail["ctx"])
         return f"has {len(detail['input'])} entries, {limit}", ""
-    message = detail["msg"].removeprefix("Value error, ")
-    problem, _, remedy = (message[0].lower() + message[1:]).partition("; ")
-    return problem, remedy
+    if detail["type"] == "value_error":
+        error = detail["ctx"]["error"]
+        return (error.problem, error.remedy) if isinstance(error, Refusal) else (str(error), "")
+    return detail["msg"][0].lower() + detail["msg"][1:], ""
 
 
 @cache

@@ -79,7 +79,8 @@ def find_equilibrium(
         raise
     except (ArithmeticError, ValueError, np.linalg.LinAlgError) as error:
         raise LinearisationError(
-            f"the equations have no finite value on the way to rest ({error}); start nearer to where it rests"
+            f"the equations have no finite value on the way to rest ({error})",
+            "start nearer to where it rests",
         ) from None
 
 
@@ -107,7 +108,8 @@ def _search(
     along = int(np.argmax(np.abs(worst.motions @ worst.push)))
     raise LinearisationError(
         f"no equilibrium was found in {MOST_STEPS} steps: '{model.system.coordinates[along].name}' is pushed on at "
-        f"{moment.q[along]:.4g}; hold the mechanism by a spring or a guide, or give inputs at which it can rest"
+        f"{moment.q[along]:.4g}",
+        "hold the mechanism by a spring or a guide, or give inputs at which it can rest",
     )
 
 
@@ -173,7 +175,8 @@ def free_motions(jac: Array, dof: int) -> Array:
     if rank < jac.shape[1] - dof:
         raise LinearisationError(
             f"the pose is singular: {jac.shape[1] - rank} motions are open there to first order, the mechanism has "
-            f"{dof} freedom(s); give inputs that lead to another pose"
+            f"{dof} freedom(s)",
+            "give inputs that lead to another pose",
         )
     return np.asarray(right[jac.shape[1] - dof :].T)
 
@@ -211,8 +214,8 @@ def _closed(model: Continuous, moment: Moment, q: Array, dof: int) -> Array:
     moment.q = start
     if not gap < CLOSED:
         raise LinearisationError(
-            f"the mechanism cannot be closed on its way to rest: {gap:.2g} m or rad stay open; start nearer to where "
-            "it rests, or give other inputs"
+            f"the mechanism cannot be closed on its way to rest: {gap:.2g} m or rad stay open",
+            "start nearer to where it rests, or give other inputs",
         )
     return q
 

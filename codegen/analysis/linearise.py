@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codegen.analysis.linear_system import Array, LinearSystem
+from rt_core.settings import Refusal
 
 # small changes of a guide's position, rate and acceleration: m or rad, per s, per s^2
 GUIDE_CHANGES = (1e-6, 1e-4, 1e-2)
@@ -61,8 +62,8 @@ class LinearStep(LinearSystem):
         return self.transfer(np.exp(2j * np.pi * np.asarray(frequency_hz, float) * self.step_s))
 
 
-class LinearisationError(ValueError):
-    """A kernel cannot be linearised there; the message says why."""
+class LinearisationError(Refusal):
+    """A mechanism cannot be linearised there; the problem says why."""
 
 
 def linearise_step(

@@ -17,15 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from rig_configs.own_folder import own_folder
+from rt_core.settings import Refusal
 
 BUILT = "build.json"
 OTHERS = stat.S_IWGRP | stat.S_IWOTH
 MOST_BUILT_BYTES = 1 << 20
-REMEDY = "remove it (kernels are built again), or set XDG_CACHE_HOME to a folder of yours"
+OWN_FOLDER = "set XDG_CACHE_HOME to a folder of yours"
+REMEDY = f"remove it (kernels are built again), or {OWN_FOLDER}"
 
 
-class CacheError(RuntimeError):
-    """The cache cannot be used; the message names folder, reason and remedy."""
+class CacheError(Refusal):
+    """The cache cannot be used; the problem names folder and reason."""
 
 
 def cache_folder() -> Path:
@@ -38,7 +40,7 @@ def cache_folder() -> Path:
     """
     base = own_folder("XDG_CACHE_HOME", ".cache")
     if base is None:
-        raise CacheError("no place for built kernels: set XDG_CACHE_HOME to a folder of yours")
+        raise CacheError("no place for built kernels", OWN_FOLDER)
     return base / "rigloop" / "kernels"
 
 
@@ -57,14 +59,13 @@ def open_cache(kind: str = "kernels") -> Path:
             own.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise CacheError(
-            f"{folder}: no kernel can be kept there: {error.strerror}; "
-            "set XDG_CACHE_HOME to a folder of yours"
+            f"{folder}: no kernel can be kept there: {error.strerror}", OWN_FOLDER
         ) from None
     _require_safe_way(folder.parent.parent)
     for own in (folder.parent, folder):
         require_own(own, is_folder=True)
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise CacheError(f"{folder}: cannot be written; set XDG_CACHE_HOME to a folder of yours")
+        raise CacheError(f"{folder}: cannot be written", OWN_FOLDER)
     return folder
 
 
@@ -78,19 +79,19 @@ def require_own(path: Path, *, is_folder: bool = False) -> None:
     try:
         found = path.lstat()
     except OSError as error:
-        raise CacheError(f"{path}: {error.strerror}; {REMEDY}") from None
+        raise CacheError(f"{path}: {error.strerror}", REMEDY) from None
     if stat.S_ISLNK(found.st_mode):
-        raise CacheError(f"{path}: is a link, and is not followed; {REMEDY}")
+        raise CacheError(f"{path}: is a link, and is not followed", REMEDY)
     wanted = stat.S_ISDIR if is_folder else stat.S_ISREG
     if not wanted(found.st_mode):
-        raise CacheError(f"{path}: is no {'folder' if is_folder else 'regular file'}; {REMEDY}")
+        raise CacheError(f"{path}: is no {'folder' if is_folder else 'regular file'}", REMEDY)
     if found.st_uid != os.geteuid():
         raise CacheError(
-            f"{path}: belongs to {_user(found.st_uid)}, not to {_user(os.geteuid())}; {REMEDY}"
+            f"{path}: belongs to {_user(found.st_uid)}, not to {_user(os.geteuid())}", REMEDY
         )
     if found.st_mode & OTHERS:
         raise CacheError(
-            f"{path}: others may write to it (mode {stat.S_IMODE(found.st_mode):04o}); {REMEDY}"
+            f"{path}: others may write to it (mode {stat.S_IMODE(found.st_mode):04o})", REMEDY
         )
 
 
@@ -122,13 +123,13 @@ def open_entry(folder: Path) -> dict[str, Any] | None:
             facts = json.loads(file.read(MOST_BUILT_BYTES))
         hashes = dict(facts.pop("files"))
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise CacheError(f"{folder / BUILT}: does not say what was built; {REMEDY}") from None
+        raise CacheError(f"{folder / BUILT}: does not say what was built", REMEDY) from None
     for name, wanted in hashes.items():
         if Path(name).name != name:
-            raise CacheError(f"{folder / BUILT}: names a file elsewhere; {REMEDY}")
+            raise CacheError(f"{folder / BUILT}: names a file elsewhere", REMEDY)
         require_own(folder / name)
         if _sha256(folder / name) != wanted:
-            raise CacheError(f"{folder / name}: is not the file that was built; {REMEDY}")
+            raise CacheError(f"{folder / name}: is not the file that was built", REMEDY)
     return facts
 
 
@@ -140,15 +141,14 @@ def _require_safe_way(base: Path) -> None:
         sticky = bool(found.st_mode & stat.S_ISVTX)
         if found.st_uid not in (0, os.geteuid()) and not _is_unmapped(found.st_uid):
             raise CacheError(
-                f"{base}: {place} on its way belongs to {_user(found.st_uid)}; "
-                "set XDG_CACHE_HOME to a folder of yours"
+                f"{base}: {place} on its way belongs to {_user(found.st_uid)}", OWN_FOLDER
             )
         open_to_all = found.st_mode & stat.S_IWOTH
         open_to_group = found.st_mode & stat.S_IWGRP and not _is_private(found.st_gid)
         if (open_to_all or open_to_group) and not sticky:
             raise CacheError(
-                f"{base}: others may write to {place} on its way "
-                f"(mode {stat.S_IMODE(found.st_mode):04o}); set XDG_CACHE_HOME to a folder of yours"
+                f"{base}: others may write to {place} on its way (mode {stat.S_IMODE(found.st_mode):04o})",
+                OWN_FOLDER,
             )
 
 

@@ -1,4 +1,4 @@
-"""Compiler flags that an option may give: only flags that change how code is generated.
+"""Compiler flags that an option may give, as types: only flags that change how code is generated.
 
 A rig file names them, and a rig file may come from a stranger: no flag may load a plug-in, run a program,
 read or write a file, or pass words on to other tools.
@@ -7,9 +7,11 @@ read or write a file, or pass words on to other tools.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from typing import Annotated
 
-from rt_core.settings import Wrong
+from pydantic import AfterValidator, Field
+
+from rt_core.settings import Refusal
 
 FLAG = re.compile(
     r"-O[0-3sg]?|-g[0-3]?"
@@ -26,22 +28,24 @@ FOREIGN = re.compile(
 )
 INEXACT = ("-ffast-math", "-Ofast", "-funsafe-math-optimizations", "-fassociative-math")
 MARCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*")
-MOST_FLAGS = 32
 
 
-def mistakes(cflags: Iterable[str], march: str) -> Iterator[Wrong]:
-    """Find flags that an option may not give, and a `-march` that is none."""
-    flags = list(cflags)
-    inexact = [flag for flag in flags if flag in INEXACT]
-    if inexact:
-        yield Wrong("cflags", inexact, "would break bit-equal replay", "remove")
-    for flag in flags:
-        if flag in INEXACT:
-            continue
-        if len(flag) > 80 or not FLAG.fullmatch(flag) or FOREIGN.match(flag):
-            remedy = "take -O, -g, -f, -m, -W or -D without files, and set CC for anything else"
-            yield Wrong("cflags", flag[:80], "is no flag of code generation", remedy)
-    if len(flags) > MOST_FLAGS:
-        yield Wrong("cflags", f"{len(flags)} flags", f"at most {MOST_FLAGS}")
+def _of_code_generation(flag: str) -> str:
+    if flag in INEXACT:
+        raise Refusal("would break bit-equal replay", "remove")
+    if len(flag) > 80 or not FLAG.fullmatch(flag) or FOREIGN.match(flag):
+        remedy = "take -O, -g, -f, -m, -W or -D without files, and set CC for anything else"
+        raise Refusal("is no flag of code generation", remedy)
+    return flag
+
+
+def _processor(march: str) -> str:
     if len(march) > 40 or not MARCH.fullmatch(march):
-        yield Wrong("march", march[:80], "is no processor", "write it as for gcc's -march")
+        raise Refusal("is no processor", "write it as for gcc's -march")
+    return march
+
+
+Flag = Annotated[str, AfterValidator(_of_code_generation)]
+AtMost = Field(max_length=32)
+"""A list of flags is no longer."""
+March = Annotated[str, AfterValidator(_processor)]

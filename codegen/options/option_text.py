@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
-from types import NoneType
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_origin, get_type_hints
+
+from pydantic import TypeAdapter, ValidationError
 
 from codegen.options.options import KernelOptions
 from rig_configs.mistakes import ConfigError, Mistake, near
@@ -67,31 +68,11 @@ def from_words(words: Iterable[str]) -> KernelOptions:
     return options
 
 
-def _kinds(hint: Any) -> list[Any]:
-    """Members of a union, literals by their values."""
-    members = [hint] if not _is_union(hint) else list(get_args(hint))
-    return [value for m in members for value in (_choices(m) or [m])]
-
-
-def _is_union(hint: Any) -> bool:
-    return NoneType in get_args(hint)
-
-
-def _choices(hint: Any) -> list[str]:
-    return [c for c in get_args(hint) if isinstance(c, str)]
-
-
 def _read(text: str, hint: Any) -> Any:
     """A word as the value that its option takes; a word that is not such a value stays text."""
-    kinds = _kinds(hint)
-    if bool in kinds:
-        return {"true": True, "false": False}.get(text.lower(), text)
-    for kind in (int, float):
-        if kind in kinds:
-            try:
-                return kind(text)
-            except ValueError:
-                return text
-    if str in kinds or any(isinstance(kind, str) for kind in kinds):
+    if get_origin(hint) is tuple:
+        return text.split(",")
+    try:
+        return TypeAdapter(hint).validate_strings(text)
+    except ValidationError:
         return text
-    return text.split(",")

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from codegen.options import compiler_flags
+from codegen.options.compiler_flags import AtMost, Flag, March
 from rt_core.settings import Wrong, check
 
 AboveZero = Annotated[float, Field(gt=0.0)]
@@ -122,8 +122,8 @@ class KernelOptions:
     wrapper: Literal["class", "procedural"] = "class"
     residual_limit: AboveZero = 1e-4
     compiler: str | None = None
-    march: str = "auto"
-    cflags: tuple[str, ...] = ()
+    march: March = "auto"
+    cflags: Annotated[tuple[Flag, ...], AtMost] = ()
 
     def __post_init__(self) -> None:
         check("kernel options", self, self._contradictions())
@@ -152,7 +152,6 @@ class KernelOptions:
                 if self.formulation not in owners and value != KernelOptions.__dict__[name]:
                     known = ", ".join(map(repr, owners))
                     yield Wrong(name, value, f"means something to {known} only", "leave it out")
-        yield from compiler_flags.mistakes(self.cflags, self.march)
 
     @property
     def inner_step_s(self) -> float:

@@ -49,14 +49,6 @@ def unobservable_states(transition: ArrayLike, slopes: ArrayLike) -> Array:
     return lost
 
 
-def observable_inputs(
-    transition: ArrayLike, slopes: ArrayLike, inputs: Sequence[int]
-) -> list[bool]:
-    """For each state in `inputs`, whether the readings determine it."""
-    lost = unobservable_states(transition, slopes)
-    return [bool(np.linalg.norm(lost[i]) < 1e-6) for i in inputs]
-
-
 def require_observable(
     at: Callable[[list[float]], Mapping[str, Any]], info: Mapping[str, Any], start: Sequence[float]
 ) -> None:

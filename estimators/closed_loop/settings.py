@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from estimators.block import wrong_ports
-from estimators.checks import gate_mistakes, listed, named
+from estimators.checks import Cycles, Positive, Sigma, named
 from estimators.numerics.chi_square import bounds_of_sums
+from rt_core.settings import NonZero, SettingsError, Wrong, check
 
 Array = NDArray[np.float64]
 
@@ -29,100 +29,134 @@ class Channel:
         Sample = scale x reading of the port + offset.
     """
 
-    every: int = 1
-    scale: float = 1.0
+    every: Cycles = 1
+    scale: NonZero = 1.0
     offset: float = 0.0
+
+    def __post_init__(self) -> None:
+        check("channel", self)
 
 
 @dataclass(frozen=True)
-class ObserverSettings:
-    """Noise, start and gates of an observer.
+class ObservingSettings:
+    """The settings that all observers of a mechanism have: noise, gates and channels.
 
     Attributes
     ----------
     sensor_std : mapping of str to float
         Standard deviation of each sensor's noise, in the sensor's unit.
-    acceleration_noise : float or sequence of float
-        Density of the white noise on the acceleration of each independent coordinate, rad^2/s^3 or
-        m^2/s^3: forces that the model does not know.
-    start_std : sequence of float
-        Standard deviations of the start, one a state.
-    start : sequence of float, optional
-        State at the start; default: the pose of the mechanism's file.
     input_noise : mapping of str to float
         Density of the random walk of each unknown input, its unit squared per s.
-    transition : {"published", "exact"}
-        F of the covariance: with the exact slopes of the accelerations, which unknown inputs need
-        and without which the filter is wrong about its own error (NEES between 1.8 and 2.2 for two
-        states of a four-bar that is sampled every 50 ms; with little process noise up to 10); or
-        [[I, h I], [0, I]] as in the papers, which costs less. CEKF is always exact.
     gate_sigma : float
         Innovation, in its standard deviations, above which a sample is rejected; 0: never.
     gate_patience : int
         Rejected samples in a row after which the next one of that sensor is taken.
     channels : mapping of str to Channel
         Of sensors whose port has another scale, or samples less often than every period.
+
+    Raises
+    ------
+    SettingsError
+        A value out of range: all of them at once.
     """
 
-    sensor_std: Mapping[str, float]
-    acceleration_noise: float | Sequence[float]
-    start_std: Sequence[float]
-    start: Sequence[float] | None = None
-    input_noise: Mapping[str, float] = field(default_factory=dict)
-    transition: Literal["published", "exact"] = "exact"
-    gate_sigma: float = 6.0
-    gate_patience: int = 20
+    sensor_std: Mapping[str, Positive]
+    _: KW_ONLY
+    input_noise: Mapping[str, Positive] = field(default_factory=dict)
+    gate_sigma: Sigma = 6.0
+    gate_patience: Cycles = 20
     channels: Mapping[str, Channel] = field(default_factory=dict)
 
-    def mistakes(self, info: Mapping[str, Any]) -> list[str]:
-        """Return the mistakes of the settings for a model with this `info`: `key = value: problem` each."""
-        return self._checked(info)[1]
+    def __post_init__(self) -> None:
+        check("observer", self)
+
+    def mistakes(self, info: Mapping[str, Any]) -> Iterator[Wrong]:
+        """Find the settings that do not suit a model with this `info`."""
+        sensors = info["sensor_names"]
+        yield from named("sensor_std", self.sensor_std, sensors)
+        for name in self.channels.keys() - set(sensors):
+            yield Wrong("channels", name, f"no such sensor: there are {', '.join(sensors)}")
+
+    def channels_of(self, info: Mapping[str, Any]) -> list[Channel]:
+        """Channel of each sensor of a model with this `info`."""
+        return [self.channels.get(name, Channel()) for name in info["sensor_names"]]
+
+    def require_fit(self, info: Mapping[str, Any]) -> None:
+        """Refuse settings that do not suit a model with this `info`.
+
+        Raises
+        ------
+        SettingsError
+            With all mistakes.
+        """
+        if wrong := list(self.mistakes(info)):
+            raise SettingsError(f"observer of {info['name']}", wrong)
+
+
+@dataclass(frozen=True)
+class ObserverSettings(ObservingSettings):
+    """Noise, start and gates of an observer.
+
+    Attributes
+    ----------
+    acceleration_noise : sequence of float
+        Density of the white noise on the acceleration of each independent coordinate, rad^2/s^3 or
+        m^2/s^3: forces that the model does not know.
+    start_std : sequence of float
+        Standard deviations of the start, one a state.
+    start : sequence of float, optional
+        State at the start; default: the pose of the mechanism's file.
+    transition : {"published", "exact"}
+        F of the covariance: with the exact slopes of the accelerations, which unknown inputs need
+        and without which the filter is wrong about its own error (NEES between 1.8 and 2.2 for two
+        states of a four-bar that is sampled every 50 ms; with little process noise up to 10); or
+        [[I, h I], [0, I]] as in the papers, which costs less. CEKF is always exact.
+    """
+
+    acceleration_noise: Sequence[Positive]
+    start_std: Sequence[Positive]
+    start: Sequence[float] | None = None
+    transition: Literal["published", "exact"] = "exact"
+
+    def mistakes(self, info: Mapping[str, Any]) -> Iterator[Wrong]:
+        """Find the settings that do not suit a model with this `info`."""
+        yield from super().mistakes(info)
+        states, unknown = info["state_names"], info["unknown"]
+        yield from named("input_noise", self.input_noise, unknown)
+        moving = states[: (len(states) - len(unknown)) // 2]
+        for key, names in (
+            ("acceleration_noise", moving),
+            ("start_std", states),
+            ("start", states),
+        ):
+            given = getattr(self, key)
+            if given is not None and len(given) != len(names):
+                problem = f"{len(names)} numbers needed, for {', '.join(names)}"
+                yield Wrong(key, list(given), problem)
+        if unknown and self.transition != "exact":
+            problem = "has no slopes of unknown inputs, which would stay as they are"
+            yield Wrong("transition", self.transition, problem, "take 'exact'")
+        if not info["sensor_names"]:
+            yield Wrong("sensors", [], "an observer needs one or more")
 
     def numbers(self, info: Mapping[str, Any]) -> Numbers:
         """The settings as arrays, for a model with this `info`.
 
         Raises
         ------
-        ValueError
-            A value out of range, a sensor or input too many or missing: all mistakes at once.
+        SettingsError
+            A sensor or input too many or missing: all mistakes at once.
         """
-        found, wrong = self._checked(info)
-        if wrong:
-            raise ValueError(f"observer of {info['name']}: " + "; ".join(wrong))
-        return found
-
-    def _checked(self, info: Mapping[str, Any]) -> tuple[Numbers, list[str]]:
-        wrong: list[str] = []
-        states, sensors, unknown = info["state_names"], info["sensor_names"], info["unknown"]
-        n_z = (len(states) - len(unknown)) // 2
-        std = named("sensor_std", self.sensor_std, sensors, wrong)
-        walk = named("input_noise", self.input_noise, unknown, wrong)
-        given = self.acceleration_noise
-        density = listed(
-            "acceleration_noise",
-            [given] * n_z if isinstance(given, int | float) else given,
-            n_z,
-            wrong,
+        self.require_fit(info)
+        return Numbers(
+            np.array([self.sensor_std[name] for name in info["sensor_names"]]) ** 2,
+            np.array(self.acceleration_noise, dtype=float),
+            np.array([self.input_noise[path] for path in info["unknown"]]),
+            np.array(info["start"] if self.start is None else self.start, dtype=float),
+            np.array(self.start_std, dtype=float) ** 2,
+            bounds_of_sums(len(info["sensor_names"])),
+            self.channels_of(info),
         )
-        start_std = listed("start_std", self.start_std, len(states), wrong)
-        start = np.array(info["start"] if self.start is None else self.start, dtype=float)
-        if start.shape != (len(states),) or not np.all(np.isfinite(start)):
-            wrong.append(f"start: {len(states)} numbers needed, for {', '.join(states)}")
-        if self.transition not in ("published", "exact"):
-            wrong.append(f"transition = {self.transition!r}: must be 'published' or 'exact'")
-        elif unknown and self.transition != "exact":
-            wrong.append(
-                "transition = 'published': has no slopes of unknown inputs, which would stay as they "
-                "are: take 'exact'"
-            )
-        if not sensors:
-            wrong.append("sensors: there are none: an observer needs one or more")
-        wrong += gate_mistakes(self.gate_sigma, self.gate_patience)
-        channels = channels_of(self.channels, sensors, wrong)
-        found = Numbers(
-            std**2, density, walk, start, start_std**2, bounds_of_sums(len(sensors)), channels,
-        )  # fmt: skip
-        return found, wrong
 
 
 @dataclass(frozen=True)
@@ -188,22 +222,3 @@ def filter_mistakes(info: Mapping[str, Any], is_dependent: bool) -> list[str]:
     if is_dependent and info["reads_acceleration"]:
         wrong.append("this filter takes no sensors of acceleration or force")
     return wrong
-
-
-def channels_of(
-    given: Mapping[str, Channel], sensors: Sequence[str], wrong: list[str]
-) -> list[Channel]:
-    """Channel of each sensor; mistakes are added to `wrong`."""
-    wrong += [
-        f"channels.{name}: no such sensor: there are {', '.join(sensors) or 'none'}"
-        for name in given
-        if name not in sensors
-    ]
-    for name, channel in given.items():
-        if channel.every < 1:
-            wrong.append(f"channels.{name}.every = {channel.every}: must be at least 1")
-        if not (math.isfinite(channel.scale) and channel.scale != 0.0):
-            wrong.append(f"channels.{name}.scale = {channel.scale}: must be a number, not 0")
-        if not math.isfinite(channel.offset):
-            wrong.append(f"channels.{name}.offset = {channel.offset}: must be a number")
-    return [given.get(name, Channel()) for name in sensors]

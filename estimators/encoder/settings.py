@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from estimators.encoder.gains import MODELS, SteadyState, epsilon_problem, steady_state
-from rt_core.settings import Sign, Wrong, check
+from rt_core.settings import Refusal, Sign, Wrong, check
 
 MOST_COUNT = 2.0**53  # the whole numbers of a double end there; `max_count` of the cycle
 
@@ -22,10 +22,9 @@ def _whole(count: float) -> float:
 
 def _from_the_covariance(gains: str) -> str:
     if gains != "time_varying":
-        raise ValueError(
-            "fixed gains make an unstable filter as soon as cycles or samples are skipped, which "
-            "any loop may do; leave the key out: gains follow the covariance over the time between "
-            "two samples, and cost the same"
+        raise Refusal(
+            "fixed gains make an unstable filter as soon as cycles or samples are skipped, which any loop may do",
+            "leave the key out: gains follow the covariance over the time between two samples, and cost the same",
         )
     return gains
 

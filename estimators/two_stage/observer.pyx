@@ -18,7 +18,6 @@ from estimators.two_stage.force_observer cimport ForceObserver
 from estimators.two_stage.kinematic_observer cimport KinematicObserver
 
 from estimators.block import wrong_ports
-from estimators.closed_loop.settings import Channel
 from estimators.numerics.chi_square import bounds_of_sums
 from estimators.two_stage.closed_loop_model import ClosedLoopModel, accelerometers
 from estimators.two_stage.settings import (
@@ -147,7 +146,8 @@ cdef class TwoStageObserver(EstimatorBlock):
         cdef int i
         info = model.info
         ports = (dict(reads or {}), dict(writes or {}), two_stage_reads(info), two_stage_writes(info))
-        wrong = settings.mistakes(info) + wrong_ports(ports)
+        settings.require_fit(info)
+        wrong = wrong_ports(ports)
         if wrong:
             raise ValueError(f"observer {name}: " + "; ".join(wrong))
         s.model = observer_model(model)
@@ -157,7 +157,7 @@ cdef class TwoStageObserver(EstimatorBlock):
         s.cells.period_ns, s.cells.forget = <int64_t>(1e9 * s.model.step_s + 0.5), _forget
         parts = {"samples": len(sensors) or 3 * s.n, "inputs": s.n_inputs}
         self.wire(name, ports, parts, &s.cells, sizeof(TwoStageState), _lay_out, _advance)
-        self.set_channels(settings.channels.get(sensor, Channel()) for sensor in sensors)
+        self.set_channels(settings.channels_of(info))
         self.model = ClosedLoopModel(model)
         self._take_motion(info, settings)
         self._take_forces(info, settings)

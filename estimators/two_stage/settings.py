@@ -3,75 +3,60 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from estimators.checks import gate_mistakes, named, not_positive
-from estimators.closed_loop.settings import Channel, channels_of, state_ports
+from estimators.checks import Positive, named
+from estimators.closed_loop.settings import ObservingSettings, state_ports
 from estimators.two_stage.closed_loop_model import accelerometers, model_mistakes
+from rt_core.settings import Wrong
 
 COUNTS = ("nis", "nis_low", "nis_high", "used", "rejected", "repaired", "guarded", "ready")
 
 
 @dataclass(frozen=True)
-class TwoStageSettings:
+class TwoStageSettings(ObservingSettings):
     """Noise, form and gates of a two-stage observer.
 
-    Without sensors it has no first stage: its motion is read. Without forces it has no second one.
+    Without sensors it has no first stage: its motion is read. Without forces it has no second one. The standard
+    deviation of an accelerometer is one with the error of the geometry; `input_noise` is of the forces that the form
+    does not solve for.
 
     Attributes
     ----------
-    sensor_std : mapping of str to float
-        Standard deviation of each sensor's noise, in the sensor's unit; of an accelerometer with the
-        error of the geometry.
     known_std : mapping of str to float
         Standard deviation of each known force as it is measured.
     balance_std : mapping of str to float
         Standard deviation of each force that the form solves for, as the dynamics give it in a cycle.
-    input_noise : mapping of str to float
-        Density of the random walk of each other force, its unit squared per s.
     form : {"A", "B"}
         Which forces the dynamics are solved for: A the known, B the unknown ones.
     held_noise : float
         Standard deviation of the change of an acceleration in a cycle where the accelerometers are blind.
     least_sensitivity : float
         Of the accelerations to those of the coordinates, below which they are.
-    gate_sigma, gate_patience : float, int
-        Innovation, in its standard deviations, above which a sample is rejected (0: never); rejected
-        samples in a row after which the next one is taken.
-    channels : mapping of str to Channel
-        Of sensors whose port has another scale, or samples less often than every period.
     """
 
-    sensor_std: Mapping[str, float] = field(default_factory=dict)
-    known_std: Mapping[str, float] = field(default_factory=dict)
-    balance_std: Mapping[str, float] = field(default_factory=dict)
-    input_noise: Mapping[str, float] = field(default_factory=dict)
+    sensor_std: Mapping[str, Positive] = field(default_factory=dict)
+    known_std: Mapping[str, Positive] = field(default_factory=dict)
+    balance_std: Mapping[str, Positive] = field(default_factory=dict)
     form: Literal["A", "B"] = "A"
-    held_noise: float = 1.0
-    least_sensitivity: float = 1e-3
-    gate_sigma: float = 6.0
-    gate_patience: int = 20
-    channels: Mapping[str, Channel] = field(default_factory=dict)
+    held_noise: Positive = 1.0
+    least_sensitivity: Positive = 1e-3
 
-    def mistakes(self, info: Mapping[str, Any]) -> list[str]:
-        """Return the mistakes of the settings for a model with this `info`: `key = value: problem` each."""
-        wrong = [f"mechanism: {problem}" for problem in model_mistakes(info)]
-        wrong += _sensor_mistakes(info)
+    def mistakes(self, info: Mapping[str, Any]) -> Iterator[Wrong]:
+        """Find the settings that do not suit a model with this `info`."""
+        yield from super().mistakes(info)
+        for problem in model_mistakes(info):
+            yield Wrong("mechanism", info["name"], problem)
+        yield from _sensor_mistakes(info)
         if not info["sensor_names"] and not info["unknown"]:
-            wrong.append("sensors: neither sensors nor forces: there is nothing to observe")
-        named("sensor_std", self.sensor_std, info["sensor_names"], wrong)
-        if self.form not in ("A", "B"):
-            wrong.append(f"form = {self.form!r}: must be 'A' or 'B'")
+            yield Wrong("sensors", [], "neither sensors nor forces: there is nothing to observe")
         known, unknown = split_forces(info)
         solved, walking = (known, unknown) if self.form == "A" else (unknown, known)
-        named("known_std", self.known_std, known, wrong)
-        named("balance_std", self.balance_std, solved, wrong)
-        named("input_noise", self.input_noise, walking, wrong)
-        channels_of(self.channels, info["sensor_names"], wrong)
-        wrong += not_positive(held_noise=self.held_noise, least_sensitivity=self.least_sensitivity)
-        return wrong + gate_mistakes(self.gate_sigma, self.gate_patience)
+        yield from named("known_std", self.known_std, known)
+        yield from named("balance_std", self.balance_std, solved)
+        yield from named("input_noise", self.input_noise, walking)
 
 
 def split_forces(info: Mapping[str, Any]) -> tuple[list[str], list[str]]:
@@ -117,22 +102,21 @@ def walk_std(density: float, step_s: float) -> float:
     return math.sqrt(density * step_s)
 
 
-def _sensor_mistakes(info: Mapping[str, Any]) -> list[str]:
+def _sensor_mistakes(info: Mapping[str, Any]) -> Iterator[Wrong]:
     names: Sequence[str] = info["sensor_names"]
     if not names:
-        return []
-    wrong = []
+        return
     n, felt = n_freedoms(info), accelerometers(info)
     places = info["sensor_places"]
-    wrong += [
-        f"sensors.{name}: reads neither an independent coordinate nor an acceleration: this observer takes "
-        "encoders of independent coordinates, and accelerometers"
-        for row, name in enumerate(names)
-        if places[row] is None and row not in felt
-    ]
+    for row, name in enumerate(names):
+        if places[row] is None and row not in felt:
+            problem = "reads neither an independent coordinate nor an acceleration"
+            remedy = "take encoders of independent coordinates, and accelerometers"
+            yield Wrong("sensors", name, problem, remedy)
     for place, coordinate in enumerate(info["state_names"][:n]):
         if places.count(place) != 1:
-            wrong.append(f"sensors: {places.count(place)} encoders of {coordinate}: needs one")
+            problem = f"{places.count(place)} encoders of {coordinate}: needs one"
+            yield Wrong("sensors", names, problem)
     if len(felt) < n:
-        wrong.append(f"sensors: {len(felt)} accelerometers for {n} freedoms: needs as many")
-    return wrong
+        problem = f"{len(felt)} accelerometers for {n} freedoms: needs as many"
+        yield Wrong("sensors", names, problem)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from io_bridge.slaves.sii_contents import SiiPdo
 
@@ -28,8 +28,3 @@ def mapped_pdos(upload: Upload, assign: int, manager: int) -> list[SiiPdo]:
 def _count(upload: Upload, index: int) -> int:
     """Return the number of subindices of an object after subindex 0; 0 where that one is empty."""
     return int.from_bytes(upload(index, 0)[:1], "little")
-
-
-def whole_bytes(pdos: Sequence[SiiPdo]) -> int:
-    """Return the bytes that PDOs fill one after the other."""
-    return (sum(pdo.bits for pdo in pdos) + 7) // 8

@@ -16,9 +16,7 @@ from io_bridge.master.datagram_words import asked_words, register_words
 from io_bridge.master.emergency import EmergencyLog
 from io_bridge.master.mailbox import Areas, Mailbox, MailboxError, Postage
 from io_bridge.master.waiting import Waiting
-from io_bridge.slaves.drive_config import PdoEntry
 from io_bridge.slaves.errors import BringUpError, NoReplyError, SdoAbortError
-from io_bridge.slaves.pdo_layout import pdo_downloads
 from io_bridge.slaves.sii import Identity
 from io_bridge.slaves.state_limits import STANDARD, StateLimits
 from io_bridge.wire.frame import WireDatagram, build, parse
@@ -277,11 +275,6 @@ class Master:
             raise ValueError(f"SDO {index:#06x}:{sub} = {value}: does not fit {size} bytes")
         data = (value % (1 << 8 * size)).to_bytes(size, "little")
         self.client(station).download(index, sub, data)
-
-    def map_pdo(self, station: int, assign: int, mapping: int, entries: Sequence[PdoEntry]) -> None:
-        """Map `entries` into one PDO and assign it alone."""
-        for index, sub, value, size in pdo_downloads(assign, mapping, entries):
-            self.download(station, index, sub, value, size)
 
     def state(self, station: int) -> tuple[int, int]:
         """Return AL status and AL status code."""

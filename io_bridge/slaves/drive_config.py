@@ -11,7 +11,7 @@ from pydantic import Field
 
 from io_bridge.slaves.sii import Identity
 from io_bridge.slaves.state_limits import STANDARD, StateLimits
-from rig_configs.numbers import NonNegative, NonNegativeS, Positive, Real
+from rig_configs.numbers import NonNegative, NonNegativeS, Positive
 from rig_configs.section import Torque
 from rig_configs.slaves import (
     MOST_ENTRIES,
@@ -60,6 +60,8 @@ MappedObject = tuple[
     Annotated[int, Field(ge=1, le=255)],
 ]
 MappedObjects = Annotated[tuple[MappedObject, ...], Field(max_length=MOST_ENTRIES)]
+# wider than the degrees of a rig file; times the finest counts_per_rev it fits into 64 bits
+PlantRad = Annotated[float, Field(ge=-1e6, le=1e6)]
 SlaveName = Annotated[str, Field(pattern=r"^[^/]+$")]
 
 
@@ -266,9 +268,9 @@ class DrivePlant:
     hands: Hands = "spring"
     hands_stiffness_nm_rad: NonNegative = 20.0
     hands_damping_nms: NonNegative = 1.0
-    amplitude_rad: Real = math.pi / 3
+    amplitude_rad: PlantRad = math.pi / 3
     frequency_hz: NonNegative = 0.3
-    offset_rad: Real = 0.0
+    offset_rad: PlantRad = 0.0
     start_s: NonNegativeS = 1.0
     name: str = "rigloop simulated CiA 402 drive"
     mailbox_bytes: Annotated[int, Field(ge=48, le=256)] = 128

@@ -130,7 +130,8 @@ class Trial:
 class Tried:
     """The outcome of a trial."""
 
-    faults: list[Injected]
+    faults: dict[str, Injected]
+    """By their names in the table."""
     left: list[str]
     """Processes and files that were still there after it."""
     seconds: float
@@ -245,7 +246,10 @@ def attempt(loaded: LoadedRig, trial: Trial, runs: Path) -> Tried:
     left = _left(folder, table)
     final = folder / "final.json"
     signals = msgspec.json.decode(final.read_bytes()) if final.exists() else None
-    return Tried(judge(folder, injections, signals), left, time.monotonic() - begin, folder)
+    judged = zip(
+        (i.fault.name for i in injections), judge(folder, injections, signals), strict=True
+    )
+    return Tried(dict(judged), left, time.monotonic() - begin, folder)
 
 
 def _left(folder: Path, table: str) -> list[str]:

@@ -202,14 +202,6 @@ def channels_of(block: Any) -> dict[str, Any]:
     }
 
 
-def settings_mistakes(file: str, name: str, found: list[str]) -> Iterator[Mistake]:
-    """Say what is wrong with settings by the keys of the rig file."""
-    for text in found:
-        # a rig has what Python calls a channel beside the keys of its sensor
-        key, _, problem = text.replace("channels.", "sensors.", 1).partition(": ")
-        yield Mistake(file, f"blocks.{name}.{key}", problem)
-
-
 def build(file: str, rig: Rig, name: str, on_stage: Stage) -> BuiltKernel:
     """Build the model of an observer, or take it from the cache."""
     block = rig.blocks[name]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
@@ -92,6 +92,17 @@ def fail(lines: list[str], code: Exit, json: bool) -> NoReturn:
         for line in lines:
             say(line, err=True)
     raise typer.Exit(int(code))
+
+
+def answer(
+    message: object, show: Callable[[], object], json: bool, *, good: bool = True
+) -> NoReturn:
+    """End the command with its answer: one JSON object, or what a person is shown; and with the code of its verdict."""
+    if json:
+        print_json(message)
+    else:
+        show()
+    raise typer.Exit(int(Exit.GOOD if good else Exit.BAD_VERDICT))
 
 
 def print_json(message: object) -> None:

@@ -95,8 +95,7 @@ def kernel_cache(host: Host, demands: Demands) -> Check:
         if folder.exists():
             open_cache()
     except CacheError as error:
-        said, _, remedy = str(error).rpartition("; ")
-        return CACHE.red(said or remedy, f"export XDG_CACHE_HOME=…  # {remedy}")
+        return CACHE.red(error.problem, f"export XDG_CACHE_HOME=…  # {error.remedy}")
     there = next(place for place in (folder, *folder.parents) if place.exists())
     remedy = f"export XDG_CACHE_HOME=/var/tmp  # or: mkdir -p {folder}; chmod u+rwx {folder}"
     if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):

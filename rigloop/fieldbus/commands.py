@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.markup import escape
 
-from rigloop.console.answers import Exit, JsonOption, errors_as_lines, fail, print_json
+from rigloop.console.answers import Exit, JsonOption, answer, errors_as_lines, fail, print_json
 from rigloop.console.screen import Screen
 
 if TYPE_CHECKING:
@@ -88,10 +88,11 @@ def scan(
         text = rig_file.bus_block(interface, found.slaves, known, second)
         skeleton.write_text(text, encoding="utf-8")
         console.print(f"wrote {escape(str(skeleton))}", highlight=False, soft_wrap=True)
-    if json:
-        print_json(show.scan_message(interface, found, known))
-    else:
-        show.print_scan(console, interface, found, known)
+    answer(
+        show.scan_message(interface, found, known),
+        lambda: show.print_scan(console, interface, found, known),
+        json,
+    )
 
 
 def _opened(esi: Path | None, json: bool) -> Library | None:
@@ -175,8 +176,4 @@ def bus(
             found: Any = health.live(name) if run == "live" else health.recorded(Path(run), name)
     except health.NothingToShowError as error:
         fail([str(error)], Exit.WRONG_INPUT, json)
-    if json:
-        print_json(found)
-    else:
-        show.print_health(Screen(), found)
-    raise typer.Exit(int(Exit.GOOD if found.good else Exit.BAD_VERDICT))
+    answer(found, lambda: show.print_health(Screen(), found), json, good=found.good)

@@ -26,7 +26,6 @@ SILENT_S = 0.02
 """Longer than single lost frames."""
 MOST_ROWS = 2_000_000
 MARK = "wkc_expected"
-AL_OP = 8
 
 
 class NothingToShowError(Exception):

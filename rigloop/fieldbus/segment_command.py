@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from rigloop.console.answers import Exit, errors_as_lines, fail, print_json
+from rigloop.console.answers import Exit, answer, errors_as_lines, fail, print_json
 from rigloop.console.screen import Screen, say
 
 if TYPE_CHECKING:
@@ -155,10 +155,9 @@ def sim_segment(
             second.close()
         owner.close()
     states = [words.al_state(device.al_status) for device in made]
-    if json:
-        print_json({"frames": frames, "states": states, "shafts": len(shafts)})
-    else:
-        console.print(f"answered {frames} frames; {', '.join(states)}", markup=False)
+    message = {"frames": frames, "states": states, "shafts": len(shafts)}
+    said = f"answered {frames} frames; {', '.join(states)}"
+    answer(message, lambda: console.print(said, markup=False), json)
 
 
 class ListingCommand(TyperCommand):
@@ -214,10 +213,7 @@ def _write_esi(path: Path, devices: list[DescribedDevice], json: bool) -> None:
         fail([f"{path}: is there already; give another name"], Exit.WRONG_INPUT, json)
     except OSError as error:
         fail([f"{path}: {error.strerror}"], Exit.NOT_STARTED, json)
-    if json:
-        print_json({"wrote": str(path), "devices": len(devices)})
-    else:
-        say(f"wrote {path}")
+    answer({"wrote": str(path), "devices": len(devices)}, lambda: say(f"wrote {path}"), json)
 
 
 def _couple(devices: list[DescribedDevice], text: str) -> Shaft:

@@ -31,7 +31,7 @@ class HandsMargin(msgspec.Struct, frozen=True):
     """`off` or `on`."""
     request_gain: float
     limit: float | None
-    """Of `request_gain`, from which on the wheel sings; None: none up to a thousandfold."""
+    """Of `request_gain`, from which on the axis sings; None: none up to a thousandfold."""
     frequency_hz: float
     delay_ms: float | None
     """Further dead time that the loop bears; None: more than 100 ms."""
@@ -41,6 +41,8 @@ class HandsMargin(msgspec.Struct, frozen=True):
     """Of the wheel, as it is declared."""
     guard: str = ""
     """Of the axis, in a rig with several."""
+    turned: str = "wheel"
+    """The name of the drive, for what it turns."""
 
 
 @dataclass(frozen=True)
@@ -130,11 +132,12 @@ def _examine_axis(loaded: LoadedRig, tell: Callable[[str], None], axis: str | No
         )
     if any(m.runs_away for m in found.values()):
         notes.append(
-            f"blocks.{path.guard}.request_sign = {gate.request_sign}: about the start pose the torque pushes the wheel "
-            "on the way that it goes; right for an unstable pose, else the sign is wrong"
+            f"blocks.{path.guard}.request_sign = {gate.request_sign}: about the start pose the torque pushes the "
+            f"{path.drive} on the way that it goes; right for an unstable pose, else the sign is wrong"
         )
     margins = tuple(
-        _shown(hands, m, gate.request_gain, wheel.inertia_kg_m2) for hands, m in found.items()
+        _shown(hands, m, gate.request_gain, wheel.inertia_kg_m2, path.drive)
+        for hands, m in found.items()
     )
     key = f"blocks.{path.guard}.request_gain"
     mistakes: tuple[Mistake, ...] = ()
@@ -143,14 +146,14 @@ def _examine_axis(loaded: LoadedRig, tell: Callable[[str], None], axis: str | No
         mistakes = (Mistake(file, key, *_sings(least), gate.request_gain),)
     elif least.limit is not None and least.limit < ENOUGH * gate.request_gain:
         notes.append(
-            f"{key} = {gate.request_gain:g}: with hands {least.hands} the wheel sings from {least.limit:.3g} on, at "
-            f"{least.frequency_hz:.3g} Hz: a margin of "
+            f"{key} = {gate.request_gain:g}: with hands {least.hands} the {path.drive} sings from {least.limit:.3g} "
+            f"on, at {least.frequency_hz:.3g} Hz: a margin of "
             f"{least.limit / gate.request_gain:.2f}, {ENOUGH:g} is good practice"
         )
     return Examined(margins, mistakes, tuple(notes))
 
 
-def _shown(hands: str, m: Margin, gain: float, inertia: float) -> HandsMargin:
+def _shown(hands: str, m: Margin, gain: float, inertia: float, turned: str) -> HandsMargin:
     return HandsMargin(
         hands,
         gain,
@@ -160,24 +163,25 @@ def _shown(hands: str, m: Margin, gain: float, inertia: float) -> HandsMargin:
         m.stiffness_nm_rad,
         m.damping_nms,
         inertia,
+        turned=turned,
     )
 
 
 def _sings(m: HandsMargin) -> tuple[str, str]:
-    """Problem and remedy of a rig whose wheel would sing."""
+    """Problem and remedy of an axis that would sing."""
     assert m.limit is not None
-    where = f"with hands {m.hands} the wheel would sing"
+    where = f"with hands {m.hands} the {m.turned} would sing"
     if m.limit == 0.0:
         return (
             f"{where} with any gain: the delay of the loop takes more out of its damping than there is",
-            "give the wheel (plant.viscous_nms) or the model damping, or shorten the periods of the tasks",
+            f"give the {m.turned} (plant.viscous_nms) or the model damping, or shorten the periods of the tasks",
         )
     # half of the limit, in two digits, rounded down
     digit = 10.0 ** (math.floor(math.log10(0.5 * m.limit)) - 1)
     would = math.floor(0.5 * m.limit / digit + 1e-9) * digit
     problem = (
         f"{where} at {m.frequency_hz:.3g} Hz: limit {m.limit:.3g}, from stiffness {m.stiffness_nm_rad:.3g} Nm/rad and "
-        f"damping {m.damping_nms:.2g} Nms/rad that come late to a wheel of {m.inertia_kg_m2:g} kg m²"
+        f"damping {m.damping_nms:.2g} Nms/rad that come late to a {m.turned} of {m.inertia_kg_m2:g} kg m²"
     )
     remedy = (
         f"{would:g} would do, half of the limit; or shorter periods, a faster filter, less inertia or stiffness in "
@@ -192,11 +196,13 @@ def in_words(margins: tuple[HandsMargin, ...]) -> list[str]:
     for m in margins:
         whose = f"{m.guard}: " if m.guard else ""
         if m.limit is None:
-            lines.append(f"{whose}hands {m.hands}: the wheel does not sing at any gain up to 1000")
+            lines.append(
+                f"{whose}hands {m.hands}: the {m.turned} does not sing at any gain up to 1000"
+            )
             continue
         delay = "more than 100 ms" if m.delay_ms is None else f"{m.delay_ms:.3g} ms"
         lines.append(
-            f"{whose}hands {m.hands}: gain {m.request_gain:g}, the wheel sings from {m.limit:.3g} on, at "
+            f"{whose}hands {m.hands}: gain {m.request_gain:g}, the {m.turned} sings from {m.limit:.3g} on, at "
             f"{m.frequency_hz:.3g} Hz; it bears {delay} of further delay"
         )
     return lines

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import JsonOption, errors_as_lines, print_json, writing
+from rigloop.console.answers import JsonOption, answer, errors_as_lines, writing
 from rigloop.console.run_options import MappingOption
 from rigloop.console.screen import Screen
 
@@ -51,16 +51,6 @@ def identify(
         if plot:
             with writing(plot, json):
                 draw(found, observation, judged).savefig(plot, dpi=150)
-    if json:
-        print_json(
-            {
-                "identification": found,
-                "observer": {
-                    "bandwidth_rad_s": observation.bandwidth_rad_s,
-                    "rotor": observation.rotor,
-                },
-                "judgement": judged,
-            }
-        )
-    else:
-        show(found, observation, judged, Screen())
+    observer = {"bandwidth_rad_s": observation.bandwidth_rad_s, "rotor": observation.rotor}
+    message = {"identification": found, "observer": observer, "judgement": judged}
+    answer(message, lambda: show(found, observation, judged, Screen()), json)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from rigloop.inject.kinds import STOP, Argument, Reaction, Stated
+from rigloop.inject.kinds import STOP, WATCHDOG, Argument, Reaction, Stated
 from rigloop.inject.limits import Limits
 from rt_core.plan import OFF_CORE_EVERY, loop_signal
 
@@ -83,6 +83,13 @@ def many_overruns(lim: Limits, value: float) -> Stated:
         )
     detect = lim.slow_cycles(lim.slow_task.overrun_window)
     return Stated(Reaction.RAMP, ("REQUEST_FAULT",), detect, detect + lim.ramp)
+
+
+def time_gap(lim: Limits, value: float) -> Stated:
+    """Ramps out in the next cycle, unless the watchdog gives its task up before that: then it is at zero at once."""
+    if value >= lim.fast_task.stall_cycles * lim.fast_task.period_us:
+        return safe((WATCHDOG,), lambda lim: lim.stall(lim.fast_task))(lim, value)
+    return ramps(("TIME_GAP",), lambda lim: 3)(lim, value)
 
 
 def off_core(lim: Limits, value: float) -> Stated:

@@ -29,6 +29,7 @@ from rigloop.inject.bounds import (
     safe,
     sensor_bad,
     slow_us,
+    time_gap,
 )
 from rigloop.inject.kinds import STOP, WATCHDOG, Argument, Fault, InCycle, ToProcess, ToWire
 from rigloop.inject.skips import CYCLES, LOST_PERIODS, RATE_WITHIN_RAD_S, skips
@@ -60,7 +61,7 @@ ROWS = (
           f"skip_bucket_ms / 2 of skipped time; the rate within {RATE_WITHIN_RAD_S:g} rad/s of the encoder's", skips,
           fast_us(LOST_PERIODS)),
     Fault("time-gap", "the core is taken for longer than the guard allows",
-          InCycle("estimate", Act.HOLD_CORE, scale=US), "the next cycle", ramps(("TIME_GAP",), lambda lim: 3),
+          InCycle("estimate", Act.HOLD_CORE, scale=US), "the next cycle; stall_cycles if less", time_gap,
           Argument("µs", lambda lim: 1.2e3 * lim.guard.max_gap_ms, 1, 1e7)),
     Fault("model-hang", "the model's step never ends", InCycle("work", Act.HANG),
           "max_request_age, or stall_cycles and two looks of the watchdog",
@@ -136,9 +137,9 @@ ROWS = (
     Fault("request-huge", "the torque request is far beyond the limit",
           InCycle("estimate", Act.SET, ("request",), cycles=0), "that cycle: clamped and rate-limited", goes_on,
           Argument("Nm", lambda lim: 1e300, -1e308, 1e308)),
-    Fault("gain-too-high", "the request is multiplied, as by a request_gain that the wheel sings with",
+    Fault("gain-too-high", "the request is multiplied, as by a request_gain that the axis sings with",
           InCycle("estimate", Act.SCALE, ("request",), cycles=0), "a second of one tone beyond 15 Hz", goes_on,
-          Argument("times", lambda lim: 3.0, 0.0, 1e3), named="the wheel sang at", shows_s=2.5),
+          Argument("times", lambda lim: 3.0, 0.0, 1e3), named="sang at", shows_s=2.5),
     Fault("request-stale", "the model's task is busy for longer than a request may be old",
           InCycle("work", Act.BURN, scale=US), "max_request_age",
           ramps(("REQUEST_STALE", WATCHDOG, STOP), request_late),

@@ -9,7 +9,7 @@ from dataclasses import replace
 from io_bridge.buses.buses import Buses
 from io_bridge.buses.simulated_bus import SimulatedBus
 from rig_configs.schema import Rig
-from rigloop.compose.blocks import find_guards
+from rigloop.compose.blocks import find_guards, paths
 from rigloop.inject.kinds import InCycle
 from rigloop.inject.limits import Limits, sensor_cells
 from rigloop.inject.request import Injection, again
@@ -73,13 +73,21 @@ def _index(lim: Limits, order: list[str], acts: InCycle) -> int:
     if place == "work":
         return len(order)
     if place == "sensor":
-        return order.index(lim.bus_name) + 1
+        # behind the block that writes it, which need not be the bus of the drive; a mirror is there from the start
+        writer = _writer(lim.rig, sensor_cells(lim)[acts.cells[0]])
+        return order.index(writer) + 1 if writer in order else 0
     if place == "guide":
         return order.index(str(lim.axis.model))
     if acts.cells:
         return order.index(lim.axis.guard)
     # a fault of the task is one that all its guards see in this cycle: before the first of them
     return min(order.index(guard) for guard in find_guards(lim.rig) if guard in order)
+
+
+def _writer(rig: Rig, path: str) -> str:
+    return next(
+        name for name, block in rig.blocks.items() if path in paths(name, block)[1].values()
+    )
 
 
 def _block(name: str, injection: Injection, task: Task, buses: Buses) -> InjectionBlock:

@@ -57,7 +57,8 @@ def seen_from(began: int, wanted: Sequence[str], seen: Evidence, lim: Limits) ->
         what.zero = max(last + 1, began)
     tripped = np.flatnonzero(trip[began:])
     stopping = np.flatnonzero(state[began:] == State.STOPPING)
-    if seen.report.stall and WATCHDOG in wanted and began >= len(fast):
+    # a cycle that hangs has no row; one that comes back too late has, and its guard then trips, too
+    if seen.report.stall and WATCHDOG in wanted and (began >= len(fast) or len(wanted) == 1):
         # the watchdog's time is since the deadline of the cycle that hangs, as it says itself
         what.found_by, what.reaction = WATCHDOG, Reaction.SAFE
         what.found = began + lim.cycles(seen.report.stalled_ns * 1e-9)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import Exit, JsonOption, errors_as_lines, print_json
+from rigloop.console.answers import JsonOption, answer, errors_as_lines
 from rigloop.console.screen import Screen
 
 
@@ -29,8 +29,4 @@ def report(
         from rigloop.judge.rebuild import report_again
 
         outcome = report_again(folder)
-    if json:
-        print_json(outcome)
-    else:
-        outcome.print(Screen())
-    raise typer.Exit(int(Exit.GOOD if outcome.good else Exit.BAD_VERDICT))
+    answer(outcome, lambda: outcome.print(Screen()), json, good=outcome.good)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from rig_configs.schema import Rig
+from rigloop.blocks.axes import drives_of
 from rigloop.blocks.kinds.excitation import ExcitationBlock
 from rigloop.blocks.kinds.guard import GuardBlock
 from rigloop.compose.blocks import find_guards, paths
@@ -34,7 +35,7 @@ class _Tone(NamedTuple):
 
 
 def singing(rig: Rig, records: Mapping[str, np.ndarray]) -> list[str]:
-    """Say where the wheel sang; no line where it did not.
+    """Say where a wheel, or whatever a drive turns, sang; no line where none did.
 
     Parameters
     ----------
@@ -64,9 +65,10 @@ def _of_guard(rig: Rig, name: str, config: GuardBlock, records: Mapping[str, np.
     if not tones:
         return ""
     worst = max(tones, key=lambda tone: tone.torque_nm)
+    turned = next((drive for _, drive in drives_of(rig, name)), "motor")
     return (
-        f"{name}: the wheel sang at {worst.frequency_hz:.1f} Hz: from {tones[0].at_s:.1f} s on the torque swung in one "
-        f"tone, by {worst.torque_nm:.2g} Nm to either side at {worst.at_s:.1f} s, limit verdict.max_tone_nm = "
+        f"{name}: the {turned} sang at {worst.frequency_hz:.1f} Hz: from {tones[0].at_s:.1f} s on the torque swung in "
+        f"one tone, by {worst.torque_nm:.2g} Nm to either side at {worst.at_s:.1f} s, limit verdict.max_tone_nm = "
         f"{limit_nm:.3g}; no hand is so fast: the model is too stiff or too heavy for the delay of the loop; lower "
         f"blocks.{name}.request_gain = {config.request_gain:g}, `rigloop check` says how far, or raise the limit for a "
         "model that shakes by itself"

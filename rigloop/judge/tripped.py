@@ -20,7 +20,7 @@ from rigloop.judge.fault_words import explain_fault, task_of_fault
 from rigloop.run_folder.last_state import record_of
 from rigloop.run_folder.manifest import DataFault, count
 from rt_core.plan import loop_signal
-from rt_core.safety.trips import TRIPS, Trip, explain_trip, name_of_trip, read_trip
+from rt_core.safety.trips import TRIPS, Trip, Tripped, explain_trip, name_of_trip, read_trip
 
 Signals = Mapping[str, float]
 BUS_AT_THE_END = "bus, at the end"
@@ -89,16 +89,12 @@ def trip_of(
     cause, remedy = _cause(rig, guard, trip, signals, value, blocks or {})
     period_s = rig.period_us(name) * 1e-6
     at_s = cycle * period_s if row is None else float(row["t_ns"]) * 1e-9
+    value_then, limit = (signals.get(writes[port], 0.0) for port in ("trip_value", "trip_limit"))
     sentence = explain_trip(
-        trip,
-        signals.get(writes["trip_value"], 0.0),
-        signals.get(writes["trip_limit"], 0.0),
-        cycle,
+        Tripped(trip, value_then, limit, cycle, at_s, name),
         config.reads,
-        at_s=at_s,
         cause=cause,
         remedy=remedy,
-        name=name,
         origin=limit_words(rig, name, TRIPS[trip].limit),
     )
     return DataFault(

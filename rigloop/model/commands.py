@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 from rich.markup import escape
 
-from rigloop.console.answers import Exit, JsonOption, errors_as_lines, fail, print_json
+from rigloop.console.answers import Exit, JsonOption, answer, errors_as_lines, fail, print_json
 from rigloop.console.screen import Screen, say
 from rigloop.display.verdict import remark
 
@@ -183,6 +183,7 @@ def advise(
     The exit code is 1 if nothing does.
     """
     from rigloop.model.advise import advise as advised
+    from rigloop.model.advise_view import show as show_advice
 
     console = Screen(stderr=json)
     with errors_as_lines(json), console.status("reading") as status:
@@ -194,13 +195,7 @@ def advise(
             motions=motion or [],
             tell=lambda words: status.update(escape(words)),
         )
-    if json:
-        print_json(found)
-    else:
-        from rigloop.model.advise_view import show as show_advice
-
-        show_advice(found, console)
-    raise typer.Exit(int(Exit.BAD_VERDICT if found.refusal else Exit.GOOD))
+    answer(found, lambda: show_advice(found, console), json, good=not found.refusal)
 
 
 @app.command(epilog="Example: `rigloop model generate steering_26 --target c99 -o steering`")
@@ -233,11 +228,8 @@ def generate(
             written = write(mechanism, target, output, from_words(option or []))
         except OSError as error:
             fail([f"--output {output}: {error.strerror}"], Exit.WRONG_INPUT, json)
-    if json:
-        print_json({"files": [str(path) for path in written]})
-    else:
-        for path in written:
-            say(str(path))
+    files = [str(path) for path in written]
+    answer({"files": files}, lambda: say("\n".join(files)), json)
 
 
 @app.command(epilog="Example: `rigloop model inverse arm.toml --at 1=0.5,2 --output arm`")
@@ -263,15 +255,11 @@ def inverse(
 ) -> None:
     """Print torques and base parameters of a serial chain, and write its inverse dynamics."""
     from rigloop.model.inverse import inverse as invert
+    from rigloop.model.inverse_view import show as show_inverse
 
     with errors_as_lines(json):
         found = invert(chain, at or [], target=target, output=output)
-    if json:
-        print_json(found)
-        return
-    from rigloop.model.inverse_view import show as show_inverse
-
-    show_inverse(found, Screen())
+    answer(found, lambda: show_inverse(found, Screen()), json)
 
 
 @app.command("import", epilog="Example: `rigloop model import robot.urdf -o robot.toml`")

@@ -56,8 +56,8 @@ def linearize(
     try:
         linear = linearise_mechanism(mechanism, *values)
     except LinearisationError as error:
-        what, _, remedy = str(error).partition("; ")
-        raise MechanismError([Mistake(path.name, "equilibrium", what, remedy)]) from None
+        mistake = Mistake(path.name, "equilibrium", error.problem, error.remedy)
+        raise MechanismError([mistake]) from None
     found = _facts(mechanism, linear, values[0] | values[1])
     try:
         if output is not None:

@@ -36,7 +36,6 @@ T = TypeVar("T")
 
 HISTOGRAMS = ("step", "late", "bus", "total")
 # role, label in the plots; torques have labels of their own, angles do not
-ANGLES = (("angle", "angle"),)
 RATES = (("rate", "rate"),)
 TORQUES = (("torque", "model"), ("command", "commanded"), ("measured", "measured"))
 

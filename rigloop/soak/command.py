@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from rigloop.console.answers import Exit, JsonOption, errors_as_lines, print_json
+from rigloop.console.answers import JsonOption, answer, errors_as_lines
 from rigloop.console.lasting_console import lasting_console
 from rigloop.console.run_options import BusOption, ModeOption, RigArgument, RunsOption
 from rigloop.display.tables import show
@@ -72,11 +72,12 @@ def soak(
         )
         write_samples(folder, watcher.samples)
         write_page(folder, loaded.rig.title, rows, watcher.samples, for_s)
-    if json:
-        print_json(as_message(rows, outcome, watcher.samples))
-    else:
-        _show(rows, folder, console)
-    raise typer.Exit(int(Exit.GOOD if is_good(rows) else Exit.BAD_VERDICT))
+    answer(
+        as_message(rows, outcome, watcher.samples),
+        lambda: _show(rows, folder, console),
+        json,
+        good=is_good(rows),
+    )
 
 
 def _progress(console: Console, seconds: float) -> Any:

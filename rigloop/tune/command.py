@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import JsonOption, errors_as_lines, print_json, writing
+from rigloop.console.answers import JsonOption, answer, errors_as_lines, writing
 from rigloop.console.screen import Screen
 
 
@@ -84,7 +84,4 @@ def tune(
         if plot:
             with writing(plot, json):
                 draw(tuning).savefig(plot, dpi=150)
-    if json:
-        print_json({"tuning": tuning, "fitted": fitted})
-    else:
-        show(tuning, fitted, Screen())
+    answer({"tuning": tuning, "fitted": fitted}, lambda: show(tuning, fitted, Screen()), json)

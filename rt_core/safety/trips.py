@@ -19,6 +19,7 @@ __all__ = [
     "State",
     "Trip",
     "TripKind",
+    "Tripped",
     "explain_trip",
     "name_of_trip",
     "read_state",
@@ -191,49 +192,64 @@ class GuardConfig:
         return self.cycles_to_zero(period_s) * period_s
 
 
+@dataclass(frozen=True)
+class Tripped:
+    """A trip as the guard's cells tell it.
+
+    Attributes
+    ----------
+    trip : Trip
+    value, limit, cycle : float
+        The guard's `trip_value`, `trip_limit` and `trip_cycle`.
+    at_s : float, optional
+        Time of that cycle since the start.
+    guard : str
+        Name of its block.
+    """
+
+    trip: Trip
+    value: float
+    limit: float
+    cycle: float
+    at_s: float | None = None
+    guard: str = "guard"
+
+
 def explain_trip(
-    code: float,
-    value: float,
-    limit: float,
-    cycle: float,
+    tripped: Tripped,
     paths: Mapping[str, str],
     *,
-    at_s: float | None = None,
     cause: str = "",
     remedy: str = "",
-    name: str = "guard",
     origin: str = "",
 ) -> str:
     """Return the guard's verdict in one sentence.
 
     Parameters
     ----------
-    code, value, limit, cycle : float
-        The guard's `trip`, `trip_value`, `trip_limit` and `trip_cycle`.
+    tripped : Tripped
     paths : mapping
         The guard's `reads`, to name the signal.
-    at_s : float, optional
-        Time of that cycle since the start.
     cause : str
         Which slave or block, and why, where the trip itself does not say it.
     remedy : str
         The remedy, where the trip table's own words do not serve.
-    name : str
-        Of the guard's block.
     origin : str
         Words for the limit, where no key of the rig gives it.
     """
-    kind = TRIPS[Trip(int(code))]
+    kind = TRIPS[tripped.trip]
     unit = f" {kind.unit}" if kind.unit else ""
     said = f"{kind.words}: {cause}" if cause else kind.words
     if not kind.port and cause:
         said = cause
     if kind.limit:
-        limited = origin or f"limit blocks.{name}.{kind.limit} = {limit:.6g}"
-        said += f": {value:.6g}{unit}, {limited}"
+        key = f"blocks.{tripped.guard}.{kind.limit}"
+        limited = origin or f"limit {key} = {tripped.limit:.6g}"
+        said += f": {tripped.value:.6g}{unit}, {limited}"
     elif not cause:
-        said += f": {value:.6g}"
-    when = f"at cycle {cycle:.0f}" + ("" if at_s is None else f" ({at_s:.3f} s)")
-    todo = remedy or kind.remedy
+        said += f": {tripped.value:.6g}"
+    at = "" if tripped.at_s is None else f" ({tripped.at_s:.3f} s)"
+    todo = f"; {remedy or kind.remedy}" if remedy or kind.remedy else ""
     where = f"{paths[kind.port]}: " if kind.port else ""
-    return f"{name}: {where}{said}, {when} ({kind.reaction.name})" + (f"; {todo}" if todo else "")
+    when = f"at cycle {tripped.cycle:.0f}{at} ({kind.reaction.name})"
+    return f"{tripped.guard}: {where}{said}, {when}{todo}"

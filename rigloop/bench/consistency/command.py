@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import Exit, JsonOption, errors_as_lines, print_json, writing
+from rigloop.console.answers import JsonOption, answer, errors_as_lines, writing
 from rigloop.console.screen import Screen
 
 
@@ -43,8 +43,4 @@ def consistency(
     if plot is not None:
         with writing(plot, json):
             draw(outcome, plot)
-    if json:
-        print_json(outcome)
-    else:
-        show(outcome, console)
-    raise typer.Exit(int(Exit.GOOD if outcome.good else Exit.BAD_VERDICT))
+    answer(outcome, lambda: show(outcome, console), json, good=outcome.good)

@@ -52,7 +52,7 @@ def observer_run(kind: str) -> Run:
 
     start_std = (0.5 * DEG, 2.0 * DEG)
     settings = ObserverSettings(
-        {"angle": DEG, "rate": DEG}, acceleration_noise=0.09, start_std=start_std, gate_sigma=0.0
+        {"angle": DEG, "rate": DEG}, acceleration_noise=[0.09], start_std=start_std, gate_sigma=0.0
     )
     observer = observer_class(kind)("bench", four_bar().Model(), settings)
     model = four_bar().Model()

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import Exit, JsonOption, errors_as_lines, print_json, writing
+from rigloop.console.answers import JsonOption, answer, errors_as_lines, writing
 from rigloop.console.screen import Screen
 
 
@@ -28,9 +28,5 @@ def driveline(
         if plot:
             with writing(plot, json):
                 draw(plot, rows)
-    if json:
-        print_json({"runs": runs, "rows": rows})
-    else:
-        show(rows, runs, console)
-    if not all(row.good for row in rows):
-        raise typer.Exit(Exit.BAD_VERDICT)
+    good = all(row.good for row in rows)
+    answer({"runs": runs, "rows": rows}, lambda: show(rows, runs, console), json, good=good)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from rigloop.console.answers import Exit, JsonOption, errors_as_lines, print_json
+from rigloop.console.answers import JsonOption, answer, errors_as_lines
 from rigloop.console.run_options import BusOption, GuardOption, ModeOption, RigArgument, RunsOption
 from rigloop.console.screen import Screen
 from rigloop.display.tables import Table, figures
@@ -57,11 +57,7 @@ def frf(
             Sines(amplitude_nm, periods, guard, may_be_real=arm),
             RunOptions(runs, console, bus=bus, mode=mode),
         )
-    if json:
-        print_json(outcome)
-    else:
-        show(outcome, console)
-    raise typer.Exit(int(Exit.GOOD if outcome.good else Exit.BAD_VERDICT))
+    answer(outcome, lambda: show(outcome, console), json, good=outcome.good)
 
 
 def show(outcome: FrfOutcome, console: Console) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import Exit, JsonOption, errors_as_lines, print_json
+from rigloop.console.answers import JsonOption, answer, errors_as_lines
 from rigloop.console.run_options import BusOption, ModeOption, RunsOption
 from rigloop.console.screen import Screen
 from rigloop.run_folder.messages import Mode
@@ -58,8 +58,4 @@ def latency(
             for_s,
             RunOptions(runs, console, bus=bus, mode=mode),
         )
-    if json:
-        print_json(outcome)
-    else:
-        show(outcome, console)
-    raise typer.Exit(int(Exit.GOOD if outcome.good else Exit.BAD_VERDICT))
+    answer(outcome, lambda: show(outcome, console), json, good=outcome.good)

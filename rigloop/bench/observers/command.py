@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import Exit, JsonOption, errors_as_lines, print_json
+from rigloop.console.answers import JsonOption, answer, errors_as_lines
 from rigloop.console.screen import Screen
 
 
@@ -44,8 +44,4 @@ def observers(
         outcome = run_bench(wanted, console)
         if output is not None:
             save(outcome, output)
-    if json:
-        print_json(outcome)
-    else:
-        show(outcome, console)
-    raise typer.Exit(int(Exit.GOOD if outcome.good else Exit.BAD_VERDICT))
+    answer(outcome, lambda: show(outcome, console), json, good=outcome.good)

@@ -197,7 +197,7 @@ def run_case(test: int, error: float, name: str, wanted: Order) -> list[Row]:
     uses = np.array([sensor.startswith(kind) for sensor in names])
     settings = ObserverSettings(
         sensor_std={sensor: SENSOR_STD[sensor.split("_")[0]] for sensor in names},
-        acceleration_noise=ACCELERATION_NOISE,
+        acceleration_noise=[ACCELERATION_NOISE] * n_z,
         start_std=[START_STD] * (2 * n_z),
         transition="published",
         gate_sigma=0.0,

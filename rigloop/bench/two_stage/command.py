@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from rigloop.console.answers import JsonOption, errors_as_lines, print_json, writing
+from rigloop.console.answers import JsonOption, answer, errors_as_lines, writing
 from rigloop.console.screen import Screen
 
 
@@ -34,7 +34,4 @@ def two_stage(
                 for name in CASES:
                     for kind in ("png", "svg"):
                         draw(name, plot / f"{name}.{kind}")
-    if json:
-        print_json({"runs": runs, "rows": rows})
-    else:
-        show(rows, runs, console)
+    answer({"runs": runs, "rows": rows}, lambda: show(rows, runs, console), json)

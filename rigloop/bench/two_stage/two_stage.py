@@ -26,7 +26,6 @@ SUBSTEPS = 4  # of the plant's Runge-Kutta method in a cycle
 ANGLE_NOISE_RAD, ACCELERATION_NOISE, TORQUE_NOISE_NM = 0.003, 0.025, 0.02
 LEAST_SENSITIVITY_M = 0.03
 PUBLISHED_S = 0.54  # CPU time of the two-stage filter for 2 s of motion, i7-2700K, MATLAB
-PUBLISHED_SINGLE_S = 0.59
 # crank, rod (m); crank, rod, slider (kg)
 NOMINAL = (0.120, 0.250, 0.75, 1.56, 1.2)
 ACTUAL = (0.1195, 0.2505, 0.737, 1.544, 1.212)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from codegen.options.compiler_flags import AtMost, Flag
 from rig_configs.names import Line
 from rig_configs.numbers import Real
 from rig_configs.schema import Section
@@ -91,7 +92,7 @@ class Declaration(Section):
     faults: dict[str, Line] = Field({}, max_length=MOST_PORTS)
     elapsed: bool = False  # the step gets how many periods have passed since the last one
     prepare: bool = False  # the source has a function that runs once, before the first step
-    cflags: list[str] = Field([], max_length=32)
+    cflags: Annotated[list[Flag], AtMost] = []
 
 
 def members_of(name: str, declaration: Declaration) -> list[str]:

@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from codegen.options.compiler_flags import mistakes as flag_mistakes
 from rig_configs import units
 from rig_configs.names import name_problem
 from rigloop.blocks.compiled.declaration import (
@@ -19,6 +18,7 @@ from rigloop.blocks.compiled.declaration import (
 )
 from rigloop.blocks.compiled.parameter_values import value_problems
 from rigloop.blocks.compiled.unit_rule import unit_rule
+from rt_core.settings import Refusal
 
 LOWER = re.compile(r"[a-z][a-z0-9_]*")
 REMEDY_NAME = "use lower-case letters, digits and _, a letter first, no reserved word"
@@ -52,8 +52,6 @@ def declaration_mistakes(declaration: Declaration) -> Iterator[Found]:
         yield from _unit_mistakes(f"parameters.{name}.unit", parameter.unit, ports, None)
         yield from _parameter_mistakes(f"parameters.{name}", parameter, declaration)
     yield from _state_mistakes(declaration)
-    for key, value, problem, remedy in flag_mistakes(declaration.cflags, "none"):
-        yield f"{key} = {value!r}", problem, remedy
 
 
 def _name_mistakes(declaration: Declaration) -> Iterator[Found]:
@@ -96,16 +94,14 @@ def _unit_mistakes(
 ) -> Iterator[Found]:
     try:
         rule = unit_rule(text, ports)
-    except ValueError as error:
-        problem, _, remedy = str(error).partition("; ")
-        yield key, problem, remedy
+    except Refusal as error:
+        yield key, error.problem, error.remedy
         return
     for factor in rule.factors:
         try:
             units.parse(factor.name if not factor.is_port else "1")
-        except ValueError as error:
-            problem, _, remedy = str(error).partition("; ")
-            yield key, problem, remedy
+        except Refusal as error:
+            yield key, error.problem, error.remedy
     seen, waiting = set(), list(rule.ports)
     while waiting:
         port = waiting.pop()
@@ -116,7 +112,7 @@ def _unit_mistakes(
             seen.add(port)
             try:
                 waiting += unit_rule(ports[port].unit, ports).ports
-            except ValueError:  # is a mistake of that port
+            except Refusal:  # is a mistake of that port
                 continue
 
 

@@ -11,6 +11,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
+from rt_core.settings import Refusal
+
 LONGEST = 64
 NAME = re.compile(r"[A-Za-z%][A-Za-z0-9_]*|1")
 _FACTOR = re.compile(rf"\s*(?P<name>{NAME.pattern})(?:\s*\^\s*(?P<power>-?[0-9]))?\s*")
@@ -54,12 +56,12 @@ def unit_rule(text: str, ports: Collection[str] = ()) -> UnitRule:
 
     Raises
     ------
-    ValueError
+    Refusal
         It is none of the four forms.
     """
     words = " ".join(text.split())
     if len(text) > LONGEST:
-        raise ValueError(f"is longer than {LONGEST} characters")
+        raise Refusal(f"is longer than {LONGEST} characters")
     if words == "any":
         return UnitRule("any", words)
     if words == "key unit":
@@ -75,7 +77,7 @@ def _product(text: str, ports: Collection[str]) -> tuple[Factor, ...]:
     while True:
         found = _FACTOR.match(text, at)
         if found is None:
-            raise ValueError(f"is no unit; {REMEDY}")
+            raise Refusal("is no unit", REMEDY)
         power = sign * int(found["power"] or 1)
         if found["name"] != "1":
             factors.append(Factor(found["name"], power, found["name"] in ports))
@@ -83,5 +85,5 @@ def _product(text: str, ports: Collection[str]) -> tuple[Factor, ...]:
         if at == len(text):
             return tuple(factors)
         if text[at] not in "*/":
-            raise ValueError(f"is no unit; {REMEDY}")
+            raise Refusal("is no unit", REMEDY)
         sign, at = (1 if text[at] == "*" else -1), at + 1

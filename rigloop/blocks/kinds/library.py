@@ -20,6 +20,7 @@ from rigloop.blocks.compiled.declared import read_declared
 from rigloop.blocks.compiled.kind import CompiledKind, DeclaredPort, library
 from rigloop.blocks.compiled.unit_solve import solve_units
 from rigloop.blocks.kind import BlockKind, Making, Stage
+from rt_core.settings import Refusal
 
 
 def as_block_kind(kind: CompiledKind) -> BlockKind:
@@ -48,8 +49,9 @@ def as_block_kind(kind: CompiledKind) -> BlockKind:
         if unit is not None:
             try:
                 units.parse(unit)
-            except ValueError as error:
-                yield Mistake(file, f"blocks.{name}.unit", str(error), "write it like rad/s", unit)
+            except Refusal as error:
+                at = f"blocks.{name}.unit"
+                yield Mistake(file, at, error.problem, error.remedy, unit)
         yield from kind.mistakes(file, name, table)
 
     def build(file: str, rig: Rig, name: str, tell: Stage) -> BuiltBlock:

@@ -20,7 +20,7 @@ from estimators.closed_loop.settings import (
     read_ports,
     write_ports,
 )
-from rig_configs.mistakes import Mistake
+from rig_configs.mistakes import Mistake, in_file
 from rig_configs.numbers import Positive, Real
 from rig_configs.ports import Ports
 from rig_configs.schema import Rig
@@ -36,7 +36,6 @@ from rigloop.blocks.observing import (
     model_of,
     observed,
     port_records,
-    settings_mistakes,
     unfit,
 )
 
@@ -106,7 +105,7 @@ def mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
     block = rig.blocks[name]
     assert isinstance(block, ObserverBlock)
     info = block_info(block)
-    yield from settings_mistakes(file, name, settings_of(block).mistakes(info))
+    yield from in_file(file, f"blocks.{name}", settings_of(block).mistakes(info))
     dependent = issubclass(observer_class(block.method), DependentObserver)
     for problem in filter_mistakes(info, dependent):
         yield Mistake(file, f"blocks.{name}.method", problem, value=block.method)

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from estimators.two_stage.observer import TwoStageObserver
 from estimators.two_stage.settings import TwoStageSettings, two_stage_reads, two_stage_writes
-from rig_configs.mistakes import Mistake
+from rig_configs.mistakes import Mistake, in_file
 from rig_configs.numbers import Positive
 from rig_configs.ports import Ports
 from rig_configs.schema import Rig
@@ -28,7 +28,6 @@ from rigloop.blocks.observing import (
     model_of,
     observed,
     port_records,
-    settings_mistakes,
     unfit,
 )
 
@@ -89,8 +88,8 @@ def mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
     yield from mechanism_mistakes(file, rig, name)
     block = rig.blocks[name]
     assert isinstance(block, TwoStageBlock)
-    found = settings_of(block).mistakes(block_info(block))
-    yield from settings_mistakes(file, name, found)
+    wrong = settings_of(block).mistakes(block_info(block))
+    yield from in_file(file, f"blocks.{name}", wrong)
 
 
 KIND = BlockKind(

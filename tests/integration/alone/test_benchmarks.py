@@ -48,7 +48,14 @@ def test_every_cycle_is_consumed_or_dropped_whatever_the_consumer_does(tmp_path)
 def test_what_is_missing_is_told_and_the_rest_is_measured(tmp_path):
     # a path with neither cyclictest nor stress-ng on it
     done, rows = lateness(
-        tmp_path, "--only", "1ms", "instrumentation", "--seconds", "0.4", PATH=str(tmp_path)
+        tmp_path,
+        "--only",
+        "1ms",
+        "--only",
+        "instrumentation",
+        "--seconds",
+        "0.4",
+        PATH=str(tmp_path),
     )
     missing = [row for row in rows if row["section"].startswith("1ms")]
     assert [row["section"] for row in missing] == ["1ms, quiet", "1ms, busy", "1ms, stress-ng"]

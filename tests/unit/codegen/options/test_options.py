@@ -27,6 +27,16 @@ def test_every_mistake_is_told_at_once():
     assert "step_s = -1.0: input should be greater than 0" in told
 
 
+def test_flags_are_told_beside_other_mistakes():
+    with pytest.raises(ConfigError) as caught:
+        from_words(["kappa=-1", "cflags=-g,-ffast-math,-fplugin=x", "march=a b"])
+    assert [(m.key, m.remedy[:8]) for m in caught.value.mistakes] == [
+        ("kappa", ""), ("march", "write it"), ("cflags.1", "remove"), ("cflags.2", "take -O,"),
+    ]  # fmt: skip
+    with pytest.raises(ValueError, match=r"cflags = .* at most 32"):
+        KernelOptions(cflags=("-g",) * 33)
+
+
 def test_tables_keep_their_types():
     made = from_table("rig.toml", {"iterations": 3, "kappa": 100000}, step_s=2e-3)
     assert (made.iterations, made.kappa, made.step_s) == (3, 100000, 2e-3)

@@ -25,7 +25,7 @@ SPEC = ObserverSpec(
 )
 SETTINGS = ObserverSettings(
     {"angle": DEG, "rate": DEG},
-    acceleration_noise=0.09,
+    acceleration_noise=[0.09],
     start_std=(5 * DEG, 5 * DEG),
     gate_sigma=0.0,
 )

@@ -20,6 +20,7 @@ from estimators.closed_loop.observability import UnobservableError
 from estimators.closed_loop.settings import Channel, ObserverSettings
 from estimators.numerics.chi_square import mean_bounds
 from rt_core.block import Block
+from rt_core.settings import SettingsError
 
 STEP_S, STEP_NS = 5e-3, 5_000_000
 DEG = math.pi / 180.0
@@ -40,7 +41,7 @@ def built():
 
 
 def make(built, kind, reads=None, writes=None, **changes):
-    given = {"sensor_std": STD, "acceleration_noise": NOISE, "start_std": (5 * DEG, 5 * DEG)}
+    given = {"sensor_std": STD, "acceleration_noise": [NOISE], "start_std": (5 * DEG, 5 * DEG)}
     settings = ObserverSettings(**(given | {"gate_sigma": 0.0} | changes))
     return observer_class(kind)("crank", built.module.Model(), settings, reads=reads, writes=writes)
 
@@ -315,17 +316,17 @@ def test_a_position_that_does_not_exist_ends_the_cycle_with_a_status(built):
 
 
 def test_all_wrong_settings_are_told_at_once(built):
-    with pytest.raises(ValueError, match="sensor_std") as caught:
+    with pytest.raises(SettingsError) as caught:
+        make(built, "DEKF", start_std=(-1.0, 1.0), transition="best", gate_sigma=-1)
+    assert [w.key for w in caught.value.wrong] == ["gate_sigma", "start_std.0", "transition"]
+    with pytest.raises(SettingsError) as caught:
         make(
-            built,
-            "DEKF",
-            sensor_std={"angle": 1.0},
-            start_std=(1.0,),
-            transition="best",
-            gate_sigma=-1,
-        )
-    for word in ("start_std", "transition", "gate_sigma"):
-        assert word in str(caught.value)
+            built, "DEKF", sensor_std={"angle": 1.0}, start_std=(1.0,), start=(0.0,) * 3,
+            channels={"speed": Channel()},
+        )  # fmt: skip
+    assert [w.key for w in caught.value.wrong] == ["sensor_std", "channels", "start_std", "start"]
+    with pytest.raises(SettingsError, match=r"every = 0: .*; scale = 0\.0: must not be 0"):
+        Channel(every=0, scale=0.0)
     with pytest.raises(ValueError, match="no such read port wheel"):
         make(built, "DEKF", reads={"wheel": "a/b"})
 
@@ -427,7 +428,7 @@ def test_after_a_long_gap_the_next_sample_is_believed(built, wired):
 @pytest.mark.slow
 def test_an_input_that_is_no_number_keeps_its_last_value(tmp_path, step_of):
     module = loaded(tmp_path)
-    settings = ObserverSettings({"angle": 1e-4}, 1e-4, (1e-3, 1e-2))
+    settings = ObserverSettings({"angle": 1e-4}, [1e-4], (1e-3, 1e-2))
     block = observer_class("errorEKF")(
         "wheel", module.Model(), settings, reads={f"input/{MOTOR}": "a"}, writes={"turn_rad": "b"}
     )
@@ -481,7 +482,7 @@ def loaded(tmp_path, *unknown):
 def test_a_virtual_torque_sensor_finds_a_torque_that_nobody_measures(tmp_path, kind):
     module = loaded(tmp_path, HANDS)
     settings = ObserverSettings(
-        {"angle": 1e-4}, 1e-4, (1e-3, 1e-2, 1.0), input_noise={HANDS: 100.0}, transition="exact"
+        {"angle": 1e-4}, [1e-4], (1e-3, 1e-2, 1.0), input_noise={HANDS: 100.0}, transition="exact"
     )
     observer = observer_class(kind)("wheel", module.Model(), settings)
     # hands that hold the pendulum level: half a metre, two kilograms
@@ -494,7 +495,7 @@ def test_a_virtual_torque_sensor_finds_a_torque_that_nobody_measures(tmp_path, k
 def test_two_torques_on_one_angle_are_refused_with_the_reason(tmp_path):
     module = loaded(tmp_path, HANDS, MOTOR)
     settings = ObserverSettings(
-        {"angle": 1e-4}, 1e-4, (1e-3, 1e-2, 1.0, 1.0), input_noise={HANDS: 1.0, MOTOR: 1.0},
+        {"angle": 1e-4}, [1e-4], (1e-3, 1e-2, 1.0, 1.0), input_noise={HANDS: 1.0, MOTOR: 1.0},
         transition="exact",
     )  # fmt: skip
     with pytest.raises(UnobservableError, match="together with") as caught:

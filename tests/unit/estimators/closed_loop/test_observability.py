@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from estimators.closed_loop.observability import observable_inputs, unobservable_states
+from estimators.closed_loop.observability import unobservable_states
 
 
 def body(modes, forces, strains, gyro, accelerometers, seed=0):
@@ -37,6 +37,11 @@ def body(modes, forces, strains, gyro, accelerometers, seed=0):
     return a, np.array(rows), list(range(2 * n, 2 * n + forces))
 
 
+def is_determined(a, h, inputs):
+    """True: the readings determine each of these states."""
+    return bool(np.linalg.norm(unobservable_states(a, h)[inputs]) < 1e-6)
+
+
 @pytest.mark.parametrize(
     ("modes", "forces", "strains", "gyro", "accelerometers", "expected"),
     [
@@ -53,7 +58,7 @@ def body(modes, forces, strains, gyro, accelerometers, seed=0):
 )
 def test_forces_on_a_free_body(modes, forces, strains, gyro, accelerometers, expected):
     a, h, inputs = body(modes, forces, strains, gyro, accelerometers)
-    assert all(observable_inputs(a, h, inputs)) is expected
+    assert is_determined(a, h, inputs) is expected
 
 
 def test_positions_of_a_free_body_stay_unobservable():
@@ -71,4 +76,4 @@ def test_everything_is_lost_without_sensors():
 
 def test_units_of_readings_do_not_matter():
     a, h, inputs = body(12, 6, 6, 0, 0)
-    assert all(observable_inputs(a, 1e-9 * h, inputs))
+    assert is_determined(a, 1e-9 * h, inputs)

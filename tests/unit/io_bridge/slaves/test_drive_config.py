@@ -35,6 +35,17 @@ def test_a_wrong_drive_says_which_value_and_its_limit(change, message):
 
 def test_all_mistakes_of_a_plant_come_at_once():
     with pytest.raises(ValueError, match="inertia_kg_m2 = 0") as caught:
-        DrivePlant(inertia_kg_m2=0.0, viscous_nms=-1.0, hands="loose", offset_rad=math.inf)
-    for part in ("viscous_nms = -1.0", "hands = 'loose'", "offset_rad = inf"):
+        DrivePlant(
+            inertia_kg_m2=0.0,
+            viscous_nms=-1.0,
+            hands="loose",
+            offset_rad=math.inf,
+            amplitude_rad=-2e6,
+        )
+    for part in (
+        "viscous_nms = -1.0",
+        "hands = 'loose'",
+        "offset_rad = inf",
+        "amplitude_rad = -2000000.0",
+    ):
         assert part in str(caught.value)

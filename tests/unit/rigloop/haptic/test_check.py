@@ -3,6 +3,7 @@
 import json
 import re
 
+import msgspec
 import pytest
 from swaps import swapped
 from typer.testing import CliRunner
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 from rig_configs.load import find_rig
 from rigloop.cli import app
 from rigloop.compose.wiring import load
-from rigloop.haptic.check import examine_loop
+from rigloop.haptic.check import HandsMargin, examine_loop, in_words
 from rigloop.haptic.path import NoPathError, haptic_path
 
 RIG = find_rig("steering_wheel").read_text()
@@ -61,6 +62,14 @@ def test_a_drive_that_is_slower_leaves_less(changed):
     slow = changed(("rated_torque_nm = 6.37", "rated_torque_nm = 6.37\ntorque_delay_ms = 4.0"))
     quick = min(m.limit for m in examine_loop(load("steering_wheel")).margins)
     assert min(m.limit for m in examine_loop(load(slow)).margins) < 0.8 * quick
+
+
+def test_a_margin_is_told_of_what_the_drive_turns():
+    brake = HandsMargin("off", 1.0, 2.5, 40.0, None, 10.0, 0.1, 0.02, "brake_guard", "brake")
+    (line,) = in_words((brake,))
+    assert line.startswith("brake_guard: hands off: gain 1, the brake sings from 2.5 on, at 40 Hz")
+    (line,) = in_words((msgspec.structs.replace(brake, limit=None),))
+    assert line.endswith("the brake does not sing at any gain up to 1000")
 
 
 def test_a_wheel_that_nothing_is_said_of_has_no_margin(changed):

@@ -62,6 +62,11 @@ def test_bounds_follow_the_limits_of_the_rig():
     # 1 ms and 200 µs, the same ramp of 20 ms
     assert bench["angle-range"]["to_zero"] < wheel["angle-range"]["to_zero"]
     assert bench["link-down"]["to_find"] == wheel["link-down"]["to_find"] == 2
+    # the watchdog of a rig that allows gaps as long as its stall_cycles comes first
+    assert (bench["time-gap"]["found_by"], wheel["time-gap"]["found_by"]) == (
+        ["TIME_GAP"],
+        ["watchdog"],
+    )
     # a rig that only counts many overruns of its model states so
     assert (bench["overruns-model"]["reaction"], wheel["overruns-model"]["reaction"]) == (
         "RAMP",

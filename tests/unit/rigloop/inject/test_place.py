@@ -3,6 +3,7 @@
 import tomllib
 
 import pytest
+from swaps import swapped
 
 from rig_configs.load import find_rig
 from rigloop.blocks.catalogue import rig_model
@@ -39,3 +40,26 @@ def test_a_fault_takes_no_name_that_a_block_of_the_rig_has():
     assert [block_name(n, rig) for n in range(2)] == ["inject2", "inject3"]
     order = stages(again(["brake_guard/request-nan@1"], rig), rig)["feet"]
     assert order == ["pedal_line", "inject1", "inject2", "brake_guard"]
+
+
+@pytest.mark.parametrize(
+    ("count", "order"),
+    [
+        ("wheel_line/wheel/position_count", ["wheel_line", "inject1", "pedal_line"]),
+        ("pedal_line/brake/position_count", ["wheel_line", "pedal_line", "inject1"]),
+        # of another task: its mirror is there from the start
+        ("steering/guide/torque_nm", ["inject1", "wheel_line", "pedal_line"]),
+    ],
+)
+def test_a_sensor_fault_stands_behind_the_block_that_writes_the_count(count, order):
+    text = swapped(
+        find_rig("two_lines").read_text(),
+        ("loop/feet/", "loop/hands/"), ('"pedal_line/brake/position_count"', f'"{count}"'),
+    )  # fmt: skip
+    tables = tomllib.loads(text)
+    feet = tables["tasks"].pop("feet")["blocks"]
+    pairs = zip(tables["tasks"]["hands"]["blocks"], feet, strict=True)
+    tables["tasks"]["hands"]["blocks"] = [block for pair in pairs for block in pair]
+    rig = rig_model().model_validate(tables)
+    made = stages(again(["brake_guard/sensor-nan@1"], rig), rig)["hands"]
+    assert made[:3] == order

@@ -16,11 +16,10 @@ def rig():
     return load("steering_wheel").rig
 
 
-def recorded(rig, torque_of, *, hz, swing_rad=0.02, state=State.RUNNING):
+def recorded(rig, torque_of, *, hz, swing_rad=0.02, state=State.RUNNING, guard="guard"):
     """A wheel that swings at hz while a hand turns it slowly, with the torque that this law gives."""
-    name, config = next(iter(find_guards(rig).items()))
-    reads, writes = paths(name, config)
-    period_s = rig.period_us(name) * 1e-6
+    reads, writes = paths(guard, find_guards(rig)[guard])
+    period_s = rig.period_us(guard) * 1e-6
     t = np.arange(round(SECONDS / period_s)) * period_s
     w, slow = 2 * np.pi * hz, 2 * np.pi * 0.3
     angle = swing_rad * np.sin(w * t) + 0.5 * np.sin(slow * t)
@@ -45,6 +44,12 @@ def test_a_tone_that_no_hand_makes_is_a_song_at_its_frequency(rig, hz):
     said = float(line.split(" Hz")[0].split()[-1])
     assert said == pytest.approx(hz, abs=0.2)
     assert "request_gain = 1" in line
+
+
+def test_a_pedal_is_called_by_the_name_of_its_drive():
+    rig = load("pedals_and_wheel").rig
+    (line,) = singing(rig, recorded(rig, lambda a, r: 99.0 * a, hz=20.0, guard="brake_guard"))
+    assert line.startswith("brake_guard: the brake sang at 20.0 Hz")
 
 
 @pytest.mark.parametrize("hz", [1.0, 4.0, 12.0])

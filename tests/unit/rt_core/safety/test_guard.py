@@ -9,7 +9,7 @@ import pytest
 from rt_core.loop.offline import Offline
 from rt_core.plan import Task, plan_table
 from rt_core.safety.guard import READS, WRITES, Guard
-from rt_core.safety.trips import TRIPS, GuardConfig, Reaction, State, Trip, explain_trip
+from rt_core.safety.trips import TRIPS, GuardConfig, Reaction, State, Trip, Tripped, explain_trip
 from rt_core.settings import SettingsError
 
 PERIOD_NS = 200_000
@@ -105,9 +105,8 @@ def test_each_trip_is_found_named_and_ends_at_zero(
     zero = first if TRIPS[trip].reaction == Reaction.SAFE else first + config.cycles_to_zero(DT)
     assert np.all(out["torque_nm"][zero:] == 0)
     assert out["state"][-1] == State.FAULT
-    words = explain_trip(
-        *(out[p][-1] for p in ("trip", "trip_value", "trip_limit", "trip_cycle")), PATHS
-    )
+    numbers = (out[p][-1] for p in ("trip_value", "trip_limit", "trip_cycle"))
+    words = explain_trip(Tripped(trip, *numbers), PATHS)
     assert f"in/{port}" in words
     assert f"at cycle {first + 1}" in words
     assert TRIPS[trip].limit in words

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from rt_core.safety.trips import State, Trip, explain_trip
+from rt_core.safety.trips import State, Trip, Tripped, explain_trip
 
 GAP = 30  # periods of 200 us: 6 ms
 BAD = 100
@@ -161,10 +161,9 @@ def test_a_held_output_does_not_follow_the_request(inputs, run, config):
 def test_a_trip_is_one_sentence_with_value_limit_time_and_remedy(inputs, run, config):
     inputs["rate_rad_s"][BAD:] = 41.5
     out = run(inputs)
-    words = explain_trip(
-        *(out[p][-1] for p in ("trip", "trip_value", "trip_limit", "trip_cycle")),
-        {"rate_rad_s": "wheel/rate_rad_s"}, at_s=0.02,
-    )  # fmt: skip
+    numbers = (out[p][-1] for p in ("trip_value", "trip_limit", "trip_cycle"))
+    tripped = Tripped(Trip(int(out["trip"][-1])), *numbers, at_s=0.02)
+    words = explain_trip(tripped, {"rate_rad_s": "wheel/rate_rad_s"})
     assert words == (
         "guard: wheel/rate_rad_s: too fast: 41.5 rad/s, limit blocks.guard.max_rate_rad_s = 40, "
         "at cycle 101 (0.020 s) (RAMP); turn more slowly, or raise the limit"

@@ -60,7 +60,7 @@ index = 0x6003
 entries = [{ sub = 1, type = "INT8", name = "z", value = 1000 }]
 [[tx_pdos]]
 index = 0x1600
-entries = ["0x6000:9", "0x6000:2", 7]
+entries = ["0x6000:9", "0x6000:2", 7, "0x6000"]
 """
 
 
@@ -71,27 +71,47 @@ def test_all_mistakes_of_a_file_come_at_once_with_its_name(tmp_path):
         load_device(path)
     lines = says_each(
         caught.value,
-        "colour: unknown",
+        "colour = 'red': unknown key",
         "identity.vendor = -1",
-        "name = ''",
-        "ports = ['ebus', 'usb']",
-        "mailbox_bytes = 20",
-        "type 'BIT'",
-        "tx_pdos.index = 5632",
-        "0x6000:9 is no object",
-        "0x6001.entries: tables with",
-        "access \"['ro']\"",
+        "name = '': must be 1 to 64 ASCII characters",
+        "ports.1 = 'usb': input should be 'mii', 'ebus' or ''",
+        "mailbox_bytes = 20: must be 0, or 48 to 256",
+        "objects.0.entries.0.type = 'BIT': is no type; known are BOOL",
+        "tx_pdos.0.index = 5632",
+        "objects.1.entries = 5: input should be a valid list",
+        "objects.2.entries.0.access = ['ro']",
         "value 1000 does not fit INT8",
-        '7; "0x6000:1"',
+        "tx_pdos.0.entries.2 = 7: input should be a valid string",
+        """tx_pdos.0.entries.3 = '0x6000': is no entry; write "0x6000:1" or "pad:4\"""",
     )
     assert all(line.startswith(f"{path}: ") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('[[objects]]\nindex = 1\n[[objects]]\nindex = 2\ntype = "INT8"\nvalue = 300\n',
+         ["has no values; give entries, or a type", "value 300 does not fit INT8"]),
+        ('[[objects]]\nindex = 0x6000\ntype = "INT8"\n[[tx_pdos]]\nindex = 0x1A00\n'
+         'entries = ["0x6000:0", "0x6000:9", "pad:4"]\n',
+         ['0x1a00: 0x6000:0 is no object with pdo = "tx"', '0x1a00: 0x6000:9 is no object']),
+    ],
+)  # fmt: skip
+def test_objects_and_what_pdos_carry_must_be_there(tmp_path, text, told):
+    path = tmp_path / "wrong.toml"
+    head = 'kind = "plain"\nname = "p"\nports = ["mii", "mii"]\n[identity]\nvendor = 1\n'
+    path.write_text(head + text)
+    with pytest.raises(DeviceError) as caught:
+        load_device(path)
+    says_each(caught.value, *told)
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("kind = ", "Invalid value"),
-        ('kind = "toaster"', "one of plain, digital_io"),
+        ('kind = "toaster"', "kind = 'toaster': one of plain, digital_io"),
+        ("kind = []", "kind = []: one of plain, digital_io"),
         ('kind = "drive"\n[identity]\nvendor=1\n[options]\nmass = 3', "mass unknown; known are"),
         ('kind = "drive"\n[identity]\nvendor=1\n[options]\ninertia_kg_m2 = -1.0', "inertia_kg_m2"),
         (
@@ -99,7 +119,14 @@ def test_all_mistakes_of_a_file_come_at_once_with_its_name(tmp_path):
             "EncoderInput needs object 0x6000:1",
         ),
     ],
-    ids=["no TOML", "kind", "option", "value", "objects that the behaviour needs"],
+    ids=[
+        "no TOML",
+        "kind",
+        "kind of another type",
+        "option",
+        "value",
+        "objects that the behaviour needs",
+    ],
 )
 def test_a_wrong_file_is_told_with_its_name(tmp_path, text, message):
     path = tmp_path / "device.toml"

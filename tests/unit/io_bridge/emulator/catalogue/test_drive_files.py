@@ -115,19 +115,21 @@ def test_mistakes_of_pdos_and_objects_of_a_drive_come_at_once(tmp_path):
         "assign = 99\nname = 'x'\n"
         + DRIVE
         + '[[objects]]\nindex = 0x60FD\ntype = "UINT99"\n'
-        + '[[rx_pdos]]\nindex = 0x1601\nentries = ["0x6041:0"]\nroom = -1\nassigned = 1\n'
+        + "[[rx_pdos]]\nindex = 0x1601\nroom = -1\nassigned = 1\n"
     )
     with pytest.raises(DeviceError) as caught:
         load_device(path)
     says_each(
         caught.value,
         "assign = 99",
-        "name: unknown",
-        "type 'UINT99'",
-        '0x6041:0 is no object with pdo = "rx"',
-        "0x1601.room = -1",
-        "assigned = 1: true or false",
+        "name = 'x': unknown key",
+        "objects.0.type = 'UINT99'",
+        "rx_pdos.0.room = -1",
+        "rx_pdos.0.assigned = 1: input should be a valid boolean",
     )
+    path.write_text(DRIVE + '[[rx_pdos]]\nindex = 0x1601\nentries = ["0x6041:0"]\n')
+    with pytest.raises(DeviceError, match='0x6041:0 is no object with pdo = "rx"'):
+        load_device(path)
 
 
 @pytest.mark.parametrize("axes", [1, 5, "2", True])

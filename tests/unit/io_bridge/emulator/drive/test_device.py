@@ -8,6 +8,7 @@ from io_bridge.master.bringup import to_safeop
 from io_bridge.master.state_change import await_now
 from io_bridge.slaves.cia402 import drive_state
 from io_bridge.slaves.drive_config import SENSOR, TX_PDO, DriveConfig, DrivePlant
+from io_bridge.slaves.pdo_layout import pdo_downloads
 from io_bridge.slaves.words import DRIVE_STATES
 
 CONFIG = DriveConfig(tx_pdo=(*TX_PDO, SENSOR))
@@ -94,7 +95,8 @@ def servo(segment_master):
     # the same again with other outputs
     master.request(0x1001, 2)
     await_now(master, 0x1001, 2)
-    master.map_pdo(0x1001, 0x1C12, 0x1600, TARGETS)
+    for index, sub, value, size in pdo_downloads(0x1C12, 0x1600, TARGETS):
+        master.download(0x1001, index, sub, value, size)
     master.write(0x1001, 0x0812, struct.pack("<H", 11))
     master.write(0x1001, 0x0604, struct.pack("<H", 11))
     master.write(0x1001, 0x0610, struct.pack("<I", 16))

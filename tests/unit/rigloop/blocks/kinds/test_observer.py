@@ -166,8 +166,11 @@ def test_settings_that_do_not_suit_the_model_are_told_at_once(tmp_path):
         (noise, f'parameters = {{ "inertia/wel/inertia_kg_m2" = 1.0 }}\n{noise}'),
     )
     text = "\n".join(told)
-    assert "blocks.hands.start_std = [10.0, 1.0]: 3 positive numbers needed" in text
-    assert "blocks.hands.input_noise: give one number for each of force/hands/torque_nm" in text
+    assert "blocks.hands.start_std = [10.0, 1.0]: 3 numbers needed, for " in text
+    assert (
+        "blocks.hands.input_noise = {'force/motor/torque_nm': 1.0}: give one number for each of force/hands/torque_nm"
+        in text
+    )
     assert "blocks.hands.transition = 'published': has no slopes of unknown inputs" in text
     assert "blocks.hands.options.kapa = 100000.0: unknown option" in text
     assert "blocks.hands.options.presolve = True: follows from elsewhere" in text
@@ -302,7 +305,9 @@ def test_a_two_stage_observer_is_checked_as_the_others(tmp_path):
     with pytest.raises(ConfigError) as caught:
         load(two_stage_rig(tmp_path, ('balance_std = { "force/motor/torque_nm" = 0.1 }\n', "")))
     (line,) = map(str, caught.value.mistakes)
-    assert "blocks.hands.balance_std: give one number for each of force/motor/torque_nm" in line
+    assert (
+        "blocks.hands.balance_std = {}: give one number for each of force/motor/torque_nm" in line
+    )
 
 
 def test_a_two_stage_observer_without_sensors_and_forces_is_told(tmp_path):
