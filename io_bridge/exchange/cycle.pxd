@@ -15,7 +15,7 @@ cdef enum:
     N_CELLS = (MAX_SLAVES * N_SLAVE_WRITES + MAX_DRIVES * (N_DRIVE_READS + N_DRIVE_WRITES)
                + 2 * MAX_TERMINALS * MAX_CHANNELS + N_BUS_WRITES)
 
-cdef extern from "io_bridge/exchange/bus_fault.h" nogil:
+cdef extern from "io_bridge/slaves/bus_fault.h" nogil:
     enum Fault "BusFault":
         NONE "BUS_NO_FAULT"
         FAULT_NOT_READY "BUS_NOT_READY"

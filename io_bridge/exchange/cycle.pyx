@@ -25,11 +25,11 @@ cdef extern from "<time.h>" nogil:
 cdef extern from "rt_core/safety/bucket.h" nogil:
     int64_t bucket_after(int64_t level, int64_t pour, int64_t drain, int64_t top)
 
-cdef extern from "io_bridge/exchange/bus_fault.h" nogil:
+cdef extern from "io_bridge/slaves/bus_fault.h" nogil:
     int bus_is_lost(int good, int64_t level, int64_t brim)
     int bus_fault(int good, int lost, int of_slaves, int cause, int of_data, int before, int of_command)
 
-cdef extern from "io_bridge/exchange/enable_rule.h" nogil:
+cdef extern from "io_bridge/slaves/enable_rule.h" nogil:
     int bus_allows(int safe, int kept, int clock_on, int clock_was_locked)
     int bus_is_live(int in_service, int fault)
     int drive_is_allowed(int allowed, int bus_held, int drive_held)

@@ -18,7 +18,7 @@ from io_bridge.slaves.drive_config import (
     AXIS_STEP, COMMAND_OBJECTS, MODE_CODES, pdo_offset, SENSOR as SENSOR_OBJECT,
 )
 
-cdef extern from "io_bridge/exchange/enable_rule.h" nogil:
+cdef extern from "io_bridge/slaves/enable_rule.h" nogil:
     int drive_is_enabled(int allowed, double enable)
     int drive_wish(int enabled, int stops)
     int drive_may_move(int enabled, int live, int state, double command)

@@ -1,4 +1,4 @@
-/* What a guard is set to, what it sees in a cycle, and what it keeps from one cycle to the next. */
+/* Settings of a guard, what it sees in a cycle, and what it keeps from one cycle to the next. */
 #ifndef RT_CORE_SAFETY_MEMORY_H
 #define RT_CORE_SAFETY_MEMORY_H
 

@@ -1,4 +1,4 @@
-"""Where a C header can be changed so that a good test, or a proof, must notice: tokens of C, nothing compiled."""
+"""Places of a C header where a change must be noticed by a good test, or a proof: tokens of C, nothing compiled."""
 
 from __future__ import annotations
 
@@ -17,8 +17,12 @@ SWAPS = {
     "&&": "||", "||": "&&",
 }  # fmt: skip
 TYPES = {"int", "double", "int64_t", "int16_t", "uint16_t"}
-ASSIGNMENT = re.compile(r"^\s*((?:if \([^;{]*\) |else )?)([\w>.\-]+ = [^;]*|\w+\([^;{]*\));$", re.MULTILINE)
-DECLARATION = re.compile(r"^\s*(?:const |static |struct \w+ \w+|(?:int|double|int64_t) \w+)", re.MULTILINE)
+ASSIGNMENT = re.compile(
+    r"^\s*((?:if \([^;{]*\) |else )?)([\w>.\-]+ = [^;]*|\w+\([^;{]*\));$", re.MULTILINE
+)
+DECLARATION = re.compile(
+    r"^\s*(?:const |static |struct \w+ \w+|(?:int|double|int64_t) \w+)", re.MULTILINE
+)
 
 
 def find_mutations(text: str) -> list[Mutation]:
@@ -59,7 +63,10 @@ def _of_tokens(text: str) -> Iterator[Mutation]:
     before = None
     bracket = False
     for match in _tokens(text):
-        token, operand = match[0], before is not None and (before["word"] or before["number"] or before[0] in ")]")
+        token, operand = (
+            match[0],
+            before is not None and (before["word"] or before["number"] or before[0] in ")]"),
+        )
         keyword = before is not None and before[0] in ("return", "if", "for", "else")
         cast = before is not None and before[0] == ")" and _closes_cast(text, before.start())
         binary = operand and not keyword and not cast
@@ -94,7 +101,9 @@ def _deletions(text: str) -> Iterator[Mutation]:
 
 def _change(text: str, match: re.Match[str], kind: str, new: str) -> Mutation:
     begin = match.start() - (text.rfind("\n", 0, match.start()) + 1)
-    return Mutation(text.count("\n", 0, match.start()) + 1, begin, begin + len(match[0]), kind, match[0], new)
+    return Mutation(
+        text.count("\n", 0, match.start()) + 1, begin, begin + len(match[0]), kind, match[0], new
+    )
 
 
 def _next_number(text: str) -> str:

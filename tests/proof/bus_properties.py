@@ -1,4 +1,4 @@
-"""What holds of the bus and of a drive: no torque unless all is good, and the leaky bucket."""
+"""Laws of the bus and of a drive: no torque unless all is good, and the leaky bucket."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Callable
 
 from bitwuzla import Kind, Term
 from c_symbolic import Program
+from products import in_half_precision
 from prover import Property, Question, Words
 from terms import Value
 
 ENABLE, FAULT, BUCKET = (
-    "io_bridge/exchange/enable_rule.h", "io_bridge/exchange/bus_fault.h", "rt_core/safety/bucket.h",
+    "io_bridge/slaves/enable_rule.h", "io_bridge/slaves/bus_fault.h", "rt_core/safety/bucket.h",
 )  # fmt: skip
 OPERATION_ENABLED, DRIVE_FAULT, MOST_STATES = 4, 7, 8
 SWITCHED_ON = 3
@@ -23,7 +24,8 @@ class Command:
 
     def __init__(self, program: Program) -> None:
         self.words = w = Words(program.terms)
-        flags = ("safe", "kept", "clock_on", "clock_was_locked", "in_service", "fault", "bus_held", "drive_held", "reset",
+        flags = ("safe", "kept", "clock_on", "clock_was_locked", "in_service", "fault", "bus_held", "drive_held",
+                 "reset",
                  "stops")  # fmt: skip
         self.flags = {name: program.terms.fresh("int", name) for name in flags}
         self.state = program.terms.fresh("int", "state")
@@ -35,7 +37,9 @@ class Command:
         allowed = call("bus_allows", f["safe"], f["kept"], f["clock_on"], f["clock_was_locked"])
         live = call("bus_is_live", f["in_service"], f["fault"])
         self.enabled = call(
-            "drive_is_enabled", call("drive_is_allowed", allowed, f["bus_held"], f["drive_held"]), r["enable"]
+            "drive_is_enabled",
+            call("drive_is_allowed", allowed, f["bus_held"], f["drive_held"]),
+            r["enable"],
         )
         moves = w.true(call("drive_may_move", self.enabled, live, self.state, r["command"]))
         wish = call("drive_wish", self.enabled, f["stops"])
@@ -62,14 +66,21 @@ class Command:
 
     def assumed(self) -> list[Term]:
         w, r = self.words, self.reals
-        whole = w.same(r["peak_permille"], Value("double", w.terms.of(Kind.FP_RTI, w.terms.down, r["peak_permille"].term)))
+        whole = w.same(
+            r["peak_permille"],
+            Value("double", w.terms.of(Kind.FP_RTI, w.terms.down, r["peak_permille"].term)),
+        )
         return [
             w.within(0, self.state, MOST_STATES), w.finite(r["permille_per_nm"]),
             w.within(0.0, r["peak_permille"], 32767.0), whole,
         ]  # fmt: skip
 
     def shown(self) -> dict[str, Value]:
-        return self.flags | self.reals | {"state": self.state, "word": self.word, "control": self.control}
+        return (
+            self.flags
+            | self.reals
+            | {"state": self.state, "word": self.word, "control": self.control}
+        )
 
 
 def _of_a_command(name: str, words: str, goal: Callable[[Command], Term]) -> Property:
@@ -82,7 +93,11 @@ def _of_a_command(name: str, words: str, goal: Callable[[Command], Term]) -> Pro
 
 def _no_torque(c: Command) -> Term:
     w = c.words
-    return w.all(w.implies(w.ne(c.word, 0), c.good()), w.implies(c.moves, c.good()), w.implies(c.good(), c.moves))
+    return w.all(
+        w.implies(w.ne(c.word, 0), c.good()),
+        w.implies(c.moves, c.good()),
+        w.implies(c.good(), c.moves),
+    )
 
 
 def _within_peak(c: Command) -> Term:
@@ -100,7 +115,14 @@ def _enabling(c: Command) -> Term:
     free = w.all(*(w.no(w.true(f[n])) for n in ("safe", "kept", "bus_held", "drive_held")),
                  w.any(w.no(w.true(f["clock_on"])), w.true(f["clock_was_locked"])))  # fmt: skip
     return w.all(
-        w.implies(enables, w.all(free, w.lt(0.5, c.reals["enable"]), w.one_of(c.state, SWITCHED_ON, OPERATION_ENABLED))),
+        w.implies(
+            enables,
+            w.all(
+                free,
+                w.lt(0.5, c.reals["enable"]),
+                w.one_of(c.state, SWITCHED_ON, OPERATION_ENABLED),
+            ),
+        ),
         w.implies(w.eq(control, 0x80), w.all(w.eq(c.state, DRIVE_FAULT), w.true(f["reset"]))),
         # off and stop leave operation, whatever the state
         w.implies(w.no(w.true(c.enabled)), w.no(enables)),
@@ -126,7 +148,9 @@ def _decoding(program: Program) -> Question:
 
 def _bucket(program: Program) -> Question:
     w = Words(program.terms)
-    level, pour, drain, top = (program.terms.fresh("int64_t", n) for n in ("level", "pour", "drain", "top"))
+    level, pour, drain, top = (
+        program.terms.fresh("int64_t", n) for n in ("level", "pour", "drain", "top")
+    )
     after = program.call("bucket_after", level, pour, drain, top)
     goal = w.all(
         w.needs(program),
@@ -138,8 +162,15 @@ def _bucket(program: Program) -> Question:
         w.implies(w.all(w.le(pour, 0), w.lt(0, after)),
                   w.eq(Value("int64_t", w.terms.of(Kind.BV_SUB, level.term, after.term)), drain)),
     )  # fmt: skip
-    assumed = [w.within(0, level, top), w.within(0, top, MOST_NS), w.within(0, pour, MOST_NS), w.within(1, drain, MOST_NS)]
-    return Question(assumed, goal, {"level": level, "pour": pour, "drain": drain, "top": top, "after": after})
+    assumed = [
+        w.within(0, level, top),
+        w.within(0, top, MOST_NS),
+        w.within(0, pour, MOST_NS),
+        w.within(1, drain, MOST_NS),
+    ]
+    return Question(
+        assumed, goal, {"level": level, "pour": pour, "drain": drain, "top": top, "after": after}
+    )
 
 
 def _bus_bucket(program: Program) -> Question:
@@ -168,11 +199,36 @@ def _bus_bucket(program: Program) -> Question:
     return Question([w.ne(v["cause"], 0)], goal, v | {"level": level, "brim": brim, "fault": fault})
 
 
+def _floats(program: Program) -> Question:
+    return Question([], in_half_precision(program.terms)[0], {})
+
+
 PROPERTIES = (
-    Property("bucket: level", BUCKET, "fills by what is poured, drains by a period, is never above its top", _bucket),
-    Property("bus: bucket", FAULT, "a full bucket is a fault of that cycle; a fault stays while nothing is seen", _bus_bucket),
-    _of_a_command("drive: torque", "no torque unless drive state, bus and command are good", _no_torque),
-    _of_a_command("drive: peak", "the word of 0x6071 is within the peak, its conversion in range", _within_peak),
-    _of_a_command("drive: enabling", "no controlword enables a drive unless bus and command allow it", _enabling),
+    Property("floats: products", "", "the laws that stand for products, of halves", _floats),
+    Property(
+        "bucket: level",
+        BUCKET,
+        "fills by what is poured, drains by a period, is never above its top",
+        _bucket,
+    ),
+    Property(
+        "bus: bucket",
+        FAULT,
+        "a full bucket is a fault of that cycle; a fault stays while nothing is seen",
+        _bus_bucket,
+    ),
+    _of_a_command(
+        "drive: torque", "no torque unless drive state, bus and command are good", _no_torque
+    ),
+    _of_a_command(
+        "drive: peak",
+        "the word of 0x6071 is within the peak, its conversion in range",
+        _within_peak,
+    ),
+    _of_a_command(
+        "drive: enabling",
+        "no controlword enables a drive unless bus and command allow it",
+        _enabling,
+    ),
     Property("drive: state", ENABLE, "operation enabled is read from its bits alone", _decoding),
 )

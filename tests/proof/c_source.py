@@ -1,4 +1,4 @@
-"""C of the project as a syntax tree: the text that is compiled, with its own includes and without those of the system."""
+"""C of the project as a syntax tree: the text that is compiled, without the headers of the system."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def whole_text(source: str, changed: Mapping[str, str] | None = None) -> str:
     Parameters
     ----------
     source
-        A header, relative to the root of the project.
+        A header, relative to the root of the project; empty: none.
     changed
         Texts in place of those of these files: mutants.
     """
@@ -41,7 +41,7 @@ def whole_text(source: str, changed: Mapping[str, str] | None = None) -> str:
         text = OWN_INCLUDE.sub(lambda match: "\n" + spread(match[1]), text)
         return DIRECTIVE.sub("", text)
 
-    return PROLOGUE + spread(source)
+    return PROLOGUE + (spread(source) if source else "")
 
 
 def parse(source: str, changed: Mapping[str, str] | None = None) -> c_ast.FileAST:

@@ -32,14 +32,14 @@ Struct = dict[str, Any]
 
 
 class Need(NamedTuple):
-    """What has to hold for the behaviour to be defined, and where."""
+    """A condition of defined behaviour, and its place."""
 
     place: str
     term: Term
 
 
 class Contract(NamedTuple):
-    """What a function may ask of its arguments and promises of its value, proved on its own; callers need no more."""
+    """Demands of a function on its arguments and its promise of a value, proved alone; callers need no more."""
 
     asks: Callable[[Terms, Sequence[Value]], Term]
     promises: Callable[[Terms, Sequence[Value], Value], Term]
@@ -113,7 +113,9 @@ class Program:
     def _by_contract(self, name: str, args: Sequence[Any]) -> Value:
         node, contract = self.functions[name], self.contracts[name]
         params = node.decl.type.args.params
-        given = [self._converted(arg, _kind(param.type)) for param, arg in zip(params, args, strict=True)]
+        given = [
+            self._converted(arg, _kind(param.type)) for param, arg in zip(params, args, strict=True)
+        ]
         found = self.terms.fresh(_kind(node.decl.type.type), name)
         asked = contract.asks(self.terms, given)
         self._need(f"{name} is called as it asks", asked)
@@ -191,7 +193,9 @@ class Program:
                 raise _refused(node)
             self._statement(node.stmt)
             name = node.next.expr.name
-            self._frames[-1].variables[name] = self.terms.integer(self._frames[-1].variables[name].number + 1)
+            self._frames[-1].variables[name] = self.terms.integer(
+                self._frames[-1].variables[name].number + 1
+            )
         raise _refused(node)
 
     def _declare(self, node: c_ast.Decl) -> None:
@@ -216,7 +220,9 @@ class Program:
         frame, now = self._frames[-1], self._now()
         if node.expr is not None:
             value = self._converted(self._value(node.expr), frame.kind)
-            frame.value = copied(value) if frame.value is None else self._mixed(now, value, frame.value)
+            frame.value = (
+                copied(value) if frame.value is None else self._mixed(now, value, frame.value)
+            )
         frame.returned = self.terms.or_(frame.returned, now)
 
     def _now(self) -> Term:
@@ -288,7 +294,10 @@ class Program:
         if index.number is not None:
             return table[index.number]
         terms = self.terms
-        within = [terms.of(Kind.EQUAL, index.term, terms.integer(i, index.kind).term) for i in range(len(table))]
+        within = [
+            terms.of(Kind.EQUAL, index.term, terms.integer(i, index.kind).term)
+            for i in range(len(table))
+        ]
         self._need("index within its table", terms.or_(*within))
         found = table[-1]
         for i in reversed(range(len(table) - 1)):
@@ -364,7 +373,9 @@ class Program:
         # multipliers are too much for a solver
         key = (op, a.id(), b.id())
         if key not in self._known:
-            self._known[key] = self.terms.fresh("double", "product" if op == "*" else "quotient").term
+            self._known[key] = self.terms.fresh(
+                "double", "product" if op == "*" else "quotient"
+            ).term
             laws = product_laws if op == "*" else quotient_laws
             self.products += laws(self.terms, a, b, self._known[key])
             if op == "/":
@@ -382,7 +393,8 @@ class Program:
             low = terms.real(f"{-most}.0" if kind == "int64_t" else f"{-most - 1}.0").term
             least = Kind.FP_GEQ if kind == "int64_t" else Kind.FP_GT
             within = terms.and_(
-                terms.of(least, value.term, low), terms.of(Kind.FP_LT, value.term, terms.real(f"{most}.0").term)
+                terms.of(least, value.term, low),
+                terms.of(Kind.FP_LT, value.term, terms.real(f"{most}.0").term),
             )
             self._need(f"a double within {kind}", within)
         return self.terms.cast(value, kind)
@@ -400,7 +412,9 @@ class Program:
 
 def copied(value: Any) -> Any:
     """Return a struct of its own with the same members."""
-    return {key: copied(member) for key, member in value.items()} if isinstance(value, dict) else value
+    return (
+        {key: copied(member) for key, member in value.items()} if isinstance(value, dict) else value
+    )
 
 
 def _common(a: Value, b: Value) -> str:
@@ -424,4 +438,6 @@ def _kind(node: c_ast.Node) -> str:
 
 
 def _refused(node: c_ast.Node) -> NotImplementedError:
-    return NotImplementedError(f"{node.coord}: {type(node).__name__} is not of the subset of C that is proved")
+    return NotImplementedError(
+        f"{node.coord}: {type(node).__name__} is not of the subset of C that is proved"
+    )

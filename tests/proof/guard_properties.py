@@ -1,4 +1,4 @@
-"""What holds of every cycle of a guard: it holds at the start, and each cycle keeps it, for any input at all."""
+"""Laws of every cycle of a guard: they hold at the start, and each cycle keeps them, for any input at all."""
 
 from __future__ import annotations
 
@@ -43,9 +43,11 @@ class Cycle:
         return self.words.one_of(memory["state"], INIT, READY, FAULT)
 
     def shown(self) -> dict[str, Value]:
-        pairs = [(f"{when}.{name}", memory[name])
-                 for when, memory in (("before", self.before), ("after", self.after))
-                 for name in ("state", "output_nm", "good_nm", "gain", "tripped")]
+        pairs = [
+            (f"{when}.{name}", memory[name])
+            for when, memory in (("before", self.before), ("after", self.after))
+            for name in ("state", "output_nm", "good_nm", "gain", "tripped")
+        ]
         return dict(pairs) | {
             "found": self.step["found"]["code"],
             "step_nm": self.limits["step_nm"], "limit_nm": self.limits["limit_nm"],
@@ -54,7 +56,13 @@ class Cycle:
 
 def limits_are_good(w: Words, lim: Struct) -> list[Term]:
     """Return what `GuardConfig` and `Guard` see to."""
-    times = ("max_request_age_ns", "request_hold_ns", "sensor_hold_ns", "max_gap_ns", "heartbeat_timeout_ns")
+    times = (
+        "max_request_age_ns",
+        "request_hold_ns",
+        "sensor_hold_ns",
+        "max_gap_ns",
+        "heartbeat_timeout_ns",
+    )
     return [
         w.within(1, lim["period_ns"], 10**9),
         *(w.all(w.lt(0.0, lim[key]), w.finite(lim[key])) for key in ("limit_nm", "step_nm")),
@@ -101,7 +109,9 @@ def _toward_promises(terms: Terms, args: Sequence[Value], new: Value) -> Term:
 
 def _gain_asks(terms: Terms, args: Sequence[Value]) -> Term:
     w, (gain, _, gain_in, gain_out, periods) = Words(terms), args
-    amounts = w.all(w.lt(0.0, gain_in), w.le(gain_in, 1.0), w.within(1e-8, gain_out, 1.0), w.le(1.0, periods))
+    amounts = w.all(
+        w.lt(0.0, gain_in), w.le(gain_in, 1.0), w.within(1e-8, gain_out, 1.0), w.le(1.0, periods)
+    )
     return w.all(w.within(0.0, gain, 1.0), amounts, w.finite(periods))
 
 
@@ -159,6 +169,7 @@ def changes_by(w: Words, old: Value, new: Value, step: Value) -> Term:
     Rounded up, old + step is less than a unit of its own above the exact sum; a difference that is at most `step` when
     rounded down is less than a unit of `step` above it.
     """
+
     def minus(a: Value) -> Value:
         return Value("double", w.terms.of(Kind.FP_NEG, a.term))
 
@@ -196,7 +207,9 @@ def _trips(c: Cycle) -> Term:
 def _bucket(c: Cycle) -> Term:
     w, found = c.words, c.step["found"]["reaction"]
     lim, was, m, s, period = c.limits, c.before, c.after, c.seen, c.limits["period_ns"]
-    sensor = w.all(w.lt(0.5, s["sensor_valid"]), w.finite(s["angle_rad"]), w.finite(s["rate_rad_s"]))
+    sensor = w.all(
+        w.lt(0.5, s["sensor_valid"]), w.finite(s["angle_rad"]), w.finite(s["rate_rad_s"])
+    )
     gap = w.lt(period, m["passed_ns"])
 
     def fills(bucket: str) -> Term:
@@ -228,7 +241,9 @@ def _time(c: Cycle) -> Term:
     w, was, m, period, s = c.words, c.before, c.after, c.limits["period_ns"], c.seen
     passed = m["passed_ns"]
     clock = Value("int64_t", w.terms.of(Kind.BV_SUB, c.t_ns.term, was["t_ns"].term))
-    sensor = w.all(w.lt(0.5, s["sensor_valid"]), w.finite(s["angle_rad"]), w.finite(s["rate_rad_s"]))
+    sensor = w.all(
+        w.lt(0.5, s["sensor_valid"]), w.finite(s["angle_rad"]), w.finite(s["rate_rad_s"])
+    )
     request = w.finite(s["torque_request_nm"])
 
     def older(age: str) -> Term:
@@ -250,7 +265,10 @@ def _time(c: Cycle) -> Term:
         w.implies(w.true(was["stepped"]), w.any(w.le(clock, passed), w.eq(passed, LONGEST_NS))),
         w.true(m["stepped"]),
         w.eq(m["t_ns"], c.t_ns),
-        w.implies(w.no(w.lt(s["elapsed"], 1e15)), w.any(w.eq(passed, LONGEST_NS), w.eq(s["elapsed"], 1e15))),
+        w.implies(
+            w.no(w.lt(s["elapsed"], 1e15)),
+            w.any(w.eq(passed, LONGEST_NS), w.eq(s["elapsed"], 1e15)),
+        ),
         bad_for("sensor_bad_ns", sensor),
         bad_for("request_bad_ns", request),
         w.implies(fresh("request_cycle"), w.eq(m["request_age_ns"], 0)),
@@ -275,7 +293,9 @@ def _elapsed(program: Program) -> Question:
 def _bad_input(c: Cycle) -> Term:
     """Return whether each bad value of a port is found at once, NaN among them, or bridged."""
     w, s, lim, found = c.words, c.seen, c.limits, c.step["found"]["reaction"]
-    sensor = w.all(w.lt(0.5, s["sensor_valid"]), w.finite(s["angle_rad"]), w.finite(s["rate_rad_s"]))
+    sensor = w.all(
+        w.lt(0.5, s["sensor_valid"]), w.finite(s["angle_rad"]), w.finite(s["rate_rad_s"])
+    )
     blind = w.any(w.no(sensor), w.no(w.finite(s["torque_request_nm"])))
     bad = [
         w.no(w.eq(s["own_fault"], 0.0)), w.no(w.eq(s["request_fault"], 0.0)),
@@ -311,13 +331,17 @@ def _arming(c: Cycle) -> Term:
 def _stopping(c: Cycle) -> Term:
     """Return whether a ramp-out only goes on or ends, and its gain falls."""
     w, s = c.words, c.seen
-    stop = w.any(w.no(w.lt(0.5, s["arm"])), w.no(w.lt(s["stop"], 0.5)), w.no(w.lt(s["own_stop"], 0.5)))
+    stop = w.any(
+        w.no(w.lt(0.5, s["arm"])), w.no(w.lt(s["stop"], 0.5)), w.no(w.lt(s["own_stop"], 0.5))
+    )
     was, falls = w.eq(c.before["state"], STOPPING), w.lt(c.after["gain"], c.before["gain"])
     ends = w.one_of(c.after["state"], STOPPING, INIT, FAULT)
     return w.all(
         w.implies(w.all(c.is_active(c.before), stop), ends),
         w.implies(was, ends),
-        w.implies(w.all(was, w.true(c.before["tripped"])), w.one_of(c.after["state"], STOPPING, FAULT)),
+        w.implies(
+            w.all(was, w.true(c.before["tripped"])), w.one_of(c.after["state"], STOPPING, FAULT)
+        ),
         w.implies(ends, w.any(falls, w.eq(c.after["gain"], 0.0))),
     )
 
@@ -331,7 +355,10 @@ def _reach(c: Cycle) -> Term:
     return w.all(
         w.implies(reached, w.one_of(c.after["state"], STOPPING, FAULT)),
         w.implies(named, w.all(w.ne(c.seen["other"], 0), w.no(alone))),
-        w.implies(w.all(w.ne(c.seen["other"], 0), w.one_of(c.before["state"], INIT, READY)), w.eq(c.after["state"], INIT)),
+        w.implies(
+            w.all(w.ne(c.seen["other"], 0), w.one_of(c.before["state"], INIT, READY)),
+            w.eq(c.after["state"], INIT),
+        ),
     )
 
 
@@ -347,9 +374,16 @@ def _defined(c: Cycle) -> Term:
 def _begins(program: Program) -> Question:
     w, lim = Words(program.terms), program.symbols("GuardLimits", "limits")
     m = program.symbols("GuardMemory", "m")
-    zero = {name: w.terms.real("0.0") if v.kind == "double" else w.terms.integer(0, v.kind) for name, v in m.items()}
+    zero = {
+        name: w.terms.real("0.0") if v.kind == "double" else w.terms.integer(0, v.kind)
+        for name, v in m.items()
+    }
     heartbeat = program.terms.fresh("int64_t", "heartbeat_ns")
-    start = zero | {"good_cycle": w.terms.nan(), "request_age_ns": lim["max_request_age_ns"], "heartbeat_ns": heartbeat}
+    start = zero | {
+        "good_cycle": w.terms.nan(),
+        "request_age_ns": lim["max_request_age_ns"],
+        "heartbeat_ns": heartbeat,
+    }
     first = w.within(-LONGEST_NS - 1, heartbeat, -1)  # -heartbeat_timeout_ns - 1
     return Question([*limits_are_good(w, lim), first], w.all(*invariant(w, lim, start)), {})
 
@@ -361,20 +395,24 @@ def _takes_along(program: Program) -> Question:
     goal = w.all(
         w.implies(along, w.any(w.eq(state, STOPPING), w.eq(state, FAULT))),
         w.implies(w.any(w.eq(trip, 0.0), w.eq(trip, OTHER_TRIPPED)), w.no(along)),
-        *(w.implies(w.all(w.eq(state, s), w.eq(trip, t)), along) for s in (STOPPING, FAULT) for t in range(1, 13)),
+        *(
+            w.implies(w.all(w.eq(state, s), w.eq(trip, t)), along)
+            for s in (STOPPING, FAULT)
+            for t in range(1, 13)
+        ),
     )
     return Question([], goal, {"state": state, "trip": trip})
 
 
 PROPERTIES = (
     Property("guard: begins", SOURCE, "the memory of a new guard fulfils the invariant", _begins),
-    _of_a_function("torque: toward", "goes no further than its target, nor by more than step_nm + 1 ulp", "guard_toward"),
-    _of_a_function("torque: gain", "within 0 and 1; rises in RUNNING and HOLD, falls in STOPPING, else 0", "guard_gain"),
+    _of_a_function("torque: toward", "goes to its target at most, and by step_nm + 1 ulp at most", "guard_toward"),
+    _of_a_function("torque: gain", "within 0 and 1; rises when driven, falls in STOPPING, else 0", "guard_gain"),
     _of_a_cycle("guard: keeps", "a cycle keeps the invariant", _keeps),
     _of_a_cycle("guard: defined", "no overflow, no conversion out of range, no path without a return", _defined),
     _of_a_cycle("guard: rest", "zero in INIT, READY and FAULT", _at_rest_is_zero),
     _of_a_cycle("guard: limit", "the output is finite and within its limit", _within_limit),
-    _of_a_cycle("guard: slope", "a change is at most step_nm + 1 ulp, except on entry to INIT, READY and FAULT", _slope),
+    _of_a_cycle("guard: slope", "changes by step_nm + 1 ulp at most, but for entry to INIT, READY, FAULT", _slope),
     _of_a_cycle("guard: hold", "in HOLD the output does not grow, and no request is taken", _hold),
     _of_a_cycle("guard: trips", "a finding ends the torque, at once or by a ramp-out that ends in FAULT", _trips),
     _of_a_cycle("guard: buckets", "a full bucket is a finding in the same cycle; none is ever above its top", _bucket),

@@ -1,7 +1,7 @@
 """Laws of products and quotients of IEEE 754 that the proofs use in place of a multiplier.
 
 Rounding is monotone, and a number that is a double rounds to itself: so |a| <= 1 gives |ab| <= |b| after rounding as
-before it, and likewise for the others. `LAWS` asks the solver for each in half precision, with its own multiplier.
+before it, and likewise for the others. `in_half_precision` asks for each with the solver's own multiplier, of 11 bits.
 """
 
 from __future__ import annotations
@@ -72,5 +72,19 @@ def quotient_laws(terms: Terms, a: Term, b: Term, ab: Term) -> list[Term]:
 def back_laws(terms: Terms, a: Term, b: Term, ab: Term, x: Term, xb: Term) -> list[Term]:
     """Return what holds of `xb`, the rounded product of b and an x that is no more than the quotient `ab`."""
     n = Numbers(terms, a.sort())
-    within = terms.and_(n.finite(a), n.finite(b), n.le(n.number("1.0"), b), n.le(n.number("0.0"), x), n.le(x, ab))
+    within = terms.and_(
+        n.finite(a), n.finite(b), n.le(n.number("1.0"), b), n.le(n.number("0.0"), x), n.le(x, ab)
+    )
     return [terms.implies(within, n.le(xb, terms.of(Kind.FP_ADD, terms.nearest, a, a)))]
+
+
+def in_half_precision(terms: Terms) -> tuple[Term, dict[str, Term]]:
+    """Return whether all laws hold of halves, and the symbols."""
+    half = terms.manager.mk_fp_sort(5, 11)
+    a, b, x = (terms.manager.mk_const(half, name) for name in "abx")
+    ab, ratio, xb = (
+        terms.of(kind, terms.nearest, left, right)
+        for kind, left, right in ((Kind.FP_MUL, a, b), (Kind.FP_DIV, a, b), (Kind.FP_MUL, x, b))
+    )
+    laws = [*product_laws(terms, a, b, ab), *quotient_laws(terms, a, b, ratio)]
+    return terms.and_(*laws, *back_laws(terms, a, b, ratio, x, xb)), {"a": a, "b": b, "x": x}

@@ -15,7 +15,7 @@ LONGEST_S = 120.0
 
 
 class Question(NamedTuple):
-    """What is assumed and what shall follow; the values to show when it does not."""
+    """Assumptions and what shall follow; the values to show when it does not."""
 
     assumed: Sequence[Term]
     goal: Term
@@ -34,7 +34,7 @@ class Property(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What became of a property: proved, false (with values that show it) or open (out of time)."""
+    """The answer to a property: proved, false (with values that show it) or open (out of time)."""
 
     name: str
     tool: str
@@ -43,15 +43,26 @@ class Answer(NamedTuple):
     said: str = ""
 
 
-def prove(wanted: Property, changed: Mapping[str, str] | None = None, longest_s: float = LONGEST_S) -> Answer:
+def prove(
+    wanted: Property, changed: Mapping[str, str] | None = None, longest_s: float = LONGEST_S
+) -> Answer:
     """Try to prove a property, of the source as it is or of a changed one."""
     begin = time.monotonic()
     program = Program(wanted.source, changed)
     program.contracts.update(wanted.contracts)
     question = wanted.ask(program)
     question = question._replace(assumed=[*question.assumed, *program.products])
-    if _check(program.terms, question._replace(goal=program.terms.false), longest_s)[0] != Result.SAT:
-        return Answer(wanted.name, wanted.tool, "open", time.monotonic() - begin, "nothing fulfils its preconditions")
+    if (
+        _check(program.terms, question._replace(goal=program.terms.false), longest_s)[0]
+        != Result.SAT
+    ):
+        return Answer(
+            wanted.name,
+            wanted.tool,
+            "open",
+            time.monotonic() - begin,
+            "nothing fulfils its preconditions",
+        )
     result, said = _check(program.terms, question, longest_s)
     outcome = {Result.UNSAT: "proved", Result.SAT: "false"}.get(result, "open")
     return Answer(wanted.name, wanted.tool, outcome, time.monotonic() - begin, said)
@@ -68,7 +79,9 @@ def _check(terms: Terms, question: Question, longest_s: float) -> tuple[Result, 
     result = solver.check_sat()
     if result != Result.SAT:
         return result, ""
-    return result, ", ".join(f"{name} = {_shown(solver, value)}" for name, value in question.shown.items())
+    return result, ", ".join(
+        f"{name} = {_shown(solver, value)}" for name, value in question.shown.items()
+    )
 
 
 def _shown(solver: Bitwuzla, value: Value) -> str:
@@ -102,7 +115,11 @@ class Words:
     def _value(self, a: Value | float, kind: str) -> Value:
         if isinstance(a, Value):
             return self.terms.cast(a, kind)
-        return self.terms.real(repr(float(a))) if kind == "double" else self.terms.integer(int(a), kind)
+        return (
+            self.terms.real(repr(float(a)))
+            if kind == "double"
+            else self.terms.integer(int(a), kind)
+        )
 
     def le(self, a: Value | float, b: Value | float) -> Term:
         return self.compare("<=", a, b)

@@ -1,4 +1,4 @@
-"""Models of what runs beside each other, searched whole by Spin; the orders of stores are read from the sources.
+"""Models of threads and processes beside each other, searched whole by Spin; the sources say which orders hold.
 
 `spin/memory.pml` is the model of reordering: stores reach memory late and in any order that the source does not rule
 out; loads may come before others where no acquire stands between. `reach.pml` steps the guard's own C.
@@ -18,7 +18,11 @@ from prover import Answer
 
 ROOT = Path(__file__).parents[2]
 MODELS = Path(__file__).with_name("spin")
-SHARED, TABLE, CYCLE = "rt_core/shared.pxd", "rt_core/signals/table.pyx", "io_bridge/exchange/cycle.pyx"
+SHARED, TABLE, CYCLE = (
+    "rt_core/shared.pxd",
+    "rt_core/signals/table.pyx",
+    "io_bridge/exchange/cycle.pyx",
+)
 GUARD = "rt_core/safety/cycle.h"
 
 
@@ -44,7 +48,7 @@ class Model(NamedTuple):
 
 
 SEQLOCK = (
-    Order("FENCE_RELEASE", SHARED, "publish_latest", r"\n    fence_release\(\)\n    for .*\n        store_relaxed\(slot"),
+    Order("FENCE_RELEASE", SHARED, "publish_latest", r"\n    fence_release\(\)\n    for .*\n +store_relaxed\(slot"),
     Order("STORE_RELEASE", SHARED, "publish_latest", r"\n    store_release\(latest, s\)\n"),
     Order("LOAD_ACQUIRE", SHARED, "read_latest", r"\n        s = load_acquire\(latest\)\n"),
     Order("FENCE_ACQUIRE", SHARED, "read_latest", r"load_relaxed\(slot \+ pick\[i\]\)\n        fence_acquire\(\)\n"),
@@ -65,7 +69,7 @@ HAND_OVER = (
 MODELS_OF = (
     Model("shared: latest", "seqlock.pml", "an image taken for number s is that of s, in every word", SEQLOCK),
     Model("shared: ring", "ring.pml", "rows come out as they were put in; produced = written + dropped", RING),
-    Model("watchdog: hand-over", "hand_over.pml", "no torque leaves after safe outputs, which are safe in every word", HAND_OVER),
+    Model("watchdog: hand-over", "hand_over.pml", "no torque leaves after safe outputs", HAND_OVER),
     *(
         Model(f"reach: {name}", "reach.pml", "a reached guard is not driven on; no two hold each other in FAULT",
               (), (f"REACH={number}",), (GUARD,), True)
@@ -90,12 +94,16 @@ def macros_of(model: Model, changed: Mapping[str, str]) -> list[str]:
     found = list(model.macros)
     for order in model.orders:
         text = changed.get(order.source) or (ROOT / order.source).read_text(encoding="utf-8")
-        there = re.search(order.pattern, function_of(text, order.function.removeprefix("void ")), re.DOTALL)
+        there = re.search(
+            order.pattern, function_of(text, order.function.removeprefix("void ")), re.DOTALL
+        )
         found.append(f"{order.macro}={int(bool(there))}")
     return found
 
 
-def search(model: Model, changed: Mapping[str, str] | None = None, longest_s: float = 120.0) -> Answer:
+def search(
+    model: Model, changed: Mapping[str, str] | None = None, longest_s: float = 120.0
+) -> Answer:
     """Search all states of a model; false means that Spin has found a run that breaks it."""
     begin = time.monotonic()
     changed = changed or {}
@@ -111,22 +119,49 @@ def search(model: Model, changed: Mapping[str, str] | None = None, longest_s: fl
         flags += [] if model.forever else ["-DSAFETY", "-DNOFAIR"]
         searches = [["-m2000000", "-a", "-f"]] if model.forever else [["-m2000000"]]
         said = ""
-        for command in (["spin", *macros, "-a", model.file], ["gcc", *flags, "-o", "pan", "pan.c", "-lm"]):
+        for command in (
+            ["spin", *macros, "-a", model.file],
+            ["gcc", *flags, "-o", "pan", "pan.c", "-lm"],
+        ):
             done = subprocess.run(command, cwd=place, capture_output=True, text=True)
             if done.returncode:
-                return Answer(model.name, "spin", "open", time.monotonic() - begin, (done.stdout + done.stderr)[:400])
+                return Answer(
+                    model.name,
+                    "spin",
+                    "open",
+                    time.monotonic() - begin,
+                    (done.stdout + done.stderr)[:400],
+                )
         for options in searches:
             try:
-                done = subprocess.run(["./pan", *options], cwd=place, capture_output=True, text=True, timeout=longest_s)
+                done = subprocess.run(
+                    ["./pan", *options],
+                    cwd=place,
+                    capture_output=True,
+                    text=True,
+                    timeout=longest_s,
+                )
             except subprocess.TimeoutExpired:
                 return Answer(model.name, "spin", "open", time.monotonic() - begin, "out of time")
             said = done.stdout + done.stderr
             errors = re.search(r"errors: (\d+)", said)
-            complete = errors and "Search not completed" not in said and "max search depth too small" not in said
+            complete = (
+                errors
+                and "Search not completed" not in said
+                and "max search depth too small" not in said
+            )
             if errors and int(errors[1]):
                 wrong = re.search(r"pan:\d+: (.*)", said)
-                return Answer(model.name, "spin", "false", time.monotonic() - begin, wrong[1] if wrong else "")
+                return Answer(
+                    model.name, "spin", "false", time.monotonic() - begin, wrong[1] if wrong else ""
+                )
             if not complete:
                 return Answer(model.name, "spin", "open", time.monotonic() - begin, said[:400])
     states = re.search(r"(\d+) states, stored", said)
-    return Answer(model.name, "spin", "proved", time.monotonic() - begin, f"{states[1]} states" if states else "")
+    return Answer(
+        model.name,
+        "spin",
+        "proved",
+        time.monotonic() - begin,
+        f"{states[1]} states" if states else "",
+    )

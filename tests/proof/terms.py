@@ -58,7 +58,9 @@ class Terms:
         whole, _, part = mantissa.partition(".")
         power = int(exponent) - len(part)
         top, below = int(whole + part) * 10 ** max(power, 0), 10 ** max(-power, 0)
-        return Value("double", self.manager.mk_fp_value(self.double, self.nearest, str(top), str(below)))
+        return Value(
+            "double", self.manager.mk_fp_value(self.double, self.nearest, str(top), str(below))
+        )
 
     def nan(self) -> Value:
         return Value("double", self.manager.mk_fp_nan(self.double))
@@ -107,7 +109,9 @@ class Terms:
         return self.not_(self.of(Kind.EQUAL, value.term, self.integer(0, value.kind).term))
 
     def is_finite(self, x: Term) -> Term:
-        return self.and_(self.not_(self.of(Kind.FP_IS_NAN, x)), self.not_(self.of(Kind.FP_IS_INF, x)))
+        return self.and_(
+            self.not_(self.of(Kind.FP_IS_NAN, x)), self.not_(self.of(Kind.FP_IS_INF, x))
+        )
 
     def cast(self, value: Value, kind: str) -> Value:
         """Return a value as one of another type; the caller has the range of a double seen to."""
@@ -125,7 +129,9 @@ class Terms:
         if kind == "bool":
             return Value("bool", self.truth(value))
         if value.kind == "double":
-            return Value(kind, self.of(Kind.FP_TO_SBV, self.to_zero, value.term, indices=(WIDTHS[kind],)))
+            return Value(
+                kind, self.of(Kind.FP_TO_SBV, self.to_zero, value.term, indices=(WIDTHS[kind],))
+            )
         if kind == "double":
             sign = Kind.FP_TO_FP_FROM_UBV if value.kind in UNSIGNED else Kind.FP_TO_FP_FROM_SBV
             return Value(kind, self.of(sign, self.nearest, value.term, indices=(11, 53)))

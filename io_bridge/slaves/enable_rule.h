@@ -1,6 +1,6 @@
 /* What has to be good before a drive may be enabled, and before its command leaves. */
-#ifndef IO_BRIDGE_EXCHANGE_ENABLE_RULE_H
-#define IO_BRIDGE_EXCHANGE_ENABLE_RULE_H
+#ifndef IO_BRIDGE_SLAVES_ENABLE_RULE_H
+#define IO_BRIDGE_SLAVES_ENABLE_RULE_H
 
 #include <math.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* The fault of a cycle of the bus, of what was found in it: worst first. */
-#ifndef IO_BRIDGE_EXCHANGE_BUS_FAULT_H
-#define IO_BRIDGE_EXCHANGE_BUS_FAULT_H
+#ifndef IO_BRIDGE_SLAVES_BUS_FAULT_H
+#define IO_BRIDGE_SLAVES_BUS_FAULT_H
 
 #include <stdint.h>
 
