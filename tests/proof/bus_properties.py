@@ -200,11 +200,11 @@ def _bus_bucket(program: Program) -> Question:
 
 
 def _floats(program: Program) -> Question:
-    return Question([], in_half_precision(program.terms)[0], {})
+    return Question([], in_half_precision(program.terms), {})
 
 
 PROPERTIES = (
-    Property("floats: products", "", "the laws that stand for products, of halves", _floats),
+    Property("floats: laws", "", "the laws of sums and products, of halves", _floats),
     Property(
         "bucket: level",
         BUCKET,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from bitwuzla import Kind, Term
 from c_symbolic import Contract, Program, Struct, copied
+from products import sum_laws
 from prover import Property, Question, Words
 from terms import Terms, Value
 
@@ -149,7 +150,8 @@ def _of_a_function(name: str, words: str, function: str) -> Property:
         w = Words(program.terms)
         goal = w.all(contract.promises(program.terms, args, found), w.needs(program))
         shown = {arg.term.symbol(): arg for arg in args} | {"found": found}
-        return Question([contract.asks(program.terms, args)], goal, shown)
+        laws = sum_laws(program.terms, *(arg.term for arg in args)) if function == "guard_toward" else []
+        return Question([contract.asks(program.terms, args), *laws], goal, shown)
 
     return Property(name, SOURCE, words, ask)
 
@@ -164,19 +166,15 @@ def _within_limit(c: Cycle) -> Term:
 
 
 def changes_by(w: Words, old: Value, new: Value, step: Value) -> Term:
-    """Return whether the exact difference is below `step` and one unit in the last place of the largest of the three.
+    """Return whether the exact change is at most `step` and half a unit in the last place of the largest of the three.
 
-    Rounded up, old + step is less than a unit of its own above the exact sum; a difference that is at most `step` when
-    rounded down is less than a unit of `step` above it.
+    Rounding moves old + step, or the difference of new and old, by no more than half a unit of what comes out.
     """
-
-    def minus(a: Value) -> Value:
-        return Value("double", w.terms.of(Kind.FP_NEG, a.term))
-
-    def up(a: Value, b: Value) -> Term:
-        return w.any(w.le(b, w.sum_up(a, step)), w.le(w.difference_down(b, a), step))
-
-    return w.all(up(old, new), up(minus(old), minus(new)))
+    minus, change = w.minus(step), w.difference(new, old)
+    return w.all(
+        w.any(w.le(new, w.sum(old, step)), w.le(change, step)),
+        w.any(w.le(w.sum(old, minus), new), w.le(minus, change)),
+    )
 
 
 def _slope(c: Cycle) -> Term:

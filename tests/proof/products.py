@@ -1,4 +1,4 @@
-"""Laws of products and quotients of IEEE 754 that the proofs use in place of a multiplier.
+"""Laws of IEEE 754 that the proofs use: of products and quotients in place of a multiplier, and one of sums.
 
 Rounding is monotone, and a number that is a double rounds to itself: so |a| <= 1 gives |ab| <= |b| after rounding as
 before it, and likewise for the others. `in_half_precision` asks for each with the solver's own multiplier, of 11 bits.
@@ -78,8 +78,25 @@ def back_laws(terms: Terms, a: Term, b: Term, ab: Term, x: Term, xb: Term) -> li
     return [terms.implies(within, n.le(xb, terms.of(Kind.FP_ADD, terms.nearest, a, a)))]
 
 
-def in_half_precision(terms: Terms) -> tuple[Term, dict[str, Term]]:
-    """Return whether all laws hold of halves, and the symbols."""
+def sum_laws(terms: Terms, old: Term, new: Term, step: Term) -> list[Term]:
+    """Return that a step which is shorter than the way, rounded, does not go beyond its end.
+
+    A rounded difference above a number is above it exactly, so old + step is below `new` before rounding and not
+    above it after.
+    """
+    n = Numbers(terms, old.sort())
+    way, minus = terms.of(Kind.FP_SUB, terms.nearest, new, old), terms.of(Kind.FP_NEG, step)
+    up = terms.of(Kind.FP_ADD, terms.nearest, old, step)
+    down = terms.of(Kind.FP_ADD, terms.nearest, old, minus)
+    all_finite = terms.and_(*(n.finite(x) for x in (old, new, step)))
+    return [
+        terms.implies(terms.and_(all_finite, terms.not_(n.le(way, step))), n.le(up, new)),
+        terms.implies(terms.and_(all_finite, terms.not_(n.le(minus, way))), n.le(new, down)),
+    ]
+
+
+def in_half_precision(terms: Terms) -> Term:
+    """Return whether all laws hold of halves."""
     half = terms.manager.mk_fp_sort(5, 11)
     a, b, x = (terms.manager.mk_const(half, name) for name in "abx")
     ab, ratio, xb = (
@@ -87,4 +104,4 @@ def in_half_precision(terms: Terms) -> tuple[Term, dict[str, Term]]:
         for kind, left, right in ((Kind.FP_MUL, a, b), (Kind.FP_DIV, a, b), (Kind.FP_MUL, x, b))
     )
     laws = [*product_laws(terms, a, b, ab), *quotient_laws(terms, a, b, ratio)]
-    return terms.and_(*laws, *back_laws(terms, a, b, ratio, x, xb)), {"a": a, "b": b, "x": x}
+    return terms.and_(*laws, *back_laws(terms, a, b, ratio, x, xb), *sum_laws(terms, a, b, x))

@@ -117,7 +117,7 @@ def search(
             (place / name).write_text(text)
         flags = ["-O2", "-w", f"-I{place}", f"-I{ROOT}", "-DVECTORSZ=2048", "-DMEMLIM=2048"]
         flags += [] if model.forever else ["-DSAFETY", "-DNOFAIR"]
-        searches = [["-m2000000", "-a", "-f"]] if model.forever else [["-m2000000"]]
+        searches = [["-m2000000", "-a", "-f"]] if model.forever else [["-m2000000", "-E"]]
         said = ""
         for command in (
             ["spin", *macros, "-a", model.file],

@@ -25,7 +25,6 @@ class Terms:
         self.manager = TermManager()
         self.double = self.manager.mk_fp_sort(11, 53)
         self.nearest = self.manager.mk_rm_value(RoundingMode.RNE)
-        self.up = self.manager.mk_rm_value(RoundingMode.RTP)
         self.down = self.manager.mk_rm_value(RoundingMode.RTN)
         self.to_zero = self.manager.mk_rm_value(RoundingMode.RTZ)
         self.true = self.manager.mk_true()

@@ -22,7 +22,7 @@ byte self, other, pairs;
 #define on_its_own(k) ((seen_state[k] == STOPPING || seen_state[k] == FAULT) && seen_trip[k] != 0 && seen_trip[k] != 13)
 
 inline step(j) {
-    d_step {
+    atomic {
         self = j; other = 0; pairs = 0;
         do
         :: pairs < N ->
