@@ -60,7 +60,7 @@ class Program:
 
     def __init__(self, source: str, changed: Mapping[str, str] | None = None) -> None:
         self.terms = Terms()
-        self.products: list[Term] = []
+        self.known_of: list[tuple[Term, Term]] = []  # a symbol, and what is known of it
         self._known: dict[tuple[str, int, int], Term] = {}
         self._quotients: list[tuple[Term, Term]] = []
         self.contracts: dict[str, Contract] = {}
@@ -119,7 +119,8 @@ class Program:
         found = self.terms.fresh(_kind(node.decl.type.type), name)
         asked = contract.asks(self.terms, given)
         self._need(f"{name} is called as it asks", asked)
-        self.products.append(self.terms.implies(asked, contract.promises(self.terms, given, found)))
+        promise = contract.promises(self.terms, given, found)
+        self.known_of.append((found.term, self.terms.implies(asked, promise)))
         return found
 
     # declarations
@@ -373,17 +374,16 @@ class Program:
         # multipliers are too much for a solver
         key = (op, a.id(), b.id())
         if key not in self._known:
-            self._known[key] = self.terms.fresh(
-                "double", "product" if op == "*" else "quotient"
-            ).term
-            laws = product_laws if op == "*" else quotient_laws
-            self.products += laws(self.terms, a, b, self._known[key])
+            name = "product" if op == "*" else "quotient"
+            found = self._known[key] = self.terms.fresh("double", name).term
+            laws = (product_laws if op == "*" else quotient_laws)(self.terms, a, b, found)
             if op == "/":
                 self._quotients.append((a, b))
             for over, under in self._quotients:
                 if op == "*" and under.id() == b.id():
                     ratio = self._known["/", over.id(), under.id()]
-                    self.products += back_laws(self.terms, over, under, ratio, a, self._known[key])
+                    laws += back_laws(self.terms, over, under, ratio, a, found)
+            self.known_of += [(found, law) for law in laws]
         return self._known[key]
 
     def _cast(self, value: Value, kind: str) -> Value:

@@ -150,7 +150,11 @@ def _of_a_function(name: str, words: str, function: str) -> Property:
         w = Words(program.terms)
         goal = w.all(contract.promises(program.terms, args, found), w.needs(program))
         shown = {arg.term.symbol(): arg for arg in args} | {"found": found}
-        laws = sum_laws(program.terms, *(arg.term for arg in args)) if function == "guard_toward" else []
+        laws = (
+            sum_laws(program.terms, *(arg.term for arg in args))
+            if function == "guard_toward"
+            else []
+        )
         return Question([contract.asks(program.terms, args), *laws], goal, shown)
 
     return Property(name, SOURCE, words, ask)

@@ -51,10 +51,28 @@ def prove(
     program = Program(wanted.source, changed)
     program.contracts.update(wanted.contracts)
     question = wanted.ask(program)
-    question = question._replace(assumed=[*question.assumed, *program.products])
+    known = _known_of(program, [*question.assumed, question.goal])
+    question = question._replace(assumed=[*question.assumed, *known])
     result, said = _check(program.terms, question, longest_s)
     outcome = {Result.UNSAT: "proved", Result.SAT: "false"}.get(result, "open")
     return Answer(wanted.name, wanted.tool, outcome, time.monotonic() - begin, said)
+
+
+def _known_of(program: Program, terms: Sequence[Term]) -> list[Term]:
+    """Return what is known of the symbols that these terms reach; the rest would only burden the solver."""
+    reached: set[int] = set()
+    waiting, left, found = list(terms), list(program.known_of), []
+    while waiting:
+        while waiting:
+            term = waiting.pop()
+            if term.id() not in reached:
+                reached.add(term.id())
+                waiting += term.children()
+        new = [law for symbol, law in left if symbol.id() in reached]
+        left = [pair for pair in left if pair[0].id() not in reached]
+        found += new
+        waiting += new
+    return found
 
 
 def _check(terms: Terms, question: Question, longest_s: float) -> tuple[Result, str]:
