@@ -15,16 +15,17 @@ cdef enum:
     N_CELLS = (MAX_SLAVES * N_SLAVE_WRITES + MAX_DRIVES * (N_DRIVE_READS + N_DRIVE_WRITES)
                + 2 * MAX_TERMINALS * MAX_CHANNELS + N_BUS_WRITES)
 
-cdef enum Fault:                  # codes of a step
-    NONE = 0
-    FAULT_NOT_READY = 1
-    FAULT_LOST = 2
-    FAULT_WKC = 3
-    FAULT_STALE = 4
-    FAULT_AL = 5
-    FAULT_DRIVE = 6
-    FAULT_COMMAND = 7
-    FAULT_CLOCK = 8
+cdef extern from "io_bridge/slaves/bus_fault.h" nogil:
+    enum Fault "BusFault":
+        NONE "BUS_NO_FAULT"
+        FAULT_NOT_READY "BUS_NOT_READY"
+        FAULT_LOST "BUS_LOST_FRAMES"
+        FAULT_WKC "BUS_WKC_WRONG"
+        FAULT_STALE "BUS_STALE"
+        FAULT_AL "BUS_LEFT_OP"
+        FAULT_DRIVE "BUS_DRIVE_FAULT"
+        FAULT_COMMAND "BUS_COMMAND_BAD"
+        FAULT_CLOCK "BUS_CLOCK_OFF"
 
 cdef enum:                        # positions in BUS_WRITES
     BUS_LOST = 0

@@ -22,6 +22,18 @@ cdef extern from "<time.h>" nogil:
     enum: CLOCK_MONOTONIC
     enum: TIMER_ABSTIME
 
+cdef extern from "rt_core/safety/bucket.h" nogil:
+    int64_t bucket_after(int64_t level, int64_t pour, int64_t drain, int64_t top)
+
+cdef extern from "io_bridge/slaves/bus_fault.h" nogil:
+    int bus_is_lost(int good, int64_t level, int64_t brim)
+    int bus_fault(int good, int lost, int of_slaves, int cause, int of_data, int before, int of_command)
+
+cdef extern from "io_bridge/slaves/enable_rule.h" nogil:
+    int bus_allows(int safe, int kept, int clock_on, int clock_was_locked)
+    int bus_is_live(int in_service, int fault)
+    int drive_is_allowed(int allowed, int bus_held, int drive_held)
+
 cdef extern from * nogil:
     """
     static int take(int *owner, int who) {
@@ -102,15 +114,13 @@ cdef int pack(ExchangeState *x, int64_t t_ns) noexcept nogil:
     cdef int i
     cdef int not_finite
     cdef int bad = 0
-    cdef int quiet = x.safe or x.owner == KEEPER
-    # before the cycle keeps the clock's phase no drive is enabled
-    cdef int allowed = not quiet and not (x.lock.on and not x.lock.was_locked)
-    cdef int live = x.in_service and not x.fault
+    cdef int allowed = bus_allows(x.safe, x.owner == KEEPER, x.lock.on, x.lock.was_locked)
+    cdef int live = bus_is_live(x.in_service, x.fault)
     arm(x)
     for i in range(x.n_drives):
         d = &x.drives[i]
         not_finite = drive_pack(d, sent_data(&x.frames, x.slaves[d.slave].outputs_at), t_ns,
-                                allowed and not (x.held or d.held), live)
+                                drive_is_allowed(allowed, x.held, d.held), live)
         if not d.has_own_guard:
             bad |= not_finite
     for i in range(x.n_terminals):
@@ -212,28 +222,22 @@ cdef Fault fault_of_data(ExchangeState *x) noexcept nogil:
 
 cdef Fault judge(ExchangeState *x, int good, Fault command_fault) noexcept nogil:
     """Decide the consequences of this cycle's findings."""
-    cdef Fault fault
+    cdef Fault of_slaves
+    cdef Fault of_data = NONE
+    cdef int lost
     cdef int i
-    if good:
-        x.level = max(x.level - 1, <int64_t> 0)
-    else:
-        x.level = min(x.level + x.leak, x.brim)
+    x.level = bucket_after(x.level, 0 if good else x.leak, 1, x.brim)
     if not x.in_service:
         return NONE
-    fault = fault_of_slaves(x)
-    if fault != NONE:
-        return fault
-    if not good and x.level >= x.brim:
-        for i in range(x.n_drives):
-            drive_forget(&x.drives[i])
-        return x.cause
-    if good:
-        fault = fault_of_data(x)
-        if fault != NONE:
-            return fault
-    elif x.fault != NONE and x.fault != FAULT_COMMAND:
-        return x.fault              # not cleared by a cycle that saw nothing
-    return command_fault
+    lost = bus_is_lost(good, x.level, x.brim)
+    of_slaves = fault_of_slaves(x)
+    if of_slaves == NONE:
+        if good:
+            of_data = fault_of_data(x)
+        elif lost:
+            for i in range(x.n_drives):
+                drive_forget(&x.drives[i])
+    return <Fault> bus_fault(good, lost, of_slaves, x.cause, of_data, x.fault, command_fault)
 
 
 cdef void hold(ExchangeState *x) noexcept nogil:

@@ -9,8 +9,8 @@ from libc.math cimport fabs, floor, isfinite
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
 
 from io_bridge.slaves.cia402 cimport (
-    FAULT, MODE_POSITION, MODE_TORQUE, MODE_VELOCITY, OFF, ON, OPERATION_ENABLED, QUICK_STOP, UNKNOWN,
-    DriveMode, decode, next_control,
+    FAULT, MODE_POSITION, MODE_TORQUE, MODE_VELOCITY, OPERATION_ENABLED, UNKNOWN, DriveMode, decode,
+    next_control,
 )
 from io_bridge.wire.fields cimport get16, get32, put16, put32
 
@@ -18,21 +18,22 @@ from io_bridge.slaves.drive_config import (
     AXIS_STEP, COMMAND_OBJECTS, MODE_CODES, pdo_offset, SENSOR as SENSOR_OBJECT,
 )
 
+cdef extern from "io_bridge/slaves/enable_rule.h" nogil:
+    int drive_is_enabled(int allowed, double enable)
+    int drive_wish(int enabled, int stops)
+    int drive_may_move(int enabled, int live, int state, double command)
+    double clamp "drive_clamped"(double value, double limit)
+    double rounded "drive_rounded"(double value)
+    double drive_permille(double command_nm, double permille_per_nm, double peak_permille)
+    int16_t drive_torque_word(double permille)
+
 cdef enum:
     LONGEST_NS = 100000000       # between two commands; a longer gap moves no further than this
 
 
-cdef inline double clamp(double value, double limit) noexcept nogil:
-    return limit if value > limit else -limit if value < -limit else value
-
-
-cdef inline double rounded(double value) noexcept nogil:
-    return clamp(floor(value + 0.5), 2147483647.0)
-
-
 cdef void put_target(DriveIo *d, uint8_t *out, double value) noexcept nogil:
     if d.mode == MODE_TORQUE:
-        put16(out + d.o_command, <uint16_t> <int16_t> rounded(value))
+        put16(out + d.o_command, <uint16_t> drive_torque_word(value))
     else:
         put32(out + d.o_command, <uint32_t> <int32_t> rounded(value))
 
@@ -41,7 +42,7 @@ cdef double target(DriveIo *d, double command, double dt_s) noexcept nogil:
     """The command in the drive's increments, held within the drive's limits."""
     cdef double reach
     if d.mode == MODE_TORQUE:
-        return clamp(command * d.permille_per_nm, d.peak_permille)
+        return drive_permille(command, d.permille_per_nm, d.peak_permille)
     if d.mode == MODE_VELOCITY:
         return clamp(command * d.counts_per_rad, d.limit_counts_s) / d.counts_s_per_unit
     reach = d.limit_counts_s * dt_s
@@ -60,18 +61,17 @@ cdef int drive_pack(DriveIo *d, uint8_t *out, int64_t t_ns, int allowed, int liv
     """Fill the drive's outputs; `allowed`: it may be enabled, `live`: its command may leave. Return 1
     when the command is not finite."""
     cdef double command = d.reads[COMMAND][0]
-    cdef int enable = allowed and d.reads[ENABLE][0] > 0.5
+    cdef int enabled = drive_is_enabled(allowed, d.reads[ENABLE][0])
     cdef int reset = d.reads[RESET][0] > 0.5
     cdef double dt_s = 1e-9 * <double> min(max(t_ns - d.t_ns, <int64_t> 0), <int64_t> LONGEST_NS)
-    cdef int wish = ON if enable else (QUICK_STOP if d.stops else OFF)
     d.t_ns = t_ns
     # held until the drive has left its fault: a lost frame does not lose the edge
     d.resetting = d.state == FAULT and allowed and (d.resetting or (reset and not d.reset_before))
     d.reset_before = reset
-    put16(out + d.o_control, next_control(d.state, wish, d.resetting))
+    put16(out + d.o_control, next_control(d.state, drive_wish(enabled, d.stops), d.resetting))
     if d.o_mode >= 0:
         out[d.o_mode] = <uint8_t> <int> d.mode
-    if enable and live and d.state == OPERATION_ENABLED and isfinite(command):
+    if drive_may_move(enabled, live, d.state, command):
         command = target(d, command, dt_s)
         d.moved |= d.mode != MODE_TORQUE or fabs(command) >= 0.5
         put_target(d, out, command)
@@ -82,7 +82,7 @@ cdef int drive_pack(DriveIo *d, uint8_t *out, int64_t t_ns, int allowed, int liv
 
 cdef void drive_pack_safe(DriveIo *d, uint8_t *out) noexcept nogil:
     """Rest and disable, or brake, whatever the cells say."""
-    put16(out + d.o_control, next_control(d.state, QUICK_STOP if d.stops else OFF, 0))
+    put16(out + d.o_control, next_control(d.state, drive_wish(0, d.stops), 0))
     put_rest(d, out)
 
 

@@ -1,30 +1,31 @@
 """The guard's words. Python sees the enums of the same names through rt_core.safety.trips."""
 
-cpdef enum State:
-    INIT = 0         # not fit to be armed
-    READY = 1        # fit; waits for a rising edge of `arm`
-    RUNNING = 2      # follows the request, ramping in
-    HOLD = 3         # keeps the last good request, for a few cycles
-    STOPPING = 4     # ramps out
-    FAULT = 5        # tripped; latched until `arm` is low and everything is good again
+cdef extern from "rt_core/safety/words.h":
+    cpdef enum State "GuardState":
+        INIT "GUARD_INIT"
+        READY "GUARD_READY"
+        RUNNING "GUARD_RUNNING"
+        HOLD "GUARD_HOLD"
+        STOPPING "GUARD_STOPPING"
+        FAULT "GUARD_FAULT"
 
-cpdef enum Reaction:
-    NONE = 0
-    RAMP = 1         # ramp out, then FAULT
-    SAFE = 2         # zero at once, FAULT
+    cpdef enum Reaction "GuardReaction":
+        NONE "GUARD_NONE"
+        RAMP "GUARD_RAMP"
+        SAFE "GUARD_SAFE"
 
-cpdef enum Trip:
-    NO_TRIP = 0
-    ACTUATOR_LOST = 1
-    OWN_FAULT = 2
-    REQUEST_FAULT = 3
-    REQUEST_STALE = 4
-    REQUEST_NOT_FINITE = 5
-    SENSOR_LOST = 6
-    SENSOR_FLICKERS = 7
-    ANGLE_LIMIT = 8
-    RATE_LIMIT = 9
-    TIME_GAP = 10
-    OVERRUNS_MANY = 11
-    HEARTBEAT_LOST = 12
-    OTHER_TRIPPED = 13   # another guard, whose fault reaches this one
+    cpdef enum Trip "GuardTrip":
+        NO_TRIP "GUARD_NO_TRIP"
+        ACTUATOR_LOST "GUARD_ACTUATOR_LOST"
+        OWN_FAULT "GUARD_OWN_FAULT"
+        REQUEST_FAULT "GUARD_REQUEST_FAULT"
+        REQUEST_STALE "GUARD_REQUEST_STALE"
+        REQUEST_NOT_FINITE "GUARD_REQUEST_NOT_FINITE"
+        SENSOR_LOST "GUARD_SENSOR_LOST"
+        SENSOR_FLICKERS "GUARD_SENSOR_FLICKERS"
+        ANGLE_LIMIT "GUARD_ANGLE_LIMIT"
+        RATE_LIMIT "GUARD_RATE_LIMIT"
+        TIME_GAP "GUARD_TIME_GAP"
+        OVERRUNS_MANY "GUARD_OVERRUNS_MANY"
+        HEARTBEAT_LOST "GUARD_HEARTBEAT_LOST"
+        OTHER_TRIPPED "GUARD_OTHER_TRIPPED"

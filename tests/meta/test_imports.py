@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 ROOMS = ("rt_core", "codegen", "estimators", "io_bridge", "rig_configs", "rigloop")
+INCLUDE = re.compile(r'(?:extern from|#include) "(\w+/[\w/]+)\.h"')
 CIMPORT = re.compile(r"^\s*(?:from\s+([\w.]+)\s+c?import\s+\(?([\w, ]*)|c?import\s+([\w.]+))")
 
 
@@ -25,7 +26,7 @@ def allowed_arrows() -> dict[str, set[str]]:
 
 @cache
 def imported_modules(path: Path) -> set[str]:
-    """Return the dotted names that a .py, .pyx or .pxd file imports or cimports."""
+    """Return the dotted names that a .py, .pyx or .pxd file imports or cimports; of it or a .h, what it includes."""
     text = path.read_text()
     if path.suffix == ".py":
         names = set()
@@ -35,7 +36,7 @@ def imported_modules(path: Path) -> set[str]:
             elif isinstance(node, ast.ImportFrom) and node.module:
                 names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
         return names
-    names = set()
+    names = {header.replace("/", ".") for header in INCLUDE.findall(text)}
     for match in filter(None, map(CIMPORT.match, text.splitlines())):
         source, members, alone = match.groups()
         names.add(source or alone)
@@ -57,7 +58,9 @@ def module_of(name: str) -> str | None:
     """Return the module that an imported name is, or belongs to; None for libraries."""
     while name.split(".")[0] in ROOMS:
         path = ROOT / name.replace(".", "/")
-        if path.is_dir() or any(path.with_suffix(s).exists() for s in (".py", ".pyx", ".pxd")):
+        if path.is_dir() or any(
+            path.with_suffix(s).exists() for s in (".py", ".pyx", ".pxd", ".h")
+        ):
             return name
         name = name.rpartition(".")[0]
     return None
@@ -94,7 +97,7 @@ def circle(arrows: dict[str, set[str]]) -> list[str]:
 
 def sources(room: str) -> list[Path]:
     return sorted(
-        path for path in (ROOT / room).rglob("*") if path.suffix in {".py", ".pyx", ".pxd"}
+        path for path in (ROOT / room).rglob("*") if path.suffix in {".py", ".pyx", ".pxd", ".h"}
     )
 
 

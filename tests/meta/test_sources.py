@@ -21,6 +21,7 @@ TEXT = {
     ".pyi",
     ".in",
     ".c",
+    ".h",
     ".toml",
     ".md",
     ".jinja",
@@ -69,7 +70,7 @@ def test_no_module_is_too_long():
     long = {
         str(path.relative_to(ROOT)): n
         for path in tracked()
-        if path.suffix in {".py", ".pyx", ".pxd", ".in"}
+        if path.suffix in {".py", ".pyx", ".pxd", ".h", ".in"}
         and path.relative_to(ROOT).parts[0] != "tests"
         and (n := len(path.read_text().splitlines())) > MOST_LINES
     }

@@ -56,7 +56,8 @@ def build(folder: Path, source: str, text: str, modules: Sequence[str]) -> dict[
     text
         The changed text.
     modules
-        The .pyx files that are made of it, relative to the root: itself, or for a .pxd those that cimport it.
+        The .pyx files that are made of it, relative to the root: itself, or for a .pxd or a header those that
+        take it in.
 
     Returns
     -------
@@ -80,7 +81,7 @@ def build(folder: Path, source: str, text: str, modules: Sequence[str]) -> dict[
 
 def _compile(folder: Path, module: str) -> Path:
     source = folder / module
-    # a .pxd is found beside the changed source first, then in the project
+    # a .pxd or a header is found beside the changed source first, then in the project
     text = folder / "c" / Path(module).with_suffix(".c")
     text.parent.mkdir(parents=True, exist_ok=True)
     if not source.exists():
@@ -104,7 +105,8 @@ def _compile(folder: Path, module: str) -> Path:
         cython += ["-X", directive]
     out = text.with_name(text.stem + SUFFIX)
     gcc = ["gcc", "-shared", "-fPIC", "-w", "-O0", "-fno-math-errno", "-ffp-contract=off"]
-    gcc += ["-D_GNU_SOURCE", f"-I{sysconfig.get_path('include')}", str(text), "-o", str(out), "-lm"]
+    gcc += ["-D_GNU_SOURCE", f"-I{folder}", f"-I{ROOT}", f"-I{sysconfig.get_path('include')}"]
+    gcc += [str(text), "-o", str(out), "-lm"]
     for command in ([*cython, "-I", folder, "-I", ROOT, source, "-o", text], gcc):
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode != 0:

@@ -40,7 +40,8 @@ from rigloop.display.tables import Table, figures, show, words
 sys.path.insert(0, str(Path(__file__).parent))
 
 from builds import ROOT, BuildError, build
-from places import Mutation, apply_mutation, find_mutations, name_mutations
+from kinds import find_mutations
+from places import Mutation, apply_mutation, name_mutations
 from targets import TARGETS, Target, missing
 from warm import WarmTests
 from weave import VARIABLE, weave, wrong_lines
@@ -87,7 +88,7 @@ def main() -> int:
 def _try_target(name: str, options: argparse.Namespace, console: Console) -> list[Trial]:
     target = TARGETS[name]
     text = (ROOT / target.source).read_text(encoding="utf-8")
-    mutations = find_mutations(text)
+    mutations = find_mutations(target.source, text)
     if options.only:
         mutations = [m for m in mutations if m.line in options.only]
     if options.sample and options.sample < len(mutations):
@@ -106,7 +107,7 @@ def _try_mutations(
 ) -> list[Trial]:
     target = TARGETS[name]
     lines = text.splitlines()
-    keys = name_mutations(text, find_mutations(text))
+    keys = name_mutations(text, find_mutations(target.source, text))
     earlier = {key: t["outcome"] for (of, key), t in _earlier(options.resume).items() if of == name}
     woven, environment = _build_all(target, text, mutations, folder)
     begin = time.monotonic()

@@ -44,6 +44,8 @@ GUARD = (
     f"{UNIT}/rt_core/safety/test_felt.py",
     f"{PROPERTY}/test_rt_core_guard.py",
 )
+# what includes the headers of the exchange
+DRIVES = ("io_bridge/exchange/cycle.pyx", "io_bridge/exchange/drive_io.pyx")
 
 
 def _own(source: str, *tests: str) -> Target:
@@ -52,6 +54,10 @@ def _own(source: str, *tests: str) -> Target:
 
 TARGETS = {
     "guard": _own("rt_core/safety/guard.pyx", *GUARD),
+    **{
+        f"guard_{name}": Target(f"rt_core/safety/{name}.h", ("rt_core/safety/guard.pyx",), GUARD)
+        for name in ("ages", "bucket", "findings", "states", "torque", "cycle")
+    },
     "felt": Target("rt_core/safety/felt.pxd", ("rt_core/safety/guard.pyx",), GUARD),
     "policy": Target(
         "rt_core/lateness/policy.pxd",
@@ -63,6 +69,9 @@ TARGETS = {
         f"{UNIT}/rt_core/loop/test_watchdog.py",
         f"{LIVE}/alone/test_watchdog.py",
     ),
+    "cia402": Target("io_bridge/slaves/cia402.h", DRIVES, EXCHANGE),
+    "enable_rule": Target("io_bridge/slaves/enable_rule.h", DRIVES, EXCHANGE),
+    "bus_fault": Target("io_bridge/slaves/bus_fault.h", DRIVES, EXCHANGE),
     "drive_io": _own("io_bridge/exchange/drive_io.pyx", *EXCHANGE),
     "slave_io": _own("io_bridge/exchange/slave_io.pyx", *EXCHANGE),
     "terminal_io": _own("io_bridge/exchange/terminal_io.pyx", *EXCHANGE),

@@ -170,6 +170,24 @@ def test_a_short_gap_is_held_with_the_last_good_request(inputs, run):
     assert not np.any(out["trip"])
 
 
+@pytest.mark.parametrize("port", ["sensor_valid", "torque_request_nm"])
+@pytest.mark.parametrize("request_nm", [5, -9])
+def test_without_a_good_sample_the_torque_does_not_grow(inputs, run, config, port, request_nm):
+    """Neither by the ramp in, which is under way, nor by the slope towards a request of before."""
+    bad = 14 if request_nm > 0 else BAD + 2
+    inputs["torque_request_nm"][BAD:] = request_nm
+    inputs[port][bad : bad + 3] = 0 if port == "sensor_valid" else math.nan
+    out = run(inputs, replace(config, rate_nm_s=config.rate_nm_s if request_nm > 0 else 5e3))
+    torque = out["torque_nm"]
+    assert np.all(out["state"][bad : bad + 3] == State.HOLD)
+    assert torque[bad - 1] != 0
+    assert np.all(np.abs(torque[bad : bad + 3]) <= abs(torque[bad - 1]))
+    # a slope that leads down goes on
+    if request_nm < 0:
+        assert torque[bad] < torque[bad - 1]
+    assert torque[-1] == request_nm
+
+
 def test_a_single_skip_is_only_counted(inputs, run):
     inputs["elapsed"][BAD] = 3
     assert np.all(run(inputs)["state"][10:] == State.RUNNING)

@@ -1,0 +1,234 @@
+"""Laws of the bus and of a drive: no torque unless all is good, and the leaky bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from bitwuzla import Kind, Term
+from c_symbolic import Program
+from products import in_half_precision
+from prover import Property, Question, Words
+from terms import Value
+
+ENABLE, FAULT, BUCKET = (
+    "io_bridge/slaves/enable_rule.h", "io_bridge/slaves/bus_fault.h", "rt_core/safety/bucket.h",
+)  # fmt: skip
+OPERATION_ENABLED, DRIVE_FAULT, MOST_STATES = 4, 7, 8
+SWITCHED_ON = 3
+ENABLE_BITS = 0x000F
+MOST_NS = 2**61
+
+
+class Command:
+    """One command of one drive through the rule, as `pack` and `drive_pack` call it."""
+
+    def __init__(self, program: Program) -> None:
+        self.words = w = Words(program.terms)
+        flags = ("safe", "kept", "clock_on", "clock_was_locked", "in_service", "fault", "bus_held", "drive_held",
+                 "reset",
+                 "stops")  # fmt: skip
+        self.flags = {name: program.terms.fresh("int", name) for name in flags}
+        self.state = program.terms.fresh("int", "state")
+        self.reals = {
+            name: program.terms.fresh("double", name)
+            for name in ("enable", "command", "permille_per_nm", "peak_permille")
+        }
+        f, r, call = self.flags, self.reals, program.call
+        allowed = call("bus_allows", f["safe"], f["kept"], f["clock_on"], f["clock_was_locked"])
+        live = call("bus_is_live", f["in_service"], f["fault"])
+        self.enabled = call(
+            "drive_is_enabled",
+            call("drive_is_allowed", allowed, f["bus_held"], f["drive_held"]),
+            r["enable"],
+        )
+        moves = w.true(call("drive_may_move", self.enabled, live, self.state, r["command"]))
+        wish = call("drive_wish", self.enabled, f["stops"])
+        self.control = call("cia402_control", self.state, wish, f["reset"])
+        # put_target is called with the command where it may move, and with 0 elsewhere
+        permille = program.terms.ite(
+            moves, call("drive_permille", r["command"], r["permille_per_nm"], r["peak_permille"]).term,
+            program.terms.real("0.0").term,
+        )  # fmt: skip
+        program.needs.clear()
+        self.word = call("drive_torque_word", Value("double", permille))
+        self.needs = w.needs(program)
+        self.moves = moves
+
+    def good(self) -> Term:
+        w, f, r = self.words, self.flags, self.reals
+        bus = w.all(
+            w.true(f["in_service"]), *(w.no(w.true(f[name])) for name in ("fault", "safe", "kept")),
+            w.any(w.no(w.true(f["clock_on"])), w.true(f["clock_was_locked"])),
+            *(w.no(w.true(f[name])) for name in ("bus_held", "drive_held")),
+        )  # fmt: skip
+        command = w.all(w.lt(0.5, r["enable"]), w.finite(r["command"]))
+        return w.all(bus, command, w.eq(self.state, OPERATION_ENABLED))
+
+    def assumed(self) -> list[Term]:
+        w, r = self.words, self.reals
+        whole = w.same(
+            r["peak_permille"],
+            Value("double", w.terms.of(Kind.FP_RTI, w.terms.down, r["peak_permille"].term)),
+        )
+        return [
+            w.within(0, self.state, MOST_STATES), w.finite(r["permille_per_nm"]),
+            w.within(0.0, r["peak_permille"], 32767.0), whole,
+        ]  # fmt: skip
+
+    def shown(self) -> dict[str, Value]:
+        return (
+            self.flags
+            | self.reals
+            | {"state": self.state, "word": self.word, "control": self.control}
+        )
+
+
+def _of_a_command(name: str, words: str, goal: Callable[[Command], Term]) -> Property:
+    def ask(program: Program) -> Question:
+        command = Command(program)
+        return Question(command.assumed(), goal(command), command.shown())
+
+    return Property(name, ENABLE, words, ask)
+
+
+def _no_torque(c: Command) -> Term:
+    w = c.words
+    return w.all(
+        w.implies(w.ne(c.word, 0), c.good()),
+        w.implies(c.moves, c.good()),
+        w.implies(c.good(), c.moves),
+    )
+
+
+def _within_peak(c: Command) -> Term:
+    w = c.words
+    word = w.terms.cast(c.word, "double")
+    return w.all(w.le(w.size(word), c.reals["peak_permille"]), c.needs)
+
+
+def _enabling(c: Command) -> Term:
+    """Return whether the bits that enable operation leave only to a drive that was asked for, and from two states."""
+    w, f = c.words, c.flags
+    control = w.terms.cast(c.control, "int")
+    bits = Value("int", w.terms.of(Kind.BV_AND, control.term, w.terms.integer(ENABLE_BITS).term))
+    enables = w.eq(bits, ENABLE_BITS)
+    free = w.all(*(w.no(w.true(f[n])) for n in ("safe", "kept", "bus_held", "drive_held")),
+                 w.any(w.no(w.true(f["clock_on"])), w.true(f["clock_was_locked"])))  # fmt: skip
+    return w.all(
+        w.implies(
+            enables,
+            w.all(
+                free,
+                w.lt(0.5, c.reals["enable"]),
+                w.one_of(c.state, SWITCHED_ON, OPERATION_ENABLED),
+            ),
+        ),
+        w.implies(w.eq(control, 0x80), w.all(w.eq(c.state, DRIVE_FAULT), w.true(f["reset"]))),
+        # off and stop leave operation, whatever the state
+        w.implies(w.no(w.true(c.enabled)), w.no(enables)),
+    )
+
+
+def _decoding(program: Program) -> Question:
+    """A statusword means operation enabled by the bits of CiA 402-2 alone: .... .... .01. 0111."""
+    w = Words(program.terms)
+    status = program.terms.fresh("uint16_t", "statusword")
+    state = program.call("cia402_decode", status)
+    wide = w.terms.cast(status, "int")
+    bits = Value("int", w.terms.of(Kind.BV_AND, wide.term, w.terms.integer(0x6F).term))
+    enabled = w.eq(bits, 0x27)
+    goal = w.all(
+        w.implies(w.eq(state, OPERATION_ENABLED), enabled),
+        w.implies(enabled, w.eq(state, OPERATION_ENABLED)),
+        w.within(0, state, MOST_STATES),
+        w.needs(program),
+    )
+    return Question([], goal, {"statusword": status, "state": state})
+
+
+def _bucket(program: Program) -> Question:
+    w = Words(program.terms)
+    level, pour, drain, top = (
+        program.terms.fresh("int64_t", n) for n in ("level", "pour", "drain", "top")
+    )
+    after = program.call("bucket_after", level, pour, drain, top)
+    goal = w.all(
+        w.needs(program),
+        w.within(0, after, top),
+        w.implies(w.lt(0, pour), w.any(w.lt(level, after), w.eq(after, top))),
+        w.implies(w.all(w.lt(0, pour), w.lt(after, top)),
+                  w.eq(Value("int64_t", w.terms.of(Kind.BV_SUB, after.term, level.term)), pour)),
+        w.implies(w.all(w.le(pour, 0), w.lt(0, level)), w.lt(after, level)),
+        w.implies(w.all(w.le(pour, 0), w.lt(0, after)),
+                  w.eq(Value("int64_t", w.terms.of(Kind.BV_SUB, level.term, after.term)), drain)),
+    )  # fmt: skip
+    assumed = [
+        w.within(0, level, top),
+        w.within(0, top, MOST_NS),
+        w.within(0, pour, MOST_NS),
+        w.within(1, drain, MOST_NS),
+    ]
+    return Question(
+        assumed, goal, {"level": level, "pour": pour, "drain": drain, "top": top, "after": after}
+    )
+
+
+def _bus_bucket(program: Program) -> Question:
+    """With a full bucket the cycle has a fault; so the bucket is full only in cycles with one."""
+    w = Words(program.terms)
+    names = ("good", "of_slaves", "cause", "of_data", "before", "of_command")
+    v = {name: program.terms.fresh("int", name) for name in names}
+    level, brim = program.terms.fresh("int64_t", "level"), program.terms.fresh("int64_t", "brim")
+    good = w.true(v["good"])
+    lost = program.call("bus_is_lost", v["good"], level, brim)
+    fault = program.call("bus_fault", v["good"], lost, v["of_slaves"], v["cause"], v["of_data"], v["before"],
+                         v["of_command"])  # fmt: skip
+    full = w.all(w.no(good), w.le(brim, level))
+    lasting = w.all(w.ne(v["before"], 0), w.ne(v["before"], 7))
+    kept = w.all(w.no(good), lasting)
+    goal = w.all(
+        w.implies(full, w.ne(fault, 0)),
+        w.implies(w.ne(v["of_slaves"], 0), w.same(fault, v["of_slaves"])),
+        w.implies(w.all(good, w.ne(v["of_data"], 0)), w.ne(fault, 0)),
+        w.implies(w.ne(v["of_command"], 0), w.ne(fault, 0)),
+        w.implies(kept, w.ne(fault, 0)),
+        # and no fault without a finding
+        w.implies(w.ne(fault, 0), w.any(w.ne(v["of_slaves"], 0), full, w.all(good, w.ne(v["of_data"], 0)), kept,
+                                        w.ne(v["of_command"], 0))),
+    )  # fmt: skip
+    return Question([w.ne(v["cause"], 0)], goal, v | {"level": level, "brim": brim, "fault": fault})
+
+
+def _floats(program: Program) -> Question:
+    return Question([], in_half_precision(program.terms), {})
+
+
+PROPERTIES = (
+    Property("floats: laws", "", "the laws of sums and products, of halves", _floats),
+    Property(
+        "bucket: level",
+        BUCKET,
+        "fills by what is poured, drains by a period, is never above its top",
+        _bucket,
+    ),
+    Property(
+        "bus: bucket",
+        FAULT,
+        "a full bucket is a fault of that cycle; a fault stays while nothing is seen",
+        _bus_bucket,
+    ),
+    _of_a_command(
+        "drive: torque", "no torque unless drive state, bus and command are good", _no_torque
+    ),
+    _of_a_command(
+        "drive: peak",
+        "the word of 0x6071 is within the peak, its conversion in range",
+        _within_peak,
+    ),
+    _of_a_command(
+        "drive: enabling",
+        "no controlword enables a drive unless bus and command allow it",
+        _enabling,
+    ),
+    Property("drive: state", ENABLE, "operation enabled is read from its bits alone", _decoding),
+)

@@ -1,0 +1,107 @@
+"""Laws of IEEE 754 that the proofs use: of products and quotients in place of a multiplier, and one of sums.
+
+Rounding is monotone, and a number that is a double rounds to itself: so |a| <= 1 gives |ab| <= |b| after rounding as
+before it, and likewise for the others. `in_half_precision` asks for each with the solver's own multiplier, of 11 bits.
+"""
+
+from __future__ import annotations
+
+from bitwuzla import Kind, Sort, Term
+from terms import Terms
+
+
+class Numbers:
+    """Comparisons of floats of one width."""
+
+    def __init__(self, terms: Terms, sort: Sort) -> None:
+        self.terms, self.sort = terms, sort
+
+    def number(self, value: str) -> Term:
+        return self.terms.manager.mk_fp_value(self.sort, self.terms.nearest, value)
+
+    def le(self, a: Term, b: Term) -> Term:
+        return self.terms.of(Kind.FP_LEQ, a, b)
+
+    def size(self, a: Term) -> Term:
+        return self.terms.of(Kind.FP_ABS, a)
+
+    def finite(self, a: Term) -> Term:
+        return self.terms.is_finite(a)
+
+
+def product_laws(terms: Terms, a: Term, b: Term, ab: Term) -> list[Term]:
+    """Return what holds of `ab`, the rounded product of a and b."""
+    n = Numbers(terms, a.sort())
+    zero, one, two = n.number("0.0"), n.number("1.0"), n.number("2.0")
+    both = terms.and_(n.finite(a), n.finite(b))
+
+    def of_sizes(x: Term, y: Term) -> list[Term]:
+        doubled = terms.of(Kind.FP_ADD, terms.nearest, n.size(y), n.size(y))
+        return [
+            terms.implies(n.le(n.size(x), one), n.le(n.size(ab), n.size(y))),
+            terms.implies(n.le(one, n.size(x)), n.le(n.size(y), n.size(ab))),
+            terms.implies(n.le(two, n.size(x)), n.le(doubled, n.size(ab))),
+        ]
+
+    same = terms.of(Kind.EQUAL, terms.of(Kind.FP_IS_NEG, a), terms.of(Kind.FP_IS_NEG, b))
+    laws = [
+        terms.not_(terms.of(Kind.FP_IS_NAN, ab)),
+        terms.of(Kind.EQUAL, same, terms.of(Kind.FP_IS_POS, ab)),
+        terms.implies(n.le(n.size(a), zero), n.le(n.size(ab), zero)),
+        terms.implies(n.le(n.size(b), zero), n.le(n.size(ab), zero)),
+        *of_sizes(a, b),
+        *of_sizes(b, a),
+    ]
+    return [terms.implies(both, law) for law in laws]
+
+
+def quotient_laws(terms: Terms, a: Term, b: Term, ab: Term) -> list[Term]:
+    """Return what holds of `ab`, the rounded quotient of a and b, both above 0."""
+    n = Numbers(terms, a.sort())
+    zero, one = n.number("0.0"), n.number("1.0")
+    both = terms.and_(n.finite(a), n.finite(b), n.le(zero, a), terms.not_(n.le(b, zero)))
+    laws = [
+        n.le(zero, ab),
+        terms.implies(n.le(one, b), n.le(ab, a)),
+        terms.implies(n.le(b, a), n.le(one, ab)),
+        terms.implies(n.le(a, b), n.le(ab, one)),
+    ]
+    return [terms.implies(both, law) for law in laws]
+
+
+def back_laws(terms: Terms, a: Term, b: Term, ab: Term, x: Term, xb: Term) -> list[Term]:
+    """Return what holds of `xb`, the rounded product of b and an x that is no more than the quotient `ab`."""
+    n = Numbers(terms, a.sort())
+    within = terms.and_(
+        n.finite(a), n.finite(b), n.le(n.number("1.0"), b), n.le(n.number("0.0"), x), n.le(x, ab)
+    )
+    return [terms.implies(within, n.le(xb, terms.of(Kind.FP_ADD, terms.nearest, a, a)))]
+
+
+def sum_laws(terms: Terms, old: Term, new: Term, step: Term) -> list[Term]:
+    """Return that a step which is shorter than the way, rounded, does not go beyond its end.
+
+    A rounded difference above a number is above it exactly, so old + step is below `new` before rounding and not
+    above it after.
+    """
+    n = Numbers(terms, old.sort())
+    way, minus = terms.of(Kind.FP_SUB, terms.nearest, new, old), terms.of(Kind.FP_NEG, step)
+    up = terms.of(Kind.FP_ADD, terms.nearest, old, step)
+    down = terms.of(Kind.FP_ADD, terms.nearest, old, minus)
+    all_finite = terms.and_(*(n.finite(x) for x in (old, new, step)))
+    return [
+        terms.implies(terms.and_(all_finite, terms.not_(n.le(way, step))), n.le(up, new)),
+        terms.implies(terms.and_(all_finite, terms.not_(n.le(minus, way))), n.le(new, down)),
+    ]
+
+
+def in_half_precision(terms: Terms) -> Term:
+    """Return whether all laws hold of halves."""
+    half = terms.manager.mk_fp_sort(5, 11)
+    a, b, x = (terms.manager.mk_const(half, name) for name in "abx")
+    ab, ratio, xb = (
+        terms.of(kind, terms.nearest, left, right)
+        for kind, left, right in ((Kind.FP_MUL, a, b), (Kind.FP_DIV, a, b), (Kind.FP_MUL, x, b))
+    )
+    laws = [*product_laws(terms, a, b, ab), *quotient_laws(terms, a, b, ratio)]
+    return terms.and_(*laws, *back_laws(terms, a, b, ratio, x, xb), *sum_laws(terms, a, b, x))

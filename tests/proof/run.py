@@ -1,0 +1,172 @@
+"""Prove what is stated of the guard, the bus and what runs beside each other: docs/proofs.md.
+
+    python tests/proof/run.py
+    python tests/proof/run.py --only guard --json
+    python tests/proof/run.py --mutants
+
+The sources themselves are read, not copies of them. --mutants changes each function and expects that a property falls.
+Without a tool its properties are left out, and the line that installs it is printed.
+Exit codes: 0 all proved (of --mutants: none survives), 1 a property is false or open (a mutant survives),
+2 wrong input, 3 a tool is missing and all else is good.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from rich.console import Console
+
+from rigloop.display.tables import Table, figures, show, words
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+ROOT = Path(__file__).parents[2]
+INSTALL = {
+    "bitwuzla": "pip install bitwuzla pycparser",
+    "spin": "apt-get install spin gcc",
+    "frama-c": "apt-get install --no-install-recommends frama-c-base gcc",
+}
+
+
+class Proof(NamedTuple):
+    """A property, its tool, and the call that tries it, of changed sources where some are given."""
+
+    name: str
+    tool: str
+    words: str
+    attempt: Callable[..., object]
+
+
+def missing_tools() -> list[str]:
+    """Return the tools that are not there."""
+    wheels = all(importlib.util.find_spec(name) for name in ("bitwuzla", "pycparser"))
+    return [
+        *([] if wheels else ["bitwuzla"]),
+        *(tool for tool in ("spin", "frama-c") if not (shutil.which(tool) and shutil.which("gcc"))),
+    ]
+
+
+def proofs(without: list[str]) -> list[Proof]:
+    """Return every property whose tool is there."""
+    found: list[Proof] = []
+    if "bitwuzla" in without:
+        return found
+    import bus_properties
+    import eva_ranges
+    import guard_properties
+    import spin_models
+    from prover import prove
+
+    for item in (*guard_properties.PROPERTIES, *bus_properties.PROPERTIES):
+        found.append(Proof(item.name, "bitwuzla", item.words, _bound(prove, item)))
+    for model in spin_models.MODELS_OF:
+        found.append(Proof(model.name, "spin", model.words, _bound(spin_models.search, model)))
+    for ranges in eva_ranges.RANGES:
+        found.append(
+            Proof(ranges.name, "frama-c", ranges.words, _bound(eva_ranges.analyse, ranges))
+        )
+    return [proof for proof in found if proof.tool not in without]
+
+
+def _bound(function: Callable[..., object], item: object) -> Callable[..., object]:
+    return lambda changed=None, longest_s=120.0: function(item, changed, longest_s)
+
+
+def main() -> int:
+    options = _options()
+    missing = missing_tools()
+    found = proofs(missing)
+    chosen = [
+        proof
+        for proof in found
+        if not options.only or any(text in proof.name for text in options.only)
+    ]
+    say = Console(stderr=True)
+    for tool in missing:
+        say.print(f"{tool} is missing: {INSTALL[tool]}", markup=False)
+    if not chosen and not missing:
+        say.print(f"no property has {' or '.join(options.only)} in its name", markup=False)
+        return 2
+    bad = _mutants(chosen, options) if options.mutants else _properties(chosen, options)
+    return 1 if bad else 3 if missing else 0
+
+
+def _properties(chosen: list[Proof], options: argparse.Namespace) -> bool:
+    answers = [proof.attempt(longest_s=options.seconds) for proof in chosen]
+    if options.json:
+        print(
+            json.dumps(
+                [a._asdict() | {"words": p.words} for a, p in zip(answers, chosen, strict=True)],
+                indent=1,
+            )
+        )
+    else:
+        rows = [
+            [a.name, p.words, a.tool, f"{a.seconds:.1f}", a.outcome]
+            for a, p in zip(answers, chosen, strict=True)
+        ]
+        show(
+            Table([*words("property", "in words", "tool"), *figures("s"), *words("outcome")], rows),
+            Console(),
+        )
+        for answer in answers:
+            if answer.outcome != "proved":
+                print(f"{answer.name}: {answer.outcome}: {answer.said}")
+    return any(answer.outcome != "proved" for answer in answers)
+
+
+def _mutants(chosen: list[Proof], options: argparse.Namespace) -> bool:
+    from mutants import MUTANTS, applied
+
+    by_name = {proof.name: proof for proof in chosen}
+    rows, survivors = [], 0
+    for mutant in MUTANTS:
+        if mutant.falls not in by_name:
+            continue
+        text = (ROOT / mutant.source).read_text(encoding="utf-8")
+        changed: Mapping[str, str] = {mutant.source: applied(mutant, text)}
+        answer = by_name[mutant.falls].attempt(changed, options.seconds)
+        fell = answer.outcome == "false"
+        survivors += not fell
+        what = f"{mutant.old.strip()} -> {mutant.new.strip() or 'nothing'}"
+        outcome = "fell" if fell else f"survived ({answer.outcome})"
+        rows.append(
+            [mutant.function, what, mutant.falls, answer.tool, f"{answer.seconds:.1f}", outcome]
+        )
+    heads = ("function", "change", "property", "tool", "seconds", "outcome")
+    if options.json:
+        print(json.dumps([dict(zip(heads, row, strict=True)) for row in rows], indent=1))
+    else:
+        show(Table([*words(*heads[:4]), *figures("s"), *words("outcome")], rows), Console())
+        print(f"{len(rows)} mutants, {survivors} survived")
+    return bool(survivors)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="properties with this in their name",
+    )
+    parser.add_argument(
+        "--mutants", action="store_true", help="change each function and see that a property falls"
+    )
+    parser.add_argument("--json", action="store_true", help="print facts instead of a table")
+    parser.add_argument("--seconds", type=float, default=120.0, help="longest time for a property")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

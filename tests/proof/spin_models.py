@@ -1,0 +1,167 @@
+"""Models of threads and processes beside each other, searched whole by Spin; the sources say which orders hold.
+
+`spin/memory.pml` is the model of reordering: stores reach memory late and in any order that the source does not rule
+out; loads may come before others where no acquire stands between. `reach.pml` steps the guard's own C.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from prover import Answer
+
+ROOT = Path(__file__).parents[2]
+MODELS = Path(__file__).with_name("spin")
+SHARED, TABLE, CYCLE = (
+    "rt_core/shared.pxd",
+    "rt_core/signals/table.pyx",
+    "io_bridge/exchange/cycle.pyx",
+)
+GUARD = "rt_core/safety/cycle.h"
+
+
+class Order(NamedTuple):
+    """A macro of a model: 1 where this pattern is found in a function of a source, else 0."""
+
+    macro: str
+    source: str
+    function: str
+    pattern: str
+
+
+class Model(NamedTuple):
+    """A model with the macros that stand for its source, and what is asserted of it."""
+
+    name: str
+    file: str
+    words: str
+    orders: tuple[Order, ...] = ()
+    macros: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    forever: bool = False  # a property of endless runs
+
+
+SEQLOCK = (
+    Order("FENCE_RELEASE", SHARED, "publish_latest", r"\n    fence_release\(\)\n    for .*\n +store_relaxed\(slot"),
+    Order("STORE_RELEASE", SHARED, "publish_latest", r"\n    store_release\(latest, s\)\n"),
+    Order("LOAD_ACQUIRE", SHARED, "read_latest", r"\n        s = load_acquire\(latest\)\n"),
+    Order("FENCE_ACQUIRE", SHARED, "read_latest", r"load_relaxed\(slot \+ pick\[i\]\)\n        fence_acquire\(\)\n"),
+    Order("LOOK_AGAIN", SHARED, "read_latest", r"\n        if load_relaxed\(latest\) == s:\n            return s\n"),
+)  # fmt: skip
+RING = (
+    Order("STORE_RELEASE", SHARED, "push_ring", r"= image\[i\]\n    store_release\(ring \+ WRITTEN, written \+ 1\)\n"),
+    Order("LOAD_ACQUIRE", TABLE, "peek", r"load_acquire\(ring \+ WRITTEN\) - consumed\n"),
+    Order("CONSUME_RELEASE", TABLE, "advance", r"\n        store_release\(ring \+ CONSUMED, consumed \+ n\)\n"),
+    Order("CHECKS_FULL", SHARED, "push_ring", r"\(written - load_acquire\(ring \+ CONSUMED\)\) >= <uint64_t>slots:\n"),
+)  # fmt: skip
+HAND_OVER = (
+    Order("CYCLE_TAKES", CYCLE, "exchange_step", r"\n    if not take\(&x\.owner, CYCLE\):\n.*\n        return NONE\n"),
+    Order("RELEASES", CYCLE, "void release", r"__atomic_store_n\(owner, 0, __ATOMIC_RELEASE\)"),
+    Order("WATCHDOG_TAKES", CYCLE, "exchange_safe", r"x\.owner != WATCHDOG and not take\(&x\.owner, WATCHDOG\)\):\n"),
+    Order("KEEPS", CYCLE, "exchange_safe", r"\A(?!.*release\()"),
+)  # fmt: skip
+MODELS_OF = (
+    Model("shared: latest", "seqlock.pml", "an image taken for number s is that of s, in every word", SEQLOCK),
+    Model("shared: ring", "ring.pml", "rows come out as they were put in; produced = written + dropped", RING),
+    Model("watchdog: hand-over", "hand_over.pml", "no torque leaves after safe outputs", HAND_OVER),
+    *(
+        Model(f"reach: {name}", "reach.pml", "a reached guard is not driven on; no two hold each other in FAULT",
+              (), (f"REACH={number}",), (GUARD,), True)
+        for number, name in enumerate(("axis", "group", "all"))
+    ),
+)  # fmt: skip
+
+
+def function_of(text: str, name: str) -> str:
+    """Return a function of a source, from its name to the next one at its depth."""
+    begin = re.search(rf"^( *)(?:cdef |cpdef |def |static )[^\n]*\b{name}\(", text, re.MULTILINE)
+    if begin is None:
+        return ""
+    body = text[begin.start() :]
+    following = re.compile(rf"^ {{0,{len(begin[1])}}}(?:cdef |cpdef |def |static |@)", re.MULTILINE)
+    end = following.search(body, begin.end() - begin.start())
+    return body[: end.start()] if end else body
+
+
+def macros_of(model: Model, changed: Mapping[str, str]) -> list[str]:
+    """Return the macros of a model, as the sources (or these texts in place of them) say."""
+    found = list(model.macros)
+    for order in model.orders:
+        text = changed.get(order.source) or (ROOT / order.source).read_text(encoding="utf-8")
+        there = re.search(
+            order.pattern, function_of(text, order.function.removeprefix("void ")), re.DOTALL
+        )
+        found.append(f"{order.macro}={int(bool(there))}")
+    return found
+
+
+def search(
+    model: Model, changed: Mapping[str, str] | None = None, longest_s: float = 120.0
+) -> Answer:
+    """Search all states of a model; false means that Spin has found a run that breaks it."""
+    begin = time.monotonic()
+    changed = changed or {}
+    macros = [f"-D{macro}" for macro in macros_of(model, changed)]
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        for path in MODELS.glob("*.pml"):
+            (place / path.name).write_text(path.read_text())
+        for name, text in changed.items():
+            (place / name).parent.mkdir(parents=True, exist_ok=True)
+            (place / name).write_text(text)
+        flags = ["-O2", "-w", f"-I{place}", f"-I{ROOT}", "-DVECTORSZ=2048", "-DMEMLIM=2048"]
+        flags += [] if model.forever else ["-DSAFETY", "-DNOFAIR"]
+        searches = [["-m2000000", "-a", "-f"]] if model.forever else [["-m2000000", "-E"]]
+        said = ""
+        for command in (
+            ["spin", *macros, "-a", model.file],
+            ["gcc", *flags, "-o", "pan", "pan.c", "-lm"],
+        ):
+            done = subprocess.run(command, cwd=place, capture_output=True, text=True)
+            if done.returncode:
+                return Answer(
+                    model.name,
+                    "spin",
+                    "open",
+                    time.monotonic() - begin,
+                    (done.stdout + done.stderr)[:400],
+                )
+        for options in searches:
+            try:
+                done = subprocess.run(
+                    ["./pan", *options],
+                    cwd=place,
+                    capture_output=True,
+                    text=True,
+                    timeout=longest_s,
+                )
+            except subprocess.TimeoutExpired:
+                return Answer(model.name, "spin", "open", time.monotonic() - begin, "out of time")
+            said = done.stdout + done.stderr
+            errors = re.search(r"errors: (\d+)", said)
+            complete = (
+                errors
+                and "Search not completed" not in said
+                and "max search depth too small" not in said
+            )
+            if errors and int(errors[1]):
+                wrong = re.search(r"pan:\d+: (.*)", said)
+                return Answer(
+                    model.name, "spin", "false", time.monotonic() - begin, wrong[1] if wrong else ""
+                )
+            if not complete:
+                return Answer(model.name, "spin", "open", time.monotonic() - begin, said[:400])
+    states = re.search(r"(\d+) states, stored", said)
+    return Answer(
+        model.name,
+        "spin",
+        "proved",
+        time.monotonic() - begin,
+        f"{states[1]} states" if states else "",
+    )
