@@ -1,0 +1,4 @@
+"""The longest time that a step can take: counts of the generator times costs that are measured on this machine.
+
+Start in `step_bound.py`; `machine.py` measures the costs by the loops of `machine.c.in`.
+"""
