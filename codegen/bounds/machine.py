@@ -14,7 +14,7 @@ import random
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from string import Template
@@ -31,34 +31,29 @@ ROUNDS, TRIES, APART_S = 12, 40, 0.004
 SETTLE_S = 0.05  # a core that was idle takes this long to its usual clock
 STATEMENTS, LIVE, MEMORY = 3000, 48, 512  # of the straight lines
 MOST_BYTES = 1 << 16
-# kinds of work in the order of `machine.c.in`
-WORKS = (
-    "add", "mul", "fma", "div", "sqrt", "sincos", "memory",
-    "side_div", "side_sqrt", "picked", "branch", "slot", "clock",
-)  # fmt: skip
+# kinds of work in the order of `machine.c.in`, and their conditions
+WORKS = {
+    "add": "each waits for the one before",
+    "mul": "each waits",
+    "fma": "each waits",
+    "div": "each waits",
+    "sqrt": "each waits",
+    "sincos": "each waits",
+    "memory": "stored, and read at once",
+    "side_div": "none waits",
+    "side_sqrt": "none waits",
+    "picked": "operands out of index tables",
+    "branch": "not guessed",
+    "slot": "straight lines, with their loads, stores and instructions",
+    "clock": "a look at the clock",
+}
 
 
 @dataclass(frozen=True)
 class MachineCosts:
     """Costs of one operation in ns.
 
-    Attributes
-    ----------
-    add, mul, fma, div, sqrt, sincos : float
-        Latency: in a chain in which each waits for the one before.
-    memory : float
-        A value that was just stored is read.
-    side_div, side_sqrt : float
-        Beside others that do not wait for it.
-    picked : float
-        Whose operands come out of index tables.
-    branch : float
-        A branch that was not guessed.
-    slot : float
-        In straight lines, with its share of loads, stores and instructions.
-    clock : float
-        A look at the clock.
-    processor : str
+    `WORKS` has the conditions of each; where each operation waits for the one before, it is a latency.
     """
 
     add: float
@@ -222,7 +217,3 @@ def _straight() -> tuple[str, int]:
     ]
     return "\n".join([*head, *body, f"    return x + y + z + ({rest});", "}"]), STATEMENTS + LIVE
 
-
-def names() -> tuple[str, ...]:
-    """Return the names of the costs, in the order in which they are shown."""
-    return tuple(field.name for field in fields(MachineCosts) if field.name != "processor")

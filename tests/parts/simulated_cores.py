@@ -1,8 +1,8 @@
 """An exact simulation of fixed-priority tasks that spin before their deadlines: every event, in whole nanoseconds.
 
 It knows nothing of response times: it takes the processor's side, as the kernel does. A thread wakes before its
-deadline by its spin, takes its core from a thread of lower priority, queues behind those of its own, burns the core until the
-deadline, then works; when it ends it sleeps until its next deadline, and periods that went by are lost.
+deadline by its spin, takes its core from a thread of lower priority, queues behind those of its own, burns the core
+until the deadline, then works; when it ends it sleeps until its next deadline, and periods that went by are lost.
 """
 
 from __future__ import annotations
