@@ -24,6 +24,7 @@ from codegen.targets import c99
 
 Array = NDArray[np.float64]
 CHUNK = 100_000  # steps whose inputs are made at a time
+SINGLES = 5000  # calls at a time that are timed one by one
 ENOUGH_S = 0.03  # of stepping, for a time that can be believed
 MOST_REPEATS = 5
 
@@ -123,6 +124,30 @@ class Trial:
             spent += again.call_ns * every * len(again.rows)
             repeats += 1
         return tried
+
+    def times(self, motion: Motion, steps: int) -> Array:
+        """Return the time of every single call, ns, the look at the clock included; the same motion each time.
+
+        Raises
+        ------
+        ValueError
+            It does not start, or stops before its time.
+        """
+        begin = motion.inputs(self.mechanism, np.zeros(1))
+        if (status := self._library.trial_start(*(given.ctypes.data for given in begin))) != 0:
+            raise ValueError(f"does not start: {STATUSES[status]}")
+        ns = np.zeros(steps)
+        n_shown = len(self.mechanism.system.coordinates) + len(self.mechanism.outputs)
+        rows = np.zeros((SINGLES, n_shown))
+        for first in range(0, steps, SINGLES):
+            count = min(SINGLES, steps - first)
+            times: Array = np.arange(first + 1, first + count + 1) * self.options.step_s
+            given = [np.ascontiguousarray(a) for a in motion.inputs(self.mechanism, times)]
+            pointers = (a.ctypes.data for a in (*given, rows, ns[first:]))
+            if (done := self._library.trial_run(count, 1, *pointers)) < count:
+                words = STATUSES[self._library.trial_status()]
+                raise ValueError(f"stops after {first + done} steps: {words}")
+        return ns
 
 
 def _library(mechanism: Mechanism, options: KernelOptions) -> ctypes.CDLL:
