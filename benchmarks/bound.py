@@ -6,7 +6,10 @@ Every kernel steps through one long motion, all calls timed one by one, several 
 the last bit, so that a step costs the same in each, and what the host takes strikes one pass and not the others: the
 time of a step is its least. `measured` has the longest of these; `with holes` the longest of a single pass.
 
-Exit code 1: a step took longer than its bound, or a bound is beyond three times the median. Needs gcc.
+A kernel with a tolerance is bounded at the cap of its iterations, and once more at those that it usually takes.
+
+Exit code 1: a step took longer than its bound, or a bound is beyond three times the median; with a tolerance, the bound
+at the usual iterations. Needs gcc.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ from rich.console import Console
 from codegen.bounds.machine import machine_costs
 from codegen.bounds.step_bound import step_bound
 from codegen.description.mechanism import find, load, ports
-from codegen.kernels.trial import Motion, Swing, Trial
+from codegen.kernels.trial import SINGLES, Motion, Swing, Trial
 from codegen.options.options import KernelOptions
 from rigloop.display.tables import Table, figures, show, words
 
@@ -48,6 +51,9 @@ CASES = {
     "governor, independent rk4": KernelOptions(formulation="independent", integrator="rk4"),
 }
 
+# iterations that most steps take, where a tolerance ends them
+USUAL = {"steering_26, tolerance": 2}
+
 
 @dataclass(frozen=True)
 class Row:
@@ -55,6 +61,7 @@ class Row:
 
     kernel: str
     bound_ns: float
+    usual_ns: float
     least: Array
     longest_pass_ns: float
 
@@ -68,7 +75,8 @@ class Row:
 
     @property
     def is_good(self) -> bool:
-        return self.longest_ns < self.bound_ns <= MOST_OF_MEDIAN * self.median_ns
+        is_near = self.usual_ns <= MOST_OF_MEDIAN * self.median_ns
+        return self.longest_ns < self.bound_ns and is_near
 
     def facts(self) -> dict[str, Any]:
         """The figures of the row."""
@@ -76,6 +84,7 @@ class Row:
             "kernel": self.kernel,
             "steps": len(self.least),
             "bound_ns": self.bound_ns,
+            "bound_at_usual_iterations_ns": self.usual_ns,
             "longest_ns": self.longest_ns,
             "longest_with_holes_ns": self.longest_pass_ns,
             "median_ns": self.median_ns,
@@ -96,14 +105,19 @@ def measure(kernel: str, steps: int, passes: int) -> Row:
     trial, motion = Trial(mechanism, options), Motion(swings, options.step_s, 1)
     part = steps if swings else min(steps, round(FREE_S / options.step_s))
     least, longest = np.full(steps, math.inf, np.float32), 0.0
-    for _ in range(passes):
+    for number in range(passes):
+        piece = (
+            SINGLES * (number + 1) // passes
+        )  # calls after Python are not warm: elsewhere in each pass
         for first in range(0, steps, part):
-            times = trial.times(motion, min(part, steps - first))
+            times = trial.times(motion, min(part, steps - first), piece)
             longest = max(longest, float(np.max(times)))
             here = least[first : first + part]
             np.minimum(here, times, out=here, casting="same_kind")
-    bound = step_bound(find(kernel.partition(",")[0]), options, machine_costs(replace(options)))
-    return Row(kernel, bound.bound_ns, least, longest)
+    costs, path = machine_costs(), find(kernel.partition(",")[0])
+    usual = replace(options, iterations=USUAL[kernel]) if options.tolerance else options
+    bounds = [step_bound(path, each, costs).bound_ns for each in (options, usual)]
+    return Row(kernel, bounds[0], bounds[1], least, longest)
 
 
 def draw(rows: list[Row], picture: Path) -> None:
@@ -142,15 +156,18 @@ def main() -> int:
     if options.core is not None:
         os.sched_setaffinity(0, {options.core})
     rows = [measure(name, options.steps, options.passes) for name in options.kernels or CASES]
-    heads = [*words("kernel"), *figures("bound ns", "measured", "with holes", "median", "of median")]
+    heads = [*words("kernel"), *figures("bound ns", "usual", "measured", "with holes", "median")]
+    heads += figures("bound / median", "usual / median")
     shown = [
         [
             row.kernel,
             f"{row.bound_ns:.0f}",
+            f"{row.usual_ns:.0f}",
             f"{row.longest_ns:.0f}",
             f"{row.longest_pass_ns:.0f}",
             f"{row.median_ns:.0f}",
             f"{row.bound_ns / row.median_ns:.2f}",
+            f"{row.usual_ns / row.median_ns:.2f}",
         ]
         for row in rows
     ]

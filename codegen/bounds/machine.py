@@ -216,4 +216,3 @@ def _straight() -> tuple[str, int]:
         "    double *restrict const out = results;",
     ]
     return "\n".join([*head, *body, f"    return x + y + z + ({rest});", "}"]), STATEMENTS + LIVE
-

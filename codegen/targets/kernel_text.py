@@ -170,6 +170,13 @@ class KernelText:
                 flow.advance(ready, {"weight": f"w->weight_{variant}"}, latencies, hop)
         return max(ready.values(), default=0.0)
 
+    def routine_path(self, name: str, latencies: Mapping[float, float], hop: float) -> float:
+        """The longest chain of one routine by itself, as `critical_path` measures it."""
+        ready: dict[str, float] = {}
+        for flow in self._flows[name]:
+            flow.advance(ready, {}, latencies, hop)
+        return max(ready.values(), default=0.0) + hop
+
     def counted(self, latency: float) -> int:
         """Return how many operations of this latency, in cycles of `emit.LATENCY`, one call has."""
         return sum(

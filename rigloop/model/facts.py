@@ -91,7 +91,7 @@ class ModelFacts(msgspec.Struct, frozen=True):
     """Of one step of the default kernel."""
     options: str
     bound: StepBound | None
-    """The longest time of that step on this machine; None where its costs cannot be measured, for want of a compiler."""
+    """The longest time of that step on this machine; None where its costs cannot be measured: no compiler."""
     costs: MachineCosts | None
     """The costs of operations on this machine that the bound is made of."""
 

@@ -121,6 +121,8 @@ def _bound(facts: ModelFacts, console: Console) -> None:
                 ("operations", f"{bound.work_ns / 1e3:.3g} µs", f"{bound.slots}, one after the other"),
                 ("critical path", f"{bound.path_ns / 1e3:.3g} µs", "at the latencies measured here"),
                 ("around them", f"{bound.around_ns / 1e3:.3g} µs", "ports, checks, branches"),
+                ("beside a singular pose", f"{bound.singular_ns / 1e3:.3g} µs", "where all is settled again"),
+                ("after lost cycles", f"{bound.reassembled_ns / 1e3:.3g} µs", "with all strides of an assembly"),
             ]
         ),
         console,

@@ -45,9 +45,9 @@ cdef void _step(Part *part, int64_t t_ns) noexcept nogil:
     step_stages_timed(cycle, t_ns)
     publish_image(cycle)
     push_ring(part.ring, part.slots, t_ns, <const int64_t *>image, cycle.cells)
-    for i in range(RECORDS):
+    for _ in range(RECORDS):
         record(part.histogram, begin & 0xFFFFF)
-    for i in range(LOOKS):
+    for _ in range(LOOKS):
         thread_cpu_ns()
     for i in range(cycle.n_stages):
         row[i] = cycle.stages[i].took_ns
@@ -69,15 +69,17 @@ cdef class Rehearsal:
     def __init__(self, plan):
         self.plan = plan
         self.layout = lay_out(plan.producers)
-        # the same places as in a table file, in memory of our own
-        self._words = np.zeros(self.layout.total_bytes // 8, np.int64)
+        # the same places as in a table file, in memory of our own, whose pages are all there
+        self._words = np.full(self.layout.total_bytes // 8, 0, np.int64)
         self._cycles = [wire_cycle(task, self.layout, &self._words[0], True) for task in plan.tasks]
         self._parts = <Part *>calloc(max(1, len(plan.tasks)), sizeof(Part))
         if self._parts == NULL:
             raise MemoryError()
         fastest = min(task.period_ns for task in plan.tasks)
         cdef Cycle cycle
-        for k, task in enumerate(plan.tasks):
+        cdef int k
+        for k in range(len(plan.tasks)):
+            task = plan.tasks[k]
             cycle = self._cycles[k]
             self._parts[k].cycle = &cycle.state
             self._parts[k].every = task.period_ns // fastest
@@ -101,7 +103,7 @@ cdef class Rehearsal:
             paths = cycle.area.producer.paths
             for path, value in given.items():
                 if path in cycle.task.inputs:
-                    cycle.image_array[paths.index(path)] = value
+                    cycle.image_array[<int64_t>paths.index(path)] = value
             # one row more than there can be cycles
             rows = np.zeros((count // self._parts[k].every + 1, cycle.state.n_stages + 1), np.int64)
             self._parts[k].took = &rows[0, 0]
@@ -113,14 +115,17 @@ cdef class Rehearsal:
                     if i % self._parts[k].every == 0:
                         _step(&self._parts[k], i * self._parts[k].period_ns)
         self._base += count
-        return {name: rows[:self._parts[k].done] for k, (name, rows) in enumerate(took.items())}
+        for k in range(n_tasks):
+            name = self.plan.tasks[k].name
+            took[name] = took[name][:self._parts[k].done]
+        return took
 
     cdef int _show(self, dict given) except -1:
         # what the supervisor says
         area = self.layout.areas[SUPERVISOR]
         cdef double[::1] image = np.zeros(max(1, area.cells))
         for path, value in given.items():
-            image[area.producer.paths.index(path)] = value
+            image[<int64_t>area.producer.paths.index(path)] = value
         publish_latest(
             &self._words[0] + <int64_t>area.latest, area.stride, <const int64_t *>&image[0], area.cells)
         return 0

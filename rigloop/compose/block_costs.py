@@ -1,0 +1,136 @@
+"""The longest time that each block of a rig takes in a cycle: counted where it is generated, else measured.
+
+A kernel has the bound of `codegen.bounds`. All other blocks, and what the loop does around them, are rehearsed: stepped
+on the emulated bus, without threads. Their cost is the longest cycle that comes back in every round, since what the
+host takes strikes one round and not the others, with a margin for ways through the code that a rehearsal does not
+meet. It is a measured value, and is said to be one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+from codegen.bounds.step_bound import step_bound
+from codegen.description.mechanism import find
+from codegen.kernels.build import BuiltKernel
+from codegen.kernels.toolchain import BuildError
+from rig_configs.load import LoadedRig
+from rigloop.blocks.catalogue import kind_of, paths
+from rigloop.blocks.compiled.trust import is_trusted
+from rigloop.blocks.kinds.mechanism import MechanismBlock
+from rigloop.blocks.mechanisms import kernel_options
+from rigloop.compose.blocks import make_blocks, plan_blocks
+from rigloop.compose.bus import make_buses
+from rigloop.compose.parts import find_buses
+from rt_core.block import Block
+from rt_core.loop.rehearse import Rehearsal
+
+ROUNDS, CYCLES = 12, 300  # of the fastest task
+SETTLE = 400  # cycles before the first round: filters start, guards arm
+MARGIN = 1.5  # on measured costs: faults, starts and resets take other ways than a rehearsal
+LOOP = "loop"  # what a task does around its blocks
+USUAL_OF_BOUND = (
+    3  # a bound is at most so many times the usual time of its kernel: benchmarks/bound.py
+)
+SAID = {"supervisor/enable": 1.0, "supervisor/arm": 1.0, "supervisor/heartbeat": 1.0}
+
+
+class BlockCost(msgspec.Struct, frozen=True):
+    """The longest time that a block takes in a cycle."""
+
+    block: str
+    """`loop`: what is around the blocks."""
+    worst_ns: int
+    usual_ns: int
+    how: Literal["counted", "measured", "unknown"]
+
+
+def block_costs(
+    loaded: LoadedRig, kernels: Mapping[str, BuiltKernel]
+) -> dict[str, list[BlockCost]]:
+    """Find the cost of every block of a rig; code that nobody has trusted is not run, and its cost is unknown.
+
+    Parameters
+    ----------
+    kernels : mapping of str to BuiltKernel
+        Of its observers.
+
+    Returns
+    -------
+    dict of str to list of BlockCost
+        Of each task, in the order of the file, the loop last.
+    """
+    rig = loaded.rig
+    counted = {
+        name: cost
+        for name, block in rig.blocks.items()
+        if isinstance(block, MechanismBlock) and (cost := _counted(loaded, name, block)) is not None
+    }
+    measured = _rehearsed(loaded, kernels)
+    found: dict[str, list[BlockCost]] = {}
+    for name, task in rig.tasks.items():
+        parts = counted | measured[name]
+        found[name] = [
+            parts.get(block, BlockCost(block, 0, 0, "unknown")) for block in (*task.blocks, LOOP)
+        ]
+    return found
+
+
+def _counted(loaded: LoadedRig, name: str, block: MechanismBlock) -> BlockCost | None:
+    options = kernel_options(loaded.rig, name, str(loaded.path))
+    try:
+        bound = step_bound(find(block.mechanism), options).bound_ns
+    except BuildError:
+        return None  # no compiler: nothing can be measured, and no kernel built
+    return BlockCost(name, round(bound), round(bound / USUAL_OF_BOUND), "counted")
+
+
+def _rehearsed(
+    loaded: LoadedRig, kernels: Mapping[str, BuiltKernel]
+) -> dict[str, dict[str, BlockCost]]:
+    rig = loaded.rig
+    left_out = {name for name, block in rig.blocks.items() if not _can_rehearse(block)}
+    rest = rig.model_copy(
+        update={"blocks": {n: b for n, b in rig.blocks.items() if n not in left_out}}
+    )
+    missing = {
+        name: kind_of(block).build(str(loaded.path), rig, name, lambda stage: None)  # type: ignore[misc]
+        for name, block in rest.blocks.items()
+        if name not in kernels and kind_of(block).build is not None
+    }
+    with make_buses(rest, dict.fromkeys(find_buses(rest), "simulated")) as buses:
+        buses.to_op()
+        blocks: dict[str, Block] = {name: bus.block() for name, bus in buses.each.items()}
+        blocks |= make_blocks(rest, {**kernels, **missing})
+        inputs = [path for name in left_out for path in paths(name, rig.blocks[name])[1].values()]
+        rehearsal = Rehearsal(plan_blocks(rig, blocks, inputs))
+        rehearsal.run(SETTLE, {"supervisor/heartbeat": 1.0})
+        rounds = [
+            rehearsal.run(CYCLES, SAID | {"supervisor/heartbeat": 2.0 + k}) for k in range(ROUNDS)
+        ]
+    return {
+        task.name: _of_task(task.name, [b.name for b in task.blocks], rounds)
+        for task in rehearsal.plan.tasks
+    }
+
+
+def _of_task(
+    task: str, blocks: list[str], rounds: list[dict[str, np.ndarray]]
+) -> dict[str, BlockCost]:
+    longest = np.min([np.max(took[task], axis=0) for took in rounds], axis=0)
+    usual = np.min([np.median(took[task], axis=0) for took in rounds], axis=0)
+    return {
+        name: BlockCost(name, round(MARGIN * float(longest[k])), round(float(usual[k])), "measured")
+        for k, name in enumerate([*blocks, LOOP])
+    }
+
+
+def _can_rehearse(block: object) -> bool:
+    if isinstance(block, MechanismBlock):
+        return False
+    declared = kind_of(block).declared  # type: ignore[arg-type]
+    return declared is None or is_trusted(declared)
