@@ -126,6 +126,10 @@ class Trial:
             repeats += 1
         return tried
 
+    def iterations(self) -> int:
+        """Return how many iterations the last call took."""
+        return int(self._library.trial_iterations())
+
     def times(self, motion: Motion, steps: int, first: int = SINGLES) -> Array:
         """Return the time of every single call, ns, the look at the clock included; the same motion each time.
 
