@@ -78,7 +78,7 @@ def step_bound(
     """
     options = options or KernelOptions()
     made = program(mechanism, options)
-    return bound_of(made, KernelText(made, has_block=True), costs or machine_costs())
+    return bound_of(made, KernelText(made, has_block=True), costs or machine_costs(options))
 
 
 def bound_of(made: Program, text: KernelText, costs: MachineCosts) -> StepBound:

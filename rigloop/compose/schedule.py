@@ -145,14 +145,14 @@ def _remedies(load: Load, loads: Sequence[Load], cores: int) -> Iterator[str]:
     if fits([by_rate[other.name] for other in loads], cores):
         yield "the higher priority for the shorter period"
     base = min(other.period_ns for other in loads)
+    others = [other for other in loads if other is not load]
     for times in range(load.period_ns // base + 1, LONGEST * load.period_ns // base):
-        if would({load.name: replace(load, period_ns=times * base)}):
-            # the shortest one is the base of all others
-            if load.period_ns > base or all(
-                o.period_ns % (times * base) == 0 for o in loads if o is not load
-            ):
-                yield f"period_us = {times * base // 1000}"
-            break
+        period_ns = times * base
+        # the shortest one is the base of all others
+        is_whole = load.period_ns > base or all(o.period_ns % period_ns == 0 for o in others)
+        if is_whole and would({load.name: replace(load, period_ns=period_ns)}):
+            yield f"period_us = {period_ns // 1000}"
+            return
 
 
 def _too_busy(loaded: LoadedRig, loads: Sequence[Load]) -> Iterator[Mistake]:
@@ -177,7 +177,7 @@ def _notes(rig: Rig, costs: Mapping[str, Sequence[BlockCost]]) -> Iterator[str]:
     unknown = [c.block for parts in costs.values() for c in parts if c.how == "unknown"]
     if unknown:
         yield (
-            f"the time of {', '.join(unknown)} is not known, and counts as none: nobody has trusted its code here, or "
+            f"the time of {', '.join(unknown)} is not known, and counts as none: check runs no code of your own, or "
             "there is no compiler"
         )
     backends = backends_of(rig)

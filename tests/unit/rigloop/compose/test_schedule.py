@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from swaps import swapped
 
 from rig_configs.load import HERE, shipped_rigs
 from rigloop.blocks.observing import ObservingBlock
@@ -10,7 +11,6 @@ from rigloop.compose import block_costs
 from rigloop.compose.block_costs import LOOP, BlockCost
 from rigloop.compose.schedule import examine_schedule, in_words, judge
 from rigloop.compose.wiring import load
-from swaps import swapped
 
 CORE_1 = "priority = 80\ncore = 1"
 
@@ -19,7 +19,9 @@ def costs_of(loaded, **us):
     """Costs of all blocks: 1 us, but those given."""
     return {
         name: [
-            BlockCost(block, round(1000 * us.get(block, 1.0)), round(300 * us.get(block, 1.0)), "measured")
+            BlockCost(
+                block, round(1000 * us.get(block, 1.0)), round(300 * us.get(block, 1.0)), "measured"
+            )
             for block in (*task.blocks, LOOP)
         ]
         for name, task in loaded.rig.tasks.items()
@@ -46,7 +48,9 @@ def test_cheap_blocks_fit_and_say_by_how_much(rig):
     found = judge(loaded, costs_of(loaded))
     assert not found.mistakes
     line = in_words(found.timings)[0]
-    assert re.search(r"^estimation: a cycle takes up to 4 µs .* on core 0, ends within 4 of 200 µs$", line)
+    assert re.search(
+        r"^estimation: a cycle takes up to 4 µs .* on core 0, ends within 4 of 200 µs$", line
+    )
 
 
 def test_a_cycle_longer_than_its_period_is_refused_with_the_period_that_would_do(rig):

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from reading_block import Reader
+
 from rt_core.injection.load import BusyBlock
 from rt_core.loop.rehearse import Rehearsal
 from rt_core.plan import Task, plan_table
@@ -13,7 +13,9 @@ FAST_NS, SLOW_NS = 100_000, 300_000
 
 @pytest.fixture
 def rehearsal():
-    fast = Task("fast", [BusyBlock("busy", 20_000), Reader("eyes", ["supervisor/arm"])], period_ns=FAST_NS)
+    fast = Task(
+        "fast", [BusyBlock("busy", 20_000), Reader("eyes", ["supervisor/arm"])], period_ns=FAST_NS
+    )
     slow = Task("slow", [Reader("other", ["busy/burned_ns", "given/value"])], period_ns=SLOW_NS)
     given = Task("given", [], period_ns=FAST_NS, inputs=("given/value",))
     return Rehearsal(plan_table([fast, slow, given], ["supervisor/arm"]))

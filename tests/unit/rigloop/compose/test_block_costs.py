@@ -1,0 +1,45 @@
+"""Costs of blocks: kernels are counted, others rehearsed, a user's own code left alone."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from rigloop.compose import block_costs
+from rigloop.compose.block_costs import LOOP, MARGIN, _of_task
+
+
+def test_the_longest_cycle_that_every_round_has_counts():
+    # a hole strikes one round: 900 is not seen again
+    rounds = [
+        np.array([[10, 2], [40, 2]]),
+        np.array([[900, 2], [11, 2]]),
+        np.array([[12, 2], [50, 2]]),
+    ]
+    found = _of_task(["one"], rounds)
+    assert found["one"].worst_ns == round(MARGIN * 40)
+    assert found["one"].usual_ns == 25
+    assert found[LOOP].worst_ns == round(MARGIN * 2)
+
+
+def test_a_bus_that_cannot_be_emulated_is_left_out(rigs, monkeypatch):
+    def refuse(rig, backends):
+        if backends:
+            raise ValueError("no such drive")
+        return made(rig, backends)
+
+    made = block_costs.make_buses
+    monkeypatch.setattr(block_costs, "make_buses", refuse)
+    monkeypatch.setattr(block_costs, "CYCLES", 50)
+    found = block_costs.block_costs(rigs("latency_bench"), {})
+    how = {cost.block: cost.how for parts in found.values() for cost in parts}
+    assert how["bus"] == "unknown"
+    assert how["steering"] == "counted"
+    assert how["guard"] == how["relay"] == how[LOOP] == "measured"
+
+
+@pytest.mark.parametrize("ships", [False, True])
+def test_only_code_that_ships_is_rehearsed(rigs, monkeypatch, ships):
+    monkeypatch.setattr(block_costs, "kind_of", lambda block: SimpleNamespace(declared="own.toml"))
+    monkeypatch.setattr(block_costs, "is_shipped", lambda declared: ships)
+    assert block_costs._can_rehearse(rigs("latency_bench").rig.blocks["relay"]) is ships
