@@ -12,12 +12,14 @@ from codegen.kernels.build import BuiltKernel
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import Mistake
 from rig_configs.schema import Rig
-from rigloop.compose.block_costs import BlockCost, block_costs
+from rigloop.compose.block_costs import LOOP, BlockCost, block_costs
 from rigloop.compose.parts import EMULATED, backends_of, find_buses
 from rt_core.response import MOST_DUTY, Load, Response, duties, fits, responses
 
 LONGEST = 64  # times its period, up to which a longer one is looked for
 SHOWN = 3  # blocks of a cycle that are named
+# the loop's thread on the core of its slowest task, as rt_core/loop/watchdog.pxd has it
+WATCHDOG, WATCHDOG_NS, WATCHDOG_PRIORITY = "the watchdog", 2_000_000, 95
 
 
 class TaskTiming(msgspec.Struct, frozen=True):
@@ -57,7 +59,8 @@ def examine_schedule(loaded: LoadedRig, kernels: Mapping[str, BuiltKernel]) -> S
 def judge(loaded: LoadedRig, costs: Mapping[str, Sequence[BlockCost]]) -> Scheduled:
     """Analyse the responses of all tasks, with the costs of their blocks given."""
     rig = loaded.rig
-    loads = [_load(rig, name, costs[name]) for name in rig.tasks]
+    tasks = [_load(rig, name, costs[name]) for name in rig.tasks]
+    loads = [*tasks, _watchdog(tasks, costs)]
     cores = os.cpu_count() or 1
     found = responses(loads, cores)
     timings = tuple(
@@ -70,15 +73,15 @@ def judge(loaded: LoadedRig, costs: Mapping[str, Sequence[BlockCost]]) -> Schedu
             None if (ns := found[load.name].response_ns) is None else ns * 1e-3,
             tuple(costs[load.name]),
         )
-        for load in loads
+        for load in tasks
     )
     mistakes = [
         _mistake(loaded, response, costs[name], loads, cores)
         for name, response in found.items()
-        if response.response_ns is None
+        if response.response_ns is None and name in rig.tasks
     ]
     if not mistakes:
-        mistakes += _too_busy(loaded, loads)
+        mistakes += _too_busy(loaded, tasks)
     return Scheduled(timings, tuple(mistakes), tuple(_notes(rig, costs)))
 
 
@@ -95,6 +98,13 @@ def _load(rig: Rig, name: str, costs: Sequence[BlockCost]) -> Load:
         period_ns if task.spin_us == "auto" else task.spin_us * 1000,
         sum(cost.usual_ns for cost in costs),
     )
+
+
+def _watchdog(tasks: Sequence[Load], costs: Mapping[str, Sequence[BlockCost]]) -> Load:
+    """Return the demand of the watchdog: a look at every task costs less than what a task does around its blocks."""
+    slowest = max(tasks, key=lambda load: load.period_ns)
+    cost_ns = next(cost.worst_ns for cost in costs[slowest.name] if cost.block == LOOP)
+    return Load(WATCHDOG, WATCHDOG_NS, cost_ns, WATCHDOG_PRIORITY, slowest.core)
 
 
 def _mistake(
@@ -128,9 +138,11 @@ def _remedies(load: Load, loads: Sequence[Load], cores: int) -> Iterator[str]:
 
     def would(changed: Mapping[str, Load]) -> bool:
         tried = [changed.get(other.name, other) for other in loads]
-        return responses(tried, cores)[load.name].response_ns is not None
+        core = changed.get(load.name, load).core
+        is_free = core is None or duties(tried)[core] <= MOST_DUTY
+        return is_free and responses(tried, cores)[load.name].response_ns is not None
 
-    used = {other.core for other in loads}
+    used = {other.core for other in loads if other.name != WATCHDOG}
     free = next((core for core in range(cores) if core not in used), None)
     alone = replace(load, core=free if free is not None else max(c or 0 for c in used) + 1)
     if load.cost_ns < load.period_ns and would({load.name: alone}):
@@ -141,11 +153,12 @@ def _remedies(load: Load, loads: Sequence[Load], cores: int) -> Iterator[str]:
     by_rate = {
         other.name: replace(other, priority=len(loads) - rank)
         for rank, other in enumerate(sorted(loads, key=lambda o: o.period_ns))
+        if other.name != WATCHDOG
     }
-    if fits([by_rate[other.name] for other in loads], cores):
+    if would(by_rate) and fits([by_rate.get(other.name, other) for other in loads], cores):
         yield "the higher priority for the shorter period"
-    base = min(other.period_ns for other in loads)
-    others = [other for other in loads if other is not load]
+    others = [other for other in loads if other is not load and other.name != WATCHDOG]
+    base = min(other.period_ns for other in (load, *others))
     for times in range(load.period_ns // base + 1, LONGEST * load.period_ns // base):
         period_ns = times * base
         # the shortest one is the base of all others

@@ -9,7 +9,13 @@ from rig_configs.load import HERE, shipped_rigs
 from rigloop.blocks.observing import ObservingBlock
 from rigloop.compose import block_costs
 from rigloop.compose.block_costs import LOOP, BlockCost
-from rigloop.compose.schedule import examine_schedule, in_words, judge
+from rigloop.compose.schedule import (
+    WATCHDOG_NS,
+    WATCHDOG_PRIORITY,
+    examine_schedule,
+    in_words,
+    judge,
+)
 from rigloop.compose.wiring import load
 
 CORE_1 = "priority = 80\ncore = 1"
@@ -39,6 +45,12 @@ def rig(tmp_path):
     return make
 
 
+def test_the_watchdog_is_the_one_of_the_loop():
+    text = (HERE.parent / "rt_core" / "loop" / "watchdog.pxd").read_text()
+    assert f"TICK_NS = {WATCHDOG_NS}\n" in text
+    assert f"PRIORITY = {WATCHDOG_PRIORITY}\n" in text
+
+
 def refused(loaded, **us):
     return [str(mistake) for mistake in judge(loaded, costs_of(loaded, **us)).mistakes]
 
@@ -64,14 +76,15 @@ def test_a_cycle_longer_than_its_period_is_refused_with_the_period_that_would_do
 def test_a_neighbour_on_the_core_is_named_with_the_time_that_it_takes(rig):
     (words,) = refused(rig((CORE_1, "priority = 80\ncore = 0")), steering=400.0, bus=120.0)
     assert "tasks.simulation.period_us = 1000" in words
-    assert "and on core 0 estimation 815 µs of each period" in words
-    assert "a core of its own" in words or "core = " in words
+    assert "and on core 0 estimation 938 µs and the watchdog 1 µs of each period" in words
+    assert "a core of its own" in words or "core = 1" in words
 
 
 def test_every_change_that_is_named_has_been_analysed(rig):
     (words,) = refused(rig((CORE_1, "priority = 80\ncore = 0")), steering=300.0, bus=100.0)
-    assert "no spin of estimation" in words
-    again = rig((CORE_1, "priority = 80\ncore = 0"), ("spin_us = 40", "spin_us = 0"))
+    assert "no spin of estimation and simulation" in words
+    still = [(f"spin_us = {us}", "spin_us = 0") for us in (40, 200)]
+    again = rig((CORE_1, "priority = 80\ncore = 0"), *still)
     assert refused(again, steering=300.0, bus=100.0) == []
 
 
