@@ -9,7 +9,7 @@ Work is every operation at the cost that straight lines have here; the critical 
 latencies measured here, and each value that a routine leaves for another one passes through memory. Iterations count
 at their cap.
 
-The bound is that of the code in warm caches on a core that nobody disturbs: holes of the host are no part of it.
+The bound is that of the code in warm caches on a core that nobody disturbs: it has no holes of the host.
 """
 
 from __future__ import annotations

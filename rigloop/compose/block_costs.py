@@ -40,9 +40,8 @@ ROUNDS, CYCLES, BEATS = (
 SETTLE = 400  # cycles before the first round: filters start, guards arm
 MARGIN = 1.5  # on measured costs: faults, starts and resets take other ways than a rehearsal
 LOOP = "loop"  # what a task does around its blocks
-USUAL_OF_BOUND = (
-    3  # a bound is at most so many times the usual time of its kernel: benchmarks/bound.py
-)
+# benchmarks/bound.py: a bound is at most three times the usual time of its kernel
+USUAL_OF_BOUND = 3
 SAID = {"supervisor/enable": 1.0, "supervisor/arm": 1.0}
 
 
