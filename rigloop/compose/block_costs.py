@@ -32,11 +32,9 @@ from rigloop.compose.parts import find_buses
 from rt_core.block import Block
 from rt_core.loop.rehearse import Rehearsal
 
-ROUNDS, CYCLES, BEATS = (
-    12,
-    300,
-    10,
-)  # cycles of the fastest task in a round, and heartbeats meanwhile
+ROUNDS = 12
+CYCLES = 300  # of the fastest task in a round
+BEATS = 10  # of the supervisor meanwhile
 SETTLE = 400  # cycles before the first round: filters start, guards arm
 MARGIN = 1.5  # on measured costs: faults, starts and resets take other ways than a rehearsal
 LOOP = "loop"  # what a task does around its blocks

@@ -47,7 +47,13 @@ SHIPPED = {
             for ending in ("toml", "c")
         ),
     ),
-    "codegen": ("bounds/*.in", "equations/*.in", "formulations/*.in", "targets/*.in", "observers/*.in"),
+    "codegen": (
+        "bounds/*.in",
+        "equations/*.in",
+        "formulations/*.in",
+        "targets/*.in",
+        "observers/*.in",
+    ),
     "io_bridge": ("emulator/catalogue/*.toml",),
 }
 
