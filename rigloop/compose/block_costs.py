@@ -1,6 +1,6 @@
 """The longest time that each block of a rig takes in a cycle: counted where it is generated, else measured.
 
-A kernel has the bound of `codegen.bounds`. All other blocks, and what the loop does around them, are rehearsed: stepped
+A kernel has the bound of `codegen.bounds`. Other blocks, and what the loop does around them, are rehearsed: stepped
 on the emulated bus, without threads. Their cost is the longest cycle that comes back in every round, since what the
 host takes strikes one round and not the others, with a margin for ways through the code that a rehearsal does not
 meet. It is a measured value, and is said to be one.
@@ -21,9 +21,8 @@ from codegen.kernels.build import BuiltKernel
 from codegen.kernels.toolchain import BuildError
 from io_bridge.master.master import BringUpError
 from rig_configs.load import LoadedRig
-from rig_configs.schema import BlockTable, Rig
+from rig_configs.schema import Rig
 from rigloop.blocks.catalogue import kind_of, paths
-from rigloop.blocks.compiled.trust import is_shipped
 from rigloop.blocks.kinds.mechanism import MechanismBlock
 from rigloop.blocks.mechanisms import kernel_options
 from rigloop.compose.blocks import make_blocks, plan_blocks
@@ -56,12 +55,12 @@ class BlockCost(msgspec.Struct, frozen=True):
 def block_costs(
     loaded: LoadedRig, kernels: Mapping[str, BuiltKernel]
 ) -> dict[str, list[BlockCost]]:
-    """Find the cost of every block of a rig; code of the user's own is not run, and its cost is unknown.
+    """Find the cost of every block of a rig; the cost of one that would have to be compiled is unknown.
 
     Parameters
     ----------
     kernels : mapping of str to BuiltKernel
-        Of its observers.
+        Those that are built: of its observers.
 
     Returns
     -------
@@ -96,24 +95,23 @@ def _counted(loaded: LoadedRig, name: str, block: MechanismBlock) -> BlockCost |
 def _rehearsed(
     loaded: LoadedRig, kernels: Mapping[str, BuiltKernel]
 ) -> dict[str, dict[str, BlockCost]]:
-    """Rehearse all blocks but kernels and code of the user's own; without the buses where no emulation is like them."""
+    """Rehearse all blocks that need no compiler, or are built; without the buses where no emulation is like them."""
     rig = loaded.rig
-    known = {name for name, block in rig.blocks.items() if _can_rehearse(block)}
-    built = dict(kernels)
-    for name in known - built.keys():
-        build = kind_of(rig.blocks[name]).build
-        if build is not None:
-            built[name] = build(str(loaded.path), rig, name, lambda stage: None)
+    known = {
+        name
+        for name, block in rig.blocks.items()
+        if name in kernels or kind_of(block).build is None
+    }
     try:
-        return _rehearse(rig, known, built)
+        return _rehearse(rig, known, kernels)
     except (BringUpError, ValueError):
         if not find_buses(rig):
             raise
-        return _rehearse(rig, known - find_buses(rig).keys(), built)
+        return _rehearse(rig, known - find_buses(rig).keys(), kernels)
 
 
 def _rehearse(
-    rig: Rig, known: Set[str], built: Mapping[str, BuiltKernel]
+    rig: Rig, known: Set[str], kernels: Mapping[str, BuiltKernel]
 ) -> dict[str, dict[str, BlockCost]]:
     """Rehearse these blocks of a rig; what the others would write is zero."""
     blocks_of = {name: block for name, block in rig.blocks.items() if name in known}
@@ -123,7 +121,7 @@ def _rehearse(
     with make_buses(part, dict.fromkeys(find_buses(part), "simulated")) as buses:
         buses.to_op()
         blocks: dict[str, Block] = {name: bus.block() for name, bus in buses.each.items()}
-        blocks |= make_blocks(part, built)
+        blocks |= make_blocks(part, kernels)
         rehearsal = Rehearsal(plan_blocks(rig, blocks, inputs))
         rehearsal.run(SETTLE, {"supervisor/heartbeat": 1.0})
         rounds = [_round(rehearsal, number) for number in range(ROUNDS)]
@@ -148,11 +146,3 @@ def _of_task(blocks: Sequence[str], rounds: Sequence[NDArray[np.int64]]) -> dict
         name: BlockCost(name, round(MARGIN * float(longest[k])), round(float(usual[k])), "measured")
         for k, name in enumerate([*blocks, LOOP])
     }
-
-
-def _can_rehearse(block: BlockTable) -> bool:
-    """Tell blocks whose code ships; that of a user's own is not run by `check`, whoever has trusted it."""
-    if isinstance(block, MechanismBlock):
-        return False
-    declared = kind_of(block).declared
-    return declared is None or is_shipped(declared)

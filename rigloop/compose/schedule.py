@@ -190,8 +190,7 @@ def _notes(rig: Rig, costs: Mapping[str, Sequence[BlockCost]]) -> Iterator[str]:
     unknown = [c.block for parts in costs.values() for c in parts if c.how == "unknown"]
     if unknown:
         yield (
-            f"the time of {', '.join(unknown)} is not known, and counts as none: check runs no code of your own, or "
-            "there is no compiler"
+            f"the time of {', '.join(unknown)} is not known, and counts as none: check compiles no blocks but models"
         )
     backends = backends_of(rig)
     for name, bus in find_buses(rig).items():

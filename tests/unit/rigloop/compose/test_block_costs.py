@@ -1,12 +1,10 @@
 """Costs of blocks: kernels are counted, others rehearsed, a user's own code left alone."""
 
-from types import SimpleNamespace
-
 import numpy as np
-import pytest
 
 from rigloop.compose import block_costs
 from rigloop.compose.block_costs import LOOP, MARGIN, _of_task
+from rigloop.compose.wiring import load
 
 
 def test_the_longest_cycle_that_every_round_has_counts():
@@ -38,8 +36,17 @@ def test_a_bus_that_cannot_be_emulated_is_left_out(rigs, monkeypatch):
     assert how["guard"] == how["relay"] == how[LOOP] == "measured"
 
 
-@pytest.mark.parametrize("ships", [False, True])
-def test_only_code_that_ships_is_rehearsed(rigs, monkeypatch, ships):
-    monkeypatch.setattr(block_costs, "kind_of", lambda block: SimpleNamespace(declared="own.toml"))
-    monkeypatch.setattr(block_costs, "is_shipped", lambda declared: ships)
-    assert block_costs._can_rehearse(rigs("latency_bench").rig.blocks["relay"]) is ships
+def test_a_block_that_would_have_to_be_compiled_is_not(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(block_costs, "CYCLES", 50)
+    rig = tmp_path / "sine.toml"
+    rig.write_text(
+        'title = "A sine"\ntasks.main = { period_us = 1000, blocks = ["motor"] }\n'
+        '[blocks.motor]\nkind = "sine"\nfrequency_hz = 0.5\nunit = "rad"\n'
+    )
+    found = block_costs.block_costs(load(str(rig)), {})
+    assert [(cost.block, cost.how) for cost in found["main"]] == [
+        ("motor", "unknown"),
+        (LOOP, "measured"),
+    ]
+    assert not list(tmp_path.rglob("*.so"))
