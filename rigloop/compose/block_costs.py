@@ -8,6 +8,7 @@ meet. It is a measured value, and is said to be one.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence, Set
 from typing import Literal
 
@@ -32,9 +33,9 @@ from rt_core.block import Block
 from rt_core.loop.rehearse import Rehearsal
 
 ROUNDS = 12
-CYCLES = 300  # of the fastest task in a round
+CYCLES, FEWEST = 300, 30  # of the fastest task in a round
+ROUND_S = 0.1  # of a round whose cycles are long
 BEATS = 10  # of the supervisor meanwhile
-SETTLE = 400  # cycles before the first round: filters start, guards arm
 MARGIN = 1.5  # on measured costs: faults, starts and resets take other ways than a rehearsal
 LOOP = "loop"  # what a task does around its blocks
 # benchmarks/bound.py: a bound is at most three times the usual time of its kernel
@@ -123,17 +124,27 @@ def _rehearse(
         blocks: dict[str, Block] = {name: bus.block() for name, bus in buses.each.items()}
         blocks |= make_blocks(part, kernels)
         rehearsal = Rehearsal(plan_blocks(rig, blocks, inputs))
-        rehearsal.run(SETTLE, {"supervisor/heartbeat": 1.0})
-        rounds = [_round(rehearsal, number) for number in range(ROUNDS)]
+        cycles = _settle(rehearsal)
+        rounds = [_round(rehearsal, number, cycles) for number in range(ROUNDS)]
         tasks = {task.name: [block.name for block in task.blocks] for task in rehearsal.plan.tasks}
     return {task: _of_task(names, [took[task] for took in rounds]) for task, names in tasks.items()}
 
 
-def _round(rehearsal: Rehearsal, number: int) -> dict[str, NDArray[np.int64]]:
+def _settle(rehearsal: Rehearsal) -> int:
+    """Run the first cycles, in which filters start, and return how many of them a round has time for."""
+    begin = time.perf_counter()
+    rehearsal.run(FEWEST, {"supervisor/heartbeat": 1.0})
+    a_cycle_s = (time.perf_counter() - begin) / FEWEST
+    cycles = int(max(FEWEST, min(CYCLES, ROUND_S / a_cycle_s)))
+    rehearsal.run(cycles, {"supervisor/heartbeat": 1.0})
+    return cycles
+
+
+def _round(rehearsal: Rehearsal, number: int, cycles: int) -> dict[str, NDArray[np.int64]]:
     """Run some cycles, while the supervisor lives: its heartbeat changes, and the guards stay armed."""
     first = 2.0 + number * BEATS
     beats = [
-        rehearsal.run(CYCLES // BEATS, SAID | {"supervisor/heartbeat": first + beat})
+        rehearsal.run(cycles // BEATS, SAID | {"supervisor/heartbeat": first + beat})
         for beat in range(BEATS)
     ]
     return {task: np.concatenate([took[task] for took in beats]) for task in beats[0]}

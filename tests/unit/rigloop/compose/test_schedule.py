@@ -112,7 +112,6 @@ def test_code_that_nobody_trusts_counts_as_none_and_is_said(rig):
 @pytest.mark.parametrize("name", shipped_rigs())
 def test_no_rig_that_ships_is_refused(name, monkeypatch):
     # few cycles, and no observers, whose models would have to be compiled
-    monkeypatch.setattr(block_costs, "SETTLE", 50)
     monkeypatch.setattr(block_costs, "CYCLES", 60)
     found = examine_schedule(load(name), {})
     assert found.mistakes == ()
