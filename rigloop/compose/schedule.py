@@ -122,7 +122,7 @@ def _mistake(
     elif taken:
         core = "any core" if load.core is None else f"core {load.core}"
         others = " and ".join(f"{name} {_us(ns)} µs" for name, ns in taken.items())
-        problem += f", and on {core} {others} of each period: it may not end before the next one"
+        problem += f", and on {core} it may wait for {others}: it may not end before the next one"
     would = [*_remedies(load, loads, cores)]
     remedy = (
         "would do: " + "; or ".join(would)
