@@ -22,7 +22,7 @@ FUNCTION = re.compile(
 )
 TOKEN = re.compile(r"\s*(for\b|if\b|else\b|[{};()]|[^{};()]+?(?=\b(?:for|if|else)\b|[{};()]|$))")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-LIMIT = re.compile(r"[<>]=?\s*([\w* ]+)")
+LIMIT = re.compile(r"<=?\s*([\w*+. ]+)")
 OPERATOR = re.compile(r"[-+*/<>=!?&|%]+|\[|->")
 PASSED = re.compile(r"\baccelerate\([\w, ]+, (\d+)\)")
 COUNTER = re.compile(r"\bint (\w+) =")

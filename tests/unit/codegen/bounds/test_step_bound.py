@@ -1,14 +1,16 @@
 """The bound of a step: parts that follow the counts, and costs that each raise it."""
 
+import functools
 from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
 from codegen.bounds.machine import WORKS, MachineCosts
-from codegen.bounds.step_bound import CLOCK, SHARED, step_bound
-from codegen.kernels.costs import operations
+from codegen.bounds.step_bound import CLOCK, SHARED, bound_of, step_bound
+from codegen.kernels.generate import program
 from codegen.options.options import KernelOptions
+from codegen.targets.kernel_text import KernelText
 
 # one ns a cycle of the generator's own latencies, one slot a ns, and nothing else
 PLAIN = MachineCosts(
@@ -17,18 +19,24 @@ PLAIN = MachineCosts(
 )  # fmt: skip
 
 
-def bound(mechanism="four_bar", costs=PLAIN, **options):
-    return step_bound(mechanism, KernelOptions(**options), costs)
+@functools.cache
+def made(mechanism, **options):
+    found = program(mechanism, KernelOptions(**options))
+    return found, KernelText(found, has_block=True)
 
 
-@pytest.mark.parametrize("mechanism", ["four_bar", "governor"])
+def bound(mechanism="gas_pedal", costs=PLAIN, **options):
+    return bound_of(*made(mechanism, **options), costs)
+
+
+@pytest.mark.parametrize("mechanism", ["gas_pedal", "governor"])
 def test_with_plain_costs_its_parts_are_the_counts_of_the_generator(mechanism):
-    counts, found = operations(mechanism), bound(mechanism)
-    assert found.work_ns == SHARED * counts["slots"]
+    counts, found = made(mechanism)[1].step, bound(mechanism)
+    assert found.work_ns == SHARED * counts.slots
     # absolute values and choices, one cycle in the counts, cost an addition here
-    assert 1.0 <= found.path_ns / (CLOCK * (counts["path_cycles"] - 1)) < 1.05
+    assert 1.0 <= found.path_ns / (CLOCK * (counts.path - 1)) < 1.05
     assert found.bound_ns == found.work_ns + found.path_ns + found.around_ns
-    assert found.slots > counts["slots"]
+    assert found.slots > counts.slots
 
 
 def test_iterations_count_up_to_their_cap():
@@ -51,16 +59,10 @@ def test_no_cost_lowers_it(name):
 
 
 def test_tables_cost_what_picked_operands_do():
-    from codegen.bounds.step_bound import bound_of
-    from codegen.kernels.generate import program
-    from codegen.targets.kernel_text import KernelText
-
-    made = program("four_bar", KernelOptions())
-    text = KernelText(made, has_block=True)
+    small, text = made("gas_pedal")
     dear = replace(PLAIN, picked=3.0)
-    assert bound_of(made, text, dear).work_ns == bound().work_ns
-    made.is_large = True
-    assert bound_of(made, text, dear).work_ns > bound().work_ns
+    assert bound_of(small, text, dear).work_ns == bound().work_ns
+    assert bound_of(replace(small, is_large=True), text, dear).work_ns > bound().work_ns
 
 
 @pytest.mark.parametrize(
@@ -76,9 +78,11 @@ def test_tables_cost_what_picked_operands_do():
     ],
     ids=lambda options: "-".join(map(str, options.values())) or "default",
 )
-@pytest.mark.parametrize("mechanism", ["governor", "brake_pedal"])
-def test_the_rare_ways_are_longer_than_the_usual_one(mechanism, options):
-    costs = replace(PLAIN, memory=3, branch=9, clock=30)
-    found = bound(mechanism, costs, **options)
+def test_the_rare_ways_are_longer_than_the_usual_one(options):
+    found = bound(costs=replace(PLAIN, memory=3, branch=9, clock=30), **options)
     assert found.reassembled_ns > found.singular_ns
     assert found.reassembled_ns > found.bound_ns
+
+
+def test_a_mechanism_is_bounded_by_its_name():
+    assert step_bound("gas_pedal", costs=PLAIN) == bound()

@@ -1,18 +1,22 @@
 """A kernel on trial: every call timed by itself, the same motion however it is cut into pieces."""
 
+import math
+
 import pytest
 
-from codegen.description.mechanism import find, load
+from codegen.description.mechanism import find, load, ports
 from codegen.kernels.trial import WARM_UP, Motion, Swing, Trial
 from codegen.options.options import KernelOptions
 
+OPTIONS = KernelOptions(iterations=4, tolerance=1e-7)
+MECHANISM = load(find("guided_rod"))
+PORT = ports(MECHANISM)[0][0]
 STILL = Motion({}, 1e-3, 1)
 
 
 @pytest.fixture(scope="module")
 def trial():
-    options = KernelOptions(iterations=4, tolerance=1e-7)
-    return Trial(load(find("four_bar")), options)
+    return Trial(MECHANISM, OPTIONS)
 
 
 @pytest.mark.parametrize("first", [1, 7, WARM_UP, 5000])
@@ -27,9 +31,7 @@ def test_the_iterations_are_those_of_the_last_call(trial):
     assert 1 <= trial.iterations() <= 4
 
 
-def test_a_motion_that_cannot_be_followed_is_an_error():
-    mechanism = load(find("guided_rod"))
-    port = mechanism.system.guides[0].name
-    motion = Motion({f"guide/{port}/position_rad": Swing(1e9, 1.0)}, 1e-3, 1)
+def test_a_motion_that_cannot_be_followed_is_an_error(trial):
+    motion = Motion({PORT: Swing(math.inf, 1.0)}, 1e-3, 1)
     with pytest.raises(ValueError, match=r"does not start|stops after"):
-        Trial(mechanism, KernelOptions()).times(motion, 500)
+        trial.times(motion, 500)

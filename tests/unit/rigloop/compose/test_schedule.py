@@ -1,10 +1,12 @@
 """Task sets of rigs: what cannot fit is refused with names, numbers and what would do; what ships is not."""
 
+import functools
 import re
 
 import pytest
 from swaps import swapped
 
+from codegen.bounds.step_bound import step_bound
 from rig_configs.load import HERE, shipped_rigs
 from rigloop.compose import block_costs
 from rigloop.compose.block_costs import LOOP, BlockCost
@@ -17,6 +19,7 @@ from rigloop.compose.schedule import (
 )
 from rigloop.compose.wiring import load
 
+bounded = functools.cache(step_bound)  # rigs share their models
 SIMULATION = "priority = 80\ncore = 1\nspin_us = 200"
 TOGETHER = (SIMULATION, "priority = 80\ncore = 0\nspin_us = 0")
 
@@ -112,6 +115,7 @@ def test_code_that_nobody_trusts_counts_as_none_and_is_said(rig):
 def test_no_rig_that_ships_is_refused(name, monkeypatch):
     # few cycles, and no observers, whose models would have to be compiled
     monkeypatch.setattr(block_costs, "CYCLES", 60)
+    monkeypatch.setattr(block_costs, "step_bound", bounded)
     found = examine_schedule(load(name), {})
     assert found.mistakes == ()
     assert all(timing.response_us is not None for timing in found.timings)
