@@ -1,4 +1,4 @@
-"""Random task sets through the analysis of `rt_core.response`, beside an exact simulation of the scheduler.
+"""Random task sets through the analysis of `rt_core.timing.response`, beside an exact simulation of the scheduler.
 
     python benchmarks/task_sets.py [--sets 100] [--seed 15]
 
@@ -19,7 +19,7 @@ from pathlib import Path
 from rich.console import Console
 
 from rigloop.display.tables import Table, figures, show, words
-from rt_core.response import Load, fits, responses
+from rt_core.timing.response import Load, fits, responses
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "parts"))
 from simulated_cores import run

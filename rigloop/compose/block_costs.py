@@ -30,7 +30,7 @@ from rigloop.compose.blocks import make_blocks, plan_blocks
 from rigloop.compose.bus import make_buses
 from rigloop.compose.parts import find_buses
 from rt_core.block import Block
-from rt_core.loop.rehearse import Rehearsal
+from rt_core.timing.rehearse import Rehearsal
 
 ROUNDS = 12
 CYCLES, FEWEST = 300, 30  # of the fastest task in a round

@@ -14,7 +14,7 @@ from rig_configs.mistakes import Mistake
 from rig_configs.schema import Rig
 from rigloop.compose.block_costs import LOOP, BlockCost, block_costs
 from rigloop.compose.parts import EMULATED, backends_of, find_buses
-from rt_core.response import MOST_DUTY, Load, Response, duties, fits, responses
+from rt_core.timing.response import MOST_DUTY, Load, Response, duties, fits, responses
 
 LONGEST = 64  # times its period, up to which a longer one is looked for
 SHOWN = 3  # blocks of a cycle that are named

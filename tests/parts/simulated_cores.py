@@ -11,7 +11,7 @@ import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from rt_core.response import Load
+from rt_core.timing.response import Load
 
 
 @dataclass

@@ -5,8 +5,8 @@ import pytest
 from reading_block import Reader
 
 from rt_core.injection.load import BusyBlock
-from rt_core.loop.rehearse import Rehearsal
 from rt_core.plan import Task, plan_table
+from rt_core.timing.rehearse import Rehearsal
 
 FAST_NS, SLOW_NS = 100_000, 300_000
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated_cores import run
 
-from rt_core.response import Load, duties, fits, responses
+from rt_core.timing.response import Load, duties, fits, responses
 
 
 def response(loads: list[Load], name: str, cores: int = 2) -> int | None:
