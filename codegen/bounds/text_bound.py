@@ -26,6 +26,7 @@ LIMIT = re.compile(r"<=?\s*([\w*+. ]+)")
 OPERATOR = re.compile(r"[-+*/<>=!?&|%]+|\[|->")
 PASSED = re.compile(r"\baccelerate\([\w, ]+, (\d+)\)")
 COUNTER = re.compile(r"\bint (\w+) =")
+DOWN = re.compile(r"= ([^;]+);[^;]*;[^;]*--")
 STRIDE = re.compile(r"\+= (\d+)")
 CALL = re.compile(r"\b([A-Za-z_]\w*)\s*$")
 ENUM = re.compile(r"^    ([A-Z_]+) = ([^,/]+?)(?:,|\s*//|$)", re.MULTILINE)
@@ -117,6 +118,12 @@ class _Reader:
 
     def times(self, text: str) -> int:
         condition = text.split(";")[1]
+        if down := DOWN.search(text):
+            # from the first value down to zero; what is taken off that value only makes it less
+            most = self.limit(down[1].split(" - ")[0])
+            if most is None:
+                self.lacks.add(condition.strip())
+            return (most or 0) + 1
         limits = [self.limit(found) for found in LIMIT.findall(condition)]
         known = [limit for limit in limits if limit is not None]
         if not known:

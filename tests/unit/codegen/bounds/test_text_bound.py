@@ -26,6 +26,7 @@ def cost(body: str, **calls: float) -> float:
         ("for (int part = 1; part <= 3; part++)\n    step(w);", 4),
         ("for (int i = 0; i < N_Q + N_PHI; i++)\n    step(w);", 8),
         ("for (int i = 0; i < 2 * N_Q && x > 0.0; i++)\n    step(w);", 10),
+        ("for (int k = N_Q - 1; k >= 0; k--)\n    step(w);", 6),
         ("for (; i + 4 <= N_Q; i += 4)\n    step(w);", 2),
         ("if (a < b)\n    step(w);\nelse {\n    step(w);\n    step(w);\n}", 2),
         ("if (step(w) > 0.0)\n    step(w);", 2),

@@ -32,6 +32,6 @@ def test_the_iterations_are_those_of_the_last_call(trial):
 
 
 def test_a_motion_that_cannot_be_followed_is_an_error(trial):
-    motion = Motion({PORT: Swing(math.inf, 1.0)}, 1e-3, 1)
+    motion = Motion({PORT: Swing(math.nan, 1.0)}, 1e-3, 1)
     with pytest.raises(ValueError, match=r"does not start|stops after"):
         trial.times(motion, 500)
