@@ -134,13 +134,15 @@ def replay(
 
 @app.command(epilog="Example: `rigloop check my_rig.toml`")
 def check(rig: RigArgument, json: JsonOption = False) -> None:
-    """Check a rig file: schema, tasks, wiring, that its observers can tell what they estimate, and that its wheel
-    would not sing. Starts nothing."""
+    """Check a rig file: schema, tasks, wiring, that its observers can tell what they estimate, that its wheel would not
+    sing, and that every cycle ends in time on this machine. Starts nothing."""
     from rig_configs.mistakes import ConfigError
     from rigloop.blocks.observing import ObservingBlock
     from rigloop.compose.blocks import backends_of
     from rigloop.compose.kernels import build_kernels
     from rigloop.compose.magnitudes import magnitudes
+    from rigloop.compose.schedule import examine_schedule
+    from rigloop.compose.schedule import in_words as timings_in_words
     from rigloop.compose.unsaid_times import unsaid_times
     from rigloop.haptic.check import examine_loop
     from rigloop.haptic.check import in_words as margins_in_words
@@ -149,23 +151,27 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
 
     with errors_as_lines(json):
         loaded = _load(rig)
-        build_kernels(loaded, only=ObservingBlock)
+        observers = build_kernels(loaded, only=ObservingBlock)
         with Screen(stderr=True).status("kernel") as status:
             haptic = examine_loop(loaded, lambda stage: status.update(f"kernel: {stage}"))
-        mistakes = [*haptic.mistakes]
+            status.update("times of its blocks")
+            schedule = examine_schedule(loaded, observers)
+        mistakes = [*haptic.mistakes, *schedule.mistakes]
         mistakes += unsaid_times(loaded, backends_of(loaded.rig))
         if mistakes:
             raise ConfigError(mistakes)
-        notes = [*shared_by_tasks(loaded.rig), *magnitudes(loaded), *haptic.notes]
+        notes = [*shared_by_tasks(loaded.rig), *magnitudes(loaded), *haptic.notes, *schedule.notes]
         notes += signal_notes(loaded.rig)
     if json:
         message = {"rig": loaded.name, "sha256": loaded.sha256, "mistakes": [], "notes": notes}
-        facts = {"haptic": haptic.margins, "signals": signal_facts(loaded.rig)}
+        signals = signal_facts(loaded.rig)
+        facts = {"haptic": haptic.margins, "timing": schedule.timings, "signals": signals}
         print_json(message | facts)
     else:
         words = escape(f"{loaded.path}: {loaded.rig.title}")
         Screen().print(f"[green]good[/]  {words}", soft_wrap=True, highlight=False)
-        for line in (*margins_in_words(haptic.margins), *signal_words(loaded.rig, loaded.argument)):
+        lines = [*margins_in_words(haptic.margins), *timings_in_words(schedule.timings)]
+        for line in (*lines, *signal_words(loaded.rig, loaded.argument)):
             Screen().print(f"      {escape(line)}", soft_wrap=True, highlight=False)
         for note in notes:
             Screen().print(f"[yellow]•[/] {escape(note)}", soft_wrap=True, highlight=False)

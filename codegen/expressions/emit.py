@@ -132,15 +132,25 @@ class Flow:
             self.cells[text] = self.add(0.0, ())
         return self.cells[text]
 
-    def advance(self, ready: dict[str, float], rename: Mapping[str, str]) -> None:
-        """Let the routine run once: `ready` has the cycle at which each array element is known."""
+    def advance(
+        self,
+        ready: dict[str, float],
+        rename: Mapping[str, str],
+        latencies: Mapping[float, float],
+        hop: float,
+    ) -> None:
+        """Let the routine run once: `ready` has the cycle at which each array element is known.
+
+        `latencies` take the place of those here, and a value waits for `hop` on its way through memory.
+        """
         at = [0.0] * len(self.steps)
         for text, number in self.cells.items():
             array, bracket, index = text.partition("[")
-            at[number] = ready.get(rename.get(array, array) + bracket + index, 0.0)
+            place = rename.get(array, array) + bracket + index
+            at[number] = ready[place] + hop if place in ready else 0.0
         for number, (latency, operands) in enumerate(self.steps):
             if operands:
-                at[number] = max(at[k] for k in operands) + latency
+                at[number] = max(at[k] for k in operands) + latencies.get(latency, latency)
         for text, number in self.results.items():
             ready[text] = at[number]
 

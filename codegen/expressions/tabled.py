@@ -71,7 +71,7 @@ def tabled(
         groups = _groups(gathers)
     made = Tabled(flow=_flow(gathers), rest=found.rest)
     ready: dict[str, float] = {}
-    made.flow.advance(ready, {})
+    made.flow.advance(ready, {}, {}, 0.0)
     made.cost.path = max(ready.values())
     if found.parts:
         made.lines.append(f"double {PART}[{found.parts}];")

@@ -24,6 +24,8 @@ from codegen.targets import c99
 
 Array = NDArray[np.float64]
 CHUNK = 100_000  # steps whose inputs are made at a time
+SINGLES = 5000  # calls at a time that are timed one by one
+WARM_UP = 100
 ENOUGH_S = 0.03  # of stepping, for a time that can be believed
 MOST_REPEATS = 5
 
@@ -123,6 +125,45 @@ class Trial:
             spent += again.call_ns * every * len(again.rows)
             repeats += 1
         return tried
+
+    def iterations(self) -> int:
+        """Return how many iterations the last call took."""
+        return int(self._library.trial_iterations())
+
+    def times(self, motion: Motion, steps: int, first: int = SINGLES) -> Array:
+        """Return the time of every single call, ns, the look at the clock included; the same motion each time.
+
+        Parameters
+        ----------
+        steps : int
+            Calls; those before in which caches warm up are left out.
+        first : int
+            Calls of the first piece. Every piece begins with caches that Python has used meanwhile: another number
+            puts these calls elsewhere.
+
+        Raises
+        ------
+        ValueError
+            It does not start, or stops before its time.
+        """
+        begin = motion.inputs(self.mechanism, np.zeros(1))
+        if (status := self._library.trial_start(*(given.ctypes.data for given in begin))) != 0:
+            raise ValueError(f"does not start: {STATUSES[status]}")
+        ns = np.zeros(steps + WARM_UP)
+        n_shown = len(self.mechanism.system.coordinates) + len(self.mechanism.outputs)
+        rows = np.zeros((SINGLES, n_shown))
+        done, count = 0, first
+        while done < len(ns):
+            count = min(count, len(ns) - done)
+            numbers = np.arange(done + 1, done + count + 1, dtype=np.float64)
+            times: Array = numbers * self.options.step_s
+            given = [np.ascontiguousarray(a) for a in motion.inputs(self.mechanism, times)]
+            pointers = (a.ctypes.data for a in (*given, rows, ns[done:]))
+            if (good := self._library.trial_run(count, 1, *pointers)) < count:
+                words = STATUSES[self._library.trial_status()]
+                raise ValueError(f"stops after {done + good} steps: {words}")
+            done, count = done + count, SINGLES
+        return ns[WARM_UP:]
 
 
 def _library(mechanism: Mechanism, options: KernelOptions) -> ctypes.CDLL:

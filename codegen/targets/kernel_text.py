@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 
@@ -136,25 +137,62 @@ class KernelText:
 
     def _step_cost(self) -> Cost:
         """Work of one call; the critical path follows the data through all routines."""
-        program, total = self.program, Cost()
-        ready: dict[str, float] = {}
-        system = program.presolved.system
-        sizes = {"q": len(system.coordinates), "phi": len(system.rows)}
-        counting = [Sweep("q", ["w->inverse"], [], 1)] if program.pivot_limit else []
-        for call in [*program.calls, *counting]:
+        total, sizes = Cost(), self._sweep_sizes()
+        for call in self._calls():
             if isinstance(call, Sweep):
                 total.sweep += call.slots * sizes[call.size]
+            else:
+                total = total.plus(self.costs[call.partition(" ")[0]])
+        total.path = self.critical_path({})
+        return total
+
+    def critical_path(self, latencies: Mapping[float, float], hop: float = 0.0) -> float:
+        """The longest chain of operations of one call, through all of its routines.
+
+        Parameters
+        ----------
+        latencies : mapping of float to float
+            In place of those of `emit.LATENCY`, by their cycles; the unit of the result is theirs.
+        hop : float
+            On the way of a value from one routine to the next, through memory.
+        """
+        sizes, fma = self._sweep_sizes(), float(LATENCY["fma"])
+        ready: dict[str, float] = {}
+        for call in self._calls():
+            if isinstance(call, Sweep):
                 for k in range(sizes[call.size]):
-                    at = max(ready.get(f"{array}[{k}]", 0.0) for array in call.reads)
+                    at = max(ready.get(f"{array}[{k}]", 0.0) for array in call.reads) + hop
                     for array in call.writes:
-                        ready[f"{array}[{k}]"] = at + LATENCY["fma"]
+                        ready[f"{array}[{k}]"] = at + latencies.get(fma, fma)
                 continue
             name, _, variant = call.partition(" ")
-            total = total.plus(self.costs[name])
             for flow in self._flows[name]:
-                flow.advance(ready, {"weight": f"w->weight_{variant}"})
-        total.path = max(ready.values(), default=0.0)
-        return total
+                flow.advance(ready, {"weight": f"w->weight_{variant}"}, latencies, hop)
+        return max(ready.values(), default=0.0)
+
+    def routine_path(self, name: str, latencies: Mapping[float, float], hop: float) -> float:
+        """The longest chain of one routine by itself, as `critical_path` measures it."""
+        ready: dict[str, float] = {}
+        for flow in self._flows[name]:
+            flow.advance(ready, {}, latencies, hop)
+        return max(ready.values(), default=0.0) + hop
+
+    def counted(self, latency: float) -> int:
+        """Return how many operations of this latency, in cycles of `emit.LATENCY`, one call has."""
+        return sum(
+            sum(given == latency for given, _ in flow.steps)
+            for call in self._calls()
+            if not isinstance(call, Sweep)
+            for flow in self._flows[call.partition(" ")[0]]
+        )
+
+    def _calls(self) -> list[str | Sweep]:
+        counting = [Sweep("q", ["w->inverse"], [], 1)] if self.program.pivot_limit else []
+        return [*self.program.calls, *counting]
+
+    def _sweep_sizes(self) -> dict[str, int]:
+        system = self.program.presolved.system
+        return {"q": len(system.coordinates), "phi": len(system.rows)}
 
     def _sizes(self) -> dict[str, str]:
         program = self.program
@@ -334,6 +372,13 @@ def table(kind: str, name: str, values: list) -> str:
     """A constant array."""
     rows = [", ".join(map(repr, values[k : k + 8])) for k in range(0, len(values), 8)]
     return f"{kind} {name}[{len(values)}] = {{\n    " + ",\n    ".join(rows) + "\n};"
+
+
+def sine_cosine_text() -> str:
+    """The function of every kernel that gives sine and cosine of an angle, in C."""
+    whole = (HERE / "kernel.c.in").read_text()
+    begin = whole.index("static inline void sine_cosine")
+    return Template(whole[begin : whole.index("\n}\n", begin) + 3]).substitute(_sincos())
 
 
 def _sincos() -> dict[str, str]:

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import msgspec
 
+from codegen.bounds.machine import MachineCosts, machine_costs
+from codegen.bounds.step_bound import StepBound, step_bound
 from codegen.description.entries import Written, entries
 from codegen.description.mechanism import Mechanism, load, ports
 from codegen.equations.presolve import presolve
 from codegen.kernels import costs
+from codegen.kernels.toolchain import BuildError
 from codegen.options.options import KernelOptions
 from codegen.pose.assembly import Assembled, assemble
 from codegen.system.fields import Input
@@ -87,6 +90,10 @@ class ModelFacts(msgspec.Struct, frozen=True):
     operations: dict[str, int]
     """Of one step of the default kernel."""
     options: str
+    bound: StepBound | None
+    """The longest time of that step on this machine; None where its costs cannot be measured: no compiler."""
+    costs: MachineCosts | None
+    """The costs of operations on this machine that the bound is made of."""
 
 
 def model_facts(path: Path) -> tuple[ModelFacts, Mechanism, Assembled]:
@@ -118,6 +125,7 @@ def model_facts(path: Path) -> tuple[ModelFacts, Mechanism, Assembled]:
         inside = tuple(by_var[v] for v in system.graph.variables(row.phi) if v in by_var)
         rows.append(RowFacts(element.replace("/", "."), words, inside, number in linear))
     options = KernelOptions()
+    machine = _machine(options)
     masses = tuple(_masses(written, system))
     facts = ModelFacts(
         name=mechanism.name,
@@ -137,8 +145,17 @@ def model_facts(path: Path) -> tuple[ModelFacts, Mechanism, Assembled]:
         states=tuple(state.path for state in system.internals),
         operations=costs.operations(path, options),
         options=options.text(),
+        bound=None if machine is None else step_bound(path, options, machine),
+        costs=machine,
     )
     return facts, mechanism, assembled
+
+
+def _machine(options: KernelOptions) -> MachineCosts | None:
+    try:
+        return machine_costs(options)
+    except BuildError:
+        return None
 
 
 def _moved(written: list[Written], system: System) -> dict[str, float]:

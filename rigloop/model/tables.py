@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rich.console import Console
 from rich.markup import escape
 
+from codegen.bounds.machine import WORKS
 from codegen.importers.tree import Item
 from rigloop.display import tables as display
 from rigloop.display.tables import Cell, Table, Tone, Toned, figures, show, show_filled, words
@@ -102,6 +103,33 @@ def _operations(facts: ModelFacts, console: Console) -> None:
         console,
     )  # fmt: skip
     paragraph(facts.options, console, tone="dim")
+    _bound(facts, console)
+
+
+def _bound(facts: ModelFacts, console: Console) -> None:
+    bound, costs = facts.bound, facts.costs
+    console.print()
+    if bound is None or costs is None:
+        remark("no compiler: the longest time of a step is not known", console)
+        return
+    console.print("[bold]longest time of that step on this machine[/]")
+    each = "its iteration" if bound.iterations == 1 else f"all {bound.iterations} iterations"
+    show(
+        display.facts(
+            [
+                ("bound", f"{bound.bound_ns / 1e3:.3g} µs", f"with {each}; warm caches, a core of its own"),
+                ("operations", f"{bound.work_ns / 1e3:.3g} µs", f"{bound.slots}, one after the other"),
+                ("critical path", f"{bound.path_ns / 1e3:.3g} µs", "at the latencies measured here"),
+                ("around them", f"{bound.around_ns / 1e3:.3g} µs", "ports, checks, branches"),
+                ("beside a singular pose", f"{bound.singular_ns / 1e3:.3g} µs", "where all is settled again"),
+                ("after lost cycles", f"{bound.reassembled_ns / 1e3:.3g} µs", "with all strides of an assembly"),
+            ]
+        ),
+        console,
+    )  # fmt: skip
+    shown = [[name, f"{getattr(costs, name):.3g}", said] for name, said in WORKS.items()]
+    heads = [*words("operation"), *figures("ns"), *words("measured", tone=Tone.SOFT)]
+    show(Table(heads, shown, f"costs measured on {costs.processor}"), console)
 
 
 def print_import(items: tuple[Item, ...], console: Console) -> None:

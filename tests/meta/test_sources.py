@@ -48,7 +48,13 @@ SHIPPED = {
             for ending in ("toml", "c")
         ),
     ),
-    "codegen": ("equations/*.in", "formulations/*.in", "targets/*.in", "observers/*.in"),
+    "codegen": (
+        "bounds/*.in",
+        "equations/*.in",
+        "formulations/*.in",
+        "targets/*.in",
+        "observers/*.in",
+    ),
     "io_bridge": ("emulator/catalogue/*.toml",),
 }
 
