@@ -1,0 +1,286 @@
+"""Reaction times measured by injection: live runs on emulated segments, each judged as `rigloop run --inject` is."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+import tomlkit
+
+from io_bridge.host.namespace import why_not
+from rig_configs.load import LoadedRig
+from rig_configs.mistakes import ConfigError, Mistake, near
+from rig_configs.named_files import find_named
+from rig_configs.schema import Rig
+from rigloop.bench.fault_trials import AFTER_S, APART_S, Trial, attempt, sweep, warm_up
+from rigloop.blocks.catalogue import rig_model_of
+from rigloop.compose.blocks import find_buses, find_guards
+from rigloop.inject.faults import FAULTS
+from rigloop.inject.judge import judge
+from rigloop.inject.kinds import ON_VETH, InCycle, Reaction
+from rigloop.inject.limits import limits_of
+from rigloop.inject.request import MOST, again
+from rigloop.run_folder import messages
+from rigloop.run_folder.manifest import Injected
+from rigloop.run_folder.not_started import NotStartedError
+from rigloop.safety.answers import Answer
+
+TRIES = 4  # of a fault that a run did not come to: the host had ended it before
+RAMP_IN_S, START_S = 0.1, 0.1  # of the measurement: the torque is there early
+OTHER_START_S = 1.0  # of hands that a rig does not describe
+SETTLED_S = 0.1  # from there on, by which it pushes
+LASTS_S = 2.5  # for which a run may go on after a fault that should end it
+NO_TORQUE = "there was no torque before it"
+MOST_WHY = 3
+
+
+@dataclass
+class Measured:
+    """The outcome of one fault at one axis over all repeats; cycles are those of the axis.
+
+    Attributes
+    ----------
+    repeats : int
+    worst_to_find, worst_to_zero : int or None
+        None: nothing was seen.
+    not_as_stated : list of str
+        A sentence for each repeat that was too late, or otherwise not as the rig states.
+    spoilt : int
+        Runs that ended before their fault, or had no torque that it could take away; tried again.
+    """
+
+    repeats: int = 0
+    worst_to_find: int | None = None
+    worst_to_zero: int | None = None
+    not_as_stated: list[str] = field(default_factory=list)
+    spoilt: int = 0
+
+    def add(self, injected: Injected) -> None:
+        """Count one repeat."""
+        self.repeats += 1
+        for name, seen in (
+            ("worst_to_find", injected.to_find),
+            ("worst_to_zero", injected.to_zero),
+        ):
+            if seen is not None:
+                setattr(self, name, max(getattr(self, name) or 0, seen))
+        if not injected.good:
+            self.not_as_stated.append("; ".join(injected.why[:MOST_WHY]))
+
+
+Outcome = dict[tuple[str, str], Measured]
+"""By guard and fault."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One live run, and the answers that it shows: for each injection those of the axes that see it."""
+
+    trial: Trial
+    shows: tuple[tuple[Answer, ...], ...]
+
+
+def is_measured(answer: Answer) -> bool:
+    """Decide if an answer has a reaction that a run can show here: the torque ends, or is held."""
+    if answer.cannot or (answer.fault.needs in ON_VETH and _no_veth() is not None):
+        return False
+    return answer.ends or answer.stated.reaction == Reaction.HOLD
+
+
+_no_veth = cache(why_not)
+
+
+def known_faults(names: Sequence[str] | None) -> frozenset[str]:
+    """Return the faults of these names; without any, all that there are.
+
+    Raises
+    ------
+    ConfigError
+        With every name that is no fault.
+    """
+    if not names:
+        return frozenset(FAULTS)
+    if wrong := [name for name in names if name not in FAULTS]:
+        raise ConfigError(
+            [
+                Mistake("command line", "--only", "no such fault", near(name, FAULTS), name)
+                for name in wrong
+            ]
+        )
+    return frozenset(names)
+
+
+def experiments(answers: Sequence[Answer], at_s: float) -> list[Experiment]:
+    """Return the runs that show these answers: those that end the torque alone, others side by side."""
+    measured = [answer for answer in answers if is_measured(answer)]
+    ends: dict[tuple[str, ...], list[Answer]] = {}
+    beside: dict[str, list[Answer]] = {}
+    alone = []
+    for answer in measured:
+        if answer.ends:
+            ends.setdefault((answer.fault.name, *answer.scope), []).append(answer)
+        elif _cycles(answer) <= 1:
+            beside.setdefault(answer.guard, []).append(answer)
+        else:
+            alone.append(answer)
+    found = [_ending(group, at_s) for group in ends.values()]
+    found += [_ending([answer], at_s) for answer in alone]
+    for group in beside.values():
+        # what lasts to the end of the run comes last
+        group.sort(key=lambda answer: _cycles(answer) == 0)
+        found += [_side_by_side(group[i : i + MOST], at_s) for i in range(0, len(group), MOST)]
+    return found
+
+
+def _cycles(answer: Answer) -> int:
+    acts = answer.fault.acts
+    return acts.cycles if isinstance(acts, InCycle) else 1
+
+
+def _ending(group: Sequence[Answer], at_s: float) -> Experiment:
+    first = group[0]
+    cycles = first.stated.zero if first.ends else _cycles(first)
+    stated_s = (cycles or 0) * first.lim.period_s
+    seconds = at_s + stated_s + (LASTS_S if first.ends else AFTER_S) + first.fault.lasts_s
+    trial = Trial((f"{first.name}@{at_s:g}",), seconds, first.fault.needs)
+    return Experiment(trial, (tuple(group),))
+
+
+def _side_by_side(group: Sequence[Answer], at_s: float) -> Experiment:
+    asked = tuple(f"{answer.name}@{at_s + APART_S * i:.2f}" for i, answer in enumerate(group))
+    seconds = at_s + APART_S * (len(group) + 1)
+    needs = next((answer.fault.needs for answer in group if answer.fault.needs), "")
+    return Experiment(Trial(asked, seconds, needs), tuple((answer,) for answer in group))
+
+
+def eager(loaded: LoadedRig, backend: Literal["simulated", "veth"]) -> LoadedRig:
+    """Return a rig on emulated segments whose torque is there early; its limits are those of the rig.
+
+    Its emulated hands move at once and its ramp in is short. Whatever interface the rig names is out of it.
+    """
+    document = tomlkit.parse(loaded.text)
+    tables: Any = document["blocks"]
+    for name, guard in find_guards(loaded.rig).items():
+        tables[name]["ramp_in_s"] = min(RAMP_IN_S, guard.ramp_in_s)
+    for name, bus in find_buses(loaded.rig).items():
+        tables[name]["backend"] = backend
+        if bus.second_interface is not None:
+            tables[name]["second_interface"] = backend
+        if backend == "simulated":
+            tables[name].pop("second_interface", None)
+        for drive, config in bus.drives.items():
+            if config.plant is not None:
+                start_s = min(START_S, config.plant.start_s)
+                tables[name]["drives"][drive]["plant"]["start_s"] = start_s
+    text = tomlkit.dumps(document)
+    data = tomllib.loads(text)
+    find_named(data, loaded.path.parent)
+    rig = rig_model_of(data).model_validate(data)
+    return replace(loaded, text=text, rig=rig)
+
+
+def pushes_at_s(rig: Rig) -> float:
+    """Return the second after arming at which an eager rig pushes."""
+    drives = [drive for bus in find_buses(rig).values() for drive in bus.drives.values()]
+    knows = all(drive.plant is not None for drive in drives)
+    return RAMP_IN_S + (START_S if knows else OTHER_START_S) + SETTLED_S
+
+
+def measure(
+    loaded: LoadedRig,
+    answers: Sequence[Answer],
+    repeats: int,
+    runs: Path,
+    say: Callable[[str], None],
+) -> Outcome:
+    """Inject each fault again and again, and return the worst that each axis did.
+
+    Parameters
+    ----------
+    runs : Path
+        Gets a folder for each run; those as stated are taken away.
+    say : callable
+        Gets lines of progress.
+
+    Raises
+    ------
+    NotStartedError
+        Without the right to real-time priorities bounds in cycles mean nothing.
+    """
+    early = eager(loaded, "simulated")
+    on_veth = eager(loaded, "veth")
+    todo = experiments(answers, pushes_at_s(early.rig))
+    runs.mkdir(parents=True, exist_ok=True)
+    warm_up(early)
+    found: Outcome = {}
+    say(f"{len(todo)} runs a repeat, {repeats} repeats")
+    for repeat in range(1, repeats + 1):
+        late = 0
+        for experiment in todo:
+            rig = on_veth if experiment.trial.needs in ON_VETH else early
+            late += _repeat(rig, experiment, runs, found)
+        words = f", {late} not as stated" if late else ""
+        say(f"repeat {repeat} of {repeats}: {len(todo)} runs{words}")
+    return found
+
+
+def _repeat(loaded: LoadedRig, experiment: Experiment, runs: Path, found: Outcome) -> int:
+    """Count a repeat of a run; return how many answers were not as stated."""
+    late = 0
+    left = experiment
+    for _ in range(TRIES):
+        tried = attempt(loaded, left.trial, runs)
+        _refuse_without_rights(tried.folder)
+        spoilt, bad = [], 0
+        for number, answers in enumerate(left.shows):
+            for answer in answers:
+                injected = tried.faults[number]
+                if answer is not answers[0]:
+                    injected = _seen_by(answer, number, loaded, left.trial, tried.folder)
+                row = found.setdefault((answer.guard, answer.fault.name), Measured())
+                if not injected.good and (not injected.tried or NO_TORQUE in injected.why):
+                    row.spoilt += 1
+                    spoilt.append(number)
+                else:
+                    row.add(injected)
+                    bad += not injected.good
+        if tried.left:
+            bad += 1
+            row.not_as_stated.append(f"left behind: {'; '.join(tried.left)[:120]}")
+        late += bad
+        if not bad:
+            sweep(tried.folder)
+        if not spoilt:
+            break
+        left = _only(left, sorted(set(spoilt)))
+    return late
+
+
+def _only(experiment: Experiment, numbers: Sequence[int]) -> Experiment:
+    trial = replace(experiment.trial, asked=tuple(experiment.trial.asked[i] for i in numbers))
+    return Experiment(trial, tuple(experiment.shows[i] for i in numbers))
+
+
+def _seen_by(
+    answer: Answer, number: int, loaded: LoadedRig, trial: Trial, folder: Path
+) -> Injected:
+    """Return what another axis made of a fault that all of them see."""
+    asked = again(trial.asked, loaded.rig)
+    asked[number] = replace(asked[number], lim=limits_of(loaded.rig, answer.guard))
+    final = folder / "final.json"
+    signals = json.loads(final.read_bytes()) if final.exists() else None
+    return judge(folder, asked, signals)[number]
+
+
+def _refuse_without_rights(folder: Path) -> None:
+    report = messages.read_report(folder)
+    if report is not None and not report.real_time and report.first_cycle_ns:
+        raise NotStartedError(
+            "this process may not have real-time priorities, and without them bounds in cycles mean nothing: "
+            "`rigloop doctor` says how to get them; `--no-measure` states the times alone"
+        )

@@ -1,0 +1,105 @@
+"""The runs that show the answers of a rig, the rig that they run, and the count of their outcomes."""
+
+import pytest
+
+from rig_configs.mistakes import ConfigError
+from rigloop.compose.wiring import load
+from rigloop.inject.kinds import ON_VETH
+from rigloop.run_folder.manifest import Injected
+from rigloop.safety.answers import answers_of
+from rigloop.safety.measure import (
+    Measured,
+    eager,
+    experiments,
+    is_measured,
+    known_faults,
+    pushes_at_s,
+)
+
+
+def planned(rig, *names):
+    answers = [a for a in answers_of(load(rig).rig) if not names or a.fault.name in names]
+    return experiments(answers, 0.3)
+
+
+def outcome(**changed):
+    given = {
+        "asked": "link-down@0.3", "does": "", "reaction": "SAFE", "stated": "SAFE", "began": 7, "found": 9,
+        "found_by": "ACTUATOR_LOST", "to_find": 2, "to_find_bound": 2, "zero": 9, "to_zero": 2, "to_zero_bound": 2,
+        "good": True,
+    }  # fmt: skip
+    return Injected(**given | changed)
+
+
+def test_a_fault_that_ends_the_torque_has_a_run_of_its_own():
+    (run,) = planned("fault_bench", "request-nan")
+    assert run.trial.asked == ("guard/request-nan@0.3",)
+    assert [[a.guard for a in shown] for shown in run.shows] == [["guard"]]
+
+
+def test_faults_that_are_held_share_a_run_and_what_lasts_comes_last():
+    (run,) = planned("fault_bench", "sensor-jump", "sensor-nan-blip", "frame-lost")
+    assert len(run.trial.asked) == len(run.shows) == 3
+    assert run.trial.asked[-1].startswith("guard/sensor-jump@")
+    assert run.trial.seconds > float(run.trial.asked[-1].partition("@")[2])
+
+
+def test_a_fault_that_all_axes_see_is_injected_once():
+    (shared,) = planned("pedals_and_wheel", "link-down")
+    assert [a.guard for a in shared.shows[0]] == ["wheel_guard", "brake_guard", "gas_guard"]
+    assert len(planned("pedals_and_wheel", "drive-fault")) == 3
+    assert len(planned("two_lines", "link-down")) == 2
+    (killed,) = planned("two_lines", "supervisor-kill")
+    assert killed.trial.asked == ("supervisor-kill@0.3",)
+    assert len(killed.shows[0]) == 2
+
+
+def test_each_reaction_that_can_be_seen_is_measured():
+    for rig in ("pedals_and_wheel", "fault_bench"):
+        answers = [a for a in answers_of(load(rig).rig) if a.fault.needs not in ON_VETH]
+        shown = [a for run in experiments(answers, 0.3) for group in run.shows for a in group]
+        wanted = [a for a in answers if is_measured(a)]
+        assert len(shown) == len(wanted) == len({(a.guard, a.fault.name) for a in shown})
+        assert {"link-down", "supervisor-stop", "sensor-stuck"} <= {a.fault.name for a in shown}
+        assert "recorder-kill" not in {a.fault.name for a in shown}
+
+
+def test_a_rig_is_measured_on_emulated_segments_only():
+    loaded = load("steering_wheel_veth")
+    text = loaded.text.replace('backend = "veth"', 'backend = "eth7"')
+    assert text != loaded.text
+    real = type(loaded)(loaded.name, loaded.path, text, loaded.rig)
+    for backend in ("simulated", "veth"):
+        made = eager(real, backend)
+        assert made.rig.blocks["bus"].backend == backend
+        assert "eth7" not in made.text
+
+
+def test_the_rig_that_is_measured_has_the_limits_of_the_rig():
+    loaded = load("pedals_and_wheel")
+    made = eager(loaded, "simulated").rig
+    for name, block in loaded.rig.blocks.items():
+        if block.kind == "guard":
+            assert made.blocks[name].ramp_in_s == 0.1
+            assert made.blocks[name].model_copy(update={"ramp_in_s": block.ramp_in_s}) == block
+    assert made.tasks == loaded.rig.tasks
+    assert made.blocks["bus"].drives["gas"].plant.start_s == 0.1
+    assert pushes_at_s(made) == pytest.approx(0.3)
+
+
+def test_the_worst_of_all_repeats_is_kept():
+    row = Measured()
+    row.add(outcome(to_zero=1, to_find=1))
+    row.add(outcome())
+    row.add(outcome(to_zero=1, to_find=0))
+    assert (row.repeats, row.worst_to_find, row.worst_to_zero, row.not_as_stated) == (3, 2, 2, [])
+    row.add(outcome(good=False, why=("zero after 3 cycles, stated 2",), to_zero=3))
+    assert row.worst_to_zero == 3
+    assert row.not_as_stated == ["zero after 3 cycles, stated 2"]
+
+
+def test_a_fault_that_there_is_not_is_refused():
+    assert known_faults(["link-down"]) == {"link-down"}
+    assert "sensor-nan" in known_faults(None)
+    with pytest.raises(ConfigError, match="did you mean 'link-down'"):
+        known_faults(["link-dwn"])
