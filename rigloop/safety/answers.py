@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -17,7 +18,10 @@ from rigloop.inject.limits import Limits, limits_of
 from rigloop.inject.request import parse
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.safety.traced import NOT_SET, Limit, defaults_of
+from rt_core.injection.inject import Act
 
+TAKES = (Act.BURN, Act.HOLD_CORE, Act.STEAL)
+"""Acts that take time of the guard's own task: the next cycles come later."""
 ENDS = (Reaction.RAMP, Reaction.SAFE, Reaction.DRIVE)
 """Reactions that end at zero torque."""
 
@@ -80,8 +84,25 @@ class Answer:
         return [_limit(self.lim, key) for key in self.fault.limits]
 
     def ms(self, cycles: int | None) -> float | None:
-        """Return cycles of this axis as a time."""
-        return None if cycles is None else cycles * self.lim.period_s * 1e3
+        """Return executed cycles of this axis as a time on the clock, with the time that the fault itself takes."""
+        if cycles is None:
+            return None
+        periods, once_ms = self._taken
+        return cycles * periods * self.lim.period_s * 1e3 + once_ms
+
+    @property
+    def _taken(self) -> tuple[float, float]:
+        """Return the periods that an executed cycle lasts while the fault does, and the milliseconds that it takes
+        once."""
+        acts = self.fault.acts
+        if not isinstance(acts, InCycle) or acts.place != "estimate" or acts.act not in TAKES:
+            return 1.0, 0.0
+        taken_us = self.value * acts.scale * 1e-3
+        if acts.cycles == 1:
+            return 1.0, taken_us * 1e-3
+        # the core comes back within a period, and the next cycle waits for the one after
+        waits = 1 if acts.act == Act.HOLD_CORE else 0
+        return math.ceil(taken_us / self.lim.fast_task.period_us) + waits, 0.0
 
 
 def answers_of(rig: Rig) -> list[Answer]:

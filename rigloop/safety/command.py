@@ -71,7 +71,7 @@ def safety(
             if out.suffix == ".json":
                 out.write_text(as_text(message), encoding="utf-8")
             else:
-                out.write_text(view.document(message, tables), encoding="utf-8")
+                out.write_text(view.document(message, [*tables, view.outside()]), encoding="utf-8")
     if json:
         print_json(message)
     else:

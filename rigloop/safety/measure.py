@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import tomlkit
 
 from io_bridge.host.namespace import why_not
@@ -26,9 +27,11 @@ from rigloop.inject.kinds import ON_VETH, InCycle, Reaction
 from rigloop.inject.limits import limits_of
 from rigloop.inject.request import MOST, again
 from rigloop.run_folder import messages
+from rigloop.run_folder.last_state import record_of
 from rigloop.run_folder.manifest import Injected
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.safety.answers import Answer
+from rt_core.plan import loop_signal
 
 TRIES = 4  # of a fault that a run did not come to: the host had ended it before
 RAMP_IN_S, START_S = 0.1, 0.1  # of the measurement: the torque is there early
@@ -48,6 +51,9 @@ class Measured:
     repeats : int
     worst_to_find, worst_to_zero : int or None
         None: nothing was seen.
+    worst_ms : float
+        The longest time on the clock from the fault to zero torque, or to the first held output; with whatever a host
+        took away in between.
     not_as_stated : list of str
         A sentence for each repeat that was too late, or otherwise not as the rig states.
     spoilt : int
@@ -59,10 +65,12 @@ class Measured:
     worst_to_zero: int | None = None
     not_as_stated: list[str] = field(default_factory=list)
     spoilt: int = 0
+    worst_ms: float = 0.0
 
-    def add(self, injected: Injected) -> None:
-        """Count one repeat."""
+    def add(self, injected: Injected, ms: float) -> None:
+        """Count one repeat, and the time that it took on the clock."""
         self.repeats += 1
+        self.worst_ms = max(self.worst_ms, ms)
         for name, seen in (
             ("worst_to_find", injected.to_find),
             ("worst_to_zero", injected.to_zero),
@@ -247,7 +255,7 @@ def _repeat(loaded: LoadedRig, experiment: Experiment, runs: Path, found: Outcom
                     row.spoilt += 1
                     spoilt.append(number)
                 else:
-                    row.add(injected)
+                    row.add(injected, clock_ms(answer, injected, tried.folder))
                     bad += not injected.good
         if tried.left:
             bad += 1
@@ -259,6 +267,22 @@ def _repeat(loaded: LoadedRig, experiment: Experiment, runs: Path, found: Outcom
             break
         left = _only(left, sorted(set(spoilt)))
     return late
+
+
+def clock_ms(answer: Answer, injected: Injected, folder: Path) -> float:
+    """Return the time on the clock from a fault to the end of the torque, or to its first held output.
+
+    A cycle that is not in the record, because the one that hung was never published, counts as a period.
+    """
+    began, end = injected.began, injected.zero if answer.ends else injected.found
+    if began is None or end is None:
+        return 0.0
+    record = record_of(folder / f"{answer.lim.fast}.npy")
+    cycles = record[loop_signal(answer.lim.fast, "cycle")]
+    first, last = (min(int(np.searchsorted(cycles, at)), len(cycles) - 1) for at in (began, end))
+    beyond = max(0, end - int(cycles[last])) - max(0, began - int(cycles[first]))
+    ns = float(record["t_ns"][last] - record["t_ns"][first])
+    return ns * 1e-6 + beyond * answer.lim.period_s * 1e3
 
 
 def _only(experiment: Experiment, numbers: Sequence[int]) -> Experiment:

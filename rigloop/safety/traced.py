@@ -33,11 +33,14 @@ class Limit:
 
 
 def keys_against() -> dict[Hazard, list[str]]:
-    """Return for each hazard the keys of any rig file that answer it, with their tables."""
+    """Return for each hazard the keys of any rig file that answer it, each with its table or the kind of its block."""
     found: dict[Hazard, list[str]] = {hazard: [] for hazard in HAZARDS}
-    every = [*tables(), *(table for kind in kinds().values() for table in kind_tables(kind))]
-    for table in every:
+    every = [(table, "") for table in tables()]
+    every += [(table, kind.name) for kind in kinds().values() for table in kind_tables(kind)]
+    for table, kind_name in every:
         place = table.heading.split(", ")[0].strip("[]").replace(".NAME", "")
+        if kind_name:
+            place = place.replace("blocks", kind_name, 1)
         for key in table.keys:
             for hazard in key.hazards:
                 path = f"{place}.{key.name}"

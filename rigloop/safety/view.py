@@ -60,27 +60,43 @@ def reactions(answers: Sequence[Answer], measured: Outcome | None, name: str) ->
             ]
         )
         last = hazard
-    note = "Times run from the fault to a torque of exactly zero, or to the first held output, in executed cycles."
+    note = (
+        "Times run from the fault to a torque of exactly zero, or to the first held output: on the clock, and in "
+        "executed cycles, which are judged."
+    )
     return Table(columns, rows, title=f"{name}: reactions", note=note)
 
 
 def hazards(limits: Mapping[Hazard, Sequence[Limit]], name: str) -> Table:
-    """Return a row for each hazard: the limits of a rig that answer it, and the part outside software."""
-    rows: list[list[Cell]] = [
-        [
-            hazard.title,
-            ", ".join(str(limit) for limit in limits[hazard] if limit.value != NOT_SET)
-            or hazard.built_in
-            or Toned("nothing in software", Tone.WARN),
-            hazard.outside,
+    """Return the limits of a rig that answer each hazard, a row each; several axes with one value share a row."""
+    rows: list[list[Cell]] = []
+    for hazard in HAZARDS:
+        where: dict[tuple[str, str], list[str]] = {}
+        for limit in limits[hazard]:
+            if limit.value != NOT_SET:
+                place, _, key = limit.key.rpartition(".")
+                where.setdefault((key, limit.value), []).append(place)
+        found: list[list[Cell]] = [
+            [key, value, ", ".join(places)] for (key, value), places in where.items()
         ]
-        for hazard in HAZARDS
-    ]
+        if not found:
+            in_words = hazard.built_in and "built in"
+            found = [[Toned(in_words or "nothing in software", Tone.SOFT), "", ""]]
+        rows += [[], *([hazard.title if i == 0 else "", *row] for i, row in enumerate(found))]
     columns = [
         *words("hazard", whole=True, tone=Tone.STRONG),
-        *words("limits in this rig", "outside software"),
+        *words("limit", whole=True),
+        *figures("in this rig", whole=True),
+        *words("where"),
     ]
-    return Table(columns, rows, title=f"{name}: hazards and limits")
+    return Table(columns, rows[1:], title=f"{name}: hazards, and the limits that answer them")
+
+
+def outside() -> Table:
+    """Return for each hazard what it does, what is built in, and the part that has to be outside software."""
+    rows = [[h.title, h.harm, h.built_in, h.outside] for h in HAZARDS]
+    columns = [*words("hazard", whole=True), *words("harm", "built in", "outside software")]
+    return Table(columns, rows, title="Outside software")
 
 
 def time_of(answer: Answer, cycles: int | None) -> str:
@@ -170,7 +186,7 @@ def _facts(answer: Answer, measured: Outcome | None) -> dict[str, Any]:
         "reaction": stated.reaction.value,
         "to_find": stated.detect,
         "to_zero": stated.zero,
-        "period_ms": answer.ms(1),
+        "period_ms": answer.lim.period_s * 1e3,
         "to_zero_ms": answer.ms(stated.zero),
         "cannot": answer.cannot,
     }
@@ -183,7 +199,7 @@ def _as_facts(row: Measured, answer: Answer) -> dict[str, Any]:
         "spoilt": row.spoilt,
         "worst_to_find": row.worst_to_find,
         "worst_to_zero": row.worst_to_zero,
-        "worst_to_zero_ms": answer.ms(row.worst_to_zero),
+        "worst_ms": row.worst_ms,
         "not_as_stated": row.not_as_stated,
     }
 
@@ -198,9 +214,10 @@ def found_by(answer: Answer) -> str:
     """Return the part that finds a fault, in words."""
     if answer.fault.named:
         return "the verdict, after the run"
-    return (
-        " or ".join(found.lower().replace("_", " ") for found in answer.stated.found_by) or NOT_SET
+    parts = (
+        part if "/" in part else part.lower().replace("_", " ") for part in answer.stated.found_by
     )
+    return " or ".join(parts) or NOT_SET
 
 
 def _short(limit: Limit) -> str:
@@ -214,5 +231,5 @@ def _measured(answer: Answer, measured: Outcome) -> Cell:
     if not row.repeats:
         return Toned("not seen", Tone.BAD)
     worst = row.worst_to_zero if answer.ends else row.worst_to_find
-    text = f"{time_of(answer, worst)} of {row.repeats}"
+    text = f"{row.worst_ms:.4g} ms ({worst}), {row.repeats} times"
     return Toned(text, Tone.BAD if row.not_as_stated else Tone.GOOD)

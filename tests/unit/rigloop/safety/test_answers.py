@@ -29,6 +29,16 @@ def test_a_time_is_the_cycles_of_its_own_axis():
     assert brake.ms(None) is None
 
 
+def test_a_fault_that_takes_the_processor_is_in_its_own_time():
+    found = answers("fault_bench")
+    gap = found["guard", "time-gap"]
+    assert gap.ms(31) == pytest.approx(31 + 1.2 * 80)
+    each = found["guard", "overruns"]
+    assert each.ms(129) == pytest.approx(2 * 129)  # 1.5 periods of work make each cycle two
+    model = found["guard", "model-hang"]
+    assert model.ms(153) == pytest.approx(153)  # the guard's own task goes on
+
+
 def test_axes_that_see_the_same_fault_have_the_same_scope():
     pedals, lines = answers("pedals_and_wheel"), answers("two_lines")
 

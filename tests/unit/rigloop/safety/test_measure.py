@@ -1,5 +1,6 @@
 """The runs that show the answers of a rig, the rig that they run, and the count of their outcomes."""
 
+import numpy as np
 import pytest
 
 from rig_configs.mistakes import ConfigError
@@ -9,6 +10,7 @@ from rigloop.run_folder.manifest import Injected
 from rigloop.safety.answers import answers_of
 from rigloop.safety.measure import (
     Measured,
+    clock_ms,
     eager,
     experiments,
     is_measured,
@@ -89,13 +91,27 @@ def test_the_rig_that_is_measured_has_the_limits_of_the_rig():
 
 def test_the_worst_of_all_repeats_is_kept():
     row = Measured()
-    row.add(outcome(to_zero=1, to_find=1))
-    row.add(outcome())
-    row.add(outcome(to_zero=1, to_find=0))
+    row.add(outcome(to_zero=1, to_find=1), 0.5)
+    row.add(outcome(), 4.0)
+    row.add(outcome(to_zero=1, to_find=0), 1.0)
     assert (row.repeats, row.worst_to_find, row.worst_to_zero, row.not_as_stated) == (3, 2, 2, [])
-    row.add(outcome(good=False, why=("zero after 3 cycles, stated 2",), to_zero=3))
+    assert row.worst_ms == 4.0
+    row.add(outcome(good=False, why=("zero after 3 cycles, stated 2",), to_zero=3), 2.0)
     assert row.worst_to_zero == 3
     assert row.not_as_stated == ["zero after 3 cycles, stated 2"]
+
+
+def test_the_time_on_the_clock_has_the_cycles_that_a_host_took(tmp_path):
+    answer = next(a for a in answers_of(load("fault_bench").rig) if a.fault.name == "link-down")
+    record = np.zeros(4, dtype=[("t_ns", "<i8"), ("loop/estimation/cycle", "<f8")])
+    record["loop/estimation/cycle"] = [6, 7, 8, 9]
+    record["t_ns"] = [5_000_000, 6_000_000, 40_000_000, 41_000_000]
+    np.save(tmp_path / "estimation.npy", record)
+    assert clock_ms(answer, outcome(), tmp_path) == pytest.approx(35.0)
+    # one whose cycle was never published: the watchdog's own time
+    assert clock_ms(answer, outcome(began=10, zero=14), tmp_path) == pytest.approx(4.0)
+    assert clock_ms(answer, outcome(zero=11), tmp_path) == pytest.approx(37.0)
+    assert clock_ms(answer, outcome(zero=None), tmp_path) == 0.0
 
 
 def test_a_fault_that_there_is_not_is_refused():

@@ -12,7 +12,10 @@ def test_a_reaction_beyond_its_bound_or_never_seen_is_a_bad_verdict():
     loaded = load("fault_bench")
     answers = [a for a in answers_of(loaded.rig) if a.fault.name in ("link-down", "time-gap")]
     limits = limits_in(loaded.rig)
-    good = {("guard", a.fault.name): Measured(20, a.stated.detect, a.stated.zero) for a in answers}
+    good = {
+        ("guard", a.fault.name): Measured(20, a.stated.detect, a.stated.zero, worst_ms=9.0)
+        for a in answers
+    }
     assert as_message(loaded, limits, answers, good, 20)["good"]
     late = good | {("guard", "link-down"): Measured(20, 2, 4, ["zero after 4 cycles, stated 2"])}
     (said,) = reasons(answers, late)
@@ -29,6 +32,6 @@ def test_a_reaction_beyond_its_bound_or_never_seen_is_a_bad_verdict():
 def test_a_held_output_is_timed_by_when_it_is_found():
     answers = [a for a in answers_of(load("fault_bench").rig) if a.fault.name == "frame-lost"]
     assert answers[0].stated.reaction == Reaction.HOLD
-    (row,) = reactions(answers, {("guard", "frame-lost"): Measured(3, 0)}, "x").rows
+    (row,) = reactions(answers, {("guard", "frame-lost"): Measured(3, 0, worst_ms=0.5)}, "x").rows
     assert row[-2:-1] == ["1 ms (1)"]
-    assert row[-1].text == "0 ms (0) of 3"
+    assert row[-1].text == "0.5 ms (0), 3 times"
