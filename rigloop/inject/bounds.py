@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from rigloop.inject.kinds import STOP, Argument, Reaction, Stated
+from rigloop.inject.kinds import STOP, WATCHDOG, Argument, Reaction, Stated
 from rigloop.inject.limits import Limits
 from rt_core.plan import OFF_CORE_EVERY, loop_signal
 
@@ -90,6 +90,16 @@ def off_core(lim: Limits, value: float) -> Stated:
     if lim.fast_task.off_core != "safe":
         return Stated(Reaction.COUNT, (loop_signal(lim.fast, "off_core"),), OFF_CORE_EVERY, None)
     return Stated(Reaction.RAMP, ("OWN_FAULT",), OFF_CORE_EVERY, OFF_CORE_EVERY + lim.ramp)
+
+
+def gap(lim: Limits, value_us: float) -> Stated:
+    """Ramps out in the first cycle after a gap, unless the watchdog's patience with the task ends before."""
+    task = lim.fast_task
+    if value_us < task.stall_cycles * task.period_us:
+        return Stated(Reaction.RAMP, ("TIME_GAP",), 3, 3 + lim.ramp)
+    # it counts from the deadline of the cycle after the last one
+    detect = lim.stall(task) + 1
+    return Stated(Reaction.SAFE, (WATCHDOG,), detect, detect)
 
 
 def request_late(lim: Limits) -> int:

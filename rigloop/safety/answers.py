@@ -10,14 +10,21 @@ from io_bridge.emulator.segment_link import Order
 from rig_configs.hazards import HAZARDS
 from rig_configs.mistakes import ConfigError
 from rig_configs.schema import Rig
-from rigloop.blocks.keys import toml
 from rigloop.compose.blocks import find_buses, find_guards
 from rigloop.inject.faults import ROWS
-from rigloop.inject.kinds import ON_VETH, Fault, InCycle, Reaction, Stated, ToProcess
+from rigloop.inject.kinds import (
+    ON_VETH,
+    WATCHDOG,
+    Fault,
+    InCycle,
+    Reaction,
+    Stated,
+    ToProcess,
+)
 from rigloop.inject.limits import Limits, limits_of
 from rigloop.inject.request import parse
 from rigloop.run_folder.not_started import NotStartedError
-from rigloop.safety.traced import NOT_SET, Limit, defaults_of
+from rigloop.safety.traced import Limit, as_text, defaults_of
 from rt_core.injection.inject import Act
 
 TAKES = (Act.BURN, Act.HOLD_CORE, Act.STEAL)
@@ -65,6 +72,11 @@ class Answer:
         return self.stated.reaction in ENDS
 
     @property
+    def shows_late(self) -> bool:
+        """Tell whether nothing shows the fault while it lasts: its reaction comes once it is over."""
+        return not self.ends and isinstance(self.fault.acts, InCycle) and self.fault.acts.cycles > 1
+
+    @property
     def scope(self) -> tuple[str, ...]:
         """Return the part of the rig that the fault strikes: axes with the same one see the same fault."""
         acts, lim = self.fault.acts, self.lim
@@ -97,6 +109,8 @@ class Answer:
         acts = self.fault.acts
         if not isinstance(acts, InCycle) or acts.place != "estimate" or acts.act not in TAKES:
             return 1.0, 0.0
+        if WATCHDOG in self.stated.found_by:
+            return 1.0, 0.0  # it acts while the fault lasts
         taken_us = self.value * acts.scale * 1e-3
         if acts.cycles == 1:
             return 1.0, taken_us * 1e-3
@@ -139,7 +153,7 @@ def _limit(lim: Limits, key: str) -> Limit:
     part, _, name = key.partition(".")
     if part in ("fast", "slow"):
         task = lim.fast if part == "fast" else lim.slow
-        return Limit(f"tasks.{task}.{name}", toml(getattr(lim.rig.tasks[task], name)))
+        return Limit(f"tasks.{task}.{name}", as_text(getattr(lim.rig.tasks[task], name)))
     if part == "bus":
         return _value(f"blocks.{lim.bus_name}.{name}", getattr(lim.bus, name))
     if part == "drive":
@@ -155,4 +169,4 @@ def _limit(lim: Limits, key: str) -> Limit:
 
 
 def _value(path: str, value: object) -> Limit:
-    return Limit(path, NOT_SET if value is None else toml(value))
+    return Limit(path, as_text(value))

@@ -44,7 +44,7 @@ def safety(
     from rigloop.compose.consent import require_consent
     from rigloop.compose.wiring import load
     from rigloop.display.tables import show
-    from rigloop.display.verdict import line, paragraph, show_places, show_verdict
+    from rigloop.display.verdict import line, paragraph, remark, show_places, show_verdict
     from rigloop.safety import view
     from rigloop.safety.answers import answers_of
     from rigloop.safety.measure import known_faults
@@ -82,6 +82,8 @@ def safety(
             paragraph(view.NO_TORQUE, console)
         paragraph(view.NOT_A_SAFETY_FUNCTION, console)
         if measured is not None:
+            for words in message["remarks"]:
+                remark(words, console)
             otherwise = f"none of {repeats} repeats beyond its stated bound"
             show_verdict(message["good"], message["reasons"], console, otherwise=otherwise)
         show_places([] if out is None else [out], console)

@@ -18,12 +18,12 @@ from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake, near
 from rig_configs.named_files import find_named
 from rig_configs.schema import Rig
-from rigloop.bench.fault_trials import AFTER_S, APART_S, Trial, attempt, sweep, warm_up
+from rigloop.bench.fault_trials import APART_S, Trial, attempt, sweep, warm_up
 from rigloop.blocks.catalogue import rig_model_of
 from rigloop.compose.blocks import find_buses, find_guards
 from rigloop.inject.faults import FAULTS
 from rigloop.inject.judge import judge
-from rigloop.inject.kinds import ON_VETH, InCycle, Reaction
+from rigloop.inject.kinds import ON_VETH, WATCHDOG, InCycle, Reaction
 from rigloop.inject.limits import limits_of
 from rigloop.inject.request import MOST, again
 from rigloop.run_folder import messages
@@ -92,12 +92,17 @@ class Experiment:
     trial: Trial
     shows: tuple[tuple[Answer, ...], ...]
 
+    @property
+    def rows(self) -> list[tuple[str, str]]:
+        """Return guard and fault of each answer."""
+        return [(answer.guard, answer.fault.name) for group in self.shows for answer in group]
+
 
 def is_measured(answer: Answer) -> bool:
     """Decide if an answer has a reaction that a run can show here: the torque ends, or is held."""
     if answer.cannot or (answer.fault.needs in ON_VETH and _no_veth() is not None):
         return False
-    return answer.ends or answer.stated.reaction == Reaction.HOLD
+    return answer.ends or (answer.stated.reaction == Reaction.HOLD and not answer.shows_late)
 
 
 _no_veth = cache(why_not)
@@ -128,33 +133,27 @@ def experiments(answers: Sequence[Answer], at_s: float) -> list[Experiment]:
     measured = [answer for answer in answers if is_measured(answer)]
     ends: dict[tuple[str, ...], list[Answer]] = {}
     beside: dict[str, list[Answer]] = {}
-    alone = []
     for answer in measured:
         if answer.ends:
             ends.setdefault((answer.fault.name, *answer.scope), []).append(answer)
-        elif _cycles(answer) <= 1:
-            beside.setdefault(answer.guard, []).append(answer)
         else:
-            alone.append(answer)
+            beside.setdefault(answer.guard, []).append(answer)
     found = [_ending(group, at_s) for group in ends.values()]
-    found += [_ending([answer], at_s) for answer in alone]
     for group in beside.values():
         # what lasts to the end of the run comes last
-        group.sort(key=lambda answer: _cycles(answer) == 0)
+        group.sort(key=_lasts)
         found += [_side_by_side(group[i : i + MOST], at_s) for i in range(0, len(group), MOST)]
     return found
 
 
-def _cycles(answer: Answer) -> int:
-    acts = answer.fault.acts
-    return acts.cycles if isinstance(acts, InCycle) else 1
+def _lasts(answer: Answer) -> bool:
+    return isinstance(answer.fault.acts, InCycle) and answer.fault.acts.cycles == 0
 
 
 def _ending(group: Sequence[Answer], at_s: float) -> Experiment:
     first = group[0]
-    cycles = first.stated.zero if first.ends else _cycles(first)
-    stated_s = (cycles or 0) * first.lim.period_s
-    seconds = at_s + stated_s + (LASTS_S if first.ends else AFTER_S) + first.fault.lasts_s
+    stated_s = (first.ms(first.stated.zero) or 0.0) * 1e-3
+    seconds = at_s + stated_s + LASTS_S + first.fault.lasts_s
     trial = Trial((f"{first.name}@{at_s:g}",), seconds, first.fault.needs)
     return Experiment(trial, (tuple(group),))
 
@@ -229,9 +228,11 @@ def measure(
     say(f"{len(todo)} runs a repeat, {repeats} repeats")
     for repeat in range(1, repeats + 1):
         late = 0
-        for experiment in todo:
+        for experiment in list(todo):
             rig = on_veth if experiment.trial.needs in ON_VETH else early
             late += _repeat(rig, experiment, runs, found)
+            if rig is on_veth and not any(found[key].repeats for key in experiment.rows):
+                todo.remove(experiment)  # this machine does not carry these frames in time
         words = f", {late} not as stated" if late else ""
         say(f"repeat {repeat} of {repeats}: {len(todo)} runs{words}")
     return found
@@ -272,11 +273,14 @@ def _repeat(loaded: LoadedRig, experiment: Experiment, runs: Path, found: Outcom
 def clock_ms(answer: Answer, injected: Injected, folder: Path) -> float:
     """Return the time on the clock from a fault to the end of the torque, or to its first held output.
 
-    A cycle that is not in the record, because the one that hung was never published, counts as a period.
+    A watchdog counts by the clock itself. A cycle that is not in the record, as of a run that was killed, counts as a
+    period.
     """
     began, end = injected.began, injected.zero if answer.ends else injected.found
     if began is None or end is None:
         return 0.0
+    if injected.found_by.endswith(WATCHDOG):
+        return (end - began) * answer.lim.period_s * 1e3
     record = record_of(folder / f"{answer.lim.fast}.npy")
     cycles = record[loop_signal(answer.lim.fast, "cycle")]
     first, last = (min(int(np.searchsorted(cycles, at)), len(cycles) - 1) for at in (began, end))

@@ -16,7 +16,7 @@ from rigloop.inject.limits import limits_of
 from rigloop.safety.answers import Answer, answers_of
 from rigloop.safety.measure import TRIES
 from rigloop.safety.traced import NOT_SET, keys_against
-from rigloop.safety.view import KINDS, found_by
+from rigloop.safety.view import KINDS, UNSEEN, found_by
 
 RIGS = ("steering_wheel", "fault_bench")
 
@@ -59,11 +59,13 @@ def _first_axis(name: str) -> list[Answer]:
 
 def _row(answers: tuple[Answer, ...]) -> dict[str, Any]:
     first = answers[0]
-    kinds = dict.fromkeys(KINDS[answer.stated.reaction] for answer in answers)
+    kinds = dict.fromkeys(
+        UNSEEN if answer.shows_late else KINDS[answer.stated.reaction] for answer in answers
+    )
     return {
         "hazard": first.fault.hazard.title,
         "fault": first.fault.name,
-        "found_by": found_by(first),
+        "found_by": " or ".join(dict.fromkeys(map(found_by, answers))),
         "reaction": " or ".join(kinds),
         "limits": ", ".join(f"`{limit.partition('.')[2]}`" for limit in first.fault.limits)
         or NOT_SET,

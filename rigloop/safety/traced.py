@@ -85,6 +85,13 @@ def _verdict_defaults(rig: Rig) -> dict[str, Any]:
     }
 
 
+def as_text(value: object) -> str:
+    """Return a value as a rig file would have it, without the noise of arithmetic."""
+    if value is None:
+        return NOT_SET
+    return f"{value:.6g}" if isinstance(value, float) else toml(value)
+
+
 def _of(
     path: str, section: BaseModel, defaults: dict[str, Any]
 ) -> Iterator[tuple[str, str, tuple[Hazard, ...]]]:
@@ -93,7 +100,7 @@ def _of(
         value = getattr(section, name)
         if hazards := hazards_of(hints[name]):
             holds = defaults.get(name) if value is None else value
-            yield f"{path}.{name}", NOT_SET if holds is None else toml(holds), hazards
+            yield f"{path}.{name}", as_text(holds), hazards
         inner = value.items() if isinstance(value, dict) else [("", value)]
         for key, one in inner:
             if isinstance(one, BaseModel):

@@ -9,7 +9,7 @@ from rig_configs.hazards import HAZARDS, Hazard
 from rig_configs.load import LoadedRig
 from rigloop.compose.blocks import find_guards
 from rigloop.display.tables import Cell, Column, Table, Tone, Toned, figures, markdown, words
-from rigloop.inject.kinds import Reaction
+from rigloop.inject.kinds import ON_VETH, Reaction
 from rigloop.safety.answers import Answer
 from rigloop.safety.measure import Measured, Outcome, is_measured
 from rigloop.safety.traced import NOT_SET, Limit
@@ -19,6 +19,7 @@ NOT_A_SAFETY_FUNCTION = (
     "docs/safety.md lists as outside software."
 )
 NO_TORQUE = "This rig has no guard, and so no torque: there is no reaction to state or to measure."
+UNSEEN = "unseen while it lasts"
 KINDS = {
     Reaction.COUNT: "goes on, counted",
     Reaction.HOLD: "holds",
@@ -39,7 +40,7 @@ def reactions(answers: Sequence[Answer], measured: Outcome | None, name: str) ->
         *words("limits in this rig", folds=True),
         *words("reaction"),
         *figures("stated", whole=True),
-        *(figures("measured", whole=True) if measured is not None else []),
+        *(figures(_worst_of(measured), whole=True) if measured is not None else []),
     ]
     rows: list[list[Cell]] = []
     last: Hazard | None = None
@@ -54,7 +55,7 @@ def reactions(answers: Sequence[Answer], measured: Outcome | None, name: str) ->
                 answer.fault.name,
                 found_by(answer),
                 ", ".join(f"{_short(limit)} = {limit.value}" for limit in answer.limits),
-                KINDS[answer.stated.reaction],
+                UNSEEN if answer.shows_late else KINDS[answer.stated.reaction],
                 time_of(answer, _stated_cycles(answer)),
                 *([_measured(answer, measured)] if measured is not None else []),
             ]
@@ -117,11 +118,31 @@ def reasons(answers: Sequence[Answer], measured: Outcome) -> list[str]:
             found.append(
                 f"{answer.name} at {answer.guard}: {n} × not as stated: {row.not_as_stated[0]}"
             )
-        elif not row.repeats:
-            found.append(
-                f"{answer.name} at {answer.guard}: not measured: {row.spoilt} runs ended before it, or had no torque"
-            )
+        elif not row.repeats and answer.fault.needs not in ON_VETH:
+            found.append(f"{answer.name} at {answer.guard}: {_unseen(row)}")
     return found
+
+
+def remarks(answers: Sequence[Answer], measured: Outcome) -> list[str]:
+    """Return a line for each answer on a virtual cable that was not carried in time, and for tries again."""
+    found, again = [], 0
+    for answer in answers:
+        row = measured.get((answer.guard, answer.fault.name))
+        if row is None:
+            continue
+        if not row.repeats and answer.fault.needs in ON_VETH:
+            found.append(f"{answer.name} at {answer.guard}, on a virtual cable: {_unseen(row)}")
+        elif row.repeats:
+            again += row.spoilt
+    if again:
+        found.append(
+            f"{again} runs ended before their fault, or had no torque then; they were tried again"
+        )
+    return found
+
+
+def _unseen(row: Measured) -> str:
+    return f"not measured: {row.spoilt} runs ended before it, or had no torque"
 
 
 def as_message(
@@ -150,6 +171,7 @@ def as_message(
         ],
         "reactions": [_facts(answer, measured) for answer in answers],
         "reasons": [] if measured is None else reasons(answers, measured),
+        "remarks": [] if measured is None else remarks(answers, measured),
         "good": measured is None or not reasons(answers, measured),
         "not_a_safety_function": NOT_A_SAFETY_FUNCTION,
     }
@@ -167,7 +189,7 @@ def document(message: Mapping[str, Any], tables: Sequence[Table]) -> str:
             "",
             f"Measured by injection on emulated segments, {message['repeats']} repeats: {verdict}.",
         ]
-        lines += [f"- {reason}" for reason in message["reasons"]]
+        lines += [f"- {reason}" for reason in (*message["reasons"], *message["remarks"])]
     for table in tables:
         lines += ["", f"## {table.title}", "", *markdown(table)]
     return "\n".join(lines) + "\n"
@@ -207,7 +229,8 @@ def _as_facts(row: Measured, answer: Answer) -> dict[str, Any]:
 def _stated_cycles(answer: Answer) -> int | None:
     if answer.ends:
         return answer.stated.zero
-    return answer.stated.detect if answer.stated.reaction == Reaction.HOLD else None
+    holds = answer.stated.reaction == Reaction.HOLD and not answer.shows_late
+    return answer.stated.detect if holds else None
 
 
 def found_by(answer: Answer) -> str:
@@ -220,6 +243,11 @@ def found_by(answer: Answer) -> str:
     return " or ".join(parts) or NOT_SET
 
 
+def _worst_of(measured: Outcome) -> str:
+    most = max((row.repeats for row in measured.values()), default=0)
+    return f"worst of {most}"
+
+
 def _short(limit: Limit) -> str:
     return limit.key.rpartition(".")[2]
 
@@ -229,7 +257,7 @@ def _measured(answer: Answer, measured: Outcome) -> Cell:
     if row is None:
         return Toned("not tried" if answer.ends else "", Tone.SOFT)
     if not row.repeats:
-        return Toned("not seen", Tone.BAD)
+        return Toned("not seen", Tone.WARN if answer.fault.needs in ON_VETH else Tone.BAD)
     worst = row.worst_to_zero if answer.ends else row.worst_to_find
-    text = f"{row.worst_ms:.4g} ms ({worst}), {row.repeats} times"
+    text = f"{row.worst_ms:.4g} ms ({worst})"
     return Toned(text, Tone.BAD if row.not_as_stated else Tone.GOOD)

@@ -24,6 +24,11 @@ def test_a_reaction_beyond_its_bound_or_never_seen_is_a_bad_verdict():
     message = as_message(loaded, limits, answers, never, 20)
     assert not message["good"]
     assert "not measured: 4 runs ended before it" in message["reasons"][0]
+    wire = [a for a in answers_of(loaded.rig) if a.fault.name == "cycle-kill"]
+    unseen = {("guard", "cycle-kill"): Measured(spoilt=4)}
+    assert as_message(loaded, limits, wire, unseen, 20)["good"]
+    (remark,) = as_message(loaded, limits, wire, unseen, 20)["remarks"]
+    assert "on a virtual cable" in remark
     shown = document(message, [reactions(answers, never, "fault_bench")])
     assert "BAD" in shown
     assert "not seen" in shown
@@ -34,4 +39,4 @@ def test_a_held_output_is_timed_by_when_it_is_found():
     assert answers[0].stated.reaction == Reaction.HOLD
     (row,) = reactions(answers, {("guard", "frame-lost"): Measured(3, 0, worst_ms=0.5)}, "x").rows
     assert row[-2:-1] == ["1 ms (1)"]
-    assert row[-1].text == "0.5 ms (0), 3 times"
+    assert row[-1].text == "0.5 ms (0)"
