@@ -23,7 +23,7 @@ from rigloop.blocks.catalogue import rig_model_of
 from rigloop.compose.blocks import find_buses, find_guards
 from rigloop.inject.faults import FAULTS
 from rigloop.inject.judge import judge
-from rigloop.inject.kinds import ON_VETH, WATCHDOG, InCycle, Reaction
+from rigloop.inject.kinds import ON_VETH, WATCHDOG, InCycle, Needs, Reaction
 from rigloop.inject.limits import limits_of
 from rigloop.inject.request import MOST, again
 from rigloop.run_folder import messages
@@ -36,6 +36,7 @@ from rt_core.plan import loop_signal
 TRIES = 4  # of a fault that a run did not come to: the host had ended it before
 RAMP_IN_S, START_S = 0.1, 0.1  # of the measurement: the torque is there early
 OTHER_START_S = 1.0  # of hands that a rig does not describe
+ON_VETH_AT_S = 1.0  # on a virtual cable an emulated drive takes longer to push
 SETTLED_S = 0.1  # from there on, by which it pushes
 LASTS_S = 2.5  # for which a run may go on after a fault that should end it
 NO_TORQUE = "there was no torque before it"
@@ -152,6 +153,8 @@ def _lasts(answer: Answer) -> bool:
 
 def _ending(group: Sequence[Answer], at_s: float) -> Experiment:
     first = group[0]
+    if first.fault.needs in ON_VETH:
+        at_s = max(at_s, ON_VETH_AT_S)
     stated_s = (first.ms(first.stated.zero) or 0.0) * 1e-3
     seconds = at_s + stated_s + LASTS_S + first.fault.lasts_s
     trial = Trial((f"{first.name}@{at_s:g}",), seconds, first.fault.needs)
@@ -161,7 +164,7 @@ def _ending(group: Sequence[Answer], at_s: float) -> Experiment:
 def _side_by_side(group: Sequence[Answer], at_s: float) -> Experiment:
     asked = tuple(f"{answer.name}@{at_s + APART_S * i:.2f}" for i, answer in enumerate(group))
     seconds = at_s + APART_S * (len(group) + 1)
-    needs = next((answer.fault.needs for answer in group if answer.fault.needs), "")
+    needs: Needs = next((answer.fault.needs for answer in group if answer.fault.needs), "")
     return Experiment(Trial(asked, seconds, needs), tuple((answer,) for answer in group))
 
 

@@ -12,19 +12,13 @@ def test_reaction_times_are_measured_for_each_axis(rigloop, tmp_path):
     if not may_be_fifo():
         pytest.skip("no right to FIFO priorities: bounds in cycles of a task mean nothing")
     runs = tmp_path / "runs"
-    faults = ("--only", "link-down", "--only", "frame-lost")
-    done = rigloop(
-        "safety", "pedals_and_wheel", "--repeats", "1", *faults, "--runs", runs, "--json"
-    )
+    once = ("--repeats", "1", "--only", "link-down")
+    done = rigloop("safety", "pedals_and_wheel", *once, "--runs", runs, "--json")
     message = json.loads(done.stdout)
     assert message["repeats"] == 1
-    rows = {
-        (row["guard"], row["fault"]): row["measured"]
-        for row in message["reactions"]
-        if row["measured"]
-    }
-    guards = ("wheel_guard", "brake_guard", "gas_guard")
-    assert set(rows) == {(guard, fault) for guard in guards for fault in faults[1::2]}
+    rows = {row["guard"]: row["measured"] for row in message["reactions"] if row["measured"]}
+    # one run shows all three
+    assert set(rows) == {"wheel_guard", "brake_guard", "gas_guard"}
     # a host that takes the machine away may spoil a run, and no bound in time is asserted here
     seen = [row for row in rows.values() if row["repeats"]]
     assert seen, message["reasons"]

@@ -1,13 +1,18 @@
 """The answers of the axes of a rig: names, scopes, limits and times."""
 
+from functools import cache
+
 import pytest
 
 from rig_configs.load import shipped_rigs
-from rigloop.compose.wiring import load
+from rigloop.compose.wiring import load as load_again
 from rigloop.inject.faults import ROWS
 from rigloop.safety.answers import answers_of
 
+load = cache(load_again)
 
+
+@cache
 def answers(rig):
     return {(answer.guard, answer.fault.name): answer for answer in answers_of(load(rig).rig)}
 

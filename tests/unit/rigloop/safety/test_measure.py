@@ -1,10 +1,12 @@
 """The runs that show the answers of a rig, the rig that they run, and the count of their outcomes."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
 from rig_configs.mistakes import ConfigError
-from rigloop.compose.wiring import load
+from rigloop.compose.wiring import load as load_again
 from rigloop.inject.kinds import ON_VETH
 from rigloop.run_folder.manifest import Injected
 from rigloop.safety.answers import answers_of
@@ -17,6 +19,8 @@ from rigloop.safety.measure import (
     known_faults,
     pushes_at_s,
 )
+
+load = cache(load_again)
 
 
 def planned(rig, *names):
@@ -37,6 +41,11 @@ def test_a_fault_that_ends_the_torque_has_a_run_of_its_own():
     (run,) = planned("fault_bench", "request-nan")
     assert run.trial.asked == ("guard/request-nan@0.3",)
     assert [[a.guard for a in shown] for shown in run.shows] == [["guard"]]
+
+
+def test_a_fault_on_a_virtual_cable_waits_until_its_drive_pushes():
+    (run,) = planned("fault_bench", "cycle-kill")
+    assert (run.trial.asked, run.trial.bus) == (("cycle-kill@1",), "veth")
 
 
 def test_faults_that_are_held_share_a_run_and_what_lasts_comes_last():

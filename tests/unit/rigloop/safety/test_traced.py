@@ -1,6 +1,7 @@
 """Each limit of a guard, drive or verdict answers a hazard, and each hazard is answered or declared as outside."""
 
 import typing
+from functools import cache
 
 import pytest
 
@@ -17,7 +18,7 @@ from rig_configs.slaves import Drive
 from rigloop.blocks.keys import hazards_of
 from rigloop.blocks.kinds.bus import BusBlock
 from rigloop.blocks.kinds.guard import GuardBlock, Rearm
-from rigloop.compose.wiring import load
+from rigloop.compose.wiring import load as load_again
 from rigloop.inject.faults import ROWS
 from rigloop.safety.traced import NOT_SET, keys_against, limits_in
 from rt_core.safety.trips import TRIPS, Trip
@@ -37,6 +38,8 @@ DESCRIBES = {
     Task: {"period_us", "blocks", "priority", "core", "spin_us", "late_limit_us"},
 }  # fmt: skip
 """The keys of a table that limit nothing."""
+
+load = cache(load_again)
 
 
 @pytest.mark.parametrize("model", DESCRIBES, ids=lambda model: model.__name__)

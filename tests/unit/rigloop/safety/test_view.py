@@ -1,11 +1,15 @@
 """The verdict on measured reactions, and their cells."""
 
-from rigloop.compose.wiring import load
+from functools import cache
+
+from rigloop.compose.wiring import load as load_again
 from rigloop.inject.kinds import Reaction
 from rigloop.safety.answers import answers_of
 from rigloop.safety.measure import Measured
 from rigloop.safety.traced import limits_in
 from rigloop.safety.view import as_message, document, reactions, reasons
+
+load = cache(load_again)
 
 
 def test_a_reaction_beyond_its_bound_or_never_seen_is_a_bad_verdict():
