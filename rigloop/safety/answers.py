@@ -74,7 +74,8 @@ class Answer:
     @property
     def shows_late(self) -> bool:
         """Tell whether nothing shows the fault while it lasts: its reaction comes once it is over."""
-        return not self.ends and isinstance(self.fault.acts, InCycle) and self.fault.acts.cycles > 1
+        holds = self.stated.reaction == Reaction.HOLD
+        return holds and isinstance(self.fault.acts, InCycle) and self.fault.acts.cycles > 1
 
     @property
     def scope(self) -> tuple[str, ...]:

@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
-import tomlkit
 
 from io_bridge.host.namespace import why_not
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake, near
-from rig_configs.named_files import find_named
-from rig_configs.schema import Rig
 from rigloop.bench.fault_trials import APART_S, Trial, attempt, sweep, warm_up
-from rigloop.blocks.catalogue import rig_model_of
-from rigloop.compose.blocks import find_buses, find_guards
 from rigloop.inject.faults import FAULTS
 from rigloop.inject.judge import judge
 from rigloop.inject.kinds import ON_VETH, WATCHDOG, InCycle, Needs, Reaction
@@ -31,13 +24,11 @@ from rigloop.run_folder.last_state import record_of
 from rigloop.run_folder.manifest import Injected
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.safety.answers import Answer
+from rigloop.safety.early_rig import early_rig, pushes_at_s
 from rt_core.plan import loop_signal
 
 TRIES = 4  # of a fault that a run did not come to: the host had ended it before
-RAMP_IN_S, START_S = 0.1, 0.1  # of the measurement: the torque is there early
-OTHER_START_S = 1.0  # of hands that a rig does not describe
 ON_VETH_AT_S = 1.0  # on a virtual cable an emulated drive takes longer to push
-SETTLED_S = 0.1  # from there on, by which it pushes
 LASTS_S = 2.5  # for which a run may go on after a fault that should end it
 NO_TORQUE = "there was no torque before it"
 MOST_WHY = 3
@@ -168,39 +159,6 @@ def _side_by_side(group: Sequence[Answer], at_s: float) -> Experiment:
     return Experiment(Trial(asked, seconds, needs), tuple((answer,) for answer in group))
 
 
-def eager(loaded: LoadedRig, backend: Literal["simulated", "veth"]) -> LoadedRig:
-    """Return a rig on emulated segments whose torque is there early; its limits are those of the rig.
-
-    Its emulated hands move at once and its ramp in is short. Whatever interface the rig names is out of it.
-    """
-    document = tomlkit.parse(loaded.text)
-    tables: Any = document["blocks"]
-    for name, guard in find_guards(loaded.rig).items():
-        tables[name]["ramp_in_s"] = min(RAMP_IN_S, guard.ramp_in_s)
-    for name, bus in find_buses(loaded.rig).items():
-        tables[name]["backend"] = backend
-        if bus.second_interface is not None:
-            tables[name]["second_interface"] = backend
-        if backend == "simulated":
-            tables[name].pop("second_interface", None)
-        for drive, config in bus.drives.items():
-            if config.plant is not None:
-                start_s = min(START_S, config.plant.start_s)
-                tables[name]["drives"][drive]["plant"]["start_s"] = start_s
-    text = tomlkit.dumps(document)
-    data = tomllib.loads(text)
-    find_named(data, loaded.path.parent)
-    rig = rig_model_of(data).model_validate(data)
-    return replace(loaded, text=text, rig=rig)
-
-
-def pushes_at_s(rig: Rig) -> float:
-    """Return the second after arming at which an eager rig pushes."""
-    drives = [drive for bus in find_buses(rig).values() for drive in bus.drives.values()]
-    knows = all(drive.plant is not None for drive in drives)
-    return RAMP_IN_S + (START_S if knows else OTHER_START_S) + SETTLED_S
-
-
 def measure(
     loaded: LoadedRig,
     answers: Sequence[Answer],
@@ -222,8 +180,8 @@ def measure(
     NotStartedError
         Without the right to real-time priorities bounds in cycles mean nothing.
     """
-    early = eager(loaded, "simulated")
-    on_veth = eager(loaded, "veth")
+    early = early_rig(loaded, "simulated")
+    on_veth = early_rig(loaded, "veth")
     todo = experiments(answers, pushes_at_s(early.rig))
     runs.mkdir(parents=True, exist_ok=True)
     warm_up(early)

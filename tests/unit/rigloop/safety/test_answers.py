@@ -74,6 +74,13 @@ def test_limits_are_those_of_the_axis():
     )  # fmt: skip
 
 
+def test_an_encoder_that_sticks_is_unseen_while_it_does():
+    found = answers("steering_wheel")
+    assert found["guard", "sensor-stuck"].shows_late
+    assert not found["guard", "skips"].shows_late  # it is counted at once
+    assert not found["guard", "frame-lost"].shows_late
+
+
 def test_a_fault_that_a_rig_cannot_have_says_why():
     found = answers("steering_wheel")
     assert not found["guard", "link-down"].cannot

@@ -13,11 +13,9 @@ from rigloop.safety.answers import answers_of
 from rigloop.safety.measure import (
     Measured,
     clock_ms,
-    eager,
     experiments,
     is_measured,
     known_faults,
-    pushes_at_s,
 )
 
 load = cache(load_again)
@@ -73,29 +71,6 @@ def test_each_reaction_that_can_be_seen_is_measured():
         assert len(shown) == len(wanted) == len({(a.guard, a.fault.name) for a in shown})
         assert {"link-down", "supervisor-stop", "frame-lost"} <= {a.fault.name for a in shown}
         assert not {"recorder-kill", "sensor-stuck"} & {a.fault.name for a in shown}
-
-
-def test_a_rig_is_measured_on_emulated_segments_only():
-    loaded = load("steering_wheel_veth")
-    text = loaded.text.replace('backend = "veth"', 'backend = "eth7"')
-    assert text != loaded.text
-    real = type(loaded)(loaded.name, loaded.path, text, loaded.rig)
-    for backend in ("simulated", "veth"):
-        made = eager(real, backend)
-        assert made.rig.blocks["bus"].backend == backend
-        assert "eth7" not in made.text
-
-
-def test_the_rig_that_is_measured_has_the_limits_of_the_rig():
-    loaded = load("pedals_and_wheel")
-    made = eager(loaded, "simulated").rig
-    for name, block in loaded.rig.blocks.items():
-        if block.kind == "guard":
-            assert made.blocks[name].ramp_in_s == 0.1
-            assert made.blocks[name].model_copy(update={"ramp_in_s": block.ramp_in_s}) == block
-    assert made.tasks == loaded.rig.tasks
-    assert made.blocks["bus"].drives["gas"].plant.start_s == 0.1
-    assert pushes_at_s(made) == pytest.approx(0.3)
 
 
 def test_the_worst_of_all_repeats_is_kept():
