@@ -213,7 +213,7 @@ def _repeat(loaded: LoadedRig, experiment: Experiment, runs: Path, found: Outcom
                 if answer is not answers[0]:
                     injected = _seen_by(answer, number, loaded, left.trial, tried.folder)
                 row = found.setdefault((answer.guard, answer.fault.name), Measured())
-                if not injected.good and (not injected.tried or NO_TORQUE in injected.why):
+                if is_spoilt(injected):
                     row.spoilt += 1
                     spoilt.append(number)
                 else:
@@ -229,6 +229,14 @@ def _repeat(loaded: LoadedRig, experiment: Experiment, runs: Path, found: Outcom
             break
         left = _only(left, sorted(set(spoilt)))
     return late
+
+
+def is_spoilt(injected: Injected) -> bool:
+    """Decide if a run showed nothing of a fault: something else had ended it, or there was no torque to take away.
+
+    A reaction that was late, or not the stated one, is never dropped.
+    """
+    return not injected.good and (not injected.tried or set(injected.why) == {NO_TORQUE})
 
 
 def clock_ms(answer: Answer, injected: Injected, folder: Path) -> float:

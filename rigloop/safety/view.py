@@ -244,8 +244,11 @@ def found_by(answer: Answer) -> str:
 
 
 def _worst_of(measured: Outcome) -> str:
-    most = max((row.repeats for row in measured.values()), default=0)
-    return f"worst of {most}"
+    return f"worst of {_most_repeats(measured)}"
+
+
+def _most_repeats(measured: Outcome) -> int:
+    return max((row.repeats for row in measured.values()), default=0)
 
 
 def _short(limit: Limit) -> str:
@@ -259,5 +262,6 @@ def _measured(answer: Answer, measured: Outcome) -> Cell:
     if not row.repeats:
         return Toned("not seen", Tone.WARN if answer.fault.needs in ON_VETH else Tone.BAD)
     worst = row.worst_to_zero if answer.ends else row.worst_to_find
-    text = f"{row.worst_ms:.4g} ms ({worst})"
+    fewer = f" of {row.repeats}" if row.repeats < _most_repeats(measured) else ""
+    text = f"{row.worst_ms:.4g} ms ({worst}){fewer}"
     return Toned(text, Tone.BAD if row.not_as_stated else Tone.GOOD)

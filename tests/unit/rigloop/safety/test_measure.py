@@ -8,13 +8,15 @@ import pytest
 from rig_configs.mistakes import ConfigError
 from rigloop.compose.wiring import load as load_again
 from rigloop.inject.kinds import ON_VETH
-from rigloop.run_folder.manifest import Injected
+from rigloop.run_folder.manifest import ENDED_BEFORE, Injected
 from rigloop.safety.answers import answers_of
 from rigloop.safety.measure import (
+    NO_TORQUE,
     Measured,
     clock_ms,
     experiments,
     is_measured,
+    is_spoilt,
     known_faults,
 )
 
@@ -83,6 +85,21 @@ def test_the_worst_of_all_repeats_is_kept():
     row.add(outcome(good=False, why=("zero after 3 cycles, stated 2",), to_zero=3), 2.0)
     assert row.worst_to_zero == 3
     assert row.not_as_stated == ["zero after 3 cycles, stated 2"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "spoilt"),
+    [
+        ({}, False),
+        ({"good": False, "began": None, "why": ("it did not begin before the run ended",)}, True),
+        ({"good": False, "why": (f"{ENDED_BEFORE}: TIME_GAP",)}, True),
+        ({"good": False, "why": (NO_TORQUE,)}, True),
+        ({"good": False, "why": (NO_TORQUE, "zero after 9 cycles, stated 2")}, False),
+        ({"good": False, "why": ("zero after 9 cycles, stated 2",)}, False),
+    ],
+)
+def test_a_reaction_that_was_late_is_never_dropped(changed, spoilt):
+    assert is_spoilt(outcome(**changed)) == spoilt
 
 
 def test_the_time_on_the_clock_has_the_cycles_that_a_host_took(tmp_path):
