@@ -9,6 +9,19 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from rig_configs.hazards import (
+    FALSE_SENSOR,
+    MISLEADING_DISPLAY,
+    OSCILLATION,
+    RESTART,
+    STALE_COMMAND,
+    STORED_ENERGY,
+    SUDDEN_TORQUE,
+    SUSTAINED_FORCE,
+    WRONG_SIGN,
+    WRONG_TORQUE,
+    answers,
+)
 from rig_configs.names import Line, SignalPath, Word
 from rig_configs.numbers import NonNegative, Percent, Positive, PositiveMs, PositiveS
 from rig_configs.section import Section
@@ -29,20 +42,20 @@ class Task(Section):
     spin_us: Annotated[int, Field(ge=0, le=1_000_000)] | Literal["auto"] = 0
     """The thread spins for so long before each deadline. With `auto` it measures two seconds of wake-ups at the start
     and takes what they need."""
-    overrun: Overrun = "skip"
+    overrun: Annotated[Overrun, answers(STALE_COMMAND)] = "skip"
     """After too many overruns the task goes on counting (`skip`), reports a fault on which the guard ramps out
     (`safe`), or ends the run (`stop`)."""
-    overrun_limit: Points = 3
+    overrun_limit: Annotated[Points, answers(STALE_COMMAND)] = 3
     """The number of points that is too many: an overrun is one point, and one of the task's own making is two."""
-    overrun_window: Cycles = 10
+    overrun_window: Annotated[Cycles, answers(STALE_COMMAND)] = 10
     """The number of cycles over which points are added up."""
-    count_stolen: bool = True
+    count_stolen: Annotated[bool, answers(STALE_COMMAND)] = True
     """An overrun that the host made gives a point, too; `false` forgives it."""
     late_limit_us: Annotated[int, Field(ge=1, le=1_000_000_000, examples=[50])] | None = None
     """A cycle that begins later than this is kept in the record of late cycles; the default is the period."""
-    off_core: OffCore = "count"
+    off_core: Annotated[OffCore, answers(STALE_COMMAND)] = "count"
     """A thread that runs on another core than its own is counted (`count`), or is a fault of the task (`safe`)."""
-    stall_cycles: Cycles = 3
+    stall_cycles: Annotated[Cycles, answers(STALE_COMMAND)] = 3
     """The number of periods without a new cycle after which the watchdog sends safe outputs and ends the process."""
 
 
@@ -86,39 +99,41 @@ class Roles(Section):
 class Verdict(Section):
     """The limits that a good run keeps."""
 
-    max_overrun_percent: NonNegative = 1.0
+    max_overrun_percent: Annotated[NonNegative, answers(STALE_COMMAND)] = 1.0
     """The share of cycles that may overrun; this is judged only when the run had real-time rights."""
-    max_lost_percent: NonNegative = 0.0
+    max_lost_percent: Annotated[NonNegative, answers(MISLEADING_DISPLAY)] = 0.0
     """The share of cycles that may be missing from the record."""
-    max_latency_ms: PositiveMs = 0.5
+    max_latency_ms: Annotated[PositiveMs, answers(OSCILLATION)] = 0.5
     """`rigloop bench latency` compares its p99.9 with this, without the drive and beyond a period of simulation."""
-    max_command_gap_ms: PositiveMs = 10.0
+    max_command_gap_ms: Annotated[PositiveMs, answers(STALE_COMMAND)] = 10.0
     """The time from one fresh command at the drive to the next may be so long: the driver's hand feels it."""
-    max_torque_step_nm: Positive = 1.0
+    max_torque_step_nm: Annotated[Positive, answers(SUDDEN_TORQUE)] = 1.0
     """The torque may step so far across such a gap."""
-    max_saturated_percent: Percent = 10.0
+    max_saturated_percent: Annotated[Percent, answers(SUSTAINED_FORCE, WRONG_SIGN)] = 10.0
     """The request may be at the guard's limit for so much of the armed time."""
-    max_saturated_s: PositiveS = 1.0
+    max_saturated_s: Annotated[PositiveS, answers(SUSTAINED_FORCE, WRONG_SIGN)] = 1.0
     """The request may be at the guard's limit for so long in one piece."""
-    max_given_j: Annotated[Positive, Field(examples=[6.0])] | None = None
+    max_given_j: (
+        Annotated[Positive, Field(examples=[6.0]), answers(WRONG_SIGN, STORED_ENERGY)] | None
+    ) = None
     """The motor may do so much net work on the hands: a passive model gives back what it got, and a wrong
     `request_sign` gives more. The default is what `limit_nm` does over half a radian."""
-    max_tone_nm: Annotated[Positive, Field(examples=[1.0])] | None = None
+    max_tone_nm: Annotated[Positive, Field(examples=[1.0]), answers(OSCILLATION)] | None = None
     """The torque may swing by so much to either side in one tone beyond 15 Hz, which no hand makes: more is a wheel
     that sings. The default is a twentieth of `limit_nm`."""
-    max_rearmed: Annotated[int, Field(ge=0, le=100)] = 0
+    max_rearmed: Annotated[int, Field(ge=0, le=100), answers(RESTART)] = 0
     """The number of times that the torque may go and come back, see `rearm` of the guard."""
-    max_nis: Positive = 1e4
+    max_nis: Annotated[Positive, answers(FALSE_SENSOR)] = 1e4
     """The mean normalised innovation squared of a filter or observer may be so large; it is 1 for the right noise.
     Rounding is all that an encoder filter knows of noise: a lively wheel on a fine encoder comes to more, and is judged
     by its motion."""
-    max_refused_percent: Percent = 2.0
+    max_refused_percent: Annotated[Percent, answers(FALSE_SENSOR)] = 2.0
     """The share of samples that a gate may refuse."""
-    max_left_out_percent: Percent = 50.0
+    max_left_out_percent: Annotated[Percent, answers(FALSE_SENSOR)] = 50.0
     """The share of samples that a filter may leave out after it lost the signal."""
-    max_missing_percent: Percent = 20.0
+    max_missing_percent: Annotated[Percent, answers(FALSE_SENSOR, MISLEADING_DISPLAY)] = 20.0
     """The share of expected samples that may be missing; this is judged in replay."""
-    max_bad_status_percent: Percent = 1.0
+    max_bad_status_percent: Annotated[Percent, answers(WRONG_TORQUE)] = 1.0
     """The share of cycles that may be without a position."""
 
 

@@ -10,6 +10,19 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
+from rig_configs.hazards import (
+    LOST_BUS,
+    OSCILLATION,
+    RESTART,
+    RUNAWAY,
+    STALE_COMMAND,
+    SUDDEN_RELEASE,
+    SUDDEN_TORQUE,
+    WRONG_RIG,
+    WRONG_SCALE,
+    WRONG_SIGN,
+    answers,
+)
 from rig_configs.names import Line, Word
 from rig_configs.numbers import (
     NonNegative,
@@ -162,7 +175,7 @@ class Terminal(Section):
 
     position: Annotated[int, Field(ge=0, le=65535, examples=[1])] | None = None
     """The slave stands at this place of the ring, from 0; those without a position fill the rest."""
-    identity: Annotated[Identity | None, Field(examples=[WHO])] = None
+    identity: Annotated[Identity | None, Field(examples=[WHO]), answers(WRONG_RIG)] = None
     """The slave must say this of itself; without it nothing is checked."""
     device: Annotated[Line, Field(examples=["digital_io"])] | None = None
     """This device stands for the slave where the bus is simulated: a file, or a name of
@@ -175,7 +188,7 @@ class Terminal(Section):
         dict[Word, Channel], Field(max_length=MOST_CHANNELS, examples=[{"lamp": {"bit": 0}}])
     ] = {}
     """Each output channel is a port that the bus reads."""
-    watchdog_ms: WatchdogMs = 20.0
+    watchdog_ms: Annotated[WatchdogMs, answers(STALE_COMMAND, LOST_BUS)] = 20.0
     """The slave's own watchdog ends its outputs after so long without a frame."""
     setup: Annotated[
         list[SdoWrite], Field(examples=[[{"object": "0x8000:6", "value": 1, "bytes": 1}]])
@@ -187,7 +200,7 @@ class Terminal(Section):
     """These PDOs are assigned to the inputs; without them the slave keeps those that it has."""
     limits: Limits = Limits()
     """The slave may take so long."""
-    after_fault: AfterFault = "hold"
+    after_fault: Annotated[AfterFault, answers(RESTART)] = "hold"
     """After a fault the outputs stay at zero until armed again (`hold`), or follow at once (`resume`)."""
 
 
@@ -217,11 +230,11 @@ class Drive(Section):
     """The slave stands at this place of the ring, from 0; those without a position fill the rest."""
     mode: Mode = "torque"
     """The drive follows a torque, a velocity or a position, cyclic synchronous."""
-    velocity_limit_rad_s: Positive = 100.0
+    velocity_limit_rad_s: Annotated[Positive, answers(RUNAWAY)] = 100.0
     """Commands of velocity stay within this."""
-    velocity_unit_counts_s: Positive = 1.0
+    velocity_unit_counts_s: Annotated[Positive, answers(WRONG_SCALE)] = 1.0
     """The counts per second of one unit of 0x606C and 0x60FF."""
-    quick_stop: bool = False
+    quick_stop: Annotated[bool, answers(RUNAWAY, SUDDEN_RELEASE)] = False
     """A drive that is no longer enabled brakes, instead of giving no torque."""
     sync0: bool = False
     """The drive works on SYNC0."""
@@ -249,19 +262,19 @@ class Drive(Section):
     limits: Limits = Limits()
     """The slave may take so long."""
 
-    identity: Annotated[Identity | None, Field(examples=[WHO])] = None
+    identity: Annotated[Identity | None, Field(examples=[WHO]), answers(WRONG_RIG)] = None
     """The slave must say this of itself; without it nothing is checked."""
-    counts_per_rev: CountsPerRev
+    counts_per_rev: Annotated[CountsPerRev, answers(WRONG_SCALE)]
     """The counts of the encoder in one turn."""
-    rated_torque_nm: Torque
+    rated_torque_nm: Annotated[Torque, answers(WRONG_SCALE)]
     """The drive's torques are thousandths of this one, object 0x6076."""
-    peak_torque_nm: Torque
+    peak_torque_nm: Annotated[Torque, answers(SUDDEN_TORQUE, WRONG_SCALE)]
     """The drive gives so much torque at most."""
-    sign: Sign = 1
+    sign: Annotated[Sign, answers(WRONG_SIGN)] = 1
     """A drive with -1 counts and pushes against the rig's positive sense."""
-    watchdog_ms: WatchdogMs = 20.0
+    watchdog_ms: Annotated[WatchdogMs, answers(STALE_COMMAND, LOST_BUS)] = 20.0
     """The drive's own watchdog ends its torque after so long without a frame: the last net."""
-    torque_delay_ms: Annotated[Real, Field(ge=0.0, le=50.0)] = 0.0
+    torque_delay_ms: Annotated[Real, Field(ge=0.0, le=50.0), answers(OSCILLATION)] = 0.0
     """From its frame to torque at the shaft the drive takes so long, beside the lag of the current loop;
     `rigloop bench frf` measures both."""
     plant: Plant | None = None

@@ -30,6 +30,7 @@ from rigloop.inject.commands import faults
 from rigloop.judge.report_command import report
 from rigloop.model.commands import app as model_app
 from rigloop.run_folder.messages import Mode
+from rigloop.safety.command import safety
 from rigloop.signals.command import signals
 from rigloop.soak.command import soak
 from rigloop.tune.command import tune
@@ -219,6 +220,9 @@ app.add_typer(bench_app, name="bench")
 app.add_typer(model_app, name="model")
 app.add_typer(bench_app, name="bench")
 app.command(epilog="Example: `rigloop faults steering_wheel`")(faults)
+app.command(epilog="Example: `rigloop safety steering_wheel --repeats 5 --out safety_table.md`")(
+    safety
+)
 app.command(epilog="Example: `rigloop report runs/20260102-030405-steering_wheel`")(report)
 app.command(epilog="Example: `rigloop signals steering_wheel --like torque`")(signals)
 app.command(epilog="Example: `rigloop soak steering_wheel --for 3600`")(soak)

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from rig_configs import units
+from rig_configs.hazards import Hazard
 from rig_configs.names import Line, SignalPath, Word
 
 MOST_WORDS = 2  # of a key that takes values of several types
@@ -44,6 +45,8 @@ class Key:
         As TOML; empty: nobody gave one.
     below : str
         Heading of the table that it is; empty: it is a value.
+    hazards : tuple of Hazard
+        Those that its limit answers.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Key:
     sentence: str
     example: str
     below: str
+    hazards: tuple[Hazard, ...]
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,13 @@ def _key(
         sentence=" ".join((info.description or sentences(model).get(name, "")).split()),
         example="" if example is None else toml(example),
         below=below,
+        hazards=hazards_of(hint),
     )
+
+
+def hazards_of(hint: Any) -> tuple[Hazard, ...]:
+    """Return the hazards that a key of this type answers, as it says itself."""
+    return tuple(_found(hint, "hazards"))
 
 
 @cache

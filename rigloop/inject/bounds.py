@@ -85,18 +85,21 @@ def many_overruns(lim: Limits, value: float) -> Stated:
     return Stated(Reaction.RAMP, ("REQUEST_FAULT",), detect, detect + lim.ramp)
 
 
-def time_gap(lim: Limits, value: float) -> Stated:
-    """Ramps out in the next cycle, unless the watchdog gives its task up before that: then it is at zero at once."""
-    if value >= lim.fast_task.stall_cycles * lim.fast_task.period_us:
-        return safe((WATCHDOG,), lambda lim: lim.stall(lim.fast_task))(lim, value)
-    return ramps(("TIME_GAP",), lambda lim: 3)(lim, value)
-
-
 def off_core(lim: Limits, value: float) -> Stated:
     """Looks at the core of the guard's thread once in this number of cycles."""
     if lim.fast_task.off_core != "safe":
         return Stated(Reaction.COUNT, (loop_signal(lim.fast, "off_core"),), OFF_CORE_EVERY, None)
     return Stated(Reaction.RAMP, ("OWN_FAULT",), OFF_CORE_EVERY, OFF_CORE_EVERY + lim.ramp)
+
+
+def time_gap(lim: Limits, value_us: float) -> Stated:
+    """Ramps out in the first cycle after a gap, unless the watchdog's patience with the task ends before."""
+    task = lim.fast_task
+    if value_us < task.stall_cycles * task.period_us:
+        return Stated(Reaction.RAMP, ("TIME_GAP",), 3, 3 + lim.ramp)
+    # it counts from the deadline of the cycle after the last one
+    detect = lim.stall(task) + 1
+    return Stated(Reaction.SAFE, (WATCHDOG,), detect, detect)
 
 
 def request_late(lim: Limits) -> int:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from typing import Literal
 
 from io_bridge.emulator.segment_link import Order
+from rig_configs.hazards import Hazard
 from rigloop.inject.axis import Part
 from rigloop.inject.limits import Limits
 from rt_core.injection.inject import Act
@@ -108,6 +109,12 @@ class Fault:
     """Words that the verdict of the run has to say: no part of the cycle finds such a fault."""
     shows_s: float = 0.0
     """Seconds until they can be said."""
+    _: KW_ONLY
+    hazard: Hazard
+    """The hazard that it tries out."""
+    limits: tuple[str, ...] = ()
+    """The limits that the reaction follows from: `guard.KEY`, `bus.KEY`, `drive.KEY`, `fast.KEY` or `slow.KEY` of the
+    guard's or the model's task, `verdict.KEY`."""
 
     @property
     def lasts_s(self) -> float:

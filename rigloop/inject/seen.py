@@ -57,11 +57,10 @@ def seen_from(began: int, wanted: Sequence[str], seen: Evidence, lim: Limits) ->
         what.zero = max(last + 1, began)
     tripped = np.flatnonzero(trip[began:])
     stopping = np.flatnonzero(state[began:] == State.STOPPING)
-    # a cycle that hangs has no row; one that comes back too late has, and its guard then trips, too
-    if seen.report.stall and WATCHDOG in wanted and (began >= len(fast) or len(wanted) == 1):
+    if seen.report.stall and WATCHDOG in wanted and (stood := _stands_still_in(began, seen, lim)):
         # the watchdog's time is since the deadline of the cycle that hangs, as it says itself
         what.found_by, what.reaction = WATCHDOG, Reaction.SAFE
-        what.found = began + lim.cycles(seen.report.stalled_ns * 1e-9)
+        what.found = stood + lim.cycles(seen.report.stalled_ns * 1e-9)
         at_rest = seen.report.at_rest and all(nm == 0.0 for nm in seen.report.drives_nm.values())
         what.zero = what.found if at_rest else None
     elif len(tripped):
@@ -76,6 +75,17 @@ def seen_from(began: int, wanted: Sequence[str], seen: Evidence, lim: Limits) ->
     elif len(held := np.flatnonzero(state[began:] == State.HOLD)):
         what.found, what.found_by, what.reaction = began + int(held[0]), "HOLD", Reaction.HOLD
     return what
+
+
+def _stands_still_in(began: int, seen: Evidence, lim: Limits) -> int | None:
+    """Return the row of the cycle that never came, or came when the watchdog had acted; None: cycles went on."""
+    if began >= len(seen.fast):
+        return began
+    t_ns, after = seen.fast["t_ns"], began + 1
+    stall_ns = lim.fast_task.stall_cycles * lim.fast_task.period_us * 1000
+    if after >= len(t_ns) or t_ns[after] - t_ns[began] >= stall_ns:
+        return after
+    return None
 
 
 def _counted(began: int, signal: str, what: Seen, seen: Evidence) -> None:

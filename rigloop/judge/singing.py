@@ -48,6 +48,11 @@ def singing(rig: Rig, records: Mapping[str, np.ndarray]) -> list[str]:
     return [line for line in found if line]
 
 
+def most_tone_nm(rig: Rig, config: GuardBlock) -> float:
+    """Return the torque to either side that one tone may have in a good run."""
+    return rig.verdict.max_tone_nm or LEAST_SHARE * config.limit_nm
+
+
 def _of_guard(rig: Rig, name: str, config: GuardBlock, records: Mapping[str, np.ndarray]) -> str:
     writes = paths(name, config)[1]
     torque, state = writes["torque_nm"], writes["state"]
@@ -56,7 +61,7 @@ def _of_guard(rig: Rig, name: str, config: GuardBlock, records: Mapping[str, np.
     )
     if record is None:
         return ""
-    limit_nm = rig.verdict.max_tone_nm or LEAST_SHARE * config.limit_nm
+    limit_nm = most_tone_nm(rig, config)
     tones = [
         tone
         for tone in _tones(record, torque, state, rig.period_us(name) * 1e-6)

@@ -14,6 +14,7 @@ from pydantic import Field
 from io_bridge.exchange.exchange import FAULTS
 from io_bridge.slaves import ports as bus_ports
 from rig_configs import units
+from rig_configs.hazards import FALSE_SENSOR, LOST_BUS, STALE_COMMAND, answers
 from rig_configs.mistakes import Mistake, in_file
 from rig_configs.ports import Port, Ports
 from rig_configs.schema import Rig
@@ -33,18 +34,22 @@ class BusBlock(Ring):
     backend: Interface = "simulated"
     """Frames go to slaves in this process (`simulated`), to emulated slaves at the other end of a virtual cable
     (`veth`), or out of the network interface of this name."""
-    second_interface: Annotated[Interface, Field(examples=["eth1"])] | None = None
+    second_interface: Annotated[Interface, Field(examples=["eth1"]), answers(LOST_BUS)] | None = (
+        None
+    )
     """The last slave's cable comes back to this interface: one cable of the ring may be out."""
     bringup: Literal["auto", "pysoem", "rigloop"] = "auto"
     """The slaves are brought up by pysoem, with our own registers where a slave needs them (`auto`), or by one of the
     two."""
     clock: Annotated[Clock | None, Field(examples=[{"shift_us": 0.0}])] = None
     """The cycle keeps in step with the distributed clocks of the bus; without this table it runs by its own."""
-    exchange_budget_us: Annotated[int, Field(ge=20, le=1_000_000)] = 100
+    exchange_budget_us: Annotated[
+        int, Field(ge=20, le=1_000_000), answers(STALE_COMMAND, LOST_BUS)
+    ] = 100
     """A cycle waits so long for the replies."""
-    bad_limit: Cycles = 3
+    bad_limit: Annotated[Cycles, answers(LOST_BUS, FALSE_SENSOR)] = 3
     """The number of consecutive bad cycles after which the bus counts as lost."""
-    leak_cycles: Cycles = 10
+    leak_cycles: Annotated[Cycles, answers(LOST_BUS)] = 10
     """The number of good cycles by which one bad cycle is forgotten."""
 
 

@@ -22,6 +22,7 @@ from estimators.encoder.settings import (
     Noise,
     Rate,
 )
+from rig_configs.hazards import FALSE_SENSOR, WRONG_SCALE, WRONG_SIGN, answers
 from rig_configs.mistakes import Mistake
 from rig_configs.names import SignalPath
 from rig_configs.numbers import IN_FILE, PositiveMs
@@ -35,11 +36,11 @@ class EncoderFilterBlock(BlockTable):
     """Kalman filter: count → angle, rate, acceleration."""
 
     kind: Literal["encoder_filter"]
-    counts_per_rev: Annotated[CountsPerRev, IN_FILE]
+    counts_per_rev: Annotated[CountsPerRev, IN_FILE, answers(WRONG_SCALE)]
     """The counts of the encoder in one turn."""
     counter_span: Annotated[CounterSpan, IN_FILE] = float(2**32)
     """The number of counts after which the counter begins again; 0: it never does."""
-    sign: Sign = 1
+    sign: Annotated[Sign, answers(WRONG_SIGN)] = 1
     """An encoder with -1 counts against the rig's positive sense."""
     zero_count: Annotated[Count, IN_FILE] = 0.0
     """The angle is zero at this count."""
@@ -51,9 +52,9 @@ class EncoderFilterBlock(BlockTable):
     """The gains follow the covariance; there are no others."""
     noise_rad: Annotated[Noise, IN_FILE, Field(examples=[1.73e-6])] | None = None
     """A sample has this standard deviation; the default is that of the rounding to counts."""
-    gate_nis: Annotated[Gate, IN_FILE] = 0.0
+    gate_nis: Annotated[Gate, IN_FILE, answers(FALSE_SENSOR)] = 0.0
     """A sample with a larger normalised innovation squared is rejected; 0: no such gate."""
-    lost_after_ms: PositiveMs = 20.0
+    lost_after_ms: Annotated[PositiveMs, answers(FALSE_SENSOR)] = 20.0
     """Without a sample for so long the estimate is given up and begins again with the next one."""
     reads: dict[SignalPath, SignalPath]
 

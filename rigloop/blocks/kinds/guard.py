@@ -13,6 +13,23 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from rig_configs.hazards import (
+    FALSE_SENSOR,
+    LOST_BUS,
+    LOST_STOP,
+    OSCILLATION,
+    OTHER_AXIS,
+    RESTART,
+    RUNAWAY,
+    STALE_COMMAND,
+    SUDDEN_RELEASE,
+    SUDDEN_TORQUE,
+    SUSTAINED_FORCE,
+    WRONG_SCALE,
+    WRONG_SIGN,
+    WRONG_TORQUE,
+    answers,
+)
 from rig_configs.mistakes import Mistake
 from rig_configs.names import SignalPath, Word
 from rig_configs.numbers import IN_FILE, IN_MS, IN_S, Real
@@ -34,15 +51,15 @@ UP_TO_A_DAY = Field(le=86_400e3)  # ms
 class Rearm(Section):
     """Arming again within a run, after a bus fault that is over; ramped in from zero as the first time."""
 
-    after: Annotated[Literal["bus"], Field(examples=["bus"])]
+    after: Annotated[Literal["bus"], Field(examples=["bus"]), answers(RESTART)]
     """The guard arms again after a fault of the bus and nothing else: never after a limit, a heartbeat or a block."""
-    at_most: Annotated[int, Field(ge=1, le=100, examples=[3])]
+    at_most: Annotated[int, Field(ge=1, le=100, examples=[3]), answers(RESTART)]
     """The number of times that the guard arms again in a run."""
-    settle_s: Annotated[Real, Field(ge=0.1, le=60.0)] = 1.0
+    settle_s: Annotated[Real, Field(ge=0.1, le=60.0), answers(RESTART)] = 1.0
     """The bus must have been good for so long before."""
-    within_s: Annotated[Real, Field(gt=0.0, le=600.0)] = 10.0
+    within_s: Annotated[Real, Field(gt=0.0, le=600.0), answers(RESTART)] = 10.0
     """The bus must be good within so long after the trip; then the run ends."""
-    reset_drive: bool = False
+    reset_drive: Annotated[bool, answers(RESTART)] = False
     """A drive that the silence has put into its fault state is reset."""
 
 
@@ -50,50 +67,67 @@ class GuardBlock(BlockTable):
     """The last gate before the actuator. Times are those of the clock: skipped cycles count."""
 
     kind: Literal["guard"]
-    limit_nm: Annotated[Limit, IN_FILE]
+    limit_nm: Annotated[
+        Limit, IN_FILE, answers(SUDDEN_TORQUE, WRONG_TORQUE, WRONG_SCALE, SUSTAINED_FORCE)
+    ]
     """The torque stays within plus and minus this."""
-    rate_nm_s: Annotated[Limit, IN_FILE]
+    rate_nm_s: Annotated[Limit, IN_FILE, answers(SUDDEN_TORQUE, SUDDEN_RELEASE)]
     """The torque changes no faster from one output to the next: after a gap the first one steps no further than
     ever."""
-    request_sign: Sign
+    request_sign: Annotated[Sign, answers(WRONG_SIGN)]
     """The request is multiplied by this: -1 where the guide holds the mechanism, and the motor turns against the
     hands."""
-    request_gain: Annotated[Gain, IN_FILE] = 1.0
+    request_gain: Annotated[Gain, IN_FILE, answers(OSCILLATION, WRONG_SCALE)] = 1.0
     """The torque at the wheel over the request; `rigloop check` says from which gain on the wheel would
     sing."""
-    max_angle_rad: Annotated[Limit, IN_FILE]
+    max_angle_rad: Annotated[Limit, IN_FILE, answers(RUNAWAY)]
     """An angle beyond plus and minus this trips the guard."""
-    max_rate_rad_s: Annotated[Limit, IN_FILE]
+    max_rate_rad_s: Annotated[Limit, IN_FILE, answers(RUNAWAY, WRONG_SIGN)]
     """A rate beyond plus and minus this trips the guard."""
-    ramp_in_s: Annotated[RampIn, IN_S] = 0.5
+    ramp_in_s: Annotated[RampIn, IN_S, answers(SUDDEN_TORQUE, RESTART)] = 0.5
     """Once armed, the torque rises over this time."""
-    ramp_out_s: Annotated[RampOut, IN_S] = 0.02
+    ramp_out_s: Annotated[RampOut, IN_S, answers(SUDDEN_RELEASE)] = 0.02
     """After a trip or a stop the torque falls over this time."""
-    reach: Literal["axis", "group", "all"] = "all"
+    reach: Annotated[Literal["axis", "group", "all"], answers(OTHER_AXIS)] = "all"
     """A trip of this guard ends the torque of this axis alone, of those with the same `group`, or of all."""
-    group: Annotated[Word, Field(examples=["pedals"])] | None = None
+    group: Annotated[Word, Field(examples=["pedals"]), answers(OTHER_AXIS)] | None = None
     """The guard belongs to this group: a trip with the reach `group` of another of its guards ends this torque, too."""
-    preset: Literal["bench", "rig"] = "bench"
+    preset: Annotated[Literal["bench", "rig"], answers(STALE_COMMAND, FALSE_SENSOR, LOST_STOP)] = (
+        "bench"
+    )
     """The times that follow are those of an ordinary machine with emulated or weak drives (`bench`), or the strict ones
     of a tuned machine (`rig`). A key that is given wins over the preset."""
-    sensor_hold_ms: Annotated[Ms, IN_MS, UP_TO_A_DAY, Field(examples=[5.0])] | None = None
+    sensor_hold_ms: (
+        Annotated[Ms, IN_MS, UP_TO_A_DAY, Field(examples=[5.0]), answers(FALSE_SENSOR, LOST_BUS)]
+        | None
+    ) = None
     """Bad samples are bridged for so long; by preset 50 ms (`bench`) or 5 ms (`rig`), or five periods if that is
     longer."""
-    request_hold_ms: Annotated[Ms, IN_MS, UP_TO_A_DAY, Field(examples=[3.0])] | None = None
+    request_hold_ms: (
+        Annotated[Ms, IN_MS, UP_TO_A_DAY, Field(examples=[3.0]), answers(WRONG_TORQUE)] | None
+    ) = None
     """Requests that are NaN are bridged for this time; the default is 3 ms, or three periods if that is longer."""
-    sensor_bucket_ms: Annotated[Ms, IN_MS, UP_TO_A_DAY, Field(examples=[20.0])] | None = None
+    sensor_bucket_ms: (
+        Annotated[Ms, IN_MS, UP_TO_A_DAY, Field(examples=[20.0]), answers(FALSE_SENSOR)] | None
+    ) = None
     """Bad time of the samples counts twice, and a good cycle takes a period away: more than this trips the guard. The
     default is four times `sensor_hold_ms`."""
-    skip_bucket_ms: Annotated[Ms, IN_MS, UP_TO_A_DAY, Field(examples=[10.0])] | None = None
+    skip_bucket_ms: (
+        Annotated[Ms, IN_MS, UP_TO_A_DAY, Field(examples=[10.0]), answers(STALE_COMMAND)] | None
+    ) = None
     """Skipped time counts in the same way; the default is five times `max_gap_ms` (`bench`) or twice (`rig`), so that
     one gap alone does not fill it."""
-    max_request_age_ms: Annotated[Limit, IN_MS, UP_TO_A_DAY, Field(examples=[5.0])] | None = None
+    max_request_age_ms: (
+        Annotated[Limit, IN_MS, UP_TO_A_DAY, Field(examples=[5.0]), answers(STALE_COMMAND)] | None
+    ) = None
     """A request that is older trips the guard; by preset 50 ms (`bench`) or 5 ms (`rig`)."""
-    max_gap_ms: Annotated[Limit, IN_MS, UP_TO_A_DAY, Field(examples=[5.0])] | None = None
+    max_gap_ms: (
+        Annotated[Limit, IN_MS, UP_TO_A_DAY, Field(examples=[5.0]), answers(STALE_COMMAND)] | None
+    ) = None
     """A longer time between two cycles of its task trips the guard; by preset 50 ms (`bench`) or 5 ms (`rig`)."""
-    heartbeat_timeout_ms: Annotated[Limit, IN_MS, UP_TO_A_DAY, Field(examples=[200.0])] | None = (
-        None
-    )
+    heartbeat_timeout_ms: (
+        Annotated[Limit, IN_MS, UP_TO_A_DAY, Field(examples=[200.0]), answers(LOST_STOP)] | None
+    ) = None
     """So long without a heartbeat of the supervisor trips the guard; by preset 1000 ms (`bench`) or 200 ms (`rig`)."""
     rearm: Rearm | None = None
     """The guard may arm again within a run; without this table a run whose torque has ended ends."""

@@ -1,0 +1,193 @@
+"""The hazards of a rig that people touch, and the mark by which a key of a rig file names those that it answers.
+
+A key says so where it is declared, beside its sentence: `Annotated[Limit, answers(SUDDEN_TORQUE)]`. `docs/rig.md`,
+`docs/safety.md` and `rigloop safety` follow from these marks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Hazard:
+    """A way in which a rig can hurt somebody, or mislead whoever works at it.
+
+    Attributes
+    ----------
+    name : str
+        In a few words, with hyphens.
+    harm : str
+        The events and their effect on a person, as a sentence.
+    outside : str
+        The part that has to be outside software, as a sentence.
+    built_in : str
+        A protection without a key, as a sentence; empty: there is none.
+    only_outside : bool
+        No key, fault or other part of rigloop answers it.
+    """
+
+    name: str
+    harm: str
+    outside: str
+    built_in: str = ""
+    only_outside: bool = False
+
+    @property
+    def title(self) -> str:
+        """Return the name as words."""
+        return self.name.replace("-", " ")
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The mark of a key: the hazards that its limit answers."""
+
+    hazards: tuple[Hazard, ...]
+
+
+def answers(*hazards: Hazard) -> Answers:
+    """Return the mark of a key that answers these hazards."""
+    return Answers(hazards)
+
+
+SUDDEN_TORQUE = Hazard(
+    "sudden-torque",
+    "The torque jumps, and turns a wrist or a thumb before anybody can let go.",
+    "A drive whose peak torque a hand can hold, or a clutch or mechanical torque limiter.",
+)
+WRONG_TORQUE = Hazard(
+    "wrong-torque",
+    "The model fails, and asks for a torque that is not a number or means nothing.",
+    "The limit in the drive itself (0x6072), set to what the hand may get.",
+)
+WRONG_SIGN = Hazard(
+    "wrong-sign",
+    "The motor pushes the way that the hand moves: the wheel runs from stop to stop.",
+    "A person who tries each axis at a small torque first, with nobody's hands in the way.",
+    "`rigloop check` asks for the sign where the torque of the model grows away from its rest.",
+)
+WRONG_SCALE = Hazard(
+    "wrong-scale",
+    "Counts, gear or rated torque are wrong: the torque is ten times what the model means.",
+    "The limit in the drive itself (0x6072), and a measured torque before a hand is on the wheel.",
+)
+OSCILLATION = Hazard(
+    "oscillation",
+    "The loop sings or shakes: it numbs hands, loosens grips and screws, and heats the motor.",
+    "A damper, or a wheel with more inertia; a person who can reach the stop with both hands shaken.",
+    "`rigloop check` refuses a rig whose wheel would sing.",
+)
+SUSTAINED_FORCE = Hazard(
+    "sustained-force",
+    "A steady torque holds a hand against a part, or tires an arm.",
+    "Room to move out of the way, and an emergency stop within reach of the free hand.",
+)
+STORED_ENERGY = Hazard(
+    "stored-energy",
+    "A spring, a raised mass or a turned wheel gives back what it took, also with the drive off.",
+    "Guards round springs, a brake where a mass may fall, and a way to let the energy out by hand.",
+)
+SUDDEN_RELEASE = Hazard(
+    "sudden-release",
+    "The torque ends while a person leans against it, and the hand or foot falls through.",
+    "Mechanical end stops, and a stop category of the drive that suits the load (STO lets it coast).",
+)
+RUNAWAY = Hazard(
+    "runaway",
+    "The axis turns too fast, or beyond where it may go.",
+    "Mechanical end stops; a speed limit that the drive keeps by itself (SLS).",
+)
+CAUGHT = Hazard(
+    "caught",
+    "Fingers, hair, a sleeve or a strap is caught between spokes, pedals and frame, or wound up.",
+    "Covers, gaps that no finger enters, a rim without spokes where it may spin; tight sleeves, tied hair.",
+    only_outside=True,
+)
+RESTART = Hazard(
+    "restart",
+    "The torque comes back without notice, while somebody has reached into the rig.",
+    "A hardware reset that a person has to press after each stop, where the whole rig can be seen.",
+    "A fault latches: no guard arms again but as its table `rearm` allows, and a new run begins at zero torque.",
+)
+LOST_STOP = Hazard(
+    "lost-stop",
+    "The operator's stop has no effect: the supervisor hangs, or its terminal or computer is gone.",
+    "An emergency stop button, wired to STO and not through this computer.",
+)
+WRONG_RIG = Hazard(
+    "wrong-rig",
+    "The file is that of another rig, or the drive was changed: no limit of it suits what is there.",
+    "A label on the rig with the name of its file, and a trial after each change.",
+    "A run writes the hash of its rig file and what each slave says of itself into `manifest.json`.",
+)
+STALE_COMMAND = Hazard(
+    "stale-command",
+    "A task, a thread or the whole host stands still, and the drive goes on with an old torque.",
+    "The watchdog of the drive, switched on and tried on this very drive.",
+)
+FALSE_SENSOR = Hazard(
+    "false-sensor",
+    "The encoder is lost, repeats itself, jumps or sticks, and the torque belongs to another angle.",
+    "A second encoder, or a sensor that the drive itself monitors; an encoder that sticks at rest is not seen.",
+)
+LOST_BUS = Hazard(
+    "lost-bus",
+    "A cable, a slave or the drive fails, and the loop no longer reaches the motor.",
+    "The watchdog of the drive, and a stop that does not need the bus.",
+)
+OTHER_AXIS = Hazard(
+    "other-axis",
+    "One axis has ended, and another goes on pushing or moves into it.",
+    "One emergency stop for all axes that a person can reach at once.",
+)
+MISLEADING_DISPLAY = Hazard(
+    "misleading-display",
+    "A screen shows zero, good or yesterday's value while the axis pushes, or a record has holes.",
+    "A lamp or meter on the drive's own enable or STO circuit: nobody reaches in on a page's word.",
+    "A frozen loop is shown as frozen, and ended after a second; each row that is not recorded is counted.",
+)
+FOREIGN_MASTER = Hazard(
+    "foreign-master",
+    "A second master or a service tool commands the same drives.",
+    "A network of the rig's own, with no open port.",
+    "One process owns an interface, another master is listened for before the first frame and while the loop runs "
+    "(`docs/ethercat.md`).",
+)
+UNCOMMANDED_TORQUE = Hazard(
+    "uncommanded-torque",
+    "The drive gives torque that nobody asks for: its output stage, its firmware or its wiring is at fault.",
+    "STO, and an emergency stop that cuts the drive's power.",
+    only_outside=True,
+)
+POWER = Hazard(
+    "power",
+    "Mains and DC-link voltage, hot motors and resistors, noise; a DC link stays charged after it is switched off.",
+    "Earth, fuses, covers, the drive's manual and an electrician.",
+    only_outside=True,
+)
+
+HAZARDS = (
+    SUDDEN_TORQUE,
+    WRONG_TORQUE,
+    WRONG_SIGN,
+    WRONG_SCALE,
+    OSCILLATION,
+    SUSTAINED_FORCE,
+    STORED_ENERGY,
+    SUDDEN_RELEASE,
+    RUNAWAY,
+    CAUGHT,
+    RESTART,
+    LOST_STOP,
+    WRONG_RIG,
+    STALE_COMMAND,
+    FALSE_SENSOR,
+    LOST_BUS,
+    OTHER_AXIS,
+    MISLEADING_DISPLAY,
+    FOREIGN_MASTER,
+    UNCOMMANDED_TORQUE,
+    POWER,
+)
+"""All of them, in the order of the pages."""

@@ -1,0 +1,97 @@
+"""`rigloop safety`: the hazards of a rig, the limits that answer them, and its reaction times."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rigloop.console.answers import Exit, JsonOption, errors_as_lines, print_json, writing
+from rigloop.console.run_options import RigArgument, RunsOption, TrustOption
+from rigloop.console.screen import Screen
+
+
+def safety(
+    rig: RigArgument,
+    repeats: Annotated[
+        int, typer.Option(min=1, max=1000, help="Each fault is injected so often.")
+    ] = 20,
+    measure: Annotated[
+        bool,
+        typer.Option(
+            "--measure/--no-measure",
+            help="Measure the reaction times by injection, on emulated segments and never on an interface; or state "
+            "them only.",
+        ),
+    ] = True,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="Measure this fault only; repeatable. `rigloop faults` lists them."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the tables here, as Markdown; or as JSON to a .json.")
+    ] = None,
+    trust: TrustOption = False,
+    runs: RunsOption = Path("runs"),
+    json: JsonOption = False,
+) -> None:
+    """Print the hazards of a rig: what detects each, the limits of this file, the reaction time stated and measured.
+
+    The times are those from a fault to zero torque. They are measured in live runs on the embedded simulated segment.
+    Runs that were not as stated are kept. Exit code 1: a reaction was beyond its bound, or could not be seen.
+    """
+    from rigloop.compose.consent import require_consent
+    from rigloop.compose.wiring import load
+    from rigloop.display.tables import show
+    from rigloop.display.verdict import line, paragraph, remark, show_places, show_verdict
+    from rigloop.safety import view
+    from rigloop.safety.answers import answers_of
+    from rigloop.safety.measure import known_faults
+    from rigloop.safety.measure import measure as measure_reactions
+    from rigloop.safety.traced import limits_in
+
+    console = Screen(stderr=json)
+    with errors_as_lines(json):
+        loaded = load(rig)
+        chosen = known_faults(only)
+        limits, answers = limits_in(loaded.rig), answers_of(loaded.rig)
+        measured = None
+        if measure and answers:
+            require_consent(loaded, trusts=trust)
+            wanted = [answer for answer in answers if answer.fault.name in chosen]
+            measured = measure_reactions(
+                loaded, wanted, repeats, runs, lambda words: line(words, console, tone="dim")
+            )
+    message = view.as_message(loaded, limits, answers, measured, repeats)
+    tables = [view.hazards(limits, loaded.name)]
+    tables += [view.reactions(answers, measured, loaded.name)] if answers else []
+    if out is not None:
+        with writing(out, json):
+            if out.suffix == ".json":
+                out.write_text(as_text(message), encoding="utf-8")
+            else:
+                out.write_text(view.document(message, [*tables, view.outside()]), encoding="utf-8")
+    if json:
+        print_json(message)
+    else:
+        for table in tables:
+            show(table, console)
+            console.print()
+        if not answers:
+            paragraph(view.NO_TORQUE, console)
+        paragraph(view.NOT_A_SAFETY_FUNCTION, console)
+        if measured is not None:
+            for words in message["remarks"]:
+                remark(words, console)
+            otherwise = f"none of {repeats} repeats beyond its stated bound"
+            show_verdict(message["good"], message["reasons"], console, otherwise=otherwise)
+        show_places([] if out is None else [out], console)
+    raise typer.Exit(int(Exit.GOOD if message["good"] else Exit.BAD_VERDICT))
+
+
+def as_text(message: object) -> str:
+    """Return a message as indented JSON."""
+    import msgspec
+
+    return msgspec.json.format(msgspec.json.encode(message)).decode() + "\n"
