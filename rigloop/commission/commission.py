@@ -144,7 +144,7 @@ def _walked(
         raise NotStartedError(str(error)) from None
     kept = Kept(file, sha256, axis.guard, stand.identity())
     if kept.results and first is None:
-        talk.tell(f"{len(kept.results)} steps were measured before; the walk goes on behind them.")
+        talk.tell(f"{len(kept.results)} steps were measured before; the walk continues after them.")
     walked = walk(stand, hands, talk, kept, first=first)
     signed = None
     if walked.good and not rehearsal:

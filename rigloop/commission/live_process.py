@@ -182,7 +182,9 @@ def _answer(session: Session, order: dict[str, Any]) -> dict[str, Any]:
         case "play":
             file = Path(order["file"])
             rows = session.play(
-                np.load(file), tuple(order["spring"]), lambda: _say({"playing": True})
+                np.load(file, allow_pickle=False),
+                tuple(order["spring"]),
+                lambda: _say({"playing": True}),
             )
             np.save(file, rows)
             return {"played": len(rows)}

@@ -124,7 +124,7 @@ class LiveStand:
         if during is not None:
             during()
         self._hear(ANSWER_S + 2.0 * len(torque_nm) * self.axis.period_s)
-        rows = np.load(file)
+        rows = np.load(file, allow_pickle=False)
         columns = {name: rows[name].astype(float) for name in rows.dtype.names or ()}
         return take_of(self.axis, columns, columns["t_ns"])
 

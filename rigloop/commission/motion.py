@@ -67,7 +67,7 @@ def fit_motion(take: Take) -> Motion:
     NoMotionError
         It has hardly moved.
     """
-    t, way = take.t_s, take.angle_rad
+    t, way, command = _even(take)
     if len(t) < 100 or np.ptp(way) < LEAST_TURN_RAD:
         raise NoMotionError(f"it moved by {np.degrees(np.ptp(way)):.3f}°")
     step = t[1] - t[0]
@@ -76,7 +76,7 @@ def fit_motion(take: Take) -> Motion:
     known = [np.ones_like(t), t, -np.cumsum(way) * step, -_twice(signs, step)]
 
     def residual(delay_s: float) -> tuple[float, Array]:
-        torque = np.interp(t - delay_s, t, take.command_nm, left=0.0)
+        torque = np.interp(t - delay_s, t, command, left=0.0)
         columns = np.column_stack([*known, _twice(torque, step)])
         scale = np.sqrt(np.mean(columns**2, axis=0))
         solved, *_ = np.linalg.lstsq(columns / scale, way, rcond=None)
@@ -94,6 +94,17 @@ def fit_motion(take: Take) -> Motion:
     return Motion(
         1.0 / torque, viscous / torque, coulomb / torque, float(best), left / float(np.std(way))
     )
+
+
+def _even(take: Take) -> tuple[Array, Array, Array]:
+    """Return times, way and command at equal steps: cycles may be missing, and meanwhile the last command acts."""
+    t = take.t_s
+    if len(t) < 2:
+        return t, take.angle_rad, take.command_nm
+    step = float(np.median(np.diff(t)))
+    even = np.arange(round(t[-1] / step) + 1) * step
+    acting = np.searchsorted(t, even + 0.5 * step, side="right") - 1
+    return even, np.interp(even, t, take.angle_rad), take.command_nm[acting]
 
 
 def _twice(values: Array, step: float) -> Array:

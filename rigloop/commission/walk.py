@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from rigloop.commission import steps as place_of_steps
 from rigloop.commission.hands import Hands
 from rigloop.commission.motion import NoMotionError
 from rigloop.commission.progress import Kept, StepResult
@@ -20,8 +19,11 @@ from rigloop.commission.talk import NoHandError, Talk
 @cache
 def find_steps() -> tuple[Step, ...]:
     """Return every step, in the order of the walk."""
-    names = [module.name for module in pkgutil.iter_modules(place_of_steps.__path__)]
-    found = [importlib.import_module(f"{place_of_steps.__name__}.{name}").STEP for name in names]
+    # by its place and not by an import: a step knows the walk's parts, and not the other way round
+    package = f"{__package__}.steps"
+    folder = importlib.import_module(package).__path__
+    names = [module.name for module in pkgutil.iter_modules(folder)]
+    found = [importlib.import_module(f"{package}.{name}").STEP for name in names]
     return tuple(sorted(found, key=lambda step: step.place))
 
 

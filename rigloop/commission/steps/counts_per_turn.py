@@ -1,4 +1,4 @@
-"""How many counts is one turn of the wheel?"""
+"""The counts of one turn of the wheel, against those that the rig states."""
 
 from __future__ import annotations
 

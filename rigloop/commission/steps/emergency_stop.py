@@ -1,4 +1,4 @@
-"""Does the emergency stop end the torque?"""
+"""The emergency stop: the end of the torque when it is pressed."""
 
 from __future__ import annotations
 

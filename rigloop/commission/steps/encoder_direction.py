@@ -1,4 +1,4 @@
-"""Does the encoder count in the rig's positive sense?"""
+"""The direction in which the encoder counts."""
 
 from __future__ import annotations
 

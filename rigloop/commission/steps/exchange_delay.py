@@ -1,4 +1,4 @@
-"""How long from a command to the motion?"""
+"""The delay from a command to the motion, against the one that the rig declares."""
 
 from __future__ import annotations
 

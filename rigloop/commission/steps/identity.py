@@ -1,4 +1,4 @@
-"""Is it the drive that the rig means?"""
+"""The identity of the drive, against the one that the rig states."""
 
 from __future__ import annotations
 

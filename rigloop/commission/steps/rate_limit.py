@@ -1,4 +1,4 @@
-"""Does the drive follow as fast as the guard's rate limit lets it?"""
+"""The rate of the torque, against the rig's rate limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the wheel stay calm at twice the stiffness of the rig?"""
+"""The margin of stability at rising stiffness."""
 
 from __future__ import annotations
 

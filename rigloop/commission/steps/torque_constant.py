@@ -1,4 +1,4 @@
-"""Is the torque at the shaft the torque that was asked for?"""
+"""The torque at the shaft, weighed against an inertia."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does a positive torque turn the wheel to the rig's positive angles?"""
+"""The direction of the torque, against that of the encoder."""
 
 from __future__ import annotations
 

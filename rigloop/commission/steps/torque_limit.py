@@ -1,4 +1,4 @@
-"""Does the drive keep a torque limit of its own, and is it that of the rig?"""
+"""The drive's own torque limit: is it kept, and is it that of the rig?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Does the drive end its torque by itself when its master dies?"""
+"""The drive's watchdog: the end of its torque when its master dies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Is straight ahead the angle zero?"""
+"""The angle of straight ahead."""
 
 from __future__ import annotations
 
