@@ -26,6 +26,13 @@ def commission(
     who: Annotated[
         str | None, typer.Option("--who", help="The name under the file; asked for if not given.")
     ] = None,
+    stiffness: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="Nm/rad that the rig renders at the wheel, where it has no model that tells; 0: none.",
+        ),
+    ] = None,
     answers: Annotated[
         Path | None,
         typer.Option(
@@ -63,7 +70,14 @@ def commission(
                 raise ConfigError([mistake]) from None
         talk = SilentTalk(console) if yes and lines is None else TerminalTalk(console, lines)
         outcome = walk_through(
-            loaded, talk, guard=guard, bus=bus, first=first, who=who, answers=not yes
+            loaded,
+            talk,
+            guard=guard,
+            bus=bus,
+            first=first,
+            who=who,
+            stiffness_nm_rad=stiffness,
+            answers=not yes,
         )
     if json:
         print_json(outcome)

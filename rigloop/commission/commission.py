@@ -83,6 +83,7 @@ def commission(
     bus: str | None = None,
     first: str | None = None,
     who: str | None = None,
+    stiffness_nm_rad: float | None = None,
     answers: bool = True,
 ) -> Commissioned:
     """Walk through one axis of a rig, and sign it off if every step is good.
@@ -93,6 +94,8 @@ def commission(
         Begin with this step.
     who : str, optional
         The name under the file; asked for at the end if not given.
+    stiffness_nm_rad : float, optional
+        The stiffness that the rig renders, in place of that of its model.
     answers : bool
         Somebody is there; else no step that needs a hand can be good.
 
@@ -107,7 +110,8 @@ def commission(
         raise NotStartedError(
             "veth is a network of its own without a drive: take --bus simulated for a rehearsal, or an interface"
         )
-    axis = replace(axis, spring=spring_of(loaded, axis.guard))
+    given = None if stiffness_nm_rad is None else Spring(stiffness_nm_rad, 0.0)
+    axis = replace(axis, spring=given or spring_of(loaded, axis.guard))
     rehearsal = axis.backend in EMULATED
     _introduce(axis, talk, rehearsal)
     try:

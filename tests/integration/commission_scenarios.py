@@ -1,5 +1,5 @@
-"""A drive on a veth pair in a namespace of its own, walked and run; each is run by test_commission.py, and the result is
-one JSON line."""
+"""A drive on a veth pair in a namespace of its own, walked and run, as test_commission.py asks; the result is one
+JSON line."""
 
 import contextlib
 import json

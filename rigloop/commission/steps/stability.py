@@ -20,28 +20,40 @@ def measure(bench: Bench) -> Measured:
     """Kick the wheel against a spring as stiff as the rig's model, at rising gain, and see the motion die out."""
     axis = bench.axis
     if axis.spring is None:
-        return Measured(None, "", words="The stiffness of the rig's model is not known.")
+        remedy = "Give --stiffness: the Nm/rad that the rig renders at the wheel."
+        words = "No model of the rig tells which stiffness it renders."
+        return Measured(None, "", words=words, remedy=remedy)
+    if axis.spring.stiffness_nm_rad == 0.0:
+        return Measured(ENOUGH, "times", ENOUGH, None, "The rig renders no stiffness.")
     calm = 0.0
+    inertia = bench.motion.inertia_kg_m2
     kick = np.zeros(round((KICK_S + WATCHED_S) / axis.period_s))
     kick[: round(KICK_S / axis.period_s)] = SHARE * axis.walk_nm
     for gain in GAINS:
         spring = Spring(gain * axis.spring.stiffness_nm_rad, gain * axis.spring.damping_nms)
         take = bench.stand.play(kick, spring)
-        if take.trip or sings(take):
+        if take.trip or sings(take, spring.stiffness_nm_rad / inertia):
             break
         calm = gain
     stiffness = axis.spring.stiffness_nm_rad
     words = f"The wheel came to rest up to {calm:g} times the rig's {stiffness:.3g} Nm/rad" + (
-        ", and at twice too." if calm >= ENOUGH else ", and sang beyond."
+        "." if calm >= ENOUGH else ", and sang beyond."
     )
     return Measured(calm, "times", ENOUGH, None, words)
 
 
-def sings(take: Take) -> bool:
-    """Decide if a motion goes on: its rate does not die out."""
+def sings(take: Take, stiffness_1_s2: float) -> bool:
+    """Decide if a motion goes on: its energy, as a rate, does not die out.
+
+    Parameters
+    ----------
+    stiffness_1_s2 : float
+        Of the spring, over the inertia.
+    """
     step = take.t_s[1] - take.t_s[0]
     n = max(1, round(0.002 / step))
-    rate = np.abs(take.angle_rad[n:] - take.angle_rad[:-n]) / (n * step)
+    rate = (take.angle_rad[n:] - take.angle_rad[:-n]) / (n * step)
+    rate = np.hypot(rate, np.sqrt(stiffness_1_s2) * take.angle_rad[n // 2 : n // 2 + len(rate)])
     free = rate[round(2 * KICK_S / step) :]
     first, _, last = np.array_split(free, 3)
     fastest = float(np.max(rate))
