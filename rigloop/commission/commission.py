@@ -19,6 +19,7 @@ from rigloop.commission.stepped_stand import SteppedStand
 from rigloop.commission.talk import PersonHands, Talk
 from rigloop.commission.walk import Walked, find_steps, walk
 from rigloop.compose.parts import EMULATED, backends_of
+from rigloop.console import interrupts
 from rigloop.haptic.check import examine_loop
 from rigloop.run_folder.manifest import versions
 from rigloop.run_folder.not_started import NotStartedError
@@ -33,6 +34,8 @@ from rigloop.sign_off.signed_file import (
     signed_path,
     write_signed,
 )
+
+COPY = "copy the rig into a folder of your own, and commission that one"
 
 
 class Commissioned(msgspec.Struct, frozen=True):
@@ -147,6 +150,11 @@ def _walked(
     except SignedError as error:
         raise NotStartedError(str(error)) from None
     kept = Kept(file, sha256, axis.guard, stand.identity())
+    try:
+        kept.write()
+    except OSError as error:
+        raise NotStartedError(f"{file}: cannot be written: {error.strerror}; {COPY}") from None
+    interrupts.say("the torque is at zero; what was measured is kept")
     if kept.results and first is None:
         talk.tell(f"{len(kept.results)} steps were measured before; the walk continues after them.")
     walked = walk(stand, hands, talk, kept, first=first)
@@ -199,8 +207,5 @@ def sign(loaded: LoadedRig, stand: Stand, walked: Walked, who: str) -> Path:
     try:
         write_signed(path, Signed(loaded.name, sha256, {**others, axis.guard: signed}, versions()))
     except OSError as error:
-        raise NotStartedError(
-            f"{path}: cannot be written: {error.strerror}; copy the rig into a folder of your own, "
-            "and commission that one"
-        ) from None
+        raise NotStartedError(f"{path}: cannot be written: {error.strerror}; {COPY}") from None
     return path

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from pathlib import Path
 from typing import Annotated
@@ -87,6 +88,12 @@ class Kept:
         """Take a result, and write the file."""
         self.forget(result.step)
         self._progress.results.append(result)
+        with contextlib.suppress(OSError):
+            # a disk that is full ends no walk
+            self.write()
+
+    def write(self) -> None:
+        """Write the file; OSError where it cannot be."""
         if self._path is not None:
             part = self._path.with_name(f".{self._path.name}.{os.getpid()}")
             part.write_bytes(msgspec.json.format(msgspec.json.encode(self._progress)) + b"\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -41,9 +42,9 @@ class Measured(NamedTuple):
         """True: within its limits."""
         if self.value is None:
             return False
-        return (self.least is None or self.value >= self.least) and (
-            self.most is None or self.value <= self.most
-        )
+        low = -math.inf if self.least is None else self.least
+        high = math.inf if self.most is None else self.most
+        return bool(low <= self.value <= high)
 
 
 @dataclass

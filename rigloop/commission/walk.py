@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import pkgutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -114,13 +115,15 @@ def measured(step: Step, bench: Bench) -> StepResult:
     return StepResult(
         step.name,
         found.good,
-        found.value,
-        found.unit,
-        found.least,
-        found.most,
+        # a file takes plain numbers
+        *(_plain(found.value), found.unit, _plain(found.least), _plain(found.most)),
         " ".join(words for words in (sentence, found.words) if words),
         "" if found.good else found.remedy or step.remedy,
     )
+
+
+def _plain(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
 
 
 def _show(result: StepResult, talk: Talk) -> None:

@@ -46,7 +46,6 @@ from rigloop.live.view import LiveView
 from rigloop.run_folder import messages
 from rigloop.run_folder.folders import new_run_folder
 from rigloop.run_folder.last_state import find_final, save_rings
-from rigloop.run_folder.limited import limited_line
 from rigloop.run_folder.messages import Mode
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.run_folder.outcome import Outcome
@@ -366,9 +365,11 @@ def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> N
     if degraded:
         words = f"{degraded}; `rigloop doctor {loaded.argument}` says what to do"
         console.print(f"[bold yellow]{escape(words)}[/]", highlight=False, soft_wrap=True)
-    limited = limited_line(report.limited if report is not None else None)
-    if limited:
-        console.print(f"[bold yellow]{escape(limited)}[/]", highlight=False, soft_wrap=True)
+    limited = report.limited if report is not None else None
+    if limited is not None:
+        words = escape(limited.line())
+        console.print(f"[bold yellow]{words}[/]", highlight=False, soft_wrap=True)
+        degraded = "; ".join(words for words in (limited.brief(), degraded) if words)
     lookout.look_around(fifo=real_time)
     for words in lookout.notes.values():
         console.print(f"[bold yellow]{escape(words)}[/]", highlight=False, soft_wrap=True)
@@ -432,7 +433,7 @@ def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> N
                     seen.armed_s,
                     run.options.seconds,
                     real_time and not lookout.demoted,
-                    "; ".join(words for words in (limited, degraded) if words),
+                    degraded,
                     tuple(lookout.now.values()),
                     lookout.frozen_s,
                 )

@@ -15,6 +15,10 @@ class Limited(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Of the rig's own limits."""
     remedy: str = ""
 
+    def brief(self) -> str:
+        """Return it in a few words, for a live table."""
+        return f"torque limited to {self.percent:g} %: not commissioned"
+
     def line(self) -> str:
         """Return it as one sentence."""
         limits = ", ".join(f"{guard} {limit:.3g} Nm" for guard, limit in self.limits_nm.items())

@@ -30,7 +30,8 @@ from rigloop.compose.parts import backends_of
 
 # a busy machine decides nothing of this
 TOLERANT = (
-    ("period_us = 200", "period_us = 1000"),
+    ("period_us = 200", "period_us = 1000\nstall_cycles = 10000"),
+    ("priority = 70", "priority = 70\nstall_cycles = 10000"),
     ('backend = "eth9"', 'backend = "eth9"\nexchange_budget_us = 50000\nbad_limit = 1000'),
     ("watchdog_ms = 100.0", "watchdog_ms = 500.0"),
     (
