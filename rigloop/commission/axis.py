@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from io_bridge.bus import Bus
 from io_bridge.slaves import ports as bus_ports
@@ -46,14 +46,16 @@ class Axis:
     ----------
     guard, bus, drive : str
     backend : str
-    interface : str or None
-        The second one of a ring.
+    second : str or None
+        The second interface of a ring.
+    bringup : str
+        As the bus of the rig has it.
     period_ns : int
         Of the task with the bus.
     hold : int
         Periods of the task that asks for the torque, in those of the bus.
-    limit_nm : float
-        Of the guard; the walk has a twentieth of it.
+    limit_nm, rate_nm_s : float
+        Of the guard; the walk has a twentieth of the torque.
     drive_config : DriveConfig
     identity : Identity or None
         As the rig file states it.
@@ -73,6 +75,7 @@ class Axis:
     drive: str
     backend: str
     second: str | None
+    bringup: Literal["auto", "pysoem", "rigloop"]
     period_ns: int
     hold: int
     limit_nm: float
@@ -140,6 +143,7 @@ def axis_of(
         drive_name,
         backend,
         bus.second_interface,
+        bus.bringup,
         1000 * period_us,
         max(1, slow_us // period_us),
         gate.limit_nm,

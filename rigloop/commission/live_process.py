@@ -21,13 +21,14 @@ from typing import Any
 
 import numpy as np
 
+from io_bridge.attendant.dead_sockets import clear_dead_sockets
 from io_bridge.buses.ethercat_bus import EthercatBus
 from io_bridge.wire.owner import introduce
 from rigloop.commission.axis import SIGNALS, TASK, Axis, axis_of, bus_settings, moved
 from rigloop.compose.parts import backends_of
 from rigloop.compose.wiring import load
 from rigloop.run_folder.not_started import NotStartedError
-from rigloop.run_folder.tables import held, table_path
+from rigloop.run_folder.tables import clear_orphans, held, table_path
 from rt_core.host.rights import acquire_rights
 from rt_core.loop.loop import Loop
 from rt_core.safety.trips import State
@@ -57,6 +58,12 @@ class Session:
         self._ring = RingReader(table, TASK)
         self._beats = 0
         self._takes = 0
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ring.close()
 
     def beat(self, **signals: float) -> np.ndarray:
         """Publish a heartbeat with some signals, the others zero; return the cycles since the last one."""
@@ -124,24 +131,32 @@ def main() -> int:
         loaded = load(order["rig"])
         axis = axis_of(loaded, order["guard"], backends_of(loaded.rig, order["bus"]))
         introduce(f"rigloop commission, {loaded.name}")
+        # of a walk whose cycle was killed on purpose
+        clear_orphans()
+        clear_dead_sockets()
         slaves, settings = bus_settings(loaded, axis)
         rights = acquire_rights(80, set())
-        with EthercatBus(axis.backend, slaves, second_interface=axis.second, **settings) as bus:
+        with EthercatBus(
+            axis.backend, slaves, second_interface=axis.second, bringup=axis.bringup, **settings
+        ) as bus:
             bus.to_op()
             bus.attend()
             walk = moved(loaded, axis, bus)
             path = table_path()
-            with SignalTable.create(path, walk.plan) as table, held(path):
+            table = SignalTable.create(path, walk.plan)
+            try:
                 gc.freeze()
                 loop = Loop(walk.plan, table, fifo=rights.fifo, safe="guard/safe")
                 signal.signal(signal.SIGTERM, _stops(loop))
-                with loop:
+                session = Session(axis, table, loop, walk.player)
+                with held(path), session, loop:
                     found = bus.identities()[axis.drive]
                     who = [found.vendor, found.product, found.revision, found.serial]
                     station = bus.stations()[axis.drive]
                     slave = sorted(set(bus.stations().values())).index(station)
                     _say({"identity": who, "station": station, "slave": slave})
-                    _obey(Session(axis, table, loop, walk.player))
+                    _obey(session)
+            finally:
                 table.close(unlink=True)
     except (OSError, ValueError, RuntimeError, ImportError) as error:
         _say({"error": str(error) or type(error).__name__})

@@ -21,7 +21,7 @@ from io_bridge.slaves.sii import Identity
 from io_bridge.wire.acyclic import TOOL_INDEX, AcyclicLine
 from rig_configs.load import LoadedRig
 from rigloop.commission.axis import Axis, Spring
-from rigloop.commission.past_the_cycle import torque_reader, watch_end
+from rigloop.commission.past_the_cycle import ACTS, acting, torque_reader, watch_end
 from rigloop.commission.stand import Array, Ending, StandError, Take, take_of
 from rigloop.fieldbus.objects import Wanted, transfer
 
@@ -30,6 +30,7 @@ ANSWER_S = 40.0
 STOP_S = 5.0
 WATCHED = 3.0  # watchdog times
 LEAST_WATCHED_S = 1.0
+LATER = 8
 
 
 class LiveStand:
@@ -153,12 +154,14 @@ class LiveStand:
         try:
             master = Master(line.transact, first_index=TOOL_INDEX)
             read = torque_reader(master, self._about["station"], self.axis.drive_config)
-            self._begin(np.concatenate([torque_nm, torque_nm]), None)
+            # longer than it is to act: this process may be late with its kill
+            self._begin(np.tile(torque_nm, LATER), None)
             time.sleep(len(torque_nm) * self.axis.period_s)
+            before_nm = acting(read, ACTS * abs(float(torque_nm[-1])))
             self._child.kill()
             last_s = time.monotonic()
             longest_s = max(LEAST_WATCHED_S, WATCHED * 1e-3 * self.axis.drive_config.watchdog_ms)
-            ending = watch_end(read, time.monotonic, last_s, longest_s)
+            ending = watch_end(read, time.monotonic, last_s, longest_s, before_nm)
         except (BringUpError, OSError) as error:
             raise StandError(str(error)) from None
         finally:

@@ -10,11 +10,12 @@ from collections.abc import Callable
 
 from io_bridge.master.master import BringUpError, Master
 from io_bridge.slaves.drive_config import DriveConfig, of_axis, pdo_offset
-from rigloop.commission.stand import Ending
+from rigloop.commission.stand import Ending, StandError
 
 FIRST_MANAGER, MANAGER_BYTES, MANAGERS = 0x0800, 8, 16
 INPUTS, WAYS = 0x00, 0x0F  # of a control byte: buffered, read by the master
-OVER = 0.2  # of the torque at the first look
+OVER = 0.2  # of the torque that acted
+ACTS = 0.3  # of the torque asked for, that is one
 LOOKS = 3  # consecutive ones without torque
 
 
@@ -49,8 +50,26 @@ def torque_reader(master: Master, station: int, drive: DriveConfig) -> Callable[
     return read
 
 
+def acting(read: Callable[[], float | None], least_nm: float) -> float:
+    """Return the torque that acts now, before the cycle is killed.
+
+    Raises
+    ------
+    StandError
+        None acts, so that there is no end to watch.
+    """
+    torque = read()
+    if torque is None or abs(torque) < least_nm:
+        raise StandError("the drive reported no torque before its cycle was to be killed")
+    return torque
+
+
 def watch_end(
-    read: Callable[[], float | None], now_s: Callable[[], float], last_s: float, longest_s: float
+    read: Callable[[], float | None],
+    now_s: Callable[[], float],
+    last_s: float,
+    longest_s: float,
+    before_nm: float,
 ) -> Ending:
     """Watch until a torque has ended.
 
@@ -63,20 +82,20 @@ def watch_end(
         Time of the last frame of the cycle.
     longest_s : float
         The looks end after it.
+    before_nm : float
+        The torque that acted.
     """
-    first = 0.0
     ended_s: float | None = None
     quiet = 0
     while now_s() - last_s < longest_s:
         torque = read()
         if torque is None:
             continue
-        first = first or torque
-        if abs(torque) <= OVER * abs(first):
+        if abs(torque) <= OVER * abs(before_nm):
             ended_s = now_s() if quiet == 0 else ended_s
             quiet += 1
             if quiet >= LOOKS and ended_s is not None:
-                return Ending(ended_s - last_s, now_s() - last_s, first)
+                return Ending(ended_s - last_s, now_s() - last_s, before_nm)
         else:
             quiet = 0
-    return Ending(None, now_s() - last_s, first)
+    return Ending(None, now_s() - last_s, before_nm)

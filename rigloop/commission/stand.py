@@ -60,7 +60,7 @@ class Ending:
     watched_s : float
         The looks went on for so long.
     reported_nm : float
-        The torque at the first look.
+        The torque before.
     """
 
     after_s: float | None

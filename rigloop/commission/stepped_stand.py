@@ -18,7 +18,7 @@ from rig_configs.load import LoadedRig
 from rigloop.blocks.kinds.bus import BusBlock
 from rigloop.blocks.slaves import emulated_devices
 from rigloop.commission.axis import SIGNALS, TASK, Axis, Spring, bus_settings, moved
-from rigloop.commission.past_the_cycle import torque_reader, watch_end
+from rigloop.commission.past_the_cycle import ACTS, acting, torque_reader, watch_end
 from rigloop.commission.stand import Array, Ending, StandError, Take, take_of
 from rt_core.loop.offline import Offline
 from rt_core.safety.trips import State
@@ -182,10 +182,11 @@ class SteppedStand:
         self._played(torque_nm, None, None)
         segment = self._bus.link.segment
         master, station = self._master()
-        last_s = 1e-9 * segment.now_ns
         read = torque_reader(master, station, self.axis.drive_config)
+        before_nm = acting(read, ACTS * abs(float(torque_nm[-1])))
+        last_s = 1e-9 * segment.now_ns
         longest_s = max(LEAST_WATCHED_S, WATCHED * 1e-3 * self.axis.drive_config.watchdog_ms)
-        ending = watch_end(read, lambda: 1e-9 * segment.now_ns, last_s, longest_s)
+        ending = watch_end(read, lambda: 1e-9 * segment.now_ns, last_s, longest_s, before_nm)
         self._bus.close()
         self._come_up()
         # the watchdog has left the drive in its fault state
