@@ -7,7 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+import numpy as np
 
+from codegen.analysis.linearise import LinearisationError
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake
 from rigloop.commission.axis import Axis, Spring, axis_of
@@ -20,7 +22,9 @@ from rigloop.commission.talk import PersonHands, Talk
 from rigloop.commission.walk import Walked, find_steps, walk
 from rigloop.compose.parts import EMULATED, backends_of
 from rigloop.console import interrupts
-from rigloop.haptic.check import examine_loop
+from rigloop.haptic.check import linear_model
+from rigloop.haptic.loop import impedance, make_loop
+from rigloop.haptic.path import NoPathError, haptic_path
 from rigloop.run_folder.manifest import versions
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.sign_off.signed_file import (
@@ -35,6 +39,7 @@ from rigloop.sign_off.signed_file import (
     write_signed,
 )
 
+SLOW_HZ = 1.0  # of a hand that feels a stiffness
 COPY = "copy the rig into a folder of your own, and commission that one"
 
 
@@ -57,12 +62,16 @@ class Commissioned(msgspec.Struct, frozen=True):
 
 
 def spring_of(loaded: LoadedRig, guard: str) -> Spring | None:
-    """Return the spring that the model of an axis renders, by its linear loop; None where that is not known."""
-    margins = [m for m in examine_loop(loaded).margins if m.guard in ("", guard)]
-    if not margins:
+    """Return the spring and the damper that the model of an axis renders to a slow hand, by its linear loop; None where
+    that is not known."""
+    try:
+        path = haptic_path(loaded.rig, guard)
+        loop = make_loop(loaded.rig, path, linear_model(loaded, path))
+    except (NoPathError, LinearisationError):
         return None
-    found = margins[0]
-    return Spring(max(0.0, found.stiffness_nm_rad), max(0.0, found.damping_nms))
+    (found,) = impedance(loop, np.array([SLOW_HZ]))
+    damping = -float(np.imag(found)) / (2.0 * np.pi * SLOW_HZ)
+    return Spring(max(0.0, -float(np.real(found))), max(0.0, damping))
 
 
 def check_first(first: str | None) -> None:

@@ -4,6 +4,7 @@ import io
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from rich.console import Console
 from walked_rig import write_rig
@@ -16,6 +17,7 @@ from rigloop.commission.progress import Kept, StepResult
 from rigloop.commission.step import Bench, Measured
 from rigloop.commission.talk import NoHandError, PersonHands, SilentTalk, TerminalTalk
 from rigloop.commission.walk import find_steps, measured, walk
+from rigloop.console.interrupts import Interrupted
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.sign_off.signed_file import read_signed, rig_hash
 
@@ -160,3 +162,16 @@ def test_a_walk_of_no_step_is_over_at_once(tmp_path):
         kept = Kept(None, "0" * 64, "guard", stand.identity())
         talk = TerminalTalk(Console(quiet=True))
         assert walk(stand, EmulatedHands(stand), talk, kept, steps=[]).good
+
+
+def test_an_interrupt_in_the_middle_of_a_take_ends_at_zero_torque(tmp_path):
+    def interrupted():
+        assert stand.device.wanted_torque_nm != 0.0
+        raise Interrupted("SIGINT")
+
+    with (
+        pytest.raises(Interrupted),
+        stand_of(write_rig(tmp_path, "simulated")) as stand,
+    ):
+        stand.play(np.full(200, 0.3), during=interrupted)
+    assert stand.device.wanted_torque_nm == 0.0
