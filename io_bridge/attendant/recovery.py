@@ -139,14 +139,14 @@ class Recovery:
             return False
         station = self.master.address(place)
         try:
-            found = self.master.identity(station)
-            wrong = check_identity(place, slave, found)
+            there = self.master.identity(station)
+            wrong = check_identity(place, slave, there)
             # the torque of a run was judged by the drive that it began with
             if not wrong and isinstance(slave, DriveConfig):
                 was = replace(slave, identity=self._records[place].identity)
                 wrong = [
                     text.replace("the rig has", "the run began with")
-                    for text in check_identity(place, was, found)
+                    for text in check_identity(place, was, there)
                 ]
         except BringUpError:
             self.master.access(FPRD + 1, station, 0x0010, bytes(2))
