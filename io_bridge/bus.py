@@ -12,6 +12,7 @@ from io_bridge.slaves import words
 from io_bridge.slaves.cia402 import drive_state
 from io_bridge.slaves.errors import BringUpError
 from io_bridge.slaves.pdo_layout import axes_of
+from io_bridge.slaves.sii import Identity
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,9 @@ class Bus(Protocol):
 
     def bringup_counters(self) -> dict[str, int]:
         """Return the losses before OP: frames and replies; no verdict counts them."""
+
+    def identities(self) -> dict[str, Identity]:
+        """Return the identity that each slave reported when it was brought up, by its name."""
 
     def in_fault(self) -> list[str]:
         """Return a sentence for each drive in its fault state, with its 0x603F; call it before `attend`."""

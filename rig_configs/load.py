@@ -59,6 +59,7 @@ class LoadedRig:
     text: str
     rig: Rig
     files: Mapping[str, str] = field(default_factory=dict)  # that it names: as written → path
+    origin: LoadedRig | None = None  # the rig that a benchmark has derived it from
 
     @property
     def argument(self) -> str:

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from rigloop.bench.commands import app as bench_app
+from rigloop.commission.command import commission
 from rigloop.console.answers import JsonOption, answer, errors_as_lines, print_json
 from rigloop.console.lasting_console import lasting_console
 from rigloop.console.run_options import (
@@ -148,6 +149,7 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
     from rigloop.haptic.check import examine_loop
     from rigloop.haptic.check import in_words as margins_in_words
     from rigloop.host.neighbours import shared_by_tasks
+    from rigloop.sign_off.words import signed_facts, signed_notes, signed_words
     from rigloop.signals.notes import signal_facts, signal_notes, signal_words
 
     with errors_as_lines(json):
@@ -163,16 +165,22 @@ def check(rig: RigArgument, json: JsonOption = False) -> None:
             raise ConfigError(mistakes)
         notes = [*shared_by_tasks(loaded.rig), *magnitudes(loaded), *haptic.notes, *schedule.notes]
         notes += signal_notes(loaded.rig)
+        notes += signed_notes(loaded)
     if json:
         message = {"rig": loaded.name, "sha256": loaded.sha256, "mistakes": [], "notes": notes}
-        signals = signal_facts(loaded.rig)
-        facts = {"haptic": haptic.margins, "timing": schedule.timings, "signals": signals}
+        facts = {
+            "haptic": haptic.margins,
+            "timing": schedule.timings,
+            "signals": signal_facts(loaded.rig),
+            "commissioned": signed_facts(loaded),
+        }
         print_json(message | facts)
     else:
         words = escape(f"{loaded.path}: {loaded.rig.title}")
         Screen().print(f"[green]good[/]  {words}", soft_wrap=True, highlight=False)
         lines = [*margins_in_words(haptic.margins), *timings_in_words(schedule.timings)]
-        for line in (*lines, *signal_words(loaded.rig, loaded.argument)):
+        lines += signal_words(loaded.rig, loaded.argument)
+        for line in (*lines, *signed_words(loaded)):
             Screen().print(f"      {escape(line)}", soft_wrap=True, highlight=False)
         for note in notes:
             Screen().print(f"[yellow]•[/] {escape(note)}", soft_wrap=True, highlight=False)
@@ -218,7 +226,7 @@ def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
 
 app.add_typer(bench_app, name="bench")
 app.add_typer(model_app, name="model")
-app.add_typer(bench_app, name="bench")
+app.command(epilog="Example: `rigloop commission my_rig.toml --bus eth1`")(commission)
 app.command(epilog="Example: `rigloop faults steering_wheel`")(faults)
 app.command(epilog="Example: `rigloop safety steering_wheel --repeats 5 --out safety_table.md`")(
     safety

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from io_bridge.bus import gap_words
 from io_bridge.bus_events import BusEvents
@@ -15,6 +16,7 @@ from io_bridge.master.master import APRD, FPRD, BringUpError, Master
 from io_bridge.master.state_change import reach
 from io_bridge.slaves import words
 from io_bridge.slaves.clock_config import ClockConfig
+from io_bridge.slaves.drive_config import DriveConfig
 from io_bridge.slaves.pdo_layout import SlaveRecord, axes_of, is_joined
 
 log = logging.getLogger("rigloop.bus")
@@ -137,7 +139,15 @@ class Recovery:
             return False
         station = self.master.address(place)
         try:
-            wrong = check_identity(place, slave, self.master.identity(station))
+            there = self.master.identity(station)
+            wrong = check_identity(place, slave, there)
+            # the torque of a run was judged by the drive that it began with
+            if not wrong and isinstance(slave, DriveConfig):
+                was = replace(slave, identity=self._records[place].identity)
+                wrong = [
+                    text.replace("the rig has", "the run began with")
+                    for text in check_identity(place, was, there)
+                ]
         except BringUpError:
             self.master.access(FPRD + 1, station, 0x0010, bytes(2))
             raise

@@ -7,8 +7,10 @@ from io_bridge.attendant.drives_in_fault import drives_in_fault
 from io_bridge.bus import Bus, BusFault, list_faults
 from io_bridge.bus_events import BusEvent, BusEvents
 from io_bridge.exchange.exchange import Exchange
+from io_bridge.master.bringup import know
 from io_bridge.master.master import Master
-from io_bridge.slaves.pdo_layout import SlaveRecord
+from io_bridge.slaves.pdo_layout import SlaveRecord, axes_of
+from io_bridge.slaves.sii import Identity
 
 SAFE_CYCLES = 4
 """Frames with zero torque before the slaves leave OP."""
@@ -31,6 +33,22 @@ class AttendedBus(Bus):
     def bringup_counters(self) -> dict[str, int]:
         """Return the losses before OP: frames and replies; no verdict counts them."""
         return dict(self._exchange.bringup_counters)
+
+    def identities(self) -> dict[str, Identity]:
+        """Return the identity that each slave reported when it was brought up, by its name."""
+        groups = axes_of(self._exchange.slaves)
+        found = zip(groups, self._records, strict=False)
+        return {slave.name: record.identity for group, record in found for slave in group}
+
+    def stations(self) -> dict[str, int]:
+        """Return the station address of each slave, by its name."""
+        groups = axes_of(self._exchange.slaves)
+        found = zip(groups, self._records, strict=True)
+        return {slave.name: record.layout.station for group, record in found for slave in group}
+
+    def introduce(self, master: Master) -> None:
+        """Tell a further master of the slaves, so that it can ask them."""
+        know(master, self._exchange.slaves, self._records)
 
     def in_fault(self) -> list[str]:
         """Return a sentence for each drive in its fault state, with its 0x603F; call it before `attend`."""

@@ -13,6 +13,7 @@ from typing import Self
 
 from io_bridge.bus import Bus, BusFault
 from io_bridge.bus_events import BusEvent
+from io_bridge.slaves.sii import Identity
 
 
 class Buses:
@@ -81,6 +82,14 @@ class Buses:
         for bus in self.each.values():
             total.update(bus.bringup_counters())
         return dict(total)
+
+    def identities(self) -> dict[str, Identity]:
+        """Return the identity that each slave reported when it was brought up, by bus and name: `bus/wheel`."""
+        return {
+            f"{bus_name}/{slave}": identity
+            for bus_name, bus in self.each.items()
+            for slave, identity in bus.identities().items()
+        }
 
     def in_fault(self) -> list[str]:
         """Return a sentence for each drive in its fault state; call it before `attend`."""

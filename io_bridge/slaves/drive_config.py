@@ -255,6 +255,19 @@ class DrivePlant:
         Device name in EEPROM and object 0x1008.
     mailbox_bytes : int
         Size of both mailboxes, 48 to 256.
+    encoder_sign, torque_sign : {1, -1}
+        -1: the encoder counts, or the motor pushes, the wrong way round.
+    encoder_offset_count : int
+        The count at the angle 0.
+    torque_factor : float
+        Torque at the shaft over the torque that the drive reports: a wrong torque constant.
+    torque_delay_s : float
+        A command acts so long after its frame.
+    torque_slope_nm_s : float
+        The drive changes its torque no faster; 0: as fast as it is asked to.
+    keeps_max_torque, has_watchdog, stop_wired : bool
+        False: the drive ignores 0x6072, keeps its torque when its master falls silent, or has no cable to its
+        emergency stop.
     """
 
     inertia_kg_m2: Positive = 0.06
@@ -274,6 +287,15 @@ class DrivePlant:
     start_s: NonNegativeS = 1.0
     name: str = "rigloop simulated CiA 402 drive"
     mailbox_bytes: Annotated[int, Field(ge=48, le=256)] = 128
+    encoder_sign: Sign = 1
+    torque_sign: Sign = 1
+    encoder_offset_count: Annotated[int, Field(ge=-(2**31), lt=2**31)] = 0
+    torque_factor: Positive = 1.0
+    torque_delay_s: Annotated[Real, Field(ge=0.0, le=0.05)] = 0.0
+    torque_slope_nm_s: NonNegative = 0.0
+    keeps_max_torque: bool = True
+    has_watchdog: bool = True
+    stop_wired: bool = True
 
     def __post_init__(self) -> None:
         check("drive plant", self)

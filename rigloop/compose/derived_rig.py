@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,4 +36,4 @@ def derived(
     change(document)
     path = folder / f"{loaded.name}_{suffix}.toml"
     path.write_text(tomlkit.dumps(document), encoding="utf-8")
-    return load(str(path))
+    return replace(load(str(path)), origin=loaded.origin or loaded)

@@ -21,6 +21,7 @@ from rigloop.judge.verdict import CutShort, conclude
 from rigloop.report.report import write_report
 from rigloop.run_folder import messages
 from rigloop.run_folder.last_state import LAST, find_final, record_of, save_rings
+from rigloop.run_folder.limited import limited_line
 from rigloop.run_folder.manifest import (
     MANIFEST,
     Manifest,
@@ -101,6 +102,7 @@ def _as_it_was(folder: Path, manifest: Manifest) -> Outcome:
         [*manifest.notes, *manifest.missing],
         banner(manifest.checks),
         list(manifest.injections),
+        limited_line(manifest.limited),
     )
 
 

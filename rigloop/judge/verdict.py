@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +36,7 @@ from rigloop.run_folder.evidence import Keeping
 from rigloop.run_folder.exposure import HOLES
 from rigloop.run_folder.last_state import LAST, record_of, rows_of
 from rigloop.run_folder.late import late_file, write_events
+from rigloop.run_folder.limited import limited_line
 from rigloop.run_folder.manifest import (
     REPORT,
     TIMING,
@@ -54,6 +55,7 @@ from rigloop.run_folder.manifest import (
 )
 from rigloop.run_folder.outcome import Outcome
 from rigloop.run_folder.run_end import Ended, Final, exposure_of, overruns_by_cause
+from rigloop.sign_off.limit import limited_rig
 from rt_core.doctor.check import banner
 from rt_core.lateness.cause import WORDS
 
@@ -94,6 +96,8 @@ def conclude(
         _report(folder) or ended.report or messages.Report(error="the cycle process left no report")
     )
     real_time = report.real_time and not seen.demoted
+    limited = report.limited or before.limited
+    loaded = replace(loaded, rig=limited_rig(loaded.rig, limited))
     records = _records(folder)
     kept = {task: record_of(folder / f"{task}.npy") for task in loaded.rig.tasks}
     rows = {task: rows_of(record, task) for task, record in kept.items()}
@@ -115,6 +119,7 @@ def conclude(
         else ["not real-time: lateness and overruns are reported, not judged"]
     )
     worth_knowing = [
+        *([limited.line()] if limited is not None else []),
         *seen.notes,
         *doubts.amber,
         *shared_by_tasks(loaded.rig),
@@ -191,6 +196,7 @@ def conclude(
         table=before.table,
         notes=tuple(worth_knowing),
         missing=tuple(missing),
+        limited=limited,
     )
     for task, (_, events) in final.late.items():
         # of a run that was cut short, the cycle process may have left them itself
@@ -226,6 +232,7 @@ def conclude(
         [*unheld, *worth_knowing],
         banner(manifest.checks),
         injected,
+        limited_line(limited),
     )
 
 

@@ -15,12 +15,12 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from io_bridge.buses.simulated_bus import SimulatedBus
 from io_bridge.emulator.serving.sim_segment import motors
@@ -41,6 +41,7 @@ from rigloop.run_folder import messages
 from rigloop.run_folder.last_state import LAST, leave
 from rigloop.run_folder.run_end import newest, read_final
 from rigloop.run_folder.tables import held
+from rigloop.sign_off.limit import limited_by_drives, limited_rig
 from rt_core.host.facts import host_facts
 from rt_core.host.rights import acquire_rights
 from rt_core.loop.loop import Loop, Stall
@@ -98,7 +99,7 @@ def main(arguments: list[str]) -> int:
         with served_interfaces(loaded.rig, backends, injected) as interfaces:
             buses = make_buses(loaded.rig, backends, interfaces)
             composed = compose_live(loaded.rig, kernels, buses)
-            _run(Commission(folder, loaded, order), composed, measuring, report)
+            _run(Commission(folder, loaded, order, kernels), composed, measuring, report)
     except (OSError, ValueError, ImportError, RuntimeError) as error:
         report.error = str(error) or type(error).__name__
         code = 3
@@ -139,17 +140,18 @@ def _log_to(path: Path) -> None:
 
 
 class Commission(NamedTuple):
-    """The run that is asked for: its folder, its rig, and the order of the supervisor."""
+    """The run that is asked for: its folder, its rig, the order of the supervisor, and the kernels of the rig."""
 
     folder: Path
     loaded: LoadedRig
     order: messages.Order
+    kernels: Mapping[str, Any]
 
 
 def _run(
     commission: Commission, composed: Composed, measuring: Measuring, report: messages.Report
 ) -> None:
-    folder, loaded, order = commission
+    folder, loaded, order, kernels = commission
     tasks = loaded.rig.tasks.values()
     cores = {task.core for task in tasks if task.core is not None}
     rights = acquire_rights(max(task.priority for task in tasks), cores)
@@ -165,8 +167,18 @@ def _run(
         buses.to_op(partial(tell, folder))
         report.to_op_s = time.monotonic() - began_s
         refuse_drives_in_fault(buses, order.argument or order.rig, order.reset_drives)
+        # the drives are known only now; no guard has been bound yet
+        backends = backends_of(loaded.rig, order.bus)
+        argument = order.argument or order.rig
+        report.limited = limited_by_drives(
+            loaded.rig, backends, order.limited, order.signed, buses.identities(), argument
+        )
+        if report.limited is not None:
+            rig = limited_rig(loaded.rig, report.limited)
+            composed = compose_live(rig, kernels, buses)
         buses.attend()
         report.bringup = buses.bringup_counters()
+        messages.write(folder, "cycle.json", report)
         plan, spins = with_spins(composed.plan, measuring)
         if order.inject:
             from rigloop.inject.place import disturbed

@@ -81,6 +81,7 @@ class KeptManifest:
                 "host": report.host,
                 "rights": tuple(Right(**right) for right in report.rights),
                 "real_time": report.real_time,
+                "limited": report.limited,
             }
         self.manifest = msgspec.structs.replace(self.manifest, **changes)
         self._write()

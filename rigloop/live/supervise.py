@@ -52,6 +52,7 @@ from rigloop.run_folder.outcome import Outcome
 from rigloop.run_folder.process_state import Process, began_ns
 from rigloop.run_folder.run_end import Ended, Final, Supervision, newest, read_final
 from rigloop.run_folder.tables import clear_orphans, held, table_path
+from rigloop.sign_off.limit import limited_by_files
 from rt_core.doctor.check import Check, Level, banner
 from rt_core.safety.trips import State
 from rt_core.signals.layout import CutError, TableError
@@ -89,6 +90,7 @@ def run_live(
     if options.telemetry is not None:
         check_telemetry(options.telemetry)
     backends = backends_of(loaded.rig, options.bus)
+    limited, signed = limited_by_files(loaded, backends)
     injections: Sequence[Injection] = ()
     commissioned = messages.Order(
         loaded.name,
@@ -97,7 +99,9 @@ def run_live(
         options.mode,
         tuple(inject),
         reset_drives=options.reset_drives,
-        argument=line(loaded.argument),
+        argument=line((loaded.origin or loaded).argument),
+        limited=limited,
+        signed=signed,
     )
     if inject:
         from rigloop.inject.request import parse, stay_s
@@ -361,6 +365,11 @@ def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> N
     if degraded:
         words = f"{degraded}; `rigloop doctor {loaded.argument}` says what to do"
         console.print(f"[bold yellow]{escape(words)}[/]", highlight=False, soft_wrap=True)
+    limited = report.limited if report is not None else None
+    if limited is not None:
+        words = escape(limited.line())
+        console.print(f"[bold yellow]{words}[/]", highlight=False, soft_wrap=True)
+        degraded = "; ".join(words for words in (limited.brief(), degraded) if words)
     lookout.look_around(fifo=real_time)
     for words in lookout.notes.values():
         console.print(f"[bold yellow]{escape(words)}[/]", highlight=False, soft_wrap=True)

@@ -29,6 +29,7 @@ from rigloop.run_folder.folders import new_run_folder
 from rigloop.run_folder.manifest import ManifestError, read_manifest
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.run_folder.outcome import Outcome
+from rigloop.sign_off.limit import limited_rig
 from rt_core.block import Block
 from rt_core.plan import Plan
 from rt_core.steps import Steps, in_order
@@ -110,7 +111,7 @@ def replay_run(
     loaded = load(str(run / "rig.toml"))
     if loaded.sha256 != manifest.rig.sha256:
         raise ManifestError(f"{run}/rig.toml: not the rig of the run: changed since")
-    rig = as_recorded(loaded.rig, manifest.format)
+    rig = limited_rig(as_recorded(loaded.rig, manifest.format), manifest.limited)
     require_consent(loaded, trusts=trusts)
     kernels = build_kernels(loaded)
     records = {task: read_record(run / manifest.tasks[task].record) for task in rig.tasks}

@@ -20,6 +20,7 @@ from rigloop.report.axes import axis_panels, axis_rows
 from rigloop.report.felt import felt_marks, felt_tiles, peak_tile
 from rigloop.report.latest import latest_cycles
 from rigloop.report.status_words import status_figures
+from rigloop.run_folder.limited import limited_line
 from rigloop.run_folder.manifest import (
     REPORT,
     Manifest,
@@ -154,6 +155,7 @@ def _context(run: Run) -> dict[str, Any]:
         "tables": tables,
         "manifest": manifest,
         "banner": banner(manifest.checks),
+        "limited": limited_line(manifest.limited),
         "tiles": _tiles(run, summary, torques),
         "time_svg": section(
             "signals",

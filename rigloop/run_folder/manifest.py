@@ -21,6 +21,7 @@ from rig_configs.bounded import UnreadableError, read_text
 from rig_configs.json_message import decode
 from rigloop.run_folder.bring_up_losses import BroughtUp
 from rigloop.run_folder.exposure import Exposure
+from rigloop.run_folder.limited import Limited
 from rigloop.run_folder.process_state import Process
 from rt_core.doctor.check import Check
 
@@ -279,6 +280,8 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Notes for a reader, which decide nothing."""
     missing: tuple[str, ...] = ()
     """The parts that a run that was cut short did not leave, and what stands in their place."""
+    limited: Limited | None = None
+    """The torque limit of a run on an interface whose rig nobody has signed off; None: the rig's own limits."""
     statuses: dict[str, str] = {}
     """By signal: number and word of a kernel's or an observer's last status."""
     format: Literal[1, 2] = FORMAT

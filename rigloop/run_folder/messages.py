@@ -11,10 +11,13 @@ import msgspec
 
 from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
 from rig_configs.json_message import decode
+from rigloop.run_folder.limited import Limited
 
 if TYPE_CHECKING:
     from rig_configs.schema import Rig
 
+SignedNumbers = tuple[int, int, int, int]
+"""Vendor, product, revision and serial number of a drive."""
 SUPERVISOR_SIGNALS = (
     "supervisor/heartbeat",
     "supervisor/enable",
@@ -56,6 +59,8 @@ class Order(msgspec.Struct, forbid_unknown_fields=True):
     stay_s: float = 0.0  # how long the run goes on after its guard has tripped
     reset_drives: bool = False  # a person asked for the reset of drives in their fault state
     argument: str = ""  # what a command line takes for the rig, where a sentence names a command
+    limited: Limited | None = None  # the torque limit, as far as the files beside the rig tell
+    signed: dict[str, SignedNumbers] = {}  # guard → the identity of its drive, as it was signed off
 
 
 class Report(msgspec.Struct, forbid_unknown_fields=True):
@@ -84,6 +89,7 @@ class Report(msgspec.Struct, forbid_unknown_fields=True):
     first_cycle_ns: int = 0  # CLOCK_MONOTONIC
     to_op_s: float = 0.0  # from the first frame to OP
     bringup: dict[str, int] = {}  # what was lost before OP: frames, replies; no part of the verdict
+    limited: Limited | None = None  # the torque limit that the guards have, by files and by drives
 
 
 def write(folder: Path, name: str, message: msgspec.Struct) -> None:

@@ -17,7 +17,7 @@ class Outcome(msgspec.Struct, frozen=True):
 
     `figures` are rows of label, value with its unit, and remark; `notes` are sentences: what the log had, or
     which rights are missing and how to get them. `banner` is the line of a degraded run. `injections`
-    says what became of the faults on purpose.
+    says what became of the faults on purpose. `limited` is the line of a run whose rig is not signed off.
     """
 
     good: bool
@@ -27,6 +27,7 @@ class Outcome(msgspec.Struct, frozen=True):
     notes: list[str]
     banner: str = ""
     injections: list[Injected] = []
+    limited: str = ""
 
     def print(self, console: Console) -> None:
         """Show figures, verdict and the run folder."""
@@ -34,7 +35,10 @@ class Outcome(msgspec.Struct, frozen=True):
         for injected in self.injections:
             remark(injected.line(), console, colour="green" if injected.good else "red")
         for note in self.notes:
-            remark(note, console)
+            if note != self.limited:
+                remark(note, console)
+        if self.limited:
+            line(self.limited, console, tone="bold yellow")
         if self.banner:
             line(self.banner, console, tone="bold yellow")
         show_verdict(self.good, self.reasons, console, otherwise="ran as asked")

@@ -3,6 +3,9 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint16_t
 from io_bridge.emulator.devices.described_device cimport DescribedDevice
 from io_bridge.emulator.drive.plant cimport Plant
 
+cdef enum:
+    QUEUE = 512             # commands that wait for their delay; a further one is lost
+
 cdef struct Drive:
     Plant plant
     # the mechanics that move instead of the plant alone, when a shaft couples this drive to another one
@@ -14,6 +17,21 @@ cdef struct Drive:
     int state                # CiA 402 state, a statusword pattern
     int in_op                # the AL state is OP
     uint16_t last_control
+    # mistakes of its wiring and its settings
+    double shaft_gain        # torque at the shaft over that of the current loop, with its sign
+    double counts_sign
+    double offset_count
+    int64_t delay_ns         # from a command to its effect
+    double slope_nm_s        # 0: none
+    int ignores_max_torque
+    int deaf                 # it keeps its torque when the watchdog of its controller expires
+    int stop_wired
+    double asked_nm          # behind the slope
+    int64_t asked_ns
+    int64_t due_ns[QUEUE]
+    double due_nm[QUEUE]
+    int first
+    int n_due
     # loops of the velocity and position modes
     int64_t control_ns       # segment time of their next step
     int last_mode

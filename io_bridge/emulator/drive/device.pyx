@@ -5,7 +5,7 @@ import math
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint16_t, uint32_t
 from libc.string cimport memset
 
-from io_bridge.emulator.drive.plant cimport FREE, PRESCRIBED, SPRING, plant_advance, plant_reset
+from io_bridge.emulator.drive.plant cimport FREE, PRESCRIBED, SPRING, plant_advance, plant_hold, plant_reset
 from io_bridge.emulator.controller.memory cimport AL_OP, AL_WATCHDOG
 from io_bridge.emulator.controller.rounding cimport whole
 
@@ -28,6 +28,7 @@ cdef enum:                         # cyclic synchronous modes
 cdef enum:
     FAULT_RESET = 0x80
     ERROR_COMMUNICATION = 0x8130
+    ERROR_STOPPED = 0x5441         # the emergency stop has taken the power from the motor
     CONTROL_NS = 125000            # period of the velocity and position loops
 
 cdef double VELOCITY_BANDWIDTH_RAD_S = 2.0 * math.pi * 40.0
@@ -56,9 +57,10 @@ cdef int next_state(int state, int control, int rising) noexcept nogil:
 
 cdef void publish(Drive *d) noexcept nogil:
     """Physics to objects: quantised multi-turn count modulo 2^32, rounded speed and torques."""
-    cdef double permille = 1000.0 * d.plant.motor_nm / d.rated_nm
-    d.position[0] = <int32_t> <uint32_t> whole(d.plant.angle_rad * d.counts_per_rad)
-    d.velocity[0] = <int32_t> whole(d.plant.rate_rad_s * d.counts_per_rad + 0.5)
+    cdef double permille = 1000.0 * d.plant.motor_nm / (d.shaft_gain * d.rated_nm)
+    cdef double counts = d.counts_sign * d.counts_per_rad
+    d.position[0] = <int32_t> <uint32_t> whole(d.plant.angle_rad * counts + d.offset_count)
+    d.velocity[0] = <int32_t> whole(d.plant.rate_rad_s * counts + 0.5)
     d.torque[0] = <int16_t> whole(permille + 0.5)
     d.sensor[0] = <int32_t> whole(1000.0 * d.plant.sensor_nm + 0.5)
     d.status[0] = <uint16_t> d.state
@@ -66,6 +68,8 @@ cdef void publish(Drive *d) noexcept nogil:
 
 
 cdef double torque_limit_nm(const Drive *d) noexcept nogil:
+    if d.ignores_max_torque:
+        return d.plant.peak_nm
     return 0.001 * d.max_torque[0] * d.rated_nm
 
 
@@ -96,7 +100,30 @@ cdef void control(Drive *d) noexcept nogil:
     torque = d.velocity_gain * deviation + d.integral_nm
     if -limit <= torque <= limit:
         d.integral_nm += d.velocity_gain * d.velocity_reset * deviation * 1e-9 * CONTROL_NS
-    d.plant.wanted_nm = max(-limit, min(limit, torque))
+    want(d, max(-limit, min(limit, torque)))
+
+
+cdef void want(Drive *d, double torque) noexcept nogil:
+    """The input of the current loop, as the shaft will have it: at once, or after the delay."""
+    cdef int last
+    torque *= d.shaft_gain
+    if d.delay_ns == 0:
+        d.plant.wanted_nm = torque
+    elif d.n_due < QUEUE:
+        last = (d.first + d.n_due) % QUEUE
+        d.due_ns[last] = d.plant.now_ns + d.delay_ns
+        d.due_nm[last] = torque
+        d.n_due += 1
+
+
+cdef double slowed(Drive *d, double torque) noexcept nogil:
+    """A command behind the drive's own slope."""
+    cdef double reach = 1e-9 * (d.plant.now_ns - d.asked_ns) * d.slope_nm_s
+    if d.slope_nm_s > 0.0:
+        torque = max(d.asked_nm - reach, min(d.asked_nm + reach, torque))
+    d.asked_ns = d.plant.now_ns
+    d.asked_nm = torque
+    return torque
 
 
 cdef void command(Drive *d) noexcept nogil:
@@ -109,8 +136,11 @@ cdef void command(Drive *d) noexcept nogil:
     d.last_mode = 0
     if d.state != OPERATION_ENABLED or not d.in_op or d.mode[0] != MODE_TORQUE:
         d.plant.wanted_nm = 0.0
+        d.n_due = 0
+        d.asked_nm = 0.0
+        d.asked_ns = d.plant.now_ns
         return
-    d.plant.wanted_nm = max(-limit, min(limit, torque))
+    want(d, slowed(d, max(-limit, min(limit, torque))))
 
 
 cdef void drive_outputs(void *device) noexcept nogil:
@@ -124,6 +154,15 @@ cdef void drive_outputs(void *device) noexcept nogil:
 
 
 cdef void move(Drive *d, int64_t t_ns) noexcept nogil:
+    while d.n_due > 0 and d.due_ns[d.first] <= t_ns:
+        carry(d, d.due_ns[d.first])
+        d.plant.wanted_nm = d.due_nm[d.first]
+        d.first = (d.first + 1) % QUEUE
+        d.n_due -= 1
+    carry(d, t_ns)
+
+
+cdef void carry(Drive *d, int64_t t_ns) noexcept nogil:
     if d.shaft != NULL:
         d.shaft_advance(d.shaft, t_ns)
     else:
@@ -163,6 +202,8 @@ cdef void drive_powered(void *device) noexcept nogil:
 cdef void drive_changed(void *device, int state, int code) noexcept nogil:
     """Without OP there is no torque; a watchdog is a fault that must be reset."""
     cdef Drive *d = <Drive *> device
+    if d.deaf and code == AL_WATCHDOG:
+        return
     d.in_op = state == AL_OP
     if not d.in_op:
         d.control[0] = 0
@@ -208,6 +249,14 @@ cdef int drive_make(Drive *d, p) except -1:
     d.velocity_reset = 0.25 * VELOCITY_BANDWIDTH_RAD_S
     d.position_gain = 0.25 * VELOCITY_BANDWIDTH_RAD_S
     d.state = SWITCH_ON_DISABLED
+    d.shaft_gain = p.torque_sign * p.torque_factor
+    d.counts_sign = p.encoder_sign
+    d.offset_count = p.encoder_offset_count
+    d.delay_ns = round(1e9 * p.torque_delay_s)
+    d.slope_nm_s = p.torque_slope_nm_s
+    d.ignores_max_torque = not p.keeps_max_torque
+    d.deaf = not p.has_watchdog
+    d.stop_wired = p.stop_wired
     return 0
 
 
@@ -258,6 +307,20 @@ cdef class DriveDevice(DescribedDevice):
     def trip(self, error_code: int) -> None:
         """Put the drive into its fault state with an error code in 0x603F (fault injection)."""
         drive_fail(&self.drive, error_code)
+
+    def press_stop(self) -> None:
+        """Press the emergency stop; nothing happens where it has no cable."""
+        if self.drive.stop_wired:
+            drive_fail(&self.drive, ERROR_STOPPED)
+
+    def lead(self, angle_rad: float, stiffness_nm_rad: float = 50.0,
+             damping_nms: float = 3.5) -> None:
+        """Have somebody's hands lead the wheel to an angle and hold it there."""
+        plant_hold(&self.drive.plant, angle_rad, stiffness_nm_rad, damping_nms)
+
+    def let_go(self) -> None:
+        """Have the hands let go of the wheel."""
+        plant_hold(&self.drive.plant, 0.0, 0.0, 0.0)
 
     @property
     def angle_rad(self) -> float:

@@ -139,18 +139,12 @@ cdef inline double hands_torque(const Plant *p, const HandsPath *path, double an
 
 cdef void plant_reset(Plant *p) noexcept nogil:
     """Time zero, on the trajectory's start; at rest unless the hands start without a ramp."""
-    cdef double fastest
     if p.hands != SPRING:
         p.hands_stiffness = 0.0
         p.hands_damping = 0.0
     p.inverse_inertia = 1.0 / p.inertia_kg_m2
     p.omega_rad_s = 2.0 * M_PI * p.frequency_hz if p.hands != FREE else 0.0
-    fastest = (p.hands_damping + p.viscous_nms + p.coulomb_nm / p.coulomb_rad_s) * p.inverse_inertia
-    fastest = max(fastest, sqrt(p.hands_stiffness * p.inverse_inertia))
-    fastest = max(fastest, p.omega_rad_s)
-    if p.hands == SPRING and p.start_s > 0.0:
-        fastest = max(fastest, 2.0 / p.start_s)
-    p.longest_s = max(SHORTEST_S, RESOLVED / fastest) if fastest > 0.0 else 1e-9 * LONGEST_NS
+    find_longest(p)
     p.step.h_s = 0.0
     p.now_ns = 0
     p.motor_nm = 0.0
@@ -159,6 +153,31 @@ cdef void plant_reset(Plant *p) noexcept nogil:
     find_path(p, 0.0)
     p.angle_rad = p.offset_rad
     p.rate_rad_s = p.path.rate_rad_s if p.hands == PRESCRIBED else 0.0
+
+
+cdef void plant_hold(Plant *p, double angle_rad, double stiffness, double damping) noexcept nogil:
+    """From now on the hands hold the wheel at an angle; without stiffness and damping they let go."""
+    p.hands = SPRING if stiffness > 0.0 or damping > 0.0 else FREE
+    p.hands_stiffness = stiffness
+    p.hands_damping = damping
+    p.amplitude_rad = 0.0
+    p.omega_rad_s = 0.0
+    p.offset_rad = angle_rad
+    p.start_s = 0.0
+    find_longest(p)
+    p.step.h_s = 0.0
+    find_path(p, 1e-9 * <double> p.now_ns)
+
+
+cdef void find_longest(Plant *p) noexcept nogil:
+    """The step that resolves hands, wheel and friction."""
+    cdef double fastest
+    fastest = (p.hands_damping + p.viscous_nms + p.coulomb_nm / p.coulomb_rad_s) * p.inverse_inertia
+    fastest = max(fastest, sqrt(p.hands_stiffness * p.inverse_inertia))
+    fastest = max(fastest, p.omega_rad_s)
+    if p.hands == SPRING and p.start_s > 0.0:
+        fastest = max(fastest, 2.0 / p.start_s)
+    p.longest_s = max(SHORTEST_S, RESOLVED / fastest) if fastest > 0.0 else 1e-9 * LONGEST_NS
 
 
 cdef double motor_within(const Plant *p, double h, double *rate_wanted, double *rate_over,

@@ -1,10 +1,13 @@
+from dataclasses import replace
+
 import pytest
 
 from io_bridge.bus import list_faults
 from io_bridge.buses.simulated_bus import SimulatedBus, simulated_drive
+from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.master.bringup import BringUpError
 from io_bridge.slaves.clock_config import ClockConfig
-from io_bridge.slaves.drive_config import DriveConfig, DrivePlant, SdoWrite
+from io_bridge.slaves.drive_config import SIMULATED_IDENTITY, DriveConfig, DrivePlant, SdoWrite
 
 MS = 1_000_000
 FREE = DrivePlant(hands="free")
@@ -125,17 +128,22 @@ def test_a_slave_that_fell_to_init_alone_comes_back(rig):
     assert r.all_in_op()
 
 
-def test_another_drive_in_the_place_of_one_is_refused(rig):
-    r = rig(1)
+@pytest.mark.parametrize(
+    ("word", "differs"),
+    [(10, "product 0xbad, the rig has"), (14, "serial 0xbad, the run began with 0x7")],
+)
+def test_another_drive_in_the_place_of_one_is_refused(rig, word, differs):
+    device = DriveDevice(FREE, replace(SIMULATED_IDENTITY, serial=7))
+    r = rig(1, devices=[device])
     device = r.bus.devices[0]
     device.power_on()
-    # what is plugged in says another product of itself
+    # what is plugged in says another product, or another number, of itself
     r.recovery.master.address(0)
     r.recovery.master.write(0x1001, 0x0508, (0xBAD).to_bytes(4, "little"))
-    r.recovery.master.write(0x1001, 0x0502, b"\x01\x02" + (10).to_bytes(4, "little"))
+    r.recovery.master.write(0x1001, 0x0502, b"\x01\x02" + word.to_bytes(4, "little"))
     device.power_on()
     r.step(10, look=True)
-    assert "product" in r.recovery.problems[0]
+    assert differs in r.recovery.problems[0]
     assert not r.all_in_op()
     assert device.al_status == 1
 

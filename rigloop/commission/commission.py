@@ -1,0 +1,220 @@
+"""A rig commissioned: the stand that suits its bus, the walk, and the signature under it."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from codegen.analysis.linearise import LinearisationError
+from rig_configs.load import LoadedRig
+from rig_configs.mistakes import ConfigError, Mistake
+from rigloop.commission.axis import Axis, Spring, axis_of
+from rigloop.commission.hands import EmulatedHands, Hands
+from rigloop.commission.live_stand import LiveStand
+from rigloop.commission.progress import ENDING, Kept, StepResult
+from rigloop.commission.stand import Stand, StandError
+from rigloop.commission.stepped_stand import SteppedStand
+from rigloop.commission.talk import PersonHands, Talk
+from rigloop.commission.walk import Walked, find_steps, walk
+from rigloop.compose.parts import EMULATED, backends_of
+from rigloop.console import interrupts
+from rigloop.haptic.check import linear_model
+from rigloop.haptic.loop import impedance, make_loop
+from rigloop.haptic.path import NoPathError, haptic_path
+from rigloop.run_folder.manifest import versions
+from rigloop.run_folder.not_started import NotStartedError
+from rigloop.sign_off.signed_file import (
+    Signed,
+    SignedAxis,
+    SignedDrive,
+    SignedError,
+    SignedStep,
+    read_signed,
+    rig_hash,
+    signed_path,
+    write_signed,
+)
+
+SLOW_HZ = 1.0  # of a hand that feels a stiffness
+COPY = "copy the rig into a folder of your own, and commission that one"
+
+
+class Commissioned(msgspec.Struct, frozen=True):
+    """The outcome of the command."""
+
+    good: bool
+    rig: str
+    guard: str
+    drive: str
+    interface: str
+    rehearsal: bool
+    """The drive was emulated: nothing is signed."""
+    torque_nm: float
+    """The largest that the walk commands."""
+    steps: tuple[StepResult, ...]
+    missing: tuple[str, ...]
+    signed: str | None
+    """The file that was signed."""
+
+
+def spring_of(loaded: LoadedRig, guard: str) -> Spring | None:
+    """Return the spring and the damper that the model of an axis renders to a slow hand, by its linear loop; None where
+    that is not known."""
+    try:
+        path = haptic_path(loaded.rig, guard)
+        loop = make_loop(loaded.rig, path, linear_model(loaded, path))
+    except (NoPathError, LinearisationError):
+        return None
+    (found,) = impedance(loop, np.array([SLOW_HZ]))
+    damping = -float(np.imag(found)) / (2.0 * np.pi * SLOW_HZ)
+    return Spring(max(0.0, -float(np.real(found))), max(0.0, damping))
+
+
+def check_first(first: str | None) -> None:
+    """Refuse a step that there is not.
+
+    Raises
+    ------
+    ConfigError
+    """
+    names = [step.name for step in find_steps()]
+    if first is not None and first not in names:
+        problem = "there is no such step"
+        raise ConfigError([Mistake("command line", "--from", problem, ", ".join(names), first)])
+
+
+def commission(
+    loaded: LoadedRig,
+    talk: Talk,
+    *,
+    guard: str | None = None,
+    bus: str | None = None,
+    first: str | None = None,
+    who: str | None = None,
+    stiffness_nm_rad: float | None = None,
+    answers: bool = True,
+) -> Commissioned:
+    """Walk through one axis of a rig, and sign it off if every step is good.
+
+    Parameters
+    ----------
+    first : str, optional
+        Begin with this step.
+    who : str, optional
+        The name under the file; asked for at the end if not given.
+    stiffness_nm_rad : float, optional
+        The stiffness that the rig renders, in place of that of its model.
+    answers : bool
+        Somebody is there; else no step that needs a hand can be good.
+
+    Raises
+    ------
+    NotStartedError
+        The drive could not be brought up.
+    """
+    check_first(first)
+    axis = axis_of(loaded, guard, backends_of(loaded.rig, bus))
+    if axis.backend == "veth":
+        raise NotStartedError(
+            "veth is a network of its own without a drive: take --bus simulated for a rehearsal, or an interface"
+        )
+    given = None if stiffness_nm_rad is None else Spring(stiffness_nm_rad, 0.0)
+    axis = replace(axis, spring=given or spring_of(loaded, axis.guard))
+    rehearsal = axis.backend in EMULATED
+    _introduce(axis, talk, rehearsal)
+    try:
+        if rehearsal:
+            with SteppedStand(loaded, axis) as stand:
+                return _walked(loaded, stand, EmulatedHands(stand), talk, first, who)
+        with LiveStand(loaded, axis, bus) as live:
+            return _walked(loaded, live, PersonHands(talk, answers), talk, first, who)
+    except StandError as error:
+        raise NotStartedError(str(error)) from None
+
+
+def _introduce(axis: Axis, talk: Talk, rehearsal: bool) -> None:
+    talk.tell(f"{axis.guard}: the drive {axis.place} on {axis.backend}", "bold")
+    if rehearsal:
+        talk.tell("A rehearsal: the drive is emulated, and so are the hands. Nothing is signed.")
+    else:
+        talk.tell(
+            f"The walk commands at most {axis.walk_nm:.3g} Nm. Fix the rig, keep others away, and keep one hand at "
+            "the emergency stop. Ctrl-C ends at zero torque at any time."
+        )
+        talk.wait("Begin?")
+
+
+def _walked(
+    loaded: LoadedRig, stand: Stand, hands: Hands, talk: Talk, first: str | None, who: str | None
+) -> Commissioned:
+    axis = stand.axis
+    rehearsal = axis.backend in EMULATED
+    file = None if rehearsal else loaded.path.with_name(f"{loaded.path.stem}{ENDING}")
+    try:
+        sha256 = rig_hash(loaded)
+    except SignedError as error:
+        raise NotStartedError(str(error)) from None
+    kept = Kept(file, sha256, axis.guard, stand.identity())
+    try:
+        kept.write()
+    except OSError as error:
+        raise NotStartedError(f"{file}: cannot be written: {error.strerror}; {COPY}") from None
+    interrupts.say("the torque is at zero; what was measured is kept")
+    if kept.results and first is None:
+        talk.tell(f"{len(kept.results)} steps were measured before; the walk continues after them.")
+    walked = walk(stand, hands, talk, kept, first=first)
+    signed = None
+    if walked.good and not rehearsal:
+        signed = sign(loaded, stand, walked, who or talk.ask("Who signs? Your name:"))
+        kept.remove()
+    return Commissioned(
+        walked.good,
+        loaded.name,
+        axis.guard,
+        axis.place,
+        axis.backend,
+        rehearsal,
+        axis.walk_nm,
+        walked.results,
+        walked.missing,
+        None if signed is None else str(signed),
+    )
+
+
+def sign(loaded: LoadedRig, stand: Stand, walked: Walked, who: str) -> Path:
+    """Write the signed file beside a rig; other axes of the same rig keep their place in it.
+
+    Raises
+    ------
+    NotStartedError
+        Nobody signs, or it cannot be written.
+    """
+    name = " ".join(who.split())
+    if not name:
+        raise NotStartedError("nobody has signed: give --who NAME; the results are kept")
+    axis, path, sha256 = stand.axis, signed_path(loaded), rig_hash(loaded)
+    try:
+        before = read_signed(path)
+    except SignedError:
+        before = None
+    others = before.axes if before is not None and before.rig_sha256 == sha256 else {}
+    signed = SignedAxis(
+        axis.place,
+        SignedDrive.of(stand.identity()),
+        axis.backend,
+        name[:400],
+        time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        tuple(
+            SignedStep(r.step, r.measured, r.unit, r.least, r.most, r.words[:400])
+            for r in walked.results
+        ),
+    )
+    try:
+        write_signed(path, Signed(loaded.name, sha256, {**others, axis.guard: signed}, versions()))
+    except OSError as error:
+        raise NotStartedError(f"{path}: cannot be written: {error.strerror}; {COPY}") from None
+    return path

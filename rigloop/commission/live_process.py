@@ -1,0 +1,219 @@
+"""The cycle process of a walk on a network interface: the loop, and a line of JSON on its input for each order.
+
+It ends at zero torque when its input ends, on SIGTERM, and when its parent dies; a SIGKILL, which a step sends on
+purpose, leaves the torque to the drive's own watchdog.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import json
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from io_bridge.attendant.dead_sockets import clear_dead_sockets
+from io_bridge.buses.ethercat_bus import EthercatBus
+from io_bridge.wire.owner import introduce
+from rigloop.commission.axis import SIGNALS, TASK, Axis, axis_of, bus_settings, moved
+from rigloop.compose.parts import backends_of
+from rigloop.compose.wiring import load
+from rigloop.run_folder.not_started import NotStartedError
+from rigloop.run_folder.tables import clear_orphans, held, table_path
+from rt_core.host.rights import acquire_rights
+from rt_core.loop.loop import Loop
+from rt_core.safety.trips import State
+from rt_core.signals.table import RingReader, SignalTable
+
+BEAT_S = 0.01
+WAKE_S = 3.0
+REST_S = 0.05
+PR_SET_PDEATHSIG = 1
+
+
+class Session:
+    """A loop that plays what it is asked to.
+
+    Parameters
+    ----------
+    axis : Axis
+    bus : EthercatBus
+        In OP.
+    table : SignalTable
+    loop : Loop
+    player : Player
+    """
+
+    def __init__(self, axis: Axis, table: SignalTable, loop: Loop, player: Any) -> None:
+        self._axis, self._table, self._loop, self._player = axis, table, loop, player
+        self._ring = RingReader(table, TASK)
+        self._beats = 0
+        self._takes = 0
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._ring.close()
+
+    def beat(self, **signals: float) -> np.ndarray:
+        """Publish a heartbeat with some signals, the others zero; return the cycles since the last one."""
+        self._beats += 1
+        given = dict.fromkeys(SIGNALS, 0.0) | signals | {"heartbeat": float(self._beats)}
+        self._table.publish({f"supervisor/{name}": value for name, value in given.items()})
+        if self._loop.wait(BEAT_S):
+            raise NotStartedError("the loop was asked to end")
+        return self._ring.drain()
+
+    def rest(self, seconds: float, **signals: float) -> None:
+        """Let time pass."""
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            self.beat(**signals)
+
+    def count(self) -> float:
+        """Return the encoder's count."""
+        self.rest(REST_S)
+        return self._table.value(self._axis.signal("position_count"))
+
+    def reset(self) -> None:
+        """Reset the drive's fault."""
+        self.rest(REST_S, reset=1.0)
+        self.rest(REST_S)
+
+    def play(
+        self, torque_nm: np.ndarray, spring: tuple[float, float], begun: Callable[[], None]
+    ) -> np.ndarray:
+        """Play a torque; return the cycles meanwhile.
+
+        Raises
+        ------
+        NotStartedError
+            The drive does not follow.
+        """
+        until = time.monotonic() + WAKE_S
+        while self._table.value("guard/state") != State.READY:
+            self.beat(enable=1.0)
+            if time.monotonic() > until:
+                word = int(self._table.value(self._axis.signal("statusword")))
+                raise NotStartedError(
+                    f"{self._axis.place}: the drive does not follow (statusword {word:#06x})"
+                )
+        self._takes += 1
+        self._player.load(torque_nm, stiffness_nm_rad=spring[0], damping_nms=spring[1])
+        self.rest(REST_S, enable=1.0, arm=1.0)
+        begun()
+        until = time.monotonic() + 2.0 * len(torque_nm) * self._axis.period_s + 1.0
+        taken = []
+        while time.monotonic() < until:
+            taken.append(self.beat(enable=1.0, arm=1.0, play=float(self._takes)))
+            if self._table.value("player/at") >= len(torque_nm):
+                break
+        self.rest(REST_S, enable=1.0, stop=1.0)
+        self.rest(REST_S)
+        return np.concatenate(taken)
+
+
+def main() -> int:
+    """Bring a bus up, and obey until the input ends."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    order = json.loads(sys.stdin.readline())
+    try:
+        loaded = load(order["rig"])
+        axis = axis_of(loaded, order["guard"], backends_of(loaded.rig, order["bus"]))
+        introduce(f"rigloop commission, {loaded.name}")
+        # of a walk whose cycle was killed on purpose
+        clear_orphans()
+        clear_dead_sockets()
+        slaves, settings = bus_settings(loaded, axis)
+        rights = acquire_rights(80, set())
+        with EthercatBus(
+            axis.backend, slaves, second_interface=axis.second, bringup=axis.bringup, **settings
+        ) as bus:
+            bus.to_op()
+            bus.attend()
+            walk = moved(loaded, axis, bus)
+            path = table_path()
+            table = SignalTable.create(path, walk.plan)
+            try:
+                gc.freeze()
+                loop = Loop(walk.plan, table, fifo=rights.fifo, safe="guard/safe")
+                signal.signal(signal.SIGTERM, _stops(loop))
+                session = Session(axis, table, loop, walk.player)
+                with held(path), session, loop:
+                    found = bus.identities()[axis.drive]
+                    who = [found.vendor, found.product, found.revision, found.serial]
+                    station = bus.stations()[axis.drive]
+                    slave = sorted(set(bus.stations().values())).index(station)
+                    _say({"identity": who, "station": station, "slave": slave})
+                    _obey(session)
+            finally:
+                table.close(unlink=True)
+    except (OSError, ValueError, RuntimeError, ImportError) as error:
+        _say({"error": str(error) or type(error).__name__})
+        return 3
+    return 0
+
+
+def _obey(session: Session) -> None:
+    poll = select.poll()
+    poll.register(0, select.POLLIN)
+    waiting = b""
+    while True:
+        try:
+            session.beat()
+        except NotStartedError:
+            return
+        if not poll.poll(0):
+            continue
+        more = os.read(0, 1 << 16)
+        if not more:
+            return
+        waiting += more
+        while b"\n" in waiting:
+            line, waiting = waiting.split(b"\n", 1)
+            try:
+                _say(_answer(session, json.loads(line)))
+            except (NotStartedError, ValueError) as error:
+                _say({"error": str(error)})
+
+
+def _answer(session: Session, order: dict[str, Any]) -> dict[str, Any]:
+    match order["do"]:
+        case "count":
+            return {"count": session.count()}
+        case "reset":
+            session.reset()
+            return {}
+        case "play":
+            file = Path(order["file"])
+            rows = session.play(
+                np.load(file, allow_pickle=False),
+                tuple(order["spring"]),
+                lambda: _say({"playing": True}),
+            )
+            np.save(file, rows)
+            return {"played": len(rows)}
+    raise ValueError(f"no such order: {order['do']}")
+
+
+def _stops(loop: Loop) -> Callable[[int, FrameType | None], None]:
+    return lambda number, frame: loop.request_stop()
+
+
+def _say(message: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,101 @@
+"""A look at a drive past its cycle: the inputs that lie in its memory, read by frames of their own.
+
+A read triggers no watchdog: only frames that write the outputs do. So this sees how a drive ends its torque by itself.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+
+from io_bridge.master.master import BringUpError, Master
+from io_bridge.slaves.drive_config import DriveConfig, of_axis, pdo_offset
+from rigloop.commission.stand import Ending, StandError
+
+FIRST_MANAGER, MANAGER_BYTES, MANAGERS = 0x0800, 8, 16
+INPUTS, WAYS = 0x00, 0x0F  # of a control byte: buffered, read by the master
+OVER = 0.2  # of the torque that acted
+ACTS = 0.3  # of the torque asked for, that is one
+LOOKS = 3  # consecutive ones without torque
+
+
+def torque_reader(master: Master, station: int, drive: DriveConfig) -> Callable[[], float | None]:
+    """Return a function that reads the torque that a drive reports, in Nm; None where it does not answer.
+
+    Raises
+    ------
+    BringUpError
+        The drive does not answer, or its inputs have no torque.
+    """
+    entries = of_axis(((0x6077, 0, 16),), drive.axis)[0]
+    offset = pdo_offset(drive.tx_pdo, *entries)
+    managers = master.read(station, FIRST_MANAGER, MANAGER_BYTES * MANAGERS)
+    found = [
+        (int.from_bytes(row[:2], "little"), int.from_bytes(row[2:4], "little"))
+        for i in range(MANAGERS)
+        if (row := managers[MANAGER_BYTES * i : MANAGER_BYTES * (i + 1)])[6] & 1
+        and row[4] & WAYS == INPUTS
+    ]
+    if offset < 0 or not found or found[-1][1] < offset + 2:
+        raise BringUpError(f"{master.called(station)}: its inputs have no torque (0x6077)")
+    start, size = found[-1]
+
+    def read() -> float | None:
+        with contextlib.suppress(BringUpError):
+            inputs = master.read(station, start, size)
+            value = int.from_bytes(inputs[offset : offset + 2], "little", signed=True)
+            return 1e-3 * value * drive.rated_torque_nm * drive.sign
+        return None
+
+    return read
+
+
+def acting(read: Callable[[], float | None], least_nm: float) -> float:
+    """Return the torque that acts now, before the cycle is killed.
+
+    Raises
+    ------
+    StandError
+        None acts, so that there is no end to watch.
+    """
+    torque = read()
+    if torque is None or abs(torque) < least_nm:
+        raise StandError("the drive reported no torque before its cycle was to be killed")
+    return torque
+
+
+def watch_end(
+    read: Callable[[], float | None],
+    now_s: Callable[[], float],
+    last_s: float,
+    longest_s: float,
+    before_nm: float,
+) -> Ending:
+    """Watch until a torque has ended.
+
+    Parameters
+    ----------
+    read : callable
+        Returns the torque; takes its time.
+    now_s : callable
+    last_s : float
+        Time of the last frame of the cycle.
+    longest_s : float
+        The looks end after it.
+    before_nm : float
+        The torque that acted.
+    """
+    ended_s: float | None = None
+    quiet = 0
+    while now_s() - last_s < longest_s:
+        torque = read()
+        if torque is None:
+            continue
+        if abs(torque) <= OVER * abs(before_nm):
+            ended_s = now_s() if quiet == 0 else ended_s
+            quiet += 1
+            if quiet >= LOOKS and ended_s is not None:
+                return Ending(ended_s - last_s, now_s() - last_s, before_nm)
+        else:
+            quiet = 0
+    return Ending(None, now_s() - last_s, before_nm)

@@ -1,0 +1,114 @@
+"""The results of a walk so far, in a file beside the rig, so that an interrupted walk goes on where it was."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+from typing import Annotated
+
+import msgspec
+
+from io_bridge.slaves.sii import Identity
+from rig_configs.bounded import read_bytes
+from rig_configs.json_message import decode
+from rigloop.sign_off.signed_file import SignedDrive
+
+ENDING = ".commissioning.json"
+
+
+class StepResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One step that was measured."""
+
+    step: str
+    good: bool
+    measured: float | None
+    unit: str
+    least: float | None
+    most: float | None
+    words: str
+    remedy: str = ""
+
+    def figure(self) -> str:
+        """Return the value beside its limits, in words."""
+        if self.measured is None:
+            return ""
+        unit = self.unit if self.unit == "°" else f" {self.unit}" if self.unit else ""
+        value = f"{self.measured:.6g}{unit}"
+        if self.least is not None and self.most is not None:
+            if self.least == self.most:
+                return f"{value}, limit {self.most:g}"
+            return f"{value}, limits {self.least:.6g} to {self.most:.6g}"
+        if self.least is not None:
+            return f"{value}, at least {self.least:.4g}"
+        return value if self.most is None else f"{value}, at most {self.most:.4g}"
+
+
+class Progress(msgspec.Struct, forbid_unknown_fields=True):
+    """The file: it holds for one axis, one rig and one drive."""
+
+    rig_sha256: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
+    guard: str
+    drive: SignedDrive
+    results: list[StepResult] = []
+
+
+class Kept:
+    """The results so far, each written as soon as it is there.
+
+    Parameters
+    ----------
+    path : Path or None
+        None: of a rehearsal, which leaves no file.
+    rig_sha256, guard, identity
+        Results of another rig, axis or drive do not count.
+    """
+
+    def __init__(self, path: Path | None, rig_sha256: str, guard: str, identity: Identity) -> None:
+        self._path = path
+        self._progress = Progress(rig_sha256, guard, SignedDrive.of(identity))
+        found = None if path is None else _read(path)
+        if found is not None and (found.rig_sha256, found.guard, found.drive) == (
+            rig_sha256,
+            guard,
+            self._progress.drive,
+        ):
+            self._progress = found
+
+    @property
+    def results(self) -> list[StepResult]:
+        """The results, in the order in which they were measured."""
+        return list(self._progress.results)
+
+    def forget(self, step: str) -> None:
+        """Drop the result of a step."""
+        self._progress.results = [r for r in self._progress.results if r.step != step]
+
+    def keep(self, result: StepResult) -> None:
+        """Take a result, and write the file."""
+        self.forget(result.step)
+        self._progress.results.append(result)
+        with contextlib.suppress(OSError):
+            # a disk that is full ends no walk
+            self.write()
+
+    def write(self) -> None:
+        """Write the file; OSError where it cannot be."""
+        if self._path is not None:
+            part = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+            part.write_bytes(msgspec.json.format(msgspec.json.encode(self._progress)) + b"\n")
+            os.replace(part, self._path)
+
+    def remove(self) -> None:
+        """Remove the file: the walk is over."""
+        if self._path is not None:
+            self._path.unlink(missing_ok=True)
+
+
+def _read(path: Path) -> Progress | None:
+    # what cannot be read is measured again
+    try:
+        found = decode(read_bytes(path), type=Progress)
+    except (OSError, msgspec.DecodeError):
+        return None
+    return found if isinstance(found, Progress) else None

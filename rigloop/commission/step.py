@@ -1,0 +1,117 @@
+"""One step of the walk: its question, its measurement, its limit, and its words for good and for bad."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from rigloop.commission.axis import Axis
+from rigloop.commission.hands import Hands
+from rigloop.commission.motion import Motion, fit_motion, pulses
+from rigloop.commission.stand import Array, Stand, Take, whole
+
+
+class Measured(NamedTuple):
+    """The outcome of a measurement.
+
+    Attributes
+    ----------
+    value : float or None
+        None: there is nothing to measure, which is bad.
+    unit : str
+    least, most : float or None
+        The limits of the value.
+    words : str
+        One sentence on what was seen; for people.
+    remedy : str
+        Of a bad value, where the usual remedy of the step does not serve.
+    """
+
+    value: float | None
+    unit: str
+    least: float | None = None
+    most: float | None = None
+    words: str = ""
+    remedy: str = ""
+
+    @property
+    def good(self) -> bool:
+        """True: within its limits."""
+        if self.value is None:
+            return False
+        low = -math.inf if self.least is None else self.least
+        high = math.inf if self.most is None else self.most
+        return bool(low <= self.value <= high)
+
+
+@dataclass
+class Bench:
+    """The parts that a step measures with.
+
+    Attributes
+    ----------
+    stand : Stand
+    hands : Hands
+        Of the person at the wheel.
+    kept : dict
+        Results that a later step needs again.
+    """
+
+    stand: Stand
+    hands: Hands
+    kept: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def axis(self) -> Axis:
+        """The axis, as its rig states it."""
+        return self.stand.axis
+
+    @cached_property
+    def pulsed(self) -> Take:
+        """The take of pulses with the whole torque of the walk; its parts serve several steps."""
+        return whole(self.stand.play(self.pulses(1.0)))
+
+    @cached_property
+    def motion(self) -> Motion:
+        """The axis as those pulses show it."""
+        return fit_motion(self.pulsed)
+
+    def pulses(self, share: float) -> Array:
+        """Return pulses with a share of the torque of the walk."""
+        return pulses(share * self.axis.walk_nm, self.axis.period_s)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step.
+
+    Attributes
+    ----------
+    place : int
+        In the walk.
+    name, title : str
+    question : str
+        The one that it answers.
+    commands : str
+        The torque that it commands, in words; empty: none.
+    measure : callable
+    good, bad : str
+        The sentence of either outcome.
+    remedy : str
+    needs_hand : bool
+        It cannot go on without somebody at the wheel.
+    """
+
+    place: int
+    name: str
+    title: str
+    question: str
+    commands: str
+    measure: Callable[[Bench], Measured]
+    good: str
+    bad: str
+    remedy: str
+    needs_hand: bool = False

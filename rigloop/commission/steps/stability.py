@@ -1,0 +1,75 @@
+"""The margin of stability at rising stiffness."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rigloop.commission.axis import Spring
+from rigloop.commission.stand import Take
+from rigloop.commission.step import Bench, Measured, Step
+
+GAINS = (0.25, 0.5, 1.0, 1.5, 2.0)
+ENOUGH = 2.0
+KICK_S, WATCHED_S = 0.03, 0.9
+SHARE = 0.8
+SETTLED = 0.05  # of the fastest rate, that counts as rest
+GROWS = 0.9  # of the rate in the second part over that in the first
+
+
+def measure(bench: Bench) -> Measured:
+    """Kick the wheel against a spring as stiff as the rig's model, at rising gain, and see the motion die out."""
+    axis = bench.axis
+    if axis.spring is None:
+        remedy = "Give --stiffness: the Nm/rad that the rig renders at the wheel."
+        words = "No model of the rig tells which stiffness it renders."
+        return Measured(None, "", words=words, remedy=remedy)
+    if axis.spring.stiffness_nm_rad == 0.0:
+        return Measured(ENOUGH, "times", ENOUGH, None, "The rig renders no stiffness.")
+    calm = 0.0
+    inertia = bench.motion.inertia_kg_m2
+    kick = np.zeros(round((KICK_S + WATCHED_S) / axis.period_s))
+    kick[: round(KICK_S / axis.period_s)] = SHARE * axis.walk_nm
+    for gain in GAINS:
+        spring = Spring(gain * axis.spring.stiffness_nm_rad, gain * axis.spring.damping_nms)
+        take = bench.stand.play(kick, spring)
+        if take.trip or sings(take, spring.stiffness_nm_rad / inertia):
+            break
+        calm = gain
+    stiffness = axis.spring.stiffness_nm_rad
+    words = f"The wheel came to rest up to {calm:g} times the rig's {stiffness:.3g} Nm/rad" + (
+        "." if calm >= ENOUGH else ", and sang beyond."
+    )
+    return Measured(calm, "times", ENOUGH, None, words)
+
+
+def sings(take: Take, stiffness_1_s2: float) -> bool:
+    """Decide if a motion goes on: its energy, as a rate, does not die out.
+
+    Parameters
+    ----------
+    stiffness_1_s2 : float
+        Of the spring, over the inertia.
+    """
+    step = take.t_s[1] - take.t_s[0]
+    n = max(1, round(0.002 / step))
+    rate = (take.angle_rad[n:] - take.angle_rad[:-n]) / (n * step)
+    rate = np.hypot(rate, np.sqrt(stiffness_1_s2) * take.angle_rad[n // 2 : n // 2 + len(rate)])
+    free = rate[round(2 * KICK_S / step) :]
+    first, _, last = np.array_split(free, 3)
+    fastest = float(np.max(rate))
+    late, early = (float(np.sqrt(np.mean(part**2))) for part in (last, first))
+    return late > SETTLED * fastest and late > GROWS * early
+
+
+STEP = Step(
+    place=12,
+    name="stability",
+    title="Stability margin",
+    question="Does the wheel stay calm at twice the stiffness of the rig?",
+    commands="A kick against a spring, from a quarter to twice the stiffness of the rig.",
+    measure=measure,
+    good="The wheel stays calm with a margin of two.",
+    bad="The wheel sings at less than twice the stiffness of the rig.",
+    remedy="Lower request_gain of the guard, shorten the periods, or soften the model; `rigloop check` computes "
+    "how far.",
+)

@@ -1,0 +1,60 @@
+"""The drive's own torque limit: is it kept, and is it that of the rig?"""
+
+from __future__ import annotations
+
+from io_bridge.slaves.drive_config import AXIS_STEP
+from rigloop.commission.motion import fit_motion
+from rigloop.commission.stand import Array, StandError, whole
+from rigloop.commission.step import Bench, Measured, Step
+
+MAX_TORQUE, RATED = 0x6072, 0x6076
+HALF, SLACK = 0.5, 0.15
+OVER_PEAK = 1.05
+
+
+def measure(bench: Bench) -> Measured:
+    """Set the drive's limit to half the torque of the walk for a moment, and weigh what is left by the motion."""
+    axis = bench.axis
+    by = AXIS_STEP * axis.drive_config.axis
+    limit = bench.stand.read(MAX_TORQUE + by)
+    if not limit:
+        return Measured(None, "Nm", words="The drive has no torque limit of its own (0x6072).")
+    rated_nm = axis.drive_config.rated_torque_nm
+    limit_nm = 1e-3 * limit * rated_nm
+    peak_nm = axis.drive_config.peak_torque_nm
+    if limit_nm > OVER_PEAK * peak_nm:
+        words = f"The drive's own limit (0x6072) is {limit_nm:.3g} Nm; the rig has peak_torque_nm = {peak_nm:g}."
+        return Measured(limit_nm, "Nm", 0.0, OVER_PEAK * peak_nm, words)
+    full = bench.motion
+    share = _share(bench, by, limit)
+    words = f"With 0x6072 at half the torque of the walk, {share:.0%} of it was left."
+    half = Measured(share, "of the torque", HALF - SLACK, HALF + SLACK, words)
+    return half if full.inertia_kg_m2 > 0.0 else half._replace(value=None)
+
+
+def _share(bench: Bench, by: int, limit: int) -> float:
+    axis, stand = bench.axis, bench.stand
+    low = max(1, round(1e3 * HALF * axis.walk_nm / axis.drive_config.rated_torque_nm))
+    stand.write(MAX_TORQUE + by, 0, low, 2)
+    try:
+        played: Array = bench.pulses(1.0)
+        take = whole(stand.play(played))
+    finally:
+        stand.write(MAX_TORQUE + by, 0, limit, 2)
+    if stand.read(MAX_TORQUE + by) != limit:
+        raise StandError(f"0x6072 did not go back to {limit}: set it by hand")
+    return bench.motion.inertia_kg_m2 / fit_motion(take).inertia_kg_m2
+
+
+STEP = Step(
+    place=6,
+    name="torque_limit",
+    title="Torque limit of the drive",
+    question="Does the drive keep a torque limit of its own?",
+    commands="Pulses with the torque of the walk, once with the drive's limit at half of it.",
+    measure=measure,
+    good="The drive keeps its own limit, and that is not above the rig's peak torque.",
+    bad="The drive does not keep a torque limit that protects this rig.",
+    remedy="Set 0x6072 to the peak torque of the rig with the maker's tool, or as `setup` of the drive in the rig "
+    "file.",
+)

@@ -1,0 +1,39 @@
+"""The drive's watchdog: the end of its torque when its master dies."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from rigloop.commission.step import Bench, Measured, Step
+
+PLAYED_S = 0.12
+SHARE = 0.6
+SLACK_S = 0.03
+
+
+def measure(bench: Bench) -> Measured:
+    """Kill the cycle while a torque acts, and read the drive's torque past it until it has ended."""
+    axis = bench.axis
+    stated = 1e-3 * axis.drive_config.watchdog_ms
+    torque = np.full(round(PLAYED_S / axis.period_s), SHARE * axis.walk_nm)
+    ending = bench.stand.kill(torque)
+    most = 1.2 * stated + SLACK_S
+    if ending.after_s is None:
+        words = f"{1e3 * ending.watched_s:.0f} ms after the last frame the torque still acted."
+        return Measured(None, "ms", most=1e3 * most, words=words)
+    words = f"The torque ended {1e3 * ending.after_s:.0f} ms after the last frame; the rig has {1e3 * stated:g} ms."
+    return Measured(1e3 * ending.after_s, "ms", None, 1e3 * most, words)
+
+
+STEP = Step(
+    place=10,
+    name="watchdog",
+    title="Watchdog of the drive",
+    question="Does the drive end its torque when its master dies?",
+    commands="A steady torque; then the process of the cycle is killed.",
+    measure=measure,
+    good="The drive ends its torque by itself.",
+    bad="The drive keeps its torque when its master dies.",
+    remedy="Switch on the process data watchdog of the drive, and its reaction to a lost bus (torque off), "
+    "with the maker's tool; see watchdog_ms in the rig file.",
+)

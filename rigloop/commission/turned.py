@@ -1,0 +1,15 @@
+"""The counts of a turn by hand."""
+
+from __future__ import annotations
+
+from rigloop.commission.hands import Act
+from rigloop.commission.step import Bench
+
+SPAN = 2.0**32
+
+
+def turned_counts(bench: Bench, act: Act) -> float:
+    """Return the counts by which an act of the hands has turned the encoder, across a wrap of its counter."""
+    before = bench.stand.count()
+    bench.hands.do(act)
+    return (bench.stand.count() - before + SPAN / 2) % SPAN - SPAN / 2

@@ -1,0 +1,134 @@
+"""The walk: one step after the other, up to the first that is bad; what was good is kept for the next time."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import pkgutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from rigloop.commission.hands import Hands
+from rigloop.commission.motion import NoMotionError
+from rigloop.commission.progress import Kept, StepResult
+from rigloop.commission.stand import Stand, StandError
+from rigloop.commission.step import Bench, Measured, Step
+from rigloop.commission.talk import NoHandError, Talk
+
+
+@cache
+def find_steps() -> tuple[Step, ...]:
+    """Return every step, in the order of the walk."""
+    # by its place and not by an import: a step knows the walk's parts, and not the other way round
+    package = f"{__package__}.steps"
+    folder = importlib.import_module(package).__path__
+    names = [module.name for module in pkgutil.iter_modules(folder)]
+    found = [importlib.import_module(f"{package}.{name}").STEP for name in names]
+    return tuple(sorted(found, key=lambda step: step.place))
+
+
+@dataclass(frozen=True)
+class Walked:
+    """The outcome of a walk, or of the part of it that was gone.
+
+    Attributes
+    ----------
+    results : tuple of StepResult
+        Of the steps that stand: kept from before, and measured now.
+    missing : tuple of str
+        Names of steps without a good result.
+    """
+
+    results: tuple[StepResult, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def good(self) -> bool:
+        """True: every step is good."""
+        return not self.missing
+
+
+def walk(
+    stand: Stand,
+    hands: Hands,
+    talk: Talk,
+    kept: Kept,
+    *,
+    first: str | None = None,
+    steps: Sequence[Step] | None = None,
+) -> Walked:
+    """Go through the steps, from the first that has no good result, up to the first that is bad.
+
+    Parameters
+    ----------
+    kept : Kept
+        Takes each result as soon as it is there.
+    first : str, optional
+        Begin with this step, whatever was measured before.
+    steps : sequence of Step, optional
+        In place of all.
+    """
+    todo = find_steps() if steps is None else tuple(steps)
+    names = [step.name for step in todo]
+    begin = _begin(names, kept, first)
+    bench = Bench(stand, hands)
+    for name in names[begin:]:
+        kept.forget(name)
+    for number, step in enumerate(todo):
+        if number < begin:
+            continue
+        talk.head(f"{number + 1}/{len(todo)}", step.title)
+        talk.tell(step.question)
+        if step.commands:
+            torque = f"at most {stand.axis.walk_nm:.3g} Nm"
+            talk.tell(f"{step.commands} ({torque})", "dim")
+        result = measured(step, bench)
+        _show(result, talk)
+        kept.keep(result)
+        if not result.good:
+            break
+    standing = {result.step: result for result in kept.results}
+    missing = tuple(n for n in names if n not in standing or not standing[n].good)
+    return Walked(tuple(kept.results), missing)
+
+
+def _begin(names: Sequence[str], kept: Kept, first: str | None) -> int:
+    if first is not None:
+        return names.index(first)
+    good = {result.step for result in kept.results if result.good}
+    return next((i for i, name in enumerate(names) if name not in good), len(names))
+
+
+def measured(step: Step, bench: Bench) -> StepResult:
+    """Measure one step; a drive that does not follow, or does not move, is bad."""
+    try:
+        found = step.measure(bench)
+    except StandError as error:
+        found = Measured(None, "", words=f"It could not be measured: {error}.")
+    except NoMotionError as error:
+        remedy = "See that the wheel is free and lightly held: its friction must be below the torque of the walk."
+        found = Measured(None, "", words=f"The wheel did not follow: {error}.", remedy=remedy)
+    except NoHandError as error:
+        found = Measured(None, "", words=f"{str(error).capitalize()}.", remedy="Come to the wheel.")
+    sentence = step.good if found.good else step.bad
+    return StepResult(
+        step.name,
+        found.good,
+        # a file takes plain numbers
+        *(_plain(found.value), found.unit, _plain(found.least), _plain(found.most)),
+        " ".join(words for words in (sentence, found.words) if words),
+        "" if found.good else found.remedy or step.remedy,
+    )
+
+
+def _plain(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def _show(result: StepResult, talk: Talk) -> None:
+    word, tone = ("good", "green") if result.good else ("BAD", "bold red")
+    talk.tell(f"{word}  {result.figure()}".rstrip(), tone)
+    talk.tell(result.words)
+    if result.remedy:
+        talk.tell(f"→ {result.remedy}", "yellow")

@@ -1,0 +1,176 @@
+"""The torque that a rig has on an interface: its own limits once it is signed off, else a twentieth of them.
+
+The limit goes into the guard's own arithmetic, before the loop starts: the rig that the blocks are made of has it in
+place of `limit_nm`. Emulated slaves are exempt, in this process and on a veth pair of our own: no hand is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from io_bridge.slaves.sii import Identity
+from rig_configs.load import LoadedRig
+from rig_configs.schema import Rig
+from rigloop.blocks.axes import drives_of
+from rigloop.compose.parts import EMULATED, find_guards
+from rigloop.run_folder.limited import Limited
+from rigloop.run_folder.messages import SignedNumbers
+from rigloop.sign_off.signed_file import (
+    Signed,
+    SignedError,
+    identity_words,
+    read_signed,
+    rig_hash,
+    signed_path,
+)
+
+SHARE = 0.05
+"""Of `limit_nm`, for guards that nobody has signed off."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The answer of the files beside a rig.
+
+    Attributes
+    ----------
+    why : mapping of guard to str
+        Guards with a drive on an interface that are not signed off, and the reason.
+    signed : mapping of guard to tuple of int
+        The identity of the drive of each guard that is.
+    """
+
+    why: Mapping[str, str] = field(default_factory=dict)
+    signed: Mapping[str, SignedNumbers] = field(default_factory=dict)
+
+
+def on_interface(rig: Rig, backends: Mapping[str, str]) -> dict[str, str]:
+    """Return the guards with a drive on a network interface, and bus and name of that drive."""
+    return {
+        guard: f"{bus}/{drive}"
+        for guard in find_guards(rig)
+        for bus, drive in drives_of(rig, guard)
+        if backends[bus] not in EMULATED
+    }
+
+
+def standing(loaded: LoadedRig, backends: Mapping[str, str]) -> Standing:
+    """Return which guards of a rig are signed off, as far as its files tell.
+
+    A rig that a benchmark derives from another one stands as that one does.
+    """
+    of = loaded.origin or loaded
+    drives = on_interface(loaded.rig, backends)
+    if not drives:
+        return Standing()
+    path = signed_path(of)
+    try:
+        signed = read_signed(path)
+        problem = _problem(of, signed)
+    except SignedError as error:
+        signed, problem = None, str(error)
+    if signed is None or problem:
+        return Standing(dict.fromkeys(drives, problem or f"there is no {path.name} beside the rig"))
+    why, numbers = {}, {}
+    for guard, drive in drives.items():
+        axis = signed.axes.get(guard)
+        if axis is None or axis.drive != drive:
+            why[guard] = f"{path.name} has not {guard} with the drive {drive}"
+        else:
+            i = axis.identity.identity
+            numbers[guard] = (i.vendor, i.product, i.revision, i.serial)
+    return Standing(why, numbers)
+
+
+def limited_by(rig: Rig, why: Mapping[str, str], argument: str) -> Limited | None:
+    """Return the limit of guards that are not signed off; None where all are.
+
+    Parameters
+    ----------
+    argument : str
+        What a command line takes for the rig.
+    """
+    if not why:
+        return None
+    guards = find_guards(rig)
+    reasons = dict.fromkeys(why.values())
+    return Limited(
+        {guard: SHARE * guards[guard].limit_nm for guard in why},
+        tuple(f"not commissioned: {reason}" for reason in reasons),
+        100.0 * SHARE,
+        f"`rigloop commission {argument}` walks through it",
+    )
+
+
+def limited_by_files(
+    loaded: LoadedRig, backends: Mapping[str, str]
+) -> tuple[Limited | None, dict[str, SignedNumbers]]:
+    """Return the limit of a run as far as the files beside its rig tell, and the drives that were signed off."""
+    found = standing(loaded, backends)
+    whose = loaded.origin or loaded
+    return limited_by(loaded.rig, found.why, whose.argument), dict(found.signed)
+
+
+def limited_by_drives(
+    rig: Rig,
+    backends: Mapping[str, str],
+    known: Limited | None,
+    signed: Mapping[str, SignedNumbers],
+    found: Mapping[str, Identity],
+    argument: str,
+) -> Limited | None:
+    """Return the limit of a run whose slaves are known: a drive that is not the one signed off limits its guard.
+
+    Parameters
+    ----------
+    known : Limited, optional
+        As far as the files tell.
+    signed : mapping of guard to tuple of int
+    found : mapping of bus and drive to Identity
+    argument : str
+        What a command line takes for the rig.
+    """
+    changed = {}
+    for guard, drive in on_interface(rig, backends).items():
+        if known is not None and guard in known.limits_nm:
+            continue
+        wanted = Identity(*signed[guard]) if guard in signed else None
+        there = found.get(drive)
+        if wanted is None or there is None:
+            changed[guard] = f"{guard} is not signed off"
+        elif there != wanted:
+            changed[guard] = (
+                f"{drive} is another drive than the one signed off: {identity_words(there)}, "
+                f"signed off {identity_words(wanted)}"
+            )
+    more = limited_by(rig, changed, argument)
+    if known is None or more is None:
+        return known or more
+    return Limited(
+        {**known.limits_nm, **more.limits_nm},
+        (*known.why, *more.why),
+        known.percent,
+        known.remedy,
+    )
+
+
+def limited_rig(rig: Rig, limited: Limited | None) -> Rig:
+    """Return a rig whose guards have the limits of a run; the rig itself where there are none."""
+    if limited is None:
+        return rig
+    guards = {
+        name: guard.model_copy(update={"limit_nm": min(guard.limit_nm, limited.limits_nm[name])})
+        for name, guard in find_guards(rig).items()
+        if name in limited.limits_nm
+    }
+    return rig.model_copy(update={"blocks": {**rig.blocks, **guards}})
+
+
+def _problem(loaded: LoadedRig, signed: Signed | None) -> str:
+    if signed is None:
+        return ""
+    name = signed_path(loaded).name
+    if signed.rig_sha256 != rig_hash(loaded):
+        return f"the rig, or a file that it names, has changed since {name} was signed"
+    return ""

@@ -1,0 +1,155 @@
+"""The file beside a rig that says who has commissioned it, when, with which drives, and what was measured.
+
+It is read by people, and by `run` before a torque goes to an interface. It holds for the bytes of the rig file and of
+the files that the rig names, and for the drives that were on the wire.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+import msgspec
+
+from io_bridge.slaves.sii import Identity
+from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
+from rig_configs.json_message import decode
+from rig_configs.load import LoadedRig
+
+ENDING = ".commissioned.json"
+MOST_BYTES = 1 << 20
+FORMAT: Literal[1] = 1
+
+Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
+Hex = Annotated[str, msgspec.Meta(pattern=r"^0x[0-9a-f]{8}$")]
+Line = Annotated[str, msgspec.Meta(min_length=1, max_length=400)]
+
+
+class SignedError(ValueError):
+    """The file cannot be read, or is not of this format: says why."""
+
+
+class SignedDrive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The identity of a drive as the wire had it."""
+
+    vendor: Hex
+    product: Hex
+    revision: Hex
+    serial: Hex
+
+    @classmethod
+    def of(cls, identity: Identity) -> SignedDrive:
+        """Return the identity in the form of the file."""
+        return cls(*(f"{n:#010x}" for n in _numbers(identity)))
+
+    @property
+    def identity(self) -> Identity:
+        """The numbers."""
+        return Identity(
+            *(int(text, 16) for text in (self.vendor, self.product, self.revision, self.serial))
+        )
+
+
+class SignedStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One step of the walk: its measured value beside its limit, and its sentence."""
+
+    step: Line
+    measured: float | None
+    unit: str
+    least: float | None
+    most: float | None
+    words: Line
+
+
+class SignedAxis(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One axis, by its guard: all of its steps were good."""
+
+    drive: Line
+    """Bus and name of the drive."""
+    identity: SignedDrive
+    interface: Line
+    """The frames went there."""
+    who: Line
+    when: Line
+    """UTC, ISO 8601."""
+    steps: tuple[SignedStep, ...]
+
+
+class Signed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The signed file of a rig."""
+
+    rig: Line
+    rig_sha256: Sha256
+    axes: dict[str, SignedAxis]
+    versions: dict[str, str] = {}
+    format: Literal[1] = FORMAT
+
+
+def signed_path(loaded: LoadedRig) -> Path:
+    """Return the place of a rig's signed file: beside the rig."""
+    return loaded.path.with_name(f"{loaded.path.stem}{ENDING}")
+
+
+def rig_hash(loaded: LoadedRig) -> str:
+    """Return the hash of a rig file and of each file that it names.
+
+    Raises
+    ------
+    SignedError
+        One of those files is gone.
+    """
+    digest = hashlib.sha256(loaded.text.encode())
+    for written, path in sorted(loaded.files.items()):
+        try:
+            content = read_bytes(Path(path), MOST_KEPT_BYTES)
+        except OSError as error:
+            raise SignedError(f"{path}: cannot be read: {error}") from None
+        digest.update(f"\n{written}\n".encode(errors="surrogatepass"))
+        digest.update(hashlib.sha256(content).digest())
+    return digest.hexdigest()
+
+
+def read_signed(path: Path) -> Signed | None:
+    """Read a signed file; None where there is none.
+
+    Raises
+    ------
+    SignedError
+        It cannot be read, or is not of this format.
+    """
+    if not os.path.lexists(path):
+        return None
+    try:
+        return decode(read_bytes(path, MOST_BYTES), type=Signed)
+    except (OSError, msgspec.DecodeError) as error:
+        raise SignedError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
+
+
+def write_signed(path: Path, signed: Signed) -> None:
+    """Write a signed file, all of it or nothing.
+
+    Raises
+    ------
+    OSError
+        It cannot be written.
+    """
+    text = msgspec.json.format(msgspec.json.encode(signed), indent=2)
+    decode(text, type=Signed)
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        part.write_bytes(text + b"\n")
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def identity_words(found: Identity) -> str:
+    """Return an identity in words."""
+    vendor, product, revision, serial = _numbers(found)
+    return f"vendor {vendor:#x}, product {product:#x}, revision {revision:#x}, serial {serial:#x}"
+
+
+def _numbers(identity: Identity) -> tuple[int, int, int, int]:
+    return identity.vendor, identity.product, identity.revision, identity.serial

@@ -1,0 +1,177 @@
+"""The walk itself: it continues where it was, fakes no hand, and ends in a signature or in what is missing."""
+
+import io
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from rich.console import Console
+from walked_rig import write_rig
+from walks import stand_of, walk_of
+
+from rig_configs.mistakes import ConfigError
+from rigloop.commission.commission import check_first, commission, sign
+from rigloop.commission.hands import EmulatedHands
+from rigloop.commission.progress import Kept, StepResult
+from rigloop.commission.step import Bench, Measured
+from rigloop.commission.talk import NoHandError, PersonHands, SilentTalk, TerminalTalk
+from rigloop.commission.walk import find_steps, measured, walk
+from rigloop.console.interrupts import Interrupted
+from rigloop.run_folder.not_started import NotStartedError
+from rigloop.sign_off.signed_file import read_signed, rig_hash
+
+STEPS = {step.name: step for step in find_steps()}
+
+
+def test_steps_have_places_of_their_own_and_say_what_to_do():
+    assert [step.place for step in STEPS.values()] == list(range(1, len(STEPS) + 1))
+    assert all(step.question.endswith("?") and step.remedy.endswith(".") for step in STEPS.values())
+
+
+def test_an_interrupted_walk_goes_on_where_it_was(tmp_path):
+    loaded = write_rig(tmp_path, "simulated")
+    path = tmp_path / "one_drive.commissioning.json"
+
+    def kept(stand, sha256=None):
+        return Kept(path, sha256 or rig_hash(loaded), "guard", stand.identity())
+
+    with stand_of(loaded, has_watchdog=False) as stand:
+        walked = walk_of(stand, kept=kept(stand))
+        assert walked.missing == ("watchdog", "emergency_stop", "stability")
+    with stand_of(loaded) as stand:
+        again = kept(stand)
+        assert len(again.results) == 10
+        done = io.StringIO()
+        walked = walk_of(stand, kept=again, console=Console(file=done, width=80))
+        assert walked.good
+        assert "10/12" in done.getvalue()
+        assert " 9/12" not in done.getvalue()
+        # another rig, and another drive, begin again
+        assert kept(stand, "1" * 64).results == []
+        again.remove()
+        assert kept(stand).results == []
+
+
+def test_a_walk_from_a_step_drops_the_results_behind_it(tmp_path):
+    with stand_of(write_rig(tmp_path, "simulated")) as stand:
+        kept = Kept(None, "0" * 64, "guard", stand.identity())
+        walked = walk_of(stand, kept=kept, first="stability")
+        assert [r.step for r in walked.results] == ["stability"]
+        assert walked.missing == tuple(STEPS)[:-1]
+    with pytest.raises(ConfigError, match="there is no such step"):
+        check_first("dance")
+
+
+def test_the_torque_of_a_walk_stays_within_a_twentieth(tmp_path):
+    with stand_of(write_rig(tmp_path, "simulated")) as stand:
+        taken = []
+        play = stand.play
+        stand.play = lambda *given, **named: taken.append(play(*given, **named)) or taken[-1]
+        assert walk_of(stand).good
+        assert max(abs(take.command_nm).max() for take in taken) <= stand.axis.walk_nm * (1 + 1e-12)
+        assert stand.axis.walk_nm == pytest.approx(0.6)
+        assert stand.device.wanted_torque_nm == 0.0
+
+
+def test_no_answer_fakes_a_hand(tmp_path):
+    console = Console(quiet=True)
+    with stand_of(write_rig(tmp_path, "simulated")) as stand:
+        hands = PersonHands(SilentTalk(console), answers=False)
+        for step in STEPS.values():
+            if step.needs_hand:
+                found = measured(step, Bench(stand, hands))
+                assert (found.good, found.remedy) == (False, "Come to the wheel.")
+    answers = TerminalTalk(console, ["one"])
+    assert answers.ask("?") == "one"
+    with pytest.raises(NoHandError, match="used up"):
+        answers.ask("?")
+
+
+def test_a_wheel_that_is_held_fast_is_bad_and_no_traceback(tmp_path):
+    with stand_of(write_rig(tmp_path, "simulated"), coulomb_nm=5.0) as stand:
+        bench = Bench(stand, EmulatedHands(stand))
+        found = measured(STEPS["torque_direction"], bench)
+        assert not found.good
+        assert "hardly moved" in found.words
+        assert not measured(STEPS["torque_constant"], bench).good
+
+
+def test_a_drive_that_does_not_follow_is_bad_and_no_traceback(tmp_path):
+    with stand_of(write_rig(tmp_path, "simulated")) as stand:
+        stand.device.trip(0x2310)
+        found = measured(STEPS["torque_direction"], Bench(stand, EmulatedHands(stand)))
+        assert not found.good
+        assert "the drive does not follow (statusword 0x0008)" in found.words
+
+
+def test_what_cannot_be_a_number_of_a_limit_is_bad():
+    assert not Measured(None, "").good
+    assert not Measured(float("nan"), "", 0.0, 1.0).good
+    assert Measured(0.5, "", 0.0, 1.0).good
+
+
+def test_a_good_walk_is_signed_for_its_axis_rig_and_drive(tmp_path):
+    loaded = write_rig(tmp_path, "simulated")
+    with stand_of(loaded) as stand:
+        walked = walk_of(stand)
+        stand.axis = replace(stand.axis, backend="eth9")
+        with pytest.raises(NotStartedError, match="nobody has signed"):
+            sign(loaded, stand, walked, "  ")
+        path = sign(loaded, stand, walked, "Ada\n Lovelace")
+        found = read_signed(path)
+        assert found.rig_sha256 == rig_hash(loaded)
+        axis = found.axes["guard"]
+        assert (axis.drive, axis.interface, axis.who) == ("bus/wheel", "eth9", "Ada Lovelace")
+        assert axis.identity.identity == stand.identity()
+        assert [step.step for step in axis.steps] == list(STEPS)
+        text = path.read_text()
+        assert text.count("\n") > 50, "a person reads it"
+        assert json.loads(text)["axes"]["guard"]["identity"]["vendor"] == "0x00000a7e"
+
+
+def test_a_rehearsal_signs_nothing(tmp_path):
+    loaded = write_rig(tmp_path, "simulated")
+    said = io.StringIO()
+    talk = TerminalTalk(Console(file=said, width=80), [])
+    outcome = commission(loaded, talk, stiffness_nm_rad=20.0)
+    assert outcome.good, outcome.steps
+    assert (outcome.rehearsal, outcome.signed) == (True, None)
+    assert [path.name for path in tmp_path.iterdir()] == ["one_drive.toml"]
+    assert max(map(len, said.getvalue().splitlines())) <= 80
+
+
+def test_a_rig_without_a_model_asks_for_its_stiffness(tmp_path):
+    with stand_of(write_rig(tmp_path, "simulated"), spring=None) as stand:
+        found = measured(STEPS["stability"], Bench(stand, EmulatedHands(stand)))
+        assert "--stiffness" in found.remedy
+
+
+def test_results_show_their_limits():
+    def figure(*numbers, unit="ms"):
+        return StepResult("zero", True, numbers[0], unit, *numbers[1:], "").figure()
+
+    assert figure(1.5, None, 2.0) == "1.5 ms, at most 2"
+    assert figure(1.5, 1.0, None, unit="°") == "1.5°, at least 1"
+    assert figure(1.5, 1.0, 2.0, unit="") == "1.5, limits 1 to 2"
+    assert figure(None, 1.0, 2.0) == ""
+
+
+def test_a_walk_of_no_step_is_over_at_once(tmp_path):
+    with stand_of(write_rig(tmp_path, "simulated")) as stand:
+        kept = Kept(None, "0" * 64, "guard", stand.identity())
+        talk = TerminalTalk(Console(quiet=True))
+        assert walk(stand, EmulatedHands(stand), talk, kept, steps=[]).good
+
+
+def test_an_interrupt_in_the_middle_of_a_take_ends_at_zero_torque(tmp_path):
+    def interrupted():
+        assert stand.device.wanted_torque_nm != 0.0
+        raise Interrupted("SIGINT")
+
+    with (
+        pytest.raises(Interrupted),
+        stand_of(write_rig(tmp_path, "simulated")) as stand,
+    ):
+        stand.play(np.full(200, 0.3), during=interrupted)
+    assert stand.device.wanted_torque_nm == 0.0

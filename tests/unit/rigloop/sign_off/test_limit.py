@@ -1,0 +1,202 @@
+"""The torque of a rig on an interface: a twentieth, until a person has signed for this rig and this drive."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from walked_rig import write_rig
+
+from io_bridge.slaves.drive_config import SIMULATED_IDENTITY
+from io_bridge.slaves.sii import Identity
+from io_bridge.wire.frame import parse
+from rig_configs.load import HERE
+from rigloop.commission.commission import sign
+from rigloop.commission.progress import StepResult
+from rigloop.commission.walk import Walked
+from rigloop.compose.blocks import compose_live
+from rigloop.compose.bus import make_buses
+from rigloop.compose.derived_rig import derived
+from rigloop.compose.parts import backends_of
+from rigloop.sign_off.limit import limited_by_drives, limited_by_files, limited_rig
+from rigloop.sign_off.signed_file import signed_path
+from rigloop.sign_off.words import signed_facts, signed_notes, signed_words
+from rt_core.loop.offline import Offline
+from rt_core.steps import Steps, in_order
+
+DRIVE = Identity(1, 2, 3, 4)
+
+
+class SignedStand:
+    """The facts of a stand that a signature needs."""
+
+    def __init__(self, guard="guard", identity=DRIVE):
+        self.axis = SimpleNamespace(guard=guard, place="bus/wheel", backend="eth9")
+        self._identity = identity
+
+    def identity(self):
+        return self._identity
+
+
+def signed(loaded, **settings):
+    result = StepResult("zero", True, 0.1, "°", -3.0, 3.0, "Straight ahead is zero.")
+    return sign(loaded, SignedStand(**settings), Walked((result,), ()), "Ada  Lovelace")
+
+
+def limit(loaded, found=DRIVE, backend=None):
+    backends = backends_of(loaded.rig, backend)
+    known, numbers = limited_by_files(loaded, backends)
+    return limited_by_drives(
+        loaded.rig, backends, known, numbers, {"bus/wheel": found}, loaded.argument
+    )
+
+
+def test_a_rig_that_nobody_has_signed_has_a_twentieth_of_its_torque(tmp_path):
+    loaded = write_rig(tmp_path)
+    found = limit(loaded)
+    assert found.limits_nm == {"guard": pytest.approx(0.6)}
+    assert found.line() == (
+        "torque limited to 5 % (guard 0.6 Nm): not commissioned: there is no one_drive.commissioned.json "
+        f"beside the rig; `rigloop commission {loaded.argument}` walks through it"
+    )
+    assert signed_notes(loaded) == [f"{found.line()}; simulated segments are exempt"]
+    assert signed_facts(loaded)["limited"]["limits_nm"] == found.limits_nm
+
+
+@pytest.mark.parametrize("backend", ["simulated", "veth"])
+def test_an_emulated_segment_is_exempt(backend, tmp_path):
+    assert limit(write_rig(tmp_path), backend=backend) is None
+    assert limit(write_rig(tmp_path, backend)) is None
+    assert signed_notes(write_rig(tmp_path, backend)) == []
+
+
+def test_a_signed_rig_with_the_drive_that_was_signed_has_its_own_limits(tmp_path):
+    loaded = write_rig(tmp_path)
+    path = signed(loaded)
+    assert path == signed_path(loaded) == tmp_path / "one_drive.commissioned.json"
+    assert limit(loaded) is None
+    assert limited_rig(loaded.rig, None) is loaded.rig
+    (line,) = signed_words(loaded)
+    assert line.startswith("guard: commissioned 20")
+    assert "by Ada Lovelace, drive bus/wheel on eth9" in line
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize("field", ["vendor", "product", "revision", "serial"])
+def test_another_drive_takes_the_torque_away(field, tmp_path):
+    loaded = write_rig(tmp_path)
+    signed(loaded)
+    other = Identity(**{**vars(DRIVE), field: 77})
+    found = limit(loaded, other)
+    assert found.limits_nm == {"guard": pytest.approx(0.6)}
+    assert "is another drive than the one signed off" in found.line()
+    assert f"{field} 0x4d" in found.line()
+
+
+def test_a_drive_that_cannot_be_seen_is_not_the_one_that_was_signed(tmp_path):
+    loaded = write_rig(tmp_path)
+    signed(loaded)
+    backends = backends_of(loaded.rig)
+    known, numbers = limited_by_files(loaded, backends)
+    found = limited_by_drives(loaded.rig, backends, known, numbers, {}, "rig")
+    assert found is not None
+
+
+def test_a_change_of_the_rig_takes_the_torque_away(tmp_path):
+    signed(write_rig(tmp_path))
+    changed = write_rig(tmp_path, "eth9", ("limit_nm = 12.0", "limit_nm = 13.0"))
+    found = limit(changed)
+    assert found.limits_nm == {"guard": pytest.approx(0.65)}
+    assert "has changed since one_drive.commissioned.json was signed" in found.line()
+
+
+def test_a_change_of_a_file_that_the_rig_names_takes_the_torque_away(tmp_path):
+    mechanism = tmp_path / "four_bar.toml"
+    mechanism.write_text((HERE / "mechanisms" / "four_bar.toml").read_text())
+    changes = (
+        ('blocks = ["relay"]', 'blocks = ["relay", "model"]'),
+        (
+            "[blocks.relay]",
+            '[blocks.model]\nkind = "mechanism"\nmechanism = "four_bar.toml"\n\n[blocks.relay]',
+        ),
+    )
+    loaded = write_rig(tmp_path, "eth9", *changes)
+    signed(loaded)
+    assert limit(loaded) is None
+    mechanism.write_text(mechanism.read_text() + "\n# heavier\n")
+    assert "a file that it names" in limit(loaded).line()
+
+
+def test_a_signature_of_another_axis_is_none(tmp_path):
+    loaded = write_rig(tmp_path)
+    signed(loaded, guard="other")
+    assert "has not guard with the drive bus/wheel" in limit(loaded).line()
+
+
+@pytest.mark.parametrize("text", ["", "{}", "not json", '{"rig": 3}', "[" * 100_000])
+def test_a_file_that_cannot_be_read_is_no_signature(text, tmp_path):
+    loaded = write_rig(tmp_path)
+    signed_path(loaded).write_text(text)
+    assert "cannot be read" in limit(loaded).line()
+    assert signed_words(loaded) == []
+
+
+def test_a_benchmark_of_a_signed_rig_stands_as_that_rig(tmp_path):
+    loaded = write_rig(tmp_path)
+    signed(loaded)
+    folder = tmp_path / "bench"
+    folder.mkdir()
+
+    def change(tables):
+        tables["tasks"]["fast"]["priority"] = 71
+
+    assert limit(derived(loaded, folder, "faster", change)) is None
+
+
+def commands_on_the_wire(rig, seconds=0.3):
+    """Return the torques (Nm) in the frames that left the master."""
+    buses = make_buses(rig, {"bus": "simulated"})
+    with buses:
+        buses.to_op()
+        link = buses.each["bus"].link
+        composed = compose_live(rig, {}, buses)
+        link.catch_frames(1 << 22)
+        n = round(seconds / 200e-6)
+        times = {"fast": np.arange(n) * 200_000, "slow": np.arange(n // 5) * 1_000_000}
+        seen = in_order(times)
+        ones = np.ones(n)
+        supervisor = {
+            "supervisor/heartbeat": np.arange(n) + 1.0,
+            "supervisor/enable": ones,
+            "supervisor/arm": (np.arange(n) > n // 3) * 1.0,
+        }
+        steps = {
+            "fast": Steps(times["fast"], seen["fast"], supervisor),
+            "slow": Steps(times["slow"], seen["slow"]),
+        }
+        Offline(composed.plan).run_together(steps)
+        sent = [
+            int.from_bytes(d.data[2:4], "little", signed=True)
+            for frame in link.caught_frames()
+            for d in parse(frame)
+            if d.command in (10, 11, 12) and len(d.data) >= 5
+        ]
+    return 1e-3 * 6.37 * np.array(sent)
+
+
+def test_the_limit_is_in_the_bytes_that_leave_the_master(tmp_path):
+    loaded = write_rig(tmp_path)
+    limited = limited_rig(loaded.rig, limit(loaded))
+    assert loaded.rig.blocks["guard"].limit_nm == 12.0
+    free = np.abs(commands_on_the_wire(loaded.rig))
+    bound = np.abs(commands_on_the_wire(limited))
+    assert free.max() == pytest.approx(11.0, abs=7e-3)
+    # a thousandth of the rated torque is the resolution of the command
+    assert 0.55 < bound.max() <= 0.6 + 6.37e-3 / 2
+
+
+def test_every_slave_says_who_it_is(tmp_path):
+    buses = make_buses(write_rig(tmp_path, "simulated").rig, {"bus": "simulated"})
+    with buses:
+        assert buses.identities() == {}
+        buses.to_op()
+        assert buses.identities() == {"bus/wheel": SIMULATED_IDENTITY}
