@@ -60,9 +60,11 @@ def _read(name: str) -> tuple[np.ndarray, np.ndarray]:
 def _recorded(name: str, t: np.ndarray, rng: np.random.Generator, gain: float) -> np.ndarray:
     # its steps are smoothed away: another encoder looks at the same wheel
     at, angle = _read(name)
-    begin = rng.uniform(0.0, max(0.0, at[-1] - t[-1] - 0.1))
+    # forward and back in it, without a kink at its ends
+    phase = 2.0 * t / at[-1] + rng.uniform(0.0, 6.3)
+    when = at[-1] * (0.5 + 0.49 * np.sin(phase))
     knots = np.linspace(0.0, at[-1], max(8, round(at[-1] / 0.04)))
-    there = _cubic(knots, np.interp(knots, at, angle), np.abs((t + begin) % (2 * at[-1]) - at[-1]))
+    there = _cubic(knots, np.interp(knots, at, angle), when)
     return gain * there
 
 

@@ -38,6 +38,8 @@ class Planted:
     torque: np.ndarray
     truth: list[tuple[str, int, int]] = field(default_factory=list)
     clock_bits: int = 0
+    excused: list[tuple[int, int]] = field(default_factory=list)
+    """Rows that are spoilt too little to be asked for."""
 
 
 def make(seed: int, *, clean: bool = False, kinds: tuple[str, ...] | None = None) -> Planted:
@@ -88,19 +90,16 @@ def make(seed: int, *, clean: bool = False, kinds: tuple[str, ...] | None = None
 
 
 def _plant(log: Planted, rng: np.random.Generator, factor: float, kinds: tuple[str, ...] | None) -> None:
-    n = len(log.value)
+    n = len(log.value) - 100
     wanted = list(rng.permutation(list(kinds or VALUE_FAULTS + CLOCK_FAULTS)))[: int(rng.integers(3, 9))]
     at = QUIET
     if "saturation" in wanted:
         wanted.remove("saturation")
         _clip(log, rng, _quantum(log.value))
-        clipped = list(log.truth)
-    else:
-        clipped = []
     q = _quantum(log.value)
     for kind in wanted:
         at += int(rng.integers(20, 200))
-        for _, begin, end in clipped:
+        for _, begin, end in [t for t in log.truth if t[0] == "saturation"]:
             if begin - APART < at <= end + 10:
                 at = end + 10
         if at > n - QUIET - APART:
@@ -233,6 +232,8 @@ def _clip(log, rng, q):
         peak = float(np.max(log.value[begin:end])) - level
         if end - begin >= 8 and peak > 12 * q and QUIET < begin and end < len(log.value) - QUIET:
             log.truth.append(("saturation", int(begin), int(end) - 1))
+        else:
+            log.excused.append((int(begin), int(end) - 1))
     log.value[beyond] = level
 
 
@@ -257,7 +258,13 @@ def _gap(log, rng, at, factor, q):
     length = int(rng.integers(2, 60))
     for name in ("stamp", "value", "torque"):
         setattr(log, name, np.delete(getattr(log, name), slice(at, at + length)))
+    log.truth[:] = [(k, *_moved(a, b, at, length)) for k, a, b in log.truth]
+    log.excused[:] = [_moved(a, b, at, length) for a, b in log.excused]
     return at, at
+
+
+def _moved(first, last, at, length):
+    return (first - length, last - length) if first > at else (first, last)
 
 
 def _bunched(log, rng, at, factor, q):
@@ -280,8 +287,13 @@ def _backward(log, rng, at, factor, q):
 
 
 def _restart(log, rng, at, factor, q):
-    log.stamp[at:] = np.round(log.stamp[at:] - log.stamp[at] + rng.choice([0.0, 1.0]) * log.stamp[0], 6)
-    return (at, at) if log.stamp[at] < log.stamp[at - 1] else None
+    if any(k == "clock wrap" for k, _, _ in log.truth):
+        return None
+    begin = rng.choice([0.0, 1.0]) * log.stamp[0]
+    if begin + 100 * factor / log.rate_hz > log.stamp[at - 1]:
+        return None
+    log.stamp[at:] = np.round(log.stamp[at:] - log.stamp[at] + begin, 6)
+    return at, at
 
 
 def _wrap(log, rng, at, factor, q):

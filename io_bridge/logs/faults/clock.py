@@ -9,7 +9,8 @@ import numpy as np
 from io_bridge.logs.faults.finding import Array, Found, Mask, runs
 
 FEW = 50  # stamps that are out of order, rather than a clock that began again
-NEAR = 50.0  # periods from the end of a counter that runs over
+NEAR = 5.0  # periods from the end of a counter that runs over
+LEAST_SPAN = 200.0  # periods
 SPANS_S = (2.0**32 * 1e-9, 2.0**32 * 1e-6, 2.0**32 * 1e-3, 2.0**16 * 1e-3, 86_400.0)
 BITS = (8, 10, 12, 14, 16, 20, 24, 31, 32, 48, 53)
 COARSE_SHARE, COARSE_BLOCK = 0.3, 64  # of stamps that repeat: the clock's digits are too few
@@ -160,7 +161,7 @@ def _span(before: float, after: float, typical: float, unit_s: float, bits: int 
             if bits:
                 if after - before < -span / 2.0:
                     return span
-            elif 0.0 <= right <= NEAR * typical and 0.0 <= left <= NEAR * typical and span > 4 * NEAR * typical:
+            elif 0.0 <= right <= NEAR * typical and 0.0 <= left <= NEAR * typical and span > LEAST_SPAN * typical:
                 return span
     return 0.0
 

@@ -8,6 +8,7 @@ from io_bridge.logs.faults.finding import Array, Found, runs
 
 LEAST_CHANGES = 12  # in a stretch, by which chance is ruled out
 LEAST_SAMPLES = 16
+LEAST_VALUES = 11
 MOST_SHARE = 0.9  # of the log: beyond, that is its grid
 COARSER = (4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 256, 512, 1000, 1024, 4096)
 BRIDGED = 80  # samples
@@ -28,7 +29,9 @@ def find_coarse(value: Array, quantum: float) -> list[Found]:
         return []
     grids = [quantum * m for m in COARSER] + [10.0**-k for k in range(7)]
     best: dict[int, tuple[int, float]] = {}
-    for grid in sorted(g for g in grids if g > 3.5 * quantum):
+    # counts that are printed as angles fall on some coarser decimals by themselves
+    least = 3.5 if np.all(value == np.rint(value)) else 7.5
+    for grid in sorted(g for g in grids if g > least * quantum):
         on = np.abs(value / grid - np.rint(value / grid)) * grid < NEAR * quantum
         if on.mean() > MOST_SHARE or on.mean() * len(value) < LEAST_SAMPLES:
             continue
@@ -39,6 +42,8 @@ def find_coarse(value: Array, quantum: float) -> list[Found]:
             if changes < LEAST_CHANGES or len(np.unique(step)) < 2:
                 continue
             if changes > 0.9 * len(step) and len(np.unique(step)) < 4:
+                continue
+            if len(np.unique(value[begin:end])) < LEAST_VALUES:
                 continue
             known = best.get(begin)
             if known is None or end >= known[0]:

@@ -62,7 +62,11 @@ def find_faults(
             break
         signal = signal_of(value, clock, at, span, grid, is_count)
         steps = measure_steps(signal.value, signal.periods, signal.grid)
-        told = search(signal, steps, least_jump) if search is find_shifts else search(signal, steps)
+        told = (
+            search(signal, steps, least_jump)
+            if search in (find_spikes, find_shifts)
+            else search(signal, steps)
+        )
         if search is not find_shifts:
             good[at[mask_of(told, len(at))]] = False
         found += [_at(one, at) for one in told]

@@ -10,11 +10,12 @@ from io_bridge.logs.faults.steps import Steps
 
 LONGEST_SPIKE = 12  # samples
 RETURNS = 0.3  # of the jump: what is left when a spike is over
-AT_ZERO_STEPS = 3.0  # steps of the motion around it within which a reset count is at zero
+AT_ZERO_QUANTA = 3.0  # or one step of the motion around it, within which a reset count is at zero
+SPIKE_OF_JUMP = 0.25  # of what a jump for good has to have
 LEAST_RESET = 8.0  # quanta that a reset takes away
 
 
-def find_spikes(signal: Signal, steps: Steps) -> list[Found]:
+def find_spikes(signal: Signal, steps: Steps, least: float = 0.0) -> list[Found]:
     """Find the samples that leave the motion and come back."""
     hits = np.flatnonzero(steps.impossible).tolist()
     # the jump as it is beyond the motion
@@ -30,6 +31,8 @@ def find_spikes(signal: Signal, steps: Steps) -> list[Found]:
                 break
             left = abs(float(np.sum(beyond[i : j + 1])))
             size = float(np.max(np.abs(np.cumsum(beyond[i:j]))))
+            if size < SPIKE_OF_JUMP * least:
+                continue
             if left <= RETURNS * size + 0.5 * min(steps.limit[i], steps.limit[j]) and size > steps.limit[i]:
                 best = m
                 break
@@ -54,7 +57,7 @@ def find_shifts(signal: Signal, steps: Steps, least: float = 0.0) -> list[Found]
         if abs(size) < least + LEAST_RESET * float(signal.grid[i]):
             continue
         landed = float(signal.raw[i + 1])
-        near = AT_ZERO_STEPS * max(abs(float(steps.expected[i])), float(signal.grid[i]))
+        near = max(abs(float(steps.expected[i])), AT_ZERO_QUANTA * float(signal.grid[i]))
         before = abs(float(signal.raw[i]))
         if abs(landed) <= near and before > max(LEAST_RESET * float(signal.grid[i]), 2.0 * abs(landed)):
             words = f"from {signal.raw[i]:.10g} to {landed:.10g}"

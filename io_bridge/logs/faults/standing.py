@@ -11,6 +11,7 @@ from io_bridge.logs.faults.finding import Array, Found, Mask
 from io_bridge.logs.faults.steps import Steps
 
 LEAST_STUCK = 5
+SHORT = 20  # samples in which a wheel that moves goes on
 LEAST_BLANK = 5  # where only one end is a jump
 SLOPE_OVER = 8  # samples that say how fast the wheel was
 GONE_QUANTA = 6.0  # that a moving wheel would have gone meanwhile
@@ -18,6 +19,7 @@ CLIPPED_QUANTA = 4.0
 ONES = {2.0**b - 1.0 for b in range(8, 54)}
 LOWEST = {-(2.0 ** (b - 1)) for b in (8, 16, 24, 32, 64)}
 LEAST_CLIPPED = 4
+AROUND = 100  # samples beside a limit, none of them beyond it
 LEAST_LAST = 20  # to the end of the log
 CATCHES_UP = 4.0  # times what the wheel went at the speed beside
 
@@ -109,8 +111,9 @@ def _blank(
         return kind
     if came:
         # zero by a jump, and from there on gently: a reset of a wheel at rest, or no power and then a new count
-        moving = abs(_slope(signal.value, begin, -1)) * length >= GONE_QUANTA * float(signal.grid[begin])
-        leaves = abs(_slope(signal.value, end, 1)) * length >= GONE_QUANTA * float(signal.grid[begin])
+        over = min(length, SHORT)
+        moving = abs(_slope(signal.value, begin, -1)) * over >= GONE_QUANTA * float(signal.grid[begin])
+        leaves = abs(_slope(signal.value, end, 1)) * over >= GONE_QUANTA * float(signal.grid[begin])
         return "loss of power" if moving and leaves and length >= 2 * LEAST_BLANK else ""
     return kind
 
@@ -126,10 +129,11 @@ def _stuck(
     after = _slope(signal.value, end, 1) if end < n - 1 else 0.0
     samples = f"{length} samples of one value"
     if went:
-        moving = max(abs(before), abs(after)) * length
         jump = float(signal.value[end] - signal.value[end - 1])
+        moving = max(abs(before), abs(after)) * length
+        goes_on = abs(after) * min(length, SHORT) >= GONE_QUANTA * quantum or _dead(signal, begin, -1)
         # the jump takes back what the wheel went meanwhile; one that is larger has another cause
-        if moving >= GONE_QUANTA * quantum and abs(jump) <= CATCHES_UP * moving + GONE_QUANTA * quantum:
+        if goes_on and moving >= GONE_QUANTA * quantum and abs(jump) <= CATCHES_UP * moving + GONE_QUANTA * quantum:
             return Found("stuck", begin + 1, end - 1, f"{samples}, then a jump", jump)
         return None
     dead_in = _dead(signal, begin, -1)
@@ -149,10 +153,11 @@ def _clipped(signal: Signal, begin: int, end: int, came: bool, went: bool) -> Fo
     if came or went or begin < 3 or length < LEAST_CLIPPED:
         return None
     value = signal.raw[begin]
-    highest, lowest = float(np.max(signal.raw)), float(np.min(signal.raw))
-    if value not in (highest, lowest):
+    around = max(AROUND, 4 * length)
+    beside = signal.raw[max(0, begin - around) : end + around]
+    if value not in (float(np.max(beside)), float(np.min(beside))):
         return None
-    sign = 1.0 if value == highest else -1.0
+    sign = 1.0 if value == float(np.max(beside)) else -1.0
     into = sign * _slope(signal.value, begin, -1, max(3, length // 2))
     if end >= n - 3 and not _dead(signal, begin, -1):
         return None
@@ -171,8 +176,9 @@ def _clipped(signal: Signal, begin: int, end: int, came: bool, went: bool) -> Fo
 
 def _is_flat_end(signal: Signal, begin: int, end: int) -> bool:
     # the last steps before the limit are as large as those further away: a turn slows down before it
-    near = abs(_slope(signal.value, begin, -1, 3))
-    far = abs(_slope(signal.value, begin, -1, max(6, (end - begin) // 2)))
+    length = end - begin
+    near = abs(_slope(signal.value, begin, -1, min(max(3, length // 8), 12)))
+    far = abs(_slope(signal.value, begin, -1, min(max(6, length // 2), 60)))
     return near >= 0.35 * far
 
 
