@@ -19,7 +19,7 @@ from estimators.two_stage.force_observer import ForceObserver
 from estimators.two_stage.rotor_model import RotorModel
 from io_bridge.logs.reader import EncoderLog
 from io_bridge.logs.schedule import schedule
-from io_bridge.logs.table import LogError
+from io_bridge.logs.formats.table import LogError
 from rigloop.identify.identify import (
     COULOMB_RATE_RAD_S,
     LEAST_SAMPLES,

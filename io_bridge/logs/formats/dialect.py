@@ -110,13 +110,14 @@ def find_dialect(path: Path, lines: Sequence[str], delimiter: str | None = None)
         for decimal in (".", ",") if candidate != "," or any('"' in one for one in sample) else (".",):
             dialect = Dialect(candidate, decimal, 0)
             rows = [dialect.cells(line.strip("\r\n")) for line in sample]
-            shapes = Counter(
-                len(_without_tail(row)) for row in rows if any(_is_value(dialect, c) for c in row)
-            )
+            shapes = Counter(len(row) for row in rows if any(_is_value(dialect, c) for c in row))
             if not shapes:
                 continue
             n, _ = shapes.most_common(1)[0]
-            typical = [row for row in rows if len(_without_tail(row)) == n]
+            typical = [row for row in rows if len(row) == n]
+            if n > 1 and all(row[-1] == "" for row in typical):
+                # a delimiter at the end of each line makes no column
+                n, typical = n - 1, [row[:-1] for row in typical]
             good = sum(all(_is_value(dialect, c) or _is_word(c) for c in row) for row in typical)
             numbers = sum(_is_value(dialect, cell) for row in typical for cell in row)
             share = numbers / max(1, n * len(typical))
@@ -135,11 +136,6 @@ def find_dialect(path: Path, lines: Sequence[str], delimiter: str | None = None)
             "commas, semicolons, tabulators, bars or spaces"
         )
     return best
-
-
-def _without_tail(row: list[str]) -> list[str]:
-    # a delimiter at the end of each line makes no column
-    return row[:-1] if len(row) > 1 and row[-1] == "" else row
 
 
 def _is_value(dialect: Dialect, cell: str) -> bool:
