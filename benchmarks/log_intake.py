@@ -51,7 +51,9 @@ class Score:
             "planted": planted,
             "found, %": 100.0 * found / max(1, planted),
             "invented": sum(self.invented.values()),
-            "invented of all told, %": 100.0 * sum(self.invented.values()) / max(1, found + sum(self.invented.values())),
+            "invented of all told, %": 100.0
+            * sum(self.invented.values())
+            / max(1, found + sum(self.invented.values())),
             "rows": self.rows,
         }
 
@@ -62,20 +64,28 @@ def judge(score: Score, log: Planted, checked: Checked, form: str) -> None:
     faults = checked.faults
     for kind, first, last in log.truth:
         score.planted[kind] += 1
-        near = [i for i, f in enumerate(faults) if f.row <= last + NEAR_ROWS and f.last_row >= first - NEAR_ROWS]
+        near = [
+            i
+            for i, f in enumerate(faults)
+            if f.row <= last + NEAR_ROWS and f.last_row >= first - NEAR_ROWS
+        ]
         used |= set(near)
         if not any(faults[i].kind == kind for i in near):
             score.missed[kind] += 1
             names = [faults[i].kind for i in near]
             if names:
                 score.misnamed[f"{kind} → {names[0]}"] += 1
-            score.lines.append(f"missed {log.seed} {form} {log.kind_of_motion} {log.rate_hz:g} Hz {log.angle_unit} {kind} {first} {last} {names}")
+            score.lines.append(f"missed {_who(log, form)} {kind} {first} {last} {names}")
     for i, fault in enumerate(faults):
         excused = any(fault.row <= b + 3 and fault.last_row >= a - 3 for a, b in log.excused)
         if i in used or excused or fault.kind == "counter wrap":
             continue
         score.invented[fault.kind] += 1
-        score.lines.append(f"invented {log.seed} {form} {log.kind_of_motion} {log.rate_hz:g} Hz {log.angle_unit} {fault.kind} {fault.row} {fault.words}")
+        score.lines.append(f"invented {_who(log, form)} {fault.kind} {fault.row} {fault.words}")
+
+
+def _who(log: Planted, form: str) -> str:
+    return f"{log.seed} {form} {log.kind_of_motion} {log.rate_hz:g} Hz {log.angle_unit}"
 
 
 def is_taken(log: Planted, checked: Checked) -> str:
@@ -103,15 +113,25 @@ def run(n: int, first: int, forms: tuple[str, ...], *, clean: bool) -> Score:
             rng = np.random.default_rng([seed, 1])
             log = make(seed, clean=clean)
             form = str(rng.choice(forms))
-            if form == "candump" and np.isnan(log.value).any() or form == "npy" and log.angle_unit != "counts":
+            if (form == "candump" and np.isnan(log.value).any()) or (
+                form == "npy" and log.angle_unit != "counts"
+            ):
                 form = "csv"
-            if log.time_unit in ("us", "ns") and form in ("mdf", "mcap", "npy", "candump") and any(k == "clock wrap" for k, _, _ in log.truth):
+            if (
+                log.time_unit in ("us", "ns")
+                and form in ("mdf", "mcap", "npy", "candump")
+                and any(k == "clock wrap" for k, _, _ in log.truth)
+            ):
                 form = "csv"
             path = write(log, Path(name), rng, form)
             dbc = path.with_suffix(".dbc") if form == "candump" else None
             score.logs += 1
             score.rows += len(log.value)
-            counts = float(log.counts_per_rev) if form in ("npy", "candump") and log.angle_unit == "counts" and not log.span else None
+            counts = (
+                float(log.counts_per_rev)
+                if form in ("npy", "candump") and log.angle_unit == "counts" and not log.span
+                else None
+            )
             try:
                 checked, _ = check_log(path, dbc=dbc, counts_per_rev=counts)
             except LogError as error:
@@ -136,19 +156,30 @@ def main() -> None:
     parser.add_argument("--logs", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--forms", nargs="*", default=[*TEXTS, *BINARIES])
-    parser.add_argument("--clean", action="store_true", help="plant nothing: all that is told is invented")
+    parser.add_argument(
+        "--clean", action="store_true", help="plant nothing: all that is told is invented"
+    )
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--list", action="store_true", help="say each miss and each invention")
     asked = parser.parse_args()
     score = run(asked.logs, asked.seed, tuple(asked.forms), clean=asked.clean)
     if asked.json:
-        print(json.dumps(score.figures() | {"missed": score.missed, "invented by kind": score.invented}, indent=2))
+        print(
+            json.dumps(
+                score.figures() | {"missed": score.missed, "invented by kind": score.invented},
+                indent=2,
+            )
+        )
         return
     if asked.list:
         print("\n".join(score.lines))
     for name, figure in score.figures().items():
         print(f"{name:>24}  {figure:.6g}")
-    for title, counts in (("missed", score.missed), ("misnamed", score.misnamed), ("invented", score.invented)):
+    for title, counts in (
+        ("missed", score.missed),
+        ("misnamed", score.misnamed),
+        ("invented", score.invented),
+    ):
         print(f"{title:>24}  " + ", ".join(f"{k} {v}" for k, v in counts.most_common()))
 
 

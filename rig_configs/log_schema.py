@@ -110,7 +110,9 @@ class LogMapping(Section):
     """Stretch without hands, s from the first sample: there the measured torque alone turns the wheel."""
     free_of: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
     """SHA-256 of the log that has this stretch: another log of the same header has its own."""
-    policy: Annotated[dict[str, Literal["drop", "hold", "split", "refuse", "keep"]], Field(max_length=40)] = {}
+    policy: Annotated[
+        dict[str, Literal["drop", "hold", "split", "refuse", "keep"]], Field(max_length=40)
+    ] = {}
     """Fault kind → the way to go on at it, where that is not the usual one."""
 
     @model_validator(mode="after")

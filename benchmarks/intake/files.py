@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import gzip
 import json
+import struct
 from pathlib import Path
 
 import numpy as np
+
 from intake.planted import Planted
 
 TEXTS = ("csv", "csv", "tsv", "semicolon", "comma decimal", "spaces", "gz", "utf-16", "zst")
 BINARIES = ("parquet", "hdf5", "mat", "mat73", "mdf", "mcap", "candump", "npy")
 NAMES = (
     ("time", "angle", "torque"), ("t", "steer_angle", "motor_torque"), ("Timestamp", "Encoder", "Torque"),
-    ("Zeit", "Lenkwinkel", "Drehmoment"), ("clock", "wheel_position", "trq"), ("TIME", "SteeringWheelAngle", "SteeringTorque"),
+    ("Zeit", "Lenkwinkel", "Drehmoment"), ("clock", "wheel_position", "trq"),
+    ("TIME", "SteeringWheelAngle", "SteeringTorque"),
 )  # fmt: skip
 COUNT_NAMES = ("enc_count", "encoder", "raw_counts", "pos_cnt", "position")
 
@@ -63,7 +66,9 @@ def _text(log: Planted, folder: Path, rng: np.random.Generator, form: str) -> Pa
     if form == "comma decimal":
         rows = [row.replace(".", ",") for row in rows]
     head = int(rng.integers(6))
-    damages = list(rng.permutation(["damaged row", "damaged cell", "repeated header"]))[: int(rng.integers(0, 4))]
+    damages = list(rng.permutation(["damaged row", "damaged cell", "repeated header"]))[
+        : int(rng.integers(0, 4))
+    ]
     header = sign.join(names)
     for kind in damages if log.truth or log.excused else []:
         at = int(rng.integers(60, len(rows) - 60))
@@ -86,7 +91,13 @@ def _text(log: Planted, folder: Path, rng: np.random.Generator, form: str) -> Pa
     if log.angle_unit == "counts" and not log.span:
         banner.append(f"# encoder: {log.counts_per_rev} counts/rev")
     if head in (1, 2):
-        banner = ["Data logger 3.1", "Operator: A. N. Other", f"Start;2026-01-02 12:0{head}:00", *banner, ""]
+        banner = [
+            "Data logger 3.1",
+            "Operator: A. N. Other",
+            f"Start;2026-01-02 12:0{head}:00",
+            *banner,
+            "",
+        ]
     lines = [*banner, *([] if head == 5 else [header]), *rows]
     end = "\r\n" if rng.random() < 0.3 else "\n"
     raw = end.join([*lines, ""]).encode("utf-16" if form == "utf-16" else "utf-8")
@@ -147,7 +158,15 @@ def _mat(log: Planted, folder: Path, rng: np.random.Generator) -> Path:
 
     path = folder / f"log_{log.seed}.mat"
     columns = _columns(log, rng)
-    savemat(path, {"log": {"".join(c if c.isalnum() else "_" for c in n)[:31]: v for n, v in columns.items()}}, long_field_names=True)
+    savemat(
+        path,
+        {
+            "log": {
+                "".join(c if c.isalnum() else "_" for c in n)[:31]: v for n, v in columns.items()
+            }
+        },
+        long_field_names=True,
+    )
     return path
 
 
@@ -191,15 +210,18 @@ def _candump(log: Planted, folder: Path, rng: np.random.Generator) -> Path:
     scale = 1.0 if log.angle_unit == "counts" else 1e-6 if log.angle_unit == "rad" else 1e-4
     raw = np.clip(np.rint(value / scale), -(2**31), 2**31 - 1).astype(np.int64)
     lines = [
-        f"({t:.6f}) can0 025#{(v % 2**32).to_bytes(4, 'little').hex().upper()}{(int(m * 1000) % 65536).to_bytes(2, 'little').hex().upper()}"
-        for t, v, m in zip((log.stamp * factor).tolist(), raw.tolist(), log.torque.tolist(), strict=True)
+        f"({t:.6f}) can0 025#{struct.pack('<IH', v % 2**32, int(m * 1000) % 65536).hex().upper()}"
+        for t, v, m in zip(
+            (log.stamp * factor).tolist(), raw.tolist(), log.torque.tolist(), strict=True
+        )
     ]
     path = folder / f"log_{log.seed}.log"
     path.write_text("\n".join([*lines, ""]))
     unit = {"counts": "counts"}.get(log.angle_unit, log.angle_unit)
     path.with_suffix(".dbc").write_text(
         'VERSION ""\n\nNS_ :\n\nBS_:\n\nBU_: A\n\nBO_ 37 WHEEL: 6 A\n'
-        f' SG_ STEER_ANGLE : 0|32@1- ({scale:g},0) [0|0] "{unit}" A\n SG_ STEER_TORQUE : 32|16@1- (0.001,0) [0|0] "Nm" A\n'
+        f' SG_ STEER_ANGLE : 0|32@1- ({scale:g},0) [0|0] "{unit}" A\n'
+        ' SG_ STEER_TORQUE : 32|16@1- (0.001,0) [0|0] "Nm" A\n'
     )
     return path
 
@@ -208,7 +230,11 @@ def _npy(log: Planted, folder: Path, rng: np.random.Generator) -> Path:
     factor = {"s": 1e9, "ms": 1e6, "us": 1e3, "ns": 1.0}[log.time_unit]
     dtype = [("t_ns", "<i8"), ("encoder/position_count", "<f8"), ("drive/torque_nm", "<f8")]
     rows = np.zeros(len(log.value), dtype=dtype)
-    rows["t_ns"], rows["encoder/position_count"], rows["drive/torque_nm"] = log.stamp * factor, log.value, log.torque
+    rows["t_ns"], rows["encoder/position_count"], rows["drive/torque_nm"] = (
+        log.stamp * factor,
+        log.value,
+        log.torque,
+    )
     path = folder / f"log_{log.seed}.npy"
     np.save(path, rows)
     return path

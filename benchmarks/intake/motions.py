@@ -8,7 +8,18 @@ from pathlib import Path
 import numpy as np
 
 LOGS = Path(__file__).parents[2] / "tests" / "data" / "logs"
-KINDS = ("car", "spring", "near centre", "sines", "turns", "noise", "stop and go", "sweep", "parking", "rest")
+KINDS = (
+    "car",
+    "spring",
+    "near centre",
+    "sines",
+    "turns",
+    "noise",
+    "stop and go",
+    "sweep",
+    "parking",
+    "rest",
+)
 
 
 def motion(kind: str, rng: np.random.Generator, t: np.ndarray) -> np.ndarray:
@@ -28,20 +39,28 @@ def motion(kind: str, rng: np.random.Generator, t: np.ndarray) -> np.ndarray:
                 total += rng.uniform(0.1, 1.5) / w**0.5 * np.sin(w * t + rng.uniform(0, 6.3))
             return total
         case "turns":
-            return rng.choice([-1, 1]) * rng.uniform(2.0, 15.0) * t + 0.3 * np.sin(rng.uniform(2, 6) * t)
+            return rng.choice([-1, 1]) * rng.uniform(2.0, 15.0) * t + 0.3 * np.sin(
+                rng.uniform(2, 6) * t
+            )
         case "noise":
             return _smooth(rng, t, knots_s=0.25, size=0.6)
         case "stop and go":
-            going = (np.sin(2 * np.pi * t / max(2.0, duration / 5) + rng.uniform(0, 6)) > 0).astype(float)
+            going = (np.sin(2 * np.pi * t / max(2.0, duration / 5) + rng.uniform(0, 6)) > 0).astype(
+                float
+            )
             width = max(3, round(0.08 / (t[1] - t[0])))
             kernel = np.hanning(width + 2)
             speed = np.convolve(going, kernel / kernel.sum(), mode="same") * rng.uniform(0.5, 3.0)
             return np.cumsum(speed) * (t[1] - t[0]) * rng.choice([-1, 1])
         case "sweep":
             f0, f1 = 0.2, rng.uniform(3.0, 8.0)
-            return rng.uniform(0.2, 0.6) * np.sin(2 * np.pi * (f0 * t + 0.5 * (f1 - f0) / duration * t**2))
+            return rng.uniform(0.2, 0.6) * np.sin(
+                2 * np.pi * (f0 * t + 0.5 * (f1 - f0) / duration * t**2)
+            )
         case "parking":
-            return 6.0 * np.sin(2 * np.pi * 0.15 * t + rng.uniform(0, 6)) + _smooth(rng, t, 0.5, 0.1)
+            return 6.0 * np.sin(2 * np.pi * 0.15 * t + rng.uniform(0, 6)) + _smooth(
+                rng, t, 0.5, 0.1
+            )
         case _:
             return np.where(t > 0.5 * duration, 0.4 * (1 - np.cos(3.0 * (t - 0.5 * duration))), 0.0)
 

@@ -12,7 +12,14 @@ VALUE_FAULTS = (
     "spike", "stuck", "all ones", "all zeros", "loss of power", "reset to zero", "index jump",
     "saturation", "lost precision", "missing value",
 )  # fmt: skip
-CLOCK_FAULTS = ("gap", "bunched stamps", "repeated stamps", "backward stamps", "restarted clock", "clock wrap")
+CLOCK_FAULTS = (
+    "gap",
+    "bunched stamps",
+    "repeated stamps",
+    "backward stamps",
+    "restarted clock",
+    "clock wrap",
+)
 TEXT_FAULTS = ("damaged row", "damaged cell", "repeated header", "cut last row")
 RATES_HZ = (50.0, 83.0, 100.0, 200.0, 500.0, 1000.0, 2000.0, 5000.0, 20_000.0)
 APART = 150  # rows between faults, so that each is one
@@ -58,7 +65,11 @@ def make(seed: int, *, clean: bool = False, kinds: tuple[str, ...] | None = None
     unit = str(rng.choice(["counts", "counts", "deg", "rad"]))
     turns = float(np.ptp(angle)) / (2 * np.pi)
     single_turn = bool(rng.random() < 0.4) and bits <= 20 and unit == "counts"
-    cpr = 2**bits if single_turn else int(rng.choice([2000, 3600, 4096, 10_000, 65_536, 152_000, 2**20]))
+    cpr = (
+        2**bits
+        if single_turn
+        else int(rng.choice([2000, 3600, 4096, 10_000, 65_536, 152_000, 2**20]))
+    )
     offset = rng.uniform(-1, 1)
     span = 0.0
     if unit == "counts":
@@ -83,15 +94,21 @@ def make(seed: int, *, clean: bool = False, kinds: tuple[str, ...] | None = None
         times = times - times[0] + rng.choice([0.0, 100.0])
     stamp = np.round(times * factor, 0 if time_unit in ("us", "ns") else 6)
     torque = np.round(2.0 * np.sin(2 * np.pi * 0.7 * t) + 0.05 * rng.standard_normal(n), 3)
-    log = Planted(seed, kind, rate, time_unit, unit, cpr, span, stamp, value, torque, [], clock_bits)
+    log = Planted(
+        seed, kind, rate, time_unit, unit, cpr, span, stamp, value, torque, [], clock_bits
+    )
     if not clean:
         _plant(log, rng, factor, kinds)
     return log
 
 
-def _plant(log: Planted, rng: np.random.Generator, factor: float, kinds: tuple[str, ...] | None) -> None:
+def _plant(
+    log: Planted, rng: np.random.Generator, factor: float, kinds: tuple[str, ...] | None
+) -> None:
     n = len(log.value) - 100
-    wanted = list(rng.permutation(list(kinds or VALUE_FAULTS + CLOCK_FAULTS)))[: int(rng.integers(3, 9))]
+    wanted = list(rng.permutation(list(kinds or VALUE_FAULTS + CLOCK_FAULTS)))[
+        : int(rng.integers(3, 9))
+    ]
     at = QUIET
     if "saturation" in wanted:
         wanted.remove("saturation")
@@ -121,7 +138,11 @@ def _room(log: Planted) -> float:
     step = np.abs(np.diff(log.value))
     if log.span:
         step = np.minimum(step, log.span - step)
-    return max(12 * _quantum(log.value), 6 * float(np.nanpercentile(step, 99)), 0.02 * min(float(np.nanmax(log.value) - np.nanmin(log.value)), 1e9))
+    return max(
+        12 * _quantum(log.value),
+        6 * float(np.nanpercentile(step, 99)),
+        0.02 * min(float(np.nanmax(log.value) - np.nanmin(log.value)), 1e9),
+    )
 
 
 def _spike(log, rng, at, factor, q):
@@ -230,7 +251,7 @@ def _clip(log, rng, q):
     edge = np.diff(np.r_[0, beyond.astype(int), 0])
     for begin, end in zip(np.flatnonzero(edge == 1), np.flatnonzero(edge == -1), strict=True):
         peak = float(np.max(log.value[begin:end])) - level
-        if end - begin >= 8 and peak > 12 * q and QUIET < begin and end < len(log.value) - QUIET:
+        if end - begin >= 8 and peak > 12 * q and begin > QUIET and end < len(log.value) - QUIET:
             log.truth.append(("saturation", int(begin), int(end) - 1))
         else:
             log.excused.append((int(begin), int(end) - 1))
@@ -270,7 +291,9 @@ def _moved(first, last, at, length):
 def _bunched(log, rng, at, factor, q):
     length = int(rng.integers(3, 10))
     late = log.stamp[at + length]
-    log.stamp[at : at + length] = np.round(late - np.arange(length, 0, -1) * 0.03 * factor / log.rate_hz, 6)
+    log.stamp[at : at + length] = np.round(
+        late - np.arange(length, 0, -1) * 0.03 * factor / log.rate_hz, 6
+    )
     return at, at + length
 
 
@@ -298,7 +321,9 @@ def _restart(log, rng, at, factor, q):
 
 def _wrap(log, rng, at, factor, q):
     bits = 32 if log.time_unit in ("us", "ns") else 0
-    if not bits or any(k in ("restarted clock", "clock wrap", "backward stamps") for k, _, _ in log.truth):
+    if not bits or any(
+        k in ("restarted clock", "clock wrap", "backward stamps") for k, _, _ in log.truth
+    ):
         return None
     if log.stamp[-1] - log.stamp[0] > 0.9 * 2.0**bits:
         return None

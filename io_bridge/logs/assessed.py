@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 OFTEN_MISSING = 0.2  # of the rows without an angle: they are those of other messages
+LONG_GAP = 4.0  # periods
 FRACTIONS = 0.5  # of the rows: an angle is taken as counts
 REPORTED = {"damaged row", "damaged cell", "repeated header", "cut last row"}
 
@@ -79,12 +80,21 @@ def assess(table: Table, mapping: LogMapping, doubts: tuple[str, ...] = ()) -> A
         if not any((int(table.row[rows[i]]), angle.column) in spoilt for i in range(b, e)):
             found.append(Found("missing value", b, e - 1, "no angle"))
     found += _suspicions(table, mapping, value, clock, turn, doubts)
+    # a row that could not be read, and is listed so, leaves no gap of its own
+    lost = np.diff(table.row[rows], prepend=0) > 1
+    found = [
+        one
+        for one in found
+        if one.kind != "gap" or not lost[one.first] or one.size > LONG_GAP * clock.period_s
+    ]
     findings = [_told(one, table, mapping, rows, clock, value) for one in found]
     findings += _of_file(table, mapping)
     findings.sort(key=lambda one: (one.row, one.kind))
     t_s, kept, samples = _undertake(found, mapping, clock, value, span)
     refused = tuple(
-        f"{one.kind} at row {one.row}: {one.words}" for one in findings if one.action == Policy.REFUSE
+        f"{one.kind} at row {one.row}: {one.words}"
+        for one in findings
+        if one.action == Policy.REFUSE
     )
     return Assessed(t_s, kept, rows[samples], tuple(findings), refused)
 
@@ -102,7 +112,8 @@ def _undertake(
 ) -> tuple[Array, Array, Rows]:
     # drop, hold and split; the times and values of what is left
     keep = clock.keep & np.isfinite(value)
-    t_s, value = clock.t_s.copy(), value.copy()
+    t_s, logged, value = clock.t_s.copy(), value, value.copy()
+    is_count = mapping.angle.unit == "counts"
     for one in found:
         policy = policy_of(one.kind, mapping.policy)
         here = slice(one.first, one.last + 1)
@@ -111,21 +122,24 @@ def _undertake(
                 t_s[one.first :] -= one.size - clock.period_s
         elif one.kind in ("reset to zero", "index jump"):
             if policy is Policy.SPLIT:
-                value[one.first :] -= one.size
+                value[one.first :] -= np.rint(one.size) if is_count else one.size
             elif policy is Policy.DROP:
                 keep[one.first :] = False
-        elif policy is Policy.DROP and one.kind not in ("missing time", "repeated stamps", "backward stamps"):
+        elif policy is Policy.DROP and one.kind not in (
+            "missing time",
+            "repeated stamps",
+            "backward stamps",
+        ):
             keep[here] = False
         elif policy is Policy.HOLD:
             before = np.flatnonzero(keep[: one.first])
             if len(before):
                 value[here] = value[before[-1]]
                 keep[here] = clock.keep[here]
-    if span:
-        low = -span / 2.0 if np.any(value[keep] < 0.0) and np.nanmin(clock.t_s) >= 0.0 else 0.0
-        split = any(f.kind in ("reset to zero", "index jump") for f in found)
-        if split:
-            value = (value - low) % span + low if low == 0.0 else value
+    if span and any(one.kind in ("reset to zero", "index jump") for one in found):
+        # a counter stays within its span, whatever was taken off
+        low = -span / 2.0 if np.any(logged[keep] < 0.0) else 0.0
+        value = (value - low) % span + low
     samples = np.flatnonzero(keep)
     t_s = t_s[samples]
     return (t_s - t_s[0] if len(t_s) else t_s), value[samples], samples
@@ -135,7 +149,13 @@ def _told(
     one: Found, table: Table, mapping: LogMapping, rows: Rows, clock: Clock, value: Array
 ) -> Finding:
     first, last = int(rows[one.first]), int(rows[one.last])
-    of_time = one.kind in ("missing time", "repeated stamps", "backward stamps", "restarted clock", "clock wrap")
+    of_time = one.kind in (
+        "missing time",
+        "repeated stamps",
+        "backward stamps",
+        "restarted clock",
+        "clock wrap",
+    )
     return Finding(
         kind=one.kind,
         row=int(table.row[first]),
@@ -145,7 +165,9 @@ def _told(
         value=float(_stamps(table, mapping)[first]) if of_time else float(value[one.first]),
         words=one.words,
         action=str(policy_of(one.kind, mapping.policy)),
-        column=mapping.time.column if of_time or one.kind in ("gap", "bunched stamps") else mapping.angle.column,
+        column=mapping.time.column
+        if of_time or one.kind in ("gap", "bunched stamps")
+        else mapping.angle.column,
         line=int(table.line[first]) if table.line is not None else 0,
     )
 
@@ -162,7 +184,12 @@ def _of_file(table: Table, mapping: LogMapping) -> list[Finding]:
 
 
 def _suspicions(
-    table: Table, mapping: LogMapping, value: Array, clock: Clock, turn: float, doubts: tuple[str, ...]
+    table: Table,
+    mapping: LogMapping,
+    value: Array,
+    clock: Clock,
+    turn: float,
+    doubts: tuple[str, ...],
 ) -> list[Found]:
     words = list(doubts)
     time, angle = mapping.time, mapping.angle
@@ -179,7 +206,9 @@ def _suspicions(
         words.append("counts with fractions: degrees or radians taken as counts?")
     elif stated and stated != angle.unit and not doubts:
         words.append(f"column {angle.column} is named {stated} and taken as {angle.unit}")
-    fast = too_fast(value[clock.keep], clock.t_s[clock.keep], turn) if clock.keep.sum() > 10 else 0.0
+    fast = (
+        too_fast(value[clock.keep], clock.t_s[clock.keep], turn) if clock.keep.sum() > 10 else 0.0
+    )
     if fast and not words and not clock.jitters:
         words.append(f"a tenth of the motion is faster than {fast:.4g} rad/s: is its unit right?")
     return [Found("suspicion of units", 0, 0, text) for text in words]

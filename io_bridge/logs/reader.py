@@ -154,9 +154,15 @@ def table_for(path: Path, tables: Sequence[Table], mapping: LogMapping) -> Table
     LogError
         There is no such table, or it lacks columns: all of them are named.
     """
-    named = [table for table in tables if table.name == mapping.table] if mapping.table else list(tables)
+    named = (
+        [table for table in tables if table.name == mapping.table]
+        if mapping.table
+        else list(tables)
+    )
     if not named:
-        raise LogError(f"{path}: no table {mapping.table}; found {', '.join(t.name for t in tables)[:300]}")
+        raise LogError(
+            f"{path}: no table {mapping.table}; found {', '.join(t.name for t in tables)[:300]}"
+        )
     fits = [table for table in named if set(mapping.columns) <= set(table.columns)]
     if fits:
         return fits[0]
@@ -164,7 +170,9 @@ def table_for(path: Path, tables: Sequence[Table], mapping: LogMapping) -> Table
     raise LogError("; ".join(_no_column(path, name, named[0].columns, mapping) for name in missing))
 
 
-def log_of(path: Path, table: Table, mapping: LogMapping, doubts: tuple[str, ...] = ()) -> EncoderLog:
+def log_of(
+    path: Path, table: Table, mapping: LogMapping, doubts: tuple[str, ...] = ()
+) -> EncoderLog:
     """Return the log of a table, as a mapping reads it.
 
     Raises
@@ -175,7 +183,9 @@ def log_of(path: Path, table: Table, mapping: LogMapping, doubts: tuple[str, ...
     _check_kinds(path, table, mapping)
     done = assess(table, mapping, doubts)
     if done.refused:
-        raise LogError(f"{path}: refused by the policy of its mapping: {'; '.join(done.refused[:5])}")
+        raise LogError(
+            f"{path}: refused by the policy of its mapping: {'; '.join(done.refused[:5])}"
+        )
     return log_from(path, table, mapping, done)
 
 
@@ -223,7 +233,9 @@ def kinds_of(findings: Sequence[Finding]) -> list[LogFault]:
     for one in findings:
         found.setdefault(one.kind, []).append(one)
     return [
-        LogFault(kind, len(ones), ones[0].row, f"{KINDS[kind].words} ({ones[0].words}); {ones[0].action}")
+        LogFault(
+            kind, len(ones), ones[0].row, f"{KINDS[kind].words} ({ones[0].words}); {ones[0].action}"
+        )
         for kind, ones in found.items()
     ]
 
@@ -233,11 +245,15 @@ def _check_kinds(path: Path, table: Table, mapping: LogMapping) -> None:
     wanted += [mapping.time.column] if mapping.time.column and mapping.time.unit != "stamp" else []
     words = [name for name in dict.fromkeys(wanted) if name not in table.numbers]
     if words:
-        shown = "; ".join(f"column {name}: {table.words[name][0]!r:.40} is not a number" for name in words)
+        shown = "; ".join(
+            f"column {name}: {table.words[name][0]!r:.40} is not a number" for name in words
+        )
         raise LogError(f"{path}: {shown}")
     unknown = sorted(set(mapping.policy) - set(KINDS))
     if unknown:
-        raise LogError(f"{path}: no kind of fault {', '.join(unknown)}; there are {', '.join(KINDS)}")
+        raise LogError(
+            f"{path}: no kind of fault {', '.join(unknown)}; there are {', '.join(KINDS)}"
+        )
     wrong = [
         f"{kind} cannot {policy}, but {', '.join((KINDS[kind].policy, *KINDS[kind].others))}"
         for kind, policy in mapping.policy.items()
@@ -251,7 +267,9 @@ def _check_samples(path: Path, table: Table, mapping: LogMapping, done: Assessed
     if mapping.rows and not len(done.sample):
         cells = table.words.get(mapping.rows.column, [])
         found = ", ".join(list(dict.fromkeys(cells))[:5])
-        raise LogError(f"{path}: no row has {mapping.rows.column} = {mapping.rows.equals}; there are {found}")
+        raise LogError(
+            f"{path}: no row has {mapping.rows.column} = {mapping.rows.equals}; there are {found}"
+        )
     backward = [one for one in done.findings if one.kind in ("backward stamps", "restarted clock")]
     lost = sum(one.samples for one in backward)
     if lost > max(MAX_LOST_SHARE * len(table.row), MIN_SAMPLES) and lost:
@@ -321,6 +339,6 @@ def _no_mapping(path: Path, columns: tuple[str, ...]) -> str:
         if 0 < len(lacking) < len(nearest.header)
         else ""
     )
-    return (
-        f"{found}{hint}; `rigloop log check {path} --write FILE` makes one for --mapping FILE (shipped: {', '.join(m.name for m in known)})"
-    )
+    names = ", ".join(m.name for m in known)
+    remedy = f"`rigloop log check {path} --write FILE` makes one for --mapping FILE"
+    return f"{found}{hint}; {remedy} (shipped: {names})"

@@ -19,6 +19,7 @@ from rig_configs.log_schema import LogMapping, matching_mapping
 from rigloop.logs.verdict import against_log
 
 UNSURE = 0.5
+OF_TORQUE = ("blank cells", "wild torque")
 FORM = {",": "comma", ";": "semicolon", "\t": "tabulator", " ": "space", "|": "bar", ":": "colon"}
 
 
@@ -109,7 +110,12 @@ def check_log(
             guess = guess_mapping(
                 path, tables, counts_per_rev=counts_per_rev, period_s=period_s, angle=angle
             )
-            table, mapping, choices, doubts = guess.table, guess.mapping, guess.choices, guess.doubts
+            table, mapping, choices, doubts = (
+                guess.table,
+                guess.mapping,
+                guess.choices,
+                guess.doubts,
+            )
             source = "guessed"
     # a refusal is a verdict here, and no reason to show nothing
     lenient = mapping.model_copy(
@@ -141,7 +147,13 @@ def mapping_text(mapping: LogMapping, choices: list[Certainty]) -> str:
     data.pop("free_of", None)
     document = tomlkit.document()
     for one in choices:
-        document.add(tomlkit.comment(f"{one.what}: {one.choice}, {100 * one.sure:.0f} % sure: {one.why}".replace("\n", " ")))
+        document.add(
+            tomlkit.comment(
+                f"{one.what}: {one.choice}, {100 * one.sure:.0f} % sure: {one.why}".replace(
+                    "\n", " "
+                )
+            )
+        )
     for key, value in data.items():
         document.add(key, tomlkit.item(value))
     return tomlkit.dumps(document)
@@ -173,7 +185,7 @@ def _checked(
         rows=log.n_rows,
         samples=len(log.t_s),
         duration_s=log.duration_s,
-        rate_hz=(len(log.t_s) - 1) / log.duration_s,
+        rate_hz=1.0 / log.sample_period_s,
         range_rad=(float(np.min(angle)), float(np.max(angle))),
         faults=[
             FoundFault(
@@ -183,7 +195,7 @@ def _checked(
             for f in log.findings
         ],
         counts=counted(log.findings),
-        notes=[*notes, *(f"{f.kind}: {f.count}, {f.words}" for f in log.faults if f.kind in ("blank cells", "wild torque"))],
+        notes=[*notes, *(f"{f.kind}: {f.count}, {f.words}" for f in log.faults if f.kind in OF_TORQUE)],
     )  # fmt: skip
 
 

@@ -34,15 +34,19 @@ def check(
     ],
     mapping: MappingOption = None,
     write: Annotated[
-        Path | None, typer.Option(help="Write the mapping of the first log here; never over a file.")
+        Path | None,
+        typer.Option(help="Write the mapping of the first log here; never over a file."),
     ] = None,
     counts: Annotated[
-        float | None, typer.Option(min=1e-3, help="Counts of a turn of the encoder, if you know them.")
+        float | None,
+        typer.Option(min=1e-3, help="Counts of a turn of the encoder, if you know them."),
     ] = None,
     period: Annotated[
         float | None, typer.Option(min=1e-7, max=1e3, help="Period of a log without time, s.")
     ] = None,
-    angle: Annotated[str | None, typer.Option(help="Column of the angle, if the guess is wrong.")] = None,
+    angle: Annotated[
+        str | None, typer.Option(help="Column of the angle, if the guess is wrong.")
+    ] = None,
     dbc: Annotated[
         Path | None, typer.Option(help="DBC file with the signals of a CAN log.", readable=False)
     ] = None,
@@ -51,24 +55,29 @@ def check(
     """Guess how logs are to be read, and list every fault in them; changes no log."""
     from io_bridge.logs.formats.table import LogError
     from rig_configs.log_schema import load_mapping
-    from rigloop.logs.check import check_log, mapping_text
+    from rigloop.logs.check import Checked, check_log, mapping_text
     from rigloop.logs.view import show_checked
 
-    checked, mistakes = [], []
+    checked: list[Checked] = []
+    mistakes: list[str] = []
     with errors_as_lines(json):
         given = load_mapping(mapping) if mapping else None
         for file in files:
             try:
                 found, used = check_log(
-                    file, mapping=given, counts_per_rev=counts, period_s=period, angle=angle, dbc=dbc
+                    file,
+                    mapping=given,
+                    counts_per_rev=counts,
+                    period_s=period,
+                    angle=angle,
+                    dbc=dbc,
                 )
             except LogError as error:
                 mistakes.append(str(error))
                 continue
             if write and not checked:
-                with writing(write, json):
-                    with write.open("x", encoding="utf-8") as file_:
-                        file_.write(mapping_text(used, found.certainty))
+                with writing(write, json), write.open("x", encoding="utf-8") as file_:
+                    file_.write(mapping_text(used, found.certainty))
             checked.append(found)
     if json and checked:
         print_json({"logs": checked, "mistakes": mistakes})
@@ -76,8 +85,12 @@ def check(
         for found in checked:
             show_checked(found, Screen())
         if write:
-            Screen().print(f"mapping written to {write}", markup=False, soft_wrap=True, highlight=False)
+            Screen().print(
+                f"mapping written to {write}", markup=False, soft_wrap=True, highlight=False
+            )
     if mistakes and (not checked or not json):
         fail(mistakes, Exit.WRONG_INPUT, json)
     is_good = all(found.good for found in checked) and not mistakes
-    raise typer.Exit(int(Exit.GOOD if is_good else Exit.WRONG_INPUT if mistakes else Exit.BAD_VERDICT))
+    raise typer.Exit(
+        int(Exit.GOOD if is_good else Exit.WRONG_INPUT if mistakes else Exit.BAD_VERDICT)
+    )

@@ -24,11 +24,17 @@ def against(findings: Sequence[Finding], n_rows: int, period_s: float) -> list[s
     period_s : float
         Typical interval of its samples.
     """
-    reasons = [f"suspicion of units: {one.words}" for one in findings if one.kind == "suspicion of units"]
-    spoilt = sum(one.samples for one in findings if KINDS[one.kind].counts and one.kind != "lost precision")
+    reasons = [
+        f"suspicion of units: {one.words}" for one in findings if one.kind == "suspicion of units"
+    ]
+    spoilt = sum(
+        one.samples for one in findings if KINDS[one.kind].counts and one.kind != "lost precision"
+    )
     share = 100.0 * spoilt / max(1, n_rows)
     if share > MOST_SPOILT_PERCENT:
-        reasons.append(f"{share:.2g} % of the rows are spoilt, at most {MOST_SPOILT_PERCENT:g} % may be")
+        reasons.append(
+            f"{share:.2g} % of the rows are spoilt, at most {MOST_SPOILT_PERCENT:g} % may be"
+        )
     longest = max(LONGEST_AWAY_S, LONGEST_AWAY_SAMPLES * period_s)
     for kind in AWAY:
         ones = [one for one in findings if one.kind == kind and one.samples * period_s > longest]

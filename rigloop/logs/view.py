@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from rigloop.display.tables import Column, Table, Tone, Toned, facts, show
+from rigloop.display.tables import Cell, Column, Table, Tone, Toned, facts, show
 from rigloop.display.verdict import remark, show_verdict
 from rigloop.logs.check import Checked
 
@@ -17,19 +17,23 @@ def show_checked(found: Checked, console: Console) -> None:
     rows = [
         ("log", found.file, form),
         ("mapping", found.mapping_from, ""),
-        ("rows", f"{found.rows}", f"{found.samples} samples, {found.duration_s:.3f} s, {found.rate_hz:.6g} Hz"),
+        (
+            "rows",
+            f"{found.rows}",
+            f"{found.samples} samples, {found.duration_s:.3f} s, {found.rate_hz:.6g} Hz",
+        ),
         ("angle", f"{found.range_rad[0]:.4g} … {found.range_rad[1]:.4g}", "rad"),
     ]
     show(facts(rows), console)
     if found.certainty:
         columns = (Column("guess"), Column("is"), Column("sure", is_figure=True), Column("because"))
-        guesses = [
+        guesses: list[list[Cell]] = [
             [one.what, one.choice, Toned(f"{100 * one.sure:.0f} %", _tone(one.sure)), one.why]
             for one in found.certainty
         ]
         show(Table(columns, guesses), console)
     if found.faults:
-        columns = (
+        heads = (
             Column("row", is_figure=True), Column("time, s", is_figure=True), Column("value", is_figure=True),
             Column("fault", whole=True), Column("done"), Column("words"),
         )  # fmt: skip
@@ -44,7 +48,7 @@ def show_checked(found: Checked, console: Console) -> None:
             ]
             for one in found.faults[:SHOWN]
         ]
-        show(Table(columns, listed), console)
+        show(Table(heads, listed), console)
         counts = ", ".join(f"{kind} {n}" for kind, n in found.counts.items())
         more = f"; the first {SHOWN} are shown, --json has all" if len(found.faults) > SHOWN else ""
         remark(f"{len(found.faults)} faults: {counts}{more}", console)

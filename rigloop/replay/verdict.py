@@ -16,9 +16,9 @@ from io_bridge.recording.record import open_record
 from rig_configs.load import LoadedRig
 from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
 from rigloop.compose.blocks import paths
-from rigloop.logs.verdict import against_log
 from rigloop.judge.trust import distrust
 from rigloop.judge.verdict import roles
+from rigloop.logs.verdict import against_log
 from rigloop.replay.script import Pace
 from rigloop.report.report import kinds_of_fault, write_report
 from rigloop.report.smoothed import keep_smoothed

@@ -71,7 +71,11 @@ def read_clock(stamp: Array, unit_s: float, bits: int | None = None) -> Clock:
     at = np.flatnonzero(keep)
     coarse = _coarse(t_s[at])
     for first, last in coarse:
-        found.append(Found("lost precision", int(at[first]), int(at[last]), "stamps too coarse for their rate"))
+        found.append(
+            Found(
+                "lost precision", int(at[first]), int(at[last]), "stamps too coarse for their rate"
+            )
+        )
     same = np.r_[False, np.diff(t_s[at]) == 0.0]
     for first, last in coarse:
         same[first : last + 1] = False
@@ -111,7 +115,9 @@ def _straightened(stamp: Array, unit_s: float, bits: int | None) -> tuple[Array,
         if span:
             offset += span
             t[after:] = stamp[after:] + offset
-            found.append(Found("clock wrap", after, after, f"the clock runs over after {span:.10g}", span))
+            found.append(
+                Found("clock wrap", after, after, f"the clock runs over after {span:.10g}", span)
+            )
             continue
         here = t[after : after + FEW + 1]
         later = here > t[before]
@@ -137,7 +143,13 @@ def _straightened(stamp: Array, unit_s: float, bits: int | None) -> tuple[Array,
             offset += size
             t[after:] = stamp[after:] + offset
             found.append(
-                Found("restarted clock", after, after, f"time begins again at {stamp[after]:.10g}", size)
+                Found(
+                    "restarted clock",
+                    after,
+                    after,
+                    f"time begins again at {stamp[after]:.10g}",
+                    size,
+                )
             )
     # what still goes back after all that is out of order
     reached = np.maximum.accumulate(np.where(bad, -np.inf, t))
@@ -161,7 +173,11 @@ def _span(before: float, after: float, typical: float, unit_s: float, bits: int 
             if bits:
                 if after - before < -span / 2.0:
                     return span
-            elif 0.0 <= right <= NEAR * typical and 0.0 <= left <= NEAR * typical and span > LEAST_SPAN * typical:
+            elif (
+                0.0 <= right <= NEAR * typical
+                and 0.0 <= left <= NEAR * typical
+                and span > LEAST_SPAN * typical
+            ):
                 return span
     return 0.0
 
@@ -202,8 +218,7 @@ def _intervals(t_s: Array, *, any_coarse: bool) -> tuple[float, bool, list[Found
         long = ratio > least
     found: list[Found] = []
     in_bunch = np.zeros(len(dt), dtype=bool)
-    for i in np.flatnonzero(long):
-        i = int(i)
+    for i in np.flatnonzero(long).tolist():
         short_after = _short(ratio[i + 1 : i + 1 + BESIDE])
         short_before = _short(ratio[max(0, i - BESIDE) : i][::-1])
         saved = float(np.sum(1.0 - ratio[i + 1 : i + 1 + short_after]))
@@ -213,18 +228,34 @@ def _intervals(t_s: Array, *, any_coarse: bool) -> tuple[float, bool, list[Found
             in_bunch[i : i + 1 + short_after] = True
             if not jitters:
                 found.append(
-                    Found("bunched stamps", i + 1, i + 1 + short_after, f"{1e3 * dt[i]:.4g} ms late, then together")
+                    Found(
+                        "bunched stamps",
+                        i + 1,
+                        i + 1 + short_after,
+                        f"{1e3 * dt[i]:.4g} ms late, then together",
+                    )
                 )
         elif short_before and saved_before >= MADE_UP * min(lost, BESIDE):
             in_bunch[i - short_before : i + 1] = True
             if not jitters:
                 found.append(
-                    Found("bunched stamps", i - short_before + 1, i, "together, then nothing for their time")
+                    Found(
+                        "bunched stamps",
+                        i - short_before + 1,
+                        i,
+                        "together, then nothing for their time",
+                    )
                 )
         else:
             missing = max(1, round(ratio[i]) - 1)
             found.append(
-                Found("gap", i + 1, i + 1, f"{1e3 * dt[i]:.4g} ms without a sample: about {missing} missing", dt[i])
+                Found(
+                    "gap",
+                    i + 1,
+                    i + 1,
+                    f"{1e3 * dt[i]:.4g} ms without a sample: about {missing} missing",
+                    dt[i],
+                )
             )
     if not jitters:
         for b, e in runs((ratio < TINY) & ~in_bunch):

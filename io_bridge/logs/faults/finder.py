@@ -19,9 +19,7 @@ MOST_TORN_RAD = 0.01
 LEAST_OF_RANGE = 0.005
 
 
-def find_faults(
-    value: Array, clock: Clock, span: float, turn: float | None = None
-) -> list[Found]:
+def find_faults(value: Array, clock: Clock, span: float, turn: float | None = None) -> list[Found]:
     """Find the faults of the samples of an encoder; those of its clock are in `clock`.
 
     Parameters
@@ -87,7 +85,9 @@ def signal_of(
     periods = np.diff(clock.t_s[at]) / clock.period_s
     # a polled or bunched stamp says little of the time at which the encoder was read
     missing = np.diff(at) - 1
-    periods = np.maximum(np.where(periods > BLIND_PERIODS + clock.jitters * 2.0, periods, 1.0), missing + 1.0)
+    periods = np.maximum(
+        np.where(periods > BLIND_PERIODS + clock.jitters * 2.0, periods, 1.0), missing + 1.0
+    )
     return Signal(raw, unwrapped, periods, float(np.min(grid)), grid[at], span, is_count)
 
 

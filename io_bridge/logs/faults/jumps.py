@@ -33,7 +33,10 @@ def find_spikes(signal: Signal, steps: Steps, least: float = 0.0) -> list[Found]
             size = float(np.max(np.abs(np.cumsum(beyond[i:j]))))
             if size < SPIKE_OF_JUMP * least:
                 continue
-            if left <= RETURNS * size + 0.5 * min(steps.limit[i], steps.limit[j]) and size > steps.limit[i]:
+            if (
+                left <= RETURNS * size + 0.5 * min(steps.limit[i], steps.limit[j])
+                and size > steps.limit[i]
+            ):
                 best = m
                 break
         if best is None:
@@ -59,7 +62,9 @@ def find_shifts(signal: Signal, steps: Steps, least: float = 0.0) -> list[Found]
         landed = float(signal.raw[i + 1])
         near = max(abs(float(steps.expected[i])), AT_ZERO_QUANTA * float(signal.grid[i]))
         before = abs(float(signal.raw[i]))
-        if abs(landed) <= near and before > max(LEAST_RESET * float(signal.grid[i]), 2.0 * abs(landed)):
+        if abs(landed) <= near and before > max(
+            LEAST_RESET * float(signal.grid[i]), 2.0 * abs(landed)
+        ):
             words = f"from {signal.raw[i]:.10g} to {landed:.10g}"
             found.append(Found("reset to zero", i + 1, i + 1, words, size))
         else:

@@ -112,7 +112,9 @@ def _blank(
     if came:
         # zero by a jump, and from there on gently: a reset of a wheel at rest, or no power and then a new count
         over = min(length, SHORT)
-        moving = abs(_slope(signal.value, begin, -1)) * over >= GONE_QUANTA * float(signal.grid[begin])
+        moving = abs(_slope(signal.value, begin, -1)) * over >= GONE_QUANTA * float(
+            signal.grid[begin]
+        )
         leaves = abs(_slope(signal.value, end, 1)) * over >= GONE_QUANTA * float(signal.grid[begin])
         return "loss of power" if moving and leaves and length >= 2 * LEAST_BLANK else ""
     return kind
@@ -131,9 +133,15 @@ def _stuck(
     if went:
         jump = float(signal.value[end] - signal.value[end - 1])
         moving = max(abs(before), abs(after)) * length
-        goes_on = abs(after) * min(length, SHORT) >= GONE_QUANTA * quantum or _dead(signal, begin, -1)
+        goes_on = abs(after) * min(length, SHORT) >= GONE_QUANTA * quantum or _dead(
+            signal, begin, -1
+        )
         # the jump takes back what the wheel went meanwhile; one that is larger has another cause
-        if goes_on and moving >= GONE_QUANTA * quantum and abs(jump) <= CATCHES_UP * moving + GONE_QUANTA * quantum:
+        if (
+            goes_on
+            and moving >= GONE_QUANTA * quantum
+            and abs(jump) <= CATCHES_UP * moving + GONE_QUANTA * quantum
+        ):
             return Found("stuck", begin + 1, end - 1, f"{samples}, then a jump", jump)
         return None
     dead_in = _dead(signal, begin, -1)
@@ -166,10 +174,15 @@ def _clipped(signal: Signal, begin: int, end: int, came: bool, went: bool) -> Fo
         return None
     # a parabola with these slopes at its ends would go so much further
     beyond = min(into, out) * length / 4.0
-    noise = float(np.median(np.abs(np.diff(signal.value[max(0, begin - 16) : begin], 2)))) if begin > 18 else 0.0
+    noise = (
+        float(np.median(np.abs(np.diff(signal.value[max(0, begin - 16) : begin], 2))))
+        if begin > 18
+        else 0.0
+    )
     return (
         Found("saturation", begin, end - 1, f"{length} samples at {value:.10g}")
-        if beyond >= CLIPPED_QUANTA * signal.grid[begin] + 3.0 * noise and _is_flat_end(signal, begin, end)
+        if beyond >= CLIPPED_QUANTA * signal.grid[begin] + 3.0 * noise
+        and _is_flat_end(signal, begin, end)
         else None
     )
 
@@ -192,7 +205,11 @@ def _dead(signal: Signal, at: int, way: int) -> bool:
         return False
     least = 3.0 * float(signal.grid[min(at, len(signal.grid) - 1)])
     one_way = bool(np.all(beside > 0) or np.all(beside < 0))
-    return one_way and float(np.min(np.abs(beside))) >= least and float(np.ptp(beside)) < 0.7 * float(np.max(np.abs(beside)))
+    return (
+        one_way
+        and float(np.min(np.abs(beside))) >= least
+        and float(np.ptp(beside)) < 0.7 * float(np.max(np.abs(beside)))
+    )
 
 
 def _slope(value: Array, at: int, way: int, over: int = SLOPE_OVER) -> float:
@@ -205,7 +222,13 @@ def _slope(value: Array, at: int, way: int, over: int = SLOPE_OVER) -> float:
 
 
 def _ways(came: bool, went: bool) -> str:
-    return "by a jump there and back" if came and went else "a jump at its beginning" if came else "a jump at its end"
+    return (
+        "by a jump there and back"
+        if came and went
+        else "a jump at its beginning"
+        if came
+        else "a jump at its end"
+    )
 
 
 def _joined(found: list[Found]) -> list[Found]:

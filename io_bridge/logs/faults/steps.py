@@ -84,7 +84,9 @@ def measure_steps(value: Array, periods: Array, grid: Array) -> Steps:
     excess = np.maximum(np.maximum(rate - high, low - rate) - spare, 0.0)
     local = _local_scale(excess)
     overall = float(np.percentile(excess, GLOBAL_QUANTILE))
-    limit = np.maximum(TIMES_LOCAL * local, TIMES_GLOBAL * overall) + TIMES_QUANTUM * np.maximum(grid[1:], grid[:-1])
+    limit = np.maximum(TIMES_LOCAL * local, TIMES_GLOBAL * overall) + TIMES_QUANTUM * np.maximum(
+        grid[1:], grid[:-1]
+    )
     # across a gap the motion may change its speed: by what it changes elsewhere, over all of its length
     long = periods > 1.5
     if long.any():
@@ -97,7 +99,7 @@ def measure_steps(value: Array, periods: Array, grid: Array) -> Steps:
 
 
 def _local_scale(excess: Array) -> Array:
-    # a high quantile of each block, or of its neighbours: a motion that begins is known from the block in which it goes on
+    # a high quantile of each block or its neighbours: a motion that begins is known from the next block
     n = len(excess)
     blocks = -(-n // BLOCK)
     scale = np.array(

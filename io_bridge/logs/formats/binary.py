@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from io_bridge.logs.formats.opened import extra
-from io_bridge.logs.formats.table import MOST_CELLS, MOST_COLUMNS, Array, LogError, Table, whole_table
+from io_bridge.logs.formats.table import (
+    MOST_CELLS,
+    MOST_COLUMNS,
+    Array,
+    LogError,
+    Table,
+    whole_table,
+)
 
 MOST_DEPTH = 6
 MOST_MESSAGES = 20_000_000
@@ -28,7 +35,11 @@ def read_mdf(path: Path) -> list[Table]:
             signal = mdf.get(group=index, index=k, ignore_invalidation_bits=True)
             samples = np.asarray(signal.samples)
             stamps = np.asarray(signal.timestamps, dtype=float)
-            if channel.channel_type in (2, 3) or samples.ndim != 1 or samples.dtype.kind not in "iufb":
+            if (
+                channel.channel_type in (2, 3)
+                or samples.ndim != 1
+                or samples.dtype.kind not in "iufb"
+            ):
                 continue
             numbers[channel.name] = samples.astype(float)
             units[channel.name] = signal.unit or ""
@@ -77,7 +88,8 @@ def read_parquet(path: Path) -> list[Table]:
     if file.metadata.num_rows * file.metadata.num_columns > MOST_CELLS:
         raise LogError(f"parquet: more than {MOST_CELLS} cells")
     table = file.read()
-    numbers, units = {}, {}
+    numbers: dict[str, Array] = {}
+    units: dict[str, str] = {}
     for field in table.schema:
         values = table.column(field.name).to_numpy()
         if values.dtype.kind == "M":
@@ -110,7 +122,11 @@ def read_hdf5(path: Path) -> list[Table]:
         unit = unit.decode(errors="replace") if isinstance(unit, bytes) else str(unit)
         if item.dtype.names and item.ndim == 1:
             rows = item[:]
-            found.extend((f"{name}/{n}", rows[n].astype(float), "") for n in item.dtype.names if rows[n].dtype.kind in "iufb")
+            found.extend(
+                (f"{name}/{n}", rows[n].astype(float), "")
+                for n in item.dtype.names
+                if rows[n].dtype.kind in "iufb"
+            )
         elif item.dtype.kind in "iufb":
             found.extend((n, values, unit) for n, values in _vectors(name, item))
 
@@ -157,7 +173,9 @@ def _vectors(name: str, item: Any) -> Iterable[tuple[str, Array]]:
             yield f"{name}_{k + 1}", columns[:, k]
 
 
-def _by_length(found: list[tuple[str, Array, str]], form: str, remarks: tuple[str, ...]) -> list[Table]:
+def _by_length(
+    found: list[tuple[str, Array, str]], form: str, remarks: tuple[str, ...]
+) -> list[Table]:
     # vectors of one folder and one length are one table; a folder of vectors of its own keeps its name
     groups: dict[tuple[str, int], list[tuple[str, Array, str]]] = {}
     for name, values, unit in found:

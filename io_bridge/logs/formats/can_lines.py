@@ -13,12 +13,19 @@ from io_bridge.logs.formats.opened import extra
 from io_bridge.logs.formats.table import MOST_SPOILT, LogError, Spoilt, Table
 from rig_configs.bounded import MOST_MECHANISM_BYTES, UnreadableError, read_text
 
-SHORT = re.compile(r"\s*\((\d+\.\d+)\)\s+\S+\s+([0-9A-Fa-f]{3,8})##?([0-9A-Fa-f]*)\s*(?:[RT])?\s*\Z")
-LONG = re.compile(r"\s*\((\d+\.\d+)\)\s+\S+\s+([0-9A-Fa-f]{3,8})\s+\[\d+\]\s+((?:[0-9A-Fa-f]{2}\s*)*)\Z")
+SHORT = re.compile(
+    r"\s*\((\d+\.\d+)\)\s+\S+\s+([0-9A-Fa-f]{3,8})##?([0-9A-Fa-f]*)\s*(?:[RT])?\s*\Z"
+)
+LONG = re.compile(
+    r"\s*\((\d+\.\d+)\)\s+\S+\s+([0-9A-Fa-f]{3,8})\s+\[\d+\]\s+((?:[0-9A-Fa-f]{2}\s*)*)\Z"
+)
 ASC = re.compile(
     r"\s*(\d+\.\d+)\s+\d+\s+([0-9A-Fa-f]+)(x?)\s+(?:Rx|Tx)\s+d\s+(\d+)\s+((?:[0-9A-Fa-f]{2}\s+)*[0-9A-Fa-f]{2})?"
 )
-BESIDE = re.compile(r"(date|base|internal|begin|end|//|no |\s*\d+\.\d+ (start|\w+ statistic|\d+\s+(statistic|errorframe)))", re.IGNORECASE)  # fmt: skip
+BESIDE = re.compile(
+    r"(date|base|internal|begin|end|//|no |\s*\d+\.\d+ (start|\w+ statistic|\d+\s+(statistic|errorframe)))",
+    re.IGNORECASE,
+)
 EXPECTED = {
     "candump": "(1436509052.249713) can0 025#0011223344556677",
     "asc": "0.012345 1 25 Rx d 8 00 11 22 33 44 55 66 77",
@@ -46,13 +53,15 @@ def read_can(path: Path, raw: bytes, kind: str, dbc: Path | None) -> list[Table]
             f"{path}: {len(frames)} CAN frames of {len(ids)} ids ({shown}); give their signals with --dbc FILE"
         )
     database = _database(path, dbc)
-    tables = []
+    tables: list[Table] = []
     for message in database.messages:
         chosen = [frame for frame in frames if frame[1] == message.frame_id]
         if chosen:
             tables.append(_decoded(message, chosen, spoilt if not tables else [], kind))
     if not tables:
-        raise LogError(f"{path}: none of the {len(database.messages)} messages of {dbc} is in the log")
+        raise LogError(
+            f"{path}: none of the {len(database.messages)} messages of {dbc} is in the log"
+        )
     return tables
 
 
@@ -114,7 +123,11 @@ def _decoded(message: Any, frames: list[Frame], spoilt: list[Spoilt], kind: str)
         except Exception as error:
             # cantools and bitstruct have classes of their own for a frame that is too short
             if len(spoilt) < MOST_SPOILT:
-                spoilt.append(Spoilt("damaged row", row, line, data.hex(), f"a frame of {message.name}: {error}"))
+                spoilt.append(
+                    Spoilt(
+                        "damaged row", row, line, data.hex(), f"a frame of {message.name}: {error}"
+                    )
+                )
             continue
         columns["time"].append(t_s)
         for name in signals:

@@ -20,7 +20,7 @@ HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]+\Z")
 BEGINS_COMMENT = ("#", "%", "//", "!", "'")
 SAMPLE = 400  # lines that are looked at
 MOST_CONTROLS = 0.02  # of the first bytes of a text
-CONTROLS = bytes(range(0, 9)) + bytes(range(14, 32))
+CONTROLS = bytes(range(9)) + bytes(range(14, 32))
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,9 @@ class Dialect:
             return line.split()
         if '"' not in line:
             return [cell.strip() for cell in line.split(self.delimiter)]
-        cells, piece, quoted = [], [], False
+        cells: list[str] = []
+        piece: list[str] = []
+        quoted = False
         for sign in line:
             if sign == '"':
                 quoted = not quoted
@@ -107,7 +109,9 @@ def find_dialect(path: Path, lines: Sequence[str], delimiter: str | None = None)
     sample = [line for line in (*lines[:60], *lines[60::step]) if line.strip()][: 2 * SAMPLE]
     best, most = None, 0.0
     for candidate in (delimiter,) if delimiter else DELIMITERS:
-        for decimal in (".", ",") if candidate != "," or any('"' in one for one in sample) else (".",):
+        for decimal in (
+            (".", ",") if candidate != "," or any('"' in one for one in sample) else (".",)
+        ):
             dialect = Dialect(candidate, decimal, 0)
             rows = [dialect.cells(line.strip("\r\n")) for line in sample]
             shapes = Counter(len(row) for row in rows if any(_is_value(dialect, c) for c in row))
@@ -120,7 +124,8 @@ def find_dialect(path: Path, lines: Sequence[str], delimiter: str | None = None)
                 n, typical = n - 1, [row[:-1] for row in typical]
             good = sum(all(_is_value(dialect, c) or _is_word(c) for c in row) for row in typical)
             numbers = sum(_is_value(dialect, cell) for row in typical for cell in row)
-            share = numbers / max(1, n * len(typical))
+            filled = sum(cell != "" for row in typical for cell in row)
+            share = numbers / max(1, filled)
             # many rows of one length, made of numbers; a second column is worth more than a third
             score = good / len(rows) * share * (1.0 if n > 1 else 0.4) * (1.0 + 0.01 * min(n, 20))
             if decimal == "," and not any(_has_comma(c) for row in typical for c in row):
@@ -143,7 +148,9 @@ def _is_value(dialect: Dialect, cell: str) -> bool:
 
 
 def _is_word(cell: str) -> bool:
-    return cell.lower() in NO_NUMBER or (0 < len(cell) <= 40 and "," not in cell and " " not in cell)
+    return cell.lower() in NO_NUMBER or (
+        0 < len(cell) <= 40 and "," not in cell and " " not in cell
+    )
 
 
 def _has_comma(cell: str) -> bool:

@@ -1,4 +1,4 @@
-"""Binary formats are read in a process of their own: a damaged file may not take memory, time or the command with it."""
+"""Binary formats are read in a process of their own, so that a damaged file takes neither memory nor the command."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import resource
 import subprocess
 import sys
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -45,7 +45,11 @@ def read_fenced(path: Path, kind: str) -> list[Table]:
     words = done.stderr.decode(errors="replace").strip().splitlines()
     if done.returncode == 2 and words:
         raise LogError(f"{path}: {words[-1]}")
-    why = f"its reader ended by signal {-done.returncode}" if done.returncode < 0 else (words or ["?"])[-1]
+    why = (
+        f"its reader ended by signal {-done.returncode}"
+        if done.returncode < 0
+        else (words or ["?"])[-1]
+    )
     raise LogError(f"{path}: damaged {kind} file: {why[:200]}")
 
 
@@ -85,7 +89,9 @@ def send(tables: list[Table], out: BinaryIO) -> None:
     ]
     arrays = {f"{i}_{k}": v for i, t in enumerate(tables) for k, v in enumerate(t.numbers.values())}
     packed = io.BytesIO()
-    np.savez(packed, facts=np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8), **arrays)
+    words = np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8)
+    everything: dict[str, Any] = {"facts": words, **arrays}
+    np.savez(packed, **everything)
     out.write(packed.getvalue())
 
 

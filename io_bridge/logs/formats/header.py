@@ -51,7 +51,8 @@ def find_layout(dialect: Dialect, lines: Sequence[str]) -> Layout:
     typical = [row for row in rows if len(row) == dialect.n_columns]
     numeric = _numeric_columns(dialect, typical)
     first = next(
-        (i for i, line in enumerate(lines) if _is_data(dialect, numeric, cells_of(dialect, line))), 0
+        (i for i, line in enumerate(lines) if _is_data(dialect, numeric, cells_of(dialect, line))),
+        0,
     )
     above = max(0, first - LONGEST_BANNER)
     names, units, header = _names_above(dialect, lines, above, first)

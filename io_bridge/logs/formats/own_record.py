@@ -24,7 +24,9 @@ def read_own_record(path: Path) -> Table:
         raise LogError(f"{path}: {error}; expected a record of a run") from None
     names = record.dtype.names
     if not names or not len(record):
-        raise LogError(f"{path}: an array without named columns or rows; expected a record of a run")
+        raise LogError(
+            f"{path}: an array without named columns or rows; expected a record of a run"
+        )
     numbers = {
         name: np.asarray(record[name], dtype=float)
         for name in names

@@ -23,7 +23,9 @@ MAGIC = (
     (b"\x93NUMPY", "own record"),
 )
 CANDUMP = re.compile(rb"\s*\(\d+\.\d+\)\s+\S+\s+[0-9A-Fa-f]{3,8}(#|\s+\[\d+\])")
-ASC = re.compile(rb"(date .*\r?\n)|(base (hex|dec))|\s*\d+\.\d+\s+\d+\s+[0-9A-Fa-f]+x?\s+(Rx|Tx)\s+d\s")
+ASC = re.compile(
+    rb"(date .*\r?\n)|(base (hex|dec))|\s*\d+\.\d+\s+\d+\s+[0-9A-Fa-f]+x?\s+(Rx|Tx)\s+d\s"
+)
 
 
 def format_of(head: bytes) -> str:

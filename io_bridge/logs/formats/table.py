@@ -97,7 +97,11 @@ class Table:
 
 
 def whole_table(
-    name: str, numbers: dict[str, Array], units: dict[str, str], form: str, remarks: tuple[str, ...] = ()
+    name: str,
+    numbers: dict[str, Array],
+    units: dict[str, str],
+    form: str,
+    remarks: tuple[str, ...] = (),
 ) -> Table:
     """Return a table of a binary format, whose rows are all there."""
     n = len(next(iter(numbers.values()), np.zeros(0)))

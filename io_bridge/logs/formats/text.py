@@ -42,7 +42,9 @@ class _Rows:
             self.spoilt.append(Spoilt(kind, self.n_rows, line, text[:SHOWN], expected, column))
 
 
-def read_text(path: Path, raw: bytes, delimiter: str | None = None, *, is_cut: bool = False) -> Table:
+def read_text(
+    path: Path, raw: bytes, delimiter: str | None = None, *, is_cut: bool = False
+) -> Table:
     """Read a text log.
 
     Parameters
@@ -77,9 +79,7 @@ def read_text(path: Path, raw: bytes, delimiter: str | None = None, *, is_cut: b
         raise LogError(f"{path}: a header but no data row")
     numbers = np.concatenate(rows.blocks)
     words = {
-        name: [row[k] for row in rows.words]
-        for k, name in enumerate(names)
-        if layout.is_word[k]
+        name: [row[k] for row in rows.words] for k, name in enumerate(names) if layout.is_word[k]
     }
     units = dict(zip(names, layout.units, strict=True)) if layout.units else {}
     return Table(

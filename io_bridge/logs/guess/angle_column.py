@@ -31,7 +31,9 @@ GRIDS = (
     18_000, 20_000, 36_000, 40_000, 72_000, 80_000, 100_000, 144_000, 152_000, 200_000, 360_000, 3_600_000,
 )  # fmt: skip
 LEAST_SPAN = 64
-FASTEST_RAD_S = 300.0
+LATER = 16  # samples
+MOST_RAD = 100.0
+FASTEST_RAD_S, SPEED_OVER_S = 300.0, 0.02
 
 
 @dataclass(frozen=True)
@@ -64,17 +66,21 @@ def rank_angles(table: Table, time_column: str) -> list[tuple[float, str]]:
         if not np.any(step):
             score -= 5.0
         else:
-            # an angle is smooth: its steps hardly change from one to the next
-            rough = float(np.mean(np.abs(np.diff(step)))) / (float(np.mean(np.abs(step))) + 1e-300)
-            score += 1.5 * max(0.0, 1.0 - rough)
-            score += 0.5 * min(1.0, len(np.unique(good[:5000])) / 200.0)
+            # an angle goes further in more time; noise does not
+            far = float(np.std(good[LATER:] - good[:-LATER])) if len(good) > 2 * LATER else 0.0
+            score += 2.0 * float(np.clip(np.log10(far / float(np.std(step)) + 1e-9), 0.0, 1.0))
+            score += 0.5 * bool(np.all(good == np.rint(good))) + 0.2 * min(
+                1.0, len(np.unique(good[:5000])) / 200.0
+            )
         # a column that is mostly empty belongs to another message
         score += 0.5 * len(good) / len(values)
         found.append((score, name))
     return sorted(found, reverse=True)
 
 
-def guess_angle(table: Table, name: str, score: float, margin: float, asked: float | None) -> AngleGuess:
+def guess_angle(
+    table: Table, name: str, score: float, margin: float, asked: float | None
+) -> AngleGuess:
     """Guess unit, counts of a turn, span and direction of a column."""
     values = table.numbers[name]
     good = values[np.isfinite(values)]
@@ -91,7 +97,11 @@ def guess_angle(table: Table, name: str, score: float, margin: float, asked: flo
         keys["counter_span"] = round(span)
     if sign < 0:
         keys["sign"] = -1
-    why = "turns against the angle beside it" if sign < 0 else "as logged; nothing in a log says which way is left"
+    why = (
+        "turns against the angle beside it"
+        if sign < 0
+        else "as logged; nothing in a log says which way is left"
+    )
     choices.append(Choice("direction", f"{sign:+d}", 0.9 if sign < 0 else 0.5, why))
     return AngleGuess(keys, tuple(choices), doubt)
 
@@ -112,9 +122,13 @@ def _unit(table: Table, name: str, good: Array, choices: list[Choice]) -> tuple[
             return stated, f"named rad, but spans {spread:.4g}: degrees?"
         return stated, ""
     if whole:
-        choices.append(Choice("angle unit", "counts", 0.85 if spread > 100 else 0.6, "whole numbers"))
+        choices.append(
+            Choice("angle unit", "counts", 0.85 if spread > 100 else 0.6, "whole numbers")
+        )
         return "counts", ""
-    unit = "rad" if spread < 4.0 * np.pi and largest < 7.0 else "deg"
+    # degrees are printed with few decimals, and radians with many
+    is_fine = 0.0 < find_grid(good) < 5e-5 and spread < MOST_RAD
+    unit = "rad" if (spread < 4.0 * np.pi and largest < 7.0) or is_fine else "deg"
     choices.append(Choice("angle unit", unit, 0.6, f"fractions that span {spread:.4g}"))
     return unit, ""
 
@@ -126,7 +140,9 @@ def _counts(
     texts = [name, table.units.get(name, ""), *table.remarks]
     hinted = asked or number_in(CPR, texts)
     bits = number_in_bits(texts)
-    span = guess_span(good, tuple(h for h in (hinted, 2.0**bits if bits else 0.0, round(beside or 0.0)) if h))
+    span = guess_span(
+        good, tuple(h for h in (hinted, 2.0**bits if bits else 0.0, round(beside or 0.0)) if h)
+    )
     if asked:
         per_turn, sure, why = asked, 0.98, "as asked"
     elif beside:
@@ -143,7 +159,9 @@ def _counts(
         sure, why = 0.2, "nothing says it; give --counts"
     choices.append(Choice("counts a turn", f"{per_turn:.10g}", sure, why))
     if span:
-        choices.append(Choice("counter span", f"{span:.10g}", 0.9, "jumps from one end to the other"))
+        choices.append(
+            Choice("counter span", f"{span:.10g}", 0.9, "jumps from one end to the other")
+        )
     return float(per_turn), span, sign
 
 
@@ -157,7 +175,9 @@ def number_in_bits(texts: list[str]) -> int:
     return 0
 
 
-def _printed(good: Array, unit: str, asked: float | None, choices: list[Choice]) -> tuple[float, float, int]:
+def _printed(
+    good: Array, unit: str, asked: float | None, choices: list[Choice]
+) -> tuple[float, float, int]:
     turn = TURN[unit]
     step = np.diff(good)
     over = np.abs(np.abs(step) - turn) < 0.2 * turn
@@ -168,12 +188,19 @@ def _printed(good: Array, unit: str, asked: float | None, choices: list[Choice])
         per_turn, sure, why = turn / grid if grid else FINEST, 0.5, f"printed in steps of {grid:g}"
         if not grid:
             quantum = find_quantum(good)
-            per_turn, why = float(np.clip(64.0 * turn / quantum, 4096.0, FINEST)) if quantum else FINEST, "finer than its steps"
+            per_turn, why = (
+                float(np.clip(64.0 * turn / quantum, 4096.0, FINEST)) if quantum else FINEST,
+                "finer than its steps",
+            )
             per_turn = 2.0 ** np.ceil(np.log2(per_turn))
         else:
             known = _known_grid(good, turn, grid)
             if known:
-                per_turn, sure, why = known, 0.8, f"all angles are multiples of 1/{known:g} turn, as printed"
+                per_turn, sure, why = (
+                    known,
+                    0.8,
+                    f"all angles are multiples of 1/{known:g} turn, as printed",
+                )
     choices.append(Choice("counts a turn", f"{per_turn:.10g}", sure, why))
     if wraps:
         choices.append(Choice("counter span", "one turn", 0.95, "jumps by a turn"))
@@ -211,11 +238,16 @@ def _beside(table: Table, name: str) -> tuple[float, int]:
         like = float(np.corrcoef(one[usual], two[usual])[0, 1])
         if abs(like) > 0.9:
             # over long ways, so that the rounding of both is small
-            way_one, way_two = np.cumsum(np.where(usual, one, 0.0)), np.cumsum(np.where(usual, two, 0.0))
+            way_one, way_two = (
+                np.cumsum(np.where(usual, one, 0.0)),
+                np.cumsum(np.where(usual, two, 0.0)),
+            )
             slope = np.polyfit(way_two, way_one, 1)[0]
             exact = abs(float(slope)) * TURN[unit]
             near = min(GRIDS, key=lambda n: abs(n - exact))
-            return (float(near) if abs(near - exact) < 0.01 * near else round(exact)), (1 if slope > 0 else -1)
+            return (float(near) if abs(near - exact) < 0.01 * near else round(exact)), (
+                1 if slope > 0 else -1
+            )
     return 0.0, 1
 
 
@@ -247,15 +279,21 @@ def guess_span(values: Array, hints: tuple[float, ...] = ()) -> float:
             fits = rest <= slack
             named = span in hints or np.log2(span) == np.rint(np.log2(span))
             # a single jump to zero is a wrap only from where a counter ends
-            least = 1 if named else 3
-            if fits.sum() >= least and np.mean(fits) > 0.6:
+            at_end = min(bottom + span - 1.0 - high, low - bottom) < 0.02 * span
+            least = 1 if named and at_end else 3
+            if fits.sum() >= least and np.mean(fits) > (0.25 if named and at_end else 0.6):
                 return span
     return 0.0
 
 
 def too_fast(values: Array, t_s: Array, turn: float) -> float:
     """Return the speed that a tenth of the moving samples exceed, rad/s, if no wheel is as fast; else 0."""
-    step, dt = np.abs(np.diff(values)), np.diff(t_s)
+    dt = np.diff(t_s)
+    # over so long that single counts of a fine clock are no speed
+    over = max(1, round(SPEED_OVER_S / float(np.median(dt)))) if len(dt) else 1
+    if len(values) <= over + 10:
+        return 0.0
+    step, dt = np.abs(values[over:] - values[:-over]), t_s[over:] - t_s[:-over]
     good = np.isfinite(step) & (dt > 0.0)
     speed = step[good] / dt[good] * 2.0 * np.pi / turn
     moving = speed[speed > 0.0]

@@ -67,7 +67,12 @@ def seconds_of_stamps(words: list[str]) -> Array:
                     days = int(np.datetime64(f"{year}-{month}-{day}", "D").astype(int))
                 except ValueError:
                     continue
-            found[i] = days * 86_400.0 + int(hour) * 3600.0 + int(minute) * 60.0 + float(second.replace(",", "."))
+            found[i] = (
+                days * 86_400.0
+                + int(hour) * 3600.0
+                + int(minute) * 60.0
+                + float(second.replace(",", "."))
+            )
     return found
 
 
@@ -92,7 +97,8 @@ def guess_clock(table: Table, period_s: float | None = None) -> ClockGuess:
     columns += [
         (name, seconds_of_stamps(words), True)
         for name, words in table.words.items()
-        if sum(bool(STAMP.match(word)) for word in words[:50]) > 25 or (len(words) < 50 and STAMP.match(words[0]))
+        if sum(bool(STAMP.match(word)) for word in words[:50]) > 25
+        or (len(words) < 50 and STAMP.match(words[0]))
     ]
     for place, (name, values, is_text) in enumerate(columns):
         if NUMBERED.match(name.lower()) or not is_clock(values):
@@ -106,9 +112,17 @@ def guess_clock(table: Table, period_s: float | None = None) -> ClockGuess:
         return _nominal(table, period_s)
     score, name, values, is_text = max(scored, key=lambda one: one[0])
     sure = min(0.98, 0.5 + 0.17 * score)
-    chosen = Choice("time", name, sure, "rises evenly" + (", and by its name" if TIME.search(name.lower()) else ""))
+    chosen = Choice(
+        "time",
+        name,
+        sure,
+        "rises evenly" + (", and by its name" if TIME.search(name.lower()) else ""),
+    )
     if is_text:
-        return ClockGuess({"column": name, "unit": "stamp"}, (chosen, Choice("time unit", "stamp", 0.98, "written as a time of day")))
+        return ClockGuess(
+            {"column": name, "unit": "stamp"},
+            (chosen, Choice("time unit", "stamp", 0.98, "written as a time of day")),
+        )
     keys, unit, doubt = _unit(name, table.units.get(name, ""), values)
     return ClockGuess({"column": name, **keys}, (chosen, unit), doubt)
 
@@ -126,7 +140,11 @@ def _unit(name: str, stated_beside: str, values: Array) -> tuple[dict[str, objec
     if stated:
         hz = rates[stated]
         if IMPOSSIBLE_HZ[0] <= hz <= IMPOSSIBLE_HZ[1] or not likely:
-            return {"unit": stated}, Choice("time unit", stated, 0.97, f"by its name; {hz:.6g} Hz"), ""
+            return (
+                {"unit": stated},
+                Choice("time unit", stated, 0.97, f"by its name; {hz:.6g} Hz"),
+                "",
+            )
         other = likely[0]
         why = f"named {stated}, which would be {hz:.4g} Hz; as {other} it is {rates[other]:.6g} Hz"
         return {"unit": other}, Choice("time unit", other, 0.6, why), why
@@ -135,7 +153,11 @@ def _unit(name: str, stated_beside: str, values: Array) -> tuple[dict[str, objec
             hz = clock / typical
             if SLOWEST_HZ <= hz <= FASTEST_HZ and _nice(hz):
                 why = f"a clock of {clock / 1e6:g} MHz makes it {hz:.6g} Hz"
-                return {"unit": "ticks", "ticks_per_s": clock}, Choice("time unit", "ticks", 0.5, why), ""
+                return (
+                    {"unit": "ticks", "ticks_per_s": clock},
+                    Choice("time unit", "ticks", 0.5, why),
+                    "",
+                )
     if likely:
         best = next((unit for unit in likely if _nice(rates[unit])), likely[0])
         sure = 0.85 if _nice(rates[best]) else 0.65
@@ -158,12 +180,19 @@ def _nominal(table: Table, period_s: float | None) -> ClockGuess:
         if found:
             break
         if match := PERIOD.search(text):
-            found = float(match["n"].replace(",", ".")) * SECONDS[(match["u"] or "s").replace("µ", "u").lower()]
+            found = (
+                float(match["n"].replace(",", "."))
+                * SECONDS[(match["u"] or "s").replace("µ", "u").lower()]
+            )
         elif match := HERTZ.search(text):
             scale = {"k": 1e3, "m": 1e6}.get((match["k"] or "").lower(), 1.0)
-            hz = float((match["n"] or match["m"]).replace(",", ".")) * (scale if match["n"] else 1.0)
+            hz = float((match["n"] or match["m"]).replace(",", ".")) * (
+                scale if match["n"] else 1.0
+            )
             found = 1.0 / hz if hz > 0.0 else None
         if found:
             why, sure = f"no column rises as a clock does; the file says {text[:60]!r}", 0.8
     keys: dict[str, object] = {"unit": "rows", "period_s": found or NOMINAL_S}
-    return ClockGuess(keys, (Choice("time", f"rows of {1e3 * (found or NOMINAL_S):g} ms", sure, why),))
+    return ClockGuess(
+        keys, (Choice("time", f"rows of {1e3 * (found or NOMINAL_S):g} ms", sure, why),)
+    )

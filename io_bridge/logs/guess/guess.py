@@ -96,7 +96,9 @@ def guess_mapping(
     data: dict[str, object] = {
         "name": mapping_name(path),
         "title": f"Guessed from {path.name}"[:80],
-        "header": list(table.columns)[:16] if table.has_names else [f"column_{k + 1}" for k in range(len(table.columns))],
+        "header": list(table.columns)[:16]
+        if table.has_names
+        else [f"column_{k + 1}" for k in range(len(table.columns))],
         **({"table": table.name} if table.name else {}),
         "time": clock.keys,
         "angle": found.keys,
@@ -129,7 +131,9 @@ def _torques(table: Table, angle: str) -> list[dict[str, object]]:
         if NOT_TORQUE.search(lower) or not np.any(np.isfinite(values)):
             continue
         milli = "mnm" in lower or unit == "mnm"
-        is_raw = any(word in lower for word in ("raw", "adc", "count", "measured_torque", "actual_torque"))
+        is_raw = any(
+            word in lower for word in ("raw", "adc", "count", "measured_torque", "actual_torque")
+        )
         stated = "nm" in re.split(r"[^a-z]+", lower) or unit in ("nm", "n·m", "n*m") or milli
         short = mapping_name(Path(re.sub(r"[\[(].*?[\])]", "", name)))
         entry: dict[str, object] = {

@@ -12,7 +12,7 @@ TIME = re.compile(
 ANGLE = (
     (6, re.compile(r"steer\w*[ _-]*(wheel[ _-]*)?(angle|pos|enc)|lenk\w*winkel|steering|wheel[ _-]*angle|handwheel")),
     (5, re.compile(r"encoder|(^|[^a-z])enc([^a-z]|$)|counts?([^a-z]|$)|(^|[^a-z])cnt")),
-    (4, re.compile(r"angle|winkel|angolo|[aá]ngulo|(^|[^a-z])kut([^a-z]|$)|(^|[^a-z])(theta|phi|alpha)([^a-z]|$)|rotation")),
+    (4, re.compile(r"angle|winkel|angolo|[aá]ngulo|(^|[^a-z])(kut|theta|phi|alpha)([^a-z]|$)|rotation")),
     (3, re.compile(r"(^|[^a-z])(pos|position|rotary|resolver|rotor|shaft)([^a-z]|$)|posit")),
     (2, re.compile(r"(^|[^a-z])(deg|rad|wheel|volant|volante|lenkrad|raw|value|wert)([^a-z]|$)|°")),
 )  # fmt: skip
@@ -41,17 +41,22 @@ ANGLE_UNITS = {
 }  # fmt: skip
 CPR = (
     re.compile(
-        r"(?P<n>\d[\d_' ]*)\s*(?:counts?|cnts?|ticks|inc\w*|pulses|cpr|ppr|steps|lsb|positions)\s*(?:/|per|pro|a|je)?\s*"
-        r"(?:rev\w*|turn|u|umdr\w*|360)?",
+        r"(?P<n>\d[\d_' ]*)\s*(?:counts?|cnts?|ticks|inc\w*|pulses|cpr|ppr|steps|lsb|positions)\s*"
+        r"(?:/|per|pro|a|je)?\s*(?:rev\w*|turn|u|umdr\w*|360)?",
         re.IGNORECASE,
     ),
     re.compile(
-        r"(?:counts?[ _]*per[ _]*rev\w*|cpr|counts?/rev\w*|resolution|aufl\w*sung|encoder_counts)\W{0,4}(?P<n>\d+)(?!\s*(?:s|ms|hz|bit))",
+        r"(?:counts?[ _]*per[ _]*rev\w*|cpr|counts?/rev\w*|resolution|aufl\w*sung|encoder_counts)"
+        r"\W{0,4}(?P<n>\d+)(?!\s*(?:s|ms|hz|bit))",
         re.IGNORECASE,
     ),
 )  # fmt: skip
 BITS = re.compile(r"(?P<n>\d{1,2})[ -]?bits?\b", re.IGNORECASE)
-HERTZ = re.compile(r"(?P<n>\d+(?:[.,]\d+)?)\s*(?P<k>[kM]?)Hz\b|(?:fs|sample[ _]*rate|abtastrate)\W{1,4}(?P<m>\d+(?:\.\d+)?)", re.IGNORECASE)  # fmt: skip
+HERTZ = re.compile(
+    r"(?P<n>\d+(?:[.,]\d+)?)\s*(?P<k>[kM]?)Hz\b|"
+    r"(?:fs|sample[ _]*rate|abtastrate)\W{1,4}(?P<m>\d+(?:\.\d+)?)",
+    re.IGNORECASE,
+)
 PERIOD = re.compile(
     r"(?:period|interval|dt|abtastzeit|sampling time)\W{1,4}(?P<n>\d+(?:[.,]\d+)?(?:e-?\d+)?)\s*(?P<u>s|ms|us|µs)?\b",
     re.IGNORECASE,
@@ -70,7 +75,7 @@ def unit_in(name: str, stated: str, known: dict[str, tuple[str, ...]]) -> str:
 
 def _parts(name: str) -> list[str]:
     bracketed = re.findall(r"[\[(<{]([^\])>}]*)[\])>}]", name)
-    words = re.split(r"[^A-Za-zµμ°]+", name)
+    words = re.split(r"[^A-Za-zµμ°]+", re.sub(r"(per|/)[ _]?(rev|turn)\w*", "", name))
     # the last word of a name is its unit, if any is
     return [*bracketed, *reversed([word for word in words[1:] if word])]
 

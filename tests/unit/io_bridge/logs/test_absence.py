@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
 from io_bridge.logs.absence import absences
+
 from io_bridge.logs.reader import read_log
 
 LOGS = Path(__file__).parents[3] / "data" / "logs"
