@@ -79,7 +79,7 @@ def assess(table: Table, mapping: LogMapping, doubts: tuple[str, ...] = ()) -> A
     for b, e in runs(np.isnan(value)):
         if not any((int(table.row[rows[i]]), angle.column) in spoilt for i in range(b, e)):
             found.append(Found("missing value", b, e - 1, "no angle"))
-    found += _suspicions(table, mapping, value, clock, turn, doubts)
+    found += _suspicions(table, mapping, value, clock, turn, span, doubts)
     # a row that could not be read, and is listed so, leaves no gap of its own
     lost = np.diff(table.row[rows], prepend=0) > 1
     found = [
@@ -189,6 +189,7 @@ def _suspicions(
     value: Array,
     clock: Clock,
     turn: float,
+    span: float,
     doubts: tuple[str, ...],
 ) -> list[Found]:
     words = list(doubts)
@@ -207,7 +208,7 @@ def _suspicions(
     elif stated and stated != angle.unit and not doubts:
         words.append(f"column {angle.column} is named {stated} and taken as {angle.unit}")
     fast = (
-        too_fast(value[clock.keep], clock.t_s[clock.keep], turn) if clock.keep.sum() > 10 else 0.0
+        too_fast(value[clock.keep], clock.t_s[clock.keep], turn, span) if clock.keep.sum() > 10 else 0.0
     )
     if fast and not words and not clock.jitters:
         words.append(f"a tenth of the motion is faster than {fast:.4g} rad/s: is its unit right?")

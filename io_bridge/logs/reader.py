@@ -182,6 +182,7 @@ def log_of(
     """
     _check_kinds(path, table, mapping)
     done = assess(table, mapping, doubts)
+    _check_samples(path, table, mapping, done)
     if done.refused:
         raise LogError(
             f"{path}: refused by the policy of its mapping: {'; '.join(done.refused[:5])}"

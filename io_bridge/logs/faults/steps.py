@@ -92,9 +92,10 @@ def measure_steps(value: Array, periods: Array, grid: Array) -> Steps:
     if long.any():
         change = float(np.percentile(np.abs(np.diff(rate)), 99.0)) if n > 3 else 0.0
         spread = np.maximum(high - low, 0.0)
-        slack = (spread + 0.5 * change * periods) * periods
-        limit = np.where(long, limit * periods + slack, limit)
-        excess = np.where(long, excess * periods, excess)
+        with np.errstate(over="ignore", invalid="ignore"):
+            slack = (spread + 0.5 * change * periods) * periods
+            limit = np.where(long, limit * periods + slack, limit)
+            excess = np.where(long, excess * periods, excess)
     return Steps(size, middle * np.maximum(periods, 1.0), excess, limit)
 
 

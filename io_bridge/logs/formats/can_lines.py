@@ -14,10 +14,10 @@ from io_bridge.logs.formats.table import MOST_SPOILT, LogError, Spoilt, Table
 from rig_configs.bounded import MOST_MECHANISM_BYTES, UnreadableError, read_text
 
 SHORT = re.compile(
-    r"\s*\((\d+\.\d+)\)\s+\S+\s+([0-9A-Fa-f]{3,8})##?([0-9A-Fa-f]*)\s*(?:[RT])?\s*\Z"
+    r"\s*\((-?\d+\.\d+)\)\s+\S+\s+([0-9A-Fa-f]{3,8})##?([0-9A-Fa-f]*)\s*(?:[RT])?\s*\Z"
 )
 LONG = re.compile(
-    r"\s*\((\d+\.\d+)\)\s+\S+\s+([0-9A-Fa-f]{3,8})\s+\[\d+\]\s+((?:[0-9A-Fa-f]{2}\s*)*)\Z"
+    r"\s*\((-?\d+\.\d+)\)\s+\S+\s+([0-9A-Fa-f]{3,8})\s+\[\d+\]\s+((?:[0-9A-Fa-f]{2}\s*)*)\Z"
 )
 ASC = re.compile(
     r"\s*(\d+\.\d+)\s+\d+\s+([0-9A-Fa-f]+)(x?)\s+(?:Rx|Tx)\s+d\s+(\d+)\s+((?:[0-9A-Fa-f]{2}\s+)*[0-9A-Fa-f]{2})?"

@@ -118,8 +118,6 @@ def _unit(table: Table, name: str, good: Array, choices: list[Choice]) -> tuple[
         return unit, doubt
     if stated:
         choices.append(Choice("angle unit", stated, 0.96, "by its name"))
-        if stated == "rad" and spread > 100.0 and largest <= 2000.0 and not whole:
-            return stated, f"named rad, but spans {spread:.4g}: degrees?"
         return stated, ""
     if whole:
         choices.append(
@@ -286,14 +284,17 @@ def guess_span(values: Array, hints: tuple[float, ...] = ()) -> float:
     return 0.0
 
 
-def too_fast(values: Array, t_s: Array, turn: float) -> float:
+def too_fast(values: Array, t_s: Array, turn: float, span: float) -> float:
     """Return the speed that a tenth of the moving samples exceed, rad/s, if no wheel is as fast; else 0."""
     dt = np.diff(t_s)
     # over so long that single counts of a fine clock are no speed
     over = max(1, round(SPEED_OVER_S / float(np.median(dt)))) if len(dt) else 1
     if len(values) <= over + 10:
         return 0.0
-    step, dt = np.abs(values[over:] - values[:-over]), t_s[over:] - t_s[:-over]
+    step, dt = values[over:] - values[:-over], t_s[over:] - t_s[:-over]
+    if span:
+        step = step - span * np.floor(step / span + 0.5)
+    step = np.abs(step)
     good = np.isfinite(step) & (dt > 0.0)
     speed = step[good] / dt[good] * 2.0 * np.pi / turn
     moving = speed[speed > 0.0]
