@@ -208,7 +208,9 @@ def _suspicions(
     elif stated and stated != angle.unit and not doubts:
         words.append(f"column {angle.column} is named {stated} and taken as {angle.unit}")
     fast = (
-        too_fast(value[clock.keep], clock.t_s[clock.keep], turn, span) if clock.keep.sum() > 10 else 0.0
+        too_fast(value[clock.keep], clock.t_s[clock.keep], turn, span)
+        if clock.keep.sum() > 10
+        else 0.0
     )
     if fast and not words and not clock.jitters:
         words.append(f"a tenth of the motion is faster than {fast:.4g} rad/s: is its unit right?")

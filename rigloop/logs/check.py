@@ -24,7 +24,7 @@ FORM = {",": "comma", ";": "semicolon", "\t": "tabulator", " ": "space", "|": "b
 
 
 class FoundFault(msgspec.Struct, frozen=True):
-    """A fault, as `io_bridge.logs.faults.finding.Finding`; null where there is no number."""
+    """A fault, as `io_bridge.logs.faults.finding.Finding`; null for a missing one."""
 
     kind: str
     row: int

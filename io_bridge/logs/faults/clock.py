@@ -87,8 +87,16 @@ def read_clock(stamp: Array, unit_s: float, bits: int | None = None) -> Clock:
     keep[at[~newest]] = False
     at = np.flatnonzero(keep)
     period_s, jitters, told = _intervals(t_s[at], any_coarse=bool(coarse))
-    found += [_moved(one, at) for one in told]
+    found += [_moved(one, at) for one in told if not _is_left_by_drops(one, at, t_s, period_s)]
     return Clock(t_s, keep, period_s, found, jitters)
+
+
+def _is_left_by_drops(one: Found, at: np.ndarray, t_s: Array, period_s: float) -> bool:
+    # rows whose stamps were no times are listed as such, and leave no gap of their own
+    if one.kind != "gap" or one.first < 2:
+        return False
+    dropped = int(at[one.first] - at[one.first - 2]) - 2
+    return dropped > 0 and one.size <= (dropped + 1.5) * period_s
 
 
 def _moved(one: Found, at: np.ndarray) -> Found:

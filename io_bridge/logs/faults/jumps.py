@@ -57,7 +57,7 @@ def find_shifts(signal: Signal, steps: Steps, least: float = 0.0) -> list[Found]
     found = []
     for i in np.flatnonzero(steps.impossible).tolist():
         size = float(steps.size[i] - steps.expected[i])
-        if abs(size) < least + LEAST_RESET * float(signal.grid[i]):
+        if steps.excess[i] < least + LEAST_RESET * float(signal.grid[i]):
             continue
         landed = float(signal.raw[i + 1])
         near = max(abs(float(steps.expected[i])), AT_ZERO_QUANTA * float(signal.grid[i]))

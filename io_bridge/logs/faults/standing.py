@@ -44,13 +44,31 @@ class Signal:
 def find_blank(signal: Signal, steps: Steps) -> list[Found]:
     """Find the stretches of zeros or ones that come or go by a jump."""
     found: list[Found] = []
-    for begin, end, came, went in _stretches(signal, steps):
-        kind = _blank_kind(signal, float(signal.raw[begin])) if came or went else ""
+    for begin, end, came, went, blank in _blank_stretches(signal, steps):
+        kind = blank if came or went else ""
         kind = kind and _blank(signal, steps, begin, end, came, went, kind)
         if kind:
             words = f"{signal.raw[begin]:.10g}, {_ways(came, went)}"
             found.append(Found(kind, begin, end - 1, words))
-    return _joined(found)
+    return found
+
+
+def _blank_stretches(signal: Signal, steps: Steps) -> Iterator[tuple[int, int, bool, bool, str]]:
+    # zeros and ones one after the other are one stretch: begin, end, whether these are jumps, and its kind
+    group: tuple[int, int, bool, bool, str] | None = None
+    for begin, end, came, went in _stretches(signal, steps):
+        kind = _blank_kind(signal, float(signal.raw[begin]))
+        if group and (not kind or begin != group[1]):
+            yield group
+            group = None
+        if not kind:
+            continue
+        if group is None:
+            group = (begin, end, came, went, kind)
+        else:
+            group = (group[0], end, group[2], went, kind if kind == group[4] else "loss of power")
+    if group:
+        yield group
 
 
 def find_stuck(signal: Signal, steps: Steps) -> list[Found]:
@@ -229,23 +247,6 @@ def _ways(came: bool, went: bool) -> str:
         if came
         else "a jump at its end"
     )
-
-
-def _joined(found: list[Found]) -> list[Found]:
-    # zeros and ones one after the other are one loss of power
-    joined: list[Found] = []
-    for one in found:
-        last = joined[-1] if joined else None
-        if (
-            last
-            and one.first == last.last + 1
-            and {one.kind, last.kind} <= {"all zeros", "all ones", "loss of power"}
-            and one.kind != last.kind
-        ):
-            joined[-1] = Found("loss of power", last.first, one.last, "zeros and ones in turn")
-        else:
-            joined.append(one)
-    return joined
 
 
 def mask_of(found: list[Found], n: int) -> Mask:

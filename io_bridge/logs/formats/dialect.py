@@ -56,7 +56,7 @@ class Dialect:
 
 
 def decoded(path: Path, raw: bytes) -> tuple[str, str]:
-    """Return the text of a file and its encoding; bytes that are no text become a mark in their cells.
+    """Return the text of a file and its encoding; bytes that are not text become a mark in their cells.
 
     Raises
     ------

@@ -264,7 +264,7 @@ def guess_span(values: Array, hints: tuple[float, ...] = ()) -> float:
     usual = float(np.percentile(np.abs(step), 95.0)) if len(step) else 0.0
     spans = [h for h in hints if h >= LEAST_SPAN]
     spans += [2.0**b for b in range(8, 54)]
-    spans += [high + 1.0] if low == 0.0 else []
+    spans += _spans_of_jumps(step, high)
     for span in spans:
         for bottom in (0.0, -span / 2.0):
             if low < bottom or high >= bottom + span or high - low < 0.5 * span:
@@ -282,6 +282,22 @@ def guess_span(values: Array, hints: tuple[float, ...] = ()) -> float:
             if fits.sum() >= least and np.mean(fits) > (0.25 if named and at_end else 0.6):
                 return span
     return 0.0
+
+
+def _spans_of_jumps(step: Array, high: float) -> list[float]:
+    # a jump back by the span less a step of the motion
+    jumps = np.flatnonzero(np.abs(step) > 0.5 * high)
+    if len(jumps) < 2 or high < LEAST_SPAN:
+        return []
+    before = step[np.maximum(jumps - 1, 0)]
+    exact = np.abs(step[jumps] - np.where(np.abs(before) < 0.2 * high, before, 0.0))
+    guess = float(np.median(exact))
+    near = [
+        guess_
+        for tens in (1000.0, 500.0, 100.0, 10.0)
+        if abs((guess_ := tens * round(guess / tens)) - guess) < 2e-3 * guess
+    ]
+    return [span for span in (*near, float(round(guess)), high + 1.0) if span >= high + 1.0]
 
 
 def too_fast(values: Array, t_s: Array, turn: float, span: float) -> float:

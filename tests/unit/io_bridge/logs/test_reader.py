@@ -193,7 +193,7 @@ def test_unwrapping_takes_the_shortest_way():
         (b"\x7fELF\0\0\0\1", "byte 4 is 0x00"),
         (b"time,a\n0,1\n", "no column t"),
         (b"t,b\n0,1\n", "found t, b"),
-        (b"b,c\n0,1\n", "no column t (mapping test); found b, c; "),
+        (b"b,c\n0,1\n", "no column a (mapping plain); found b, c"),
         (b"t,a\n0,1\n0.1,2\n", "2 usable angle samples"),
         (b"a" * 100_000, "no rows of numbers: line 1 begins with 'aaaa"),
         (b",".join(b"%d" % i for i in range(300)) + b"\n", "300 columns"),

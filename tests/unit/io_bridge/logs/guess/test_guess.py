@@ -48,7 +48,11 @@ def test_log_without_time_takes_the_rate_of_its_banner_or_a_nominal_one():
 def test_counts_of_a_turn_come_from_the_angle_beside_them_the_banner_or_the_span():
     raw = np.rint(SWING * 4096 / (2 * np.pi))
     beside = guess(t_s=T, enc_count=raw, theta_rad=SWING)
-    assert beside.mapping.angle.counts_per_rev == (4096 if beside.mapping.angle.column == "enc_count" else pytest.approx(beside.mapping.angle.counts_per_rev))
+    assert beside.mapping.angle.counts_per_rev == (
+        4096
+        if beside.mapping.angle.column == "enc_count"
+        else pytest.approx(beside.mapping.angle.counts_per_rev)
+    )
     stated = guess(t_s=T, enc_count=raw, remarks=("encoder with 10000 counts/rev",))
     assert stated.mapping.angle.counts_per_rev == 10_000
     around = guess(t_s=T, enc_count=np.floor(20.0 * T * 4096 / (2 * np.pi)) % 4096)
@@ -74,7 +78,9 @@ def test_angle_and_torque_without_any_name():
 
 
 def test_torques_keep_their_units():
-    found = guess(t_s=T, angle_deg=np.round(30 * SWING, 2), hand_torque_mNm=SWING, motor_torque_raw=SWING)
+    found = guess(
+        t_s=T, angle_deg=np.round(30 * SWING, 2), hand_torque_mNm=SWING, motor_torque_raw=SWING
+    )
     assert [(t.column, t.unit, t.scale) for t in found.mapping.torque] == [
         ("hand_torque_mNm", "nm", 1e-3),
         ("motor_torque_raw", "raw", 1.0),
