@@ -2,9 +2,9 @@
 
     python tests/fuzz/fuzz_logs.py [--files 10000] [--forms csv parquet ...] [--seed 0]
 
-A planted log is written in a format, and then cut, flipped, overwritten, doubled or filled with zeros in some places. Each
-file is read in a forked process with a limit of memory and time; its end must be a table or a `LogError`. Libraries in C
-that end by a signal are caught by `fence.py` in the real command, and are counted here.
+A planted log is written in a format, and then cut, flipped, overwritten, doubled or filled with zeros in some places.
+Each file is read in a forked process with a limit of memory and time; its end must be a table or a `LogError`.
+Libraries in C that end by a signal are caught by `fence.py` in the real command, and are counted here.
 """
 
 from __future__ import annotations

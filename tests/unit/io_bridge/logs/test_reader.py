@@ -251,7 +251,7 @@ def test_header_that_fits_no_mapping_lists_what_there_is(tmp_path):
 
 def test_time_that_runs_backwards_is_no_clock(tmp_path):
     text = "t,a\n" + "".join(f"{-i},{i}\n" for i in range(50))
-    with pytest.raises(LogError, match="go back in time|usable angle samples|suspicion of units"):
+    with pytest.raises(LogError, match=r"go back in time|usable angle samples|suspicion of units"):
         read_log(write(tmp_path, text), mapping())
 
 

@@ -20,9 +20,7 @@ def intake():
 def log():
     from intake.planted import make
 
-    return next(
-        one for one in map(lambda s: make(s, clean=True), range(50)) if one.angle_unit == "deg"
-    )
+    return next(one for one in (make(s, clean=True) for s in range(50)) if one.angle_unit == "deg")
 
 
 LIBRARIES = {
