@@ -19,7 +19,8 @@ CLIPPED_QUANTA = 4.0
 ONES = {2.0**b - 1.0 for b in range(8, 54)}
 LOWEST = {-(2.0 ** (b - 1)) for b in (8, 16, 24, 32, 64)}
 LEAST_CLIPPED = 4
-AROUND = 100  # samples beside a limit, none of them beyond it
+AROUND, FAR_AROUND = 30, 100  # samples beside a limit, none of them beyond it
+FAST_QUANTA = 3.0  # a sample
 LEAST_LAST = 20  # to the end of the log
 CATCHES_UP = 4.0  # times what the wheel went at the speed beside
 
@@ -179,7 +180,10 @@ def _clipped(signal: Signal, begin: int, end: int, came: bool, went: bool) -> Fo
     if came or went or begin < 3 or length < LEAST_CLIPPED:
         return None
     value = signal.raw[begin]
-    around = max(AROUND, 4 * length)
+    # a fast motion that is cut off is known by itself, a slow one may have come to rest
+    speed = abs(_slope(signal.value, begin, -1)) if begin > 1 else 0.0
+    is_fast = speed >= FAST_QUANTA * float(signal.grid[begin])
+    around = max(AROUND, length // 2) if is_fast else max(FAR_AROUND, 4 * length)
     beside = signal.raw[max(0, begin - around) : end + around]
     if value not in (float(np.max(beside)), float(np.min(beside))):
         return None

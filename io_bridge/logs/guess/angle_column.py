@@ -152,7 +152,9 @@ def _counts(
     elif span:
         per_turn, sure, why = span, 0.6, "a counter that repeats once a turn"
     else:
-        spread = max(float(np.ptp(good)), 255.0)
+        # a wild value is no reason for a wild encoder
+        low, high = np.percentile(good, [0.5, 99.5])
+        spread = float(np.clip(high - low, 255.0, 2.0**32 - 1.0))
         per_turn = 2.0 ** np.ceil(np.log2(spread + 1.0))
         sure, why = 0.2, "nothing says it; give --counts"
     choices.append(Choice("counts a turn", f"{per_turn:.10g}", sure, why))

@@ -14,7 +14,7 @@ from io_bridge.logs.formats.table import LogError, Table
 from io_bridge.logs.guess.angle_column import guess_angle, rank_angles
 from io_bridge.logs.guess.clock_column import Choice, guess_clock
 from io_bridge.logs.guess.names import NOT_TORQUE, TORQUE
-from rig_configs.log_schema import LogMapping, parse_mapping
+from rig_configs.log_schema import LogMapping, MappingError, parse_mapping
 
 MOST_TORQUES = 4
 LEAST_FILLED = 0.5  # of the rows of a table whose rows are all of one kind
@@ -105,7 +105,11 @@ def guess_mapping(
     }
     if torques:
         data["torque"] = torques
-    mapping = parse_mapping(as_toml(data), str(path))
+    try:
+        mapping = parse_mapping(as_toml(data), str(path))
+    except MappingError as error:
+        said = "; ".join(str(mistake).split(": ", 1)[-1] for mistake in error.mistakes)
+        raise LogError(f"{path}: no mapping can be made: {' '.join(said.split())}") from None
     doubts = tuple(doubt for doubt in (clock.doubt, found.doubt) if doubt)
     return Guess(mapping, table, tuple(choices), doubts)
 
