@@ -24,11 +24,14 @@ class MappingError(ConfigError):
 
 
 class TimeColumn(Section):
-    """The clock of the samples."""
+    """The clock of the samples; a log without one has rows of a nominal period."""
 
-    column: str
-    unit: Literal["s", "ms", "us", "ns", "ticks"]
+    column: str = ""
+    unit: Literal["s", "ms", "us", "ns", "ticks", "stamp", "rows"]
+    """`stamp` is a time of day in words, `rows` is no column at all."""
     ticks_per_s: Positive | None = None
+    period_s: Positive | None = None
+    """Of a row, for `unit = "rows"`."""
     counter_bits: Annotated[int, Field(ge=8, le=53)] | None = None
     """Width of a tick counter that wraps; none: it never does."""
 
@@ -38,12 +41,18 @@ class TimeColumn(Section):
             raise ValueError('ticks_per_s belongs to unit = "ticks", and only to it')
         if self.counter_bits is not None and self.unit != "ticks":
             raise ValueError('counter_bits belongs to unit = "ticks"')
+        if (self.unit == "rows") != (self.period_s is not None):
+            raise ValueError('period_s belongs to unit = "rows", and only to it')
+        if (self.unit == "rows") == bool(self.column):
+            raise ValueError('unit = "rows" has no column, every other one has')
         return self
 
     @property
     def seconds(self) -> float:
         """Seconds per unit."""
-        scale = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+        scale = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "stamp": 1.0}
+        if self.period_s:
+            return self.period_s
         return 1.0 / self.ticks_per_s if self.ticks_per_s else scale[self.unit]
 
 
@@ -51,7 +60,7 @@ class AngleColumn(Section):
     """The encoder. An angle in deg or rad is turned back into the counts it was printed from."""
 
     column: str
-    unit: Literal["deg", "rad", "counts"]
+    unit: Literal["deg", "rad", "mrad", "rev", "counts"]
     counts_per_rev: Positive
     counter_span: Annotated[int, Field(ge=0, le=2**53)] = 0
     """Counts after which the counter repeats; 0: never."""
@@ -87,7 +96,10 @@ class LogMapping(Section):
     source: Line = ""
     license: Line = ""
     header: Annotated[tuple[str, ...], Field(min_length=1, strict=False)]
-    delimiter: Annotated[str, Field(min_length=1, max_length=1)] = ","
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
+    """Of a text; none: found."""
+    table: str = ""
+    """Group, topic or data set of a file that has several."""
     time: TimeColumn
     angle: AngleColumn
     torque: Annotated[tuple[TorqueColumn, ...], Field(strict=False)] = ()
@@ -96,6 +108,12 @@ class LogMapping(Section):
     """Of the encoder filter; none: what the sample period allows."""
     free_s: Annotated[tuple[Real, Real], Field(strict=False)] | None = None
     """Stretch without hands, s from the first sample: there the measured torque alone turns the wheel."""
+    free_of: Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")] = ""
+    """SHA-256 of the log that has this stretch: another log of the same header has its own."""
+    policy: Annotated[
+        dict[str, Literal["drop", "hold", "split", "refuse", "keep"]], Field(max_length=40)
+    ] = {}
+    """Fault kind → the way to go on at it, where that is not the usual one."""
 
     @model_validator(mode="after")
     def _torque_names_differ(self) -> LogMapping:
@@ -109,7 +127,14 @@ class LogMapping(Section):
         """Every column that is read, without repetition."""
         rows = (self.rows.column,) if self.rows else ()
         torque = (torque.column for torque in self.torque)
-        return tuple(dict.fromkeys((self.time.column, self.angle.column, *torque, *rows)))
+        time = (self.time.column,) if self.time.column else ()
+        return tuple(dict.fromkeys((*time, self.angle.column, *torque, *rows)))
+
+    @model_validator(mode="after")
+    def _free_stretch_belongs_to_a_log(self) -> LogMapping:
+        if (self.free_s is None) != (not self.free_of):
+            raise ValueError("free_s and free_of go together: a stretch belongs to one log")
+        return self
 
 
 def load_mapping(path: str | Path) -> LogMapping:

@@ -29,6 +29,7 @@ from rigloop.fieldbus.segment_command import ListingCommand, sim_segment
 from rigloop.identify.command import identify
 from rigloop.inject.commands import faults
 from rigloop.judge.report_command import report
+from rigloop.logs.commands import app as log_app
 from rigloop.model.commands import app as model_app
 from rigloop.run_folder.messages import Mode
 from rigloop.safety.command import safety
@@ -109,7 +110,7 @@ def replay(
     log: Annotated[
         Path,
         typer.Argument(
-            help="A logged encoder file (CSV), or the folder of a recorded run.", readable=False
+            help="A logged encoder file, or the folder of a recorded run.", readable=False
         ),
     ],
     rig: Annotated[
@@ -227,6 +228,7 @@ def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
 app.add_typer(bench_app, name="bench")
 app.add_typer(model_app, name="model")
 app.command(epilog="Example: `rigloop commission my_rig.toml --bus eth1`")(commission)
+app.add_typer(log_app, name="log")
 app.command(epilog="Example: `rigloop faults steering_wheel`")(faults)
 app.command(epilog="Example: `rigloop safety steering_wheel --repeats 5 --out safety_table.md`")(
     safety

@@ -1,8 +1,10 @@
-"""Read a logged encoder: text file and mapping to times, counts, torques and faults."""
+"""Read a logged encoder: file and mapping to times, counts, torques and faults."""
 
 from __future__ import annotations
 
 import difflib
+import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import pi
 from pathlib import Path
@@ -10,15 +12,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from io_bridge.logs.faults import LogFault, at, count_faults, interval_faults
-from io_bridge.logs.table import LogError, TextTable, read_header, read_table
-from rig_configs.log_schema import (
-    LogMapping,
-    TimeColumn,
-    TorqueColumn,
-    matching_mapping,
-    shipped_mappings,
-)
+from io_bridge.logs.assessed import Assessed, assess
+from io_bridge.logs.faults.finding import KINDS, Finding
+from io_bridge.logs.formats.read import read_tables
+from io_bridge.logs.formats.table import LogError, Table
+from io_bridge.logs.guess.angle_column import TURN
+from rig_configs.log_schema import LogMapping, TorqueColumn, matching_mapping, shipped_mappings
 from rig_configs.numbers import LARGEST
 
 __all__ = ["EncoderLog", "LogError", "read_log"]
@@ -27,12 +26,32 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 MIN_SAMPLES = 10
-MAX_BACKWARD_SHARE = 0.1  # of samples that go back in time; with more the column is not a clock
-MAX_COUNT = 2.0**53  # beyond it, not every count is a number
+MAX_LOST_SHARE = 0.5  # of samples whose stamps are no time: the column is not a clock
 MAX_SPAN_S = 1e7
 MOST_NM = 1e6  # no sensor of a wheel, pedal or arm gives more
-MAX_ROUNDING_COUNTS = 0.25  # of a printed angle to its count
 RESOLVED = 0.3  # w0 T of a filter that the samples still resolve
+
+
+@dataclass(frozen=True)
+class LogFault:
+    """All faults of one kind in one log.
+
+    Attributes
+    ----------
+    kind : str
+        One of `io_bridge.logs.faults.finding.KINDS`, or `torque`.
+    count : int
+        How often.
+    first_row : int
+        Data row of the first one, from 0 after the header.
+    words : str
+        The first one, and what is done about them.
+    """
+
+    kind: str
+    count: int
+    first_row: int
+    words: str
 
 
 @dataclass(frozen=True)
@@ -48,7 +67,7 @@ class EncoderLog:
     t_s : ndarray of float64, shape (n,)
         Time since the first sample, strictly increasing.
     position_count : ndarray of float64, shape (n,)
-        Counts as logged (not unwrapped).
+        Counts as logged, not unwrapped; without what a reset or an index pulse added.
     torque : dict of str to ndarray of float64, shape (n,)
         By name and unit (`sensor_nm`, `eps_raw`): the newest value not later than the sample, NaN
         before the first.
@@ -57,7 +76,9 @@ class EncoderLog:
     n_rows : int
         Data rows in the file.
     faults : tuple of LogFault
-        The faults found, and the remedies taken.
+        The faults found, by kind, and the remedies taken.
+    findings : tuple of Finding
+        Each fault with its place.
     """
 
     path: Path
@@ -68,6 +89,7 @@ class EncoderLog:
     row: Rows
     n_rows: int
     faults: tuple[LogFault, ...]
+    findings: tuple[Finding, ...] = ()
 
     @property
     def sample_period_s(self) -> float:
@@ -98,14 +120,14 @@ def read_log(path: str | Path, mapping: LogMapping | None = None) -> EncoderLog:
     Parameters
     ----------
     path : str or Path
-        A delimited text file with a header line.
+        A file of any format that `io_bridge.logs.formats.read` knows.
     mapping : LogMapping, optional
         How to read it. Default: the shipped one whose header matches.
 
     Returns
     -------
     EncoderLog
-        Times strictly increasing, counts as logged, faults listed.
+        Times strictly increasing; bad samples are left out, and every fault is listed.
 
     Raises
     ------
@@ -113,61 +135,159 @@ def read_log(path: str | Path, mapping: LogMapping | None = None) -> EncoderLog:
         One line: the file, the place, the reason and, where there is one, the remedy.
     """
     path = Path(path)
-    columns = read_header(path, mapping.delimiter if mapping else ",")
+    tables = read_tables(path, mapping.delimiter if mapping else None)
     if mapping is None:
-        mapping = matching_mapping(columns)
-        if mapping is None:
-            raise LogError(_no_mapping(path, columns))
-    missing = [name for name in mapping.columns if name not in columns]
-    if missing:
-        raise LogError(_no_column(path, missing[0], columns, mapping))
-    table = read_table(path, mapping.columns, mapping.delimiter)
+        found = [(t, m) for t in tables if (m := matching_mapping(t.columns)) is not None]
+        if not found:
+            raise LogError(_no_mapping(path, tables[0].columns))
+        table, mapping = found[0]
+    else:
+        table = table_for(path, tables, mapping)
+    return log_of(path, table, mapping)
 
-    n_rows = len(table.cells[mapping.time.column])
-    rows = np.arange(n_rows, dtype=np.int64)
-    faults: list[LogFault] = []
-    if table.dropped_last:
-        words = "the last line has no end and may be cut; left out"
-        faults.append(LogFault("cut last line", 1, n_rows, words))
-    t_s, keep = _times(table, mapping, rows, faults)
-    torque = {
-        f"{column.name}_{column.unit}": _held(table, column, rows, faults)
-        for column in mapping.torque
-    }
-    keep &= _angle_rows(table, mapping)
-    raw = _counts(table, mapping, rows, keep, faults)
-    keep &= np.isfinite(raw)
-    if keep.sum() < MIN_SAMPLES:
-        raise LogError(
-            f"{path}: {keep.sum()} usable angle samples in {n_rows} rows, "
-            f"at least {MIN_SAMPLES} are needed"
-        )
-    keep[keep] = _increasing(path, t_s[keep], rows[keep], faults)
-    t_s, raw, rows = t_s[keep], raw[keep], rows[keep]
-    if not t_s[-1] - t_s[0] <= MAX_SPAN_S:
-        raise LogError(
-            f"{path}: column {mapping.time.column} spans {t_s[-1] - t_s[0]:.3g} s, at most {MAX_SPAN_S:.0e} are "
-            "read: is its unit right?"
-        )
-    if len(rows) < MIN_SAMPLES:
-        raise LogError(f"{path}: time stands still: column {mapping.time.column} is no clock")
 
-    angle = mapping.angle
-    count = unwrapped(raw, angle.counter_span, angle.zero_count)
-    faults += interval_faults(t_s, rows)
-    faults += count_faults(
-        t_s, count, raw, angle.counter_span, 2.0 * pi / angle.counts_per_rev, rows
+def table_for(path: Path, tables: Sequence[Table], mapping: LogMapping) -> Table:
+    """Return the table of a file that a mapping reads.
+
+    Raises
+    ------
+    LogError
+        There is no such table, or it lacks columns: all of them are named.
+    """
+    named = (
+        [table for table in tables if table.name == mapping.table]
+        if mapping.table
+        else list(tables)
     )
+    if not named:
+        raise LogError(
+            f"{path}: no table {mapping.table}; found {', '.join(t.name for t in tables)[:300]}"
+        )
+    fits = [table for table in named if set(mapping.columns) <= set(table.columns)]
+    if fits:
+        return fits[0]
+    missing = [name for name in mapping.columns if name not in named[0].columns]
+    raise LogError("; ".join(_no_column(path, name, named[0].columns, mapping) for name in missing))
+
+
+def log_of(
+    path: Path, table: Table, mapping: LogMapping, doubts: tuple[str, ...] = ()
+) -> EncoderLog:
+    """Return the log of a table, as a mapping reads it.
+
+    Raises
+    ------
+    LogError
+        Too few samples, no clock, or a fault that the mapping refuses.
+    """
+    _check_kinds(path, table, mapping)
+    done = assess(table, mapping, doubts)
+    _check_samples(path, table, mapping, done)
+    if done.refused:
+        raise LogError(
+            f"{path}: refused by the policy of its mapping: {'; '.join(done.refused[:5])}"
+        )
+    return log_from(path, table, mapping, done)
+
+
+def log_from(path: Path, table: Table, mapping: LogMapping, done: Assessed) -> EncoderLog:
+    """Return the log of samples whose faults are known.
+
+    Raises
+    ------
+    LogError
+        Too few samples, or no clock.
+    """
+    _check_samples(path, table, mapping, done)
+    angle = mapping.angle
+    count = done.value
+    if angle.unit != "counts":
+        count = np.rint(count * (angle.counts_per_rev / TURN[angle.unit]))
+    elif angle.counter_span and np.ptp(count) >= angle.counter_span:
+        raise LogError(
+            f"{path}: column {angle.column} spans {np.ptp(count):.10g} counts, but the "
+            f"mapping says that it repeats after {angle.counter_span}"
+        )
+    faults = kinds_of(done.findings)
+    torque = {}
+    for column in mapping.torque:
+        values = _held(table, column, faults)
+        torque[f"{column.name}_{column.unit}"] = values[done.sample]
+    if mapping.free_s and hashlib.sha256(path.read_bytes()).hexdigest() != mapping.free_of:
+        mapping = mapping.model_copy(update={"free_s": None, "free_of": ""})
     return EncoderLog(
         path=path,
         mapping=mapping,
-        t_s=t_s - t_s[0],
-        position_count=raw,
-        torque={name: values[keep] for name, values in torque.items()},
-        row=rows,
-        n_rows=n_rows,
+        t_s=done.t_s,
+        position_count=count,
+        torque=torque,
+        row=table.row[done.sample],
+        n_rows=table.n_rows,
         faults=tuple(sorted(faults, key=lambda fault: fault.first_row)),
+        findings=done.findings,
     )
+
+
+def kinds_of(findings: Sequence[Finding]) -> list[LogFault]:
+    """Sum findings up by kind."""
+    found: dict[str, list[Finding]] = {}
+    for one in findings:
+        found.setdefault(one.kind, []).append(one)
+    return [
+        LogFault(
+            kind, len(ones), ones[0].row, f"{KINDS[kind].words} ({ones[0].words}); {ones[0].action}"
+        )
+        for kind, ones in found.items()
+    ]
+
+
+def _check_kinds(path: Path, table: Table, mapping: LogMapping) -> None:
+    wanted = [mapping.angle.column, *(t.column for t in mapping.torque)]
+    wanted += [mapping.time.column] if mapping.time.column and mapping.time.unit != "stamp" else []
+    words = [name for name in dict.fromkeys(wanted) if name not in table.numbers]
+    if words:
+        shown = "; ".join(
+            f"column {name}: {table.words[name][0]!r:.40} is not a number" for name in words
+        )
+        raise LogError(f"{path}: {shown}")
+    unknown = sorted(set(mapping.policy) - set(KINDS))
+    if unknown:
+        raise LogError(
+            f"{path}: no kind of fault {', '.join(unknown)}; there are {', '.join(KINDS)}"
+        )
+    wrong = [
+        f"{kind} cannot {policy}, but {', '.join((KINDS[kind].policy, *KINDS[kind].others))}"
+        for kind, policy in mapping.policy.items()
+        if policy not in (KINDS[kind].policy, *KINDS[kind].others)
+    ]
+    if wrong:
+        raise LogError(f"{path}: policy: {'; '.join(wrong)}")
+
+
+def _check_samples(path: Path, table: Table, mapping: LogMapping, done: Assessed) -> None:
+    if mapping.rows and not len(done.sample):
+        cells = table.words.get(mapping.rows.column, [])
+        found = ", ".join(list(dict.fromkeys(cells))[:5])
+        raise LogError(
+            f"{path}: no row has {mapping.rows.column} = {mapping.rows.equals}; there are {found}"
+        )
+    backward = [one for one in done.findings if one.kind in ("backward stamps", "restarted clock")]
+    lost = sum(one.samples for one in backward)
+    if lost > max(MAX_LOST_SHARE * len(table.row), MIN_SAMPLES) and lost:
+        raise LogError(
+            f"{path}: {lost} of {len(table.row)} samples go back in time, the first at row {backward[0].row}; "
+            "is it the right column, or a counter that wraps (counter_bits)?"
+        )
+    if len(done.t_s) < MIN_SAMPLES:
+        raise LogError(
+            f"{path}: {len(done.t_s)} usable angle samples in {table.n_rows} rows, "
+            f"at least {MIN_SAMPLES} are needed"
+        )
+    if not done.t_s[-1] <= MAX_SPAN_S:
+        raise LogError(
+            f"{path}: column {mapping.time.column} spans {done.t_s[-1]:.3g} s, at most {MAX_SPAN_S:.0e} are "
+            "read: is its unit right?"
+        )
 
 
 def unwrapped(count: Array, span: int, zero_count: float = 0.0) -> Array:
@@ -178,146 +298,24 @@ def unwrapped(count: Array, span: int, zero_count: float = 0.0) -> Array:
     return zero_count + np.cumsum(steps - span * np.floor(steps / span + 0.5))
 
 
-def _times(
-    table: TextTable, mapping: LogMapping, rows: Rows, faults: list[LogFault]
-) -> tuple[Array, NDArray[np.bool_]]:
-    # seconds for every row, and which of them are numbers
-    column: TimeColumn = mapping.time
-    stamp = table.numbers(column.column)
-    good = np.isfinite(stamp)
-    faults += at("bad time", ~good, rows, "blank or not finite; the rows are left out")
-    stamp_good = stamp[good]
-    if column.counter_bits and len(stamp_good):
-        span = 2.0**column.counter_bits
-        if stamp_good.min() < 0 or stamp_good.max() >= span:
-            raise LogError(
-                f"{table.path}: column {column.column} leaves 0 ... 2^{column.counter_bits}: "
-                "counter_bits of the mapping is too small"
-            )
-        # a jump back by more than half the span is a wrap, a smaller one is a fault
-        wraps = np.diff(stamp_good, prepend=stamp_good[0]) < -span / 2
-        faults += at(
-            "time counter wrap",
-            wraps,
-            rows[good],
-            f"the {column.counter_bits} bit counter of column {column.column} runs over; unwrapped",
-        )
-        stamp_good = stamp_good + span * np.cumsum(wraps)
-    t_s = np.full(len(stamp), np.nan)
-    if len(stamp_good):
-        # the first stamp is subtracted first: large stamps keep their digits
-        t_s[good] = (stamp_good - stamp_good[0]) * column.seconds
-    if mapping.rows:
-        faults += at(
-            "repeated time, all rows",
-            np.diff(t_s, prepend=np.nan) == 0.0,
-            rows,
-            "rows share the time of the row before (of any kind); kept, the angle's rows matter",
-        )
-    return t_s, good
-
-
-def _angle_rows(table: TextTable, mapping: LogMapping) -> NDArray[np.bool_]:
-    filter_ = mapping.rows
-    if filter_ is None:
-        return np.ones(len(table.cells[mapping.angle.column]), dtype=bool)
-    cells = table.cells[filter_.column]
-    chosen = np.array([cell == filter_.equals for cell in cells])
-    if not chosen.any():
-        found = ", ".join(list(dict.fromkeys(cells))[:5])
-        raise LogError(
-            f"{table.path}: no row has {filter_.column} = {filter_.equals}; there are {found}"
-        )
-    return chosen
-
-
-def _counts(
-    table: TextTable,
-    mapping: LogMapping,
-    rows: Rows,
-    keep: NDArray[np.bool_],
-    faults: list[LogFault],
-) -> Array:
-    angle = mapping.angle
-    value = table.numbers(angle.column)
-    turn = {"counts": angle.counts_per_rev, "deg": 360.0, "rad": 2.0 * pi}[angle.unit]
-    value = np.where(
-        np.abs(value) < MAX_COUNT * min(1.0, turn / angle.counts_per_rev), value, np.nan
-    )
-    faults += at(
-        "bad angle",
-        keep & ~np.isfinite(value),
-        rows,
-        f"blank, not finite, or beyond {MAX_COUNT:.0e} counts; the rows are left out",
-    )
-    if angle.unit == "counts":
-        off = keep & np.isfinite(value) & (value != np.rint(value))
-        faults += at("fractional count", off, rows, "not a whole number of counts; kept")
-        if angle.counter_span and len(value):
-            width = np.nanmax(value) - np.nanmin(value)
-            if width >= angle.counter_span:
-                raise LogError(
-                    f"{table.path}: column {angle.column} spans {width:.10g} counts, but the "
-                    f"mapping says that it repeats after {angle.counter_span}"
-                )
-        return value
-    exact = value * (angle.counts_per_rev / turn)
-    count = np.rint(exact)
-    faults += at(
-        "off the grid",
-        keep & (np.abs(exact - count) > MAX_ROUNDING_COUNTS),
-        rows,
-        f"angles more than {MAX_ROUNDING_COUNTS} counts from a multiple of "
-        f"1/{angle.counts_per_rev:g} turn; rounded (is counts_per_rev of the mapping right?)",
-    )
-    return count
-
-
-def _held(table: TextTable, column: TorqueColumn, rows: Rows, faults: list[LogFault]) -> Array:
+def _held(table: Table, column: TorqueColumn, faults: list[LogFault]) -> Array:
     # newest value not later than the row
-    cells = table.numbers(column.column)
-    with np.errstate(over="ignore"):
+    cells = table.numbers[column.column]
+    with np.errstate(over="ignore", invalid="ignore"):
         value = column.scale * (cells - column.offset)
     there = np.isfinite(cells)
-    faults += at(
-        "blank cells",
-        ~there,
-        rows,
-        f"column {column.column} has no value in these rows; the newest one before is held",
-    )
-    good = np.abs(value) <= (MOST_NM if column.unit == "nm" else LARGEST)
+    good = np.isfinite(value) & (np.abs(value) <= (MOST_NM if column.unit == "nm" else LARGEST))
     what = f"{MOST_NM:g} Nm" if column.unit == "nm" else f"{LARGEST:g}"
-    faults += at(
-        "wild torque",
-        there & ~good,
-        rows,
-        f"column {column.column} is beyond ±{what} in these rows; the newest value before is held",
-    )
+    for kind, where, words in (
+        ("blank cells", ~there, "has no value in these rows"),
+        ("wild torque", there & ~good, f"is beyond ±{what} in these rows"),
+    ):
+        hits = np.flatnonzero(where)
+        if len(hits):
+            told = f"column {column.column} {words}; the newest value before is held"
+            faults.append(LogFault(kind, len(hits), int(table.row[hits[0]]), told))
     newest = np.maximum.accumulate(np.where(good, np.arange(len(value)), -1))
     return np.where(newest >= 0, value[newest], np.nan)
-
-
-def _increasing(path: Path, t_s: Array, rows: Rows, faults: list[LogFault]) -> NDArray[np.bool_]:
-    # keep the newest of samples with one time, leave out those that go back
-    reached = np.maximum.accumulate(t_s)
-    backward = t_s < reached
-    if backward.mean() > MAX_BACKWARD_SHARE:
-        raise LogError(
-            f"{path}: {backward.sum()} of {len(t_s)} samples go back in time, the first at row "
-            f"{rows[np.argmax(backward)]}; is it the right column, "
-            "or a counter that wraps (counter_bits)?"
-        )
-    faults += at("decreasing time", backward, rows, "samples earlier than one before; left out")
-    forward = np.flatnonzero(~backward)
-    superseded = np.zeros(len(t_s), dtype=bool)
-    superseded[forward[:-1]] = np.diff(t_s[forward]) == 0.0
-    faults += at(
-        "repeated time",
-        superseded,
-        rows,
-        "samples with the time of the next one; left out, the newest counts",
-    )
-    return ~(backward | superseded)
 
 
 def _near(name: str, columns: tuple[str, ...]) -> str:
@@ -342,6 +340,6 @@ def _no_mapping(path: Path, columns: tuple[str, ...]) -> str:
         if 0 < len(lacking) < len(nearest.header)
         else ""
     )
-    return (
-        f"{found}{hint}; give one with --mapping FILE (shipped: {', '.join(m.name for m in known)})"
-    )
+    names = ", ".join(m.name for m in known)
+    remedy = f"`rigloop log check {path} --write FILE` makes one for --mapping FILE"
+    return f"{found}{hint}; {remedy} (shipped: {names})"

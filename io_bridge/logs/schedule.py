@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from io_bridge.logs.formats.table import LogError
 from io_bridge.logs.reader import EncoderLog
-from io_bridge.logs.table import LogError
 
 MAX_TICKS = 50_000_000
 

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from estimators.encoder.filter import WRITE_PORTS, EncoderFilter
 from estimators.two_stage.force_observer import ForceObserver
 from estimators.two_stage.rotor_model import RotorModel
+from io_bridge.logs.formats.table import LogError
 from io_bridge.logs.reader import EncoderLog
 from io_bridge.logs.schedule import schedule
-from io_bridge.logs.table import LogError
 from rigloop.identify.identify import (
     COULOMB_RATE_RAD_S,
     LEAST_SAMPLES,

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.encoder.rts_smoother import smooth
+from io_bridge.logs.formats.table import LogError
 from io_bridge.logs.reader import EncoderLog
-from io_bridge.logs.table import LogError
 from rig_configs.mistakes import ConfigError, Mistake
 
 Array = NDArray[np.float64]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from io_bridge.logs.faults import MAX_ACCELERATION_RAD_S2
+from io_bridge.logs.faults.finder import MAX_ACCELERATION_RAD_S2
 from io_bridge.logs.stuck_counter import standstills
 from rig_configs.schema import Rig
 from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock

@@ -60,7 +60,7 @@ def distrust(rig: Rig, records: Records, *, is_live: bool) -> Distrust:
         elif block.kind in ("observer", "two_stage_observer"):
             _observer(records, writes, rig.verdict, found)
     if is_live:
-        # of a log, `io_bridge.logs.absence` says so by its rows
+        # of a log, `rigloop.logs.verdict` says so by its rows
         found.red.extend(singing(rig, records))
         still = stood_still(rig, records)
         found.red.extend(still.red)

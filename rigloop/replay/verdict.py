@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from codegen.kernels.build import BuiltKernel
-from io_bridge.logs.absence import absences
 from io_bridge.logs.reader import EncoderLog
 from io_bridge.recording.record import open_record
 from rig_configs.load import LoadedRig
@@ -19,6 +18,7 @@ from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
 from rigloop.compose.blocks import paths
 from rigloop.judge.trust import distrust
 from rigloop.judge.verdict import roles
+from rigloop.logs.verdict import against_log
 from rigloop.replay.script import Pace
 from rigloop.report.report import kinds_of_fault, write_report
 from rigloop.report.smoothed import keep_smoothed
@@ -67,7 +67,7 @@ def conclude_log(done: Replayed, log: EncoderLog, superseded: int, measured: lis
     folder, loaded, pace = done.folder, done.loaded, done.pace
     records = {task: open_record(folder / f"{task}.npy") for task in loaded.rig.tasks}
     doubts = distrust(loaded.rig, records, is_live=False)
-    bad = [*_failures(loaded, records), *absences(log), *doubts.red]
+    bad = [*_failures(loaded, records), *against_log(log), *doubts.red]
     duration_s = log.duration_s
     signals = {
         role: where

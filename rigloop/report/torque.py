@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from io_bridge.logs.formats.table import LogError
 from io_bridge.logs.reader import EncoderLog
-from io_bridge.logs.table import LogError
 from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
 from rig_configs.json_message import decode
 from rigloop.identify.compare import Judgement, judge, observe

@@ -11,8 +11,8 @@ import numpy as np
 from estimators.encoder.gains import MODELS, steady_gains, steady_state
 from estimators.encoder.likelihood import FittedNoise, fit_noise
 from estimators.encoder.response import bandwidth_for_lag, noise, response
+from io_bridge.logs.formats.table import LogError
 from io_bridge.logs.reader import EncoderLog
-from io_bridge.logs.table import LogError
 from rig_configs.mistakes import ConfigError, Mistake
 
 STATES = ("angle", "rate", "acceleration", "jerk")

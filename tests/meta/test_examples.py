@@ -32,7 +32,7 @@ def number(pattern: str, text: str) -> float:
 def test_a_log_is_replayed_to_a_peak_torque():
     said = run("replay_a_log.py", "tests/data/logs/phobos_limtoc_k10_step.csv")
     assert "read as phobos_limtoc_k10" in said
-    assert re.search(r"step: 1, first at row 553", said)
+    assert re.search(r"index jump: 1, first at row 554", said)
     # a handlebar let go at 0.7 rad swings back in a second
     assert 1.0 < abs(number(r"peak torque (\S+) Nm", said)) < 1000.0
     assert 0.0 < number(r"Nm at (\S+) s", said) < 1.0

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from io_bridge.logs.formats.table import LogError
 from io_bridge.logs.reader import read_log
-from io_bridge.logs.table import LogError
 from rig_configs.mistakes import ConfigError
 from rigloop.identify.compare import judge, observe
 from rigloop.identify.identify import (

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from estimators.encoder.filter import WRITE_PORTS, EncoderFilter
+from io_bridge.logs.formats.table import LogError
 from io_bridge.logs.reader import read_log
-from io_bridge.logs.table import LogError
 from rig_configs.mistakes import ConfigError
 from rigloop.tune.tune import Wish, at, fit, tune
 

@@ -1,0 +1,261 @@
+"""Stretches of one value: an encoder that says nothing, is stuck, or is at its limit, and a wheel that rests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from io_bridge.logs.faults.finding import Array, Found, Mask
+from io_bridge.logs.faults.steps import Steps
+
+LEAST_STUCK = 5
+SHORT = 20  # samples in which a wheel that moves goes on
+LEAST_BLANK = 5  # where only one end is a jump
+SLOPE_OVER = 8  # samples that say how fast the wheel was
+GONE_QUANTA = 6.0  # that a moving wheel would have gone meanwhile
+CLIPPED_QUANTA = 4.0
+ONES = {2.0**b - 1.0 for b in range(8, 54)}
+LOWEST = {-(2.0 ** (b - 1)) for b in (8, 16, 24, 32, 64)}
+LEAST_CLIPPED = 4
+AROUND, FAR_AROUND = 30, 100  # samples beside a limit, none of them beyond it
+FAST_QUANTA = 3.0  # a sample
+LEAST_LAST = 20  # to the end of the log
+CATCHES_UP = 4.0  # times what the wheel went at the speed beside
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A signal by its good samples.
+
+    `raw` is as logged, `value` unwrapped, `quantum` its smallest step, `grid` that at
+    each sample, `span` what its counter repeats after (0: never).
+    """
+
+    raw: Array
+    value: Array
+    periods: Array
+    quantum: float
+    grid: Array
+    span: float
+    is_count: bool
+
+
+def find_blank(signal: Signal, steps: Steps) -> list[Found]:
+    """Find the stretches of zeros or ones that come or go by a jump."""
+    found: list[Found] = []
+    for begin, end, came, went, blank in _blank_stretches(signal, steps):
+        kind = blank if came or went else ""
+        kind = kind and _blank(signal, steps, begin, end, came, went, kind)
+        if kind:
+            words = f"{signal.raw[begin]:.10g}, {_ways(came, went)}"
+            found.append(Found(kind, begin, end - 1, words))
+    return found
+
+
+def _blank_stretches(signal: Signal, steps: Steps) -> Iterator[tuple[int, int, bool, bool, str]]:
+    # zeros and ones one after the other are one stretch: begin, end, whether these are jumps, and its kind
+    group: tuple[int, int, bool, bool, str] | None = None
+    for begin, end, came, went in _stretches(signal, steps):
+        kind = _blank_kind(signal, float(signal.raw[begin]))
+        if group and (not kind or begin != group[1]):
+            yield group
+            group = None
+        if not kind:
+            continue
+        if group is None:
+            group = (begin, end, came, went, kind)
+        else:
+            group = (group[0], end, group[2], went, kind if kind == group[4] else "loss of power")
+    if group:
+        yield group
+
+
+def find_stuck(signal: Signal, steps: Steps) -> list[Found]:
+    """Find the stretches of one value in which the wheel moved, or would have moved beyond a limit."""
+    found: list[Found] = []
+    for begin, end, came, went in _stretches(signal, steps):
+        if end - begin >= LEAST_CLIPPED and len(signal.raw) - (end - begin) >= SLOPE_OVER:
+            one = _stuck(signal, steps, begin, end, came, went)
+            one = one or _clipped(signal, begin, end, came, went)
+            if one:
+                found.append(one)
+    return found
+
+
+def _stretches(signal: Signal, steps: Steps) -> Iterator[tuple[int, int, bool, bool]]:
+    # each stretch of one value: begin, end, and whether these are jumps
+    n, impossible = len(signal.raw), steps.impossible
+    edges = np.flatnonzero(np.r_[True, np.diff(signal.raw) != 0.0, True])
+    jumps_at = np.r_[False, impossible, False][edges]
+    # a stretch of one sample has to be looked at only between two jumps
+    long = (np.diff(edges) > 1) | (jumps_at[:-1] & jumps_at[1:])
+    for k in np.flatnonzero(long).tolist():
+        begin, end = int(edges[k]), int(edges[k + 1])
+        yield begin, end, begin > 0 and bool(jumps_at[k]), end < n and bool(jumps_at[k + 1])
+
+
+def _blank_kind(signal: Signal, value: float) -> str:
+    if value == 0.0:
+        return "all zeros"
+    if signal.span and value == signal.span - 1.0:
+        return "all ones"
+    if signal.is_count and (value in ONES or value in LOWEST or value == -1.0):
+        return "all ones"
+    if not signal.is_count and signal.quantum and value > 0.0:
+        # all ones in units: 65535 times the size of a count
+        counts = value / signal.quantum + 1.0
+        if abs(counts - round(counts)) < 1e-4 and round(counts) - 1.0 in ONES:
+            return "all ones"
+    return ""
+
+
+def _blank(
+    signal: Signal, steps: Steps, begin: int, end: int, came: bool, went: bool, kind: str
+) -> str:
+    # a stretch of zeros or ones that began or ended by a jump
+    n = len(signal.raw)
+    length = end - begin
+    if came and went:
+        jumps = signal.value[end] - signal.value[begin - 1]
+        before, after = _slope(signal.value, begin, -1), _slope(signal.value, end, 1)
+        gone = abs(jumps - 0.5 * (before + after) * (length + 1))
+        unsure = abs(before - after) + 0.5 * max(abs(before), abs(after))
+        slack = unsure * (length + 1) + 2.0 * min(steps.limit[begin - 1], steps.limit[end - 1])
+        return kind if gone <= slack or length < LEAST_BLANK else "loss of power"
+    if length < LEAST_BLANK:
+        return ""
+    if end == n or begin == 0:
+        return kind
+    if came:
+        # zero by a jump, and from there on gently: a reset of a wheel at rest, or no power and then a new count
+        over = min(length, SHORT)
+        moving = abs(_slope(signal.value, begin, -1)) * over >= GONE_QUANTA * float(
+            signal.grid[begin]
+        )
+        leaves = abs(_slope(signal.value, end, 1)) * over >= GONE_QUANTA * float(signal.grid[begin])
+        return "loss of power" if moving and leaves and length >= 2 * LEAST_BLANK else ""
+    return kind
+
+
+def _stuck(
+    signal: Signal, steps: Steps, begin: int, end: int, came: bool, went: bool
+) -> Found | None:
+    n, length = len(signal.raw), end - begin
+    if length < LEAST_STUCK:
+        return None
+    quantum = float(signal.grid[begin])
+    before = _slope(signal.value, begin, -1) if begin > 1 and not came else 0.0
+    after = _slope(signal.value, end, 1) if end < n - 1 else 0.0
+    samples = f"{length} samples of one value"
+    if went:
+        jump = float(signal.value[end] - signal.value[end - 1])
+        moving = max(abs(before), abs(after)) * length
+        goes_on = abs(after) * min(length, SHORT) >= GONE_QUANTA * quantum or _dead(
+            signal, begin, -1
+        )
+        # the jump takes back what the wheel went meanwhile; one that is larger has another cause
+        if (
+            goes_on
+            and moving >= GONE_QUANTA * quantum
+            and abs(jump) <= CATCHES_UP * moving + GONE_QUANTA * quantum
+        ):
+            return Found("stuck", begin + 1, end - 1, f"{samples}, then a jump", jump)
+        return None
+    dead_in = _dead(signal, begin, -1)
+    dead_out = _dead(signal, end, 1) if end < n else False
+    if dead_in and dead_out and before * after > 0.0 and not came:
+        return Found(
+            "stuck", begin + 1, end - 1, f"{samples} between motion that stops and starts at once"
+        )
+    if dead_in and end == n and length >= LEAST_LAST:
+        return Found("stuck", begin + 1, end - 1, f"{samples} to the end, after a motion")
+    return None
+
+
+def _clipped(signal: Signal, begin: int, end: int, came: bool, went: bool) -> Found | None:
+    # a turn of the motion that is cut off, or its end
+    n, length = len(signal.raw), end - begin
+    if came or went or begin < 3 or length < LEAST_CLIPPED:
+        return None
+    value = signal.raw[begin]
+    # a fast motion that is cut off is known by itself, a slow one may have come to rest
+    speed = abs(_slope(signal.value, begin, -1)) if begin > 1 else 0.0
+    is_fast = speed >= FAST_QUANTA * float(signal.grid[begin])
+    around = max(AROUND, length // 2) if is_fast else max(FAR_AROUND, 4 * length)
+    beside = signal.raw[max(0, begin - around) : end + around]
+    if value not in (float(np.max(beside)), float(np.min(beside))):
+        return None
+    sign = 1.0 if value == float(np.max(beside)) else -1.0
+    into = sign * _slope(signal.value, begin, -1, max(3, length // 2))
+    if end >= n - 3 and not _dead(signal, begin, -1):
+        return None
+    out = -sign * _slope(signal.value, end, 1, max(3, length // 2)) if end < n - 3 else into
+    if min(into, out) <= 0.0:
+        return None
+    # a parabola with these slopes at its ends would go so much further
+    beyond = min(into, out) * length / 4.0
+    noise = (
+        float(np.median(np.abs(np.diff(signal.value[max(0, begin - 16) : begin], 2))))
+        if begin > 18
+        else 0.0
+    )
+    return (
+        Found("saturation", begin, end - 1, f"{length} samples at {value:.10g}")
+        if beyond >= CLIPPED_QUANTA * signal.grid[begin] + 3.0 * noise
+        and _is_flat_end(signal, begin, end)
+        else None
+    )
+
+
+def _is_flat_end(signal: Signal, begin: int, end: int) -> bool:
+    # the last steps before the limit are as large as those further away: a turn slows down before it
+    length = end - begin
+    near = abs(_slope(signal.value, begin, -1, min(max(3, length // 8), 12)))
+    far = abs(_slope(signal.value, begin, -1, min(max(6, length // 2), 60)))
+    return near >= 0.35 * far
+
+
+def _dead(signal: Signal, at: int, way: int) -> bool:
+    # full speed right beside the stretch: the last steps are all large, of one sign and alike
+    size = np.diff(signal.value)
+    beside = size[max(0, at - 4) : at] if way < 0 else size[at : at + 4]
+    if way < 0 and at >= 1:
+        beside = size[max(0, at - 5) : at]
+    if len(beside) < 4:
+        return False
+    least = 3.0 * float(signal.grid[min(at, len(signal.grid) - 1)])
+    one_way = bool(np.all(beside > 0) or np.all(beside < 0))
+    return (
+        one_way
+        and float(np.min(np.abs(beside))) >= least
+        and float(np.ptp(beside)) < 0.7 * float(np.max(np.abs(beside)))
+    )
+
+
+def _slope(value: Array, at: int, way: int, over: int = SLOPE_OVER) -> float:
+    # a sample, before or after an edge
+    if way < 0:
+        first = max(0, at - 1 - over)
+        return float(value[at - 1] - value[first]) / max(1, at - 1 - first) if at > 1 else 0.0
+    last = min(len(value) - 1, at + over)
+    return float(value[last] - value[at]) / max(1, last - at) if at < len(value) - 1 else 0.0
+
+
+def _ways(came: bool, went: bool) -> str:
+    return (
+        "by a jump there and back"
+        if came and went
+        else "a jump at its beginning"
+        if came
+        else "a jump at its end"
+    )
+
+
+def mask_of(found: list[Found], n: int) -> Mask:
+    """Return the samples that some faults spoil."""
+    bad = np.zeros(n, dtype=bool)
+    for one in found:
+        bad[one.first : one.last + 1] = True
+    return bad

@@ -1,0 +1,138 @@
+"""The step from one sample to the next that no motion beside it explains.
+
+A step is compared with the four before and the four after it, by their order and not their mean: so a motion of any
+speed that only changes smoothly exceeds nothing, and a spike cannot hide itself in a figure that it made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from io_bridge.logs.faults.finding import Array, Mask
+
+BESIDE = 4  # steps on each side
+BLOCK = 64  # steps that have their own scale
+QUANTILE = 90.0
+TIMES_LOCAL, TIMES_GLOBAL, TIMES_QUANTUM = 6.0, 1.5, 3.0
+GLOBAL_QUANTILE = 97.0
+CHUNK = 200_000
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Steps between samples, with what is expected of each.
+
+    Attributes
+    ----------
+    size : ndarray of float64, shape (n - 1,)
+        Of each step.
+    expected : ndarray of float64, shape (n - 1,)
+        Middle of the steps beside it, over its own time.
+    excess : ndarray of float64, shape (n - 1,)
+        How far it is outside of them.
+    limit : ndarray of float64, shape (n - 1,)
+        More than the motion and its noise ever exceed.
+    """
+
+    size: Array
+    expected: Array
+    excess: Array
+    limit: Array
+
+    @property
+    def impossible(self) -> Mask:
+        """Steps that no motion explains."""
+        return self.excess > self.limit
+
+
+def measure_steps(value: Array, periods: Array, grid: Array) -> Steps:
+    """Measure the steps of a signal.
+
+    Parameters
+    ----------
+    value : ndarray of float64, shape (n,)
+        Unwrapped.
+    periods : ndarray of float64, shape (n - 1,)
+        Length of each interval, in typical ones; 1 where the clock only jitters.
+    grid : ndarray of float64, shape (n,)
+        Smallest step that the signal makes around each sample.
+    """
+    size = np.diff(value)
+    n = len(size)
+    if n < 3:
+        zeros = np.zeros(n)
+        return Steps(size, zeros, zeros, np.full(n, np.inf))
+    rate = size / np.maximum(periods, 1.0)
+    low, high, middle, spare = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    padded = np.r_[np.full(BESIDE, np.nan), rate, np.full(BESIDE, np.nan)]
+    for begin in range(0, n, CHUNK):
+        end = min(n, begin + CHUNK)
+        window = np.lib.stride_tricks.sliding_window_view(
+            padded[begin : end + 2 * BESIDE], 2 * BESIDE + 1
+        )
+        beside = np.sort(np.delete(window, BESIDE, axis=1), axis=1)  # NaN last
+        there = np.sum(np.isfinite(beside), axis=1)
+        rows = np.arange(end - begin)
+        low[begin:end] = beside[rows, np.minimum(1, there - 1)]
+        high[begin:end] = beside[rows, np.maximum(there - 2, 0)]
+        # at an end of the log the motion may go on as it changed
+        alone = np.nanmax(beside, axis=1) - beside[:, 0]
+        spare[begin:end] = np.where(there < 2 * BESIDE, alone, 0.0)
+        middle[begin:end] = 0.5 * (beside[rows, (there - 1) // 2] + beside[rows, there // 2])
+    excess = np.maximum(np.maximum(rate - high, low - rate) - spare, 0.0)
+    local = _local_scale(excess)
+    overall = float(np.percentile(excess, GLOBAL_QUANTILE))
+    limit = np.maximum(TIMES_LOCAL * local, TIMES_GLOBAL * overall) + TIMES_QUANTUM * np.maximum(
+        grid[1:], grid[:-1]
+    )
+    # across a gap the motion may change its speed: by what it changes elsewhere, over all of its length
+    long = periods > 1.5
+    if long.any():
+        change = float(np.percentile(np.abs(np.diff(rate)), 99.0)) if n > 3 else 0.0
+        spread = np.maximum(high - low, 0.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            slack = (spread + 0.5 * change * periods) * periods
+            limit = np.where(long, limit * periods + slack, limit)
+            excess = np.where(long, excess * periods, excess)
+    return Steps(size, middle * np.maximum(periods, 1.0), excess, limit)
+
+
+def _local_scale(excess: Array) -> Array:
+    # a high quantile of each block or its neighbours: a motion that begins is known from the next block
+    n = len(excess)
+    blocks = -(-n // BLOCK)
+    scale = np.array(
+        [
+            np.percentile(excess[max(0, min(k * BLOCK, n - BLOCK)) : (k + 1) * BLOCK], QUANTILE)
+            for k in range(blocks)
+        ]
+    )
+    wide = np.maximum(scale, np.maximum(np.r_[scale[1:], scale[-1]], np.r_[scale[0], scale[:-1]]))
+    return np.repeat(wide, BLOCK)[:n]
+
+
+def find_quantum(value: Array) -> float:
+    """Return the step that a signal makes when it hardly moves; 0 for one that never changes."""
+    step = np.abs(np.diff(value))
+    spread = float(np.ptp(value)) if len(value) else 0.0
+    step = step[step > 1e-9 * max(spread, 1e-300)]
+    if not len(step):
+        return 0.0
+    smallest = float(np.percentile(step, 1.0))
+    near = step[step < 1.6 * smallest]
+    return float(np.median(near)) if len(near) else smallest
+
+
+def find_grid(value: Array) -> float:
+    """Return the grid on which all values lie: counts, or decimals as printed; 0 where there is none."""
+    for digits in range(9):
+        scaled = value * 10.0**digits
+        whole = np.rint(scaled)
+        if np.all(np.abs(scaled - whole) < 1e-5 + 1e-9 * np.abs(scaled)):
+            if np.max(np.abs(whole)) > 2.0**62:
+                return 0.0
+            common = int(np.gcd.reduce(np.diff(whole).astype(np.int64)))
+            return common * 10.0**-digits
+    return 0.0

@@ -1,0 +1,209 @@
+"""Readers of binary formats, each by its library; they run behind `fence.py`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from io_bridge.logs.formats.opened import extra
+from io_bridge.logs.formats.table import (
+    MOST_CELLS,
+    MOST_COLUMNS,
+    Array,
+    LogError,
+    Table,
+    whole_table,
+)
+
+MOST_DEPTH = 6
+MOST_MESSAGES = 20_000_000
+
+
+def read_mdf(path: Path) -> list[Table]:
+    """Read the channel groups of an MDF4 (or MDF3) file; the time of each is its master channel."""
+    mdf = extra("asammdf", path).MDF(path)
+    tables = []
+    for index, group in enumerate(mdf.groups):
+        numbers: dict[str, Array] = {}
+        units: dict[str, str] = {}
+        stamps = np.zeros(0)
+        for k, channel in enumerate(group.channels[:MOST_COLUMNS]):
+            signal = mdf.get(group=index, index=k, ignore_invalidation_bits=True)
+            samples = np.asarray(signal.samples)
+            stamps = np.asarray(signal.timestamps, dtype=float)
+            if (
+                channel.channel_type in (2, 3)
+                or samples.ndim != 1
+                or samples.dtype.kind not in "iufb"
+            ):
+                continue
+            numbers[channel.name] = samples.astype(float)
+            units[channel.name] = signal.unit or ""
+        if numbers:
+            named = "time" if "time" not in numbers else "master time"
+            name = str(getattr(group.channel_group, "acq_name", "") or f"group {index}")
+            numbers = {named: stamps, **numbers}
+            tables.append(whole_table(name, numbers, {named: "s", **units}, "mdf"))
+    return tables
+
+
+def read_mcap(path: Path) -> list[Table]:
+    """Read the topics of an MCAP file whose messages are JSON objects."""
+    reading = extra("mcap.reader", path)
+    topics: dict[str, list[tuple[float, dict[str, float]]]] = {}
+    others: set[str] = set()
+    with path.open("rb") as file:
+        reader = reading.make_reader(file)
+        for count, (_, channel, message) in enumerate(reader.iter_messages(log_time_order=False)):
+            if count > MOST_MESSAGES:
+                raise LogError(f"mcap: more than {MOST_MESSAGES} messages")
+            if channel.message_encoding != "json":
+                others.add(f"{channel.topic} ({channel.message_encoding})")
+                continue
+            values: dict[str, float] = {}
+            _flatten("", json.loads(message.data), values, 0)
+            topics.setdefault(channel.topic, []).append((message.publish_time * 1e-9, values))
+    if not topics and others:
+        raise LogError(f"mcap: messages must be JSON; found {', '.join(sorted(others))[:200]}")
+    tables = []
+    for topic, rows in topics.items():
+        names = list(dict.fromkeys(name for _, values in rows for name in values))[:MOST_COLUMNS]
+        first = rows[0][0]
+        named = "publish_time" if "publish_time" not in names else "publish_time of the record"
+        # an own stamp of the sender is better than that of the recorder, so it keeps its name
+        numbers = {named: np.array([t - first for t, _ in rows])}
+        numbers |= {n: np.array([v.get(n, np.nan) for _, v in rows]) for n in names}
+        tables.append(whole_table(topic, numbers, {named: "s"}, "mcap"))
+    return tables
+
+
+def read_parquet(path: Path) -> list[Table]:
+    """Read the columns of a Parquet file."""
+    parquet = extra("pyarrow.parquet", path)
+    file = parquet.ParquetFile(path, memory_map=True)
+    if file.metadata.num_rows * file.metadata.num_columns > MOST_CELLS:
+        raise LogError(f"parquet: more than {MOST_CELLS} cells")
+    table = file.read()
+    numbers: dict[str, Array] = {}
+    units: dict[str, str] = {}
+    for field in table.schema:
+        values = table.column(field.name).to_numpy()
+        if values.dtype.kind == "M":
+            values, units[field.name] = values.astype("datetime64[ns]").astype(np.int64) * 1e-9, "s"
+        if values.dtype.kind in "iufb" and len(numbers) < MOST_COLUMNS:
+            numbers[field.name] = values.astype(float)
+            stated = (field.metadata or {}).get(b"unit") or (field.metadata or {}).get(b"units")
+            if stated:
+                units[field.name] = stated.decode(errors="replace")
+    remarks = [
+        f"{key.decode(errors='replace')}: {value[:200].decode(errors='replace')}"
+        for key, value in (table.schema.metadata or {}).items()
+        if key not in (b"pandas", b"ARROW:schema")
+    ]
+    return [whole_table("", numbers, units, "parquet", tuple(remarks))]
+
+
+def read_hdf5(path: Path) -> list[Table]:
+    """Read the data sets of an HDF5 file, and of a MATLAB v7.3 file, which is one."""
+    h5py = extra("h5py", path)
+    found: list[tuple[str, Array, str]] = []
+    remarks: list[str] = []
+
+    def look(name: str, item: Any) -> None:
+        if not isinstance(item, h5py.Dataset) or name.startswith("#") or len(found) >= MOST_COLUMNS:
+            return
+        if item.size > MOST_CELLS:
+            raise LogError(f"hdf5: {name} has {item.size} cells, at most {MOST_CELLS} are read")
+        unit = item.attrs.get("unit", item.attrs.get("units", ""))
+        unit = unit.decode(errors="replace") if isinstance(unit, bytes) else str(unit)
+        if item.dtype.names and item.ndim == 1:
+            rows = item[:]
+            found.extend(
+                (f"{name}/{n}", rows[n].astype(float), "")
+                for n in item.dtype.names
+                if rows[n].dtype.kind in "iufb"
+            )
+        elif item.dtype.kind in "iufb":
+            found.extend((n, values, unit) for n, values in _vectors(name, item))
+
+    with h5py.File(path, "r") as file:
+        remarks += [f"{key}: {str(value)[:200]}" for key, value in file.attrs.items()]
+        file.visititems(look)
+    return _by_length(found, "hdf5", tuple(remarks))
+
+
+def read_mat(path: Path) -> list[Table]:
+    """Read the variables of a MATLAB v5 file, those of structures too."""
+    content = extra("scipy.io", path).loadmat(path, squeeze_me=False, struct_as_record=True)
+    found: list[tuple[str, Array, str]] = []
+
+    def look(name: str, value: Any, depth: int) -> None:
+        if depth > MOST_DEPTH or len(found) >= MOST_COLUMNS or not isinstance(value, np.ndarray):
+            return
+        if value.dtype.names and value.size == 1:
+            for key in value.dtype.names:
+                look(f"{name}/{key}", value.ravel()[0][key], depth + 1)
+        elif value.dtype.kind in "iufb":
+            found.extend((n, values, "") for n, values in _vectors(name, value))
+
+    for name, value in content.items():
+        if not name.startswith("__"):
+            look(name, value, 0)
+    return _by_length(found, "mat", ())
+
+
+def _vectors(name: str, item: Any) -> Iterable[tuple[str, Array]]:
+    # a vector, or a matrix of a few columns, whichever way it lies
+    shape = tuple(item.shape)
+    if len(shape) not in (1, 2) or item.size < 4:
+        return
+    values = np.asarray(item[()] if hasattr(item, "id") else item, dtype=float)
+    if len(shape) == 1:
+        yield name, values
+        return
+    columns = values if shape[0] >= shape[1] else values.T
+    if columns.shape[1] == 1:
+        yield name, columns[:, 0]
+    elif columns.shape[1] <= 64:
+        for k in range(columns.shape[1]):
+            yield f"{name}_{k + 1}", columns[:, k]
+
+
+def _by_length(
+    found: list[tuple[str, Array, str]], form: str, remarks: tuple[str, ...]
+) -> list[Table]:
+    # vectors of one folder and one length are one table; a folder of vectors of its own keeps its name
+    groups: dict[tuple[str, int], list[tuple[str, Array, str]]] = {}
+    for name, values, unit in found:
+        folder, _, last = name.rpartition("/")
+        groups.setdefault((folder, len(values)), []).append((last, values, unit))
+    tables = []
+    for (folder, _), columns in groups.items():
+        numbers = {name: values for name, values, _ in columns}
+        units = {name: unit for name, _, unit in columns if unit}
+        tables.append(whole_table(folder, numbers, units, form, remarks))
+    return tables
+
+
+def _flatten(name: str, value: Any, found: dict[str, float], depth: int) -> None:
+    if isinstance(value, bool | int | float):
+        found[name or "value"] = float(value)
+    elif isinstance(value, dict) and depth < MOST_DEPTH:
+        if set(value) == {"sec", "nsec"}:
+            found[name] = float(value["sec"]) + 1e-9 * float(value["nsec"])
+            return
+        for key, inner in value.items():
+            _flatten(f"{name}.{key}" if name else str(key), inner, found, depth + 1)
+
+
+READERS: dict[str, Callable[[Path], list[Table]]] = {
+    "mdf": read_mdf,
+    "mcap": read_mcap,
+    "parquet": read_parquet,
+    "hdf5": read_hdf5,
+    "mat": read_mat,
+}

@@ -1,0 +1,131 @@
+"""The bytes of a log, unpacked, and never more of them than a limit."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from importlib import import_module
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from io_bridge.logs.formats.table import MOST_BYTES, LogError
+from rig_configs.bounded import open_regular
+
+GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+PIECE = 1 << 20
+EXTRA = {
+    "asammdf": ("mdf", "MDF4"),
+    "mcap": ("mcap", "MCAP"),
+    "pyarrow": ("parquet", "Parquet"),
+    "h5py": ("hdf5", "HDF5 and MATLAB v7.3"),
+    "scipy": ("mat", "MATLAB v5"),
+    "cantools": ("can", "CAN logs with a DBC"),
+    "zstandard": ("zst", "zst"),
+}
+
+
+def extra(module: str, path: Path) -> Any:
+    """Import a library that only some formats need, or name the extra that brings it.
+
+    Raises
+    ------
+    LogError
+        It is not installed.
+    """
+    library = module.split(".")[0]
+    name, reads = EXTRA[library]
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise LogError(
+            f"{path}: {reads} is read with {library}, which is not here ({error}): "
+            f"pip install 'rigloop[{name}]'"
+        ) from None
+
+
+def head_of(path: Path, n: int = 4096) -> bytes:
+    """Return the first bytes of a regular file.
+
+    Raises
+    ------
+    LogError
+        Missing, a folder, a device, not readable, empty, or larger than any log that is read.
+    """
+    try:
+        if path.is_dir():
+            raise LogError(f"{path}: is a folder, not a log")
+        if not path.exists():
+            raise LogError(f"{path}: no such file")
+        if not path.is_file():
+            raise LogError(f"{path}: is not a regular file")
+        size = path.stat().st_size
+        if size == 0:
+            raise LogError(f"{path}: is empty")
+        if size > MOST_BYTES:
+            raise LogError(
+                f"{path}: {size / 2**20:.0f} MiB, at most {MOST_BYTES >> 20} MiB are read"
+            )
+        with open_regular(path) as file:
+            return file.read(n)
+    except OSError as error:
+        raise LogError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def unpacked(path: Path) -> tuple[bytes, str, bool]:
+    """Return the bytes of a file behind gzip or zstd, the packing, and whether it ends too early.
+
+    A packed file that is cut gives what comes before the cut.
+
+    Raises
+    ------
+    LogError
+        It unpacks to more than `MOST_BYTES`, or to nothing.
+    """
+    head = head_of(path)
+    packing = "gz" if head[:2] == GZIP else "zst" if head[:4] == ZSTD else ""
+    pieces: list[bytes] = []
+    is_cut, size = False, 0
+    with open_regular(path) as raw:
+        reader: Any = raw
+        if packing == "gz":
+            reader = gzip.GzipFile(fileobj=raw)
+        elif packing == "zst":
+            reader = _unzstd(path, raw)
+        while True:
+            try:
+                piece = reader.read(PIECE) if packing != "gz" else reader.read1(PIECE)
+            except (EOFError, OSError, zlib.error, ValueError, MemoryError) as error:
+                if isinstance(error, OSError) and not packing:
+                    raise LogError(f"{path}: cannot be read: {error.strerror}") from None
+                if not pieces:
+                    raise LogError(
+                        f"{path}: {packing} data damaged at byte {raw.tell()} of the file: {error}"
+                    ) from None
+                is_cut = True
+                break
+            except Exception as error:
+                # zstandard has an error class of its own, which no module here may import
+                if packing == "zst" and type(error).__name__ == "ZstdError":
+                    if not pieces:
+                        raise LogError(f"{path}: zst data damaged: {error}") from None
+                    is_cut = True
+                    break
+                raise
+            if not piece:
+                break
+            pieces.append(piece)
+            size += len(piece)
+            if size > MOST_BYTES:
+                raise LogError(
+                    f"{path}: unpacks to more than {MOST_BYTES >> 20} MiB, which is the most that is read"
+                )
+    if not size:
+        raise LogError(f"{path}: is empty once unpacked")
+    return b"".join(pieces), packing, is_cut
+
+
+def _unzstd(path: Path, raw: BinaryIO) -> Any:
+    zstandard = extra("zstandard", path)
+    return zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(
+        raw, read_across_frames=True
+    )

@@ -1,0 +1,198 @@
+"""The clock among the columns of a log, and its unit."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from io_bridge.logs.formats.dialect import STAMP
+from io_bridge.logs.formats.table import Table
+from io_bridge.logs.guess.names import (
+    COUNTER,
+    HERTZ,
+    NUMBERED,
+    PERIOD,
+    TIME,
+    TIME_UNITS,
+    unit_in,
+)
+
+Array = NDArray[np.float64]
+
+SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+SLOWEST_HZ, FASTEST_HZ = 15.0, 30_000.0
+USUAL_HZ = 500.0
+IMPOSSIBLE_HZ = (4.0, 300_000.0)
+LEAST_RISING = 0.9
+NOMINAL_S = 1e-3
+CLOCKS_HZ = (
+    168e6, 180e6, 72e6, 84e6, 216e6, 240e6, 480e6, 600e6, 64e6, 48e6, 80e6, 120e6, 170e6, 200e6, 400e6, 16e6, 8e6,
+    1e8, 1e7, 1e6, 1e5, 1e4, 1e3, 32_768.0, 1e9,
+)  # fmt: skip
+NICE = (1.0, 1.25, 2.0, 2.5, 4.0, 5.0, 8.0, 10.0)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A guess: what for, what it is, how sure (0 to 1), and why."""
+
+    what: str
+    choice: str
+    sure: float
+    why: str
+
+
+@dataclass(frozen=True)
+class ClockGuess:
+    """The keys of `[time]` in a mapping, and doubts about its unit."""
+
+    keys: dict[str, object]
+    choices: tuple[Choice, ...]
+    doubt: str = ""
+
+
+def seconds_of_stamps(words: list[str]) -> Array:
+    """Return the seconds of stamps such as 2026-01-02T03:04:05.6 or 03:04:05.6; NaN for others."""
+    found = np.full(len(words), np.nan)
+    for i, word in enumerate(words):
+        match = re.match(r"(?:(\d{4})-(\d\d)-(\d\d)[T ])?(\d{1,2}):(\d\d):(\d\d(?:[.,]\d+)?)", word)
+        if match:
+            year, month, day, hour, minute, second = match.groups()
+            days = 0
+            if year:
+                try:
+                    days = int(np.datetime64(f"{year}-{month}-{day}", "D").astype(int))
+                except ValueError:
+                    continue
+            found[i] = (
+                days * 86_400.0
+                + int(hour) * 3600.0
+                + int(minute) * 60.0
+                + float(second.replace(",", "."))
+            )
+    return found
+
+
+def is_clock(values: Array) -> bool:
+    """Tell a column that rises from row to row, but for a few."""
+    good = values[np.isfinite(values)]
+    if len(good) < 0.5 * len(values) or len(good) < 4:
+        return False
+    step = np.diff(good)
+    rising = step[step != 0.0] > 0.0
+    if len(rising) < 3 or np.mean(rising) < LEAST_RISING:
+        return False
+    typical = float(np.median(step[step > 0.0]))
+    # a position also rises; a clock does it evenly
+    return bool(np.mean(np.abs(step - typical) <= 0.75 * typical) > 0.6)
+
+
+def guess_clock(table: Table, period_s: float | None = None) -> ClockGuess:
+    """Guess the column of time and its unit, or a nominal period where there is none."""
+    scored: list[tuple[float, str, Array, bool]] = []
+    columns = [(name, values, False) for name, values in table.numbers.items()]
+    columns += [
+        (name, seconds_of_stamps(words), True)
+        for name, words in table.words.items()
+        if sum(bool(STAMP.match(word)) for word in words[:50]) > 25
+        or (len(words) < 50 and STAMP.match(words[0]))
+    ]
+    for place, (name, values, is_text) in enumerate(columns):
+        if NUMBERED.match(name.lower()) or not is_clock(values):
+            continue
+        named = bool(TIME.search(name.lower()))
+        stated = unit_in(name, table.units.get(name, ""), TIME_UNITS)
+        score = 2.0 * named + 1.5 * bool(stated) + (1.0 if place == 0 else 0.0) + 0.5 * is_text
+        if score >= 1.0:
+            scored.append((score, name, values, is_text))
+    if not scored:
+        return _nominal(table, period_s)
+    score, name, values, is_text = max(scored, key=lambda one: one[0])
+    sure = min(0.98, 0.5 + 0.17 * score)
+    chosen = Choice(
+        "time",
+        name,
+        sure,
+        "rises evenly" + (", and by its name" if TIME.search(name.lower()) else ""),
+    )
+    if is_text:
+        return ClockGuess(
+            {"column": name, "unit": "stamp"},
+            (chosen, Choice("time unit", "stamp", 0.98, "written as a time of day")),
+        )
+    keys, unit, doubt = _unit(name, table.units.get(name, ""), values)
+    return ClockGuess({"column": name, **keys}, (chosen, unit), doubt)
+
+
+def _unit(name: str, stated_beside: str, values: Array) -> tuple[dict[str, object], Choice, str]:
+    good = values[np.isfinite(values)]
+    step = np.diff(good)
+    typical = float(np.median(step[step > 0.0]))
+    if len(step) >= 32 and np.mean(step == 0.0) > 0.2:
+        typical = float(np.median(step[: len(step) // 16 * 16].reshape(-1, 16).mean(axis=1)))
+    stated = unit_in(name, stated_beside, TIME_UNITS)
+    rates = {unit: 1.0 / (typical * seconds) for unit, seconds in SECONDS.items()}
+    likely = [unit for unit, hz in rates.items() if SLOWEST_HZ <= hz <= FASTEST_HZ]
+    likely.sort(key=lambda unit: abs(np.log(rates[unit] / USUAL_HZ)))
+    if stated:
+        hz = rates[stated]
+        if IMPOSSIBLE_HZ[0] <= hz <= IMPOSSIBLE_HZ[1] or not likely:
+            return (
+                {"unit": stated},
+                Choice("time unit", stated, 0.97, f"by its name; {hz:.6g} Hz"),
+                "",
+            )
+        other = likely[0]
+        why = f"named {stated}, which would be {hz:.4g} Hz; as {other} it is {rates[other]:.6g} Hz"
+        return {"unit": other}, Choice("time unit", other, 0.6, why), why
+    if COUNTER.search(name.lower()) and not any(_nice(rates[unit]) for unit in likely):
+        for clock in CLOCKS_HZ:
+            hz = clock / typical
+            if SLOWEST_HZ <= hz <= FASTEST_HZ and _nice(hz):
+                why = f"a clock of {clock / 1e6:g} MHz makes it {hz:.6g} Hz"
+                return (
+                    {"unit": "ticks", "ticks_per_s": clock},
+                    Choice("time unit", "ticks", 0.5, why),
+                    "",
+                )
+    if likely:
+        best = next((unit for unit in likely if _nice(rates[unit])), likely[0])
+        sure = 0.85 if _nice(rates[best]) else 0.65
+        return {"unit": best}, Choice("time unit", best, sure, f"makes it {rates[best]:.6g} Hz"), ""
+    why = f"no unit makes a usual rate of steps of {typical:.6g}"
+    return {"unit": "s"}, Choice("time unit", "s", 0.2, why), why
+
+
+def _nice(hz: float) -> bool:
+    tens = 10.0 ** np.floor(np.log10(hz))
+    return any(abs(hz / tens - nice) < 0.005 * nice for nice in NICE)
+
+
+def _nominal(table: Table, period_s: float | None) -> ClockGuess:
+    why, sure = "no column rises as a clock does; a nominal period, give --period", 0.2
+    found = period_s
+    if found:
+        why, sure = "no column rises as a clock does; as asked", 0.9
+    for text in table.remarks:
+        if found:
+            break
+        if match := PERIOD.search(text):
+            found = (
+                float(match["n"].replace(",", "."))
+                * SECONDS[(match["u"] or "s").replace("µ", "u").lower()]
+            )
+        elif match := HERTZ.search(text):
+            scale = {"k": 1e3, "m": 1e6}.get((match["k"] or "").lower(), 1.0)
+            hz = float((match["n"] or match["m"]).replace(",", ".")) * (
+                scale if match["n"] else 1.0
+            )
+            found = 1.0 / hz if hz > 0.0 else None
+        if found:
+            why, sure = f"no column rises as a clock does; the file says {text[:60]!r}", 0.8
+    keys: dict[str, object] = {"unit": "rows", "period_s": found or NOMINAL_S}
+    return ClockGuess(
+        keys, (Choice("time", f"rows of {1e3 * (found or NOMINAL_S):g} ms", sure, why),)
+    )

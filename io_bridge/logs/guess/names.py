@@ -1,0 +1,91 @@
+"""Words by which loggers name their columns, in some languages, and the units in them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+TIME = re.compile(
+    r"(^|[^a-z])(t|time|timestamp|timestamps|stamp|zeit|temps|tiempo|tempo|vrijeme|clock|uhrzeit|ticks?|epoch|"
+    r"realtime_counter|seconds?|sec|millis|micros|log_time|publish_time)([^a-z]|$)"
+)
+ANGLE = (
+    (6, re.compile(r"steer\w*[ _-]*(wheel[ _-]*)?(angle|pos|enc)|lenk\w*winkel|steering|wheel[ _-]*angle|handwheel")),
+    (5, re.compile(r"encoder|(^|[^a-z])enc([^a-z]|$)|counts?([^a-z]|$)|(^|[^a-z])cnt")),
+    (4, re.compile(r"angle|winkel|angolo|[aá]ngulo|(^|[^a-z])(kut|theta|phi|alpha)([^a-z]|$)|rotation")),
+    (3, re.compile(r"(^|[^a-z])(pos|position|rotary|resolver|rotor|shaft)([^a-z]|$)|posit")),
+    (2, re.compile(r"(^|[^a-z])(deg|rad|wheel|volant|volante|lenkrad|raw|value|wert)([^a-z]|$)|°")),
+)  # fmt: skip
+NOT_ANGLE = re.compile(
+    r"torque|trq|moment|couple|speed|rate|veloc|(^|[^a-z])vel([^a-z]|$)|omega|rpm|current|strom|temp|volt|acc|force|"
+    r"kraft|status|flag|error|(^|[^a-z])(id|nm|crc|checksum|seq|index|sample|row|override)([^a-z]|$)|rear|command|"
+    r"target|setpoint|rad_s|rad/s|degps|deg/s|mps|km/?h|brake|gas|throttle|yaw|pitch|roll|eps"
+)  # fmt: skip
+TORQUE = re.compile(r"torque|trq|drehmoment|(^|[^a-z])(moment|couple|coppia|par|nm)([^a-z]|$)")
+NOT_TORQUE = re.compile(r"target|enable|limit|status|max|min|rate")
+RATE = re.compile(r"rate|veloc|speed|omega|rad_s|rad/s|deg/s|degps|(^|[^a-z])vel([^a-z]|$)")
+COUNTER = re.compile(r"tick|counter|cycles|clock")
+NUMBERED = re.compile(r"^(index|idx|sample|samples|row|nr|no|n|#|zeile|frame|seq)$")
+TIME_UNITS = {
+    "s": ("s", "sec", "secs", "second", "seconds", "sek"),
+    "ms": ("ms", "msec", "millis", "millisecond", "milliseconds"),
+    "us": ("us", "µs", "μs", "usec", "micros", "microseconds"),
+    "ns": ("ns", "nsec", "nanos", "nanoseconds"),
+}
+ANGLE_UNITS = {
+    "deg": ("deg", "degree", "degrees", "grad", "°", "gradi", "grados"),
+    "rad": ("rad", "radian", "radians"),
+    "mrad": ("mrad",),
+    "rev": ("rev", "revs", "turn", "turns", "revolutions", "umdr"),
+    "counts": ("count", "counts", "cnt", "cnts", "inc", "incs", "increments", "lsb", "ticks", "pulses", "steps", "raw"),
+}  # fmt: skip
+CPR = (
+    re.compile(
+        r"(?P<n>\d[\d_' ]*)\s*(?:counts?|cnts?|ticks|inc\w*|pulses|cpr|ppr|steps|lsb|positions)\s*"
+        r"(?:/|per|pro|a|je)?\s*(?:rev\w*|turn|u|umdr\w*|360)?",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"(?:counts?[ _]*per[ _]*rev\w*|cpr|counts?/rev\w*|resolution|aufl\w*sung|encoder_counts)"
+        r"\W{0,4}(?P<n>\d+)(?!\s*(?:s|ms|hz|bit))",
+        re.IGNORECASE,
+    ),
+)  # fmt: skip
+BITS = re.compile(r"(?P<n>\d{1,2})[ -]?bits?\b", re.IGNORECASE)
+HERTZ = re.compile(
+    r"(?P<n>\d+(?:[.,]\d+)?)\s*(?P<k>[kM]?)Hz\b|"
+    r"(?:fs|sample[ _]*rate|abtastrate)\W{1,4}(?P<m>\d+(?:\.\d+)?)",
+    re.IGNORECASE,
+)
+PERIOD = re.compile(
+    r"(?:period|interval|dt|abtastzeit|sampling time)\W{1,4}(?P<n>\d+(?:[.,]\d+)?(?:e-?\d+)?)\s*(?P<u>s|ms|us|µs)?\b",
+    re.IGNORECASE,
+)
+
+
+def unit_in(name: str, stated: str, known: dict[str, tuple[str, ...]]) -> str:
+    """Return the unit that a column's name or the file states; "" if neither does."""
+    for text in (stated, *_parts(name)):
+        plain = text.strip("[]()<>{} ").lower()
+        for unit, words in known.items():
+            if plain in words:
+                return unit
+    return ""
+
+
+def _parts(name: str) -> list[str]:
+    bracketed = re.findall(r"[\[(<{]([^\])>}]*)[\])>}]", name)
+    words = re.split(r"[^A-Za-zµμ°]+", re.sub(r"(per|/)[ _]?(rev|turn)\w*", "", name))
+    # the last word of a name is its unit, if any is
+    return [*bracketed, *reversed([word for word in words[1:] if word])]
+
+
+def number_in(patterns: Iterable[re.Pattern[str]], texts: Iterable[str]) -> float:
+    """Return the first number that a pattern finds; 0 without one."""
+    for text in texts:
+        for pattern in patterns:
+            for match in pattern.finditer(text):
+                digits = re.sub(r"[_' ]", "", match["n"])
+                if digits and float(digits) >= 8:
+                    return float(digits)
+    return 0.0

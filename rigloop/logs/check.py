@@ -1,0 +1,203 @@
+"""One log looked at: how it is to be read, every fault in it, and whether it is good enough."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import tomlkit
+
+from io_bridge.logs.faults.finding import counted
+from io_bridge.logs.formats.read import read_tables
+from io_bridge.logs.formats.table import Table
+from io_bridge.logs.guess.clock_column import Choice
+from io_bridge.logs.guess.guess import guess_mapping
+from io_bridge.logs.reader import EncoderLog, log_of, table_for
+from rig_configs.log_schema import LogMapping, matching_mapping
+from rigloop.logs.verdict import against_log
+
+UNSURE = 0.5
+OF_TORQUE = ("blank cells", "wild torque")
+FORM = {",": "comma", ";": "semicolon", "\t": "tabulator", " ": "space", "|": "bar", ":": "colon"}
+
+
+class FoundFault(msgspec.Struct, frozen=True):
+    """A fault, as `io_bridge.logs.faults.finding.Finding`; null for a missing one."""
+
+    kind: str
+    row: int
+    last_row: int
+    samples: int
+    line: int
+    time_s: float | None
+    value: float | None
+    column: str
+    words: str
+    action: str
+
+
+class Certainty(msgspec.Struct, frozen=True):
+    """A guess, how sure it is from 0 to 1, and why."""
+
+    what: str
+    choice: str
+    sure: float
+    why: str
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """Everything that is known of a log."""
+
+    file: str
+    good: bool
+    reasons: list[str]
+    format: dict[str, str]
+    mapping: dict[str, object]
+    mapping_from: str
+    certainty: list[Certainty]
+    rows: int
+    samples: int
+    duration_s: float
+    rate_hz: float
+    range_rad: tuple[float, float]
+    faults: list[FoundFault]
+    counts: dict[str, int]
+    notes: list[str]
+
+
+def check_log(
+    path: Path,
+    *,
+    mapping: LogMapping | None = None,
+    counts_per_rev: float | None = None,
+    period_s: float | None = None,
+    angle: str | None = None,
+    dbc: Path | None = None,
+) -> tuple[Checked, LogMapping]:
+    """Look at a log.
+
+    Parameters
+    ----------
+    path : Path
+        Of any known format.
+    mapping : LogMapping, optional
+        How to read it; else the shipped one that fits its header, else guessed.
+    counts_per_rev, period_s, angle : optional
+        Known facts that a guess takes as they are.
+    dbc : Path, optional
+        Signals of a CAN log.
+
+    Raises
+    ------
+    LogError
+        It cannot be read, or has no angle.
+    """
+    tables = read_tables(path, mapping.delimiter if mapping else None, dbc)
+    choices: tuple[Choice, ...] = ()
+    doubts: tuple[str, ...] = ()
+    source = "given"
+    if mapping is not None:
+        table = table_for(path, tables, mapping)
+    else:
+        knows = counts_per_rev or period_s or angle
+        fits = [] if knows else [(t, m) for t in tables if (m := matching_mapping(t.columns))]
+        if fits:
+            table, mapping = fits[0]
+            source = f"shipped: {mapping.name}"
+        else:
+            guess = guess_mapping(
+                path, tables, counts_per_rev=counts_per_rev, period_s=period_s, angle=angle
+            )
+            table, mapping, choices, doubts = (
+                guess.table,
+                guess.mapping,
+                guess.choices,
+                guess.doubts,
+            )
+            source = "guessed"
+    # a refusal is a verdict here, and no reason to show nothing
+    lenient = mapping.model_copy(
+        update={
+            "policy": {k: p for k, p in mapping.policy.items() if p != "refuse"}
+            | {"suspicion of units": "keep"}
+        }
+    )
+    log = log_of(path, table, lenient, doubts)
+    refused = [
+        f"{one.kind} at row {one.row} is refused by the mapping's policy"
+        for one in log.findings
+        if mapping.policy.get(one.kind) == "refuse"
+    ]
+    reasons = [*against_log(log), *refused[:5]]
+    notes = [
+        f"{one.what}: {one.choice} is a guess of little certainty ({one.why})"
+        for one in choices
+        if one.sure < UNSURE
+    ]
+    return _checked(path, table, log, source, choices, reasons, notes), mapping
+
+
+def mapping_text(mapping: LogMapping, choices: list[Certainty]) -> str:
+    """Return the text of a mapping file, with how sure each guess is beside it."""
+    data = mapping.model_dump(exclude_defaults=True, mode="json")
+    # a stretch without hands is that of one log
+    data.pop("free_s", None)
+    data.pop("free_of", None)
+    document = tomlkit.document()
+    for one in choices:
+        document.add(
+            tomlkit.comment(
+                f"{one.what}: {one.choice}, {100 * one.sure:.0f} % sure: {one.why}".replace(
+                    "\n", " "
+                )
+            )
+        )
+    for key, value in data.items():
+        document.add(key, tomlkit.item(value))
+    return tomlkit.dumps(document)
+
+
+def _checked(
+    path: Path,
+    table: Table,
+    log: EncoderLog,
+    source: str,
+    choices: tuple[Choice, ...],
+    reasons: list[str],
+    notes: list[str],
+) -> Checked:
+    form = dict(table.form)
+    if "delimiter" in form:
+        form["delimiter"] = FORM.get(form["delimiter"], form["delimiter"])
+    if table.name:
+        form["table"] = table.name
+    angle = log.angle_rad
+    return Checked(
+        file=str(path),
+        good=not reasons,
+        reasons=reasons,
+        format=form,
+        mapping=log.mapping.model_dump(exclude_defaults=True, mode="json"),
+        mapping_from=source,
+        certainty=[Certainty(c.what, c.choice, round(c.sure, 2), c.why) for c in choices],
+        rows=log.n_rows,
+        samples=len(log.t_s),
+        duration_s=log.duration_s,
+        rate_hz=1.0 / log.sample_period_s,
+        range_rad=(float(np.min(angle)), float(np.max(angle))),
+        faults=[
+            FoundFault(
+                f.kind, f.row, f.last_row, f.samples, f.line, _number(f.time_s), _number(f.value),
+                f.column, f.words, f.action,
+            )
+            for f in log.findings
+        ],
+        counts=counted(log.findings),
+        notes=[*notes, *(f"{f.kind}: {f.count}, {f.words}" for f in log.faults if f.kind in OF_TORQUE)],
+    )  # fmt: skip
+
+
+def _number(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,61 @@
+"""A checked log for people: how it is read, its faults, the verdict."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from rigloop.display.tables import Cell, Column, Table, Tone, Toned, facts, show
+from rigloop.display.verdict import remark, show_verdict
+from rigloop.logs.check import Checked
+
+SHOWN = 40  # faults in a terminal; --json has all
+
+
+def show_checked(found: Checked, console: Console) -> None:
+    """Print what is known of a log."""
+    form = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in found.format.items())
+    rows = [
+        ("log", found.file, form),
+        ("mapping", found.mapping_from, ""),
+        (
+            "rows",
+            f"{found.rows}",
+            f"{found.samples} samples, {found.duration_s:.3f} s, {found.rate_hz:.6g} Hz",
+        ),
+        ("angle", f"{found.range_rad[0]:.4g} … {found.range_rad[1]:.4g}", "rad"),
+    ]
+    show(facts(rows), console)
+    if found.certainty:
+        columns = (Column("guess"), Column("is"), Column("sure", is_figure=True), Column("because"))
+        guesses: list[list[Cell]] = [
+            [one.what, one.choice, Toned(f"{100 * one.sure:.0f} %", _tone(one.sure)), one.why]
+            for one in found.certainty
+        ]
+        show(Table(columns, guesses), console)
+    if found.faults:
+        heads = (
+            Column("row", is_figure=True), Column("time, s", is_figure=True), Column("value", is_figure=True),
+            Column("fault", whole=True), Column("done"), Column("words"),
+        )  # fmt: skip
+        listed = [
+            [
+                f"{one.row}" if one.last_row == one.row else f"{one.row}–{one.last_row}",
+                "" if one.time_s is None else f"{one.time_s:.4f}",
+                "" if one.value is None else f"{one.value:.10g}",
+                one.kind,
+                one.action,
+                one.words,
+            ]
+            for one in found.faults[:SHOWN]
+        ]
+        show(Table(heads, listed), console)
+        counts = ", ".join(f"{kind} {n}" for kind, n in found.counts.items())
+        more = f"; the first {SHOWN} are shown, --json has all" if len(found.faults) > SHOWN else ""
+        remark(f"{len(found.faults)} faults: {counts}{more}", console)
+    for note in found.notes:
+        remark(note, console)
+    show_verdict(found.good, found.reasons, console, otherwise="can be replayed")
+
+
+def _tone(sure: float) -> Tone:
+    return Tone.GOOD if sure >= 0.8 else Tone.WARN if sure >= 0.5 else Tone.BAD

@@ -1,0 +1,154 @@
+"""Damaged logs of each format through intake: no crash, no hang, bounded memory.
+
+    python tests/fuzz/fuzz_logs.py [--files 10000] [--forms csv parquet ...] [--seed 0]
+
+A planted log is written in a format, and then cut, flipped, overwritten, doubled or filled with zeros in some places.
+Each file is read in a forked process with a limit of memory and time; its end must be a table or a `LogError`.
+Libraries in C that end by a signal are caught by `fence.py` in the real command, and are counted here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import signal
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+from intake.files import BINARIES, TEXTS, write
+from intake.planted import make
+
+from io_bridge.logs.formats import binary
+from io_bridge.logs.formats.fence import bound_memory, tables_of
+from io_bridge.logs.formats.opened import head_of
+from io_bridge.logs.formats.read import format_of, read_tables
+from io_bridge.logs.formats.table import LogError
+from rigloop.logs.check import check_log
+
+MOST_BYTES = 3 << 30
+LONGEST_S = 20
+BINARY = set(binary.READERS)
+READ, REFUSED, WRONG, OUT_OF_MEMORY = 0, 2, 3, 4
+
+
+def damaged(raw: bytes, rng: np.random.Generator) -> bytes:
+    """Return a file with some damage."""
+    data = bytearray(raw)
+    for _ in range(int(rng.integers(1, 6))):
+        if not data:
+            break
+        at = int(rng.integers(len(data)))
+        n = int(rng.integers(1, 64))
+        match int(rng.integers(6)):
+            case 0:
+                data[at] ^= 1 << int(rng.integers(8))
+            case 1:
+                data[at : at + n] = rng.bytes(n)
+            case 2:
+                del data[at : at + n]
+            case 3:
+                data[at:at] = data[at : at + n]
+            case 4:
+                data[at : at + n] = bytes(n)
+            case _:
+                del data[at if rng.random() < 0.3 else max(at, len(data) - n) :]
+    return bytes(data)
+
+
+def try_one(path: Path, dbc: Path | None) -> int:
+    """Read one file as `log check` does; the code of its end."""
+    try:
+        kind = format_of(head_of(path))
+        if kind in BINARY:
+            tables_of(path, kind)
+        elif kind == "own record":
+            read_tables(path)
+        else:
+            check_log(path, dbc=dbc)
+    except LogError as error:
+        return REFUSED if "\n" not in str(error) else WRONG
+    except MemoryError:
+        return OUT_OF_MEMORY
+    return READ
+
+
+def fenced(path: Path, dbc: Path | None) -> str:
+    """Read one file in a process of its own; the name of its end."""
+    child = os.fork()
+    if child == 0:
+        code = WRONG
+        try:
+            warnings.simplefilter("ignore")
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, 1)
+            bound_memory(MOST_BYTES)
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+            signal.alarm(LONGEST_S)
+            code = try_one(path, dbc)
+        except BaseException as error:
+            print(f"{path.name}: {type(error).__name__}: {error}", file=sys.stderr)
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        return "hung" if os.WTERMSIG(status) == signal.SIGALRM else f"signal {os.WTERMSIG(status)}"
+    names = {READ: "read", REFUSED: "refused", WRONG: "wrong", OUT_OF_MEMORY: "out of memory"}
+    return names[os.WEXITSTATUS(status)]
+
+
+def fuzz(form: str, files: int, seed: int, keep: Path | None = None) -> Counter[str]:
+    """Damage files of a form, and count their ends."""
+    ends: Counter[str] = Counter()
+    with tempfile.TemporaryDirectory() as name:
+        for k in range(files):
+            rng = np.random.default_rng([seed, k])
+            if k % 50 == 0:
+                log = make(int(rng.integers(10**6)))
+                whole = write(log, Path(name), rng, form)
+                raw = whole.read_bytes()
+                dbc = whole.with_suffix(".dbc") if form == "candump" else None
+            path = Path(name) / f"damaged_{whole.name}"
+            path.write_bytes(damaged(raw, rng))
+            end = fenced(path, dbc)
+            ends[end] += 1
+            if end not in ("read", "refused"):
+                print(f"{form}, seed {seed}, file {k}: {end}", file=sys.stderr)
+                if keep:
+                    (keep / f"{form}-{k}-{path.name}").write_bytes(path.read_bytes())
+    return ends
+
+
+def main() -> int:
+    """Fuzz each form, print how its files ended; 1 if one crashed or hung."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--files", type=int, default=10_000)
+    parser.add_argument("--forms", nargs="*", default=sorted({*TEXTS, *BINARIES}))
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--keep", type=Path, help="a folder that gets the files that ended badly")
+    asked = parser.parse_args()
+    bad = 0
+    for form in asked.forms:
+        ends = fuzz(form, asked.files, asked.seed, asked.keep)
+        print(
+            f"{form:>14}  " + ", ".join(f"{name} {n}" for name, n in ends.most_common()), flush=True
+        )
+        # what a library in C dies of is a refusal behind the fence
+        in_text = form in TEXTS or form in ("npy", "candump")
+        bad += (
+            ends["wrong"]
+            + ends["hung"]
+            + in_text * sum(n for e, n in ends.items() if e.startswith("signal"))
+        )
+    return int(bad > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,129 @@
+"""Faults of an encoder beside wheels that rest, turn quickly, wrap, jitter, or are torn at."""
+
+import numpy as np
+import pytest
+
+from io_bridge.logs.faults.clock import read_clock
+from io_bridge.logs.faults.finder import find_faults
+
+SPAN = 2**17
+TURN = 2 * np.pi
+
+
+def times(seconds=3.0, hz=1000.0):
+    return np.arange(round(seconds * hz)) / hz
+
+
+def counts(angle):
+    return np.floor(angle * SPAN / TURN) % SPAN
+
+
+def swing(t):
+    return 1.3 + 0.8 * np.sin(9.0 * t)
+
+
+def found(value, t=None, span=SPAN, turn=SPAN):
+    t = times()[: len(value)] if t is None else t
+    told = find_faults(value, read_clock(t, 1.0), span, turn)
+    return [(f.kind, f.first, f.last) for f in told if f.kind != "counter wrap"]
+
+
+@pytest.mark.parametrize(
+    ("value", "begin", "end", "kind"),
+    [
+        (0, 900, 1972, "all zeros"), (0, 0, 300, "all zeros"), (0, 2500, 3000, "all zeros"),
+        (SPAN - 1, 1200, 1244, "all ones"), (2**16 - 1, 1200, 1244, "all ones"), (0, 700, 706, "all zeros"),
+    ],
+)  # fmt: skip
+def test_zeros_and_ones_are_no_angle(value, begin, end, kind):
+    raw = counts(swing(times()))
+    raw[begin:end] = value
+    assert found(raw) == [(kind, begin, end - 1)]
+
+
+def test_ones_that_follow_zeros_are_a_loss_of_power():
+    raw = counts(swing(times()))
+    raw[1000:1100], raw[1100:1144] = 0, SPAN - 1
+    assert found(raw) == [("loss of power", 1000, 1143)]
+
+
+def test_count_that_begins_elsewhere_after_zeros_is_a_loss_of_power():
+    raw = counts(swing(times()))
+    raw[1000:1100] = 0
+    raw[1100:] = (raw[1100:] + 30_000) % SPAN
+    assert found(raw)[0] == ("loss of power", 1000, 1099)
+
+
+@pytest.mark.parametrize("at", [100, 1500])
+@pytest.mark.parametrize("size", [300, -300, 20_000])
+def test_spike_does_not_hide_itself_at_rest_or_in_motion(at, size):
+    raw = counts(np.where(times() < 1.0, 1.3, 1.3 + 0.8 * np.sin(9.0 * (times() - 1.0))))
+    raw[at] += size
+    assert found(raw) == [("spike", at, at)]
+
+
+def test_spikes_of_several_samples_and_side_by_side():
+    raw = counts(swing(times()))
+    raw[500:503] += [900, 1200, 700]
+    raw[1000] += 2000
+    raw[1004] -= 2000
+    assert found(raw) == [("spike", 500, 502), ("spike", 1000, 1000), ("spike", 1004, 1004)]
+
+
+def test_resets_to_zero_are_each_found_and_are_no_gaps():
+    raw = np.floor((5.0 + 3.0 * times()) * SPAN / TURN)
+    at = range(200, 2900, 150)
+    for row in at:
+        raw[row:] -= raw[row]
+    assert [one[:2] for one in found(raw, span=0) if one[0] == "reset to zero"] == [
+        ("reset to zero", row) for row in at
+    ]
+
+
+def test_index_pulse_is_a_jump_for_good():
+    raw = counts(swing(times()))
+    raw[1500:] = (raw[1500:] - 375) % SPAN
+    assert found(raw) == [("index jump", 1500, 1500)]
+
+
+def test_counter_that_is_stuck_and_comes_back_elsewhere():
+    raw = counts(swing(times()))
+    held = raw.copy()
+    held[1000:1200] = held[999]
+    ((kind, first, last),) = found(held)
+    assert (kind, abs(first - 1000) <= 1, last) == ("stuck", True, 1199)
+    raw[1048:] = raw[1047]
+    assert found(raw)[0][0] == "stuck"
+
+
+def test_saturated_swing_is_found_at_each_turn():
+    value = np.minimum(np.round(0.8 * np.sin(9.0 * times(2.9)), 4), 0.7)
+    assert [one[0] for one in found(value, span=0, turn=TURN)] == ["saturation"] * 4
+
+
+def test_lost_bits_are_found_with_their_stretch():
+    raw = np.floor(swing(times()) * SPAN / TURN)
+    raw[800:1300] -= raw[800:1300] % 32
+    ((kind, first, last),) = found(raw, span=0)
+    assert (kind, abs(first - 800) < 3, abs(last - 1299) < 3) == ("lost precision", True, True)
+
+
+@pytest.mark.parametrize(
+    "angle",
+    [
+        lambda t: 0.0005 * np.sin(3 * t),  # about zero, where the counter wraps
+        lambda t: np.where(t < 1.0, 0.0, 2.0 * (t - 1.0) ** 2),  # rests at zero, then goes
+        lambda t: np.where(t < 1.0, 0.3, 0.3 + 300.0 * (t - 1.0) ** 2),  # and is torn away
+        lambda t: 40.0 * t,  # round and round
+        lambda t: np.where(t < 1.5, 1.3 * np.cos(np.minimum(t, 1.5) * np.pi / 1.5), -1.3),
+        lambda t: np.round(3 * t) * 0.1 / 57.3,  # a coarse encoder
+    ],
+    ids=["about zero", "from rest", "torn away", "turning", "to rest", "coarse"],
+)
+def test_wheel_that_is_there_is_not_missed(angle):
+    assert found(counts(angle(times()))) == []
+
+
+def test_noise_is_no_fault():
+    noise = np.random.default_rng(3).standard_normal(3000)
+    assert found(np.floor(swing(times()) * 1000 + 4 * noise), span=0, turn=TURN * 1000) == []

@@ -1,0 +1,116 @@
+"""Texts of loggers: dialects, banners, names and damages."""
+
+import gzip
+import subprocess
+
+import numpy as np
+import pytest
+
+from io_bridge.logs.formats import table as limits
+from io_bridge.logs.formats.read import read_tables
+from io_bridge.logs.formats.table import LogError
+
+ROWS = [(f"{0.01 * i:.2f}", f"{i}", f"{0.5 * i:.1f}") for i in range(40)]
+
+
+def read(folder, text, name="log.csv"):
+    path = folder / name
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    (table,) = read_tables(path)
+    return table
+
+
+def joined(sign, rows=ROWS, names="t,a,m"):
+    head = sign.join(names.split(",")) + "\n" if names else ""
+    return head + "".join(sign.join(row) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t", "|", " "])
+def test_delimiter_is_found(tmp_path, sign):
+    table = read(tmp_path, joined(sign))
+    assert list(table.numbers) == ["t", "a", "m"]
+    np.testing.assert_array_equal(table.numbers["a"], np.arange(40))
+    assert table.spoilt == ()
+
+
+def test_decimal_comma(tmp_path):
+    table = read(tmp_path, joined(";").replace(".", ","))
+    assert table.numbers["t"][7] == 0.07
+    assert table.form["decimal"] == ","
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+def test_encodings(tmp_path, encoding):
+    table = read(tmp_path, joined(";", names="t,Lenkwinkel °,m").encode(encoding))
+    assert list(table.numbers) == ["t", "Lenkwinkel °", "m"]
+
+
+def test_banner_names_and_units_on_lines_of_their_own(tmp_path):
+    banner = "Logger 3\nSample rate;1000\nstarted 2026-01-02\n\n"
+    text = banner + joined(";", names="t,a,m").replace("t;a;m\n", "t;a;m\n[s];[deg];[Nm]\n")
+    table = read(tmp_path, text)
+    assert table.units == {"t": "s", "a": "deg", "m": "Nm"}
+    assert "Sample rate;1000" in table.remarks
+    assert len(table.row) == 40
+
+
+def test_names_may_be_missing_late_or_repeated(tmp_path):
+    bare = read(tmp_path, joined(",", names=""))
+    assert (list(bare.numbers), bare.has_names) == (["column_1", "column_2", "column_3"], False)
+    lines = joined(",", names="").splitlines()
+    late = read(tmp_path, "\n".join([*lines[:9], "t,a,m", *lines[9:], ""]))
+    assert list(late.numbers) == ["t", "a", "m"]
+    assert len(late.row) == 40
+    again = read(tmp_path, "\n".join(["t,a,m", *lines[:9], "t,a,m", *lines[9:], ""]))
+    assert [(s.kind, s.row, s.line) for s in again.spoilt] == [("repeated header", 9, 11)]
+
+
+def test_commented_names_and_a_delimiter_at_each_end(tmp_path):
+    table = read(tmp_path, "# t, a, m\n" + "".join(",".join(row) + ",\n" for row in ROWS))
+    assert list(table.numbers) == ["t", "a", "m"]
+
+
+@pytest.mark.parametrize("packing", ["gz", "zst"])
+def test_packed_texts(tmp_path, packing):
+    raw = joined(",").encode()
+    if packing == "gz":
+        raw = gzip.compress(raw)
+    else:
+        raw = pytest.importorskip("zstandard").ZstdCompressor().compress(raw)
+    assert len(read(tmp_path, raw).row) == 40
+
+
+def test_packed_text_that_is_cut_gives_what_comes_before(tmp_path):
+    rng = np.random.default_rng(0)
+    many = [(f"{0.01 * i:.2f}", f"{rng.integers(10**6)}", "0") for i in range(20_000)]
+    raw = gzip.compress(joined(",", many).encode())
+    table = read(tmp_path, raw[: len(raw) // 2])
+    assert 1000 < len(table.row) < 20_000
+
+
+def test_packed_text_has_a_limit_once_unpacked(tmp_path, monkeypatch):
+    from io_bridge.logs.formats import opened
+
+    assert opened.MOST_BYTES == limits.MOST_BYTES
+    monkeypatch.setattr(opened, "MOST_BYTES", 1000)
+    path = tmp_path / "log.csv.gz"
+    path.write_bytes(gzip.compress(b"0,1\n" * 10_000))
+    with pytest.raises(LogError, match="unpacks to more than"):
+        read_tables(path)
+
+
+def test_missing_library_is_named_with_its_extra(tmp_path, monkeypatch):
+    import sys
+
+    path = tmp_path / "log.mf4"
+    path.write_bytes(b"MDF     4.10    ")
+    monkeypatch.setitem(sys.modules, "asammdf", None)
+    with pytest.raises(LogError, match=r"pip install 'rigloop\[mdf\]'"):
+        read_tables(path)
+
+
+def test_pipe_is_not_waited_for(tmp_path):
+    path = tmp_path / "pipe"
+    subprocess.run(["mkfifo", path], check=True)
+    with pytest.raises(LogError, match="not a regular file"):
+        read_tables(path)

@@ -1,0 +1,89 @@
+"""Guesses of time, angle, units, counts and span, with how sure they are."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from io_bridge.logs.formats.table import LogError, whole_table
+from io_bridge.logs.guess.angle_column import guess_span
+from io_bridge.logs.guess.guess import guess_mapping
+
+T = np.arange(2000) * 1e-3
+SWING = 0.6 * np.sin(5.0 * T)
+
+
+def guess(units=None, remarks=(), **columns):
+    names = {name.replace("__", " "): values for name, values in columns.items()}
+    table = whole_table("", names, units or {}, "test", remarks)
+    return guess_mapping(Path("log.csv"), [table])
+
+
+@pytest.mark.parametrize(
+    ("scale", "unit"), [(1.0, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns")]
+)  # fmt: skip
+def test_unit_of_time_by_its_rate(scale, unit):
+    mapping = guess(clock=T * scale, angle_deg=np.round(30 * SWING, 2)).mapping
+    assert (mapping.time.column, mapping.time.unit) == ("clock", unit)
+
+
+def test_milliseconds_named_seconds_are_suspected():
+    found = guess(t_s=T * 1e3, angle_deg=np.round(30 * SWING, 2))
+    assert found.mapping.time.unit == "ms"
+    assert "named s, which would be 1 Hz" in found.doubts[0]
+
+
+def test_degrees_named_counts_are_suspected():
+    found = guess(t_s=T, enc_counts=np.round(30 * SWING, 2))
+    assert found.mapping.angle.unit == "deg"
+    assert found.doubts
+
+
+def test_log_without_time_takes_the_rate_of_its_banner_or_a_nominal_one():
+    found = guess(angle_deg=np.round(30 * SWING, 2), remarks=("Sample rate: 500 Hz",))
+    assert found.mapping.time.period_s == pytest.approx(2e-3)
+    assert guess(angle_deg=np.round(30 * SWING, 2)).mapping.time.period_s == pytest.approx(1e-3)
+
+
+def test_counts_of_a_turn_come_from_the_angle_beside_them_the_banner_or_the_span():
+    raw = np.rint(SWING * 4096 / (2 * np.pi))
+    beside = guess(t_s=T, enc_count=raw, theta_rad=SWING)
+    if beside.mapping.angle.column == "enc_count":
+        assert beside.mapping.angle.counts_per_rev == 4096
+    stated = guess(t_s=T, enc_count=raw, remarks=("encoder with 10000 counts/rev",))
+    assert stated.mapping.angle.counts_per_rev == 10_000
+    around = guess(t_s=T, enc_count=np.floor(20.0 * T * 4096 / (2 * np.pi)) % 4096)
+    assert (around.mapping.angle.counts_per_rev, around.mapping.angle.counter_span) == (4096, 4096)
+    assert guess(t_s=T, enc_count=raw).choices[4].sure < 0.5
+
+
+def test_span_of_a_counter_and_no_span_of_one_that_is_reset():
+    turning = np.floor(3e4 * T)
+    assert guess_span(turning % 1024) == 1024
+    assert guess_span((turning + 512) % 1024 - 512) == 1024
+    assert guess_span(turning % 4000) == 4000
+    reset = turning.copy()
+    for at in (500, 900, 1400):
+        reset[at:] -= reset[at]
+    assert guess_span(reset) == 0.0
+
+
+def test_angle_and_torque_without_any_name():
+    noise = np.random.default_rng(0).standard_normal(2000)
+    found = guess(column_1=T, column_2=np.round(noise, 3), column_3=np.rint(1e4 * SWING))
+    assert found.mapping.angle.column == "column_3"
+
+
+def test_torques_keep_their_units():
+    found = guess(
+        t_s=T, angle_deg=np.round(30 * SWING, 2), hand_torque_mNm=SWING, motor_torque_raw=SWING
+    )
+    assert [(t.column, t.unit, t.scale) for t in found.mapping.torque] == [
+        ("hand_torque_mNm", "nm", 1e-3),
+        ("motor_torque_raw", "raw", 1.0),
+    ]
+
+
+def test_log_without_an_angle_is_refused():
+    with pytest.raises(LogError, match="no column that can be an angle"):
+        guess(t_s=T, motor_torque_Nm=np.zeros(2000))
