@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from rigloop.bench.commands import app as bench_app
+from rigloop.console import interrupts
 from rigloop.console.answers import Exit, JsonOption, errors_as_lines, print_json
 from rigloop.console.lasting_console import lasting_console
 from rigloop.console.run_options import (
@@ -79,6 +80,13 @@ def run(
             help="Reset drives that are in their fault state at the start; without it such a run is refused.",
         ),
     ] = False,
+    until_eof: Annotated[
+        bool,
+        typer.Option(
+            "--until-eof",
+            help="End the run when standard input ends: whatever becomes of the program that started it.",
+        ),
+    ] = False,
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
@@ -86,6 +94,8 @@ def run(
     from rigloop.host.children import cycle_process
 
     console = lasting_console(stderr=json)
+    if until_eof:
+        interrupts.interrupt_at_eof()
     with cycle_process() as cycle, errors_as_lines(json):
         from rigloop.live.run_options import RunOptions
         from rigloop.live.supervise import run_live
@@ -133,36 +143,26 @@ def replay(
 def check(rig: RigArgument, json: JsonOption = False) -> None:
     """Check a rig file: schema, tasks, wiring, that its observers can tell what they estimate, and that its wheel
     would not sing. Starts nothing."""
-    from rig_configs.mistakes import ConfigError
-    from rigloop.blocks.observing import ObservingBlock
-    from rigloop.compose.blocks import backends_of
-    from rigloop.compose.kernels import build_kernels
-    from rigloop.compose.magnitudes import magnitudes
-    from rigloop.compose.unsaid_times import unsaid_times
-    from rigloop.haptic.check import examine_loop
+    from rigloop.api.checking import check_rig
     from rigloop.haptic.check import in_words as margins_in_words
-    from rigloop.host.neighbours import shared_by_tasks
-    from rigloop.signals.notes import signal_facts, signal_notes, signal_words
+    from rigloop.signals.notes import signal_facts, signal_words
 
     with errors_as_lines(json):
         loaded = _load(rig)
-        build_kernels(loaded, only=ObservingBlock)
         with Screen(stderr=True).status("kernel") as status:
-            haptic = examine_loop(loaded, lambda stage: status.update(f"kernel: {stage}"))
-        mistakes = [*haptic.mistakes]
-        mistakes += unsaid_times(loaded, backends_of(loaded.rig))
-        if mistakes:
-            raise ConfigError(mistakes)
-        notes = [*shared_by_tasks(loaded.rig), *magnitudes(loaded), *haptic.notes]
-        notes += signal_notes(loaded.rig)
+            checked = check_rig(loaded, lambda stage: status.update(f"kernel: {stage}"))
+    notes = checked.notes
     if json:
         message = {"rig": loaded.name, "sha256": loaded.sha256, "mistakes": [], "notes": notes}
-        facts = {"haptic": haptic.margins, "signals": signal_facts(loaded.rig)}
+        facts = {"haptic": checked.margins, "signals": signal_facts(loaded.rig)}
         print_json(message | facts)
     else:
         words = escape(f"{loaded.path}: {loaded.rig.title}")
         Screen().print(f"[green]good[/]  {words}", soft_wrap=True, highlight=False)
-        for line in (*margins_in_words(haptic.margins), *signal_words(loaded.rig, loaded.argument)):
+        for line in (
+            *margins_in_words(checked.margins),
+            *signal_words(loaded.rig, loaded.argument),
+        ):
             Screen().print(f"      {escape(line)}", soft_wrap=True, highlight=False)
         for note in notes:
             Screen().print(f"[yellow]•[/] {escape(note)}", soft_wrap=True, highlight=False)

@@ -191,6 +191,8 @@ def conclude(
         table=before.table,
         notes=tuple(worth_knowing),
         missing=tuple(missing),
+        first_cycle_ns=report.first_cycle_ns,
+        clocks=tuple(report.clocks),
     )
     for task, (_, events) in final.late.items():
         # of a run that was cut short, the cycle process may have left them itself

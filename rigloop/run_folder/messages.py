@@ -11,6 +11,7 @@ import msgspec
 
 from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
 from rig_configs.json_message import decode
+from rigloop.run_folder.clocks import ClockPair
 
 if TYPE_CHECKING:
     from rig_configs.schema import Rig
@@ -82,6 +83,7 @@ class Report(msgspec.Struct, forbid_unknown_fields=True):
         str, dict[str, Any]
     ] = {}  # task → what was measured and chosen where spin_us = "auto"
     first_cycle_ns: int = 0  # CLOCK_MONOTONIC
+    clocks: list[ClockPair] = []  # at the first cycle, and at the end
     to_op_s: float = 0.0  # from the first frame to OP
     bringup: dict[str, int] = {}  # what was lost before OP: frames, replies; no part of the verdict
 
