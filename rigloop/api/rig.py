@@ -62,6 +62,7 @@ class Rig:
 
     def __init__(self, rig: str | Path) -> None:
         self._loaded: LoadedRig = load(str(rig))
+        self._name = self._loaded.name
         self._faults: list[str] = []
         self._supervisor: Supervisor | None = None
         self._watched: Watched | None = None
@@ -88,7 +89,7 @@ class Rig:
                 continue
             if folder is None or watched.folder == Path(folder).absolute():
                 found = cls(watched.folder / "rig.toml")
-                found._watched = watched
+                found._watched, found._name = watched, watched.name
                 return found
             watched.close()
         which = (
@@ -103,7 +104,7 @@ class Rig:
     @property
     def name(self) -> str:
         """Name of the rig."""
-        return self._loaded.name
+        return self._name
 
     @property
     def loaded(self) -> LoadedRig:

@@ -59,6 +59,11 @@ class Watched:
         self._table.close()
 
     @property
+    def name(self) -> str:
+        """Name of the rig."""
+        return self._recorded.manifest.rig.name
+
+    @property
     def lives(self) -> bool:
         """True: its supervisor still runs, and the loop has its table."""
         return (

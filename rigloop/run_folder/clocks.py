@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
 
 TRIES = 5
 
@@ -42,6 +45,8 @@ def utc_of(pairs: Sequence[ClockPair], monotonic_ns: ArrayLike) -> NDArray[np.da
     ValueError
         There is no pair.
     """
+    import numpy as np  # the cycle process and the command line read clocks, and wait for no library
+
     if not pairs:
         raise ValueError("no moment is known on both clocks")
     at_ns = np.asarray(monotonic_ns, np.int64)

@@ -31,6 +31,7 @@ cdef class Selection:
     cdef int64_t[:, ::1] images  # latest, stride, first, end
     cdef int64_t[::1] cells      # within the image, writer by writer
     cdef int64_t[::1] order      # of the signal in the array
+    cdef double[::1] found       # values by cell
 
 
 cdef inline int _read(SignalTable table, int64_t latest, int64_t stride, const int64_t *cells, int64_t n,
@@ -81,7 +82,7 @@ cdef class SignalReader:
         if n == 0:
             return values
         cdef double[::1] out = values
-        cdef double[::1] found = np.zeros(n)
+        cdef double[::1] found = chosen.found
         for i in range(chosen.images.shape[0]):
             first, end = chosen.images[i, 2], chosen.images[i, 3]
             _read(
@@ -108,6 +109,7 @@ cdef class SignalReader:
             order += [at for _, at in those]
         selection.images = np.array(images, np.int64).reshape(-1, 4)
         selection.cells, selection.order = np.array(cells, np.int64), np.array(order, np.int64)
+        selection.found = np.zeros(len(cells))
         if len(self._selections) >= MOST_SELECTIONS:
             self._selections.clear()
         self._selections[paths] = selection

@@ -1,0 +1,29 @@
+"""The names that `import rigloop` exports: each is there, and nothing is imported before it is asked for."""
+
+import subprocess
+import sys
+
+import pytest
+
+import rigloop
+
+
+def test_every_exported_name_is_there():
+    assert {"Rig", "align", "mechanism", "observer", "open_run"} == set(rigloop.__all__)
+    assert all(callable(getattr(rigloop, name)) for name in rigloop.__all__)
+    assert set(rigloop.__all__) <= set(dir(rigloop))
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'mechanisms'"):
+        rigloop.mechanisms  # noqa: B018
+
+
+def test_importing_the_package_or_its_plugin_imports_no_library():
+    heavy = "numpy, pydantic, matplotlib, rich, typer, msgspec"
+    code = (
+        "import sys, rigloop; before = set(sys.modules); "
+        f"print([name for name in '{heavy}'.split(', ') if name in before])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
