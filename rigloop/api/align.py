@@ -89,8 +89,7 @@ def align(first: Recorded, second: Recorded, *, step_s: float | None = None) -> 
     step_s = step_s or max(float(np.median(np.diff(t))) for t in (t_first, t_second))
     a, b = _even(t_first, first_values, step_s), _even(t_second, second_values, step_s)
     place, likeness = _place(a, b)
-    starts_s = float(t_first[0] - t_second[0])
-    coarse_s = starts_s + place * step_s
+    coarse_s = float(t_first[0] - t_second[0] + place * step_s)
     lags, middles = _pieces(a, b, place)
     if len(lags) < 3:
         return Alignment(coarse_s, 0.0, 0.0, likeness)

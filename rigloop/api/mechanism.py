@@ -53,7 +53,7 @@ def mechanism(source: str | Path, **options: Any) -> Mechanism:
     >>> four_bar = rigloop.mechanism("four_bar", step_s=1e-3)
     >>> motion = four_bar.run(steps=1001)
     >>> round(float(motion["crank/rate_rad_s"][-1]), 2)
-    -0.91
+    -2.78
     >>> kept = four_bar.save()
     >>> ahead = four_bar.run(steps=100)["crank/angle_rad"]
     >>> four_bar.restore(kept)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rigloop.api.rig import Rig
 
 MARK = (
-    'rig(name, *, seconds=None, inject=(), verdict="good", **start): the rig that the fixture `rig` starts for this test; '
-    'faults on purpose; the verdict that its run must have, "any" for none; other options as those of Rig.start'
+    'rig(name, *, seconds=None, inject=(), verdict="good", **start): the rig that the fixture `rig` starts for this '
+    'test; faults on purpose; the verdict that its run must have, "any" for none; other options as those of Rig.start'
 )
 RIG, FAILED = pytest.StashKey["Rig"](), pytest.StashKey[bool]()
 
@@ -86,15 +86,13 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
         return
     if report.failed:
         item.stash[FAILED] = True
+        report.sections.append(
+            ("rigloop", f"run folder: {started.folder}\nreport: {started.folder}/report.html")
+        )
         _picture(item, call, report, started)
-    if report.when == "teardown":
-        folder = started.folder
-        if item.stash.get(FAILED, False):
-            report.sections.append(
-                ("rigloop", f"run folder: {folder}\nreport: {folder}/report.html")
-            )
-        elif not item.config.getoption("--rig-keep"):
-            shutil.rmtree(folder, ignore_errors=True)
+    if report.when == "teardown" and not item.stash.get(FAILED, False):
+        if not item.config.getoption("--rig-keep"):
+            shutil.rmtree(started.folder, ignore_errors=True)
 
 
 def _picture(

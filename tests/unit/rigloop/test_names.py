@@ -27,3 +27,14 @@ def test_importing_the_package_or_its_plugin_imports_no_library():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_help_imports_no_command():
+    heavy = "numpy, pydantic, matplotlib, rigloop.rig_commands, rigloop.bench.commands"
+    code = (
+        "import sys; from typer.testing import CliRunner; from rigloop.cli import app; "
+        "done = CliRunner().invoke(app, ['--help']); "
+        f"print(done.exit_code, 'sim-segment' in done.output, [n for n in '{heavy}'.split(', ') if n in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "0 True []"
