@@ -90,9 +90,9 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[Any]) -> 
             ("rigloop", f"run folder: {started.folder}\nreport: {started.folder}/report.html")
         )
         _picture(item, call, report, started)
-    if report.when == "teardown" and not item.stash.get(FAILED, False):
-        if not item.config.getoption("--rig-keep"):
-            shutil.rmtree(started.folder, ignore_errors=True)
+    is_kept = item.stash.get(FAILED, False) or item.config.getoption("--rig-keep")
+    if report.when == "teardown" and not is_kept:
+        shutil.rmtree(started.folder, ignore_errors=True)
 
 
 def _picture(
