@@ -50,8 +50,8 @@ def mechanism(source: str | Path, **options: Any) -> Mechanism:
     Examples
     --------
     >>> import rigloop
-    >>> four_bar = rigloop.mechanism("four_bar", step_s=1e-3)
-    >>> motion = four_bar.run(steps=1001)
+    >>> four_bar = rigloop.mechanism("four_bar", step_s=5e-3)
+    >>> motion = four_bar.run(steps=201)
     >>> round(float(motion["crank/rate_rad_s"][-1]), 2)
     -2.78
     >>> kept = four_bar.save()

@@ -142,7 +142,7 @@ class Rig:
         """
         if self._watched is not None:
             raise NotRunningError(
-                f"{self.name}: runs already; faults are given before start(), with their time: 'frame_loss@2'"
+                f"{self.name}: runs already; faults are given before start(), with their time: 'sensor-stuck@2'"
             )
         self._faults += faults
         return self
