@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from bisect import bisect_left
 from collections.abc import Sequence
 from functools import cached_property
@@ -10,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from io_bridge.recording.record import TIME_FIELD, RecordError, open_record
+from io_bridge.recording.record import TIME_FIELD, RecordError, RecordWarning, open_record
 from rig_configs.mistakes import ConfigError, near
 from rigloop.api.columns import Columns
 from rigloop.api.events import Event, events_of
@@ -81,8 +82,12 @@ class RecordedRun:
 
     def refresh(self) -> None:
         """Take in the rows that were recorded since, of a run that goes on."""
-        for task, facts in self.manifest.tasks.items():
-            self.records[task] = _record(self.folder / facts.record)
+        with warnings.catch_warnings():
+            if self.manifest.state in ("starting", "running"):
+                # of a record that grows, the last row may be half written
+                warnings.simplefilter("ignore", RecordWarning)
+            for task, facts in self.manifest.tasks.items():
+                self.records[task] = _record(self.folder / facts.record)
 
     @property
     def tasks(self) -> tuple[str, ...]:

@@ -26,9 +26,11 @@ def draw(error: BandError, path: Path) -> None:
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(8.0, 3.6), layout="constrained")
         axes = figure.add_subplot()
-        finite = [np.where(np.isfinite(edge), edge, np.nan) for edge in (band.lower, band.upper)]
-        axes.fill_between(band.t_s, *finite, color=GREY, alpha=0.4, linewidth=0, label="band")
-        for edge in finite:
+        lower, upper = (
+            np.where(np.isfinite(edge), edge, np.nan) for edge in (band.lower, band.upper)
+        )
+        axes.fill_between(band.t_s, lower, upper, color=GREY, alpha=0.4, linewidth=0, label="band")
+        for edge in (lower, upper):
             axes.plot(band.t_s, edge, color=GREY, linewidth=0.8)
         axes.plot(*thinned(seen.t_s, values), color=BLUE, linewidth=1.0, label=error.path)
         axes.plot(seen.t_s[outside], values[outside], ".", color=ORANGE, label="outside")
