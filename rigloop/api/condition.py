@@ -86,6 +86,6 @@ def _comparison(part: str, text: str) -> Comparison:
     try:
         number = float(found["number"])
     except ValueError:
-        raise ConditionError(f"{text!r}: {found['number']!r} is no number") from None
+        raise ConditionError(f"{text!r}: {found['number']!r} is not a number") from None
     path = found["plain"] or found["size"]
     return Comparison(path, found["size"] is not None, found["operator"], number)
