@@ -1,250 +1,130 @@
-"""The command line: arguments in, one exit code out; the work is in the modules that it calls."""
+"""The command line: a table of commands, each imported when it is called; `rig_commands.py` has those on a rig."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
-from rigloop.bench.commands import app as bench_app
-from rigloop.commission.command import commission
-from rigloop.console.answers import JsonOption, answer, errors_as_lines, print_json
-from rigloop.console.lasting_console import lasting_console
-from rigloop.console.run_options import (
-    BusOption,
-    MappingOption,
-    ModeOption,
-    PageOption,
-    RigArgument,
-    RunsOption,
-    TrustOption,
-)
-from rigloop.console.screen import Screen
-from rigloop.fieldbus import commands as fieldbus
-from rigloop.fieldbus.segment_command import ListingCommand, sim_segment
-from rigloop.identify.command import identify
-from rigloop.inject.commands import faults
-from rigloop.judge.report_command import report
-from rigloop.logs.commands import app as log_app
-from rigloop.model.commands import app as model_app
-from rigloop.run_folder.messages import Mode
-from rigloop.safety.command import safety
-from rigloop.signals.command import signals
-from rigloop.soak.command import soak
-from rigloop.tune.command import tune
+from rigloop.console.lazy_commands import ANY_COMMAND, LazyGroup, Place
 
-if TYPE_CHECKING:
-    from rig_configs.load import LoadedRig
-    from rigloop.run_folder.outcome import Outcome
+RIG = "rigloop.rig_commands"
+FIELDBUS = "rigloop.fieldbus.commands"
+PLACES = {
+    "run": Place(
+        RIG, "run", "Run a rig live: arm it, show what it does, ramp out, and judge the run.",
+        "Example: `rigloop run steering_wheel --for 10`",
+    ),
+    "replay": Place(
+        RIG, "replay", "Feed a log, or a recorded run, through the same filter and kernel, without a clock.",
+        "Example: `rigloop replay log.csv --rig steering_wheel`",
+    ),
+    "check": Place(
+        RIG, "check",
+        "Check a rig file: schema, tasks, wiring, that its observers can tell what they estimate, that its wheel would "
+        "not sing, and that every cycle ends in time on this machine. Starts nothing.",
+        "Example: `rigloop check my_rig.toml`",
+    ),
+    "doctor": Place(
+        RIG, "doctor",
+        "Look at this machine: what keeps a run from being on time, why, and what to do. Changes nothing.",
+        "Example: `rigloop doctor steering_wheel`",
+    ),
+    "commission": Place(
+        "rigloop.commission.command", "commission",
+        "Walk through a real drive at a twentieth of its torque, one question a step, each measured; and sign the rig "
+        "off. On a simulated bus it is a rehearsal.",
+        "Example: `rigloop commission my_rig.toml --bus eth1`",
+    ),
+    "safety": Place(
+        "rigloop.safety.command", "safety",
+        "Print the hazards of a rig: what detects each, the limits of this file, the reaction time stated and "
+        "measured.",
+        "Example: `rigloop safety steering_wheel --repeats 5 --out safety_table.md`",
+    ),
+    "faults": Place(
+        "rigloop.inject.commands", "faults",
+        "List the faults of `rigloop run --inject`: what each does, how it is found, and within how many cycles.",
+        "Example: `rigloop faults steering_wheel`",
+    ),
+    "report": Place(
+        "rigloop.judge.report_command", "report",
+        "Write a run's report again; rebuild the verdict of one that was cut short from whatever is left.",
+        "Example: `rigloop report runs/20260102-030405-steering_wheel`",
+    ),
+    "signals": Place(
+        "rigloop.signals.command", "signals",
+        "List every signal of a rig: unit, writer, readers, task. Starts nothing.",
+        "Example: `rigloop signals steering_wheel --like torque`",
+    ),
+    "soak": Place(
+        "rigloop.soak.command", "soak", "Run a rig for long, watch what only shows with time, and judge it.",
+        "Example: `rigloop soak steering_wheel --for 3600`",
+    ),
+    "identify": Place(
+        "rigloop.identify.command", "identify",
+        "Identify inertia and friction from a log, and judge a torque observer on another stretch of it.",
+        "Example: `rigloop identify log.csv --fit 4 6 --judge 6 8 --plot torque.png`",
+    ),
+    "tune": Place(
+        "rigloop.tune.command", "tune",
+        "Tune an encoder filter: gains, lag of angle, rate and acceleration over frequency, noise of each.",
+        "Example: `rigloop tune --counts 131072 --period-us 100 --lag-ms 6.4`",
+    ),
+    "sim-segment": Place(
+        "rigloop.fieldbus.segment_command", "sim_segment",
+        "Serve emulated EtherCAT slaves on an interface, such as one end of a veth pair, for any master.",
+        "Example: `rigloop sim-segment --interface veth1 ek_coupler direct_drive+late_reply:ms=30`",
+        "ListingCommand",
+    ),
+    "scan": Place(
+        FIELDBUS, "scan",
+        "List the slaves on a wire: identities, states, clocks, PDOs. Beside a running loop it only looks.",
+        "Example: `rigloop scan eth1 --skeleton my_rig.toml`",
+    ),
+    "sdo": Place(
+        FIELDBUS, "sdo",
+        "Read or write an object of a slave: through the loop that runs it, or by itself when none does.",
+        "Example: `rigloop sdo eth1 0 0x6072:0 500`",
+    ),
+    "bus": Place(
+        FIELDBUS, "bus",
+        "Show how each slave does: bad cycles, least working counter, AL state, clock; and the frames of all.",
+        "Example: `rigloop bus live`",
+    ),
+    "bench": Place(
+        "rigloop.bench.commands", "app",
+        "Run published tests and benchmarks, and compare with the published figures.",
+    ),
+    "log": Place(
+        "rigloop.logs.commands", "app", "Look at logs of encoders, whoever wrote them.",
+    ),
+    "model": Place(
+        "rigloop.model.commands", "app",
+        "Look at a mechanism, check it, draw or film it, linearise it, choose its options, import one.",
+    ),
+}  # fmt: skip
+
+
+class RigloopGroup(LazyGroup):
+    """The commands of `rigloop`."""
+
+    places = PLACES
+
 
 app = typer.Typer(
+    cls=RigloopGroup,
     no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
     help="Hard real-time multibody simulation for hardware-in-the-loop rigs.",
     epilog="Exit codes: 0 good, 1 the verdict is bad or a check is red, 2 wrong input, 3 could not start.",
+    **ANY_COMMAND,
 )
 
 
-@app.command(epilog="Example: `rigloop run steering_wheel --for 10`")
-def run(
-    rig: RigArgument,
-    for_s: Annotated[
-        float | None,
-        typer.Option(
-            "--for", min=0.1, max=86_400, help="Seconds to run; until Ctrl-C if not given."
-        ),
-    ] = None,
-    bus: BusOption = None,
-    telemetry: Annotated[
-        str | None,
-        typer.Option(
-            help="Publish the newest signals over ZeroMQ here, such as `tcp://127.0.0.1:9872`."
-        ),
-    ] = None,
-    mode: ModeOption = Mode.DEGRADED,
-    trust: TrustOption = False,
-    inject: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="FAULT@T or FAULT:VALUE@T: do this wrong T seconds after arming; repeatable. In a rig with several "
-            "axes WHOM/FAULT@T strikes one of them. `rigloop faults` lists them."
-        ),
-    ] = None,
-    reset_drives: Annotated[
-        bool,
-        typer.Option(
-            "--reset-drives",
-            help="Reset drives that are in their fault state at the start; without it such a run is refused.",
-        ),
-    ] = False,
-    page: PageOption = True,
-    runs: RunsOption = Path("runs"),
-    json: JsonOption = False,
-) -> None:
-    """Run a rig live: arm it, show what it does, ramp out, and judge the run."""
-    from rigloop.host.children import cycle_process
-
-    console = lasting_console(stderr=json)
-    with cycle_process() as cycle, errors_as_lines(json):
-        from rigloop.live.run_options import RunOptions
-        from rigloop.live.supervise import run_live
-
-        outcome = run_live(
-            _trusted(_load(rig), trust),
-            cycle,
-            RunOptions(
-                runs, console, for_s, bus, telemetry, mode, tuple(inject or ()), reset_drives, page
-            ),
-        )
-    _finish(outcome, console, json)
-
-
-@app.command(epilog="Example: `rigloop replay log.csv --rig steering_wheel`")
-def replay(
-    log: Annotated[
-        Path,
-        typer.Argument(
-            help="A logged encoder file, or the folder of a recorded run.", readable=False
-        ),
-    ],
-    rig: Annotated[
-        str | None, typer.Option(help="Rig to feed; the recorded one, else steering_wheel.")
-    ] = None,
-    mapping: MappingOption = None,
-    trust: TrustOption = False,
-    page: PageOption = True,
-    runs: RunsOption = Path("runs"),
-    json: JsonOption = False,
-) -> None:
-    """Feed a log, or a recorded run, through the same filter and kernel, without a clock."""
-    from rigloop.replay.replay import replay_log, replay_run
-
-    console = Screen(stderr=json)
-    with errors_as_lines(json):
-        if log.is_dir():
-            outcome = replay_run(log, runs=runs, console=console, trusts=trust, page=page)
-        else:
-            fed = _trusted(_load(rig or "steering_wheel"), trust)
-            outcome = replay_log(log, fed, mapping=mapping, runs=runs, console=console, page=page)
-    _finish(outcome, console, json)
-
-
-@app.command(epilog="Example: `rigloop check my_rig.toml`")
-def check(rig: RigArgument, json: JsonOption = False) -> None:
-    """Check a rig file: schema, tasks, wiring, that its observers can tell what they estimate, that its wheel would not
-    sing, and that every cycle ends in time on this machine. Starts nothing."""
-    from rig_configs.mistakes import ConfigError
-    from rigloop.blocks.observing import ObservingBlock
-    from rigloop.compose.blocks import backends_of
-    from rigloop.compose.kernels import build_kernels
-    from rigloop.compose.magnitudes import magnitudes
-    from rigloop.compose.schedule import examine_schedule
-    from rigloop.compose.schedule import in_words as timings_in_words
-    from rigloop.compose.unsaid_times import unsaid_times
-    from rigloop.haptic.check import examine_loop
-    from rigloop.haptic.check import in_words as margins_in_words
-    from rigloop.host.neighbours import shared_by_tasks
-    from rigloop.sign_off.words import signed_facts, signed_notes, signed_words
-    from rigloop.signals.notes import signal_facts, signal_notes, signal_words
-
-    with errors_as_lines(json):
-        loaded = _load(rig)
-        observers = build_kernels(loaded, only=ObservingBlock)
-        with Screen(stderr=True).status("kernel") as status:
-            haptic = examine_loop(loaded, lambda stage: status.update(f"kernel: {stage}"))
-            status.update("times of its blocks")
-            schedule = examine_schedule(loaded, observers)
-        mistakes = [*haptic.mistakes, *schedule.mistakes]
-        mistakes += unsaid_times(loaded, backends_of(loaded.rig))
-        if mistakes:
-            raise ConfigError(mistakes)
-        notes = [*shared_by_tasks(loaded.rig), *magnitudes(loaded), *haptic.notes, *schedule.notes]
-        notes += signal_notes(loaded.rig)
-        notes += signed_notes(loaded)
-    if json:
-        message = {"rig": loaded.name, "sha256": loaded.sha256, "mistakes": [], "notes": notes}
-        facts = {
-            "haptic": haptic.margins,
-            "timing": schedule.timings,
-            "signals": signal_facts(loaded.rig),
-            "commissioned": signed_facts(loaded),
-        }
-        print_json(message | facts)
-    else:
-        words = escape(f"{loaded.path}: {loaded.rig.title}")
-        Screen().print(f"[green]good[/]  {words}", soft_wrap=True, highlight=False)
-        lines = [*margins_in_words(haptic.margins), *timings_in_words(schedule.timings)]
-        lines += signal_words(loaded.rig, loaded.argument)
-        for line in (*lines, *signed_words(loaded)):
-            Screen().print(f"      {escape(line)}", soft_wrap=True, highlight=False)
-        for note in notes:
-            Screen().print(f"[yellow]•[/] {escape(note)}", soft_wrap=True, highlight=False)
-
-
-@app.command(epilog="Example: `rigloop doctor steering_wheel`")
-def doctor(
-    rig: Annotated[
-        str | None, typer.Argument(help="Look with the eyes of this rig: its cores, periods, bus.")
-    ] = None,
-    bus: Annotated[
-        str | None, typer.Option(help="As for `run`; an interface is looked at closely.")
-    ] = None,
-    json: JsonOption = False,
-) -> None:
-    """Look at this machine: what keeps a run from being on time, why, and what to do. Changes nothing."""
-    from rigloop.doctor.checks import demands_of, demands_without_rig, examine
-    from rigloop.doctor.view import as_message, show
-    from rt_core.doctor.check import is_good
-
-    with errors_as_lines(json):
-        demands = demands_of(_load(rig).rig, bus) if rig else demands_without_rig(bus)
-        checks = examine(demands)
-    answer(as_message(checks, rig, bus), lambda: show(checks, Screen()), json, good=is_good(checks))
-
-
-def _load(rig: str) -> LoadedRig:
-    from rigloop.compose.wiring import load
-
-    return load(rig)
-
-
-def _trusted(loaded: LoadedRig, trusts: bool) -> LoadedRig:
-    from rigloop.compose.consent import require_consent
-
-    require_consent(loaded, trusts=trusts)
-    return loaded
-
-
-def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
-    answer(outcome, lambda: outcome.print(console), json, good=outcome.good)
-
-
-app.add_typer(bench_app, name="bench")
-app.add_typer(model_app, name="model")
-app.command(epilog="Example: `rigloop commission my_rig.toml --bus eth1`")(commission)
-app.add_typer(log_app, name="log")
-app.command(epilog="Example: `rigloop faults steering_wheel`")(faults)
-app.command(epilog="Example: `rigloop safety steering_wheel --repeats 5 --out safety_table.md`")(
-    safety
-)
-app.command(epilog="Example: `rigloop report runs/20260102-030405-steering_wheel`")(report)
-app.command(epilog="Example: `rigloop signals steering_wheel --like torque`")(signals)
-app.command(epilog="Example: `rigloop soak steering_wheel --for 3600`")(soak)
-app.command(epilog="Example: `rigloop identify log.csv --fit 4 6 --judge 6 8 --plot torque.png`")(
-    identify
-)
-app.command(epilog="Example: `rigloop tune --counts 131072 --period-us 100 --lag-ms 6.4`")(tune)
-app.command(
-    cls=ListingCommand,
-    epilog="Example: `rigloop sim-segment --interface veth1 ek_coupler direct_drive+late_reply:ms=30`",
-)(sim_segment)
-fieldbus.register(app)
+@app.callback()
+def _all() -> None:
+    # a group needs something of its own; the commands are in the table
+    pass
 
 
 def main() -> None:

@@ -291,7 +291,7 @@ class DrivePlant:
     torque_sign: Sign = 1
     encoder_offset_count: Annotated[int, Field(ge=-(2**31), lt=2**31)] = 0
     torque_factor: Positive = 1.0
-    torque_delay_s: Annotated[Real, Field(ge=0.0, le=0.05)] = 0.0
+    torque_delay_s: Annotated[float, Field(ge=0.0, le=0.05)] = 0.0
     torque_slope_nm_s: NonNegative = 0.0
     keeps_max_torque: bool = True
     has_watchdog: bool = True

@@ -36,13 +36,6 @@ EsiOption = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    """Add the commands to the command line."""
-    app.command(epilog="Example: `rigloop scan eth1 --skeleton my_rig.toml`")(scan)
-    app.command(epilog="Example: `rigloop sdo eth1 0 0x6072:0 500`")(sdo)
-    app.command(epilog="Example: `rigloop bus live`")(bus)
-
-
 def scan(
     interface: InterfaceArgument,
     skeleton: Annotated[

@@ -197,6 +197,8 @@ def conclude(
         notes=tuple(worth_knowing),
         missing=tuple(missing),
         limited=limited,
+        first_cycle_ns=report.first_cycle_ns,
+        clocks=tuple(report.clocks),
     )
     for task, (_, events) in final.late.items():
         # of a run that was cut short, the cycle process may have left them itself

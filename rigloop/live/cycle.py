@@ -38,6 +38,7 @@ from rigloop.live.bringing_up import refuse_drives_in_fault, tell
 from rigloop.live.orphaned import Orphaned
 from rigloop.live.rearm import Stay
 from rigloop.run_folder import messages
+from rigloop.run_folder.clocks import read_clocks
 from rigloop.run_folder.last_state import LAST, leave
 from rigloop.run_folder.run_end import newest, read_final
 from rigloop.run_folder.tables import held
@@ -237,6 +238,7 @@ def _loop(
                 "`rigloop doctor`, and what else runs there"
             ) from None
         report.first_cycle_ns = loop.start_ns
+        report.clocks = [read_clocks()]
         # now, for those who want to know it of a process that was killed
         _tell(commission.folder, report)
         if fifo:
@@ -270,6 +272,7 @@ def _loop(
                 report.hung = True
             if fifo:
                 os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+            report.clocks.append(read_clocks())
             report.at_rest = loop.at_rest
             if loop.stall is not None:
                 report.stopped_by = "watchdog"

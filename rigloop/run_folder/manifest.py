@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 from rig_configs.bounded import UnreadableError, read_text
 from rig_configs.json_message import decode
 from rigloop.run_folder.bring_up_losses import BroughtUp
+from rigloop.run_folder.clocks import ClockPair
 from rigloop.run_folder.exposure import Exposure
 from rigloop.run_folder.limited import Limited
 from rigloop.run_folder.process_state import Process
@@ -284,6 +285,10 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The torque limit of a run on an interface whose rig nobody has signed off; None: the rig's own limits."""
     statuses: dict[str, str] = {}
     """By signal: number and word of a kernel's or an observer's last status."""
+    first_cycle_ns: int = 0
+    """The zero of `t_ns` in every record, on CLOCK_MONOTONIC; 0: a replay, or not known."""
+    clocks: tuple[ClockPair, ...] = ()
+    """Moments on both clocks, at the first cycle and at the end."""
     format: Literal[1, 2] = FORMAT
 
 

@@ -11,6 +11,7 @@ import msgspec
 
 from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
 from rig_configs.json_message import decode
+from rigloop.run_folder.clocks import ClockPair
 from rigloop.run_folder.limited import Limited
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ class Report(msgspec.Struct, forbid_unknown_fields=True):
         str, dict[str, Any]
     ] = {}  # task → what was measured and chosen where spin_us = "auto"
     first_cycle_ns: int = 0  # CLOCK_MONOTONIC
+    clocks: list[ClockPair] = []  # at the first cycle, and at the end
     to_op_s: float = 0.0  # from the first frame to OP
     bringup: dict[str, int] = {}  # what was lost before OP: frames, replies; no part of the verdict
     limited: Limited | None = None  # the torque limit that the guards have, by files and by drives

@@ -32,8 +32,12 @@ NAME = re.compile(r"rigloop-(\d+)-(\d+)-(\d+)(\.\d+)?")
 
 def table_path() -> str:
     """Return where the signal table of this process's run is."""
-    me = Process.of(os.getpid())
-    return f"{FOLDER}/rigloop-{os.getuid()}-{me.pid}-{me.start_ticks}"
+    return table_of(Process.of(os.getpid()))
+
+
+def table_of(supervisor: Process) -> str:
+    """Return where the signal table of a supervisor's run is, once there is one."""
+    return f"{FOLDER}/rigloop-{os.getuid()}-{supervisor.pid}-{supervisor.start_ticks}"
 
 
 def supervisor_of(path: Path) -> Process | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from rigloop.cli import app
+from rigloop.cli import PLACES, app
 from rigloop.console.answers import Exit
 
 README = (Path(__file__).parents[2] / "README.md").read_text()
@@ -46,3 +46,8 @@ def test_readme_names_only_what_there_is():
 def test_readme_names_every_exit_code():
     (sentence,) = re.findall(r"Exit codes: ([^.]*)\.", README)
     assert [int(code) for code in re.findall(r"\b\d\b", sentence)] == [int(code) for code in Exit]
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_the_list_of_commands_says_what_the_command_itself_does(name):
+    assert PLACES[name].about == " ".join(COMMANDS[name].help.split("\n\n")[0].split())

@@ -36,6 +36,7 @@ typedef struct {
 
 // the argument is a Data
 void look(void *data, Sight *sight);
+int is_sound(const void *data);   // of bytes that were put back: no index leads out of them
 void take_parameters(void *data); // after `par` was set
 void stand_as_built(void *data);  // the committed state is the one where assembly starts
 void set_started(void *data, int is_started);

@@ -54,6 +54,7 @@ cdef extern from "access.h":
         int iterations, last_status, undetermined
         int64_t reassembled, singular
     void look(void *data, Sight *sight) noexcept nogil
+    bint is_sound(const void *data) noexcept nogil
     void take_parameters(void *data) noexcept nogil
     void stand_as_built(void *data) noexcept nogil
     void set_started(void *data, int is_started) noexcept nogil

@@ -1,0 +1,345 @@
+"""A rig that a program checks, starts, watches, disturbs and judges; or one that runs already."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rig_configs.load import LoadedRig
+from rigloop.api.columns import Columns
+from rigloop.api.recorded_run import RecordedRun
+from rigloop.api.supervisor import STOP_TIMEOUT_S, Supervisor
+from rigloop.api.watched import Watched
+from rigloop.compose.wiring import load
+from rigloop.fieldbus.running import tables
+from rigloop.run_folder.not_started import NotStartedError
+from rigloop.run_folder.outcome import Outcome
+from rt_core.safety.trips import State
+from rt_core.signals.layout import TableError
+from rt_core.signals.reading import SignalReader
+
+START_TIMEOUT_S = 120.0  # a kernel may have to be compiled first
+LOOK_S = 0.005
+
+
+class NotRunningError(RuntimeError):
+    """The rig does not run, or runs already, or is somebody else's; the message says which and what to do."""
+
+
+class Rig:
+    """A rig file that is good, and its run once it was started.
+
+    As a context manager it starts, unless it runs already, and at the end, also by an exception, stops.
+
+    Parameters
+    ----------
+    rig : str or Path
+        Name of a rig that ships, or the path of a rig file.
+
+    Raises
+    ------
+    ConfigError
+        Every mistake of the file.
+
+    Examples
+    --------
+    >>> from rigloop import Rig
+    >>> with Rig(example_rig).start(seconds=20, runs=example_runs) as rig:
+    ...     _ = rig.wait_until("abs(wheel/angle_rad) > 0.01", timeout_s=20)
+    ...     angle_rad = rig.signals["wheel/angle_rad"]
+    ...     torque = rig.capture("guard/torque_nm", seconds=0.2)
+    >>> torque["guard/torque_nm"].shape == torque.t_s.shape
+    True
+    >>> rig.verdict.good
+    True
+    """
+
+    def __init__(self, rig: str | Path) -> None:
+        self._loaded: LoadedRig = load(str(rig))
+        self._name = self._loaded.name
+        self._faults: list[str] = []
+        self._supervisor: Supervisor | None = None
+        self._watched: Watched | None = None
+        self._verdict: Outcome | None = None
+
+    @classmethod
+    def attach(cls, folder: str | Path | None = None) -> Self:
+        """Look at a run of this user that goes on, however it was started; it is not stopped from here.
+
+        Parameters
+        ----------
+        folder : str or Path, optional
+            Of the run; the newest one if not given.
+
+        Raises
+        ------
+        NotRunningError
+            There is none.
+        """
+        for _, table in tables():
+            try:
+                watched = Watched(table)
+            except (OSError, TableError):
+                continue
+            if folder is None or watched.folder == Path(folder).absolute():
+                found = cls(watched.folder / "rig.toml")
+                found._watched, found._name = watched, watched.name
+                return found
+            watched.close()
+        which = (
+            "no run of yours goes on" if folder is None else f"{folder}: this run does not go on"
+        )
+        raise NotRunningError(f"{which}; start one with Rig(...).start(), or `rigloop run`")
+
+    def __repr__(self) -> str:
+        how = "runs" if self._watched is not None else "ended" if self._verdict else "not started"
+        return f"<rig {self.name}, {how}>"
+
+    @property
+    def name(self) -> str:
+        """Name of the rig."""
+        return self._name
+
+    @property
+    def loaded(self) -> LoadedRig:
+        """The rig file, checked."""
+        return self._loaded
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Unit of each signal; "" where nobody knows it."""
+        from rigloop.signals.listing import signals_of
+
+        return {signal.path: signal.unit or "" for signal in signals_of(self._loaded.rig)}
+
+    def check(self) -> list[str]:
+        """Check what `rigloop check` does; return its notes.
+
+        Raises
+        ------
+        ConfigError
+            Observers that cannot be, a wheel that would sing, times that nobody said.
+        """
+        from rigloop.api.checking import check_rig
+
+        return list(check_rig(self._loaded).notes)
+
+    def inject(self, *faults: str) -> Self:
+        """Have faults happen on purpose in the run that is started next: `FAULT@T`, T seconds after arming.
+
+        `rigloop faults RIG` lists them; they are checked at the start.
+
+        Raises
+        ------
+        NotRunningError
+            The rig runs already: its faults are blocks of the cycle, placed before the start.
+        """
+        if self._watched is not None:
+            raise NotRunningError(
+                f"{self.name}: runs already; faults are given before start(), with their time: 'sensor-stuck@2'"
+            )
+        self._faults += faults
+        return self
+
+    def start(
+        self,
+        seconds: float | None = None,
+        *,
+        bus: str | None = None,
+        mode: Literal["degraded", "strict"] = "degraded",
+        runs: str | Path = "runs",
+        trust: bool = False,
+        reset_drives: bool = False,
+        telemetry: str | None = None,
+        timeout_s: float = START_TIMEOUT_S,
+    ) -> Self:
+        """Start and arm the rig, as `rigloop run` does; return once its torque follows, or a rig without torque runs.
+
+        Parameters
+        ----------
+        seconds : float, optional
+            The run ends by itself so long after arming; else with `stop`.
+        bus, mode, runs, trust, reset_drives, telemetry
+            As the options of `rigloop run`.
+        timeout_s : float
+            For kernels to be built and the bus to come up.
+
+        Raises
+        ------
+        NotStartedError
+            It could not be started; the message says why.
+        NotRunningError
+            It runs already.
+        TimeoutError
+            It was not armed in time; what had started was stopped.
+        """
+        if self._watched is not None:
+            raise NotRunningError(f"{self.name}: runs already; stop() it first")
+        arguments = [str(self._loaded.path), "--runs", str(Path(runs).absolute()), "--mode", mode]
+        for option, value in (("--for", seconds), ("--bus", bus), ("--telemetry", telemetry)):
+            arguments += [option, str(value)] if value is not None else []
+        arguments += ["--trust"] if trust else []
+        arguments += ["--reset-drives"] if reset_drives else []
+        for fault in self._faults:
+            arguments += ["--inject", fault]
+        self._faults, self._verdict = [], None
+        self._supervisor = Supervisor(arguments)
+        try:
+            self._watched = self._until_armed(self._supervisor, timeout_s)
+        except BaseException:
+            self._give_up()
+            raise
+        return self
+
+    @property
+    def signals(self) -> SignalReader:
+        """Newest values by path: `rig.signals["wheel/angle_rad"]`."""
+        return self._run.signals
+
+    @property
+    def state(self) -> State:
+        """State of the guards together: `State.RUNNING` as long as a torque follows."""
+        return self._run.state
+
+    @property
+    def folder(self) -> Path:
+        """The run folder."""
+        if self._verdict is not None:
+            return Path(self._verdict.folder)
+        return self._run.folder
+
+    @property
+    def t_s(self) -> float:
+        """Time since the first cycle, s."""
+        return self._run.t_s
+
+    def read(self, paths: Sequence[str]) -> NDArray[np.float64]:
+        """Return the newest values of some signals, shape (n,); those of one task are of one cycle."""
+        return self._run.signals.read(paths)
+
+    def wait_until(
+        self, condition: str | Callable[[SignalReader], bool], timeout_s: float
+    ) -> float:
+        """Wait until a condition such as "wheel/angle_rad > 0.5" holds; see `Watched.wait_until`."""
+        return self._run.wait_until(condition, timeout_s)
+
+    def capture(
+        self, *paths: str, seconds: float, before_s: float = 0.0, at: str | None = None
+    ) -> Columns:
+        """Return every cycle of some signals for a time from now on; see `Watched.capture`."""
+        return self._run.capture(paths, seconds, before_s=before_s, at=at)
+
+    def wait(self, timeout_s: float | None = None) -> Outcome:
+        """Wait until a run that was started for some seconds has ended; return its verdict."""
+        supervisor = self._own()
+        self._verdict = supervisor.wait(timeout_s)
+        self._look_away()
+        return self._verdict
+
+    def stop(self, timeout_s: float = STOP_TIMEOUT_S) -> Outcome:
+        """Ramp the torque out, end the run and judge it; return the verdict. Harmless when repeated.
+
+        Raises
+        ------
+        NotRunningError
+            It was not started from here.
+        TimeoutError
+            It has not ended within the time.
+        """
+        if self._verdict is None:
+            self._verdict = self._own().stop(timeout_s)
+            self._look_away()
+        return self._verdict
+
+    @property
+    def verdict(self) -> Outcome:
+        """Verdict of the run that has ended: `good`, `reasons`, `folder`, figures and notes."""
+        if self._verdict is None:
+            raise NotRunningError(f"{self.name}: has no verdict yet; stop() it")
+        return self._verdict
+
+    @property
+    def record(self) -> RecordedRun:
+        """The run so far as arrays; see `rigloop.open_run`."""
+        return RecordedRun(self.folder)
+
+    def __enter__(self) -> Self:
+        return self if self._watched is not None else self.start()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._supervisor is not None:
+            self.stop()
+        else:
+            self._look_away()
+
+    @property
+    def _run(self) -> Watched:
+        if self._watched is None:
+            remedy = "open_run(rig.folder) has its signals" if self._verdict else "start() it"
+            raise NotRunningError(f"{self.name}: does not run; {remedy}")
+        return self._watched
+
+    def _own(self) -> Supervisor:
+        if self._supervisor is None:
+            whose = (
+                "was attached to: only who started it stops it" if self._watched else "start() it"
+            )
+            raise NotRunningError(f"{self.name}: {whose}")
+        return self._supervisor
+
+    def _until_armed(self, supervisor: Supervisor, timeout_s: float) -> Watched:
+        until = time.monotonic() + timeout_s
+        watched: Watched | None = None
+        while time.monotonic() < until:
+            if watched is None:
+                try:
+                    watched = Watched(Path(supervisor.table))
+                except FileNotFoundError:
+                    pass
+                except TableError as error:
+                    raise NotStartedError(str(error)) from None
+            # FAULT: what trips a guard at once is for whoever watches to see
+            if watched is not None and watched.state in (State.RUNNING, State.HOLD, State.FAULT):
+                return watched
+            if supervisor.ended:
+                if watched is not None:
+                    watched.close()
+                raise _too_short(supervisor) or supervisor.refusal()
+            time.sleep(LOOK_S)
+        if watched is not None:
+            watched.close()
+        raise TimeoutError(f"{self.name}: not armed within {timeout_s:g} s")
+
+    def _give_up(self) -> None:
+        supervisor, self._supervisor = self._supervisor, None
+        if supervisor is not None:
+            try:
+                supervisor.stop()
+            except (NotStartedError, TimeoutError):
+                supervisor.process.terminate()
+
+    def _look_away(self) -> None:
+        if self._watched is not None:
+            self._watched.close()
+            self._watched = None
+        self._supervisor = None
+
+
+def _too_short(supervisor: Supervisor) -> NotStartedError | None:
+    outcome = supervisor.outcome
+    if outcome is None or not outcome.good:
+        return None
+    return NotStartedError(
+        f"{outcome.folder}: was over before it could be looked at; give it more seconds"
+    )

@@ -1,0 +1,191 @@
+"""The commands on a rig: arguments in, one exit code out; the work is in the modules that they call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.markup import escape
+
+from rigloop.console import interrupts
+from rigloop.console.answers import JsonOption, answer, errors_as_lines, print_json
+from rigloop.console.lasting_console import lasting_console
+from rigloop.console.run_options import (
+    BusOption,
+    MappingOption,
+    ModeOption,
+    PageOption,
+    RigArgument,
+    RunsOption,
+    TrustOption,
+)
+from rigloop.console.screen import Screen
+from rigloop.run_folder.messages import Mode
+
+if TYPE_CHECKING:
+    from rig_configs.load import LoadedRig
+    from rigloop.run_folder.outcome import Outcome
+
+
+def run(
+    rig: RigArgument,
+    for_s: Annotated[
+        float | None,
+        typer.Option(
+            "--for", min=0.1, max=86_400, help="Seconds to run; until Ctrl-C if not given."
+        ),
+    ] = None,
+    bus: BusOption = None,
+    telemetry: Annotated[
+        str | None,
+        typer.Option(
+            help="Publish the newest signals over ZeroMQ here, such as `tcp://127.0.0.1:9872`."
+        ),
+    ] = None,
+    mode: ModeOption = Mode.DEGRADED,
+    trust: TrustOption = False,
+    inject: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="FAULT@T or FAULT:VALUE@T: do this wrong T seconds after arming; repeatable. In a rig with several "
+            "axes WHOM/FAULT@T strikes one of them. `rigloop faults` lists them."
+        ),
+    ] = None,
+    reset_drives: Annotated[
+        bool,
+        typer.Option(
+            "--reset-drives",
+            help="Reset drives that are in their fault state at the start; without it such a run is refused.",
+        ),
+    ] = False,
+    page: PageOption = True,
+    until_eof: Annotated[
+        bool,
+        typer.Option(
+            "--until-eof",
+            help="End the run when standard input ends: whatever becomes of the program that started it.",
+        ),
+    ] = False,
+    runs: RunsOption = Path("runs"),
+    json: JsonOption = False,
+) -> None:
+    """Run a rig live: arm it, show what it does, ramp out, and judge the run."""
+    from rigloop.host.children import cycle_process
+
+    console = lasting_console(stderr=json)
+    if until_eof:
+        interrupts.interrupt_at_eof()
+    with cycle_process() as cycle, errors_as_lines(json):
+        from rigloop.live.run_options import RunOptions
+        from rigloop.live.supervise import run_live
+
+        outcome = run_live(
+            _trusted(_load(rig), trust),
+            cycle,
+            RunOptions(
+                runs, console, for_s, bus, telemetry, mode, tuple(inject or ()), reset_drives, page
+            ),
+        )
+    _finish(outcome, console, json)
+
+
+def replay(
+    log: Annotated[
+        Path,
+        typer.Argument(
+            help="A logged encoder file, or the folder of a recorded run.", readable=False
+        ),
+    ],
+    rig: Annotated[
+        str | None, typer.Option(help="Rig to feed; the recorded one, else steering_wheel.")
+    ] = None,
+    mapping: MappingOption = None,
+    trust: TrustOption = False,
+    page: PageOption = True,
+    runs: RunsOption = Path("runs"),
+    json: JsonOption = False,
+) -> None:
+    """Feed a log, or a recorded run, through the same filter and kernel, without a clock."""
+    from rigloop.replay.replay import replay_log, replay_run
+
+    console = Screen(stderr=json)
+    with errors_as_lines(json):
+        if log.is_dir():
+            outcome = replay_run(log, runs=runs, console=console, trusts=trust, page=page)
+        else:
+            fed = _trusted(_load(rig or "steering_wheel"), trust)
+            outcome = replay_log(log, fed, mapping=mapping, runs=runs, console=console, page=page)
+    _finish(outcome, console, json)
+
+
+def check(rig: RigArgument, json: JsonOption = False) -> None:
+    """Check a rig file: schema, tasks, wiring, that its observers can tell what they estimate, that its wheel would not
+    sing, and that every cycle ends in time on this machine. Starts nothing."""
+    from rigloop.api.checking import check_rig
+    from rigloop.compose.schedule import in_words as timings_in_words
+    from rigloop.haptic.check import in_words as margins_in_words
+    from rigloop.sign_off.words import signed_facts, signed_words
+    from rigloop.signals.notes import signal_facts, signal_words
+
+    with errors_as_lines(json):
+        loaded = _load(rig)
+        with Screen(stderr=True).status("kernel") as status:
+            checked = check_rig(loaded, status.update)
+    notes = checked.notes
+    if json:
+        message = {"rig": loaded.name, "sha256": loaded.sha256, "mistakes": [], "notes": notes}
+        facts = {
+            "haptic": checked.margins,
+            "timing": checked.timings,
+            "signals": signal_facts(loaded.rig),
+            "commissioned": signed_facts(loaded),
+        }
+        print_json(message | facts)
+    else:
+        words = escape(f"{loaded.path}: {loaded.rig.title}")
+        Screen().print(f"[green]good[/]  {words}", soft_wrap=True, highlight=False)
+        lines = [*margins_in_words(checked.margins), *timings_in_words(checked.timings)]
+        lines += signal_words(loaded.rig, loaded.argument)
+        for line in (*lines, *signed_words(loaded)):
+            Screen().print(f"      {escape(line)}", soft_wrap=True, highlight=False)
+        for note in notes:
+            Screen().print(f"[yellow]•[/] {escape(note)}", soft_wrap=True, highlight=False)
+
+
+def doctor(
+    rig: Annotated[
+        str | None, typer.Argument(help="Look with the eyes of this rig: its cores, periods, bus.")
+    ] = None,
+    bus: Annotated[
+        str | None, typer.Option(help="As for `run`; an interface is looked at closely.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Look at this machine: what keeps a run from being on time, why, and what to do. Changes nothing."""
+    from rigloop.doctor.checks import demands_of, demands_without_rig, examine
+    from rigloop.doctor.view import as_message, show
+    from rt_core.doctor.check import is_good
+
+    with errors_as_lines(json):
+        demands = demands_of(_load(rig).rig, bus) if rig else demands_without_rig(bus)
+        checks = examine(demands)
+    answer(as_message(checks, rig, bus), lambda: show(checks, Screen()), json, good=is_good(checks))
+
+
+def _load(rig: str) -> LoadedRig:
+    from rigloop.compose.wiring import load
+
+    return load(rig)
+
+
+def _trusted(loaded: LoadedRig, trusts: bool) -> LoadedRig:
+    from rigloop.compose.consent import require_consent
+
+    require_consent(loaded, trusts=trusts)
+    return loaded
+
+
+def _finish(outcome: Outcome, console: Console, json: bool) -> NoReturn:
+    answer(outcome, lambda: outcome.print(console), json, good=outcome.good)

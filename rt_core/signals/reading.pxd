@@ -1,0 +1,12 @@
+from libc.stdint cimport int64_t
+
+from rt_core.signals.table cimport SignalTable
+
+
+cdef class SignalReader:
+    cdef readonly SignalTable table
+    cdef dict _places            # path → Place
+    cdef dict _selections        # tuple of paths → Selection
+    cdef bint _is_open
+    cdef int require_open(self) except -1
+    cdef object missing(self, object path)
