@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from estimators.encoder.gains import MAX_EPSILON
 from estimators.encoder.rts_smoother import filter_pass
+from estimators.numerics.bisection import boundary
 
 Array = NDArray[np.float64]
 
@@ -150,10 +151,4 @@ def _crossing(
     # where the likelihood falls below the threshold between the maximum and an end of the range
     if value(end) > threshold:
         return end
-    for _ in range(25):
-        middle = 0.5 * (inside + end)
-        if value(middle) > threshold:
-            inside = middle
-        else:
-            end = middle
-    return 0.5 * (inside + end)
+    return boundary(lambda at: value(at) > threshold, inside, end, 25)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from estimators.encoder.gains import MAX_EPSILON, MIN_EPSILON, steady_gains, transition_matrix
+from estimators.numerics.bisection import boundary
 
 Array = NDArray[np.float64]
 
@@ -118,13 +119,7 @@ def bandwidth_for_lag(
             f"a lag of {1e3 * wanted_s:g} ms at {frequency_hz:g} Hz: with samples every "
             f"{1e3 * sample_period_s:g} ms it can be {1e3 * shortest:.3g} ... {1e3 * longest:.3g} ms"
         )
-    for _ in range(60):
-        middle = 0.5 * (low + high)
-        if lag(middle) > wanted_s:
-            low = middle
-        else:
-            high = middle
-    return float(np.exp(0.5 * (low + high)))
+    return float(np.exp(boundary(lambda at: lag(at) > wanted_s, low, high)))
 
 
 def _feedback(gain: Array, sample_period_s: float) -> Array:

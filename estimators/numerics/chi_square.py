@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from statistics import NormalDist
 
+from estimators.numerics.bisection import boundary
+
 BOUND = 0.95  # probability that the `nis` of a consistent filter lies within its bounds
 SERIES_DEGREES = 300  # above, the first term of the series underflows
 
@@ -48,13 +50,7 @@ def quantile(probability: float, degrees: int) -> float:
     low, high = 0.0, 1.0
     while cumulative(high, degrees) < probability:
         high *= 2.0
-    for _ in range(100):
-        middle = (low + high) / 2.0
-        if cumulative(middle, degrees) < probability:
-            low = middle
-        else:
-            high = middle
-    return high
+    return boundary(lambda x: cumulative(x, degrees) < probability, low, high, 100)
 
 
 def bounds_of_sums(most: int) -> list[tuple[float, float]]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from estimators.numerics.bisection import boundary
 from rigloop.haptic.loop import HapticLoop, Wheel, impedance, transition
 
 GROWS_1_S = 1e-3  # growth below it is rounding: a wheel let go has a mode that stays where it is
@@ -106,9 +107,5 @@ def _first(bad: Callable[[float], bool], steps: Sequence[float]) -> float:
         return 0.0
     for good, step in itertools.pairwise(steps):
         if bad(float(step)):
-            low, high = float(good), float(step)
-            for _ in range(30):
-                middle = 0.5 * (low + high)
-                low, high = (low, middle) if bad(middle) else (middle, high)
-            return high
+            return boundary(lambda at: not bad(at), float(good), float(step), 30)
     return float("inf")

@@ -67,6 +67,19 @@ def tripped(trip, **signals):
     return {"guard/trip": float(trip)} | {f"guard/trip_{name}": v for name, v in signals.items()}
 
 
+def test_causes_come_in_the_order_of_their_times_and_guards_that_followed_come_last(rigs, tmp_path):
+    trips = {
+        "wheel": (Trip.OTHER_TRIPPED, 80.0),
+        "brake": (Trip.RATE_LIMIT, 100.0),
+        "gas": (Trip.ANGLE_LIMIT, 90.0),
+    }
+    signals = {}
+    for axis, (trip, cycle) in trips.items():
+        signals |= {f"{axis}_guard/trip": float(trip), f"{axis}_guard/trip_cycle": cycle}
+    found = faults_of(rigs("pedals_and_wheel").rig, signals, tmp_path)
+    assert [fault.kind for fault in found] == ["angle limit", "rate limit", "other tripped"]
+
+
 @pytest.mark.parametrize("code", [99.0, -1.0, 4.5, -3.1e230, math.nan, math.inf])
 def test_a_trip_that_no_guard_writes_is_a_fault_that_names_the_table(rig, tmp_path, code):
     (fault,) = faults_of(rig, tripped(code, block=math.nan, fault=math.nan), tmp_path)

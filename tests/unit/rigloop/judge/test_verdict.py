@@ -10,6 +10,7 @@ import pytest
 
 from io_bridge.recording.record import RecordWriter, open_record
 from rigloop.host.disk_reserve import RESERVE, reserve
+from rigloop.inject.judge import judge as judge_run
 from rigloop.inject.request import again
 from rigloop.judge import verdict
 from rigloop.judge.verdict import CutShort, conclude, roles
@@ -373,6 +374,25 @@ def test_the_status_of_a_kernel_is_shown_in_words(judge):
     (shown,) = [row for row in conclude_it().figures if row[0] == "steering/status"]
     assert re.fullmatch(r"3 [a-z_]+", shown[1])
     assert " " in shown[2]
+
+
+@pytest.mark.parametrize(
+    ("alarm", "good"), [("guard: the wheel sang at 38.3 Hz", True), ("a", False)]
+)
+def test_a_fault_that_no_cycle_finds_is_judged_by_the_lines_of_the_verdict(
+    judge, monkeypatch, alarm, good
+):
+    run, conclude_it = judge("fault_bench")
+    injections = again(["gain-too-high@0.25"], run.loaded.rig)
+
+    def began(*given):
+        return [msgspec.structs.replace(w, began=1, good=True, why=()) for w in judge_run(*given)]
+
+    monkeypatch.setattr("rigloop.inject.judge.judge", began)
+    run.seen.alarms.append(alarm)
+    outcome = conclude_it(injections=injections)
+    assert outcome.good is good
+    assert outcome.injections[0].good is good
 
 
 def test_a_fault_on_purpose_is_judged_by_what_it_states_and_not_by_what_it_did(judge, tmp_path):
