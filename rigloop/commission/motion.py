@@ -67,7 +67,7 @@ def fit_motion(take: Take) -> Motion:
     NoMotionError
         It has hardly moved.
     """
-    t, way, command = _even(take)
+    t, way, command = evenly(take)
     if len(t) < 100 or np.ptp(way) < LEAST_TURN_RAD:
         raise NoMotionError(f"it moved by {np.degrees(np.ptp(way)):.3f}°")
     step = t[1] - t[0]
@@ -96,7 +96,7 @@ def fit_motion(take: Take) -> Motion:
     )
 
 
-def _even(take: Take) -> tuple[Array, Array, Array]:
+def evenly(take: Take) -> tuple[Array, Array, Array]:
     """Return times, way and command at equal steps: cycles may be missing, and meanwhile the last command acts."""
     t = take.t_s
     if len(t) < 2:

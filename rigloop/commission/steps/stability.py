@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from rigloop.commission.axis import Spring
+from rigloop.commission.motion import evenly
 from rigloop.commission.stand import Take
 from rigloop.commission.step import Bench, Measured, Step
 
@@ -13,6 +14,9 @@ ENOUGH = 2.0
 KICK_S, WATCHED_S = 0.03, 0.9
 SHARE = 0.8
 SETTLED = 0.05  # of the fastest rate, that counts as rest
+WHOLE = 0.98  # of the torque of the walk, that is cut off
+MOVES = 0.05  # of the fastest rate
+LEAST_SAMPLES = 20
 GROWS = 0.9  # of the rate in the second part over that in the first
 
 
@@ -26,13 +30,15 @@ def measure(bench: Bench) -> Measured:
     if axis.spring.stiffness_nm_rad == 0.0:
         return Measured(ENOUGH, "times", ENOUGH, None, "The rig renders no stiffness.")
     calm = 0.0
-    inertia = bench.motion.inertia_kg_m2
+    motion = bench.motion
     kick = np.zeros(round((KICK_S + WATCHED_S) / axis.period_s))
     kick[: round(KICK_S / axis.period_s)] = SHARE * axis.walk_nm
     for gain in GAINS:
         spring = Spring(gain * axis.spring.stiffness_nm_rad, gain * axis.spring.damping_nms)
         take = bench.stand.play(kick, spring)
-        if take.trip or sings(take, spring.stiffness_nm_rad / inertia):
+        goes_on = take.trip or sings(take, spring.stiffness_nm_rad / motion.inertia_kg_m2)
+        damping = damping_nms(take, motion.delay_s, axis.walk_nm)
+        if goes_on or (damping is not None and damping + motion.viscous_nms < 0.0):
             break
         calm = gain
     stiffness = axis.spring.stiffness_nm_rad
@@ -40,6 +46,29 @@ def measure(bench: Bench) -> Measured:
         "." if calm >= ENOUGH else ", and sang beyond."
     )
     return Measured(calm, "times", ENOUGH, None, words)
+
+
+def damping_nms(take: Take, delay_s: float, most_nm: float) -> float | None:
+    """Return the damping of a rendered spring, as late as it is; dry friction, which hides a wheel that would sing with
+    more torque, has no part in it. None: the wheel hardly moved.
+
+    Parameters
+    ----------
+    delay_s : float
+        From a command to the motion.
+    most_nm : float
+        The torque at which the command is cut off.
+    """
+    t, way, command = evenly(take)
+    step = t[1] - t[0]
+    rate = np.gradient(way, step)
+    torque = np.interp(t - delay_s, t, command)
+    cut = np.abs(torque) > WHOLE * most_nm
+    used = (t > KICK_S + 2.0 * delay_s) & ~cut & (np.abs(rate) > MOVES * np.max(np.abs(rate)))
+    if np.count_nonzero(used) < LEAST_SAMPLES:
+        return None
+    columns = np.column_stack([way[used], rate[used]])
+    return -float(np.linalg.lstsq(columns, torque[used], rcond=None)[0][1])
 
 
 def sings(take: Take, stiffness_1_s2: float) -> bool:

@@ -130,7 +130,7 @@ def test_a_slave_that_fell_to_init_alone_comes_back(rig):
 
 @pytest.mark.parametrize(
     ("word", "differs"),
-    [(10, "product 0xbad, the rig has"), (14, "serial 0xbad, the run began with 0x7")],
+    [(10, "product 0x4b320bad, the rig has"), (14, "serial 0xbad, the run began with 0x7")],
 )
 def test_another_drive_in_the_place_of_one_is_refused(rig, word, differs):
     device = DriveDevice(FREE, replace(SIMULATED_IDENTITY, serial=7))

@@ -14,7 +14,7 @@ def commission(*arguments):
 
 
 def test_a_rehearsal_walks_to_its_end_and_says_that_it_is_one(tmp_path):
-    done = commission(write_rig(tmp_path, "simulated").path, "--stiffness", 20, "--json")
+    done = commission(write_rig(tmp_path, "simulated").path, "--stiffness", 5, "--json")
     assert done.exit_code == 0, done.output
     outcome = json.loads(done.stdout)
     assert (outcome["rehearsal"], outcome["signed"], len(outcome["steps"])) == (True, None, 12)

@@ -134,7 +134,7 @@ def test_a_rehearsal_signs_nothing(tmp_path):
     loaded = write_rig(tmp_path, "simulated")
     said = io.StringIO()
     talk = TerminalTalk(Console(file=said, width=80), [])
-    outcome = commission(loaded, talk, stiffness_nm_rad=20.0)
+    outcome = commission(loaded, talk, stiffness_nm_rad=5.0)
     assert outcome.good, outcome.steps
     assert (outcome.rehearsal, outcome.signed) == (True, None)
     assert [path.name for path in tmp_path.iterdir()] == ["one_drive.toml"]
