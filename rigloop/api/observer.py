@@ -29,7 +29,7 @@ def observer(
     source: str | Path,
     sensors: Mapping[str, Mapping[str, Any]],
     *,
-    acceleration_noise: float | Sequence[float],
+    acceleration_noise: Sequence[float],
     start_std: Sequence[float],
     method: str = "errorEKF",
     independent: Sequence[str] = (),
@@ -51,7 +51,7 @@ def observer(
         Name of a mechanism that ships, or a mechanism file.
     sensors : mapping of str to mapping
         A table each: `kind`, its keys, and `std`, the standard deviation of a sample.
-    acceleration_noise : float or sequence of float
+    acceleration_noise : sequence of float
         Density of the white noise on each independent acceleration, rad^2/s^3 or m^2/s^3.
     start_std : sequence of float
         Standard deviation of each state at the start.
@@ -90,7 +90,7 @@ def observer(
     >>> true = four_bar.run(steps=400)["crank/angle_rad"]
     >>> encoder = {"kind": "encoder", "angle": "crank", "std": 0.0175}
     >>> crank = rigloop.observer("four_bar", {"wheel": encoder}, independent=("crank",), step_s=5e-3,
-    ...                          acceleration_noise=0.09, start_std=(0.09, 0.09))
+    ...                          acceleration_noise=[0.09], start_std=(0.09, 0.09))
     >>> noise = np.random.default_rng(1).normal(0.0, 0.0175, 400)
     >>> estimate = crank.run({"wheel": true + noise})
     >>> bool(np.std(estimate["crank_rad"] - true) < 0.5 * np.std(noise))
@@ -109,9 +109,15 @@ def observer(
         std[name] = table["std"]
         tables[name] = {key: value for key, value in table.items() if key != "std"}
     settings = ObserverSettings(
-        std, acceleration_noise, start_std, start, dict(input_noise or {}),
-        transition=transition, gate_sigma=gate_sigma, gate_patience=gate_patience,  # type: ignore[arg-type]
-    )  # fmt: skip
+        std,
+        acceleration_noise,
+        start_std,
+        start,
+        transition,  # type: ignore[arg-type]
+        input_noise=dict(input_noise or {}),
+        gate_sigma=gate_sigma,
+        gate_patience=gate_patience,
+    )
     spec = ObserverSpec(tables, tuple(independent), tuple(unknown))
     built = build_observer(source, spec, KernelOptions(**options, **FIXED))
     model = built.module.Model()

@@ -118,13 +118,6 @@ def _empty(folder):
     return path
 
 
-def _truncated(folder):
-    path = folder / "cut.csv"
-    text = (LOGS / "comma2k19_segment40.csv").read_text()
-    path.write_text(text[: text.index("\n", 5000) + 6])
-    return path
-
-
 def _binary(folder):
     path = folder / "binary.csv"
     path.write_bytes(bytes(range(256)) * 40)
@@ -141,8 +134,7 @@ BAD_LOGS = {
     "missing": (lambda folder: folder / "no.csv", "no such file"),
     "folder": (lambda folder: folder, "manifest.json: cannot be read"),
     "empty": (_empty, "is empty"),
-    "truncated": (_truncated, "truncated: the last row"),
-    "binary": (_binary, "not a text file"),
+    "binary": (_binary, "byte 0 is 0x00: neither a text nor a format that is known here"),
     "unknown columns": (_unknown_columns, "no shipped mapping fits its columns time, angle"),
 }
 

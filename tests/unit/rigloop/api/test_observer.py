@@ -8,7 +8,7 @@ import rigloop
 pytestmark = pytest.mark.slow
 
 ENCODER = {"kind": "encoder", "angle": "crank", "std": 0.0175}
-NOISE = {"acceleration_noise": 0.09, "start_std": (0.09, 0.09), "step_s": 5e-3}
+NOISE = {"acceleration_noise": [0.09], "start_std": (0.09, 0.09), "step_s": 5e-3}
 
 
 @pytest.fixture
@@ -52,11 +52,15 @@ def test_wrong_input_is_named(crank):
         crank.run({"weel": np.zeros(3)})
     with pytest.raises(TypeError, match="no option 'step'"):
         rigloop.observer(
-            "four_bar", {"wheel": ENCODER}, acceleration_noise=1.0, start_std=(1.0, 1.0), step=1e-3
+            "four_bar",
+            {"wheel": ENCODER},
+            acceleration_noise=[1.0],
+            start_std=(1.0, 1.0),
+            step=1e-3,
         )
     with pytest.raises(TypeError, match="sensor 'wheel' has no 'std'"):
         rigloop.observer(
-            "four_bar", {"wheel": {"kind": "encoder"}}, acceleration_noise=1.0, start_std=(1.0,)
+            "four_bar", {"wheel": {"kind": "encoder"}}, acceleration_noise=[1.0], start_std=(1.0,)
         )
     with pytest.raises(ValueError, match="start_std"):
         rigloop.observer(

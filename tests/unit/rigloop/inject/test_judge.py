@@ -149,22 +149,6 @@ def test_an_output_that_was_not_seen_at_rest_is_not_good(columns, verdict):
     assert found.why == ("the cycle process did not see the output at rest",)
 
 
-@pytest.mark.parametrize(
-    ("gap_us", "seen"),
-    [
-        (250_000, ("SAFE", "watchdog", 202)),
-        # a shorter one is the guard's, whatever the watchdog saw later
-        (150_000, ("RAMP", "TIME_GAP", 3)),
-    ],
-)
-def test_a_gap_as_long_as_the_watchdogs_patience_is_the_watchdogs(columns, verdict, gap_us, seen):
-    columns["guard/trip"] = np.where(columns["guard/trip"] > 0, float(Trip.TIME_GAP), 0.0)
-    told = {"stall": "watchdog: estimation", "stalled_ns": 202 * MS, "drives_nm": {"wheel": 0.0}}
-    found = verdict(columns, asked=(f"time-gap:{gap_us}@0.25",), **told)
-    assert found.good, found.why
-    assert (found.stated, found.found_by, found.to_find) == seen
-
-
 def test_a_blip_must_be_held_and_then_run_on(columns, verdict):
     row = np.arange(N)
     columns["guard/trip"][:] = 0
