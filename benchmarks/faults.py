@@ -176,7 +176,7 @@ def main(
 def take(tried: Tried, rows: dict[str, Row], repeat: int) -> list[str]:
     """Count a trial; keep the folder of one that was not as stated. Return the faults that did not begin."""
     again = []
-    for name, injected in tried.faults.items():
+    for name, injected in tried.faults:
         if not injected.good and not injected.tried:
             rows[name].spoilt += 1
             again.append(name)
@@ -189,7 +189,7 @@ def take(tried: Tried, rows: dict[str, Row], repeat: int) -> list[str]:
                 file=sys.stderr,
                 flush=True,
             )
-    if all(injected.good for injected in tried.faults.values()) and not tried.left:
+    if all(injected.good for _, injected in tried.faults) and not tried.left:
         sweep(tried.folder)
     return again
 

@@ -130,8 +130,8 @@ class Trial:
 class Tried:
     """The outcome of a trial."""
 
-    faults: dict[str, Injected]
-    """By their names in the table."""
+    faults: list[tuple[str, Injected]]
+    """Each with its name in the table, in the order of the trial; several axes may have one of a name."""
     left: list[str]
     """Processes and files that were still there after it."""
     seconds: float
@@ -249,7 +249,7 @@ def attempt(loaded: LoadedRig, trial: Trial, runs: Path) -> Tried:
     judged = zip(
         (i.fault.name for i in injections), judge(folder, injections, signals), strict=True
     )
-    return Tried(dict(judged), left, time.monotonic() - begin, folder)
+    return Tried(list(judged), left, time.monotonic() - begin, folder)
 
 
 def _left(folder: Path, table: str) -> list[str]:

@@ -209,7 +209,7 @@ def _repeat(loaded: LoadedRig, experiment: Experiment, runs: Path, found: Outcom
         spoilt, bad = [], 0
         for number, answers in enumerate(left.shows):
             for answer in answers:
-                injected = tried.faults[number]
+                _, injected = tried.faults[number]
                 if answer is not answers[0]:
                     injected = _seen_by(answer, number, loaded, left.trial, tried.folder)
                 row = found.setdefault((answer.guard, answer.fault.name), Measured())

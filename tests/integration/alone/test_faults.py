@@ -36,7 +36,7 @@ def tried(tmp_path_factory):
         for trial in trials(names, limits):
             done = attempt(rigs[trial.needs], trial, runs)
             left += done.left
-            found |= done.faults
+            found |= dict(done.faults)
             sweep(done.folder)
         names = [name for name in names if not found[name].good]
     return found, left
