@@ -255,7 +255,7 @@ cdef class Loop:
 
     cdef bint _rests(self, int i, list rest_cycles) except -1:
         producer, safe, cycle = self._safe[i]
-        if load_acquire(&self._watchdog.sent) and self.stall.task == producer:
+        if self._is_taken(producer):
             # its guard no longer acts: only outputs of the watchdog leave
             return True
         image = self.table.read_image(producer)[1]
@@ -264,6 +264,13 @@ cdef class Loop:
         elif rest_cycles[i] is None:
             rest_cycles[i] = image[cycle]
         return rest_cycles[i] is not None and image[cycle] >= rest_cycles[i] + 2
+
+    cdef bint _is_taken(self, str task):
+        # whether safe outputs of the watchdog have left on every bus of a task
+        cdef int i
+        sent = [load_acquire(&self._watchdog.guarded[i].sent) for i in range(self._watchdog.n_guarded)
+                if self.plan.tasks[self._watchdog.guarded[i].task].name == task]
+        return bool(sent) and all(sent)
 
     def finish(self, double timeout_s=1.0):
         cdef int i

@@ -6,9 +6,9 @@ looks, because a host that takes the whole machine away makes everything stand s
 watchdog is late itself, forgets its findings, and the tasks run on before it looks
 again. So a stall is seen within `stall_ns` and two ticks.
 
-It then acts once: it reports which task stood still and when, and asks the loop to stop. If that task
-has actuators, it calls the safe entry of each bus block of that task, itself, in that look and
-at each tick from then on.
+It then reports once which task stood still and when, and asks the loop to stop. If that task has actuators, it calls
+the safe entry of each bus block of that task, itself, in that look and at each tick from then on. It goes on
+looking: a task that hangs keeps its core from others of less priority, and the drives of those are taken in the same way.
 """
 from libc.stdint cimport int64_t
 
@@ -23,6 +23,8 @@ cdef enum:
 
 cdef struct Guarded:             # a bus block that can send safe outputs, and the task that steps it
     int task
+    bint taken                   # the task stood still: the watchdog serves the bus from then on
+    int64_t sent                 # safe outputs sent
     BlockView *safe
 
 cdef struct Watchdog:
@@ -36,10 +38,10 @@ cdef struct Watchdog:
     int64_t *seen                # deadline of each task at the last look
     Guarded guarded[MOST_SAFE]
     int n_guarded
-    int64_t stalled              # 1 + the task that stood still; written last, 0: none did
+    int64_t stalled              # 1 + the task that stood still first; written last, 0: none did
     int64_t stalled_cycle
     int64_t stalled_ns           # for how long, when it was seen
-    int64_t sent                 # safe outputs sent
+    int64_t sent                 # safe outputs sent to all of them
 
 
 cdef int spawn_watchdog(Watchdog *watchdog, bint fifo, object core) except -1

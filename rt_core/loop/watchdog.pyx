@@ -36,36 +36,38 @@ cdef void _forget(Watchdog *watchdog) noexcept nogil:
 cdef void _look(Watchdog *watchdog, int64_t now) noexcept nogil:
     cdef Thread *thread
     cdef int64_t beat_ns
-    cdef int i
+    cdef int i, k
     for i in range(watchdog.n):
         thread = &watchdog.threads[i]
         beat_ns = load_acquire(&thread.beat_ns)
         if beat_ns == 0 or load_acquire(&thread.ended):
             continue
         if beat_ns == watchdog.seen[i] and now - beat_ns > thread.stall_ns:
-            watchdog.stalled_cycle = load_relaxed(&thread.beat_cycle)
-            watchdog.stalled_ns = now - beat_ns
-            store_release(&watchdog.stalled, i + 1)
-            store_release(&watchdog.shared.stop, 1)
-            return
+            if watchdog.stalled == 0:
+                watchdog.stalled_cycle = load_relaxed(&thread.beat_cycle)
+                watchdog.stalled_ns = now - beat_ns
+                store_release(&watchdog.stalled, i + 1)
+                store_release(&watchdog.shared.stop, 1)
+            for k in range(watchdog.n_guarded):
+                watchdog.guarded[k].taken = watchdog.guarded[k].taken or watchdog.guarded[k].task == i
         watchdog.seen[i] = beat_ns
 
 
 cdef int64_t _tick(Watchdog *watchdog, int64_t due_ns, int64_t now) noexcept nogil:
     # the work of the tick that was due at due_ns and comes at now. Returns the time from which the next one counts
-    cdef BlockView *safe
+    cdef Guarded *guarded
     cdef int i
     if now - due_ns > TICK_NS:
         _forget(watchdog)
         due_ns = now
-    elif watchdog.stalled == 0:
+    else:
         _look(watchdog, now)
     # also at the tick that found it; a frame that cannot leave now leaves at the next
     for i in range(watchdog.n_guarded):
-        safe = watchdog.guarded[i].safe
-        if watchdog.stalled != 0 and watchdog.stalled - 1 == watchdog.guarded[i].task:
-            if safe.step(safe.self, now - watchdog.shared.start_ns) == 0:
-                store_release(&watchdog.sent, watchdog.sent + 1)
+        guarded = &watchdog.guarded[i]
+        if guarded.taken and guarded.safe.step(guarded.safe.self, now - watchdog.shared.start_ns) == 0:
+            store_release(&guarded.sent, guarded.sent + 1)
+            store_release(&watchdog.sent, watchdog.sent + 1)
     return due_ns
 
 

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from busy_machine import TOLERANT
+from fifo_priority import may_be_fifo
 from swaps import swapped
 
 from io_bridge.host import namespace
@@ -125,6 +126,14 @@ def test_the_cable_of_the_other_line_is_pulled_and_put_back(write, run_to_end, t
     assert fault["back_s"] is not None
     assert fault["back_s"] < 2.0
     assert not np.any(open_record(done.folder / "hands.npy")["wheel_guard/trip"])
+
+
+@pytest.mark.skipif(not may_be_fifo(), reason="without FIFO no task keeps its core from another")
+def test_a_cycle_that_hangs_on_the_core_of_both_lines_ends_the_torque_of_both(run_to_end, tmp_path):
+    done = run_to_end("two_lines", tmp_path, "--inject", "wheel_guard/cycle-hang@0.3", "--for", "1")
+    (fault,) = done.outcome["injections"]
+    assert (fault["guard"], fault["reaction"]) == ("wheel_guard", "SAFE"), fault["why"]
+    assert fault["good"], fault["why"]
 
 
 REARM = 'rearm = { after = "bus", at_most = 2, settle_s = 0.2, within_s = 3.0, reset_drive = true }'

@@ -121,6 +121,16 @@ def test_a_stall_elsewhere_leaves_the_actuator_alone(guarded):
     assert (found[-1].stalled, found[-1].sent, found[-1].called_ns) == (0, 0, ())
 
 
+def test_a_task_that_gets_no_core_beside_one_that_hangs_is_taken_too():
+    def beats(t_ns):
+        return [(TICK_NS, False), (min(t_ns, 3 * TICK_NS), False)]
+
+    found = watched(ticks(beats, 12), stall_ns=STALL_NS, guarded=1)
+    assert found[-1].stalled == 0
+    # 18 ms: the first look at which more than 10 ms have gone since its deadline of 6 ms
+    assert [tick.sent for tick in found[7:]] == [0, 1, 2, 3, 4]
+
+
 @pytest.mark.parametrize("n", [0, 5])
 def test_a_wrong_number_of_tasks_is_refused(n):
     with pytest.raises(ValueError, match="one to 4 tasks"):
