@@ -209,7 +209,7 @@ def test_error_ekf_knows_its_own_error_between_rare_samples(built):
     runs, marks = 250, (50, 100, 150, 200)
     model, rng = built.module.Model(), np.random.default_rng(3)
     start_std = (0.5 * DEG, 2 * DEG)
-    observer = make(built, "errorEKF", start_std=start_std, acceleration_noise=NOISE / 100)
+    observer = make(built, "errorEKF", start_std=start_std, acceleration_noise=[NOISE / 100])
     root = np.linalg.cholesky(observer.proc_cov)
     squared = []
     for _ in range(runs):
