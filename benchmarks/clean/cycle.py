@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -72,9 +73,13 @@ class BadBlock:
         return new(ctypes.addressof(self._view), self._kind, None)
 
 
-def threads(table: SignalTable) -> dict[str, dict[str, int]]:
-    """Return the kernel's counters of each task's thread, and its cycles."""
+def threads(table: SignalTable, tasks: Iterable[str], *, begins: bool) -> dict[str, dict[str, int]]:
+    """Return the kernel's counters of each task's thread, and its cycles: a cycle that comes in between is counted.
+
+    A cycle waits once, so that the cycles of the stretch are read before the waits at its begin, and after them at its end.
+    """
     found = {}
+    before = {name: int(table.value(f"loop/{name}/cycle")) for name in tasks}
     for folder in Path("/proc/self/task").iterdir():
         text = (folder / "stat").read_text()
         name = text.partition("(")[2].rpartition(")")[0]
@@ -92,9 +97,8 @@ def threads(table: SignalTable) -> dict[str, dict[str, int]]:
             "waits": switches["voluntary_ctxt_switches"],
             "preempted": switches["nonvoluntary_ctxt_switches"],
         }
-    # after the switches: a cycle that comes in between has waited once more, and not been counted too much
     for name, counts in found.items():
-        counts["cycles"] = int(table.value(f"loop/{name}/cycle"))
+        counts["cycles"] = before[name] if begins else int(table.value(f"loop/{name}/cycle"))
     return found
 
 
@@ -129,7 +133,7 @@ def watched(path: str, seconds: float) -> dict[str, Any]:
             with Loop(composed.plan, table, fifo=rights.fifo, safe=composed.safe) as loop:
                 beat = supervise(table, 0, 1.5)
                 state = table.value("guard/state")
-                before = threads(table)
+                before = threads(table, loaded.rig.tasks, begins=True)
                 allocated, called = counter.poison_allocated(1), counter.poison_called(1)
                 locked = []
                 until = time.monotonic() + seconds
@@ -140,7 +144,7 @@ def watched(path: str, seconds: float) -> dict[str, Any]:
                     sum(range(LOCKED))
                     cycles = table.value("loop/estimation/cycle") - begin
                     locked.append([cycles, time.monotonic() - since])
-                after = threads(table)
+                after = threads(table, loaded.rig.tasks, begins=False)
                 allocated = counter.poison_allocated(1) - allocated
                 called = counter.poison_called(1) - called
                 caught = [counter.poison_caught(i) for i in range(called)]
