@@ -76,7 +76,7 @@ class BadBlock:
 def threads(table: SignalTable, tasks: Iterable[str], *, begins: bool) -> dict[str, dict[str, int]]:
     """Return the kernel's counters of each task's thread, and its cycles: a cycle that comes in between is counted.
 
-    A cycle waits once, so that the cycles of the stretch are read before the waits at its begin, and after them at its end.
+    A cycle waits once: its stretch is counted before the waits at the begin, and after them at the end.
     """
     found = {}
     before = {name: int(table.value(f"loop/{name}/cycle")) for name in tasks}
