@@ -31,7 +31,8 @@ static inline double guard_toward(double output_nm, double target_nm, double ste
 {
     const double change_nm = target_nm - output_nm;
     if (fabs(change_nm) <= step_nm) return target_nm;
-    return output_nm + guard_clamped(change_nm, step_nm);
+    /* a NaN stays one: guard_sent knows it */
+    return change_nm > 0 ? output_nm + step_nm : change_nm < 0 ? output_nm - step_nm : change_nm;
 }
 
 static inline double guard_sent(int state, double output_nm)

@@ -204,7 +204,9 @@ def _floats(program: Program) -> Question:
 
 
 PROPERTIES = (
-    Property("floats: laws", "", "the laws of sums and products, of halves", _floats),
+    Property(
+        "floats: laws", "", "the laws of products and quotients, of halves", _floats, is_long=True
+    ),
     Property(
         "bucket: level",
         BUCKET,

@@ -82,14 +82,23 @@ def top_of(w: Words, lim: Struct, bucket: str) -> Value:
 
 def invariant(w: Words, lim: Struct, m: Struct) -> list[Term]:
     """Return what holds of the memory between two cycles."""
+    return [*of_torque(w, lim, m), *of_time(w, lim, m)]
+
+
+def of_torque(w: Words, lim: Struct, m: Struct) -> list[Term]:
     at_rest = w.one_of(m["state"], INIT, READY, FAULT)
-    ages = ("passed_ns", "request_age_ns", "request_bad_ns", "sensor_bad_ns")
     return [
         w.within(0, m["state"], 5),
         w.le(w.size(m["output_nm"]), lim["limit_nm"]),
         w.le(w.size(m["good_nm"]), lim["limit_nm"]),
         w.within(0.0, m["gain"], 1.0),
         w.implies(at_rest, w.eq(m["output_nm"], 0.0)),
+    ]
+
+
+def of_time(w: Words, lim: Struct, m: Struct) -> list[Term]:
+    ages = ("passed_ns", "request_age_ns", "request_bad_ns", "sensor_bad_ns")
+    return [
         *(w.within(0, m[age], LONGEST_NS) for age in ages),
         *(w.within(0, m[b], top_of(w, lim, b)) for b in BUCKETS),
         w.within(0, m["t_ns"], LAST_NS),
@@ -134,12 +143,12 @@ CONTRACTS = {
 Goal = Callable[[Cycle], Term]
 
 
-def _of_a_cycle(name: str, words: str, goal: Goal) -> Property:
+def _of_a_cycle(name: str, words: str, goal: Goal, is_long: bool = False) -> Property:
     def ask(program: Program) -> Question:
         cycle = Cycle(program)
         return Question(cycle.assumed(), goal(cycle), cycle.shown())
 
-    return Property(name, SOURCE, words, ask, contracts=CONTRACTS)
+    return Property(name, SOURCE, words, ask, contracts=CONTRACTS, is_long=is_long)
 
 
 def _of_a_function(name: str, words: str, function: str) -> Property:
@@ -148,7 +157,8 @@ def _of_a_function(name: str, words: str, function: str) -> Property:
         found = program.call(function, *args)
         contract = CONTRACTS[function]
         w = Words(program.terms)
-        goal = w.all(contract.promises(program.terms, args, found), w.needs(program))
+        promised = w.by_cases(found, lambda value: contract.promises(program.terms, args, value))
+        goal = w.all(promised, w.needs(program))
         shown = {arg.term.symbol(): arg for arg in args} | {"found": found}
         laws = (
             sum_laws(program.terms, *(arg.term for arg in args))
@@ -170,19 +180,17 @@ def _within_limit(c: Cycle) -> Term:
 
 
 def changes_by(w: Words, old: Value, new: Value, step: Value) -> Term:
-    """Return whether the exact change is at most `step` and half a unit in the last place of the largest of the three.
+    """Return whether the exact change is at most `step` and half a unit in the last place of the larger of it and new.
 
     Rounding moves old + step, or the difference of new and old, by no more than half a unit of what comes out.
     """
-    minus, change = w.minus(step), w.difference(new, old)
-    return w.all(
-        w.any(w.le(new, w.sum(old, step)), w.le(change, step)),
-        w.any(w.le(w.sum(old, minus), new), w.le(minus, change)),
-    )
+    within = w.le(w.size(w.difference(new, old)), step)
+    return w.any(within, w.same(new, w.sum(old, step)), w.same(new, w.difference(old, step)))
 
 
 def _slope(c: Cycle) -> Term:
-    kept = changes_by(c.words, c.before["output_nm"], c.after["output_nm"], c.limits["step_nm"])
+    old, step = c.before["output_nm"], c.limits["step_nm"]
+    kept = c.words.by_cases(c.after["output_nm"], lambda new: changes_by(c.words, old, new, step))
     return c.words.any(c.is_at_rest(c.after), kept)
 
 
@@ -364,8 +372,12 @@ def _reach(c: Cycle) -> Term:
     )
 
 
-def _keeps(c: Cycle) -> Term:
-    return c.words.all(*invariant(c.words, c.limits, c.after))
+def _keeps_torque(c: Cycle) -> Term:
+    return c.words.all(*of_torque(c.words, c.limits, c.after))
+
+
+def _keeps_time(c: Cycle) -> Term:
+    return c.words.all(*of_time(c.words, c.limits, c.after))
 
 
 def _defined(c: Cycle) -> Term:
@@ -410,20 +422,21 @@ PROPERTIES = (
     Property("guard: begins", SOURCE, "the memory of a new guard fulfils the invariant", _begins),
     _of_a_function("torque: toward", "goes to its target at most, and by step_nm + 1 ulp at most", "guard_toward"),
     _of_a_function("torque: gain", "within 0 and 1; rises when driven, falls in STOPPING, else 0", "guard_gain"),
-    _of_a_cycle("guard: keeps", "a cycle keeps the invariant", _keeps),
-    _of_a_cycle("guard: defined", "no overflow, no conversion out of range, no path without a return", _defined),
+    _of_a_cycle("guard: keeps torque", "a cycle keeps the invariant: state, torque, ramp", _keeps_torque, is_long=True),
+    _of_a_cycle("guard: keeps time", "a cycle keeps the invariant: ages and buckets", _keeps_time),
+    _of_a_cycle("guard: defined", "no overflow, no path without a return, contracts are kept", _defined, is_long=True),
     _of_a_cycle("guard: rest", "zero in INIT, READY and FAULT", _at_rest_is_zero),
-    _of_a_cycle("guard: limit", "the output is finite and within its limit", _within_limit),
-    _of_a_cycle("guard: slope", "changes by step_nm + 1 ulp at most, but for entry to INIT, READY, FAULT", _slope),
+    _of_a_cycle("guard: limit", "the output is finite and within its limit", _within_limit, is_long=True),
+    _of_a_cycle("guard: slope", "changes by step_nm + 1 ulp at most, but to INIT, READY, FAULT", _slope, is_long=True),
     _of_a_cycle("guard: hold", "in HOLD the output does not grow, and no request is taken", _hold),
     _of_a_cycle("guard: trips", "a finding ends the torque, at once or by a ramp-out that ends in FAULT", _trips),
     _of_a_cycle("guard: buckets", "a full bucket is a finding in the same cycle; none is ever above its top", _bucket),
     _of_a_cycle("guard: ages", "an age beyond its limit is a finding in the same cycle", _too_long),
-    _of_a_cycle("guard: time", "all time counts, and what is bad gets older by it", _time),
+    _of_a_cycle("guard: time", "all time counts, and what is bad gets older by it", _time, is_long=True),
     Property("guard: elapsed", SOURCE, "a gap that `elapsed` tells counts; its conversion is in range", _elapsed),
     _of_a_cycle("guard: inputs", "a bad value of a watched port is a finding, or the state is not RUNNING", _bad_input),
     _of_a_cycle("guard: arming", "torque begins only at a rising edge of arm with everything good", _arming),
-    _of_a_cycle("guard: ramp-out", "a ramp-out only ends at rest, and its gain falls", _stopping),
+    _of_a_cycle("guard: ramp-out", "a ramp-out only ends at rest, and its gain falls", _stopping, is_long=True),
     _of_a_cycle("reach: reached", "a fault that reaches a guard ends its torque or keeps it unfit", _reach),
     Property("reach: takes along", SOURCE, "own causes reach others, those taken along reach nobody", _takes_along),
 )  # fmt: skip

@@ -29,7 +29,7 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
-    Mutant(AGES, "guard_older", "return age_ns + passed_ns <", "return age_ns - passed_ns <", "guard: keeps"),
+    Mutant(AGES, "guard_older", "return age_ns + passed_ns <", "return age_ns - passed_ns <", "guard: keeps time"),
     Mutant(AGES, "guard_older", "? age_ns + passed_ns :", "? age_ns :", "guard: time"),
     Mutant(AGES, "guard_passed_ns", "if (!(elapsed <= longest))", "if (elapsed > longest)", "guard: elapsed"),
     Mutant(AGES, "guard_passed_ns", "clock_ns > period_ns ? clock_ns : period_ns", "period_ns", "guard: time"),
@@ -46,10 +46,10 @@ MUTANTS = (
     Mutant(FINDINGS, "guard_own_finding", "m->skip_bucket_ns >= lim", "m->skip_bucket_ns > lim", "guard: buckets"),
     Mutant(FINDINGS, "guard_own_finding", "m->request_age_ns > lim", "m->request_bad_ns > lim", "guard: ages"),
     Mutant(FINDINGS, "guard_takes_along", "|| trip == GUARD_OTHER_TRIPPED", "", "reach: takes along"),
-    Mutant(FINDINGS, "guard_takes_along", "|| trip == GUARD_OTHER_TRIPPED", "", "reach: all"),
+    Mutant(FINDINGS, "guard_takes_along", "|| trip == GUARD_OTHER_TRIPPED", "", "reach: released"),
     Mutant(FINDINGS, "guard_takes_along", "state == GUARD_STOPPING || ", "", "reach: group"),
     Mutant(FINDINGS, "guard_reached", "|| state == GUARD_FAULT", "", "reach: reached"),
-    Mutant(FINDINGS, "guard_reached", "|| state == GUARD_FAULT", "", "reach: all"),
+    Mutant(FINDINGS, "guard_reached", "|| state == GUARD_FAULT", "", "reach: released"),
     Mutant(STATES, "guard_is_active", " || state == GUARD_STOPPING", "", "guard: ramp-out"),
     Mutant(STATES, "guard_is_at_rest", " || state == GUARD_FAULT", "", "guard: rest"),
     Mutant(STATES, "guard_next_state", "stop || !arm", "stop", "guard: ramp-out"),
@@ -61,7 +61,7 @@ MUTANTS = (
     Mutant(TORQUE, "guard_gain", "gain_out * periods > 0 ?", "gain_out > 0 ?", "torque: gain"),
     Mutant(TORQUE, "guard_held", "guard_clamped(target_nm, fabs(output_nm))", "target_nm", "guard: hold"),
     Mutant(TORQUE, "guard_toward", "fabs(change_nm) <= step_nm", "change_nm <= step_nm", "torque: toward"),
-    Mutant(TORQUE, "guard_toward", "guard_clamped(change_nm, step_nm)", "change_nm", "torque: toward"),
+    Mutant(TORQUE, "guard_toward", "? output_nm + step_nm", "? target_nm", "torque: toward"),
     Mutant(TORQUE, "guard_sent", "guard_is_at_rest(state) || ", "", "guard: rest"),
     Mutant(CYCLE, "guard_watch", "isfinite(seen->angle_rad) && ", "", "guard: time"),
     Mutant(CYCLE, "guard_watch", "m->t_ns = t_ns;", "", "guard: time"),

@@ -1,7 +1,8 @@
-"""Laws of IEEE 754 that the proofs use: of products and quotients in place of a multiplier, and one of sums.
+"""Laws of IEEE 754 that the proofs use: of products and quotients in place of a multiplier, and of sums.
 
 Rounding is monotone, and a number that is a double rounds to itself: so |a| <= 1 gives |ab| <= |b| after rounding as
-before it, and likewise for the others. `in_half_precision` asks for each with the solver's own multiplier, of 11 bits.
+before it, and likewise for the others. `in_half_precision` asks for those of products and quotients with the solver's
+own multiplier, of 11 bits.
 """
 
 from __future__ import annotations
@@ -32,15 +33,13 @@ class Numbers:
 def product_laws(terms: Terms, a: Term, b: Term, ab: Term) -> list[Term]:
     """Return what holds of `ab`, the rounded product of a and b."""
     n = Numbers(terms, a.sort())
-    zero, one, two = n.number("0.0"), n.number("1.0"), n.number("2.0")
+    zero, one = n.number("0.0"), n.number("1.0")
     both = terms.and_(n.finite(a), n.finite(b))
 
     def of_sizes(x: Term, y: Term) -> list[Term]:
-        doubled = terms.of(Kind.FP_ADD, terms.nearest, n.size(y), n.size(y))
         return [
             terms.implies(n.le(n.size(x), one), n.le(n.size(ab), n.size(y))),
             terms.implies(n.le(one, n.size(x)), n.le(n.size(y), n.size(ab))),
-            terms.implies(n.le(two, n.size(x)), n.le(doubled, n.size(ab))),
         ]
 
     same = terms.of(Kind.EQUAL, terms.of(Kind.FP_IS_NEG, a), terms.of(Kind.FP_IS_NEG, b))
@@ -72,14 +71,22 @@ def quotient_laws(terms: Terms, a: Term, b: Term, ab: Term) -> list[Term]:
 def back_laws(terms: Terms, a: Term, b: Term, ab: Term, x: Term, xb: Term) -> list[Term]:
     """Return what holds of `xb`, the rounded product of b and an x that is no more than the quotient `ab`."""
     n = Numbers(terms, a.sort())
-    within = terms.and_(
-        n.finite(a), n.finite(b), n.le(n.number("1.0"), b), n.le(n.number("0.0"), x), n.le(x, ab)
+    zero, one, two = n.number("0.0"), n.number("1.0"), n.number("2.0")
+    good = terms.and_(
+        n.finite(a), n.finite(b), n.finite(x), n.le(one, b), n.le(zero, a), n.le(zero, x)
     )
-    return [terms.implies(within, n.le(xb, terms.of(Kind.FP_ADD, terms.nearest, a, a)))]
+
+    def twice(y: Term) -> Term:
+        return terms.of(Kind.FP_ADD, terms.nearest, y, y)
+
+    return [
+        terms.implies(terms.and_(good, n.le(x, ab)), n.le(xb, twice(a))),
+        terms.implies(terms.and_(good, n.le(two, x)), n.le(twice(b), xb)),
+    ]
 
 
 def sum_laws(terms: Terms, old: Term, new: Term, step: Term) -> list[Term]:
-    """Return that a step which is shorter than the way, rounded, does not go beyond its end.
+    """Return that a step which is shorter than the way, rounded, does not go beyond its end, nor backwards.
 
     A rounded difference above a number is above it exactly, so old + step is below `new` before rounding and not
     above it after.
@@ -87,16 +94,18 @@ def sum_laws(terms: Terms, old: Term, new: Term, step: Term) -> list[Term]:
     n = Numbers(terms, old.sort())
     way, minus = terms.of(Kind.FP_SUB, terms.nearest, new, old), terms.of(Kind.FP_NEG, step)
     up = terms.of(Kind.FP_ADD, terms.nearest, old, step)
-    down = terms.of(Kind.FP_ADD, terms.nearest, old, minus)
-    all_finite = terms.and_(*(n.finite(x) for x in (old, new, step)))
-    return [
-        terms.implies(terms.and_(all_finite, terms.not_(n.le(way, step))), n.le(up, new)),
-        terms.implies(terms.and_(all_finite, terms.not_(n.le(minus, way))), n.le(new, down)),
+    down = terms.of(Kind.FP_SUB, terms.nearest, old, step)
+    forwards = terms.and_(*(n.finite(x) for x in (old, new, step)), n.le(n.number("0.0"), step))
+    laws = [
+        terms.implies(terms.not_(n.le(way, step)), n.le(up, new)),
+        terms.implies(terms.not_(n.le(minus, way)), n.le(new, down)),
+        terms.and_(n.le(old, up), n.le(down, old)),
     ]
+    return [terms.implies(forwards, law) for law in laws]
 
 
 def in_half_precision(terms: Terms) -> Term:
-    """Return whether all laws hold of halves."""
+    """Return whether the laws of products and quotients hold of halves."""
     half = terms.manager.mk_fp_sort(5, 11)
     a, b, x = (terms.manager.mk_const(half, name) for name in "abx")
     ab, ratio, xb = (
@@ -104,4 +113,4 @@ def in_half_precision(terms: Terms) -> Term:
         for kind, left, right in ((Kind.FP_MUL, a, b), (Kind.FP_DIV, a, b), (Kind.FP_MUL, x, b))
     )
     laws = [*product_laws(terms, a, b, ab), *quotient_laws(terms, a, b, ratio)]
-    return terms.and_(*laws, *back_laws(terms, a, b, ratio, x, xb), *sum_laws(terms, a, b, x))
+    return terms.and_(*laws, *back_laws(terms, a, b, ratio, x, xb))

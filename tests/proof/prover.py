@@ -31,6 +31,7 @@ class Property(NamedTuple):
     ask: Callable[[Program], Question]
     tool: str = "bitwuzla"
     contracts: Mapping[str, Contract] = {}  # in place of these functions
+    is_long: bool = False  # some seconds: of the command, not of the suite
 
 
 class Answer(NamedTuple):
@@ -170,6 +171,14 @@ class Words:
     def same(self, a: Value, b: Value) -> Term:
         """Return whether they are the same bits, or the same kind of NaN."""
         return self.terms.of(Kind.EQUAL, a.term, b.term)
+
+    def by_cases(self, a: Value, law: Callable[[Value], Term]) -> Term:
+        """Return a law of each of the values that a value is chosen from: they share their terms with the path."""
+        if a.term.kind() != Kind.ITE:
+            return law(a)
+        condition, *chosen = a.term.children()
+        one, other = (self.by_cases(Value(a.kind, term), law) for term in chosen)
+        return self.all(self.implies(condition, one), self.implies(self.no(condition), other))
 
     def minus(self, a: Value) -> Value:
         return Value("double", self.terms.of(Kind.FP_NEG, a.term))

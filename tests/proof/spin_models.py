@@ -23,7 +23,6 @@ SHARED, TABLE, CYCLE = (
     "rt_core/signals/table.pyx",
     "io_bridge/exchange/cycle.pyx",
 )
-GUARD = "rt_core/safety/cycle.h"
 
 
 class Order(NamedTuple):
@@ -43,7 +42,6 @@ class Model(NamedTuple):
     words: str
     orders: tuple[Order, ...] = ()
     macros: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
     forever: bool = False  # a property of endless runs
 
 
@@ -71,10 +69,12 @@ MODELS_OF = (
     Model("shared: ring", "ring.pml", "rows come out as they were put in; produced = written + dropped", RING),
     Model("watchdog: hand-over", "hand_over.pml", "no torque leaves after safe outputs", HAND_OVER),
     *(
-        Model(f"reach: {name}", "reach.pml", "a reached guard is not driven on; no two hold each other in FAULT",
-              (), (f"REACH={number}",), (GUARD,), True)
-        for number, name in enumerate(("axis", "group", "all"))
+        Model(f"reach: {name}", "reach.pml", "a reached guard is not driven on, and no other is taken along",
+              macros=(f"REACH={number}", "FOREVER=0", f"N={guards}"))
+        for number, name, guards in ((0, "axis", 2), (1, "group", 3), (2, "all", 2))
     ),
+    Model("reach: released", "reach.pml", "no two guards hold each other in FAULT",
+          macros=("REACH=2", "FOREVER=1", "N=2"), forever=True),
 )  # fmt: skip
 
 
