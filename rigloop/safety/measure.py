@@ -90,14 +90,18 @@ class Experiment:
         return [(answer.guard, answer.fault.name) for group in self.shows for answer in group]
 
 
+def is_measurable(answer: Answer) -> bool:
+    """Decide if an answer has a reaction that a run can show: the torque ends, or is held."""
+    held = answer.stated.reaction == Reaction.HOLD and not answer.shows_late
+    return not answer.cannot and (answer.ends or held)
+
+
 def is_measured(answer: Answer) -> bool:
-    """Decide if an answer has a reaction that a run can show here: the torque ends, or is held."""
-    if answer.cannot or (answer.fault.needs in ON_VETH and _no_veth() is not None):
-        return False
-    return answer.ends or (answer.stated.reaction == Reaction.HOLD and not answer.shows_late)
+    """Decide if a run can show the reaction on this machine."""
+    return is_measurable(answer) and not (answer.fault.needs in ON_VETH and no_veth() is not None)
 
 
-_no_veth = cache(why_not)
+no_veth = cache(why_not)
 
 
 def known_faults(names: Sequence[str] | None) -> frozenset[str]:
@@ -118,6 +122,25 @@ def known_faults(names: Sequence[str] | None) -> frozenset[str]:
             ]
         )
     return frozenset(names)
+
+
+def chosen(names: Sequence[str] | None, answers: Sequence[Answer]) -> list[Answer]:
+    """Return the answers to the faults of these names; without any, all that there are.
+
+    Raises
+    ------
+    ConfigError
+        With every name that is no fault, or whose reaction no run of this rig can show.
+    """
+    known = known_faults(names)
+    may = list(dict.fromkeys(answer.fault.name for answer in answers if is_measurable(answer)))
+    if wrong := [name for name in names or () if name not in may]:
+        remedy = f"give one of: {', '.join(may)}"
+        problem = "this rig has no reaction to it that is measured: the torque neither ends nor is held at once"
+        raise ConfigError(
+            [Mistake("command line", "--only", problem, remedy, name) for name in wrong]
+        )
+    return [answer for answer in answers if answer.fault.name in known]
 
 
 def experiments(answers: Sequence[Answer], at_s: float) -> list[Experiment]:
@@ -168,6 +191,8 @@ def measure(
 ) -> Outcome:
     """Inject each fault again and again, and return the worst that each axis did.
 
+    Each answer with a reaction that a run can show has its row, also one that this machine cannot try.
+
     Parameters
     ----------
     runs : Path
@@ -185,7 +210,9 @@ def measure(
     todo = experiments(answers, pushes_at_s(early.rig))
     runs.mkdir(parents=True, exist_ok=True)
     warm_up(early)
-    found: Outcome = {}
+    found: Outcome = {
+        (answer.guard, answer.fault.name): Measured() for answer in answers if is_measurable(answer)
+    }
     say(f"{len(todo)} runs a repeat, {repeats} repeats")
     for repeat in range(1, repeats + 1):
         late = 0
@@ -212,7 +239,7 @@ def _repeat(loaded: LoadedRig, experiment: Experiment, runs: Path, found: Outcom
                 _, injected = tried.faults[number]
                 if answer is not answers[0]:
                     injected = _seen_by(answer, number, loaded, left.trial, tried.folder)
-                row = found.setdefault((answer.guard, answer.fault.name), Measured())
+                row = found[answer.guard, answer.fault.name]
                 if is_spoilt(injected):
                     row.spoilt += 1
                     spoilt.append(number)
