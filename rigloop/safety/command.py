@@ -46,9 +46,9 @@ def safety(
     from rigloop.compose.wiring import load
     from rigloop.display.tables import show
     from rigloop.display.verdict import line, paragraph, remark, show_places, show_verdict
-    from rigloop.safety import view
+    from rigloop.safety import verdict, view
     from rigloop.safety.answers import answers_of
-    from rigloop.safety.measure import chosen, known_faults
+    from rigloop.safety.chosen import chosen, known_faults
     from rigloop.safety.measure import measure as measure_reactions
     from rigloop.safety.traced import limits_in
 
@@ -88,10 +88,10 @@ def safety(
             otherwise = f"none of {repeats} repeats beyond its stated bound"
             show_verdict(
                 message["good"],
-                view.said(message),
+                verdict.said(message),
                 console,
                 otherwise=otherwise,
-                incomplete=message["verdict"] == view.INCOMPLETE,
+                incomplete=message["verdict"] == verdict.INCOMPLETE,
             )
         show_places([] if out is None else [out], console)
     raise typer.Exit(int(Exit.GOOD if message["good"] else Exit.BAD_VERDICT))

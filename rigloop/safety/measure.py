@@ -5,18 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from io_bridge.host.namespace import why_not
 from rig_configs.load import LoadedRig
-from rig_configs.mistakes import ConfigError, Mistake, near
 from rigloop.bench.fault_trials import APART_S, Trial, attempt, sweep, warm_up
-from rigloop.inject.faults import FAULTS
 from rigloop.inject.judge import judge
-from rigloop.inject.kinds import ON_VETH, WATCHDOG, InCycle, Needs, Reaction
+from rigloop.inject.kinds import ON_VETH, WATCHDOG, InCycle, Needs
 from rigloop.inject.limits import limits_of
 from rigloop.inject.request import MOST, again
 from rigloop.run_folder import messages
@@ -24,6 +20,7 @@ from rigloop.run_folder.last_state import record_of
 from rigloop.run_folder.manifest import Injected
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.safety.answers import Answer
+from rigloop.safety.chosen import is_measurable, is_measured
 from rigloop.safety.early_rig import early_rig, pushes_at_s
 from rt_core.plan import loop_signal
 
@@ -88,59 +85,6 @@ class Experiment:
     def rows(self) -> list[tuple[str, str]]:
         """Return guard and fault of each answer."""
         return [(answer.guard, answer.fault.name) for group in self.shows for answer in group]
-
-
-def is_measurable(answer: Answer) -> bool:
-    """Decide if an answer has a reaction that a run can show: the torque ends, or is held."""
-    held = answer.stated.reaction == Reaction.HOLD and not answer.shows_late
-    return not answer.cannot and (answer.ends or held)
-
-
-def is_measured(answer: Answer) -> bool:
-    """Decide if a run can show the reaction on this machine."""
-    return is_measurable(answer) and not (answer.fault.needs in ON_VETH and no_veth() is not None)
-
-
-no_veth = cache(why_not)
-
-
-def known_faults(names: Sequence[str] | None) -> frozenset[str]:
-    """Return the faults of these names; without any, all that there are.
-
-    Raises
-    ------
-    ConfigError
-        With every name that is no fault.
-    """
-    if not names:
-        return frozenset(FAULTS)
-    if wrong := [name for name in names if name not in FAULTS]:
-        raise ConfigError(
-            [
-                Mistake("command line", "--only", "no such fault", near(name, FAULTS), name)
-                for name in wrong
-            ]
-        )
-    return frozenset(names)
-
-
-def chosen(names: Sequence[str] | None, answers: Sequence[Answer]) -> list[Answer]:
-    """Return the answers to the faults of these names; without any, all that there are.
-
-    Raises
-    ------
-    ConfigError
-        With every name that is no fault, or whose reaction no run of this rig can show.
-    """
-    known = known_faults(names)
-    may = list(dict.fromkeys(answer.fault.name for answer in answers if is_measurable(answer)))
-    if wrong := [name for name in names or () if name not in may]:
-        remedy = f"give one of: {', '.join(may)}"
-        problem = "this rig has no reaction to it that is measured: the torque neither ends nor is held at once"
-        raise ConfigError(
-            [Mistake("command line", "--only", problem, remedy, name) for name in wrong]
-        )
-    return [answer for answer in answers if answer.fault.name in known]
 
 
 def experiments(answers: Sequence[Answer], at_s: float) -> list[Experiment]:

@@ -9,10 +9,20 @@ from rig_configs.hazards import HAZARDS, Hazard
 from rig_configs.load import LoadedRig
 from rigloop.compose.blocks import find_guards
 from rigloop.display.tables import Cell, Column, Table, Tone, Toned, figures, markdown, words
-from rigloop.inject.kinds import ON_VETH, Reaction
+from rigloop.inject.kinds import Reaction
 from rigloop.safety.answers import Answer, frame_ms
-from rigloop.safety.measure import Measured, Outcome, no_veth
+from rigloop.safety.measure import Measured, Outcome
 from rigloop.safety.traced import NOT_SET, Limit
+from rigloop.safety.verdict import (
+    GOOD,
+    STATED_ONLY,
+    is_untried,
+    not_tried,
+    reasons,
+    remarks,
+    said,
+    verdict,
+)
 
 NOT_A_SAFETY_FUNCTION = (
     "rigloop is no safety function: a person's safety needs STO and an emergency stop in hardware, and what "
@@ -20,8 +30,6 @@ NOT_A_SAFETY_FUNCTION = (
 )
 NO_TORQUE = "This rig has no guard, and so no torque: there is no reaction to state or to measure."
 UNSEEN = "unseen while it lasts"
-GOOD, BAD, INCOMPLETE, STATED_ONLY = "good", "bad", "incomplete", "not measured"  # verdicts
-NOTHING = "nothing was measured"
 KINDS = {
     Reaction.COUNT: "goes on, counted",
     Reaction.HOLD: "holds",
@@ -125,75 +133,6 @@ def _at_drives(answers: Sequence[Answer]) -> str:
         f"At the drive, with the next frame and torque_delay_ms: {', '.join(later)}; where no frame reaches it, after "
         "its own watchdog_ms."
     )
-
-
-def reasons(answers: Sequence[Answer], measured: Outcome, repeats: int) -> list[str]:
-    """Return a line for each answer that was not as stated, or not seen in every repeat."""
-    found = []
-    for answer in answers:
-        row = measured.get((answer.guard, answer.fault.name))
-        if row is None or _is_untried(answer, row):
-            continue
-        if row.not_as_stated:
-            n = len(row.not_as_stated)
-            found.append(
-                f"{answer.name} at {answer.guard}: {n} × not as stated: {row.not_as_stated[0]}"
-            )
-        elif not row.repeats:
-            found.append(f"{answer.name} at {answer.guard}: {_unseen(row)}")
-        elif row.repeats < repeats:
-            found.append(
-                f"{answer.name} at {answer.guard}: seen in {row.repeats} of {repeats} repeats only: {row.spoilt} runs "
-                "ended before it, or had no torque"
-            )
-    return found
-
-
-def not_tried(answers: Sequence[Answer], measured: Outcome) -> list[str]:
-    """Return a line for each answer that this machine could not try: it needs a virtual cable."""
-    found = []
-    for answer in answers:
-        row = measured.get((answer.guard, answer.fault.name))
-        if row is not None and _is_untried(answer, row):
-            why = _unseen(row) if row.spoilt else no_veth() or "no run"
-            found.append(f"{answer.name} at {answer.guard}, on a virtual cable: {why}")
-    return found
-
-
-def _is_untried(answer: Answer, row: Measured) -> bool:
-    seen = row.repeats or row.not_as_stated
-    return answer.fault.needs in ON_VETH and not seen
-
-
-def verdict(answers: Sequence[Answer], measured: Outcome | None, repeats: int) -> str:
-    """Return the verdict: good only if something was measured, and all that was asked for as often as asked."""
-    if measured is None:
-        return STATED_ONLY
-    if reasons(answers, measured, repeats):
-        return BAD
-    seen = any(row.repeats for row in measured.values())
-    return GOOD if seen and not not_tried(answers, measured) else INCOMPLETE
-
-
-def said(message: Mapping[str, Any]) -> list[str]:
-    """Return the words behind the verdict of a message; none: it is good."""
-    found = list(message["reasons"])
-    if message["not_tried"]:
-        found.append(f"not tried: {'; '.join(message['not_tried'])}")
-    return found or ([NOTHING] if message["verdict"] == INCOMPLETE else [])
-
-
-def remarks(answers: Sequence[Answer], measured: Outcome) -> list[str]:
-    """Return a line for tries again."""
-    rows = [measured.get((answer.guard, answer.fault.name)) for answer in answers]
-    again = sum(row.spoilt for row in rows if row is not None and row.repeats)
-    if not again:
-        return []
-    return [f"{again} runs ended before their fault, or had no torque then; they were tried again"]
-
-
-def _unseen(row: Measured) -> str:
-    return f"not measured: {row.spoilt} runs ended before it, or had no torque"
 
 
 def as_message(
@@ -316,7 +255,7 @@ def _measured(answer: Answer, measured: Outcome) -> Cell:
     row = measured.get((answer.guard, answer.fault.name))
     if row is None:
         return Toned("not asked for" if answer.ends else "", Tone.SOFT)
-    if _is_untried(answer, row):
+    if is_untried(answer, row):
         return Toned("not tried", Tone.WARN)
     if not row.repeats:
         return Toned("not seen", Tone.BAD)

@@ -5,20 +5,17 @@ from functools import cache
 import numpy as np
 import pytest
 
-from rig_configs.mistakes import ConfigError
 from rigloop.compose.wiring import load as load_again
 from rigloop.inject.kinds import ON_VETH
 from rigloop.run_folder.manifest import ENDED_BEFORE, Injected
 from rigloop.safety.answers import answers_of
+from rigloop.safety.chosen import is_measured
 from rigloop.safety.measure import (
     NO_TORQUE,
     Measured,
-    chosen,
     clock_ms,
     experiments,
-    is_measured,
     is_spoilt,
-    known_faults,
 )
 
 load = cache(load_again)
@@ -115,23 +112,3 @@ def test_the_time_on_the_clock_has_the_cycles_that_a_host_took(tmp_path):
     assert clock_ms(answer, hung, tmp_path) == pytest.approx(4.0)
     assert clock_ms(answer, outcome(zero=11), tmp_path) == pytest.approx(37.0)
     assert clock_ms(answer, outcome(zero=None), tmp_path) == 0.0
-
-
-@pytest.mark.parametrize("name", ["request-huge", "overrun", "ring-break", "sensor-stuck"])
-def test_a_fault_without_a_measured_reaction_is_refused_with_those_that_have_one(name):
-    answers = answers_of(load("steering_wheel").rig)
-    with pytest.raises(ConfigError, match=r"no reaction to it that is measured.*link-down") as told:
-        chosen([name, "al-error"], answers)
-    assert len(told.value.mistakes) == 1
-    may = told.value.mistakes[0].remedy.removeprefix("give one of: ").split(", ")
-    assert name not in may
-    assert "al-error" in may
-    assert [a.fault.name for a in chosen(["al-error"], answers)] == ["al-error"]
-    assert chosen(None, answers) == answers
-
-
-def test_a_fault_that_there_is_not_is_refused():
-    assert known_faults(["link-down"]) == {"link-down"}
-    assert "sensor-nan" in known_faults(None)
-    with pytest.raises(ConfigError, match="did you mean 'link-down'"):
-        known_faults(["link-dwn"])
