@@ -24,10 +24,20 @@ def remark(text: str, console: Console, *, colour: str = "yellow") -> None:
 
 
 def show_verdict(
-    is_good: bool, reasons: Sequence[str], console: Console, *, otherwise: str = ""
+    is_good: bool,
+    reasons: Sequence[str],
+    console: Console,
+    *,
+    otherwise: str = "",
+    incomplete: bool = False,
 ) -> None:
-    """Print the verdict with its reasons, or what there is to say without any."""
+    """Print the verdict with its reasons, or what there is to say without any.
+
+    Incomplete is one that is not good, for nothing was bad but not all was tried.
+    """
     word = ("GOOD", "bold green") if is_good else ("BAD", "bold red")
+    if incomplete:
+        word = ("INCOMPLETE", "bold yellow")
     said = "; ".join(reasons) or otherwise
     console.print(Text.assemble(word, f"  {said}" if said else ""), soft_wrap=True, highlight=False)
 

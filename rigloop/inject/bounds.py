@@ -11,7 +11,7 @@ from rigloop.inject.limits import Limits
 from rt_core.plan import OFF_CORE_EVERY, loop_signal
 
 LOOKS_S = 0.05  # 20 ms between two looks at signals, and the turn of the thread that looks
-ENDING_S = 0.1  # from a signal to zero torque
+SUPERVISOR_S = 0.025  # 20 ms between two looks of the supervisor, and its turn until it says stop
 BACK_IN_OP_S = 2.0  # from a cable that is put back
 
 States = Callable[[Limits, float], Stated]
@@ -109,10 +109,9 @@ def request_late(lim: Limits) -> int:
 
 
 def asked_to_end(lim: Limits, value: float) -> Stated:
-    """Ramps out after a signal to the supervisor, all within `ENDING_S`."""
-    return Stated(
-        Reaction.RAMP, (STOP,), lim.cycles(ENDING_S) - lim.ramp, max(lim.cycles(ENDING_S), lim.ramp)
-    )
+    """Ramps out after a signal to the supervisor, which tells the cycle process."""
+    detect = lim.cycles(SUPERVISOR_S + LOOKS_S)
+    return Stated(Reaction.RAMP, (STOP,), detect, detect + lim.ramp)
 
 
 def parent_died(lim: Limits, value: float) -> Stated:

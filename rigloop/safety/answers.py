@@ -20,6 +20,7 @@ from rigloop.inject.kinds import (
     Reaction,
     Stated,
     ToProcess,
+    ToWire,
 )
 from rigloop.inject.limits import Limits, limits_of
 from rigloop.inject.request import parse
@@ -104,6 +105,29 @@ class Answer:
         return cycles * periods * self.lim.period_s * 1e3 + once_ms
 
     @property
+    def at_drive_ms(self) -> float | None:
+        """Return the stated time from the fault to zero torque at the shaft, before the lag of the current loop; None:
+        there is none.
+
+        A drive that no frame reaches any more keeps its torque until its own watchdog ends it.
+        """
+        asked_ms = self.ms(self.stated.zero)
+        if asked_ms is None or self.lim.axis.drive is None:
+            return None
+        drive = self.lim.bus.drives[self.lim.axis.drive]
+        if self.cuts_off:
+            asked_ms = max(asked_ms, drive.watchdog_ms)
+        return asked_ms + frame_ms(self.lim) + drive.torque_delay_ms
+
+    @property
+    def cuts_off(self) -> bool:
+        """Tell whether no frame reaches the drive any more."""
+        acts = self.fault.acts
+        if isinstance(acts, InCycle):
+            return acts.order == Order.LOSE_FRAME and acts.cycles == 0
+        return self.stated.reaction == Reaction.DRIVE or (isinstance(acts, ToWire) and self.ends)
+
+    @property
     def _taken(self) -> tuple[float, float]:
         """Return the periods that an executed cycle lasts while the fault does, and the milliseconds that it takes
         once."""
@@ -133,6 +157,17 @@ def answers_of(rig: Rig) -> list[Answer]:
                 continue
             found.append(Answer(lim, fault, value, stated, _cannot(lim, fault)))
     return sorted(found, key=lambda answer: HAZARDS.index(answer.fault.hazard))
+
+
+def frame_ms(lim: Limits) -> float:
+    """Return the time from the guard's output to the frame that takes it along: the next cycle's, if the bus stands
+    before the guard or in another task."""
+    task = next(task for task in lim.rig.tasks.values() if lim.bus_name in task.blocks)
+    blocks = list(task.blocks)
+    guard = lim.axis.guard
+    if guard in blocks and blocks.index(guard) < blocks.index(lim.bus_name):
+        return 0.0
+    return task.period_us * 1e-3
 
 
 def backends_for(rig: Rig, fault: Fault) -> Mapping[str, str]:

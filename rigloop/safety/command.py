@@ -38,28 +38,29 @@ def safety(
 ) -> None:
     """Print the hazards of a rig: what detects each, the limits of this file, the reaction time stated and measured.
 
-    The times are those from a fault to zero torque. They are measured in live runs on the embedded simulated segment.
-    Runs that were not as stated are kept. Exit code 1: a reaction was beyond its bound, or could not be seen.
+    The times are those from a fault until the guard asks for zero torque. They are measured in live runs on emulated
+    segments. Runs that were not as stated are kept. Exit code 1: a reaction was beyond its bound, or not seen in every
+    repeat, or could not be tried on this machine.
     """
     from rigloop.compose.consent import require_consent
     from rigloop.compose.wiring import load
     from rigloop.display.tables import show
     from rigloop.display.verdict import line, paragraph, remark, show_places, show_verdict
-    from rigloop.safety import view
+    from rigloop.safety import verdict, view
     from rigloop.safety.answers import answers_of
-    from rigloop.safety.measure import known_faults
+    from rigloop.safety.chosen import chosen, known_faults
     from rigloop.safety.measure import measure as measure_reactions
     from rigloop.safety.traced import limits_in
 
     console = Screen(stderr=json)
     with errors_as_lines(json):
         loaded = load(rig)
-        chosen = known_faults(only)
+        known_faults(only)
         limits, answers = limits_in(loaded.rig), answers_of(loaded.rig)
         measured = None
         if measure and answers:
+            wanted = chosen(only, answers)
             require_consent(loaded, trusts=trust)
-            wanted = [answer for answer in answers if answer.fault.name in chosen]
             measured = measure_reactions(
                 loaded, wanted, repeats, runs, lambda words: line(words, console, tone="dim")
             )
@@ -85,7 +86,13 @@ def safety(
             for words in message["remarks"]:
                 remark(words, console)
             otherwise = f"none of {repeats} repeats beyond its stated bound"
-            show_verdict(message["good"], message["reasons"], console, otherwise=otherwise)
+            show_verdict(
+                message["good"],
+                verdict.said(message),
+                console,
+                otherwise=otherwise,
+                incomplete=message["verdict"] == verdict.INCOMPLETE,
+            )
         show_places([] if out is None else [out], console)
     raise typer.Exit(int(Exit.GOOD if message["good"] else Exit.BAD_VERDICT))
 

@@ -5,18 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from io_bridge.host.namespace import why_not
 from rig_configs.load import LoadedRig
-from rig_configs.mistakes import ConfigError, Mistake, near
 from rigloop.bench.fault_trials import APART_S, Trial, attempt, sweep, warm_up
-from rigloop.inject.faults import FAULTS
 from rigloop.inject.judge import judge
-from rigloop.inject.kinds import ON_VETH, WATCHDOG, InCycle, Needs, Reaction
+from rigloop.inject.kinds import ON_VETH, WATCHDOG, InCycle, Needs
 from rigloop.inject.limits import limits_of
 from rigloop.inject.request import MOST, again
 from rigloop.run_folder import messages
@@ -24,6 +20,7 @@ from rigloop.run_folder.last_state import record_of
 from rigloop.run_folder.manifest import Injected
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.safety.answers import Answer
+from rigloop.safety.chosen import is_measurable, is_measured
 from rigloop.safety.early_rig import early_rig, pushes_at_s
 from rt_core.plan import loop_signal
 
@@ -90,36 +87,6 @@ class Experiment:
         return [(answer.guard, answer.fault.name) for group in self.shows for answer in group]
 
 
-def is_measured(answer: Answer) -> bool:
-    """Decide if an answer has a reaction that a run can show here: the torque ends, or is held."""
-    if answer.cannot or (answer.fault.needs in ON_VETH and _no_veth() is not None):
-        return False
-    return answer.ends or (answer.stated.reaction == Reaction.HOLD and not answer.shows_late)
-
-
-_no_veth = cache(why_not)
-
-
-def known_faults(names: Sequence[str] | None) -> frozenset[str]:
-    """Return the faults of these names; without any, all that there are.
-
-    Raises
-    ------
-    ConfigError
-        With every name that is no fault.
-    """
-    if not names:
-        return frozenset(FAULTS)
-    if wrong := [name for name in names if name not in FAULTS]:
-        raise ConfigError(
-            [
-                Mistake("command line", "--only", "no such fault", near(name, FAULTS), name)
-                for name in wrong
-            ]
-        )
-    return frozenset(names)
-
-
 def experiments(answers: Sequence[Answer], at_s: float) -> list[Experiment]:
     """Return the runs that show these answers: those that end the torque alone, others side by side."""
     measured = [answer for answer in answers if is_measured(answer)]
@@ -168,6 +135,8 @@ def measure(
 ) -> Outcome:
     """Inject each fault again and again, and return the worst that each axis did.
 
+    Each answer with a reaction that a run can show has its row, also one that this machine cannot try.
+
     Parameters
     ----------
     runs : Path
@@ -185,7 +154,9 @@ def measure(
     todo = experiments(answers, pushes_at_s(early.rig))
     runs.mkdir(parents=True, exist_ok=True)
     warm_up(early)
-    found: Outcome = {}
+    found: Outcome = {
+        (answer.guard, answer.fault.name): Measured() for answer in answers if is_measurable(answer)
+    }
     say(f"{len(todo)} runs a repeat, {repeats} repeats")
     for repeat in range(1, repeats + 1):
         late = 0
@@ -212,7 +183,7 @@ def _repeat(loaded: LoadedRig, experiment: Experiment, runs: Path, found: Outcom
                 _, injected = tried.faults[number]
                 if answer is not answers[0]:
                     injected = _seen_by(answer, number, loaded, left.trial, tried.folder)
-                row = found.setdefault((answer.guard, answer.fault.name), Measured())
+                row = found[answer.guard, answer.fault.name]
                 if is_spoilt(injected):
                     row.spoilt += 1
                     spoilt.append(number)

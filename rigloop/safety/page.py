@@ -13,7 +13,7 @@ from rigloop.compose.wiring import load
 from rigloop.console.screen import say
 from rigloop.display.pages import fill
 from rigloop.inject.limits import limits_of
-from rigloop.safety.answers import Answer, answers_of
+from rigloop.safety.answers import Answer, answers_of, frame_ms
 from rigloop.safety.measure import TRIES
 from rigloop.safety.traced import NOT_SET, keys_against
 from rigloop.safety.view import KINDS, UNSEEN, found_by
@@ -31,6 +31,9 @@ def page() -> str:
         times=[_row(faults) for faults in zip(*answers, strict=True)],
         names=names,
         rigs=" and ".join(names),
+        later=[_later(name) for name in RIGS],
+        watchdog_ms=" and ".join(dict.fromkeys(map(_watchdog_ms, RIGS))),
+        cut_off=", ".join(f"`{answer.fault.name}`" for answer in answers[0] if answer.cuts_off),
         example=_example(RIGS[0]),
         tries=TRIES,
     )
@@ -74,6 +77,19 @@ def _row(answers: tuple[Answer, ...]) -> dict[str, Any]:
             for answer in answers
         ],
     }
+
+
+def _later(name: str) -> str:
+    """Return by how much the drive of the first axis of a rig is later than its guard."""
+    lim = limits_of(load(name).rig)
+    assert lim.axis.drive is not None
+    delay_ms = lim.bus.drives[lim.axis.drive].torque_delay_ms
+    return f"{frame_ms(lim):g} + {delay_ms:g} ms in `{name}`"
+
+
+def _watchdog_ms(name: str) -> str:
+    lim = limits_of(load(name).rig)
+    return f"{lim.bus.drives[str(lim.axis.drive)].watchdog_ms:g}"
 
 
 def _example(name: str) -> dict[str, str]:

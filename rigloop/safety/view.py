@@ -9,10 +9,20 @@ from rig_configs.hazards import HAZARDS, Hazard
 from rig_configs.load import LoadedRig
 from rigloop.compose.blocks import find_guards
 from rigloop.display.tables import Cell, Column, Table, Tone, Toned, figures, markdown, words
-from rigloop.inject.kinds import ON_VETH, Reaction
-from rigloop.safety.answers import Answer
-from rigloop.safety.measure import Measured, Outcome, is_measured
+from rigloop.inject.kinds import Reaction
+from rigloop.safety.answers import Answer, frame_ms
+from rigloop.safety.measure import Measured, Outcome
 from rigloop.safety.traced import NOT_SET, Limit
+from rigloop.safety.verdict import (
+    GOOD,
+    STATED_ONLY,
+    is_untried,
+    not_tried,
+    reasons,
+    remarks,
+    said,
+    verdict,
+)
 
 NOT_A_SAFETY_FUNCTION = (
     "rigloop is no safety function: a person's safety needs STO and an emergency stop in hardware, and what "
@@ -62,8 +72,8 @@ def reactions(answers: Sequence[Answer], measured: Outcome | None, name: str) ->
         )
         last = hazard
     note = (
-        "Times run from the fault to a torque of exactly zero, or to the first held output: on the clock, and in "
-        "executed cycles, which are judged."
+        "Times run from the fault until the guard asks for a torque of exactly zero, or to the first held output: on "
+        f"the clock, and in executed cycles, which are judged. {_at_drives(answers)}"
     )
     return Table(columns, rows, title=f"{name}: reactions", note=note)
 
@@ -106,43 +116,23 @@ def time_of(answer: Answer, cycles: int | None) -> str:
     return "" if ms is None else f"{ms:.4g} ms ({cycles})"
 
 
-def reasons(answers: Sequence[Answer], measured: Outcome) -> list[str]:
-    """Return a line for each answer that was not as stated, or never seen."""
-    found = []
-    for answer in answers:
-        row = measured.get((answer.guard, answer.fault.name))
-        if row is None or not is_measured(answer):
-            continue
-        if row.not_as_stated:
-            n = len(row.not_as_stated)
-            found.append(
-                f"{answer.name} at {answer.guard}: {n} × not as stated: {row.not_as_stated[0]}"
-            )
-        elif not row.repeats and answer.fault.needs not in ON_VETH:
-            found.append(f"{answer.name} at {answer.guard}: {_unseen(row)}")
-    return found
-
-
-def remarks(answers: Sequence[Answer], measured: Outcome) -> list[str]:
-    """Return a line for each answer on a virtual cable that was not carried in time, and for tries again."""
-    found, again = [], 0
-    for answer in answers:
-        row = measured.get((answer.guard, answer.fault.name))
-        if row is None:
-            continue
-        if not row.repeats and answer.fault.needs in ON_VETH:
-            found.append(f"{answer.name} at {answer.guard}, on a virtual cable: {_unseen(row)}")
-        elif row.repeats:
-            again += row.spoilt
-    if again:
-        found.append(
-            f"{again} runs ended before their fault, or had no torque then; they were tried again"
-        )
-    return found
-
-
-def _unseen(row: Measured) -> str:
-    return f"not measured: {row.spoilt} runs ended before it, or had no torque"
+def _at_drives(answers: Sequence[Answer]) -> str:
+    """Return how much later than its guard the drive of each axis is at zero."""
+    axes = {
+        answer.guard: answer.lim
+        for answer in answers
+        if answer.lim.axis.drive and answer.lim.axis.bus
+    }
+    later = [
+        f"{frame_ms(lim) + lim.bus.drives[str(lim.axis.drive)].torque_delay_ms:.4g} ms later ({guard})"
+        for guard, lim in axes.items()
+    ]
+    if not later:
+        return ""
+    return (
+        f"At the drive, with the next frame and torque_delay_ms: {', '.join(later)}; where no frame reaches it, after "
+        "its own watchdog_ms."
+    )
 
 
 def as_message(
@@ -153,6 +143,7 @@ def as_message(
     repeats: int,
 ) -> dict[str, Any]:
     """Return the facts for `--json`."""
+    word = verdict(answers, measured, repeats)
     return {
         "rig": loaded.name,
         "sha256": loaded.sha256,
@@ -170,9 +161,11 @@ def as_message(
             for hazard in HAZARDS
         ],
         "reactions": [_facts(answer, measured) for answer in answers],
-        "reasons": [] if measured is None else reasons(answers, measured),
+        "reasons": [] if measured is None else reasons(answers, measured, repeats),
+        "not_tried": [] if measured is None else not_tried(answers, measured),
         "remarks": [] if measured is None else remarks(answers, measured),
-        "good": measured is None or not reasons(answers, measured),
+        "verdict": word,
+        "good": word in (GOOD, STATED_ONLY),
         "not_a_safety_function": NOT_A_SAFETY_FUNCTION,
     }
 
@@ -184,12 +177,14 @@ def document(message: Mapping[str, Any], tables: Sequence[Table]) -> str:
     if not message["has_torque"]:
         lines += ["", NO_TORQUE]
     if message["repeats"]:
-        verdict = "GOOD: none beyond its stated bound" if message["good"] else "BAD"
+        word = (
+            "GOOD: none beyond its stated bound" if message["good"] else message["verdict"].upper()
+        )
         lines += [
             "",
-            f"Measured by injection on emulated segments, {message['repeats']} repeats: {verdict}.",
+            f"Measured by injection on emulated segments, {message['repeats']} repeats: {word}.",
         ]
-        lines += [f"- {reason}" for reason in (*message["reasons"], *message["remarks"])]
+        lines += [f"- {reason}" for reason in (*said(message), *message["remarks"])]
     for table in tables:
         lines += ["", f"## {table.title}", "", *markdown(table)]
     return "\n".join(lines) + "\n"
@@ -210,6 +205,7 @@ def _facts(answer: Answer, measured: Outcome | None) -> dict[str, Any]:
         "to_zero": stated.zero,
         "period_ms": answer.lim.period_s * 1e3,
         "to_zero_ms": answer.ms(stated.zero),
+        "at_drive_ms": answer.at_drive_ms,
         "cannot": answer.cannot,
     }
     return facts | {"measured": None if row is None else _as_facts(row, answer)}
@@ -258,9 +254,11 @@ def _short(limit: Limit) -> str:
 def _measured(answer: Answer, measured: Outcome) -> Cell:
     row = measured.get((answer.guard, answer.fault.name))
     if row is None:
-        return Toned("not tried" if answer.ends else "", Tone.SOFT)
+        return Toned("not asked for" if answer.ends else "", Tone.SOFT)
+    if is_untried(answer, row):
+        return Toned("not tried", Tone.WARN)
     if not row.repeats:
-        return Toned("not seen", Tone.WARN if answer.fault.needs in ON_VETH else Tone.BAD)
+        return Toned("not seen", Tone.BAD)
     worst = row.worst_to_zero if answer.ends else row.worst_to_find
     fewer = f" of {row.repeats}" if row.repeats < _most_repeats(measured) else ""
     text = f"{row.worst_ms:.4g} ms ({worst}){fewer}"

@@ -24,6 +24,11 @@ def test_the_verdict_is_one_line_with_its_reasons(is_good, reasons, otherwise, s
     assert printed(show_verdict, is_good, reasons, otherwise=otherwise) == said
 
 
+def test_a_verdict_on_too_little_is_neither_good_nor_bad():
+    said = printed(show_verdict, False, ["not tried: two"], incomplete=True)
+    assert said == "INCOMPLETE  not tried: two\n"
+
+
 def test_a_paragraph_is_broken_between_words():
     said = printed(paragraph, "words [red]and words " * 5)
     assert all(len(part) <= 40 for part in said.splitlines())

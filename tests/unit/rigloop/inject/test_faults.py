@@ -1,6 +1,7 @@
 """The table of faults: what it promises, for every rig that ships, and that the page shows it as it is."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,16 @@ def test_bounds_follow_the_limits_of_the_rig():
         "RAMP",
         "COUNT",
     )
+
+
+def test_a_rig_with_a_slow_ramp_states_when_a_signal_is_found_and_when_the_torque_is_zero():
+    lim = limits_of(load("steering_wheel").rig)
+    slow = replace(lim, guard=replace(lim.guard, limit_nm=12.0, rate_nm_s=100.0))
+    assert slow.ramp * slow.period_s > 0.1
+    for name in ("supervisor-term", "supervisor-int"):
+        stated = FAULTS[name].states(slow, 0.0)
+        assert stated.detect == slow.cycles(0.075)
+        assert stated.zero == stated.detect + slow.ramp
 
 
 @pytest.mark.slow

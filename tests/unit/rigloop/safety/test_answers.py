@@ -1,10 +1,13 @@
 """The answers of the axes of a rig: names, scopes, limits and times."""
 
+import tomllib
 from functools import cache
 
 import pytest
 
 from rig_configs.load import shipped_rigs
+from rig_configs.named_files import find_named
+from rigloop.blocks.catalogue import rig_model_of
 from rigloop.compose.wiring import load as load_again
 from rigloop.inject.faults import ROWS
 from rigloop.safety.answers import answers_of
@@ -15,6 +18,14 @@ load = cache(load_again)
 @cache
 def answers(rig):
     return {(answer.guard, answer.fault.name): answer for answer in answers_of(load(rig).rig)}
+
+
+def changed_wheel(old, new):
+    loaded = load("steering_wheel")
+    assert loaded.text.count(old) == 1
+    data = tomllib.loads(loaded.text.replace(old, new))
+    find_named(data, loaded.path.parent)
+    return rig_model_of(data).model_validate(data)
 
 
 @pytest.mark.parametrize("rig", shipped_rigs())
@@ -45,6 +56,24 @@ def test_a_fault_that_takes_the_processor_is_in_its_own_time():
     assert each.ms(129) == pytest.approx(2 * 129)  # 1.5 periods of work make each cycle two
     model = found["guard", "model-hang"]
     assert model.ms(153) == pytest.approx(153)  # the guard's own task goes on
+
+
+def test_the_drive_is_later_than_its_guard_by_a_frame_and_its_own_delay():
+    rig = changed_wheel("watchdog_ms = 200.0", "torque_delay_ms = 1.5\nwatchdog_ms = 200.0")
+    found = {answer.fault.name: answer for answer in answers_of(rig)}
+    error = found["al-error"]
+    assert (error.ms(error.stated.zero), error.at_drive_ms) == pytest.approx((0.2, 0.2 + 0.2 + 1.5))
+    # no frame carries the zero: the drive's own watchdog ends the torque
+    assert found["link-down"].at_drive_ms == pytest.approx(200 + 0.2 + 1.5)
+    assert found["cable-pull"].cuts_off
+    assert not found["frame-lost"].cuts_off
+    assert found["request-huge"].at_drive_ms is None
+
+
+def test_a_bus_behind_its_guard_takes_the_zero_along_in_the_same_cycle():
+    rig = changed_wheel('["bus", "wheel", "guard"]', '["wheel", "guard", "bus"]')
+    (error,) = (answer for answer in answers_of(rig) if answer.fault.name == "al-error")
+    assert error.at_drive_ms == error.ms(error.stated.zero)
 
 
 def test_axes_that_see_the_same_fault_have_the_same_scope():

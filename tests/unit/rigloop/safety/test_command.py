@@ -76,6 +76,15 @@ def test_a_rig_without_torque_says_so(safety, tmp_path):
     assert "watchdog_ms 50 blocks.bus.terminals.io" in " ".join(done.output.split())
 
 
+@pytest.mark.parametrize("fault", ["request-huge", "ring-break"])
+def test_a_fault_without_a_measured_reaction_is_refused(safety, fault):
+    done = safety("steering_wheel", "--only", fault, "--json")
+    assert done.exit_code == 2
+    (mistake,) = json.loads(done.stdout)["mistakes"]
+    assert "give one of: " in mistake
+    assert "link-down" in mistake
+
+
 def test_a_wrong_rig_and_a_wrong_fault_are_refused(safety):
     assert safety("no_such_rig", "--json").exit_code == 2
     done = safety("steering_wheel", "--only", "link-dwn", "--json")

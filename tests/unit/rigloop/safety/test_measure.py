@@ -5,19 +5,17 @@ from functools import cache
 import numpy as np
 import pytest
 
-from rig_configs.mistakes import ConfigError
 from rigloop.compose.wiring import load as load_again
 from rigloop.inject.kinds import ON_VETH
 from rigloop.run_folder.manifest import ENDED_BEFORE, Injected
 from rigloop.safety.answers import answers_of
+from rigloop.safety.chosen import is_measured
 from rigloop.safety.measure import (
     NO_TORQUE,
     Measured,
     clock_ms,
     experiments,
-    is_measured,
     is_spoilt,
-    known_faults,
 )
 
 load = cache(load_again)
@@ -114,10 +112,3 @@ def test_the_time_on_the_clock_has_the_cycles_that_a_host_took(tmp_path):
     assert clock_ms(answer, hung, tmp_path) == pytest.approx(4.0)
     assert clock_ms(answer, outcome(zero=11), tmp_path) == pytest.approx(37.0)
     assert clock_ms(answer, outcome(zero=None), tmp_path) == 0.0
-
-
-def test_a_fault_that_there_is_not_is_refused():
-    assert known_faults(["link-down"]) == {"link-down"}
-    assert "sensor-nan" in known_faults(None)
-    with pytest.raises(ConfigError, match="did you mean 'link-down'"):
-        known_faults(["link-dwn"])
