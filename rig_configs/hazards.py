@@ -120,7 +120,8 @@ WRONG_RIG = Hazard(
     "The file is that of another rig, or the drive was changed: no limit of it suits what is there.",
     "A label on the rig with the name of its file, and a trial after each change.",
     "An axis on a network interface has 5 % of its `limit_nm` until `rigloop commission` has signed it off, and again "
-    "after a change of the rig file or of the drive (`docs/commission.md`). A run writes the hash of its rig file and what each slave says of itself into `manifest.json`.",
+    "after a change of the rig file or of the drive (`docs/commission.md`). A run writes the hash of its rig file and "
+    "what each slave says of itself into `manifest.json`.",
 )
 STALE_COMMAND = Hazard(
     "stale-command",
