@@ -14,6 +14,7 @@ import random
 import tempfile
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -118,11 +119,20 @@ def machine_costs(options: KernelOptions | None = None) -> MachineCosts:
         return measure(options)
     if found is None:
         found = measure(options)
-        beside = kept.with_suffix(f".{time.monotonic_ns()}")
+        _keep(found, kept)
+    return found
+
+
+def _keep(found: MachineCosts, path: Path) -> None:
+    """Write costs for the next time; without space or folder they are measured again then."""
+    beside = path.with_suffix(f".{time.monotonic_ns()}")
+    try:
         beside.touch(mode=0o600)
         beside.write_text(json.dumps(asdict(found), indent=1) + "\n")
-        beside.replace(kept)
-    return found
+        beside.replace(path)
+    except OSError:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
 
 
 def _kept(path: Path) -> MachineCosts | None:
@@ -134,7 +144,7 @@ def _kept(path: Path) -> MachineCosts | None:
         with path.open("rb") as file:
             given: Mapping[str, object] = json.loads(file.read(MOST_BYTES))
         costs = {name: float(given[name]) for name in WORKS}  # type: ignore[arg-type]
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
     if not all(0.0 < cost < 1e6 for cost in costs.values()):
         return None

@@ -51,6 +51,8 @@ class BlockCost(msgspec.Struct, frozen=True):
     worst_ns: int
     usual_ns: int
     how: Literal["counted", "measured", "unknown"]
+    why: str = ""
+    """Why it is unknown, where there is a reason."""
 
 
 def block_costs(
@@ -90,6 +92,8 @@ def _counted(loaded: LoadedRig, name: str, block: MechanismBlock) -> BlockCost |
         bound = step_bound(find(block.mechanism), options).bound_ns
     except BuildError:
         return None  # no compiler: nothing can be measured, and no kernel built
+    except (OSError, ValueError) as error:  # no place to measure, or a loop without a known limit
+        return BlockCost(name, 0, 0, "unknown", str(error))
     return BlockCost(name, round(bound), round(bound / USUAL_OF_BOUND), "counted")
 
 

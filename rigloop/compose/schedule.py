@@ -61,7 +61,7 @@ def judge(loaded: LoadedRig, costs: Mapping[str, Sequence[BlockCost]]) -> Schedu
     rig = loaded.rig
     tasks = [_load(rig, name, costs[name]) for name in rig.tasks]
     loads = [*tasks, _watchdog(tasks, costs)]
-    cores = os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0))
     found = responses(loads, cores)
     timings = tuple(
         TaskTiming(
@@ -82,7 +82,21 @@ def judge(loaded: LoadedRig, costs: Mapping[str, Sequence[BlockCost]]) -> Schedu
     ]
     if not mistakes:
         mistakes += _too_busy(loaded, tasks)
-    return Scheduled(timings, tuple(mistakes), tuple(_notes(rig, costs)))
+    notes = [*_notes(rig, costs)]
+    if mistakes and any(c.how == "measured" for parts in costs.values() for c in parts):
+        # what is measured once may be a neighbour's doing: only what is counted refuses
+        if not judge(loaded, counted_only(costs)).mistakes:
+            notes += [f"by what was measured once: {mistake}" for mistake in mistakes]
+            mistakes = []
+    return Scheduled(timings, tuple(mistakes), tuple(notes))
+
+
+def counted_only(costs: Mapping[str, Sequence[BlockCost]]) -> dict[str, list[BlockCost]]:
+    """Return costs in which nothing that was measured counts."""
+    return {
+        name: [c if c.how == "counted" else BlockCost(c.block, 0, 0, "unknown") for c in parts]
+        for name, parts in costs.items()
+    }
 
 
 def _load(rig: Rig, name: str, costs: Sequence[BlockCost]) -> Load:
@@ -94,8 +108,8 @@ def _load(rig: Rig, name: str, costs: Sequence[BlockCost]) -> Load:
         sum(cost.worst_ns for cost in costs),
         task.priority,
         task.core,
-        # as many as the wakes of its core need, and at most all that the work leaves
-        period_ns if task.spin_us == "auto" else task.spin_us * 1000,
+        # chosen when it runs, within what the work leaves: no reason for a mistake
+        0 if task.spin_us == "auto" else task.spin_us * 1000,
         sum(cost.usual_ns for cost in costs),
     )
 
@@ -104,7 +118,7 @@ def _watchdog(tasks: Sequence[Load], costs: Mapping[str, Sequence[BlockCost]]) -
     """Return the demand of the watchdog: a look at every task costs less than what a task does around its blocks."""
     slowest = max(tasks, key=lambda load: load.period_ns)
     cost_ns = next(cost.worst_ns for cost in costs[slowest.name] if cost.block == LOOP)
-    return Load(WATCHDOG, WATCHDOG_NS, cost_ns, WATCHDOG_PRIORITY, slowest.core)
+    return Load(WATCHDOG, WATCHDOG_NS, cost_ns, WATCHDOG_PRIORITY, slowest.core, is_task=False)
 
 
 def _mistake(
@@ -187,6 +201,11 @@ def _too_busy(loaded: LoadedRig, loads: Sequence[Load]) -> Iterator[Mistake]:
 
 
 def _notes(rig: Rig, costs: Mapping[str, Sequence[BlockCost]]) -> Iterator[str]:
+    auto = [name for name, task in rig.tasks.items() if task.spin_us == "auto"]
+    if auto:
+        yield f"the spin of {', '.join(auto)} is chosen when it runs, and no response here has it in it"
+    for c in (c for parts in costs.values() for c in parts if c.why):
+        yield f"the bound of {c.block} is not known: {c.why}"
     unknown = [c.block for parts in costs.values() for c in parts if c.how == "unknown"]
     if unknown:
         yield (

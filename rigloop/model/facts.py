@@ -154,7 +154,7 @@ def model_facts(path: Path) -> tuple[ModelFacts, Mechanism, Assembled]:
 def _machine(options: KernelOptions) -> MachineCosts | None:
     try:
         return machine_costs(options)
-    except BuildError:
+    except (BuildError, OSError):
         return None
 
 

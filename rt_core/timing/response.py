@@ -47,6 +47,8 @@ class Load:
         Time that a cycle usually takes, at least: work and spin stay within 85 % of the period (`_spare_spin`).
     blocked_ns : int
         Longest time that something of lower priority keeps the core.
+    is_task : bool
+        It needs a core; the watchdog does not.
     """
 
     name: str
@@ -57,6 +59,7 @@ class Load:
     spin_ns: int = 0
     usual_ns: int = 0
     blocked_ns: int = 0
+    is_task: bool = True
 
     @property
     def spun_ns(self) -> int:
@@ -109,17 +112,17 @@ def fits(loads: Sequence[Load], cores: int) -> bool:
 
 
 def duties(loads: Iterable[Load]) -> dict[int, float]:
-    """Return the share of each core that its tasks work and spin."""
+    """Return the share of each core that its tasks usually work and spin: the kernel limits an average."""
     found: dict[int, float] = {}
     for load in loads:
         if load.core is not None:
-            share = (load.cost_ns + load.spun_ns) / load.period_ns
+            share = (load.usual_ns + load.spun_ns) / load.period_ns
             found[load.core] = found.get(load.core, 0.0) + share
     return found
 
 
 def _above(load: Load, loads: Sequence[Load], cores: int) -> list[Load]:
-    is_roomy = len(loads) <= cores
+    is_roomy = sum(other.is_task for other in loads) <= cores
     return [
         other
         for other in loads

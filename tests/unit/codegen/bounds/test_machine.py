@@ -66,6 +66,14 @@ def test_a_cache_that_cannot_be_used_costs_a_measurement_only(measured, monkeypa
     assert again() is GIVEN
 
 
+def test_a_full_disk_costs_a_measurement_only(measured, monkeypatch):
+    def full(self, text):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(machine.Path, "write_text", full)
+    assert again() is GIVEN
+
+
 def test_operations_of_one_latency_take_the_longest_of_them():
     latencies = GIVEN.latencies()
     assert latencies[LATENCY["fma"]] == max(GIVEN.add, GIVEN.mul, GIVEN.fma)

@@ -36,6 +36,17 @@ def test_a_bus_that_cannot_be_emulated_is_left_out(rigs, monkeypatch):
     assert how["guard"] == how["relay"] == how[LOOP] == "measured"
 
 
+def test_a_bound_that_cannot_be_found_is_unknown_with_its_reason(rigs, monkeypatch):
+    def fail(*args):
+        raise OSError("failed to map segment")
+
+    monkeypatch.setattr(block_costs, "step_bound", fail)
+    monkeypatch.setattr(block_costs, "CYCLES", 50)
+    found = block_costs.block_costs(rigs("latency_bench"), {})
+    (why,) = {c.why for parts in found.values() for c in parts if c.block == "steering"}
+    assert why == "failed to map segment"
+
+
 def test_a_block_that_would_have_to_be_compiled_is_not(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(block_costs, "CYCLES", 50)

@@ -24,12 +24,12 @@ SIMULATION = "priority = 80\ncore = 1\nspin_us = 200"
 TOGETHER = (SIMULATION, "priority = 80\ncore = 0\nspin_us = 0")
 
 
-def costs_of(loaded, **us):
+def costs_of(loaded, how="counted", usual=0.3, **us):
     """Costs of all blocks: 1 us, but those given."""
     return {
         name: [
             BlockCost(
-                block, round(1000 * us.get(block, 1.0)), round(300 * us.get(block, 1.0)), "measured"
+                block, round(1000 * us.get(block, 1.0)), round(1000 * usual * us.get(block, 1.0)), how
             )
             for block in (*task.blocks, LOOP)
         ]
@@ -71,9 +71,9 @@ def test_cheap_blocks_fit_and_say_by_how_much(rig):
 def test_a_cycle_longer_than_its_period_is_refused_with_the_period_that_would_do(rig):
     (words,) = refused(rig(), steering=1500.0)
     assert "tasks.simulation.period_us = 1000: a cycle takes up to" in words
-    assert "steering 1500 measured" in words
+    assert "steering 1500 counted" in words
     assert "longer than the period" in words
-    assert "would do: period_us = 1800" in words
+    assert "would do: period_us = 1600" in words
 
 
 def test_a_neighbour_on_the_core_is_named_with_the_time_that_it_takes(rig):
@@ -98,7 +98,7 @@ def test_the_higher_priority_belongs_to_the_shorter_period(rig):
 
 
 def test_a_core_that_is_never_free_is_refused(rig):
-    (words,) = refused(rig(TOGETHER, ("spin_us = 40", "spin_us = 150")), steering=190.0)
+    (words,) = refused(rig(TOGETHER, ("spin_us = 40", "spin_us = 150")), usual=1.0, steering=190.0)
     assert "tasks.estimation.spin_us = 150" in words
     assert "96 % of core 0: at most 95 %" in words
     assert "spin at most 147" in words
@@ -109,6 +109,20 @@ def test_code_that_nobody_trusts_counts_as_none_and_is_said(rig):
     costs = costs_of(loaded)
     costs["simulation"][0] = BlockCost("steering", 0, 0, "unknown")
     assert any("steering is not known" in note for note in judge(loaded, costs).notes)
+
+
+def test_what_is_only_measured_once_is_a_note(rig):
+    loaded = rig()
+    found = judge(loaded, costs_of(loaded, "measured", steering=1500.0))
+    assert found.mistakes == ()
+    assert any("steering 1500 measured" in note for note in found.notes)
+
+
+def test_an_auto_spin_is_no_mistake(rig):
+    loaded = rig(("spin_us = 40", 'spin_us = "auto"'))
+    found = judge(loaded, costs_of(loaded, bus=120.0))
+    assert found.mistakes == ()
+    assert any("spin of estimation is chosen" in note for note in found.notes)
 
 
 @pytest.mark.parametrize("name", shipped_rigs())
