@@ -1,5 +1,6 @@
 """The torque of a rig on an interface: a twentieth, until a person has signed for this rig and this drive."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,6 +11,7 @@ from io_bridge.slaves.drive_config import SIMULATED_IDENTITY
 from io_bridge.slaves.sii import Identity
 from io_bridge.wire.frame import parse
 from rig_configs.load import HERE
+from rigloop.commission.axis import axis_of
 from rigloop.commission.commission import sign
 from rigloop.commission.progress import StepResult
 from rigloop.commission.walk import Walked
@@ -17,7 +19,13 @@ from rigloop.compose.blocks import compose_live
 from rigloop.compose.bus import make_buses
 from rigloop.compose.derived_rig import derived
 from rigloop.compose.parts import backends_of
-from rigloop.sign_off.limit import limited_by_drives, limited_by_files, limited_rig
+from rigloop.run_folder.not_started import NotStartedError
+from rigloop.sign_off.limit import (
+    limited_by_drives,
+    limited_by_files,
+    limited_rig,
+    refuse_unlimited,
+)
 from rigloop.sign_off.signed_file import signed_path
 from rigloop.sign_off.words import signed_facts, signed_notes, signed_words
 from rt_core.loop.offline import Offline
@@ -60,6 +68,35 @@ def test_a_rig_that_nobody_has_signed_has_a_twentieth_of_its_torque(tmp_path):
     )
     assert signed_notes(loaded) == [f"{found.line()}; simulated segments are exempt"]
     assert signed_facts(loaded)["limited"]["limits_nm"] == found.limits_nm
+
+
+def test_a_limit_beyond_the_peak_of_the_drive_gives_no_more_than_a_twentieth_of_the_peak(tmp_path):
+    loaded = write_rig(tmp_path, "eth9", ("limit_nm = 12.0", "limit_nm = 5000.0"))
+    assert limit(loaded).limits_nm == {"guard": pytest.approx(0.05 * 19.1)}
+    axis = axis_of(loaded, None, backends_of(loaded.rig))
+    assert axis.walk_nm == pytest.approx(0.05 * 19.1)
+
+
+def test_the_remedy_names_the_bus_of_the_run(tmp_path):
+    loaded = write_rig(tmp_path, "simulated")
+    command = f"`rigloop commission {loaded.argument} --bus eth7` walks through it"
+    assert limit(loaded, backend="eth7").remedy == command
+
+
+@pytest.mark.parametrize("mode", ["velocity", "position"])
+def test_a_drive_that_follows_no_torque_is_refused_on_an_interface(mode, tmp_path):
+    command = {"velocity": "wheel/velocity_rad_s", "position": "wheel/position_rad"}[mode]
+    loaded = write_rig(tmp_path, "eth9")
+    drive = loaded.rig.blocks["bus"].drives["wheel"].model_copy(update={"mode": mode})
+    reads = {command: "guard/torque_nm"}
+    bus = loaded.rig.blocks["bus"].model_copy(update={"drives": {"wheel": drive}, "reads": reads})
+    rig = loaded.rig.model_copy(update={"blocks": {**loaded.rig.blocks, "bus": bus}})
+    with pytest.raises(NotStartedError, match=rf"bus/wheel \(mode '{mode}'\): follows no torque"):
+        refuse_unlimited(rig, backends_of(rig))
+    (note,) = signed_notes(replace(loaded, rig=rig))
+    assert "no guard limits it" in note
+    refuse_unlimited(rig, backends_of(rig, "simulated"))
+    refuse_unlimited(loaded.rig, backends_of(loaded.rig))
 
 
 @pytest.mark.parametrize("backend", ["simulated", "veth"])
