@@ -30,7 +30,8 @@ def commission(
         float | None,
         typer.Option(
             min=0.0,
-            help="Nm/rad that the rig renders at the wheel, where it has no model that tells; 0: none.",
+            help="Nm/rad that the rig renders at the wheel, where it has no model that tells (0: none); else only more than "
+            "the model.",
         ),
     ] = None,
     answers: Annotated[

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +16,13 @@ from rig_configs.json_message import decode
 from rigloop.sign_off.signed_file import SignedDrive
 
 ENDING = ".commissioning.json"
+MOST_AGE = timedelta(hours=24)
+"""A rig changes without its file: older results are measured again."""
+
+
+def utc_now() -> str:
+    """Return the date and time in the form of the files."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class StepResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,6 +36,16 @@ class StepResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     most: float | None
     words: str
     remedy: str = ""
+    when: str = ""
+    """UTC, ISO 8601."""
+
+    def is_fresh(self, now: datetime) -> bool:
+        """Decide if the result counts now; one without a date, or of the future, does not."""
+        try:
+            age = now - datetime.fromisoformat(self.when)
+        except (ValueError, TypeError):
+            return False
+        return timedelta(minutes=-1) <= age <= MOST_AGE
 
     def figure(self) -> str:
         """Return the value beside its limits, in words."""
@@ -73,7 +91,9 @@ class Kept:
             guard,
             self._progress.drive,
         ):
+            now = datetime.now(UTC)
             self._progress = found
+            found.results = [result for result in found.results if result.is_fresh(now)]
 
     @property
     def results(self) -> list[StepResult]:

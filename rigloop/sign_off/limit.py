@@ -24,6 +24,7 @@ from rigloop.sign_off.signed_file import (
     read_signed,
     rig_hash,
     signed_path,
+    step_names,
 )
 
 SHARE = 0.05
@@ -107,11 +108,13 @@ def standing(loaded: LoadedRig, backends: Mapping[str, str]) -> Standing:
         signed, problem = None, str(error)
     if signed is None or problem:
         return Standing(dict.fromkeys(drives, problem or f"there is no {path.name} beside the rig"))
-    why, numbers = {}, {}
+    why, numbers, steps = {}, {}, step_names()
     for guard, drive in drives.items():
         axis = signed.axes.get(guard)
         if axis is None or axis.drive != drive:
             why[guard] = f"{path.name} has not {guard} with the drive {drive}"
+        elif missing := steps - {step.step for step in axis.steps}:
+            why[guard] = f"{path.name} has no {', '.join(sorted(missing))} of {guard}"
         else:
             i = axis.identity.identity
             numbers[guard] = (i.vendor, i.product, i.revision, i.serial)

@@ -27,6 +27,7 @@ from rigloop.commission.progress import Kept
 from rigloop.commission.talk import TerminalTalk
 from rigloop.commission.walk import Walked, find_steps, walk
 from rigloop.compose.parts import backends_of
+from rigloop.sign_off.signed_file import rig_hash
 
 # a busy machine decides nothing of this
 TOLERANT = (
@@ -84,7 +85,8 @@ def a_walk(tmp):
         found["limit"] = [stand.read(0x6072), stand.read(0x7072)]
         found["results"] = msgspec.to_builtins(walked.results)
         if walked.good:
-            found["signed"] = str(sign(loaded, stand, Walked(walked.results, ()), "Ada"))
+            began = {"sha256": rig_hash(loaded), "identity": stand.identity()}
+            found["signed"] = str(sign(loaded, stand, Walked(walked.results, ()), "Ada", **began))
     return found
 
 

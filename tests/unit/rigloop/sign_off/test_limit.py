@@ -3,6 +3,7 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+import msgspec
 import numpy as np
 import pytest
 from walked_rig import write_rig
@@ -14,7 +15,7 @@ from rig_configs.load import HERE
 from rigloop.commission.axis import axis_of
 from rigloop.commission.commission import sign
 from rigloop.commission.progress import StepResult
-from rigloop.commission.walk import Walked
+from rigloop.commission.walk import Walked, find_steps
 from rigloop.compose.blocks import compose_live
 from rigloop.compose.bus import make_buses
 from rigloop.compose.derived_rig import derived
@@ -26,7 +27,14 @@ from rigloop.sign_off.limit import (
     limited_rig,
     refuse_unlimited,
 )
-from rigloop.sign_off.signed_file import signed_path
+from rigloop.sign_off.signed_file import (
+    drop_axis,
+    read_signed,
+    rig_hash,
+    signed_path,
+    step_names,
+    write_signed,
+)
 from rigloop.sign_off.words import signed_facts, signed_notes, signed_words
 from rt_core.loop.offline import Offline
 from rt_core.steps import Steps, in_order
@@ -46,8 +54,12 @@ class SignedStand:
 
 
 def signed(loaded, **settings):
-    result = StepResult("zero", True, 0.1, "°", -3.0, 3.0, "Straight ahead is zero.")
-    return sign(loaded, SignedStand(**settings), Walked((result,), ()), "Ada  Lovelace")
+    stand = SignedStand(**settings)
+    results = tuple(
+        StepResult(step.name, True, 0.1, "°", -3.0, 3.0, step.good) for step in find_steps()
+    )
+    began = {"sha256": rig_hash(loaded), "identity": stand.identity()}
+    return sign(loaded, stand, Walked(results, ()), "Ada  Lovelace", **began)
 
 
 def limit(loaded, found=DRIVE, backend=None):
@@ -167,6 +179,58 @@ def test_a_signature_of_another_axis_is_none(tmp_path):
     loaded = write_rig(tmp_path)
     signed(loaded, guard="other")
     assert "has not guard with the drive bus/wheel" in limit(loaded).line()
+
+
+def test_the_steps_of_a_signature_are_those_of_the_walk(tmp_path):
+    assert step_names() == {step.name for step in find_steps()}
+    loaded = write_rig(tmp_path)
+    path = signed(loaded)
+    whole = read_signed(path)
+    axis = whole.axes["guard"]
+    for steps, words in (((), "has no counts_per_turn"), (axis.steps[1:], "has no identity of")):
+        axes = {"guard": msgspec.structs.replace(axis, steps=steps)}
+        write_signed(path, msgspec.structs.replace(whole, axes=axes))
+        assert limit(loaded).limits_nm == {"guard": pytest.approx(0.6)}
+        assert words in limit(loaded).line()
+
+
+def test_an_axis_that_is_dropped_is_signed_no_longer_and_others_stay(tmp_path):
+    loaded = write_rig(tmp_path)
+    path = signed(loaded)
+    signed(loaded, guard="other")
+    assert set(read_signed(path).axes) == {"guard", "other"}
+    drop_axis(path, "guard")
+    drop_axis(path, "guard")
+    assert set(read_signed(path).axes) == {"other"}
+    assert "has not guard" in limit(loaded).line()
+    drop_axis(path, "other")
+    assert not path.exists()
+    drop_axis(path, "other")
+
+
+def deep_versions(loaded):
+    path = signed(loaded)
+    text = path.read_text()
+    return text.replace('"versions": {', '"versions": {"a": ' + '{"a": ' * 100_000, 1)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        deep_versions,
+        lambda loaded: '{"deep": ' * 100_000,
+        lambda loaded: " " * (1 << 21),
+        lambda loaded: signed(loaded).read_text().replace("0.1", "NaN"),
+        lambda loaded: signed(loaded).read_text().replace("0.1", "1e999"),
+        lambda loaded: signed(loaded).read_text().replace("Ada", "\\ud800"),
+    ],
+)
+def test_a_hostile_file_is_no_signature_and_no_traceback(spoil, tmp_path):
+    loaded = write_rig(tmp_path)
+    signed_path(loaded).write_text(spoil(loaded))
+    assert "cannot be read" in limit(loaded).line()
+    assert signed_words(loaded) == []
+    assert len(signed_notes(loaded)) == 1
 
 
 @pytest.mark.parametrize("text", ["", "{}", "not json", '{"rig": 3}', "[" * 100_000])
