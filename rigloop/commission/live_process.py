@@ -6,6 +6,7 @@ purpose, leaves the torque to the drive's own watchdog.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import json
@@ -159,7 +160,9 @@ def main() -> int:
             finally:
                 table.close(unlink=True)
     except (OSError, ValueError, RuntimeError, ImportError) as error:
-        _say({"error": str(error) or type(error).__name__})
+        with contextlib.suppress(OSError):
+            # nobody may be left to hear it
+            _say({"error": str(error) or type(error).__name__})
         return 3
     return 0
 
