@@ -43,6 +43,16 @@ COMMAND_OBJECTS: dict[str, PdoEntry] = {
     "position": (0x607A, 0, 32),
 }
 """Object that takes the command, by mode."""
+MOVING = {
+    0x6040: "the controlword",
+    0x6071: "the target torque",
+    0x607A: "the target position",
+    0x60B0: "the position offset",
+    0x60B1: "the velocity offset",
+    0x60B2: "the torque offset",
+    0x60FF: "the target velocity",
+}
+"""Objects that move a drive, past any guard."""
 MODE_CODES = {"position": 8, "velocity": 9, "torque": 10}
 """Value of 0x6060: the cyclic synchronous modes."""
 MOST_PER_MILLE = 32_767
@@ -188,6 +198,10 @@ class DriveConfig:
 
     def _mistakes(self) -> Iterator[Wrong]:
         yield from named_twice(rx_assign=self.rx_assign, tx_assign=self.tx_assign)
+        for entry in self.setup:
+            if moves := moving(entry.index):
+                problem = f"writes {moves}, which no guard sees: take it out"
+                yield Wrong("setup", f"{entry.index:#06x}:{entry.subindex}", problem)
         most = MOST_PER_MILLE * 1e-3 * self.rated_torque_nm
         if self.peak_torque_nm > most:
             problem = f"must be at most {most:.3f} (int16 per mille of rated torque)"
@@ -219,6 +233,13 @@ class DriveConfig:
     def needed_inputs(self) -> tuple[PdoEntry, ...]:
         """Objects without which the state of the drive cannot be judged."""
         return of_axis(TX_PDO[:2], self.axis)
+
+
+def moving(index: int) -> str:
+    """Return what an object of any axis moves a drive by; empty: nothing."""
+    if not 0x6000 <= index < 0xA000:
+        return ""
+    return MOVING.get(0x6000 + (index - 0x6000) % AXIS_STEP, "")
 
 
 def named_twice(**assigned: tuple[int, ...]) -> Iterator[Wrong]:
