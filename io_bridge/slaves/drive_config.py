@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from io_bridge.slaves.moving_objects import AXIS_STEP, moving
 from io_bridge.slaves.sii import Identity
 from io_bridge.slaves.state_limits import STANDARD, StateLimits
 from rig_configs.numbers import NonNegative, NonNegativeS, Positive
@@ -43,16 +44,6 @@ COMMAND_OBJECTS: dict[str, PdoEntry] = {
     "position": (0x607A, 0, 32),
 }
 """Object that takes the command, by mode."""
-MOVING = {
-    0x6040: "the controlword",
-    0x6071: "the target torque",
-    0x607A: "the target position",
-    0x60B0: "the position offset",
-    0x60B1: "the velocity offset",
-    0x60B2: "the torque offset",
-    0x60FF: "the target velocity",
-}
-"""Objects that move a drive, past any guard."""
 MODE_CODES = {"position": 8, "velocity": 9, "torque": 10}
 """Value of 0x6060: the cyclic synchronous modes."""
 MOST_PER_MILLE = 32_767
@@ -62,8 +53,6 @@ SENSOR = (0x2077, 0, 32)
 
 SIMULATED_IDENTITY = Identity(vendor=0x00000A7E, product=0x4B32484C, revision=1)
 
-AXIS_STEP = 0x800
-"""From an object of one axis to that of the next: 0x6040, 0x6840, ... (CiA 402-1)."""
 MappedObject = tuple[
     Annotated[int, Field(ge=0, le=0xFFFF)],
     Annotated[int, Field(ge=0, le=255)],
@@ -233,13 +222,6 @@ class DriveConfig:
     def needed_inputs(self) -> tuple[PdoEntry, ...]:
         """Objects without which the state of the drive cannot be judged."""
         return of_axis(TX_PDO[:2], self.axis)
-
-
-def moving(index: int) -> str:
-    """Return what an object of any axis moves a drive by; empty: nothing."""
-    if not 0x6000 <= index < 0xA000:
-        return ""
-    return MOVING.get(0x6000 + (index - 0x6000) % AXIS_STEP, "")
 
 
 def named_twice(**assigned: tuple[int, ...]) -> Iterator[Wrong]:

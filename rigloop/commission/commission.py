@@ -217,9 +217,7 @@ def _revoke(loaded: LoadedRig, guard: str) -> None:
         raise NotStartedError(f"{path}: cannot be written: {error.strerror}; {COPY}") from None
 
 
-def _refuse_changes(
-    loaded: LoadedRig, stand: Stand, rig_sha256: str, identity: Identity
-) -> None:
+def _refuse_changes(loaded: LoadedRig, stand: Stand, rig_sha256: str, identity: Identity) -> None:
     """Refuse a signature for another rig or drive than the walk began with."""
     try:
         now = rig_hash(replace(loaded, text=read_text(loaded.path)))

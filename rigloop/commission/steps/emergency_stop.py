@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from io_bridge.slaves.drive_config import AXIS_STEP
+from io_bridge.slaves.moving_objects import AXIS_STEP
 from rigloop.commission.hands import Act
 from rigloop.commission.stand import Take
 from rigloop.commission.step import Bench, Measured, Step

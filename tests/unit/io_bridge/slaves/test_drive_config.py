@@ -3,7 +3,6 @@ import math
 import pytest
 
 from io_bridge.slaves.drive_config import (
-    MOVING,
     TX_PDO,
     DriveConfig,
     DrivePlant,
@@ -11,6 +10,7 @@ from io_bridge.slaves.drive_config import (
     pdo_bytes,
     pdo_offset,
 )
+from io_bridge.slaves.moving_objects import MOVING
 
 
 def test_offsets_follow_the_order_of_the_pdo():
@@ -45,7 +45,9 @@ def test_a_wrong_drive_says_which_value_and_its_limit(change, message):
 @pytest.mark.parametrize("axis", [0, 1, 7])
 def test_a_setup_that_moves_the_drive_past_its_guard_is_refused(index, axis):
     writes = SdoWrite(index + 0x800 * axis, 0, 500, 2)
-    with pytest.raises(ValueError, match=f"setup = '{writes.index:#06x}:0': writes {MOVING[index]}"):
+    with pytest.raises(
+        ValueError, match=f"setup = '{writes.index:#06x}:0': writes {MOVING[index]}"
+    ):
         DriveConfig(setup=(SdoWrite(0x6072, 0, 1000, 2), writes))
 
 

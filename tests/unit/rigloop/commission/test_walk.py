@@ -82,7 +82,12 @@ def test_a_walk_begins_with_no_step_whose_earlier_ones_are_not_good(tmp_path):
 def test_a_result_of_yesterday_is_measured_again(tmp_path):
     path, drive = tmp_path / "kept.json", Identity(1, 2, 3, 4)
     old = datetime.now(UTC) - timedelta(hours=25)
-    days = {"zero": utc_now(), "watchdog": old.isoformat(), "stability": "", "identity": "2999-01-01"}
+    days = {
+        "zero": utc_now(),
+        "watchdog": old.isoformat(),
+        "stability": "",
+        "identity": "2999-01-01",
+    }
     before = Kept(path, "0" * 64, "guard", drive)
     for name, when in days.items():
         before.keep(StepResult(name, True, 0.0, "", None, None, "Kept.", "", when))
