@@ -160,9 +160,7 @@ def main() -> int:
             finally:
                 table.close(unlink=True)
     except (OSError, ValueError, RuntimeError, ImportError) as error:
-        with contextlib.suppress(OSError):
-            # nobody may be left to hear it
-            _say({"error": str(error) or type(error).__name__})
+        _say({"error": str(error) or type(error).__name__})
         return 3
     return 0
 
@@ -214,8 +212,9 @@ def _stops(loop: Loop) -> Callable[[int, FrameType | None], None]:
 
 
 def _say(message: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(message) + "\n")
-    sys.stdout.flush()
+    with contextlib.suppress(BrokenPipeError):
+        # nobody may be left to hear it; the input has ended then
+        os.write(1, json.dumps(message).encode() + b"\n")
 
 
 if __name__ == "__main__":
