@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
@@ -100,14 +101,21 @@ class Kept:
         """The results, in the order in which they were measured."""
         return list(self._progress.results)
 
-    def forget(self, step: str) -> None:
-        """Drop the result of a step."""
-        self._progress.results = [r for r in self._progress.results if r.step != step]
+    def forget(self, *steps: str) -> None:
+        """Drop the results of steps, in the file too: an interrupted walk does not find them again."""
+        self._drop(steps)
+        self._save()
 
     def keep(self, result: StepResult) -> None:
         """Take a result, and write the file."""
-        self.forget(result.step)
+        self._drop((result.step,))
         self._progress.results.append(result)
+        self._save()
+
+    def _drop(self, steps: Sequence[str]) -> None:
+        self._progress.results = [r for r in self._progress.results if r.step not in steps]
+
+    def _save(self) -> None:
         with contextlib.suppress(OSError):
             # a disk that is full ends no walk
             self.write()

@@ -84,8 +84,7 @@ def walk(
     bench = Bench(stand, hands)
     if revoke is not None and begin < len(names):
         revoke()
-    for name in names[begin:]:
-        kept.forget(name)
+    kept.forget(*names[begin:])
     for number, step in enumerate(todo):
         if number < begin:
             continue

@@ -95,6 +95,16 @@ def test_a_result_of_yesterday_is_measured_again(tmp_path):
     assert [(r.step, r.when) for r in after.results] == [("zero", days["zero"])]
 
 
+def test_results_that_a_walk_forgets_are_gone_from_the_file_at_once(tmp_path):
+    path, drive = tmp_path / "kept.json", Identity(1, 2, 3, 4)
+    before = Kept(path, "0" * 64, "guard", drive)
+    for name in ("zero", "watchdog", "stability"):
+        before.keep(StepResult(name, True, 0.0, "", None, None, "Kept.", "", utc_now()))
+    before.forget("watchdog", "stability")
+    after = Kept(path, "0" * 64, "guard", drive)
+    assert [result.step for result in after.results] == ["zero"]
+
+
 def test_a_walk_revokes_an_older_signature_before_it_forgets_a_result(tmp_path):
     with stand_of(write_rig(tmp_path, "simulated")) as stand:
         kept = Kept(None, "0" * 64, "guard", stand.identity())
