@@ -19,7 +19,8 @@ from rigloop.commission.walk import Walked, find_steps
 from rigloop.compose.blocks import compose_live
 from rigloop.compose.bus import make_buses
 from rigloop.compose.derived_rig import derived
-from rigloop.compose.parts import backends_of
+from rigloop.compose.parts import backends_of, find_buses, find_guards
+from rigloop.compose.wiring import load
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.sign_off.limit import (
     limited_by_drives,
@@ -93,6 +94,15 @@ def test_the_remedy_names_the_bus_of_the_run(tmp_path):
     loaded = write_rig(tmp_path, "simulated")
     command = f"`rigloop commission {loaded.argument} --bus eth7` walks through it"
     assert limit(loaded, backend="eth7").remedy == command
+
+
+def test_the_remedy_names_each_guard_of_several_and_the_bus_of_each():
+    loaded = load("two_lines")
+    first, second = find_guards(loaded.rig)
+    asked = ",".join(f"{bus}=eth{i}" for i, bus in enumerate(find_buses(loaded.rig)))
+    found = limited_by_files(loaded, backends_of(loaded.rig, asked))[0]
+    command = f"`rigloop commission two_lines --bus {asked} --guard"
+    assert found.remedy == f"{command} {first}`, {command} {second}` walk through it"
 
 
 @pytest.mark.parametrize("mode", ["velocity", "position"])
