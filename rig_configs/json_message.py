@@ -19,3 +19,5 @@ def decode(raw: bytes | str, type: Any = Any) -> Any:
         return msgspec.json.decode(raw, type=type)
     except UnicodeError as error:
         raise msgspec.DecodeError(f"JSON is malformed: {error}") from None
+    except RecursionError:
+        raise msgspec.DecodeError("JSON is malformed: it is nested too deep") from None

@@ -8,8 +8,8 @@ from io_bridge.exchange.exchange import Exchange
 from io_bridge.master.master import Master
 from io_bridge.slaves import words
 from io_bridge.slaves.cia402 import drive_state
-from io_bridge.slaves.drive_config import AXIS_STEP
 from io_bridge.slaves.errors import BringUpError
+from io_bridge.slaves.moving_objects import AXIS_STEP
 from io_bridge.slaves.pdo_layout import SlaveRecord, axes_of
 
 FAULT_STATES = ("fault reaction active", "fault")

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from io_bridge.master.mapped_pdos import Upload
 from io_bridge.slaves import words
-from io_bridge.slaves.drive_config import AXIS_STEP
 from io_bridge.slaves.errors import SdoAbortError
+from io_bridge.slaves.moving_objects import AXIS_STEP
 
 ERROR_CODE = 0x603F
 HISTORY = 0x10F3

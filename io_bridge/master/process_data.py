@@ -18,7 +18,6 @@ from io_bridge.master.mapped_pdos import mapped_pdos
 from io_bridge.master.slave_objects import FIXED, MISSING, SlaveObjects
 from io_bridge.slaves import words
 from io_bridge.slaves.drive_config import (
-    AXIS_STEP,
     MODE_CODES,
     DriveConfig,
     PdoEntry,
@@ -26,6 +25,7 @@ from io_bridge.slaves.drive_config import (
     pdo_offset,
 )
 from io_bridge.slaves.errors import BringUpError, SdoAbortError
+from io_bridge.slaves.moving_objects import AXIS_STEP
 from io_bridge.slaves.pdo_layout import Download, assign_downloads, pdo_downloads
 from io_bridge.slaves.sii_contents import SiiContents, SiiPdo
 from io_bridge.slaves.terminal_config import TerminalConfig

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from io_bridge.slaves.moving_objects import AXIS_STEP, moving
 from io_bridge.slaves.sii import Identity
 from io_bridge.slaves.state_limits import STANDARD, StateLimits
 from rig_configs.numbers import NonNegative, NonNegativeS, Positive
@@ -52,8 +53,6 @@ SENSOR = (0x2077, 0, 32)
 
 SIMULATED_IDENTITY = Identity(vendor=0x00000A7E, product=0x4B32484C, revision=1)
 
-AXIS_STEP = 0x800
-"""From an object of one axis to that of the next: 0x6040, 0x6840, ... (CiA 402-1)."""
 MappedObject = tuple[
     Annotated[int, Field(ge=0, le=0xFFFF)],
     Annotated[int, Field(ge=0, le=255)],
@@ -188,6 +187,10 @@ class DriveConfig:
 
     def _mistakes(self) -> Iterator[Wrong]:
         yield from named_twice(rx_assign=self.rx_assign, tx_assign=self.tx_assign)
+        for entry in self.setup:
+            if moves := moving(entry.index):
+                problem = f"writes {moves}, which no guard sees: take it out"
+                yield Wrong("setup", f"{entry.index:#06x}:{entry.subindex}", problem)
         most = MOST_PER_MILLE * 1e-3 * self.rated_torque_nm
         if self.peak_torque_nm > most:
             problem = f"must be at most {most:.3f} (int16 per mille of rated torque)"

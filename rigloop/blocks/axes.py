@@ -44,6 +44,14 @@ def commands_of(rig: Rig) -> Iterator[tuple[str, str, str]]:
                 yield bus, slave, path
 
 
+def without_torque(rig: Rig) -> Iterator[tuple[str, str, str]]:
+    """Find bus and name of each drive that follows no torque, so that no guard limits it, and its mode."""
+    for bus, block in buses_of(rig).items():
+        for name, drive in block.drives.items():
+            if drive.mode != "torque":
+                yield bus, name, drive.mode
+
+
 def reaching(rig: Rig, guard: str) -> list[str]:
     """Return the guards whose faults reach this one, in the order of the file."""
     own = guards_of(rig)[guard]

@@ -19,7 +19,7 @@ from rigloop.blocks.slaves import clock_config, drive_config, joined, ring, term
 from rigloop.commission.player import Player
 from rigloop.compose.parts import EMULATED, find_guards, one_guard
 from rigloop.run_folder.not_started import NotStartedError
-from rigloop.sign_off.limit import SHARE
+from rigloop.sign_off.limit import twentieth_nm
 from rt_core.plan import Plan, Task, plan_table
 from rt_core.safety.guard import Guard
 
@@ -55,7 +55,7 @@ class Axis:
     hold : int
         Periods of the task that asks for the torque, in those of the bus.
     limit_nm, rate_nm_s : float
-        Of the guard; the walk has a twentieth of the torque.
+        Of the guard; the walk has a twentieth of the torque, or of the peak torque of the drive.
     drive_config : DriveConfig
     identity : Identity or None
         As the rig file states it.
@@ -93,7 +93,7 @@ class Axis:
     @property
     def walk_nm(self) -> float:
         """The torque of the walk."""
-        return SHARE * self.limit_nm
+        return twentieth_nm(self.limit_nm, self.drive_config.peak_torque_nm)
 
     @property
     def period_s(self) -> float:

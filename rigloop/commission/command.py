@@ -30,7 +30,8 @@ def commission(
         float | None,
         typer.Option(
             min=0.0,
-            help="Nm/rad that the rig renders at the wheel, where it has no model that tells; 0: none.",
+            help="Nm/rad that the rig renders at the wheel, where no model of it tells; 0: none. A model is only made "
+            "stiffer.",
         ),
     ] = None,
     answers: Annotated[

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,12 +9,14 @@ import msgspec
 import numpy as np
 
 from codegen.analysis.linearise import LinearisationError
+from io_bridge.slaves.sii import Identity
+from rig_configs.bounded import UnreadableError, read_text
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import ConfigError, Mistake
 from rigloop.commission.axis import Axis, Spring, axis_of
 from rigloop.commission.hands import EmulatedHands, Hands
 from rigloop.commission.live_stand import LiveStand
-from rigloop.commission.progress import ENDING, Kept, StepResult
+from rigloop.commission.progress import ENDING, Kept, StepResult, utc_now
 from rigloop.commission.stand import Stand, StandError
 from rigloop.commission.stepped_stand import SteppedStand
 from rigloop.commission.talk import PersonHands, Talk
@@ -33,6 +34,8 @@ from rigloop.sign_off.signed_file import (
     SignedDrive,
     SignedError,
     SignedStep,
+    drop_axis,
+    identity_words,
     read_signed,
     rig_hash,
     signed_path,
@@ -74,6 +77,25 @@ def spring_of(loaded: LoadedRig, guard: str) -> Spring | None:
     return Spring(max(0.0, -float(np.real(found))), max(0.0, damping))
 
 
+def _stiffer(told: Spring | None, stiffness_nm_rad: float | None) -> Spring | None:
+    """Return the spring of the model, or a stiffer one that was given: a softer one would hide what the rig renders.
+
+    Raises
+    ------
+    ConfigError
+    """
+    if stiffness_nm_rad is None:
+        return told
+    if told is None:
+        return Spring(stiffness_nm_rad, 0.0)
+    if not stiffness_nm_rad >= told.stiffness_nm_rad:
+        problem = f"the model of this rig renders {told.stiffness_nm_rad:.3g} Nm/rad, which is more"
+        remedy = "leave it away, or give a larger one"
+        given = f"{stiffness_nm_rad:g}"
+        raise ConfigError([Mistake("command line", "--stiffness", problem, remedy, given)])
+    return replace(told, stiffness_nm_rad=stiffness_nm_rad)
+
+
 def check_first(first: str | None) -> None:
     """Refuse a step that there is not.
 
@@ -107,7 +129,7 @@ def commission(
     who : str, optional
         The name under the file; asked for at the end if not given.
     stiffness_nm_rad : float, optional
-        The stiffness that the rig renders, in place of that of its model.
+        The stiffness that the rig renders, where no model of it tells; it may only be above that of a model.
     answers : bool
         Somebody is there; else no step that needs a hand can be good.
 
@@ -122,8 +144,7 @@ def commission(
         raise NotStartedError(
             "veth is a network of its own without a drive: take --bus simulated for a rehearsal, or an interface"
         )
-    given = None if stiffness_nm_rad is None else Spring(stiffness_nm_rad, 0.0)
-    axis = replace(axis, spring=given or spring_of(loaded, axis.guard))
+    axis = replace(axis, spring=_stiffer(spring_of(loaded, axis.guard), stiffness_nm_rad))
     rehearsal = axis.backend in EMULATED
     _introduce(axis, talk, rehearsal)
     try:
@@ -158,7 +179,8 @@ def _walked(
         sha256 = rig_hash(loaded)
     except SignedError as error:
         raise NotStartedError(str(error)) from None
-    kept = Kept(file, sha256, axis.guard, stand.identity())
+    identity = stand.identity()
+    kept = Kept(file, sha256, axis.guard, identity)
     try:
         kept.write()
     except OSError as error:
@@ -166,10 +188,12 @@ def _walked(
     interrupts.say("the torque is at zero; what was measured is kept")
     if kept.results and first is None:
         talk.tell(f"{len(kept.results)} steps were measured before; the walk continues after them.")
-    walked = walk(stand, hands, talk, kept, first=first)
+    revoke = None if rehearsal else lambda: _revoke(loaded, axis.guard)
+    walked = walk(stand, hands, talk, kept, first=first, revoke=revoke)
     signed = None
     if walked.good and not rehearsal:
-        signed = sign(loaded, stand, walked, who or talk.ask("Who signs? Your name:"))
+        name = who or talk.ask("Who signs? Your name:")
+        signed = sign(loaded, stand, walked, name, sha256=sha256, identity=identity)
         kept.remove()
     return Commissioned(
         walked.good,
@@ -185,18 +209,59 @@ def _walked(
     )
 
 
-def sign(loaded: LoadedRig, stand: Stand, walked: Walked, who: str) -> Path:
+def _revoke(loaded: LoadedRig, guard: str) -> None:
+    path = signed_path(loaded)
+    try:
+        drop_axis(path, guard)
+    except OSError as error:
+        raise NotStartedError(f"{path}: cannot be written: {error.strerror}; {COPY}") from None
+
+
+def _refuse_changes(loaded: LoadedRig, stand: Stand, rig_sha256: str, identity: Identity) -> None:
+    """Refuse a signature for another rig or drive than the walk began with."""
+    try:
+        now = rig_hash(replace(loaded, text=read_text(loaded.path)))
+    except (SignedError, UnreadableError) as error:
+        raise NotStartedError(f"{loaded.path}: {error}: nothing is signed") from None
+    if now != rig_sha256:
+        raise NotStartedError(
+            f"{loaded.path}, or a file that it names, has changed since the walk began: nothing is signed; walk again"
+        )
+    if stand.identity() != identity:
+        raise NotStartedError(
+            f"{stand.axis.place} is another drive than the one that the walk began with: "
+            f"{identity_words(stand.identity())}, then {identity_words(identity)}: nothing is signed; walk again"
+        )
+
+
+def sign(
+    loaded: LoadedRig,
+    stand: Stand,
+    walked: Walked,
+    who: str,
+    *,
+    sha256: str,
+    identity: Identity,
+) -> Path:
     """Write the signed file beside a rig; other axes of the same rig keep their place in it.
+
+    Parameters
+    ----------
+    sha256 : str
+        Hash of the rig when the walk began.
+    identity : Identity
+        Of the drive when the walk began.
 
     Raises
     ------
     NotStartedError
-        Nobody signs, or it cannot be written.
+        Nobody signs, the rig or the drive has changed meanwhile, or it cannot be written.
     """
     name = " ".join(who.split())
     if not name:
         raise NotStartedError("nobody has signed: give --who NAME; the results are kept")
-    axis, path, sha256 = stand.axis, signed_path(loaded), rig_hash(loaded)
+    _refuse_changes(loaded, stand, sha256, identity)
+    axis, path = stand.axis, signed_path(loaded)
     try:
         before = read_signed(path)
     except SignedError:
@@ -204,12 +269,12 @@ def sign(loaded: LoadedRig, stand: Stand, walked: Walked, who: str) -> Path:
     others = before.axes if before is not None and before.rig_sha256 == sha256 else {}
     signed = SignedAxis(
         axis.place,
-        SignedDrive.of(stand.identity()),
+        SignedDrive.of(identity),
         axis.backend,
         name[:400],
-        time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        utc_now(),
         tuple(
-            SignedStep(r.step, r.measured, r.unit, r.least, r.most, r.words[:400])
+            SignedStep(r.step, r.measured, r.unit, r.least, r.most, r.words[:400], r.when)
             for r in walked.results
         ),
     )

@@ -6,6 +6,7 @@ purpose, leaves the torque to the drive's own watchdog.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import gc
 import json
@@ -211,8 +212,9 @@ def _stops(loop: Loop) -> Callable[[int, FrameType | None], None]:
 
 
 def _say(message: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(message) + "\n")
-    sys.stdout.flush()
+    with contextlib.suppress(BrokenPipeError):
+        # nobody may be left to hear it; the input has ended then
+        os.write(1, json.dumps(message).encode() + b"\n")
 
 
 if __name__ == "__main__":

@@ -21,8 +21,16 @@ from io_bridge.slaves.sii import Identity
 from io_bridge.wire.acyclic import TOOL_INDEX, AcyclicLine
 from rig_configs.load import LoadedRig
 from rigloop.commission.axis import Axis, Spring
-from rigloop.commission.past_the_cycle import ACTS, acting, torque_reader, watch_end
+from rigloop.commission.past_the_cycle import (
+    ACTS,
+    PRESS_STOP,
+    acting,
+    take_torque_away,
+    torque_reader,
+    watch_end,
+)
 from rigloop.commission.stand import Array, Ending, StandError, Take, take_of
+from rigloop.console import interrupts
 from rigloop.fieldbus.objects import Wanted, transfer
 
 START_S = 60.0
@@ -48,6 +56,7 @@ class LiveStand:
 
     def __init__(self, loaded: LoadedRig, axis: Axis, asked: str | None) -> None:
         self.axis = axis
+        self._about: dict[str, Any] = {}
         self._order = {"rig": str(loaded.path), "guard": axis.guard, "bus": asked}
         self._folder = tempfile.TemporaryDirectory(prefix="rigloop-walk-")
         self._come_up()
@@ -151,13 +160,16 @@ class LiveStand:
     def kill(self, torque_nm: Array) -> Ending:
         """Play a torque, kill the cycle process in the middle of it, and watch the drive; then come up again."""
         line = AcyclicLine(self.axis.backend, TOOL_INDEX, self.axis.second)
+        master = Master(line.transact, first_index=TOOL_INDEX)
+        killed = False
         try:
-            master = Master(line.transact, first_index=TOOL_INDEX)
             read = torque_reader(master, self._about["station"], self.axis.drive_config)
             # longer than it is to act: this process may be late with its kill
             self._begin(np.tile(torque_nm, LATER), None)
             time.sleep(len(torque_nm) * self.axis.period_s)
             before_nm = acting(read, ACTS * abs(float(torque_nm[-1])))
+            # before the kill: an interrupt may come right behind it
+            killed = True
             self._child.kill()
             last_s = time.monotonic()
             longest_s = max(LEAST_WATCHED_S, WATCHED * 1e-3 * self.axis.drive_config.watchdog_ms)
@@ -166,13 +178,40 @@ class LiveStand:
             raise StandError(str(error)) from None
         finally:
             line.close()
+            if killed:
+                # the looks are over, in whichever way: a drive without a watchdog still has its torque
+                self._must_be_off()
         self._end()
         self._come_up()
         # the watchdog has left the drive in its fault state
         self.reset()
         return ending
 
+    def _must_be_off(self) -> None:
+        """Take the torque of the drive away past the cycle.
+
+        Raises
+        ------
+        StandError
+            The drive does not confirm it.
+        """
+        if not self._about:
+            return  # it was never brought up, and so never enabled
+        with (
+            contextlib.suppress(OSError),
+            contextlib.closing(
+                AcyclicLine(self.axis.backend, TOOL_INDEX, self.axis.second)
+            ) as line,
+        ):
+            master = Master(line.transact, first_index=TOOL_INDEX)
+            if take_torque_away(master, self._about["station"]):
+                return
+        interrupts.say(PRESS_STOP)
+        raise StandError(PRESS_STOP)
+
     def _end(self) -> None:
+        # at once, also in the middle of a take, in which the cycle process reads no input: it ramps out
+        self._child.terminate()
         for pipe in (self._child.stdin, self._child.stdout):
             if pipe is not None:
                 with contextlib.suppress(OSError):
@@ -180,16 +219,16 @@ class LiveStand:
         try:
             self._child.wait(STOP_S)
         except subprocess.TimeoutExpired:
-            self._child.terminate()
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                self._child.wait(STOP_S)
             self._child.kill()
             self._child.wait()
+            self._must_be_off()
 
     def close(self) -> None:
-        """End at zero torque: the input of the cycle process ends, and it ramps out."""
-        self._end()
-        self._folder.cleanup()
+        """End at zero torque: the cycle process is asked to end, and it ramps out."""
+        try:
+            self._end()
+        finally:
+            self._folder.cleanup()
 
     def __enter__(self) -> LiveStand:
         return self

@@ -6,10 +6,13 @@ A read triggers no watchdog: only frames that write the outputs do. So this sees
 from __future__ import annotations
 
 import contextlib
+import struct
 from collections.abc import Callable
 
+from io_bridge.master.bringup import INIT
 from io_bridge.master.master import BringUpError, Master
 from io_bridge.slaves.drive_config import DriveConfig, of_axis, pdo_offset
+from io_bridge.wire.acyclic import BWR
 from rigloop.commission.stand import Ending, StandError
 
 FIRST_MANAGER, MANAGER_BYTES, MANAGERS = 0x0800, 8, 16
@@ -17,6 +20,9 @@ INPUTS, WAYS = 0x00, 0x0F  # of a control byte: buffered, read by the master
 OVER = 0.2  # of the torque that acted
 ACTS = 0.3  # of the torque asked for, that is one
 LOOKS = 3  # consecutive ones without torque
+AL_CONTROL, AL_STATE, ACKNOWLEDGED = 0x0120, 0x0F, 0x10
+MOST_ASKED = 20  # times, for INIT
+PRESS_STOP = "the drive did not confirm that it is off: press the emergency stop now"
 
 
 def torque_reader(master: Master, station: int, drive: DriveConfig) -> Callable[[], float | None]:
@@ -48,6 +54,18 @@ def torque_reader(master: Master, station: int, drive: DriveConfig) -> Callable[
         return None
 
     return read
+
+
+def take_torque_away(master: Master, station: int) -> bool:
+    """Ask every slave for INIT, in which a drive has no torque, whatever its watchdog does; True once the drive says
+    that it is there."""
+    for _ in range(MOST_ASKED):
+        with contextlib.suppress(BringUpError, OSError):
+            asked = struct.pack("<H", INIT | ACKNOWLEDGED)
+            master.access(BWR, 0, AL_CONTROL, asked)
+            if master.state(station)[0] & AL_STATE == INIT:
+                return True
+    return False
 
 
 def acting(read: Callable[[], float | None], least_nm: float) -> float:

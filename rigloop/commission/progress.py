@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated
 
@@ -15,6 +17,13 @@ from rig_configs.json_message import decode
 from rigloop.sign_off.signed_file import SignedDrive
 
 ENDING = ".commissioning.json"
+MOST_AGE = timedelta(hours=24)
+"""A rig changes without its file: older results are measured again."""
+
+
+def utc_now() -> str:
+    """Return the date and time in the form of the files."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class StepResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -28,6 +37,16 @@ class StepResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     most: float | None
     words: str
     remedy: str = ""
+    when: str = ""
+    """UTC, ISO 8601."""
+
+    def is_fresh(self, now: datetime) -> bool:
+        """Decide if the result counts now; one without a date, or of the future, does not."""
+        try:
+            age = now - datetime.fromisoformat(self.when)
+        except (ValueError, TypeError):
+            return False
+        return timedelta(minutes=-1) <= age <= MOST_AGE
 
     def figure(self) -> str:
         """Return the value beside its limits, in words."""
@@ -73,21 +92,30 @@ class Kept:
             guard,
             self._progress.drive,
         ):
+            now = datetime.now(UTC)
             self._progress = found
+            found.results = [result for result in found.results if result.is_fresh(now)]
 
     @property
     def results(self) -> list[StepResult]:
         """The results, in the order in which they were measured."""
         return list(self._progress.results)
 
-    def forget(self, step: str) -> None:
-        """Drop the result of a step."""
-        self._progress.results = [r for r in self._progress.results if r.step != step]
+    def forget(self, *steps: str) -> None:
+        """Drop the results of steps, in the file too: an interrupted walk does not find them again."""
+        self._drop(steps)
+        self._save()
 
     def keep(self, result: StepResult) -> None:
         """Take a result, and write the file."""
-        self.forget(result.step)
+        self._drop((result.step,))
         self._progress.results.append(result)
+        self._save()
+
+    def _drop(self, steps: Sequence[str]) -> None:
+        self._progress.results = [r for r in self._progress.results if r.step not in steps]
+
+    def _save(self) -> None:
         with contextlib.suppress(OSError):
             # a disk that is full ends no walk
             self.write()

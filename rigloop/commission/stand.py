@@ -35,6 +35,8 @@ class Take:
     count : ndarray of float64, shape (n,)
     operational, state : ndarray of float64, shape (n,)
         Of drive and guard.
+    valid, statusword : ndarray of float64, shape (n,)
+        Of the drive.
     trip : Trip
         Of the guard.
     """
@@ -46,6 +48,8 @@ class Take:
     count: Array
     operational: Array
     state: Array
+    valid: Array
+    statusword: Array
     trip: Trip
 
 
@@ -150,5 +154,7 @@ def take_of(axis: Axis, columns: Mapping[str, Array], t_ns: Array) -> Take:
         cut(axis.signal("position_count")),
         cut(axis.signal("operational")),
         cut("guard/state"),
+        cut(axis.signal("valid")),
+        cut(axis.signal("statusword")),
         read_trip(columns["guard/trip"][-1]) or Trip.NO_TRIP,
     )

@@ -28,6 +28,8 @@ class Measured(NamedTuple):
         One sentence on what was seen; for people.
     remedy : str
         Of a bad value, where the usual remedy of the step does not serve.
+    sentence : str
+        In place of the one of the step, where that would say too much.
     """
 
     value: float | None
@@ -36,6 +38,7 @@ class Measured(NamedTuple):
     most: float | None = None
     words: str = ""
     remedy: str = ""
+    sentence: str = ""
 
     @property
     def good(self) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import importlib
 import math
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from rig_configs.mistakes import ConfigError, Mistake
 from rigloop.commission.hands import Hands
 from rigloop.commission.motion import NoMotionError
-from rigloop.commission.progress import Kept, StepResult
+from rigloop.commission.progress import Kept, StepResult, utc_now
 from rigloop.commission.stand import Stand, StandError
 from rigloop.commission.step import Bench, Measured, Step
 from rigloop.commission.talk import NoHandError, Talk
@@ -57,6 +58,7 @@ def walk(
     *,
     first: str | None = None,
     steps: Sequence[Step] | None = None,
+    revoke: Callable[[], None] | None = None,
 ) -> Walked:
     """Go through the steps, from the first that has no good result, up to the first that is bad.
 
@@ -65,16 +67,24 @@ def walk(
     kept : Kept
         Takes each result as soon as it is there.
     first : str, optional
-        Begin with this step, whatever was measured before.
+        Begin with this step; those before it must be good already.
     steps : sequence of Step, optional
         In place of all.
+    revoke : callable, optional
+        Called before the first step is measured: from then on an older signature does not hold.
+
+    Raises
+    ------
+    ConfigError
+        A step before the first one is not good.
     """
     todo = find_steps() if steps is None else tuple(steps)
     names = [step.name for step in todo]
     begin = _begin(names, kept, first)
     bench = Bench(stand, hands)
-    for name in names[begin:]:
-        kept.forget(name)
+    if revoke is not None and begin < len(names):
+        revoke()
+    kept.forget(*names[begin:])
     for number, step in enumerate(todo):
         if number < begin:
             continue
@@ -94,10 +104,16 @@ def walk(
 
 
 def _begin(names: Sequence[str], kept: Kept, first: str | None) -> int:
-    if first is not None:
-        return names.index(first)
     good = {result.step for result in kept.results if result.good}
-    return next((i for i, name in enumerate(names) if name not in good), len(names))
+    begin = next((i for i, name in enumerate(names) if name not in good), len(names))
+    if first is None:
+        return begin
+    if names.index(first) > begin:
+        open_steps = [name for name in names[: names.index(first)] if name not in good]
+        problem = f"steps before it are not good yet: {', '.join(open_steps)}"
+        remedy = "leave --from away, and the walk begins with the first of them"
+        raise ConfigError([Mistake("command line", "--from", problem, remedy, first)])
+    return names.index(first)
 
 
 def measured(step: Step, bench: Bench) -> StepResult:
@@ -111,7 +127,7 @@ def measured(step: Step, bench: Bench) -> StepResult:
         found = Measured(None, "", words=f"The wheel did not follow: {error}.", remedy=remedy)
     except NoHandError as error:
         found = Measured(None, "", words=f"{str(error).capitalize()}.", remedy="Come to the wheel.")
-    sentence = step.good if found.good else step.bad
+    sentence = found.sentence or (step.good if found.good else step.bad)
     return StepResult(
         step.name,
         found.good,
@@ -119,6 +135,7 @@ def measured(step: Step, bench: Bench) -> StepResult:
         *(_plain(found.value), found.unit, _plain(found.least), _plain(found.most)),
         " ".join(words for words in (sentence, found.words) if words),
         "" if found.good else found.remedy or step.remedy,
+        utc_now(),
     )
 
 

@@ -8,7 +8,8 @@ from dataclasses import fields
 from typing import NamedTuple
 
 from io_bridge.attendant.scan import FoundSlave
-from io_bridge.slaves.drive_config import AXIS_STEP, pdo_offset
+from io_bridge.slaves.drive_config import pdo_offset
+from io_bridge.slaves.moving_objects import AXIS_STEP
 from io_bridge.slaves.sii_contents import SiiPdo
 from io_bridge.slaves.state_limits import STANDARD
 from rig_configs.plain import line, toml_string

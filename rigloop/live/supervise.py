@@ -52,7 +52,7 @@ from rigloop.run_folder.outcome import Outcome
 from rigloop.run_folder.process_state import Process, began_ns
 from rigloop.run_folder.run_end import Ended, Final, Supervision, newest, read_final
 from rigloop.run_folder.tables import clear_orphans, held, table_path
-from rigloop.sign_off.limit import limited_by_files
+from rigloop.sign_off.limit import limited_by_files, refuse_unlimited
 from rt_core.doctor.check import Check, Level, banner
 from rt_core.safety.trips import State
 from rt_core.signals.layout import CutError, TableError
@@ -90,6 +90,7 @@ def run_live(
     if options.telemetry is not None:
         check_telemetry(options.telemetry)
     backends = backends_of(loaded.rig, options.bus)
+    refuse_unlimited(loaded.rig, backends)
     limited, signed = limited_by_files(loaded, backends)
     injections: Sequence[Injection] = ()
     commissioned = messages.Order(

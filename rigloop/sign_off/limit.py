@@ -6,16 +6,17 @@ place of `limit_nm`. Emulated slaves are exempt, in this process and on a veth p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from io_bridge.slaves.sii import Identity
 from rig_configs.load import LoadedRig
 from rig_configs.schema import Rig
-from rigloop.blocks.axes import drives_of
-from rigloop.compose.parts import EMULATED, find_guards
+from rigloop.blocks.axes import drives_of, without_torque
+from rigloop.compose.parts import EMULATED, drive_of, find_buses, find_guards
 from rigloop.run_folder.limited import Limited
 from rigloop.run_folder.messages import SignedNumbers
+from rigloop.run_folder.not_started import NotStartedError
 from rigloop.sign_off.signed_file import (
     Signed,
     SignedError,
@@ -23,10 +24,11 @@ from rigloop.sign_off.signed_file import (
     read_signed,
     rig_hash,
     signed_path,
+    step_names,
 )
 
 SHARE = 0.05
-"""Of `limit_nm`, for guards that nobody has signed off."""
+"""Of a rig's own limits, for guards that nobody has signed off."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,40 @@ def on_interface(rig: Rig, backends: Mapping[str, str]) -> dict[str, str]:
     }
 
 
+def twentieth_nm(limit_nm: float, peak_torque_nm: float) -> float:
+    """Return the torque of a walk, and of a run without a signature: a share of the lesser limit, for a rig file may
+    state any `limit_nm`."""
+    return SHARE * min(limit_nm, peak_torque_nm)
+
+
+def unlimited(rig: Rig, backends: Mapping[str, str]) -> str:
+    """Return a sentence on the drives of an interface that follow no torque: no guard limits them, and no walk can
+    sign them off. It is empty where there are none."""
+    found = [
+        f"{bus}/{drive} (mode {mode!r})"
+        for bus, drive, mode in without_torque(rig)
+        if backends[bus] not in EMULATED
+    ]
+    if not found:
+        return ""
+    return (
+        f"{', '.join(found)}: follows no torque, so no guard limits it, and nobody can sign it off: on an interface "
+        "it is not run; take mode = 'torque', or --bus simulated"
+    )
+
+
+def refuse_unlimited(rig: Rig, backends: Mapping[str, str]) -> None:
+    """Refuse a run with such a drive.
+
+    Raises
+    ------
+    NotStartedError
+    """
+    problem = unlimited(rig, backends)
+    if problem:
+        raise NotStartedError(problem)
+
+
 def standing(loaded: LoadedRig, backends: Mapping[str, str]) -> Standing:
     """Return which guards of a rig are signed off, as far as its files tell.
 
@@ -72,18 +108,22 @@ def standing(loaded: LoadedRig, backends: Mapping[str, str]) -> Standing:
         signed, problem = None, str(error)
     if signed is None or problem:
         return Standing(dict.fromkeys(drives, problem or f"there is no {path.name} beside the rig"))
-    why, numbers = {}, {}
+    why, numbers, steps = {}, {}, step_names()
     for guard, drive in drives.items():
         axis = signed.axes.get(guard)
         if axis is None or axis.drive != drive:
             why[guard] = f"{path.name} has not {guard} with the drive {drive}"
+        elif missing := steps - {step.step for step in axis.steps}:
+            why[guard] = f"{path.name} has no {', '.join(sorted(missing))} of {guard}"
         else:
             i = axis.identity.identity
             numbers[guard] = (i.vendor, i.product, i.revision, i.serial)
     return Standing(why, numbers)
 
 
-def limited_by(rig: Rig, why: Mapping[str, str], argument: str) -> Limited | None:
+def limited_by(
+    rig: Rig, backends: Mapping[str, str], why: Mapping[str, str], argument: str
+) -> Limited | None:
     """Return the limit of guards that are not signed off; None where all are.
 
     Parameters
@@ -93,14 +133,30 @@ def limited_by(rig: Rig, why: Mapping[str, str], argument: str) -> Limited | Non
     """
     if not why:
         return None
-    guards = find_guards(rig)
     reasons = dict.fromkeys(why.values())
     return Limited(
-        {guard: SHARE * guards[guard].limit_nm for guard in why},
+        {guard: _twentieth_of(rig, guard) for guard in why},
         tuple(f"not commissioned: {reason}" for reason in reasons),
         100.0 * SHARE,
-        f"`rigloop commission {argument}` walks through it",
+        _remedy(rig, backends, tuple(why), argument),
     )
+
+
+def _twentieth_of(rig: Rig, guard: str) -> float:
+    peaks_nm = [drive_of(rig, *place).peak_torque_nm for place in drives_of(rig, guard)]
+    return twentieth_nm(find_guards(rig)[guard].limit_nm, min(peaks_nm))
+
+
+def _remedy(rig: Rig, backends: Mapping[str, str], guards: Sequence[str], argument: str) -> str:
+    """Return the commands that walk through some guards where the frames of a run go."""
+    buses = find_buses(rig)
+    other = {bus: to for bus, to in backends.items() if to != buses[bus].backend}
+    asked = ",".join(to if len(buses) == 1 else f"{bus}={to}" for bus, to in other.items())
+    command = f"rigloop commission {argument}" + (f" --bus {asked}" if asked else "")
+    if len(find_guards(rig)) == 1:
+        return f"`{command}` walks through it"
+    each = [f"`{command} --guard {guard}`" for guard in guards]
+    return f"{', '.join(each)} {'walks' if len(each) == 1 else 'walk'} through it"
 
 
 def limited_by_files(
@@ -109,7 +165,8 @@ def limited_by_files(
     """Return the limit of a run as far as the files beside its rig tell, and the drives that were signed off."""
     found = standing(loaded, backends)
     whose = loaded.origin or loaded
-    return limited_by(loaded.rig, found.why, whose.argument), dict(found.signed)
+    limited = limited_by(loaded.rig, backends, found.why, whose.argument)
+    return limited, dict(found.signed)
 
 
 def limited_by_drives(
@@ -144,7 +201,7 @@ def limited_by_drives(
                 f"{drive} is another drive than the one signed off: {identity_words(there)}, "
                 f"signed off {identity_words(wanted)}"
             )
-    more = limited_by(rig, changed, argument)
+    more = limited_by(rig, backends, changed, argument)
     if known is None or more is None:
         return known or more
     return Limited(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pkgutil
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -61,6 +62,8 @@ class SignedStep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     least: float | None
     most: float | None
     words: Line
+    when: str = ""
+    """UTC, ISO 8601."""
 
 
 class SignedAxis(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -90,6 +93,12 @@ class Signed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def signed_path(loaded: LoadedRig) -> Path:
     """Return the place of a rig's signed file: beside the rig."""
     return loaded.path.with_name(f"{loaded.path.stem}{ENDING}")
+
+
+def step_names() -> set[str]:
+    """Return the names of the steps of today's walk: those of the modules in its folder, none of which is imported."""
+    folder = Path(__file__).parents[1] / "commission" / "steps"
+    return {module.name for module in pkgutil.iter_modules([str(folder)])}
 
 
 def rig_hash(loaded: LoadedRig) -> str:
@@ -143,6 +152,29 @@ def write_signed(path: Path, signed: Signed) -> None:
         os.replace(part, path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def drop_axis(path: Path, guard: str) -> None:
+    """Take an axis out of a signed file, and the file away when it was the only one.
+
+    A file that cannot be read signs nothing, and is left.
+
+    Raises
+    ------
+    OSError
+        It cannot be written.
+    """
+    try:
+        signed = read_signed(path)
+    except SignedError:
+        return
+    if signed is None or guard not in signed.axes:
+        return
+    others = {name: axis for name, axis in signed.axes.items() if name != guard}
+    if others:
+        write_signed(path, msgspec.structs.replace(signed, axes=others))
+    else:
+        path.unlink()
 
 
 def identity_words(found: Identity) -> str:

@@ -8,7 +8,7 @@ import msgspec
 
 from rig_configs.load import LoadedRig
 from rigloop.compose.parts import backends_of
-from rigloop.sign_off.limit import limited_by_files
+from rigloop.sign_off.limit import limited_by_files, unlimited
 from rigloop.sign_off.signed_file import Signed, SignedError, read_signed, rig_hash, signed_path
 
 
@@ -24,7 +24,11 @@ def signed_words(loaded: LoadedRig) -> list[str]:
 
 def signed_notes(loaded: LoadedRig) -> list[str]:
     """Return what a reader of `check` has to know: a rig on an interface that nobody has signed off."""
-    limited = limited_by_files(loaded, backends_of(loaded.rig))[0]
+    backends = backends_of(loaded.rig)
+    refused = unlimited(loaded.rig, backends)
+    if refused:
+        return [refused]
+    limited = limited_by_files(loaded, backends)[0]
     if limited is not None:
         return [f"{limited.line()}; simulated segments are exempt"]
     try:

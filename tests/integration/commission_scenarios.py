@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 import msgspec
+import numpy as np
 from rich.console import Console
 from walked_rig import write_rig
 
@@ -27,6 +28,8 @@ from rigloop.commission.progress import Kept
 from rigloop.commission.talk import TerminalTalk
 from rigloop.commission.walk import Walked, find_steps, walk
 from rigloop.compose.parts import backends_of
+from rigloop.console.interrupts import Interrupted
+from rigloop.sign_off.signed_file import rig_hash
 
 # a busy machine decides nothing of this
 TOLERANT = (
@@ -47,7 +50,8 @@ WALKED = ("identity", "torque_direction", "watchdog")
 @contextlib.contextmanager
 def served():
     """Serve one drive at the other end of the pair."""
-    segment = Segment([DriveDevice(DrivePlant(hands="free"))])
+    device = DriveDevice(DrivePlant(hands="free"))
+    segment = Segment([device])
     wire = PacketSocket("veth1", 0x00, 0xFF)
     over = threading.Event()
     ends = (wire, None)
@@ -57,7 +61,7 @@ def served():
     )
     thread.start()
     try:
-        yield
+        yield device
     finally:
         over.set()
         thread.join()
@@ -84,7 +88,43 @@ def a_walk(tmp):
         found["limit"] = [stand.read(0x6072), stand.read(0x7072)]
         found["results"] = msgspec.to_builtins(walked.results)
         if walked.good:
-            found["signed"] = str(sign(loaded, stand, Walked(walked.results, ()), "Ada"))
+            began = {"sha256": rig_hash(loaded), "identity": stand.identity()}
+            found["signed"] = str(sign(loaded, stand, Walked(walked.results, ()), "Ada", **began))
+    return found
+
+
+def an_interrupt(tmp):
+    loaded = write_rig(Path(tmp), "eth9", *TOLERANT)
+    axis = axis_of(loaded, None, backends_of(loaded.rig, "veth0"))
+    found = {}
+    with served() as device:
+        over = threading.Event()
+
+        def look():
+            # until it is over: the last moment with torque
+            while not over.wait(0.002):
+                if abs(device.wanted_torque_nm) > 1e-3:
+                    found["zero"] = time.monotonic()
+
+        def interrupted():
+            time.sleep(0.2)
+            found["acting_nm"] = device.wanted_torque_nm
+            found["pressed"] = time.monotonic()
+            raise Interrupted("SIGINT")
+
+        looks = threading.Thread(target=look)
+        looks.start()
+        # back and forth, and longer than the cycle process is waited for
+        torque = np.tile(np.repeat([0.3, -0.3], 50), 80)
+        try:
+            with LiveStand(loaded, axis, "veth0") as stand:
+                stand.play(torque, during=interrupted)
+        except Interrupted:
+            found["code"] = stand._child.returncode
+        found["closed"] = time.monotonic()
+        time.sleep(0.1)
+        over.set()
+        looks.join()
     return found
 
 

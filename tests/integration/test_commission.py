@@ -51,6 +51,15 @@ def test_its_record_replays_with_the_same_limit(unsigned, rigloop, tmp_path):
     )
 
 
+def test_an_interrupt_in_the_middle_of_a_take_is_no_wait_for_its_end(scenario):
+    found = scenario("an_interrupt")
+    assert abs(found["acting_nm"]) == pytest.approx(0.3, abs=0.01)
+    # the take would go on for 7.8 s; 7 ms and 0.17 s were measured, and a host may be late
+    assert found["zero"] - found["pressed"] < 1.0
+    assert found["closed"] - found["pressed"] < 3.0
+    assert found["code"] == 0
+
+
 def test_a_walk_on_a_wire_kills_its_cycle_and_ends_in_a_signature(scenario):
     found = scenario("a_walk")
     bad = [result["words"] for result in found["results"] if not result["good"]]

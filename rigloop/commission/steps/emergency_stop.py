@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from io_bridge.slaves.moving_objects import AXIS_STEP
 from rigloop.commission.hands import Act
+from rigloop.commission.stand import Take
 from rigloop.commission.step import Bench, Measured, Step
+from rt_core.safety.trips import State, name_of_trip
 
 SHARE = 0.5
 HALF_PERIOD_S = 0.08
 MOST_S = 0.05
+FAULT = 0x0008  # of the statusword
+ERROR_CODE = 0x603F
+OTHER_FAULTS = {0x2, 0x3, 0x4, 0x7, 0x8}
+"""First digit of error codes (CiA 402): current, voltage, temperature, a module or sensor, supervision and bus."""
 LEFT = 0.1  # of the torque of the walk, that counts as ended
 
 
@@ -25,12 +32,40 @@ def measure(bench: Bench) -> Measured:
         stand.reset()
         words = f"In {take.t_s[-1]:.1f} s the drive did not leave its operation."
         return Measured(None, "ms", most=1e3 * MOST_S, words=words)
+    wrong = no_stop(take, int(off[0]), LEFT * axis.walk_nm) or fault_words(bench, take)
+    if wrong:
+        bench.hands.do(Act.RELEASE_STOP)
+        stand.reset()
+        return Measured(None, "ms", most=1e3 * MOST_S, words=f"This was no stop: {wrong}.")
     pushes = np.flatnonzero(np.abs(take.reported_nm) > LEFT * axis.walk_nm)
     after_s = max(0.0, float(take.t_s[pushes[-1]] - take.t_s[off[0]])) if len(pushes) else 0.0
     bench.hands.do(Act.RELEASE_STOP)
     stand.reset()
     words = f"The torque had ended {1e3 * after_s:.1f} ms after the drive left its operation."
     return Measured(1e3 * after_s, "ms", None, 1e3 * MOST_S, words)
+
+
+def no_stop(take: Take, off: int, least_nm: float) -> str:
+    """Return why the drive's leave in a cycle is not that of a stop; empty: it is one."""
+    before = slice(0, off)
+    if not np.any(np.abs(take.reported_nm[before]) > least_nm):
+        return "no torque acted before the drive left its operation"
+    if not np.all(take.valid > 0.5):
+        return "the drive was lost from the bus meanwhile"
+    if not np.isin(take.state[before], (State.RUNNING, State.HOLD)).all():
+        return f"the guard had ended the torque before ({name_of_trip(take.trip)})"
+    return ""
+
+
+def fault_words(bench: Bench, take: Take) -> str:
+    """Return the fault of the drive, if it is none that a stop leaves; empty: none."""
+    if not np.any(take.statusword.astype(int) & FAULT):
+        return ""
+    code = bench.stand.read(ERROR_CODE + AXIS_STEP * bench.axis.drive_config.axis)
+    if code is None or code >> 12 in OTHER_FAULTS:
+        said = "an unknown fault" if code is None else f"the fault {code:#06x}"
+        return f"the drive left its operation with {said} of its own"
+    return ""
 
 
 STEP = Step(

@@ -11,7 +11,8 @@ def measure(bench: Bench) -> Measured:
     found, stated = bench.stand.identity(), bench.axis.identity
     words = f"The drive reports {identity_words(found)}"
     if stated is None:
-        return Measured(0.0, "differences", 0.0, 0.0, f"{words}; the rig names none.")
+        nothing = "Nothing was compared, for the rig states no identity."
+        return Measured(0.0, "differences", 0.0, 0.0, f"{words}.", sentence=nothing)
     differs = [
         f"{name} {getattr(stated, name):#x}"
         for name in ("vendor", "product", "revision", "serial")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from rigloop.commission.axis import Spring
-from rigloop.commission.motion import evenly
-from rigloop.commission.stand import Take
+from rigloop.commission.motion import LEAST_TURN_RAD, NoMotionError, evenly
+from rigloop.commission.stand import StandError, Take, whole
 from rigloop.commission.step import Bench, Measured, Step
+from rt_core.safety.trips import State
 
 GAINS = (0.25, 0.5, 1.0, 1.5, 2.0)
 ENOUGH = 2.0
@@ -35,10 +36,11 @@ def measure(bench: Bench) -> Measured:
     kick[: round(KICK_S / axis.period_s)] = SHARE * axis.walk_nm
     for gain in GAINS:
         spring = Spring(gain * axis.spring.stiffness_nm_rad, gain * axis.spring.damping_nms)
-        take = bench.stand.play(kick, spring)
-        goes_on = take.trip or sings(take, spring.stiffness_nm_rad / motion.inertia_kg_m2)
-        damping = damping_nms(take, motion.delay_s, axis.walk_nm)
-        if goes_on or (damping is not None and damping + motion.viscous_nms < 0.0):
+        take = moved(bench.stand.play(kick, spring))
+        if take.trip or sings(take, spring.stiffness_nm_rad / motion.inertia_kg_m2):
+            break
+        damping = damping_nms(whole(take), motion.delay_s, axis.walk_nm)
+        if damping + motion.viscous_nms < 0.0:
             break
         calm = gain
     stiffness = axis.spring.stiffness_nm_rad
@@ -48,9 +50,27 @@ def measure(bench: Bench) -> Measured:
     return Measured(calm, "times", ENOUGH, None, words)
 
 
-def damping_nms(take: Take, delay_s: float, most_nm: float) -> float | None:
+def moved(take: Take) -> Take:
+    """Return a take in which the guard ran, and the wheel moved: one that is held is calm, whatever it would do.
+
+    Raises
+    ------
+    StandError
+        The guard never ran.
+    NoMotionError
+        The wheel hardly moved.
+    """
+    if len(take.t_s) < LEAST_SAMPLES or not np.any(take.state == State.RUNNING):
+        raise StandError("the guard never let the kick through")
+    way = float(np.ptp(take.angle_rad))
+    if way < LEAST_TURN_RAD:
+        raise NoMotionError(f"under a kick it moved by {np.degrees(way):.3f}°")
+    return take
+
+
+def damping_nms(take: Take, delay_s: float, most_nm: float) -> float:
     """Return the damping of a rendered spring, as late as it is; dry friction, which hides a wheel that would sing with
-    more torque, has no part in it. None: the wheel hardly moved.
+    more torque, has no part in it.
 
     Parameters
     ----------
@@ -58,6 +78,11 @@ def damping_nms(take: Take, delay_s: float, most_nm: float) -> float | None:
         From a command to the motion.
     most_nm : float
         The torque at which the command is cut off.
+
+    Raises
+    ------
+    NoMotionError
+        The wheel hardly moved, or the torque was cut off all the time.
     """
     t, way, command = evenly(take)
     step = t[1] - t[0]
@@ -66,7 +91,7 @@ def damping_nms(take: Take, delay_s: float, most_nm: float) -> float | None:
     cut = np.abs(torque) > WHOLE * most_nm
     used = (t > KICK_S + 2.0 * delay_s) & ~cut & (np.abs(rate) > MOVES * np.max(np.abs(rate)))
     if np.count_nonzero(used) < LEAST_SAMPLES:
-        return None
+        raise NoMotionError("it moved too shortly, or with its torque cut off, to show a damping")
     columns = np.column_stack([way[used], rate[used]])
     return -float(np.linalg.lstsq(columns, torque[used], rcond=None)[0][1])
 

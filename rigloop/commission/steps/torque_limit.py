@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from io_bridge.slaves.drive_config import AXIS_STEP
+from io_bridge.slaves.moving_objects import AXIS_STEP
 from rigloop.commission.motion import fit_motion
 from rigloop.commission.stand import Array, StandError, whole
 from rigloop.commission.step import Bench, Measured, Step

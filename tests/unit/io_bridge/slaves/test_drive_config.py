@@ -2,7 +2,15 @@ import math
 
 import pytest
 
-from io_bridge.slaves.drive_config import TX_PDO, DriveConfig, DrivePlant, pdo_bytes, pdo_offset
+from io_bridge.slaves.drive_config import (
+    TX_PDO,
+    DriveConfig,
+    DrivePlant,
+    SdoWrite,
+    pdo_bytes,
+    pdo_offset,
+)
+from io_bridge.slaves.moving_objects import MOVING
 
 
 def test_offsets_follow_the_order_of_the_pdo():
@@ -31,6 +39,21 @@ def test_offsets_follow_the_order_of_the_pdo():
 def test_a_wrong_drive_says_which_value_and_its_limit(change, message):
     with pytest.raises(ValueError, match=message):
         DriveConfig(**change)
+
+
+@pytest.mark.parametrize("index", MOVING)
+@pytest.mark.parametrize("axis", [0, 1, 7])
+def test_a_setup_that_moves_the_drive_past_its_guard_is_refused(index, axis):
+    writes = SdoWrite(index + 0x800 * axis, 0, 500, 2)
+    with pytest.raises(
+        ValueError, match=f"setup = '{writes.index:#06x}:0': writes {MOVING[index]}"
+    ):
+        DriveConfig(setup=(SdoWrite(0x6072, 0, 1000, 2), writes))
+
+
+def test_a_setup_of_limits_and_of_the_maker_is_taken():
+    writes = tuple(SdoWrite(index, 0, 1, 2) for index in (0x6072, 0x6087, 0x3071, 0xE071))
+    assert DriveConfig(setup=writes).setup == writes
 
 
 def test_all_mistakes_of_a_plant_come_at_once():

@@ -2,7 +2,9 @@
 
 import io
 import json
+import math
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -10,13 +12,16 @@ from rich.console import Console
 from walked_rig import write_rig
 from walks import stand_of, walk_of
 
+from io_bridge.slaves.sii import Identity
 from rig_configs.mistakes import ConfigError
+from rigloop.commission import commission as commissioning
+from rigloop.commission.axis import Spring
 from rigloop.commission.commission import check_first, commission, sign
 from rigloop.commission.hands import EmulatedHands
-from rigloop.commission.progress import Kept, StepResult
+from rigloop.commission.progress import Kept, StepResult, utc_now
 from rigloop.commission.step import Bench, Measured
 from rigloop.commission.talk import NoHandError, PersonHands, SilentTalk, TerminalTalk
-from rigloop.commission.walk import find_steps, measured, walk
+from rigloop.commission.walk import Walked, find_steps, measured, walk
 from rigloop.console.interrupts import Interrupted
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.sign_off.signed_file import read_signed, rig_hash
@@ -56,11 +61,94 @@ def test_an_interrupted_walk_goes_on_where_it_was(tmp_path):
 def test_a_walk_from_a_step_drops_the_results_behind_it(tmp_path):
     with stand_of(write_rig(tmp_path, "simulated")) as stand:
         kept = Kept(None, "0" * 64, "guard", stand.identity())
+        for name in STEPS:
+            kept.keep(StepResult(name, True, 0.0, "", None, None, "Kept."))
         walked = walk_of(stand, kept=kept, first="stability")
-        assert [r.step for r in walked.results] == ["stability"]
-        assert walked.missing == tuple(STEPS)[:-1]
+        assert walked.good
+        assert [r.words == "Kept." for r in walked.results] == [True] * 11 + [False]
     with pytest.raises(ConfigError, match="there is no such step"):
         check_first("dance")
+
+
+def test_a_walk_begins_with_no_step_whose_earlier_ones_are_not_good(tmp_path):
+    with stand_of(write_rig(tmp_path, "simulated")) as stand:
+        kept = Kept(None, "0" * 64, "guard", stand.identity())
+        kept.keep(StepResult("identity", True, 0.0, "", None, None, "Kept."))
+        with pytest.raises(ConfigError, match="not good yet: encoder_direction, counts_per_turn"):
+            walk_of(stand, kept=kept, first="zero")
+        assert [r.step for r in kept.results] == ["identity"]
+
+
+def test_a_result_of_yesterday_is_measured_again(tmp_path):
+    path, drive = tmp_path / "kept.json", Identity(1, 2, 3, 4)
+    old = datetime.now(UTC) - timedelta(hours=25)
+    days = {
+        "zero": utc_now(),
+        "watchdog": old.isoformat(),
+        "stability": "",
+        "identity": "2999-01-01",
+    }
+    before = Kept(path, "0" * 64, "guard", drive)
+    for name, when in days.items():
+        before.keep(StepResult(name, True, 0.0, "", None, None, "Kept.", "", when))
+    after = Kept(path, "0" * 64, "guard", drive)
+    assert [(r.step, r.when) for r in after.results] == [("zero", days["zero"])]
+
+
+def test_results_that_a_walk_forgets_are_gone_from_the_file_at_once(tmp_path):
+    path, drive = tmp_path / "kept.json", Identity(1, 2, 3, 4)
+    before = Kept(path, "0" * 64, "guard", drive)
+    for name in ("zero", "watchdog", "stability"):
+        before.keep(StepResult(name, True, 0.0, "", None, None, "Kept.", "", utc_now()))
+    before.forget("watchdog", "stability")
+    after = Kept(path, "0" * 64, "guard", drive)
+    assert [result.step for result in after.results] == ["zero"]
+
+
+def test_a_walk_revokes_an_older_signature_before_it_forgets_a_result(tmp_path):
+    with stand_of(write_rig(tmp_path, "simulated")) as stand:
+        kept = Kept(None, "0" * 64, "guard", stand.identity())
+        for name in STEPS:
+            kept.keep(StepResult(name, True, 0.0, "", None, None, "Kept.", "", utc_now()))
+        found = []
+        talk, hands = TerminalTalk(Console(quiet=True)), EmulatedHands(stand)
+        revoke = lambda: found.append(len(kept.results))  # noqa: E731
+        walk(stand, hands, talk, kept, revoke=revoke)
+        assert found == []
+        walk(stand, hands, talk, kept, first="stability", revoke=revoke)
+        assert found == [len(STEPS)]
+
+
+def test_a_bad_walk_on_an_interface_leaves_no_older_signature(tmp_path, monkeypatch):
+    loaded = write_rig(tmp_path)
+    with stand_of(write_rig(tmp_path, "simulated"), encoder_sign=-1) as stand:
+        stand.axis = replace(stand.axis, backend="eth9")
+        loaded = write_rig(tmp_path)
+        began = {"sha256": rig_hash(loaded), "identity": stand.identity()}
+        path = sign(loaded, stand, Walked((), ()), "Ada", **began)
+        monkeypatch.setattr(commissioning, "LiveStand", lambda *given: stand)
+        monkeypatch.setattr(commissioning, "PersonHands", lambda *given: EmulatedHands(stand))
+        talk = TerminalTalk(Console(quiet=True), [""] * 9)
+        outcome = commission(loaded, talk, who="Ada", stiffness_nm_rad=5.0)
+    assert outcome.missing[0] == "encoder_direction"
+    assert not path.exists()
+
+
+def test_the_option_makes_no_model_softer():
+    told = Spring(20.0, 0.3)
+    assert commissioning._stiffer(told, None) is told
+    assert commissioning._stiffer(told, 30.0) == Spring(30.0, 0.3)
+    assert commissioning._stiffer(None, 0.0) == Spring(0.0, 0.0)
+    for given in (0.0, 19.0, math.nan):
+        with pytest.raises(ConfigError, match="renders 20 Nm/rad, which is more"):
+            commissioning._stiffer(told, given)
+
+
+def test_an_identity_that_the_rig_does_not_state_is_not_compared(tmp_path):
+    with stand_of(write_rig(tmp_path, "simulated")) as stand:
+        stand.axis = replace(stand.axis, identity=None)
+        found = measured(STEPS["identity"], Bench(stand, EmulatedHands(stand)))
+    assert found.words.startswith("Nothing was compared, for the rig states no identity.")
 
 
 def test_the_torque_of_a_walk_stays_within_a_twentieth(tmp_path):
@@ -114,11 +202,12 @@ def test_what_cannot_be_a_number_of_a_limit_is_bad():
 def test_a_good_walk_is_signed_for_its_axis_rig_and_drive(tmp_path):
     loaded = write_rig(tmp_path, "simulated")
     with stand_of(loaded) as stand:
+        began = {"sha256": rig_hash(loaded), "identity": stand.identity()}
         walked = walk_of(stand)
         stand.axis = replace(stand.axis, backend="eth9")
         with pytest.raises(NotStartedError, match="nobody has signed"):
-            sign(loaded, stand, walked, "  ")
-        path = sign(loaded, stand, walked, "Ada\n Lovelace")
+            sign(loaded, stand, walked, "  ", **began)
+        path = sign(loaded, stand, walked, "Ada\n Lovelace", **began)
         found = read_signed(path)
         assert found.rig_sha256 == rig_hash(loaded)
         axis = found.axes["guard"]
@@ -128,6 +217,20 @@ def test_a_good_walk_is_signed_for_its_axis_rig_and_drive(tmp_path):
         text = path.read_text()
         assert text.count("\n") > 50, "a person reads it"
         assert json.loads(text)["axes"]["guard"]["identity"]["vendor"] == "0x00000a7e"
+
+
+def test_nothing_is_signed_for_a_rig_or_a_drive_that_has_changed_since_the_walk_began(tmp_path):
+    loaded = write_rig(tmp_path, "simulated")
+    with stand_of(loaded) as stand:
+        walked = Walked((), ())
+        began = {"sha256": rig_hash(loaded), "identity": Identity(9, 9, 9, 9)}
+        with pytest.raises(NotStartedError, match="another drive than the one that the walk began"):
+            sign(loaded, stand, walked, "Ada", **began)
+        began["identity"] = stand.identity()
+        loaded.path.write_text(loaded.text.replace("limit_nm = 12.0", "limit_nm = 90.0"))
+        with pytest.raises(NotStartedError, match="has changed since the walk began"):
+            sign(loaded, stand, walked, "Ada", **began)
+    assert [path.name for path in tmp_path.iterdir()] == ["one_drive.toml"]
 
 
 def test_a_rehearsal_signs_nothing(tmp_path):

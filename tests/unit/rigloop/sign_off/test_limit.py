@@ -1,7 +1,9 @@
 """The torque of a rig on an interface: a twentieth, until a person has signed for this rig and this drive."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
+import msgspec
 import numpy as np
 import pytest
 from walked_rig import write_rig
@@ -10,15 +12,30 @@ from io_bridge.slaves.drive_config import SIMULATED_IDENTITY
 from io_bridge.slaves.sii import Identity
 from io_bridge.wire.frame import parse
 from rig_configs.load import HERE
+from rigloop.commission.axis import axis_of
 from rigloop.commission.commission import sign
 from rigloop.commission.progress import StepResult
-from rigloop.commission.walk import Walked
+from rigloop.commission.walk import Walked, find_steps
 from rigloop.compose.blocks import compose_live
 from rigloop.compose.bus import make_buses
 from rigloop.compose.derived_rig import derived
-from rigloop.compose.parts import backends_of
-from rigloop.sign_off.limit import limited_by_drives, limited_by_files, limited_rig
-from rigloop.sign_off.signed_file import signed_path
+from rigloop.compose.parts import backends_of, find_buses, find_guards
+from rigloop.compose.wiring import load
+from rigloop.run_folder.not_started import NotStartedError
+from rigloop.sign_off.limit import (
+    limited_by_drives,
+    limited_by_files,
+    limited_rig,
+    refuse_unlimited,
+)
+from rigloop.sign_off.signed_file import (
+    drop_axis,
+    read_signed,
+    rig_hash,
+    signed_path,
+    step_names,
+    write_signed,
+)
 from rigloop.sign_off.words import signed_facts, signed_notes, signed_words
 from rt_core.loop.offline import Offline
 from rt_core.steps import Steps, in_order
@@ -38,8 +55,12 @@ class SignedStand:
 
 
 def signed(loaded, **settings):
-    result = StepResult("zero", True, 0.1, "°", -3.0, 3.0, "Straight ahead is zero.")
-    return sign(loaded, SignedStand(**settings), Walked((result,), ()), "Ada  Lovelace")
+    stand = SignedStand(**settings)
+    results = tuple(
+        StepResult(step.name, True, 0.1, "°", -3.0, 3.0, step.good) for step in find_steps()
+    )
+    began = {"sha256": rig_hash(loaded), "identity": stand.identity()}
+    return sign(loaded, stand, Walked(results, ()), "Ada  Lovelace", **began)
 
 
 def limit(loaded, found=DRIVE, backend=None):
@@ -60,6 +81,44 @@ def test_a_rig_that_nobody_has_signed_has_a_twentieth_of_its_torque(tmp_path):
     )
     assert signed_notes(loaded) == [f"{found.line()}; simulated segments are exempt"]
     assert signed_facts(loaded)["limited"]["limits_nm"] == found.limits_nm
+
+
+def test_a_limit_beyond_the_peak_of_the_drive_gives_no_more_than_a_twentieth_of_the_peak(tmp_path):
+    loaded = write_rig(tmp_path, "eth9", ("limit_nm = 12.0", "limit_nm = 5000.0"))
+    assert limit(loaded).limits_nm == {"guard": pytest.approx(0.05 * 19.1)}
+    axis = axis_of(loaded, None, backends_of(loaded.rig))
+    assert axis.walk_nm == pytest.approx(0.05 * 19.1)
+
+
+def test_the_remedy_names_the_bus_of_the_run(tmp_path):
+    loaded = write_rig(tmp_path, "simulated")
+    command = f"`rigloop commission {loaded.argument} --bus eth7` walks through it"
+    assert limit(loaded, backend="eth7").remedy == command
+
+
+def test_the_remedy_names_each_guard_of_several_and_the_bus_of_each():
+    loaded = load("two_lines")
+    first, second = find_guards(loaded.rig)
+    asked = ",".join(f"{bus}=eth{i}" for i, bus in enumerate(find_buses(loaded.rig)))
+    found = limited_by_files(loaded, backends_of(loaded.rig, asked))[0]
+    command = f"`rigloop commission two_lines --bus {asked} --guard"
+    assert found.remedy == f"{command} {first}`, {command} {second}` walk through it"
+
+
+@pytest.mark.parametrize("mode", ["velocity", "position"])
+def test_a_drive_that_follows_no_torque_is_refused_on_an_interface(mode, tmp_path):
+    command = {"velocity": "wheel/velocity_rad_s", "position": "wheel/position_rad"}[mode]
+    loaded = write_rig(tmp_path, "eth9")
+    drive = loaded.rig.blocks["bus"].drives["wheel"].model_copy(update={"mode": mode})
+    reads = {command: "guard/torque_nm"}
+    bus = loaded.rig.blocks["bus"].model_copy(update={"drives": {"wheel": drive}, "reads": reads})
+    rig = loaded.rig.model_copy(update={"blocks": {**loaded.rig.blocks, "bus": bus}})
+    with pytest.raises(NotStartedError, match=rf"bus/wheel \(mode '{mode}'\): follows no torque"):
+        refuse_unlimited(rig, backends_of(rig))
+    (note,) = signed_notes(replace(loaded, rig=rig))
+    assert "no guard limits it" in note
+    refuse_unlimited(rig, backends_of(rig, "simulated"))
+    refuse_unlimited(loaded.rig, backends_of(loaded.rig))
 
 
 @pytest.mark.parametrize("backend", ["simulated", "veth"])
@@ -130,6 +189,58 @@ def test_a_signature_of_another_axis_is_none(tmp_path):
     loaded = write_rig(tmp_path)
     signed(loaded, guard="other")
     assert "has not guard with the drive bus/wheel" in limit(loaded).line()
+
+
+def test_the_steps_of_a_signature_are_those_of_the_walk(tmp_path):
+    assert step_names() == {step.name for step in find_steps()}
+    loaded = write_rig(tmp_path)
+    path = signed(loaded)
+    whole = read_signed(path)
+    axis = whole.axes["guard"]
+    for steps, words in (((), "has no counts_per_turn"), (axis.steps[1:], "has no identity of")):
+        axes = {"guard": msgspec.structs.replace(axis, steps=steps)}
+        write_signed(path, msgspec.structs.replace(whole, axes=axes))
+        assert limit(loaded).limits_nm == {"guard": pytest.approx(0.6)}
+        assert words in limit(loaded).line()
+
+
+def test_an_axis_that_is_dropped_is_signed_no_longer_and_others_stay(tmp_path):
+    loaded = write_rig(tmp_path)
+    path = signed(loaded)
+    signed(loaded, guard="other")
+    assert set(read_signed(path).axes) == {"guard", "other"}
+    drop_axis(path, "guard")
+    drop_axis(path, "guard")
+    assert set(read_signed(path).axes) == {"other"}
+    assert "has not guard" in limit(loaded).line()
+    drop_axis(path, "other")
+    assert not path.exists()
+    drop_axis(path, "other")
+
+
+def deep_versions(loaded):
+    path = signed(loaded)
+    text = path.read_text()
+    return text.replace('"versions": {', '"versions": {"a": ' + '{"a": ' * 100_000, 1)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        deep_versions,
+        lambda loaded: '{"deep": ' * 100_000,
+        lambda loaded: " " * (1 << 21),
+        lambda loaded: signed(loaded).read_text().replace("0.1", "NaN"),
+        lambda loaded: signed(loaded).read_text().replace("0.1", "1e999"),
+        lambda loaded: signed(loaded).read_text().replace("Ada", "\\ud800"),
+    ],
+)
+def test_a_hostile_file_is_no_signature_and_no_traceback(spoil, tmp_path):
+    loaded = write_rig(tmp_path)
+    signed_path(loaded).write_text(spoil(loaded))
+    assert "cannot be read" in limit(loaded).line()
+    assert signed_words(loaded) == []
+    assert len(signed_notes(loaded)) == 1
 
 
 @pytest.mark.parametrize("text", ["", "{}", "not json", '{"rig": 3}', "[" * 100_000])
