@@ -83,11 +83,11 @@ def judge(loaded: LoadedRig, costs: Mapping[str, Sequence[BlockCost]]) -> Schedu
     if not mistakes:
         mistakes += _too_busy(loaded, tasks)
     notes = [*_notes(rig, costs)]
-    if mistakes and any(c.how == "measured" for parts in costs.values() for c in parts):
-        # what is measured once may be a neighbour's doing: only what is counted refuses
-        if not judge(loaded, counted_only(costs)).mistakes:
-            notes += [f"by what was measured once: {mistake}" for mistake in mistakes]
-            mistakes = []
+    is_measured = any(cost.how == "measured" for parts in costs.values() for cost in parts)
+    # what is measured once may be a neighbour's doing: only what is counted refuses
+    if mistakes and is_measured and not judge(loaded, counted_only(costs)).mistakes:
+        notes += [f"by what was measured once: {mistake}" for mistake in mistakes]
+        mistakes = []
     return Scheduled(timings, tuple(mistakes), tuple(notes))
 
 

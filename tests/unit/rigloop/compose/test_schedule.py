@@ -29,7 +29,10 @@ def costs_of(loaded, how="counted", usual=0.3, **us):
     return {
         name: [
             BlockCost(
-                block, round(1000 * us.get(block, 1.0)), round(1000 * usual * us.get(block, 1.0)), how
+                block,
+                round(1000 * us.get(block, 1.0)),
+                round(1000 * usual * us.get(block, 1.0)),
+                how,
             )
             for block in (*task.blocks, LOOP)
         ]
