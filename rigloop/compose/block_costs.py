@@ -52,7 +52,7 @@ class BlockCost(msgspec.Struct, frozen=True):
     usual_ns: int
     how: Literal["counted", "measured", "unknown"]
     why: str = ""
-    """Why it is unknown, where there is a reason."""
+    """The reason of a time that is not known, where there is one."""
 
 
 def block_costs(
