@@ -159,7 +159,7 @@ def _bucket(program: Program) -> Question:
         w.implies(w.all(w.lt(0, pour), w.lt(after, top)),
                   w.eq(Value("int64_t", w.terms.of(Kind.BV_SUB, after.term, level.term)), pour)),
         w.implies(w.all(w.le(pour, 0), w.lt(0, level)), w.lt(after, level)),
-        w.implies(w.all(w.le(pour, 0), w.lt(0, after)),
+        w.implies(w.all(w.le(pour, 0), w.lt(drain, level)),
                   w.eq(Value("int64_t", w.terms.of(Kind.BV_SUB, level.term, after.term)), drain)),
     )  # fmt: skip
     assumed = [
