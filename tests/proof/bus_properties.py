@@ -204,9 +204,7 @@ def _floats(program: Program) -> Question:
 
 
 PROPERTIES = (
-    Property(
-        "floats: laws", "", "the laws of products and quotients, of halves", _floats, is_long=True
-    ),
+    Property("floats: laws", "", "the laws of products and quotients, of halves", _floats),
     Property(
         "bucket: level",
         BUCKET,

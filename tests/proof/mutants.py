@@ -46,7 +46,6 @@ MUTANTS = (
     Mutant(FINDINGS, "guard_own_finding", "m->skip_bucket_ns >= lim", "m->skip_bucket_ns > lim", "guard: buckets"),
     Mutant(FINDINGS, "guard_own_finding", "m->request_age_ns > lim", "m->request_bad_ns > lim", "guard: ages"),
     Mutant(FINDINGS, "guard_takes_along", "|| trip == GUARD_OTHER_TRIPPED", "", "reach: takes along"),
-    Mutant(FINDINGS, "guard_takes_along", "|| trip == GUARD_OTHER_TRIPPED", "", "reach: released"),
     Mutant(FINDINGS, "guard_takes_along", "state == GUARD_STOPPING || ", "", "reach: takes along"),
     Mutant(FINDINGS, "guard_reached", "|| state == GUARD_FAULT", "", "reach: reached"),
     Mutant(FINDINGS, "guard_reached", "|| state == GUARD_FAULT", "", "reach: released"),
