@@ -23,7 +23,7 @@ HEADERS = (mutants.AGES, mutants.BUCKET, mutants.FINDINGS, mutants.STATES, mutan
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wanted", (*OF_GUARD, *OF_BUS), ids=lambda wanted: wanted.name)
+@pytest.mark.parametrize("wanted", [*OF_GUARD, *OF_BUS], ids=lambda wanted: wanted.name)
 def test_a_property_is_proved_of_the_source(wanted):
     answer = prove(wanted)
     assert answer.outcome == "proved", answer.said
