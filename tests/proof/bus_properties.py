@@ -159,7 +159,7 @@ def _bucket(program: Program) -> Question:
         w.implies(w.all(w.lt(0, pour), w.lt(after, top)),
                   w.eq(Value("int64_t", w.terms.of(Kind.BV_SUB, after.term, level.term)), pour)),
         w.implies(w.all(w.le(pour, 0), w.lt(0, level)), w.lt(after, level)),
-        w.implies(w.all(w.le(pour, 0), w.lt(0, after)),
+        w.implies(w.all(w.le(pour, 0), w.lt(drain, level)),
                   w.eq(Value("int64_t", w.terms.of(Kind.BV_SUB, level.term, after.term)), drain)),
     )  # fmt: skip
     assumed = [
@@ -204,9 +204,7 @@ def _floats(program: Program) -> Question:
 
 
 PROPERTIES = (
-    Property(
-        "floats: laws", "", "the laws of products and quotients, of halves", _floats, is_long=True
-    ),
+    Property("floats: laws", "", "the laws of products and quotients, of halves", _floats),
     Property(
         "bucket: level",
         BUCKET,

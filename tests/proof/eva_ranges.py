@@ -60,7 +60,7 @@ def analyse(
     if done.returncode or alarms is None or valid is None:
         return Answer(wanted.name, "frama-c", "open", seconds, said[-300:])
     # Eva keeps the NaN that `!(elapsed <= longest)` has sent home; `guard: elapsed` proves that conversion
-    known = len(re.findall(r"assert \\\\is_finite\(\\\\mul_double\(elapsed", said))
+    known = len(re.findall(r"assert \\is_finite\(\\mul_double\(elapsed", said))
     good = int(alarms[1]) == known <= 1 and valid[2] == valid[3] == "0" and int(valid[1]) > 0
     outcome = "proved" if good else "false"
     return Answer(

@@ -143,12 +143,12 @@ CONTRACTS = {
 Goal = Callable[[Cycle], Term]
 
 
-def _of_a_cycle(name: str, words: str, goal: Goal, is_long: bool = False) -> Property:
+def _of_a_cycle(name: str, words: str, goal: Goal) -> Property:
     def ask(program: Program) -> Question:
         cycle = Cycle(program)
         return Question(cycle.assumed(), goal(cycle), cycle.shown())
 
-    return Property(name, SOURCE, words, ask, contracts=CONTRACTS, is_long=is_long)
+    return Property(name, SOURCE, words, ask, contracts=CONTRACTS)
 
 
 def _of_a_function(name: str, words: str, function: str) -> Property:
@@ -422,21 +422,21 @@ PROPERTIES = (
     Property("guard: begins", SOURCE, "the memory of a new guard fulfils the invariant", _begins),
     _of_a_function("torque: toward", "goes to its target at most, and by step_nm + 1 ulp at most", "guard_toward"),
     _of_a_function("torque: gain", "within 0 and 1; rises when driven, falls in STOPPING, else 0", "guard_gain"),
-    _of_a_cycle("guard: keeps torque", "a cycle keeps the invariant: state, torque, ramp", _keeps_torque, is_long=True),
+    _of_a_cycle("guard: keeps torque", "a cycle keeps the invariant: state, torque, ramp", _keeps_torque),
     _of_a_cycle("guard: keeps time", "a cycle keeps the invariant: ages and buckets", _keeps_time),
-    _of_a_cycle("guard: defined", "no overflow, no path without a return, contracts are kept", _defined, is_long=True),
+    _of_a_cycle("guard: defined", "no overflow, no path without a return, contracts are kept", _defined),
     _of_a_cycle("guard: rest", "zero in INIT, READY and FAULT", _at_rest_is_zero),
-    _of_a_cycle("guard: limit", "the output is finite and within its limit", _within_limit, is_long=True),
-    _of_a_cycle("guard: slope", "changes by step_nm + 1 ulp at most, but to INIT, READY, FAULT", _slope, is_long=True),
+    _of_a_cycle("guard: limit", "the output is finite and within its limit", _within_limit),
+    _of_a_cycle("guard: slope", "changes by step_nm + 1 ulp at most, but to INIT, READY, FAULT", _slope),
     _of_a_cycle("guard: hold", "in HOLD the output does not grow, and no request is taken", _hold),
     _of_a_cycle("guard: trips", "a finding ends the torque, at once or by a ramp-out that ends in FAULT", _trips),
     _of_a_cycle("guard: buckets", "a full bucket is a finding in the same cycle; none is ever above its top", _bucket),
     _of_a_cycle("guard: ages", "an age beyond its limit is a finding in the same cycle", _too_long),
-    _of_a_cycle("guard: time", "all time counts, and what is bad gets older by it", _time, is_long=True),
+    _of_a_cycle("guard: time", "all time counts, and what is bad gets older by it", _time),
     Property("guard: elapsed", SOURCE, "a gap that `elapsed` tells counts; its conversion is in range", _elapsed),
     _of_a_cycle("guard: inputs", "a bad value of a watched port is a finding, or the state is not RUNNING", _bad_input),
     _of_a_cycle("guard: arming", "torque begins only at a rising edge of arm with everything good", _arming),
-    _of_a_cycle("guard: ramp-out", "a ramp-out only ends at rest, and its gain falls", _stopping, is_long=True),
+    _of_a_cycle("guard: ramp-out", "a ramp-out only ends at rest, and its gain falls", _stopping),
     _of_a_cycle("reach: reached", "a fault that reaches a guard ends its torque or keeps it unfit", _reach),
     Property("reach: takes along", SOURCE, "own causes reach others, those taken along reach nobody", _takes_along),
 )  # fmt: skip

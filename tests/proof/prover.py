@@ -31,7 +31,6 @@ class Property(NamedTuple):
     ask: Callable[[Program], Question]
     tool: str = "bitwuzla"
     contracts: Mapping[str, Contract] = {}  # in place of these functions
-    is_long: bool = False  # some seconds: of the command, not of the suite
 
 
 class Answer(NamedTuple):

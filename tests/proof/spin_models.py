@@ -70,11 +70,11 @@ MODELS_OF = (
     Model("watchdog: hand-over", "hand_over.pml", "no torque leaves after safe outputs", HAND_OVER),
     *(
         Model(f"reach: {name}", "reach.pml", "a reached guard is not driven on, and no other is taken along",
-              macros=(f"REACH={number}", "FOREVER=0", f"N={guards}"))
-        for number, name, guards in ((0, "axis", 2), (1, "group", 3), (2, "all", 2))
+              macros=(f"REACH={number}", "FOREVER=0"))
+        for number, name in ((0, "axis"), (2, "all"))
     ),
     Model("reach: released", "reach.pml", "no two guards hold each other in FAULT",
-          macros=("REACH=2", "FOREVER=1", "N=2"), forever=True),
+          macros=("REACH=2", "FOREVER=1"), forever=True),
 )  # fmt: skip
 
 
@@ -115,8 +115,16 @@ def search(
         for name, text in changed.items():
             (place / name).parent.mkdir(parents=True, exist_ok=True)
             (place / name).write_text(text)
-        flags = ["-O2", "-w", f"-I{place}", f"-I{ROOT}", "-DVECTORSZ=2048", "-DMEMLIM=2048"]
-        flags += [] if model.forever else ["-DSAFETY", "-DNOFAIR"]
+        flags = [
+            "-O2",
+            "-w",
+            f"-I{place}",
+            f"-I{ROOT}",
+            "-DVECTORSZ=2048",
+            "-DNFAIR=3",
+            "-DMEMLIM=2048",
+        ]
+        flags += [] if model.forever else ["-DSAFETY"]
         searches = [["-m2000000", "-a", "-f"]] if model.forever else [["-m2000000", "-E"]]
         said = ""
         for command in (
