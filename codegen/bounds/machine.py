@@ -123,6 +123,14 @@ def machine_costs(options: KernelOptions | None = None) -> MachineCosts:
     return found
 
 
+def forget_costs() -> None:
+    """Measure again at the next call: costs that were kept may be those of a machine with a loud neighbour."""
+    machine_costs.cache_clear()
+    with suppress(CacheError, OSError):
+        for path in open_cache("machines").glob("*.json"):
+            path.unlink(missing_ok=True)
+
+
 def _keep(found: MachineCosts, path: Path) -> None:
     """Write costs for the next time; without space or folder they are measured again then."""
     beside = path.with_suffix(f".{time.monotonic_ns()}")

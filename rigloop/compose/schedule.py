@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import msgspec
 
+from codegen.bounds.machine import forget_costs
 from codegen.kernels.build import BuiltKernel
 from rig_configs.load import LoadedRig
 from rig_configs.mistakes import Mistake
@@ -53,7 +54,12 @@ def examine_schedule(loaded: LoadedRig, kernels: Mapping[str, BuiltKernel]) -> S
     kernels : mapping of str to BuiltKernel
         Of its observers.
     """
-    return judge(loaded, block_costs(loaded, kernels))
+    found = judge(loaded, block_costs(loaded, kernels))
+    if found.mistakes:
+        # nothing is refused for costs that were kept from another day
+        forget_costs()
+        found = judge(loaded, block_costs(loaded, kernels))
+    return found
 
 
 def judge(loaded: LoadedRig, costs: Mapping[str, Sequence[BlockCost]]) -> Scheduled:

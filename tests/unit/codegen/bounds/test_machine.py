@@ -5,7 +5,7 @@ import json
 import pytest
 
 from codegen.bounds import machine
-from codegen.bounds.machine import MachineCosts, machine_costs
+from codegen.bounds.machine import MachineCosts, forget_costs, machine_costs
 from codegen.expressions.emit import LATENCY
 
 GIVEN = MachineCosts(*(1.0 + k for k in range(len(machine.WORKS))), processor="none")
@@ -41,6 +41,14 @@ def test_costs_are_measured_once_and_then_kept(measured, tmp_path):
     ]
     (kept,) = (tmp_path / "rigloop" / "machines").iterdir()
     assert kept.stat().st_mode & 0o077 == 0
+
+
+def test_costs_that_are_forgotten_are_measured_again(measured, tmp_path):
+    again()
+    forget_costs()
+    assert not list((tmp_path / "rigloop" / "machines").iterdir())
+    machine_costs()
+    assert len(measured) == 2
 
 
 @pytest.mark.parametrize(

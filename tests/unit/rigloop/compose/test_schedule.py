@@ -1,11 +1,13 @@
 """Task sets of rigs: what cannot fit is refused with names, numbers and what would do; what ships is not."""
 
 import functools
+import json
 import re
 
 import pytest
 from swaps import swapped
 
+from codegen.bounds.machine import WORKS, machine_costs
 from codegen.bounds.step_bound import step_bound
 from rig_configs.load import HERE, shipped_rigs
 from rigloop.compose import block_costs
@@ -126,6 +128,23 @@ def test_an_auto_spin_is_no_mistake(rig):
     found = judge(loaded, costs_of(loaded, bus=120.0))
     assert found.mistakes == ()
     assert any("spin of estimation is chosen" in note for note in found.notes)
+
+
+def test_costs_that_were_kept_beside_a_loud_neighbour_refuse_no_rig(rig, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(block_costs, "CYCLES", 60)
+    machine_costs.cache_clear()
+    machine_costs()
+    (kept,) = (tmp_path / "rigloop" / "machines").iterdir()
+    loud = {
+        name: 1000.0 * cost for name, cost in json.loads(kept.read_text()).items() if name in WORKS
+    }
+    kept.write_text(json.dumps(loud))
+    machine_costs.cache_clear()
+    loaded = rig()
+    assert judge(loaded, block_costs.block_costs(loaded, {})).mistakes
+    assert examine_schedule(loaded, {}).mistakes == ()
+    machine_costs.cache_clear()
 
 
 @pytest.mark.parametrize("name", shipped_rigs())
