@@ -35,7 +35,14 @@ def read_fenced(path: Path, kind: str) -> list[Table]:
         Its library is missing, or the file is not what its first bytes say.
     """
     extra(LIBRARY[kind], path)
-    command = [sys.executable, "-m", "io_bridge.logs.formats.fence", kind, str(path.resolve())]
+    command = [
+        sys.executable,
+        "-P",
+        "-m",
+        "io_bridge.logs.formats.fence",
+        kind,
+        str(path.resolve()),
+    ]
     try:
         done = subprocess.run(command, capture_output=True, timeout=LONGEST_S, check=False)
     except subprocess.TimeoutExpired:
