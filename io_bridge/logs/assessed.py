@@ -22,7 +22,6 @@ Rows = NDArray[np.int64]
 OFTEN_MISSING = 0.2  # of the rows without an angle: they are those of other messages
 LONG_GAP = 4.0  # periods
 FRACTIONS = 0.5  # of the rows: an angle is taken as counts
-REPORTED = {"damaged row", "damaged cell", "repeated header", "cut last row"}
 
 
 @dataclass(frozen=True)
@@ -76,9 +75,10 @@ def assess(table: Table, mapping: LogMapping, doubts: tuple[str, ...] = ()) -> A
     turn = TURN.get(angle.unit, angle.counts_per_rev)
     span = angle.counter_span * (1.0 if angle.unit == "counts" else turn / angle.counts_per_rev)
     found = [*clock.found, *find_faults(value, clock, span, turn)]
-    for b, e in runs(np.isnan(value)):
-        if not any((int(table.row[rows[i]]), angle.column) in spoilt for i in range(b, e)):
-            found.append(Found("missing value", b, e - 1, "no angle"))
+    is_listed = np.array([(int(row), angle.column) in spoilt for row in table.row[rows]], bool)
+    found += [
+        Found("missing value", b, e - 1, "no angle") for b, e in runs(np.isnan(value) & ~is_listed)
+    ]
     found += _suspicions(table, mapping, value, clock, turn, span, doubts)
     # a row that could not be read, and is listed so, leaves no gap of its own
     lost = np.diff(table.row[rows], prepend=0) > 1

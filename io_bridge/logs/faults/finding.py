@@ -46,7 +46,7 @@ KINDS = {
     kind.name: kind
     for kind in (
         Kind("damaged row", D, (R,), "a row that could not be read"),
-        Kind("damaged cell", D, (H, R), "a cell that is not a number"),
+        Kind("damaged cell", D, (R,), "a cell that is not a number"),
         Kind("repeated header", D, (R,), "the names stand among the rows"),
         Kind("cut last row", D, (R,), "the last row has no end"),
         Kind("missing value", D, (H, R), "no angle in a row that should have one"),
@@ -66,7 +66,7 @@ KINDS = {
         Kind("all ones", D, (H, R), "every bit is set"),
         Kind("all zeros", D, (H, R), "zero, by a jump"),
         Kind("saturation", D, (H, R), "the value ends at a limit where the motion does not"),
-        Kind("loss of power", D, (S, R), "no count, and afterwards another reference"),
+        Kind("loss of power", D, (R,), "no count, and afterwards another reference"),
         Kind("lost precision", K, (D, R), "coarser steps than elsewhere in the log"),
         Kind("suspicion of units", R, (K,), "numbers that no wheel gives in this unit"),
     )

@@ -17,7 +17,6 @@ from io_bridge.logs.guess.names import NOT_TORQUE, TORQUE
 from rig_configs.log_schema import LogMapping, MappingError, parse_mapping
 
 MOST_TORQUES = 4
-LEAST_FILLED = 0.5  # of the rows of a table whose rows are all of one kind
 
 
 @dataclass(frozen=True)
@@ -40,11 +39,6 @@ class Guess:
     table: Table
     choices: tuple[Choice, ...]
     doubts: tuple[str, ...]
-
-    @property
-    def sure(self) -> float:
-        """Of the least sure of time and angle."""
-        return min(choice.sure for choice in self.choices if choice.what in ("time", "angle"))
 
 
 def guess_mapping(

@@ -23,7 +23,6 @@ NOT_ANGLE = re.compile(
 )  # fmt: skip
 TORQUE = re.compile(r"torque|trq|drehmoment|(^|[^a-z])(moment|couple|coppia|par|nm)([^a-z]|$)")
 NOT_TORQUE = re.compile(r"target|enable|limit|status|max|min|rate")
-RATE = re.compile(r"rate|veloc|speed|omega|rad_s|rad/s|deg/s|degps|(^|[^a-z])vel([^a-z]|$)")
 COUNTER = re.compile(r"tick|counter|cycles|clock")
 NUMBERED = re.compile(r"^(index|idx|sample|samples|row|nr|no|n|#|zeile|frame|seq)$")
 TIME_UNITS = {
