@@ -4,7 +4,7 @@
 
 Each seed is another log: a motion (some from recorded logs), a rate from 50 Hz to 20 kHz, an encoder of 10 to 32 bits
 or an angle in degrees or radians, a clock, a file format with its names, and planted faults that anybody would see.
-A log is taken in if time, angle and scale come out right: its angle is the true one, but for a constant.
+A log is taken in if its rate, the unit of its angle and, of counts, the counts of a turn and the span come out right.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from io_bridge.logs.formats.table import LogError
 from rigloop.logs.check import Checked, check_log
 
 NEAR_ROWS = 2
-SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
 @dataclass

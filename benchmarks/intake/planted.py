@@ -20,7 +20,6 @@ CLOCK_FAULTS = (
     "restarted clock",
     "clock wrap",
 )
-TEXT_FAULTS = ("damaged row", "damaged cell", "repeated header", "cut last row")
 RATES_HZ = (50.0, 83.0, 100.0, 200.0, 500.0, 1000.0, 2000.0, 5000.0, 20_000.0)
 APART = 150  # rows between faults, so that each is one
 QUIET = 60  # rows at both ends without one

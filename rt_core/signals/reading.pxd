@@ -1,5 +1,3 @@
-from libc.stdint cimport int64_t
-
 from rt_core.signals.table cimport SignalTable
 
 

@@ -145,6 +145,7 @@ def main() -> int:
         bad += (
             ends["wrong"]
             + ends["hung"]
+            + ends["out of memory"]
             + in_text * sum(n for e, n in ends.items() if e.startswith("signal"))
         )
     return int(bad > 0)
