@@ -26,6 +26,7 @@ from rt_core.safety.guard import Guard
 TASK = "walk"
 SIGNALS = ("heartbeat", "enable", "arm", "stop", "reset", "play", "zero")
 RAMP_IN_S = 0.02
+COUNTER_SPAN = 2.0**32  # counts after which an encoder begins again, in player.pyx too
 # hands may turn the wheel meanwhile, and no zero is known yet: only the way of one take is limited
 MOST_TURN_RAD = 20.0
 
@@ -118,7 +119,7 @@ def axis_of(
     Raises
     ------
     NotStartedError
-        It has no guard, or several and none was named; or its drive follows no torque.
+        It has no guard, or several and none was named; its drive follows no torque, or its counter is a shorter one.
     """
     rig = loaded.rig
     name = one_guard(rig, guard)
@@ -134,6 +135,11 @@ def axis_of(
     period_us = rig.period_us(bus_name)
     slow_us = max(task.period_us for task in rig.tasks.values())
     encoder = _filter(loaded, gate, f"{bus_name}/{drive_name}/position_count")
+    if encoder and encoder.counter_span != COUNTER_SPAN:
+        raise NotStartedError(
+            f"{bus_name}/{drive_name}: counter_span = {encoder.counter_span:.0f}: the walk knows counters of 2^32 "
+            "alone; take an encoder of 32 bits, or stay at 5 % of the torque"
+        )
     backend = backends[bus_name]
     config = drive_config(drive_name, drive, backend in EMULATED, drive_name in joined(bus))
     plant = drive.plant

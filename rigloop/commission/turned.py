@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from rigloop.commission.axis import COUNTER_SPAN
 from rigloop.commission.hands import Act
 from rigloop.commission.step import Bench
-
-SPAN = 2.0**32
 
 
 def turned_counts(bench: Bench, act: Act) -> float:
     """Return the counts by which an act of the hands has turned the encoder, across a wrap of its counter."""
     before = bench.stand.count()
     bench.hands.do(act)
-    return (bench.stand.count() - before + SPAN / 2) % SPAN - SPAN / 2
+    return (bench.stand.count() - before + COUNTER_SPAN / 2) % COUNTER_SPAN - COUNTER_SPAN / 2

@@ -208,7 +208,7 @@ def limited_by_drives(
         {**known.limits_nm, **more.limits_nm},
         (*known.why, *more.why),
         known.percent,
-        known.remedy,
+        _remedy(rig, backends, (*known.limits_nm, *more.limits_nm), argument),
     )
 
 

@@ -7,7 +7,7 @@ from rigloop.commission.motion import fit_motion
 from rigloop.commission.stand import Array, StandError, whole
 from rigloop.commission.step import Bench, Measured, Step
 
-MAX_TORQUE, RATED = 0x6072, 0x6076
+MAX_TORQUE = 0x6072
 HALF, SLACK = 0.5, 0.15
 OVER_PEAK = 1.05
 

@@ -90,6 +90,13 @@ def test_a_limit_beyond_the_peak_of_the_drive_gives_no_more_than_a_twentieth_of_
     assert axis.walk_nm == pytest.approx(0.05 * 19.1)
 
 
+def test_an_axis_whose_counter_is_a_shorter_one_is_not_walked(tmp_path):
+    short = ('"encoder_filter"\n', '"encoder_filter"\ncounter_span = 16777216.0\n')
+    loaded = write_rig(tmp_path, "eth9", short)
+    with pytest.raises(NotStartedError, match="counter_span = 16777216: the walk knows counters"):
+        axis_of(loaded, None, backends_of(loaded.rig))
+
+
 def test_the_remedy_names_the_bus_of_the_run(tmp_path):
     loaded = write_rig(tmp_path, "simulated")
     command = f"`rigloop commission {loaded.argument} --bus eth7` walks through it"
