@@ -119,9 +119,10 @@ WRONG_RIG = Hazard(
     "wrong-rig",
     "The file is that of another rig, or the drive was changed: no limit of it suits what is there.",
     "A label on the rig with the name of its file, and a trial after each change.",
-    "An axis on a network interface has 5 % of its `limit_nm` until `rigloop commission` has signed it off, and again "
-    "after a change of the rig file or of the drive (`docs/commission.md`). A run writes the hash of its rig file and "
-    "what each slave says of itself into `manifest.json`.",
+    "An axis on a network interface has 5 % of its `limit_nm`, or of the drive's `peak_torque_nm` where that is less, "
+    "until `rigloop commission` has signed it off, and again after a change of the rig file or of the drive "
+    "(`docs/commission.md`). A run writes the hash of its rig file and what each slave says of itself into "
+    "`manifest.json`.",
 )
 STALE_COMMAND = Hazard(
     "stale-command",
