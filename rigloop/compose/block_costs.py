@@ -38,7 +38,7 @@ ROUND_S = 0.1  # of a round whose cycles are long
 BEATS = 10  # of the supervisor meanwhile
 MARGIN = 1.5  # on measured costs: faults, starts and resets take other ways than a rehearsal
 LOOP = "loop"  # what a task does around its blocks
-# benchmarks/bound.py: a bound is at most three times the usual time of its kernel
+# benchmarks/bound.py: without a tolerance a bound is at most three times the usual time of its kernel
 USUAL_OF_BOUND = 3
 SAID = {"supervisor/enable": 1.0, "supervisor/arm": 1.0}
 
@@ -94,7 +94,9 @@ def _counted(loaded: LoadedRig, name: str, block: MechanismBlock) -> BlockCost |
         return None  # no compiler: nothing can be measured, and no kernel built
     except (OSError, ValueError) as error:  # no place to measure, or a loop without a known limit
         return BlockCost(name, 0, 0, "unknown", str(error))
-    return BlockCost(name, round(bound), round(bound / USUAL_OF_BOUND), "counted")
+    # with a tolerance the usual number of iterations is not known, and so no usual time
+    usual = 0.0 if options.tolerance else bound / USUAL_OF_BOUND
+    return BlockCost(name, round(bound), round(usual), "counted")
 
 
 def _rehearsed(

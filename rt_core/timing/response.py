@@ -4,7 +4,7 @@ All tasks count their periods from one common zero, and a task that spins takes 
 deadline on. With C the longest time of a cycle, S the spin, T the period and R the response, counted from the
 deadline at which the cycle begins, the least fixed point of
 
-    R = C + B + sum over j of A_j(R)
+    R = C + sum over j of A_j(R)
 
 is an upper bound of the response. j goes over the tasks of the same core whose priority is not lower, and A_j is the
 time that j takes from the core while a cycle waits or runs:
@@ -14,7 +14,7 @@ time that j takes from the core while a cycle waits or runs:
 - else any phase: A_j(t) = ceil((t + J_j) / T_j) (C_j + S_j), where J_j = R_j - C_j, for a cycle of j that is under way
   may have been kept from its core until its last moment.
 
-Joseph and Pandya (1986, doi:10.1093/comjnl/29.5.390), with the blocking and jitter of Audsley et al. (1993,
+Joseph and Pandya (1986, doi:10.1093/comjnl/29.5.390), with the jitter of Audsley et al. (1993,
 doi:10.1049/sej.1993.0034). A task without a core may be put on any: it counts as a neighbour of every task, unless
 there are cores enough for all.
 """
@@ -45,8 +45,6 @@ class Load:
         As in `Task`.
     usual_ns : int
         Time that a cycle usually takes, at least: work and spin stay within 85 % of the period (`_spare_spin`).
-    blocked_ns : int
-        Longest time that something of lower priority keeps the core.
     is_task : bool
         It needs a core; the watchdog does not.
     """
@@ -58,7 +56,6 @@ class Load:
     core: int | None = None
     spin_ns: int = 0
     usual_ns: int = 0
-    blocked_ns: int = 0
     is_task: bool = True
 
     @property
@@ -133,7 +130,7 @@ def _above(load: Load, loads: Sequence[Load], cores: int) -> list[Load]:
 
 
 def _response(load: Load, above: Sequence[Load], known: Mapping[str, Response]) -> Response:
-    least = load.cost_ns + load.blocked_ns
+    least = load.cost_ns
     at = least
     while True:
         taken = {other.name: _taken(load, other, at, known.get(other.name)) for other in above}
