@@ -19,7 +19,6 @@ bool arm, calm;                         /* calm: no further cause, and nobody ar
 byte self, other, pairs;
 
 #define reaches(from, to) (from != to && REACH == 2)
-#define on_its_own(k) ((seen_state[k] == STOPPING || seen_state[k] == FAULT) && seen_trip[k] != 0 && seen_trip[k] != 13)
 
 inline step(j) {
     atomic {
