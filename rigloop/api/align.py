@@ -33,7 +33,7 @@ class Alignment:
     drift : float
         By how much the first clock runs faster, s each s.
     error_s : float
-        Standard deviation of what is left, over pieces of the recordings.
+        Standard deviation of what is left, over pieces of the recordings; NaN, and no drift, where they are too short.
     likeness : float
         Correlation of the two signals at that place, 1 at best.
     """
@@ -92,7 +92,7 @@ def align(first: Recorded, second: Recorded, *, step_s: float | None = None) -> 
     coarse_s = float(t_first[0] - t_second[0] + place * step_s)
     lags, middles = _pieces(a, b, place)
     if len(lags) < 3:
-        return Alignment(coarse_s, 0.0, 0.0, likeness)
+        return Alignment(coarse_s, 0.0, np.nan, likeness)
     middles_s = t_second[0] + np.array(middles) * step_s
     left_s = np.array(lags) * step_s
     drift, rest_s = np.polyfit(middles_s, left_s, 1)
