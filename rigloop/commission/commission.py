@@ -16,7 +16,7 @@ from rig_configs.mistakes import ConfigError, Mistake
 from rigloop.commission.axis import Axis, Spring, axis_of
 from rigloop.commission.hands import EmulatedHands, Hands
 from rigloop.commission.live_stand import LiveStand
-from rigloop.commission.progress import ENDING, Kept, StepResult, utc_now
+from rigloop.commission.progress import ENDING, Kept, StepResult
 from rigloop.commission.stand import Stand, StandError
 from rigloop.commission.stepped_stand import SteppedStand
 from rigloop.commission.talk import PersonHands, Talk
@@ -26,9 +26,11 @@ from rigloop.console import interrupts
 from rigloop.haptic.check import linear_model
 from rigloop.haptic.loop import impedance, make_loop
 from rigloop.haptic.path import NoPathError, haptic_path
+from rigloop.run_folder.clocks import utc_text
 from rigloop.run_folder.manifest import versions
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.sign_off.signed_file import (
+    CHANGED,
     Signed,
     SignedAxis,
     SignedDrive,
@@ -146,14 +148,15 @@ def commission(
         )
     axis = replace(axis, spring=_stiffer(spring_of(loaded, axis.guard), stiffness_nm_rad))
     rehearsal = axis.backend in EMULATED
-    _introduce(axis, talk, rehearsal)
     try:
+        sha256 = rig_hash(loaded)
+        _introduce(axis, talk, rehearsal)
         if rehearsal:
             with SteppedStand(loaded, axis) as stand:
-                return _walked(loaded, stand, EmulatedHands(stand), talk, first, who)
-        with LiveStand(loaded, axis, bus) as live:
-            return _walked(loaded, live, PersonHands(talk, answers), talk, first, who)
-    except StandError as error:
+                return _walked(loaded, sha256, stand, EmulatedHands(stand), talk, first, who)
+        with LiveStand(loaded, axis, bus, sha256) as live:
+            return _walked(loaded, sha256, live, PersonHands(talk, answers), talk, first, who)
+    except (StandError, SignedError) as error:
         raise NotStartedError(str(error)) from None
 
 
@@ -170,15 +173,17 @@ def _introduce(axis: Axis, talk: Talk, rehearsal: bool) -> None:
 
 
 def _walked(
-    loaded: LoadedRig, stand: Stand, hands: Hands, talk: Talk, first: str | None, who: str | None
+    loaded: LoadedRig,
+    sha256: str,
+    stand: Stand,
+    hands: Hands,
+    talk: Talk,
+    first: str | None,
+    who: str | None,
 ) -> Commissioned:
     axis = stand.axis
     rehearsal = axis.backend in EMULATED
     file = None if rehearsal else loaded.path.with_name(f"{loaded.path.stem}{ENDING}")
-    try:
-        sha256 = rig_hash(loaded)
-    except SignedError as error:
-        raise NotStartedError(str(error)) from None
     identity = stand.identity()
     kept = Kept(file, sha256, axis.guard, identity)
     try:
@@ -224,9 +229,7 @@ def _refuse_changes(loaded: LoadedRig, stand: Stand, rig_sha256: str, identity: 
     except (SignedError, UnreadableError) as error:
         raise NotStartedError(f"{loaded.path}: {error}: nothing is signed") from None
     if now != rig_sha256:
-        raise NotStartedError(
-            f"{loaded.path}, or a file that it names, has changed since the walk began: nothing is signed; walk again"
-        )
+        raise NotStartedError(f"{loaded.path}, {CHANGED}: nothing is signed; walk again")
     if stand.identity() != identity:
         raise NotStartedError(
             f"{stand.axis.place} is another drive than the one that the walk began with: "
@@ -272,7 +275,7 @@ def sign(
         SignedDrive.of(identity),
         axis.backend,
         name[:400],
-        utc_now(),
+        utc_text(),
         tuple(
             SignedStep(r.step, r.measured, r.unit, r.least, r.most, r.words[:400], r.when)
             for r in walked.results

@@ -50,14 +50,16 @@ class LiveStand:
     axis : Axis
     asked : str or None
         The `--bus` of the command.
+    sha256 : str
+        Hash of the rig; its cycle process refuses another one.
     """
 
     patience_s = 12.0
 
-    def __init__(self, loaded: LoadedRig, axis: Axis, asked: str | None) -> None:
+    def __init__(self, loaded: LoadedRig, axis: Axis, asked: str | None, sha256: str) -> None:
         self.axis = axis
         self._about: dict[str, Any] = {}
-        self._order = {"rig": str(loaded.path), "guard": axis.guard, "bus": asked}
+        self._order = {"rig": str(loaded.path), "guard": axis.guard, "bus": asked, "sha256": sha256}
         self._folder = tempfile.TemporaryDirectory(prefix="rigloop-walk-")
         self._come_up()
 

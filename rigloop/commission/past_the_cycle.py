@@ -113,7 +113,7 @@ def watch_end(
             ended_s = now_s() if quiet == 0 else ended_s
             quiet += 1
             if quiet >= LOOKS and ended_s is not None:
-                return Ending(ended_s - last_s, now_s() - last_s, before_nm)
+                return Ending(ended_s - last_s, now_s() - last_s)
         else:
             quiet = 0
-    return Ending(None, now_s() - last_s, before_nm)
+    return Ending(None, now_s() - last_s)

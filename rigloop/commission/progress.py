@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -14,16 +13,12 @@ import msgspec
 from io_bridge.slaves.sii import Identity
 from rig_configs.bounded import read_bytes
 from rig_configs.json_message import decode
-from rigloop.sign_off.signed_file import SignedDrive
+from rig_configs.whole_file import write_whole
+from rigloop.sign_off.signed_file import SignedDrive, age_of
 
 ENDING = ".commissioning.json"
 MOST_AGE = timedelta(hours=24)
 """A rig changes without its file: older results are measured again."""
-
-
-def utc_now() -> str:
-    """Return the date and time in the form of the files."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class StepResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,11 +37,8 @@ class StepResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def is_fresh(self, now: datetime) -> bool:
         """Decide if the result counts now; one without a date, or of the future, does not."""
-        try:
-            age = now - datetime.fromisoformat(self.when)
-        except (ValueError, TypeError):
-            return False
-        return timedelta(minutes=-1) <= age <= MOST_AGE
+        age = age_of(self.when, now)
+        return age is not None and age <= MOST_AGE
 
     def figure(self) -> str:
         """Return the value beside its limits, in words."""
@@ -123,9 +115,8 @@ class Kept:
     def write(self) -> None:
         """Write the file; OSError where it cannot be."""
         if self._path is not None:
-            part = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-            part.write_bytes(msgspec.json.format(msgspec.json.encode(self._progress)) + b"\n")
-            os.replace(part, self._path)
+            text = msgspec.json.format(msgspec.json.encode(self._progress)) + b"\n"
+            write_whole(self._path, text, lasting=True)
 
     def remove(self) -> None:
         """Remove the file: the walk is over."""

@@ -12,10 +12,11 @@ from functools import cache
 from rig_configs.mistakes import ConfigError, Mistake
 from rigloop.commission.hands import Hands
 from rigloop.commission.motion import NoMotionError
-from rigloop.commission.progress import Kept, StepResult, utc_now
+from rigloop.commission.progress import Kept, StepResult
 from rigloop.commission.stand import Stand, StandError
 from rigloop.commission.step import Bench, Measured, Step
 from rigloop.commission.talk import NoHandError, Talk
+from rigloop.run_folder.clocks import utc_text
 
 
 @cache
@@ -117,8 +118,10 @@ def _begin(names: Sequence[str], kept: Kept, first: str | None) -> int:
 
 
 def measured(step: Step, bench: Bench) -> StepResult:
-    """Measure one step; a drive that does not follow, or does not move, is bad."""
+    """Measure one step, with free hands before a torque; a drive that does not follow, or does not move, is bad."""
     try:
+        if step.commands:
+            bench.let_go()
         found = step.measure(bench)
     except StandError as error:
         found = Measured(None, "", words=f"It could not be measured: {error}.")
@@ -135,7 +138,7 @@ def measured(step: Step, bench: Bench) -> StepResult:
         *(_plain(found.value), found.unit, _plain(found.least), _plain(found.most)),
         " ".join(words for words in (sentence, found.words) if words),
         "" if found.good else found.remedy or step.remedy,
-        utc_now(),
+        utc_text(),
     )
 
 

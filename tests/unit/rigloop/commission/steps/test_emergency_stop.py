@@ -26,7 +26,6 @@ def a_take():
         zeros,
         np.where(off, 0.0, 0.3),
         zeros,
-        zeros,
         np.where(off, 0.0, 1.0),
         np.where(off, State.FAULT, State.RUNNING).astype(float),
         zeros + 1.0,
@@ -72,5 +71,5 @@ def test_a_fault_of_the_drive_is_no_stop(tmp_path):
     with stand_of(write_rig(tmp_path, "simulated")) as stand:
         found = measured(STEP, Bench(stand, Tripping(stand)))
         assert not found.good
-        assert "with the fault 0x2310 of its own" in found.words
+        assert "with a fault of its own, 0x2310 continuous overcurrent at the motor." in found.words
         assert measured(STEP, Bench(stand, EmulatedHands(stand))).good
