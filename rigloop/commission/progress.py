@@ -17,6 +17,7 @@ from rig_configs.whole_file import write_whole
 from rigloop.sign_off.signed_file import SignedDrive, age_of
 
 ENDING = ".commissioning.json"
+COUNTS = 1e4
 MOST_AGE = timedelta(hours=24)
 """A rig changes without its file: older results are measured again."""
 
@@ -45,14 +46,19 @@ class StepResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if self.measured is None:
             return ""
         unit = self.unit if self.unit == "°" else f" {self.unit}" if self.unit else ""
-        value = f"{self.measured:.6g}{unit}"
+        value = f"{_number(self.measured)}{unit}"
         if self.least is not None and self.most is not None:
             if self.least == self.most:
-                return f"{value}, limit {self.most:g}"
-            return f"{value}, limits {self.least:.6g} to {self.most:.6g}"
+                return f"{value}, limit {_number(self.most)}"
+            return f"{value}, limits {_number(self.least)} to {_number(self.most)}"
         if self.least is not None:
-            return f"{value}, at least {self.least:.4g}"
-        return value if self.most is None else f"{value}, at most {self.most:.4g}"
+            return f"{value}, at least {_number(self.least)}"
+        return value if self.most is None else f"{value}, at most {_number(self.most)}"
+
+
+def _number(value: float) -> str:
+    # counts are whole
+    return f"{value:.0f}" if abs(value) >= COUNTS else f"{value:.4g}"
 
 
 class Progress(msgspec.Struct, forbid_unknown_fields=True):

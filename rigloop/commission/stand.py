@@ -111,6 +111,9 @@ class Stand(Protocol):
     def kill(self, torque_nm: Array) -> Ending:
         """Play a torque, kill the cycle at its end, and watch the drive's torque past the cycle; then come up again."""
 
+    def news(self) -> list[str]:
+        """Return what was said of the bus since the last call, such as slaves that were away."""
+
     def close(self) -> None:
         """End at zero torque."""
 

@@ -104,10 +104,11 @@ def sings(take: Take, stiffness_1_s2: float) -> bool:
     stiffness_1_s2 : float
         Of the spring, over the inertia.
     """
-    step = take.t_s[1] - take.t_s[0]
+    t, way, _ = evenly(take)
+    step = t[1] - t[0]
     n = max(1, round(0.002 / step))
-    rate = (take.angle_rad[n:] - take.angle_rad[:-n]) / (n * step)
-    rate = np.hypot(rate, np.sqrt(stiffness_1_s2) * take.angle_rad[n // 2 : n // 2 + len(rate)])
+    rate = (way[n:] - way[:-n]) / (n * step)
+    rate = np.hypot(rate, np.sqrt(stiffness_1_s2) * way[n // 2 : n // 2 + len(rate)])
     free = rate[round(2 * KICK_S / step) :]
     first, _, last = np.array_split(free, 3)
     fastest = float(np.max(rate))

@@ -43,14 +43,16 @@ def changed(name, rows, value):
 
 def test_a_stop_in_the_middle_of_a_torque_is_one():
     assert no_stop(a_take(), OFF, 0.06) == ""
+    # a frame that was lost a while before
+    assert no_stop(changed("valid", slice(2, 4), 0.0), OFF, 0.06) == ""
 
 
 @pytest.mark.parametrize(
     ("take", "words"),
     [
-        (changed("reported_nm", slice(None), 0.0), "no torque acted"),
-        (changed("valid", slice(OFF, OFF + 3), 0.0), "lost from the bus"),
-        (changed("state", slice(OFF - 5, OFF), State.FAULT), "the guard had ended the torque"),
+        (changed("reported_nm", slice(None), 0.0), "No torque acted"),
+        (changed("valid", slice(OFF, OFF + 3), 0.0), "lost from the bus as it left"),
+        (changed("state", slice(OFF - 5, OFF), State.FAULT), "The guard had ended the torque"),
     ],
 )
 def test_an_end_that_is_no_stop_says_why(take, words):
