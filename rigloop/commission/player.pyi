@@ -9,9 +9,9 @@ WRITES: tuple[str, ...]
 class Player:
     """A torque over time, one value a cycle, and a spring about the angle at which the take began.
 
-    It begins as soon as `play` is another positive number than before; before and after it asks for zero. Cycles that are
-    missed are left out of it, so that no torque lasts longer than it was meant to. The spring has the timing of a model
-    in a slower task: it is computed every `hold` cycles and acts one hold later.
+    It begins as soon as `play` is another positive number than before; before and after it asks for zero. Cycles that
+    are missed are left out of it, so that no torque lasts longer than it was meant to. The spring has the timing of a
+    model in a slower task: it is computed every `hold` cycles and acts one hold later.
 
     Parameters
     ----------

@@ -31,7 +31,9 @@ def measure(bench: Bench) -> Measured:
     push = np.concatenate([rise, np.full(round(HOLD_S / axis.period_s), axis.walk_nm)])
     # the same backwards brings it to rest
     take = whole(bench.stand.play(np.concatenate([push, -push[::-1]])))
-    degrees = float(np.degrees(take.angle_rad[len(push) - 1]))
+    # by the clock: a machine may miss cycles
+    at_s = (len(push) - 1) * axis.period_s
+    degrees = float(np.degrees(np.interp(at_s, take.t_s, take.angle_rad)))
     words = f"{axis.walk_nm:.3g} Nm turned the wheel by {degrees:.2f}°."
     if abs(degrees) < LEAST_DEG:
         remedy = (

@@ -3,7 +3,7 @@
 import io
 import json
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -161,6 +161,24 @@ def test_the_torque_of_a_walk_stays_within_a_twentieth(tmp_path):
         assert max(abs(take.command_nm).max() for take in taken) <= stand.axis.walk_nm * (1 + 1e-12)
         assert stand.axis.walk_nm == pytest.approx(0.6)
         assert stand.device.wanted_torque_nm == 0.0
+
+
+def test_a_walk_bears_a_record_with_missing_cycles(tmp_path):
+    with stand_of(write_rig(tmp_path, "simulated")) as stand:
+        play = stand.play
+
+        def torn(*given, **named):
+            take = play(*given, **named)
+            n = len(take.t_s)
+            # two of three are missing for a while, and now and then some more
+            keep = (np.arange(n) % 3 == 0) | (np.arange(n) > n // 3)
+            keep &= np.arange(n) % 211 > 10
+            arrays = {f.name: getattr(take, f.name) for f in fields(take) if f.name != "trip"}
+            return replace(take, **{name: column[keep] for name, column in arrays.items()})
+
+        stand.play = torn
+        walked = walk_of(stand)
+    assert walked.good, walked.results[-1]
 
 
 def test_no_answer_fakes_a_hand(tmp_path):

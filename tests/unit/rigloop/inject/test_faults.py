@@ -86,6 +86,17 @@ def test_a_rig_with_a_slow_ramp_states_when_a_signal_is_found_and_when_the_torqu
 
 
 @pytest.mark.slow
+def test_a_guard_that_another_one_takes_along_may_hear_of_a_lost_heartbeat_from_it():
+    rig = load("two_lines").rig
+    found_by = {
+        guard: FAULTS["supervisor-stop"].states(limits_of(rig, guard), 0.0).found_by
+        for guard in ("wheel_guard", "brake_guard")
+    }
+    # the wheel's fault ends both axes, the brake's its own
+    assert found_by["wheel_guard"] == ("HEARTBEAT_LOST",)
+    assert found_by["brake_guard"] == ("HEARTBEAT_LOST", "OTHER_TRIPPED")
+
+
 def test_the_page_shows_the_table_as_it_is():
     shown = re.search(
         r"<!-- rigloop faults --markdown -->\n(.*?)<!-- end -->", PAGE.read_text(), re.DOTALL
