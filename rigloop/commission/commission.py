@@ -19,7 +19,7 @@ from rigloop.commission.live_stand import LiveStand
 from rigloop.commission.progress import ENDING, Kept, StepResult
 from rigloop.commission.stand import Stand, StandError
 from rigloop.commission.stepped_stand import SteppedStand
-from rigloop.commission.talk import PersonHands, Talk
+from rigloop.commission.talk import NoHandError, PersonHands, Talk
 from rigloop.commission.walk import Walked, find_steps, walk
 from rigloop.compose.parts import EMULATED, backends_of
 from rigloop.console import interrupts
@@ -29,6 +29,7 @@ from rigloop.haptic.path import NoPathError, haptic_path
 from rigloop.run_folder.clocks import utc_text
 from rigloop.run_folder.manifest import versions
 from rigloop.run_folder.not_started import NotStartedError
+from rigloop.sign_off.limit import refuse_unlimited
 from rigloop.sign_off.signed_file import (
     CHANGED,
     Signed,
@@ -141,7 +142,9 @@ def commission(
         The drive could not be brought up.
     """
     check_first(first)
-    axis = axis_of(loaded, guard, backends_of(loaded.rig, bus))
+    backends = backends_of(loaded.rig, bus)
+    refuse_unlimited(loaded.rig, backends)
+    axis = axis_of(loaded, guard, backends)
     if axis.backend == "veth":
         raise NotStartedError(
             "veth is a network of its own without a drive: take --bus simulated for a rehearsal, or an interface"
@@ -158,6 +161,8 @@ def commission(
             return _walked(loaded, sha256, live, PersonHands(talk, answers), talk, first, who)
     except (StandError, SignedError) as error:
         raise NotStartedError(str(error)) from None
+    except NoHandError as error:
+        raise NotStartedError(f"{error}; what was measured is kept, nothing is signed") from None
 
 
 def _introduce(axis: Axis, talk: Talk, rehearsal: bool) -> None:
