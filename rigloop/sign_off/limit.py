@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from io_bridge.slaves.sii import Identity
 from rig_configs.load import LoadedRig
@@ -97,7 +98,7 @@ def standing(
 ) -> Standing:
     """Return which guards of a rig are signed off, as far as its files tell.
 
-    A rig that a benchmark derives from another one stands as that one does.
+    A rig that a benchmark derives from another one stands as that one does, as long as guards and drives are the same.
 
     Parameters
     ----------
@@ -111,7 +112,7 @@ def standing(
     path = signed_path(of)
     try:
         signed = read_signed(path)
-        problem = _problem(of, signed, copies)
+        problem = _problem(of, signed, copies) or _unlike(loaded.rig, of.rig)
     except SignedError as error:
         signed, problem = None, str(error)
     if signed is None or problem:
@@ -240,6 +241,23 @@ def limited_rig(rig: Rig, limited: Limited | None) -> Rig:
         if name in limited.limits_nm
     }
     return rig.model_copy(update={"blocks": {**rig.blocks, **guards}})
+
+
+def _unlike(rig: Rig, signed: Rig) -> str:
+    """Return what keeps a rig from standing as the one that it is derived from: another guard, or another drive."""
+    if _parts(rig) != _parts(signed):
+        return "it has another guard or drive than the rig that was signed"
+    return ""
+
+
+def _parts(rig: Rig) -> dict[str, dict[str, Any]]:
+    """Return what a signature is about, guards and drives, without their wiring and without what is emulated."""
+    guards = {name: guard.model_dump(exclude={"reads"}) for name, guard in find_guards(rig).items()}
+    return guards | {
+        f"{bus}/{name}": drive.model_dump(exclude={"plant"})
+        for bus, block in find_buses(rig).items()
+        for name, drive in block.drives.items()
+    }
 
 
 def _problem(loaded: LoadedRig, signed: Signed | None, copies: Mapping[str, str] | None) -> str:

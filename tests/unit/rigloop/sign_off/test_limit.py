@@ -236,6 +236,11 @@ def test_a_benchmark_of_a_signed_rig_stands_as_that_rig(tmp_path):
 
     assert limit(derived(loaded, folder, "faster", change)) is None
 
+    def weaken(tables):
+        tables["blocks"]["guard"]["rate_nm_s"] = 9000.0
+
+    assert "another guard or drive" in limit(derived(loaded, folder, "weaker", weaken)).line()
+
 
 def commands_on_the_wire(rig, seconds=0.3):
     """Return the torques (Nm) in the frames that left the master."""
