@@ -47,7 +47,7 @@ ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 ENTER, NAME = "[Enter] ", "> "
 TURN_S, LOOK_S = 1.5, 0.8
 WALK_S = 180.0
-# both ends of the wire share two cores: a frame that is late is no fault of the drive
+# both ends of the wire share two cores: a frame that is late says nothing of the drive
 PATIENT_CYCLES = 10_000
 PATIENT_BUS = {"exchange_budget_us": 50_000, "bad_limit": 1000}
 PATIENT_GUARD = {
