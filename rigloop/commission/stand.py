@@ -61,10 +61,13 @@ class Ending:
         From the last frame to the first look that saw no torque; None: it had not ended when the looks were over.
     watched_s : float
         The looks went on for so long.
+    unseen_s : float
+        From the last look that saw a torque to the first that saw none: it ended in between.
     """
 
     after_s: float | None
     watched_s: float
+    unseen_s: float = 0.0
 
 
 class Stand(Protocol):
