@@ -43,6 +43,10 @@ class SignedError(ValueError):
     """The file cannot be read, or is not of this format: says why."""
 
 
+class ForeignError(SignedError):
+    """Somebody else could have put the file there."""
+
+
 class SignedDrive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The identity of a drive as the wire had it."""
 
@@ -146,16 +150,12 @@ def read_signed(path: Path) -> Signed | None:
     SignedError
         It cannot be read, is not of this format, or somebody else could have put it there.
     """
-    return _read(path, own=True)
-
-
-def _read(path: Path, *, own: bool) -> Signed | None:
     if not os.path.lexists(path):
         return None
     try:
         with open_regular(path) as file:
-            if own and (problem := _foreign(path, os.fstat(file.fileno()))):
-                raise SignedError(f"{path}: {problem}: it signs nothing")
+            if problem := _foreign(path, os.fstat(file.fileno())):
+                raise ForeignError(f"{path}: {problem}: it signs nothing")
             content = file.read(MOST_BYTES + 1)
         if len(content) > MOST_BYTES:
             raise SignedError(f"{path}: cannot be read: is larger than {MOST_BYTES} bytes")
@@ -199,9 +199,9 @@ def write_signed(path: Path, signed: Signed) -> None:
 
 
 def drop_axis(path: Path, guard: str) -> None:
-    """Take an axis out of a signed file, whoever has written it, and the file away when it was the only one.
+    """Take an axis out of a signed file, and the file away when it was the only one, or when it signs nothing here.
 
-    A file that cannot be read signs nothing, and is left.
+    A file that cannot be read signs nothing for anybody, and is left.
 
     Raises
     ------
@@ -209,7 +209,11 @@ def drop_axis(path: Path, guard: str) -> None:
         It cannot be written.
     """
     try:
-        signed = _read(path, own=False)
+        signed = read_signed(path)
+    except ForeignError:
+        # it may count for somebody else; and its other axes are not to become those of a file of ours
+        path.unlink()
+        return
     except SignedError:
         return
     if signed is None or guard not in signed.axes:

@@ -79,6 +79,14 @@ def test_a_signed_file_that_others_may_write_signs_nothing(mode, rig):
     assert f"others may write to it (mode 0{mode:o}; chmod go-w it)" in words_of(rig)
 
 
+def test_a_walk_makes_no_file_of_its_own_of_a_foreign_one(rig):
+    path = signed_path(rig)
+    signed(rig, guard="other")
+    path.chmod(0o666)
+    drop_axis(path, "guard")
+    assert not path.exists()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 def test_a_signed_file_of_another_user_signs_nothing_but_in_a_folder_of_his(rig, tmp_path):
     os.chown(signed_path(rig), 12345, 12345)
