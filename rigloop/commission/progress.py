@@ -11,9 +11,9 @@ from typing import Annotated
 import msgspec
 
 from io_bridge.slaves.sii import Identity
-from rig_configs.bounded import read_bytes
 from rig_configs.json_message import decode
 from rig_configs.whole_file import write_whole
+from rigloop.sign_off.own_file import MODE, ForeignError, read_own
 from rigloop.sign_off.signed_file import SignedDrive, age_of
 
 ENDING = ".commissioning.json"
@@ -122,7 +122,7 @@ class Kept:
         """Write the file; OSError where it cannot be."""
         if self._path is not None:
             text = msgspec.json.format(msgspec.json.encode(self._progress)) + b"\n"
-            write_whole(self._path, text, lasting=True)
+            write_whole(self._path, text, lasting=True, mode=MODE)
 
     def remove(self) -> None:
         """Remove the file: the walk is over."""
@@ -131,9 +131,9 @@ class Kept:
 
 
 def _read(path: Path) -> Progress | None:
-    # what cannot be read is measured again
+    # what cannot be read, or is of somebody else, is measured again
     try:
-        found = decode(read_bytes(path), type=Progress)
-    except (OSError, msgspec.DecodeError):
+        found = decode(read_own(path), type=Progress)
+    except (OSError, ForeignError, msgspec.DecodeError):
         return None
     return found if isinstance(found, Progress) else None

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import pkgutil
-import stat
 from collections.abc import Mapping
 from dataclasses import asdict, astuple
 from datetime import UTC, datetime, timedelta
@@ -20,17 +19,14 @@ from typing import Annotated, Literal
 import msgspec
 
 from io_bridge.slaves.sii import Identity
-from rig_configs.bounded import open_regular
 from rig_configs.json_message import decode
 from rig_configs.load import LoadedRig
 from rig_configs.named_files import content_of
 from rig_configs.whole_file import write_whole
+from rigloop.sign_off.own_file import MODE, ForeignError, read_own
 
 ENDING = ".commissioned.json"
-MOST_BYTES = 1 << 20
 FORMAT: Literal[1] = 1
-MODE = 0o644
-"""Others may read it; only its owner writes."""
 CHANGED = "or a file that it names, has changed since the walk began"
 CLOCKS_DIFFER = timedelta(minutes=1)
 
@@ -41,10 +37,6 @@ Line = Annotated[str, msgspec.Meta(min_length=1, max_length=400)]
 
 class SignedError(ValueError):
     """The file cannot be read, or is not of this format: says why."""
-
-
-class ForeignError(SignedError):
-    """Somebody else could have put the file there."""
 
 
 class SignedDrive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -153,27 +145,11 @@ def read_signed(path: Path) -> Signed | None:
     if not os.path.lexists(path):
         return None
     try:
-        with open_regular(path) as file:
-            if problem := _foreign(path, os.fstat(file.fileno())):
-                raise ForeignError(f"{path}: {problem}: it signs nothing")
-            content = file.read(MOST_BYTES + 1)
-        if len(content) > MOST_BYTES:
-            raise SignedError(f"{path}: cannot be read: is larger than {MOST_BYTES} bytes")
-        return decode(content, type=Signed)
+        return decode(read_own(path), type=Signed)
+    except ForeignError as error:
+        raise SignedError(str(error)) from error
     except (OSError, msgspec.DecodeError) as error:
         raise SignedError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
-
-
-def _foreign(path: Path, found: os.stat_result) -> str:
-    """Return why somebody else could have put a file there; empty: only its owner, whom this user trusts."""
-    if path.is_symlink():
-        return "is a link"
-    if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        return f"others may write to it (mode {stat.S_IMODE(found.st_mode):04o}; chmod go-w it)"
-    # who has the folder may put there what he likes
-    if found.st_uid not in {0, os.geteuid(), path.parent.stat().st_uid}:
-        return f"belongs to user {found.st_uid}, who is not you, and has not its folder"
-    return ""
 
 
 def age_of(when: str, now: datetime | None = None) -> timedelta | None:
@@ -210,11 +186,10 @@ def drop_axis(path: Path, guard: str) -> None:
     """
     try:
         signed = read_signed(path)
-    except ForeignError:
+    except SignedError as error:
         # it may count for somebody else; and its other axes are not to become those of a file of ours
-        path.unlink()
-        return
-    except SignedError:
+        if isinstance(error.__cause__, ForeignError):
+            path.unlink()
         return
     if signed is None or guard not in signed.axes:
         return

@@ -163,6 +163,16 @@ def test_the_torque_of_a_walk_stays_within_a_twentieth(tmp_path):
         assert stand.device.wanted_torque_nm == 0.0
 
 
+def test_results_that_a_stranger_could_have_written_are_measured_again(tmp_path):
+    path = tmp_path / "one_drive.commissioning.json"
+    result = StepResult("identity", True, 0.0, "", 0.0, 0.0, "Good.", when=utc_text())
+    who = Identity(1, 2, 3, 4)
+    Kept(path, "0" * 64, "guard", who).keep(result)
+    assert Kept(path, "0" * 64, "guard", who).results == [result]
+    path.chmod(0o666)
+    assert Kept(path, "0" * 64, "guard", who).results == []
+
+
 def test_a_walk_bears_a_record_with_missing_cycles(tmp_path):
     with stand_of(write_rig(tmp_path, "simulated")) as stand:
         play = stand.play
