@@ -235,7 +235,7 @@ def main() -> int:
                 "as_it_should": right,
                 "code": code,
                 "ended_at": last_step(text),
-                "said": re.findall(r"^ +(BAD.*?) *$", text, re.MULTILINE),
+                "said": " ".join(text[text.find("  BAD") :].split()) if "  BAD" in text else "",
                 "seconds": round(time.monotonic() - began, 1),
             }
         )
@@ -244,6 +244,8 @@ def main() -> int:
             print(
                 f"{'ok   ' if right else 'WRONG'} {name or 'right rig':34} {row['ended_at']:34} {row['seconds']} s"
             )
+            if not right:
+                print(f"      {row['said']}")
             sys.stdout.flush()
     if given.json:
         print(json.dumps(results, indent=2))
