@@ -97,29 +97,39 @@ def source_beside(declaration: Path) -> Path:
 PATTERNS = {"mechanism": MECHANISM, "kind": MECHANISM, "device": DEVICE}
 
 
-def keep_named(folder: Path, files: Mapping[str, str]) -> None:
-    """Copy the files that a rig names into a run folder.
+def keep_named(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
+    """Copy the files that a rig names into a run folder; return the copies: name as written → path.
 
     Raises
     ------
     OSError
         One is no longer there, or cannot be written.
     """
+    copies = {}
     for written, path in files.items():
         kept = _kept(written, folder)
-        try:
-            content = _content(Path(path))
-        except UnreadableError as error:
-            raise OSError(errno.EIO, f"{path} {error}") from None
+        content = content_of(Path(path))
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_bytes(content)
+        copies[written] = str(kept)
+    return copies
 
 
-def _content(path: Path) -> bytes:
+def content_of(path: Path) -> bytes:
+    """Return the content of a file that a rig names, as a run keeps it.
+
+    Raises
+    ------
+    OSError
+        It cannot be read.
+    """
     if path.suffix.lower() in (ESI, ".csv"):
         # in whatever encoding it says itself
         return read_bytes(path, MOST_KEPT_BYTES)
-    return read_text(path, MOST_MECHANISM_BYTES).encode()
+    try:
+        return read_text(path, MOST_MECHANISM_BYTES).encode()
+    except UnreadableError as error:
+        raise OSError(errno.EIO, f"{path} {error}") from None
 
 
 def _place(written: str, folder: Path) -> Path:

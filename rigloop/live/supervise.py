@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -91,7 +91,6 @@ def run_live(
         check_telemetry(options.telemetry)
     backends = backends_of(loaded.rig, options.bus)
     refuse_unlimited(loaded.rig, backends)
-    limited, signed = limited_by_files(loaded, backends)
     injections: Sequence[Injection] = ()
     commissioned = messages.Order(
         loaded.name,
@@ -101,8 +100,6 @@ def run_live(
         tuple(inject),
         reset_drives=options.reset_drives,
         argument=line((loaded.origin or loaded).argument),
-        limited=limited,
-        signed=signed,
     )
     if inject:
         from rigloop.inject.request import parse, stay_s
@@ -131,7 +128,7 @@ def run_live(
     clear_dead_sockets()
     # from here on the run is completed, whatever comes: ramp, record, verdict, report
     with interrupts.collected() as interrupted:
-        folder, kept = _new_run(loaded, hashes, options, cycle, commissioned)
+        folder, kept = _new_run(loaded, hashes, options, cycle, commissioned, backends)
         try:
             commission(cycle, folder)
             # imported and looked at only now, while the loop starts: nothing of it delays the first cycle
@@ -274,13 +271,18 @@ def _new_run(
     options: RunOptions,
     cycle: subprocess.Popen[str],
     commissioned: messages.Order,
+    backends: Mapping[str, str],
 ) -> tuple[Path, KeptManifest]:
-    """Make the folder of a run, with all that is known of it before it starts; or no folder at all."""
+    """Make the folder of a run, with all that is known of it before it starts; or no folder at all.
+
+    The signature of the rig is held against the copies, which the cycle process reads.
+    """
     folder = new_run_folder(options.runs, loaded.name)
     try:
         reserve(folder)
         (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
-        keep_named(folder, loaded.files)
+        copies = keep_named(folder, loaded.files)
+        commissioned.limited, commissioned.signed = limited_by_files(loaded, backends, copies)
         messages.write(folder, "order.json", commissioned)
         processes = {"supervisor": os.getpid(), "cycle": cycle.pid}
         kept = KeptManifest(folder, loaded, kernels, commissioned, options.seconds, processes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,6 +22,7 @@ from rigloop.replay.script import Pace
 from rigloop.report.report import kinds_of_fault, write_report
 from rigloop.report.smoothed import keep_smoothed
 from rigloop.report.torque import keep_observed_torque
+from rigloop.run_folder.clocks import utc_text
 from rigloop.run_folder.manifest import (
     DataFault,
     Manifest,
@@ -179,7 +179,7 @@ def _manifest(done: Replayed, records: Records, found: Findings, replay: Replay)
         kind="replay",
         rig=Named(loaded.name, loaded.sha256),
         kernels=tuple(Named(name, kernel.hash) for name, kernel in done.kernels.items()),
-        started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        started=utc_text(),
         duration_s=found.duration_s,
         verdict="bad" if found.bad else "good",
         reasons=tuple(found.bad or found.notes),
