@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from command_here import rigloop_here as command_here
 from script_paths import where_parts_are
 
 from io_bridge.host import namespace
@@ -108,6 +109,12 @@ def rigloop():
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def rigloop_here():
+    """Run a command that starts no process in the one of the test; each command is a real process in some test."""
+    return command_here
 
 
 @dataclass(frozen=True)

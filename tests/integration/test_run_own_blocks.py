@@ -56,7 +56,7 @@ def trace(project, tmp_path):
 
 @pytest.mark.parametrize("language", ["c", "pyx"])
 def test_a_rig_with_a_block_of_its_own_runs_and_replays(
-    rigloop, run_to_end, project, tmp_path, language
+    rigloop, rigloop_here, run_to_end, project, tmp_path, language
 ):
     if language == "pyx":
         (project / "blocks" / "backlash.c").unlink()
@@ -78,7 +78,7 @@ def test_a_rig_with_a_block_of_its_own_runs_and_replays(
     again = rigloop("replay", done.folder, "--runs", tmp_path / "replays", "--json", "--no-report")
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["good"]
-    assert rigloop("report", done.folder).returncode == 0
+    assert rigloop_here("report", done.folder).returncode == 0
 
 
 def test_nothing_that_only_reads_compiles_or_steps_the_code(
@@ -113,7 +113,7 @@ def test_without_trust_it_is_refused_in_one_sentence_and_a_changed_byte_asks_aga
 
 
 def test_a_run_folder_of_a_stranger_asks_for_trust(
-    rigloop, run_to_end, project, tmp_path, trace, monkeypatch
+    rigloop, rigloop_here, run_to_end, project, tmp_path, trace, monkeypatch
 ):
     done = run_to_end(project / "play.toml", tmp_path / "runs", "--for", "0.3", "--trust")
     trace.unlink()
@@ -121,7 +121,7 @@ def test_a_run_folder_of_a_stranger_asks_for_trust(
     refused = rigloop("replay", done.folder, "--runs", tmp_path / "replays")
     assert refused.returncode == 3
     assert "has not been trusted" in refused.stderr
-    assert rigloop("report", done.folder).returncode == 0
+    assert rigloop_here("report", done.folder).returncode == 0
     assert not trace.exists()
     assert rigloop("replay", done.folder, "--runs", tmp_path / "replays", "--trust").returncode == 0
     assert trace.exists()
@@ -216,22 +216,22 @@ def test_a_distribution_that_is_installed_in_place_is_found(
         ('u = "motor/y"', 'x = "motor/y"', "no such port"),
     ],
 )
-def test_a_mistake_is_named_with_its_remedy(rigloop, project, old, new, said):
+def test_a_mistake_is_named_with_its_remedy(rigloop_here, project, old, new, said):
     rig = project / "play.toml"
     rig.write_text(rig.read_text().replace(old, new))
-    done = rigloop("check", rig)
+    done = rigloop_here("check", rig)
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_all_mistakes_of_a_declaration_are_said_at_once(rigloop, project):
+def test_all_mistakes_of_a_declaration_are_said_at_once(rigloop_here, project):
     declaration = project / "blocks" / "backlash.toml"
     text = declaration.read_text().replace('unit = "any"', 'units = "any"')
     declaration.write_text(text.replace("least = 0.0", "smallest = 0.0"))
     rig = project / "play.toml"
     rig.write_text(rig.read_text().replace("period_us = 1000", "period_us = 1"))
-    done = rigloop("check", rig)
+    done = rigloop_here("check", rig)
     assert done.returncode == 2
     for words in ("inputs.u.units", "inputs.u.unit: missing", "smallest", "tasks.main.period_us"):
         assert words in done.stderr, words
