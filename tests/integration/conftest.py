@@ -113,7 +113,7 @@ def rigloop():
 
 @pytest.fixture(scope="session")
 def rigloop_here():
-    """Run a command that starts no process in the one of the test; each command is a real process in some test."""
+    """Run a command that reads or refuses in the process of the test; each is a process of its own in some test."""
     return command_here
 
 

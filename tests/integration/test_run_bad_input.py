@@ -163,9 +163,9 @@ def test_without_a_compiler_a_new_kernel_is_refused_with_the_reason(rigloop, tmp
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [" a\nb\x1b[31m ", 'é\udcff "quoted"\\'])
-def test_a_run_folder_may_have_any_name(make_rig, rigloop, rigloop_here, tmp_path, name):
+def test_a_run_folder_may_have_any_name(make_rig, rigloop, rigloop_here, tmp_path):
     # of the folder that somebody chose, and of the rig that is in its name
+    name = ' a\nb\x1b[31m é\udcff "quoted"\\'
     rig = tmp_path / f"{name}.toml"
     rig.write_text(make_rig().read_text())
     done = rigloop("run", rig, "--for", "0.2", "--runs", tmp_path / f"runs {name}", "--json")

@@ -97,17 +97,17 @@ def test_nothing_that_only_reads_compiles_or_steps_the_code(
 
 
 def test_without_trust_it_is_refused_in_one_sentence_and_a_changed_byte_asks_again(
-    rigloop, project
+    rigloop, rigloop_here, project
 ):
     run = ("run", project / "play.toml", "--for", "0.3", "--runs", project / "runs")
-    (line,) = rigloop(*run).stderr.splitlines()
+    (line,) = rigloop_here(*run).stderr.splitlines()
     for words in ("block backlash", "has not been trusted", "backlash.c", "--trust", "hash "):
         assert words in line
     assert rigloop(*run, "--trust").returncode == 0
     assert rigloop(*run).returncode == 0
     with (project / "blocks" / "backlash.c").open("a") as source:
         source.write("\n")
-    refused = rigloop(*run)
+    refused = rigloop_here(*run)
     assert refused.returncode == 3
     assert "has not been trusted" in refused.stderr
 

@@ -208,9 +208,9 @@ def test_what_two_lines_cannot_share_is_refused(write, rigloop_here, changes, sa
     ],
 )
 def test_a_bus_option_that_cannot_be_is_refused_in_one_sentence(
-    write, rigloop, tmp_path, bus, said
+    write, rigloop_here, tmp_path, bus, said
 ):
-    done = rigloop("run", write(), "--bus", bus, "--for", "1", "--runs", tmp_path / "runs")
+    done = rigloop_here("run", write(), "--bus", bus, "--for", "1", "--runs", tmp_path / "runs")
     assert done.returncode == 3
     assert said in done.stderr
     assert not (tmp_path / "runs").exists()
