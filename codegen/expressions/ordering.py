@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import heapq
 import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 from codegen.expressions.dag import Expr
+from codegen.expressions.degree_order import by_degree, neighbours_of, order_by_degree
 from codegen.expressions.elimination_cost import Entry, Work, entry, work
 
 TRIES = 60  # orders by minimum degree
@@ -35,7 +35,7 @@ def order_pattern(
     A large pattern is ordered once, by degree, then by the time at which a pivot is ready.
     """
     if is_large:
-        return order_by_degree(n, _neighbours(n, pattern), last)
+        return order_by_degree(n, neighbours_of(n, pattern), last)
     if matrix is None:
         entries = {key: Entry(((0.0, True), (0.0, True)), False) for key in pattern}
     else:
@@ -49,10 +49,10 @@ def _ordered(
     n: int, given: tuple[tuple[tuple[int, int], Entry], ...], last: tuple[int, ...]
 ) -> tuple[int, ...]:
     entries = dict(given)
-    neighbours = _neighbours(n, entries)
+    neighbours = neighbours_of(n, entries)
     choice = random.Random(105)
     tried = [
-        _by_degree(n, neighbours, last, choice, 0.0 if attempt == 0 else 1.5)
+        by_degree(n, neighbours, last, choice, 0.0 if attempt == 0 else 1.5)
         for attempt in range(TRIES)
     ]
     tried.sort(key=lambda pair: pair[0])
@@ -76,15 +76,6 @@ def _ordered(
         if vain > PATIENCE:
             break
     return tuple(order)
-
-
-def _neighbours(n: int, pattern: Collection[tuple[int, int]]) -> list[set[int]]:
-    found: list[set[int]] = [set() for _ in range(n)]
-    for i, j in pattern:
-        if i != j:
-            found[i].add(j)
-            found[j].add(i)
-    return found
 
 
 def _looks(one: Work) -> int:
@@ -254,57 +245,3 @@ def _quick(
             price = now
             quick.discard(k)
     return frozenset(quick)
-
-
-def _by_degree(n, neighbours, last, choice, slack) -> tuple[float, list[int]]:
-    """An order by minimum degree, and a rough price of it."""
-    around = [set(s) for s in neighbours]
-    left = set(range(n)) - set(last)
-    ready = [0.0] * n  # of each pivot
-    order: list[int] = []
-    slots, path = 0.0, 0.0
-    tail = list(last)
-    while left or tail:
-        if left:
-            # degree first, then early pivots; a random share of both lets tries differ
-            pivot = min(
-                sorted(left),
-                key=lambda i: len(around[i]) + 0.01 * ready[i] + slack * choice.random(),
-            )
-            left.remove(pivot)
-        else:
-            pivot = tail.pop(0)
-        order.append(pivot)
-        rest = around[pivot]
-        size = len(rest)
-        slots += 1 + size + size * (size + 1) / 2 + 3 * 2 * size
-        divided = ready[pivot] + 14
-        path = max(path, divided)
-        for i in rest:
-            around[i].discard(pivot)
-            around[i] |= rest - {i}
-            ready[i] = max(ready[i], divided + 8) + 4 * (size > 3)
-    return 0.75 * slots + 0.8 * path, order
-
-
-def order_by_degree(n: int, around: list[set[int]], last: Sequence[int]) -> list[int]:
-    """Least neighbours first, then the earliest; takes `around` apart."""
-    left = set(range(n)) - set(last)
-    depth = [0] * n  # pivots that must come before
-    heap = [(len(around[i]), 0, i) for i in sorted(left)]
-    heapq.heapify(heap)
-    order: list[int] = []
-    while heap:
-        degree, deep, pivot = heapq.heappop(heap)
-        if pivot not in left or (degree, deep) != (len(around[pivot]), depth[pivot]):
-            continue  # has changed since; its present entry is further down
-        left.remove(pivot)
-        order.append(pivot)
-        rest = around[pivot]
-        for i in sorted(rest):
-            around[i].discard(pivot)
-            around[i] |= rest - {i}
-            depth[i] = max(depth[i], depth[pivot] + 1)
-        for i in sorted(rest & left):
-            heapq.heappush(heap, (len(around[i]), depth[i], i))
-    return [*order, *last]
