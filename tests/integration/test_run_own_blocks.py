@@ -113,7 +113,7 @@ def test_without_trust_it_is_refused_in_one_sentence_and_a_changed_byte_asks_aga
 
 
 def test_a_run_folder_of_a_stranger_asks_for_trust(
-    rigloop, rigloop_here, run_to_end, project, tmp_path, trace, monkeypatch
+    rigloop, run_to_end, project, tmp_path, trace, monkeypatch
 ):
     done = run_to_end(project / "play.toml", tmp_path / "runs", "--for", "0.3", "--trust")
     trace.unlink()
@@ -121,7 +121,7 @@ def test_a_run_folder_of_a_stranger_asks_for_trust(
     refused = rigloop("replay", done.folder, "--runs", tmp_path / "replays")
     assert refused.returncode == 3
     assert "has not been trusted" in refused.stderr
-    assert rigloop_here("report", done.folder).returncode == 0
+    assert rigloop("report", done.folder).returncode == 0
     assert not trace.exists()
     assert rigloop("replay", done.folder, "--runs", tmp_path / "replays", "--trust").returncode == 0
     assert trace.exists()

@@ -17,7 +17,7 @@ class Done:
 
 
 def rigloop_here(*arguments):
-    """Run a command that starts no process and sets no rights; an error that it did not expect is the test's."""
+    """Run a command that reads, or refuses what it is given; an error that it did not expect is the test's."""
     done = CliRunner().invoke(app, [*map(str, arguments)])
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
