@@ -36,7 +36,8 @@ class Vocabulary(NamedTuple):
         From a block's table to its ports; None where the table is too wrong to tell. Mistakes that it
         raises without a file are in the block's own keys.
     other_signals : callable
-        From the task names to the signals that no block writes (the loop's own, the supervisor's), with their units.
+        From the tables of the file to the signals that no block writes (the loop's own, the supervisor's, those of live
+        values), with their units.
     table_mistakes : callable
         From file, block and table to mistakes that no schema can say.
     rig_mistakes : callable

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from rig_configs.live import live_signals
 from rig_configs.load import LoadedRig, Vocabulary, load_rig
 from rig_configs.mistakes import Mistake
 from rig_configs.schema import Rig
+from rig_configs.wiring import tables
 from rigloop.blocks.catalogue import kind_of, ports_of, rig_model_of, table_mistakes
 from rigloop.compose.axis_mistakes import axis_mistakes
 from rigloop.run_folder.messages import SUPERVISOR_SIGNALS
@@ -33,9 +36,15 @@ def rig_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
         yield from kind_of(config).mistakes(file, rig, block)
 
 
-def other_signals(tasks: Iterable[str]) -> dict[str, str | None]:
-    """Return the signals that no block writes, the loop's own and the supervisor's, with their units."""
+def other_signals(data: Mapping[str, Any]) -> dict[str, str | None]:
+    """Return the signals that no block writes, the loop's own, the supervisor's and those of live values, with units.
+
+    Parameters
+    ----------
+    data : mapping
+        The tables of a rig file.
+    """
     units: dict[str, str | None] = dict.fromkeys(SUPERVISOR_SIGNALS, "1")
-    for task in tasks:
+    for task in tables(data, "tasks"):
         units |= {loop_signal(task, name): LOOP_UNITS.get(name, "1") for name in LOOP_SIGNALS}
-    return units
+    return units | live_signals(tables(data, "live"), tables(data, "stimuli"))
