@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from dataclasses import replace
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, Field, model_validator
 
 from rig_configs import units
 from rig_configs.hazards import SUDDEN_TORQUE, WRONG_SCALE, WRONG_TORQUE, answers
+from rig_configs.mistakes import Mistake
 from rig_configs.names import Line, SignalPath, Word
 from rig_configs.numbers import Positive, PositiveS, Real
 from rig_configs.section import Section
@@ -116,3 +119,35 @@ def live_signals(live: Mapping[str, object], stimuli: Mapping[str, object]) -> d
         unit = one.get("unit") if isinstance(one, Mapping) else getattr(one, "unit", None)
         found[live_path(name)] = unit if isinstance(unit, str) else "1"
     return found | {live_path(name): "1" for name in stimuli}
+
+
+class Expanded(NamedTuple):
+    """The tables of a rig file in which live values and stimuli have become blocks.
+
+    Attributes
+    ----------
+    data : mapping
+        The tables.
+    mistakes : list of Mistake
+        What is wrong with live values and stimuli.
+    homes : dict of str to str
+        Each block that was made, and the table that it was made of: `live` or `stimuli`.
+    """
+
+    data: dict[str, Any]
+    mistakes: list[Mistake]
+    homes: dict[str, str]
+
+    def told(self, mistake: Mistake) -> Mistake:
+        """Return a mistake of a block that was made with the key that the file has."""
+        first, _, rest = mistake.key.partition(".")
+        name, dot, key = rest.partition(".")
+        if first != "blocks" or name not in self.homes:
+            return mistake
+        key = re.sub(r"^reads\.(when|until)/\d+$", r"\1", key)
+        return replace(mistake, key=f"{self.homes[name]}.{name}{dot}{key}")
+
+
+def not_expanded(file: str, data: dict[str, Any]) -> Expanded:
+    """Return the tables as they are."""
+    return Expanded(data, [], {})

@@ -123,7 +123,9 @@ def rig_model(own: tuple[type[BlockTable], ...] = ()) -> type[Rig]:
 
 def read_checked(path: Path) -> LoadedRig:
     """Read a rig file that has been found good: its schema alone, without what is behind it."""
-    return read_as(path, rig_model_of)
+    from rigloop.blocks.live_tables import expand
+
+    return read_as(path, rig_model_of, expand)
 
 
 def ports_of(table: Mapping[str, Any]) -> Ports | None:

@@ -11,7 +11,9 @@ from rig_configs.mistakes import Mistake
 from rig_configs.schema import Rig
 from rig_configs.wiring import tables
 from rigloop.blocks.catalogue import kind_of, ports_of, rig_model_of, table_mistakes
+from rigloop.blocks.live_tables import expand
 from rigloop.compose.axis_mistakes import axis_mistakes
+from rigloop.compose.live_mistakes import live_mistakes
 from rigloop.run_folder.messages import SUPERVISOR_SIGNALS
 from rt_core.plan import LOOP_SIGNALS, LOOP_UNITS, loop_signal
 
@@ -25,13 +27,15 @@ def load(name: str) -> LoadedRig:
         With every mistake of the file.
     """
     return load_rig(
-        name, Vocabulary(rig_model_of, ports_of, other_signals, table_mistakes, rig_mistakes)
+        name,
+        Vocabulary(rig_model_of, ports_of, other_signals, table_mistakes, rig_mistakes, expand),
     )
 
 
 def rig_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
     """Find what no single block can see, and what each kind knows of its blocks."""
     yield from axis_mistakes(file, rig)
+    yield from live_mistakes(file, rig)
     for block, config in rig.blocks.items():
         yield from kind_of(config).mistakes(file, rig, block)
 

@@ -48,13 +48,18 @@ class Entry(msgspec.Struct, omit_defaults=True):
     refused: tuple[str, ...] = ()
 
     @property
-    def words(self) -> str:
-        """The change in a sentence, for events and reports."""
+    def change(self) -> str:
+        """What was changed, begun, ended or refused."""
         parts = [f"{name} = {value:g}" for name, value in self.values.items()]
         parts += [f"{name} begun" for name in self.begun]
         parts += [f"{name} ended" for name in self.ended]
         parts += [f"refused: {'; '.join(self.refused)}"] if self.refused else []
-        return f"{', '.join(parts)} ({self.author})"
+        return ", ".join(parts)
+
+    @property
+    def words(self) -> str:
+        """The change and its author in one line."""
+        return f"{self.change} ({self.author})"
 
 
 class Journal:

@@ -155,11 +155,10 @@ class LiveWriter:
         self.close()
 
     def _change(self, entry: Entry, mistakes: list[LiveMistake]) -> int:
-        if problem := text_problem(entry.author):
+        if problem := _author_problem(entry.author):
             remedy = f"give one line of at most {LONGEST_AUTHOR} printable characters"
             mistakes = [*mistakes, LiveMistake("author", entry.author, problem, remedy)]
             entry.author = "(refused)"
-        entry.author = entry.author[:LONGEST_AUTHOR]
         with self._lock:
             cycles = {t: int(self._table.value(loop_signal(t, "cycle"))) for t in self._tasks}
             entry.cycles, entry.utc_ns = cycles, time.time_ns()
@@ -231,12 +230,20 @@ class LiveWriter:
                 yield from _not_allowed(name, None, self._stimuli[name], in_control)
 
 
+def _author_problem(author: object) -> str | None:
+    if author == "":
+        return "is empty"
+    if isinstance(author, str) and len(author) > LONGEST_AUTHOR:
+        return f"is longer than {LONGEST_AUTHOR} characters"
+    return text_problem(author)
+
+
 def _count(value: float) -> float:
     return value if 0.0 <= value < MOST_CHANGES and value == int(value) else 0.0
 
 
 def _number(value: Value) -> float:
-    return float(value[0] if isinstance(value, tuple) else value)
+    return float(value[0] if isinstance(value, tuple | list) else value)
 
 
 def _none_declared(name: str) -> LiveMistake:

@@ -1,0 +1,104 @@
+"""A rig whose live values a program changes while it runs: seen in the next cycles, journalled, and replayed to the bit."""
+
+import json
+
+import numpy as np
+import pytest
+
+from rig_configs.load import find_rig
+from rigloop import Rig
+from rigloop.live_values.journal import read_journal
+from rigloop.live_values.refused import LiveRefusedError
+
+HELD = "live/changes >= {}"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Run the bench with some changes; give the rig, the numbers of the changes, and what was refused."""
+    folder = tmp_path_factory.mktemp("live")
+    tolerant = find_rig("live_bench").read_text().replace("max_overrun_percent = 5.0", "max_overrun_percent = 100.0")
+    (folder / "bench.toml").write_text(tolerant)
+    numbers, refused = [], []
+    with Rig(folder / "bench.toml").start(runs=folder) as rig:
+        numbers.append(rig.write(assistance=0.5))
+        numbers.append(rig.write({"stiffness": 20.0, "preload": (1.5, "Nm")}))
+        rig.wait_until("stiffness/value == 20 and preload/value == 1.5", timeout_s=10)
+        for wrong in ({"stiffness": 50.0, "preload": 0.0}, {"stiffness": 1.0}, {"nothing": float("nan")}):
+            with pytest.raises(LiveRefusedError) as caught:
+                rig.write(wrong)
+            refused.append(caught.value.lines)
+        numbers.append(rig.stimulate("shake", "push"))
+        rig.wait_until("shake/state == 2", timeout_s=10)
+        rig.wait_until("push/begun == 1 and push/state == 0", timeout_s=20)
+        numbers.append(rig.end_stimulus("shake"))
+        rig.wait_until("shake/state == 0", timeout_s=10)
+    return rig, numbers, refused
+
+
+def test_a_program_changes_values_and_is_refused_with_every_reason(run):
+    rig, numbers, refused = run
+    assert rig.verdict.good, rig.verdict.reasons
+    assert numbers == [1, 2, 3, 4]
+    assert "above upper = 40 Nm/rad" in refused[0][0]
+    assert "preload: is missing" in refused[1][0]
+    assert "no live value of this rig" in refused[2][0]
+
+
+def test_a_group_changes_in_one_cycle_the_next_one_and_a_refused_value_never(run):
+    rows = run[0].record.records["fast"]
+    before = rows["live/changes"] < 2
+    assert 0 < before.sum() < len(rows)
+    # the rate of both is at once: from the cycle on that mirrors the change
+    assert np.array_equal(rows["stiffness/value"], np.where(before, 10.0, 20.0))
+    assert np.array_equal(rows["preload/value"], np.where(before, 0.0, 1.5))
+    assert np.array_equal(rows["spring/y"], rows["stiffness/value"] * rows["push/value"])
+    assert not rows["stiffness/refused"].any()
+
+
+def test_a_change_is_seen_by_the_next_cycle_that_begins(run):
+    rig = run[0]
+    first_ns = rig.record.manifest.first_cycle_ns
+    rows = rig.record.records["fast"]
+    for entry in read_journal(rig.folder):
+        if entry.sequence:
+            seen = int(np.argmax(rows["live/changes"] >= entry.sequence))
+            began_ns = rows["t_ns"] + rows["loop/fast/late_ns"] + first_ns
+            # published within the half millisecond after the time in the journal, unless the processor was taken away
+            assert began_ns[seen] > entry.monotonic_ns
+            assert rows["loop/fast/cycle"][seen] > entry.cycles["fast"]
+
+
+def test_stimuli_act_for_a_while_and_the_input_is_theirs_and_its_own(run):
+    rows = run[0].record.records["fast"]
+    shaking = rows["shake/state"] == 2
+    assert 0 < shaking.sum() and np.abs(rows["shake/added"]).max() <= 0.1
+    assert not rows["shake/added"][~shaking].any()
+    pushing = np.flatnonzero(rows["push/state"] == 2)
+    assert rows["hands/y"][pushing[0]] > 0.25
+    assert np.all(rows["hands/y"][rows["push/state"] == 1] <= 0.25)
+    assert rows["hands/y"][pushing[-1] + 1] < -0.25
+    assert set(rows["push/added"][pushing]) == {0.3}
+
+
+def test_a_rate_limits_in_the_other_task(run):
+    values = run[0].record.records["slow"]["assistance/value"]
+    assert values[0] == 1.0 and values[-1] == pytest.approx(0.5)
+    elapsed = run[0].record.records["slow"]["loop/slow/elapsed"][1:]
+    assert np.all(np.abs(np.diff(values)) <= 0.005 * elapsed + 1e-12)
+
+
+def test_events_and_journal_say_who_changed_what(run):
+    rig = run[0]
+    words = [event.words for event in rig.record.events if event.kind == "live"]
+    assert len(words) == 7
+    assert words[1].startswith("stiffness = 20, preload = 1.5 (") and "Python" in words[1]
+    assert "refused: stiffness = 50.0: is above upper" in words[2]
+    assert "Live values" in (rig.folder / "report.html").read_text()
+
+
+def test_the_run_replays_to_the_bit(run, tmp_path, rigloop):
+    done = rigloop("replay", run[0].folder, "--runs", tmp_path, "--json", "--no-report")
+    assert done.returncode == 0, done.stdout + done.stderr
+    (reason,) = json.loads(done.stdout)["reasons"]
+    assert reason.startswith("bit-equal to the live run: ")
