@@ -82,7 +82,9 @@ class LiveValue(Target):
     @model_validator(mode="after")
     def _in_order(self) -> LiveValue:
         if not self.lower < self.upper:
-            raise Refusal(f"lower = {self.lower:g} is not below upper = {self.upper:g}", "swap them")
+            raise Refusal(
+                f"lower = {self.lower:g} is not below upper = {self.upper:g}", "swap them"
+            )
         if not self.lower <= self.start <= self.upper:
             raise Refusal(
                 f"start = {self.start:g} is not within {self.lower:g} and {self.upper:g}",

@@ -90,7 +90,15 @@ def run(
             _trusted(_load(rig), trust),
             cycle,
             RunOptions(
-                runs, console, for_s, bus, telemetry, mode, tuple(inject or ()), reset_drives, page,
+                runs,
+                console,
+                for_s,
+                bus,
+                telemetry,
+                mode,
+                tuple(inject or ()),
+                reset_drives,
+                page,
                 orders,
             ),
         )

@@ -59,7 +59,7 @@ class Supervisor:
         self._lock = threading.Lock()
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "rigloop", "run", *arguments, "--json", "--until-eof"],
-            stdin=theirs,
+            stdin=theirs.fileno(),
             stdout=self._said,
             stderr=self._notes,
             cwd=cwd,
@@ -110,7 +110,9 @@ class Supervisor:
                 while (answer := self._next_answer()).number not in (0, order.number):
                     pass  # of an order that was given up
             except TimeoutError:
-                raise TimeoutError(f"the supervisor has not answered within {ANSWER_S:g} s") from None
+                raise TimeoutError(
+                    f"the supervisor has not answered within {ANSWER_S:g} s"
+                ) from None
             except OSError:
                 raise NotStartedError("the run has ended: nothing of it can be changed") from None
         return answer.result()

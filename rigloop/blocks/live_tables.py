@@ -16,7 +16,7 @@ from rig_configs.wiring import strings, tables
 from rigloop.blocks.catalogue import find_kind, ports_of
 from rigloop.blocks.compiled.kind import may_be_live
 from rigloop.blocks.compiled.parameter_values import value_problems
-from rigloop.blocks.kinds.stimulus import wires
+from rigloop.blocks.stimuli import signal_mistakes, wires
 from rt_core.names import OF_THE_LOOP
 
 LIVE, STIMULI = "live", "stimuli"
@@ -50,7 +50,7 @@ class _Expansion:
         self.tasks: dict[str, str] = {}
 
     def done(self) -> Expanded:
-        live = {name: one for name, one in self._of(LIVE, LiveValue)}
+        live: dict[str, LiveValue] = dict(self._of(LIVE, LiveValue))
         taken: dict[tuple[str, str], str] = {}
         for name, one in live.items():
             first = taken.setdefault((one.block, one.port), name)
@@ -84,9 +84,16 @@ class _Expansion:
             else:
                 try:
                     one = model.model_validate(table)
-                except ValidationError:  # the schema of the rig says so
+                except ValidationError:  # the schema of the rig says so, but not of a signal
+                    if isinstance(signal := table.get("signal"), dict):
+                        at = f"{key}.signal"
+                        given = {"unit": "1"} | signal
+                        self.mistakes += signal_mistakes(self.file, at, given)
                     continue
-                if self._may_target(key, one):
+                if isinstance(one, Stimulus) and "unit" in one.signal:
+                    problem = "the signal has the unit of its stimulus"
+                    self._wrong(f"{key}.signal.unit", problem, "leave it out")
+                elif self._may_target(key, one):
                     yield name, one
 
     def _wrong(self, key: str, problem: str, remedy: str, *value: Any) -> None:
@@ -104,14 +111,24 @@ class _Expansion:
     def _target_mistakes(self, key: str, one: Target) -> Iterator[Mistake]:
         table = self.blocks.get(one.block)
         if table is None:
-            yield Mistake(self.file, f"{key}.block", "no such block", near(one.block, self.own), one.block)
+            yield Mistake(
+                self.file, f"{key}.block", "no such block", near(one.block, self.own), one.block
+            )
             return
         kind = table.get("kind")
         if kind == "guard" and one.port != REQUEST:
             what = "a limit of a guard" if one.parameter else "an input that a guard watches"
             problem = f"{what} is changed by nobody while the rig runs: it would be no guard"
-            remedy = f"change the torque that it limits: its input {REQUEST!r}, or a block before it"
-            yield Mistake(self.file, f"{key}.{'parameter' if one.parameter else 'input'}", problem, remedy, one.port)
+            remedy = (
+                f"change the torque that it limits: its input {REQUEST!r}, or a block before it"
+            )
+            yield Mistake(
+                self.file,
+                f"{key}.{'parameter' if one.parameter else 'input'}",
+                problem,
+                remedy,
+                one.port,
+            )
             return
         if kind == "bus" and one.port.partition("/")[0] in tables(table, "drives"):
             problem = "it goes to a drive, behind the guard, where nothing limits it any more"
@@ -131,7 +148,9 @@ class _Expansion:
         if one.input is not None:
             if one.input not in inputs:
                 problem = f"block {one.block!r} has no such input"
-                yield Mistake(self.file, f"{key}.input", problem, near(one.input, inputs), one.input)
+                yield Mistake(
+                    self.file, f"{key}.input", problem, near(one.input, inputs), one.input
+                )
             return
         kind = find_kind(table.get("kind"))
         at = f"{key}.parameter"
@@ -154,7 +173,9 @@ class _Expansion:
             yield Mistake(self.file, at, problem, remedy, one.parameter)
         elif isinstance(one, LiveValue):
             for bound in ("lower", "upper"):
-                for problem in value_problems(declaration.parameters[one.parameter], getattr(one, bound)):
+                for problem in value_problems(
+                    declaration.parameters[one.parameter], getattr(one, bound)
+                ):
                     words = f"parameter {one.parameter!r} of {one.block!r} {problem}"
                     value = getattr(one, bound)
                     yield Mistake(self.file, f"{key}.{bound}", words, "narrow the limit", value)

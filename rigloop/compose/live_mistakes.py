@@ -37,7 +37,7 @@ def _first_from(
     writer: dict[str, str],
     rig: Rig,
 ) -> str | None:
-    """Return a watched signal that follows from a block, by whatever way but through a bus, or the decision of a guard."""
+    """Return a watched signal that follows from a block, but through a bus or the decision of a guard."""
     for start in sorted(watched):
         seen: set[str] = set()
         waiting = [start]

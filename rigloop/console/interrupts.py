@@ -70,10 +70,9 @@ def interrupt_at_eof(follow: Callable[[], None] = _read_to_the_end) -> None:
     """
 
     def watch() -> None:
-        try:
+        # its other end may be killed with something unread
+        with contextlib.suppress(OSError):
             follow()
-        except OSError:  # its other end was killed with something unread
-            pass
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=watch, name="until-eof", daemon=True).start()

@@ -13,7 +13,8 @@ def refused_in_cycle(rig: Rig, signals: Mapping[str, float]) -> Iterator[str]:
         path = f"{name}/refused"
         cycles = signals.get(path, 0.0)
         if cycles > 0.0:
+            limits = f"{one.lower:g} and {one.upper:g} {one.unit}"
             yield (
-                f"{path} = {cycles:.0f} cycles: what was written was not within {one.lower:g} and {one.upper:g} {one.unit}, or "
-                "what was added not a number; the last good value held, and its writer is broken"
+                f"{path} = {cycles:.0f} cycles: what was written was not within {limits}, or what was added not a "
+                "number; the last good value held, and its writer is broken"
             )

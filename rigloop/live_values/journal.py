@@ -34,7 +34,7 @@ class Entry(msgspec.Struct, omit_defaults=True):
     begun, ended : tuple of str
         Stimuli.
     refused : tuple of str
-        Every reason, as the author was told.
+        Every reason, in the words of the answer.
     """
 
     utc_ns: int
@@ -49,7 +49,7 @@ class Entry(msgspec.Struct, omit_defaults=True):
 
     @property
     def change(self) -> str:
-        """What was changed, begun, ended or refused."""
+        """The change, without its author."""
         parts = [f"{name} = {value:g}" for name, value in self.values.items()]
         parts += [f"{name} begun" for name in self.begun]
         parts += [f"{name} ended" for name in self.ended]

@@ -19,7 +19,7 @@ from rig_configs.live import CHANGES, LiveValue, Stimulus, Target, live_path
 from rig_configs.mistakes import near
 from rig_configs.names import text_problem
 from rig_configs.schema import Rig
-from rigloop.blocks.catalogue import read_checked
+from rigloop.blocks.checked import read_checked
 from rigloop.live_values.journal import Entry, Journal
 from rigloop.live_values.refused import LiveMistake, LiveRefusedError
 from rt_core.names import LIVE
@@ -100,9 +100,7 @@ class LiveWriter:
         """Lines of the journal that had no room."""
         return self._journal.lost
 
-    def write(
-        self, values: Mapping[str, Value], author: str, *, in_control: bool = False
-    ) -> int:
+    def write(self, values: Mapping[str, Value], author: str, *, in_control: bool = False) -> int:
         """Change live values, all in the same cycle.
 
         Parameters
@@ -126,12 +124,10 @@ class LiveWriter:
             The run is over.
         """
         found = list(self._value_mistakes(values, in_control))
-        numbers = {} if found else {name: _number(value) for name, value in values.items()}
-        return self._change(Entry(0, 0, author, values=numbers), found)
+        wanted = {} if found else {name: _number(value) for name, value in values.items()}
+        return self._change(Entry(0, 0, author, values=wanted), found)
 
-    def begin(
-        self, stimuli: Collection[str], author: str, *, in_control: bool = False
-    ) -> int:
+    def begin(self, stimuli: Collection[str], author: str, *, in_control: bool = False) -> int:
         """Begin stimuli in the next cycle, those that go on from their beginning; or have them wait for `when`.
 
         Parameters, result and errors as of `write`.
@@ -214,12 +210,12 @@ class LiveWriter:
         groups = {one.group for name, one in self._live.items() if name in values}
         for name, one in self._live.items():
             if one.group is not None and one.group in groups and name not in values:
-                problem = f"is missing: it is written together with the others of group {one.group!r}"
+                problem = (
+                    f"is missing: it is written together with the others of group {one.group!r}"
+                )
                 yield LiveMistake(name, None, problem, "give all of them in one write")
 
-    def _stimulus_mistakes(
-        self, names: Collection[str], in_control: bool
-    ) -> Iterator[LiveMistake]:
+    def _stimulus_mistakes(self, names: Collection[str], in_control: bool) -> Iterator[LiveMistake]:
         if not names or isinstance(names, str):
             yield LiveMistake("stimuli", names or None, "no list of names", "give their names")
             return
@@ -263,9 +259,7 @@ def _unknown(
     return LiveMistake(f"{name!s:.60}", value, problem, near(str(name)[:60], known))
 
 
-def _not_allowed(
-    name: str, value: object, one: Target, in_control: bool
-) -> Iterator[LiveMistake]:
+def _not_allowed(name: str, value: object, one: Target, in_control: bool) -> Iterator[LiveMistake]:
     if one.who == "control" and not in_control:
         problem = 'may be changed by whoever is in control only (who = "control")'
         yield LiveMistake(name, value, problem, "take control first")
@@ -276,7 +270,9 @@ def _wrong(name: str, value: object, one: LiveValue) -> Iterator[LiveMistake]:
     number: object = value
     if isinstance(value, tuple | list):
         if len(value) != 2 or not isinstance(value[1], str):
-            yield LiveMistake(name, value, "is no number with its unit", f"give (number, {one.unit!r})")
+            yield LiveMistake(
+                name, value, "is no number with its unit", f"give (number, {one.unit!r})"
+            )
             return
         number, unit = value
         try:
@@ -288,8 +284,11 @@ def _wrong(name: str, value: object, one: LiveValue) -> Iterator[LiveMistake]:
             yield LiveMistake(name, value, problem, f"convert it; {limits}")
     if isinstance(number, bool) or not isinstance(number, numbers.Real):
         yield LiveMistake(name, value, "is not a number", f"give one within the {limits}")
-    elif not math.isfinite(number):
+        return
+    wanted = float(number)  # type: ignore[arg-type]
+    if not math.isfinite(wanted):
         yield LiveMistake(name, value, "is not a finite number", f"give one within the {limits}")
-    elif not one.lower <= number <= one.upper:
-        side = f"below lower = {one.lower:g}" if number < one.lower else f"above upper = {one.upper:g}"
+    elif not one.lower <= wanted <= one.upper:
+        is_below = wanted < one.lower
+        side = f"below lower = {one.lower:g}" if is_below else f"above upper = {one.upper:g}"
         yield LiveMistake(name, value, f"is {side} {one.unit}", f"{limits}")

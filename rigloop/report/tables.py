@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from rigloop.display.levels import TONES
 from rigloop.display.numbers import fact, figure, microseconds
 from rigloop.display.tables import Cell, Table, Tone, Toned, figures, words
-from rigloop.live_values.journal import Entry
 from rigloop.identify.identify import Identification
+from rigloop.live_values.journal import Entry
 from rigloop.report.axes import AxisRow
 from rigloop.report.filter_statistics import FilterFacts
 from rigloop.report.observer_statistics import ObserverFacts, TorqueFacts

@@ -20,14 +20,22 @@ rows = st.lists(
 
 
 @settings(max_examples=80, deadline=None)
-@given(near, st.floats(1e-3, 20.0).map(lambda number: round(number, 6)), st.floats(0.0, 1.0), st.floats(1e-6, 1e6), rows)
+@given(
+    near,
+    st.floats(1e-3, 20.0).map(lambda number: round(number, 6)),
+    st.floats(0.0, 1.0),
+    st.floats(1e-6, 1e6),
+    rows,
+)
 def test_limits_and_rate_hold_for_whatever_is_written(lower, span, share, rate, given_rows):
     upper = lower + span
     start = min(max(round(lower + share * span, 6), lower), upper)
     table = {"unit": "1", "lower": lower, "upper": upper, "rate": rate, "start": start}
     block = KIND.make("b", table, PATHS, period_s=1e-3)
     offline = Offline(plan_table([Task("t", [block], 1_000_000, inputs=tuple(PATHS.values()))]))
-    wanted, changes, added, steps = (np.array(column, float) for column in zip(*given_rows, strict=True))
+    wanted, changes, added, steps = (
+        np.array(column, float) for column in zip(*given_rows, strict=True)
+    )
     cycles = np.cumsum(steps.astype(int)) - int(steps[0])
     forced = {"in/w": wanted, "in/c": changes, "in/a": added}
     images = offline.run("t", cycles * 1_000_000, forced=forced)["t"]

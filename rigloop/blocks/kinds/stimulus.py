@@ -8,11 +8,11 @@ signal is a block of the library, whose time begins with the stimulus; it ends o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Literal, Union
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from rig_configs.condition import Condition, ConditionError, parse
+from rig_configs.condition import ConditionError, parse
 from rig_configs.live import LONGEST_CONDITION, UnitText
 from rig_configs.mistakes import Mistake
 from rig_configs.names import SignalPath
@@ -20,17 +20,11 @@ from rig_configs.numbers import Positive, PositiveS
 from rig_configs.ports import Port, Ports
 from rig_configs.schema import BlockTable, Rig
 from rigloop.blocks.compiled.build import BuiltBlock
-from rigloop.blocks.compiled.kind import library
 from rigloop.blocks.kind import BlockKind, Making, Stage
 from rigloop.blocks.kinds.stimulus_step import MOST_COMPARISONS, STATES, WRITES, Stimulus
+from rigloop.blocks.stimuli import CONDITIONS, condition_of, signal_mistakes, signal_of, wires
 
-SIGNALS = library(("step", "ramp", "sine", "sweep", "noise", "file"))
-CONDITIONS = ("when", "until")
 Text = Annotated[str, Field(max_length=LONGEST_CONDITION, examples=["abs(wheel/angle_rad) > 0.5"])]
-AnySignal: Any = Annotated[
-    Union[tuple(kind.schema for kind in SIGNALS.values())],  # noqa: UP007
-    Field(discriminator="kind", examples=[{"kind": "sine", "amplitude": 1.0, "frequency_hz": 2.0}]),
-]
 
 
 class StimulusBlock(BlockTable):
@@ -38,11 +32,11 @@ class StimulusBlock(BlockTable):
 
     kind: Literal["stimulus"]
     unit: Annotated[UnitText, Field(examples=["Nm"])]
-    """What it reads and writes has this unit."""
+    """The value has this unit."""
     limit: Annotated[Positive, Field(examples=[2.0])]
     """The signal stays within plus and minus this."""
-    signal: AnySignal
-    """The signal is that of a block of the library: `step`, `ramp`, `sine`, `sweep`, `noise` or `file`, with its keys."""
+    signal: Annotated[dict[str, Any], Field(examples=[{"kind": "sine", "frequency_hz": 2.0}])]
+    """The signal is that of a library block with its keys: `step`, `ramp`, `sine`, `sweep`, `noise` or `file`."""
     when: Text | None = None
     """It waits for this condition."""
     until: Text | None = None
@@ -52,23 +46,6 @@ class StimulusBlock(BlockTable):
     waits_from: Literal["command", "start"] = "command"
     """It begins, or waits for `when`, once it was commanded, or from the first cycle on (`start`)."""
     reads: dict[SignalPath, SignalPath]
-
-
-def condition_of(text: object) -> Condition:
-    """Return a condition; an empty one of what is none, which `table_mistakes` finds."""
-    try:
-        return parse(text) if isinstance(text, str) else ()
-    except ConditionError:
-        return ()
-
-
-def wires(table: Mapping[str, Any]) -> dict[str, str]:
-    """Return the ports of both conditions of a table, each with the signal that it compares."""
-    return {
-        f"{key}/{place}": one.path
-        for key in CONDITIONS
-        for place, one in enumerate(one for group in condition_of(table.get(key)) for one in group)
-    }
 
 
 def ports(table: Mapping[str, Any]) -> Ports:
@@ -106,43 +83,24 @@ def table_mistakes(file: str, name: str, table: Mapping[str, Any]) -> Iterator[M
             problem = f"{n} comparisons, limit {MOST_COMPARISONS}"
             yield Mistake(file, at, problem, "let a block decide, and compare its output")
     signal = table.get("signal")
-    if not isinstance(signal, Mapping):
-        return
-    for key in ("reads", "writes"):
-        if key in signal:
-            at = f"blocks.{name}.signal.{key}"
-            yield Mistake(file, at, "a signal within a stimulus has no ports", "leave it out")
-    # the schema says so of any other kind
-    if signal.get("kind") in SIGNALS:
-        kind = SIGNALS[signal["kind"]]
-        for mistake in kind.mistakes(file, "\0", signal) if _is_typed(kind, signal) else ():
-            key = mistake.key.removeprefix("blocks.\0.")
-            yield Mistake(
-                mistake.file, f"blocks.{name}.signal.{key}", mistake.problem, mistake.remedy
-            )
-
-
-def _is_typed(kind: Any, signal: Mapping[str, Any]) -> bool:
-    try:
-        kind.schema.model_validate(signal)
-    except ValueError:
-        return False
-    return True
+    if isinstance(signal, Mapping):
+        yield from signal_mistakes(file, f"blocks.{name}.signal", signal)
 
 
 def build(file: str, rig: Rig, name: str, tell: Stage) -> BuiltBlock:
     """Compile the signal."""
     tell("compiling")
-    signal = rig.blocks[name].signal  # type: ignore[attr-defined]
-    return SIGNALS[signal.kind].build(signal.model_dump())
+    kind, table = signal_of(rig.blocks[name])
+    return kind.build(table)
 
 
 def make(making: Making) -> Stimulus:
     """Return a stimulus."""
     block = making.block
-    signal = SIGNALS[block.signal.kind].make(
+    kind, table = signal_of(block)
+    signal = kind.make(
         making.name,
-        block.signal.model_dump(),
+        table,
         {},
         period_s=making.period_us * 1e-6,
         built=making.kernel,

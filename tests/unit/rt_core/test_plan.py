@@ -107,7 +107,7 @@ def test_a_bad_figure_of_a_task_is_named(change, word):
 
 def test_a_task_has_a_name_of_its_own():
     (problem,) = mistakes_of([Task("supervisor", [], MS)])
-    assert "signals under this name are those of the supervisor" in problem
+    assert "signals under this name are those of the producer 'supervisor'" in problem
     assert "taken by another task" in mistakes_of([Task("t", [], MS), Task("t", [], MS)])[0]
 
 

@@ -27,9 +27,11 @@ def plan_of_bench():
 def bench(plan_of_bench, tmp_path):
     """Give the rig, a table of it, and a writer."""
     rig, plan = plan_of_bench
-    with SignalTable.create(tmp_path / "table", plan) as table:
-        with LiveWriter(table, rig, tmp_path) as writer:
-            yield rig, table, writer
+    with (
+        SignalTable.create(tmp_path / "table", plan) as table,
+        LiveWriter(table, rig, tmp_path) as writer,
+    ):
+        yield rig, table, writer
 
 
 def image(table):
@@ -50,8 +52,13 @@ def test_a_group_is_one_image_and_the_journal_has_it(bench, tmp_path):
         "live/shake": 0.0, "live/push": 0.0, "live/noise": 0.0,
     }  # fmt: skip
     (entry,) = read_journal(tmp_path)
-    assert (entry.sequence, entry.author, entry.values) == (1, "anna", {"stiffness": 12.0, "preload": 0.5})
-    assert entry.cycles == {"fast": 0, "slow": 0} and entry.utc_ns > 0 < entry.monotonic_ns
+    assert (entry.sequence, entry.author, entry.values) == (
+        1,
+        "anna",
+        {"stiffness": 12.0, "preload": 0.5},
+    )
+    assert entry.cycles == {"fast": 0, "slow": 0}
+    assert entry.utc_ns > 0 < entry.monotonic_ns
 
 
 @pytest.mark.parametrize(
@@ -76,10 +83,14 @@ def test_a_group_is_one_image_and_the_journal_has_it(bench, tmp_path):
 def test_a_refused_value_changes_nothing_and_is_told(bench, tmp_path, values, words):
     _, table, writer = bench
     number = table.latest_with_number(LIVE)[0]
-    assert any(words in line for line in refused(lambda: writer.write(values, "x", in_control=True)))
+    assert any(
+        words in line for line in refused(lambda: writer.write(values, "x", in_control=True))
+    )
     assert table.latest_with_number(LIVE)[0] == number
     (entry,) = read_journal(tmp_path)
-    assert entry.sequence == 0 and entry.author == "x" and any(words in w for w in entry.refused)
+    assert entry.sequence == 0
+    assert entry.author == "x"
+    assert any(words in w for w in entry.refused)
 
 
 def test_every_mistake_is_said_at_once(bench):
@@ -97,7 +108,8 @@ def test_only_who_is_in_control_changes_what_says_so(bench):
     (line,) = refused(lambda: writer.begin(["shake"], "anyone"))
     assert "take control first" in line
     lines = refused(lambda: writer.write({"stiffness": 1.0, "preload": 0.0}, "anyone"))
-    assert len(lines) == 2 and writer.sequence == 1
+    assert len(lines) == 2
+    assert writer.sequence == 1
 
 
 @pytest.mark.parametrize("author", ["", "two\nlines", "a" * 101, "\x1b[2J", 7])
@@ -135,7 +147,12 @@ def test_one_process_writes_and_the_next_one_goes_on(bench, tmp_path):
 def test_a_writer_does_not_go_on_with_what_is_broken(bench, tmp_path):
     rig, table, writer = bench
     writer.close()
-    broken = {"live/changes": 4.0, "live/assistance": np.nan, "live/stiffness": 1e9, "live/shake": np.inf}
+    broken = {
+        "live/changes": 4.0,
+        "live/assistance": np.nan,
+        "live/stiffness": 1e9,
+        "live/shake": np.inf,
+    }
     table.publish(broken, LIVE)
     with LiveWriter(table, rig, tmp_path) as other:
         assert other.wanted == {"stiffness": 10.0, "preload": 0.0, "assistance": 1.0}

@@ -29,7 +29,9 @@ def stepped(n, signal="ramp", table=None, cycles=None, given=None, **settings):
     cycles = np.arange(n) if cycles is None else np.array(cycles)
     images = offline.run("t", cycles * MS, forced=given)["t"]
     columns = offline.paths("t")
-    return {port: images[:, columns.index(f"s/{port}")] for port in ("value", "added", "state", "begun")}
+    return {
+        port: images[:, columns.index(f"s/{port}")] for port in ("value", "added", "state", "begun")
+    }
 
 
 def test_its_time_begins_with_it_and_it_is_zero_before_and_after():
@@ -91,7 +93,8 @@ def test_a_condition_means_in_the_cycle_what_it_means_in_python(operator):
 def test_it_stays_within_its_limit():
     table = {"unit": "1", "std": 100.0}
     out = stepped(200, "noise", table, limit=0.25)
-    assert np.abs(out["added"]).max() == 0.25 and out["added"].min() == -0.25
+    assert np.abs(out["added"]).max() == 0.25
+    assert out["added"].min() == -0.25
 
 
 def test_it_is_the_signal_of_the_library_to_the_bit():
@@ -107,5 +110,10 @@ def test_everything_that_is_wrong_is_said():
     made = SIGNALS["sine"].make("s", {"unit": "1", "frequency_hz": 1.0}, {}, period_s=1e-3)
     with pytest.raises(ValueError, match=r"needs the port 'number'; needs|reads needs") as caught:
         Stimulus("s", made, {"what": "x/y"}, {"y": "a/b"}, limit=0.0)
-    for words in ("no port 'what'", "needs the port 'number'", "a stimulus has value", "limit = 0.0"):
+    for words in (
+        "no port 'what'",
+        "needs the port 'number'",
+        "a stimulus has value",
+        "limit = 0.0",
+    ):
         assert words in str(caught.value)

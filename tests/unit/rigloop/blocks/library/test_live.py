@@ -24,9 +24,11 @@ def test_what_is_broken_leaves_the_last_good_value_and_is_counted(run, broken):
 def test_a_stimulus_is_held_within_limits_and_rate(run):
     added = np.concatenate([np.full(40, 5.0), np.full(60, math.nan)])
     out = run("live_value", wanted=np.zeros(100), changes=np.ones(100), added=added, table=TABLE)
-    assert out["value"].max() == 2.0 and out["value"][39] == 2.0
+    assert out["value"].max() == 2.0
+    assert out["value"][39] == 2.0
     assert np.all(np.abs(np.diff(out["value"])) <= 0.1 + 1e-12)
-    assert out["value"][-1] == 0.0 and out["refused"][-1] == 60
+    assert out["value"][-1] == 0.0
+    assert out["refused"][-1] == 60
 
 
 def test_a_rate_is_of_time_not_of_cycles(run):
