@@ -285,7 +285,7 @@ def _wrong(name: str, value: object, one: LiveValue) -> Iterator[LiveMistake]:
     if isinstance(number, bool) or not isinstance(number, numbers.Real):
         yield LiveMistake(name, value, "is not a number", f"give one within the {limits}")
         return
-    wanted = float(number)  # type: ignore[arg-type]
+    wanted = float(number)
     if not math.isfinite(wanted):
         yield LiveMistake(name, value, "is not a finite number", f"give one within the {limits}")
     elif not one.lower <= wanted <= one.upper:

@@ -10,7 +10,6 @@ from rigloop import Rig
 from rigloop.live_values.journal import read_journal
 from rigloop.live_values.refused import LiveRefusedError
 
-HELD = "live/changes >= {}"
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +39,7 @@ def run(tmp_path_factory):
         rig.wait_until("shake/state == 2", timeout_s=10)
         rig.wait_until("push/begun == 1 and push/state == 0", timeout_s=20)
         numbers.append(rig.end_stimulus("shake"))
-        rig.wait_until("shake/state == 0", timeout_s=10)
+        rig.wait_until("shake/state == 0 and assistance/value == 0.5", timeout_s=10)
     return rig, numbers, refused
 
 
