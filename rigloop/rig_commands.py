@@ -76,13 +76,13 @@ def run(
     from rigloop.host.children import cycle_process
 
     console = lasting_console(stderr=json)
-    orders = None
-    if until_eof:
-        from rigloop.live_values.orders import LiveOrders, follow_stdin
-
-        orders = LiveOrders()
-        interrupts.interrupt_at_eof(partial(follow_stdin, orders))
     with cycle_process() as cycle, errors_as_lines(json):
+        orders = None
+        if until_eof:
+            from rigloop.live_values.orders import LiveOrders, follow_stdin
+
+            orders = LiveOrders()
+            interrupts.interrupt_at_eof(partial(follow_stdin, orders))
         from rigloop.live.run_options import RunOptions
         from rigloop.live.supervise import run_live
 

@@ -24,10 +24,11 @@ class Entry(msgspec.Struct, omit_defaults=True):
     Attributes
     ----------
     utc_ns, monotonic_ns : int
-        CLOCK_REALTIME and CLOCK_MONOTONIC just before the change was published, or refused.
+        CLOCK_REALTIME and CLOCK_MONOTONIC just after the change was published, or refused: each cycle that begins
+        later has it.
     author : str
     cycles : dict of task to int
-        The newest finished cycle of each task at that time; the change is seen by a later one.
+        The newest finished cycle of each task before; a later one is the first with the change.
     sequence : int
         The number of the change, as `live/changes` has it; 0: refused.
     values : dict of name to float

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,6 +26,7 @@ from rt_core.signals.table import SignalTable
 
 LONGEST_LINE = 1 << 16
 STDIN = 0
+SWITCH_S = 0.0002
 
 
 class LiveOrder(msgspec.Struct, forbid_unknown_fields=True):
@@ -137,6 +139,8 @@ class LiveOrders:
 
 def follow_stdin(orders: LiveOrders) -> None:
     """Carry out the lines of standard input until it ends; answer where it is a socket."""
+    # an order waits for the thread that shows the run no longer than this
+    sys.setswitchinterval(SWITCH_S)
     answers = stat.S_ISSOCK(os.fstat(STDIN).st_mode)
     waiting = b""
     while part := os.read(STDIN, LONGEST_LINE):

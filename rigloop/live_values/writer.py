@@ -156,14 +156,12 @@ class LiveWriter:
             mistakes = [*mistakes, LiveMistake("author", entry.author, problem, remedy)]
             entry.author = "(refused)"
         with self._lock:
-            cycles = {t: int(self._table.value(loop_signal(t, "cycle"))) for t in self._tasks}
-            entry.cycles, entry.utc_ns = cycles, time.time_ns()
-            entry.monotonic_ns = time.monotonic_ns()
+            entry.cycles = {t: int(self._table.value(loop_signal(t, "cycle"))) for t in self._tasks}
             if mistakes:
                 refused = LiveRefusedError(mistakes)
                 entry.values, entry.begun, entry.ended = {}, (), ()
                 entry.refused = refused.lines
-                self._journal.add(entry)
+                self._keep(entry)
                 raise refused
             image = dict(self._image)
             image |= {live_path(name): value for name, value in entry.values.items()}
@@ -175,8 +173,12 @@ class LiveWriter:
             self._table.publish(image, LIVE)
             self._image = image
             entry.sequence = int(image[CHANGES])
-            self._journal.add(entry)
+            self._keep(entry)
             return entry.sequence
+
+    def _keep(self, entry: Entry) -> None:
+        entry.monotonic_ns, entry.utc_ns = time.monotonic_ns(), time.time_ns()
+        self._journal.add(entry)
 
     def _as_published(self) -> dict[str, float]:
         """Return what another writer has left, or the start values."""

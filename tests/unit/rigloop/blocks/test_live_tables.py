@@ -1,4 +1,4 @@
-"""Live values and stimuli become blocks before what they act on; what would be dangerous is refused, with the reason."""
+"""Live values and stimuli become blocks before what they act on; what would be dangerous is refused."""
 
 import tomllib
 
@@ -20,6 +20,7 @@ upper = 1.0
 rate_per_s = 1.0
 start = 0.0
 """
+NOISE = 'block = "assisted"\ninput = "u2"\nunit = "1"\nlimit'
 STIMULUS = """
 [stimuli.{name}]
 block = "{block}"
@@ -107,14 +108,14 @@ def test_what_would_blind_or_pass_a_guard_is_refused(mistakes, added, key, words
         ('who = "anyone"', 'group = "spring"', "live.assistance.group", "would not change in one cycle"),
         ('input = "u2"', 'input = "u9"', "live.assistance.input", "no such input"),
         ('input = "u2"\nunit = "1"\nlower', 'unit = "1"\nlower', "live.assistance", "needs an input or a parameter"),
-        ('kind = "sine", amplitude = 0.1, freq', 'kind = "sine", amplitude = 0.1, fr', "stimuli.shake.signal.frequency_hz", "missing"),
+        ("amplitude = 0.1, freq", "amplitude = 0.1, fr", "stimuli.shake.signal.frequency_hz", "missing"),
         ('{ kind = "noise"', '{ kind = "gain"', "stimuli.noise.signal.kind", "no signal of a stimulus"),
         ('{ kind = "noise"', '{ reads = {}, kind = "noise"', "stimuli.noise.signal.reads", "has no ports"),
         ('when = "hands/y > 0.25"', 'when = "hands/x > 0.25"', "stimuli.push.when", "did you mean 'hands/y'?"),
         ('when = "hands/y > 0.25"', 'when = "__import__(1)"', "stimuli.push.when", "is no comparison"),
         ("[stimuli.noise]", "[stimuli.preload]", "stimuli.preload", "a live value has this name already"),
         ("[stimuli.noise]", "[stimuli.changes]", "stimuli.changes", "has this name already"),
-        ('block = "assisted"\ninput = "u2"\nunit = "1"\nlimit', 'block = "assisted"\ninput = "u3"\nunit = "1"\nlimit', "stimuli.noise.block", "nothing is wired to it"),
+        (NOISE, NOISE.replace("u2", "u3"), "stimuli.noise.block", "nothing is wired to it"),
     ],
 )  # fmt: skip
 def test_a_wrong_table_is_named_by_its_own_key(mistakes, old, new, key, words):
@@ -127,8 +128,12 @@ def test_a_wrong_table_is_named_by_its_own_key(mistakes, old, new, key, words):
 
 
 def test_a_live_parameter_keeps_the_limits_that_the_block_declares(mistakes):
-    text = BENCH.replace('kind = "gain"\ngain = 10.0\nunit = "Nm"', 'kind = "low_pass"\ncutoff_hz = 5.0')
-    found = mistakes(text.replace('parameter = "gain"', 'parameter = "cutoff_hz"').replace('"Nm/rad"', '"Hz"'))
+    text = BENCH.replace(
+        'kind = "gain"\ngain = 10.0\nunit = "Nm"', 'kind = "low_pass"\ncutoff_hz = 5.0'
+    )
+    found = mistakes(
+        text.replace('parameter = "gain"', 'parameter = "cutoff_hz"').replace('"Nm/rad"', '"Hz"')
+    )
     assert "live.stiffness.parameter" in found or "live.stiffness.lower" in found, found
 
 
