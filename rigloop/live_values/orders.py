@@ -48,6 +48,13 @@ class Told(msgspec.Struct):
     remedy: str
 
 
+class Shown(str):
+    """A value as it was shown at the other end."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
 class LiveAnswer(msgspec.Struct, omit_defaults=True):
     """The answer to an order: the number of the change, or every mistake, or why nothing can be changed at all."""
 
@@ -68,7 +75,12 @@ class LiveAnswer(msgspec.Struct, omit_defaults=True):
         """
         if self.refused:
             raise LiveRefusedError(
-                LiveMistake(told.name, told.value, told.problem, told.remedy)
+                LiveMistake(
+                    told.name,
+                    None if told.value is None else Shown(told.value),
+                    told.problem,
+                    told.remedy,
+                )
                 for told in self.refused
             )
         if self.error:

@@ -5,8 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rigloop.compose.blocks import make_blocks, plan_blocks
-from rigloop.compose.kernels import build_kernels
+from rigloop.compose.blocks import plan_blocks
 from rigloop.live_values.journal import JOURNAL, read_journal
 from rigloop.live_values.refused import LiveOwnedError, LiveRefusedError
 from rigloop.live_values.writer import LiveWriter
@@ -15,22 +14,11 @@ from rt_core.signals.table import SignalTable
 LIVE = "live"
 
 
-@pytest.fixture(scope="module")
-def plan_of_bench():
-    from rigloop.compose.wiring import load
-
-    loaded = load("live_bench")
-    return loaded.rig, plan_blocks(loaded.rig, make_blocks(loaded.rig, build_kernels(loaded)))
-
-
 @pytest.fixture
-def bench(plan_of_bench, tmp_path):
+def bench(bench_table, tmp_path):
     """Give the rig, a table of it, and a writer."""
-    rig, plan = plan_of_bench
-    with (
-        SignalTable.create(tmp_path / "table", plan) as table,
-        LiveWriter(table, rig, tmp_path) as writer,
-    ):
+    rig, table = bench_table
+    with LiveWriter(table, rig, tmp_path) as writer:
         yield rig, table, writer
 
 

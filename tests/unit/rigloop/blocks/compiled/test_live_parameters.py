@@ -33,7 +33,11 @@ def test_two_of_one_block_do_not_mix():
 
 def test_only_numbers_of_blocks_that_prepare_nothing_may_be():
     said = {
-        name: [p for p in kind.declared.declaration.parameters if may_be_live(kind.declared.declaration, p)]
+        name: [
+            p
+            for p in kind.declared.declaration.parameters
+            if may_be_live(kind.declared.declaration, p)
+        ]
         for name, kind in KINDS.items()
     }
     assert (said["gain"], said["offset"]) == (["gain"], ["offset"])
