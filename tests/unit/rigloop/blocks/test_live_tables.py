@@ -7,6 +7,7 @@ import pytest
 from rig_configs.load import find_rig
 from rig_configs.mistakes import ConfigError
 from rigloop.compose.wiring import load
+from rigloop.haptic.path import haptic_path
 
 BENCH = find_rig("live_bench").read_text()
 WHEEL = find_rig("steering_wheel").read_text()
@@ -71,6 +72,13 @@ def test_each_becomes_a_block_before_its_target_and_the_chain_is_wired():
 
 def test_a_stimulus_on_the_request_of_a_guard_is_what_its_limit_is_for(mistakes):
     assert mistakes(WHEEL + stimulus()) == {}
+
+
+def test_a_stimulus_hides_no_haptic_loop(tmp_path):
+    path = tmp_path / "rig.toml"
+    position = stimulus("turn", "steering", "guide/wheel/position_rad", "rad")
+    path.write_text(WHEEL + stimulus() + stimulus("again") + position)
+    assert haptic_path(load(str(path)).rig) == haptic_path(load("steering_wheel").rig)
 
 
 @pytest.mark.parametrize(
