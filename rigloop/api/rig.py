@@ -253,6 +253,8 @@ class Rig:
         ------
         LiveRefusedError
             An unknown name, a limit, a unit, a group without all of its values: all mistakes, and nothing has changed.
+        LiveOwnedError
+            Another process writes the live values of this run.
         NotRunningError
             It was not started from here.
         """
@@ -324,7 +326,9 @@ class Rig:
     def _own(self) -> Supervisor:
         if self._supervisor is None:
             whose = (
-                "was attached to: only who started it stops it" if self._watched else "start() it"
+                "was attached to: only who started it stops or changes it"
+                if self._watched
+                else "start() it"
             )
             raise NotRunningError(f"{self.name}: {whose}")
         return self._supervisor

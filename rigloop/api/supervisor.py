@@ -6,6 +6,7 @@ soon as its standard input ends, and that ends with the program.
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import json
 import math
@@ -83,6 +84,9 @@ class Supervisor:
         TimeoutError
             It has not ended within the time.
         """
+        # also for whoever waits for an answer in another thread; closed long ago, where this is repeated
+        with contextlib.suppress(OSError):
+            self._line.shutdown(socket.SHUT_RDWR)
         self._line.close()
         return self.wait(timeout_s)
 

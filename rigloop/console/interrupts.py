@@ -70,10 +70,12 @@ def interrupt_at_eof(follow: Callable[[], None] = _read_to_the_end) -> None:
     """
 
     def watch() -> None:
-        # its other end may be killed with something unread
-        with contextlib.suppress(OSError):
-            follow()
-        os.kill(os.getpid(), signal.SIGINT)
+        try:
+            # its other end may be killed with something unread
+            with contextlib.suppress(OSError):
+                follow()
+        finally:  # whatever goes wrong there ends the run rather than leave it to nobody
+            os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=watch, name="until-eof", daemon=True).start()
 

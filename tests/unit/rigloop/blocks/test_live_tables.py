@@ -74,6 +74,17 @@ def test_a_stimulus_on_the_request_of_a_guard_is_what_its_limit_is_for(mistakes)
     assert mistakes(WHEEL + stimulus()) == {}
 
 
+def test_the_samples_of_a_stimulus_lie_beside_the_rig_and_go_with_its_run(tmp_path, mistakes):
+    signal = 'signal = { kind = "file", samples = "road.csv" }'
+    text = BENCH.replace('signal = { kind = "noise", std = 0.05, seed = 7 }', signal)
+    found = mistakes(text)
+    assert any(key.startswith("stimuli.noise.signal.samples") for key in found), found
+    (tmp_path / "road.csv").write_text("time_s,value\n0,0\n1,0.1\n")
+    loaded = load(str(tmp_path / "rig.toml"))
+    assert loaded.files == {"road.csv": str(tmp_path / "road.csv")}
+    assert loaded.rig.blocks["noise"].signal["samples"] == str(tmp_path / "road.csv")
+
+
 def test_a_stimulus_hides_no_haptic_loop(tmp_path):
     path = tmp_path / "rig.toml"
     position = stimulus("turn", "steering", "guide/wheel/position_rad", "rad")
