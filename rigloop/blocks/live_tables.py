@@ -229,8 +229,13 @@ class _Expansion:
         self.blocks[name], self.homes[name] = table, home
         for task, order in self.orders.items():
             if one.block in order:
-                order.insert(order.index(one.block), name)
+                # the guards of a task are its last blocks: nothing comes between two of them
+                last = [b for b in order if self._is_guard(b)] if self._is_guard(one.block) else []
+                order.insert(min(map(order.index, last or [one.block])), name)
                 self.tasks[name] = task
+
+    def _is_guard(self, block: object) -> bool:
+        return self.blocks.get(str(block), {}).get("kind") == "guard"
 
     def _groups(self, live: Mapping[str, LiveValue]) -> None:
         firsts: dict[str, str] = {}

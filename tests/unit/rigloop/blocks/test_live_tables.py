@@ -74,6 +74,15 @@ def test_a_stimulus_on_the_request_of_a_guard_is_what_its_limit_is_for(mistakes)
     assert mistakes(WHEEL + stimulus()) == {}
 
 
+def test_nothing_comes_between_the_guards_of_a_task(tmp_path):
+    guards = ("wheel_guard", "brake_guard", "gas_guard")
+    path = tmp_path / "rig.toml"
+    shakes = "".join(stimulus(f"shake_{guard}", guard) for guard in guards)
+    path.write_text(find_rig("pedals_and_wheel").read_text() + shakes)
+    blocks = load(str(path)).rig.tasks["estimation"].blocks
+    assert blocks[-6:] == [*(f"shake_{guard}" for guard in guards), *guards]
+
+
 def test_the_samples_of_a_stimulus_lie_beside_the_rig_and_go_with_its_run(tmp_path, mistakes):
     signal = 'signal = { kind = "file", samples = "road.csv" }'
     text = BENCH.replace('signal = { kind = "noise", std = 0.05, seed = 7 }', signal)
