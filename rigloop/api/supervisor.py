@@ -25,6 +25,7 @@ import msgspec
 
 from rig_configs.json_message import decode
 from rigloop.live_values.orders import LONGEST_LINE, LiveAnswer, LiveOrder
+from rigloop.live_values.refused import float_of, shown
 from rigloop.live_values.writer import Value
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.run_folder.outcome import Outcome
@@ -181,5 +182,6 @@ def _plain(value: object) -> object:
     if isinstance(value, tuple | list):
         return [_plain(part) for part in value]
     if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        return float(value) if math.isfinite(value) else repr(float(value))
-    return value if value is None or isinstance(value, bool | str) else f"{value!r:.60}"
+        number = float_of(value)
+        return number if math.isfinite(number) else repr(number)
+    return value if value is None or isinstance(value, bool | str) else shown(value)

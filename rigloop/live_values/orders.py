@@ -19,7 +19,7 @@ import msgspec
 from rig_configs.json_message import decode
 from rig_configs.schema import Rig
 from rigloop.live_values.journal import JOURNAL
-from rigloop.live_values.refused import LiveMistake, LiveOwnedError, LiveRefusedError
+from rigloop.live_values.refused import LiveMistake, LiveOwnedError, LiveRefusedError, shown
 from rigloop.live_values.writer import LiveWriter
 from rt_core.signals.layout import TableError
 from rt_core.signals.table import SignalTable
@@ -139,7 +139,7 @@ class LiveOrders:
             return LiveAnswer(order.number, sequence)
         except LiveRefusedError as error:
             told = (
-                Told(m.name, None if m.value is None else f"{m.value!r:.60}", m.problem, m.remedy)
+                Told(m.name, None if m.value is None else shown(m.value), m.problem, m.remedy)
                 for m in error.mistakes
             )
             return LiveAnswer(order.number, refused=tuple(told))

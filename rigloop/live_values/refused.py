@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import SupportsFloat
 
 from rig_configs.plain import line
 
 MOST_TOLD = 20
 MOST_CHARACTERS = 300
+
+
+def float_of(number: SupportsFloat) -> float:
+    """Return a number as a float; infinite where it is a whole number beyond any."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
+
+
+def shown(value: object) -> str:
+    """Return a value as a message has it."""
+    try:
+        return f"{value!r:.60}"
+    except ValueError:  # Python prints no whole number of so many digits
+        return "a whole number of thousands of digits"
 
 
 @dataclass(frozen=True)
@@ -31,7 +49,7 @@ class LiveMistake:
     remedy: str
 
     def __str__(self) -> str:
-        given = "" if self.value is None else f" = {self.value!r:.60}"
+        given = "" if self.value is None else f" = {shown(self.value)}"
         return line(f"{self.name}{given}: {self.problem}; {self.remedy}", MOST_CHARACTERS)
 
 

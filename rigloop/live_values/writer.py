@@ -21,7 +21,7 @@ from rig_configs.names import text_problem
 from rig_configs.schema import Rig
 from rigloop.blocks.checked import read_checked
 from rigloop.live_values.journal import Entry, Journal
-from rigloop.live_values.refused import LiveMistake, LiveRefusedError
+from rigloop.live_values.refused import LiveMistake, LiveRefusedError, float_of
 from rt_core.names import LIVE
 from rt_core.plan import loop_signal
 from rt_core.signals.layout import run_of
@@ -287,7 +287,7 @@ def _wrong(name: str, value: object, one: LiveValue) -> Iterator[LiveMistake]:
     if isinstance(number, bool) or not isinstance(number, numbers.Real):
         yield LiveMistake(name, value, "is not a number", f"give one within the {limits}")
         return
-    wanted = float(number)
+    wanted = float_of(number)
     if not math.isfinite(wanted):
         yield LiveMistake(name, value, "is not a finite number", f"give one within the {limits}")
     elif not one.lower <= wanted <= one.upper:

@@ -32,7 +32,9 @@ def test_values_and_stimuli_are_numbered(ask):
     assert ask(end=("shake",)) == 4
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), None, True, "1", [1.0, "m"], {}])
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), 10**400, None, True, "1", [1.0, "m"], {}]
+)
 def test_each_mistake_reaches_the_program_with_its_parts(ask, value):
     with pytest.raises(LiveRefusedError) as caught:
         ask(values={"assistance": _plain(value)})

@@ -58,6 +58,8 @@ def test_a_group_is_one_image_and_the_journal_has_it(bench, tmp_path):
         ({"assistance": -0.1}, "is below lower = 0"),
         ({"assistance": math.nan}, "is not a finite number"),
         ({"assistance": math.inf}, "is not a finite number"),
+        ({"assistance": 10**400}, "is not a finite number"),
+        ({"assistance": 10**5000}, "is not a finite number"),
         ({"assistance": True}, "is not a number"),
         ({"assistance": "1"}, "is not a number"),
         ({"assistance": None}, "is not a number"),
