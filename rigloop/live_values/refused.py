@@ -25,7 +25,7 @@ def shown(value: object) -> str:
     """Return a value as a message has it."""
     try:
         return f"{value!r:.60}"
-    except ValueError:  # Python prints no whole number of so many digits
+    except ValueError:  # Python prints no whole number of thousands of digits
         return "a whole number of thousands of digits"
 
 
