@@ -161,6 +161,11 @@ def _naming(data: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
             for slave in _tables(block.get(kind)):
                 if "device" in slave:
                     yield slave, "device"
+    for stimulus in _tables(data.get("stimuli")):
+        for signal in _tables({"signal": stimulus.get("signal")}):
+            for key, value in list(signal.items()):
+                if isinstance(value, str) and value.endswith(".csv"):
+                    yield signal, key
 
 
 def _tables(value: Any) -> list[dict[str, Any]]:

@@ -22,6 +22,7 @@ from rig_configs.hazards import (
     WRONG_TORQUE,
     answers,
 )
+from rig_configs.live import MOST, LiveValue, Stimulus
 from rig_configs.names import Line, SignalPath, Word
 from rig_configs.numbers import NonNegative, Percent, Positive, PositiveMs, PositiveS
 from rig_configs.section import Section
@@ -148,6 +149,10 @@ class Rig(Section):
     """Each periodic thread has a table of its own."""
     blocks: Annotated[dict[Word, BlockTable], Field(min_length=1)]
     """Each block has a table of its own."""
+    live: Annotated[dict[Word, LiveValue], Field(max_length=MOST)] = {}
+    """Each value that may be changed while the rig runs has a table of its own."""
+    stimuli: Annotated[dict[Word, Stimulus], Field(max_length=MOST)] = {}
+    """Each signal that may be added to an input for a while has a table of its own."""
     show: Roles = Roles()
     """The live table and the report show these signals."""
     verdict: Verdict = Verdict()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -75,9 +76,13 @@ def run(
     from rigloop.host.children import cycle_process
 
     console = lasting_console(stderr=json)
-    if until_eof:
-        interrupts.interrupt_at_eof()
     with cycle_process() as cycle, errors_as_lines(json):
+        orders = None
+        if until_eof:
+            from rigloop.live_values.orders import LiveOrders, follow_stdin
+
+            orders = LiveOrders()
+            interrupts.interrupt_at_eof(partial(follow_stdin, orders))
         from rigloop.live.run_options import RunOptions
         from rigloop.live.supervise import run_live
 
@@ -85,7 +90,16 @@ def run(
             _trusted(_load(rig), trust),
             cycle,
             RunOptions(
-                runs, console, for_s, bus, telemetry, mode, tuple(inject or ()), reset_drives, page
+                runs,
+                console,
+                for_s,
+                bus,
+                telemetry,
+                mode,
+                tuple(inject or ()),
+                reset_drives,
+                page,
+                orders,
             ),
         )
     _finish(outcome, console, json)

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from rig_configs.condition import holds, parse
 from rig_configs.load import LoadedRig
 from rigloop.api.columns import Columns
-from rigloop.api.condition import holds, parse
 from rigloop.api.recorded_run import RecordedRun
 from rigloop.compose.wiring import load
 from rigloop.live.arming import state_of
@@ -97,7 +97,7 @@ class Watched:
         Parameters
         ----------
         condition : str or callable
-            As `rigloop.api.condition.parse` reads it, or a function of the signals.
+            As `rig_configs.condition.parse` reads it, or a function of the signals.
         timeout_s : float
 
         Returns

@@ -10,7 +10,7 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -55,13 +55,27 @@ def disarm() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def interrupt_at_eof() -> None:
-    """Have this process interrupted, as by Ctrl-C, as soon as its standard input ends."""
+def _read_to_the_end() -> None:
+    while os.read(0, 4096):
+        pass
+
+
+def interrupt_at_eof(follow: Callable[[], None] = _read_to_the_end) -> None:
+    """Have this process interrupted, as by Ctrl-C, as soon as its standard input ends.
+
+    Parameters
+    ----------
+    follow : callable
+        Reads it to its end, in a thread of its own.
+    """
 
     def watch() -> None:
-        while os.read(0, 4096):
-            pass
-        os.kill(os.getpid(), signal.SIGINT)
+        try:
+            # its other end may be killed with something unread
+            with contextlib.suppress(OSError):
+                follow()
+        finally:  # whatever goes wrong there ends the run rather than leave it to nobody
+            os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=watch, name="until-eof", daemon=True).start()
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from io_bridge.recording.record import RecordError
 from rig_configs.load import LoadedRig
-from rigloop.blocks.catalogue import read_checked
+from rigloop.blocks.checked import read_checked
 from rigloop.compose.blocks import find_guard, find_guards, paths
 from rigloop.judge.verdict import CutShort, conclude
 from rigloop.report.report import write_report

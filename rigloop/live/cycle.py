@@ -26,7 +26,8 @@ from io_bridge.emulator.serving.sim_segment import motors
 from io_bridge.host.namespace import wrap
 from io_bridge.wire.owner import introduce
 from rig_configs.load import LoadedRig
-from rigloop.blocks.catalogue import read_checked, rig_model
+from rigloop.blocks.catalogue import rig_model
+from rigloop.blocks.checked import read_checked
 from rigloop.compose.blocks import Composed, backends_of, compose_live
 from rigloop.compose.bus import make_buses
 from rigloop.compose.kernels import build_kernels

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from rigloop.run_folder.messages import Mode
+
+if TYPE_CHECKING:
+    from rigloop.live_values.orders import LiveOrders
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,8 @@ class RunOptions:
         Drives in their fault state are reset at the start.
     page : bool
         The run folder gets its report page; `rigloop report FOLDER` makes it later.
+    orders : LiveOrders or None
+        Changes of live values by the program that started the run.
     """
 
     runs: Path
@@ -45,3 +51,4 @@ class RunOptions:
     inject: Sequence[str] = ()
     reset_drives: bool = False
     page: bool = True
+    orders: LiveOrders | None = None

@@ -188,6 +188,8 @@ def watch(
         recorder = first.enter_context(record("--wait"))
         shared = first.enter_context(_attach(run, interrupted))
         first.enter_context(held(table))
+        if run.options.orders is not None:
+            first.enter_context(run.options.orders.serving(shared, loaded.rig, folder))
         first.callback(lambda: Path(table).unlink(missing_ok=True))
         with contextlib.ExitStack() as onlookers:
             children = {"recorder": recorder}

@@ -31,6 +31,7 @@ from rigloop.run_folder.not_started import NotStartedError
 from rigloop.run_folder.outcome import Outcome
 from rigloop.sign_off.limit import limited_rig
 from rt_core.block import Block
+from rt_core.names import OF_THE_LOOP
 from rt_core.plan import Plan
 from rt_core.steps import Steps, in_order
 
@@ -147,7 +148,7 @@ def replay_run(
         compared = [path for block in stepped_here for path in block.writes.values()]
         require_signals(run, task, record, [*given[task], *compared])
     read = sorted(set().union(*given.values()))
-    outside = [path for path in read if not path.startswith(("loop/", "supervisor/"))]
+    outside = [path for path in read if path.partition("/")[0] not in OF_THE_LOOP]
     plan = plan_blocks(rig, blocks, outside)
     for task, record in records.items():
         counters = [f"loop/{other}/cycle" for other in seen_tasks(plan, task)]
