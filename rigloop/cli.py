@@ -52,6 +52,11 @@ PLACES = {
         "Write a run's report again; rebuild the verdict of one that was cut short from whatever is left.",
         "Example: `rigloop report runs/20260102-030405-steering_wheel`",
     ),
+    "export": Place(
+        "rigloop.export.command", "export",
+        "Write a run's signals, units, events and facts in the format of another program.",
+        "Example: `rigloop export runs/20260102-030405-steering_wheel --to mdf --signals wheel`",
+    ),
     "signals": Place(
         "rigloop.signals.command", "signals",
         "List every signal of a rig: unit, writer, readers, task. Starts nothing.",
