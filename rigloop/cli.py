@@ -69,6 +69,11 @@ PLACES = {
         "Compare two runs: configuration, kernels, host, timing, and every signal bit for bit.",
         "Example: `rigloop diff runs/20260102-030405-steering_wheel runs/20260102-030501-steering_wheel`",
     ),
+    "sweep": Place(
+        "rigloop.sweep.command", "sweep",
+        "Replay logs or runs with keys of the rig changed, and write one table: parameters, metrics, hashes, faults.",
+        "Example: `rigloop sweep logs/*.csv --set blocks.wheel.bandwidth_rad_s=100:400:7 --plot plots`",
+    ),
     "signals": Place(
         "rigloop.signals.command", "signals",
         "List every signal of a rig: unit, writer, readers, task. Starts nothing.",

@@ -47,5 +47,5 @@ def write_hdf5(measured: Measured, path: Path, advance: Advance) -> None:
         events.attrs["unit of t_ns"] = "ns"
         events.create_dataset("t_ns", data=np.array([e.t_ns for e in measured.events], np.int64))
         for name in ("kind", "words"):
-            column = [getattr(event, name) for event in measured.events]
-            events.create_dataset(name, data=np.array(column, object), dtype=text)
+            said = [getattr(event, name) for event in measured.events]
+            events.create_dataset(name, data=np.array(said, object), dtype=text)

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from rig_configs.load import find_rig, shipped_rigs
 from rig_configs.ports import Port
-from rig_configs.schema import BlockTable, Rig, Roles, Task, Verdict
+from rig_configs.schema import BlockTable, Metric, Rig, Roles, Task, Verdict
 from rigloop.blocks.catalogue import kinds, read_checked
 from rigloop.blocks.keys import Table, tables_of, values_of
 from rigloop.blocks.kind import BlockKind
@@ -61,6 +61,7 @@ def tables() -> list[Table]:
         *tables_of("[tasks.NAME]", Task, known),
         *tables_of("[show]", Roles, known),
         *tables_of("[verdict]", Verdict, known),
+        *tables_of("[metrics.NAME]", Metric, known),
     ]
 
 

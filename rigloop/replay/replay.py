@@ -4,11 +4,13 @@ the guard too, and has to give the same bits."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 
+from codegen.kernels.build import BuiltKernel
 from io_bridge.logs.reader import EncoderLog, read_log
 from io_bridge.logs.schedule import schedule
 from io_bridge.recording.record import open_record
@@ -56,8 +58,26 @@ def replay_log(
         The file, or its mapping, cannot be read.
     """
     log = read_log(path, load_mapping(mapping) if mapping else None)
-    rig = loaded.rig
     kernels = build_kernels(loaded)
+    made = log_script(log, loaded.rig, kernels)
+    folder = new_folder(runs, f"replay-{path.stem}", loaded)
+    pace = run_script(made.plan, made.script, folder, console)
+    done = Replayed(folder, loaded, kernels, pace, page)
+    return conclude_log(done, log, made.superseded, made.measured)
+
+
+@dataclass(frozen=True)
+class LogScript:
+    """The cycles of a log: plan and script, samples that a newer one replaced, and torques that the log has."""
+
+    plan: Plan
+    script: dict[str, Steps]
+    superseded: int
+    measured: list[str]
+
+
+def log_script(log: EncoderLog, rig: Rig, kernels: Mapping[str, BuiltKernel]) -> LogScript:
+    """Return the cycles in which a log goes through the filter and the kernel of a rig."""
     by_period = sorted(rig.tasks, key=lambda name: rig.tasks[name].period_us)
     tick_s = rig.tasks[by_period[0]].period_us * 1e-6
     ticks = schedule(log, tick_s)
@@ -72,10 +92,7 @@ def replay_log(
     measured = {f"log/{name}": values[ticks.sample] for name, values in log.torque.items()}
     plan = plan_blocks(rig, blocks, [*forced, *measured])
     script = _ideal(plan, rig, by_period, len(ticks.valid), forced | measured)
-    folder = new_folder(runs, f"replay-{path.stem}", loaded)
-    pace = run_script(plan, script, folder, console)
-    done = Replayed(folder, loaded, kernels, pace, page)
-    return conclude_log(done, log, ticks.superseded, list(measured))
+    return LogScript(plan, script, ticks.superseded, [*measured])
 
 
 def replay_run(
