@@ -146,8 +146,8 @@ class Metric(Section):
         Literal["rms", "mean", "min", "max", "peak", "range", "last", "settled_s"],
         Field(examples=["rms"]),
     ]
-    """The value is the root of the mean square, the mean, the least, the largest, the largest magnitude, the distance of
-    largest and least, the last one, or the time from which on the signal stays near `target`."""
+    """The value is the root of the mean square, the mean, the least, the largest, the largest magnitude, the distance
+    of largest and least, the last one, or the time from which on the signal stays near `target`."""
     from_s: Annotated[Real, Field(ge=0.0, le=1e6)] = 0.0
     """Cycles before this time do not count."""
     target: Real = 0.0

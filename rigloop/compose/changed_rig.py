@@ -43,7 +43,11 @@ def read_value(text: str) -> Any:
 
 
 def changed_rig(
-    loaded: LoadedRig, settings: Iterable[str], folder: Path, suffix: str = "changed"
+    loaded: LoadedRig,
+    settings: Iterable[str],
+    folder: Path,
+    suffix: str = "changed",
+    moves: bool = False,
 ) -> LoadedRig:
     """Return a rig with keys set; the rig itself without any.
 
@@ -53,6 +57,8 @@ def changed_rig(
         `KEY=VALUE` each.
     folder : Path
         Gets the file of the changed rig.
+    moves : bool
+        Its text is read elsewhere: make one that names files by their whole paths, also without settings.
 
     Raises
     ------
@@ -60,7 +66,7 @@ def changed_rig(
         A setting that is none, a table that the rig does not have, or mistakes of the changed rig.
     """
     changes = [read_setting(text) for text in settings]
-    if not changes:
+    if not changes and not moves:
         return loaded
 
     def change(document: dict[str, Any]) -> None:

@@ -27,8 +27,11 @@ def sweep(
         list[Path], typer.Argument(help="Logs, or folders of recorded runs.", readable=False)
     ],
     rig: Annotated[
-        str, typer.Option(help="Rig to feed: its keys are changed, its `[metrics]` are measured.")
-    ] = "steering_wheel",
+        str | None,
+        typer.Option(
+            help="Rig whose keys are changed and `[metrics]` measured; that of the first run, else steering_wheel."
+        ),
+    ] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -37,7 +40,8 @@ def sweep(
         ),
     ] = None,
     sample: Annotated[
-        int | None, typer.Option(min=1, help="So many samples instead of all combinations.")
+        int | None,
+        typer.Option(min=1, help="Replay this number of samples instead of all combinations."),
     ] = None,
     method: Annotated[Drawn, typer.Option(help="How samples are drawn.")] = Drawn.SOBOL,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the samples.")] = 0,
@@ -76,9 +80,10 @@ def sweep(
     with errors_as_lines(json):
         axes = tuple(read_axis(text) for text in set_ or ())
         points = points_of(axes, sample, method.value, seed)
-        asked = Sweep(
-            tuple(_there(path) for path in sources), load(rig), axes, tuple(points), mapping, trust
-        )
+        names = tuple(_there(path) for path in sources)
+        are_runs = all(path.is_dir() for path in sources)
+        fed = load(rig or (str(sources[0] / "rig.toml") if are_runs else "steering_wheel"))
+        asked = Sweep(names, fed, axes, tuple(points), mapping, trust)
         bars = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
         with Progress(
             *bars, console=screen, transient=True, disable=not screen.is_terminal

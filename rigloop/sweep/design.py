@@ -68,7 +68,7 @@ def read_axis(text: str) -> Axis:
 def points_of(
     axes: Sequence[Axis], sample: int | None = None, method: Method = "sobol", seed: int = 0
 ) -> list[tuple[Any, ...]]:
-    """Return the values of each point: all combinations, or so many samples.
+    """Return the values of each point: all combinations, or a number of samples.
 
     Raises
     ------

@@ -52,7 +52,7 @@ class Gauge:
         self._n += len(values)
         self._sum += float(np.sum(values))
         self._squares += float(np.sum(np.square(values)))
-        # NaN is in every comparison, and is told
+        # of a signal with a NaN, least and largest are NaN
         self._least = float(np.minimum(self._least, np.min(values)))
         self._largest = float(np.maximum(self._largest, np.max(values)))
         self._last = float(values[-1])

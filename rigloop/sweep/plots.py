@@ -13,7 +13,7 @@ from rig_configs.plain import file_name, math_free
 from rigloop.plots.figures import BLUE, ORANGE, STYLE
 from rigloop.sweep.table import Columns, numbers
 
-MOST_CELLS = 12  # of a heat map's side; a sample is put into so many bins
+MOST_CELLS = 12  # of a heat map's side; a sample is put into as many bins
 MOST_BARS = 16
 
 

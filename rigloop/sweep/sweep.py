@@ -30,7 +30,7 @@ BATCHES_A_WORKER = 4  # so that none waits long for the others at the end
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is to be computed."""
+    """Everything that decides the rows of a table."""
 
     sources: tuple[str, ...]
     rig: LoadedRig
@@ -47,7 +47,7 @@ class Sweep:
 
 @dataclass(frozen=True)
 class Swept:
-    """What was computed: the table, and how long it took."""
+    """The table of a sweep, and the time that it took."""
 
     columns: Columns
     metrics: tuple[str, ...]
@@ -124,7 +124,7 @@ def _texts(sweep: Sweep) -> list[str]:
         folder = Path(made)
         for number, point in enumerate(sweep.points):
             settings = [f"{k}={_toml(v)}" for k, v in zip(sweep.keys, point, strict=True)]
-            loaded = changed_rig(sweep.rig, settings, folder, f"{number}")
+            loaded = changed_rig(sweep.rig, settings, folder, f"{number}", moves=True)
             require_consent(loaded, trusts=sweep.trusts)
             build_kernels(loaded)
             texts.append(loaded.text)
@@ -155,13 +155,13 @@ def _batches(
 
 def _identity(sweep: Sweep, texts: Sequence[str]) -> str:
     digest = hashlib.sha256()
-    for source in sweep.sources:
-        path = Path(source)
-        digest.update(
-            f"{source} {sha256_of(path / MANIFEST if path.is_dir() else path)}\n".encode()
-        )
-    if sweep.mapping is not None:
-        digest.update(sha256_of(sweep.mapping).encode())
+    files = [(s, Path(s) / MANIFEST if Path(s).is_dir() else Path(s)) for s in sweep.sources]
+    files += [] if sweep.mapping is None else [("mapping", sweep.mapping)]
+    for name, path in files:
+        try:
+            digest.update(f"{name} {sha256_of(path)}\n".encode())
+        except OSError as error:
+            raise NotStartedError(f"{path}: cannot be read: {error.strerror}") from None
     for text in texts:
         digest.update(hashlib.sha256(text.encode()).digest())
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""Who computes a sweep: processes of this machine, or a Dask cluster."""
+"""Processes of this machine, or a Dask cluster, that compute the batches of a sweep."""
 
 from __future__ import annotations
 
