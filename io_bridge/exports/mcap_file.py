@@ -23,6 +23,7 @@ PACKAGE = "rigloop"
 LITTLE_ENDIAN_CDR = b"\x00\x01\x00\x00"
 CHUNK_BYTES = 4 << 20
 RULE = "=" * 80
+MEDIA = {".json": "application/json", ".toml": "application/toml"}
 LOG_LEVELS = {"fault": 4, "late": 3}  # error, warning; others inform
 LOG_SCHEMA = {
     "type": "object",
@@ -52,6 +53,10 @@ def write_mcap(measured: Measured, path: Path, advance: Advance) -> None:
         )
         writer.start(profile="", library="rigloop")
         writer.add_metadata("rigloop", {k: _text(v) for k, v in measured.facts.items()})
+        for name, content in measured.files.items():
+            writer.add_attachment(
+                zero, zero, name, MEDIA.get(Path(name).suffix, "text/plain"), content
+            )
         topics = [_register(writer, group) for group in measured.groups]
         _write_events(writer, measured, zero)
         for topic, t_ns, data in _in_order(measured, topics):

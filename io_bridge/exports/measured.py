@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,8 @@ class Measured:
         In the order of their times.
     facts : mapping
         Facts about the run that JSON can hold.
+    files : mapping of str to bytes
+        Files of the run folder, for a format that takes files in.
     """
 
     name: str
@@ -104,6 +106,7 @@ class Measured:
     utc_ns: int | None
     events: tuple[Happening, ...]
     facts: Mapping[str, Any]
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:

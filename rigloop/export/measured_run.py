@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 
 from io_bridge.exports.measured import Group, Happening, Measured
 from io_bridge.exports.refused import ExportError
 from io_bridge.recording.record import TIME_FIELD
+from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
 from rigloop.api.recorded_run import RecordedRun
+from rigloop.run_folder.manifest import MANIFEST
 from rigloop.signals.listing import is_like
 
 NS = 1_000_000_000
@@ -66,7 +70,16 @@ def measured_run(
             if between_s is None or between_s[0] <= event.t_s < between_s[1]
         ),
         _facts(run),
+        _files(run),
     )
+
+
+def _files(run: RecordedRun) -> dict[str, bytes]:
+    found = {}
+    for name in (MANIFEST, "rig.toml"):
+        with contextlib.suppress(OSError):  # a run that was cut short may have no rig
+            found[name] = read_bytes(run.folder / name, MOST_KEPT_BYTES)
+    return found
 
 
 def _utc_ns(run: RecordedRun) -> int | None:

@@ -1,6 +1,8 @@
 """Each format read back by another program's reader: the same numbers, names, units, events and moment."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -112,6 +114,8 @@ def test_mcap_reads_back_equal_and_is_packed(run, exported):
             decoded.setdefault(channel.topic, []).append(values)
         (record,) = reader.iter_metadata()
         assert (record.name, record.metadata["verdict"]) == ("rigloop", "bad")
+        attached = {each.name: each.data for each in reader.iter_attachments()}
+        assert attached == {n: (run / n).read_bytes() for n in ("manifest.json", "rig.toml")}
     assert [m.wheel.angle_rad for m in decoded["/estimation"]] == opened[ANGLE].tolist()
     torques = [m.steering.guide.torque_nm for m in decoded["/simulation"]]
     assert torques == opened[TORQUE].tolist()
@@ -124,6 +128,17 @@ def test_mcap_reads_back_equal_and_is_packed(run, exported):
     logs = [json.loads(message.data) for message, *_ in seen["/events"]]
     assert [log["message"] for log in logs] == WORDS
     assert [log["level"] for log in logs] == [2, 2, 2, 4]
+
+
+def test_the_doctor_of_mcap_finds_no_mistake(exported):
+    doctor = Path(sys.executable).with_name("pymcap-cli")
+    if not doctor.exists():
+        pytest.skip("pymcap-cli is not installed")
+    done = subprocess.run(
+        [doctor, "doctor", exported("mcap")], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stdout
+    assert "passed MCAP doctor checks" in done.stdout
 
 
 def test_hdf5_reads_back_equal_in_h5py(run, exported):
@@ -203,7 +218,7 @@ def test_what_cannot_be_is_one_line_and_leaves_nothing(run, tmp_path, monkeypatc
 )
 def test_a_missing_library_is_named_with_its_extra(run, tmp_path, monkeypatch, to, library, extra):
     for module in (library, f"{library}.io", f"{library}.writer", f"{library}.parquet"):
-        monkeypatch.setitem(__import__("sys").modules, module, None)
+        monkeypatch.setitem(sys.modules, module, None)
     done = call("export", run, "--to", to, "--out", tmp_path / f"x.{OURS[to]}")
     assert done.exit_code == 2
     assert f"pip install 'rigloop[{extra}]'" in done.stderr
