@@ -170,8 +170,10 @@ def _show_mistakes(
     show = data.get("show")
     others = show.get("signals", []) if isinstance(show, dict) else []
     paths = {f"signals[{i}]": p for i, p in enumerate(others if isinstance(others, list) else [])}
-    for role, path in (strings(show) | strings(paths)).items():
-        key = f"show.{role}"
+    named = {f"show.{role}": path for role, path in (strings(show) | strings(paths)).items()}
+    for name, metric in tables(data, "metrics").items():
+        named |= {f"metrics.{name}.signal": p for k, p in strings(metric).items() if k == "signal"}
+    for key, path in named.items():
         if path not in writer:
             yield Mistake(file, key, "no block writes this signal", near(path, writer), path)
 

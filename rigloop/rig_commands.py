@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
@@ -113,7 +114,17 @@ def replay(
         ),
     ],
     rig: Annotated[
-        str | None, typer.Option(help="Rig to feed; the recorded one, else steering_wheel.")
+        str | None,
+        typer.Option(
+            help="Rig to feed, steering_wheel if not given; of a recorded run: what if it had been this one?"
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="KEY=VALUE: a key of the rig file, such as `blocks.wheel.bandwidth_rad_s=250`; repeatable.",
+        ),
     ] = None,
     mapping: MappingOption = None,
     trust: TrustOption = False,
@@ -121,15 +132,26 @@ def replay(
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
-    """Feed a log, or a recorded run, through the same filter and kernel, without a clock."""
+    """Feed a log, or a recorded run, through the same filter and kernel, without a clock.
+
+    A recorded run is compared with its record bit for bit. With `--rig` or `--set` it is a what-if: another rig sees
+    what the recorded one saw, and the differences are listed in the answer and in `differences.json`.
+    """
+    from rigloop.compose.changed_rig import changed_rig
     from rigloop.replay.replay import replay_log, replay_run
+    from rigloop.replay.what_if import replay_changed
 
     console = Screen(stderr=json)
-    with errors_as_lines(json):
-        if log.is_dir():
+    with errors_as_lines(json), TemporaryDirectory() as made:
+        if log.is_dir() and (rig or set_):
+            outcome = replay_changed(
+                log, rig, set_ or (), runs=runs, console=console, trusts=trust, page=page
+            )
+        elif log.is_dir():
             outcome = replay_run(log, runs=runs, console=console, trusts=trust, page=page)
         else:
-            fed = _trusted(_load(rig or "steering_wheel"), trust)
+            loaded = changed_rig(_load(rig or "steering_wheel"), set_ or (), Path(made))
+            fed = _trusted(loaded, trust)
             outcome = replay_log(log, fed, mapping=mapping, runs=runs, console=console, page=page)
     _finish(outcome, console, json)
 

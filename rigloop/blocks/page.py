@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from rig_configs.live import LiveValue, Stimulus
 from rig_configs.load import find_rig, shipped_rigs
 from rig_configs.ports import Port
-from rig_configs.schema import BlockTable, Rig, Roles, Task, Verdict
+from rig_configs.schema import BlockTable, Metric, Rig, Roles, Task, Verdict
 from rigloop.blocks.catalogue import kinds
 from rigloop.blocks.checked import read_checked
 from rigloop.blocks.keys import Table, tables_of, values_of
@@ -65,6 +65,7 @@ def tables() -> list[Table]:
         *tables_of("[stimuli.NAME]", Stimulus, known),
         *tables_of("[show]", Roles, known),
         *tables_of("[verdict]", Verdict, known),
+        *tables_of("[metrics.NAME]", Metric, known),
     ]
 
 

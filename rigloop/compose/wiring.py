@@ -36,6 +36,10 @@ def rig_mistakes(file: str, rig: Rig) -> Iterator[Mistake]:
     """Find what no single block can see, and what each kind knows of its blocks."""
     yield from axis_mistakes(file, rig)
     yield from live_mistakes(file, rig)
+    for name, metric in rig.metrics.items():
+        if metric.measure == "settled_s" and metric.tolerance is None:
+            key = f"metrics.{name}.tolerance"
+            yield Mistake(file, key, "missing", "say how near to its target a settled signal stays")
     for block, config in rig.blocks.items():
         yield from kind_of(config).mistakes(file, rig, block)
 

@@ -93,9 +93,12 @@ def bare_ports(rig: Rig) -> list[BarePort]:
 
 def like(signals: Iterable[Signal], pattern: str) -> list[Signal]:
     """Return the signals whose path has `pattern` in it, or is like it where it has a star."""
-    if any(c in pattern for c in "*?["):
-        return [s for s in signals if fnmatchcase(s.path, pattern)]
-    return [s for s in signals if pattern in s.path]
+    return [s for s in signals if is_like(s.path, pattern)]
+
+
+def is_like(path: str, pattern: str) -> bool:
+    """Decide if a path has `pattern` in it, or is like it where it has a star."""
+    return fnmatchcase(path, pattern) if any(c in pattern for c in "*?[") else pattern in path
 
 
 def unread_blocks(rig: Rig, signals: Iterable[Signal]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -72,6 +73,35 @@ def test_a_flipped_bit_of_an_input_shows_in_what_came_of_it(rigloop_here, copied
     angle = next(r for r in outcome["reasons"] if r.startswith("wheel/angle_rad differs"))
     # the filter saw another count at that row and not before
     assert f"first at row {row}: " in angle
+
+
+def test_a_what_if_lists_what_differs_and_from_when_on(rigloop, good_run, tmp_path):
+    done = rigloop(
+        "replay", good_run.folder, "--set", "blocks.wheel.bandwidth_rad_s=250",
+        "--runs", tmp_path, "--json", "--no-report",
+    )  # fmt: skip
+    outcome = json.loads(done.stdout)
+    assert "signals differ, first wheel/" in outcome["reasons"][0], done.stderr
+    told = json.loads((Path(outcome["folder"]) / "differences.json").read_text())
+    assert told["changed"] == ["blocks.wheel.bandwidth_rad_s=250"]
+    differing = {d["path"]: d for d in told["comparison"]["differences"]}
+    assert differing["wheel/rate_rad_s"]["largest"] > 0
+    assert differing["wheel/rate_rad_s"]["first_row"] <= differing["guard/torque_nm"]["first_row"]
+    assert not any("bit-equal" in reason for reason in outcome["reasons"])
+    # the record is what it saw
+    live = open_record(good_run.folder / "estimation.npy")["bus/wheel/position_count"]
+    again = open_record(f"{outcome['folder']}/estimation.npy")["bus/wheel/position_count"]
+    assert np.array_equal(live, again)
+
+
+def test_a_what_if_that_changes_nothing_is_equal_bit_for_bit(rigloop, good_run, tmp_path):
+    rig = tmp_path / "again.toml"
+    shutil.copy(good_run.folder / "rig.toml", rig)
+    done = rigloop(
+        "replay", good_run.folder, "--rig", rig, "--runs", tmp_path, "--json", "--no-report"
+    )
+    assert done.returncode == 0, done.stdout
+    assert json.loads(done.stdout)["reasons"][0].startswith("equal bit for bit: ")
 
 
 @pytest.mark.parametrize("row", [0, 700], ids=["the first", "one amid"])
