@@ -1,0 +1,196 @@
+"""The tree in numbers: where its bodies and the mechanism's own coordinates are for any joint coordinates.
+
+Slow and obvious: it finds the rows that the tree does not keep, and the rates at the start. Generated twins have
+the same in `codegen/formulations/articulated.py.in`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from codegen.expressions.dag import Expr, evaluate
+from codegen.system.affine import affine
+from codegen.system.body import Body
+from codegen.topology.bodies import GROUND
+from codegen.topology.tree import Cut, Tree
+
+OPEN = 1e-9  # m or rad; of a row that holds wherever the joints go
+SAMPLES = 2
+FAR = {"rad": 1.0, "m": 0.3, "1": 0.5}
+
+
+class Motion:
+    """Places on the links, found once."""
+
+    def __init__(self, tree: Tree, frames: Sequence[np.ndarray]) -> None:
+        self.tree, self.frames = tree, frames
+        self.inverse = [np.linalg.inv(frame) for frame in frames]
+        system = tree.system
+        # each natural coordinate as a component of a point or direction of a body, nearest to the ground
+        self.on_links: dict[Expr, tuple[int, np.ndarray, int]] = {}
+        for name in sorted(tree.place, key=lambda n: tree.place[n]):
+            if name == GROUND:
+                continue
+            body = system.bodies[name]
+            for k, generator in enumerate(body.generators):
+                for axis, component in enumerate(generator):
+                    if isinstance(component, Expr) and component.op == "var":
+                        place = self.on_link(name, body.built[:, k])
+                        self.on_links.setdefault(component, (tree.place[name], place, axis))
+        self.loose = [
+            c
+            for c in system.coordinates
+            if c.q not in self.on_links and c.q not in tree.scalars
+        ]
+
+    def on_link(self, body: str, built: np.ndarray) -> np.ndarray:
+        """(1, position) or (0, direction) in the file's pose, as it is in the frame of the body's link."""
+        link = self.tree.place[body]
+        now = self.tree.graph.pieces[body].pose @ built if body != GROUND else built
+        return now if link < 0 else self.inverse[link] @ now
+
+    def poses(self, z: np.ndarray) -> list[np.ndarray]:
+        """Of all links, 4 x 4."""
+        found: list[np.ndarray] = []
+        for n, link in enumerate(self.tree.links):
+            parent = found[link.parent] if link.parent >= 0 else np.eye(4)
+            before = self.inverse[link.parent] if link.parent >= 0 else np.eye(4)
+            place = parent @ before @ self.frames[n]
+            values = [z[i] for i in link.coordinates]
+            built = [self.tree.coordinates[i].initial for i in link.coordinates]
+            found.append(place @ moved(link.kind, values, built))
+        return found
+
+    def natural(self, z: np.ndarray) -> dict[Expr, float]:
+        """Values of the mechanism's own coordinates that the tree gives."""
+        poses = [*self.poses(z), np.eye(4)]
+        found = {
+            var: float((poses[link] @ place)[1 + axis])
+            for var, (link, place, axis) in self.on_links.items()
+        }
+        for var, (weights, offset) in self.tree.scalars.items():
+            found[var] = offset + sum(k * float(z[i]) for i, k in weights.items())
+        return found
+
+    def jacobian(self, z: np.ndarray) -> dict[Expr, np.ndarray]:
+        """Slopes of these over the joint coordinates, by central differences of some 1e-6."""
+        size = 1e-6
+        found = {var: np.zeros(len(z)) for var in self.natural(z)}
+        for i in range(len(z)):
+            step = np.zeros(len(z))
+            step[i] = size
+            ahead, behind = self.natural(z + step), self.natural(z - step)
+            for var, column in found.items():
+                column[i] = (ahead[var] - behind[var]) / (2.0 * size)
+        return found
+
+    @property
+    def start(self) -> np.ndarray:
+        return np.array([c.initial for c in self.tree.coordinates])
+
+    def somewhere(self, seed: int) -> np.ndarray:
+        """Joint coordinates far from those of the file, the same each time."""
+        rng = np.random.default_rng(seed)
+        sizes = np.array([FAR[c.unit] for c in self.tree.coordinates])
+        z = self.start + sizes * rng.uniform(-1.0, 1.0, len(sizes))
+        for link in self.tree.links:
+            if link.kind in ("ball", "free"):
+                last = list(link.coordinates[-4:])
+                z[last] /= np.linalg.norm(z[last])
+        return z
+
+
+def moved(kind: str, values: Sequence[float], built: Sequence[float]) -> np.ndarray:
+    """Displacement of a joint in its own frame, from where it was built."""
+    made = np.eye(4)
+    if kind == "turn":
+        turn = values[0] - built[0]
+        c, s = math.cos(turn), math.sin(turn)
+        made[1:3, 1:3] = [[c, -s], [s, c]]
+    elif kind == "slide":
+        made[3, 0] = values[0] - built[0]
+    else:
+        if kind == "free":
+            made[1:, 0] = np.subtract(values[:3], built[:3])
+        e0, e = values[-4], np.array(values[-3:])
+        cross = np.array([[0.0, -e[2], e[1]], [e[2], 0.0, -e[0]], [-e[1], e[0], 0.0]])
+        made[1:, 1:] = np.eye(3) + 2.0 / (e0 * e0 + e @ e) * (e0 * cross + cross @ cross)
+    return made
+
+
+def add_scalars(motion: Motion) -> None:
+    """Angles and distances that measure no single joint, as sums over joint coordinates where they are that."""
+    tree, graph = motion.tree, motion.tree.graph
+    waiting = [c for c in motion.loose if c.q in graph.scalars]
+    if not waiting:
+        return
+    slopes = motion.jacobian(motion.start)
+    for c in waiting:
+        for r, inside in graph.rows:
+            if c.q not in inside or not all(v in slopes or v is c.q for v in inside):
+                continue
+            gradient = graph.slopes(r)
+            if abs(gradient[c.q]) < 1e-3:
+                continue
+            rate = -sum(gradient[v] * slopes[v] for v in inside if v is not c.q) / gradient[c.q]
+            weights = {i: _near(float(k)) for i, k in enumerate(rate) if abs(k) > 1e-7}
+            offset = c.initial - sum(k * motion.start[i] for i, k in weights.items())
+            tree.scalars[c.q] = (weights, offset)
+            break
+    motion.loose = [c for c in motion.loose if c.q not in tree.scalars]
+
+
+def _near(value: float) -> float:
+    """A slope without the error of its difference, where it is a simple number."""
+    simple = round(value * 12.0) / 12.0
+    return simple if abs(value - simple) < 1e-6 else value
+
+
+def find_cuts(motion: Motion) -> list[Cut]:
+    """Rows that do not hold wherever the joints go, and bodies that share what the tree lets part."""
+    tree = motion.tree
+    system, graph = tree.system, tree.graph
+    cuts: dict[str, str] = {}
+    for c in motion.loose:
+        what, _, axis = c.name.rpartition("_")
+        name = what if axis in ("x", "y", "z") and c.unit != "rad" else c.name
+        cuts.setdefault(f"{name}", "is on no rigid body, and measures no joint")
+    loose = {c.q for c in motion.loose}
+    fixed = {p.var.name: p.default for p in (*system.parameters, *system.signals)}
+    for seed in range(SAMPLES):
+        z = motion.somewhere(seed)
+        found = motion.natural(z)
+        at = {var.name: value for var, value in found.items()} | fixed
+        for r, inside in graph.rows:
+            row = system.rows[r]
+            element, _, what = row.label.partition(" ")
+            if inside & loose:
+                cuts.setdefault(element, "is about what is on no rigid body")
+            elif abs(evaluate(row.phi, at)) > OPEN:
+                cuts.setdefault(element, f"closes a loop: {what or 'its row'} does not hold by itself")
+        poses = [*motion.poses(z), np.eye(4)]
+        for name, piece in graph.pieces.items():
+            if piece.uses & loose:
+                continue
+            gap = _parted(piece.body, poses[tree.place[name]], motion, name, at)
+            if gap > OPEN:
+                cuts.setdefault(f"rigid_body/{name}", "closes a loop: it shares points or vectors with others")
+    return [Cut(element, problem) for element, problem in cuts.items()]
+
+
+def _parted(
+    body: Body, pose: np.ndarray, motion: Motion, name: str, at: dict[str, float]
+) -> float:
+    """How far a body's points and vectors are from where they are as those of other bodies."""
+    most = 0.0
+    for k, generator in enumerate(body.generators):
+        place = pose @ motion.on_link(name, body.built[:, k])
+        for axis, component in enumerate(generator):
+            found = affine(component)
+            assert found is not None
+            value = found[1] + sum(w * at[v.name] for v, w in found[0].items())
+            most = max(most, abs(value - float(place[1 + axis])))
+    return most

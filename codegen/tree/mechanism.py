@@ -1,0 +1,318 @@
+"""A mechanism in joint coordinates: the same forces, inputs, parameters and outputs over the coordinates of its tree.
+
+Every coordinate of the file is an expression over joint coordinates; these take its place in whatever forces and outputs
+say of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from codegen.description.mechanism import Mechanism, MechanismError
+from codegen.description.outputs import Output
+from codegen.expressions.dag import Expr
+from codegen.system.system import System
+from codegen.system.vectors import Vector, cross, plus
+from codegen.topology.frames import frames
+from codegen.topology.motion import Motion, add_scalars, find_cuts
+from codegen.topology.tree import Tree, spanning_tree
+from codegen.tree.chain import Chain
+from codegen.tree.recursion import Loads
+from codegen.tree.spatial import ZERO, Wrench
+from rig_configs.mistakes import Mistake
+
+Triple = tuple[Vector, Vector, Vector]  # value, rate, acceleration
+OTHERS = "'ali3p', which closes loops, or 'independent'"
+
+
+@dataclass(frozen=True)
+class TreeMechanism:
+    """A mechanism in joint coordinates.
+
+    Attributes
+    ----------
+    made : Mechanism
+        With the joints' coordinates; no rows, and no mass matrix.
+    source : Mechanism
+        The same in the coordinates of its file.
+    """
+
+    made: Mechanism
+    source: Mechanism
+    motion: Motion
+    chain: Chain
+    loads: Loads
+
+
+def topology(system: System) -> Motion:
+    """The tree of a system, with frames, the file's coordinates on it, and everything that is cut."""
+    tree = spanning_tree(system)
+    motion = Motion(tree, frames(tree))
+    add_scalars(motion)
+    tree.cuts += find_cuts(motion)
+    return motion
+
+
+def in_joint_coordinates(mechanism: Mechanism) -> TreeMechanism:
+    """A mechanism that is a tree, in joint coordinates.
+
+    Raises
+    ------
+    MechanismError
+        It has loops, or something in it that joint coordinates do not carry: each by name.
+    """
+    source = mechanism.system
+    motion = topology(source)
+    mistakes = [*_cut(motion.tree, source.file), *_uncarried(motion)]
+    if mistakes:
+        raise MechanismError(mistakes)
+    system = _system(source, motion)
+    chain = Chain(motion, system.coordinates, system, source.graph)
+    for c, inertia in source.masses.of_scalars:
+        weights, _ = motion.tree.scalars[c.q]
+        ((index, slope),) = weights.items()
+        link = next(k for k in chain.links if index in k.coordinates)
+        link.rotor = link.rotor + (slope * slope) * inertia
+    coordinates = _Coordinates(motion, chain)
+    put = coordinates.put
+    system.updates = {var: put(e) for var, e in source.updates.items()}
+    system.followed = {var: put(e) for var, e in source.followed.items()}
+    system.held = [replace(held, value=put(held.value)) for held in source.held]
+    system.potential = None if source.potential is None else put(source.potential)
+    outputs = tuple(_output(o, source, system, coordinates) for o in mechanism.outputs)
+    loads = _loads(coordinates)
+    made = Mechanism(mechanism.name, system, outputs, mechanism.sha256)
+    return TreeMechanism(made, mechanism, motion, chain, loads)
+
+
+def _cut(tree: Tree, file: str) -> Iterator[Mistake]:
+    for cut in tree.cuts:
+        remedy = f"take formulation = {OTHERS}"
+        yield Mistake(file, cut.element.replace("/", "."), f"{cut.problem}; 'articulated' is for trees", remedy)
+
+
+def _uncarried(motion: Motion) -> Iterator[Mistake]:
+    """Masses that no link has."""
+    tree, system = motion.tree, motion.tree.system
+    remedy = f"give it to a rigid_body, or take formulation = {OTHERS}"
+    for points, var in [*(([p], v) for p, v in system.masses.of_points),
+                        *((list(ends), v) for ends, v in system.masses.of_rods)]:  # fmt: skip
+        if tree.carrier(points) is None and not tree.cuts:
+            key = var.name.rpartition("/")[0].replace("/", ".")
+            yield Mistake(system.file, key, "is on no rigid body", remedy)
+    for c, _ in system.masses.of_scalars:
+        if len(tree.scalars.get(c.q, ({0: 1.0}, 0.0))[0]) != 1:
+            yield Mistake(system.file, c.name, "has inertia and measures several joints", remedy)
+    guided = {guide.coordinate.q for guide in system.guides}
+    for var in guided:
+        if not any(c.scalar is var for c in tree.coordinates) and not tree.cuts:
+            yield Mistake(system.file, var.name[2:], "is guided and measures no single joint", remedy)
+
+
+def _system(source: System, motion: Motion) -> System:
+    """Coordinates, inputs and parameters; nothing that moves them yet."""
+    tree = motion.tree
+    made = System(source.file, source.names, source.gravity, graph=source.graph)
+    rates = _start_rates(motion)
+    for c, rate in zip(tree.coordinates, rates, strict=True):
+        new = made.coordinate(c.name, c.unit, c.initial, rate)
+        if c.scalar is not None:
+            made.scalars[c.name] = new
+    made.parameters, made.signals = source.parameters, source.signals
+    made.internals, made.bodies = source.internals, source.bodies
+    made.masses, made.carriers = source.masses, source.carriers
+    by_name = {c.name: c for c in made.coordinates}
+    made.guides = [
+        replace(guide, coordinate=by_name[guide.coordinate.name], row=-1)
+        for guide in source.guides
+    ]
+    return made
+
+
+def _start_rates(motion: Motion) -> list[float]:
+    """Rates of the joints that give the file's rates."""
+    source = motion.tree.system
+    wanted = np.array([c.initial_rate for c in source.coordinates])
+    if not wanted.any():
+        return [0.0] * len(motion.tree.coordinates)
+    slopes = motion.jacobian(motion.start)
+    matrix = np.array([slopes[c.q] for c in source.coordinates])
+    exact = {c.q: c.initial_rate for c in source.coordinates}
+    found = np.linalg.lstsq(matrix, wanted, rcond=None)[0]
+    return [
+        exact[c.scalar] if c.scalar is not None else float(f"{v:.9g}")
+        for c, v in zip(motion.tree.coordinates, found, strict=True)
+    ]
+
+
+class _Places:
+    """Points and directions of links in the axes of the ground, with rates and accelerations, on demand."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+        self._alphas: dict[int, Vector] = {}
+        self._origins: dict[int, Triple] = {}
+
+    def out(self, link: int, v: Vector) -> Vector:
+        """A vector of a link in the axes of the ground."""
+        while link >= 0:
+            at = self.chain.links[link]
+            v, link = at.passage.out(v), at.parent
+        return v
+
+    def into(self, link: int, v: Vector) -> Vector:
+        """A vector of the ground in the axes of a link."""
+        path = []
+        while link >= 0:
+            path.append(link)
+            link = self.chain.links[link].parent
+        for n in reversed(path):
+            v = self.chain.links[n].passage.into(v)
+        return v
+
+    def origin(self, n: int) -> Triple:
+        """Of a link, its rate and its acceleration, in the axes of the ground."""
+        if n < 0:
+            return ZERO, ZERO, ZERO
+        if n not in self._origins:
+            link = self.chain.links[n]
+            up = link.parent
+            value, rate, acceleration = self.origin(up)
+            r = link.passage.origin
+            omega = self.chain.links[up].omega if up >= 0 else ZERO
+            moved = cross(omega, r) if up >= 0 else ZERO
+            if link.kind == "slide":
+                moved = plus(moved, link.passage.out((0.0, 0.0, link.qd[0])))
+            elif link.kind == "free":
+                moved = plus(moved, (link.qd[0], link.qd[1], link.qd[2]))
+            bent = link.passage.out(link.bias_a)
+            if up >= 0:
+                bent = plus(bent, cross(self.alpha(up), r))
+            if link.kind == "slide":
+                bent = plus(bent, link.passage.out((0.0, 0.0, link.qdd[0])))
+            elif link.kind == "free":
+                bent = plus(bent, (link.qdd[0], link.qdd[1], link.qdd[2]))
+            self._origins[n] = (
+                plus(value, self.out(up, r)),
+                plus(rate, self.out(up, moved)),
+                plus(acceleration, self.out(up, bent)),
+            )
+        return self._origins[n]
+
+    def alpha(self, n: int) -> Vector:
+        """Angular acceleration of a link, in its axes."""
+        if n < 0:
+            return ZERO
+        if n not in self._alphas:
+            link = self.chain.links[n]
+            before = link.passage.into(self.alpha(link.parent))
+            own: Vector = ZERO
+            if link.kind == "turn":
+                own = (0.0, 0.0, link.qdd[0])
+            elif link.kind in ("ball", "free"):
+                own = self.chain.turning_of(link)
+            self._alphas[n] = plus(plus(before, link.bias_alpha), own)
+        return self._alphas[n]
+
+    def place(self, n: int, at: Vector, *, is_point: bool) -> Triple:
+        """A point or direction of a link."""
+        if n < 0:
+            return at, ZERO, ZERO
+        omega = self.chain.links[n].omega
+        rate = cross(omega, at)
+        bent = plus(cross(self.alpha(n), at), cross(omega, rate))
+        found = tuple(self.out(n, v) for v in (at, rate, bent))
+        if is_point:
+            found = tuple(plus(a, b) for a, b in zip(self.origin(n), found, strict=True))
+        return found  # type: ignore[return-value]
+
+
+class _Coordinates:
+    """The file's coordinates over joint coordinates, each found when it is asked for."""
+
+    def __init__(self, motion: Motion, chain: Chain) -> None:
+        self.motion, self.chain, self.graph = motion, chain, chain.graph
+        self.places = _Places(chain)
+        self._kept: dict[tuple[int, tuple[float, ...]], Triple] = {}
+        self._moves: dict[Expr, tuple[Expr, int]] = {}  # variable: coordinate, and how often it is derived
+        for c in motion.tree.system.coordinates:
+            self._moves |= {c.q: (c.q, 0), c.qd: (c.q, 1)}
+        self._own = [
+            own for link in chain.links for own in zip(link.q, link.qd, link.qdd, strict=True)
+        ]
+
+    def of(self, var: Expr, part: int) -> Expr:
+        """Value (0), rate or acceleration (2) of a coordinate."""
+        if var in self.motion.tree.scalars:
+            weights, offset = self.motion.tree.scalars[var]
+            sums = self.graph.total((k, self._own[i][part]) for i, k in weights.items())
+            return sums + offset if part == 0 else sums
+        n, place, axis = self.motion.on_links[var]
+        return self.graph.lift(self._at(n, place)[part][axis])
+
+    def put(self, e: Expr) -> Expr:
+        """An expression of the file over joint coordinates."""
+        moves = {
+            v: self.of(*self._moves[v]) for v in self.graph.variables(e) if v in self._moves
+        }
+        return self.graph.substitute(e, moves) if moves else e
+
+    def _at(self, n: int, place: np.ndarray) -> Triple:
+        key = (n, tidied(place))
+        if key not in self._kept:
+            head, *at = key[1]
+            self._kept[key] = self.places.place(n, (at[0], at[1], at[2]), is_point=head == 1.0)
+        return self._kept[key]
+
+
+def tidied(place: np.ndarray) -> tuple[float, ...]:
+    """Numbers of a place without round-off about zero."""
+    return tuple(float(v) for v in np.where(np.abs(place) < 1e-14, 0.0, place))
+
+
+def _output(
+    output: Output, source: System, system: System, coordinates: _Coordinates
+) -> Output:
+    """An output over joint coordinates."""
+    if output.kind in ("reaction", "gain") or (output.kind == "undetermined" and not output.path):
+        return output
+    path = output.path or f"outputs/{output.port}"
+    if output.kind == "path":
+        made = coordinates.put(source.values[path])
+    else:
+        part = ("value", "rate", "acceleration").index(output.kind)
+        made = coordinates.of(source.coordinates[output.index].q, part)
+    system.values[path] = made
+    return Output(output.port, "path", 0, path)
+
+
+def _loads(coordinates: _Coordinates) -> Loads:
+    """Forces on the file's coordinates as forces of joints and wrenches on links."""
+    motion, tree = coordinates.motion, coordinates.motion.tree
+    source = tree.system
+    graph = source.graph
+    loads = Loads(gravity=source.gravity)
+    pushed: dict[tuple[int, tuple[float, ...]], list[Expr]] = {}
+    for index, terms in sorted(source.pushes.items()):
+        c = source.coordinates[index]
+        force = coordinates.put(graph.total((1.0, e) for e in terms))
+        if force.is_zero:
+            continue
+        if c.q in tree.scalars:
+            for i, k in tree.scalars[c.q][0].items():
+                loads.forces[i] = graph.total([(1.0, loads.forces.get(i, graph.zero)), (k, force)])
+            continue
+        n, place, axis = motion.on_links[c.q]
+        pushed.setdefault((n, tidied(place)), [graph.zero] * 3)[axis] = force
+    for (n, place), given in pushed.items():
+        force = coordinates.places.into(n, (given[0], given[1], given[2]))
+        at = place[1:]
+        moment = cross(at, force)  # type: ignore[arg-type]
+        made = Wrench(moment, force if place[0] == 1.0 else ZERO)
+        kept = loads.wrenches.get(n, Wrench(ZERO, ZERO))
+        loads.wrenches[n] = Wrench(plus(kept.moment, made.moment), plus(kept.force, made.force))
+    return loads
+
