@@ -119,7 +119,14 @@ def _routines(eq: Equations, tree: TreeMechanism) -> list[Routine]:
                 if i not in guided
             ],
         ),
-        Routine("observe", "outputs that are expressions", eq.observe_assigns(), is_ordered=True),
+        Routine(
+            "observe",
+            "outputs that are expressions",
+            [
+                Assign(f"w->observed[{n}]", eq.system.values[path], path)
+                for n, path in enumerate(eq.shown)
+            ],
+        ),
     ]
     if eq.system.guides:
         handed = transmitted(chain, loads)

@@ -124,10 +124,12 @@ class Graph:
         return [*((name, GROUND) for name in self.pieces), *found]
 
     def freedom(self, first: str, second: str) -> Freedom:
-        """The freedom of the first body beside the second one, or the ground."""
+        """The freedom of the first body beside the second one, or the ground: of all motions of both that
+        their rows allow, so that what one of them owes to a third body is no joint of these two.
+        """
         one = self.pieces[first]
-        other = self.pieces[second] if second != GROUND else None
-        inside = one.uses | (other.uses if other else frozenset())
+        both = [one] if second == GROUND else [one, self.pieces[second]]
+        inside = frozenset().union(*(piece.uses for piece in both))
         rows = [
             (r, members)
             for r, members in self.rows
@@ -136,29 +138,35 @@ class Graph:
         scalars = sorted(
             {v for _, members in rows for v in members - inside}, key=lambda e: e.serial
         )
-        places = {v: 6 + n for n, v in enumerate((*sorted(inside, key=lambda e: e.serial), *scalars))}
-        width = 6 + len(places)
+        variables = [*sorted(inside, key=lambda e: e.serial), *scalars]
+        places = {v: 12 + n for n, v in enumerate(variables)}
         lines = []
-        for weights, twist in one.equations:
-            line = np.zeros(width)
-            line[:6] = -twist
-            for var, weight in weights.items():
-                line[places[var]] += weight
-            lines.append(line)
-        for weights, _ in other.equations if other else ():
-            line = np.zeros(width)
-            for var, weight in weights.items():
-                line[places[var]] += weight
-            lines.append(line)
+        for number, piece in enumerate(both):
+            for weights, twist in piece.equations:
+                line = np.zeros(12 + len(places))
+                line[6 * number : 6 * number + 6] = -twist
+                for var, weight in weights.items():
+                    line[places[var]] += weight
+                lines.append(line)
+        if second == GROUND:
+            lines += list(np.eye(6, 12 + len(places), 6))
         for r, _ in rows:
-            line = np.zeros(width)
+            line = np.zeros(12 + len(places))
             for var, slope in self.slopes(r).items():
                 line[places[var]] += slope
             lines.append(line)
         motions = null_space(np.array(lines))
-        twists = column_space(motions[:6])
-        back = np.linalg.pinv(motions[:6])
-        return Freedom(twists, {v: motions[places[v]] @ back for v in scalars})
+        beside = motions[:6] - motions[6:12]
+        back = np.linalg.pinv(beside, rcond=SMALL)
+        slopes = {v: motions[places[v]] @ back for v in scalars}
+        return Freedom(
+            column_space(beside),
+            {
+                v: slope
+                for v, slope in slopes.items()
+                if np.max(np.abs(slope @ beside - motions[places[v]]), initial=0.0) < SMALL
+            },
+        )
 
     def _piece(self, name: str, body: Body) -> Piece | None:
         now = np.array([[self.value(c) for c in g] for g in body.generators]).T

@@ -150,5 +150,6 @@ def _tidied(frame: np.ndarray) -> np.ndarray:
 
 
 def _tidy(value: float) -> float:
-    whole = round(float(value))
-    return float(whole) + 0.0 if abs(value - whole) < 1e-13 else float(value)
+    """Round-off about whole numbers, and the digits on which linear algebra libraries differ, cut off."""
+    cut = float(f"{value:.14g}")
+    return float(round(cut)) + 0.0 if abs(cut - round(cut)) < 1e-13 else cut

@@ -50,7 +50,9 @@ class Motion:
         """(1, position) or (0, direction) in the file's pose, as it is in the frame of the body's link."""
         link = self.tree.place[body]
         now = self.tree.graph.pieces[body].pose @ built if body != GROUND else built
-        return now if link < 0 else self.inverse[link] @ now
+        place = np.array(now if link < 0 else self.inverse[link] @ now, dtype=float)
+        place[0] = built[0]
+        return np.where(np.abs(place) < 1e-13, 0.0, place)
 
     def poses(self, z: np.ndarray) -> list[np.ndarray]:
         """Of all links, 4 x 4."""

@@ -20,6 +20,7 @@ from codegen.topology.frames import frames
 from codegen.topology.motion import Motion, add_scalars, find_cuts
 from codegen.topology.tree import Tree, spanning_tree
 from codegen.tree.chain import Chain
+from codegen.tree.energy import kinetic, potential
 from codegen.tree.recursion import Loads
 from codegen.tree.spatial import ZERO, Wrench
 from rig_configs.mistakes import Mistake
@@ -103,6 +104,15 @@ def _uncarried(motion: Motion) -> Iterator[Mistake]:
         if tree.carrier(points) is None and not tree.cuts:
             key = var.name.rpartition("/")[0].replace("/", ".")
             yield Mistake(system.file, key, "is on no rigid body", remedy)
+    known = {var for parts in system.masses.of_bodies.values() for var, _ in parts}
+    known |= {var for _, var in (*system.masses.of_points, *system.masses.of_rods)}
+    graph = system.graph
+    for _, inertia in system.masses.of_scalars:
+        known.update(graph.variables(inertia))
+    others = {v for e in system.mass.values() for v in graph.variables(e) if v not in known}
+    for var in sorted(others, key=lambda v: v.serial):
+        key = var.name.rpartition("/")[0].replace("/", ".")
+        yield Mistake(system.file, key, "has inertia that is no rigid body's", remedy)
     for c, _ in system.masses.of_scalars:
         if len(tree.scalars.get(c.q, ({0: 1.0}, 0.0))[0]) != 1:
             yield Mistake(system.file, c.name, "has inertia and measures several joints", remedy)
@@ -261,16 +271,11 @@ class _Coordinates:
         return self.graph.substitute(e, moves) if moves else e
 
     def _at(self, n: int, place: np.ndarray) -> Triple:
-        key = (n, tidied(place))
+        key = (n, tuple(float(v) for v in place))
         if key not in self._kept:
             head, *at = key[1]
             self._kept[key] = self.places.place(n, (at[0], at[1], at[2]), is_point=head == 1.0)
         return self._kept[key]
-
-
-def tidied(place: np.ndarray) -> tuple[float, ...]:
-    """Numbers of a place without round-off about zero."""
-    return tuple(float(v) for v in np.where(np.abs(place) < 1e-14, 0.0, place))
 
 
 def _output(
@@ -280,7 +285,13 @@ def _output(
     if output.kind in ("reaction", "gain") or (output.kind == "undetermined" and not output.path):
         return output
     path = output.path or f"outputs/{output.port}"
-    if output.kind == "path":
+    energies = {
+        "outputs/energy": lambda: kinetic(coordinates.chain) + potential(system),
+        "outputs/energy.kinetic": lambda: kinetic(coordinates.chain),
+    }
+    if path in energies and output.kind == "path":
+        made = energies[path]()
+    elif output.kind == "path":
         made = coordinates.put(source.values[path])
     else:
         part = ("value", "rate", "acceleration").index(output.kind)
@@ -306,7 +317,7 @@ def _loads(coordinates: _Coordinates) -> Loads:
                 loads.forces[i] = graph.total([(1.0, loads.forces.get(i, graph.zero)), (k, force)])
             continue
         n, place, axis = motion.on_links[c.q]
-        pushed.setdefault((n, tidied(place)), [graph.zero] * 3)[axis] = force
+        pushed.setdefault((n, tuple(map(float, place))), [graph.zero] * 3)[axis] = force
     for (n, place), given in pushed.items():
         force = coordinates.places.into(n, (given[0], given[1], given[2]))
         at = place[1:]
