@@ -26,7 +26,7 @@ from codegen.formulations.stepping import (
     step_text,
 )
 from codegen.options.options import KernelOptions
-from codegen.system.quantities import Coordinate
+from codegen.system.system import System
 from codegen.tree.mechanism import TreeMechanism, in_joint_coordinates
 from codegen.tree.recursion import accelerations, given_force, transmitted
 from rig_configs.mistakes import Mistake
@@ -87,15 +87,19 @@ def _refuse_outputs(tree: TreeMechanism) -> None:
         problem = None
         if output.kind == "gain":
             problem = "the gain of a step is weighed in natural coordinates only"
-        elif output.path and any(
-            var.name.startswith("row_lam ") for var in system.graph.variables(system.values[output.path])
-        ):
+        elif output.path and shows_rows(system, output.path):
             problem = "shows the reaction of a row, which joint coordinates do not have"
         if problem:
             remedy = "leave it out, or take formulation = 'ali3p'"
             mistakes.append(Mistake(system.file, f"outputs.{output.port}", problem, remedy))
     if mistakes:
         raise MechanismError(mistakes)
+
+
+def shows_rows(system: System, path: str) -> bool:
+    """Whether a value contains multipliers of rows."""
+    inside = system.graph.variables(system.values[path])
+    return any(var.name.startswith("row_lam ") for var in inside)
 
 
 def _routines(eq: Equations, tree: TreeMechanism) -> list[Routine]:
@@ -211,5 +215,7 @@ def _twin(tree: TreeMechanism) -> dict[str, str]:
         "z_0": repr([c.initial for c in made.coordinates]),
         "zd_0": repr([c.initial_rate for c in made.coordinates]),
         "guided": repr([guide.coordinate.index for guide in made.guides]),
+        "n_rows": str(len(source.rows)),
+        "reactions": repr([o.port for o in tree.source.outputs if o.path and shows_rows(source, o.path)]),
         "n_natural": str(len(source.coordinates)),
     }

@@ -64,6 +64,15 @@ class Quantity:
 
 
 @dataclass(frozen=True)
+class JointPlace:
+    """A joint whose reaction on its first body, at a point of the file's pose, is among the values of outputs."""
+
+    first: str
+    second: str
+    point: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
 class Held:
     """A value computed once a step from its start, such as a tyre torque with its own state."""
 

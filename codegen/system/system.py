@@ -15,7 +15,7 @@ from codegen.expressions.dag import Expr
 from codegen.expressions.dag import evaluate as evaluate_expr
 from codegen.system.affine import affine
 from codegen.system.masses import Masses
-from codegen.system.quantities import Coordinate, Guide, Held, Quantity, Row
+from codegen.system.quantities import Coordinate, Guide, Held, JointPlace, Quantity, Row
 from codegen.system.reading import Reading
 from codegen.system.vectors import Vector
 
@@ -39,6 +39,7 @@ class System(Reading):
     updates: dict[Expr, Expr] = field(default_factory=dict)
     followed: dict[Expr, Expr] = field(default_factory=dict)
     held: list[Held] = field(default_factory=list)
+    joints: dict[str, JointPlace] = field(default_factory=dict)  # by table/name
     values: dict[str, Expr] = field(default_factory=dict)
     value_units: dict[str, str] = field(default_factory=dict)
     kinks: list[tuple[str, str, float]] = field(

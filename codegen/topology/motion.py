@@ -14,12 +14,23 @@ import numpy as np
 from codegen.expressions.dag import Expr, evaluate
 from codegen.system.affine import affine
 from codegen.system.body import Body
+from codegen.system.system import System
 from codegen.topology.bodies import GROUND
-from codegen.topology.tree import Cut, Tree
+from codegen.topology.frames import frames
+from codegen.topology.tree import Cut, Tree, spanning_tree
 
 OPEN = 1e-9  # m or rad; of a row that holds wherever the joints go
 SAMPLES = 2
 FAR = {"rad": 1.0, "m": 0.3, "1": 0.5}
+
+
+def topology(system: System) -> Motion:
+    """The tree of a system, with frames, the file's coordinates on it, and everything that is cut."""
+    tree = spanning_tree(system)
+    motion = Motion(tree, frames(tree))
+    add_scalars(motion)
+    tree.cuts += find_cuts(motion)
+    return motion
 
 
 class Motion:
@@ -31,15 +42,17 @@ class Motion:
         system = tree.system
         # each natural coordinate as a component of a point or direction of a body, nearest to the ground
         self.on_links: dict[Expr, tuple[int, np.ndarray, int]] = {}
-        for name in sorted(tree.place, key=lambda n: tree.place[n]):
-            if name == GROUND:
+        for (kind, vector), bodies in system.carriers.items():
+            placed = [name for name in bodies if name in tree.place]
+            if not placed:
                 continue
-            body = system.bodies[name]
-            for k, generator in enumerate(body.generators):
-                for axis, component in enumerate(generator):
-                    if isinstance(component, Expr) and component.op == "var":
-                        place = self.on_link(name, body.built[:, k])
-                        self.on_links.setdefault(component, (tree.place[name], place, axis))
+            link = min(tree.place[name] for name in placed)
+            now = np.array([float(kind == "point"), *(tree.graph.value(c) for c in vector)])
+            for axis, component in enumerate(vector):
+                if isinstance(component, Expr) and component.op == "var":
+                    nearest = self.on_links.get(component)
+                    if nearest is None or link < nearest[0]:
+                        self.on_links[component] = (link, self._put(link, now), axis)
         self.loose = [
             c
             for c in system.coordinates
@@ -48,10 +61,13 @@ class Motion:
 
     def on_link(self, body: str, built: np.ndarray) -> np.ndarray:
         """(1, position) or (0, direction) in the file's pose, as it is in the frame of the body's link."""
-        link = self.tree.place[body]
-        now = self.tree.graph.pieces[body].pose @ built if body != GROUND else built
+        pose = self.tree.graph.pieces[body].pose if body != GROUND else np.eye(4)
+        return self._put(self.tree.place[body], pose @ built)
+
+    def _put(self, link: int, now: np.ndarray) -> np.ndarray:
+        """A place of the assembled pose in the frame of a link."""
         place = np.array(now if link < 0 else self.inverse[link] @ now, dtype=float)
-        place[0] = built[0]
+        place[0] = round(float(now[0]))
         return np.where(np.abs(place) < 1e-13, 0.0, place)
 
     def poses(self, z: np.ndarray) -> list[np.ndarray]:

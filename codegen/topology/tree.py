@@ -56,6 +56,11 @@ class Link:
     def kind(self) -> Kind:
         return self.single.kind
 
+    @property
+    def freedoms(self) -> int:
+        """Freedoms of the joint: a quaternion has four coordinates for three."""
+        return len(self.coordinates) - (self.kind in ("ball", "free"))
+
 
 @dataclass(frozen=True)
 class Cut:

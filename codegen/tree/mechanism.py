@@ -16,11 +16,11 @@ from codegen.description.outputs import Output
 from codegen.expressions.dag import Expr
 from codegen.system.system import System
 from codegen.system.vectors import Vector, cross, plus
-from codegen.topology.frames import frames
-from codegen.topology.motion import Motion, add_scalars, find_cuts
-from codegen.topology.tree import Tree, spanning_tree
+from codegen.topology.motion import Motion, topology
+from codegen.topology.tree import Tree
 from codegen.tree.chain import Chain
 from codegen.tree.energy import kinetic, potential
+from codegen.tree.reactions import Reactions
 from codegen.tree.recursion import Loads
 from codegen.tree.spatial import ZERO, Wrench
 from rig_configs.mistakes import Mistake
@@ -46,15 +46,6 @@ class TreeMechanism:
     motion: Motion
     chain: Chain
     loads: Loads
-
-
-def topology(system: System) -> Motion:
-    """The tree of a system, with frames, the file's coordinates on it, and everything that is cut."""
-    tree = spanning_tree(system)
-    motion = Motion(tree, frames(tree))
-    add_scalars(motion)
-    tree.cuts += find_cuts(motion)
-    return motion
 
 
 def in_joint_coordinates(mechanism: Mechanism) -> TreeMechanism:
@@ -83,8 +74,9 @@ def in_joint_coordinates(mechanism: Mechanism) -> TreeMechanism:
     system.followed = {var: put(e) for var, e in source.followed.items()}
     system.held = [replace(held, value=put(held.value)) for held in source.held]
     system.potential = None if source.potential is None else put(source.potential)
-    outputs = tuple(_output(o, source, system, coordinates) for o in mechanism.outputs)
     loads = _loads(coordinates)
+    joints = Reactions(chain, loads, coordinates.places.out)
+    outputs = tuple(_output(o, source, system, coordinates, joints) for o in mechanism.outputs)
     made = Mechanism(mechanism.name, system, outputs, mechanism.sha256)
     return TreeMechanism(made, mechanism, motion, chain, loads)
 
@@ -279,7 +271,11 @@ class _Coordinates:
 
 
 def _output(
-    output: Output, source: System, system: System, coordinates: _Coordinates
+    output: Output,
+    source: System,
+    system: System,
+    coordinates: _Coordinates,
+    joints: Reactions,
 ) -> Output:
     """An output over joint coordinates."""
     if output.kind in ("reaction", "gain") or (output.kind == "undetermined" and not output.path):
@@ -291,6 +287,8 @@ def _output(
     }
     if path in energies and output.kind == "path":
         made = energies[path]()
+    elif output.kind == "path" and (reaction := joints.of(path)) is not None:
+        made = reaction
     elif output.kind == "path":
         made = coordinates.put(source.values[path])
     else:
