@@ -1,8 +1,8 @@
 """Trees in joint coordinates: accelerations by articulated inertias, at a cost that grows with the number of bodies.
 
-The mechanism file is the same as for natural coordinates; its tree, the recursion and the forces over joint coordinates
-come from `codegen.topology` and `codegen.tree`. There are no rows: nothing is iterated and nothing drifts but the length of
-quaternions, which is set right at the end of each step.
+The mechanism file is the same as for natural coordinates; its tree, the recursion and the forces over joint
+coordinates come from `codegen.topology` and `codegen.tree`. There are no rows: nothing is iterated, and nothing drifts
+but the length of quaternions, which is set right at the end of each step.
 
 Source: Featherstone 1983; Rodriguez, Jain and Kreutz-Delgado 1991.
 """
@@ -49,7 +49,13 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         routines.append(Routine("settle", "states that forces follow, at the step's end", followed))
         eq.arrays["since_part"] = 1
     eq.store_derived(routines)
-    eq.arrays |= {"rhs": len(eq.q), "x": len(eq.q), "inverse": len(eq.q), "inverse_row": 0, "weight_project": 0}
+    eq.arrays |= {
+        "rhs": len(eq.q),
+        "x": len(eq.q),
+        "inverse": len(eq.q),
+        "inverse_row": 0,
+        "weight_project": 0,
+    }
     derivative = Derivative(
         routines=[],
         derive=[*_guided(eq), Call("articulate")],
@@ -97,7 +103,7 @@ def _refuse_outputs(tree: TreeMechanism) -> None:
 
 
 def shows_rows(system: System, path: str) -> bool:
-    """Whether a value contains multipliers of rows."""
+    """Return whether a value contains multipliers of rows."""
     inside = system.graph.variables(system.values[path])
     return any(var.name.startswith("row_lam ") for var in inside)
 
@@ -216,6 +222,8 @@ def _twin(tree: TreeMechanism) -> dict[str, str]:
         "zd_0": repr([c.initial_rate for c in made.coordinates]),
         "guided": repr([guide.coordinate.index for guide in made.guides]),
         "n_rows": str(len(source.rows)),
-        "reactions": repr([o.port for o in tree.source.outputs if o.path and shows_rows(source, o.path)]),
+        "reactions": repr(
+            [o.port for o in tree.source.outputs if o.path and shows_rows(source, o.path)]
+        ),
         "n_natural": str(len(source.coordinates)),
     }

@@ -294,7 +294,9 @@ def step_text(eq: Equations, derivative: Derivative, integrator: str, parts: Ste
         integrator=_looped(integrator, derivative.integrated),
         formulation=_functions(derivative, parts.accelerate),
         start_lines=f"    {parts.start}\n" if parts.start else "",
-        reaction_lines="\n".join(f"    {line}" for line in parts.reactions or ["(void)w, (void)s;"]),
+        reaction_lines="\n".join(
+            f"    {line}" for line in parts.reactions or ["(void)w, (void)s;"]
+        ),
     )
 
 

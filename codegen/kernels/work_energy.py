@@ -26,7 +26,9 @@ def work_error(stepper: Any, twin: ModuleType, motion: Sequence[Sequence[float]]
     signal = np.array(twin.SIGNALS_0)
     mass = twin.mass(par)
     stepper.reset(*motion[0])
-    of_joints = getattr(twin, "kinetic_energy", None)  # the mass matrix is not that of the coordinates
+    of_joints = getattr(
+        twin, "kinetic_energy", None
+    )  # the mass matrix is not that of the coordinates
 
     def kinetic(at: dict[str, np.ndarray]) -> float:
         if of_joints is not None:
@@ -57,4 +59,3 @@ def work_error(stepper: Any, twin: ModuleType, motion: Sequence[Sequence[float]]
 
 def _state(stepper: Any) -> dict[str, np.ndarray]:
     return {key: np.array(getattr(stepper, key)) for key in ("q", "qd", "internal", "reaction")}
-

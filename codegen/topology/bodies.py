@@ -95,9 +95,7 @@ class Graph:
         if row not in self._slopes:
             graph, phi = self.system.graph, self.system.rows[row].phi
             self._slopes[row] = {
-                v: self.value(graph.diff(phi, v))
-                for v in graph.variables(phi)
-                if v in self.owned
+                v: self.value(graph.diff(phi, v)) for v in graph.variables(phi) if v in self.owned
             }
         return self._slopes[row]
 

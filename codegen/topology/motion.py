@@ -15,6 +15,7 @@ from codegen.expressions.dag import Expr, evaluate
 from codegen.system.affine import affine
 from codegen.system.body import Body
 from codegen.system.system import System
+from codegen.system.vectors import Vector
 from codegen.topology.bodies import GROUND
 from codegen.topology.frames import frames
 from codegen.topology.tree import Cut, Tree, spanning_tree
@@ -42,21 +43,23 @@ class Motion:
         system = tree.system
         # each natural coordinate as a component of a point or direction of a body, nearest to the ground
         self.on_links: dict[Expr, tuple[int, np.ndarray, int]] = {}
+        # points and vectors of bodies on every link that they are on
+        self.carried: dict[tuple[str, Vector], dict[int, np.ndarray]] = {}
         for (kind, vector), bodies in system.carriers.items():
             placed = [name for name in bodies if name in tree.place]
             if not placed:
                 continue
-            link = min(tree.place[name] for name in placed)
+            links = sorted({tree.place[name] for name in placed})
             now = np.array([float(kind == "point"), *(tree.graph.value(c) for c in vector)])
+            self.carried[kind, vector] = {link: self._put(link, now) for link in links}
             for axis, component in enumerate(vector):
                 if isinstance(component, Expr) and component.op == "var":
                     nearest = self.on_links.get(component)
-                    if nearest is None or link < nearest[0]:
-                        self.on_links[component] = (link, self._put(link, now), axis)
+                    if nearest is None or links[0] < nearest[0]:
+                        place = self.carried[kind, vector][links[0]]
+                        self.on_links[component] = (links[0], place, axis)
         self.loose = [
-            c
-            for c in system.coordinates
-            if c.q not in self.on_links and c.q not in tree.scalars
+            c for c in system.coordinates if c.q not in self.on_links and c.q not in tree.scalars
         ]
 
     def on_link(self, body: str, built: np.ndarray) -> np.ndarray:
@@ -153,7 +156,10 @@ def add_scalars(motion: Motion) -> None:
             gradient = graph.slopes(r)
             if abs(gradient[c.q]) < 1e-3:
                 continue
-            rate = -sum(gradient[v] * slopes[v] for v in inside if v is not c.q) / gradient[c.q]
+            pull = np.zeros(len(motion.start))
+            for v in inside - {c.q}:
+                pull -= gradient[v] * slopes[v]
+            rate = pull / gradient[c.q]
             weights = {i: _near(float(k)) for i, k in enumerate(rate) if abs(k) > 1e-7}
             offset = c.initial - sum(k * motion.start[i] for i, k in weights.items())
             tree.scalars[c.q] = (weights, offset)
@@ -178,31 +184,55 @@ def find_cuts(motion: Motion) -> list[Cut]:
         cuts.setdefault(f"{name}", "is on no rigid body, and measures no joint")
     loose = {c.q for c in motion.loose}
     fixed = {p.var.name: p.default for p in (*system.parameters, *system.signals)}
+    shapes: dict[
+        str, str
+    ] = {}  # of bodies that are put out of shape by what they share with others
     for seed in range(SAMPLES):
         z = motion.somewhere(seed)
         found = motion.natural(z)
         at = {var.name: value for var, value in found.items()} | fixed
+        poses = [*motion.poses(z), np.eye(4)]
+        cuts |= _shared(motion, poses)
         for r, inside in graph.rows:
             row = system.rows[r]
             element, _, what = row.label.partition(" ")
             if inside & loose:
                 cuts.setdefault(element, "is about what is on no rigid body")
             elif abs(evaluate(row.phi, at)) > OPEN:
-                cuts.setdefault(element, f"closes a loop: {what or 'its row'} does not hold by itself")
-        poses = [*motion.poses(z), np.eye(4)]
+                told = shapes if element.startswith("rigid_body/") else cuts
+                words = f"closes a loop: {what or 'its row'} does not hold by itself"
+                told.setdefault(element, words)
         for name, piece in graph.pieces.items():
             if piece.uses & loose:
                 continue
             gap = _parted(piece.body, poses[tree.place[name]], motion, name, at)
             if gap > OPEN:
-                cuts.setdefault(f"rigid_body/{name}", "closes a loop: it shares points or vectors with others")
-    return [Cut(element, problem) for element, problem in cuts.items()]
+                words = "closes a loop: it shares points or vectors with others"
+                shapes.setdefault(f"rigid_body/{name}", words)
+    return [Cut(element, problem) for element, problem in (cuts or shapes).items()]
 
 
-def _parted(
-    body: Body, pose: np.ndarray, motion: Motion, name: str, at: dict[str, float]
-) -> float:
-    """How far a body's points and vectors are from where they are as those of other bodies."""
+def _shared(motion: Motion, poses: list[np.ndarray]) -> dict[str, str]:
+    """Points and vectors that bodies share and the tree lets part."""
+    tree, cuts = motion.tree, {}
+    system = tree.system
+    names = {vector: f"point/{name}" for name, vector in system.points.items()}
+    names |= {vector: f"unit_vector/{name}" for name, vector in system.vectors.items()}
+    for (_, vector), places in motion.carried.items():
+        known = [(poses[link] @ place)[1:] for link, place in places.items()]
+        if len(known) > 1 and np.max(np.ptp(known, axis=0)) > OPEN and vector in names:
+            bodies = [
+                next(b for b, n in tree.place.items() if n == link and b != GROUND)
+                if link >= 0
+                else GROUND
+                for link in places
+            ]
+            cuts[names[vector]] = f"closes a loop: {' and '.join(bodies)} share it"
+    return cuts
+
+
+def _parted(body: Body, pose: np.ndarray, motion: Motion, name: str, at: dict[str, float]) -> float:
+    """Distance of a body's points and vectors from where they are as those of other bodies."""
     most = 0.0
     for k, generator in enumerate(body.generators):
         place = pose @ motion.on_link(name, body.built[:, k])

@@ -34,7 +34,7 @@ class JointCoordinate:
 
 @dataclass
 class Link:
-    """What moves as a whole: a body, all that is fixed to it, or a massless part between two single joints.
+    """A part that moves as a whole: a body, all that is fixed to it, or a massless part between two single joints.
 
     Attributes
     ----------
@@ -101,7 +101,9 @@ class Tree:
         # a fixed point beside a moving one is on no body but by chance
         if len(moving) < len(points):
             on &= self.system.carried_by("point", next(p for p in points if p not in moving))
-        return min((name for name in on if name in self.place), key=lambda n: self.place[n], default=None)
+        return min(
+            (name for name in on if name in self.place), key=lambda n: self.place[n], default=None
+        )
 
     def children(self, link: int) -> list[int]:
         return [n for n, other in enumerate(self.links) if other.parent == link]
@@ -217,8 +219,7 @@ def _named(
     if single.kind == "slide":
         way = single.twist[3:]
         letter = next((a for a, x in zip("xyz", way, strict=True) if abs(x) == 1.0), "travel")
-        start = 0.0
-        return [JointCoordinate(names.new(f"{child}_{letter}"), "m", start)]
+        return [JointCoordinate(names.new(f"{child}_{letter}"), "m", 0.0)]
     found = []
     if single.kind == "free":
         at = tree.graph.pieces[child]

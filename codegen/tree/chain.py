@@ -18,7 +18,18 @@ from codegen.system.system import Coordinate, System
 from codegen.system.vectors import Vector, cross, plus, times
 from codegen.topology.frames import placing
 from codegen.topology.motion import Motion
-from codegen.tree.spatial import ZERO, Inertia, Matrix, Passage, Rotation, Shift, Turn, Value, apply, skew
+from codegen.tree.spatial import (
+    ZERO,
+    Inertia,
+    Matrix,
+    Passage,
+    Rotation,
+    Shift,
+    Turn,
+    Value,
+    apply,
+    skew,
+)
 
 Z: Vector = (0.0, 0.0, 1.0)
 QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
@@ -74,9 +85,7 @@ class Chain:
     ) -> None:
         self.graph, self.motion = graph, motion
         self.tree = motion.tree
-        guided = {
-            guide.coordinate.name: guide.inputs for guide in masses.guides
-        }
+        guided = {guide.coordinate.name: guide.inputs for guide in masses.guides}
         self.links: list[ChainLink] = []
         for n, link in enumerate(self.tree.links):
             own = [coordinates[i] for i in link.coordinates]
@@ -229,7 +238,8 @@ def shares_on_links(motion: Motion, system: System) -> list[tuple[int, tuple[Exp
     """All masses, each on its link and as a share in that link's frame."""
     tree, found = motion.tree, []
 
-    def put(name: str, var: Expr, matrix: np.ndarray, pose: np.ndarray) -> None:
+    def put(name: str | None, var: Expr, matrix: np.ndarray, pose: np.ndarray) -> None:
+        assert name is not None  # it is refused before
         link = tree.place[name]
         onto = pose if link < 0 else motion.inverse[link] @ pose
         found.append((link, (var, onto @ matrix @ onto.T)))

@@ -11,7 +11,9 @@ from codegen.tree.spatial import ZERO, apply
 
 def kinetic(chain: Chain) -> Expr:
     """Kinetic energy, of rotors too."""
-    graph, velocities, found = chain.graph, [], []
+    graph = chain.graph
+    velocities: list[Vector] = []
+    found: list[tuple[float, Expr]] = []
     for link in chain.links:
         v: Vector = ZERO
         if link.parent >= 0:

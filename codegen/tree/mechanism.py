@@ -1,7 +1,7 @@
 """A mechanism in joint coordinates: the same forces, inputs, parameters and outputs over the coordinates of its tree.
 
-Every coordinate of the file is an expression over joint coordinates; these take its place in whatever forces and outputs
-say of it.
+Every coordinate of the file is an expression over joint coordinates, which takes its place in whatever forces and
+outputs say of it.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.description.outputs import Output
 from codegen.expressions.dag import Expr
 from codegen.system.system import System
-from codegen.system.vectors import Vector, cross, plus
+from codegen.system.vectors import cross, plus
 from codegen.topology.motion import Motion, topology
 from codegen.topology.tree import Tree
 from codegen.tree.chain import Chain
 from codegen.tree.energy import kinetic, potential
+from codegen.tree.places import Coordinates
 from codegen.tree.reactions import Reactions
 from codegen.tree.recursion import Loads
-from codegen.tree.spatial import ZERO, Wrench
+from codegen.tree.spatial import NO_WRENCH, ZERO, Wrench
 from rig_configs.mistakes import Mistake
 
-Triple = tuple[Vector, Vector, Vector]  # value, rate, acceleration
 OTHERS = "'ali3p', which closes loops, or 'independent'"
 
 
@@ -68,7 +68,7 @@ def in_joint_coordinates(mechanism: Mechanism) -> TreeMechanism:
         ((index, slope),) = weights.items()
         link = next(k for k in chain.links if index in k.coordinates)
         link.rotor = link.rotor + (slope * slope) * inertia
-    coordinates = _Coordinates(motion, chain)
+    coordinates = Coordinates(motion, chain)
     put = coordinates.put
     system.updates = {var: put(e) for var, e in source.updates.items()}
     system.followed = {var: put(e) for var, e in source.followed.items()}
@@ -84,7 +84,12 @@ def in_joint_coordinates(mechanism: Mechanism) -> TreeMechanism:
 def _cut(tree: Tree, file: str) -> Iterator[Mistake]:
     for cut in tree.cuts:
         remedy = f"take formulation = {OTHERS}"
-        yield Mistake(file, cut.element.replace("/", "."), f"{cut.problem}; 'articulated' is for trees", remedy)
+        yield Mistake(
+            file,
+            cut.element.replace("/", "."),
+            f"{cut.problem}; 'articulated' is for trees",
+            remedy,
+        )
 
 
 def _uncarried(motion: Motion) -> Iterator[Mistake]:
@@ -111,7 +116,9 @@ def _uncarried(motion: Motion) -> Iterator[Mistake]:
     guided = {guide.coordinate.q for guide in system.guides}
     for var in guided:
         if not any(c.scalar is var for c in tree.coordinates) and not tree.cuts:
-            yield Mistake(system.file, var.name[2:], "is guided and measures no single joint", remedy)
+            yield Mistake(
+                system.file, var.name[2:], "is guided and measures no single joint", remedy
+            )
 
 
 def _system(source: System, motion: Motion) -> System:
@@ -128,8 +135,7 @@ def _system(source: System, motion: Motion) -> System:
     made.masses, made.carriers = source.masses, source.carriers
     by_name = {c.name: c for c in made.coordinates}
     made.guides = [
-        replace(guide, coordinate=by_name[guide.coordinate.name], row=-1)
-        for guide in source.guides
+        replace(guide, coordinate=by_name[guide.coordinate.name], row=-1) for guide in source.guides
     ]
     return made
 
@@ -150,142 +156,24 @@ def _start_rates(motion: Motion) -> list[float]:
     ]
 
 
-class _Places:
-    """Points and directions of links in the axes of the ground, with rates and accelerations, on demand."""
-
-    def __init__(self, chain: Chain) -> None:
-        self.chain = chain
-        self._alphas: dict[int, Vector] = {}
-        self._origins: dict[int, Triple] = {}
-
-    def out(self, link: int, v: Vector) -> Vector:
-        """A vector of a link in the axes of the ground."""
-        while link >= 0:
-            at = self.chain.links[link]
-            v, link = at.passage.out(v), at.parent
-        return v
-
-    def into(self, link: int, v: Vector) -> Vector:
-        """A vector of the ground in the axes of a link."""
-        path = []
-        while link >= 0:
-            path.append(link)
-            link = self.chain.links[link].parent
-        for n in reversed(path):
-            v = self.chain.links[n].passage.into(v)
-        return v
-
-    def origin(self, n: int) -> Triple:
-        """Of a link, its rate and its acceleration, in the axes of the ground."""
-        if n < 0:
-            return ZERO, ZERO, ZERO
-        if n not in self._origins:
-            link = self.chain.links[n]
-            up = link.parent
-            value, rate, acceleration = self.origin(up)
-            r = link.passage.origin
-            omega = self.chain.links[up].omega if up >= 0 else ZERO
-            moved = cross(omega, r) if up >= 0 else ZERO
-            if link.kind == "slide":
-                moved = plus(moved, link.passage.out((0.0, 0.0, link.qd[0])))
-            elif link.kind == "free":
-                moved = plus(moved, (link.qd[0], link.qd[1], link.qd[2]))
-            bent = link.passage.out(link.bias_a)
-            if up >= 0:
-                bent = plus(bent, cross(self.alpha(up), r))
-            if link.kind == "slide":
-                bent = plus(bent, link.passage.out((0.0, 0.0, link.qdd[0])))
-            elif link.kind == "free":
-                bent = plus(bent, (link.qdd[0], link.qdd[1], link.qdd[2]))
-            self._origins[n] = (
-                plus(value, self.out(up, r)),
-                plus(rate, self.out(up, moved)),
-                plus(acceleration, self.out(up, bent)),
-            )
-        return self._origins[n]
-
-    def alpha(self, n: int) -> Vector:
-        """Angular acceleration of a link, in its axes."""
-        if n < 0:
-            return ZERO
-        if n not in self._alphas:
-            link = self.chain.links[n]
-            before = link.passage.into(self.alpha(link.parent))
-            own: Vector = ZERO
-            if link.kind == "turn":
-                own = (0.0, 0.0, link.qdd[0])
-            elif link.kind in ("ball", "free"):
-                own = self.chain.turning_of(link)
-            self._alphas[n] = plus(plus(before, link.bias_alpha), own)
-        return self._alphas[n]
-
-    def place(self, n: int, at: Vector, *, is_point: bool) -> Triple:
-        """A point or direction of a link."""
-        if n < 0:
-            return at, ZERO, ZERO
-        omega = self.chain.links[n].omega
-        rate = cross(omega, at)
-        bent = plus(cross(self.alpha(n), at), cross(omega, rate))
-        found = tuple(self.out(n, v) for v in (at, rate, bent))
-        if is_point:
-            found = tuple(plus(a, b) for a, b in zip(self.origin(n), found, strict=True))
-        return found  # type: ignore[return-value]
-
-
-class _Coordinates:
-    """The file's coordinates over joint coordinates, each found when it is asked for."""
-
-    def __init__(self, motion: Motion, chain: Chain) -> None:
-        self.motion, self.chain, self.graph = motion, chain, chain.graph
-        self.places = _Places(chain)
-        self._kept: dict[tuple[int, tuple[float, ...]], Triple] = {}
-        self._moves: dict[Expr, tuple[Expr, int]] = {}  # variable: coordinate, and how often it is derived
-        for c in motion.tree.system.coordinates:
-            self._moves |= {c.q: (c.q, 0), c.qd: (c.q, 1)}
-        self._own = [
-            own for link in chain.links for own in zip(link.q, link.qd, link.qdd, strict=True)
-        ]
-
-    def of(self, var: Expr, part: int) -> Expr:
-        """Value (0), rate or acceleration (2) of a coordinate."""
-        if var in self.motion.tree.scalars:
-            weights, offset = self.motion.tree.scalars[var]
-            sums = self.graph.total((k, self._own[i][part]) for i, k in weights.items())
-            return sums + offset if part == 0 else sums
-        n, place, axis = self.motion.on_links[var]
-        return self.graph.lift(self._at(n, place)[part][axis])
-
-    def put(self, e: Expr) -> Expr:
-        """An expression of the file over joint coordinates."""
-        moves = {
-            v: self.of(*self._moves[v]) for v in self.graph.variables(e) if v in self._moves
-        }
-        return self.graph.substitute(e, moves) if moves else e
-
-    def _at(self, n: int, place: np.ndarray) -> Triple:
-        key = (n, tuple(float(v) for v in place))
-        if key not in self._kept:
-            head, *at = key[1]
-            self._kept[key] = self.places.place(n, (at[0], at[1], at[2]), is_point=head == 1.0)
-        return self._kept[key]
-
-
 def _output(
     output: Output,
     source: System,
     system: System,
-    coordinates: _Coordinates,
+    coordinates: Coordinates,
     joints: Reactions,
 ) -> Output:
     """An output over joint coordinates."""
     if output.kind in ("reaction", "gain") or (output.kind == "undetermined" and not output.path):
         return output
-    path = output.path or f"outputs/{output.port}"
+    path = output.path if output.kind == "path" else f"outputs/{output.port}"
     energies = {
         "outputs/energy": lambda: kinetic(coordinates.chain) + potential(system),
         "outputs/energy.kinetic": lambda: kinetic(coordinates.chain),
     }
-    if path in energies and output.kind == "path":
+    if output.kind == "undetermined":
+        made = source.graph.zero  # a tree determines all reactions
+    elif path in energies and output.kind == "path":
         made = energies[path]()
     elif output.kind == "path" and (reaction := joints.of(path)) is not None:
         made = reaction
@@ -298,7 +186,7 @@ def _output(
     return Output(output.port, "path", 0, path)
 
 
-def _loads(coordinates: _Coordinates) -> Loads:
+def _loads(coordinates: Coordinates) -> Loads:
     """Forces on the file's coordinates as forces of joints and wrenches on links."""
     motion, tree = coordinates.motion, coordinates.motion.tree
     source = tree.system
@@ -307,7 +195,7 @@ def _loads(coordinates: _Coordinates) -> Loads:
     pushed: dict[tuple[int, tuple[float, ...]], list[Expr]] = {}
     for index, terms in sorted(source.pushes.items()):
         c = source.coordinates[index]
-        force = coordinates.put(graph.total((1.0, e) for e in terms))
+        force: Expr = coordinates.put(graph.total((1.0, e) for e in terms))
         if force.is_zero:
             continue
         if c.q in tree.scalars:
@@ -316,12 +204,10 @@ def _loads(coordinates: _Coordinates) -> Loads:
             continue
         n, place, axis = motion.on_links[c.q]
         pushed.setdefault((n, tuple(map(float, place))), [graph.zero] * 3)[axis] = force
-    for (n, place), given in pushed.items():
-        force = coordinates.places.into(n, (given[0], given[1], given[2]))
-        at = place[1:]
-        moment = cross(at, force)  # type: ignore[arg-type]
-        made = Wrench(moment, force if place[0] == 1.0 else ZERO)
-        kept = loads.wrenches.get(n, Wrench(ZERO, ZERO))
-        loads.wrenches[n] = Wrench(plus(kept.moment, made.moment), plus(kept.force, made.force))
+    for (n, (head, *at)), given in pushed.items():
+        push = coordinates.places.into(n, (given[0], given[1], given[2]))
+        # a force on a direction's end turns only
+        moment, force_n = cross((at[0], at[1], at[2]), push), push if head == 1.0 else ZERO
+        kept = loads.wrenches.get(n, NO_WRENCH)
+        loads.wrenches[n] = Wrench(plus(kept.moment, moment), plus(kept.force, force_n))
     return loads
-

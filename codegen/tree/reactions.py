@@ -13,7 +13,14 @@ from codegen.tree.chain import Chain
 from codegen.tree.recursion import Loads, transmitted
 from codegen.tree.spatial import Wrench
 
-KEYS = {"fx_n": (1, 0), "fy_n": (1, 1), "fz_n": (1, 2), "tx_nm": (0, 0), "ty_nm": (0, 1), "tz_nm": (0, 2)}
+KEYS = {
+    "fx_n": (1, 0),
+    "fy_n": (1, 1),
+    "fz_n": (1, 2),
+    "tx_nm": (0, 0),
+    "ty_nm": (0, 1),
+    "tz_nm": (0, 2),
+}
 
 
 class Reactions:
@@ -25,9 +32,7 @@ class Reactions:
         A vector of a link in the axes of the ground.
     """
 
-    def __init__(
-        self, chain: Chain, loads: Loads, out: Callable[[int, Vector], Vector]
-    ) -> None:
+    def __init__(self, chain: Chain, loads: Loads, out: Callable[[int, Vector], Vector]) -> None:
         self._chain, self._loads, self._out = chain, loads, out
         self._found: dict[str, Wrench | None] = {}
 
@@ -64,16 +69,16 @@ class Reactions:
         ]
         if len(beside) > 1:
             return None  # they share it in a way that only their rows know
-        place = motion.on_link(joint.first if sign > 0.0 else joint.second, np.array([1.0, *joint.point]))
+        place = motion.on_link(
+            joint.first if sign > 0.0 else joint.second, np.array([1.0, *joint.point])
+        )
         x, y, z = (float(v) for v in place[1:])
         moment, force = self._handed[link]
         moment = minus(moment, cross((x, y, z), force))
-        return Wrench(
-            *(times(sign, self._out(link, v)) for v in (moment, force))
-        )
+        return Wrench(*(times(sign, self._out(link, v)) for v in (moment, force)))
 
     def _hangs(self, link: int, on: int) -> bool:
-        """Whether a link hangs on another one, with nothing but massless parts between."""
+        """Return whether a link hangs on another one, with nothing but massless parts between."""
         links = self._chain.tree.links
         if link < 0:
             return False

@@ -16,14 +16,24 @@ from dataclasses import dataclass, field
 from codegen.expressions.dag import Expr
 from codegen.system.vectors import Vector, dot, minus, plus, times
 from codegen.tree.chain import Chain, ChainLink
-from codegen.tree.spatial import ZERO, Inertia, Matrix, Value, Wrench, apply, symmetric, transposed
+from codegen.tree.spatial import (
+    NO_WRENCH,
+    ZERO,
+    Inertia,
+    Matrix,
+    Value,
+    Wrench,
+    apply,
+    symmetric,
+    transposed,
+)
 
 Factor = tuple[list[list[Value]], list[Value]]  # L and 1 / D
 
 
 @dataclass
 class Loads:
-    """What acts: forces of joint coordinates, and wrenches on links about their origins, in their axes."""
+    """All that acts: forces of joint coordinates, and wrenches on links about their origins, in their axes."""
 
     forces: dict[int, Expr] = field(default_factory=dict)
     wrenches: dict[int, Wrench] = field(default_factory=dict)
@@ -32,13 +42,13 @@ class Loads:
 
 @dataclass
 class _Open:
-    """What the inward sweep leaves for the outward one: `gain` is A h D^-1, on alpha and a; `drive` is D^-1 u."""
+    """Results of the inward sweep for the outward one: `gain` is A h D^-1, on alpha and a; `drive` is D^-1 u."""
 
-    gain: Wrench = Wrench(ZERO, ZERO)
+    gain: Wrench = NO_WRENCH
     drive: Value = 0.0
     factor: Factor | None = None
     inertia: Inertia | None = None
-    bias: Wrench = Wrench(ZERO, ZERO)
+    bias: Wrench = NO_WRENCH
 
 
 def accelerations(chain: Chain, loads: Loads) -> dict[int, Expr]:
@@ -91,7 +101,7 @@ def accelerations(chain: Chain, loads: Loads) -> dict[int, Expr]:
 
 
 def transmitted(chain: Chain, loads: Loads) -> list[Wrench]:
-    """What each joint hands to its link, about the link's origin in its axes, at given accelerations."""
+    """The wrench that each joint hands to its link, about the link's origin in its axes, at given accelerations."""
     motions: list[tuple[Vector, Vector]] = []
     for link in chain.links:
         motions.append(_with_joint(link, *_carried(link, motions, loads), chain=chain))
@@ -99,21 +109,17 @@ def transmitted(chain: Chain, loads: Loads) -> list[Wrench]:
     for n, (link, (alpha, a)) in enumerate(zip(chain.links, motions, strict=True)):
         assert link.inertia is not None
         push, bias = link.inertia.times(alpha, a), _bias(chain, link, loads, n)
-        found.append(
-            Wrench(plus(push.moment, bias.moment), plus(push.force, bias.force))
-        )
+        found.append(Wrench(plus(push.moment, bias.moment), plus(push.force, bias.force)))
     for n in reversed(range(len(chain.links))):
         link = chain.links[n]
         if link.parent >= 0:
             out, kept = link.passage.wrench_out(found[n]), found[link.parent]
-            found[link.parent] = Wrench(
-                plus(kept.moment, out.moment), plus(kept.force, out.force)
-            )
+            found[link.parent] = Wrench(plus(kept.moment, out.moment), plus(kept.force, out.force))
     return found
 
 
 def given_force(chain: Chain, loads: Loads, handed: list[Wrench], n: int) -> Expr:
-    """What it takes along a guided joint beside what acts there."""
+    """The force of a guide along its joint, beside what acts there."""
     link = chain.links[n]
     along = handed[n].moment[2] if link.kind == "turn" else handed[n].force[2]
     inertia = link.rotor * link.qdd[0]
@@ -160,7 +166,7 @@ def _with_joint(
 def _opened(
     chain: Chain, link: ChainLink, inertia: Inertia, pull: Wrench, loads: Loads, at: _Open
 ) -> tuple[Inertia, Wrench]:
-    """What a link hands to its parent: inertia, and wrench; `at` takes what the outward sweep needs."""
+    """The hand-over of a link to its parent: inertia, and wrench; `at` takes what the outward sweep needs."""
     graph = chain.graph
     if link.is_guided:
         alpha, a = _with_joint(link, link.bias_alpha, link.bias_a)
@@ -240,9 +246,9 @@ def _let_go(at: _Open, link: ChainLink, a: Vector) -> tuple[Vector, Vector]:
         assert at.factor is not None
         held = plus(pull.moment, apply(inertia.coupling, a))
         return _solved(at.factor, times(-1.0, held)), a
-    rows = [
-        [*inertia.turning[i], *inertia.coupling[i]] for i in range(3)
-    ] + [[*transposed(inertia.coupling)[i], *inertia.moving[i]] for i in range(3)]
+    rows = [[*inertia.turning[i], *inertia.coupling[i]] for i in range(3)] + [
+        [*transposed(inertia.coupling)[i], *inertia.moving[i]] for i in range(3)
+    ]
     solution = _substituted(_factor(rows), [-e for e in (*pull.moment, *pull.force)])
     return tuple(solution[:3]), tuple(solution[3:])  # type: ignore[return-value]
 

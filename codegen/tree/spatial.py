@@ -6,11 +6,11 @@ each of these leaves most of a vector or inertia alone, and zeros where they are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from codegen.expressions.dag import Expr, Graph
+from codegen.expressions.dag import Expr
 from codegen.system.vectors import Vector, cross, dot, plus
 
 Value = Expr | float
@@ -23,6 +23,9 @@ class Wrench(NamedTuple):
 
     moment: Vector
     force: Vector
+
+
+NO_WRENCH = Wrench(ZERO, ZERO)
 
 
 @dataclass(frozen=True)
@@ -137,7 +140,9 @@ class Passage:
         self.steps = [
             step
             for step in steps
-            if not (all(_is(c, 0.0) for c in step.by) if isinstance(step, Shift) else step.is_nothing)
+            if not (
+                all(_is(c, 0.0) for c in step.by) if isinstance(step, Shift) else step.is_nothing
+            )
         ]
 
     def out(self, v: Vector) -> Vector:
@@ -193,7 +198,7 @@ def transposed(m: Matrix) -> Matrix:
     return [[m[j][i] for j in range(3)] for i in range(3)]
 
 
-def symmetric(entry) -> Matrix:
+def symmetric(entry: Callable[[int, int], Value]) -> Matrix:
     """A matrix of which only the upper triangle is asked for."""
     made: Matrix = [[0.0] * 3 for _ in range(3)]
     for i in range(3):
@@ -205,11 +210,6 @@ def symmetric(entry) -> Matrix:
 def skew(v: Vector) -> Matrix:
     x, y, z = v
     return [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
-
-
-def nothing(graph: Graph) -> Inertia:
-    """No inertia at all."""
-    return Inertia(*([[graph.zero] * 3 for _ in range(3)] for _ in range(3)))
 
 
 def _crossed(r: Vector, m: Matrix) -> Matrix:

@@ -81,7 +81,7 @@ class LinkFacts(msgspec.Struct, frozen=True):
 
 
 class CutFacts(msgspec.Struct, frozen=True):
-    """What the tree does not keep."""
+    """A condition that the tree does not keep."""
 
     element: str
     problem: str

@@ -100,10 +100,12 @@ def _tree(facts: ModelFacts, console: Console) -> None:
     freedoms = f"{tree.freedoms} freedoms" if tree.freedoms != 1 else "1 freedom"
     if tree.cuts:
         cuts = f"{len(tree.cuts)} cuts" if len(tree.cuts) > 1 else "1 cut"
-        paragraph(f"{freedoms} and {cuts}: no open chain, so `articulated` does not take it", console)
+        paragraph(
+            f"{freedoms} and {cuts}: no open chain, so `articulated` does not take it", console
+        )
     else:
-        paragraph(f"{freedoms} and no cut: `formulation = \"articulated\"` takes it", console)
-    for line in drawn(tree)[: MOST_ROWS]:
+        paragraph(f'{freedoms} and no cut: `formulation = "articulated"` takes it', console)
+    for line in drawn(tree)[:MOST_ROWS]:
         console.print(escape(line), highlight=False)
     if tree.cuts:
         rows = [[cut.element, cut.problem] for cut in tree.cuts]
