@@ -33,7 +33,7 @@ class Row:
 @dataclass(frozen=True)
 class Guide:
     """A rheonomic constraint: `row` makes a coordinate follow position, rate and acceleration
-    inputs.
+    inputs; in joint coordinates, which have no rows, it is -1.
     """
 
     name: str

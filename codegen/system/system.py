@@ -39,6 +39,7 @@ class System(Reading):
     updates: dict[Expr, Expr] = field(default_factory=dict)
     followed: dict[Expr, Expr] = field(default_factory=dict)
     held: list[Held] = field(default_factory=list)
+    rods: dict[str, tuple[Vector, Vector]] = field(default_factory=dict)  # lines of constant length
     joints: dict[str, JointPlace] = field(default_factory=dict)  # by table/name
     values: dict[str, Expr] = field(default_factory=dict)
     value_units: dict[str, str] = field(default_factory=dict)

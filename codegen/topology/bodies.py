@@ -12,8 +12,9 @@ import numpy as np
 
 from codegen.expressions.dag import Expr, evaluate
 from codegen.system.affine import affine
-from codegen.system.body import Body
+from codegen.system.body import OFF_SPAN, Body, make
 from codegen.system.system import System
+from codegen.system.vectors import Vector, cross, minus
 
 GROUND = "ground"
 SMALL = 1e-7  # of a singular value beside the largest: poses are closed to some 1e-12
@@ -78,6 +79,9 @@ class Graph:
             for name, body in system.bodies.items()
             if (made := self._piece(name, body)) is not None
         }
+        self.carriers = {key: set(names) for key, names in system.carriers.items()}
+        for name, ends in system.rods.items():
+            self._rod(name, ends)
         guided = {guide.row for guide in system.guides}
         self.rows = [
             (r, frozenset(v for v in system.graph.variables(row.phi) if v in self.owned))
@@ -89,6 +93,11 @@ class Graph:
     def value(self, e: Expr | float) -> float:
         """A number in the assembled pose."""
         return evaluate(e, self._at) if isinstance(e, Expr) else float(e)
+
+    def mass(self, body: str) -> float:
+        """Mass of a body in kg."""
+        parts = self.system.masses.of_bodies.get(body, [])
+        return sum(self.value(var) * float(moment[0, 0]) for var, moment in parts)
 
     def slopes(self, row: int) -> dict[Expr, float]:
         """Gradient of a row in the assembled pose."""
@@ -165,6 +174,29 @@ class Graph:
                 if np.max(np.abs(slope @ beside - motions[places[v]]), initial=0.0) < SMALL
             },
         )
+
+    def _rod(self, name: str, ends: tuple[Vector, Vector]) -> None:
+        """A line of constant length whose ends move in one plane is a body, unless both are on one already."""
+        kinds = [("point", end) for end in ends]
+        if self.carriers.get(kinds[0], set()) & self.carriers.get(kinds[1], set()):
+            return
+        still = [
+            k
+            for k in range(3)
+            if not any(isinstance(end[k], Expr) and not end[k].is_const for end in ends)
+        ]
+        arm = minus(ends[1], ends[0])
+        if len(still) != 1 or abs(self.value(arm[still[0]])) > OFF_SPAN:
+            return
+        normal: Vector = (float(still[0] == 0), float(still[0] == 1), float(still[0] == 2))
+        generators = (ends[0], arm, cross(normal, arm), normal)
+        built = [[float(k == 0), *(self.value(c) for c in g)] for k, g in enumerate(generators)]
+        taken = name if name not in self.pieces else f"{name}_rod"
+        made = self._piece(taken, make(generators, built))
+        if made is not None:
+            self.pieces[taken] = made
+            for kind in kinds:
+                self.carriers.setdefault(kind, set()).add(taken)
 
     def _piece(self, name: str, body: Body) -> Piece | None:
         now = np.array([[self.value(c) for c in g] for g in body.generators]).T

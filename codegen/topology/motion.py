@@ -45,7 +45,7 @@ class Motion:
         self.on_links: dict[Expr, tuple[int, np.ndarray, int]] = {}
         # points and vectors of bodies on every link that they are on
         self.carried: dict[tuple[str, Vector], dict[int, np.ndarray]] = {}
-        for (kind, vector), bodies in system.carriers.items():
+        for (kind, vector), bodies in tree.graph.carriers.items():
             placed = [name for name in bodies if name in tree.place]
             if not placed:
                 continue

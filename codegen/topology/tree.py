@@ -97,10 +97,11 @@ class Tree:
         if not any(is_moving(point) for point in points):
             return GROUND
         moving = [point for point in points if is_moving(point)]
-        on = set.intersection(*(self.system.carried_by("point", point) for point in moving))
+        carriers = self.graph.carriers
+        on = set.intersection(*(carriers.get(("point", point), set()) for point in moving))
         # a fixed point beside a moving one is on no body but by chance
         if len(moving) < len(points):
-            on &= self.system.carried_by("point", next(p for p in points if p not in moving))
+            on &= carriers.get(("point", next(p for p in points if p not in moving)), set())
         return min(
             (name for name in on if name in self.place), key=lambda n: self.place[n], default=None
         )
@@ -128,9 +129,11 @@ def _edges(graph: Graph) -> Iterator[tuple[str, str, Freedom]]:
     freedoms = {pair: graph.freedom(*pair) for pair in pairs}
     order = {pair: n for n, pair in enumerate(pairs)}
 
-    def price(pair: tuple[str, str]) -> tuple[int, int, int]:
+    def price(pair: tuple[str, str]) -> tuple[int, int, float, int]:
+        # a tree that floats is named by its heaviest body
         found = freedoms[pair]
-        return found.count, -len(found.scalars), order[pair]
+        mass = graph.mass(pair[0]) if found.count == 6 else 0.0
+        return found.count, -len(found.scalars), -mass, order[pair]
 
     group = {name: name for name in (GROUND, *graph.pieces)}
 

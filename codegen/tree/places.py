@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 import numpy as np
 
 from codegen.expressions.dag import Expr
-from codegen.system.vectors import Vector, cross, plus
+from codegen.system.vectors import Vector, cross, dot, plus, times
 from codegen.topology.motion import Motion
 from codegen.tree.chain import Chain
 from codegen.tree.spatial import ZERO
@@ -18,69 +20,72 @@ class Places:
 
     def __init__(self, chain: Chain) -> None:
         self.chain = chain
+        self._axes: dict[int, tuple[Vector, Vector, Vector]] = {}
         self._alphas: dict[int, Vector] = {}
         self._origins: dict[int, Triple] = {}
 
-    def out(self, link: int, v: Vector) -> Vector:
-        """A vector of a link in the axes of the ground."""
-        while link >= 0:
-            at = self.chain.links[link]
-            v, link = at.passage.out(v), at.parent
-        return v
+    def axes(self, n: int) -> tuple[Vector, Vector, Vector]:
+        """The axes of the ground in the axes of a link."""
+        if n < 0:
+            return (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+        for k in self._missing(n, self._axes):
+            link = self.chain.links[k]
+            x, y, z = (link.passage.into(way) for way in self.axes(link.parent))
+            self._axes[k] = (x, y, z)
+        return self._axes[n]
 
-    def into(self, link: int, v: Vector) -> Vector:
+    def out(self, n: int, v: Vector) -> Vector:
+        """A vector of a link in the axes of the ground."""
+        x, y, z = (dot(way, v) for way in self.axes(n))
+        return (x, y, z)
+
+    def into(self, n: int, v: Vector) -> Vector:
         """A vector of the ground in the axes of a link."""
-        path = []
-        while link >= 0:
-            path.append(link)
-            link = self.chain.links[link].parent
-        for n in reversed(path):
-            v = self.chain.links[n].passage.into(v)
-        return v
+        x, y, z = (times(part, way) for part, way in zip(v, self.axes(n), strict=True))
+        return plus(plus(x, y), z)
 
     def origin(self, n: int) -> Triple:
         """Of a link, its rate and its acceleration, in the axes of the ground."""
-        if n < 0:
-            return ZERO, ZERO, ZERO
-        if n not in self._origins:
-            link = self.chain.links[n]
+        for k in self._missing(n, self._origins):
+            link = self.chain.links[k]
             up = link.parent
-            value, rate, acceleration = self.origin(up)
-            r = link.passage.origin
-            omega = self.chain.links[up].omega if up >= 0 else ZERO
-            moved = cross(omega, r) if up >= 0 else ZERO
+            r, omega = link.passage.origin, self.chain.links[up].omega if up >= 0 else ZERO
+            moved, bent = cross(omega, r), link.passage.out(link.bias_a)
+            bent = plus(bent, cross(self.alpha(up), r))
             if link.kind == "slide":
                 moved = plus(moved, link.passage.out((0.0, 0.0, link.qd[0])))
-            elif link.kind == "free":
-                moved = plus(moved, (link.qd[0], link.qd[1], link.qd[2]))
-            bent = link.passage.out(link.bias_a)
-            if up >= 0:
-                bent = plus(bent, cross(self.alpha(up), r))
-            if link.kind == "slide":
                 bent = plus(bent, link.passage.out((0.0, 0.0, link.qdd[0])))
             elif link.kind == "free":
+                moved = plus(moved, (link.qd[0], link.qd[1], link.qd[2]))
                 bent = plus(bent, (link.qdd[0], link.qdd[1], link.qdd[2]))
-            self._origins[n] = (
+            value, rate, acceleration = self._origins[up] if up >= 0 else (ZERO, ZERO, ZERO)
+            self._origins[k] = (
                 plus(value, self.out(up, r)),
                 plus(rate, self.out(up, moved)),
                 plus(acceleration, self.out(up, bent)),
             )
-        return self._origins[n]
+        return self._origins[n] if n >= 0 else (ZERO, ZERO, ZERO)
 
     def alpha(self, n: int) -> Vector:
         """Angular acceleration of a link, in its axes."""
-        if n < 0:
-            return ZERO
-        if n not in self._alphas:
-            link = self.chain.links[n]
-            before = link.passage.into(self.alpha(link.parent))
+        for k in self._missing(n, self._alphas):
+            link = self.chain.links[k]
+            up = self._alphas[link.parent] if link.parent >= 0 else ZERO
             own: Vector = ZERO
             if link.kind == "turn":
                 own = (0.0, 0.0, link.qdd[0])
             elif link.kind in ("ball", "free"):
                 own = self.chain.turning_of(link)
-            self._alphas[n] = plus(plus(before, link.bias_alpha), own)
-        return self._alphas[n]
+            self._alphas[k] = plus(plus(link.passage.into(up), link.bias_alpha), own)
+        return self._alphas[n] if n >= 0 else ZERO
+
+    def _missing(self, n: int, kept: Container[int]) -> list[int]:
+        """Links from the ground to this one that are not kept yet."""
+        path = []
+        while n >= 0 and n not in kept:
+            path.append(n)
+            n = self.chain.links[n].parent
+        return path[::-1]
 
     def place(self, n: int, at: Vector, *, is_point: bool) -> Triple:
         """A point or direction of a link."""
