@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from codegen.description.mechanism import Mechanism, MechanismError
-from codegen.equations.equations import Equations, equations
+from codegen.equations.equations import LARGE, Equations, equations
 from codegen.equations.program import Program, Routine
 from codegen.equations.unfold import unfold_routine
 from codegen.expressions.emit import Assign
@@ -41,7 +41,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         It is no tree, or has something that joint coordinates do not carry: each by name.
     """
     tree = in_joint_coordinates(mechanism)
-    _refuse_outputs(tree)
+    _refuse(tree)
     eq = equations(tree.made, options)
     routines = [*_routines(eq, tree), unfold_routine(eq)]
     followed = eq.settle_assigns()
@@ -86,9 +86,14 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     )
 
 
-def _refuse_outputs(tree: TreeMechanism) -> None:
-    """Outputs that joint coordinates do not have."""
+def _refuse(tree: TreeMechanism) -> None:
+    """Outputs that joint coordinates do not have, and trees whose sweeps are too long to be written out."""
     system, mistakes = tree.made.system, []
+    if len(system.coordinates) > LARGE:
+        problem = (
+            f"has {len(system.coordinates)} joint coordinates; 'articulated' takes up to {LARGE}"
+        )
+        mistakes.append(Mistake(system.file, "file", problem, "take formulation = 'ali3p'"))
     for output in tree.made.outputs:
         problem = None
         if output.kind == "gain":

@@ -6,6 +6,7 @@ is put together from these.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -38,6 +39,15 @@ class Masses:
     of_points: list[tuple[Vector, Expr]] = field(default_factory=list)
     of_rods: list[tuple[tuple[Vector, Vector], Expr]] = field(default_factory=list)
     of_scalars: list[tuple[Coordinate, Expr]] = field(default_factory=list)
+
+    def over(self, put: Callable[[Expr], Expr]) -> Masses:
+        """The same with other expressions for the parameters."""
+        return Masses(
+            {name: [(put(e), m) for e, m in parts] for name, parts in self.of_bodies.items()},
+            [(point, put(e)) for point, e in self.of_points],
+            [(ends, put(e)) for ends, e in self.of_rods],
+            [(c, put(e)) for c, e in self.of_scalars],
+        )
 
 
 def shares(
