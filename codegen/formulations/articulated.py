@@ -60,6 +60,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         routines=[],
         derive=[*_guided(eq), Call("articulate")],
         conclude=_upright(tree),
+        set_out=_upright(tree),
         twin=(),
     )
     integrator = integrator_text(eq, derivative)
@@ -90,10 +91,10 @@ def _refuse(tree: TreeMechanism) -> None:
     """Outputs that joint coordinates do not have, and trees whose sweeps are too long to be written out."""
     system, mistakes = tree.made.system, []
     if len(system.coordinates) > LARGE:
-        problem = (
+        words = (
             f"has {len(system.coordinates)} joint coordinates; 'articulated' takes up to {LARGE}"
         )
-        mistakes.append(Mistake(system.file, "file", problem, "take formulation = 'ali3p'"))
+        mistakes.append(Mistake(system.file, "file", words, "take formulation = 'ali3p'"))
     for output in tree.made.outputs:
         problem = None
         if output.kind == "gain":

@@ -6,8 +6,8 @@ the same in `codegen/formulations/articulated.py.in`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -85,27 +85,26 @@ class Motion:
             found.append(place @ moved(link.kind, values, built))
         return found
 
-    def natural(self, z: np.ndarray) -> dict[Expr, float]:
-        """Values of the mechanism's own coordinates that the tree gives."""
+    def natural(self, z: np.ndarray) -> dict[Expr, Any]:
+        """Values of the mechanism's own coordinates that the tree gives; complex where z is."""
         poses = [*self.poses(z), np.eye(4)]
         found = {
-            var: float((poses[link] @ place)[1 + axis])
+            var: (poses[link] @ place)[1 + axis]
             for var, (link, place, axis) in self.on_links.items()
         }
         for var, (weights, offset) in self.tree.scalars.items():
-            found[var] = offset + sum(k * float(z[i]) for i, k in weights.items())
+            found[var] = offset + sum(k * z[i] for i, k in weights.items())
         return found
 
     def jacobian(self, z: np.ndarray) -> dict[Expr, np.ndarray]:
-        """Slopes of these over the joint coordinates, by central differences of some 1e-6."""
-        size = 1e-6
+        """Slopes of these over the joint coordinates, by complex steps: exact to round-off."""
         found = {var: np.zeros(len(z)) for var in self.natural(z)}
         for i in range(len(z)):
-            step = np.zeros(len(z))
-            step[i] = size
-            ahead, behind = self.natural(z + step), self.natural(z - step)
+            step = np.zeros(len(z), dtype=complex)
+            step[i] = 1e-30j
+            ahead = self.natural(z + step)
             for var, column in found.items():
-                column[i] = (ahead[var] - behind[var]) / (2.0 * size)
+                column[i] = np.imag(ahead[var]) / 1e-30
         return found
 
     @property
@@ -126,10 +125,10 @@ class Motion:
 
 def moved(kind: str, values: Sequence[float], built: Sequence[float]) -> np.ndarray:
     """Displacement of a joint in its own frame, from where it was built."""
-    made = np.eye(4)
+    made = np.eye(4, dtype=np.asarray(values).dtype)
     if kind == "turn":
         turn = values[0] - built[0]
-        c, s = math.cos(turn), math.sin(turn)
+        c, s = np.cos(turn), np.sin(turn)
         made[1:3, 1:3] = [[c, -s], [s, c]]
     elif kind == "slide":
         made[3, 0] = values[0] - built[0]
@@ -160,17 +159,11 @@ def add_scalars(motion: Motion) -> None:
             for v in inside - {c.q}:
                 pull -= gradient[v] * slopes[v]
             rate = pull / gradient[c.q]
-            weights = {i: _near(float(k)) for i, k in enumerate(rate) if abs(k) > 1e-7}
+            weights = {i: float(f"{k:.14g}") for i, k in enumerate(rate) if abs(k) > 1e-12}
             offset = c.initial - sum(k * motion.start[i] for i, k in weights.items())
             tree.scalars[c.q] = (weights, offset)
             break
     motion.loose = [c for c in motion.loose if c.q not in tree.scalars]
-
-
-def _near(value: float) -> float:
-    """A slope without the error of its difference, where it is a simple number."""
-    simple = round(value * 12.0) / 12.0
-    return simple if abs(value - simple) < 1e-6 else value
 
 
 def find_cuts(motion: Motion) -> list[Cut]:

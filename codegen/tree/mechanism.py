@@ -151,7 +151,7 @@ def _start_rates(motion: Motion) -> list[float]:
     exact = {c.q: c.initial_rate for c in source.coordinates}
     found = np.linalg.lstsq(matrix, wanted, rcond=None)[0]
     return [
-        exact[c.scalar] if c.scalar is not None else float(f"{v:.9g}")
+        exact[c.scalar] if c.scalar is not None else float(f"{v:.14g}")
         for c, v in zip(motion.tree.coordinates, found, strict=True)
     ]
 
