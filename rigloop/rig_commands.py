@@ -9,8 +9,8 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from rigloop.console import interrupts
-from rigloop.console.answers import JsonOption, answer, errors_as_lines, print_json
+from rigloop.console import orders
+from rigloop.console.answers import Exit, JsonOption, answer, errors_as_lines, fail, print_json
 from rigloop.console.lasting_console import lasting_console
 from rigloop.console.run_options import (
     BusOption,
@@ -68,6 +68,13 @@ def run(
             help="End the run when standard input ends: whatever becomes of the program that started it.",
         ),
     ] = False,
+    hold: Annotated[
+        bool,
+        typer.Option(
+            "--hold",
+            help="Start without torque, drives disabled; a line `arm` on standard input arms. For --until-eof.",
+        ),
+    ] = False,
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
@@ -75,8 +82,10 @@ def run(
     from rigloop.host.children import cycle_process
 
     console = lasting_console(stderr=json)
+    if hold and not until_eof:
+        fail(["--hold: nobody could arm: give --until-eof too"], Exit.WRONG_INPUT, json)
     if until_eof:
-        interrupts.interrupt_at_eof()
+        orders.listen()
     with cycle_process() as cycle, errors_as_lines(json):
         from rigloop.live.run_options import RunOptions
         from rigloop.live.supervise import run_live
@@ -85,7 +94,16 @@ def run(
             _trusted(_load(rig), trust),
             cycle,
             RunOptions(
-                runs, console, for_s, bus, telemetry, mode, tuple(inject or ()), reset_drives, page
+                runs,
+                console,
+                for_s,
+                bus,
+                telemetry,
+                mode,
+                tuple(inject or ()),
+                reset_drives,
+                page,
+                (lambda: orders.was_heard("arm")) if hold else None,
             ),
         )
     _finish(outcome, console, json)

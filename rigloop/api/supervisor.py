@@ -55,13 +55,31 @@ class Supervisor:
         )
         self.table = table_of(Process.of(self.process.pid))
 
+    def arm(self) -> None:
+        """Let a run that was started with `--hold` enable its drives and arm; one that has ended does not hear it."""
+        if self.process.stdin is not None:
+            with contextlib.suppress(OSError, ValueError):
+                self.process.stdin.write(b"arm\n")
+                self.process.stdin.flush()
+
     @property
     def ended(self) -> bool:
         """True: the process has ended."""
         return self.process.poll() is not None
 
     def stop(self, timeout_s: float = STOP_TIMEOUT_S) -> Outcome:
-        """Have the torque ramp out and the run judged; return its verdict.
+        """Have the torque ramp out and the run judged; return its verdict. It raises as `wait` does."""
+        self.let_go()
+        return self.wait(timeout_s)
+
+    def let_go(self) -> None:
+        """Have the torque ramp out and the run judged, and return at once."""
+        if self.process.stdin is not None:
+            with contextlib.suppress(OSError):
+                self.process.stdin.close()
+
+    def wait(self, timeout_s: float | None = None) -> Outcome:
+        """Wait until the run has ended by itself; return its verdict.
 
         Raises
         ------
@@ -70,13 +88,6 @@ class Supervisor:
         TimeoutError
             It has not ended within the time.
         """
-        if self.process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self.process.stdin.close()
-        return self.wait(timeout_s)
-
-    def wait(self, timeout_s: float | None = None) -> Outcome:
-        """Wait until the run has ended by itself; return its verdict. It raises as `stop` does."""
         try:
             self.process.wait(timeout_s)
         except subprocess.TimeoutExpired:

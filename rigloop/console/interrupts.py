@@ -7,7 +7,6 @@ While a run goes on they are collected instead (`collected`): the torque ramps o
 from __future__ import annotations
 
 import contextlib
-import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -53,17 +52,6 @@ def disarm() -> None:
     """Ignore the signals: nothing is left to be ended."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-
-
-def interrupt_at_eof() -> None:
-    """Have this process interrupted, as by Ctrl-C, as soon as its standard input ends."""
-
-    def watch() -> None:
-        while os.read(0, 4096):
-            pass
-        os.kill(os.getpid(), signal.SIGINT)
-
-    threading.Thread(target=watch, name="until-eof", daemon=True).start()
 
 
 @contextlib.contextmanager

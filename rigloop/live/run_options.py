@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +34,8 @@ class RunOptions:
         Drives in their fault state are reset at the start.
     page : bool
         The run folder gets its report page; `rigloop report FOLDER` makes it later.
+    may_arm : callable or None
+        Until it returns true, the run waits with its drives disabled; None: it arms as soon as it can.
     """
 
     runs: Path
@@ -45,3 +47,4 @@ class RunOptions:
     inject: Sequence[str] = ()
     reset_drives: bool = False
     page: bool = True
+    may_arm: Callable[[], bool] | None = None
