@@ -15,6 +15,24 @@ PLACES = {
         RIG, "run", "Run a rig live: arm it, show what it does, ramp out, and judge the run.",
         "Example: `rigloop run steering_wheel --for 10`",
     ),
+    "serve": Place(
+        "rigloop.service.command", "serve",
+        "Serve rigs unattended: clients look at them, and one at a time arms and stops. Nothing is armed by itself.",
+        "Example: `rigloop serve steering_wheel`",
+    ),
+    "service": Place(
+        "rigloop.service.client_command", "app",
+        "Ask a service that `rigloop serve` has started, and control its rigs.",
+    ),
+    "keys": Place(
+        "rigloop.service.keys_command", "app",
+        "Make, list, authorise and revoke the keys of services on TCP and of their clients.",
+    ),
+    "install-service": Place(
+        "rigloop.service.unit", "install_service",
+        "Install rigs as a service of systemd: watchdog, rights and limits. It is not armed, however often it starts.",
+        "Example: `rigloop install-service steering_wheel --dry-run`",
+    ),
     "replay": Place(
         RIG, "replay", "Feed a log, or a recorded run, through the same filter and kernel, without a clock.",
         "Example: `rigloop replay log.csv --rig steering_wheel`",

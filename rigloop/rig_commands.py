@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from rigloop.console import interrupts
-from rigloop.console.answers import JsonOption, answer, errors_as_lines, print_json
+from rigloop.console.answers import Exit, JsonOption, answer, errors_as_lines, fail, print_json
 from rigloop.console.lasting_console import lasting_console
 from rigloop.console.run_options import (
     BusOption,
@@ -70,6 +70,13 @@ def run(
             help="End the run when standard input ends: whatever becomes of the program that started it.",
         ),
     ] = False,
+    hold: Annotated[
+        bool,
+        typer.Option(
+            "--hold",
+            help="Start without torque, drives disabled; a line `arm` on standard input arms. For --until-eof.",
+        ),
+    ] = False,
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
@@ -77,6 +84,8 @@ def run(
     from rigloop.host.children import cycle_process
 
     console = lasting_console(stderr=json)
+    if hold and not until_eof:
+        fail(["--hold: nobody could arm: give --until-eof too"], Exit.WRONG_INPUT, json)
     with cycle_process() as cycle, errors_as_lines(json):
         orders = None
         if until_eof:
@@ -101,6 +110,7 @@ def run(
                 reset_drives,
                 page,
                 orders,
+                hold,
             ),
         )
     _finish(outcome, console, json)

@@ -13,17 +13,19 @@ from numpy.typing import NDArray
 
 from rig_configs.load import LoadedRig
 from rigloop.api.columns import Columns
+from rigloop.api.looking import Looking, Newest
 from rigloop.api.recorded_run import RecordedRun
+from rigloop.api.service_seat import ServiceSeat
 from rigloop.api.supervisor import STOP_TIMEOUT_S, Supervisor
 from rigloop.api.watched import Watched
 from rigloop.compose.wiring import load
 from rigloop.fieldbus.running import tables
 from rigloop.live_values.writer import Value
+from rigloop.protocol import requests
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.run_folder.outcome import Outcome
 from rt_core.safety.trips import State
 from rt_core.signals.layout import TableError
-from rt_core.signals.reading import SignalReader
 
 START_TIMEOUT_S = 120.0  # a kernel may have to be compiled first
 LOOK_S = 0.005
@@ -36,7 +38,8 @@ class NotRunningError(RuntimeError):
 class Rig:
     """A rig file that is good, and its run once it was started.
 
-    As a context manager it starts, unless it runs already, and at the end, also by an exception, stops.
+    As a context manager it starts, unless it runs already, and at the end, also by an exception, stops. One that was
+    attached to goes on.
 
     Parameters
     ----------
@@ -62,43 +65,63 @@ class Rig:
     """
 
     def __init__(self, rig: str | Path) -> None:
-        self._loaded: LoadedRig = load(str(rig))
+        self._loaded: LoadedRig | None = load(str(rig))
         self._name = self._loaded.name
         self._faults: list[str] = []
         self._supervisor: Supervisor | None = None
-        self._watched: Watched | None = None
+        self._watched: Looking | None = None
         self._verdict: Outcome | None = None
+        self._seat: ServiceSeat | None = None
 
     @classmethod
-    def attach(cls, folder: str | Path | None = None) -> Self:
-        """Look at a run of this user that goes on, however it was started; it is not stopped from here.
+    def attach(cls, to: str | Path | None = None, *, rig: str = "", key: str = "") -> Self:
+        """Look at a run of this user that goes on, however it was started, or at a rig of a service.
+
+        A run is not stopped from here. A rig of a service is armed and stopped after `take_control`.
 
         Parameters
         ----------
-        folder : str or Path, optional
-            Of the run; the newest one if not given.
+        to : str or Path, optional
+            Folder of a run; the newest one that goes on, if not given. Or a service: its name, or its endpoint
+            `tcp://HOST:PORT`.
+        rig : str, optional
+            Of a service with several.
+        key : str, optional
+            Over TCP, name of the service's key, where `rigloop keys list` has several.
 
         Raises
         ------
         NotRunningError
-            There is none.
+            There is no such run.
+        ServiceError
+            There is no such service, or it does not let this program in.
         """
+        if isinstance(to, str) and ("://" in to or ("/" not in to and not Path(to).is_dir())):
+            return cls._seated(ServiceSeat(to, rig, key))
         for _, table in tables():
             try:
                 watched = Watched(table)
             except (OSError, TableError):
                 continue
-            if folder is None or watched.folder == Path(folder).absolute():
+            if to is None or watched.folder == Path(to).absolute():
                 found = cls(watched.folder / "rig.toml")
                 found._watched, found._name = watched, watched.name
                 return found
             watched.close()
-        which = (
-            "no run of yours goes on" if folder is None else f"{folder}: this run does not go on"
-        )
+        which = "no run of yours goes on" if to is None else f"{to}: this run does not go on"
         raise NotRunningError(f"{which}; start one with Rig(...).start(), or `rigloop run`")
 
+    @classmethod
+    def _seated(cls, seat: ServiceSeat) -> Self:
+        found = cls.__new__(cls)
+        found._loaded, found._name, found._faults = None, seat.name, []
+        found._supervisor = found._watched = found._verdict = None
+        found._seat = seat
+        return found
+
     def __repr__(self) -> str:
+        if self._seat is not None:
+            return f"<rig {self.name} of {self._seat.client.endpoint}>"
         how = "runs" if self._watched is not None else "ended" if self._verdict else "not started"
         return f"<rig {self.name}, {how}>"
 
@@ -109,7 +132,15 @@ class Rig:
 
     @property
     def loaded(self) -> LoadedRig:
-        """The rig file, checked."""
+        """The rig file, checked.
+
+        Raises
+        ------
+        NotRunningError
+            It is a service's, where the file may be another one.
+        """
+        if self._loaded is None:
+            raise NotRunningError(f"{self.name}: its file is with the service")
         return self._loaded
 
     @property
@@ -117,7 +148,9 @@ class Rig:
         """Unit of each signal; "" where nobody knows it."""
         from rigloop.signals.listing import signals_of
 
-        return {signal.path: signal.unit or "" for signal in signals_of(self._loaded.rig)}
+        if self._seat is not None:
+            return {path: row.unit for path, row in self._seat.signals.items()}
+        return {signal.path: signal.unit or "" for signal in signals_of(self.loaded.rig)}
 
     def check(self) -> list[str]:
         """Check what `rigloop check` does; return its notes.
@@ -129,7 +162,7 @@ class Rig:
         """
         from rigloop.api.checking import check_rig
 
-        return list(check_rig(self._loaded).notes)
+        return list(check_rig(self.loaded).notes)
 
     def inject(self, *faults: str) -> Self:
         """Have faults happen on purpose in the run that is started next: `FAULT@T`, T seconds after arming.
@@ -140,7 +173,12 @@ class Rig:
         ------
         NotRunningError
             The rig runs already: its faults are blocks of the cycle, placed before the start.
+        ServiceError
+            It is a service's, and refused; there, faults replace those given before.
         """
+        if self._seat is not None:
+            self._seat.do(requests.Inject, faults=list(faults))
+            return self
         if self._watched is not None:
             raise NotRunningError(
                 f"{self.name}: runs already; faults are given before start(), with their time: 'sensor-stuck@2'"
@@ -167,7 +205,7 @@ class Rig:
         seconds : float, optional
             The run ends by itself so long after arming; else with `stop`.
         bus, mode, runs, trust, reset_drives, telemetry
-            As the options of `rigloop run`.
+            As the options of `rigloop run`. A service has its own.
         timeout_s : float
             For kernels to be built and the bus to come up.
 
@@ -179,10 +217,15 @@ class Rig:
             It runs already.
         TimeoutError
             It was not armed in time; what had started was stopped.
+        ServiceError
+            It is a service's, and refused.
         """
+        if self._seat is not None:
+            self._seat.begin(requests.Arm, seconds, timeout_s)
+            return self
         if self._watched is not None:
             raise NotRunningError(f"{self.name}: runs already; stop() it first")
-        arguments = [str(self._loaded.path), "--runs", str(Path(runs).absolute()), "--mode", mode]
+        arguments = [str(self.loaded.path), "--runs", str(Path(runs).absolute()), "--mode", mode]
         for option, value in (("--for", seconds), ("--bus", bus), ("--telemetry", telemetry)):
             arguments += [option, str(value)] if value is not None else []
         arguments += ["--trust"] if trust else []
@@ -198,8 +241,37 @@ class Rig:
             raise
         return self
 
+    def take_control(self, *, over: bool = False) -> Self:
+        """Take control of a service's rig; with `over` also from another client, which is noticed there.
+
+        Raises
+        ------
+        ServiceError
+            Another client is in control.
+        """
+        self._at_service().take(over=over)
+        return self
+
+    def give_control(self) -> None:
+        """Give control of a service's rig back; a run goes on. Harmless when repeated."""
+        self._at_service().give()
+
+    def hold(self, seconds: float | None = None, *, timeout_s: float = START_TIMEOUT_S) -> Self:
+        """Start a run of a service's rig without torque; return once it waits for `arm`. It raises as `start` does."""
+        self._at_service().begin(requests.Start, seconds, timeout_s)
+        return self
+
+    def arm(self, *, timeout_s: float = START_TIMEOUT_S) -> Self:
+        """Arm a service's rig; return once its torque follows. It raises as `start` does."""
+        self._at_service().begin(requests.Arm, None, timeout_s)
+        return self
+
+    def reset(self, *, drives: bool = False) -> None:
+        """Acknowledge that a run of a service's rig has tripped; with `drives`, the next start resets its drives."""
+        self._at_service().do(requests.Reset, drives=drives)
+
     @property
-    def signals(self) -> SignalReader:
+    def signals(self) -> Newest:
         """Newest values by path: `rig.signals["wheel/angle_rad"]`."""
         return self._run.signals
 
@@ -213,6 +285,8 @@ class Rig:
         """The run folder."""
         if self._verdict is not None:
             return Path(self._verdict.folder)
+        if self._seat is not None and (last := self._seat.status.folder):
+            return Path(last)
         return self._run.folder
 
     @property
@@ -224,9 +298,7 @@ class Rig:
         """Return the newest values of some signals, shape (n,); those of one task are of one cycle."""
         return self._run.signals.read(paths)
 
-    def wait_until(
-        self, condition: str | Callable[[SignalReader], bool], timeout_s: float
-    ) -> float:
+    def wait_until(self, condition: str | Callable[[Newest], bool], timeout_s: float) -> float:
         """Wait until a condition such as "wheel/angle_rad > 0.5" holds; see `Watched.wait_until`."""
         return self._run.wait_until(condition, timeout_s)
 
@@ -257,19 +329,23 @@ class Rig:
             Another process writes the live values of this run.
         NotRunningError
             It was not started from here.
+        ServiceError
+            It is a service's, and refused.
         """
-        return self._own().ask({**(values or {}), **named}, (), ())
+        return self._ask({**(values or {}), **named}, (), ())
 
     def stimulate(self, *names: str) -> int:
         """Begin stimuli in the next cycle, or have them wait for their condition; result and errors as of `write`."""
-        return self._own().ask({}, names, ())
+        return self._ask({}, names, ())
 
     def end_stimulus(self, *names: str) -> int:
         """End stimuli in the next cycle; result and errors as of `write`."""
-        return self._own().ask({}, (), names)
+        return self._ask({}, (), names)
 
     def wait(self, timeout_s: float | None = None) -> Outcome:
         """Wait until a run that was started for some seconds has ended; return its verdict."""
+        if self._seat is not None:
+            return self._seat.wait(timeout_s)
         supervisor = self._own()
         self._verdict = supervisor.wait(timeout_s)
         self._look_away()
@@ -284,7 +360,12 @@ class Rig:
             It was not started from here.
         TimeoutError
             It has not ended within the time.
+        ServiceError
+            It is a service's, and refused.
         """
+        if self._seat is not None:
+            self._seat.do(requests.Stop)
+            return self._seat.wait(timeout_s)
         if self._verdict is None:
             self._verdict = self._own().stop(timeout_s)
             self._look_away()
@@ -293,17 +374,19 @@ class Rig:
     @property
     def verdict(self) -> Outcome:
         """Verdict of the run that has ended: `good`, `reasons`, `folder`, figures and notes."""
+        if self._seat is not None:
+            return self._seat.verdict()
         if self._verdict is None:
             raise NotRunningError(f"{self.name}: has no verdict yet; stop() it")
         return self._verdict
 
     @property
     def record(self) -> RecordedRun:
-        """The run so far as arrays; see `rigloop.open_run`."""
+        """The run so far as arrays, of one on this machine; see `rigloop.open_run`."""
         return RecordedRun(self.folder)
 
     def __enter__(self) -> Self:
-        return self if self._watched is not None else self.start()
+        return self if self._watched is not None or self._seat is not None else self.start()
 
     def __exit__(
         self,
@@ -311,17 +394,37 @@ class Rig:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._supervisor is not None:
+        if self._seat is not None:
+            self._seat.close()
+        elif self._supervisor is not None:
             self.stop()
         else:
             self._look_away()
 
     @property
-    def _run(self) -> Watched:
+    def _run(self) -> Looking:
+        if self._seat is not None:
+            looking = self._seat.looking()
+            if looking is None:
+                raise NotRunningError(f"{self.name}: does not run; take_control() and arm() it")
+            return looking
         if self._watched is None:
             remedy = "open_run(rig.folder) has its signals" if self._verdict else "start() it"
             raise NotRunningError(f"{self.name}: does not run; {remedy}")
         return self._watched
+
+    def _at_service(self) -> ServiceSeat:
+        if self._seat is None:
+            raise NotRunningError(
+                f"{self.name}: is no service's: `rigloop serve` it, and Rig.attach(SERVICE)"
+            )
+        return self._seat
+
+    def _ask(self, values: Mapping[str, Value], begin: Sequence[str], end: Sequence[str]) -> int:
+        if self._seat is None:
+            return self._own().ask(values, begin, end)
+        change = {"values": dict(values), "begin": list(begin), "end": list(end)}
+        return int(self._seat.do(requests.Write, **change).sequence)
 
     def _own(self) -> Supervisor:
         if self._supervisor is None:

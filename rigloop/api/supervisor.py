@@ -24,7 +24,7 @@ from typing import IO, Any
 import msgspec
 
 from rig_configs.json_message import decode
-from rigloop.live_values.orders import LONGEST_LINE, LiveAnswer, LiveOrder
+from rigloop.live_values.orders import ARM, LONGEST_LINE, LiveAnswer, LiveOrder
 from rigloop.live_values.refused import float_of, shown
 from rigloop.live_values.writer import Value
 from rigloop.run_folder.not_started import NotStartedError
@@ -70,29 +70,43 @@ class Supervisor:
         theirs.close()
         self.table = table_of(Process.of(self.process.pid))
 
+    def arm(self) -> None:
+        """Let a run that was started with `--hold` enable its drives and arm; one that has ended does not hear it."""
+        with self._lock, contextlib.suppress(OSError):
+            self._line.sendall(ARM + b"\n")
+
     @property
     def ended(self) -> bool:
         """True: the process has ended."""
         return self.process.poll() is not None
 
     def stop(self, timeout_s: float = STOP_TIMEOUT_S) -> Outcome:
-        """Have the torque ramp out and the run judged; return its verdict.
+        """Have the torque ramp out and the run judged; return its verdict. It raises as `wait` does."""
+        self.let_go()
+        return self.wait(timeout_s)
 
-        Raises
-        ------
-        NotStartedError
-            The run had not started; the message says why.
-        TimeoutError
-            It has not ended within the time.
-        """
-        # also for whoever waits for an answer in another thread; closed long ago, where this is repeated
+    def let_go(self) -> None:
+        """Have the torque ramp out and the run judged, and return at once. Harmless when repeated."""
+        # also for whoever waits for an answer in another thread
         with contextlib.suppress(OSError):
             self._line.shutdown(socket.SHUT_RDWR)
         self._line.close()
-        return self.wait(timeout_s)
 
-    def ask(self, values: Mapping[str, Value], begin: Sequence[str], end: Sequence[str]) -> int:
+    def ask(
+        self,
+        values: Mapping[str, Value],
+        begin: Sequence[str],
+        end: Sequence[str],
+        author: str | None = None,
+    ) -> int:
         """Have live values changed, or stimuli begun or ended; return the number of the change.
+
+        Parameters
+        ----------
+        values, begin, end
+            As of `LiveWriter`.
+        author : str, optional
+            For the journal; this user if not given.
 
         Raises
         ------
@@ -108,7 +122,8 @@ class Supervisor:
         with self._lock:
             self._asked += 1
             plain = {str(name): _plain(value) for name, value in values.items()}
-            order = LiveOrder(self._asked, _author(), plain, tuple(begin), tuple(end))
+            by = _author() if author is None else author
+            order = LiveOrder(self._asked, by, plain, tuple(begin), tuple(end))
             try:
                 self._line.settimeout(ANSWER_S)
                 self._line.sendall(msgspec.json.encode(order) + b"\n")
@@ -132,7 +147,15 @@ class Supervisor:
         return decode(line, type=LiveAnswer)
 
     def wait(self, timeout_s: float | None = None) -> Outcome:
-        """Wait until the run has ended by itself; return its verdict. It raises as `stop` does."""
+        """Wait until the run has ended by itself; return its verdict.
+
+        Raises
+        ------
+        NotStartedError
+            The run had not started; the message says why.
+        TimeoutError
+            It has not ended within the time.
+        """
         try:
             self.process.wait(timeout_s)
         except subprocess.TimeoutExpired:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rig_configs.condition import holds, parse
 from rig_configs.load import LoadedRig
 from rigloop.api.columns import Columns
+from rigloop.api.looking import LOOK_S, Looking, RunEndedError
 from rigloop.api.recorded_run import RecordedRun
 from rigloop.compose.wiring import load
 from rigloop.live.arming import state_of
@@ -24,16 +24,11 @@ from rt_core.signals.reading import SignalReader
 from rt_core.signals.table import SignalTable
 
 Array = NDArray[np.float64]
-LOOK_S = 0.001
 RECORD_S = 0.02  # the recorder writes about as often
 RECORD_TIMEOUT_S = 10.0  # for cycles that the loop has stepped to be in the record
 
 
-class RunEndedError(RuntimeError):
-    """The run has ended before what was waited for; the message says what, and where the run is."""
-
-
-class Watched:
+class Watched(Looking):
     """A running loop through its signal table, which it does not notice.
 
     Parameters
@@ -46,6 +41,8 @@ class Watched:
     FileNotFoundError, TableError
         There is no table, or it is not of this version.
     """
+
+    signals: SignalReader
 
     def __init__(self, table: Path) -> None:
         self._table = SignalTable.attach(table)
@@ -86,47 +83,6 @@ class Watched:
     def t_s(self) -> float:
         """Time since the first cycle, s, by the clock of this machine."""
         return (time.monotonic_ns() - self._first_cycle_ns) * 1e-9
-
-    def wait_until(
-        self, condition: str | Callable[[SignalReader], bool], timeout_s: float
-    ) -> float:
-        """Wait until a condition holds for the newest values.
-
-        They are looked at every millisecond, which a shorter moment may escape: look for it in what `capture` returns.
-
-        Parameters
-        ----------
-        condition : str or callable
-            As `rig_configs.condition.parse` reads it, or a function of the signals.
-        timeout_s : float
-
-        Returns
-        -------
-        float
-            Time since the first cycle, s.
-
-        Raises
-        ------
-        ConditionError, KeyError
-            The text is no condition, or nothing writes a signal of it.
-        TimeoutError
-            It did not hold within the time; the message has the last values.
-        RunEndedError
-            The run ended meanwhile.
-        """
-        parsed = None if callable(condition) else parse(condition)
-        until = time.monotonic() + timeout_s
-        while True:
-            if holds(parsed, self.signals) if parsed is not None else condition(self.signals):  # type: ignore[operator]
-                return self.t_s
-            if not self.lives:
-                raise RunEndedError(f"the run ended before {_named(condition)}: {self.folder}")
-            if time.monotonic() >= until:
-                paths = [one.path for group in parsed or () for one in group]
-                last = ", ".join(f"{path} = {self.signals[path]:.6g}" for path in paths)
-                words = f"{_named(condition)}: not within {timeout_s:g} s"
-                raise TimeoutError(f"{words}; last: {last}" if last else words)
-            time.sleep(LOOK_S)
 
     def capture(
         self, paths: Sequence[str], seconds: float, *, before_s: float = 0.0, at: str | None = None
@@ -193,7 +149,3 @@ class Watched:
                 break
             time.sleep(LOOK_S)
         raise RunEndedError(f"the loop of this run has stepped no cycle: {self.folder}")
-
-
-def _named(condition: object) -> str:
-    return repr(condition) if isinstance(condition, str) else "the condition held"

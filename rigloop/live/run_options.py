@@ -39,7 +39,9 @@ class RunOptions:
     page : bool
         The run folder gets its report page; `rigloop report FOLDER` makes it later.
     orders : LiveOrders or None
-        Changes of live values by the program that started the run.
+        Of the program that started the run: to arm, and changes of live values.
+    hold : bool
+        The run waits with its drives disabled until an order to arm comes.
     """
 
     runs: Path
@@ -52,3 +54,4 @@ class RunOptions:
     reset_drives: bool = False
     page: bool = True
     orders: LiveOrders | None = None
+    hold: bool = False

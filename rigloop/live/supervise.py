@@ -31,6 +31,7 @@ from rigloop.host.children import commission, onlooker
 from rigloop.host.disk_reserve import reserve
 from rigloop.host.interface import check_backends
 from rigloop.host.missing_checks import refuse_if_red, with_rights
+from rigloop.host.reservations import needs_of, refuse_claimed
 from rigloop.judge.verdict import conclude
 from rigloop.live.arming import state_of
 from rigloop.live.bring_down import HEARTBEAT_S, beat_until_ended, end, kill
@@ -90,6 +91,7 @@ def run_live(
     if options.telemetry is not None:
         check_telemetry(options.telemetry)
     backends = backends_of(loaded.rig, options.bus)
+    refuse_claimed(needs_of(loaded.rig, backends), but=os.getppid())
     refuse_unlimited(loaded.rig, backends)
     injections: Sequence[Injection] = ()
     commissioned = messages.Order(
@@ -355,6 +357,10 @@ class Acts:
     kept: KeptManifest | None
 
 
+def _may_arm(options: RunOptions) -> bool:
+    return not options.hold or (options.orders is not None and options.orders.may_arm)
+
+
 def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> None:
     """Enable, arm once the guard is ready, watch until the end, and ask for the ramp-out."""
     loaded, folder, console = run.loaded, run.folder, run.options.console
@@ -378,7 +384,7 @@ def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> N
     lookout.look_around(fifo=real_time)
     for words in lookout.notes.values():
         console.print(f"[bold yellow]{escape(words)}[/]", highlight=False, soft_wrap=True)
-    started = time.monotonic()
+    asked_at: float | None = None  # since when it may arm
     armed_at: float | None = None
     running_at: float | None = None
     beat = 0
@@ -392,8 +398,10 @@ def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> N
             beat += 1
             state = state_of(shared, loaded.rig)
             rearming.look(state, now)
+            if asked_at is None and _may_arm(run.options):
+                asked_at = now
             ready = state == State.READY and beat > 1 and _is_recorded(folder, loaded)
-            if ready and armed_at is None:
+            if ready and armed_at is None and asked_at is not None:
                 armed_at = now
                 lookout.armed_at = now
                 if acts.kept is not None:
@@ -404,7 +412,8 @@ def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> N
                 seen.armed_s = now - running_at
             asked_s = math.inf if run.options.seconds is None else run.options.seconds
             over = running_at is not None and seen.armed_s >= asked_s
-            never = running_at is None and now - started > READY_TIMEOUT_S
+            waited_s = 0.0 if asked_at is None else now - asked_at
+            never = running_at is None and waited_s > READY_TIMEOUT_S
             seen.interrupted = bool(scene.interrupted)
             stayed = ending.over(state == State.FAULT and not rearming.waits)
             stop = over or never or seen.interrupted or stayed
@@ -413,7 +422,7 @@ def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> N
             shared.publish(
                 {
                     "supervisor/heartbeat": beat,
-                    "supervisor/enable": float(rearming.enable),
+                    "supervisor/enable": float(asked_at is not None and rearming.enable),
                     # one edge before anything is armed, only for a person who asked for it; or as the rig file rearms
                     "supervisor/reset": float(
                         (resets and armed_at is None and beat > RESET_BEAT) or rearming.reset

@@ -1,4 +1,4 @@
-"""Changes that the program which started a run asks its supervisor for: a line of JSON each, and a line in answer.
+"""Orders of the program which started a run: to arm, and changes, a line of JSON each, and a line in answer.
 
 They come over the supervisor's standard input, which also tells it when the program has ended.
 """
@@ -26,6 +26,7 @@ from rt_core.signals.table import SignalTable
 
 LONGEST_LINE = 1 << 16
 STDIN = 0
+ARM = b"arm"  # a line of its own, for a run that waits
 SWITCH_S = 0.0002
 
 
@@ -89,9 +90,16 @@ class LiveAnswer(msgspec.Struct, omit_defaults=True):
 
 
 class LiveOrders:
-    """The supervisor's end: it takes lines of any thread, and carries them out while a table is there."""
+    """The supervisor's end: it takes lines of any thread, and carries them out while a table is there.
+
+    Attributes
+    ----------
+    may_arm : bool
+        A run that waits was told to arm.
+    """
 
     def __init__(self) -> None:
+        self.may_arm = False
         self._lock = threading.Lock()
         self._make: Callable[[], LiveWriter] | None = None
         self._writer: LiveWriter | None = None
@@ -150,7 +158,7 @@ class LiveOrders:
 
 
 def follow_stdin(orders: LiveOrders) -> None:
-    """Carry out the lines of standard input until it ends; answer where it is a socket."""
+    """Carry out the lines of standard input until it ends; answer where it is a socket, but not to `arm`."""
     # an order waits for the thread that shows the run no longer than this
     sys.setswitchinterval(SWITCH_S)
     answers = stat.S_ISSOCK(os.fstat(STDIN).st_mode)
@@ -159,6 +167,9 @@ def follow_stdin(orders: LiveOrders) -> None:
         *lines, waiting = (waiting + part).split(b"\n")
         # whoever sends so long a line sends no order
         waiting = waiting[-LONGEST_LINE:]
-        for line in lines if answers else ():
-            with contextlib.suppress(OSError):
-                os.write(STDIN, orders.take(line))
+        for line in lines:
+            if line.strip() == ARM:
+                orders.may_arm = True
+            elif answers:
+                with contextlib.suppress(OSError):
+                    os.write(STDIN, orders.take(line))

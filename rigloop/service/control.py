@@ -1,0 +1,69 @@
+"""Control of a rig: one client at a time has its token."""
+
+from __future__ import annotations
+
+import secrets
+
+from io_bridge.doorway.door import Client
+from rigloop.protocol.answers import Refused, Why
+from rigloop.service.clients import Visitor
+
+
+class Control:
+    """The token of a rig, and who has it; it is kept until given back or taken over, also by a client that is gone."""
+
+    def __init__(self) -> None:
+        self._token = ""
+        self._who: Visitor | None = None
+
+    @property
+    def author(self) -> str:
+        """Author of the client in control; empty: nobody."""
+        return self._who.author if self._who is not None else ""
+
+    @property
+    def client(self) -> Client | None:
+        """The connection of the client in control."""
+        return self._who.client if self._who is not None else None
+
+    def take(self, who: Visitor, *, over: bool, rig: str) -> tuple[str, Visitor | None]:
+        """Give the token to a client; return it, and who has lost it.
+
+        Raises
+        ------
+        Refused
+            Another one has it, and `over` was not asked for.
+        """
+        lost = self._who if self._who is not None and self._who.client != who.client else None
+        if lost is not None and not over:
+            raise Refused(
+                Why.CONTROL,
+                f"{rig}: {lost.author} is in control; ask there, or take it over (over = true), which is noticed",
+            )
+        self._token, self._who = secrets.token_urlsafe(16), who
+        return self._token, lost
+
+    def check(self, token: str, rig: str, command: str) -> None:
+        """Refuse a token that is not the one of who is in control.
+
+        Raises
+        ------
+        Refused
+        """
+        if self._who is None:
+            raise Refused(
+                Why.CONTROL, f"{command} needs control of {rig}: `take` it first; nobody has it"
+            )
+        if not self.is_of(token):
+            what = "another token than yours" if token else "a token, and none was given"
+            raise Refused(
+                Why.CONTROL, f"{command} needs {what}: {self.author} is in control of {rig}"
+            )
+
+    def is_of(self, token: str) -> bool:
+        """Decide if a token is the one."""
+        return bool(self._token) and secrets.compare_digest(token.encode(), self._token.encode())
+
+    def drop(self) -> None:
+        """Take the token out of use."""
+        self._token, self._who = "", None
