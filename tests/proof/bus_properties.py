@@ -47,7 +47,6 @@ class Command:
             moves, call("drive_permille", r["command"], r["permille_per_nm"], r["peak_permille"]).term,
             program.terms.real("0.0").term,
         )  # fmt: skip
-        program.needs.clear()
         self.word = call("drive_torque_word", Value("double", permille))
         self.needs = w.needs(program)
         self.moves = moves
@@ -105,7 +104,11 @@ def _no_torque(c: Command) -> Term:
 def _within_peak(c: Command) -> Term:
     w = c.words
     word = w.terms.cast(c.word, "double")
-    return w.all(w.le(w.size(word), c.reals["peak_permille"]), c.needs)
+    return w.le(w.size(word), c.reals["peak_permille"])
+
+
+def _defined(c: Command) -> Term:
+    return c.needs
 
 
 def _enabling(c: Command) -> Term:
@@ -207,6 +210,7 @@ def _bus_bucket(program: Program) -> Question:
     lasting = w.all(w.ne(v["before"], 0), w.ne(v["before"], 7))
     kept = w.all(w.no(good), lasting)
     goal = w.all(
+        w.needs(program),
         w.implies(full, w.ne(fault, 0)),
         w.implies(w.ne(v["of_slaves"], 0), w.same(fault, v["of_slaves"])),
         w.implies(w.all(good, w.ne(v["of_data"], 0)), w.ne(fault, 0)),
@@ -242,8 +246,13 @@ PROPERTIES = (
     ),
     _of_a_command(
         "drive: peak",
-        "the word of 0x6071 is within the peak, its conversion in range",
+        "the word of 0x6071 is within the peak",
         _within_peak,
+    ),
+    _of_a_command(
+        "drive: defined",
+        "no overflow, no index beyond its table, no conversion out of range",
+        _defined,
     ),
     _of_a_command(
         "drive: enabling",
