@@ -158,3 +158,10 @@ def test_no_rig_that_ships_is_refused(name, monkeypatch):
     how = {cost.block: cost.how for timing in found.timings for cost in timing.blocks}
     assert how.get("steering", "counted") == "counted"
     assert how[LOOP] == "measured"
+
+
+def test_a_core_that_is_named_is_one_that_the_process_may_run_on(rig, monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 3})
+    (words,) = refused(rig(TOGETHER), steering=400.0, bus=120.0)
+    assert "core = 3" in words
+    assert "core = 1" not in words
