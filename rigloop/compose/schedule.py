@@ -215,6 +215,14 @@ def _notes(rig: Rig, costs: Mapping[str, Sequence[BlockCost]]) -> Iterator[str]:
         yield f"the spin of {', '.join(auto)} is chosen when it runs, and no response here has it in it"
     for c in (c for parts in costs.values() for c in parts if c.why):
         yield f"the bound of {c.block} is not known: {c.why}"
+    counted = dict.fromkeys(
+        c.block for parts in costs.values() for c in parts if c.how == "counted"
+    )
+    if counted:
+        yield (
+            f"steps of {', '.join(counted)} beside a singular pose, and after lost cycles, may take longer than their "
+            "bound: rigloop model show prints both times"
+        )
     unknown = [c.block for parts in costs.values() for c in parts if c.how == "unknown"]
     if unknown:
         yield (

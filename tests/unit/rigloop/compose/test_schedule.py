@@ -5,6 +5,7 @@ import json
 import re
 
 import pytest
+from msgspec.structs import replace
 from swaps import swapped
 
 from codegen.bounds.machine import WORKS, machine_costs
@@ -114,6 +115,20 @@ def test_code_that_nobody_trusts_counts_as_none_and_is_said(rig):
     costs = costs_of(loaded)
     costs["simulation"][0] = BlockCost("steering", 0, 0, "unknown")
     assert any("steering is not known" in note for note in judge(loaded, costs).notes)
+
+
+def test_a_bound_is_said_to_leave_the_rare_ways_out(rig):
+    loaded = rig()
+    costs = {
+        name: [
+            replace(cost, how="counted" if cost.block == "steering" else "measured")
+            for cost in parts
+        ]
+        for name, parts in costs_of(loaded).items()
+    }
+    said = [note for note in judge(loaded, costs).notes if "singular pose" in note]
+    assert len(said) == 1
+    assert said[0].startswith("steps of steering beside a singular pose, and after lost cycles")
 
 
 def test_what_is_only_measured_once_is_a_note(rig):
