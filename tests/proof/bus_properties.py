@@ -13,8 +13,7 @@ from terms import Value
 ENABLE, FAULT, BUCKET = (
     "io_bridge/slaves/enable_rule.h", "io_bridge/slaves/bus_fault.h", "rt_core/safety/bucket.h",
 )  # fmt: skip
-OPERATION_ENABLED, FAULT_REACTION, DRIVE_FAULT, UNKNOWN = 4, 6, 7, 8
-MOST_STATES = UNKNOWN
+OPERATION_ENABLED, DRIVE_FAULT, MOST_STATES = 4, 7, 8
 SWITCHED_ON = 3
 ENABLE_BITS = 0x000F
 MOST_NS = 2**61
@@ -26,7 +25,8 @@ class Command:
     def __init__(self, program: Program) -> None:
         self.words = w = Words(program.terms)
         flags = ("safe", "kept", "clock_on", "clock_was_locked", "in_service", "fault", "bus_held", "drive_held",
-                 "reset", "stops", "is_shown", "shown", "asked")  # fmt: skip
+                 "reset",
+                 "stops")  # fmt: skip
         self.flags = {name: program.terms.fresh("int", name) for name in flags}
         self.state = program.terms.fresh("int", "state")
         self.reals = {
@@ -36,9 +36,11 @@ class Command:
         f, r, call = self.flags, self.reals, program.call
         allowed = call("bus_allows", f["safe"], f["kept"], f["clock_on"], f["clock_was_locked"])
         live = call("bus_is_live", f["in_service"], f["fault"])
-        in_mode = call("drive_is_in_mode", f["is_shown"], f["shown"], f["asked"])
-        allowed = call("drive_is_allowed", allowed, f["bus_held"], f["drive_held"])
-        self.enabled = call("drive_is_enabled", allowed, in_mode, r["enable"])
+        self.enabled = call(
+            "drive_is_enabled",
+            call("drive_is_allowed", allowed, f["bus_held"], f["drive_held"]),
+            r["enable"],
+        )
         moves = w.true(call("drive_may_move", self.enabled, live, self.state, r["command"]))
         wish = call("drive_wish", self.enabled, f["stops"])
         self.control = call("cia402_control", self.state, wish, f["reset"])
@@ -47,13 +49,10 @@ class Command:
             moves, call("drive_permille", r["command"], r["permille_per_nm"], r["peak_permille"]).term,
             program.terms.real("0.0").term,
         )  # fmt: skip
+        program.needs.clear()
         self.word = call("drive_torque_word", Value("double", permille))
         self.needs = w.needs(program)
         self.moves = moves
-
-    def is_in_mode(self) -> Term:
-        w, f = self.words, self.flags
-        return w.any(w.no(w.true(f["is_shown"])), w.eq(f["shown"], f["asked"]))
 
     def good(self) -> Term:
         w, f, r = self.words, self.flags, self.reals
@@ -63,7 +62,7 @@ class Command:
             *(w.no(w.true(f[name])) for name in ("bus_held", "drive_held")),
         )  # fmt: skip
         command = w.all(w.lt(0.5, r["enable"]), w.finite(r["command"]))
-        return w.all(bus, self.is_in_mode(), command, w.eq(self.state, OPERATION_ENABLED))
+        return w.all(bus, command, w.eq(self.state, OPERATION_ENABLED))
 
     def assumed(self) -> list[Term]:
         w, r = self.words, self.reals
@@ -104,11 +103,7 @@ def _no_torque(c: Command) -> Term:
 def _within_peak(c: Command) -> Term:
     w = c.words
     word = w.terms.cast(c.word, "double")
-    return w.le(w.size(word), c.reals["peak_permille"])
-
-
-def _defined(c: Command) -> Term:
-    return c.needs
+    return w.all(w.le(w.size(word), c.reals["peak_permille"]), c.needs)
 
 
 def _enabling(c: Command) -> Term:
@@ -124,7 +119,6 @@ def _enabling(c: Command) -> Term:
             enables,
             w.all(
                 free,
-                c.is_in_mode(),
                 w.lt(0.5, c.reals["enable"]),
                 w.one_of(c.state, SWITCHED_ON, OPERATION_ENABLED),
             ),
@@ -133,23 +127,6 @@ def _enabling(c: Command) -> Term:
         # off and stop leave operation, whatever the state
         w.implies(w.no(w.true(c.enabled)), w.no(enables)),
     )
-
-
-def _held(program: Program) -> Question:
-    """A command that a mode or a fault of its own has ended is over; a drive that did not move is not held."""
-    w = Words(program.terms)
-    names = ("held", "moved", "is_shown", "shown", "asked", "has_own_guard", "state")
-    v = {name: program.terms.fresh("int", name) for name in names}
-    in_mode = program.call("drive_is_in_mode", v["is_shown"], v["shown"], v["asked"])
-    after = program.call(
-        "drive_is_held", v["held"], v["moved"], in_mode, v["has_own_guard"], v["state"]
-    )
-    held, moved, own = (w.true(v[name]) for name in ("held", "moved", "has_own_guard"))
-    astray = w.all(w.true(v["is_shown"]), w.ne(v["shown"], v["asked"]))
-    broken = w.all(own, w.one_of(v["state"], FAULT_REACTION, DRIVE_FAULT, UNKNOWN))
-    ends = w.any(held, w.all(moved, w.any(astray, broken)))
-    goal = w.all(w.needs(program), w.implies(w.true(after), ends), w.implies(ends, w.true(after)))
-    return Question([w.within(0, v["state"], MOST_STATES)], goal, v | {"after": after})
 
 
 def _decoding(program: Program) -> Question:
@@ -210,7 +187,6 @@ def _bus_bucket(program: Program) -> Question:
     lasting = w.all(w.ne(v["before"], 0), w.ne(v["before"], 7))
     kept = w.all(w.no(good), lasting)
     goal = w.all(
-        w.needs(program),
         w.implies(full, w.ne(fault, 0)),
         w.implies(w.ne(v["of_slaves"], 0), w.same(fault, v["of_slaves"])),
         w.implies(w.all(good, w.ne(v["of_data"], 0)), w.ne(fault, 0)),
@@ -242,23 +218,17 @@ PROPERTIES = (
         _bus_bucket,
     ),
     _of_a_command(
-        "drive: torque", "no torque unless drive state, mode, bus and command are good", _no_torque
+        "drive: torque", "no torque unless drive state, bus and command are good", _no_torque
     ),
     _of_a_command(
         "drive: peak",
-        "the word of 0x6071 is within the peak",
+        "the word of 0x6071 is within the peak, its conversion in range",
         _within_peak,
     ),
     _of_a_command(
-        "drive: defined",
-        "no overflow, no index beyond its table, no conversion out of range",
-        _defined,
-    ),
-    _of_a_command(
         "drive: enabling",
-        "no controlword enables a drive unless mode, bus and command allow it",
+        "no controlword enables a drive unless bus and command allow it",
         _enabling,
     ),
-    Property("drive: held", ENABLE, "a mode or a fault of its own ends a command for good", _held),
     Property("drive: state", ENABLE, "operation enabled is read from its bits alone", _decoding),
 )

@@ -48,8 +48,7 @@ class Contract(NamedTuple):
 class Frame:
     """A call: its variables, whether it has returned, and what."""
 
-    def __init__(self, name: str, kind: str, no: Term) -> None:
-        self.name = name
+    def __init__(self, kind: str, no: Term) -> None:
         self.kind = kind
         self.variables: dict[str, Any] = {}
         self.returned = no
@@ -91,7 +90,7 @@ class Program:
             return self._by_contract(name, args)
         node = self.functions[name]
         kind = _kind(node.decl.type.type)
-        frame = Frame(name, kind, self.terms.false)
+        frame = Frame(kind, self.terms.false)
         params = node.decl.type.args.params if node.decl.type.args else []
         for param, arg in zip(params, args, strict=True):
             wanted = _kind(param.type)
@@ -136,7 +135,7 @@ class Program:
         elif isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.Struct):
             self.structs[node.type.name] = [(d.name, _kind(d.type)) for d in node.type.decls]
         elif isinstance(node, c_ast.Decl) and node.init is not None:
-            self._frames.append(Frame(node.name, "void", self.terms.false))
+            self._frames.append(Frame("void", self.terms.false))
             self.globals[node.name] = self._initial(node.init, _kind(node.type))
             self._frames.pop()
         else:
@@ -408,8 +407,7 @@ class Program:
     def _need(self, place: str, term: Term, reached: Term | None = None) -> None:
         if not term.is_true():
             reached = self._now() if reached is None else reached
-            within = f"{self._frames[-1].name}: " if self._frames else ""
-            self.needs.append(Need(f"{within}{place}", self.terms.implies(reached, term)))
+            self.needs.append(Need(place, self.terms.implies(reached, term)))
 
 
 def copied(value: Any) -> Any:

@@ -188,17 +188,10 @@ def changes_by(w: Words, old: Value, new: Value, step: Value) -> Term:
     return w.any(within, w.same(new, w.sum(old, step)), w.same(new, w.difference(old, step)))
 
 
-def _is_cut(c: Cycle) -> Term:
-    """Return whether a finding that asks for the safe state has ended the torque at once."""
-    w = c.words
-    asked = w.all(c.is_active(c.before), w.eq(c.step["found"]["reaction"], SAFE))
-    return w.all(asked, w.eq(c.after["state"], FAULT), w.eq(c.after["output_nm"], 0.0))
-
-
 def _slope(c: Cycle) -> Term:
     old, step = c.before["output_nm"], c.limits["step_nm"]
     kept = c.words.by_cases(c.after["output_nm"], lambda new: changes_by(c.words, old, new, step))
-    return c.words.any(_is_cut(c), kept)
+    return c.words.any(c.is_at_rest(c.after), kept)
 
 
 def _hold(c: Cycle) -> Term:
@@ -388,8 +381,8 @@ def _keeps_time(c: Cycle) -> Term:
 
 
 def _defined(c: Cycle) -> Term:
-    # `guard: elapsed` proves this one
-    return c.words.needs(c.program, but="guard_passed_ns: a double within")
+    # conversions of a double are those of guard_passed_ns: `guard: elapsed`
+    return c.words.needs(c.program, but="a double within")
 
 
 def _begins(program: Program) -> Question:
@@ -414,7 +407,6 @@ def _takes_along(program: Program) -> Question:
     state, trip = program.terms.fresh("double", "state"), program.terms.fresh("double", "trip")
     along = w.true(program.call("guard_takes_along", state, trip))
     goal = w.all(
-        w.needs(program),
         w.implies(along, w.any(w.eq(state, STOPPING), w.eq(state, FAULT))),
         w.implies(w.any(w.eq(trip, 0.0), w.eq(trip, OTHER_TRIPPED)), w.no(along)),
         *(
@@ -428,14 +420,14 @@ def _takes_along(program: Program) -> Question:
 
 PROPERTIES = (
     Property("guard: begins", SOURCE, "the memory of a new guard fulfils the invariant", _begins),
-    _of_a_function("torque: toward", "goes to its target at most, and by a rounded step_nm at most", "guard_toward"),
+    _of_a_function("torque: toward", "goes to its target at most, and by step_nm + 1 ulp at most", "guard_toward"),
     _of_a_function("torque: gain", "within 0 and 1; rises when driven, falls in STOPPING, else 0", "guard_gain"),
     _of_a_cycle("guard: keeps torque", "a cycle keeps the invariant: state, torque, ramp", _keeps_torque),
     _of_a_cycle("guard: keeps time", "a cycle keeps the invariant: ages and buckets", _keeps_time),
     _of_a_cycle("guard: defined", "no overflow, no path without a return, contracts are kept", _defined),
     _of_a_cycle("guard: rest", "zero in INIT, READY and FAULT", _at_rest_is_zero),
     _of_a_cycle("guard: limit", "the output is finite and within its limit", _within_limit),
-    _of_a_cycle("guard: slope", "changes by a rounded step_nm at most, but where a finding is SAFE", _slope),
+    _of_a_cycle("guard: slope", "changes by step_nm + 1 ulp at most, but to INIT, READY, FAULT", _slope),
     _of_a_cycle("guard: hold", "in HOLD the output does not grow, and no request is taken", _hold),
     _of_a_cycle("guard: trips", "a finding ends the torque, at once or by a ramp-out that ends in FAULT", _trips),
     _of_a_cycle("guard: buckets", "a full bucket is a finding in the same cycle; none is ever above its top", _bucket),

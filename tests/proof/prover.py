@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from answers import Answer
 from bitwuzla import Bitwuzla, Kind, Option, Options, Result, Term
 from c_symbolic import COMPARE, Contract, Program
 from terms import Terms, Value
@@ -32,6 +31,16 @@ class Property(NamedTuple):
     ask: Callable[[Program], Question]
     tool: str = "bitwuzla"
     contracts: Mapping[str, Contract] = {}  # in place of these functions
+
+
+class Answer(NamedTuple):
+    """The answer to a property: proved, false (with values that show it) or open (out of time)."""
+
+    name: str
+    tool: str
+    outcome: str
+    seconds: float
+    said: str = ""
 
 
 def prove(

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from answers import Answer
+from prover import Answer
 
 ROOT = Path(__file__).parents[2]
 MODELS = Path(__file__).with_name("spin")
@@ -125,7 +125,8 @@ def search(
             "-DMEMLIM=2048",
         ]
         flags += [] if model.forever else ["-DSAFETY"]
-        options = ["-a", "-f"] if model.forever else ["-E"]
+        searches = [["-m2000000", "-a", "-f"]] if model.forever else [["-m2000000", "-E"]]
+        said = ""
         for command in (
             ["spin", *macros, "-a", model.file],
             ["gcc", *flags, "-o", "pan", "pan.c", "-lm"],
@@ -139,30 +140,31 @@ def search(
                     time.monotonic() - begin,
                     (done.stdout + done.stderr)[:400],
                 )
-        try:
-            done = subprocess.run(
-                ["./pan", "-m2000000", *options],
-                cwd=place,
-                capture_output=True,
-                text=True,
-                timeout=longest_s,
+        for options in searches:
+            try:
+                done = subprocess.run(
+                    ["./pan", *options],
+                    cwd=place,
+                    capture_output=True,
+                    text=True,
+                    timeout=longest_s,
+                )
+            except subprocess.TimeoutExpired:
+                return Answer(model.name, "spin", "open", time.monotonic() - begin, "out of time")
+            said = done.stdout + done.stderr
+            errors = re.search(r"errors: (\d+)", said)
+            complete = (
+                errors
+                and "Search not completed" not in said
+                and "max search depth too small" not in said
             )
-        except subprocess.TimeoutExpired:
-            return Answer(model.name, "spin", "open", time.monotonic() - begin, "out of time")
-        said = done.stdout + done.stderr
-        errors = re.search(r"errors: (\d+)", said)
-        complete = (
-            errors
-            and "Search not completed" not in said
-            and "max search depth too small" not in said
-        )
-        if errors and int(errors[1]):
-            wrong = re.search(r"pan:\d+: (.*)", said)
-            return Answer(
-                model.name, "spin", "false", time.monotonic() - begin, wrong[1] if wrong else ""
-            )
-        if not complete:
-            return Answer(model.name, "spin", "open", time.monotonic() - begin, said[:400])
+            if errors and int(errors[1]):
+                wrong = re.search(r"pan:\d+: (.*)", said)
+                return Answer(
+                    model.name, "spin", "false", time.monotonic() - begin, wrong[1] if wrong else ""
+                )
+            if not complete:
+                return Answer(model.name, "spin", "open", time.monotonic() - begin, said[:400])
     states = re.search(r"(\d+) states, stored", said)
     return Answer(
         model.name,

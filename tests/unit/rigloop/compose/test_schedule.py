@@ -5,7 +5,6 @@ import json
 import re
 
 import pytest
-from msgspec.structs import replace
 from swaps import swapped
 
 from codegen.bounds.machine import WORKS, machine_costs
@@ -117,20 +116,6 @@ def test_code_that_nobody_trusts_counts_as_none_and_is_said(rig):
     assert any("steering is not known" in note for note in judge(loaded, costs).notes)
 
 
-def test_a_bound_is_said_to_leave_the_rare_ways_out(rig):
-    loaded = rig()
-    costs = {
-        name: [
-            replace(cost, how="counted" if cost.block == "steering" else "measured")
-            for cost in parts
-        ]
-        for name, parts in costs_of(loaded).items()
-    }
-    said = [note for note in judge(loaded, costs).notes if "singular pose" in note]
-    assert len(said) == 1
-    assert said[0].startswith("steps of steering beside a singular pose, and after lost cycles")
-
-
 def test_what_is_only_measured_once_is_a_note(rig):
     loaded = rig()
     found = judge(loaded, costs_of(loaded, "measured", steering=1500.0))
@@ -173,10 +158,3 @@ def test_no_rig_that_ships_is_refused(name, monkeypatch):
     how = {cost.block: cost.how for timing in found.timings for cost in timing.blocks}
     assert how.get("steering", "counted") == "counted"
     assert how[LOOP] == "measured"
-
-
-def test_a_core_that_is_named_is_one_that_the_process_may_run_on(rig, monkeypatch):
-    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 3})
-    (words,) = refused(rig(TOGETHER), steering=400.0, bus=120.0)
-    assert "core = 3" in words
-    assert "core = 1" not in words
