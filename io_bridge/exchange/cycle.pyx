@@ -8,7 +8,7 @@ from io_bridge.wire.cycle_frames cimport (
     frames_exchange, frames_send, reply_data, reply_wkc, sent_data,
 )
 from io_bridge.exchange.drive_io cimport (
-    ENABLE, RESET, DriveIo, drive_forget, drive_pack, drive_pack_safe, drive_unpack,
+    ENABLE, RESET, DriveIo, drive_forget, drive_hold, drive_pack, drive_pack_safe, drive_unpack,
 )
 from io_bridge.wire.monotonic cimport monotonic_ns
 from io_bridge.exchange.slave_io cimport (
@@ -241,14 +241,11 @@ cdef Fault judge(ExchangeState *x, int good, Fault command_fault) noexcept nogil
 
 
 cdef void hold(ExchangeState *x) noexcept nogil:
-    """A fault while a command was acting: it does not act again by itself. The fault of a drive that has a guard of
-    its own holds that drive alone."""
-    cdef DriveIo *d
+    """A fault while a command was acting: it does not act again by itself. The mode of a drive, and the fault of one
+    that has a guard of its own, hold that drive alone."""
     cdef int i
     for i in range(x.n_drives):
-        d = &x.drives[i]
-        if d.has_own_guard and d.moved and d.state >= <int> DriveState.FAULT_REACTION_ACTIVE:
-            d.held = 1
+        drive_hold(&x.drives[i])
     if x.fault == NONE:
         return
     for i in range(x.n_drives):
