@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from bitwuzla import Kind, Term
 from c_symbolic import Program
-from products import in_half_precision
+from products import products_of_halves, sums_of_halves
 from prover import Property, Question, Words
 from terms import Value
 
@@ -229,12 +229,17 @@ def _bus_bucket(program: Program) -> Question:
     return Question([w.ne(v["cause"], 0)], goal, v | {"level": level, "brim": brim, "fault": fault})
 
 
-def _floats(program: Program) -> Question:
-    return Question([], in_half_precision(program.terms), {})
+def _products(program: Program) -> Question:
+    return Question([], products_of_halves(program.terms), {})
+
+
+def _sums(program: Program) -> Question:
+    return Question([], sums_of_halves(program.terms), {})
 
 
 PROPERTIES = (
-    Property("floats: laws", "", "the laws of products and quotients, of halves", _floats),
+    Property("floats: products", "", "the laws of products and quotients, of halves", _products),
+    Property("floats: sums", "", "the laws of sums, of halves", _sums),
     Property(
         "bucket: level",
         BUCKET,

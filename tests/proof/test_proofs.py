@@ -50,19 +50,18 @@ def test_a_mutant_makes_its_property_fall():
     assert prove(wanted, changed).outcome == "false"
 
 
-def test_the_law_of_sums_holds_of_doubles_whose_way_is_a_step_or_nearly_one():
+@pytest.mark.parametrize("way", [1.0, -1.0], ids=["up", "down"])
+def test_the_laws_of_sums_hold_of_doubles_whose_way_is_a_step_or_nearly_one(way):
     draw = np.random.default_rng(1)
-    old, step = (
-        draw.normal(size=200_000),
-        2.0 ** draw.integers(-60, 3, 200_000) * draw.uniform(1, 2, 200_000),
-    )
-    new = old + step
+    old = draw.normal(size=200_000)
+    step = 2.0 ** draw.integers(-60, 3, 200_000) * draw.uniform(1, 2, 200_000)
+    assert np.all((old - step <= old) & (old <= old + step))
+    new = old + way * step
     for _ in range(3):
-        beyond = new - old > step
-        assert np.all((old + step <= new)[beyond])
-        below = old - new > step
-        assert np.all((new <= old - step)[below])
-        new = np.nextafter(new, np.inf)
+        beyond = way * (new - old) > step
+        assert np.all((way * (old + way * step) <= way * new)[beyond])
+        new = np.nextafter(new, way * np.inf)
+    assert np.any(beyond)
 
 
 ORDERED = [model for model in MODELS_OF if model.orders]
