@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from bitwuzla import Kind, Term
 from c_symbolic import Program
-from products import products_of_halves, sums_of_halves
+from products import products_of_halves, steps_of_doubles, sums_of_halves
 from prover import Property, Question, Words
-from terms import Value
+from terms import Terms, Value
 
 ENABLE, FAULT, BUCKET = (
     "io_bridge/slaves/enable_rule.h", "io_bridge/slaves/bus_fault.h", "rt_core/safety/bucket.h",
@@ -229,17 +229,18 @@ def _bus_bucket(program: Program) -> Question:
     return Question([w.ne(v["cause"], 0)], goal, v | {"level": level, "brim": brim, "fault": fault})
 
 
-def _products(program: Program) -> Question:
-    return Question([], products_of_halves(program.terms), {})
-
-
-def _sums(program: Program) -> Question:
-    return Question([], sums_of_halves(program.terms), {})
+def _law(name: str, words: str, law: Callable[[Terms], Term]) -> Property:
+    return Property(name, "", words, lambda program: Question([], law(program.terms), {}))
 
 
 PROPERTIES = (
-    Property("floats: products", "", "the laws of products and quotients, of halves", _products),
-    Property("floats: sums", "", "the laws of sums, of halves", _sums),
+    _law("floats: products", "the laws of products and quotients, of halves", products_of_halves),
+    _law(
+        "floats: sums",
+        "a step shorter than the way stays before its end, of halves",
+        sums_of_halves,
+    ),
+    _law("floats: steps", "a step does not go backwards, of doubles", steps_of_doubles),
     Property(
         "bucket: level",
         BUCKET,

@@ -436,7 +436,7 @@ def _takes_along(program: Program) -> Question:
 
 PROPERTIES = (
     Property("guard: begins", SOURCE, "the memory of a new guard fulfils the invariant", _begins),
-    _of_a_function("torque: toward", "goes to its target at most, and by step_nm + half an ulp at most", "guard_toward"),
+    _of_a_function("torque: toward", "goes to its target at most, by step_nm + half an ulp at most", "guard_toward"),
     _of_a_function("torque: gain", "within 0 and 1; rises when driven, falls in STOPPING, else 0", "guard_gain"),
     _of_a_cycle("guard: keeps torque", "a cycle keeps the invariant: state, torque, ramp", _keeps_torque),
     _of_a_cycle("guard: keeps time", "a cycle keeps the invariant: ages and buckets", _keeps_time),

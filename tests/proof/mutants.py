@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from spin_models import function_of
+
 AGES, BUCKET, FINDINGS, STATES, TORQUE, CYCLE = (
     f"rt_core/safety/{name}.h"
     for name in ("ages", "bucket", "findings", "states", "torque", "cycle")
@@ -127,8 +129,6 @@ def applied(mutant: Mutant, text: str) -> str:
     ValueError
         The function has no such text, or has it more than once.
     """
-    from spin_models import function_of
-
     begin = text.index(function := function_of(text, mutant.function))
     if not function or function.count(mutant.old) != 1:
         raise ValueError(

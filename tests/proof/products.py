@@ -116,9 +116,13 @@ def products_of_halves(terms: Terms) -> Term:
 
 
 def sums_of_halves(terms: Terms) -> Term:
-    """Return whether the laws of sums hold of halves; the second is the first with all signs changed."""
-    first, _, third = sum_laws(terms, *_halves(terms, "abs"))
-    return terms.and_(first, third)
+    """Return whether the first law of sums holds of halves; the second is that one with all signs changed."""
+    return sum_laws(terms, *_halves(terms, "abs"))[0]
+
+
+def steps_of_doubles(terms: Terms) -> Term:
+    """Return whether the last law of sums holds of doubles."""
+    return sum_laws(terms, *(terms.manager.mk_const(terms.double, name) for name in "abs"))[2]
 
 
 def _halves(terms: Terms, names: str) -> list[Term]:

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from prover import Answer
+from tools import Answer
 
 ROOT = Path(__file__).parents[2]
 MODELS = Path(__file__).with_name("spin")
@@ -106,70 +106,53 @@ def search(
 ) -> Answer:
     """Search all states of a model; false means that Spin has found a run that breaks it."""
     begin = time.monotonic()
-    changed = changed or {}
-    macros = [f"-D{macro}" for macro in macros_of(model, changed)]
+
+    def answer(outcome: str, said: str) -> Answer:
+        return Answer(model.name, "spin", outcome, time.monotonic() - begin, said)
+
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        for path in MODELS.glob("*.pml"):
-            (place / path.name).write_text(path.read_text())
-        for name, text in changed.items():
-            (place / name).parent.mkdir(parents=True, exist_ok=True)
-            (place / name).write_text(text)
-        flags = [
-            "-O2",
-            "-w",
-            f"-I{place}",
-            f"-I{ROOT}",
-            "-DVECTORSZ=2048",
-            "-DNFAIR=3",
-            "-DMEMLIM=2048",
-        ]
-        flags += [] if model.forever else ["-DSAFETY"]
-        searches = [["-m2000000", "-a", "-f"]] if model.forever else [["-m2000000", "-E"]]
-        said = ""
-        for command in (
-            ["spin", *macros, "-a", model.file],
-            ["gcc", *flags, "-o", "pan", "pan.c", "-lm"],
-        ):
+        for command in _written(model, changed or {}, place):
             done = subprocess.run(command, cwd=place, capture_output=True, text=True)
             if done.returncode:
-                return Answer(
-                    model.name,
-                    "spin",
-                    "open",
-                    time.monotonic() - begin,
-                    (done.stdout + done.stderr)[:400],
-                )
-        for options in searches:
-            try:
-                done = subprocess.run(
-                    ["./pan", *options],
-                    cwd=place,
-                    capture_output=True,
-                    text=True,
-                    timeout=longest_s,
-                )
-            except subprocess.TimeoutExpired:
-                return Answer(model.name, "spin", "open", time.monotonic() - begin, "out of time")
-            said = done.stdout + done.stderr
-            errors = re.search(r"errors: (\d+)", said)
-            complete = (
-                errors
-                and "Search not completed" not in said
-                and "max search depth too small" not in said
+                return answer("open", (done.stdout + done.stderr)[:400])
+        try:
+            done = subprocess.run(
+                ["./pan", "-m2000000", *(["-a", "-f"] if model.forever else ["-E"])],
+                cwd=place,
+                capture_output=True,
+                text=True,
+                timeout=longest_s,
             )
-            if errors and int(errors[1]):
-                wrong = re.search(r"pan:\d+: (.*)", said)
-                return Answer(
-                    model.name, "spin", "false", time.monotonic() - begin, wrong[1] if wrong else ""
-                )
-            if not complete:
-                return Answer(model.name, "spin", "open", time.monotonic() - begin, said[:400])
+        except subprocess.TimeoutExpired:
+            return answer("open", "out of time")
+    said = done.stdout + done.stderr
+    errors = re.search(r"errors: (\d+)", said)
+    if errors and int(errors[1]):
+        wrong = re.search(r"pan:\d+: (.*)", said)
+        return answer("false", wrong[1] if wrong else "")
+    if not errors or "Search not completed" in said or "max search depth too small" in said:
+        return answer("open", said[:400])
     states = re.search(r"(\d+) states, stored", said)
-    return Answer(
-        model.name,
-        "spin",
-        "proved",
-        time.monotonic() - begin,
-        f"{states[1]} states" if states else "",
-    )
+    return answer("proved", f"{states[1]} states" if states else "")
+
+
+def _written(model: Model, changed: Mapping[str, str], place: Path) -> list[list[str]]:
+    """Write models and changed sources into a folder; return the commands that build the search."""
+    for path in MODELS.glob("*.pml"):
+        (place / path.name).write_text(path.read_text())
+    for name, text in changed.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text)
+    macros = [f"-D{macro}" for macro in macros_of(model, changed)]
+    flags = [
+        "-O2",
+        "-w",
+        f"-I{place}",
+        f"-I{ROOT}",
+        "-DVECTORSZ=2048",
+        "-DNFAIR=3",
+        "-DMEMLIM=2048",
+    ]
+    flags += [] if model.forever else ["-DSAFETY"]
+    return [["spin", *macros, "-a", model.file], ["gcc", *flags, "-o", "pan", "pan.c", "-lm"]]
