@@ -41,6 +41,10 @@ cdef extern from * nogil:
         return __atomic_compare_exchange_n(owner, &nobody, who, 0, __ATOMIC_ACQ_REL,
                                            __ATOMIC_ACQUIRE);
     }
+    /* of a thread that asks for itself */
+    static int owns(int *owner, int who) {
+        return __atomic_load_n(owner, __ATOMIC_RELAXED) == who;
+    }
     static void release(int *owner) {
         __atomic_store_n(owner, 0, __ATOMIC_RELEASE);
     }
@@ -52,6 +56,7 @@ cdef extern from * nogil:
     }
     """
     bint take(int *owner, int who)
+    bint owns(int *owner, int who)
     void release(int *owner)
     void set_flag(int *flag, int value)
     int flag_up(int *flag)
@@ -114,7 +119,7 @@ cdef int pack(ExchangeState *x, int64_t t_ns) noexcept nogil:
     cdef int i
     cdef int not_finite
     cdef int bad = 0
-    cdef int allowed = bus_allows(x.safe, x.owner == KEEPER, x.lock.on, x.lock.was_locked)
+    cdef int allowed = bus_allows(x.safe, owns(&x.owner, KEEPER), x.lock.on, x.lock.was_locked)
     cdef int live = bus_is_live(x.in_service, x.fault)
     arm(x)
     for i in range(x.n_drives):
@@ -327,7 +332,7 @@ cdef int exchange_safe(void *self, int64_t t_ns) noexcept nogil:
     cdef TerminalIo *t
     cdef SlaveIo *s
     cdef int i
-    if not x.ready or (x.owner != WATCHDOG and not take(&x.owner, WATCHDOG)):
+    if not x.ready or (not owns(&x.owner, WATCHDOG) and not take(&x.owner, WATCHDOG)):
         return FAULT_NOT_READY
     for i in range(x.n_drives):
         drive_pack_safe(&x.drives[i], sent_data(&x.frames, x.slaves[x.drives[i].slave].outputs_at))

@@ -388,6 +388,28 @@ def _reach(c: Cycle) -> Term:
     )
 
 
+def _calms(c: Cycle) -> Term:
+    """Return whether a guard with no cause of its own and arm low goes towards READY, whatever the others show.
+
+    From FAULT at once, from STOPPING with its ramp, and from INIT as soon as nobody reaches it: of any number of guards
+    none is held by others for good, as only STOPPING and FAULT take others along.
+    """
+    w, s, found = c.words, c.seen, c.step["found"]
+    low = w.all(w.le(s["arm"], 0.5), w.lt(s["stop"], 0.5), w.lt(s["own_stop"], 0.5))
+    own = w.all(w.ne(found["reaction"], NONE), w.ne(found["code"], OTHER_TRIPPED))
+    good = w.all(w.eq(c.after["sensor_bad_ns"], 0), w.eq(c.after["request_bad_ns"], 0))
+    calm = w.all(low, w.no(own), good)
+    was, now, alone = c.before["state"], c.after["state"], w.eq(s["other"], 0)
+    ramps = w.any(w.lt(c.after["gain"], c.before["gain"]), w.eq(c.after["gain"], 0.0))
+    return w.all(
+        w.implies(w.all(calm, w.eq(was, FAULT)), w.eq(now, READY)),
+        w.implies(w.all(calm, w.one_of(was, INIT, READY)), w.one_of(now, INIT, READY)),
+        w.implies(w.all(calm, alone, w.one_of(was, INIT, READY)), w.eq(now, READY)),
+        w.implies(w.all(calm, c.is_active(c.before)), w.one_of(now, STOPPING, INIT, FAULT)),
+        w.implies(w.all(calm, c.is_active(c.before)), ramps),
+    )
+
+
 def _keeps_torque(c: Cycle) -> Term:
     return c.words.all(*of_torque(c.words, c.limits, c.after))
 
@@ -455,5 +477,6 @@ PROPERTIES = (
     _of_a_cycle("guard: arming", "torque begins only at a rising edge of arm with everything good", _arming),
     _of_a_cycle("guard: ramp-out", "a ramp-out only ends at rest, and its gain falls", _stopping),
     _of_a_cycle("reach: reached", "a fault that reaches a guard ends its torque or keeps it unfit", _reach),
+    _of_a_cycle("reach: calms", "with no cause of its own and arm low: FAULT to READY, whatever others show", _calms),
     Property("reach: takes along", SOURCE, "own causes reach others, those taken along reach nobody", _takes_along),
 )  # fmt: skip

@@ -50,7 +50,15 @@ MUTANTS = (
     Mutant(FINDINGS, "guard_takes_along", "|| trip == GUARD_OTHER_TRIPPED", "", "reach: takes along"),
     Mutant(FINDINGS, "guard_takes_along", "state == GUARD_STOPPING || ", "", "reach: takes along"),
     Mutant(FINDINGS, "guard_reached", "|| state == GUARD_FAULT", "", "reach: reached"),
-    Mutant(FINDINGS, "guard_reached", "|| state == GUARD_FAULT", "", "reach: released"),
+    Mutant(FINDINGS, "guard_reached", "|| state == GUARD_FAULT", "", "reach: calms"),
+    Mutant(FINDINGS, "guard_reached", "|| state == GUARD_FAULT", "", "reach: released, 2 guards"),
+    Mutant(FINDINGS, "guard_reached", "|| state == GUARD_FAULT", "", "reach: released, 3 guards"),
+    *(Mutant(FINDINGS, "guard_reached", "!= GUARD_NONE ||", "== GUARD_NONE &&", f"reach: {reach}")
+      for reach in ("axis, 2 guards", "axis, 3 guards", "group, 3 guards")),
+    *(Mutant(FINDINGS, "guard_reached", "GUARD_RAMP, other", "GUARD_NONE, other", f"reach: all, {n} guards")
+      for n in (2, 3)),
+    *(Mutant(FINDINGS, "guard_takes_along", "|| trip == GUARD_OTHER_TRIPPED", "", f"reach: {reach}, 3 guards")
+      for reach in ("all", "group")),
     Mutant(STATES, "guard_is_active", " || state == GUARD_STOPPING", "", "guard: ramp-out"),
     Mutant(STATES, "guard_is_at_rest", " || state == GUARD_FAULT", "", "guard: rest"),
     Mutant(STATES, "guard_next_state", "stop || !arm", "stop", "guard: ramp-out"),
@@ -114,7 +122,8 @@ MUTANTS = (
     Mutant(TABLE, "advance", "store_release(ring + CONSUMED", "store_relaxed(ring + CONSUMED", "shared: ring"),
     Mutant(EXCHANGE, "exchange_step", "if not take(&x.owner, CYCLE):", "if x.ready == 2:", "watchdog: hand-over"),
     Mutant(EXCHANGE, "release", "__atomic_store_n(owner, 0, __ATOMIC_RELEASE)", "*owner = 0", "watchdog: hand-over"),
-    Mutant(EXCHANGE, "exchange_safe", "x.owner != WATCHDOG and not take(&x.owner, WATCHDOG)", "0",
+    Mutant(EXCHANGE, "take", "__ATOMIC_ACQ_REL", "__ATOMIC_RELEASE", "watchdog: hand-over"),
+    Mutant(EXCHANGE, "exchange_safe", "not owns(&x.owner, WATCHDOG) and not take(&x.owner, WATCHDOG)", "0",
            "watchdog: hand-over"),
     Mutant(EXCHANGE, "exchange_safe", "    return frames_send(", "    release(&x.owner)\n    return frames_send(",
            "watchdog: hand-over"),

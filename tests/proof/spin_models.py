@@ -60,8 +60,9 @@ RING = (
 )  # fmt: skip
 HAND_OVER = (
     Order("CYCLE_TAKES", CYCLE, "exchange_step", r"\n    if not take\(&x\.owner, CYCLE\):\n.*\n        return NONE\n"),
-    Order("RELEASES", CYCLE, "void release", r"__atomic_store_n\(owner, 0, __ATOMIC_RELEASE\)"),
-    Order("WATCHDOG_TAKES", CYCLE, "exchange_safe", r"x\.owner != WATCHDOG and not take\(&x\.owner, WATCHDOG\)\):\n"),
+    Order("TAKE_ACQUIRE", CYCLE, "take", r"_exchange_n\(owner, &nobody, who, 0, __ATOMIC_ACQ(_REL|UIRE),"),
+    Order("RELEASES", CYCLE, "release", r"__atomic_store_n\(owner, 0, __ATOMIC_RELEASE\)"),
+    Order("WATCHDOG_TAKES", CYCLE, "exchange_safe", r"WATCHDOG\) and not take\(&x\.owner, WATCHDOG\)\):\n"),
     Order("KEEPS", CYCLE, "exchange_safe", r"\A(?!.*release\()"),
 )  # fmt: skip
 MODELS_OF = (
@@ -69,12 +70,16 @@ MODELS_OF = (
     Model("shared: ring", "ring.pml", "rows come out as they were put in; produced = written + dropped", RING),
     Model("watchdog: hand-over", "hand_over.pml", "no torque leaves after safe outputs", HAND_OVER),
     *(
-        Model(f"reach: {name}", "reach.pml", "a reached guard is not driven on, and no other is taken along",
-              macros=(f"REACH={number}", "FOREVER=0"))
-        for number, name in ((0, "axis"), (2, "all"))
+        Model(f"reach: {name}, {n} guards", "reach.pml",
+              "a reached guard is not driven on, and no other is taken along",
+              macros=(f"N={n}", f"REACH={number}", "FOREVER=0"))
+        for name, number, n in (("axis", 0, 2), ("axis", 0, 3), ("group", 1, 3), ("all", 2, 2), ("all", 2, 3))
     ),
-    Model("reach: released", "reach.pml", "no two guards hold each other in FAULT",
-          macros=("REACH=2", "FOREVER=1"), forever=True),
+    *(
+        Model(f"reach: released, {n} guards", "reach.pml", "no guards hold each other in FAULT",
+              macros=(f"N={n}", "REACH=2", "FOREVER=1"), forever=True)
+        for n in (2, 3)
+    ),
 )  # fmt: skip
 
 
@@ -94,9 +99,7 @@ def macros_of(model: Model, changed: Mapping[str, str]) -> list[str]:
     found = list(model.macros)
     for order in model.orders:
         text = changed.get(order.source) or (ROOT / order.source).read_text(encoding="utf-8")
-        there = re.search(
-            order.pattern, function_of(text, order.function.removeprefix("void ")), re.DOTALL
-        )
+        there = re.search(order.pattern, function_of(text, order.function), re.DOTALL)
         found.append(f"{order.macro}={int(bool(there))}")
     return found
 
