@@ -14,7 +14,7 @@ from rigloop.protocol.requests import AnyRequest, Request
 
 
 class _Head(msgspec.Struct):
-    """What every version has."""
+    """The keys that every version has."""
 
     protocol: int = 0
     id: int = 0
