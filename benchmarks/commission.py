@@ -52,6 +52,7 @@ PLANTED: dict[str, dict[str, Any]] = {
     "drive torque limit absent": {"keeps_max_torque": False},
     "torque constant 30 % high": {"torque_factor": 1.3},
     "torque constant 30 % low": {"torque_factor": 0.7},
+    "rated torque three times that of the rig": {"rated_torque_nm": 19.1},
     "drive slower than the rate limit": {"torque_slope_nm_s": 100.0},
     "delay 4 ms longer than declared": {"torque_delay_s": 0.004},
     "dead watchdog": {"has_watchdog": False},

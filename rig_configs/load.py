@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from rig_configs.bounded import UnreadableError, parse_toml, read_text
 from rig_configs.installed_blocks import INSTALLED, installed_declarations
+from rig_configs.live import Expanded, not_expanded
 from rig_configs.mistakes import UNKNOWN_KIND, ConfigError, Mistake, from_validation, near
 from rig_configs.named_files import find_named
 from rig_configs.plain import line
@@ -36,11 +37,14 @@ class Vocabulary(NamedTuple):
         From a block's table to its ports; None where the table is too wrong to tell. Mistakes that it
         raises without a file are in the block's own keys.
     other_signals : callable
-        From the task names to the signals that no block writes (the loop's own, the supervisor's), with their units.
+        From the tables of the file to the signals that no block writes (the loop's own, the supervisor's, those of live
+        values), with their units.
     table_mistakes : callable
         From file, block and table to mistakes that no schema can say.
     rig_mistakes : callable
         From file and a rig whose tasks are good and whose ports all have their signals to further mistakes.
+    expand : callable
+        From file and tables to those in which live values and stimuli have become blocks.
     """
 
     model_of: Callable[[Mapping[str, Any]], type[Rig]]
@@ -48,6 +52,7 @@ class Vocabulary(NamedTuple):
     other_signals: OtherSignals
     table_mistakes: Callable[[str, str, Mapping[str, Any]], Iterable[Mistake]] = lambda *given: ()
     rig_mistakes: Callable[[str, Rig], Iterable[Mistake]] = lambda *given: ()
+    expand: Callable[[str, dict[str, Any]], Expanded] = not_expanded
 
 
 @dataclass(frozen=True)
@@ -131,7 +136,9 @@ def load_rig(name: str, vocabulary: Vocabulary) -> LoadedRig:
         raise ConfigError([Mistake(str(path), "(file)", str(error), "is it a rig file?")]) from None
     file = str(path)
     files = find_named(data, path.parent)
-    mistakes: list[Mistake] = []
+    expanded = vocabulary.expand(file, data)
+    data = expanded.data
+    mistakes: list[Mistake] = [*expanded.mistakes]
     rig = None
     try:
         model = vocabulary.model_of(data)
@@ -152,7 +159,7 @@ def load_rig(name: str, vocabulary: Vocabulary) -> LoadedRig:
     if rig is not None and all(isinstance(mistake, UnitMistake) for mistake in mistakes):
         mistakes += vocabulary.rig_mistakes(file, rig)
     if mistakes or rig is None:
-        raise ConfigError(mistakes)
+        raise ConfigError(map(expanded.told, mistakes))
     return LoadedRig(line(path.stem), path, text, rig, files)
 
 
@@ -173,10 +180,15 @@ def _of_kind(mistake: Mistake) -> Mistake:
     )
 
 
-def read_checked(path: Path, model_of: Callable[[Mapping[str, Any]], type[Rig]]) -> LoadedRig:
+def read_checked(
+    path: Path,
+    model_of: Callable[[Mapping[str, Any]], type[Rig]],
+    expand: Callable[[str, dict[str, Any]], Expanded] = not_expanded,
+) -> LoadedRig:
     """Read a rig file that `load_rig` has found good: its schema alone, without what is behind it."""
     text = read_text(path)
     data = parse_toml(text)
     files = find_named(data, path.parent)
+    data = expand(str(path), data).data
     rig = model_of(data).model_validate(data)
     return LoadedRig(line(path.stem), path, text, rig, files)

@@ -97,29 +97,39 @@ def source_beside(declaration: Path) -> Path:
 PATTERNS = {"mechanism": MECHANISM, "kind": MECHANISM, "device": DEVICE}
 
 
-def keep_named(folder: Path, files: Mapping[str, str]) -> None:
-    """Copy the files that a rig names into a run folder.
+def keep_named(folder: Path, files: Mapping[str, str]) -> dict[str, str]:
+    """Copy the files that a rig names into a run folder; return the copies: name as written → path.
 
     Raises
     ------
     OSError
         One is no longer there, or cannot be written.
     """
+    copies = {}
     for written, path in files.items():
         kept = _kept(written, folder)
-        try:
-            content = _content(Path(path))
-        except UnreadableError as error:
-            raise OSError(errno.EIO, f"{path} {error}") from None
+        content = content_of(Path(path))
         kept.parent.mkdir(parents=True, exist_ok=True)
         kept.write_bytes(content)
+        copies[written] = str(kept)
+    return copies
 
 
-def _content(path: Path) -> bytes:
+def content_of(path: Path) -> bytes:
+    """Return the content of a file that a rig names, as a run keeps it.
+
+    Raises
+    ------
+    OSError
+        It cannot be read.
+    """
     if path.suffix.lower() in (ESI, ".csv"):
         # in whatever encoding it says itself
         return read_bytes(path, MOST_KEPT_BYTES)
-    return read_text(path, MOST_MECHANISM_BYTES).encode()
+    try:
+        return read_text(path, MOST_MECHANISM_BYTES).encode()
+    except UnreadableError as error:
+        raise OSError(errno.EIO, f"{path} {error}") from None
 
 
 def _place(written: str, folder: Path) -> Path:
@@ -151,6 +161,11 @@ def _naming(data: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
             for slave in _tables(block.get(kind)):
                 if "device" in slave:
                     yield slave, "device"
+    for stimulus in _tables(data.get("stimuli")):
+        for signal in _tables({"signal": stimulus.get("signal")}):
+            for key, value in list(signal.items()):
+                if isinstance(value, str) and value.endswith(".csv"):
+                    yield signal, key
 
 
 def _tables(value: Any) -> list[dict[str, Any]]:

@@ -22,8 +22,9 @@ from rig_configs.hazards import (
     WRONG_TORQUE,
     answers,
 )
+from rig_configs.live import MOST, LiveValue, Stimulus
 from rig_configs.names import Line, SignalPath, Word
-from rig_configs.numbers import NonNegative, Percent, Positive, PositiveMs, PositiveS
+from rig_configs.numbers import NonNegative, Percent, Positive, PositiveMs, PositiveS, Real
 from rig_configs.section import Section
 from rt_core.task import Core, Cycles, OffCore, Overrun, Points, Priority
 
@@ -137,6 +138,25 @@ class Verdict(Section):
     """The share of cycles that may be without a position."""
 
 
+class Metric(Section):
+    """A number that sums a signal up over a replay: `rigloop sweep` has a column for each."""
+
+    signal: Annotated[SignalPath, Field(examples=["steering/guide/torque_nm"])]
+    """The metric is of this signal."""
+    measure: Annotated[
+        Literal["rms", "mean", "min", "max", "peak", "range", "last", "settled_s"],
+        Field(examples=["rms"]),
+    ]
+    """The value is the root of the mean square, the mean, the least, the largest, the largest magnitude, the distance
+    of largest and least, the last one, or the time from which on the signal stays near `target`."""
+    from_s: Annotated[Real, Field(ge=0.0, le=1e6)] = 0.0
+    """Cycles before this time do not count."""
+    target: Real = 0.0
+    """A settled signal stays near this value."""
+    tolerance: Annotated[Positive, Field(examples=[0.1])] | None = None
+    """A settled signal stays so near to its target; `settled_s` needs it."""
+
+
 class Rig(Section):
     """A whole rig file has these keys and tables."""
 
@@ -148,10 +168,16 @@ class Rig(Section):
     """Each periodic thread has a table of its own."""
     blocks: Annotated[dict[Word, BlockTable], Field(min_length=1)]
     """Each block has a table of its own."""
+    live: Annotated[dict[Word, LiveValue], Field(max_length=MOST)] = {}
+    """Each value that may be changed while the rig runs has a table of its own."""
+    stimuli: Annotated[dict[Word, Stimulus], Field(max_length=MOST)] = {}
+    """Each signal that may be added to an input for a while has a table of its own."""
     show: Roles = Roles()
     """The live table and the report show these signals."""
     verdict: Verdict = Verdict()
     """A run must keep these limits to be called good."""
+    metrics: dict[Word, Metric] = {}
+    """Each number that a sweep compares has a table of its own."""
 
     def period_us(self, block: str) -> int:
         """Return the period of the task that steps a block."""

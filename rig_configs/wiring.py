@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,7 +11,8 @@ from rig_configs.mistakes import ConfigError, Mistake, near
 from rig_configs.ports import FollowingPorts, Port, Ports, PortsOf, write_path
 from rt_core.names import OF_THE_LOOP
 
-OtherSignals = Callable[[Iterable[str]], Mapping[str, str | None]]
+OtherSignals = Callable[[Mapping[str, Any]], Mapping[str, str | None]]
+"""From the tables of a rig file to the signals that no block writes, with their units."""
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,9 @@ def wiring_mistakes(
             ports[name] = found
     for name in blocks:
         if name in OF_THE_LOOP:
-            problem = "signals under this name are those of the loop and the supervisor"
+            problem = "signals under this name are those of the loop and of those beside it"
             yield Mistake(file, f"blocks.{name}", problem, "give the block another name")
-    others = other_signals(tables(data, "tasks"))
+    others = other_signals(data)
     ports = followed(blocks, ports, others)
     writer = {path: Writer("the loop", unit) for path, unit in others.items()}
     for name, found in ports.items():
@@ -111,7 +112,7 @@ def _write_mistakes(
         path = write_path(name, {"writes": given}, port.name)
         key = f"blocks.{name}.writes.{port.name}"
         if name not in OF_THE_LOOP and path.partition("/")[0] in OF_THE_LOOP:
-            problem = "signals under this name are those of the loop and the supervisor"
+            problem = "signals under this name are those of the loop and of those beside it"
             yield Mistake(file, key, problem, "write it under another name", path)
         elif "/" not in path:
             problem = "a signal that blocks write has a slash in its path"
@@ -169,8 +170,10 @@ def _show_mistakes(
     show = data.get("show")
     others = show.get("signals", []) if isinstance(show, dict) else []
     paths = {f"signals[{i}]": p for i, p in enumerate(others if isinstance(others, list) else [])}
-    for role, path in (strings(show) | strings(paths)).items():
-        key = f"show.{role}"
+    named = {f"show.{role}": path for role, path in (strings(show) | strings(paths)).items()}
+    for name, metric in tables(data, "metrics").items():
+        named |= {f"metrics.{name}.signal": p for k, p in strings(metric).items() if k == "signal"}
+    for key, path in named.items():
         if path not in writer:
             yield Mistake(file, key, "no block writes this signal", near(path, writer), path)
 

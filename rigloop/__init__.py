@@ -1,7 +1,8 @@
 """The application: command line, composition root, reports, and the names that a program imports.
 
 Start with `cli.py`; a live run is `live/supervise.py`, what it runs is put together in `compose/blocks.py`. The names
-below are of `api/`; each is imported when it is first asked for, so that `import rigloop` takes no time.
+below are of `api/` and what it raises; each is imported when it is first asked for, so that `import rigloop` takes no
+time.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
     from rigloop.api.observer import observer
     from rigloop.api.recorded_run import open_run
     from rigloop.api.rig import Rig
+    from rigloop.live_values.refused import LiveRefusedError
 
-__all__ = ["Rig", "align", "mechanism", "observer", "open_run"]
+__all__ = ["LiveRefusedError", "Rig", "align", "mechanism", "observer", "open_run"]
 
 _HOMES = {
+    "LiveRefusedError": "rigloop.live_values.refused",
     "Rig": "rigloop.api.rig",
     "align": "rigloop.api.align",
     "mechanism": "rigloop.api.mechanism",

@@ -70,6 +70,28 @@ PLACES = {
         "Write a run's report again; rebuild the verdict of one that was cut short from whatever is left.",
         "Example: `rigloop report runs/20260102-030405-steering_wheel`",
     ),
+    "export": Place(
+        "rigloop.export.command", "export",
+        "Write a run's signals, units, events and facts in the format of another program.",
+        "Example: `rigloop export runs/20260102-030405-steering_wheel --to mdf --signals wheel`",
+    ),
+    "runs": Place(
+        "rigloop.runs.commands", "app", "List the runs of a folder; tag them, and remove old ones.",
+    ),
+    "show": Place(
+        "rigloop.runs.commands", "show", "Show one run: verdict, tasks, kernels, events, tags.",
+        "Example: `rigloop show runs/20260102-030405-steering_wheel`",
+    ),
+    "diff": Place(
+        "rigloop.runs.commands", "diff",
+        "Compare two runs: configuration, kernels, host, timing, and every signal bit for bit.",
+        "Example: `rigloop diff runs/20260102-030405-steering_wheel runs/20260102-030501-steering_wheel`",
+    ),
+    "sweep": Place(
+        "rigloop.sweep.command", "sweep",
+        "Replay logs or runs with keys of the rig changed, and write one table: parameters, metrics, hashes, faults.",
+        "Example: `rigloop sweep logs/*.csv --set blocks.wheel.bandwidth_rad_s=100:400:7 --plot plots`",
+    ),
     "signals": Place(
         "rigloop.signals.command", "signals",
         "List every signal of a rig: unit, writer, readers, task. Starts nothing.",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from rigloop.console import orders
+from rigloop.console import interrupts
 from rigloop.console.answers import Exit, JsonOption, answer, errors_as_lines, fail, print_json
 from rigloop.console.lasting_console import lasting_console
 from rigloop.console.run_options import (
@@ -84,9 +86,13 @@ def run(
     console = lasting_console(stderr=json)
     if hold and not until_eof:
         fail(["--hold: nobody could arm: give --until-eof too"], Exit.WRONG_INPUT, json)
-    if until_eof:
-        orders.listen()
     with cycle_process() as cycle, errors_as_lines(json):
+        orders = None
+        if until_eof:
+            from rigloop.live_values.orders import LiveOrders, follow_stdin
+
+            orders = LiveOrders()
+            interrupts.interrupt_at_eof(partial(follow_stdin, orders))
         from rigloop.live.run_options import RunOptions
         from rigloop.live.supervise import run_live
 
@@ -103,7 +109,8 @@ def run(
                 tuple(inject or ()),
                 reset_drives,
                 page,
-                (lambda: orders.was_heard("arm")) if hold else None,
+                orders,
+                hold,
             ),
         )
     _finish(outcome, console, json)
@@ -117,7 +124,17 @@ def replay(
         ),
     ],
     rig: Annotated[
-        str | None, typer.Option(help="Rig to feed; the recorded one, else steering_wheel.")
+        str | None,
+        typer.Option(
+            help="Rig to feed, steering_wheel if not given; of a recorded run: what if it had been this one?"
+        ),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            help="KEY=VALUE: a key of the rig file, such as `blocks.wheel.bandwidth_rad_s=250`; repeatable.",
+        ),
     ] = None,
     mapping: MappingOption = None,
     trust: TrustOption = False,
@@ -125,15 +142,26 @@ def replay(
     runs: RunsOption = Path("runs"),
     json: JsonOption = False,
 ) -> None:
-    """Feed a log, or a recorded run, through the same filter and kernel, without a clock."""
+    """Feed a log, or a recorded run, through the same filter and kernel, without a clock.
+
+    A recorded run is compared with its record bit for bit. With `--rig` or `--set` it is a what-if: another rig sees
+    what the recorded one saw, and the differences are listed in the answer and in `differences.json`.
+    """
+    from rigloop.compose.changed_rig import changed_rig
     from rigloop.replay.replay import replay_log, replay_run
+    from rigloop.replay.what_if import replay_changed
 
     console = Screen(stderr=json)
-    with errors_as_lines(json):
-        if log.is_dir():
+    with errors_as_lines(json), TemporaryDirectory() as made:
+        if log.is_dir() and (rig or set_):
+            outcome = replay_changed(
+                log, rig, set_ or (), runs=runs, console=console, trusts=trust, page=page
+            )
+        elif log.is_dir():
             outcome = replay_run(log, runs=runs, console=console, trusts=trust, page=page)
         else:
-            fed = _trusted(_load(rig or "steering_wheel"), trust)
+            loaded = changed_rig(_load(rig or "steering_wheel"), set_ or (), Path(made))
+            fed = _trusted(loaded, trust)
             outcome = replay_log(log, fed, mapping=mapping, runs=runs, console=console, page=page)
     _finish(outcome, console, json)
 

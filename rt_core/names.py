@@ -6,4 +6,6 @@ import re
 
 WORD = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*")
 PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(/[A-Za-z0-9_][A-Za-z0-9_.-]*)*")
-LOOP, SUPERVISOR = OF_THE_LOOP = ("loop", "supervisor")
+LOOP, SUPERVISOR, LIVE = OF_THE_LOOP = ("loop", "supervisor", "live")
+BESIDE = (SUPERVISOR, LIVE)
+"""Producers that are no tasks: who starts and stops the loop, and who changes its live values."""

@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rt_core.names import LOOP, OF_THE_LOOP, PATH, SUPERVISOR
+from rt_core.names import BESIDE, LIVE, LOOP, OF_THE_LOOP, PATH, SUPERVISOR
 from rt_core.task import Figures, Task, mistakes_between, stepped_twice
 
 # signals that a task writes itself, in this order, at the head of its image; see ARCHITECTURE.md
@@ -42,6 +42,8 @@ LOOP_UNITS = dict.fromkeys(("late_ns", "step_ns", "bus_ns", "spin_ns"), "ns")
 """Units of those that are no counts, flags or codes."""
 
 OFF_CORE_EVERY = 1000  # cycles
+WHO = {SUPERVISOR: "the supervisor", LIVE: "the writer of live values"}
+
 FAULT_POLICY, FAULT_OFF_CORE = 1, 2  # `fault` with a `fault_block` of 0
 
 MOST_BLOCK_HISTOGRAMS = 64
@@ -103,7 +105,11 @@ def loop_signal(task: str, name: str) -> str:
     return f"{LOOP}/{task}/{name}"
 
 
-def plan_table(tasks: Sequence[Task], supervisor_signals: Iterable[str] = ()) -> Plan:
+def plan_table(
+    tasks: Sequence[Task],
+    supervisor_signals: Iterable[str] = (),
+    live_signals: Iterable[str] = (),
+) -> Plan:
     """Resolve every read of every block to the producer that writes it.
 
     Parameters
@@ -111,6 +117,8 @@ def plan_table(tasks: Sequence[Task], supervisor_signals: Iterable[str] = ()) ->
     tasks : sequence of Task
     supervisor_signals : iterable of str
         Paths that the supervisor publishes, each `supervisor/...`.
+    live_signals : iterable of str
+        Paths that the writer of live values publishes, each `live/...`; without any there is no such producer.
 
     Returns
     -------
@@ -121,9 +129,9 @@ def plan_table(tasks: Sequence[Task], supervisor_signals: Iterable[str] = ()) ->
     WiringError
         With all mistakes: unknown signals, two writers, bad paths, bad task figures.
     """
-    supervisor = tuple(supervisor_signals)
+    beside = {SUPERVISOR: tuple(supervisor_signals), LIVE: tuple(live_signals)}
     mistakes = list(_task_mistakes(tasks))
-    written = _writers(tasks, supervisor, mistakes)
+    written = _writers(tasks, beside, mistakes)
 
     producers = []
     for task in tasks:
@@ -140,7 +148,9 @@ def plan_table(tasks: Sequence[Task], supervisor_signals: Iterable[str] = ()) ->
                 if source != task.name and path not in sources.setdefault(source, []):
                     sources[source].append(path)
         producers.append(_producer(task, sources))
-    producers.append(Producer(SUPERVISOR, 0, supervisor))
+    producers.append(Producer(SUPERVISOR, 0, beside[SUPERVISOR]))
+    if beside[LIVE]:
+        producers.append(Producer(LIVE, 0, beside[LIVE]))
     if mistakes:
         raise WiringError(mistakes)
     return Plan(tuple(tasks), tuple(producers))
@@ -165,7 +175,7 @@ def _producer(task: Task, sources: dict[str, list[str]]) -> Producer:
     for source, paths in sources.items():
         # a replay must know which cycle of the source this cycle saw
         cycle = loop_signal(source, "cycle")
-        if source != SUPERVISOR and cycle not in paths:
+        if source not in BESIDE and cycle not in paths:
             paths.insert(0, cycle)
         mirrors += [Mirror(source, path) for path in paths]
     histograms = (
@@ -183,7 +193,7 @@ def _producer(task: Task, sources: dict[str, list[str]]) -> Producer:
 
 
 def _writers(
-    tasks: Sequence[Task], supervisor: tuple[str, ...], mistakes: list[str]
+    tasks: Sequence[Task], beside: Mapping[str, tuple[str, ...]], mistakes: list[str]
 ) -> dict[str, tuple[str, str]]:
     """Path -> (producer, who writes it); the first writer wins, the others are mistakes."""
     written: dict[str, tuple[str, str]] = {}
@@ -205,10 +215,12 @@ def _writers(
     for task in tasks:
         for name in LOOP_SIGNALS:
             claim(loop_signal(task.name, name), task.name, f"the loop (task {task.name!r})")
-    for path in supervisor:
-        claim(path, SUPERVISOR, "the supervisor")
-        if not str(path).startswith(f"{SUPERVISOR}/"):
-            mistakes.append(f"the supervisor writes {path!r}: its signals start with 'supervisor/'")
+    for producer, paths in beside.items():
+        who = WHO[producer]
+        for path in paths:
+            claim(path, producer, who)
+            if not str(path).startswith(f"{producer}/"):
+                mistakes.append(f"{who} writes {path!r}: its signals start with '{producer}/'")
     for task in tasks:
         for path in task.inputs:
             claim(path, task.name, f"the inputs of task {task.name!r}")
@@ -216,8 +228,8 @@ def _writers(
             for port, path in block.writes.items():
                 if str(path).partition("/")[0] in OF_THE_LOOP:
                     mistakes.append(
-                        f"block {block.name!r}: port {port!r} writes {path!r}, but 'loop/' and "
-                        "'supervisor/' belong to the loop and the supervisor"
+                        f"block {block.name!r}: port {port!r} writes {path!r}, but 'loop/', "
+                        "'supervisor/' and 'live/' belong to the loop and those beside it"
                     )
                 else:
                     claim(path, task.name, f"block {block.name!r}")

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field, SkipValidation
 
 from rt_core.block import Block
 from rt_core.host.spin import MOST_SHARE
-from rt_core.names import SUPERVISOR, WORD
+from rt_core.names import BESIDE, WORD
 from rt_core.settings import Wrong, check
 
 
@@ -130,8 +130,8 @@ def mistakes_between(tasks: Mapping[str, Figures], unit: str) -> Iterator[Wrong]
     """
     fastest = min(tasks, key=lambda name: tasks[name].period, default="")
     for name, (period, spin) in tasks.items():
-        if name == SUPERVISOR:
-            problem = "signals under this name are those of the supervisor"
+        if name in BESIDE:
+            problem = f"signals under this name are those of the producer {name!r}"
             yield Wrong(f"tasks.{name}", name, problem, "give the task another name")
         base = tasks[fastest].period
         if period % base:

@@ -1,5 +1,6 @@
 """Options and fixtures of the whole suite."""
 
+import gc
 import os
 from collections import Counter
 
@@ -18,6 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 ALONE = "tests/integration/alone/"
 LIVE = "tests/integration/"
 OFFLINE = "tests/integration/offline/"
+COLLECT_AFTER = 50_000  # objects, as `rigloop` itself has it
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -59,6 +61,12 @@ def pytest_collection_modifyitems(config, items):
         return not path.startswith(ALONE), is_beside, -slow[path]
 
     items.sort(key=place)
+
+
+def pytest_collection_finish():
+    """Tests and their modules stay: the garbage collector need not look at millions of objects again and again."""
+    gc.freeze()
+    gc.set_threshold(COLLECT_AFTER)
 
 
 @pytest.hookimpl(trylast=True)

@@ -18,7 +18,7 @@ import numpy as np
 
 from codegen.expressions.dag import Expr
 from codegen.system.affine import affine
-from codegen.system.system import Coordinate, Guide, System
+from codegen.system.system import Coordinate, System
 
 Affine = tuple[dict[Expr, float], float]  # coefficients of coordinates, and the constant
 
@@ -178,7 +178,10 @@ def _reduced(
     kept = [r for r in range(len(system.rows)) if r not in gone_rows]
     rows = [replace(system.rows[r], phi=moved(system.rows[r].phi)) for r in kept]
     guides = [
-        Guide(g.name, number[g.coordinate.q], kept.index(g.row), g.inputs) for g in system.guides
+        replace(
+            g, coordinate=number[g.coordinate.q], row=kept.index(g.row) if g.row in kept else g.row
+        )
+        for g in system.guides
     ]
     # q = B z + c by columns: which z each q follows, and how much
     follows: list[dict[int, float]] = []

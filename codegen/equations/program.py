@@ -86,6 +86,8 @@ class Program:
     reactions : dict of str to str
         Where what outputs show of the multipliers of rows is stored, by its path; beside the reactions
         of guides.
+    natural : Mechanism, optional
+        The mechanism in the coordinates of its file, where those that are stepped are others.
     """
 
     mechanism: Mechanism
@@ -113,3 +115,4 @@ class Program:
     freedoms: int = -1
     redundant: int = 0
     reactions: dict[str, str] = field(default_factory=dict)
+    natural: Mechanism | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from codegen.expressions.dag import Expr
@@ -126,7 +127,13 @@ def work(
 def _entry(terms: list[Term], has_constant: bool) -> tuple[float | None, int]:
     if not terms:
         return None, 0
-    return joined([*terms, (0.0, False)] if has_constant else terms)[1:]
+    return _cost((*terms, (0.0, False)) if has_constant else tuple(terms))
+
+
+@lru_cache(maxsize=1 << 16)
+def _cost(terms: tuple[Term, ...]) -> tuple[float, int]:
+    """Cycle at which a sum is ready, and its operations; orders that are tried have most sums in common."""
+    return joined(terms)[1:]
 
 
 def _solve(
@@ -140,7 +147,7 @@ def _solve(
     for k in range(n):
         if not waiting[k]:
             continue
-        _, done, spent = joined(waiting[k])
+        done, spent = _cost(tuple(waiting[k]))
         y[k] = done
         slots += spent
         for i, ready in columns[k]:
@@ -154,6 +161,6 @@ def _solve(
             at = x[i] if is_ready or ready is None else max(x[i], ready)
             terms.append((at, True))
         if terms:
-            _, x[k], spent = joined(terms)
+            x[k], spent = _cost(tuple(terms))
             slots += spent
     return slots, max(x, default=0.0)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import heapq
 import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from codegen.expressions.dag import Expr
+from codegen.expressions.degree_order import by_degree, neighbours_of, order_by_degree
 from codegen.expressions.elimination_cost import Entry, Work, entry, work
 
 TRIES = 60  # orders by minimum degree
@@ -15,6 +16,7 @@ KEPT = 12  # of them, looked at closely
 MOVES = 300  # at most, of one index to another place
 PATIENCE = 100  # moves without a gain
 BUDGET = 500_000  # operations of the orders that are looked at in one place: about a second
+REMEMBERED = 64  # orders; a kernel, its twin and a twin with a finer step need the same ones
 
 
 def order_pattern(
@@ -32,21 +34,25 @@ def order_pattern(
     `matrix` constants in it are known to cost nothing.
     A large pattern is ordered once, by degree, then by the time at which a pivot is ready.
     """
-    neighbours: list[set[int]] = [set() for _ in range(n)]
-    for i, j in pattern:
-        if i != j:
-            neighbours[i].add(j)
-            neighbours[j].add(i)
     if is_large:
-        return order_by_degree(n, neighbours, last)
+        return order_by_degree(n, neighbours_of(n, pattern), last)
     if matrix is None:
         entries = {key: Entry(((0.0, True), (0.0, True)), False) for key in pattern}
     else:
         entries = {key: entry(e) for key, e in matrix.items()}
     entries |= {(i, i): Entry(((0.0, False),), False) for i in range(n) if (i, i) not in entries}
+    return list(_ordered(n, tuple(sorted(entries.items())), tuple(last)))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _ordered(
+    n: int, given: tuple[tuple[tuple[int, int], Entry], ...], last: tuple[int, ...]
+) -> tuple[int, ...]:
+    entries = dict(given)
+    neighbours = neighbours_of(n, entries)
     choice = random.Random(105)
     tried = [
-        _by_degree(n, neighbours, last, choice, 0.0 if attempt == 0 else 1.5)
+        by_degree(n, neighbours, last, choice, 0.0 if attempt == 0 else 1.5)
         for attempt in range(TRIES)
     ]
     tried.sort(key=lambda pair: pair[0])
@@ -57,7 +63,7 @@ def order_pattern(
         price, order = min((price, order), (work(entries, other, ()).price, other))
     free = n - len(last)
     if free < 2:
-        return order
+        return tuple(order)
     vain = 0
     for _ in range(min(MOVES, looks)):
         moved = _moved(order, free, choice)
@@ -69,7 +75,7 @@ def order_pattern(
             price, order = now, moved
         if vain > PATIENCE:
             break
-    return order
+    return tuple(order)
 
 
 def _looks(one: Work) -> int:
@@ -121,14 +127,31 @@ def bordered(
     never zero; so the matrix is quasi-definite, and every order that is left is safe (Vanderbei
     1995).
     """
+    constant = tuple(tuple((i, e.is_const) for i, e in row.items()) for row in rows)
+    kept, order = _bordered(
+        n, tuple(weights), constant, frozenset(massive), tuple(start), tuple(last)
+    )
+    return Bordered(list(kept), list(order))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _bordered(
+    n: int,
+    weights: tuple[tuple[int, int], ...],
+    constant: tuple[tuple[tuple[int, bool], ...], ...],
+    massive: frozenset[int],
+    start: tuple[int, ...],
+    last: tuple[int, ...],
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Rows to keep and the order; of each row, the coordinates in it and whether each entry is constant."""
     weight = Entry(((0.0, False),), False)
-    constant = [{i: e.is_const for i, e in row.items()} for row in rows]
+    rows = [dict(row) for row in constant]
     bound = [[n + r for r, row in enumerate(rows) if i in row] for i in range(n)]
     made: dict[frozenset[int], dict[tuple[int, int], Entry]] = {}
 
     def matrix(kept: frozenset[int]) -> dict[tuple[int, int], Entry]:
         if kept not in made:
-            made[kept] = _bordered_pattern(n, weights, constant, kept, weight)
+            made[kept] = _bordered_pattern(n, weights, rows, kept, weight)
         return made[kept]
 
     def is_safe(order: Sequence[int], kept: frozenset[int]) -> bool:
@@ -172,15 +195,15 @@ def bordered(
         vain = 0 if now < price else vain + 1
         if now <= price:
             price, order, kept = now, moved, now_kept
-    return Bordered(sorted(kept), order)
+    return tuple(sorted(kept)), tuple(order)
 
 
-def _bordered_pattern(n, weights, constant, kept, weight) -> dict[tuple[int, int], Entry]:
+def _bordered_pattern(n, weights, rows, kept, weight) -> dict[tuple[int, int], Entry]:
     terms: dict[tuple[int, int], list] = {(i, i): [] for i in range(n)}
     fixed: set[tuple[int, int]] = set()
     for key in weights:
         terms.setdefault(key, []).extend(weight.terms)
-    for r, row in enumerate(constant):
+    for r, row in enumerate(rows):
         if r in kept:
             terms[n + r, n + r] = []
             fixed.add((n + r, n + r))
@@ -204,6 +227,14 @@ def quick_columns(matrix: Mapping[tuple[int, int], Entry], order: Sequence[int])
     """Columns on the critical path: there, `(u u) / d` in place of `u (u / d)` saves cycles and
     costs a multiplication.
     """
+    return set(_quick(tuple(matrix.items()), tuple(order)))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _quick(
+    given: tuple[tuple[tuple[int, int], Entry], ...], order: tuple[int, ...]
+) -> frozenset[int]:
+    matrix = dict(given)
     quick = set(order)
     all_quick = work(matrix, order, quick)
     price = all_quick.price
@@ -213,58 +244,4 @@ def quick_columns(matrix: Mapping[tuple[int, int], Entry], order: Sequence[int])
         if now <= price:
             price = now
             quick.discard(k)
-    return quick
-
-
-def _by_degree(n, neighbours, last, choice, slack) -> tuple[float, list[int]]:
-    """An order by minimum degree, and a rough price of it."""
-    around = [set(s) for s in neighbours]
-    left = set(range(n)) - set(last)
-    ready = [0.0] * n  # of each pivot
-    order: list[int] = []
-    slots, path = 0.0, 0.0
-    tail = list(last)
-    while left or tail:
-        if left:
-            # degree first, then early pivots; a random share of both lets tries differ
-            pivot = min(
-                sorted(left),
-                key=lambda i: len(around[i]) + 0.01 * ready[i] + slack * choice.random(),
-            )
-            left.remove(pivot)
-        else:
-            pivot = tail.pop(0)
-        order.append(pivot)
-        rest = around[pivot]
-        size = len(rest)
-        slots += 1 + size + size * (size + 1) / 2 + 3 * 2 * size
-        divided = ready[pivot] + 14
-        path = max(path, divided)
-        for i in rest:
-            around[i].discard(pivot)
-            around[i] |= rest - {i}
-            ready[i] = max(ready[i], divided + 8) + 4 * (size > 3)
-    return 0.75 * slots + 0.8 * path, order
-
-
-def order_by_degree(n: int, around: list[set[int]], last: Sequence[int]) -> list[int]:
-    """Least neighbours first, then the earliest; takes `around` apart."""
-    left = set(range(n)) - set(last)
-    depth = [0] * n  # pivots that must come before
-    heap = [(len(around[i]), 0, i) for i in sorted(left)]
-    heapq.heapify(heap)
-    order: list[int] = []
-    while heap:
-        degree, deep, pivot = heapq.heappop(heap)
-        if pivot not in left or (degree, deep) != (len(around[pivot]), depth[pivot]):
-            continue  # has changed since; its present entry is further down
-        left.remove(pivot)
-        order.append(pivot)
-        rest = around[pivot]
-        for i in sorted(rest):
-            around[i].discard(pivot)
-            around[i] |= rest - {i}
-            depth[i] = max(depth[i], depth[pivot] + 1)
-        for i in sorted(rest & left):
-            heapq.heappush(heap, (len(around[i]), depth[i], i))
-    return [*order, *last]
+    return frozenset(quick)

@@ -159,24 +159,14 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
     routines += weighed.routines
     eq.store_derived(routines)
     eq.arrays["weight_project"] = len(on.factor.weight_keys)
-    integrator = (INTEGRATORS / f"{options.integrator}.h.in").read_text()
-    sizes = {"q": len(eq.q), "phi": len(eq.phi)}
-    for part in ("from", "sum", "slope"):
-        if f"w->{part}_" in integrator:
-            eq.arrays |= {
-                f"{part}_{y}": sizes[kind] for y, (_, kind) in derivative.integrated.items()
-            }
-    inputs = {
-        "guide": (3 * len(eq.system.guides), "inputs of this time: position, rate, acceleration"),
-        "signal": (len(eq.system.signals), "input signals of this time"),
-    }
+    integrator = integrator_text(eq, derivative)
     return eq.program(
         routines,
         projection_scale=1.0,
         weight_keys=on.factor.weight_keys,
-        calls=_calls(on, derivative),
+        calls=calls_of(eq, derivative),
         text=weighed.text + _text(on, derivative, integrator, limits, bool(weighed.line)),
-        state=inputs | derivative.state,
+        state=inputs_of(eq) | derivative.state,
         twin=(
             *derivative.twin,
             f"integrators/{options.integrator}.py.in",
@@ -197,15 +187,34 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
     )
 
 
-def _calls(on: Ground, derivative: Derivative) -> list[str | Sweep]:
+def integrator_text(eq: Equations, derivative: Derivative) -> str:
+    """C of the integrator that the options name; its arrays are added to those of the equations."""
+    text = (INTEGRATORS / f"{eq.options.integrator}.h.in").read_text()
+    sizes = {"q": len(eq.q), "phi": len(eq.phi)}
+    for part in ("from", "sum", "slope"):
+        if f"w->{part}_" in text:
+            eq.arrays |= {
+                f"{part}_{y}": sizes[kind] for y, (_, kind) in derivative.integrated.items()
+            }
+    return text
+
+
+def inputs_of(eq: Equations) -> dict[str, tuple[int, str]]:
+    """Arrays of the state that keep the inputs of its time."""
+    return {
+        "guide": (3 * len(eq.system.guides), "inputs of this time: position, rate, acceleration"),
+        "signal": (len(eq.system.signals), "input signals of this time"),
+    }
+
+
+def calls_of(eq: Equations, derivative: Derivative) -> list[str | Sweep]:
     """One call of the kernel in order."""
-    options = on.eq.options
+    options, system = eq.options, eq.system
     times = EVALUATED.get(str(options.integrator), options.iterations)
     sweeps = [
         Sweep(kind, [f"s->{y}", slope], [f"s->{y}"], 1)
         for y, (slope, kind) in derivative.integrated.items()
     ]
-    system = on.eq.system
     held: list[str | Sweep] = ["hold"] if system.held or system.internals else []
     derive = counted(derivative.derive)
     held += [] if system.holds_only_starts else derive
@@ -216,12 +225,53 @@ def _calls(on: Ground, derivative: Derivative) -> list[str | Sweep]:
 
 def _text(on: Ground, derivative: Derivative, integrator: str, limits: Limits, weighs: bool) -> str:
     """C of the step."""
-    eq, options = on.eq, on.eq.options
+    eq = on.eq
+    return step_text(
+        eq,
+        derivative,
+        integrator,
+        StepParts(
+            reactions=[
+                f"w->reaction[{n}] = {-eq.unit * eq.scale[guide.row]!r} * s->lam[{guide.row}];"
+                for n, guide in enumerate(eq.system.guides)
+            ],
+            accelerate=function("accelerate(Work *w, State *s, int passes)", accelerate("passes")),
+            start="accelerate(w, s, 8);",
+            settle=_watch(on, derivative, limits),
+            near=_near(on, derivative, limits),
+            weighs=weighs,
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class StepParts:
+    """Lines of the step that formulations differ in.
+
+    Attributes
+    ----------
+    reactions : list of str
+        Of `react`: the guides' reactions, once a step.
+    accelerate : str
+        A function that `start`, a line of `begin`, calls for accelerations at a start.
+    settle, near : str
+        At the end of a step, and the functions that these lines call.
+    weighs : bool
+        Whether the energy that the step gained is weighed.
+    """
+
+    reactions: list[str]
+    accelerate: str = ""
+    start: str = ""
+    settle: str = ""
+    near: str = ""
+    weighs: bool = False
+
+
+def step_text(eq: Equations, derivative: Derivative, integrator: str, parts: StepParts) -> str:
+    """C of the step of a formulation, with what its integrator does."""
+    options = eq.options
     h = options.inner_step_s
-    reactions = [
-        f"    w->reaction[{n}] = {-eq.unit * eq.scale[guide.row]!r} * s->lam[{guide.row}];"
-        for n, guide in enumerate(eq.system.guides)
-    ]
     integrator = Template(integrator).substitute(h=repr(h), half_h=repr(h / 2.0))
     text = (HERE / "stepping.h.in").read_text()
     return Template(text).substitute(
@@ -235,25 +285,27 @@ def _text(on: Ground, derivative: Derivative, integrator: str, limits: Limits, w
         ),
         since_part_lines="        w->since_part[0] = part;\n" if eq.system.followed else "",
         since_start_lines="".join(f"    {line}\n" for line in eq.since("0.0")),
-        settle_lines=_watch(on, derivative, limits)
-        + ("        settle(w, s);\n" if eq.system.followed else ""),
-        near_lines=_near(on, derivative, limits),
-        from_line="        w->scratch = *s;\n" if weighs else "",
+        settle_lines=parts.settle + ("        settle(w, s);\n" if eq.system.followed else ""),
+        near_lines=parts.near,
+        from_line="        w->scratch = *s;\n" if parts.weighs else "",
         gain_lines=(
-            "        react(w, s);\n        weigh_gain(w, &w->scratch, s);\n" if weighs else ""
+            "        react(w, s);\n        weigh_gain(w, &w->scratch, s);\n" if parts.weighs else ""
         ),
         integrator=_looped(integrator, derivative.integrated),
-        formulation=_functions(derivative),
-        reaction_lines="\n".join(reactions or ["    (void)w, (void)s;"]),
+        formulation=_functions(derivative, parts.accelerate),
+        start_lines=f"    {parts.start}\n" if parts.start else "",
+        reaction_lines="\n".join(
+            f"    {line}" for line in parts.reactions or ["(void)w, (void)s;"]
+        ),
     )
 
 
-def _functions(derivative: Derivative) -> str:
+def _functions(derivative: Derivative, accelerate_text: str) -> str:
     head = "(Work *w, State *s)"
     return "\n".join(
         text
         for text in (
-            function("accelerate(Work *w, State *s, int passes)", accelerate("passes")),
+            accelerate_text,
             derivative.text,
             function(f"derive{head}", derivative.derive),
             function(f"conclude{head}", derivative.conclude),

@@ -126,12 +126,13 @@ class _Kernel:
     def prove(
         self, path: Path, options: KernelOptions, module: ModuleType, twin: ModuleType, work: Path
     ) -> Mapping[str, Any]:
-        from codegen.kernels.generate import generate
+        from codegen.kernels.generate import program
         from codegen.kernels.verify import verify
+        from codegen.targets import numpy_module
 
         def finer(step_s: float) -> ModuleType:
-            reference = generate(path, replace(options, step_s=step_s)).reference
-            (work / "finer.py").write_text(reference)
+            made = program(path, replace(options, step_s=step_s))
+            (work / "finer.py").write_text(numpy_module.text(made))
             return load_reference(work / "finer.py")
 
         checks = verify(module, twin, finer)

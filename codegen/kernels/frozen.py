@@ -30,6 +30,8 @@ def frozen(mechanism: Mechanism) -> Mechanism:
             rows=[replace(row, phi=put(row.phi)) for row in system.rows],
             mass={key: m for key, e in system.mass.items() if not (m := put(e)).is_zero},
             force={i: put(e) for i, e in system.force.items()},
+            pushes={i: [put(e) for e in terms] for i, terms in system.pushes.items()},
+            masses=system.masses.over(put),
             potential=None if system.potential is None else put(system.potential),
             updates={var: put(e) for var, e in system.updates.items()},
             followed={var: put(e) for var, e in system.followed.items()},

@@ -26,8 +26,17 @@ def work_error(stepper: Any, twin: ModuleType, motion: Sequence[Sequence[float]]
     signal = np.array(twin.SIGNALS_0)
     mass = twin.mass(par)
     stepper.reset(*motion[0])
+    of_joints = getattr(
+        twin, "kinetic_energy", None
+    )  # the mass matrix is not that of the coordinates
+
+    def kinetic(at: dict[str, np.ndarray]) -> float:
+        if of_joints is not None:
+            return float(of_joints(at["q"], at["qd"], par))
+        return 0.5 * float(at["qd"] @ mass @ at["qd"])
+
     before = _state(stepper)
-    first = _kinetic(mass, before)
+    first = kinetic(before)
     work = moved = 0.0
     largest = first
     for begin, end in pairwise(motion):
@@ -42,15 +51,11 @@ def work_error(stepper: Any, twin: ModuleType, motion: Sequence[Sequence[float]]
         work += step_s * power
         moved += step_s * abs(power)
         before = after
-        largest = max(largest, _kinetic(mass, before))
+        largest = max(largest, kinetic(before))
     # nothing moves: round-off of a motion at a thousandth of a unit a second
     floor = 0.5e-6 * float(np.trace(mass))
-    return abs(_kinetic(mass, before) - first - work) / max(largest + moved, floor)
+    return abs(kinetic(before) - first - work) / max(largest + moved, floor)
 
 
 def _state(stepper: Any) -> dict[str, np.ndarray]:
     return {key: np.array(getattr(stepper, key)) for key in ("q", "qd", "internal", "reaction")}
-
-
-def _kinetic(mass: np.ndarray, at: dict[str, np.ndarray]) -> float:
-    return 0.5 * float(at["qd"] @ mass @ at["qd"])

@@ -12,7 +12,7 @@ from codegen.options.compiler_flags import AtMost, Flag, March
 from rt_core.settings import Wrong, check
 
 AboveZero = Annotated[float, Field(gt=0.0)]
-Formulation = Literal["ali3p", "index1", "penalty", "hamiltonian", "independent"]
+Formulation = Literal["ali3p", "index1", "penalty", "hamiltonian", "independent", "articulated"]
 Integrator = Literal[
     "generalized_alpha", "newmark", "trapezoidal", "forward_euler", "semi_implicit_euler", "rk4"
 ]
@@ -25,6 +25,7 @@ INTEGRATORS: dict[Formulation, tuple[Integrator, ...]] = {
     "penalty": ("semi_implicit_euler", *(i for i in EXPLICIT if i != "semi_implicit_euler")),
     "hamiltonian": ("trapezoidal", "forward_euler", "rk4"),
     "independent": ("rk4", *(i for i in EXPLICIT if i != "rk4")),
+    "articulated": ("rk4", *(i for i in EXPLICIT if i != "rk4")),
 }
 
 
@@ -39,7 +40,8 @@ class KernelOptions:
     formulation : str
         "ali3p": index-3 augmented Lagrangian with projections, the default. "index1", "penalty":
         augmented Lagrangian and penalty on accelerations. "hamiltonian": canonical, with momenta.
-        "independent": velocity transformation to independent coordinates.
+        "independent": velocity transformation to independent coordinates. "articulated": trees in joint
+        coordinates, at a cost that grows with the number of bodies.
     integrator : str, optional
         One of `INTEGRATORS[formulation]`; default its first. For "ali3p" the Newmark family, for
         the others explicit rules and the trapezoidal rule by bounded fixed-point iteration.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.expressions.ordering import order_by_degree
+from codegen.expressions.degree_order import order_by_degree
 
 LARGE = 256  # rows or columns from which on the sparse way is the faster one
 

@@ -17,6 +17,7 @@ from codegen.expressions.dag import Expr
 from codegen.system import fields
 from codegen.system.body import Body
 from codegen.system.fields import Name, VectorValue
+from codegen.system.quantities import JointPlace
 from codegen.system.system import System
 from codegen.system.vectors import Vector, cross, dot, minus, times
 
@@ -38,6 +39,7 @@ class Joint:
         self.system = system
         self.first, self.second = (system.body("bodies", name) for name in entry.bodies)
         self.at = system.vector("point_m", entry.point_m)
+        self._names = entry.bodies
         self._force: Pushes = []
         self._moment: Pushes = []
         if entry.bodies[0] == entry.bodies[1]:
@@ -128,6 +130,7 @@ class Joint:
 
     def show_reaction(self) -> None:
         """Force and moment on the first body become values for outputs, once all rows are there."""
+        self.system.joints["/".join(self.system.at)] = JointPlace(*self._names, self.at)
         show_force(self._force, self.system)
         _show(self._moment, "t", "nm", self.system)
 

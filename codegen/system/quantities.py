@@ -33,7 +33,7 @@ class Row:
 @dataclass(frozen=True)
 class Guide:
     """A rheonomic constraint: `row` makes a coordinate follow position, rate and acceleration
-    inputs.
+    inputs; in joint coordinates, which have no rows, it is -1.
     """
 
     name: str
@@ -61,6 +61,15 @@ class Quantity:
         if self.above is not None and value <= self.above:
             return f"must be above {self.above:g}"
         return ""
+
+
+@dataclass(frozen=True)
+class JointPlace:
+    """A joint whose reaction on its first body, at a point of the file's pose, is among the values of outputs."""
+
+    first: str
+    second: str
+    point: tuple[float, float, float]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 from codegen.expressions.dag import Expr
 from codegen.expressions.dag import evaluate as evaluate_expr
 from codegen.system.affine import affine
-from codegen.system.quantities import Coordinate, Guide, Held, Quantity, Row
+from codegen.system.masses import Masses
+from codegen.system.quantities import Coordinate, Guide, Held, JointPlace, Quantity, Row
 from codegen.system.reading import Reading
 from codegen.system.vectors import Vector
 
@@ -29,12 +30,17 @@ class System(Reading):
     rows: list[Row] = field(default_factory=list)
     guides: list[Guide] = field(default_factory=list)
     mass: dict[tuple[int, int], Expr] = field(default_factory=dict)
+    masses: Masses = field(default_factory=Masses)
     force: dict[int, Expr] = field(default_factory=dict)
+    # the same without weights, term by term
+    pushes: dict[int, list[Expr]] = field(default_factory=dict)
     potential: Expr | None = None
     internals: list[Quantity] = field(default_factory=list)
     updates: dict[Expr, Expr] = field(default_factory=dict)
     followed: dict[Expr, Expr] = field(default_factory=dict)
     held: list[Held] = field(default_factory=list)
+    rods: dict[str, tuple[Vector, Vector]] = field(default_factory=dict)  # lines of constant length
+    joints: dict[str, JointPlace] = field(default_factory=dict)  # by table/name
     values: dict[str, Expr] = field(default_factory=dict)
     value_units: dict[str, str] = field(default_factory=dict)
     kinks: list[tuple[str, str, float]] = field(
@@ -120,6 +126,10 @@ class System(Reading):
 
     def add_force(self, coordinate: Coordinate, force: Expr) -> None:
         """Add a generalised force in the positive direction of the coordinate."""
+        self.pushes.setdefault(coordinate.index, []).append(self.graph.lift(force))
+        self._add_to_force(coordinate, force)
+
+    def _add_to_force(self, coordinate: Coordinate, force: Expr) -> None:
         index = coordinate.index
         self.force[index] = self.force.get(index, self.graph.zero) + force
 
@@ -129,7 +139,7 @@ class System(Reading):
             if gravity == 0.0 or not isinstance(component, Expr):
                 continue
             for coordinate, coef in self._affine(component).items():
-                self.add_force(coordinate, (gravity * coef) * mass)
+                self._add_to_force(coordinate, (gravity * coef) * mass)
             if not component.is_const:
                 self.add_potential(-gravity * (mass * component))
 

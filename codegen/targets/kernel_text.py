@@ -323,7 +323,9 @@ def _output_lines(program: Program) -> list[str]:
             e = system.values[output.path]
         else:
             e = shown[output.kind][output.index]
-        assigns.append(Assign(f"d->outputs[{n}]", folded(e), output.port))
+        # over joint coordinates expressions are long: what is observed is taken from there
+        shown_as = e if program.natural is not None else folded(e)
+        assigns.append(Assign(f"d->outputs[{n}]", shown_as, output.port))
     lines, _ = Emitter(C, bind, program.observed).run(assigns)
     return [f"    {spelled(line, program.options.precision)}" for line in lines]
 

@@ -22,7 +22,7 @@ CODEGEN = Path(__file__).parents[1]
 
 def text(program: Program) -> str:
     """The .py source: reproducible, without dates or paths."""
-    mechanism, options = program.mechanism, program.options
+    mechanism, options = program.natural or program.mechanism, program.options
     system, graph = mechanism.system, mechanism.system.graph
     q, qd = [c.q for c in system.coordinates], [c.qd for c in system.coordinates]
     moving = dict(zip(q, qd, strict=True))

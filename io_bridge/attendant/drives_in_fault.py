@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from io_bridge.exchange.exchange import Exchange
+from io_bridge.master.diagnosis import ERROR_CODE
 from io_bridge.master.master import Master
 from io_bridge.slaves import words
 from io_bridge.slaves.cia402 import drive_state
@@ -13,7 +14,6 @@ from io_bridge.slaves.moving_objects import AXIS_STEP
 from io_bridge.slaves.pdo_layout import SlaveRecord, axes_of
 
 FAULT_STATES = ("fault reaction active", "fault")
-ERROR_CODE = 0x603F
 
 
 def drives_in_fault(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import weakref
 from pathlib import Path
 from typing import Self
 
@@ -50,6 +51,8 @@ class Caller:
         self.endpoint = endpoint
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.DEALER)
+        # a context that is collected with a socket open waits for it for ever
+        weakref.finalize(self, _hang_up, self._socket, self._context)
         self._socket.setsockopt(zmq.LINGER, LINGER_MS)
         self._socket.setsockopt(zmq.RCVHWM, QUEUED)
         self._socket.setsockopt(zmq.MAXMSGSIZE, most_bytes)
@@ -88,6 +91,11 @@ class Caller:
             return None
         parts = self._socket.recv_multipart()
         return parts[0] if len(parts) == 1 else b""
+
+
+def _hang_up(socket: zmq.Socket[bytes], context: zmq.Context[zmq.Socket[bytes]]) -> None:
+    socket.close(linger=0)
+    context.destroy(linger=0)
 
 
 def _check_owner(path: Path) -> None:

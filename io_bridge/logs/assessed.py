@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from io_bridge.logs.faults.clock import Clock, read_clock
 from io_bridge.logs.faults.finder import find_faults
-from io_bridge.logs.faults.finding import Finding, Found, Policy, policy_of, runs
+from io_bridge.logs.faults.finding import KINDS, Finding, Found, Policy, policy_of, runs
 from io_bridge.logs.formats.table import Table
 from io_bridge.logs.guess.angle_column import TURN, too_fast
 from io_bridge.logs.guess.clock_column import IMPOSSIBLE_HZ, seconds_of_stamps
@@ -116,6 +116,8 @@ def _undertake(
     is_count = mapping.angle.unit == "counts"
     for one in found:
         policy = policy_of(one.kind, mapping.policy)
+        # for whoever shows a log that is refused
+        policy = KINDS[one.kind].policy if policy is Policy.REFUSE else policy
         here = slice(one.first, one.last + 1)
         if one.kind in ("gap", "restarted clock"):
             if one.kind == "gap" and policy is Policy.SPLIT:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from io_bridge.logs.formats.read import read_tables
 from io_bridge.logs.formats.table import LogError, Table
 from io_bridge.logs.guess.angle_column import TURN
 from rig_configs.log_schema import LogMapping, TorqueColumn, matching_mapping, shipped_mappings
+from rig_configs.mistakes import near
 from rig_configs.numbers import LARGEST
 
 __all__ = ["EncoderLog", "LogError", "read_log"]
@@ -171,34 +171,36 @@ def table_for(path: Path, tables: Sequence[Table], mapping: LogMapping) -> Table
 
 
 def log_of(
-    path: Path, table: Table, mapping: LogMapping, doubts: tuple[str, ...] = ()
+    path: Path,
+    table: Table,
+    mapping: LogMapping,
+    doubts: tuple[str, ...] = (),
+    *,
+    refuses: bool = True,
 ) -> EncoderLog:
     """Return the log of a table, as a mapping reads it.
+
+    Parameters
+    ----------
+    path, table, mapping
+        The file, its table, and how it is read.
+    doubts : tuple of str
+        Of whoever guessed the mapping.
+    refuses : bool
+        A fault that the mapping refuses is an error; else it is one of the findings.
 
     Raises
     ------
     LogError
-        Too few samples, no clock, or a fault that the mapping refuses.
+        Policies that cannot be, too few samples, no clock, or a fault that the mapping refuses.
     """
     _check_kinds(path, table, mapping)
     done = assess(table, mapping, doubts)
     _check_samples(path, table, mapping, done)
-    if done.refused:
+    if done.refused and refuses:
         raise LogError(
             f"{path}: refused by the policy of its mapping: {'; '.join(done.refused[:5])}"
         )
-    return log_from(path, table, mapping, done)
-
-
-def log_from(path: Path, table: Table, mapping: LogMapping, done: Assessed) -> EncoderLog:
-    """Return the log of samples whose faults are known.
-
-    Raises
-    ------
-    LogError
-        Too few samples, or no clock.
-    """
-    _check_samples(path, table, mapping, done)
     angle = mapping.angle
     count = done.value
     if angle.unit != "counts":
@@ -318,14 +320,10 @@ def _held(table: Table, column: TorqueColumn, faults: list[LogFault]) -> Array:
     return np.where(newest >= 0, value[newest], np.nan)
 
 
-def _near(name: str, columns: tuple[str, ...]) -> str:
-    near = difflib.get_close_matches(name, columns, n=1, cutoff=0.5)
-    return f"; near: {near[0]}" if near else ""
-
-
 def _no_column(path: Path, name: str, columns: tuple[str, ...], mapping: LogMapping) -> str:
-    return f"{path}: no column {name} (mapping {mapping.name}); found {', '.join(columns)}" + _near(
-        name, columns
+    return (
+        f"{path}: no column {name} (mapping {mapping.name}); found {', '.join(columns)}; "
+        f"{near(name, columns)}"
     )
 
 

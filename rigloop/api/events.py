@@ -1,4 +1,4 @@
-"""Events of a run in one list: states of guards, faults, faults on purpose, late cycles, the bus."""
+"""Events of a run in one list: states of guards, faults, faults on purpose, live values, late cycles, the bus."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Literal
 import msgspec
 import numpy as np
 
+from rigloop.live_values.journal import read_journal
 from rigloop.run_folder import messages
 from rigloop.run_folder.late import read_events
 from rigloop.run_folder.manifest import Manifest
@@ -17,7 +18,7 @@ from rigloop.run_folder.recorded import recorded_signal
 from rt_core.lateness.cause import WORDS
 from rt_core.safety.trips import read_state
 
-Kind = Literal["state", "fault", "injected", "late", "bus"]
+Kind = Literal["state", "fault", "injected", "live", "late", "bus"]
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Event:
     t_s : float
         Since the first cycle.
     kind : str
-        "state" of a guard, "fault", "injected", "late" (a cycle; the run keeps some of each cause) or "bus".
+        "state" of a guard, "fault", "injected", "live" (a change of live values, or one that was refused), "late" (a
+        cycle; the run keeps some of each cause) or "bus".
     words : str
         One sentence.
     """
@@ -47,6 +49,7 @@ def events_of(
         *_states(manifest, records),
         *(Event(f.at_s, "fault", f.words) for f in manifest.faults if f.at_s is not None),
         *_injected(manifest, records),
+        *_live(folder, manifest),
         *_late(folder, manifest),
         *_bus(folder),
     ]
@@ -74,6 +77,11 @@ def _injected(manifest: Manifest, records: Mapping[str, np.ndarray]) -> Iterator
             t_s, cycle = seen
             row = min(int(np.searchsorted(cycle, injected.began)), len(t_s) - 1)
             yield Event(float(t_s[row]), "injected", injected.line())
+
+
+def _live(folder: Path, manifest: Manifest) -> Iterator[Event]:
+    for entry in read_journal(folder) if manifest.first_cycle_ns else ():
+        yield Event((entry.monotonic_ns - manifest.first_cycle_ns) * 1e-9, "live", entry.words)
 
 
 def _late(folder: Path, manifest: Manifest) -> Iterator[Event]:

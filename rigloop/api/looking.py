@@ -11,8 +11,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from rig_configs.condition import Readable, holds, parse
 from rigloop.api.columns import Columns
-from rigloop.api.condition import Readable, holds, parse
 from rt_core.safety.trips import State
 
 LOOK_S = 0.001
@@ -87,7 +87,7 @@ class Looking(ABC):
         Parameters
         ----------
         condition : str or callable
-            As `rigloop.api.condition.parse` reads it, or a function of the signals.
+            As `rig_configs.condition.parse` reads it, or a function of the signals.
         timeout_s : float
 
         Returns

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from rig_configs.condition import Readable
 from rigloop.api.columns import Columns
-from rigloop.api.condition import Readable
 from rigloop.api.looking import Looking, RunEndedError
 from rigloop.protocol import requests as asked
 from rigloop.protocol.answers import Phase, RigStatus, SignalRow, ToCapture, Why

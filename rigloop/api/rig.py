@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
@@ -20,6 +20,7 @@ from rigloop.api.supervisor import STOP_TIMEOUT_S, Supervisor
 from rigloop.api.watched import Watched
 from rigloop.compose.wiring import load
 from rigloop.fieldbus.running import tables
+from rigloop.live_values.writer import Value
 from rigloop.protocol import requests
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.run_folder.outcome import Outcome
@@ -307,6 +308,40 @@ class Rig:
         """Return every cycle of some signals for a time from now on; see `Watched.capture`."""
         return self._run.capture(paths, seconds, before_s=before_s, at=at)
 
+    def write(self, values: Mapping[str, Value] | None = None, /, **named: Value) -> int:
+        """Change live values of the run, all in the same cycle: `rig.write(stiffness=12.0, preload=0.5)`.
+
+        Parameters
+        ----------
+        values : mapping of name to float or (float, unit), optional
+            For names that are no words of Python; with those of `named` it is one change.
+
+        Returns
+        -------
+        int
+            Number of the change; `live/changes` has it at once, and each task takes it in its next cycle.
+
+        Raises
+        ------
+        LiveRefusedError
+            An unknown name, a limit, a unit, a group without all of its values: all mistakes, and nothing has changed.
+        LiveOwnedError
+            Another process writes the live values of this run.
+        NotRunningError
+            It was not started from here.
+        ServiceError
+            It is a service's, and refused.
+        """
+        return self._ask({**(values or {}), **named}, (), ())
+
+    def stimulate(self, *names: str) -> int:
+        """Begin stimuli in the next cycle, or have them wait for their condition; result and errors as of `write`."""
+        return self._ask({}, names, ())
+
+    def end_stimulus(self, *names: str) -> int:
+        """End stimuli in the next cycle; result and errors as of `write`."""
+        return self._ask({}, (), names)
+
     def wait(self, timeout_s: float | None = None) -> Outcome:
         """Wait until a run that was started for some seconds has ended; return its verdict."""
         if self._seat is not None:
@@ -385,10 +420,18 @@ class Rig:
             )
         return self._seat
 
+    def _ask(self, values: Mapping[str, Value], begin: Sequence[str], end: Sequence[str]) -> int:
+        if self._seat is None:
+            return self._own().ask(values, begin, end)
+        change = {"values": dict(values), "begin": list(begin), "end": list(end)}
+        return int(self._seat.do(requests.Write, **change).sequence)
+
     def _own(self) -> Supervisor:
         if self._supervisor is None:
             whose = (
-                "was attached to: only who started it stops it" if self._watched else "start() it"
+                "was attached to: only who started it stops or changes it"
+                if self._watched
+                else "start() it"
             )
             raise NotRunningError(f"{self.name}: {whose}")
         return self._supervisor

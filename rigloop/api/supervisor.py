@@ -7,16 +7,26 @@ soon as its standard input ends, and that ends with the program.
 from __future__ import annotations
 
 import contextlib
+import getpass
 import json
+import math
+import numbers
+import os
+import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+import threading
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 import msgspec
 
+from rig_configs.json_message import decode
+from rigloop.live_values.orders import ARM, LONGEST_LINE, LiveAnswer, LiveOrder
+from rigloop.live_values.refused import float_of, shown
+from rigloop.live_values.writer import Value
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.run_folder.outcome import Outcome
 from rigloop.run_folder.process_state import Process
@@ -26,6 +36,7 @@ STOP_TIMEOUT_S = (
     60.0  # ramp out, rings, verdict and report; on a busy machine most of it is the report
 )
 LAST_LINES = 3
+ANSWER_S = 5.0
 
 
 class Supervisor:
@@ -45,22 +56,24 @@ class Supervisor:
         self._notes: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         # -P: the installed packages, not a checkout in the working folder. A session of its own: Ctrl-C is for the
         # program, which decides when the run ends
+        self._line, theirs = socket.socketpair()
+        self._asked, self._heard = 0, b""
+        self._lock = threading.Lock()
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-m", "rigloop", "run", *arguments, "--json", "--until-eof"],
-            stdin=subprocess.PIPE,
+            stdin=theirs.fileno(),
             stdout=self._said,
             stderr=self._notes,
             cwd=cwd,
             start_new_session=True,
         )
+        theirs.close()
         self.table = table_of(Process.of(self.process.pid))
 
     def arm(self) -> None:
         """Let a run that was started with `--hold` enable its drives and arm; one that has ended does not hear it."""
-        if self.process.stdin is not None:
-            with contextlib.suppress(OSError, ValueError):
-                self.process.stdin.write(b"arm\n")
-                self.process.stdin.flush()
+        with self._lock, contextlib.suppress(OSError):
+            self._line.sendall(ARM + b"\n")
 
     @property
     def ended(self) -> bool:
@@ -73,10 +86,65 @@ class Supervisor:
         return self.wait(timeout_s)
 
     def let_go(self) -> None:
-        """Have the torque ramp out and the run judged, and return at once."""
-        if self.process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self.process.stdin.close()
+        """Have the torque ramp out and the run judged, and return at once. Harmless when repeated."""
+        # also for whoever waits for an answer in another thread
+        with contextlib.suppress(OSError):
+            self._line.shutdown(socket.SHUT_RDWR)
+        self._line.close()
+
+    def ask(
+        self,
+        values: Mapping[str, Value],
+        begin: Sequence[str],
+        end: Sequence[str],
+        author: str | None = None,
+    ) -> int:
+        """Have live values changed, or stimuli begun or ended; return the number of the change.
+
+        Parameters
+        ----------
+        values, begin, end
+            As of `LiveWriter`.
+        author : str, optional
+            For the journal; this user if not given.
+
+        Raises
+        ------
+        LiveRefusedError
+            With every mistake; nothing has changed.
+        LiveOwnedError
+            Nothing can be changed from here.
+        NotStartedError
+            The supervisor has ended.
+        TimeoutError
+            It does not answer.
+        """
+        with self._lock:
+            self._asked += 1
+            plain = {str(name): _plain(value) for name, value in values.items()}
+            by = _author() if author is None else author
+            order = LiveOrder(self._asked, by, plain, tuple(begin), tuple(end))
+            try:
+                self._line.settimeout(ANSWER_S)
+                self._line.sendall(msgspec.json.encode(order) + b"\n")
+                while (answer := self._next_answer()).number not in (0, order.number):
+                    pass  # of an order that was given up
+            except TimeoutError:
+                raise TimeoutError(
+                    f"the supervisor has not answered within {ANSWER_S:g} s"
+                ) from None
+            except OSError:
+                raise NotStartedError("the run has ended: nothing of it can be changed") from None
+        return answer.result()
+
+    def _next_answer(self) -> LiveAnswer:
+        while b"\n" not in self._heard:
+            part = self._line.recv(LONGEST_LINE)
+            if not part:
+                raise ConnectionResetError
+            self._heard += part
+        line, _, self._heard = self._heard.partition(b"\n")
+        return decode(line, type=LiveAnswer)
 
     def wait(self, timeout_s: float | None = None) -> Outcome:
         """Wait until the run has ended by itself; return its verdict.
@@ -123,3 +191,20 @@ class Supervisor:
         return lines[-LAST_LINES:] or [
             f"`rigloop run` ended with code {self.process.returncode} and no word"
         ]
+
+
+def _author() -> str:
+    try:
+        return f"{getpass.getuser()}, Python"
+    except (KeyError, OSError):  # a user without a name
+        return f"uid {os.getuid()}, Python"
+
+
+def _plain(value: object) -> object:
+    """Return a value as JSON has it; what has no number there is refused by name at the other end."""
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        number = float_of(value)
+        return number if math.isfinite(number) else repr(number)
+    return value if value is None or isinstance(value, bool | str) else shown(value)

@@ -29,6 +29,22 @@ def torque_of(rig: Rig, guard: str) -> str:
     return written(guard, rig.blocks[guard], (COMMAND,))[COMMAND]
 
 
+ADDS = {"excitation": ("request_nm", "torque_nm"), "stimulus": ("before", "value")}
+"""Kinds that add to a signal without being part of a loop: the port that they add to, and that of the sum."""
+
+
+def before_added(rig: Rig, path: str) -> str:
+    """Return the signal that excitations and stimuli are added to, where a signal is their sum; else the signal."""
+    sums = {
+        written(name, block, (ports[1],))[ports[1]]: block.reads.get(ports[0])
+        for name, block in rig.blocks.items()
+        if (ports := ADDS.get(block.kind)) is not None
+    }
+    for _ in sums:  # a chain is no longer than there are of them
+        path = sums.get(path) or path
+    return path
+
+
 def drives_of(rig: Rig, guard: str) -> list[tuple[str, str]]:
     """Return bus and name of each drive that takes the torque of a guard; a good rig has one."""
     torque = torque_of(rig, guard)

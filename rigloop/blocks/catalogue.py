@@ -11,8 +11,6 @@ from typing import Annotated, Any, Union
 
 from pydantic import Field, create_model
 
-from rig_configs.load import LoadedRig
-from rig_configs.load import read_checked as read_as
 from rig_configs.mistakes import ConfigError, Mistake
 from rig_configs.names import Word
 from rig_configs.ports import Ports
@@ -119,11 +117,6 @@ def rig_model(own: tuple[type[BlockTable], ...] = ()) -> type[Rig]:
     ]
     blocks: Any = Annotated[dict[Word, one], Field(min_length=1)]
     return create_model("Rig", __base__=Rig, __doc__=Rig.__doc__, blocks=(blocks, ...))
-
-
-def read_checked(path: Path) -> LoadedRig:
-    """Read a rig file that has been found good: its schema alone, without what is behind it."""
-    return read_as(path, rig_model_of)
 
 
 def ports_of(table: Mapping[str, Any]) -> Ports | None:

@@ -12,10 +12,12 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from rig_configs.live import LiveValue, Stimulus
 from rig_configs.load import find_rig, shipped_rigs
 from rig_configs.ports import Port
-from rig_configs.schema import BlockTable, Rig, Roles, Task, Verdict
-from rigloop.blocks.catalogue import kinds, read_checked
+from rig_configs.schema import BlockTable, Metric, Rig, Roles, Task, Verdict
+from rigloop.blocks.catalogue import kinds
+from rigloop.blocks.checked import read_checked
 from rigloop.blocks.keys import Table, tables_of, values_of
 from rigloop.blocks.kind import BlockKind
 from rigloop.console.screen import say
@@ -59,8 +61,11 @@ def tables() -> list[Table]:
     return [
         top,
         *tables_of("[tasks.NAME]", Task, known),
+        *tables_of("[live.NAME]", LiveValue, known),
+        *tables_of("[stimuli.NAME]", Stimulus, known),
         *tables_of("[show]", Roles, known),
         *tables_of("[verdict]", Verdict, known),
+        *tables_of("[metrics.NAME]", Metric, known),
     ]
 
 

@@ -218,7 +218,11 @@ def moved(loaded: LoadedRig, axis: Axis, bus: Bus) -> Moved:
     exchange = bus.block()
     player = Player(
         "player",
-        {"position_count": axis.signal("position_count"), "play": "supervisor/play"},
+        {
+            "position_count": axis.signal("position_count"),
+            "play": "supervisor/play",
+            "elapsed": f"loop/{TASK}/elapsed",
+        },
         counts_per_rev=axis.drive_config.counts_per_rev,
         period_ns=axis.period_ns,
         hold=axis.hold,

@@ -16,19 +16,22 @@ from rig_configs.mistakes import ConfigError, Mistake
 from rigloop.commission.axis import Axis, Spring, axis_of
 from rigloop.commission.hands import EmulatedHands, Hands
 from rigloop.commission.live_stand import LiveStand
-from rigloop.commission.progress import ENDING, Kept, StepResult, utc_now
+from rigloop.commission.progress import ENDING, Kept, StepResult
 from rigloop.commission.stand import Stand, StandError
 from rigloop.commission.stepped_stand import SteppedStand
-from rigloop.commission.talk import PersonHands, Talk
+from rigloop.commission.talk import NoHandError, PersonHands, Talk
 from rigloop.commission.walk import Walked, find_steps, walk
 from rigloop.compose.parts import EMULATED, backends_of
 from rigloop.console import interrupts
 from rigloop.haptic.check import linear_model
 from rigloop.haptic.loop import impedance, make_loop
 from rigloop.haptic.path import NoPathError, haptic_path
+from rigloop.run_folder.clocks import utc_text
 from rigloop.run_folder.manifest import versions
 from rigloop.run_folder.not_started import NotStartedError
+from rigloop.sign_off.limit import refuse_unlimited
 from rigloop.sign_off.signed_file import (
+    CHANGED,
     Signed,
     SignedAxis,
     SignedDrive,
@@ -139,22 +142,27 @@ def commission(
         The drive could not be brought up.
     """
     check_first(first)
-    axis = axis_of(loaded, guard, backends_of(loaded.rig, bus))
+    backends = backends_of(loaded.rig, bus)
+    refuse_unlimited(loaded.rig, backends)
+    axis = axis_of(loaded, guard, backends)
     if axis.backend == "veth":
         raise NotStartedError(
             "veth is a network of its own without a drive: take --bus simulated for a rehearsal, or an interface"
         )
     axis = replace(axis, spring=_stiffer(spring_of(loaded, axis.guard), stiffness_nm_rad))
     rehearsal = axis.backend in EMULATED
-    _introduce(axis, talk, rehearsal)
     try:
+        sha256 = rig_hash(loaded)
+        _introduce(axis, talk, rehearsal)
         if rehearsal:
             with SteppedStand(loaded, axis) as stand:
-                return _walked(loaded, stand, EmulatedHands(stand), talk, first, who)
-        with LiveStand(loaded, axis, bus) as live:
-            return _walked(loaded, live, PersonHands(talk, answers), talk, first, who)
-    except StandError as error:
+                return _walked(loaded, sha256, stand, EmulatedHands(stand), talk, first, who)
+        with LiveStand(loaded, axis, bus, sha256) as live:
+            return _walked(loaded, sha256, live, PersonHands(talk, answers), talk, first, who)
+    except (StandError, SignedError) as error:
         raise NotStartedError(str(error)) from None
+    except NoHandError as error:
+        raise NotStartedError(f"{error}; what was measured is kept, nothing is signed") from None
 
 
 def _introduce(axis: Axis, talk: Talk, rehearsal: bool) -> None:
@@ -170,15 +178,17 @@ def _introduce(axis: Axis, talk: Talk, rehearsal: bool) -> None:
 
 
 def _walked(
-    loaded: LoadedRig, stand: Stand, hands: Hands, talk: Talk, first: str | None, who: str | None
+    loaded: LoadedRig,
+    sha256: str,
+    stand: Stand,
+    hands: Hands,
+    talk: Talk,
+    first: str | None,
+    who: str | None,
 ) -> Commissioned:
     axis = stand.axis
     rehearsal = axis.backend in EMULATED
     file = None if rehearsal else loaded.path.with_name(f"{loaded.path.stem}{ENDING}")
-    try:
-        sha256 = rig_hash(loaded)
-    except SignedError as error:
-        raise NotStartedError(str(error)) from None
     identity = stand.identity()
     kept = Kept(file, sha256, axis.guard, identity)
     try:
@@ -224,9 +234,7 @@ def _refuse_changes(loaded: LoadedRig, stand: Stand, rig_sha256: str, identity: 
     except (SignedError, UnreadableError) as error:
         raise NotStartedError(f"{loaded.path}: {error}: nothing is signed") from None
     if now != rig_sha256:
-        raise NotStartedError(
-            f"{loaded.path}, or a file that it names, has changed since the walk began: nothing is signed; walk again"
-        )
+        raise NotStartedError(f"{loaded.path}, {CHANGED}: nothing is signed; walk again")
     if stand.identity() != identity:
         raise NotStartedError(
             f"{stand.axis.place} is another drive than the one that the walk began with: "
@@ -272,7 +280,7 @@ def sign(
         SignedDrive.of(identity),
         axis.backend,
         name[:400],
-        utc_now(),
+        utc_text(),
         tuple(
             SignedStep(r.step, r.measured, r.unit, r.least, r.most, r.words[:400], r.when)
             for r in walked.results

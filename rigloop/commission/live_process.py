@@ -7,7 +7,6 @@ purpose, leaves the torque to the drive's own watchdog.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import json
 import os
@@ -16,6 +15,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import astuple
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -30,6 +30,8 @@ from rigloop.compose.parts import backends_of
 from rigloop.compose.wiring import load
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.run_folder.tables import clear_orphans, held, table_path
+from rigloop.sign_off.signed_file import CHANGED, rig_hash
+from rt_core.host.parent_death import end_with_parent
 from rt_core.host.rights import acquire_rights
 from rt_core.loop.loop import Loop
 from rt_core.safety.trips import State
@@ -38,7 +40,6 @@ from rt_core.signals.table import RingReader, SignalTable
 BEAT_S = 0.01
 WAKE_S = 3.0
 REST_S = 0.05
-PR_SET_PDEATHSIG = 1
 
 
 class Session:
@@ -126,10 +127,12 @@ class Session:
 
 def main() -> int:
     """Bring a bus up, and obey until the input ends."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    end_with_parent()
     order = json.loads(sys.stdin.readline())
     try:
         loaded = load(order["rig"])
+        if rig_hash(loaded) != order["sha256"]:
+            raise NotStartedError(f"{loaded.path}, {CHANGED}")
         axis = axis_of(loaded, order["guard"], backends_of(loaded.rig, order["bus"]))
         introduce(f"rigloop commission, {loaded.name}")
         # of a walk whose cycle was killed on purpose
@@ -152,10 +155,9 @@ def main() -> int:
                 session = Session(axis, table, loop, walk.player)
                 with held(path), session, loop:
                     found = bus.identities()[axis.drive]
-                    who = [found.vendor, found.product, found.revision, found.serial]
                     station = bus.stations()[axis.drive]
                     slave = sorted(set(bus.stations().values())).index(station)
-                    _say({"identity": who, "station": station, "slave": slave})
+                    _say({"identity": astuple(found), "station": station, "slave": slave})
                     _obey(session)
             finally:
                 table.close(unlink=True)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from io_bridge.master.master import BringUpError, Master
 from io_bridge.slaves.sii import Identity
 from io_bridge.wire.acyclic import TOOL_INDEX, AcyclicLine
 from rig_configs.load import LoadedRig
+from rig_configs.plain import line
 from rigloop.commission.axis import Axis, Spring
 from rigloop.commission.past_the_cycle import (
     ACTS,
@@ -39,6 +41,7 @@ STOP_S = 5.0
 WATCHED = 3.0  # watchdog times
 LEAST_WATCHED_S = 1.0
 LATER = 8
+MOST_NEWS = 10
 
 
 class LiveStand:
@@ -50,24 +53,31 @@ class LiveStand:
     axis : Axis
     asked : str or None
         The `--bus` of the command.
+    sha256 : str
+        Hash of the rig; its cycle process refuses another one.
     """
 
     patience_s = 12.0
 
-    def __init__(self, loaded: LoadedRig, axis: Axis, asked: str | None) -> None:
+    def __init__(self, loaded: LoadedRig, axis: Axis, asked: str | None, sha256: str) -> None:
         self.axis = axis
         self._about: dict[str, Any] = {}
-        self._order = {"rig": str(loaded.path), "guard": axis.guard, "bus": asked}
+        self._order = {"rig": str(loaded.path), "guard": axis.guard, "bus": asked, "sha256": sha256}
         self._folder = tempfile.TemporaryDirectory(prefix="rigloop-walk-")
+        # of the cycle process: between the lines of a walk nobody would read it
+        self._log = Path(self._folder.name) / "cycle.log"
+        self._told = 0
         self._come_up()
 
     def _come_up(self) -> None:
-        self._child = subprocess.Popen(
-            [sys.executable, "-P", "-m", "rigloop.commission.live_process"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-        )
+        with self._log.open("ab") as log:
+            self._child = subprocess.Popen(
+                [sys.executable, "-P", "-m", "rigloop.commission.live_process"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                start_new_session=True,
+            )
         self._waiting = b""
         try:
             self._send(self._order)
@@ -95,7 +105,8 @@ class LiveStand:
                 raise StandError(f"the cycle process of the walk said nothing for {limit_s:g} s")
             more = os.read(file, 1 << 16)
             if not more:
-                raise StandError("the cycle process of the walk has ended")
+                said = "".join(f": {line}" for line in self.news()[-1:])
+                raise StandError(f"the cycle process of the walk has ended{said}")
             self._waiting += more
         line, self._waiting = self._waiting.split(b"\n", 1)
         found = json.loads(line)
@@ -222,6 +233,16 @@ class LiveStand:
             self._child.kill()
             self._child.wait()
             self._must_be_off()
+
+    def news(self) -> list[str]:
+        """Return what was said of the bus since the last call, and how often; the newest of it."""
+        with self._log.open("rb") as log:
+            log.seek(self._told)
+            new = log.read()
+        self._told += len(new)
+        lines = Counter(line(text) for text in new.decode(errors="replace").splitlines() if text)
+        said = [words if n == 1 else f"{words} ({n} times)" for words, n in lines.items()]
+        return said[-MOST_NEWS:]
 
     def close(self) -> None:
         """End at zero torque: the cycle process is asked to end, and it ramps out."""

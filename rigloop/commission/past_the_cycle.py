@@ -21,7 +21,7 @@ OVER = 0.2  # of the torque that acted
 ACTS = 0.3  # of the torque asked for, that is one
 LOOKS = 3  # consecutive ones without torque
 AL_CONTROL, AL_STATE, ACKNOWLEDGED = 0x0120, 0x0F, 0x10
-MOST_ASKED = 20  # times, for INIT
+MOST_ASKED = 20  # times, for a torque and for INIT
 PRESS_STOP = "the drive did not confirm that it is off: press the emergency stop now"
 
 
@@ -76,10 +76,12 @@ def acting(read: Callable[[], float | None], least_nm: float) -> float:
     StandError
         None acts, so that there is no end to watch.
     """
-    torque = read()
-    if torque is None or abs(torque) < least_nm:
-        raise StandError("the drive reported no torque before its cycle was to be killed")
-    return torque
+    for _ in range(MOST_ASKED):
+        # an answer may be lost, and a torque late
+        torque = read()
+        if torque is not None and abs(torque) >= least_nm:
+            return torque
+    raise StandError("the drive reported no torque before its cycle was to be killed")
 
 
 def watch_end(
@@ -104,8 +106,10 @@ def watch_end(
         The torque that acted.
     """
     ended_s: float | None = None
+    acted_s = last_s
     quiet = 0
     while now_s() - last_s < longest_s:
+        asked_s = now_s()
         torque = read()
         if torque is None:
             continue
@@ -113,7 +117,8 @@ def watch_end(
             ended_s = now_s() if quiet == 0 else ended_s
             quiet += 1
             if quiet >= LOOKS and ended_s is not None:
-                return Ending(ended_s - last_s, now_s() - last_s, before_nm)
+                return Ending(ended_s - last_s, now_s() - last_s, ended_s - acted_s)
         else:
+            acted_s = asked_s
             quiet = 0
-    return Ending(None, now_s() - last_s, before_nm)
+    return Ending(None, now_s() - last_s)

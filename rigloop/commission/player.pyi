@@ -9,15 +9,16 @@ WRITES: tuple[str, ...]
 class Player:
     """A torque over time, one value a cycle, and a spring about the angle at which the take began.
 
-    It begins as soon as `play` is another positive number than before; before and after it asks for zero. The spring
-    has the timing of a model in a slower task: it is computed every `hold` cycles and acts one hold later.
+    It begins as soon as `play` is another positive number than before; before and after it asks for zero. Cycles that
+    are missed are left out of it, so that no torque lasts longer than it was meant to. The spring has the timing of a
+    model in a slower task: it is computed every `hold` cycles and acts one hold later.
 
     Parameters
     ----------
     name : str
     reads : mapping of port to signal path
-        `position_count` of the drive, `play`: the number of the take. It writes `torque_nm`, `angle_rad` since the
-        take began, `rate_rad_s`, and `at`: the cycles played.
+        `position_count` of the drive, `play`: the number of the take, `elapsed`: periods since the last cycle. It
+        writes `torque_nm`, `angle_rad` since the take began, `rate_rad_s`, and `at`: the cycles that are over.
     counts_per_rev : int
     period_ns : int
     hold : int

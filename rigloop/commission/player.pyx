@@ -10,15 +10,17 @@ import numpy as np
 
 from rt_core.block import BLOCK_ABI
 
-READS = ("position_count", "play")
+READS = ("position_count", "play", "elapsed")
 WRITES = ("torque_nm", "angle_rad", "rate_rad_s", "at")
 
 cdef double SPAN = 4294967296.0      # counts after which an encoder begins again
 cdef double RATE_LAG_S = 0.002
+cdef double MOST_ELAPSED = 1e9       # periods; of the signal, whatever it holds
 
 cdef struct Memory:
     const double *position_count
     const double *play
+    const double *elapsed
     double *torque_nm
     double *angle_rad
     double *rate_rad_s
@@ -26,7 +28,8 @@ cdef struct Memory:
     double *profile_nm               # of `room` cycles
     int64_t room
     int64_t n                        # cycles that are played
-    int64_t k                        # the next one
+    int64_t k                        # those that are over, the present one too
+    int begun
     int64_t hold                     # cycles between two values of the spring
     double playing                   # number of the take
     double rad_per_count
@@ -45,6 +48,13 @@ cdef int step_player(void *self, int64_t t_ns) noexcept nogil:
     cdef Memory *m = <Memory *>self
     cdef double count = m.position_count[0]
     cdef double turned = 0.0
+    cdef double elapsed = m.elapsed[0]
+    cdef double passed_s
+    cdef int64_t before = 0
+    # a cycle that was missed is over too: its torque is left out, and nothing lasts longer than it was meant to
+    if not (1.0 <= elapsed <= MOST_ELAPSED):
+        elapsed = 1.0
+    passed_s = elapsed * m.period_s
     if fabs(count) <= SPAN:
         turned = count - m.count if m.has_count else 0.0
         if turned > 0.5 * SPAN:
@@ -56,20 +66,26 @@ cdef int step_player(void *self, int64_t t_ns) noexcept nogil:
     turned *= m.rad_per_count
     if m.play[0] != m.playing:
         m.playing = m.play[0]
+        m.begun = m.playing > 0.0
         m.k = 0
+        elapsed = 1.0
         m.angle_rad_now = 0.0
         m.spring_nm = 0.0
         m.next_nm = 0.0
     m.angle_rad_now += turned
-    m.rate_now += (turned / m.period_s - m.rate_now) * m.period_s / (m.period_s + RATE_LAG_S)
-    if m.playing > 0.0 and m.k < m.n:
-        if m.k % m.hold == 0:
-            m.spring_nm = m.next_nm
-            m.next_nm = -m.stiffness_nm_rad * m.angle_rad_now - m.damping_nms * m.rate_now
-        m.torque_nm[0] = m.profile_nm[m.k] + m.spring_nm
-        m.k += 1
-    else:
-        m.torque_nm[0] = 0.0
+    m.rate_now += (turned / passed_s - m.rate_now) * passed_s / (passed_s + RATE_LAG_S)
+    m.torque_nm[0] = 0.0
+    if m.begun:
+        before = m.k
+        m.k = min(m.k + <int64_t>elapsed, m.n + 1)
+        if m.k > m.n:
+            m.begun = 0
+            m.k = m.n
+        else:
+            if before == 0 or (m.k - 1) // m.hold > (before - 1) // m.hold:
+                m.spring_nm = m.next_nm
+                m.next_nm = -m.stiffness_nm_rad * m.angle_rad_now - m.damping_nms * m.rate_now
+            m.torque_nm[0] = m.profile_nm[m.k - 1] + m.spring_nm
     m.angle_rad[0] = m.angle_rad_now
     m.rate_rad_s[0] = m.rate_now
     m.at[0] = m.k
@@ -117,7 +133,9 @@ cdef class Player:
             raise ValueError(f"{given.shape[0]} cycles, room for {self.memory.room}")
         if not np.all(np.isfinite(profile_nm)):
             raise ValueError("a torque that is not finite")
-        self.memory.n = 0
+        # nothing is played until `play` changes
+        self.memory.begun = 0
+        self.memory.n = self.memory.k = 0
         for i in range(given.shape[0]):
             self.memory.profile_nm[i] = given[i]
         self.memory.stiffness_nm_rad = stiffness_nm_rad
@@ -130,6 +148,7 @@ cdef class Player:
         taken = dict(zip(self.writes, writes, strict=True))
         m.position_count = <const double *><uintptr_t>given["position_count"]
         m.play = <const double *><uintptr_t>given["play"]
+        m.elapsed = <const double *><uintptr_t>given["elapsed"]
         m.torque_nm = <double *><uintptr_t>taken["torque_nm"]
         m.angle_rad = <double *><uintptr_t>taken["angle_rad"]
         m.rate_rad_s = <double *><uintptr_t>taken["rate_rad_s"]

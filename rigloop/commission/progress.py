@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,18 +11,15 @@ from typing import Annotated
 import msgspec
 
 from io_bridge.slaves.sii import Identity
-from rig_configs.bounded import read_bytes
 from rig_configs.json_message import decode
-from rigloop.sign_off.signed_file import SignedDrive
+from rig_configs.whole_file import write_whole
+from rigloop.sign_off.own_file import MODE, ForeignError, read_own
+from rigloop.sign_off.signed_file import SignedDrive, age_of
 
 ENDING = ".commissioning.json"
+COUNTS = 1e4
 MOST_AGE = timedelta(hours=24)
 """A rig changes without its file: older results are measured again."""
-
-
-def utc_now() -> str:
-    """Return the date and time in the form of the files."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class StepResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,25 +38,27 @@ class StepResult(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def is_fresh(self, now: datetime) -> bool:
         """Decide if the result counts now; one without a date, or of the future, does not."""
-        try:
-            age = now - datetime.fromisoformat(self.when)
-        except (ValueError, TypeError):
-            return False
-        return timedelta(minutes=-1) <= age <= MOST_AGE
+        age = age_of(self.when, now)
+        return age is not None and age <= MOST_AGE
 
     def figure(self) -> str:
         """Return the value beside its limits, in words."""
         if self.measured is None:
             return ""
         unit = self.unit if self.unit == "°" else f" {self.unit}" if self.unit else ""
-        value = f"{self.measured:.6g}{unit}"
+        value = f"{_number(self.measured)}{unit}"
         if self.least is not None and self.most is not None:
             if self.least == self.most:
-                return f"{value}, limit {self.most:g}"
-            return f"{value}, limits {self.least:.6g} to {self.most:.6g}"
+                return f"{value}, limit {_number(self.most)}"
+            return f"{value}, limits {_number(self.least)} to {_number(self.most)}"
         if self.least is not None:
-            return f"{value}, at least {self.least:.4g}"
-        return value if self.most is None else f"{value}, at most {self.most:.4g}"
+            return f"{value}, at least {_number(self.least)}"
+        return value if self.most is None else f"{value}, at most {_number(self.most)}"
+
+
+def _number(value: float) -> str:
+    # counts are whole
+    return f"{value:.0f}" if abs(value) >= COUNTS else f"{value:.4g}"
 
 
 class Progress(msgspec.Struct, forbid_unknown_fields=True):
@@ -123,9 +121,8 @@ class Kept:
     def write(self) -> None:
         """Write the file; OSError where it cannot be."""
         if self._path is not None:
-            part = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-            part.write_bytes(msgspec.json.format(msgspec.json.encode(self._progress)) + b"\n")
-            os.replace(part, self._path)
+            text = msgspec.json.format(msgspec.json.encode(self._progress)) + b"\n"
+            write_whole(self._path, text, lasting=True, mode=MODE)
 
     def remove(self) -> None:
         """Remove the file: the walk is over."""
@@ -134,9 +131,9 @@ class Kept:
 
 
 def _read(path: Path) -> Progress | None:
-    # what cannot be read is measured again
+    # what cannot be read, or is of somebody else, is measured again
     try:
-        found = decode(read_bytes(path), type=Progress)
-    except (OSError, msgspec.DecodeError):
+        found = decode(read_own(path), type=Progress)
+    except (OSError, ForeignError, msgspec.DecodeError):
         return None
     return found if isinstance(found, Progress) else None

@@ -32,7 +32,6 @@ class Take:
         The torque that the guard gave, and the one that the drive reports.
     angle_rad : ndarray of float64, shape (n,)
         Since the take began, in the drive's sense.
-    count : ndarray of float64, shape (n,)
     operational, state : ndarray of float64, shape (n,)
         Of drive and guard.
     valid, statusword : ndarray of float64, shape (n,)
@@ -45,7 +44,6 @@ class Take:
     command_nm: Array
     reported_nm: Array
     angle_rad: Array
-    count: Array
     operational: Array
     state: Array
     valid: Array
@@ -63,13 +61,13 @@ class Ending:
         From the last frame to the first look that saw no torque; None: it had not ended when the looks were over.
     watched_s : float
         The looks went on for so long.
-    reported_nm : float
-        The torque before.
+    unseen_s : float
+        From the last look that saw a torque to the first that saw none: it ended in between.
     """
 
     after_s: float | None
     watched_s: float
-    reported_nm: float
+    unseen_s: float = 0.0
 
 
 class Stand(Protocol):
@@ -116,6 +114,9 @@ class Stand(Protocol):
     def kill(self, torque_nm: Array) -> Ending:
         """Play a torque, kill the cycle at its end, and watch the drive's torque past the cycle; then come up again."""
 
+    def news(self) -> list[str]:
+        """Return what was said of the bus since the last call, such as slaves that were away."""
+
     def close(self) -> None:
         """End at zero torque."""
 
@@ -151,7 +152,6 @@ def take_of(axis: Axis, columns: Mapping[str, Array], t_ns: Array) -> Take:
         cut("guard/torque_nm"),
         cut(axis.signal("torque_actual_nm")),
         cut("player/angle_rad"),
-        cut(axis.signal("position_count")),
         cut(axis.signal("operational")),
         cut("guard/state"),
         cut(axis.signal("valid")),

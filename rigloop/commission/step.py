@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 from rigloop.commission.axis import Axis
-from rigloop.commission.hands import Hands
+from rigloop.commission.hands import Act, Hands
 from rigloop.commission.motion import Motion, fit_motion, pulses
 from rigloop.commission.stand import Array, Stand, Take, whole
 
@@ -59,13 +59,24 @@ class Bench:
     stand : Stand
     hands : Hands
         Of the person at the wheel.
-    kept : dict
-        Results that a later step needs again.
+    is_free : bool
+        Nobody has touched the wheel since they were asked to let it go.
     """
 
     stand: Stand
     hands: Hands
-    kept: dict[str, object] = field(default_factory=dict)
+    is_free: bool = False
+
+    def ask(self, act: Act) -> None:
+        """Ask the hands for something; the wheel is not free then."""
+        self.is_free = False
+        self.hands.do(act)
+
+    def let_go(self) -> None:
+        """Ask the hands to let go of the wheel, if they may be at it."""
+        if not self.is_free:
+            self.hands.do(Act.LET_GO)
+            self.is_free = True
 
     @property
     def axis(self) -> Axis:
@@ -99,13 +110,11 @@ class Step:
     question : str
         The one that it answers.
     commands : str
-        The torque that it commands, in words; empty: none.
+        The torque that it commands, in words; empty: none. With one, the wheel is let go first.
     measure : callable
     good, bad : str
         The sentence of either outcome.
     remedy : str
-    needs_hand : bool
-        It cannot go on without somebody at the wheel.
     """
 
     place: int
@@ -117,4 +126,3 @@ class Step:
     good: str
     bad: str
     remedy: str
-    needs_hand: bool = False

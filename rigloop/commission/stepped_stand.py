@@ -193,6 +193,10 @@ class SteppedStand:
         self.reset()
         return ending
 
+    def news(self) -> list[str]:
+        """Return what was said of the bus since the last call: in simulated time nothing happens beside the cycle."""
+        return []
+
     def close(self) -> None:
         """End at zero torque."""
         self._bus.close()

@@ -12,10 +12,15 @@ from functools import cache
 from rig_configs.mistakes import ConfigError, Mistake
 from rigloop.commission.hands import Hands
 from rigloop.commission.motion import NoMotionError
-from rigloop.commission.progress import Kept, StepResult, utc_now
+from rigloop.commission.progress import Kept, StepResult
 from rigloop.commission.stand import Stand, StandError
 from rigloop.commission.step import Bench, Measured, Step
 from rigloop.commission.talk import NoHandError, Talk
+from rigloop.run_folder.clocks import utc_text
+
+UNKNOWN = "It could not be measured, and nothing is known of it yet."
+TRY_AGAIN = "See to that first, and try again; a bus that loses frames is one for `rigloop doctor`."
+FREE_IT = "See that the wheel is free: its friction must be below the torque of the walk."
 
 
 @cache
@@ -95,6 +100,8 @@ def walk(
             talk.tell(f"{step.commands} ({torque})", "dim")
         result = measured(step, bench)
         _show(result, talk)
+        for words in stand.news():
+            talk.tell(f"Meanwhile: {words}", "dim")
         kept.keep(result)
         if not result.good:
             break
@@ -117,16 +124,17 @@ def _begin(names: Sequence[str], kept: Kept, first: str | None) -> int:
 
 
 def measured(step: Step, bench: Bench) -> StepResult:
-    """Measure one step; a drive that does not follow, or does not move, is bad."""
+    """Measure one step, with free hands before a torque; a drive that does not follow, or does not move, is bad."""
     try:
+        if step.commands:
+            bench.let_go()
         found = step.measure(bench)
     except StandError as error:
-        found = Measured(None, "", words=f"It could not be measured: {error}.")
+        found = _unknown(f"{str(error)[:1].upper()}{str(error)[1:]}", TRY_AGAIN)
     except NoMotionError as error:
-        remedy = "See that the wheel is free and lightly held: its friction must be below the torque of the walk."
-        found = Measured(None, "", words=f"The wheel did not follow: {error}.", remedy=remedy)
+        found = _unknown(f"The wheel did not follow: {error}", FREE_IT)
     except NoHandError as error:
-        found = Measured(None, "", words=f"{str(error).capitalize()}.", remedy="Come to the wheel.")
+        found = _unknown(str(error).capitalize(), "Come to the wheel.")
     sentence = found.sentence or (step.good if found.good else step.bad)
     return StepResult(
         step.name,
@@ -135,8 +143,13 @@ def measured(step: Step, bench: Bench) -> StepResult:
         *(_plain(found.value), found.unit, _plain(found.least), _plain(found.most)),
         " ".join(words for words in (sentence, found.words) if words),
         "" if found.good else found.remedy or step.remedy,
-        utc_now(),
+        utc_text(),
     )
+
+
+def _unknown(why: str, remedy: str) -> Measured:
+    """Return the outcome of a measurement that there was none: nothing is said of the drive."""
+    return Measured(None, "", words=f"{why}.", remedy=remedy, sentence=UNKNOWN)
 
 
 def _plain(value: float | None) -> float | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from codegen.kernels.build import BuiltKernel
 from io_bridge.buses.buses import Buses
 from io_bridge.buses.simulated_bus import SimulatedBus
+from rig_configs.live import live_signals
 from rig_configs.schema import Rig
 from rigloop.blocks.catalogue import kind_of, paths
 from rigloop.blocks.kind import Making
@@ -131,4 +132,4 @@ def plan_blocks(
         )
         for name, task in rig.tasks.items()
     ]
-    return plan_table(tasks, SUPERVISOR_SIGNALS)
+    return plan_table(tasks, SUPERVISOR_SIGNALS, live_signals(rig.live, rig.stimuli))

@@ -37,6 +37,7 @@ def errors_as_lines(json: bool) -> Iterator[None]:
     """Turn the errors that a user can mend into lines and an exit code; any other one is a bug and shows."""
     from codegen.kernels.build import BuildError
     from codegen.kernels.verify import VerificationError
+    from io_bridge.exports.refused import ExportError
     from io_bridge.logs.reader import LogError
     from rig_configs.mistakes import ConfigError
     from rigloop.blocks.compiled.trust import NotTrustedError, TrustError
@@ -48,7 +49,7 @@ def errors_as_lines(json: bool) -> Iterator[None]:
         _refuse_cut_records(json)
     except ConfigError as error:
         fail([str(mistake) for mistake in error.mistakes], Exit.WRONG_INPUT, json)
-    except (LogError, ManifestError) as error:
+    except (LogError, ManifestError, ExportError) as error:
         fail([str(error)], Exit.WRONG_INPUT, json)
     except (BuildError, VerificationError) as error:
         fail([str(error)], Exit.NOT_STARTED, json)

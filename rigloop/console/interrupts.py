@@ -7,9 +7,10 @@ While a run goes on they are collected instead (`collected`): the torque ramps o
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -52,6 +53,31 @@ def disarm() -> None:
     """Ignore the signals: nothing is left to be ended."""
     for number in SIGNALS:
         signal.signal(number, signal.SIG_IGN)
+
+
+def _read_to_the_end() -> None:
+    while os.read(0, 4096):
+        pass
+
+
+def interrupt_at_eof(follow: Callable[[], None] = _read_to_the_end) -> None:
+    """Have this process interrupted, as by Ctrl-C, as soon as its standard input ends.
+
+    Parameters
+    ----------
+    follow : callable
+        Reads it to its end, in a thread of its own.
+    """
+
+    def watch() -> None:
+        try:
+            # its other end may be killed with something unread
+            with contextlib.suppress(OSError):
+                follow()
+        finally:  # whatever goes wrong there ends the run rather than leave it to nobody
+            os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=watch, name="until-eof", daemon=True).start()
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ from rig_configs.ports import write_path
 from rigloop.blocks.kinds.mechanism import MechanismBlock
 from rigloop.blocks.mechanisms import kernel_options
 from rigloop.compose.wiring import load as load_rig
-from rigloop.replay.replay import read_record
+from rigloop.replay.records_again import read_record
 from rigloop.run_folder.manifest import ManifestError, read_manifest
 
 FRAMES_PER_S = 25.0

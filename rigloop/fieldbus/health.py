@@ -13,7 +13,7 @@ import numpy as np
 from io_bridge.bus_events import BusEvent
 from io_bridge.recording.record import RecordError, open_record
 from io_bridge.slaves import words
-from rigloop.blocks.catalogue import read_checked
+from rigloop.blocks.checked import read_checked
 from rigloop.blocks.kinds.bus import BusBlock
 from rigloop.blocks.slaves import joined
 from rigloop.compose.blocks import find_buses

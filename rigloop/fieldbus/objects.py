@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from io_bridge.attendant.mailbox_service import ask
 from io_bridge.attendant.scan import Line, answered
+from io_bridge.master.diagnosis import ERROR_CODE
 from io_bridge.master.master import BringUpError
 from io_bridge.slaves import words
 from io_bridge.slaves.sii import Identity
 from io_bridge.slaves.state_limits import StateLimits
 
-ERROR_CODE = 0x603F
 SIZES = (1, 2, 4, 8)
 OBJECT = re.compile(r"0[xX]([0-9a-fA-F]{1,4})(?::(0[xX][0-9a-fA-F]{1,2}|[0-9]{1,3}))?")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rig_configs.schema import Rig
+from rigloop.blocks.axes import before_added
 from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
-from rigloop.blocks.kinds.excitation import ExcitationBlock
 from rigloop.blocks.kinds.mechanism import MechanismBlock
 from rigloop.compose.blocks import paths
 from rigloop.compose.parts import bus_of_guard, find_guard, guard_of
@@ -81,7 +81,7 @@ def haptic_path(rig: Rig, axis: str | None = None) -> HapticPath:
     drive = next((d for d in exchange.drives if bus_reads.get(f"{d}/torque_nm") == torque), None)
     if drive is None:
         raise NoPathError("no drive takes the guard's torque")
-    request = _before_excitation(rig, gate.reads["torque_request_nm"])
+    request = before_added(rig, gate.reads["torque_request_nm"])
     model, port = _writer(rig, request, MechanismBlock)
     if not model:
         raise NoPathError(f"the guard's request {request!r} is no output of a mechanism")
@@ -134,13 +134,6 @@ def haptic_path(rig: Rig, axis: str | None = None) -> HapticPath:
     )
 
 
-def _before_excitation(rig: Rig, request: str) -> str:
-    for name, block in rig.blocks.items():
-        if isinstance(block, ExcitationBlock) and request == paths(name, block)[1]["torque_nm"]:
-            return block.reads["request_nm"]
-    return request
-
-
 def _writer(rig: Rig, path: str, kind: type) -> tuple[str, str]:
     for name, block in rig.blocks.items():
         if isinstance(block, kind):
@@ -157,5 +150,7 @@ def _guide(rig: Rig, model: str, encoder: str) -> tuple[int, ...]:
     reads = paths(model, rig.blocks[model])[0]
     # a port that is not wired is called as its signal
     return tuple(
-        states.get(reads.get(port, port), -1) for port in reads if port.startswith("guide/")
+        states.get(before_added(rig, reads.get(port, port)), -1)
+        for port in reads
+        if port.startswith("guide/")
     )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
+from rigloop.blocks.axes import reaching
 from rigloop.inject.kinds import STOP, WATCHDOG, Argument, Reaction, Stated
 from rigloop.inject.limits import Limits
 from rt_core.plan import OFF_CORE_EVERY, loop_signal
@@ -118,6 +119,13 @@ def parent_died(lim: Limits, value: float) -> Stated:
     """Ramps out after a signal to the cycle process: the user's, or the kernel's when the supervisor has died."""
     detect = lim.cycles(LOOKS_S)
     return Stated(Reaction.RAMP, (STOP,), detect, detect + lim.ramp)
+
+
+def heartbeat_lost(lim: Limits, value: float) -> Stated:
+    """Ramps out after the last heartbeat; a guard of another task may find it first, and take this one along."""
+    trips = ("HEARTBEAT_LOST", *(("OTHER_TRIPPED",) if reaching(lim.rig, lim.axis.guard) else ()))
+    detect = lim.cycles(lim.guard.heartbeat_timeout_ms * 1e-3) + 2
+    return Stated(Reaction.RAMP, trips, detect, detect + lim.ramp)
 
 
 def drive_watchdog(lim: Limits, value: float) -> Stated:

@@ -30,6 +30,7 @@ from rigloop.inject.bounds import (
     drive_watchdog,
     fast_us,
     goes_on,
+    heartbeat_lost,
     holds,
     holds_after,
     many_overruns,
@@ -179,8 +180,7 @@ ROWS = (
           hazard=STALE_COMMAND, limits=("guard.max_request_age_ms",)),
     # processes
     Fault("supervisor-stop", "the supervisor hangs (SIGSTOP)", ToProcess("supervisor", "SIGSTOP"),
-          "heartbeat_timeout",
-          ramps(("HEARTBEAT_LOST",), lambda lim: lim.cycles(lim.guard.heartbeat_timeout_ms * 1e-3) + 2),
+          "heartbeat_timeout", heartbeat_lost,
           hazard=LOST_STOP, limits=("guard.heartbeat_timeout_ms",)),
     Fault("supervisor-term", "SIGTERM to the supervisor", ToProcess("supervisor", "SIGTERM"), "75 ms",
           asked_to_end, hazard=LOST_STOP),

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from io_bridge.buses.buses import Buses
 from io_bridge.buses.simulated_bus import SimulatedBus
+from rig_configs.live import live_signals
 from rig_configs.schema import Rig
 from rigloop.compose.blocks import find_guards, paths
 from rigloop.inject.kinds import InCycle
@@ -58,7 +59,7 @@ def placed(plan: Plan, buses: Buses, injections: Sequence[Injection], rig: Rig) 
     for task in plan.tasks:
         blocks = {block.name: block for block in task.blocks} | made
         changed.append(replace(task, blocks=[blocks[name] for name in order[task.name]]))
-    return plan_table(changed, SUPERVISOR_SIGNALS)
+    return plan_table(changed, SUPERVISOR_SIGNALS, live_signals(rig.live, rig.stimuli))
 
 
 def disturbed(plan: Plan, buses: Buses, rig: Rig, asked: Sequence[str]) -> Plan:

@@ -10,6 +10,7 @@ from codegen.description.mechanism import MechanismError, find, text_of
 from codegen.description.outputs import GAIN
 from rig_configs.bounded import UnreadableError, parse_toml
 from rig_configs.schema import Rig
+from rigloop.blocks.axes import before_added
 from rigloop.blocks.kinds.guard import max_given_j
 from rigloop.blocks.kinds.mechanism import MechanismBlock
 from rigloop.compose.blocks import find_guards, paths
@@ -50,7 +51,7 @@ def gains(rig: Rig, records: Mapping[str, np.ndarray]) -> list[str]:
 def _limit_j(rig: Rig, written: set[str]) -> float:
     """Return the work that a model may gain: a share of that of the guards that follow it, or else of the least one."""
     guards = find_guards(rig).values()
-    follow = [guard for guard in guards if guard.reads["torque_request_nm"] in written]
+    follow = [g for g in guards if before_added(rig, g.reads["torque_request_nm"]) in written]
     given = [max_given_j(rig, guard) for guard in follow or guards]
     return SHARE * min(given) if given else UNGUARDED_J
 

@@ -15,11 +15,12 @@ import numpy as np
 
 from io_bridge.recording.record import RecordError
 from rig_configs.load import LoadedRig
-from rigloop.blocks.catalogue import read_checked
+from rigloop.blocks.checked import read_checked
 from rigloop.compose.blocks import find_guard, find_guards, paths
 from rigloop.judge.verdict import CutShort, conclude
 from rigloop.report.report import write_report
 from rigloop.run_folder import messages
+from rigloop.run_folder.clocks import utc_text
 from rigloop.run_folder.last_state import LAST, find_final, record_of, save_rings
 from rigloop.run_folder.limited import limited_line
 from rigloop.run_folder.manifest import (
@@ -158,7 +159,7 @@ def _bare(folder: Path, loaded: LoadedRig) -> Manifest:
         kind="live",
         rig=Named(loaded.name, loaded.sha256),
         kernels=(),
-        started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(made)),
+        started=utc_text(made),
         duration_s=0.0,
         verdict="bad",
         reasons=(),

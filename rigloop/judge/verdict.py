@@ -23,6 +23,7 @@ from rigloop.host.neighbours import shared_by_tasks
 from rigloop.host.spin_choice import spin_in_words
 from rigloop.judge.axes import judge_axes
 from rigloop.judge.felt import felt_figures
+from rigloop.judge.live_refused import refused_in_cycle
 from rigloop.judge.reasons import JudgedRun, lost_cycles, reasons_against
 from rigloop.judge.tripped import faults_of
 from rigloop.judge.trust import distrust
@@ -122,6 +123,7 @@ def conclude(
         *([limited.line()] if limited is not None else []),
         *seen.notes,
         *doubts.amber,
+        *refused_in_cycle(loaded.rig, final.signals),
         *shared_by_tasks(loaded.rig),
         *wire_warnings(report),
     ]

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from pathlib import Path
 
 from io_bridge.buses.buses import Buses
+from rig_configs.whole_file import write_whole
 
 FILE = "bringup.txt"
 
 
 def tell(folder: Path, text: str) -> None:
     """Say what is waited for; the supervisor shows it."""
-    part = folder / f".{FILE}.part"
-    part.write_text(text, encoding="utf-8")
-    os.replace(part, folder / FILE)
+    write_whole(folder / FILE, text.encode())
 
 
 class News:

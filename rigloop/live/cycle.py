@@ -7,7 +7,6 @@ Started by the supervisor as `python -m rigloop.live.cycle` before it has read t
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import gc
 import json
 import os
@@ -27,7 +26,8 @@ from io_bridge.emulator.serving.sim_segment import motors
 from io_bridge.host.namespace import wrap
 from io_bridge.wire.owner import introduce
 from rig_configs.load import LoadedRig
-from rigloop.blocks.catalogue import read_checked, rig_model
+from rigloop.blocks.catalogue import rig_model
+from rigloop.blocks.checked import read_checked
 from rigloop.compose.blocks import Composed, backends_of, compose_live
 from rigloop.compose.bus import make_buses
 from rigloop.compose.kernels import build_kernels
@@ -44,6 +44,7 @@ from rigloop.run_folder.run_end import newest, read_final
 from rigloop.run_folder.tables import held
 from rigloop.sign_off.limit import limited_by_drives, limited_rig
 from rt_core.host.facts import host_facts
+from rt_core.host.parent_death import end_with_parent
 from rt_core.host.rights import acquire_rights
 from rt_core.loop.loop import Loop, Stall
 from rt_core.safety.trips import State
@@ -55,7 +56,6 @@ MAIN_PRIORITY = (
     1  # of the thread that waits for signals, below every task and above what else the machine does
 )
 RUN_TIME_S = 2.0  # of a FIFO thread without a sleep, beyond what the watchdog allows
-PR_SET_PDEATHSIG = 1
 
 
 def main(arguments: list[str]) -> int:
@@ -78,7 +78,7 @@ def main(arguments: list[str]) -> int:
         return 0
     text = arguments[0] if arguments else json.loads(said)
     # a supervisor that dies takes nothing with it: the kernel sends SIGTERM, and that ramps out
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    end_with_parent()
     # asked to end while the bus comes up: what was begun is ended, too
     signal.signal(signal.SIGTERM, _leave)
     folder = Path(text)

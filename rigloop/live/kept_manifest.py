@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import msgspec
 
 from rig_configs.load import LoadedRig
+from rigloop.run_folder.clocks import utc_text
 from rigloop.run_folder.manifest import (
     Manifest,
     Named,
@@ -52,7 +52,7 @@ class KeptManifest:
             kind="live",
             rig=Named(loaded.name, loaded.sha256),
             kernels=tuple(Named(name, sha256) for name, sha256 in kernels.items()),
-            started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            started=utc_text(),
             duration_s=0.0,
             verdict="bad",
             reasons=(unended("starting"),),

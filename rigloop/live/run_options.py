@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from rigloop.run_folder.messages import Mode
+
+if TYPE_CHECKING:
+    from rigloop.live_values.orders import LiveOrders
 
 
 @dataclass(frozen=True)
@@ -34,8 +38,10 @@ class RunOptions:
         Drives in their fault state are reset at the start.
     page : bool
         The run folder gets its report page; `rigloop report FOLDER` makes it later.
-    may_arm : callable or None
-        Until it returns true, the run waits with its drives disabled; None: it arms as soon as it can.
+    orders : LiveOrders or None
+        Of the program that started the run: to arm, and changes of live values.
+    hold : bool
+        The run waits with its drives disabled until an order to arm comes.
     """
 
     runs: Path
@@ -47,4 +53,5 @@ class RunOptions:
     inject: Sequence[str] = ()
     reset_drives: bool = False
     page: bool = True
-    may_arm: Callable[[], bool] | None = None
+    orders: LiveOrders | None = None
+    hold: bool = False

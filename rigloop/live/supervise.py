@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -93,7 +93,6 @@ def run_live(
     backends = backends_of(loaded.rig, options.bus)
     refuse_claimed(needs_of(loaded.rig, backends), but=os.getppid())
     refuse_unlimited(loaded.rig, backends)
-    limited, signed = limited_by_files(loaded, backends)
     injections: Sequence[Injection] = ()
     commissioned = messages.Order(
         loaded.name,
@@ -103,8 +102,6 @@ def run_live(
         tuple(inject),
         reset_drives=options.reset_drives,
         argument=line((loaded.origin or loaded).argument),
-        limited=limited,
-        signed=signed,
     )
     if inject:
         from rigloop.inject.request import parse, stay_s
@@ -133,7 +130,7 @@ def run_live(
     clear_dead_sockets()
     # from here on the run is completed, whatever comes: ramp, record, verdict, report
     with interrupts.collected() as interrupted:
-        folder, kept = _new_run(loaded, hashes, options, cycle, commissioned)
+        folder, kept = _new_run(loaded, hashes, options, cycle, commissioned, backends)
         try:
             commission(cycle, folder)
             # imported and looked at only now, while the loop starts: nothing of it delays the first cycle
@@ -193,6 +190,8 @@ def watch(
         recorder = first.enter_context(record("--wait"))
         shared = first.enter_context(_attach(run, interrupted))
         first.enter_context(held(table))
+        if run.options.orders is not None:
+            first.enter_context(run.options.orders.serving(shared, loaded.rig, folder))
         first.callback(lambda: Path(table).unlink(missing_ok=True))
         with contextlib.ExitStack() as onlookers:
             children = {"recorder": recorder}
@@ -276,13 +275,18 @@ def _new_run(
     options: RunOptions,
     cycle: subprocess.Popen[str],
     commissioned: messages.Order,
+    backends: Mapping[str, str],
 ) -> tuple[Path, KeptManifest]:
-    """Make the folder of a run, with all that is known of it before it starts; or no folder at all."""
+    """Make the folder of a run, with all that is known of it before it starts; or no folder at all.
+
+    The signature of the rig is held against the copies, which the cycle process reads.
+    """
     folder = new_run_folder(options.runs, loaded.name)
     try:
         reserve(folder)
         (folder / "rig.toml").write_text(loaded.text, encoding="utf-8")
-        keep_named(folder, loaded.files)
+        copies = keep_named(folder, loaded.files)
+        commissioned.limited, commissioned.signed = limited_by_files(loaded, backends, copies)
         messages.write(folder, "order.json", commissioned)
         processes = {"supervisor": os.getpid(), "cycle": cycle.pid}
         kept = KeptManifest(folder, loaded, kernels, commissioned, options.seconds, processes)
@@ -353,6 +357,10 @@ class Acts:
     kept: KeptManifest | None
 
 
+def _may_arm(options: RunOptions) -> bool:
+    return not options.hold or (options.orders is not None and options.orders.may_arm)
+
+
 def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> None:
     """Enable, arm once the guard is ready, watch until the end, and ask for the ramp-out."""
     loaded, folder, console = run.loaded, run.folder, run.options.console
@@ -390,7 +398,7 @@ def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> N
             beat += 1
             state = state_of(shared, loaded.rig)
             rearming.look(state, now)
-            if asked_at is None and (run.options.may_arm is None or run.options.may_arm()):
+            if asked_at is None and _may_arm(run.options):
                 asked_at = now
             ready = state == State.READY and beat > 1 and _is_recorded(folder, loaded)
             if ready and armed_at is None and asked_at is not None:

@@ -118,13 +118,7 @@ def check_log(
             )
             source = "guessed"
     # a refusal is a verdict here, and no reason to show nothing
-    lenient = mapping.model_copy(
-        update={
-            "policy": {k: p for k, p in mapping.policy.items() if p != "refuse"}
-            | {"suspicion of units": "keep"}
-        }
-    )
-    log = log_of(path, table, lenient, doubts)
+    log = log_of(path, table, mapping, doubts, refuses=False)
     refused = [
         f"{one.kind} at row {one.row} is refused by the mapping's policy"
         for one in log.findings

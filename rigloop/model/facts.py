@@ -18,6 +18,8 @@ from codegen.options.options import KernelOptions
 from codegen.pose.assembly import Assembled, assemble
 from codegen.system.fields import Input
 from codegen.system.system import System
+from codegen.topology.bodies import GROUND
+from codegen.topology.motion import topology
 
 UNITS = {"1": ""}  # a component of a unit vector has none
 MASSES = ("mass_kg", "rotor_inertia_kg_m2", "inertia_kg_m2")
@@ -67,6 +69,33 @@ class RedundantRow(msgspec.Struct, frozen=True):
     follows_from: tuple[str, ...]
 
 
+class LinkFacts(msgspec.Struct, frozen=True):
+    """One link of the tree: bodies that move as a whole, and the joint that they move by."""
+
+    name: str
+    parent: str
+    joint: str
+    """turn, slide, ball or free."""
+    coordinates: tuple[str, ...]
+    bodies: tuple[str, ...]
+
+
+class CutFacts(msgspec.Struct, frozen=True):
+    """A condition that the tree does not keep."""
+
+    element: str
+    problem: str
+
+
+class TreeFacts(msgspec.Struct, frozen=True):
+    """The spanning tree of the rigid bodies."""
+
+    links: tuple[LinkFacts, ...]
+    freedoms: int
+    cuts: tuple[CutFacts, ...]
+    """None of an open chain: `articulated` takes that."""
+
+
 class ModelFacts(msgspec.Struct, frozen=True):
     """All that `rigloop model show` prints."""
 
@@ -90,6 +119,7 @@ class ModelFacts(msgspec.Struct, frozen=True):
     operations: dict[str, int]
     """Of one step of the default kernel."""
     options: str
+    tree: TreeFacts
     bound: StepBound | None
     """The longest time of that step on this machine; None where its costs cannot be measured: no compiler."""
     costs: MachineCosts | None
@@ -145,10 +175,27 @@ def model_facts(path: Path) -> tuple[ModelFacts, Mechanism, Assembled]:
         states=tuple(state.path for state in system.internals),
         operations=costs.operations(path, options),
         options=options.text(),
+        tree=_tree(system),
         bound=None if machine is None else step_bound(path, options, machine),
         costs=machine,
     )
     return facts, mechanism, assembled
+
+
+def _tree(system: System) -> TreeFacts:
+    tree = topology(system).tree
+    links = tuple(
+        LinkFacts(
+            link.name,
+            tree.links[link.parent].name if link.parent >= 0 else GROUND,
+            link.kind,
+            tuple(tree.coordinates[i].name for i in link.coordinates),
+            tuple(link.bodies),
+        )
+        for link in tree.links
+    )
+    cuts = tuple(CutFacts(cut.element.replace("/", "."), cut.problem) for cut in tree.cuts)
+    return TreeFacts(links, sum(link.freedoms for link in tree.links), cuts)
 
 
 def _machine(options: KernelOptions) -> MachineCosts | None:

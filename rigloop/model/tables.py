@@ -8,11 +8,13 @@ from rich.console import Console
 from rich.markup import escape
 
 from codegen.bounds.machine import WORKS
+from codegen.importers.drawing import DEEPEST
 from codegen.importers.tree import Item
+from codegen.topology.bodies import GROUND
 from rigloop.display import tables as display
 from rigloop.display.tables import Cell, Table, Tone, Toned, figures, show, show_filled, words
 from rigloop.display.verdict import paragraph, remark
-from rigloop.model.facts import ModelFacts
+from rigloop.model.facts import LinkFacts, ModelFacts, TreeFacts
 
 MOST_ROWS = 80  # of one table; `--json` has all
 TONES = {"carried": Tone.GOOD, "changed": Tone.WARN, "left out": Tone.BAD}
@@ -40,6 +42,7 @@ def print_facts(facts: ModelFacts, console: Console) -> None:
     if facts.is_singular:
         remark("this pose is singular: rows depend on each other here that do not nearby", console)
     show_filled(_parts(facts), console)
+    _tree(facts, console)
     _operations(facts, console)
 
 
@@ -85,6 +88,53 @@ def _parts(facts: ModelFacts) -> Iterator[Table]:
         yield Table(words("name", "value when built"), named, title, most=MOST_ROWS)
     outputs = [[port] for port in facts.outputs]
     yield Table(words("signal"), outputs, "outputs", most=MOST_ROWS)
+
+
+def _tree(facts: ModelFacts, console: Console) -> None:
+    """The tree of the rigid bodies, and what it cuts."""
+    tree = facts.tree
+    if not tree.links:
+        return
+    console.print()
+    console.print("[bold]tree of the rigid bodies[/]")
+    freedoms = f"{tree.freedoms} freedoms" if tree.freedoms != 1 else "1 freedom"
+    if tree.cuts:
+        cuts = f"{len(tree.cuts)} cuts" if len(tree.cuts) > 1 else "1 cut"
+        paragraph(
+            f"{freedoms} and {cuts}: no open chain, so `articulated` does not take it", console
+        )
+    else:
+        paragraph(f'{freedoms} and no cut: `formulation = "articulated"` takes it', console)
+    for line in drawn(tree)[:MOST_ROWS]:
+        console.print(escape(line), highlight=False)
+    if tree.cuts:
+        rows = [[cut.element, cut.problem] for cut in tree.cuts]
+        show(Table(words("element", "why it is cut"), rows, "cuts", most=MOST_ROWS), console)
+
+
+def drawn(tree: TreeFacts) -> list[str]:
+    """The links under their parents, with their joints."""
+    lines = [GROUND]
+    children: dict[str, list[LinkFacts]] = {}
+    for link in tree.links:
+        children.setdefault(link.parent, []).append(link)
+
+    def below(parent: str, indent: str) -> list[tuple[LinkFacts, str, bool]]:
+        found = children.get(parent, [])
+        return [(link, indent, link is found[-1]) for link in reversed(found)]
+
+    waiting = below(GROUND, "")
+    while waiting:
+        link, indent, is_last = waiting.pop()
+        moved = ", ".join(link.coordinates)
+        others = [body for body in link.bodies if body != link.name]
+        beside = f" with {', '.join(others)}" if others else ""
+        name = link.name if link.bodies else "(no mass)"
+        lines.append(f"{indent}+-- {link.joint} {moved} --o {name}{beside}")
+        # a drawing as deep as it is wide helps nobody: from here on the links stand below each other
+        step = ("    " if is_last else "|   ") if len(indent) < DEEPEST else ""
+        waiting += below(link.name, indent + step)
+    return lines
 
 
 def _operations(facts: ModelFacts, console: Console) -> None:

@@ -18,6 +18,7 @@ from rigloop.protocol.requests import (
     Subscribe,
     Take,
     Verdict,
+    Write,
 )
 
 
@@ -176,6 +177,14 @@ class ToSubscribe(Struct, frozen=True):
     subscription: int
 
 
+class ToWrite(Struct, frozen=True):
+    """Answer of `write`."""
+
+    sequence: Annotated[
+        int, Meta(description="number of the change; the signal `live/changes` has it at once")
+    ]
+
+
 class ToCapture(Struct, frozen=True):
     """Answer of `capture`: numbers are little-endian float64, one after the other."""
 
@@ -210,6 +219,7 @@ ANSWERS: dict[type[Request], Any] = {
     Read: ToRead,
     Subscribe: ToSubscribe,
     Take: ToTake,
+    Write: ToWrite,
     Capture: ToCapture,
     Verdict: ToVerdict,
     Runs: list[RunRow],

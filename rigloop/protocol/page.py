@@ -127,6 +127,8 @@ def _kind(info: Any) -> str:
         case types.ListType():
             most = f"{info.max_length} " if info.max_length else ""
             return f"list of {'at most ' if most else ''}{most}({_kind(info.item_type)})"
+        case types.TupleType():
+            return f"({'; '.join(map(_kind, info.item_types))})"
         case types.DictType():
             return f"map from {_kind(info.key_type)} to {_kind(info.value_type)}"
         case types.BoolType():

@@ -22,7 +22,7 @@ from rigloop.protocol.limits import (
 RigName = Annotated[
     str, Meta(max_length=200, description="name of the rig; may be left out where there is one")
 ]
-Value = Annotated[float, Meta(ge=-1e300, le=1e300)]
+InUnit = tuple[float, str]
 
 
 class Request(
@@ -137,11 +137,14 @@ class Inject(Controlling, kw_only=True, frozen=True):
 
 
 class Write(Controlling, kw_only=True, frozen=True):
-    """Set live parameters of the run that goes on."""
+    """Change live values of the run that goes on, all in one cycle; or begin stimuli, or end them: one of the three."""
 
     values: Annotated[
-        dict[Path, Value], Meta(min_length=1, max_length=100, description="parameter → value")
-    ]
+        dict[Word, float | InUnit],
+        Meta(max_length=100, description="live value → number, or number and its unit"),
+    ] = {}
+    begin: Annotated[list[Word], Meta(max_length=100, description="stimuli that begin")] = []
+    end: Annotated[list[Word], Meta(max_length=100, description="stimuli that end")] = []
 
 
 class Capture(OfRig, kw_only=True, frozen=True):

@@ -3,16 +3,17 @@ the guard too, and has to give the same bits."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 
+from codegen.kernels.build import BuiltKernel
 from io_bridge.logs.reader import EncoderLog, read_log
 from io_bridge.logs.schedule import schedule
-from io_bridge.recording.record import RecordError, open_record
+from io_bridge.recording.record import open_record
 from rig_configs.load import LoadedRig
 from rig_configs.log_schema import load_mapping
 from rig_configs.named_files import keep_named
@@ -21,12 +22,12 @@ from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
 from rigloop.compose.blocks import find_guards, make_blocks, plan_blocks
 from rigloop.compose.consent import require_consent
 from rigloop.compose.kernels import build_kernels
-from rigloop.compose.shown import shown_roles
 from rigloop.compose.wiring import load
+from rigloop.replay.records_again import cut_to_each_other, script_of, seen_tasks, whole_records
 from rigloop.replay.script import run_script
 from rigloop.replay.verdict import Replayed, conclude_log, conclude_run
 from rigloop.run_folder.folders import new_run_folder
-from rigloop.run_folder.manifest import ManifestError, read_manifest
+from rigloop.run_folder.manifest import Manifest, ManifestError, read_manifest
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.run_folder.outcome import Outcome
 from rigloop.sign_off.limit import limited_rig
@@ -57,8 +58,26 @@ def replay_log(
         The file, or its mapping, cannot be read.
     """
     log = read_log(path, load_mapping(mapping) if mapping else None)
-    rig = loaded.rig
     kernels = build_kernels(loaded)
+    made = log_script(log, loaded.rig, kernels)
+    folder = new_folder(runs, f"replay-{path.stem}", loaded)
+    pace = run_script(made.plan, made.script, folder, console)
+    done = Replayed(folder, loaded, kernels, pace, page)
+    return conclude_log(done, log, made.superseded, made.measured)
+
+
+@dataclass(frozen=True)
+class LogScript:
+    """The cycles of a log: plan and script, samples that a newer one replaced, and torques that the log has."""
+
+    plan: Plan
+    script: dict[str, Steps]
+    superseded: int
+    measured: list[str]
+
+
+def log_script(log: EncoderLog, rig: Rig, kernels: Mapping[str, BuiltKernel]) -> LogScript:
+    """Return the cycles in which a log goes through the filter and the kernel of a rig."""
     by_period = sorted(rig.tasks, key=lambda name: rig.tasks[name].period_us)
     tick_s = rig.tasks[by_period[0]].period_us * 1e-6
     ticks = schedule(log, tick_s)
@@ -73,10 +92,7 @@ def replay_log(
     measured = {f"log/{name}": values[ticks.sample] for name, values in log.torque.items()}
     plan = plan_blocks(rig, blocks, [*forced, *measured])
     script = _ideal(plan, rig, by_period, len(ticks.valid), forced | measured)
-    folder = new_folder(runs, f"replay-{path.stem}", loaded)
-    pace = run_script(plan, script, folder, console)
-    done = Replayed(folder, loaded, kernels, pace, page)
-    return conclude_log(done, log, ticks.superseded, list(measured))
+    return LogScript(plan, script, ticks.superseded, [*measured])
 
 
 def replay_run(
@@ -98,6 +114,31 @@ def replay_run(
     ManifestError
         The folder holds no live run with whole records.
     """
+    manifest, loaded = repeatable(run)
+    rig = limited_rig(as_recorded(loaded.rig, manifest.format), manifest.limited)
+    require_consent(loaded, trusts=trusts)
+    kernels = build_kernels(loaded)
+    records = whole_records(run, manifest, rig)
+    for words in cut_to_each_other(run, records):
+        console.print(words, highlight=False)
+    blocks = make_blocks(rig, kernels)
+    written = {path for block in blocks.values() for path in block.writes.values()}
+    plan, script = script_of(run, rig, blocks, records)
+    folder = new_folder(runs, f"replay-{run.name}", loaded)
+    pace = run_script(plan, script, folder, console)
+    again = {task: open_record(folder / f"{task}.npy") for task in script}
+    done = Replayed(folder, loaded, kernels, pace, page)
+    return conclude_run(done, run, manifest, records, again, written)
+
+
+def repeatable(run: Path) -> tuple[Manifest, LoadedRig]:
+    """Return manifest and rig of a live run that can be stepped again.
+
+    Raises
+    ------
+    ManifestError
+        It was no live run, had faults on purpose, or its rig was changed since.
+    """
     manifest = read_manifest(run)
     if manifest.kind != "live":
         raise ManifestError(
@@ -111,64 +152,7 @@ def replay_run(
     loaded = load(str(run / "rig.toml"))
     if loaded.sha256 != manifest.rig.sha256:
         raise ManifestError(f"{run}/rig.toml: not the rig of the run: changed since")
-    rig = limited_rig(as_recorded(loaded.rig, manifest.format), manifest.limited)
-    require_consent(loaded, trusts=trusts)
-    kernels = build_kernels(loaded)
-    records = {task: read_record(run / manifest.tasks[task].record) for task in rig.tasks}
-    for task, record in records.items():
-        require_signals(run, task, record, ["t_ns", f"loop/{task}/cycle"])
-        check_gapless(run, task, record)
-    cut = cut_to_each_other(records)
-    if not all(len(record) for record in records.values()):
-        raise ManifestError(f"{run}: nothing is left to be replayed: a record has no cycle")
-    for words in cut:
-        console.print(words, highlight=False)
-
-    blocks = make_blocks(rig, kernels)
-    written = {path for block in blocks.values() for path in block.writes.values()}
-    given = {
-        task: sorted(
-            {
-                path
-                for name in rig.tasks[task].blocks
-                if name in blocks
-                for path in blocks[name].reads.values()
-            }
-            - written
-        )
-        for task in rig.tasks
-    }
-    # what the report shows, such as a torque sensor that no block reads
-    fast = min(rig.tasks, key=lambda name: rig.tasks[name].period_us)
-    shown = set(shown_roles(rig).values()) & set(records[fast].dtype.names or ()) - written
-    given[fast] = sorted({*given[fast], *shown})
-    for task, record in records.items():
-        stepped_here = (blocks[name] for name in rig.tasks[task].blocks if name in blocks)
-        compared = [path for block in stepped_here for path in block.writes.values()]
-        require_signals(run, task, record, [*given[task], *compared])
-    read = sorted(set().union(*given.values()))
-    outside = [path for path in read if not path.startswith(("loop/", "supervisor/"))]
-    plan = plan_blocks(rig, blocks, outside)
-    for task, record in records.items():
-        counters = [f"loop/{other}/cycle" for other in seen_tasks(plan, task)]
-        require_signals(run, task, record, counters)
-        # a cycle a period at most; of other tasks any number between two of its own
-        require_rising(run, task, record, "t_ns", rig.tasks[task].period_us * 1000)
-        for path in counters:
-            require_rising(run, task, record, path)
-    script = {
-        task: Steps(
-            record["t_ns"],
-            {o: record[f"loop/{o}/cycle"].astype(np.int64) for o in seen_tasks(plan, task)},
-            {path: record[path] for path in given[task]},
-        )
-        for task, record in records.items()
-    }
-    folder = new_folder(runs, f"replay-{run.name}", loaded)
-    pace = run_script(plan, script, folder, console)
-    again = {task: open_record(folder / f"{task}.npy") for task in script}
-    done = Replayed(folder, loaded, kernels, pace, page)
-    return conclude_run(done, run, manifest, records, again, written)
+    return manifest, loaded
 
 
 def as_recorded(rig: Rig, format: int) -> Rig:
@@ -206,12 +190,6 @@ def _ideal(
         )
         for task in (fast, *slower)
     }
-
-
-def seen_tasks(plan: Plan, task: str) -> list[str]:
-    """Return the other tasks that a task reads of."""
-    tasks = {one.name for one in plan.tasks}
-    return sorted({mirror.producer for mirror in plan.producer(task).mirrors} & tasks)
 
 
 def the_filter(rig: Rig, blocks: Mapping[str, Block]) -> Block:
@@ -253,81 +231,6 @@ def filter_settings(log: EncoderLog, rig: Rig, tick_s: float) -> dict[str, float
         "lost_after_s": max(LOST_AFTER_SAMPLES * log.sample_period_s, MIN_LOST_AFTER_S),
         "bandwidth_rad_s": log.bandwidth_rad_s(rig_bandwidth),
     }
-
-
-def read_record(path: Path) -> np.ndarray:
-    """Return a record of a run; a missing or broken one is an error in one line."""
-    try:
-        return open_record(path)
-    except OSError as error:
-        raise ManifestError(f"{path}: cannot be read: {error.strerror}") from None
-    except RecordError as error:
-        raise ManifestError(str(error)) from None
-
-
-def require_signals(run: Path, task: str, record: np.ndarray, paths: Iterable[str]) -> None:
-    """Refuse a record without a signal that the replay reads."""
-    missing = sorted(set(paths) - set(record.dtype.names or ()))
-    if missing:
-        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
-        raise ManifestError(
-            f"{run}: the record of {task} has no signal {missing[0]}{more}: it is not that of this run"
-        )
-
-
-def check_gapless(run: Path, task: str, record: np.ndarray) -> None:
-    """Refuse a record with missing cycles: what they saw is not known."""
-    cycle = record[f"loop/{task}/cycle"]
-    if not len(cycle) or cycle[0] != 1 or np.any(np.diff(cycle) != 1):
-        at = (
-            0
-            if not len(cycle) or cycle[0] != 1
-            else int(np.flatnonzero(np.diff(cycle) != 1)[0]) + 1
-        )
-        raise ManifestError(
-            f"{run}: the record of {task} lacks cycles before row {at}; only a whole record can be replayed"
-        )
-
-
-def require_rising(
-    run: Path, task: str, record: np.ndarray, path: str, period: int | None = None
-) -> None:
-    """Refuse a record in which a count of cycles falls, or a time does not rise from period to period."""
-    column = record[path]
-    if period is None:
-        rises = np.diff(column, prepend=0.0) >= 0
-    else:
-        rises = np.diff(column // period, prepend=-1) > 0
-    if not rises.all():
-        row = int(np.flatnonzero(~rises)[0])
-        raise ManifestError(
-            f"{run}: in the record of {task} {path} is {column[row]!r} at row {row}, not after the one before: "
-            "it is not the record of this run"
-        )
-
-
-def cut_to_each_other(records: dict[str, np.ndarray]) -> list[str]:
-    """Cut records to where each has what the others' cycles saw; return what was left out.
-
-    The records of a run that was killed end at different cycles: one that saw a cycle of another task which is in
-    no record cannot be stepped again.
-    """
-    before = {task: len(record) for task, record in records.items()}
-    while True:
-        lengths = {task: len(record) for task, record in records.items()}
-        for task, other in itertools.permutations(records, 2):
-            if f"loop/{other}/cycle" in (records[task].dtype.names or ()):
-                seen = records[task][f"loop/{other}/cycle"]
-                too_new = np.flatnonzero(seen > len(records[other]))
-                if len(too_new):
-                    records[task] = records[task][: too_new[0]]
-        if lengths == {task: len(record) for task, record in records.items()}:
-            break
-    return [
-        f"{task}: the last {before[task] - len(record)} of {before[task]} cycles saw what no record has; left out"
-        for task, record in records.items()
-        if len(record) < before[task]
-    ]
 
 
 def new_folder(runs: Path, name: str, loaded: LoadedRig) -> Path:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 
 from codegen.kernels.build import BuiltKernel
@@ -23,6 +23,8 @@ from rigloop.replay.script import Pace
 from rigloop.report.report import kinds_of_fault, write_report
 from rigloop.report.smoothed import keep_smoothed
 from rigloop.report.torque import keep_observed_torque
+from rigloop.run_folder.clocks import utc_text
+from rigloop.run_folder.compared import Comparison, Difference
 from rigloop.run_folder.manifest import (
     DataFault,
     Manifest,
@@ -36,6 +38,12 @@ from rigloop.run_folder.manifest import (
 from rigloop.run_folder.outcome import Outcome
 from rt_core.host.facts import host_facts
 
+DIFFERENCES = "differences.json"
+MOST_TOLD = 12  # signals that differ, on a screen
+OPEN_LOOP = (
+    "sensors are those of the record: hands and drive did not feel the change; "
+    "a live run shows what they would do"
+)
 Kernels = Mapping[str, BuiltKernel]
 Records = Mapping[str, np.ndarray]
 
@@ -118,13 +126,10 @@ def conclude_run(
 ) -> Outcome:
     """Compare a replayed run with its record bit for bit; bad if a bit differs or the kernel is another one."""
     folder, loaded, pace = done.folder, done.loaded, done.pace
-    bad = []
-    kept = {kernel.name: kernel.sha256 for kernel in was.kernels}
-    for name, kernel in done.kernels.items():
-        if kept.get(name) != kernel.hash:
-            bad.append(
-                f"kernel {name} is another binary than the run's: same bits are not promised"
-            )
+    bad = [
+        f"kernel {name} is another binary than the run's: same bits are not promised"
+        for name in _others(done, was)
+    ]
     compared = 0
     for task, record in before.items():
         for path in sorted(written & set(_names(record))):
@@ -156,6 +161,61 @@ def conclude_run(
     return Outcome(not bad, bad or notes, str(folder), figures, [])
 
 
+def conclude_what_if(
+    done: Replayed, run: Path, was: Manifest, found: Comparison, again: Records, changed: list[str]
+) -> Outcome:
+    """Write the evidence of a what-if, and its differences; bad if a model or filter failed under the change."""
+    folder, loaded, pace = done.folder, done.loaded, done.pace
+    doubts = distrust(loaded.rig, again, is_live=False)
+    bad = [*_failures(loaded, again), *doubts.red]
+    others = [f"kernel {name} is another binary than the run's" for name in _others(done, was)]
+    notes = [found.words(), *others, *doubts.amber, OPEN_LOOP]
+    duration_s = float(max(record["t_ns"][-1] for record in again.values())) * 1e-9
+    replay = Replay(
+        log=Named(run.name, sha256_of(run / "manifest.json")),
+        mapping="what if",
+        rows=sum(len(record) for record in again.values()),
+        speed=duration_s / pace.total_s,
+    )
+    signals = {
+        role: where
+        for role, where in was.signals.items()
+        if where[0] in again and where[1] in _names(again[where[0]])
+    }
+    _manifest(done, again, Findings(bad, notes, duration_s, signals), replay)
+    (folder / DIFFERENCES).write_bytes(
+        msgspec.json.format(msgspec.json.encode({"changed": changed, "comparison": found}))
+    )
+    figures = [
+        ("run", run.name, f"{duration_s:.2f} s"),
+        *((f"change {n}", words, "") for n, words in enumerate(changed, 1)),
+        ("compared", f"{found.values}", f"values of {found.signals} signals"),
+        ("equal", f"{found.signals - len(found.differences)}", "signals, bit for bit"),
+        *(_told(difference) for difference in found.differences[:MOST_TOLD]),
+        *_speed(duration_s, pace),
+    ]
+    left = len(found.differences) - MOST_TOLD
+    told = [f"{left} more signals differ: {folder / DIFFERENCES} has all"] if left > 0 else []
+    return Outcome(not bad, bad or notes[:1], str(folder), figures, [*told, *notes[1:]])
+
+
+def _others(done: Replayed, was: Manifest) -> list[str]:
+    """Return the kernels that are not those of the run."""
+    kept = {kernel.name: kernel.sha256 for kernel in was.kernels}
+    return [name for name, kernel in done.kernels.items() if kept.get(name) != kernel.hash]
+
+
+def _told(difference: Difference) -> tuple[str, str, str]:
+    largest = difference.largest
+    shown = largest if isinstance(largest, str) else f"{largest:.3g}"
+    return (
+        difference.path,
+        f"≤ {shown}",
+        f"apart, from {difference.first_t_s:.4f} s on (cycle {difference.first_row} of {difference.task}), "
+        f"in {difference.differing} cycles",
+    )
+
+
 def _failures(loaded: LoadedRig, records: Records) -> list[str]:
     """Return what the blocks themselves say went wrong."""
     found = []
@@ -179,7 +239,7 @@ def _manifest(done: Replayed, records: Records, found: Findings, replay: Replay)
         kind="replay",
         rig=Named(loaded.name, loaded.sha256),
         kernels=tuple(Named(name, kernel.hash) for name, kernel in done.kernels.items()),
-        started=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        started=utc_text(),
         duration_s=found.duration_s,
         verdict="bad" if found.bad else "good",
         reasons=tuple(found.bad or found.notes),

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from io_bridge.recording.record import RecordError, open_record
 from rigloop.display.numbers import microseconds
 from rigloop.display.pages import fill
+from rigloop.live_values.journal import read_journal
 from rigloop.report import tables
 from rigloop.report.axes import axis_panels, axis_rows
 from rigloop.report.felt import felt_marks, felt_tiles, peak_tile
@@ -35,6 +36,7 @@ from rt_core.doctor.check import banner
 Array = NDArray[np.float64]
 T = TypeVar("T")
 
+MOST_CHANGES = 200  # of live values on the page
 HISTOGRAMS = ("step", "late", "bus", "total")
 # role, label in the plots; torques have labels of their own, angles do not
 RATES = (("rate", "rate"),)
@@ -156,6 +158,8 @@ def _context(run: Run) -> dict[str, Any]:
         "manifest": manifest,
         "banner": banner(manifest.checks),
         "limited": limited_line(manifest.limited),
+        "live_changes": read_journal(run.folder) if manifest.kind == "live" else [],
+        "most_changes": MOST_CHANGES,
         "tiles": _tiles(run, summary, torques),
         "time_svg": section(
             "signals",

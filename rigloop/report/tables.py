@@ -9,6 +9,7 @@ from rigloop.display.levels import TONES
 from rigloop.display.numbers import fact, figure, microseconds
 from rigloop.display.tables import Cell, Table, Tone, Toned, figures, words
 from rigloop.identify.identify import Identification
+from rigloop.live_values.journal import Entry
 from rigloop.report.axes import AxisRow
 from rigloop.report.filter_statistics import FilterFacts
 from rigloop.report.observer_statistics import ObserverFacts, TorqueFacts
@@ -50,6 +51,20 @@ def injections(found: Sequence[Injected]) -> Table:
     ]
     heads = figures("In cycle", "Found after", "Zero after", "At most")
     return Table([*words("Fault", "Axis", "What it does", "Reaction", "Found by"), *heads], rows)
+
+
+def live_changes(found: Sequence[Entry], first_cycle_ns: int) -> Table:
+    """Return the changes of live values, with the time since the first cycle."""
+    rows = [
+        [
+            f"{(entry.monotonic_ns - first_cycle_ns) * 1e-9:.4f}",
+            str(entry.sequence or NONE),
+            entry.change,
+            entry.author,
+        ]
+        for entry in found
+    ]
+    return Table([*figures("Time, s", "Number"), *words("Change", "Author")], rows)
 
 
 def axes(found: Sequence[AxisRow]) -> Table:

@@ -30,6 +30,11 @@ def read_clocks() -> ClockPair:
     return min((_once() for _ in range(TRIES)), key=lambda pair: pair.within_ns)
 
 
+def utc_text(seconds: float | None = None) -> str:
+    """Return a moment, or now, as date and time of UTC in the form of all files: ISO 8601 to the second."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
 def _once() -> ClockPair:
     before = time.monotonic_ns()
     utc = time.time_ns()

@@ -18,6 +18,7 @@ import numpy as np
 from io_bridge.recording.record import RecordError, RecordWriter, open_record
 from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
 from rig_configs.json_message import decode
+from rig_configs.whole_file import write_whole
 from rigloop.run_folder.late import write_events
 from rigloop.run_folder.manifest import Number, number
 from rigloop.run_folder.run_end import Final, read_final
@@ -57,9 +58,7 @@ def leave(folder: Path, final: Final) -> None:
     )
     for task, (_, events) in final.late.items():
         write_events(folder, task, events)
-    part = folder / f".{LAST}.part"
-    part.write_bytes(msgspec.json.encode(last))
-    part.replace(folder / LAST)
+    write_whole(folder / LAST, msgspec.json.encode(last))
 
 
 def find_final(folder: Path, tables: Iterable[Path], tasks: Iterable[str]) -> tuple[Final, str]:

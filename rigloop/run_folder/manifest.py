@@ -6,7 +6,6 @@ import bisect
 import hashlib
 import itertools
 import math
-import os
 import sys
 from collections.abc import Callable, Mapping
 from importlib import metadata
@@ -19,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from rig_configs.bounded import UnreadableError, read_text
 from rig_configs.json_message import decode
+from rig_configs.whole_file import write_whole
 from rigloop.run_folder.bring_up_losses import BroughtUp
 from rigloop.run_folder.clocks import ClockPair
 from rigloop.run_folder.exposure import Exposure
@@ -340,7 +340,7 @@ def write_manifest(folder: str | Path, manifest: Manifest) -> Path:
     # built by hand or by msgspec, it is checked as a reader would
     text = msgspec.json.format(msgspec.json.encode(manifest), indent=2)
     _decode(text, Manifest, "manifest")
-    return _write(Path(folder) / MANIFEST, text)
+    return write_whole(Path(folder) / MANIFEST, text, lasting=True)
 
 
 def read_manifest(folder: str | Path) -> Manifest:
@@ -358,7 +358,7 @@ def write_timing(folder: str | Path, timing: Mapping[str, Mapping[str, Histogram
     """Write `timing.json`: histograms by task and name (`late`, `step`, `bus`, `total`)."""
     text = msgspec.json.encode(timing)
     _decode(text, Timing, "timing")
-    return _write(Path(folder) / TIMING, text)
+    return write_whole(Path(folder) / TIMING, text, lasting=True)
 
 
 def read_timing(folder: str | Path) -> Timing:
@@ -388,29 +388,6 @@ def sha256_of(path: str | Path) -> str:
     """Hash of a file, hex."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _write(path: Path, text: bytes) -> Path:
-    building = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with building.open("wb") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        building.replace(path)
-        _sync_folder(path.parent)
-    finally:
-        building.unlink(missing_ok=True)
-    return path
-
-
-def _sync_folder(folder: Path) -> None:
-    # the name, too, is to outlive a power cut
-    file = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
 
 
 class _Format(msgspec.Struct):

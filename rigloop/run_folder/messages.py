@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from io_bridge.slaves.sii import Identity
 from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
 from rig_configs.json_message import decode
+from rig_configs.whole_file import write_whole
 from rigloop.run_folder.clocks import ClockPair
 from rigloop.run_folder.limited import Limited
 
 if TYPE_CHECKING:
     from rig_configs.schema import Rig
 
-SignedNumbers = tuple[int, int, int, int]
-"""Vendor, product, revision and serial number of a drive."""
 SUPERVISOR_SIGNALS = (
     "supervisor/heartbeat",
     "supervisor/enable",
@@ -61,7 +60,7 @@ class Order(msgspec.Struct, forbid_unknown_fields=True):
     reset_drives: bool = False  # a person asked for the reset of drives in their fault state
     argument: str = ""  # what a command line takes for the rig, where a sentence names a command
     limited: Limited | None = None  # the torque limit, as far as the files beside the rig tell
-    signed: dict[str, SignedNumbers] = {}  # guard → the identity of its drive, as it was signed off
+    signed: dict[str, Identity] = {}  # guard → the identity of its drive, as it was signed off
 
 
 class Report(msgspec.Struct, forbid_unknown_fields=True):
@@ -96,9 +95,7 @@ class Report(msgspec.Struct, forbid_unknown_fields=True):
 
 def write(folder: Path, name: str, message: msgspec.Struct) -> None:
     """Write a message whole or not at all."""
-    part = folder / f".{name}.part"
-    part.write_bytes(msgspec.json.format(msgspec.json.encode(message)))
-    os.replace(part, folder / name)
+    write_whole(folder / name, msgspec.json.format(msgspec.json.encode(message)))
 
 
 def read_order(folder: Path) -> Order:

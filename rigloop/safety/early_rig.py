@@ -20,7 +20,7 @@ SETTLED_S = 0.1  # from there on, by which it pushes
 
 
 def early_rig(loaded: LoadedRig, backend: Literal["simulated", "veth"]) -> LoadedRig:
-    """Return a rig on emulated segments whose torque is there early; its limits are those of the rig.
+    """Return a rig on emulated segments whose torque is there early; its limits are those of the rig, its name is not.
 
     Its emulated hands move at once and its ramp in is short. Whatever interface the rig names is out of it.
     """
@@ -42,7 +42,8 @@ def early_rig(loaded: LoadedRig, backend: Literal["simulated", "veth"]) -> Loade
     data = tomllib.loads(text)
     find_named(data, loaded.path.parent)
     rig = rig_model_of(data).model_validate(data)
-    return replace(loaded, text=text, rig=rig)
+    name = f"{loaded.name}_early"
+    return replace(loaded, name=name, text=text, rig=rig, origin=loaded.origin or loaded)
 
 
 def pushes_at_s(rig: Rig) -> float:

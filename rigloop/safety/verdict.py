@@ -12,6 +12,10 @@ from rigloop.safety.measure import Measured, Outcome
 
 GOOD, BAD, INCOMPLETE, STATED_ONLY = "good", "bad", "incomplete", "not measured"
 NOTHING = "nothing was measured"
+ON_THE_RIG = (
+    "without a virtual cable that carries its frames in time this machine shows no drive that is left alone; on the "
+    "rig itself `rigloop commission` kills the cycle and measures how its drive ends the torque"
+)
 
 
 def verdict(answers: Sequence[Answer], measured: Outcome | None, repeats: int) -> str:
@@ -58,12 +62,17 @@ def not_tried(answers: Sequence[Answer], measured: Outcome) -> list[str]:
 
 
 def remarks(answers: Sequence[Answer], measured: Outcome) -> list[str]:
-    """Return a line for tries again."""
+    """Return a line for tries again, and one on what stands in for those that could not be tried."""
     rows = [measured.get((answer.guard, answer.fault.name)) for answer in answers]
     again = sum(row.spoilt for row in rows if row is not None and row.repeats)
-    if not again:
-        return []
-    return [f"{again} runs ended before their fault, or had no torque then; they were tried again"]
+    found = []
+    if again:
+        found.append(
+            f"{again} runs ended before their fault, or had no torque then; they were tried again"
+        )
+    if not_tried(answers, measured):
+        found.append(ON_THE_RIG)
+    return found
 
 
 def said(message: Mapping[str, Any]) -> list[str]:

@@ -23,6 +23,7 @@ from rigloop.protocol.answers import (
     ToSubscribe,
     ToTake,
     ToVerdict,
+    ToWrite,
     Why,
 )
 from rigloop.protocol.limits import MOST_BYTES, MOST_RATE_HZ
@@ -207,11 +208,11 @@ class Commands:
     def _give(self, request: asked.Give, who: Visitor) -> None:
         self._of(request).control.drop()
 
-    def _write(self, request: asked.Write, who: Visitor) -> None:
+    def _write(self, request: asked.Write, who: Visitor) -> ToWrite:
         session = self._of(request)
-        raise Refused(
-            Why.VALUE, f"{session.name}: declares no live parameters, so nothing can be written"
-        )
+        if sum(map(bool, (request.values, request.begin, request.end))) != 1:
+            raise Refused(Why.VALUE, "write: give one of `values`, `begin` and `end`")
+        return ToWrite(session.write(request.values, request.begin, request.end, who.author))
 
     def _capture(self, request: asked.Capture, who: Visitor) -> Future[Any]:
         session = self._of(request)

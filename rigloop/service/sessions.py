@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from rig_configs.bounded import UnreadableError, read_text
 from rig_configs.load import LoadedRig
 from rigloop.api.supervisor import Supervisor
 from rigloop.api.watched import Watched
+from rigloop.live_values.refused import LiveOwnedError, LiveRefusedError
+from rigloop.live_values.writer import Value
 from rigloop.protocol.answers import Phase, Refused, RigStatus, SignalRow, Why
 from rigloop.run_folder import messages
 from rigloop.run_folder.not_started import NotStartedError
@@ -186,6 +189,27 @@ class Session:
         self._asked_to_arm = True
         if self._supervisor is not None:
             self._supervisor.arm()
+
+    def write(
+        self, values: Mapping[str, Value], begin: Sequence[str], end: Sequence[str], author: str
+    ) -> int:
+        """Change live values, or begin or end stimuli; return the number of the change.
+
+        Raises
+        ------
+        Refused
+            No run goes on, or its rig does not let it; nothing has changed.
+        """
+        if self._supervisor is None or self._watched is None:
+            raise Refused(
+                Why.STATE, f"{self.name}: no run to change: phase {self.phase}; `start` or `arm` it"
+            )
+        try:
+            return self._supervisor.ask(values, begin, end, author)
+        except LiveRefusedError as error:
+            raise Refused(Why.VALUE, f"{self.name}: {error}") from None
+        except (LiveOwnedError, NotStartedError, TimeoutError, ValueError) as error:
+            raise Refused(Why.STATE, f"{self.name}: {error}") from None
 
     def stop(self) -> None:
         """Have the run ramp out and judged; return at once.

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from io_bridge.slaves.sii import Identity
 from rig_configs.load import LoadedRig
 from rig_configs.schema import Rig
 from rigloop.blocks.axes import drives_of, without_torque
 from rigloop.compose.parts import EMULATED, drive_of, find_buses, find_guards
+from rigloop.run_folder.clocks import utc_text
 from rigloop.run_folder.limited import Limited
-from rigloop.run_folder.messages import SignedNumbers
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.sign_off.signed_file import (
     Signed,
     SignedError,
+    age_of,
     identity_words,
     read_signed,
     rig_hash,
@@ -39,12 +41,12 @@ class Standing:
     ----------
     why : mapping of guard to str
         Guards with a drive on an interface that are not signed off, and the reason.
-    signed : mapping of guard to tuple of int
+    signed : mapping of guard to Identity
         The identity of the drive of each guard that is.
     """
 
     why: Mapping[str, str] = field(default_factory=dict)
-    signed: Mapping[str, SignedNumbers] = field(default_factory=dict)
+    signed: Mapping[str, Identity] = field(default_factory=dict)
 
 
 def on_interface(rig: Rig, backends: Mapping[str, str]) -> dict[str, str]:
@@ -91,10 +93,17 @@ def refuse_unlimited(rig: Rig, backends: Mapping[str, str]) -> None:
         raise NotStartedError(problem)
 
 
-def standing(loaded: LoadedRig, backends: Mapping[str, str]) -> Standing:
+def standing(
+    loaded: LoadedRig, backends: Mapping[str, str], copies: Mapping[str, str] | None = None
+) -> Standing:
     """Return which guards of a rig are signed off, as far as its files tell.
 
-    A rig that a benchmark derives from another one stands as that one does.
+    A rig that a benchmark derives from another one stands as that one does, as long as guards and drives are the same.
+
+    Parameters
+    ----------
+    copies : mapping of str to str, optional
+        The copies of the files that the rig names, where a run reads those.
     """
     of = loaded.origin or loaded
     drives = on_interface(loaded.rig, backends)
@@ -103,7 +112,7 @@ def standing(loaded: LoadedRig, backends: Mapping[str, str]) -> Standing:
     path = signed_path(of)
     try:
         signed = read_signed(path)
-        problem = _problem(of, signed)
+        problem = _problem(of, signed, copies) or _unlike(loaded.rig, of.rig)
     except SignedError as error:
         signed, problem = None, str(error)
     if signed is None or problem:
@@ -113,11 +122,15 @@ def standing(loaded: LoadedRig, backends: Mapping[str, str]) -> Standing:
         axis = signed.axes.get(guard)
         if axis is None or axis.drive != drive:
             why[guard] = f"{path.name} has not {guard} with the drive {drive}"
+        elif age_of(axis.when) is None:
+            why[guard] = (
+                f"{path.name} has the date {axis.when} for {guard}, and the clock says {utc_text()}: set the clock, "
+                "or walk again"
+            )
         elif missing := steps - {step.step for step in axis.steps}:
             why[guard] = f"{path.name} has no {', '.join(sorted(missing))} of {guard}"
         else:
-            i = axis.identity.identity
-            numbers[guard] = (i.vendor, i.product, i.revision, i.serial)
+            numbers[guard] = axis.identity.identity
     return Standing(why, numbers)
 
 
@@ -160,10 +173,16 @@ def _remedy(rig: Rig, backends: Mapping[str, str], guards: Sequence[str], argume
 
 
 def limited_by_files(
-    loaded: LoadedRig, backends: Mapping[str, str]
-) -> tuple[Limited | None, dict[str, SignedNumbers]]:
-    """Return the limit of a run as far as the files beside its rig tell, and the drives that were signed off."""
-    found = standing(loaded, backends)
+    loaded: LoadedRig, backends: Mapping[str, str], copies: Mapping[str, str] | None = None
+) -> tuple[Limited | None, dict[str, Identity]]:
+    """Return the limit of a run as far as the files beside its rig tell, and the drives that were signed off.
+
+    Parameters
+    ----------
+    copies : mapping of str to str, optional
+        The copies of the files that the rig names, where a run reads those: name as written → path.
+    """
+    found = standing(loaded, backends, copies)
     whose = loaded.origin or loaded
     limited = limited_by(loaded.rig, backends, found.why, whose.argument)
     return limited, dict(found.signed)
@@ -173,7 +192,7 @@ def limited_by_drives(
     rig: Rig,
     backends: Mapping[str, str],
     known: Limited | None,
-    signed: Mapping[str, SignedNumbers],
+    signed: Mapping[str, Identity],
     found: Mapping[str, Identity],
     argument: str,
 ) -> Limited | None:
@@ -183,7 +202,7 @@ def limited_by_drives(
     ----------
     known : Limited, optional
         As far as the files tell.
-    signed : mapping of guard to tuple of int
+    signed : mapping of guard to Identity
     found : mapping of bus and drive to Identity
     argument : str
         What a command line takes for the rig.
@@ -192,7 +211,7 @@ def limited_by_drives(
     for guard, drive in on_interface(rig, backends).items():
         if known is not None and guard in known.limits_nm:
             continue
-        wanted = Identity(*signed[guard]) if guard in signed else None
+        wanted = signed.get(guard)
         there = found.get(drive)
         if wanted is None or there is None:
             changed[guard] = f"{guard} is not signed off"
@@ -224,10 +243,27 @@ def limited_rig(rig: Rig, limited: Limited | None) -> Rig:
     return rig.model_copy(update={"blocks": {**rig.blocks, **guards}})
 
 
-def _problem(loaded: LoadedRig, signed: Signed | None) -> str:
+def _unlike(rig: Rig, signed: Rig) -> str:
+    """Return what keeps a rig from standing as the one that it is derived from: another guard, or another drive."""
+    if _parts(rig) != _parts(signed):
+        return "it has another guard or drive than the rig that was signed"
+    return ""
+
+
+def _parts(rig: Rig) -> dict[str, dict[str, Any]]:
+    """Return what a signature is about, guards and drives, without their wiring and without what is emulated."""
+    guards = {name: guard.model_dump(exclude={"reads"}) for name, guard in find_guards(rig).items()}
+    return guards | {
+        f"{bus}/{name}": drive.model_dump(exclude={"plant"})
+        for bus, block in find_buses(rig).items()
+        for name, drive in block.drives.items()
+    }
+
+
+def _problem(loaded: LoadedRig, signed: Signed | None, copies: Mapping[str, str] | None) -> str:
     if signed is None:
         return ""
     name = signed_path(loaded).name
-    if signed.rig_sha256 != rig_hash(loaded):
+    if signed.rig_sha256 != rig_hash(loaded, copies):
         return f"the rig, or a file that it names, has changed since {name} was signed"
     return ""

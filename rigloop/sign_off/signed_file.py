@@ -1,7 +1,8 @@
 """The file beside a rig that says who has commissioned it, when, with which drives, and what was measured.
 
 It is read by people, and by `run` before a torque goes to an interface. It holds for the bytes of the rig file and of
-the files that the rig names, and for the drives that were on the wire.
+the files that the rig names, and for the drives that were on the wire; and only as a file that no stranger could have
+put there.
 """
 
 from __future__ import annotations
@@ -9,19 +10,25 @@ from __future__ import annotations
 import hashlib
 import os
 import pkgutil
+from collections.abc import Mapping
+from dataclasses import asdict, astuple
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
 
 from io_bridge.slaves.sii import Identity
-from rig_configs.bounded import MOST_KEPT_BYTES, read_bytes
 from rig_configs.json_message import decode
 from rig_configs.load import LoadedRig
+from rig_configs.named_files import content_of
+from rig_configs.whole_file import write_whole
+from rigloop.sign_off.own_file import MODE, ForeignError, read_own
 
 ENDING = ".commissioned.json"
-MOST_BYTES = 1 << 20
 FORMAT: Literal[1] = 1
+CHANGED = "or a file that it names, has changed since the walk began"
+CLOCKS_DIFFER = timedelta(minutes=1)
 
 Sha256 = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}$")]
 Hex = Annotated[str, msgspec.Meta(pattern=r"^0x[0-9a-f]{8}$")]
@@ -43,7 +50,7 @@ class SignedDrive(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @classmethod
     def of(cls, identity: Identity) -> SignedDrive:
         """Return the identity in the form of the file."""
-        return cls(*(f"{n:#010x}" for n in _numbers(identity)))
+        return cls(*(f"{n:#010x}" for n in astuple(identity)))
 
     @property
     def identity(self) -> Identity:
@@ -101,22 +108,29 @@ def step_names() -> set[str]:
     return {module.name for module in pkgutil.iter_modules([str(folder)])}
 
 
-def rig_hash(loaded: LoadedRig) -> str:
+def rig_hash(loaded: LoadedRig, copies: Mapping[str, str] | None = None) -> str:
     """Return the hash of a rig file and of each file that it names.
+
+    Parameters
+    ----------
+    copies : mapping of str to str, optional
+        The copies that a run reads, in place of the files themselves, which may change while it starts: name as
+        written → path.
 
     Raises
     ------
     SignedError
         One of those files is gone.
     """
-    digest = hashlib.sha256(loaded.text.encode())
+    digest = hashlib.sha256(hashlib.sha256(loaded.text.encode()).digest())
     for written, path in sorted(loaded.files.items()):
+        place = path if copies is None else copies.get(written, "")
         try:
-            content = read_bytes(Path(path), MOST_KEPT_BYTES)
+            content = content_of(Path(place))
         except OSError as error:
             raise SignedError(f"{path}: cannot be read: {error}") from None
-        digest.update(f"\n{written}\n".encode(errors="surrogatepass"))
-        digest.update(hashlib.sha256(content).digest())
+        for part in (written.encode(errors="surrogatepass"), content):
+            digest.update(hashlib.sha256(part).digest())
     return digest.hexdigest()
 
 
@@ -126,14 +140,25 @@ def read_signed(path: Path) -> Signed | None:
     Raises
     ------
     SignedError
-        It cannot be read, or is not of this format.
+        It cannot be read, is not of this format, or somebody else could have put it there.
     """
     if not os.path.lexists(path):
         return None
     try:
-        return decode(read_bytes(path, MOST_BYTES), type=Signed)
+        return decode(read_own(path), type=Signed)
+    except ForeignError as error:
+        raise SignedError(str(error)) from error
     except (OSError, msgspec.DecodeError) as error:
         raise SignedError(f"{path}: cannot be read: {str(error).splitlines()[0]}") from None
+
+
+def age_of(when: str, now: datetime | None = None) -> timedelta | None:
+    """Return how long ago a date of these files was; None where it is none, or of the future."""
+    try:
+        age = (now or datetime.now(UTC)) - datetime.fromisoformat(when)
+    except (ValueError, TypeError):
+        return None
+    return age if age >= -CLOCKS_DIFFER else None
 
 
 def write_signed(path: Path, signed: Signed) -> None:
@@ -146,18 +171,13 @@ def write_signed(path: Path, signed: Signed) -> None:
     """
     text = msgspec.json.format(msgspec.json.encode(signed), indent=2)
     decode(text, type=Signed)
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        part.write_bytes(text + b"\n")
-        os.replace(part, path)
-    finally:
-        part.unlink(missing_ok=True)
+    write_whole(path, text + b"\n", lasting=True, mode=MODE)
 
 
 def drop_axis(path: Path, guard: str) -> None:
-    """Take an axis out of a signed file, and the file away when it was the only one.
+    """Take an axis out of a signed file, and the file away when it was the only one, or when it signs nothing here.
 
-    A file that cannot be read signs nothing, and is left.
+    A file that cannot be read signs nothing for anybody, and is left.
 
     Raises
     ------
@@ -166,7 +186,10 @@ def drop_axis(path: Path, guard: str) -> None:
     """
     try:
         signed = read_signed(path)
-    except SignedError:
+    except SignedError as error:
+        # it may count for somebody else; and its other axes are not to become those of a file of ours
+        if isinstance(error.__cause__, ForeignError):
+            path.unlink()
         return
     if signed is None or guard not in signed.axes:
         return
@@ -179,9 +202,4 @@ def drop_axis(path: Path, guard: str) -> None:
 
 def identity_words(found: Identity) -> str:
     """Return an identity in words."""
-    vendor, product, revision, serial = _numbers(found)
-    return f"vendor {vendor:#x}, product {product:#x}, revision {revision:#x}, serial {serial:#x}"
-
-
-def _numbers(identity: Identity) -> tuple[int, int, int, int]:
-    return identity.vendor, identity.product, identity.revision, identity.serial
+    return ", ".join(f"{name} {number:#x}" for name, number in asdict(found).items())

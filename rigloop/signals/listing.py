@@ -13,7 +13,8 @@ from rigloop.blocks.catalogue import ports_of
 from rigloop.blocks.kind import written
 from rigloop.compose.shown import shown_roles
 from rigloop.compose.wiring import other_signals
-from rt_core.names import SUPERVISOR
+from rt_core.names import LOOP
+from rt_core.plan import WHO
 
 UNKNOWN = "?"  # unit that nobody knows
 
@@ -66,9 +67,10 @@ def signals_of(rig: Rig) -> list[Signal]:
             read = tuple(readers.get(path, ()))
             writer = name if path == f"{name}/{port.name}" else f"{name}.{port.name}"
             found.append(Signal(path, port.unit, writer, home[name], read, port.about))
-    for path, unit in other_signals(rig.tasks).items():
-        owner = path.split("/")[1] if path.startswith("loop/") else SUPERVISOR
-        writer = "the supervisor" if owner == SUPERVISOR else "the loop"
+    for path, unit in _others(rig).items():
+        first, _, rest = path.partition("/")
+        owner = rest.partition("/")[0] if first == LOOP else first
+        writer = WHO.get(owner, "the loop")
         found.append(Signal(path, unit, writer, owner, tuple(readers.get(path, ())), ""))
     return found
 
@@ -78,6 +80,8 @@ def bare_ports(rig: Rig) -> list[BarePort]:
     found: list[BarePort] = []
     all_ports = _ports(rig)
     for name, block in rig.blocks.items():
+        if name in rig.live or name in rig.stimuli:
+            continue  # made of a table that has no wires
         ports = all_ports[name]
         found += [
             BarePort(f"blocks.{name}.reads.{port.name}", port.about)
@@ -89,9 +93,12 @@ def bare_ports(rig: Rig) -> list[BarePort]:
 
 def like(signals: Iterable[Signal], pattern: str) -> list[Signal]:
     """Return the signals whose path has `pattern` in it, or is like it where it has a star."""
-    if any(c in pattern for c in "*?["):
-        return [s for s in signals if fnmatchcase(s.path, pattern)]
-    return [s for s in signals if pattern in s.path]
+    return [s for s in signals if is_like(s.path, pattern)]
+
+
+def is_like(path: str, pattern: str) -> bool:
+    """Decide if a path has `pattern` in it, or is like it where it has a star."""
+    return fnmatchcase(path, pattern) if any(c in pattern for c in "*?[") else pattern in path
 
 
 def unread_blocks(rig: Rig, signals: Iterable[Signal]) -> list[str]:
@@ -121,7 +128,11 @@ def _ports(rig: Rig) -> dict[str, Ports]:
         found = ports_of(table)
         assert found is not None, name
         ports[name] = found
-    return followed(tables, ports, other_signals(rig.tasks))
+    return followed(tables, ports, _others(rig))
+
+
+def _others(rig: Rig) -> dict[str, str | None]:
+    return other_signals(rig.model_dump(include={"tasks", "live", "stimuli"}))
 
 
 def _readers(rig: Rig) -> dict[str, list[str]]:

@@ -77,8 +77,11 @@ class SignalTable:
         """As `latest`, with the number of the image: 0 before the first."""
     def value(self, path: str) -> float:
         """Return the newest value of one signal, from its writer."""
-    def publish(self, signals: Mapping[str, float]) -> None:
-        """Publish the supervisor's signals; those not given keep their value. One process only."""
+    def publish(self, signals: Mapping[str, float], producer: str = "supervisor") -> None:
+        """Publish signals of the supervisor, or of `live`, as one image; those not given keep their value.
+
+        One process only, for each of the two.
+        """
     def histograms(self, task: str) -> dict[str, Histogram]:
         """Return snapshots: `late`, `step`, `bus`, `total`, `explain` (what the causes and the trace of
         late cycles took), and `block/<name>` for each block."""

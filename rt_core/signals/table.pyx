@@ -21,7 +21,7 @@ from rt_core.lateness.histogram import HISTOGRAM_WORDS, Histogram
 from rt_core.signals.layout import (
     HEADER, MAGIC, MAX_BYTES, TABLE_ABI, WORD, CutError, TableError, describe, lay_out, read_layout,
 )
-from rt_core.plan import SUPERVISOR
+from rt_core.names import BESIDE, SUPERVISOR
 from rt_core.lateness.trace import TRACE_SIZE, read_events
 
 
@@ -136,13 +136,15 @@ cdef class SignalTable:
                 return float(self.latest(area.producer.name)[area.producer.signals.index(path)])
         raise KeyError(f"{self.path}: nothing writes {path!r}")
 
-    def publish(self, signals):
-        area = self.area(SUPERVISOR)
+    def publish(self, signals, str producer=SUPERVISOR):
+        area = self.area(producer)
         if not self.writable:
             raise TableError(f"{self.path}: attached for reading; attach with writable=True")
+        if producer not in BESIDE:
+            raise ValueError(f"{self.path}: the loop itself publishes the images of {producer!r}")
         unknown = [path for path in signals if path not in area.producer.signals]
         if unknown:
-            raise KeyError(f"the supervisor has no signal {', '.join(map(repr, unknown))}")
+            raise KeyError(f"the producer {producer!r} has no signal {', '.join(map(repr, unknown))}")
         self._published.update(signals)
         cdef double[::1] image = np.array(
             [self._published.get(path, 0.0) for path in area.producer.signals], float

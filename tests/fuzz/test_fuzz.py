@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).with_name("fuzz_segment.py")
-FRAMES = 60_000
+FRAMES = 20_000
 
 
 @pytest.mark.slow

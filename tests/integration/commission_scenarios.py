@@ -79,7 +79,7 @@ def a_walk(tmp):
     loaded = write_rig(Path(tmp), "eth9", *TOLERANT)
     axis = axis_of(loaded, None, backends_of(loaded.rig, "veth0"))
     found = {}
-    with served(), LiveStand(loaded, axis, "veth0") as stand:
+    with served(), LiveStand(loaded, axis, "veth0", rig_hash(loaded)) as stand:
         found["who"] = asdict(stand.identity())
         kept = Kept(None, "0" * 64, "guard", stand.identity())
         steps = [step for step in find_steps() if step.name in WALKED]
@@ -117,7 +117,7 @@ def an_interrupt(tmp):
         # back and forth, and longer than the cycle process is waited for
         torque = np.tile(np.repeat([0.3, -0.3], 50), 80)
         try:
-            with LiveStand(loaded, axis, "veth0") as stand:
+            with LiveStand(loaded, axis, "veth0", rig_hash(loaded)) as stand:
                 stand.play(torque, during=interrupted)
         except Interrupted:
             found["code"] = stand._child.returncode

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from command_here import rigloop_here as command_here
 from script_paths import where_parts_are
 
 from io_bridge.host import namespace
@@ -108,6 +109,12 @@ def rigloop():
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def rigloop_here():
+    """Run a command that reads or refuses in the process of the test; each is a process of its own in some test."""
+    return command_here
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from command_here import rigloop_here
 from veth_scenarios import PATIENT_US, end_segment, kept, link_up, make_bus, start_segment
 
 from io_bridge.emulator.catalogue.device_file import drive_text
@@ -22,6 +23,12 @@ def rigloop(*arguments):
     done = subprocess.run(
         [sys.executable, "-m", "rigloop", *map(str, arguments)], capture_output=True, text=True
     )
+    return {"code": done.returncode, "out": done.stdout, "err": done.stderr}
+
+
+def here(*arguments):
+    """The same in this process, which has no bus of its own meanwhile."""
+    done = rigloop_here(*arguments)
     return {"code": done.returncode, "out": done.stdout, "err": done.stderr}
 
 
@@ -46,29 +53,29 @@ def nobody_runs_it(tmp):
     segment = start_segment(tmp, TWO)
     found = {
         "scan": rigloop("scan", "veth0", "--json"),
-        "esi": rigloop("scan", "veth0", "--esi", described(tmp), "--json"),
-        "esi_table": rigloop(
+        "esi": here("scan", "veth0", "--esi", described(tmp), "--json"),
+        "esi_table": here(
             "scan", "veth0", "--esi", described(tmp), "--skeleton", f"{tmp}/named.toml"
         ),
-        "no_esi": rigloop("scan", "veth0", "--esi", f"{tmp}/nothing.xml"),
-        "table": rigloop("scan", "veth0", "--skeleton", f"{tmp}/rig.toml"),
-        "again": rigloop("scan", "veth0", "--skeleton", f"{tmp}/rig.toml"),
+        "no_esi": here("scan", "veth0", "--esi", f"{tmp}/nothing.xml"),
+        "table": here("scan", "veth0", "--skeleton", f"{tmp}/rig.toml"),
+        "again": here("scan", "veth0", "--skeleton", f"{tmp}/rig.toml"),
         "read": rigloop("sdo", "veth0", 1, "0x6076", "--json"),
-        "name": rigloop("sdo", "veth0", 0, "0x1008"),
-        "write": rigloop("sdo", "veth0", 1, "0x6072", 77),
-        "written": rigloop("sdo", "veth0", 1, "0x6072", "--json"),
-        "refused": rigloop("sdo", "veth0", 1, "0x6076", 5),
-        "large": rigloop("sdo", "veth0", 1, "0x6072", 70000),
-        "nobody": rigloop("sdo", "veth0", 2, "0x6076"),
-        "no_object": rigloop("sdo", "veth0", 0, "6076"),
-        "no_interface": rigloop("scan", "nothing0"),
+        "name": here("sdo", "veth0", 0, "0x1008"),
+        "write": here("sdo", "veth0", 1, "0x6072", 77),
+        "written": here("sdo", "veth0", 1, "0x6072", "--json"),
+        "refused": here("sdo", "veth0", 1, "0x6076", 5),
+        "large": here("sdo", "veth0", 1, "0x6072", 70000),
+        "nobody": here("sdo", "veth0", 2, "0x6076"),
+        "no_object": here("sdo", "veth0", 0, "6076"),
+        "no_interface": here("scan", "nothing0"),
     }
     for key, name in (("skeleton", "rig"), ("named", "named")):
         with open(f"{tmp}/{name}.toml") as file:
             found[key] = file.read()
     found["segment"] = end_segment(segment)
     link_up(False)
-    found["down"] = rigloop("scan", "veth0", "--json")
+    found["down"] = here("scan", "veth0", "--json")
     return found
 
 
@@ -102,9 +109,9 @@ def a_slow_mailbox(tmp):
     esi.write_bytes(text.replace(b"</Device>", limits + b"</Device>"))
     segment = start_segment(tmp, (), f"{path}+late_reply:ms=300")
     found = {
-        "by_the_standard": rigloop("sdo", "veth0", 0, "0x6076"),
-        "by_the_esi": rigloop("sdo", "veth0", 0, "0x6076", "--esi", esi),
-        "no_esi": rigloop("sdo", "veth0", 0, "0x6076", "--esi", f"{tmp}/nothing.xml"),
+        "by_the_standard": here("sdo", "veth0", 0, "0x6076"),
+        "by_the_esi": here("sdo", "veth0", 0, "0x6076", "--esi", esi),
+        "no_esi": here("sdo", "veth0", 0, "0x6076", "--esi", f"{tmp}/nothing.xml"),
     }
     end_segment(segment)
     return found

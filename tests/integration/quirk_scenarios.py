@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from veth_scenarios import PATIENT_US, Cells, cycle, link_up
 from watched_segment import WatchedSegment
 
 from io_bridge.buses.ethercat_bus import EthercatBus
+from io_bridge.emulator.serving import sim_segment
 from io_bridge.slaves.drive_config import DriveConfig
 
 BUDGET_US = 20_000.0
@@ -24,15 +26,56 @@ FOLLOWED_CYCLES = 5
 SHORTEST_WATCHDOG_S = 0.045  # of all cases, less the time of a cycle
 
 
-def start(*devices, module=("io_bridge.emulator.serving.sim_segment",)):
-    command = [sys.executable, "-P", "-m", *module, "--interface", "veth1", *devices]
+class ForkedSegment:
+    """A segment at the other end of the pair: a process of its own, which has imported already what it needs."""
+
+    def __init__(self, devices):
+        reading, writing = os.pipe()
+        self._status = None
+        self.pid = os.fork()
+        if self.pid == 0:
+            code = 1
+            try:
+                for number in (1, 2):
+                    os.dup2(writing, number)
+                os.close(reading)
+                code = sim_segment.main(["--interface", "veth1", *devices])
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                sys.stdout.flush()
+                os._exit(code)
+        os.close(writing)
+        self.stdout = os.fdopen(reading)
+        # slaves answer in time: these too, where that is allowed
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(self.pid, os.SCHED_FIFO, os.sched_param(50))
+        until(self, "serving")
+
+    def terminate(self):
+        os.kill(self.pid, signal.SIGTERM)
+
+    def poll(self, options=os.WNOHANG):
+        if self._status is None:
+            pid, status = os.waitpid(self.pid, options)
+            self._status = os.waitstatus_to_exitcode(status) if pid else None
+        return self._status
+
+    def close(self):
+        if self.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
+            self.poll(0)
+        self.stdout.close()
+
+
+def start(*devices):
+    """`rigloop sim-segment` as a user starts it."""
+    command = [sys.executable, "-P", "-m", "rigloop", "sim-segment"]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=1
-    )
+        [*command, "--interface", "veth1", *devices],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, bufsize=1,
+    )  # fmt: skip
     until(process, "serving")
-    # slaves answer in time: these too, where that is allowed
-    with contextlib.suppress(OSError):
-        os.sched_setscheduler(process.pid, os.SCHED_FIFO, os.sched_param(50))
     return process
 
 
@@ -57,7 +100,7 @@ def torques(lines):
 
 def brought_up(case):
     """What became of one case: OP with torque, or a sentence, and how long it took."""
-    segment = start(*case.devices)
+    segment = ForkedSegment(case.devices)
     slaves = case.slaves()
     drives = [slave.name for slave in slaves if isinstance(slave, DriveConfig)]
     begin = time.monotonic()
@@ -107,8 +150,7 @@ def brought_up(case):
         found["kind"] = type(error).__name__
         found["to_op_s"] = time.monotonic() - begin
     finally:
-        segment.kill()
-        segment.wait()
+        segment.close()
     return found
 
 
@@ -175,7 +217,7 @@ def push():
 
 def link_goes_down():
     """`rigloop sim-segment` while its link is down, is up again, and is taken away."""
-    segment = start("direct_drive", module=("rigloop", "sim-segment"))
+    segment = start("direct_drive")
     found = {}
     link_up(False, "veth1")
     found["down"] = until(segment, "link is down")[-1]
@@ -201,7 +243,7 @@ def link_goes_down():
 def starts_with_link_down():
     """`rigloop sim-segment` begins although its link is down."""
     link_up(False, "veth1")
-    segment = start("direct_drive", module=("rigloop", "sim-segment"))
+    segment = start("direct_drive")
     until(segment, "link is down")
     link_up(True, "veth1")
     until(segment, "link is up again")

@@ -86,7 +86,7 @@ def test_it_replays_bit_for_bit_with_the_same_binary(rigloop, observed_run, tmp_
 
 
 def test_an_observer_in_the_slow_task_replays_what_it_saw_of_the_bus(
-    make_rig, run_to_end, rigloop, tmp_path
+    make_rig, run_to_end, rigloop_here, tmp_path
 ):
     rig = make_rig(
         {
@@ -101,7 +101,9 @@ def test_an_observer_in_the_slow_task_replays_what_it_saw_of_the_bus(
     assert done.code == 0, done
     record = open_record(done.folder / "simulation.npy")
     assert np.ptp(record[f"hands/{HANDS}"]) > 1.0
-    again = rigloop("replay", done.folder, "--runs", tmp_path / "replays", "--json", "--no-report")
+    again = rigloop_here(
+        "replay", done.folder, "--runs", tmp_path / "replays", "--json", "--no-report"
+    )
     assert again.returncode == 0, again.stdout + again.stderr
 
 
@@ -130,9 +132,9 @@ def test_what_no_sensor_feels_is_refused_with_the_reason(rigloop, tmp_path, comm
     assert not runs.exists()
 
 
-def test_a_log_without_motor_torque_is_replayed_without_the_observer(rigloop, tmp_path):
+def test_a_log_without_motor_torque_is_replayed_without_the_observer(rigloop_here, tmp_path):
     log = "tests/data/logs/phobos_limtoc_k10_step.csv"
-    done = rigloop(
+    done = rigloop_here(
         "replay", log, "--rig", "steering_observer", "--runs", tmp_path, "--json", "--no-report"
     )
     assert done.returncode in (0, 1), done.stdout + done.stderr

@@ -18,7 +18,9 @@ MANY_MISTAKES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["run", "check", "replay"])
-def test_all_mistakes_come_at_once_and_nothing_starts(rigloop, bad_rig, tmp_path, command):
+def test_all_mistakes_come_at_once_and_nothing_starts(
+    rigloop, rigloop_here, bad_rig, tmp_path, command
+):
     rig = bad_rig(MANY_MISTAKES)
     runs = tmp_path / "runs"
     log = "tests/data/logs/phobos_limtoc_k10_wrap.csv"
@@ -34,7 +36,7 @@ def test_all_mistakes_come_at_once_and_nothing_starts(rigloop, bad_rig, tmp_path
         assert words in done.stderr
     assert not runs.exists()
 
-    told = json.loads(rigloop(*arguments, "--json").stdout)
+    told = json.loads(rigloop_here(*arguments, "--json").stdout)
     assert told["exit_code"] == 2
     assert told["mistakes"] == done.stderr.splitlines()
     assert not runs.exists()
@@ -92,7 +94,7 @@ def test_a_wheel_that_would_sing_is_given_to_nobody_s_hands(rigloop, make_rig, t
 
 
 @pytest.mark.slow
-def test_real_drives_get_no_times_that_nobody_has_chosen(rigloop, make_rig, tmp_path):
+def test_real_drives_get_no_times_that_nobody_has_chosen(rigloop, rigloop_here, make_rig, tmp_path):
     text = make_rig({}).read_text()
     rig = tmp_path / "unsaid.toml"
     rig.write_text(re.sub(r"(?m)^(max_gap|sensor_hold)_ms = .*\n", "", text))
@@ -103,9 +105,11 @@ def test_real_drives_get_no_times_that_nobody_has_chosen(rigloop, make_rig, tmp_
     assert "real drives on 'lo'" in said
     assert 'choose preset = "rig"' in said
     assert not (tmp_path / "runs").exists()
-    assert rigloop("check", rig).returncode == 0
+    assert rigloop_here("check", rig).returncode == 0
     rig.write_text(rig.read_text().replace('backend = "simulated"', 'backend = "lo"'))
-    assert "blocks.guard.preset: is not given" in " ".join(rigloop("check", rig).stderr.split())
+    assert "blocks.guard.preset: is not given" in " ".join(
+        rigloop_here("check", rig).stderr.split()
+    )
 
 
 @pytest.mark.slow
@@ -159,9 +163,9 @@ def test_without_a_compiler_a_new_kernel_is_refused_with_the_reason(rigloop, tmp
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [" a\nb\x1b[31m ", 'é\udcff "quoted"\\'])
-def test_a_run_folder_may_have_any_name(make_rig, rigloop, tmp_path, name):
+def test_a_run_folder_may_have_any_name(make_rig, rigloop, rigloop_here, tmp_path):
     # of the folder that somebody chose, and of the rig that is in its name
+    name = ' a\nb\x1b[31m é\udcff "quoted"\\'
     rig = tmp_path / f"{name}.toml"
     rig.write_text(make_rig().read_text())
     done = rigloop("run", rig, "--for", "0.2", "--runs", tmp_path / f"runs {name}", "--json")
@@ -170,4 +174,4 @@ def test_a_run_folder_may_have_any_name(make_rig, rigloop, tmp_path, name):
     assert "\x1b" not in done.stderr
     (folder,) = (tmp_path / f"runs {name}").iterdir()
     assert (folder / "report.html").exists()
-    assert json.loads(rigloop("report", folder, "--json").stdout)["good"]
+    assert json.loads(rigloop_here("report", folder, "--json").stdout)["good"]

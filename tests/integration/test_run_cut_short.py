@@ -29,9 +29,9 @@ def kill_all(live):
 
 
 @pytest.fixture
-def reported(rigloop):
+def reported(rigloop_here):
     def report(folder):
-        done = rigloop("report", folder, "--json")
+        done = rigloop_here("report", folder, "--json")
         assert done.stdout, done.stderr
         return done.returncode, json.loads(done.stdout)
 
@@ -126,10 +126,10 @@ def test_the_next_run_takes_the_table_of_a_dead_one_out_of_the_memory(
 
 
 @pytest.mark.parametrize("make", [lambda p: None, lambda p: p.mkdir(), lambda p: p.write_text("")])
-def test_what_is_no_run_folder_is_refused_in_a_line(rigloop, tmp_path, make):
+def test_what_is_no_run_folder_is_refused_in_a_line(rigloop_here, tmp_path, make):
     folder = tmp_path / "run"
     make(folder)
-    done = rigloop("report", folder)
+    done = rigloop_here("report", folder)
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1
     assert str(folder) in done.stderr

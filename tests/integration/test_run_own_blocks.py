@@ -56,7 +56,7 @@ def trace(project, tmp_path):
 
 @pytest.mark.parametrize("language", ["c", "pyx"])
 def test_a_rig_with_a_block_of_its_own_runs_and_replays(
-    rigloop, run_to_end, project, tmp_path, language
+    rigloop, rigloop_here, run_to_end, project, tmp_path, language
 ):
     if language == "pyx":
         (project / "blocks" / "backlash.c").unlink()
@@ -78,7 +78,7 @@ def test_a_rig_with_a_block_of_its_own_runs_and_replays(
     again = rigloop("replay", done.folder, "--runs", tmp_path / "replays", "--json", "--no-report")
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["good"]
-    assert rigloop("report", done.folder).returncode == 0
+    assert rigloop_here("report", done.folder).returncode == 0
 
 
 def test_nothing_that_only_reads_compiles_or_steps_the_code(
@@ -97,17 +97,17 @@ def test_nothing_that_only_reads_compiles_or_steps_the_code(
 
 
 def test_without_trust_it_is_refused_in_one_sentence_and_a_changed_byte_asks_again(
-    rigloop, project
+    rigloop, rigloop_here, project
 ):
     run = ("run", project / "play.toml", "--for", "0.3", "--runs", project / "runs")
-    (line,) = rigloop(*run).stderr.splitlines()
+    (line,) = rigloop_here(*run).stderr.splitlines()
     for words in ("block backlash", "has not been trusted", "backlash.c", "--trust", "hash "):
         assert words in line
     assert rigloop(*run, "--trust").returncode == 0
     assert rigloop(*run).returncode == 0
     with (project / "blocks" / "backlash.c").open("a") as source:
         source.write("\n")
-    refused = rigloop(*run)
+    refused = rigloop_here(*run)
     assert refused.returncode == 3
     assert "has not been trusted" in refused.stderr
 
@@ -216,22 +216,22 @@ def test_a_distribution_that_is_installed_in_place_is_found(
         ('u = "motor/y"', 'x = "motor/y"', "no such port"),
     ],
 )
-def test_a_mistake_is_named_with_its_remedy(rigloop, project, old, new, said):
+def test_a_mistake_is_named_with_its_remedy(rigloop_here, project, old, new, said):
     rig = project / "play.toml"
     rig.write_text(rig.read_text().replace(old, new))
-    done = rigloop("check", rig)
+    done = rigloop_here("check", rig)
     assert done.returncode == 2
     assert said in done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_all_mistakes_of_a_declaration_are_said_at_once(rigloop, project):
+def test_all_mistakes_of_a_declaration_are_said_at_once(rigloop_here, project):
     declaration = project / "blocks" / "backlash.toml"
     text = declaration.read_text().replace('unit = "any"', 'units = "any"')
     declaration.write_text(text.replace("least = 0.0", "smallest = 0.0"))
     rig = project / "play.toml"
     rig.write_text(rig.read_text().replace("period_us = 1000", "period_us = 1"))
-    done = rigloop("check", rig)
+    done = rigloop_here("check", rig)
     assert done.returncode == 2
     for words in ("inputs.u.units", "inputs.u.unit: missing", "smallest", "tasks.main.period_us"):
         assert words in done.stderr, words

@@ -81,9 +81,9 @@ def test_a_rack_of_terminals_runs_and_is_good(rack):
     assert "Peak torque" not in page
 
 
-def test_its_record_is_replayed(rack, rigloop, tmp_path):
+def test_its_record_is_replayed(rack, rigloop_here, tmp_path):
     done, _ = rack
-    again = rigloop("replay", done.folder, "--runs", tmp_path)
+    again = rigloop_here("replay", done.folder, "--runs", tmp_path)
     assert again.returncode == 0, again.stdout + again.stderr
 
 
@@ -95,7 +95,7 @@ def test_a_fault_on_purpose_says_that_there_is_no_torque_to_judge(rack, rigloop,
     assert "Traceback" not in done.stderr
 
 
-def test_a_drive_without_a_guard_is_refused(rigloop, tmp_path):
+def test_a_drive_without_a_guard_is_refused(rigloop_here, tmp_path):
     rig = tmp_path / "bare.toml"
     rig.write_text(
         RACK.replace(
@@ -108,12 +108,14 @@ def test_a_drive_without_a_guard_is_refused(rigloop, tmp_path):
             '"wheel/enable" = "supervisor/enable", "wheel/reset" = "supervisor/reset"',
         )
     )
-    done = rigloop("check", rig)
+    done = rigloop_here("check", rig)
     assert done.returncode == 2
     assert "has drives (wheel), and the rig has no guard" in done.stdout + done.stderr
 
 
-def test_a_mechanism_without_a_bus_moves_is_recorded_and_replayed(run_to_end, rigloop, tmp_path):
+def test_a_mechanism_without_a_bus_moves_is_recorded_and_replayed(
+    run_to_end, rigloop_here, tmp_path
+):
     rig = tmp_path / "crank.toml"
     rig.write_text(MODEL)
     done = run_to_end(rig, tmp_path / "runs", "--for", "1", "--report")
@@ -121,7 +123,7 @@ def test_a_mechanism_without_a_bus_moves_is_recorded_and_replayed(run_to_end, ri
     record = open_record(done.folder / "model.npy")
     assert np.ptp(record["crank/slider/position_m"]) > 0.5
     assert "crank/slider/position_m" in (done.folder / "report.html").read_text()
-    again = rigloop("replay", done.folder, "--runs", tmp_path / "again")
+    again = rigloop_here("replay", done.folder, "--runs", tmp_path / "again")
     assert again.returncode == 0, again.stdout + again.stderr
     assert "bit-equal" in again.stdout
 

@@ -12,6 +12,7 @@ import pytest
 
 from io_bridge.doorway import keys
 from io_bridge.doorway.caller import Caller
+from rig_configs.load import find_rig
 from rigloop import Rig, open_run
 from rigloop.protocol import requests as asked
 from rigloop.protocol.answers import Phase, Why
@@ -43,9 +44,9 @@ def homes(tmp_path_factory):
 @pytest.fixture(scope="module")
 def serve(homes, make_rig, wait_for):
     """Start `rigloop serve` with a rig that tolerates a busy machine; return the process and the first client."""
-    rig, started = make_rig(), []
+    usual, started = make_rig(), []
 
-    def start(*options):
+    def start(*options, rig=usual, name="steering"):
         command = [sys.executable, "-m", "rigloop", "serve", rig, "--runs", homes / "runs"]
         process = subprocess.Popen(
             [str(part) for part in (*command, "--no-report", *options)], stdout=subprocess.DEVNULL
@@ -55,7 +56,7 @@ def serve(homes, make_rig, wait_for):
         def answers():
             assert process.poll() is None
             with contextlib.suppress(ServiceError):
-                return ServiceClient("steering", "first")
+                return ServiceClient(name, "first")
 
         return process, wait_for(answers, START_TIMEOUT_S, "an answer of the service")
 
@@ -152,6 +153,34 @@ def test_a_session_of_two_clients_and_the_end_of_the_service(serve, homes, wait_
     assert client.status().n_runs == 0
     client.ask(asked.Shutdown)
     assert again.wait(20) == 0
+
+
+def test_the_client_in_control_changes_live_values_and_the_journals_have_its_name(homes, serve):
+    (homes / "live.toml").write_text(find_rig("live_bench").read_text())
+    _, first = serve(rig=homes / "live.toml", name="live")
+    with Rig.attach("live") as run:
+        with pytest.raises(ServiceError, match="needs control"):
+            run.write(assistance=0.5)
+        run.take_control().start()
+        with pytest.raises(ServiceError, match="50") as caught:
+            run.write(stiffness=50.0, preload=0.0)
+        assert caught.value.why == Why.VALUE
+        assert run.signals["live/changes"] == 0
+        assert run.write({"stiffness": 20.0, "preload": (1.5, "Nm")}) == 1
+        run.wait_until("stiffness/value == 20 and preload/value == 1.5", timeout_s=10)
+        run.stimulate("shake")
+        run.wait_until("shake/state == 2", timeout_s=10)
+        folder = run.folder
+        run.stop()
+    written = [msgspec.json.decode(line) for line in (folder / "live.jsonl").open("rb")]
+    assert {one["author"] for one in written} == {run_author(folder)}
+    first.ask(asked.Shutdown)
+
+
+def run_author(folder):
+    entries = journal.read(folder / journal.NAME)
+    (taken,) = {one.author for one in entries if one.command == "write" and one.done}
+    return taken
 
 
 def is_refused(rig):

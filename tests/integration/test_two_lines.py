@@ -55,15 +55,15 @@ def test_two_lines_run_and_three_tasks_replay_bit_for_bit(good, rigloop, tmp_pat
     assert drives == {"wheel_line/wheel", "pedal_line/brake"}
 
 
-def test_the_health_of_a_bus_is_asked_for_by_its_name(good, rigloop):
-    refused = rigloop("bus", good.folder)
+def test_the_health_of_a_bus_is_asked_for_by_its_name(good, rigloop_here):
+    refused = rigloop_here("bus", good.folder)
     assert refused.returncode == 2
     assert "it has the buses pedal_line, wheel_line: name one by --bus" in refused.stderr
     for bus, slave in (("wheel_line", "wheel"), ("pedal_line", "brake")):
-        done = rigloop("bus", good.folder, "--bus", bus, "--json")
+        done = rigloop_here("bus", good.folder, "--bus", bus, "--json")
         assert done.returncode == 0, done.stderr
         assert [s["name"] for s in json.loads(done.stdout)["slaves"]] == [slave]
-    assert "no bus none" in rigloop("bus", good.folder, "--bus", "none").stderr
+    assert "no bus none" in rigloop_here("bus", good.folder, "--bus", "none").stderr
 
 
 @pytest.mark.netns
@@ -192,8 +192,8 @@ def test_a_line_that_is_lost_while_the_other_goes_on_is_not_armed_again_and_the_
         ),
     ],
 )  # fmt: skip
-def test_what_two_lines_cannot_share_is_refused(write, rigloop, changes, said):
-    done = rigloop("check", write(*changes))
+def test_what_two_lines_cannot_share_is_refused(write, rigloop_here, changes, said):
+    done = rigloop_here("check", write(*changes))
     assert done.returncode == 2
     assert said in done.stderr
 
@@ -208,9 +208,9 @@ def test_what_two_lines_cannot_share_is_refused(write, rigloop, changes, said):
     ],
 )
 def test_a_bus_option_that_cannot_be_is_refused_in_one_sentence(
-    write, rigloop, tmp_path, bus, said
+    write, rigloop_here, tmp_path, bus, said
 ):
-    done = rigloop("run", write(), "--bus", bus, "--for", "1", "--runs", tmp_path / "runs")
+    done = rigloop_here("run", write(), "--bus", bus, "--for", "1", "--runs", tmp_path / "runs")
     assert done.returncode == 3
     assert said in done.stderr
     assert not (tmp_path / "runs").exists()

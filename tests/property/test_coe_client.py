@@ -75,7 +75,7 @@ segment = struct.pack("<HHBBHB", 10, 0, 0, 3, 0x3000, 0) + b"1234567"
 started = struct.pack("<HHBBHBHBI", 10, 0, 0, 3, 0x3000, 0x41, INDEX, SUB, 1 << 31)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(deadline=None)
 @given(looks, st.integers(2, 9), st.booleans())
 @example([started, segment], 2, False)
 @example([segment], 9, True)
@@ -93,7 +93,7 @@ def test_an_upload_ends_with_an_object_or_its_own_error(brought, full, taken_ove
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None)
+@settings(deadline=None)
 @given(looks, st.integers(2, 9), st.binary(min_size=1, max_size=90))
 def test_a_write_is_confirmed_by_an_answer_that_names_the_object_or_fails(brought, full, data):
     wire = Wire(brought, full)

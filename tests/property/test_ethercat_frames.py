@@ -55,7 +55,7 @@ def in_op():
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(st.lists(st.binary(max_size=1600), max_size=5))
 def test_arbitrary_bytes_are_ignored_or_answered_at_their_length(frames):
     segment, master = in_op()
@@ -82,7 +82,7 @@ hostile = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(st.lists(hostile, max_size=30))
 @pytest.mark.slow
 def test_hostile_datagrams_leave_a_slave_that_can_be_started_again(attack):
@@ -98,7 +98,7 @@ def test_hostile_datagrams_leave_a_slave_that_can_be_started_again(attack):
     assert len(to_safeop(master, [DriveConfig("a"), DriveConfig("b")])) == 2
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(
     st.lists(
         st.tuples(st.binary(min_size=1, max_size=128), st.sampled_from([None, 2, 8])), max_size=12
@@ -125,7 +125,7 @@ values = st.binary(min_size=1, max_size=128)
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(deadline=None)
 @given(values, st.integers(1, 100), st.integers(0, 40))
 def test_a_value_sent_in_any_segments_reads_back(data, size, first):
     _, master = in_op()

@@ -120,7 +120,7 @@ def set_up(slave, position, segment):
         write(0x0600 + 16 * number, row)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(stations, areas, areas), min_size=1, max_size=4),
     st.lists(

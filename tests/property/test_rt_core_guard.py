@@ -100,7 +100,7 @@ def clocks(draw, n):
     return np.cumsum(steps) - 1
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(CONFIGS, histories(), st.data())
 @pytest.mark.slow
 def test_output_laws_hold_for_any_input(config, inputs, data):
@@ -119,7 +119,7 @@ def test_output_laws_hold_for_any_input(config, inputs, data):
     assert np.all((step <= allowed) | (lost & (torque == 0)))
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(CONFIGS, histories(), st.data())
 @pytest.mark.slow
 def test_every_ramp_out_ends_at_zero_in_the_stated_cycles(config, inputs, data):
@@ -138,7 +138,7 @@ def test_every_ramp_out_ends_at_zero_in_the_stated_cycles(config, inputs, data):
         assert DT * (periods[last] - periods[begin]) <= config.to_zero_s(DT) + DT * skipped + 1e-9
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(CONFIGS, histories())
 @pytest.mark.slow
 def test_nothing_is_driven_without_a_rising_edge_of_arm(config, inputs):
@@ -153,7 +153,7 @@ def test_nothing_is_driven_without_a_rising_edge_of_arm(config, inputs):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None)
 @given(CONFIGS, histories())
 def test_a_fault_always_names_its_trip(config, inputs):
     out = run(config, inputs)
@@ -163,7 +163,7 @@ def test_a_fault_always_names_its_trip(config, inputs):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None)
 @given(st.sampled_from(READS), st.sampled_from([math.nan, math.inf, -math.inf]))
 def test_a_lasting_nonsense_on_any_watched_port_ends_at_zero(port, nonsense):
     config = GuardConfig(10, 1e4, 10, 40, ramp_in_s=0, ramp_out_s=0.002, heartbeat_timeout_ms=2)
@@ -188,7 +188,7 @@ WIDE = GuardConfig(
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None)
 @given(
     st.sampled_from(
         ["sensor_hold_ms", "request_hold_ms", "max_request_age_ms", "sensor_bucket_ms"]
@@ -227,7 +227,7 @@ def test_a_limit_is_passed_when_its_time_is_whatever_the_gaps(limit, limit_ms, g
     assert (int(tripped[0]) if len(tripped) else None) == expected
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None)
 @given(st.one_of(ANYTHING, st.floats(allow_nan=True, allow_infinity=True)))
 def test_any_elapsed_is_counted_in_full_or_trips(elapsed):
     n, bad = 100, 60
@@ -242,7 +242,7 @@ def test_any_elapsed_is_counted_in_full_or_trips(elapsed):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None)
 @given(CONFIGS, histories(), st.data())
 def test_what_a_hand_feels_is_finite_and_never_shrinks(config, inputs, data):
     out = run(config, inputs, data.draw(clocks(len(inputs["arm"]))))
@@ -256,7 +256,7 @@ def test_what_a_hand_feels_is_finite_and_never_shrinks(config, inputs, data):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None)
 @given(CONFIGS, histories())
 def test_a_held_output_is_that_of_the_last_good_request(config, inputs):
     """Once ramped in, and not on its way, the output does not move in HOLD."""

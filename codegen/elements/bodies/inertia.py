@@ -14,4 +14,6 @@ class Entry(fields.Entry):
 
 def add(entry: Entry, name: str, system: System) -> None:
     angle = system.scalar("angle", entry.angle, "rad")
-    system.add_mass(angle, angle, system.inertial("inertia_kg_m2", entry.inertia_kg_m2))
+    inertia = system.inertial("inertia_kg_m2", entry.inertia_kg_m2)
+    system.add_mass(angle, angle, inertia)
+    system.masses.of_scalars.append((angle, inertia))

@@ -21,8 +21,10 @@ def add(entry: Entry, name: str, system: System) -> None:
     if entry.distance is not None:
         distance = system.scalar("distance", entry.distance, "m")
         system.add_mass(distance, distance, mass)
+        system.masses.of_scalars.append((distance, mass))
     if entry.point is not None:
         point = system.point("point", entry.point)
         for component in point:
             system.add_kinetic(component, component, mass)
         system.add_weight(point, mass)
+        system.masses.of_points.append((point, mass))

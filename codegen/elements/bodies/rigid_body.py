@@ -23,6 +23,7 @@ from codegen.expressions.dag import Expr
 from codegen.system import body, fields
 from codegen.system.affine import affine
 from codegen.system.fields import Name, Number, Tunable, VectorValue
+from codegen.system.masses import shares
 from codegen.system.system import Coordinate, System
 from codegen.system.vectors import Vector, cross, dot, minus, plus, times
 
@@ -199,6 +200,7 @@ def _inertia(
     centre = system.vector("centre_m", entry.centre_m)
     system.add_weight(_point(made, centre, system), mass)
     parts = _second_moments(entry, axis, system)
+    system.masses.of_bodies[system.at[-1]] = shares(mass, centre, [(v, m) for v, _, m in parts])
     _require_physical(entry, sum((d * m for _, d, m in parts), np.zeros((3, 3))), system)
     try:
         w = made.weights((1.0, *centre))
@@ -216,17 +218,17 @@ def _inertia(
         total = system.graph.total((float(f"{size:.14g}"), var) for var, size in about)
         system.add_mass(angle, angle, total)
         parts, mass = [], system.graph.zero
-    shares = [(mass, np.outer(w, w))]
+    parted = [(mass, np.outer(w, w))]
     for var, _, moment in parts:
         full = np.zeros((4, 4))
         full[1:, 1:] = moment
-        shares.append((var, made.inverse @ full @ made.inverse.T))
+        parted.append((var, made.inverse @ full @ made.inverse.T))
     graph = system.graph
-    shares = [(var, body.tidy(matrix)) for var, matrix in shares]
+    parted = [(var, body.tidy(matrix)) for var, matrix in parted]
     # the mass matrix sums kinetic energies of pairs of generators
     for k in range(len(made.generators)):
         for j in range(k, len(made.generators)):
-            entry_kj = graph.total((float(matrix[k, j]), var) for var, matrix in shares)
+            entry_kj = graph.total((float(matrix[k, j]), var) for var, matrix in parted)
             if entry_kj.is_zero:
                 continue
             for a, b in zip(made.generators[k], made.generators[j], strict=True):

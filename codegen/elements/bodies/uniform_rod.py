@@ -21,5 +21,6 @@ def add(entry: Entry, name: str, system: System) -> None:
         system.add_kinetic(end_a, end_a, mass / 3.0)
         system.add_kinetic(end_b, end_b, mass / 3.0)
         system.add_kinetic(end_a, end_b, mass / 6.0)
+    system.masses.of_rods.append(((a, b), mass))
     system.add_weight(a, mass / 2.0)
     system.add_weight(b, mass / 2.0)

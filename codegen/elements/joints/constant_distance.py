@@ -29,5 +29,6 @@ def add(entry: Entry, name: str, system: System) -> None:
         return
     for axis, component in zip("xyz", gap, strict=True):
         system.graph.stem(component, f"{name}_d{axis}")
+    system.rods[name] = (a, b)
     row = system.row("", (dot(gap, gap) - length**2) / (2.0 * length))
     system.value("force_n", system.row_multiplier(row), "_n")  # tension

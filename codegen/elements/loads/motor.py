@@ -24,4 +24,6 @@ def add(entry: Entry, name: str, system: System) -> None:
     system.add_force(angle, torque)
     if entry.rotor_inertia_kg_m2 != 0.0:
         rotor = system.inertial("rotor_inertia_kg_m2", entry.rotor_inertia_kg_m2)
-        system.add_mass(angle, angle, (ratio * ratio) * rotor)
+        felt = (ratio * ratio) * rotor
+        system.add_mass(angle, angle, felt)
+        system.masses.of_scalars.append((angle, felt))

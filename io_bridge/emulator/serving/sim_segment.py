@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import ctypes
 import json
 import os
 import signal
@@ -30,8 +29,9 @@ from io_bridge.host.line_watch import LineWatch
 from io_bridge.slaves import words
 from io_bridge.wire.owner import WireOwner, introduce
 from io_bridge.wire.packet_socket import PacketSocket
+from rig_configs.whole_file import write_whole
+from rt_core.host.parent_death import end_with_parent
 
-PR_SET_PDEATHSIG = 1
 LOOK_CLOSELY_S = 0.001
 OUTLIVE_S = 2.0
 LOOK_UP_S = 0.05
@@ -72,9 +72,7 @@ class Witness:
             "al_code": f"{self.devices[0].al_code:#06x}",
             "orders": obeyed,
         }
-        part = path.with_name(f".{path.name}.part")
-        part.write_text(json.dumps(found))
-        os.replace(part, path)
+        write_whole(path, json.dumps(found).encode())
 
 
 def motors(devices: Sequence[SlaveDevice]) -> list[DriveDevice | DriveAxis]:
@@ -86,11 +84,6 @@ def motors(devices: Sequence[SlaveDevice]) -> list[DriveDevice | DriveAxis]:
         elif isinstance(device, MultiAxisDrive):
             found += device.axes
     return found
-
-
-def end_with_parent() -> None:
-    """Have the kernel send SIGTERM when the parent process dies."""
-    ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 
 class Stop:

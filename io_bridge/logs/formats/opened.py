@@ -24,8 +24,13 @@ EXTRA = {
 }
 
 
-def extra(module: str, path: Path) -> Any:
+def extra(module: str, path: Path, done: str = "read") -> Any:
     """Import a library that only some formats need, or name the extra that brings it.
+
+    Parameters
+    ----------
+    done : str
+        What is done with the file, "read" or "written".
 
     Raises
     ------
@@ -38,7 +43,7 @@ def extra(module: str, path: Path) -> Any:
         return import_module(module)
     except ImportError as error:
         raise LogError(
-            f"{path}: {reads} is read with {library}, which is not here ({error}): "
+            f"{path}: {reads} is {done} with {library}, which is not here ({error}): "
             f"pip install 'rigloop[{name}]'"
         ) from None
 

@@ -20,6 +20,8 @@ class CompiledBlock:
         Only ports that are wired; every port that is written.
     read_places, write_places : mapping of port to int
         The word of the memory that takes the address of each port's cell.
+    live : mapping of port to int, optional
+        Ports among `reads` whose cell holds a parameter: before each step it is copied to this word of the memory.
 
     Real time
     ---------
@@ -41,6 +43,7 @@ class CompiledBlock:
         writes: Mapping[str, str],
         read_places: Mapping[str, int],
         write_places: Mapping[str, int],
+        live: Mapping[str, int] | None = None,
     ) -> None: ...
     def prepare(self) -> int:
         """Run what the block does once before its first step; 0, or a fault code."""

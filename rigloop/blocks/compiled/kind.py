@@ -19,11 +19,11 @@ from rig_configs.numbers import Real
 from rig_configs.schema import BlockTable
 from rigloop.blocks.compiled.block import CompiledBlock
 from rigloop.blocks.compiled.build import BuiltBlock, build_block
-from rigloop.blocks.compiled.declaration import Parameter, Whole
+from rigloop.blocks.compiled.declaration import Declaration, Parameter, Whole
 from rigloop.blocks.compiled.declared import Declared, read_declared
 from rigloop.blocks.compiled.layout import fill, lay_out
 from rigloop.blocks.compiled.trust import LIBRARY
-from rigloop.blocks.compiled.unit_rule import UnitRule
+from rigloop.blocks.compiled.unit_rule import UnitRule, unit_rule
 from rigloop.blocks.compiled.values import value_mistakes, values_of
 
 MOST_KINDS = 500  # of a folder
@@ -74,10 +74,18 @@ class CompiledKind:
         return any(rule.kind == "key" for rule in self.declared.units.values())
 
     def reads(self, table: Mapping[str, Any] | None = None) -> tuple[DeclaredPort, ...]:
-        """Ports that a block of this kind reads; they do not depend on its table."""
-        return tuple(
-            DeclaredPort(name, self.declared.units[name], port.about, port.otherwise is not None)
-            for name, port in self.declared.declaration.inputs.items()
+        """Ports that a block of this kind reads: its inputs, and the parameters that its table has as live ones."""
+        declared = self.declared
+        live = wired_parameters(declared, table or {})
+        return (
+            *(
+                DeclaredPort(name, declared.units[name], port.about, port.otherwise is not None)
+                for name, port in declared.declaration.inputs.items()
+            ),
+            *(
+                DeclaredPort(name, rule, declared.declaration.parameters[name].about)
+                for name, rule in live.items()
+            ),
         )
 
     def writes(self, table: Mapping[str, Any] | None = None) -> tuple[DeclaredPort, ...]:
@@ -158,7 +166,11 @@ class CompiledKind:
             As `build_block`.
         """
         declaration = self.declared.declaration
-        mistakes = [*self._port_mistakes(name, reads, writes or {}), *self._missing(name, table)]
+        live = wired_parameters(self.declared, {"reads": reads})
+        mistakes = [
+            *self._port_mistakes(name, reads, writes or {}),
+            *self._missing(name, table),
+        ]
         mistakes += self.mistakes(str(self.declared.path), name, table)
         if mistakes:
             raise ConfigError(mistakes)
@@ -175,6 +187,7 @@ class CompiledKind:
             paths,
             {port: places["reads", port] for port in declaration.inputs},
             {port: places["writes", port] for port in declaration.outputs},
+            {port: places["parameters", port] for port in live},
         )
         if fault := block.prepare():
             words_of_it = self.faults.get(
@@ -187,7 +200,7 @@ class CompiledKind:
         self, name: str, reads: Mapping[str, str], writes: Mapping[str, str]
     ) -> Iterator[Mistake]:
         file = str(self.declared.path)
-        inputs, outputs = self.reads(), self.writes()
+        inputs, outputs = self.reads({"reads": reads}), self.writes()
         for key, given, ports in (("reads", reads, inputs), ("writes", writes, outputs)):
             known = [port.name for port in ports]
             for port in given:
@@ -203,6 +216,24 @@ class CompiledKind:
             if parameter.default is None and table.get(key) is None:
                 file = str(self.declared.path)
                 yield Mistake(file, f"blocks.{name}.{key}", "missing", parameter.about)
+
+
+def may_be_live(declaration: Declaration, parameter: str) -> bool:
+    """Decide if a parameter may change between two steps: a number, and nothing was prepared of it."""
+    found = declaration.parameters.get(parameter)
+    return found is not None and found.type == "number" and not declaration.prepare
+
+
+def wired_parameters(declared: Declared, table: Mapping[str, Any]) -> dict[str, UnitRule]:
+    """Return the parameters that a table wires as if they were inputs, each with the rule of its unit."""
+    declaration = declared.declaration
+    reads = table.get("reads")
+    ports = {**declaration.inputs, **declaration.outputs}
+    return {
+        name: unit_rule(declaration.parameters[name].unit, ports)
+        for name in (reads if isinstance(reads, Mapping) else ())
+        if name not in ports and may_be_live(declaration, name)
+    }
 
 
 def _type(parameter: Parameter) -> Any:

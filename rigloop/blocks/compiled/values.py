@@ -11,6 +11,7 @@ from typing import Any
 
 from rig_configs.bounded import MOST_KEPT_BYTES, UnreadableError, read_text
 from rig_configs.mistakes import Mistake
+from rig_configs.named_files import SAMPLES
 from rig_configs.numbers import number_problem
 from rigloop.blocks.compiled.declaration import MOST_LIST, Declaration, Parameter
 from rigloop.blocks.compiled.expression import ExpressionMistake, c_text
@@ -64,6 +65,9 @@ def value_mistakes(
             yield from _length_mistakes(file, where, declaration, parameter, table, value)
         if parameter.type == "samples":
             try:
+                if not SAMPLES.fullmatch(str(value)):
+                    # else a run would keep no copy of it, and no signature hold for it
+                    raise UnreadableError("has no name that ends in .csv")
                 read_samples(Path(value), parameter)
             except UnreadableError as error:
                 yield Mistake(

@@ -17,7 +17,7 @@ from rig_configs.schema import Rig
 from rigloop.blocks.compiled.block import CompiledBlock
 from rigloop.blocks.compiled.build import BuiltBlock
 from rigloop.blocks.compiled.declared import read_declared
-from rigloop.blocks.compiled.kind import CompiledKind, DeclaredPort, library
+from rigloop.blocks.compiled.kind import CompiledKind, DeclaredPort, library, wired_parameters
 from rigloop.blocks.compiled.unit_solve import solve_units
 from rigloop.blocks.kind import BlockKind, Making, Stage
 from rt_core.settings import Refusal
@@ -32,7 +32,7 @@ def as_block_kind(kind: CompiledKind) -> BlockKind:
         def follow(wired: Mapping[str, str | None]) -> FollowingPorts:
             known = _units(kind, table, wired)
             found = FollowingPorts(
-                tuple(_port(port, known) for port in kind.reads()),
+                tuple(_port(port, known) for port in kind.reads(table)),
                 tuple(_port(port, known) for port in kind.writes()),
             )
             found.follow = follow
@@ -59,10 +59,11 @@ def as_block_kind(kind: CompiledKind) -> BlockKind:
         return kind.build(rig.blocks[name].model_dump())
 
     def make(making: Making) -> CompiledBlock:
-        reads, writes = ([port.name for port in ports] for ports in (kind.reads(), kind.writes()))
+        wired = making.block.model_dump()
+        reads, writes = ([port.name for port in p] for p in (kind.reads(wired), kind.writes()))
         return kind.make(
             making.name,
-            making.block.model_dump(),
+            wired,
             making.reads(reads),
             making.writes(writes),
             period_s=making.period_us * 1e-6,
@@ -112,6 +113,7 @@ def _units(
     kind: CompiledKind, table: Mapping[str, Any], wired: Mapping[str, str | None]
 ) -> dict[str, units.Unit | None]:
     """Units that follow from a block's table, which may be wrong, and from what is wired to it."""
+    rules = kind.declared.units | wired_parameters(kind.declared, table)
     given = {
         port: None if unit is None else units.parse(unit)
         for port, unit in wired.items()
@@ -121,7 +123,7 @@ def _units(
         key = units.parse(table["unit"]) if isinstance(table.get("unit"), str) else None
     except ValueError:  # is a mistake of the block
         key = None
-    return solve_units(kind.declared.units, given, units.parse, key)[0]
+    return solve_units(rules, given, units.parse, key)[0]
 
 
 def _port(port: DeclaredPort, known: Mapping[str, units.Unit | None]) -> Port:

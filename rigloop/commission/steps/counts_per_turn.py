@@ -32,5 +32,4 @@ STEP = Step(
     bad="One turn of the wheel is another angle for the rig.",
     remedy="Correct counts_per_rev at the drive and at the encoder filter; bits are not counts, and edges count "
     "four times.",
-    needs_hand=True,
 )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from io_bridge.master.diagnosis import ERROR_CODE
+from io_bridge.slaves import words
 from io_bridge.slaves.moving_objects import AXIS_STEP
 from rigloop.commission.hands import Act
 from rigloop.commission.stand import Take
@@ -14,9 +16,12 @@ SHARE = 0.5
 HALF_PERIOD_S = 0.08
 MOST_S = 0.05
 FAULT = 0x0008  # of the statusword
-ERROR_CODE = 0x603F
 OTHER_FAULTS = {0x2, 0x3, 0x4, 0x7, 0x8}
 """First digit of error codes (CiA 402): current, voltage, temperature, a module or sensor, supervision and bus."""
+UNSEEN = "This was no stop, and nothing is known of the stop yet."
+AGAIN = (
+    "See to that first; then try again, and press the stop while the wheel is pushed to and fro."
+)
 LEFT = 0.1  # of the torque of the walk, that counts as ended
 
 
@@ -26,34 +31,37 @@ def measure(bench: Bench) -> Measured:
     half = np.full(round(HALF_PERIOD_S / axis.period_s), SHARE * axis.walk_nm)
     one = np.concatenate([half[: len(half) // 2], -half, half[len(half) // 2 :]])
     n = max(1, round(stand.patience_s / (len(one) * axis.period_s)))
-    take = stand.play(np.tile(one, n), during=lambda: bench.hands.do(Act.PRESS_STOP))
+    take = stand.play(np.tile(one, n), during=lambda: bench.ask(Act.PRESS_STOP))
     off = np.flatnonzero(take.operational < 0.5)
+    most = 1e3 * MOST_S
     if not len(off):
         stand.reset()
-        words = f"In {take.t_s[-1]:.1f} s the drive did not leave its operation."
-        return Measured(None, "ms", most=1e3 * MOST_S, words=words)
+        said = f"In {take.t_s[-1]:.1f} s the drive did not leave its operation."
+        return Measured(None, "ms", most=most, words=said)
     wrong = no_stop(take, int(off[0]), LEFT * axis.walk_nm) or fault_words(bench, take)
+    bench.ask(Act.RELEASE_STOP)
+    stand.reset()
     if wrong:
-        bench.hands.do(Act.RELEASE_STOP)
-        stand.reset()
-        return Measured(None, "ms", most=1e3 * MOST_S, words=f"This was no stop: {wrong}.")
+        return Measured(None, "ms", None, most, f"{wrong}.", AGAIN, UNSEEN)
     pushes = np.flatnonzero(np.abs(take.reported_nm) > LEFT * axis.walk_nm)
     after_s = max(0.0, float(take.t_s[pushes[-1]] - take.t_s[off[0]])) if len(pushes) else 0.0
-    bench.hands.do(Act.RELEASE_STOP)
-    stand.reset()
-    words = f"The torque had ended {1e3 * after_s:.1f} ms after the drive left its operation."
-    return Measured(1e3 * after_s, "ms", None, 1e3 * MOST_S, words)
+    said = f"The torque had ended {1e3 * after_s:.1f} ms after the drive left its operation."
+    return Measured(1e3 * after_s, "ms", None, most, said)
 
 
 def no_stop(take: Take, off: int, least_nm: float) -> str:
-    """Return why the drive's leave in a cycle is not that of a stop; empty: it is one."""
+    """Return why the drive's leave in a cycle is not that of a stop; empty: it is one.
+
+    A frame that was lost long before, and bridged, decides nothing.
+    """
     before = slice(0, off)
+    around = np.abs(take.t_s - take.t_s[off]) <= MOST_S
     if not np.any(np.abs(take.reported_nm[before]) > least_nm):
-        return "no torque acted before the drive left its operation"
-    if not np.all(take.valid > 0.5):
-        return "the drive was lost from the bus meanwhile"
+        return "No torque acted before the drive left its operation"
+    if not np.all(take.valid[around] > 0.5):
+        return "The drive was lost from the bus as it left its operation"
     if not np.isin(take.state[before], (State.RUNNING, State.HOLD)).all():
-        return f"the guard had ended the torque before ({name_of_trip(take.trip)})"
+        return f"The guard had ended the torque before ({name_of_trip(take.trip)})"
     return ""
 
 
@@ -63,8 +71,8 @@ def fault_words(bench: Bench, take: Take) -> str:
         return ""
     code = bench.stand.read(ERROR_CODE + AXIS_STEP * bench.axis.drive_config.axis)
     if code is None or code >> 12 in OTHER_FAULTS:
-        said = "an unknown fault" if code is None else f"the fault {code:#06x}"
-        return f"the drive left its operation with {said} of its own"
+        said = "which it does not name" if code is None else words.drive_error(code)
+        return f"The drive left its operation with a fault of its own, {said}"
     return ""
 
 
@@ -78,5 +86,4 @@ STEP = Step(
     good="The emergency stop takes the torque away.",
     bad="The emergency stop did not take the torque away.",
     remedy="Wire the stop to the drive's safe torque off (STO), both channels, and try again. Do not go on without it.",
-    needs_hand=True,
 )

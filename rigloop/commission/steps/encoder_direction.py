@@ -27,5 +27,4 @@ STEP = Step(
     good="A turn to the left counts up.",
     bad="A turn to the left does not count up.",
     remedy="Change `sign` of the drive (it turns encoder and torque together) or of the encoder filter.",
-    needs_hand=True,
 )

@@ -6,12 +6,13 @@ import numpy as np
 
 from rigloop.commission.axis import Spring
 from rigloop.commission.motion import LEAST_TURN_RAD, NoMotionError, evenly
-from rigloop.commission.stand import StandError, Take, whole
+from rigloop.commission.stand import Array, StandError, Take, whole
 from rigloop.commission.step import Bench, Measured, Step
 from rt_core.safety.trips import State
 
 GAINS = (0.25, 0.5, 1.0, 1.5, 2.0)
 ENOUGH = 2.0
+KICKS = 2  # at most, at each gain
 KICK_S, WATCHED_S = 0.03, 0.9
 SHARE = 0.8
 SETTLED = 0.05  # of the fastest rate, that counts as rest
@@ -31,16 +32,12 @@ def measure(bench: Bench) -> Measured:
     if axis.spring.stiffness_nm_rad == 0.0:
         return Measured(ENOUGH, "times", ENOUGH, None, "The rig renders no stiffness.")
     calm = 0.0
-    motion = bench.motion
     kick = np.zeros(round((KICK_S + WATCHED_S) / axis.period_s))
     kick[: round(KICK_S / axis.period_s)] = SHARE * axis.walk_nm
     for gain in GAINS:
         spring = Spring(gain * axis.spring.stiffness_nm_rad, gain * axis.spring.damping_nms)
-        take = moved(bench.stand.play(kick, spring))
-        if take.trip or sings(take, spring.stiffness_nm_rad / motion.inertia_kg_m2):
-            break
-        damping = damping_nms(whole(take), motion.delay_s, axis.walk_nm)
-        if damping + motion.viscous_nms < 0.0:
+        # a machine that is late for a while takes damping away: a wheel that sings does so each time
+        if not any(is_calm(bench, kick, spring) for _ in range(KICKS)):
             break
         calm = gain
     stiffness = axis.spring.stiffness_nm_rad
@@ -48,6 +45,16 @@ def measure(bench: Bench) -> Measured:
         "." if calm >= ENOUGH else ", and sang beyond."
     )
     return Measured(calm, "times", ENOUGH, None, words)
+
+
+def is_calm(bench: Bench, kick: Array, spring: Spring) -> bool:
+    """Decide if the wheel comes to rest after a kick, and would also do so without dry friction."""
+    motion = bench.motion
+    take = moved(bench.stand.play(kick, spring))
+    if take.trip or sings(take, spring.stiffness_nm_rad / motion.inertia_kg_m2):
+        return False
+    damping = damping_nms(whole(take), motion.delay_s, bench.axis.walk_nm)
+    return damping + motion.viscous_nms >= 0.0
 
 
 def moved(take: Take) -> Take:
@@ -104,10 +111,11 @@ def sings(take: Take, stiffness_1_s2: float) -> bool:
     stiffness_1_s2 : float
         Of the spring, over the inertia.
     """
-    step = take.t_s[1] - take.t_s[0]
+    t, way, _ = evenly(take)
+    step = t[1] - t[0]
     n = max(1, round(0.002 / step))
-    rate = (take.angle_rad[n:] - take.angle_rad[:-n]) / (n * step)
-    rate = np.hypot(rate, np.sqrt(stiffness_1_s2) * take.angle_rad[n // 2 : n // 2 + len(rate)])
+    rate = (way[n:] - way[:-n]) / (n * step)
+    rate = np.hypot(rate, np.sqrt(stiffness_1_s2) * way[n // 2 : n // 2 + len(rate)])
     free = rate[round(2 * KICK_S / step) :]
     first, _, last = np.array_split(free, 3)
     fastest = float(np.max(rate))

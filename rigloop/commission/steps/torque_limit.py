@@ -27,7 +27,7 @@ def measure(bench: Bench) -> Measured:
         return Measured(limit_nm, "Nm", 0.0, OVER_PEAK * peak_nm, words)
     full = bench.motion
     share = _share(bench, by, limit)
-    words = f"With 0x6072 at half the torque of the walk, {share:.0%} of it was left."
+    words = f"With 0x6072 at half the torque of the walk, {100.0 * share:.0f} % of it was left."
     half = Measured(share, "of the torque", HALF - SLACK, HALF + SLACK, words)
     return half if full.inertia_kg_m2 > 0.0 else half._replace(value=None)
 

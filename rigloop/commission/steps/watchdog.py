@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from rigloop.commission.stand import StandError
 from rigloop.commission.step import Bench, Measured, Step
 
 PLAYED_S = 0.12
@@ -21,6 +22,9 @@ def measure(bench: Bench) -> Measured:
     if ending.after_s is None:
         words = f"{1e3 * ending.watched_s:.0f} ms after the last frame the torque still acted."
         return Measured(None, "ms", most=1e3 * most, words=words)
+    if ending.after_s > most >= ending.after_s - ending.unseen_s:
+        unseen = f"nobody looked at the drive for {1e3 * ending.unseen_s:.0f} ms, in which its torque ended"
+        raise StandError(f"this machine was late: {unseen}")
     words = f"The torque ended {1e3 * ending.after_s:.0f} ms after the last frame; the rig has {1e3 * stated:g} ms."
     return Measured(1e3 * ending.after_s, "ms", None, 1e3 * most, words)
 

@@ -11,7 +11,7 @@ MOST_DEG = 3.0
 def measure(bench: Bench) -> Measured:
     """Read the rig's angle with the wheel straight ahead."""
     axis = bench.axis
-    bench.hands.do(Act.STRAIGHT)
+    bench.ask(Act.STRAIGHT)
     count = bench.stand.count()
     degrees = 360.0 * axis.sign * (count - axis.zero_count) / axis.counts_per_rev
     return Measured(
@@ -34,5 +34,4 @@ STEP = Step(
     good="Straight ahead is zero.",
     bad="Straight ahead is not zero.",
     remedy="Set zero_count at the encoder filter, or the zero of the drive.",
-    needs_hand=True,
 )

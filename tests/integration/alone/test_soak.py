@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from io_bridge.recording.record import open_record
-from rigloop.blocks.catalogue import read_checked
+from rigloop.blocks.checked import read_checked
 from rigloop.run_folder.manifest import read_manifest
 from rigloop.soak.judge import is_good, judge, reasons
 from rigloop.soak.processes import ProcessSample

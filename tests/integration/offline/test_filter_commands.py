@@ -24,8 +24,8 @@ def test_tune_answers_with_gains_lags_and_noise(rigloop, tmp_path):
 
 
 @pytest.mark.slow
-def test_tune_says_all_that_is_missing(rigloop):
-    done = rigloop("tune", "--bandwidth", 100)
+def test_tune_says_all_that_is_missing(rigloop_here):
+    done = rigloop_here("tune", "--bandwidth", 100)
     assert done.returncode == 2
     assert "--counts" in done.stderr
     assert "--period-us" in done.stderr
@@ -44,8 +44,8 @@ def test_identify_judges_on_what_it_has_not_seen(rigloop, tmp_path):
 
 
 @pytest.mark.slow
-def test_identify_refuses_to_judge_on_what_it_was_fitted_to(rigloop):
-    done = rigloop("identify", LOG, "--fit", "0", "2", "--judge", "1", "3")
+def test_identify_refuses_to_judge_on_what_it_was_fitted_to(rigloop_here):
+    done = rigloop_here("identify", LOG, "--fit", "0", "2", "--judge", "1", "3")
     assert done.returncode == 2
     assert "overlaps" in done.stderr
 

@@ -31,9 +31,9 @@ main()
 
 
 @pytest.fixture(scope="module", params=sorted(FAULTS))
-def replayed(request, rigloop, tmp_path_factory):
+def replayed(request, rigloop_here, tmp_path_factory):
     runs = tmp_path_factory.mktemp("replays")
-    done = rigloop("replay", LOGS / f"{request.param}.csv", "--runs", runs, "--json")
+    done = rigloop_here("replay", LOGS / f"{request.param}.csv", "--runs", runs, "--json")
     assert done.returncode == 0, done.stderr
     return request.param, json.loads(done.stdout)
 
@@ -92,7 +92,7 @@ def test_replay_needs_neither_pysoem_nor_zmq(tmp_path):
     assert "GOOD" in done.stdout
 
 
-def test_a_log_that_is_sampled_faster_than_the_rig_steps_is_replayed(rigloop, tmp_path):
+def test_a_log_that_is_sampled_faster_than_the_rig_steps_is_replayed(rigloop_here, tmp_path):
     log = tmp_path / "fast.csv"
     head, *rows = (LOGS / "phobos_raw_counts_v6.csv").read_text().splitlines()
     stamps = [int(row.split(",")[0]) // 50 for row in rows]
@@ -101,7 +101,7 @@ def test_a_log_that_is_sampled_faster_than_the_rig_steps_is_replayed(rigloop, tm
             [head, *(f"{t},{r.partition(',')[2]}" for t, r in zip(stamps, rows, strict=True))]
         )
     )
-    done = rigloop("replay", log, "--runs", tmp_path / "runs", "--json")
+    done = rigloop_here("replay", log, "--runs", tmp_path / "runs", "--json")
     # fifty times as fast as it was: a verdict, whatever it is
     assert done.returncode in (0, 1), done.stderr
     assert "Traceback" not in done.stderr

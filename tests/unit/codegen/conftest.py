@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from codegen.kernels.build import build_kernel, load_reference
-from codegen.kernels.generate import generate
+from codegen.kernels.generate import program
 from codegen.options.options import KernelOptions
+from codegen.targets import numpy_module
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +33,7 @@ def twin(tmp_path_factory):
     @functools.cache
     def generated(mechanism, **options):
         path = tmp_path_factory.mktemp("twin") / "reference.py"
-        path.write_text(generate(mechanism, KernelOptions(**options)).reference)
+        path.write_text(numpy_module.text(program(mechanism, KernelOptions(**options))))
         return load_reference(path)
 
     return generated

@@ -11,7 +11,7 @@ from rig_configs.bounded import UnreadableError, read_text
 from rig_configs.load import HERE
 from rig_configs.mistakes import ConfigError
 from rig_configs.named_files import keep_named
-from rigloop.blocks.catalogue import read_checked
+from rigloop.blocks.checked import read_checked
 from rigloop.compose.kernels import build_kernels
 from rigloop.compose.wiring import load
 

@@ -40,6 +40,15 @@ def floats(table, path=()):
             yield (*path, key)
 
 
+def one_of_each(document):
+    """Where a rig has floats: of its blocks of one kind, the last ones alone."""
+    found = {}
+    for path in floats(document):
+        block = document["blocks"][path[1]] if path[0] == "blocks" else {}
+        found[block.get("kind", path[1]), *path[2:]] = path
+    return found.values()
+
+
 def changed(document, path, value):
     made = copy.deepcopy(document)
     inner = made
@@ -134,7 +143,7 @@ def test_a_key_that_the_schema_does_not_know_is_bounded_too(tmp_path):
 @pytest.mark.parametrize("rig", RIGS[3:5], ids=lambda p: p.stem)
 def test_a_number_at_a_bound_is_good_or_named(tmp_path, rig, value):
     document = tomllib.loads(rig.read_text())
-    for path in floats(document):
+    for path in one_of_each(document):
         try:
             load_rig(str(rig_file(tmp_path, changed(document, path, value))))
         except ConfigError as error:

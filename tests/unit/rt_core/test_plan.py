@@ -50,6 +50,19 @@ def test_reads_of_other_producers_become_mirrors_with_the_cycle_of_their_source(
     assert len(plan.producer("fast").signals) == len(LOOP_SIGNALS) + 1
 
 
+def test_live_values_are_a_producer_of_their_own_where_there_are_some():
+    task = Task("t", [Wires("a", ["live/gain", "live/changes"])], MS)
+    plan = plan_table([task], (), ["live/changes", "live/gain"])
+    assert plan.producers[-1].name == "live"
+    assert plan.producer("t").mirrors == (
+        Mirror("live", "live/gain"),
+        Mirror("live", "live/changes"),
+    )
+    assert [p.name for p in plan_table([Task("t", [], MS)]).producers] == ["t", "supervisor"]
+    found = mistakes_of([Task("live", [], MS)])
+    assert any("those of the producer 'live'" in words for words in found)
+
+
 def test_a_read_of_the_own_task_is_no_mirror():
     task = Task("t", [Wires("a", ["b/out"], ["a/out"]), Wires("b", ["a/out"], ["b/out"])], MS)
     assert plan_table([task]).producer("t").mirrors == ()
@@ -107,7 +120,7 @@ def test_a_bad_figure_of_a_task_is_named(change, word):
 
 def test_a_task_has_a_name_of_its_own():
     (problem,) = mistakes_of([Task("supervisor", [], MS)])
-    assert "signals under this name are those of the supervisor" in problem
+    assert "signals under this name are those of the producer 'supervisor'" in problem
     assert "taken by another task" in mistakes_of([Task("t", [], MS), Task("t", [], MS)])[0]
 
 

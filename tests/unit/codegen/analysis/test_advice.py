@@ -57,7 +57,7 @@ laws = st.fixed_dictionaries(
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     laws, st.floats(-8.0, -2.0).map(lambda e: 10.0**e), st.floats(1.0, 1e4), st.floats(0.1, 300.0)
 )

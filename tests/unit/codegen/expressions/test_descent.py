@@ -83,8 +83,9 @@ def chain(n):
 
 
 @pytest.mark.slow
-def test_a_chain_of_300_pendulums_with_its_energy_is_generated():
-    made = generate(parse(chain(300), "chain.toml"), KernelOptions())
+def test_a_chain_of_210_pendulums_with_its_energy_is_generated():
+    # more than Python's parser takes of brackets within each other
+    made = generate(parse(chain(210), "chain.toml"), KernelOptions())
     compile(made.reference, "reference.py", "exec")
 
 

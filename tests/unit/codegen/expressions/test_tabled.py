@@ -136,7 +136,7 @@ def test_tables_take_about_the_operations_of_straight_text(tmp_path, all_in_tabl
         head = generate(path, KernelOptions()).files["kernel.h"].split("one step: ")[1]
         return int(head.split()[0])
 
-    path = net(4, 4).save(tmp_path)
+    path = net(3, 3).save(tmp_path)
     straight = slots()
     all_in_tables()
     # a column's square is not shared, and a sum begins with zero
@@ -145,7 +145,7 @@ def test_tables_take_about_the_operations_of_straight_text(tmp_path, all_in_tabl
 
 @pytest.mark.slow
 def test_a_large_irregular_mechanism_steps_as_its_twin(tmp_path):
-    built = build_kernel(net(6, 5).save(tmp_path), KernelOptions())
+    built = build_kernel(net(5, 5).save(tmp_path), KernelOptions())
     fast, slow = built.module.Kernel(), load_reference(built.path).Kernel()
     fast.reset()
     slow.reset()
@@ -158,7 +158,7 @@ def test_a_large_irregular_mechanism_steps_as_its_twin(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("small", "large"), [(net(6, 6), net(9, 8)), (tree(15), tree(25))], ids=["net", "tree"]
+    ("small", "large"), [(net(5, 5), net(7, 7)), (tree(10), tree(17))], ids=["net", "tree"]
 )
 @pytest.mark.slow
 def test_text_of_an_irregular_mechanism_is_bounded(tmp_path, small, large):
@@ -176,7 +176,7 @@ def test_text_of_an_irregular_mechanism_is_bounded(tmp_path, small, large):
 
 @pytest.mark.slow
 def test_generated_tables_are_reproducible(tmp_path):
-    path = net(6, 6).save(tmp_path)
+    path = net(5, 5).save(tmp_path)
     assert generate(path, KernelOptions()) == generate(path, KernelOptions())
 
 

@@ -2,6 +2,8 @@
 
 import socket
 import stat
+import subprocess
+import sys
 
 import pytest
 import zmq
@@ -127,3 +129,18 @@ def test_without_a_gatekeeper_nobody_comes_in(tmp_path):
             caller.send(b"let me in")
             door.wait(0.3)
             assert not list(door.letters(10))
+
+
+def test_a_caller_that_nobody_closed_keeps_no_program_from_its_end(door):
+    program = """
+import gc, sys
+from io_bridge.doorway.caller import Caller
+class Holder: pass
+holder = Holder()
+holder.caller, holder.itself = Caller(sys.argv[1]), holder
+holder.caller.send(b"x")
+del holder
+gc.collect()
+"""
+    endpoint = local_socket.local_endpoint("lab")
+    subprocess.run([sys.executable, "-c", program, endpoint], check=True, timeout=20)

@@ -237,7 +237,7 @@ def test_missing_file_and_folder_are_named(tmp_path):
 
 def test_column_of_nearly_the_name_is_proposed(tmp_path):
     named = mapping(**{'column = "a"': 'column = "steer_angle"'})
-    with pytest.raises(LogError, match="near: steering_angle"):
+    with pytest.raises(LogError, match="did you mean 'steering_angle'"):
         read_log(write(tmp_path, "t,a,steering_angle\n0,1,2\n"), named)
 
 

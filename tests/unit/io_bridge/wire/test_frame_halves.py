@@ -70,7 +70,7 @@ def content(frame):
     return [(d.command, d.data, d.wkc) for d in parse(frame)]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(datagrams, st.integers(1, N - 1), st.booleans())
 @pytest.mark.slow
 def test_the_halves_of_an_open_ring_make_what_the_whole_one_answers(chain, cut, swapped):
@@ -115,7 +115,6 @@ def test_what_is_no_half_of_the_same_frame_is_not_merged(other):
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
 @given(st.binary(max_size=1600), datagrams)
 def test_garbage_is_no_half(garbage, chain):
     frame = build(chain)

@@ -5,63 +5,16 @@ import sys
 import msgspec
 import numpy as np
 import pytest
+from recorded_runs import ANGLE, MANIFEST, MS, TORQUE, UTC_NS, ZERO_NS, write_recorded_run
 
 import rigloop
-from io_bridge.recording.record import RecordWriter
-from rig_configs.load import find_rig
 from rigloop.api.columns import extra
-from rigloop.run_folder.clocks import ClockPair
-from rigloop.run_folder.manifest import (
-    Axis,
-    DataFault,
-    Manifest,
-    ManifestError,
-    Named,
-    TaskFacts,
-    write_manifest,
-)
-
-MS = 1_000_000
-ZERO_NS, UTC_NS = 1_000 * MS, 1_790_000_000_000_000_000
-ANGLE, TORQUE, STATE = "wheel/angle_rad", "steering/guide/torque_nm", "guard/state"
+from rigloop.run_folder.manifest import ManifestError, write_manifest
 
 
 @pytest.fixture
 def folder(tmp_path):
-    n = 50
-    fast = np.zeros(n, [("t_ns", "<i8"), (ANGLE, "<f8"), (STATE, "<f8"), (TORQUE, "<f8")])
-    fast["t_ns"] = np.arange(n) * MS // 5
-    fast[ANGLE], fast[STATE] = np.arange(n), np.repeat([0.0, 1.0, 2.0], [10, 10, 30])
-    slow = np.zeros(9, [("t_ns", "<i8"), (TORQUE, "<f8"), (ANGLE, "<f8")])
-    slow["t_ns"] = np.arange(1, 10) * MS
-    slow[TORQUE] = np.arange(9) * 0.1
-    for name, rows in (("estimation", fast), ("simulation", slow)):
-        with RecordWriter(tmp_path / f"{name}.npy", rows.dtype.names[1:]) as writer:
-            writer.append(rows)
-    (tmp_path / "rig.toml").write_text(find_rig("steering_wheel").read_text())
-    write_manifest(tmp_path, MANIFEST)
-    return tmp_path
-
-
-MANIFEST = Manifest(
-    kind="live",
-    rig=Named("steering", "0" * 64),
-    kernels=(),
-    started="2026-01-02T03:04:05Z",
-    duration_s=0.01,
-    verdict="bad",
-    reasons=("it tripped",),
-    tasks={
-        "estimation": TaskFacts(MS // 5, "estimation.npy", cycles=50),
-        "simulation": TaskFacts(MS, "simulation.npy", cycles=9),
-    },
-    versions={},
-    host={},
-    faults=(DataFault("trip", 1, 0, "too fast", at_s=0.005),),
-    axes={"guard": Axis("bus/wheel", "bad", signals={"state": ("estimation", STATE)})},
-    first_cycle_ns=ZERO_NS,
-    clocks=(ClockPair(UTC_NS, ZERO_NS, 10),),
-)
+    return write_recorded_run(tmp_path)
 
 
 def test_a_signal_is_that_of_the_task_that_writes_it(folder):

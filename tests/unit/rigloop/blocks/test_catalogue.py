@@ -12,7 +12,8 @@ from rig_configs import units
 from rig_configs.load import find_rig
 from rig_configs.mistakes import ConfigError
 from rigloop.blocks import catalogue
-from rigloop.blocks.catalogue import KindError, kinds, read_checked, rig_model
+from rigloop.blocks.catalogue import KindError, kinds, rig_model
+from rigloop.blocks.checked import read_checked
 from rigloop.blocks.kinds import encoder_filter as filter_kind
 from rigloop.blocks.kinds import guard as guard_kind
 from rigloop.blocks.kinds import relay as relay_kind

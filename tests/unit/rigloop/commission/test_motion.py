@@ -27,7 +27,7 @@ def a_take(inertia=0.06, viscous=0.05, coulomb=0.1, delay_s=0.002, torque_nm=0.6
             angle += STEP_S / fine * rate
     rows = np.arange(n) if keep is None else np.flatnonzero(keep(np.arange(n)))
     t, zeros = np.arange(n) * STEP_S, np.zeros(n)
-    columns = (t, command, command, way, zeros, zeros + 1, zeros + 2, zeros + 1, zeros)
+    columns = (t, command, command, way, zeros + 1, zeros + 2, zeros + 1, zeros)
     return Take(*(column[rows] for column in columns), Trip.NO_TRIP)
 
 
@@ -56,7 +56,6 @@ def test_a_wrong_sense_is_a_negative_inertia():
         -take.command_nm,
         take.reported_nm,
         take.angle_rad,
-        take.count,
         take.operational,
         take.state,
         take.valid,

@@ -1,11 +1,22 @@
 """A drive past its cycle: its torque is taken away, also where its watchdog is dead, and a silent one is told of."""
 
 import numpy as np
+import pytest
 from walked_rig import write_rig
 from walks import stand_of
 
 from io_bridge.master.master import Master
-from rigloop.commission.past_the_cycle import take_torque_away, torque_reader
+from rigloop.commission.hands import EmulatedHands
+from rigloop.commission.past_the_cycle import (
+    acting,
+    take_torque_away,
+    torque_reader,
+    watch_end,
+)
+from rigloop.commission.stand import Ending, StandError
+from rigloop.commission.step import Bench
+from rigloop.commission.steps.watchdog import STEP
+from rigloop.commission.walk import measured
 
 
 def test_a_drive_without_a_watchdog_loses_its_torque(tmp_path):
@@ -23,3 +34,35 @@ def test_a_drive_without_a_watchdog_loses_its_torque(tmp_path):
 
 def test_a_drive_that_does_not_answer_has_confirmed_nothing():
     assert not take_torque_away(Master(lambda frame: None), 0x1001)
+
+
+def test_a_lost_answer_is_asked_for_again_before_the_kill():
+    answers = iter([None, 0.01, 0.5])
+    assert acting(lambda: next(answers), 0.3) == 0.5
+    with pytest.raises(StandError, match="reported no torque"):
+        acting(lambda: None, 0.3)
+
+
+def test_the_end_of_a_torque_lies_between_two_looks():
+    looks = iter([(0.1, 0.5), (0.18, 0.5), (0.31, 0.0), (0.32, 0.0), (0.33, 0.0)])
+    now = [0.0]
+
+    def read():
+        now[0], torque = next(looks)
+        return torque
+
+    ending = watch_end(read, lambda: now[0], 0.0, 1.0, 0.5)
+    # the last look that saw a torque was begun at 0.1 s
+    assert ending.after_s == pytest.approx(0.31)
+    assert ending.unseen_s == pytest.approx(0.21)
+
+
+@pytest.mark.parametrize(
+    ("unseen_s", "words"), [(0.2, "nobody looked"), (0.01, "keeps its torque")]
+)
+def test_looks_with_a_hole_say_nothing_of_a_watchdog(unseen_s, words, tmp_path):
+    with stand_of(write_rig(tmp_path, "simulated")) as stand:
+        stand.kill = lambda torque: Ending(0.25, 0.3, unseen_s)
+        found = measured(STEP, Bench(stand, EmulatedHands(stand)))
+    assert not found.good
+    assert words in found.words

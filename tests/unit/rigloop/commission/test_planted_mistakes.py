@@ -6,7 +6,9 @@ from walks import stand_of, walk_of
 
 from io_bridge.slaves.sii import Identity
 from rigloop.commission.axis import Spring
-from rigloop.commission.walk import find_steps
+from rigloop.commission.hands import EmulatedHands
+from rigloop.commission.step import Bench
+from rigloop.commission.walk import find_steps, measured
 
 COUNTS = "counts_per_rev = 1048576"
 IN_DRIVE = {
@@ -16,6 +18,7 @@ IN_DRIVE = {
     "edges counted four times": ("counts_per_turn", {"counts_per_rev": 1 << 22}),
     "wrong zero": ("zero", {"encoder_offset_count": 20_000}),
     "swapped torque": ("torque_direction", {"torque_sign": -1}),
+    "larger rated torque": ("torque_direction", {"rated_torque_nm": 19.1}),
     "torque limit absent": ("torque_limit", {"keeps_max_torque": False}),
     "torque limit too high": ("torque_limit", {"peak_torque_nm": 40.0}),
     "wrong torque constant": ("torque_constant", {"torque_factor": 1.3}),
@@ -42,6 +45,15 @@ def test_a_planted_mistake_ends_the_walk_at_its_step(mistake, tmp_path):
     at, words = found_at(walked)
     assert at == step, words
     assert not walked.good
+
+
+def test_a_drive_with_a_larger_rated_torque_is_given_none(tmp_path):
+    with stand_of(write_rig(tmp_path, "simulated"), rated_torque_nm=19.1) as stand:
+        bench = Bench(stand, EmulatedHands(stand))
+        stand.play = None
+        found = measured(next(s for s in find_steps() if s.name == "torque_direction"), bench)
+    assert found.words.startswith("Nothing was commanded")
+    assert "19.1 Nm (0x6076), the rig has 6.37" in found.words
 
 
 def test_another_drive_ends_the_walk_at_its_first_step(tmp_path):

@@ -3,7 +3,7 @@
 import io
 import json
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -18,11 +18,12 @@ from rigloop.commission import commission as commissioning
 from rigloop.commission.axis import Spring
 from rigloop.commission.commission import check_first, commission, sign
 from rigloop.commission.hands import EmulatedHands
-from rigloop.commission.progress import Kept, StepResult, utc_now
+from rigloop.commission.progress import Kept, StepResult
 from rigloop.commission.step import Bench, Measured
 from rigloop.commission.talk import NoHandError, PersonHands, SilentTalk, TerminalTalk
 from rigloop.commission.walk import Walked, find_steps, measured, walk
 from rigloop.console.interrupts import Interrupted
+from rigloop.run_folder.clocks import utc_text
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.sign_off.signed_file import read_signed, rig_hash
 
@@ -83,7 +84,7 @@ def test_a_result_of_yesterday_is_measured_again(tmp_path):
     path, drive = tmp_path / "kept.json", Identity(1, 2, 3, 4)
     old = datetime.now(UTC) - timedelta(hours=25)
     days = {
-        "zero": utc_now(),
+        "zero": utc_text(),
         "watchdog": old.isoformat(),
         "stability": "",
         "identity": "2999-01-01",
@@ -99,7 +100,7 @@ def test_results_that_a_walk_forgets_are_gone_from_the_file_at_once(tmp_path):
     path, drive = tmp_path / "kept.json", Identity(1, 2, 3, 4)
     before = Kept(path, "0" * 64, "guard", drive)
     for name in ("zero", "watchdog", "stability"):
-        before.keep(StepResult(name, True, 0.0, "", None, None, "Kept.", "", utc_now()))
+        before.keep(StepResult(name, True, 0.0, "", None, None, "Kept.", "", utc_text()))
     before.forget("watchdog", "stability")
     after = Kept(path, "0" * 64, "guard", drive)
     assert [result.step for result in after.results] == ["zero"]
@@ -109,7 +110,7 @@ def test_a_walk_revokes_an_older_signature_before_it_forgets_a_result(tmp_path):
     with stand_of(write_rig(tmp_path, "simulated")) as stand:
         kept = Kept(None, "0" * 64, "guard", stand.identity())
         for name in STEPS:
-            kept.keep(StepResult(name, True, 0.0, "", None, None, "Kept.", "", utc_now()))
+            kept.keep(StepResult(name, True, 0.0, "", None, None, "Kept.", "", utc_text()))
         found = []
         talk, hands = TerminalTalk(Console(quiet=True)), EmulatedHands(stand)
         revoke = lambda: found.append(len(kept.results))  # noqa: E731
@@ -162,14 +163,46 @@ def test_the_torque_of_a_walk_stays_within_a_twentieth(tmp_path):
         assert stand.device.wanted_torque_nm == 0.0
 
 
+def test_results_that_a_stranger_could_have_written_are_measured_again(tmp_path):
+    path = tmp_path / "one_drive.commissioning.json"
+    result = StepResult("identity", True, 0.0, "", 0.0, 0.0, "Good.", when=utc_text())
+    who = Identity(1, 2, 3, 4)
+    Kept(path, "0" * 64, "guard", who).keep(result)
+    assert Kept(path, "0" * 64, "guard", who).results == [result]
+    path.chmod(0o666)
+    assert Kept(path, "0" * 64, "guard", who).results == []
+
+
+def test_a_walk_bears_a_record_with_missing_cycles(tmp_path):
+    with stand_of(write_rig(tmp_path, "simulated")) as stand:
+        play = stand.play
+
+        def torn(*given, **named):
+            take = play(*given, **named)
+            n = len(take.t_s)
+            # two of three are missing for a while, and now and then some more
+            keep = (np.arange(n) % 3 == 0) | (np.arange(n) > n // 3)
+            keep &= np.arange(n) % 211 > 10
+            arrays = {f.name: getattr(take, f.name) for f in fields(take) if f.name != "trip"}
+            return replace(take, **{name: column[keep] for name, column in arrays.items()})
+
+        stand.play = torn
+        walked = walk_of(stand)
+    assert walked.good, walked.results[-1]
+
+
 def test_no_answer_fakes_a_hand(tmp_path):
     console = Console(quiet=True)
     with stand_of(write_rig(tmp_path, "simulated")) as stand:
         hands = PersonHands(SilentTalk(console), answers=False)
         for step in STEPS.values():
-            if step.needs_hand:
-                found = measured(step, Bench(stand, hands))
-                assert (found.good, found.remedy) == (False, "Come to the wheel.")
+            found = measured(step, Bench(stand, hands))
+            # a wheel that nobody has let go of gets no torque either
+            no_hand = (False, "Come to the wheel.")
+            assert (found.good, found.remedy) == (
+                (True, "") if step.name == "identity" else no_hand
+            )
+        assert stand.device.wanted_torque_nm == 0.0
     answers = TerminalTalk(console, ["one"])
     assert answers.ask("?") == "one"
     with pytest.raises(NoHandError, match="used up"):

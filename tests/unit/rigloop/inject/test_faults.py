@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from io_bridge.emulator.segment_link import Order
+from rig_configs.load import shipped_rigs
+from rigloop.compose.parts import find_guards
 from rigloop.compose.wiring import load
 from rigloop.inject.faults import FAULTS, NOT_INJECTABLE, ROWS
 from rigloop.inject.kinds import InCycle, Reaction
@@ -86,6 +88,27 @@ def test_a_rig_with_a_slow_ramp_states_when_a_signal_is_found_and_when_the_torqu
 
 
 @pytest.mark.slow
+def test_a_guard_that_another_one_takes_along_may_hear_of_a_lost_heartbeat_from_it():
+    rig = load("two_lines").rig
+    found_by = {
+        guard: FAULTS["supervisor-stop"].states(limits_of(rig, guard), 0.0).found_by
+        for guard in ("wheel_guard", "brake_guard")
+    }
+    # the wheel's fault ends both axes, the brake's its own
+    assert found_by["wheel_guard"] == ("HEARTBEAT_LOST",)
+    assert found_by["brake_guard"] == ("HEARTBEAT_LOST", "OTHER_TRIPPED")
+
+
+@pytest.mark.parametrize("rig", shipped_rigs())
+def test_a_missed_cycle_does_not_decide_which_net_of_a_rig_finds_a_lost_bus(rig):
+    loaded = load(rig).rig
+    for guard in find_guards(loaded):
+        lim = limits_of(loaded, guard)
+        # one counts cycles, the other one time
+        ratio = 1e3 * lim.bus.bad_limit * lim.period_s / lim.guard.sensor_hold_ms
+        assert not 0.9 < ratio < 1.1, guard
+
+
 def test_the_page_shows_the_table_as_it_is():
     shown = re.search(
         r"<!-- rigloop faults --markdown -->\n(.*?)<!-- end -->", PAGE.read_text(), re.DOTALL

@@ -326,3 +326,31 @@ def test_a_record_without_failures_or_without_their_column_has_no_fault(rig, tmp
     record(tmp_path, "estimation", loop__estimation__fault=np.zeros(10))
     record(tmp_path, "simulation")
     assert faults_of(without(rig, "guard"), {}, tmp_path) == ()
+
+
+@pytest.mark.parametrize(
+    ("place", "other"), [(1.0, "wheel_guard"), (2.0, "brake_guard"), (0.0, None), (3.0, None)]
+)
+def test_a_guard_that_followed_names_the_one_that_reached_it_and_its_cause(
+    rigs, tmp_path, place, other
+):
+    signals = {
+        "wheel_guard/trip": float(Trip.RATE_LIMIT),
+        "brake_guard/trip": float(Trip.ANGLE_LIMIT),
+        "gas_guard/trip": float(Trip.OTHER_TRIPPED),
+        "gas_guard/trip_value": place,
+    }
+    words = trip_of(rigs("pedals_and_wheel").rig, "gas_guard", signals, tmp_path).words
+    if other is None:
+        assert "tripped with guard" not in words
+        return
+    cause = TRIPS[int(signals[f"{other}/trip"])].words
+    assert f"tripped with guard {other!r}: {cause}" in words
+
+
+def test_a_guard_that_followed_one_that_nobody_kept_names_none(rigs, tmp_path):
+    rig = rigs("pedals_and_wheel").rig
+    signals = {"gas_guard/trip": float(Trip.OTHER_TRIPPED)}
+    assert "tripped with guard" not in trip_of(rig, "gas_guard", signals, tmp_path).words
+    signals["gas_guard/trip_value"] = 1.0
+    assert "tripped with guard 'wheel_guard'" in trip_of(rig, "gas_guard", signals, tmp_path).words

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from io_bridge.recording.record import RecordWriter, open_record
+from rigloop.compose.blocks import find_guards
 from rigloop.host.disk_reserve import RESERVE, reserve
 from rigloop.inject.judge import judge as judge_run
 from rigloop.inject.request import again
@@ -17,6 +18,7 @@ from rigloop.judge.verdict import CutShort, conclude, roles
 from rigloop.run_folder import messages
 from rigloop.run_folder.last_state import LAST
 from rigloop.run_folder.late import late_file
+from rigloop.run_folder.limited import Limited
 from rigloop.run_folder.manifest import (
     REPORT,
     DataFault,
@@ -74,13 +76,13 @@ def judge(good_run, tmp_path):
             processes={"supervisor": Process(1, 2)},
         )
 
-        def conclude_it(word=True, said_before=None, **more):
+        def conclude_it(word=True, said_before=None, was=None, **more):
             if word:
                 messages.write(tmp_path, "cycle.json", run.report)
             final = Final(run.signals, run.histograms, late, run.rings)
             ended = Ended(run.seen, final, run.code, said_before)
-            was = msgspec.structs.replace(before, asked_s=run.seconds)
-            return conclude(tmp_path, run.loaded, ended, was, **more)
+            kept = msgspec.structs.replace(before, asked_s=run.seconds, **(was or {}))
+            return conclude(tmp_path, run.loaded, ended, kept, **more)
 
         run.late, run.histograms = late, histograms
         return run, conclude_it
@@ -361,6 +363,36 @@ def test_what_a_hand_felt_is_kept_and_shown(judge, tmp_path):
     assert found.faults[0].words == "a gap"
     labels = [row[0] for row in outcome.figures]
     assert "longest without a fresh command" in labels
+
+
+@pytest.mark.parametrize("said", ["by the cycle process", "before the start"])
+def test_a_run_of_limited_torque_is_judged_by_the_limits_that_it_had(judge, said):
+    run, conclude_it = judge()
+    run.signals |= {
+        "guard/longest_gap_ms": 1.0,
+        "guard/active_ms": 5000.0,
+        "guard/saturated_ms": 5000.0,
+        "guard/longest_saturated_ms": 5000.0,
+    }
+    limited = Limited({"guard": 0.25}, ("guard is not signed off",), 5.0)
+    if said == "before the start":
+        outcome = conclude_it(was={"limited": limited})
+    else:
+        run.report.limited = limited
+        outcome = conclude_it()
+    assert any("larger than limit_nm = 0.25" in reason for reason in outcome.reasons)
+    assert "5 %" in outcome.limited
+
+
+@pytest.mark.parametrize(("rig", "named"), [("steering_wheel", False), ("two_lines", True)])
+def test_only_a_rig_of_several_axes_names_them_in_its_figures(judge, rig, named):
+    run, conclude_it = judge(rig)
+    for guard in find_guards(run.loaded.rig):
+        run.signals |= {f"{guard}/longest_gap_ms": 1.0, f"{guard}/active_ms": 5000.0}
+    gaps = [row[0] for row in conclude_it().figures if "without a fresh command" in row[0]]
+    guards = list(find_guards(run.loaded.rig))
+    assert len(guards) == len(gaps) == (2 if named else 1)
+    assert all((guard in gap) == named for guard, gap in zip(guards, gaps, strict=True))
 
 
 def read_manifest_after(conclude_it, folder):

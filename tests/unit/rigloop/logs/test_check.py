@@ -58,6 +58,8 @@ def test_policies_drop_hold_keep_and_refuse(tmp_path):
     found, _ = check_log(path, mapping=refusing)
     assert not found.good
     assert "spike at row 300 is refused" in found.reasons[-1]
+    # and shown as if nobody had refused it
+    assert (found.samples, found.range_rad) == (1999, check_log(path, mapping=mapping)[0].range_rad)
 
 
 def test_policy_that_makes_no_sense_is_refused_with_those_that_do(tmp_path):
@@ -67,6 +69,8 @@ def test_policy_that_makes_no_sense_is_refused_with_those_that_do(tmp_path):
         read_log(path, with_policy(mapping, gap="hold"))
     with pytest.raises(LogError, match="no kind of fault spikes"):
         read_log(path, with_policy(mapping, spikes="hold"))
+    with pytest.raises(LogError, match="no kind of fault spikes"):
+        check_log(path, mapping=with_policy(mapping, spikes="refuse"))
 
 
 def test_gap_that_is_split_is_cut_out_of_the_time(tmp_path):

@@ -61,7 +61,7 @@ mass_kg = 1.0
 points = ["P", "Q"]
 [outputs]""")  # fmt: skip
     (tmp_path / "tumbling.toml").write_text(more)
-    done = advise("tumbling.toml", "--duration-s", 20, "--error", 1e-6)
+    done = advise("tumbling.toml", "--duration-s", 12, "--error", 1e-6)
     assert done.exit_code == 1, done.output
     assert "no advice" in done.stdout
     assert "is chaotic" in done.stdout

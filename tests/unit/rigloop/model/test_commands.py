@@ -60,6 +60,19 @@ def test_show_prints_all_that_there_is_to_know(model):
         assert part in words, part
 
 
+def test_show_draws_the_tree_of_rigid_bodies_and_names_its_cuts(model):
+    done = model("show", "governor")
+    assert done.exit_code == 0, done.stderr
+    lines = done.stdout.splitlines()
+    drawn = lines[lines.index("ground") :]
+    assert drawn[1:4] == [
+        "+-- turn spin --o spindle",
+        "    +-- turn left_arm_turn --o left_arm",
+        "    +-- turn right_arm_turn --o right_arm",
+    ]
+    assert "constant_distance.left_link" in "".join(drawn)
+
+
 def test_show_as_json_is_one_object(model):
     done = model("show", "double_four_bar", "--json")
     assert done.exit_code == 0, done.stderr

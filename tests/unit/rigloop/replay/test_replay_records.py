@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rigloop.replay.replay import cut_to_each_other, require_signals
+from rigloop.replay.records_again import cut_to_each_other, require_signals
 from rigloop.run_folder.manifest import ManifestError
 
 RECORD = np.zeros(3, [("t_ns", "<i8"), ("loop/fast/cycle", "<f8")])
@@ -21,4 +21,4 @@ def test_a_record_without_a_signal_is_refused_by_name():
 
 def test_a_task_that_saw_nothing_of_the_other_is_not_cut():
     records = {"fast": RECORD, "slow": RECORD[:1]}
-    assert cut_to_each_other(records) == []
+    assert cut_to_each_other(Path("run"), records) == []

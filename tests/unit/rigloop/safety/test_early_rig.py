@@ -19,7 +19,10 @@ def test_a_rig_is_measured_on_emulated_segments_only():
 
 def test_the_rig_that_is_measured_has_the_limits_of_the_rig():
     loaded = load("pedals_and_wheel")
-    made = early_rig(loaded, "simulated").rig
+    found = early_rig(loaded, "simulated")
+    # and its runs are not recorded as those of the rig
+    assert (found.name, found.origin) == ("pedals_and_wheel_early", loaded)
+    made = found.rig
     for name, block in loaded.rig.blocks.items():
         if block.kind == "guard":
             assert made.blocks[name].ramp_in_s == 0.1

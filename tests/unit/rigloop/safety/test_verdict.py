@@ -55,6 +55,7 @@ def test_a_fault_that_this_machine_cannot_try_leaves_the_verdict_incomplete(row)
     (missing,) = message["not_tried"]
     assert "cycle-kill at guard, on a virtual cable" in missing
     assert "not tried: cycle-kill" in said(message)[0]
+    assert "`rigloop commission` kills the cycle" in message["remarks"][-1]
     shown = document(message, [reactions(answers, measured, "fault_bench")])
     assert "20 repeats: INCOMPLETE." in shown
     assert "not tried: cycle-kill" in shown

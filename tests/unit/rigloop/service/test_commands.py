@@ -7,8 +7,10 @@ import pytest
 
 from io_bridge.doorway.door import Client
 from rig_configs.load import find_rig
+from rigloop.live_values.refused import LiveMistake, LiveOwnedError, LiveRefusedError
 from rigloop.protocol import requests as asked
 from rigloop.protocol.answers import Phase, Refused, Why
+from rigloop.run_folder.not_started import NotStartedError
 from rigloop.run_folder.outcome import Outcome
 from rigloop.service import sessions
 from rigloop.service.clients import Visitor, Visitors
@@ -29,6 +31,13 @@ class PlayedSupervisor:
         self.armed = self.ended = self.let = False
         self.table = "/nowhere"
         self.process = type("P", (), {"pid": 1})
+        self.asked, self.error = [], None
+
+    def ask(self, *change):
+        if self.error is not None:
+            raise self.error
+        self.asked.append(change)
+        return len(self.asked)
 
     def arm(self):
         self.armed = True
@@ -83,7 +92,11 @@ class Played:
 
 
 def state_of(session):
-    return session.status(), session.control._token, session._resets_drives
+    # a played run has no table
+    session._watched, watched = None, session._watched
+    status = session.status()
+    session._watched = watched
+    return status, session.control._token, session._resets_drives
 
 
 @pytest.fixture
@@ -195,12 +208,51 @@ def test_what_a_rig_does_not_have_is_refused_by_name(played, ann, command, keys,
     assert words in played.refused(ann, command, why, **keys)
 
 
-def test_faults_and_parameters_that_do_not_exist_are_refused(played, ann):
+def test_faults_that_do_not_exist_are_refused(played, ann):
     token = played.ask(ann, asked.Take).token
     assert "no fault 'melt'" in played.refused(
         ann, asked.Inject, Why.VALUE, token=token, faults=["melt@1"]
     )
-    played.refused(ann, asked.Write, Why.VALUE, token=token, values={"gain": 1.0})
+
+
+def test_only_who_is_in_control_changes_live_values_of_a_run_that_goes_on(played, ann, bob):
+    session = played.sessions["steering_wheel"]
+    token = played.ask(ann, asked.Take).token
+    change = {"token": token, "values": {"gain": 0.5}}
+    assert "no run to change" in played.refused(ann, asked.Write, Why.STATE, **change)
+    played.ask(ann, asked.Arm, token=token)
+    session._watched = "a table"
+    played.refused(bob, asked.Write, Why.CONTROL, **change | {"token": "guessed"})
+    for both in ({}, {"values": {"gain": 1.0}, "begin": ["sweep"]}, {"begin": ["a"], "end": ["a"]}):
+        words = played.refused(ann, asked.Write, Why.VALUE, token=token, **both)
+        assert "one of `values`, `begin` and `end`" in words
+    supervisor = session._supervisor
+    assert supervisor.asked == []
+    assert played.ask(ann, asked.Write, **change).sequence == 1
+    assert played.ask(ann, asked.Write, token=token, begin=["sweep"]).sequence == 2
+    assert supervisor.asked == [
+        ({"gain": 0.5}, [], [], ann.author),
+        ({}, ["sweep"], [], ann.author),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("error", "why"),
+    [
+        (LiveRefusedError([LiveMistake("gain", 9.0, "above 1", "give less")]), Why.VALUE),
+        (LiveOwnedError("another process writes"), Why.STATE),
+        (NotStartedError("the run has ended"), Why.STATE),
+        (TimeoutError("no answer"), Why.STATE),
+    ],
+)
+def test_a_change_that_the_run_refuses_is_refused_with_its_words(played, ann, error, why):
+    session = played.sessions["steering_wheel"]
+    token = played.ask(ann, asked.Take).token
+    played.ask(ann, asked.Arm, token=token)
+    session._watched = "a table"
+    session._supervisor.error = error
+    words = played.refused(ann, asked.Write, why, token=token, values={"gain": 9.0})
+    assert str(error) in words
 
 
 def test_a_shutdown_is_refused_while_another_one_is_in_control(played, ann, bob):

@@ -1,11 +1,11 @@
 """The torque of a rig on an interface: a twentieth, until a person has signed for this rig and this drive."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import msgspec
 import numpy as np
 import pytest
+from signed_rigs import DRIVE, limit, signed
 from walked_rig import write_rig
 
 from io_bridge.slaves.drive_config import SIMULATED_IDENTITY
@@ -13,9 +13,7 @@ from io_bridge.slaves.sii import Identity
 from io_bridge.wire.frame import parse
 from rig_configs.load import HERE
 from rigloop.commission.axis import axis_of
-from rigloop.commission.commission import sign
-from rigloop.commission.progress import StepResult
-from rigloop.commission.walk import Walked, find_steps
+from rigloop.commission.walk import find_steps
 from rigloop.compose.blocks import compose_live
 from rigloop.compose.bus import make_buses
 from rigloop.compose.derived_rig import derived
@@ -31,7 +29,6 @@ from rigloop.sign_off.limit import (
 from rigloop.sign_off.signed_file import (
     drop_axis,
     read_signed,
-    rig_hash,
     signed_path,
     step_names,
     write_signed,
@@ -39,36 +36,6 @@ from rigloop.sign_off.signed_file import (
 from rigloop.sign_off.words import signed_facts, signed_notes, signed_words
 from rt_core.loop.offline import Offline
 from rt_core.steps import Steps, in_order
-
-DRIVE = Identity(1, 2, 3, 4)
-
-
-class SignedStand:
-    """The facts of a stand that a signature needs."""
-
-    def __init__(self, guard="guard", identity=DRIVE):
-        self.axis = SimpleNamespace(guard=guard, place="bus/wheel", backend="eth9")
-        self._identity = identity
-
-    def identity(self):
-        return self._identity
-
-
-def signed(loaded, **settings):
-    stand = SignedStand(**settings)
-    results = tuple(
-        StepResult(step.name, True, 0.1, "°", -3.0, 3.0, step.good) for step in find_steps()
-    )
-    began = {"sha256": rig_hash(loaded), "identity": stand.identity()}
-    return sign(loaded, stand, Walked(results, ()), "Ada  Lovelace", **began)
-
-
-def limit(loaded, found=DRIVE, backend=None):
-    backends = backends_of(loaded.rig, backend)
-    known, numbers = limited_by_files(loaded, backends)
-    return limited_by_drives(
-        loaded.rig, backends, known, numbers, {"bus/wheel": found}, loaded.argument
-    )
 
 
 def test_a_rig_that_nobody_has_signed_has_a_twentieth_of_its_torque(tmp_path):
@@ -268,6 +235,11 @@ def test_a_benchmark_of_a_signed_rig_stands_as_that_rig(tmp_path):
         tables["tasks"]["fast"]["priority"] = 71
 
     assert limit(derived(loaded, folder, "faster", change)) is None
+
+    def weaken(tables):
+        tables["blocks"]["guard"]["rate_nm_s"] = 9000.0
+
+    assert "another guard or drive" in limit(derived(loaded, folder, "weaker", weaken)).line()
 
 
 def commands_on_the_wire(rig, seconds=0.3):

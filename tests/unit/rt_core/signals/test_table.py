@@ -127,6 +127,20 @@ def test_what_was_looked_at_stays_in_the_ring_until_it_is_taken(table):
     ring.close()
 
 
+def test_live_values_are_published_beside_the_supervisor(tmp_path):
+    live = ("live/changes", "live/gain")
+    task = Task("fast", [BusyBlock("busy", 0)], 1_000_000)
+    with SignalTable.create(tmp_path / "t", plan_table([task], SUPERVISOR_SIGNALS, live)) as table:
+        table.publish({"live/gain": 2.0, "live/changes": 1.0}, "live")
+        table.publish({"supervisor/arm": 1.0})
+        assert table.latest("live").tolist() == [1.0, 2.0]
+        assert table.value("supervisor/arm") == 1.0
+        with pytest.raises(KeyError, match="the producer 'live' has no signal 'supervisor/arm'"):
+            table.publish({"supervisor/arm": 0.0}, "live")
+        with pytest.raises(ValueError, match="the loop itself publishes the images of 'fast'"):
+            table.publish({"loop/fast/cycle": 0.0}, "fast")
+
+
 def test_a_reader_needs_nothing_but_the_file(table):
     with SignalTable.attach(table.path) as reader:
         assert reader.producers == table.producers

@@ -143,3 +143,10 @@ def test_a_file_that_is_none_is_refused_in_words(run, samples, text, words):
 def test_a_file_that_is_not_there_is_refused(run, tmp_path):
     with pytest.raises(ConfigError, match="No such file"):
         run("file", 1, samples=str(tmp_path / "none.csv"))
+
+
+def test_a_file_of_another_ending_is_refused_for_no_run_would_keep_it(run, tmp_path):
+    path = tmp_path / "samples.txt"
+    path.write_text("time_s,value\n0,4\n")
+    with pytest.raises(ConfigError, match=r"has no name that ends in \.csv"):
+        run("file", 1, samples=str(path))

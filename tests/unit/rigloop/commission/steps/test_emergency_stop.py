@@ -26,7 +26,6 @@ def a_take():
         zeros,
         np.where(off, 0.0, 0.3),
         zeros,
-        zeros,
         np.where(off, 0.0, 1.0),
         np.where(off, State.FAULT, State.RUNNING).astype(float),
         zeros + 1.0,
@@ -44,14 +43,16 @@ def changed(name, rows, value):
 
 def test_a_stop_in_the_middle_of_a_torque_is_one():
     assert no_stop(a_take(), OFF, 0.06) == ""
+    # a frame that was lost a while before
+    assert no_stop(changed("valid", slice(2, 4), 0.0), OFF, 0.06) == ""
 
 
 @pytest.mark.parametrize(
     ("take", "words"),
     [
-        (changed("reported_nm", slice(None), 0.0), "no torque acted"),
-        (changed("valid", slice(OFF, OFF + 3), 0.0), "lost from the bus"),
-        (changed("state", slice(OFF - 5, OFF), State.FAULT), "the guard had ended the torque"),
+        (changed("reported_nm", slice(None), 0.0), "No torque acted"),
+        (changed("valid", slice(OFF, OFF + 3), 0.0), "lost from the bus as it left"),
+        (changed("state", slice(OFF - 5, OFF), State.FAULT), "The guard had ended the torque"),
     ],
 )
 def test_an_end_that_is_no_stop_says_why(take, words):
@@ -72,5 +73,5 @@ def test_a_fault_of_the_drive_is_no_stop(tmp_path):
     with stand_of(write_rig(tmp_path, "simulated")) as stand:
         found = measured(STEP, Bench(stand, Tripping(stand)))
         assert not found.good
-        assert "with the fault 0x2310 of its own" in found.words
+        assert "with a fault of its own, 0x2310 continuous overcurrent at the motor." in found.words
         assert measured(STEP, Bench(stand, EmulatedHands(stand))).good

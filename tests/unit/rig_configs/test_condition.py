@@ -2,7 +2,7 @@
 
 import pytest
 
-from rigloop.api.condition import ConditionError, holds, parse
+from rig_configs.condition import ConditionError, holds, parse
 
 SIGNALS = {"wheel/angle_rad": -0.6, "guard/state": 3.0, "a-b/or.and": 1.0}
 

@@ -1,0 +1,235 @@
+"""Trees in joint coordinates: accelerations by articulated inertias, at a cost that grows with the number of bodies.
+
+The mechanism file is the same as for natural coordinates; its tree, the recursion and the forces over joint
+coordinates come from `codegen.topology` and `codegen.tree`. There are no rows: nothing is iterated, and nothing drifts
+but the length of quaternions, which is set right at the end of each step.
+
+Source: Featherstone 1983; Rodriguez, Jain and Kreutz-Delgado 1991.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from codegen.description.mechanism import Mechanism, MechanismError
+from codegen.equations.equations import LARGE, Equations, equations
+from codegen.equations.program import Program, Routine
+from codegen.equations.unfold import unfold_routine
+from codegen.expressions.emit import Assign
+from codegen.formulations.order import Call, Step, lines
+from codegen.formulations.stepping import (
+    Derivative,
+    StepParts,
+    calls_of,
+    inputs_of,
+    integrator_text,
+    step_text,
+)
+from codegen.options.options import KernelOptions
+from codegen.system.system import System
+from codegen.tree.mechanism import TreeMechanism, in_joint_coordinates
+from codegen.tree.recursion import accelerations, given_force, transmitted
+from rig_configs.mistakes import Mistake
+
+
+def build(mechanism: Mechanism, options: KernelOptions) -> Program:
+    """Discretise `mechanism`: the routines of one step as expressions.
+
+    Raises
+    ------
+    MechanismError
+        It is no tree, or has something that joint coordinates do not carry: each by name.
+    """
+    tree = in_joint_coordinates(mechanism)
+    _refuse(tree)
+    eq = equations(tree.made, options)
+    routines = [*_routines(eq, tree), unfold_routine(eq)]
+    followed = eq.settle_assigns()
+    if followed:
+        routines.append(Routine("settle", "states that forces follow, at the step's end", followed))
+        eq.arrays["since_part"] = 1
+    eq.store_derived(routines)
+    eq.arrays |= {
+        "rhs": len(eq.q),
+        "x": len(eq.q),
+        "inverse": len(eq.q),
+        "inverse_row": 0,
+        "weight_project": 0,
+    }
+    derivative = Derivative(
+        routines=[],
+        derive=[*_guided(eq), Call("articulate")],
+        conclude=_upright(tree),
+        set_out=_upright(tree),
+        twin=(),
+    )
+    integrator = integrator_text(eq, derivative)
+    reacts = bool(eq.system.guides)
+    return eq.program(
+        routines,
+        projection_scale=1.0,
+        weight_keys=[],
+        calls=[*calls_of(eq, derivative), *(["guide_forces"] if reacts else [])],
+        text=step_text(
+            eq,
+            derivative,
+            integrator,
+            StepParts(reactions=["guide_forces(w, (State *)s);"] if reacts else []),
+        ),
+        state=inputs_of(eq),
+        twin=(
+            "formulations/articulated.py.in",
+            f"integrators/{options.integrator}.py.in",
+            "formulations/stepping.py.in",
+        ),
+        twin_fill=_twin(tree) | {"substeps": str(options.substeps)},
+        natural=tree.source,
+    )
+
+
+def _refuse(tree: TreeMechanism) -> None:
+    """Outputs that joint coordinates do not have, and trees whose sweeps are too long to be written out."""
+    system, mistakes = tree.made.system, []
+    if len(system.coordinates) > LARGE:
+        words = (
+            f"has {len(system.coordinates)} joint coordinates; 'articulated' takes up to {LARGE}"
+        )
+        mistakes.append(Mistake(system.file, "file", words, "take formulation = 'ali3p'"))
+    for output in tree.made.outputs:
+        problem = None
+        if output.kind == "gain":
+            problem = "the gain of a step is weighed in natural coordinates only"
+        elif output.path and shows_rows(system, output.path):
+            problem = "shows the reaction of a row, which joint coordinates do not have"
+        if problem:
+            remedy = "leave it out, or take formulation = 'ali3p'"
+            mistakes.append(Mistake(system.file, f"outputs.{output.port}", problem, remedy))
+    if mistakes:
+        raise MechanismError(mistakes)
+
+
+def shows_rows(system: System, path: str) -> bool:
+    """Return whether a value contains multipliers of rows."""
+    inside = system.graph.variables(system.values[path])
+    return any(var.name.startswith("row_lam ") for var in inside)
+
+
+def _routines(eq: Equations, tree: TreeMechanism) -> list[Routine]:
+    chain, loads = tree.chain, tree.loads
+    found = accelerations(chain, loads)
+    guided = {i: link.qdd[0] for link in chain.links if link.is_guided for i in link.coordinates}
+    nothing = [
+        Routine(name, "nothing is to be solved in joint coordinates", [])
+        for name in ("evaluate", "factorise", "solve", "position_rhs", "velocity_rhs")
+    ]
+    made = [
+        Routine("prepare", "what depends on parameters only", [], is_split=True),
+        eq.hold_routine(),
+        *nothing,
+        Routine(
+            "articulate",
+            "qdd at q and qd, by articulated inertias",
+            [
+                Assign(f"s->qdd[Q_{eq.names[i]}]", e, eq.names[i])
+                for i, e in sorted(found.items())
+                if i not in guided
+            ],
+        ),
+        Routine(
+            "observe",
+            "outputs that are expressions",
+            [
+                Assign(f"w->observed[{n}]", eq.system.values[path], path)
+                for n, path in enumerate(eq.shown)
+            ],
+        ),
+    ]
+    if eq.system.guides:
+        handed = transmitted(chain, loads)
+        places = {c.name: n for n, link in enumerate(chain.links) for c in _coordinates(eq, link)}
+        forces = [
+            Assign(
+                f"w->reaction[{n}]",
+                given_force(chain, loads, handed, places[guide.coordinate.name]),
+                f"of {guide.name}",
+            )
+            for n, guide in enumerate(eq.system.guides)
+        ]
+        made.append(Routine("guide_forces", "what the guides push with", forces))
+    return made
+
+
+def _coordinates(eq: Equations, link) -> list:
+    return [eq.system.coordinates[i] for i in link.coordinates]
+
+
+def _guided(eq: Equations) -> list[Step]:
+    """Coordinates that guides give."""
+    found = []
+    for n, guide in enumerate(eq.system.guides):
+        name = guide.coordinate.name
+        found += [
+            f"s->{array}[Q_{name}] = w->guide[{3 * n + part}];"
+            for part, array in enumerate(("q", "qd", "qdd"))
+        ]
+    return [lines(*found)] if found else []
+
+
+def _upright(tree: TreeMechanism) -> list[Step]:
+    """Quaternions of length 1, and rates across them."""
+    balls = [link.coordinates[-4] for link in tree.chain.links if link.kind in ("ball", "free")]
+    if not balls:
+        return [lines("// nothing is left to do at the end of a step")]
+    places = ", ".join(map(str, balls))
+    return [
+        lines(
+            f"static const int quaternions[] = {{{places}}};",
+            f"for (int k = 0; k < {len(balls)}; k++) {{",
+            "    real *const e = s->q + quaternions[k], *const rate = s->qd + quaternions[k];",
+            "    const real size = (real)sqrt(e[0] * e[0] + e[1] * e[1] + e[2] * e[2] + e[3] * e[3]);",
+            "    for (int i = 0; i < 4; i++)",
+            "        e[i] /= size;",
+            "    const real along = e[0] * rate[0] + e[1] * rate[1] + e[2] * rate[2] + e[3] * rate[3];",
+            "    for (int i = 0; i < 4; i++)",
+            "        rate[i] -= along * e[i];",
+            "}",
+        )
+    ]
+
+
+def _twin(tree: TreeMechanism) -> dict[str, str]:
+    """The tree as data of the NumPy twin."""
+    motion, source = tree.motion, tree.source.system
+    number = {c.q: c.index for c in source.coordinates}
+    links = [
+        (link.parent, link.kind, list(link.coordinates),
+         [motion.tree.coordinates[i].initial for i in link.coordinates])
+        for link in motion.tree.links
+    ]  # fmt: skip
+    frames = [
+        (motion.inverse[link.parent] if link.parent >= 0 else np.eye(4)) @ frame
+        for link, frame in zip(motion.tree.links, motion.frames, strict=True)
+    ]
+    made = tree.made.system
+    places = [
+        (number[var], link, place.tolist(), axis)
+        for var, (link, place, axis) in motion.on_links.items()
+    ]
+    sums = [
+        (number[var], weights, float(offset))
+        for var, (weights, offset) in motion.tree.scalars.items()
+    ]
+    return {
+        "links": repr(links),
+        "frames": repr([frame.tolist() for frame in frames]),
+        "places": repr(places),
+        "sums": repr(sums),
+        "z_0": repr([c.initial for c in made.coordinates]),
+        "zd_0": repr([c.initial_rate for c in made.coordinates]),
+        "guided": repr([guide.coordinate.index for guide in made.guides]),
+        "n_rows": str(len(source.rows)),
+        "reactions": repr(
+            [o.port for o in tree.source.outputs if o.path and shows_rows(source, o.path)]
+        ),
+        "n_natural": str(len(source.coordinates)),
+    }

@@ -1,0 +1,251 @@
+"""Bodies and joints of a mechanism as a spanning tree: links in joint coordinates, and what does not fit into it.
+
+The tree takes the joints with the fewest freedoms first, so that what is cut is cheap to close again. What is left
+is tried out: a row that does not hold wherever the joints of the tree go is a cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from codegen.expressions.dag import Expr
+from codegen.system.body import is_moving
+from codegen.system.system import System
+from codegen.system.vectors import Vector
+from codegen.topology.bodies import GROUND, Freedom, Graph
+from codegen.topology.joints import Kind, Single, taken_apart
+
+# of the coordinates of each kind of joint: endings of their names where the file has none, and units
+TURNS = ("e0", "e1", "e2", "e3")
+
+
+@dataclass(frozen=True)
+class JointCoordinate:
+    """A coordinate of the tree; `scalar` is the angle or distance of the file that it is, if any."""
+
+    name: str
+    unit: str
+    initial: float
+    scalar: Expr | None = None
+
+
+@dataclass
+class Link:
+    """A part that moves as a whole: a body, all that is fixed to it, or a massless part between two single joints.
+
+    Attributes
+    ----------
+    parent : int
+        Number of the link that it moves on; -1: the ground.
+    coordinates : tuple of int
+        One of a turn or slide, four of a ball (a unit quaternion), three and four of a free body.
+    bodies : list of str
+        Those that are this link; none of a massless part.
+    """
+
+    name: str
+    parent: int
+    single: Single
+    coordinates: tuple[int, ...]
+    bodies: list[str] = field(default_factory=list)
+
+    @property
+    def kind(self) -> Kind:
+        return self.single.kind
+
+    @property
+    def freedoms(self) -> int:
+        """Freedoms of the joint: a quaternion has four coordinates for three."""
+        return len(self.coordinates) - (self.kind in ("ball", "free"))
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A condition that the tree does not keep: the element that brings it, and why."""
+
+    element: str
+    problem: str
+
+
+@dataclass
+class Tree:
+    """A spanning tree.
+
+    Attributes
+    ----------
+    place : dict of str to int
+        The link of each body; -1: the ground.
+    scalars : dict of Expr to (dict of int to float, float)
+        Angles and distances of the file as sums over joint coordinates.
+    cuts : list of Cut
+        What the tree does not keep; none of an open chain.
+    """
+
+    system: System
+    graph: Graph
+    links: list[Link] = field(default_factory=list)
+    coordinates: list[JointCoordinate] = field(default_factory=list)
+    place: dict[str, int] = field(default_factory=lambda: {GROUND: -1})
+    scalars: dict[Expr, tuple[dict[int, float], float]] = field(default_factory=dict)
+    cuts: list[Cut] = field(default_factory=list)
+
+    def carrier(self, points: Sequence[Vector]) -> str | None:
+        """The body, nearest to the ground, that all of these points are fixed on."""
+        if not any(is_moving(point) for point in points):
+            return GROUND
+        moving = [point for point in points if is_moving(point)]
+        carriers = self.graph.carriers
+        on = set.intersection(*(carriers.get(("point", point), set()) for point in moving))
+        # a fixed point beside a moving one is on no body but by chance
+        if len(moving) < len(points):
+            on &= carriers.get(("point", next(p for p in points if p not in moving)), set())
+        return min(
+            (name for name in on if name in self.place), key=lambda n: self.place[n], default=None
+        )
+
+    def children(self, link: int) -> list[int]:
+        return [n for n, other in enumerate(self.links) if other.parent == link]
+
+
+def spanning_tree(system: System) -> Tree:
+    """The tree of a system in its assembled pose; what is no rigid body on it is among the cuts."""
+    graph = Graph(system)
+    tree = Tree(system, graph)
+    for name in graph.shapeless:
+        problem = "has no orientation of its own: its points and vectors leave a turn open"
+        tree.cuts.append(Cut(f"rigid_body/{name}", problem))
+    names = _Names()
+    for parent, child, freedom in _edges(graph):
+        _hang(tree, names, parent, child, freedom)
+    return tree
+
+
+def _edges(graph: Graph) -> Iterator[tuple[str, str, Freedom]]:
+    """Edges of the tree from the ground outwards: parent, child, and the freedom of the child."""
+    pairs = graph.pairs()
+    freedoms = {pair: graph.freedom(*pair) for pair in pairs}
+    order = {pair: n for n, pair in enumerate(pairs)}
+
+    def price(pair: tuple[str, str]) -> tuple[int, int, float, int]:
+        # a tree that floats is named by its heaviest body
+        found = freedoms[pair]
+        mass = graph.mass(pair[0]) if found.count == 6 else 0.0
+        return found.count, -len(found.scalars), -mass, order[pair]
+
+    group = {name: name for name in (GROUND, *graph.pieces)}
+
+    def root(name: str) -> str:
+        while group[name] != name:
+            group[name] = group[group[name]]
+            name = group[name]
+        return name
+
+    beside: dict[str, list[str]] = {name: [] for name in group}
+    for first, second in sorted(pairs, key=price):
+        a, b = root(first), root(second)
+        if a != b:
+            group[a] = b
+            beside[first].append(second)
+            beside[second].append(first)
+    placed, waiting = {GROUND}, [GROUND]
+    file_order = {name: n for n, name in enumerate((GROUND, *graph.pieces))}
+    while waiting:
+        parent = waiting.pop(0)
+        for child in sorted(beside[parent], key=file_order.__getitem__):
+            if child in placed:
+                continue
+            found = freedoms.get((child, parent))
+            yield parent, child, found or graph.freedom(child, parent)
+            placed.add(child)
+            waiting.append(child)
+
+
+def _hang(tree: Tree, names: _Names, parent: str, child: str, freedom: Freedom) -> None:
+    singles = taken_apart(freedom.twists)
+    if singles is None:
+        problem = (
+            f"moves beside {parent} with {freedom.count} freedoms that are no pin, slide, cylinder, plane or ball; "
+            "write single joints with a massless body between them"
+        )
+        tree.cuts.append(Cut(f"rigid_body/{child}", problem))
+        singles = [Single("free", np.zeros(6))]
+        parent = GROUND
+    at = tree.place[parent]
+    if not singles:
+        tree.place[child] = at
+        if at >= 0:
+            tree.links[at].bodies.append(child)
+        return
+    for number, single in enumerate(singles):
+        is_last = number == len(singles) - 1
+        scalar, rate = _scalar(single, freedom, tree)
+        if rate < 0.0:
+            single = Single(single.kind, -single.twist)
+        if single.kind == "turn" and number > 1:
+            # slides lead anywhere: about the body's first point
+            omega = single.twist[:3]
+            at_point = [tree.graph.value(c) for c in tree.graph.pieces[child].body.generators[0]]
+            single = Single("turn", np.concatenate([omega, np.cross(at_point, omega)]))
+        first = len(tree.coordinates)
+        tree.coordinates += _named(tree, names, child, single, scalar)
+        coordinates = tuple(range(first, len(tree.coordinates)))
+        if scalar is not None:
+            tree.scalars[scalar] = ({first: 1.0}, 0.0)
+        name = child if is_last else f"{child} {tree.coordinates[first].name}"
+        tree.links.append(Link(name, at, single, coordinates, [child] if is_last else []))
+        at = len(tree.links) - 1
+    tree.place[child] = at
+
+
+def _scalar(single: Single, freedom: Freedom, tree: Tree) -> tuple[Expr | None, float]:
+    """The angle or distance of the file that measures a joint, and its sign."""
+    if single.kind in ("turn", "slide"):
+        for var, slope in freedom.scalars.items():
+            rate = float(slope @ single.twist)
+            if abs(abs(rate) - 1.0) < 1e-6 and var not in tree.scalars:
+                return var, rate
+    return None, 1.0
+
+
+def _named(
+    tree: Tree, names: _Names, child: str, single: Single, scalar: Expr | None
+) -> list[JointCoordinate]:
+    if scalar is not None:
+        owner = tree.system.owner(scalar)
+        assert owner is not None
+        return [JointCoordinate(names.new(owner.name), owner.unit, owner.initial, scalar)]
+    if single.kind == "turn":
+        return [JointCoordinate(names.new(f"{child}_turn"), "rad", 0.0)]
+    if single.kind == "slide":
+        way = single.twist[3:]
+        letter = next((a for a, x in zip("xyz", way, strict=True) if abs(x) == 1.0), "travel")
+        return [JointCoordinate(names.new(f"{child}_{letter}"), "m", 0.0)]
+    found = []
+    if single.kind == "free":
+        at = tree.graph.pieces[child]
+        start = [tree.graph.value(c) for c in at.body.generators[0]]
+        found = [
+            JointCoordinate(names.new(f"{child}_{a}"), "m", x)
+            for a, x in zip("xyz", start, strict=True)
+        ]
+    return found + [
+        JointCoordinate(names.new(f"{child}_{ending}"), "1", float(ending == "e0"))
+        for ending in TURNS
+    ]
+
+
+class _Names:
+    """Names of coordinates, each once."""
+
+    def __init__(self) -> None:
+        self._taken: set[str] = set()
+
+    def new(self, wanted: str) -> str:
+        name = wanted
+        while name in self._taken:
+            name += "_"
+        self._taken.add(name)
+        return name

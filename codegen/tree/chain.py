@@ -1,0 +1,285 @@
+"""The links of a tree as expressions over joint coordinates: passages to the parents, masses, motion.
+
+Accelerations are those of points (the second derivative of a position, in the link's axes), so that linear velocities
+are in nothing that is needed to find them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from codegen.expressions.dag import Expr, Graph
+from codegen.system import body
+from codegen.system.system import Coordinate, System
+from codegen.system.vectors import Vector, cross, plus, times
+from codegen.topology.frames import placing
+from codegen.topology.motion import Motion
+from codegen.tree.spatial import (
+    ZERO,
+    Inertia,
+    Matrix,
+    Passage,
+    Rotation,
+    Shift,
+    Turn,
+    Value,
+    apply,
+    skew,
+)
+
+Z: Vector = (0.0, 0.0, 1.0)
+QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
+
+
+@dataclass
+class ChainLink:
+    """One link.
+
+    Attributes
+    ----------
+    kind : str
+        "turn", "slide", "ball" or "free"; with `is_guided` its motion is given.
+    q, qd, qdd : list of Expr
+    passage : Passage
+        To the parent's axes and origin.
+    rate, acceleration : Vector
+        Of a ball or free body: its angular velocity and acceleration beside the parent, in its own axes.
+    omega : Vector
+        Angular velocity, in its own axes.
+    bias_alpha, bias_a : Vector
+        What the rates add to the accelerations of the parent.
+    mass, first : Expr and Vector
+        Mass, and mass times centre, from the link's origin.
+    inertia : Inertia
+        About the origin.
+    """
+
+    name: str
+    parent: int
+    kind: str
+    coordinates: tuple[int, ...]
+    is_guided: bool
+    q: list[Expr]
+    qd: list[Expr]
+    qdd: list[Expr]
+    passage: Passage
+    mass: Value = 0.0
+    first: Vector = ZERO
+    inertia: Inertia | None = None
+    rotor: Value = 0.0
+    rate: Vector = ZERO
+    omega: Vector = ZERO
+    bias_alpha: Vector = ZERO
+    bias_a: Vector = ZERO
+
+
+class Chain:
+    """All links of a tree, in joint coordinates of a system that has them."""
+
+    def __init__(
+        self, motion: Motion, coordinates: Sequence[Coordinate], masses: System, graph: Graph
+    ) -> None:
+        self.graph, self.motion = graph, motion
+        self.tree = motion.tree
+        guided = {guide.coordinate.name: guide.inputs for guide in masses.guides}
+        self.links: list[ChainLink] = []
+        for n, link in enumerate(self.tree.links):
+            own = [coordinates[i] for i in link.coordinates]
+            inputs = guided.get(own[0].name) if len(own) == 1 else None
+            made = ChainLink(
+                name=link.name,
+                parent=link.parent,
+                kind=link.kind,
+                coordinates=link.coordinates,
+                is_guided=inputs is not None,
+                q=[c.q for c in own],
+                qd=[c.qd for c in own],
+                qdd=[graph.var(f"qdd {c.index}") for c in own],
+                passage=Passage([]),
+            )
+            made.passage = self._passage(n, made)
+            self.links.append(made)
+            self._move(made)
+        self._weigh(masses)
+
+    def up(self, link: int) -> ChainLink | None:
+        """The link that it moves on; None: the ground."""
+        parent = self.links[link].parent
+        return self.links[parent] if parent >= 0 else None
+
+    def _passage(self, n: int, link: ChainLink) -> Passage:
+        frames = self.motion.frames
+        here = frames[n]
+        outer = frames[link.parent] if link.parent >= 0 else np.eye(4)
+        built = [self.tree.coordinates[i].initial for i in link.coordinates]
+        if link.kind in ("ball", "free"):
+            relative = body.tidy(np.linalg.inv(outer) @ here)
+            turn = Rotation([[float(v) for v in row] for row in relative[1:, 1:]])
+            at: Vector = tuple(float(v) for v in relative[1:, 0])  # type: ignore[assignment]
+            if link.kind == "free":
+                way = [x - b for x, b in zip(link.q[:3], built[:3], strict=True)]
+                at = plus(at, (way[0], way[1], way[2]))
+            return Passage([Rotation(quaternion_matrix(link.q[-4:])), turn, Shift(at)])
+        p = placing(outer, here)
+        h: Value = p.h
+        if link.kind == "slide":
+            h = p.h + link.q[0] - built[0]
+            last = Turn(2, *p.beta)
+        else:
+            last = Turn(2, *self._angle(link.q[0], p.beta, built[0]))
+        return Passage([
+            Shift((0.0, 0.0, h)),
+            last,
+            Shift((p.d, 0.0, 0.0)),
+            Turn(0, *p.alpha),
+            Shift((0.0, 0.0, p.b)),
+            Turn(2, *p.gamma),
+        ])  # fmt: skip
+
+    def _angle(self, q: Expr, beta: tuple[float, float], built: float) -> tuple[Expr, Expr]:
+        """Cosine and sine of q + beta - built; a turn of quarters costs nothing."""
+        offset = math.atan2(beta[1], beta[0]) - built
+        quarters = round(offset / (math.pi / 2.0))
+        rest = offset - quarters * (math.pi / 2.0)
+        at = q + rest if abs(rest) > 1e-13 else q
+        c, s = self.graph.call("cos", at), self.graph.call("sin", at)
+        a, b = QUARTERS[quarters % 4]
+        return a * c - b * s, a * s + b * c
+
+    def _move(self, link: ChainLink) -> None:
+        up = self.links[link.parent] if link.parent >= 0 else None
+        before = up.omega if up else ZERO
+        carried = link.passage.into(before)
+        link.rate = self.rate_of(link)
+        link.omega = plus(carried, link.rate)
+        link.bias_alpha = cross(carried, link.rate)
+        origin = link.passage.origin
+        swung = cross(before, cross(before, origin)) if link.parent >= 0 else ZERO
+        link.bias_a = link.passage.into(swung)
+        if link.kind == "slide":
+            link.bias_a = plus(link.bias_a, cross(times(2.0, link.omega), times(link.qd[0], Z)))
+
+    def rate_of(self, link: ChainLink) -> Vector:
+        """Angular velocity beside the parent, in the link's axes."""
+        if link.kind == "turn":
+            return (0.0, 0.0, link.qd[0])
+        if link.kind == "slide":
+            return ZERO
+        p, rates = link.q[-4:], link.qd[-4:]
+        return times(2.0 / length2(p), _grown(p, rates))
+
+    def turning_of(self, link: ChainLink) -> Vector:
+        """Angular acceleration of a ball or free body beside the parent, but for what omega adds."""
+        p = link.q[-4:]
+        return times(2.0 / length2(p), _grown(p, link.qdd[-4:]))
+
+    def rates_of_quaternion(self, link: ChainLink, turning: Vector) -> list[Expr]:
+        """Second derivatives of a quaternion of steady length, from the angular acceleration beside the parent."""
+        p, rates = link.q[-4:], link.qd[-4:]
+        e0, e1, e2, e3 = p
+        x, y, z = times(0.5, turning)
+        shrink = length2(rates) / length2(p)
+        back = (
+            -e1 * x - e2 * y - e3 * z,
+            e0 * x - e3 * y + e2 * z,
+            e3 * x + e0 * y - e1 * z,
+            -e2 * x + e1 * y + e0 * z,
+        )
+        return [b - shrink * e for b, e in zip(back, p, strict=True)]
+
+    def _weigh(self, masses: System) -> None:
+        """Mass, first and second moments of every link, over parameters."""
+        graph = self.graph
+        moments: list[list[tuple[Expr, np.ndarray]]] = [[] for _ in self.links]
+        for place, share in shares_on_links(self.motion, masses):
+            if place >= 0:
+                moments[place].append(share)
+        for link, parts in zip(self.links, moments, strict=True):
+            parts = [(var, body.tidy(matrix)) for var, matrix in parts]
+
+            def entry(i: int, j: int, parts=parts) -> Expr:
+                return graph.total((float(m[i, j]), var) for var, m in parts if m[i, j])
+
+            link.mass = entry(0, 0)
+            link.first = (entry(0, 1), entry(0, 2), entry(0, 3))
+            turning: Matrix = [[0.0] * 3 for _ in range(3)]
+            for i in range(3):
+                j, k = (i + 1) % 3, (i + 2) % 3
+                turning[i][i] = graph.total(
+                    (float(m[j + 1, j + 1] + m[k + 1, k + 1]), var) for var, m in parts
+                )
+                turning[j][k] = turning[k][j] = graph.total(
+                    (-float(m[j + 1, k + 1]), var) for var, m in parts
+                )
+            zero = graph.zero
+            moving: Matrix = [[link.mass if i == j else zero for j in range(3)] for i in range(3)]
+            link.inertia = Inertia(turning, skew(link.first), moving)
+
+    def resistance(self, link: ChainLink) -> tuple[Vector, Vector]:
+        """Moment and force that keep a link's rates as they are: omega x I omega, omega x (omega x m c)."""
+        assert link.inertia is not None
+        x, y, z = link.omega
+        xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
+        i = link.inertia.turning
+        moment = (
+            (i[2][2] - i[1][1]) * yz + i[1][2] * (yy - zz) + (i[0][2] * xy - i[0][1] * xz),
+            (i[0][0] - i[2][2]) * xz + i[0][2] * (zz - xx) + (i[0][1] * yz - i[1][2] * xy),
+            (i[1][1] - i[0][0]) * xy + i[0][1] * (xx - yy) + (i[1][2] * xz - i[0][2] * yz),
+        )
+        spin: Matrix = [[-(yy + zz), xy, xz], [xy, -(xx + zz), yz], [xz, yz, -(xx + yy)]]
+        return moment, apply(spin, link.first)
+
+
+def shares_on_links(motion: Motion, system: System) -> list[tuple[int, tuple[Expr, np.ndarray]]]:
+    """All masses, each on its link and as a share in that link's frame."""
+    tree, found = motion.tree, []
+
+    def put(name: str | None, var: Expr, matrix: np.ndarray, pose: np.ndarray) -> None:
+        assert name is not None  # it is refused before
+        link = tree.place[name]
+        onto = pose if link < 0 else motion.inverse[link] @ pose
+        found.append((link, (var, onto @ matrix @ onto.T)))
+
+    for name, parts in system.masses.of_bodies.items():
+        for var, matrix in parts:
+            put(name, var, matrix, tree.graph.pieces[name].pose)
+    for point, var in system.masses.of_points:
+        at = np.array([1.0, *(tree.graph.value(c) for c in point)])
+        put(tree.carrier([point]), var, np.outer(at, at), np.eye(4))
+    for ends, var in system.masses.of_rods:
+        a, b = (np.array([1.0, *(tree.graph.value(c) for c in end)]) for end in ends)
+        across = np.outer(a, b)
+        matrix = (np.outer(a, a) + np.outer(b, b)) / 3.0 + (across + across.T) / 6.0
+        put(tree.carrier(list(ends)), var, matrix, np.eye(4))
+    return found
+
+
+def quaternion_matrix(p: Sequence[Expr]) -> Matrix:
+    """Of e0 + e1 i + e2 j + e3 k, whatever its length."""
+    e0, e1, e2, e3 = p
+    s = 2.0 / length2(p)
+    return [
+        [1.0 - s * (e2 * e2 + e3 * e3), s * (e1 * e2 - e0 * e3), s * (e1 * e3 + e0 * e2)],
+        [s * (e1 * e2 + e0 * e3), 1.0 - s * (e1 * e1 + e3 * e3), s * (e2 * e3 - e0 * e1)],
+        [s * (e1 * e3 - e0 * e2), s * (e2 * e3 + e0 * e1), 1.0 - s * (e1 * e1 + e2 * e2)],
+    ]
+
+
+def length2(p: Sequence[Expr]) -> Expr:
+    graph = p[0].graph
+    return graph.total((1.0, e * e) for e in p)
+
+
+def _grown(p: Sequence[Expr], rates: Sequence[Expr]) -> Vector:
+    """Half of the angular velocity in the moving axes, for a quaternion of length 1."""
+    e0, e1, e2, e3 = p
+    r0, r1, r2, r3 = rates
+    return (
+        -e1 * r0 + e0 * r1 + e3 * r2 - e2 * r3,
+        -e2 * r0 - e3 * r1 + e0 * r2 + e1 * r3,
+        -e3 * r0 + e2 * r1 - e1 * r2 + e0 * r3,
+    )

@@ -1,0 +1,41 @@
+"""Energies of a tree over joint coordinates."""
+
+from __future__ import annotations
+
+from codegen.expressions.dag import Expr
+from codegen.system.system import System
+from codegen.system.vectors import Vector, cross, dot, plus
+from codegen.tree.chain import Chain
+from codegen.tree.spatial import ZERO, apply
+
+
+def kinetic(chain: Chain) -> Expr:
+    """Kinetic energy, of rotors too."""
+    graph = chain.graph
+    velocities: list[Vector] = []
+    found: list[tuple[float, Expr]] = []
+    for link in chain.links:
+        v: Vector = ZERO
+        if link.parent >= 0:
+            up = chain.links[link.parent]
+            v = plus(velocities[link.parent], cross(up.omega, link.passage.origin))
+        if link.kind == "free":
+            v = plus(v, (link.qd[0], link.qd[1], link.qd[2]))
+        v = link.passage.into(v)
+        if link.kind == "slide":
+            v = plus(v, (0.0, 0.0, link.qd[0]))
+        velocities.append(v)
+        assert link.inertia is not None
+        spin = apply(link.inertia.turning, link.omega)
+        found += [
+            (0.5, graph.lift(dot(link.omega, spin))),
+            (0.5, link.mass * graph.lift(dot(v, v))),
+            (1.0, graph.lift(dot(v, cross(link.omega, link.first)))),
+            (0.5, graph.lift(link.rotor * (link.qd[0] * link.qd[0]))),
+        ]
+    return graph.total(found)
+
+
+def potential(system: System) -> Expr:
+    """Potential energy that the elements gave, over joint coordinates by now."""
+    return system.graph.zero if system.potential is None else system.potential

@@ -1,0 +1,213 @@
+"""A mechanism in joint coordinates: the same forces, inputs, parameters and outputs over the coordinates of its tree.
+
+Every coordinate of the file is an expression over joint coordinates, which takes its place in whatever forces and
+outputs say of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from codegen.description.mechanism import Mechanism, MechanismError
+from codegen.description.outputs import Output
+from codegen.expressions.dag import Expr
+from codegen.system.system import System
+from codegen.system.vectors import cross, plus
+from codegen.topology.motion import Motion, topology
+from codegen.topology.tree import Tree
+from codegen.tree.chain import Chain
+from codegen.tree.energy import kinetic, potential
+from codegen.tree.places import Coordinates
+from codegen.tree.reactions import Reactions
+from codegen.tree.recursion import Loads
+from codegen.tree.spatial import NO_WRENCH, ZERO, Wrench
+from rig_configs.mistakes import Mistake
+
+OTHERS = "'ali3p', which closes loops, or 'independent'"
+
+
+@dataclass(frozen=True)
+class TreeMechanism:
+    """A mechanism in joint coordinates.
+
+    Attributes
+    ----------
+    made : Mechanism
+        With the joints' coordinates; no rows, and no mass matrix.
+    source : Mechanism
+        The same in the coordinates of its file.
+    """
+
+    made: Mechanism
+    source: Mechanism
+    motion: Motion
+    chain: Chain
+    loads: Loads
+
+
+def in_joint_coordinates(mechanism: Mechanism) -> TreeMechanism:
+    """A mechanism that is a tree, in joint coordinates.
+
+    Raises
+    ------
+    MechanismError
+        It has loops, or something in it that joint coordinates do not carry: each by name.
+    """
+    source = mechanism.system
+    motion = topology(source)
+    mistakes = [*_cut(motion.tree, source.file), *_uncarried(motion)]
+    if mistakes:
+        raise MechanismError(mistakes)
+    system = _system(source, motion)
+    chain = Chain(motion, system.coordinates, system, source.graph)
+    for c, inertia in source.masses.of_scalars:
+        weights, _ = motion.tree.scalars[c.q]
+        ((index, slope),) = weights.items()
+        link = next(k for k in chain.links if index in k.coordinates)
+        link.rotor = link.rotor + (slope * slope) * inertia
+    coordinates = Coordinates(motion, chain)
+    put = coordinates.put
+    system.updates = {var: put(e) for var, e in source.updates.items()}
+    system.followed = {var: put(e) for var, e in source.followed.items()}
+    system.held = [replace(held, value=put(held.value)) for held in source.held]
+    system.potential = None if source.potential is None else put(source.potential)
+    loads = _loads(coordinates)
+    joints = Reactions(chain, loads, coordinates.places.out)
+    outputs = tuple(_output(o, source, system, coordinates, joints) for o in mechanism.outputs)
+    made = Mechanism(mechanism.name, system, outputs, mechanism.sha256)
+    return TreeMechanism(made, mechanism, motion, chain, loads)
+
+
+def _cut(tree: Tree, file: str) -> Iterator[Mistake]:
+    for cut in tree.cuts:
+        remedy = f"take formulation = {OTHERS}"
+        yield Mistake(
+            file,
+            cut.element.replace("/", "."),
+            f"{cut.problem}; 'articulated' is for trees",
+            remedy,
+        )
+
+
+def _uncarried(motion: Motion) -> Iterator[Mistake]:
+    """Masses that no link has."""
+    tree, system = motion.tree, motion.tree.system
+    remedy = f"give it to a rigid_body, or take formulation = {OTHERS}"
+    for points, var in [*(([p], v) for p, v in system.masses.of_points),
+                        *((list(ends), v) for ends, v in system.masses.of_rods)]:  # fmt: skip
+        if tree.carrier(points) is None and not tree.cuts:
+            key = var.name.rpartition("/")[0].replace("/", ".")
+            yield Mistake(system.file, key, "is on no rigid body", remedy)
+    known = {var for parts in system.masses.of_bodies.values() for var, _ in parts}
+    known |= {var for _, var in (*system.masses.of_points, *system.masses.of_rods)}
+    graph = system.graph
+    for _, inertia in system.masses.of_scalars:
+        known.update(graph.variables(inertia))
+    others = {v for e in system.mass.values() for v in graph.variables(e) if v not in known}
+    for var in sorted(others, key=lambda v: v.serial):
+        key = var.name.rpartition("/")[0].replace("/", ".")
+        yield Mistake(system.file, key, "has inertia that is no rigid body's", remedy)
+    for c, _ in system.masses.of_scalars:
+        if len(tree.scalars.get(c.q, ({0: 1.0}, 0.0))[0]) != 1:
+            yield Mistake(system.file, c.name, "has inertia and measures several joints", remedy)
+    guided = {guide.coordinate.q for guide in system.guides}
+    for var in guided:
+        if not any(c.scalar is var for c in tree.coordinates) and not tree.cuts:
+            yield Mistake(
+                system.file, var.name[2:], "is guided and measures no single joint", remedy
+            )
+
+
+def _system(source: System, motion: Motion) -> System:
+    """Coordinates, inputs and parameters; nothing that moves them yet."""
+    tree = motion.tree
+    made = System(source.file, source.names, source.gravity, graph=source.graph)
+    rates = _start_rates(motion)
+    for c, rate in zip(tree.coordinates, rates, strict=True):
+        new = made.coordinate(c.name, c.unit, c.initial, rate)
+        if c.scalar is not None:
+            made.scalars[c.name] = new
+    made.parameters, made.signals = source.parameters, source.signals
+    made.internals, made.bodies = source.internals, source.bodies
+    made.masses, made.carriers = source.masses, source.carriers
+    by_name = {c.name: c for c in made.coordinates}
+    made.guides = [
+        replace(guide, coordinate=by_name[guide.coordinate.name], row=-1) for guide in source.guides
+    ]
+    return made
+
+
+def _start_rates(motion: Motion) -> list[float]:
+    """Rates of the joints that give the file's rates."""
+    source = motion.tree.system
+    wanted = np.array([c.initial_rate for c in source.coordinates])
+    if not wanted.any():
+        return [0.0] * len(motion.tree.coordinates)
+    slopes = motion.jacobian(motion.start)
+    matrix = np.array([slopes[c.q] for c in source.coordinates])
+    exact = {c.q: c.initial_rate for c in source.coordinates}
+    found = np.linalg.lstsq(matrix, wanted, rcond=None)[0]
+    return [
+        exact[c.scalar] if c.scalar is not None else float(f"{v:.14g}")
+        for c, v in zip(motion.tree.coordinates, found, strict=True)
+    ]
+
+
+def _output(
+    output: Output,
+    source: System,
+    system: System,
+    coordinates: Coordinates,
+    joints: Reactions,
+) -> Output:
+    """An output over joint coordinates."""
+    if output.kind in ("reaction", "gain") or (output.kind == "undetermined" and not output.path):
+        return output
+    path = output.path if output.kind == "path" else f"outputs/{output.port}"
+    energies = {
+        "outputs/energy": lambda: kinetic(coordinates.chain) + potential(system),
+        "outputs/energy.kinetic": lambda: kinetic(coordinates.chain),
+    }
+    if output.kind == "undetermined":
+        made = source.graph.zero  # a tree determines all reactions
+    elif path in energies and output.kind == "path":
+        made = energies[path]()
+    elif output.kind == "path" and (reaction := joints.of(path)) is not None:
+        made = reaction
+    elif output.kind == "path":
+        made = coordinates.put(source.values[path])
+    else:
+        part = ("value", "rate", "acceleration").index(output.kind)
+        made = coordinates.of(source.coordinates[output.index].q, part)
+    system.values[path] = made
+    return Output(output.port, "path", 0, path)
+
+
+def _loads(coordinates: Coordinates) -> Loads:
+    """Forces on the file's coordinates as forces of joints and wrenches on links."""
+    motion, tree = coordinates.motion, coordinates.motion.tree
+    source = tree.system
+    graph = source.graph
+    loads = Loads(gravity=source.gravity)
+    pushed: dict[tuple[int, tuple[float, ...]], list[Expr]] = {}
+    for index, terms in sorted(source.pushes.items()):
+        c = source.coordinates[index]
+        force: Expr = coordinates.put(graph.total((1.0, e) for e in terms))
+        if force.is_zero:
+            continue
+        if c.q in tree.scalars:
+            for i, k in tree.scalars[c.q][0].items():
+                loads.forces[i] = graph.total([(1.0, loads.forces.get(i, graph.zero)), (k, force)])
+            continue
+        n, place, axis = motion.on_links[c.q]
+        pushed.setdefault((n, tuple(map(float, place))), [graph.zero] * 3)[axis] = force
+    for (n, (head, *at)), given in pushed.items():
+        push = coordinates.places.into(n, (given[0], given[1], given[2]))
+        # a force on a direction's end turns only
+        moment, force_n = cross((at[0], at[1], at[2]), push), push if head == 1.0 else ZERO
+        kept = loads.wrenches.get(n, NO_WRENCH)
+        loads.wrenches[n] = Wrench(plus(kept.moment, moment), plus(kept.force, force_n))
+    return loads

@@ -1,0 +1,88 @@
+"""Forces and moments that joints hand on, in place of the multipliers of their rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+
+import numpy as np
+
+from codegen.expressions.dag import Expr
+from codegen.system.vectors import Vector, cross, minus, times
+from codegen.tree.chain import Chain
+from codegen.tree.recursion import Loads, transmitted
+from codegen.tree.spatial import Wrench
+
+KEYS = {
+    "fx_n": (1, 0),
+    "fy_n": (1, 1),
+    "fz_n": (1, 2),
+    "tx_nm": (0, 0),
+    "ty_nm": (0, 1),
+    "tz_nm": (0, 2),
+}
+
+
+class Reactions:
+    """Reactions of joints between a link and what it hangs on, found when one is asked for.
+
+    Parameters
+    ----------
+    out : callable
+        A vector of a link in the axes of the ground.
+    """
+
+    def __init__(self, chain: Chain, loads: Loads, out: Callable[[int, Vector], Vector]) -> None:
+        self._chain, self._loads, self._out = chain, loads, out
+        self._found: dict[str, Wrench | None] = {}
+
+    def of(self, path: str) -> Expr | None:
+        """A value such as `revolute/elbow/fx_n`; None if it is no reaction of a joint of the tree."""
+        element, _, key = path.rpartition("/")
+        joints = self._chain.tree.system.joints
+        if key not in KEYS or element not in joints:
+            return None
+        if element not in self._found:
+            self._found[element] = self._wrench(element)
+        wrench = self._found[element]
+        if wrench is None:
+            return None
+        part, axis = KEYS[key]
+        return self._chain.graph.lift(wrench[part][axis])
+
+    @cached_property
+    def _handed(self) -> list[Wrench]:
+        return transmitted(self._chain, self._loads)
+
+    def _wrench(self, element: str) -> Wrench | None:
+        """On the first body of a joint, about its point, in the axes of the ground."""
+        tree, motion = self._chain.tree, self._chain.motion
+        joint = tree.system.joints[element]
+        first, second = tree.place[joint.first], tree.place[joint.second]
+        sign, link = (1.0, first) if self._hangs(first, second) else (-1.0, second)
+        if sign < 0.0 and not self._hangs(second, first):
+            return None
+        beside = [
+            other
+            for other in tree.system.joints.values()
+            if {tree.place[other.first], tree.place[other.second]} == {first, second}
+        ]
+        if len(beside) > 1:
+            return None  # they share it in a way that only their rows know
+        place = motion.on_link(
+            joint.first if sign > 0.0 else joint.second, np.array([1.0, *joint.point])
+        )
+        x, y, z = (float(v) for v in place[1:])
+        moment, force = self._handed[link]
+        moment = minus(moment, cross((x, y, z), force))
+        return Wrench(*(times(sign, self._out(link, v)) for v in (moment, force)))
+
+    def _hangs(self, link: int, on: int) -> bool:
+        """Return whether a link hangs on another one, with nothing but massless parts between."""
+        links = self._chain.tree.links
+        if link < 0:
+            return False
+        at = links[link].parent
+        while at >= 0 and not links[at].bodies:
+            at = links[at].parent
+        return at == on and link != on

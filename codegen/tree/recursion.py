@@ -1,0 +1,296 @@
+"""Forward and inverse dynamics of a tree: two sweeps over the links, tips to root and back.
+
+    inwards    D = h^T A h,  u = tau - h^T p,   A' = A - A h D^-1 h^T A,   p' = p + A' c + A h D^-1 u
+    outwards   qdd = D^-1 (u - h^T A a'),   a = a' + h qdd,   a' = X a(parent) + c
+
+A is the articulated inertia of a link and p the wrench that it takes to keep the rates; what reaches the parent is
+X^T A' X and X^T p'. A joint whose motion is given hands on A itself, with its acceleration in c.
+
+Source: Featherstone 1983; as innovations factorisation of the mass matrix Rodriguez, Jain and Kreutz-Delgado 1991.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from codegen.expressions.dag import Expr
+from codegen.system.vectors import Vector, dot, minus, plus, times
+from codegen.tree.chain import Chain, ChainLink
+from codegen.tree.spatial import (
+    NO_WRENCH,
+    ZERO,
+    Inertia,
+    Matrix,
+    Value,
+    Wrench,
+    apply,
+    symmetric,
+    transposed,
+)
+
+Factor = tuple[list[list[Value]], list[Value]]  # L and 1 / D
+
+
+@dataclass
+class Loads:
+    """All that acts: forces of joint coordinates, and wrenches on links about their origins, in their axes."""
+
+    forces: dict[int, Expr] = field(default_factory=dict)
+    wrenches: dict[int, Wrench] = field(default_factory=dict)
+    gravity: Vector = ZERO
+
+
+@dataclass
+class _Open:
+    """Results of the inward sweep for the outward one: `gain` is A h D^-1, on alpha and a; `drive` is D^-1 u."""
+
+    gain: Wrench = NO_WRENCH
+    drive: Value = 0.0
+    factor: Factor | None = None
+    inertia: Inertia | None = None
+    bias: Wrench = NO_WRENCH
+
+
+def accelerations(chain: Chain, loads: Loads) -> dict[int, Expr]:
+    """Second derivatives of all joint coordinates that are not given."""
+    graph = chain.graph
+    found: dict[int, Expr] = {}
+    inner: list[Inertia | None] = [None] * len(chain.links)
+    pulls: list[Wrench] = [_bias(chain, link, loads, n) for n, link in enumerate(chain.links)]
+    opened: list[_Open] = [_Open() for _ in chain.links]
+    for n in reversed(range(len(chain.links))):
+        link = chain.links[n]
+        own = link.inertia
+        assert own is not None
+        inertia = own.plus(inner[n]) if inner[n] is not None else own  # type: ignore[arg-type]
+        left, pull = _opened(chain, link, inertia, pulls[n], loads, opened[n])
+        if link.parent < 0:
+            continue
+        handed = link.passage.inertia_out(left)
+        kept = inner[link.parent]
+        inner[link.parent] = handed if kept is None else kept.plus(handed)
+        out = link.passage.wrench_out(pull)
+        pulls[link.parent] = Wrench(
+            plus(pulls[link.parent].moment, out.moment), plus(pulls[link.parent].force, out.force)
+        )
+    motions: list[tuple[Vector, Vector]] = []
+    for link, at in zip(chain.links, opened, strict=True):
+        alpha, a = _carried(link, motions, loads)
+        if link.is_guided:
+            alpha, a = _with_joint(link, alpha, a)
+        elif link.kind in ("turn", "slide"):
+            gain = at.gain
+            qdd = graph.lift(at.drive - dot(gain.moment, alpha) - dot(gain.force, a))
+            found[link.coordinates[0]] = qdd
+            # a name for it, so that it is computed once and read as what it is
+            graph.stem(qdd, f"qdd_{link.coordinates[0]}")
+            along = (0.0, 0.0, qdd)
+            alpha, a = (plus(alpha, along), a) if link.kind == "turn" else (alpha, plus(a, along))
+        else:
+            new_alpha, new_a = _let_go(at, link, a)
+            turned = chain.rates_of_quaternion(link, minus(new_alpha, alpha))
+            if link.kind == "free":
+                moved = link.passage.out(minus(new_a, a))
+                for i, e in zip(link.coordinates, moved, strict=False):
+                    found[i] = graph.lift(e)
+            for i, e in zip(link.coordinates[-4:], turned, strict=True):
+                found[i] = graph.lift(e)
+            alpha, a = new_alpha, new_a
+        motions.append((alpha, a))
+    return found
+
+
+def transmitted(chain: Chain, loads: Loads) -> list[Wrench]:
+    """The wrench that each joint hands to its link, about the link's origin in its axes, at given accelerations."""
+    motions: list[tuple[Vector, Vector]] = []
+    for link in chain.links:
+        motions.append(_with_joint(link, *_carried(link, motions, loads), chain=chain))
+    found = []
+    for n, (link, (alpha, a)) in enumerate(zip(chain.links, motions, strict=True)):
+        assert link.inertia is not None
+        push, bias = link.inertia.times(alpha, a), _bias(chain, link, loads, n)
+        found.append(Wrench(plus(push.moment, bias.moment), plus(push.force, bias.force)))
+    for n in reversed(range(len(chain.links))):
+        link = chain.links[n]
+        if link.parent >= 0:
+            out, kept = link.passage.wrench_out(found[n]), found[link.parent]
+            found[link.parent] = Wrench(plus(kept.moment, out.moment), plus(kept.force, out.force))
+    return found
+
+
+def given_force(chain: Chain, loads: Loads, handed: list[Wrench], n: int) -> Expr:
+    """The force of a guide along its joint, beside what acts there."""
+    link = chain.links[n]
+    along = handed[n].moment[2] if link.kind == "turn" else handed[n].force[2]
+    inertia = link.rotor * link.qdd[0]
+    acting = loads.forces.get(link.coordinates[0], chain.graph.zero)
+    return chain.graph.lift(along + inertia - acting)
+
+
+def _bias(chain: Chain, link: ChainLink, loads: Loads, n: int) -> Wrench:
+    moment, force = chain.resistance(link)
+    acting = loads.wrenches.get(n)
+    if acting is None:
+        return Wrench(moment, force)
+    return Wrench(minus(moment, acting.moment), minus(force, acting.force))
+
+
+def _carried(
+    link: ChainLink, motions: list[tuple[Vector, Vector]], loads: Loads
+) -> tuple[Vector, Vector]:
+    """Accelerations of a link whose joint stands still."""
+    if link.parent < 0:
+        # the ground accelerates upwards instead of weights
+        alpha, a = link.passage.motion_in(ZERO, times(-1.0, loads.gravity))
+    else:
+        alpha, a = link.passage.motion_in(*motions[link.parent])
+    return plus(alpha, link.bias_alpha), plus(a, link.bias_a)
+
+
+def _with_joint(
+    link: ChainLink, alpha: Vector, a: Vector, chain: Chain | None = None
+) -> tuple[Vector, Vector]:
+    """The same with the joint's own acceleration, as `qdd` of the link has it."""
+    if link.kind == "turn":
+        return plus(alpha, (0.0, 0.0, link.qdd[0])), a
+    if link.kind == "slide":
+        return alpha, plus(a, (0.0, 0.0, link.qdd[0]))
+    assert chain is not None
+    alpha = plus(alpha, chain.turning_of(link))
+    if link.kind == "free":
+        x, y, z = link.qdd[:3]
+        a = plus(a, link.passage.into((x, y, z)))
+    return alpha, a
+
+
+def _opened(
+    chain: Chain, link: ChainLink, inertia: Inertia, pull: Wrench, loads: Loads, at: _Open
+) -> tuple[Inertia, Wrench]:
+    """The hand-over of a link to its parent: inertia, and wrench; `at` takes what the outward sweep needs."""
+    graph = chain.graph
+    if link.is_guided:
+        alpha, a = _with_joint(link, link.bias_alpha, link.bias_a)
+        push = inertia.times(alpha, a)
+        return inertia, Wrench(plus(pull.moment, push.moment), plus(pull.force, push.force))
+    if link.kind in ("turn", "slide"):
+        return _single(chain, link, inertia, pull, loads, at)
+    at.inertia, at.bias = inertia, pull
+    if link.kind == "free":
+        return inertia, pull
+    # no moment: alpha = turning^-1 (-p_n - coupling a)
+    at.factor = _factor(inertia.turning)
+    coupling = inertia.coupling
+    columns = [_solved(at.factor, _column(coupling, j)) for j in range(3)]
+    moving = symmetric(
+        lambda i, j: graph.lift(inertia.moving[i][j] - dot(_column(coupling, i), columns[j]))
+    )
+    zero: Matrix = [[graph.zero] * 3 for _ in range(3)]
+    left = Inertia(zero, zero, moving)
+    still = _solved(at.factor, pull.moment)
+    push = left.times(link.bias_alpha, link.bias_a)
+    eased = tuple(dot(_column(coupling, i), still) for i in range(3))
+    return left, Wrench(ZERO, minus(plus(pull.force, push.force), eased))
+
+
+def _single(
+    chain: Chain, link: ChainLink, inertia: Inertia, pull: Wrench, loads: Loads, at: _Open
+) -> tuple[Inertia, Wrench]:
+    graph = chain.graph
+    turns = link.kind == "turn"
+    if turns:
+        on_moment, on_force = _column(inertia.turning, 2), _column(transposed(inertia.coupling), 2)
+        size, along = inertia.turning[2][2], pull.moment[2]
+    else:
+        on_moment, on_force = _column(inertia.coupling, 2), _column(inertia.moving, 2)
+        size, along = inertia.moving[2][2], pull.force[2]
+    inverse = graph.stem(graph.reciprocal(size + link.rotor), f"inverse_{link.coordinates[0]}")
+    acting = loads.forces.get(link.coordinates[0], graph.zero)
+    u = acting - along
+    gain = Wrench(times(inverse, on_moment), times(inverse, on_force))
+    at.gain, at.drive = gain, inverse * u
+    if link.parent < 0:
+        return inertia, pull
+    is_plain = graph.lift(link.rotor).is_zero
+
+    def gone(i: int, of_turn: bool) -> bool:
+        """Rows along the joint vanish, unless a rotor takes a share."""
+        return is_plain and i == 2 and of_turn == turns
+
+    def less(value: Value, i: int, j: int, first: bool, second: bool) -> Value:
+        if gone(i, first) or gone(j, second):
+            return graph.zero
+        left = on_moment if first else on_force
+        right = gain.moment if second else gain.force
+        return value - left[i] * right[j]
+
+    rest = Inertia(
+        symmetric(lambda i, j: less(inertia.turning[i][j], i, j, True, True)),
+        [[less(inertia.coupling[i][j], i, j, True, False) for j in range(3)] for i in range(3)],
+        symmetric(lambda i, j: less(inertia.moving[i][j], i, j, False, False)),
+    )
+    push = rest.times(link.bias_alpha, link.bias_a)
+    moment = plus(plus(pull.moment, push.moment), times(u, gain.moment))
+    force = plus(plus(pull.force, push.force), times(u, gain.force))
+    if is_plain and turns:
+        moment = (moment[0], moment[1], acting)
+    elif is_plain:
+        force = (force[0], force[1], acting)
+    return rest, Wrench(moment, force)
+
+
+def _let_go(at: _Open, link: ChainLink, a: Vector) -> tuple[Vector, Vector]:
+    """Accelerations of a ball, whose point is carried, or of a free body."""
+    inertia, pull = at.inertia, at.bias
+    assert inertia is not None
+    if link.kind == "ball":
+        assert at.factor is not None
+        held = plus(pull.moment, apply(inertia.coupling, a))
+        return _solved(at.factor, times(-1.0, held)), a
+    rows = [[*inertia.turning[i], *inertia.coupling[i]] for i in range(3)] + [
+        [*transposed(inertia.coupling)[i], *inertia.moving[i]] for i in range(3)
+    ]
+    solution = _substituted(_factor(rows), [-e for e in (*pull.moment, *pull.force)])
+    return tuple(solution[:3]), tuple(solution[3:])  # type: ignore[return-value]
+
+
+def _solved(factor: Factor, right: Vector) -> Vector:
+    x, y, z = _substituted(factor, list(right))
+    return (x, y, z)
+
+
+def _factor(matrix: list[list[Value]]) -> Factor:
+    """L of L D L^T, below its diagonal of ones, and 1 / D."""
+    n = len(matrix)
+    lower: list[list[Value]] = [[0.0] * n for _ in range(n)]
+    scaled: list[list[Value]] = [[0.0] * n for _ in range(n)]  # L D
+    inverse: list[Value] = []
+    for j in range(n):
+        pivot = matrix[j][j]
+        for k in range(j):
+            pivot = pivot - lower[j][k] * scaled[j][k]
+        inverse.append(1.0 / pivot)
+        for i in range(j + 1, n):
+            entry = matrix[i][j]
+            for k in range(j):
+                entry = entry - scaled[i][k] * lower[j][k]
+            scaled[i][j] = entry
+            lower[i][j] = entry * inverse[j]
+    return lower, inverse
+
+
+def _substituted(factor: Factor, right: list[Value]) -> list[Value]:
+    lower, inverse = factor
+    n = len(right)
+    x = list(right)
+    for i in range(n):
+        for k in range(i):
+            x[i] = x[i] - lower[i][k] * x[k]
+    x = [value * scale for value, scale in zip(x, inverse, strict=True)]
+    for i in reversed(range(n)):
+        for k in range(i + 1, n):
+            x[i] = x[i] - lower[k][i] * x[k]
+    return x
+
+
+def _column(m: Matrix, j: int) -> Vector:
+    return (m[0][j], m[1][j], m[2][j])

@@ -1,0 +1,123 @@
+"""Plots of a sweep: a tornado of what each parameter moves, and a heat map of the two that move most."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+from rig_configs.plain import file_name, math_free
+from rigloop.plots.figures import BLUE, ORANGE, STYLE
+from rigloop.sweep.table import Columns, numbers
+
+MOST_CELLS = 12  # of a heat map's side; a sample is put into as many bins
+MOST_BARS = 16
+
+
+def moved(columns: Columns, key: str, metric: str) -> tuple[float, float, float]:
+    """Return the mean of a metric over all, and over the replays with the lowest and highest values of a parameter.
+
+    Of a sample, lowest and highest are the outer quarters.
+    """
+    x, y = numbers(columns, key), np.array(columns[metric], float)
+    known = np.isfinite(y)
+    x, y = x[known], y[known]
+    if not len(y):
+        return (np.nan, np.nan, np.nan)
+    few = len(np.unique(x)) <= MOST_CELLS
+    low, high = (np.min(x), np.max(x)) if few else np.quantile(x, [0.25, 0.75])
+    return float(np.mean(y)), float(np.mean(y[x <= low])), float(np.mean(y[x >= high]))
+
+
+def plot_sweep(columns: Columns, keys: list[str], metrics: list[str], folder: Path) -> list[Path]:
+    """Write the plots of each metric; return their files.
+
+    Raises
+    ------
+    OSError
+        One cannot be written.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    varied = [key for key in keys if len(np.unique(numbers(columns, key))) > 1]
+    made = []
+    with matplotlib.rc_context(STYLE):
+        for metric in metrics:
+            if not varied or not np.any(np.isfinite(columns[metric])):
+                continue
+            name = file_name(metric, "metric")
+            made.append(folder / f"{name}_tornado.png")
+            tornado(columns, varied, metric).savefig(made[-1], dpi=130)
+            if len(varied) > 1:
+                made.append(folder / f"{name}_map.png")
+                heat_map(columns, varied, metric).savefig(made[-1], dpi=130)
+    return made
+
+
+def _by_effect(columns: Columns, keys: list[str], metric: str) -> list[str]:
+    def effect(key: str) -> float:
+        _, low, high = moved(columns, key, metric)
+        return -abs(high - low) if np.isfinite(high - low) else 0.0
+
+    return sorted(keys, key=effect)
+
+
+def tornado(columns: Columns, keys: list[str], metric: str) -> Figure:
+    """Draw how far the mean of a metric moves with each parameter, the strongest on top."""
+    ordered = _by_effect(columns, keys, metric)[:MOST_BARS]
+    figure = Figure(figsize=(8.0, 1.6 + 0.5 * len(ordered)), layout="constrained")
+    axes = figure.add_subplot()
+    for place, key in enumerate(ordered):
+        mean, low, high = moved(columns, key, metric)
+        for value, colour, label in ((low, BLUE, "lowest"), (high, ORANGE, "highest")):
+            legend = f"at the {label} values" if place == 0 else None
+            axes.barh(place, value - mean, left=mean, height=0.6, color=colour, label=legend)
+    mean = moved(columns, ordered[0], metric)[0]
+    axes.axvline(mean, color="#1c2733", linewidth=0.8)
+    axes.set_yticks(range(len(ordered)), [math_free(key) for key in ordered])
+    axes.invert_yaxis()
+    axes.set_xlabel(f"mean of {math_free(metric)} over the other parameters and all logs")
+    figure.legend(loc="outside upper right", ncols=2)
+    return figure
+
+
+def heat_map(columns: Columns, keys: list[str], metric: str) -> Figure:
+    """Draw the mean of a metric over the two parameters that move it most."""
+    across, up = _by_effect(columns, keys, metric)[:2]
+    figure = Figure(figsize=(7.0, 5.2), layout="constrained")
+    axes = figure.add_subplot()
+    (x, x_names), (y, y_names) = _cells(columns, across), _cells(columns, up)
+    values = np.array(columns[metric], float)
+    grid = np.full((len(y_names), len(x_names)), np.nan)
+    for row in range(len(y_names)):
+        for column in range(len(x_names)):
+            inside = values[(x == column) & (y == row) & np.isfinite(values)]
+            if len(inside):
+                grid[row, column] = np.mean(inside)
+    image = axes.imshow(grid, origin="lower", aspect="auto", cmap="viridis")
+    axes.set_xticks(range(len(x_names)), x_names, rotation=30, ha="right")
+    axes.set_yticks(range(len(y_names)), y_names)
+    axes.set_xlabel(math_free(across))
+    axes.set_ylabel(math_free(up))
+    axes.grid(visible=False)
+    figure.colorbar(image, label=f"mean of {math_free(metric)}")
+    return figure
+
+
+def _cells(columns: Columns, key: str) -> tuple[np.ndarray, list[str]]:
+    """Return in which cell of a side each replay lies, and the names of the cells."""
+    x = numbers(columns, key)
+    known = np.unique(x)
+    if len(known) <= MOST_CELLS:
+        values = columns[key]
+        first = [values[int(np.argmax(x == one))] for one in known]
+        return np.searchsorted(known, x), [math_free(_short(value)) for value in first]
+    edges = np.linspace(known[0], known[-1], MOST_CELLS + 1)
+    cells = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, MOST_CELLS - 1)
+    return cells, [f"{(a + b) / 2:.3g}" for a, b in pairwise(edges)]
+
+
+def _short(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

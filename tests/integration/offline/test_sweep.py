@@ -1,0 +1,109 @@
+"""Sweeps: the same table whoever computes it, resumed where it was killed, and the bits of a replay."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from io_bridge.recording.record import open_record
+from rigloop.cli import app
+
+pytest.importorskip("pyarrow")
+pytestmark = pytest.mark.slow
+
+LOGS = Path(__file__).parents[2] / "data" / "logs"
+LOG = LOGS / "phobos_limtoc_k10_wrap.csv"
+SETS = ("--set", "blocks.wheel.bandwidth_rad_s=100.0,200.0")
+
+
+def call(*arguments, code=0):
+    done = CliRunner().invoke(app, [str(argument) for argument in (*arguments, "--json")])
+    assert done.exit_code == code, done.output
+    return json.loads(done.stdout)
+
+
+def swept(out, *options, logs=(LOG,), code=0):
+    call("sweep", *logs, *SETS, "--out", out, *options, code=code)
+    return out.read_bytes()
+
+
+def rows_of(path):
+    import pyarrow.parquet as parquet
+
+    return parquet.read_table(path).to_pylist()
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("sweep") / "one.parquet"
+    swept(path, "--workers", 1, "--plot", path.parent / "plots")
+    return path
+
+
+def test_a_row_has_parameters_metrics_and_the_hash_of_a_replay(table, tmp_path):
+    rows = rows_of(table)
+    assert [row["blocks.wheel.bandwidth_rad_s"] for row in rows] == [100, 200]
+    assert all(np.isfinite(row["torque_rms"]) and not row["error"] for row in rows)
+    assert rows[0]["sha256"] != rows[1]["sha256"]
+    options = ("--set", "blocks.wheel.bandwidth_rad_s=200.0", "--runs", tmp_path, "--no-report")
+    folder = Path(call("replay", LOG, *options)["folder"])
+    digests = []
+    for task in ("estimation", "simulation"):
+        record = np.array(open_record(folder / f"{task}.npy"))
+        cells = record.view(np.float64).reshape(len(record), -1)[:, 1:]
+        digests.append(hashlib.sha256(np.ascontiguousarray(cells)).hexdigest())
+        if task == "simulation":
+            torque = record["steering/guide/torque_nm"]
+            assert rows[1]["torque_rms"] == pytest.approx(np.sqrt(np.mean(torque**2)), rel=1e-12)
+    assert hashlib.sha256("".join(digests).encode()).hexdigest() == rows[1]["sha256"]
+
+
+def test_plots_are_there(table):
+    names = {path.name for path in (table.parent / "plots").iterdir()}
+    assert "torque_rms_tornado.png" in names
+
+
+def test_a_sweep_that_was_cut_short_goes_on_to_the_same_table(table, tmp_path, monkeypatch):
+    from rigloop.sweep import sweep as module
+
+    def killed(batches, workers, scheduler):
+        from rigloop.sweep.simulate import run_batch
+
+        yield run_batch(batches[0])
+        raise KeyboardInterrupt
+
+    out = tmp_path / "again.parquet"
+    with monkeypatch.context() as patched:
+        patched.setattr(module, "computed", killed)
+        arguments = ["sweep", str(LOG), *SETS, "--out", str(out), "--workers", "1"]
+        assert CliRunner().invoke(app, arguments).exit_code != 0
+    assert not out.exists()
+    # by other processes, too
+    answer = call("sweep", LOG, *SETS, "--out", out, "--workers", 2)
+    assert answer["resumed"] == 1
+    assert out.read_bytes() == table.read_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == ["again.parquet"]
+    mistakes = call("sweep", LOG, *SETS, "--out", out, code=3)["mistakes"]
+    assert "--force" in mistakes[0]
+
+
+def test_a_replay_that_cannot_be_is_a_row_with_its_reason(tmp_path):
+    damaged = tmp_path / "damaged.csv"
+    damaged.write_text("nothing\n")
+    out = tmp_path / "x.parquet"
+    swept(out, "--workers", 1, logs=(damaged,), code=1)
+    rows = rows_of(out)
+    assert all("damaged.csv" in row["error"] for row in rows)
+    assert all(np.isnan(row["torque_rms"]) for row in rows)
+
+
+def test_a_dask_cluster_gives_the_same_bytes(table, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        found = swept(tmp_path / "dask.parquet", "--scheduler", cluster.scheduler_address)
+    assert found == table.read_bytes()

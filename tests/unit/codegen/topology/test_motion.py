@@ -1,0 +1,136 @@
+"""The spanning tree of a mechanism: its links, the coordinates of its joints, and what it cuts."""
+
+import math
+
+import pytest
+
+from codegen.description.builder import MechanismBuilder
+from codegen.description.mechanism import load
+from codegen.topology.frames import placing
+from codegen.topology.motion import topology
+from tests.parts.random_trees import random_tree
+
+INERTIA = (0.02, 0.03, 0.04)
+
+
+def planar(name="planar"):
+    return MechanismBuilder(name, gravity_m_s2=(0, -9.81, 0))
+
+
+def bar(made, name, begin, end):
+    made.point(f"{name}_a", position_m=begin, moves="xy")
+    made.point(f"{name}_b", position_m=end, moves="xy")
+    centre = tuple((a + b) / 2 for a, b in zip(begin, end, strict=True))
+    ends = [f"{name}_a", f"{name}_b"]
+    made.rigid_body(
+        name, points=ends, axis=(0, 0, 1), mass_kg=1.0, centre_m=centre, inertia_kg_m2=0.1
+    )
+
+
+def pin(made, name, bodies, at, angle=None):
+    if angle:
+        made.angle(angle)
+    made.revolute(name, bodies=bodies, point_m=at, axis=(0, 0, 1), angle=angle)
+
+
+def kinds(tree):
+    return [
+        (link.name, link.kind, [tree.coordinates[i].name for i in link.coordinates])
+        for link in tree.links
+    ]
+
+
+def test_bars_on_pins_are_turns_by_the_names_of_their_angles():
+    made = planar()
+    bar(made, "upper", (0, 0, 0), (1, 0, 0))
+    bar(made, "lower", (1, 0, 0), (2, 0, 0))
+    pin(made, "shoulder", ["upper", "ground"], (0, 0, 0), "first")
+    pin(made, "elbow", ["lower", "upper"], (1, 0, 0))
+    tree = topology(made.build().system).tree
+    assert kinds(tree) == [("upper", "turn", ["first"]), ("lower", "turn", ["lower_turn"])]
+    assert [link.parent for link in tree.links] == [-1, 0]
+    assert not tree.cuts
+
+
+def test_bodies_that_share_a_point_hang_on_each_other_without_a_joint():
+    made = planar()
+    made.point("P", position_m=(1, 0, 0), moves="xy").point("Q", position_m=(2, 0, 0), moves="xy")
+    for name, points in (("upper", [(0, 0, 0), "P"]), ("lower", ["P", "Q"])):
+        made.rigid_body(
+            name, points=points, axis=(0, 0, 1), mass_kg=1.0, centre_m=(1, 0, 0), inertia_kg_m2=0.1
+        )
+    tree = topology(made.build().system).tree
+    assert [link.kind for link in tree.links] == ["turn", "turn"]
+    assert not tree.cuts
+
+
+def test_a_free_planar_body_slides_twice_and_turns():
+    made = planar()
+    bar(made, "plate", (0, 0, 0), (1, 0, 0))
+    tree = topology(made.build().system).tree
+    assert kinds(tree) == [
+        ("plate plate_x", "slide", ["plate_x"]),
+        ("plate plate_y", "slide", ["plate_y"]),
+        ("plate", "turn", ["plate_turn"]),
+    ]
+    assert [link.bodies for link in tree.links] == [[], [], ["plate"]]
+
+
+def test_an_angle_over_two_joints_is_their_sum():
+    made = planar()
+    bar(made, "upper", (0, 0, 0), (1, 0, 0))
+    bar(made, "lower", (1, 0, 0), (2, 0, 0))
+    pin(made, "shoulder", ["upper", "ground"], (0, 0, 0), "first")
+    pin(made, "elbow", ["lower", "upper"], (1, 0, 0), "second")
+    made.angle("absolute", initial_rad=0.0)
+    made.body_vector("along", body="lower", direction=(1, 0, 0))
+    made.rotation("absolute", angle="absolute", axis=(0, 0, 1), zero=(1, 0, 0), vector="along")
+    motion = topology(made.build().system)
+    assert not motion.tree.cuts
+    weights, offset = next(v for var, v in motion.tree.scalars.items() if var.name == "q absolute")
+    assert weights == {0: pytest.approx(1.0), 1: pytest.approx(1.0)}
+    assert offset == pytest.approx(0.0)
+
+
+def test_a_loop_is_cut_at_the_joint_that_closes_it():
+    made = planar("closed")
+    bar(made, "crank", (0, 0, 0), (0, 1, 0))
+    bar(made, "coupler", (0, 1, 0), (2, 1, 0))
+    bar(made, "rocker", (2, 1, 0), (2, 0, 0))
+    pin(made, "a", ["crank", "ground"], (0, 0, 0))
+    pin(made, "b", ["coupler", "crank"], (0, 1, 0))
+    pin(made, "c", ["rocker", "ground"], (2, 0, 0))
+    pin(made, "d", ["coupler", "rocker"], (2, 1, 0))
+    cuts = topology(made.build().system).tree.cuts
+    assert [cut.element for cut in cuts] == ["revolute/d"]
+    assert "closes a loop" in cuts[0].problem
+
+
+def test_rigid_joints_make_one_link():
+    made = planar()
+    bar(made, "upper", (0, 0, 0), (1, 0, 0))
+    bar(made, "tip", (1, 0, 0), (1, 1, 0))
+    pin(made, "shoulder", ["upper", "ground"], (0, 0, 0))
+    made.rigid("weld", bodies=["tip", "upper"], point_m=(1, 0, 0))
+    tree = topology(made.build().system).tree
+    assert [link.bodies for link in tree.links] == [["upper", "tip"]]
+
+
+@pytest.mark.parametrize("name", ["four_bar", "steering_26", "bricard"])
+def test_shipped_loops_are_no_trees(name):
+    assert topology(load(name).system).tree.cuts
+
+
+def test_the_largest_branch_follows_by_four_numbers():
+    motion = topology(random_tree(3, 4, ("hinge",)).system)
+    for n, link in enumerate(motion.tree.links):
+        branches = motion.tree.children(n)
+        if not branches:
+            continue
+        sizes = {k: len(motion.tree.children(k)) for k in branches}
+        main = max(branches, key=sizes.__getitem__)
+        made = placing(motion.frames[n], motion.frames[main])
+        if len(branches) == 1:
+            assert made.gamma == (1.0, 0.0), link.name
+            assert abs(made.b) < 1e-9
+        assert math.hypot(*made.alpha) == pytest.approx(1.0)

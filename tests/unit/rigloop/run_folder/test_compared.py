@@ -1,0 +1,56 @@
+"""Records compared bit for bit: what differs, where first, and what was not compared at all."""
+
+import numpy as np
+
+from rigloop.run_folder.compared import compare
+
+MS = 1_000_000
+
+
+def record(rows, **columns):
+    made = np.zeros(len(rows), [("t_ns", "<i8"), *((name, "<f8") for name in columns)])
+    made["t_ns"] = np.asarray(rows) * MS
+    for name, values in columns.items():
+        made[name] = values
+    return made
+
+
+def test_equal_records_are_equal_bit_for_bit_nan_included():
+    one = {"loop": record(range(4), a=[0.0, np.nan, 1.0, 2.0])}
+    found = compare(one, {"loop": one["loop"].copy()})
+    assert found.is_equal
+    assert found.words() == "equal bit for bit: 4 values of 1 signals"
+
+
+def test_the_first_cycle_that_differs_is_told_with_its_values():
+    one = {"loop": record(range(4), a=[0.0, 1.0, 2.0, 3.0], b=[0.0, 0.0, 0.0, 5.0])}
+    other = {"loop": record(range(4), a=[0.0, 1.0, 2.5, 1.0], b=[0.0, 0.0, 0.0, 5.0])}
+    found = compare(one, other)
+    (difference,) = found.differences
+    assert (difference.path, difference.first_row, difference.first_t_s) == ("a", 2, 0.002)
+    assert (difference.before, difference.after, difference.largest) == (2, 2.5, 2)
+    assert difference.differing == 2
+    assert found.words() == "1 of 2 signals differ, first a at 0.002 s (cycle 2 of loop)"
+
+
+def test_a_zero_of_the_other_sign_is_another_bit():
+    found = compare({"x": record([0], a=[0.0])}, {"x": record([0], a=[-0.0])})
+    assert not found.is_equal
+    assert found.differences[0].largest == 0
+
+
+def test_cycles_are_matched_by_their_times():
+    found = compare(
+        {"x": record([0, 1, 3, 4], a=[0.0, 1.0, 3.0, 4.0])},
+        {"x": record([1, 2, 3], a=[1.0, 2.0, 3.0])},
+    )
+    assert found.is_equal
+    assert found.values == 2
+
+
+def test_nothing_compared_is_not_equal():
+    found = compare({"x": record([0], a=[0.0])}, {"x": record([0], b=[0.0])})
+    assert not found.is_equal
+    assert (found.only_before, found.only_after) == (["a"], ["b"])
+    assert "nothing was compared" in found.words()
+    assert not compare({"x": record([0], a=[0.0])}, {"x": record([5], a=[0.0])}).is_equal
