@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from pathlib import Path
 
 import zmq
 from zmq.auth.thread import ThreadAuthenticator
 
-from io_bridge.doorway.keys import KeyFileError, authorised
+from io_bridge.doorway.keys import authorised
 
 DOMAIN = "rigloop"
 KEPT_S = 0.5  # a key that was revoked is let in no longer than this
+MOST_STRANGERS = 100  # that nobody has asked for yet
 
 
 class Gatekeeper:
@@ -29,6 +31,7 @@ class Gatekeeper:
         self._folder = folder
         self._read_at = -KEPT_S
         self._names: dict[str, str] = {}
+        self._strangers: deque[str] = deque(maxlen=MOST_STRANGERS)
         self._authenticator = ThreadAuthenticator(context)
 
     def __enter__(self) -> Gatekeeper:
@@ -41,7 +44,17 @@ class Gatekeeper:
 
     def callback(self, domain: str, key: bytes) -> bool:
         """Decide if a key comes in; the library asks."""
-        return self.name_of(key.decode()) is not None
+        is_known = self.name_of(key.decode()) is not None
+        if not is_known:
+            self._strangers.append(key.decode())
+        return is_known
+
+    def strangers(self) -> list[str]:
+        """Return the keys that were not let in since the last time, the newest ones."""
+        found = []
+        while self._strangers:
+            found.append(self._strangers.popleft())
+        return found
 
     def name_of(self, key: str) -> str | None:
         """Return whose key it is; None: nobody's who is authorised now."""
@@ -49,8 +62,8 @@ class Gatekeeper:
         if now - self._read_at >= KEPT_S:
             try:
                 names = {key: name for name, key in authorised(self._folder).items()}
-            except KeyFileError:
-                # keys that others may write let nobody in
+            except OSError:
+                # keys that others may write, or that cannot be read, let nobody in
                 names = {}
             self._names, self._read_at = names, now
         return self._names.get(key)

@@ -10,6 +10,8 @@ from io_bridge.doorway.door import Client
 from rigloop.protocol.answers import Refused, Why
 from rigloop.protocol.limits import MOST_CLIENTS, REQUEST_BURST
 
+SWEEP_S = 0.2
+
 
 @dataclass
 class Visitor:
@@ -66,6 +68,7 @@ class Visitors:
     def __init__(self, is_there: Callable[[Client], bool], most: int = MOST_CLIENTS) -> None:
         self._is_there, self._most = is_there, most
         self._found: dict[tuple[str, bytes], Visitor] = {}
+        self._swept_at = -SWEEP_S
 
     def __iter__(self) -> Iterator[Visitor]:
         return iter(list(self._found.values()))
@@ -84,7 +87,8 @@ class Visitors:
         place = client.door, client.name
         found = self._found.get(place)
         if found is None:
-            if len(self._found) >= self._most:
+            # not for each of the messages of one who finds no room
+            if len(self._found) >= self._most and time.monotonic() - self._swept_at >= SWEEP_S:
                 self.sweep()
             if len(self._found) >= self._most:
                 raise Refused(
@@ -95,6 +99,7 @@ class Visitors:
 
     def sweep(self) -> list[Visitor]:
         """Forget those that have gone; return them."""
+        self._swept_at = time.monotonic()
         gone = [one for one in self if not self._is_there(one.client)]
         for one in gone:
             self.forget(one.client)

@@ -113,6 +113,8 @@ class Commands:
         session = self._of(request) if isinstance(request, asked.OfRig) else None
         if isinstance(request, asked.Controlling) and session is not None:
             session.control.check(request.token, session.name, command_of(request))
+        if self.is_over and isinstance(request, asked.Start | asked.Arm):
+            raise Refused(Why.STATE, f"{command_of(request)}: the service ends")
         answer = self._doers[type(request)](request, who)
         if is_change(request):
             self.note(who.author, command_of(request), True, _arguments(request), session)

@@ -22,7 +22,7 @@ from rig_configs.load import LoadedRig
 from rigloop.protocol.answers import Answer, Notice, Phase, Refusal, Refused, Why
 from rigloop.protocol.codec import encoded, read_request, request_id
 from rigloop.protocol.limits import MOST_WIRE_BYTES, PROTOCOL, REQUESTS_A_SECOND
-from rigloop.protocol.requests import Bye, OfRig
+from rigloop.protocol.requests import Bye, Capture, OfRig, Runs
 from rigloop.service.clients import Visitor, Visitors
 from rigloop.service.commands import SERVICE, Commands, command_of
 from rigloop.service.journal import MOST_LOG_BYTES, Journal, log_folder
@@ -34,6 +34,7 @@ SOON_S = 0.001  # until somebody looks whether the archive has an answer
 SWEEP_S = 5.0
 LETTERS = 64  # of each door, before runs and subscriptions have their turn
 END_S = 60.0  # for runs to ramp out and be judged
+MOST_PENDING = 4  # answers of the archive that one client may wait for
 
 _log = logging.getLogger(__name__)
 
@@ -135,6 +136,7 @@ class Service:
                 notify("WATCHDOG=1", f"STATUS={self.status()}")
             if (interrupted or self.commands.is_over) and end_at == float("inf"):
                 end_at = now + END_S
+                self.commands.is_over = True
                 notify("STOPPING=1")
                 self._tell("", "shutdown", "the service ends", None)
                 for session in self.sessions.values():
@@ -188,11 +190,22 @@ class Service:
             request = read_request(raw)
             command = command_of(request)
             rig = request.rig if isinstance(request, OfRig) else ""
+            if isinstance(request, Capture | Runs):
+                self._refuse_crowd(client)
             answer = self.commands.do(request, visitor)
         except Refused as refused:
             self.commands.refuse(who, command, refused, rig)
             number = request_id(raw) if raw is not None else 0
             self._refuse(client, number, refused)
+            return
+        except Exception as error:
+            # a mistake of ours in one command ends no service, whose end would end every run
+            _log.exception("%s", command)
+            failed = Refused(
+                Why.FAILED, f"{command}: {type(error).__name__}; see the service's output"
+            )
+            self.commands.refuse(who, command, failed, rig)
+            self._refuse(client, request_id(raw) if raw is not None else 0, failed)
             return
         if isinstance(answer, Future):
             self._pending.append((client, request.id, answer))
@@ -200,6 +213,12 @@ class Service:
         self._answer(client, request.id, answer)
         if isinstance(request, Bye):
             self._forget(client)
+
+    def _refuse_crowd(self, client: Client) -> None:
+        if sum(one == client for one, _, _ in self._pending) >= MOST_PENDING:
+            raise Refused(
+                Why.RATE, f"{MOST_PENDING} answers are on their way: ask again when one has come"
+            )
 
     def _whose(self, client: Client) -> str:
         if client.door == "local":
@@ -228,6 +247,9 @@ class Service:
         self._pending = waiting
 
     def _follow(self) -> None:
+        for key in self._gatekeeper.strangers() if self._gatekeeper is not None else ():
+            words = "this key is not authorised: not let in"
+            self.commands.note(f"nameless ({key})", "connect", False, words, None)
         for name, session in self.sessions.items():
             ended = session.look()
             if ended and session.last is not None:

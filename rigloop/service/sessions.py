@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from rig_configs.bounded import UnreadableError, read_text
 from rig_configs.load import LoadedRig
 from rigloop.api.supervisor import Supervisor
@@ -281,7 +283,7 @@ class Session:
         if self._watched is not None:
             self._has_faulted |= self.state == State.FAULT
             if not self._first_cycle_ns:
-                with contextlib.suppress(OSError, ValueError):
+                with contextlib.suppress(OSError, msgspec.MsgspecError):
                     report = messages.read_report(self._watched.folder)
                     self._first_cycle_ns = report.first_cycle_ns if report is not None else 0
         if not supervisor.ended:
@@ -314,7 +316,7 @@ class Session:
         try:
             outcome = supervisor.wait(0.0)
             folder = outcome.folder
-        except (NotStartedError, TimeoutError, ValueError) as found:
+        except (NotStartedError, TimeoutError, ValueError, msgspec.MsgspecError) as found:
             error = str(found)
         supervisor.let_go()
         self.last = LastRun(folder, outcome, error)
