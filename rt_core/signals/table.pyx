@@ -21,7 +21,7 @@ from rt_core.lateness.histogram import HISTOGRAM_WORDS, Histogram
 from rt_core.signals.layout import (
     HEADER, MAGIC, MAX_BYTES, TABLE_ABI, WORD, CutError, TableError, describe, lay_out, read_layout,
 )
-from rt_core.plan import SUPERVISOR
+from rt_core.names import SUPERVISOR
 from rt_core.lateness.trace import TRACE_SIZE, read_events
 
 
