@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rigloop.display.levels import TONES
 from rigloop.display.numbers import fact, figure, microseconds
 from rigloop.display.tables import Cell, Table, Tone, Toned, figures, words
-from rigloop.identify.identify import Identification
 from rigloop.report.axes import AxisRow
 from rigloop.report.filter_statistics import FilterFacts
 from rigloop.report.observer_statistics import ObserverFacts, TorqueFacts
@@ -21,6 +21,9 @@ from rigloop.run_folder.manifest import (
     TaskFacts,
 )
 from rt_core.doctor.check import Check, Level
+
+if TYPE_CHECKING:
+    from rigloop.identify.identify import Identification
 
 NONE = "–"
 
