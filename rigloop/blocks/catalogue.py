@@ -6,9 +6,9 @@ import importlib
 import importlib.util
 import pkgutil
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Union
+from typing import Annotated, Any, NamedTuple, Union
 
 from pydantic import Field, create_model
 
@@ -22,6 +22,7 @@ from rigloop.blocks.kind import BlockKind, wired, written
 
 PLACE = "rigloop.blocks.kinds"
 DECLARATION = ".toml"
+MOST_BLOCKS_KEPT = 256
 LEAST_OF_A_UNION = 2  # tables, from which the key `kind` chooses
 
 
@@ -172,6 +173,25 @@ def table_mistakes(file: str, name: str, table: Mapping[str, Any]) -> Iterator[M
 
 def paths(name: str, block: BlockTable) -> tuple[dict[str, str], dict[str, str]]:
     """Return the signal of every port of a block: as wired, and as written."""
+    reads, writes = _paths(name, _Itself(block))
+    return dict(reads), dict(writes)
+
+
+class _Itself(NamedTuple):
+    """A block that is only equal to itself: its tables do not change, and those who watch a run ask in every beat."""
+
+    block: BlockTable
+
+    def __hash__(self) -> int:
+        return id(self.block)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and self.block is other.block
+
+
+@lru_cache(maxsize=MOST_BLOCKS_KEPT)
+def _paths(name: str, itself: _Itself) -> tuple[dict[str, str], dict[str, str]]:
+    block = itself.block
     ports = ports_of(block.model_dump())
     assert ports is not None, name
     return wired(block, ports.read_names), written(name, block, ports.write_names)
