@@ -23,7 +23,7 @@ from rt_core.host.facts import Host
 
 ROOMS = ("rt_core", "codegen", "estimators", "io_bridge", "rig_configs", "rigloop")
 # a package or a module; a path with a comma stands in quotes
-IN_RECORD = re.compile(rf'^"?({"|".join(ROOMS)})(?:/.*)?\.py"?,', re.MULTILINE)
+IN_RECORD = re.compile(rf'^"?({"|".join(ROOMS)})(?:/.*)?\.(?:py|so)"?,', re.MULTILINE)
 COMPILE_TIMEOUT_S = 60
 CACHE_MIB = 100
 
