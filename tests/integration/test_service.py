@@ -119,7 +119,8 @@ def test_a_session_of_two_clients_and_the_end_of_the_service(serve, homes, wait_
     assert (seen.t_s[1:] > seen.t_s[:-1]).all()
     assert seen["guard/torque_nm"].shape == seen.t_s.shape
     far.take_control(over=True)
-    (lost,) = [one for one in run._seat.client.notices(5.0) if one.what == "control"]
+    # there may be others before it
+    (lost,) = wait_for(lambda: notices_of(run, "control"), 20, "notice of a take-over")
     assert "taken control" in lost.words
 
     # a key that was revoked is worth nothing, also on a connection that is there
@@ -181,6 +182,10 @@ def run_author(folder):
     entries = journal.read(folder / journal.NAME)
     (taken,) = {one.author for one in entries if one.command == "write" and one.done}
     return taken
+
+
+def notices_of(rig, what):
+    return [one for one in rig._seat.client.notices(0.2) if one.what == what]
 
 
 def is_refused(rig):
