@@ -136,9 +136,11 @@ class Inject(Controlling, kw_only=True, frozen=True):
     ]
 
 
-class Write(Controlling, kw_only=True, frozen=True):
-    """Change live values of the run that goes on, all in one cycle; or begin stimuli, or end them: one of the three."""
+class Write(OfRig, kw_only=True, frozen=True):
+    """Change live values of the run that goes on, all in one cycle; or begin stimuli, or end them: one of the three.
+    Needs control, unless the rig file says `who = "anyone"` of each."""
 
+    token: Annotated[Token, Meta(description="the token that `take` gave")] = ""
     values: Annotated[
         dict[Word, float | InUnit],
         Meta(max_length=100, description="live value → number, or number and its unit"),

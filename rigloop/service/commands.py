@@ -212,6 +212,9 @@ class Commands:
         session = self._of(request)
         if sum(map(bool, (request.values, request.begin, request.end))) != 1:
             raise Refused(Why.VALUE, "write: give one of `values`, `begin` and `end`")
+        names = (*request.values, *request.begin, *request.end)
+        if request.token or not session.is_for_anyone(names):
+            session.control.check(request.token, session.name, command_of(request))
         return ToWrite(session.write(request.values, request.begin, request.end, who.author))
 
     def _capture(self, request: asked.Capture, who: Visitor) -> Future[Any]:
@@ -256,7 +259,7 @@ def command_of(request: asked.Request) -> str:
 
 def is_change(request: asked.Request) -> bool:
     """Decide if a request changes something, which the journals keep."""
-    return isinstance(request, asked.Controlling | asked.Take | asked.Shutdown)
+    return isinstance(request, asked.Controlling | asked.Write | asked.Take | asked.Shutdown)
 
 
 def _arguments(request: asked.Request) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -189,6 +189,12 @@ class Session:
         self._asked_to_arm = True
         if self._supervisor is not None:
             self._supervisor.arm()
+
+    def is_for_anyone(self, names: Iterable[str]) -> bool:
+        """Decide if a client needs no control to change live values and stimuli, by their names."""
+        rig = self.loaded.rig
+        found = [rig.live.get(name) or rig.stimuli.get(name) for name in names]
+        return all(one is not None and one.who == "anyone" for one in found)
 
     def write(
         self, values: Mapping[str, Value], begin: Sequence[str], end: Sequence[str], author: str
