@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rt_core.names import BESIDE, LIVE, LOOP, OF_THE_LOOP, PATH, SUPERVISOR
+from rt_core.producer import Mirror, Producer
 from rt_core.task import Figures, Task, mistakes_between, stepped_twice
 
 # signals that a task writes itself, in this order, at the head of its image; see ARCHITECTURE.md
@@ -48,32 +49,6 @@ FAULT_POLICY, FAULT_OFF_CORE = 1, 2  # `fault` with a `fault_block` of 0
 
 MOST_BLOCK_HISTOGRAMS = 64
 OTHER_BLOCKS = "block/(others)"  # no name of a block
-
-
-@dataclass(frozen=True)
-class Mirror:
-    """A cell of another producer's image that a task keeps a copy of."""
-
-    producer: str
-    path: str
-
-
-@dataclass(frozen=True)
-class Producer:
-    """A row of cells with one writer: its own signals first, then its mirrors, grouped by
-    source."""
-
-    name: str
-    period_ns: int
-    signals: tuple[str, ...]
-    mirrors: tuple[Mirror, ...] = ()
-    histograms: tuple[str, ...] = ()
-    ring_slots: int = 0
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """Path of every cell of the image, in order."""
-        return self.signals + tuple(mirror.path for mirror in self.mirrors)
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, create_model
 
-STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
-"""Of every model here: no unknown key, no silent conversion."""
+STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, defer_build=True)
+"""Of every model here: no unknown key, no silent conversion; the rules are put together when they are first asked."""
 
 
 class Refusal(ValueError):

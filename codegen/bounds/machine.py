@@ -8,12 +8,10 @@ showed. The costs are kept in the user's cache, under the processor's name, the 
 from __future__ import annotations
 
 import ctypes
-import json
 import platform
 import random
 import tempfile
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -22,7 +20,8 @@ from string import Template
 
 from codegen.expressions.emit import LATENCY
 from codegen.kernels.build import compile_shared
-from codegen.kernels.cache import CacheError, open_cache, require_own
+from codegen.kernels.cache import CacheError, open_cache
+from codegen.kernels.kept_numbers import keep_numbers, kept_numbers
 from codegen.kernels.toolchain import compiler, compiler_version, digest, march
 from codegen.options.options import KernelOptions
 from codegen.targets.kernel_text import sine_cosine_text
@@ -31,7 +30,6 @@ HERE = Path(__file__).parent
 ROUNDS, TRIES, APART_S = 12, 40, 0.004
 SETTLE_S = 0.05  # a core that was idle takes this long to its usual clock
 STATEMENTS, LIVE, MEMORY = 3000, 48, 512  # of the straight lines
-MOST_BYTES = 1 << 16
 # kinds of work in the order of `machine.c.in`, and their conditions
 WORKS = {
     "add": "each waits for the one before",
@@ -119,7 +117,7 @@ def machine_costs(options: KernelOptions | None = None) -> MachineCosts:
         return measure(options)
     if found is None:
         found = measure(options)
-        _keep(found, kept)
+        keep_numbers(kept, asdict(found))
     return found
 
 
@@ -131,30 +129,10 @@ def forget_costs() -> None:
             path.unlink(missing_ok=True)
 
 
-def _keep(found: MachineCosts, path: Path) -> None:
-    """Write costs for the next time; without space or folder they are measured again then."""
-    beside = path.with_suffix(f".{time.monotonic_ns()}")
-    try:
-        beside.touch(mode=0o600)
-        beside.write_text(json.dumps(asdict(found), indent=1) + "\n")
-        beside.replace(path)
-    except OSError:
-        with suppress(OSError):
-            beside.unlink(missing_ok=True)
-
-
 def _kept(path: Path) -> MachineCosts | None:
     """Return costs that were kept; None where there are none, or they are not whole."""
-    if not path.exists():
-        return None
-    require_own(path)
-    try:
-        with path.open("rb") as file:
-            given: Mapping[str, object] = json.loads(file.read(MOST_BYTES))
-        costs = {name: float(given[name]) for name in WORKS}  # type: ignore[arg-type]
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return None
-    if not all(0.0 < cost < 1e6 for cost in costs.values()):
+    costs = kept_numbers(path, WORKS)
+    if costs is None or not all(0.0 < cost < 1e6 for cost in costs.values()):
         return None
     return MachineCosts(**costs, processor=processor())
 

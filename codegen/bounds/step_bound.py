@@ -14,15 +14,20 @@ The bound is that of the code in warm caches on a core that nobody disturbs: it 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from codegen.bounds.machine import MachineCosts, machine_costs
 from codegen.bounds.text_bound import longest_ways
-from codegen.description.mechanism import ports
+from codegen.description.mechanism import find, ports, text_of
 from codegen.equations.program import Program
 from codegen.expressions.emit import LATENCY
+from codegen.kernels.build import generator_hash
+from codegen.kernels.cache import CacheError, open_cache
 from codegen.kernels.generate import program
+from codegen.kernels.kept_numbers import keep_numbers, kept_numbers
+from codegen.kernels.toolchain import digest
 from codegen.options.options import KernelOptions
 from codegen.targets.kernel_text import KernelText
 
@@ -67,7 +72,7 @@ class StepBound:
 def step_bound(
     mechanism: Path | str, options: KernelOptions | None = None, costs: MachineCosts | None = None
 ) -> StepBound:
-    """Compute the bound of a kernel; the kernel is not compiled.
+    """Return the bound of a kernel, which is not compiled: that of the user's cache, else computed now.
 
     Raises
     ------
@@ -77,8 +82,26 @@ def step_bound(
         The machine's costs cannot be measured: no compiler.
     """
     options = options or KernelOptions()
+    costs = costs or machine_costs(options)
+    kept: Path | None = None
+    try:
+        kept = open_cache("bounds") / f"{_key(find(mechanism), options, costs)[:32]}.json"
+        if (numbers := kept_numbers(kept, [part.name for part in fields(StepBound)])) is not None:
+            return StepBound(**numbers)  # type: ignore[arg-type]
+    except CacheError:
+        kept = None
     made = program(mechanism, options)
-    return bound_of(made, KernelText(made, has_block=True), costs or machine_costs(options))
+    found = bound_of(made, KernelText(made, has_block=True), costs)
+    if kept is not None:
+        keep_numbers(kept, asdict(found))
+    return found
+
+
+def _key(path: Path, options: KernelOptions, costs: MachineCosts) -> str:
+    """Return a hash over all that a bound follows from; to generate a program takes most of a check."""
+    of_machine = json.dumps(asdict(costs), sort_keys=True)
+    texts = (path.stem, text_of(path), options.text(), of_machine)
+    return digest([generator_hash(), *(text.encode() for text in texts)])
 
 
 def bound_of(made: Program, text: KernelText, costs: MachineCosts) -> StepBound:

@@ -19,7 +19,6 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, NamedTuple, Protocol
 
-from codegen.description.mechanism import text_of
 from codegen.kernels.building import building
 from codegen.kernels.cache import CacheError, open_cache, open_entry
 from codegen.kernels.toolchain import BuildError
@@ -30,6 +29,7 @@ from codegen.kernels.toolchain import march as _march
 from codegen.kernels.toolchain import run as _run
 from codegen.kernels.toolchain import tools as _tools
 from codegen.options.options import KernelOptions
+from rig_configs.bounded import MOST_MECHANISM_BYTES, UnreadableError, read_text
 
 MODULE = "rigloop_kernel"
 FLAGS = (
@@ -156,7 +156,7 @@ def build_module(
     """
     options = options or KernelOptions()
     path = _find(mechanism)
-    source = text_of(path).encode()
+    source = _text(path).encode()
     parts = [
         *(text.encode() for text in recipe.given),
         path.stem.encode(),
@@ -232,8 +232,17 @@ def _find(mechanism: Path | str) -> Path:
     return path
 
 
+def _text(path: Path) -> str:
+    try:
+        return read_text(path, MOST_MECHANISM_BYTES)
+    except UnreadableError:
+        from codegen.description.mechanism import text_of  # raises the error of a mechanism
+
+        return text_of(path)
+
+
 def _hash(given: list[bytes], by: _Compiling) -> str:
-    return _digest([*given, _generator(), *_tools(*by)])
+    return _digest([*given, generator_hash(), *_tools(*by)])
 
 
 class _Compiling(NamedTuple):
@@ -247,8 +256,8 @@ def _compiling(options: KernelOptions) -> _Compiling:
 
 
 @cache
-def _generator() -> bytes:
-    """Hash over the generator's own sources."""
+def generator_hash() -> bytes:
+    """Return the hash over the generator's own sources."""
     here = Path(__file__).parents[1]
     files = sorted(p for pattern in ("*.py", "*.in") for p in here.rglob(pattern))
     digest = hashlib.sha256()

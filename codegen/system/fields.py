@@ -12,7 +12,7 @@ from rig_configs.names import LONGEST_NAME
 class Entry(BaseModel):
     """Base of every element's entry: unknown keys are mistakes, entries never change."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Input(Entry):

@@ -14,8 +14,8 @@ import stat
 import time
 from pathlib import Path
 
-from io_bridge.attendant.mailbox_service import FOLDER
-
+FOLDER = Path("/dev/shm")
+"""Services have their sockets there."""
 SETTLED_S = 10.0
 """A socket is refused, too, between its making and its first listening."""
 

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from io_bridge.attendant.dead_sockets import FOLDER
 from io_bridge.bus_events import BusEvent
 from io_bridge.master.master import Master
 from io_bridge.slaves.errors import BringUpError, SdoAbortError
@@ -25,7 +26,6 @@ from rig_configs.json_message import decode
 
 log = logging.getLogger("rigloop.bus")
 
-FOLDER = Path("/dev/shm")
 LONGEST_REQUEST = 4096
 LONGEST_ANSWER = 1 << 20
 REQUEST_TIMEOUT_S = 0.2

@@ -8,7 +8,7 @@ from io_bridge.wire.cycle_frames cimport (
     frames_exchange, frames_send, reply_data, reply_wkc, sent_data,
 )
 from io_bridge.exchange.drive_io cimport (
-    ENABLE, RESET, DriveIo, drive_forget, drive_pack, drive_pack_safe, drive_unpack,
+    ENABLE, RESET, DriveIo, drive_forget, drive_hold, drive_pack, drive_pack_safe, drive_unpack,
 )
 from io_bridge.wire.monotonic cimport monotonic_ns
 from io_bridge.exchange.slave_io cimport (
@@ -41,6 +41,10 @@ cdef extern from * nogil:
         return __atomic_compare_exchange_n(owner, &nobody, who, 0, __ATOMIC_ACQ_REL,
                                            __ATOMIC_ACQUIRE);
     }
+    /* of a thread that asks for itself */
+    static int owns(int *owner, int who) {
+        return __atomic_load_n(owner, __ATOMIC_RELAXED) == who;
+    }
     static void release(int *owner) {
         __atomic_store_n(owner, 0, __ATOMIC_RELEASE);
     }
@@ -52,6 +56,7 @@ cdef extern from * nogil:
     }
     """
     bint take(int *owner, int who)
+    bint owns(int *owner, int who)
     void release(int *owner)
     void set_flag(int *flag, int value)
     int flag_up(int *flag)
@@ -114,7 +119,7 @@ cdef int pack(ExchangeState *x, int64_t t_ns) noexcept nogil:
     cdef int i
     cdef int not_finite
     cdef int bad = 0
-    cdef int allowed = bus_allows(x.safe, x.owner == KEEPER, x.lock.on, x.lock.was_locked)
+    cdef int allowed = bus_allows(x.safe, owns(&x.owner, KEEPER), x.lock.on, x.lock.was_locked)
     cdef int live = bus_is_live(x.in_service, x.fault)
     arm(x)
     for i in range(x.n_drives):
@@ -241,14 +246,11 @@ cdef Fault judge(ExchangeState *x, int good, Fault command_fault) noexcept nogil
 
 
 cdef void hold(ExchangeState *x) noexcept nogil:
-    """A fault while a command was acting: it does not act again by itself. The fault of a drive that has a guard of
-    its own holds that drive alone."""
-    cdef DriveIo *d
+    """A fault while a command was acting: it does not act again by itself. The mode of a drive, and the fault of one
+    that has a guard of its own, hold that drive alone."""
     cdef int i
     for i in range(x.n_drives):
-        d = &x.drives[i]
-        if d.has_own_guard and d.moved and d.state >= <int> DriveState.FAULT_REACTION_ACTIVE:
-            d.held = 1
+        drive_hold(&x.drives[i])
     if x.fault == NONE:
         return
     for i in range(x.n_drives):
@@ -330,7 +332,7 @@ cdef int exchange_safe(void *self, int64_t t_ns) noexcept nogil:
     cdef TerminalIo *t
     cdef SlaveIo *s
     cdef int i
-    if not x.ready or (x.owner != WATCHDOG and not take(&x.owner, WATCHDOG)):
+    if not x.ready or (not owns(&x.owner, WATCHDOG) and not take(&x.owner, WATCHDOG)):
         return FAULT_NOT_READY
     for i in range(x.n_drives):
         drive_pack_safe(&x.drives[i], sent_data(&x.frames, x.slaves[x.drives[i].slave].outputs_at))

@@ -43,7 +43,8 @@ cdef struct DriveIo:
     int state                # DriveState by the last valid inputs
     int reset_before
     int resetting            # a reset was asked for and the drive is still in its fault state
-    int held                 # its fault has ended a command; it does not move before it is armed again
+    int in_mode              # 0x6061 by the last valid inputs is the mode of the rig, or is not mapped
+    int held                 # its fault or mode has ended a command; it does not move before it is armed again
     int moved                # a command other than rest was sent since the last rest
     double target_count      # sent last in position mode
     double actual_count      # as the drive counts
@@ -54,6 +55,7 @@ cdef struct DriveIo:
 cdef int drive_pack(DriveIo *d, uint8_t *out, int64_t t_ns, int allowed, int live) noexcept nogil
 cdef void drive_pack_safe(DriveIo *d, uint8_t *out) noexcept nogil
 cdef void drive_unpack(DriveIo *d, const uint8_t *data) noexcept nogil
+cdef void drive_hold(DriveIo *d) noexcept nogil
 cdef void drive_forget(DriveIo *d) noexcept nogil
 cdef void fill_drive(DriveIo *d, config) except *
 cdef void place_drive(DriveIo *d, config, outputs, inputs) except *

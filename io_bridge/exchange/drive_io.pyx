@@ -6,7 +6,7 @@ Source: CiA 402-2: 0x6040/41 control and status, 0x6060/61 mode, 0x6071 torque i
 import math
 
 from libc.math cimport fabs, floor, isfinite
-from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t
 
 from io_bridge.slaves.cia402 cimport (
     FAULT, MODE_POSITION, MODE_TORQUE, MODE_VELOCITY, OPERATION_ENABLED, UNKNOWN, DriveMode, decode,
@@ -19,8 +19,10 @@ from io_bridge.slaves.drive_config import (
 )
 
 cdef extern from "io_bridge/slaves/enable_rule.h" nogil:
-    int drive_is_enabled(int allowed, double enable)
+    int drive_is_in_mode(int is_shown, int shown, int asked)
+    int drive_is_enabled(int allowed, int in_mode, double enable)
     int drive_wish(int enabled, int stops)
+    int drive_is_held(int held, int moved, int in_mode, int has_own_guard, int state)
     int drive_may_move(int enabled, int live, int state, double command)
     double clamp "drive_clamped"(double value, double limit)
     double rounded "drive_rounded"(double value)
@@ -61,7 +63,7 @@ cdef int drive_pack(DriveIo *d, uint8_t *out, int64_t t_ns, int allowed, int liv
     """Fill the drive's outputs; `allowed`: it may be enabled, `live`: its command may leave. Return 1
     when the command is not finite."""
     cdef double command = d.reads[COMMAND][0]
-    cdef int enabled = drive_is_enabled(allowed, d.reads[ENABLE][0])
+    cdef int enabled = drive_is_enabled(allowed, d.in_mode, d.reads[ENABLE][0])
     cdef int reset = d.reads[RESET][0] > 0.5
     cdef double dt_s = 1e-9 * <double> min(max(t_ns - d.t_ns, <int64_t> 0), <int64_t> LONGEST_NS)
     d.t_ns = t_ns
@@ -89,6 +91,7 @@ cdef void drive_pack_safe(DriveIo *d, uint8_t *out) noexcept nogil:
 cdef void drive_unpack(DriveIo *d, const uint8_t *data) noexcept nogil:
     """Valid inputs into the drive's cells."""
     cdef uint32_t count = get32(data + d.i_position)
+    cdef int mode = <int8_t> data[d.i_mode] if d.i_mode >= 0 else 0
     d.actual_count = <double> <int32_t> count
     # modulo 2^32, so that the turn-over stays where it is
     d.writes[POSITION][0] = <double> <int32_t> (<uint32_t> d.sign * count)
@@ -103,8 +106,13 @@ cdef void drive_unpack(DriveIo *d, const uint8_t *data) noexcept nogil:
     d.writes[STATUSWORD][0] = get16(data + d.i_status)
     d.state = decode(get16(data + d.i_status))
     # a drive that shows another mode would take the command for something else
-    d.writes[OPERATIONAL][0] = d.state == OPERATION_ENABLED and (
-        d.i_mode < 0 or data[d.i_mode] == <uint8_t> <int> d.mode)
+    d.in_mode = drive_is_in_mode(d.i_mode >= 0, mode, d.mode)
+    d.writes[OPERATIONAL][0] = d.state == OPERATION_ENABLED and d.in_mode
+
+
+cdef void drive_hold(DriveIo *d) noexcept nogil:
+    """Judge after a cycle whether its command ended for good."""
+    d.held = drive_is_held(d.held, d.moved, d.in_mode, d.has_own_guard, d.state)
 
 
 cdef void drive_forget(DriveIo *d) noexcept nogil:
@@ -129,6 +137,7 @@ cdef void fill_drive(DriveIo *d, config) except *:
 
 cdef void place_drive(DriveIo *d, config, outputs, inputs) except *:
     """Places of the objects in these outputs and inputs, which may be those of several axes."""
+    d.in_mode = 0                # no inputs yet
     shift = AXIS_STEP * config.axis
     command = COMMAND_OBJECTS[config.mode]
     d.o_control = pdo_offset(outputs, shift + 0x6040, 0, 16)

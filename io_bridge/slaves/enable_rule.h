@@ -25,9 +25,15 @@ static inline int drive_is_allowed(int allowed, int bus_held, int drive_held)
     return allowed && !bus_held && !drive_held;
 }
 
-static inline int drive_is_enabled(int allowed, double enable)
+/* `shown`: 0x6061 by the last valid inputs. A drive that maps none keeps the mode of its bring-up. */
+static inline int drive_is_in_mode(int is_shown, int shown, int asked)
 {
-    return allowed && enable > 0.5;
+    return !is_shown || shown == asked;
+}
+
+static inline int drive_is_enabled(int allowed, int in_mode, double enable)
+{
+    return allowed && in_mode && enable > 0.5;
 }
 
 static inline int drive_wish(int enabled, int stops)
@@ -38,6 +44,13 @@ static inline int drive_wish(int enabled, int stops)
 static inline int drive_may_move(int enabled, int live, int state, double command)
 {
     return enabled && live && state == CIA402_OPERATION_ENABLED && isfinite(command);
+}
+
+/* After a cycle: a drive whose mode or fault has ended a command does not act again by itself. A fault without a guard
+   of its own is the bus's. */
+static inline int drive_is_held(int held, int moved, int in_mode, int has_own_guard, int state)
+{
+    return held || (moved && (!in_mode || (has_own_guard && state >= CIA402_FAULT_REACTION_ACTIVE)));
 }
 
 static inline double drive_clamped(double value, double limit)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +16,7 @@ from rigloop.api.looking import Looking, Newest
 from rigloop.api.recorded_run import RecordedRun
 from rigloop.api.service_seat import ServiceSeat
 from rigloop.api.supervisor import STOP_TIMEOUT_S, Supervisor
+from rigloop.api.until_armed import until_armed
 from rigloop.api.watched import Watched
 from rigloop.compose.wiring import load
 from rigloop.fieldbus.running import tables
@@ -235,7 +235,7 @@ class Rig:
         self._faults, self._verdict = [], None
         self._supervisor = Supervisor(arguments)
         try:
-            self._watched = self._until_armed(self._supervisor, timeout_s)
+            self._watched = until_armed(self._supervisor, self.name, timeout_s)
         except BaseException:
             self._give_up()
             raise
@@ -436,29 +436,6 @@ class Rig:
             raise NotRunningError(f"{self.name}: {whose}")
         return self._supervisor
 
-    def _until_armed(self, supervisor: Supervisor, timeout_s: float) -> Watched:
-        until = time.monotonic() + timeout_s
-        watched: Watched | None = None
-        while time.monotonic() < until:
-            if watched is None:
-                try:
-                    watched = Watched(Path(supervisor.table))
-                except FileNotFoundError:
-                    pass
-                except TableError as error:
-                    raise NotStartedError(str(error)) from None
-            # FAULT: what trips a guard at once is for whoever watches to see
-            if watched is not None and watched.state in (State.RUNNING, State.HOLD, State.FAULT):
-                return watched
-            if supervisor.ended:
-                if watched is not None:
-                    watched.close()
-                raise _too_short(supervisor) or supervisor.refusal()
-            time.sleep(LOOK_S)
-        if watched is not None:
-            watched.close()
-        raise TimeoutError(f"{self.name}: not armed within {timeout_s:g} s")
-
     def _give_up(self) -> None:
         supervisor, self._supervisor = self._supervisor, None
         if supervisor is not None:
@@ -472,12 +449,3 @@ class Rig:
             self._watched.close()
             self._watched = None
         self._supervisor = None
-
-
-def _too_short(supervisor: Supervisor) -> NotStartedError | None:
-    outcome = supervisor.outcome
-    if outcome is None or not outcome.good:
-        return None
-    return NotStartedError(
-        f"{outcome.folder}: was over before it could be looked at; give it more seconds"
-    )

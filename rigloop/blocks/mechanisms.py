@@ -19,6 +19,7 @@ from rig_configs.ports import Port, Ports
 from rig_configs.schema import BlockTable, Rig
 
 if TYPE_CHECKING:
+    from codegen.description.mechanism import Mechanism
     from codegen.description.outputs import Output
     from codegen.system.system import System
 
@@ -72,13 +73,14 @@ def kernel_options(rig: Rig, name: str, file: str = "rig") -> KernelOptions:
 
 
 class _Facts(NamedTuple):
+    mechanism: Mechanism
     ports: Ports
     parameters: Mapping[str, Any]
 
 
 @cache
 def facts(mechanism: str) -> _Facts:
-    """Return the ports of the kernel of a mechanism, and its parameters by path.
+    """Return a mechanism, the ports of its kernel, and its parameters by path.
 
     Raises
     ------
@@ -93,6 +95,7 @@ def facts(mechanism: str) -> _Facts:
     reads, writes = ports(found)
     shown = {output.port: output for output in found.outputs}
     return _Facts(
+        found,
         Ports(
             tuple(_read(name) for name in reads),
             tuple(
@@ -167,8 +170,7 @@ def mechanism_mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
         yield from error.mistakes
         return
     from codegen.description.contact import too_short
-    from codegen.description.mechanism import load
 
-    for _, problem, remedy in too_short(load(block.mechanism), options):
+    for _, problem, remedy in too_short(facts(block.mechanism).mechanism, options):
         key = f"blocks.{name}.options.substeps"
         yield Mistake(file, key, problem, remedy, options.substeps)

@@ -53,6 +53,8 @@ class BlockCost(msgspec.Struct, frozen=True):
     how: Literal["counted", "measured", "unknown"]
     why: str = ""
     """The reason of a time that is not known, where there is one."""
+    rare_ns: tuple[int, int] = (0, 0)
+    """Of a step beside a singular pose, and of one after lost cycles: no part of `worst_ns`."""
 
 
 def block_costs(
@@ -89,14 +91,15 @@ def block_costs(
 def _counted(loaded: LoadedRig, name: str, block: MechanismBlock) -> BlockCost | None:
     options = kernel_options(loaded.rig, name, str(loaded.path))
     try:
-        bound = step_bound(find(block.mechanism), options).bound_ns
+        bound = step_bound(find(block.mechanism), options)
     except BuildError:
         return None  # no compiler: nothing can be measured, and no kernel built
     except (OSError, ValueError) as error:  # no place to measure, or a loop without a known limit
         return BlockCost(name, 0, 0, "unknown", str(error))
     # with a tolerance the usual number of iterations is not known, and so no usual time
-    usual = 0.0 if options.tolerance else bound / USUAL_OF_BOUND
-    return BlockCost(name, round(bound), round(usual), "counted")
+    usual = 0.0 if options.tolerance else bound.bound_ns / USUAL_OF_BOUND
+    rare = (round(bound.singular_ns), round(bound.reassembled_ns))
+    return BlockCost(name, round(bound.bound_ns), round(usual), "counted", rare_ns=rare)
 
 
 def _rehearsed(

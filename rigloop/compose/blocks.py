@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from codegen.kernels.build import BuiltKernel
-from io_bridge.buses.buses import Buses
-from io_bridge.buses.simulated_bus import SimulatedBus
 from rig_configs.live import live_signals
 from rig_configs.schema import Rig
 from rigloop.blocks.catalogue import kind_of, paths
@@ -29,6 +28,9 @@ from rigloop.run_folder.messages import SUPERVISOR_SIGNALS
 from rt_core.block import Block
 from rt_core.plan import Plan, Task, plan_table
 from rt_core.safety.guard import Guard
+
+if TYPE_CHECKING:
+    from io_bridge.buses.buses import Buses
 
 __all__ = [
     "Composed",
@@ -60,6 +62,9 @@ class Composed:
 
 def compose_live(rig: Rig, kernels: Mapping[str, BuiltKernel], buses: Buses) -> Composed:
     """Wire all blocks of a rig to its buses."""
+    # the process of the cycle has it; the others, which look at rigs, do without masters and emulators
+    from io_bridge.buses.simulated_bus import SimulatedBus
+
     blocks: dict[str, Block] = {name: bus.block() for name, bus in buses.each.items()}
     blocks |= make_blocks(rig, kernels)
     safe = tuple(b.writes["safe"] for b in blocks.values() if isinstance(b, Guard))

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from io_bridge.bus import Bus
-from io_bridge.buses.buses import Buses
-from io_bridge.buses.simulated_bus import SimulatedBus
 from rig_configs.schema import Rig
 from rig_configs.slaves import Drive
 from rigloop.blocks.axes import apart
@@ -22,6 +20,9 @@ from rigloop.blocks.slaves import (
     terminal_config,
 )
 from rigloop.compose.parts import EMULATED, find_buses
+
+if TYPE_CHECKING:
+    from io_bridge.buses.buses import Buses
 
 
 class Interfaces(NamedTuple):
@@ -51,6 +52,9 @@ def make_buses(
     given = {name: Interfaces(backend) for name, backend in backends.items()} | dict(
         interfaces or {}
     )
+    # only where buses are made: most of a command's processes look at a rig alone
+    from io_bridge.buses.buses import Buses
+
     return Buses({name: _make(rig, name, backends[name], given[name]) for name in find_buses(rig)})
 
 
@@ -74,6 +78,8 @@ def _make(rig: Rig, name: str, backend: str, interfaces: Interfaces) -> Bus:
         "clock": clock_config(config.clock, rig.period_us(name)),
     }
     if backend == "simulated":
+        from io_bridge.buses.simulated_bus import SimulatedBus
+
         return SimulatedBus(drives=slaves, devices=emulated_devices(config), **settings)
     # pysoem comes in only with a bus that needs it
     from io_bridge.buses.ethercat_bus import EthercatBus

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rig_configs.load import LoadedRig
 from rigloop.blocks.catalogue import kind_of
-from rigloop.blocks.compiled.declared import Declared
-from rigloop.blocks.compiled.trust import NotTrustedError, is_trusted, trust
+
+if TYPE_CHECKING:
+    from rigloop.blocks.compiled.declared import Declared
 
 
 def own_code(loaded: LoadedRig) -> list[Declared]:
     """Return declaration and source of each kind of block that does not ship."""
-    found = {}
-    for block in loaded.rig.blocks.values():
-        declared = kind_of(block).declared
-        if declared is not None and not is_trusted(declared):
-            found[declared.hash] = declared
-    return list(found.values())
+    kinds = {block.kind: kind_of(block) for block in loaded.rig.blocks.values()}
+    compiled = [kind.declared for kind in kinds.values() if kind.declared is not None]
+    if not compiled:
+        return []
+    from rigloop.blocks.compiled.trust import is_trusted
+
+    return list({one.hash: one for one in compiled if not is_trusted(one)}.values())
 
 
 def require_consent(loaded: LoadedRig, *, trusts: bool = False) -> None:
@@ -34,7 +38,11 @@ def require_consent(loaded: LoadedRig, *, trusts: bool = False) -> None:
         The record of trust cannot be used.
     """
     missing = own_code(loaded)
-    if missing and not trusts:
+    if not missing:
+        return
+    from rigloop.blocks.compiled.trust import NotTrustedError, trust
+
+    if not trusts:
         raise NotTrustedError(missing)
     for declared in missing:
         trust(declared.hash)

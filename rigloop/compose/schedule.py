@@ -67,8 +67,8 @@ def judge(loaded: LoadedRig, costs: Mapping[str, Sequence[BlockCost]]) -> Schedu
     rig = loaded.rig
     tasks = [_load(rig, name, costs[name]) for name in rig.tasks]
     loads = [*tasks, _watchdog(tasks, costs)]
-    cores = len(os.sched_getaffinity(0))
-    found = responses(loads, cores)
+    cores = sorted(os.sched_getaffinity(0))
+    found = responses(loads, len(cores))
     timings = tuple(
         TaskTiming(
             load.name,
@@ -132,7 +132,7 @@ def _mistake(
     response: Response,
     costs: Sequence[BlockCost],
     loads: Sequence[Load],
-    cores: int,
+    cores: Sequence[int],
 ) -> Mistake:
     load = response.load
     problem = f"a cycle takes up to {_us(load.cost_ns)} µs ({_largest(costs)})"
@@ -153,17 +153,18 @@ def _mistake(
     return Mistake(str(loaded.path), key, problem, remedy, load.period_ns // 1000)
 
 
-def _remedies(load: Load, loads: Sequence[Load], cores: int) -> Iterator[str]:
+def _remedies(load: Load, loads: Sequence[Load], cores: Sequence[int]) -> Iterator[str]:
     """Find changes of one kind after each of which this task fits; every one has been analysed."""
+    n = len(cores)
 
     def would(changed: Mapping[str, Load]) -> bool:
         tried = [changed.get(other.name, other) for other in loads]
         core = changed.get(load.name, load).core
         is_free = core is None or duties(tried)[core] <= MOST_DUTY
-        return is_free and responses(tried, cores)[load.name].response_ns is not None
+        return is_free and responses(tried, n)[load.name].response_ns is not None
 
     used = {other.core for other in loads if other.name != WATCHDOG}
-    free = next((core for core in range(cores) if core not in used), None)
+    free = next((core for core in cores if core not in used), None)
     alone = replace(load, core=free if free is not None else max(c or 0 for c in used) + 1)
     if load.cost_ns < load.period_ns and would({load.name: alone}):
         yield f"core = {free}" if free is not None else "a core of its own, on a machine with more"
@@ -175,7 +176,7 @@ def _remedies(load: Load, loads: Sequence[Load], cores: int) -> Iterator[str]:
         for rank, other in enumerate(sorted(loads, key=lambda o: o.period_ns))
         if other.name != WATCHDOG
     }
-    if would(by_rate) and fits([by_rate.get(other.name, other) for other in loads], cores):
+    if would(by_rate) and fits([by_rate.get(other.name, other) for other in loads], n):
         yield "the higher priority for the shorter period"
     others = [other for other in loads if other is not load and other.name != WATCHDOG]
     base = min(other.period_ns for other in (load, *others))
@@ -212,6 +213,12 @@ def _notes(rig: Rig, costs: Mapping[str, Sequence[BlockCost]]) -> Iterator[str]:
         yield f"the spin of {', '.join(auto)} is chosen when it runs, and no response here has it in it"
     for c in (c for parts in costs.values() for c in parts if c.why):
         yield f"the bound of {c.block} is not known: {c.why}"
+    for c in (c for parts in costs.values() for c in parts if any(c.rare_ns)):
+        singular, reassembled = c.rare_ns
+        yield (
+            f"a step of {c.block} takes up to {_us(singular)} µs beside a singular pose, and up to "
+            f"{_us(reassembled)} µs after lost cycles, which may cost more of them: no response here has these in it"
+        )
     unknown = [c.block for parts in costs.values() for c in parts if c.how == "unknown"]
     if unknown:
         yield (

@@ -32,40 +32,52 @@ class Exit(IntEnum):
     NOT_STARTED = 3
 
 
+# errors that a user can mend; by name, so that no command imports what never raises in it
+WHOLE = {
+    "io_bridge.logs.formats.table.LogError": Exit.WRONG_INPUT,
+    "rigloop.run_folder.manifest.ManifestError": Exit.WRONG_INPUT,
+    "io_bridge.exports.refused.ExportError": Exit.WRONG_INPUT,
+    "codegen.kernels.toolchain.BuildError": Exit.NOT_STARTED,
+    "codegen.kernels.verify.VerificationError": Exit.NOT_STARTED,
+}
+IN_LINES = {
+    "rigloop.run_folder.not_started.NotStartedError": Exit.NOT_STARTED,
+    "rigloop.blocks.compiled.trust.NotTrustedError": Exit.NOT_STARTED,
+    "rigloop.blocks.compiled.trust.TrustError": Exit.NOT_STARTED,
+}
+
+
 @contextmanager
 def errors_as_lines(json: bool) -> Iterator[None]:
     """Turn the errors that a user can mend into lines and an exit code; any other one is a bug and shows."""
-    from codegen.kernels.build import BuildError
-    from codegen.kernels.verify import VerificationError
-    from io_bridge.exports.refused import ExportError
-    from io_bridge.logs.reader import LogError
     from rig_configs.mistakes import ConfigError
-    from rigloop.blocks.compiled.trust import NotTrustedError, TrustError
-    from rigloop.run_folder.manifest import ManifestError
-    from rigloop.run_folder.not_started import NotStartedError
 
     try:
         yield
         _refuse_cut_records(json)
     except ConfigError as error:
         fail([str(mistake) for mistake in error.mistakes], Exit.WRONG_INPUT, json)
-    except (LogError, ManifestError, ExportError) as error:
-        fail([str(error)], Exit.WRONG_INPUT, json)
-    except (BuildError, VerificationError) as error:
-        fail([str(error)], Exit.NOT_STARTED, json)
-    except (NotStartedError, NotTrustedError, TrustError) as error:
-        fail(str(error).splitlines(), Exit.NOT_STARTED, json)
-    except OSError as error:
+    except Exception as error:
+        names = [f"{one.__module__}.{one.__qualname__}" for one in type(error).__mro__]
+        for name in names:
+            if name in WHOLE:
+                fail([str(error)], WHOLE[name], json)
+            if name in IN_LINES:
+                fail(str(error).splitlines(), IN_LINES[name], json)
+        _refuse_unreadable(error, json)
+        raise
+
+
+def _refuse_unreadable(error: Exception, json: bool) -> None:
+    if isinstance(error, OSError):
         _refuse_cut_records(json)
         # of a path that no file can have, wherever it is looked at first
-        if error.errno not in NO_PATH:
-            raise
-        name = line(str(error.filename), 120)
-        fail([f"{name}: {error.strerror}; give the path of a file"], Exit.WRONG_INPUT, json)
-    except (ValueError, LookupError, ArithmeticError, AssertionError):
+        if error.errno in NO_PATH:
+            name = line(str(error.filename), 120)
+            fail([f"{name}: {error.strerror}; give the path of a file"], Exit.WRONG_INPUT, json)
+    elif isinstance(error, ValueError | LookupError | ArithmeticError | AssertionError):
         # nobody can calculate with rows that are gone
         _refuse_cut_records(json)
-        raise
 
 
 def _refuse_cut_records(json: bool) -> None:

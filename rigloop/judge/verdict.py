@@ -29,7 +29,6 @@ from rigloop.judge.tripped import faults_of
 from rigloop.judge.trust import distrust
 from rigloop.judge.wire_warnings import wire_warnings
 from rigloop.report.felt import STATE
-from rigloop.report.report import write_report
 from rigloop.report.status_words import status_figures, status_words
 from rigloop.run_folder import messages
 from rigloop.run_folder.bring_up_losses import bring_up_figures, brought_up
@@ -209,6 +208,9 @@ def conclude(
     keeping.keep(TIMING, lambda: write_timing(folder, timing))
     manifest = keeping.keep_manifest(manifest)
     if ended.page:
+        # of a page alone: figures, templates
+        from rigloop.report.report import write_report
+
         keeping.keep(REPORT, lambda: write_report(folder))
     if REPORT in keeping.failed:
         manifest = keeping.keep_manifest(manifest)

@@ -26,7 +26,6 @@ from io_bridge.emulator.serving.sim_segment import motors
 from io_bridge.host.namespace import wrap
 from io_bridge.wire.owner import introduce
 from rig_configs.load import LoadedRig
-from rigloop.blocks.catalogue import rig_model
 from rigloop.blocks.checked import read_checked
 from rigloop.compose.blocks import Composed, backends_of, compose_live
 from rigloop.compose.bus import make_buses
@@ -72,7 +71,6 @@ def main(arguments: list[str]) -> int:
     int
         0 came to rest, 1 did not, 3 not started.
     """
-    rig_model()  # imports every kind of block, while the rig is being read elsewhere
     said = "" if arguments else sys.stdin.readline()
     if not arguments and not said:
         return 0

@@ -443,7 +443,7 @@ def _supervise(run: LiveRun, scene: Scene, checks: list[Check], acts: Acts) -> N
             if lookout.gives_up():
                 kill(scene.loop)
                 break
-            if state != State.INIT or beat % WAIT_BEATS == 0:
+            if view.is_due and (state != State.INIT or beat % WAIT_BEATS == 0):
                 moment = Moment(
                     state,
                     seen.armed_s,

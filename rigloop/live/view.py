@@ -17,6 +17,7 @@ from rich.table import Table
 from rigloop.live.values import cells, line
 from rt_core.lateness.cause import WORDS, explain_overruns, signal_of
 
+REFRESHES_PER_S = 8
 PLAIN_INTERVAL_S = 1.0
 SHOWN_S = 0.25  # without a new cycle, until no value is the present one any more
 
@@ -43,8 +44,9 @@ class LiveView:
     def __init__(self, console: Console, title: str):
         self._console = console
         self._title = escape(title)
-        self._last_plain_s = -math.inf
-        self._live = Live(console=console, refresh_per_second=8, transient=True)
+        self._last_s = -math.inf
+        self._interval_s = 1.0 / REFRESHES_PER_S if console.is_terminal else PLAIN_INTERVAL_S
+        self._live = Live(console=console, refresh_per_second=REFRESHES_PER_S, transient=True)
 
     def __enter__(self) -> LiveView:
         if self._console.is_terminal:
@@ -55,12 +57,19 @@ class LiveView:
         if self._console.is_terminal:
             self._live.stop()
 
+    @property
+    def is_due(self) -> bool:
+        """Tell if a picture that is taken now would be shown: taking one costs more than all else of a heartbeat."""
+        return time.monotonic() - self._last_s >= self._interval_s
+
     def show(self, picture: Picture) -> None:
-        """Draw the picture, or print a line if it is time for one."""
+        """Draw the picture, or print a line, if it is time for one."""
+        if not self.is_due:
+            return
+        self._last_s = time.monotonic()
         if self._console.is_terminal:
             self._live.update(_table(self._title, picture))
-        elif time.monotonic() - self._last_plain_s >= PLAIN_INTERVAL_S:
-            self._last_plain_s = time.monotonic()
+        else:
             self._console.print(_line(picture), highlight=False, soft_wrap=True, markup=False)
 
 

@@ -95,7 +95,7 @@ class LiveOrders:
     Attributes
     ----------
     may_arm : bool
-        A run that waits was told to arm.
+        An order to arm has come, for a run that waits.
     """
 
     def __init__(self) -> None:

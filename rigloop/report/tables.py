@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from rigloop.display.levels import TONES
 from rigloop.display.numbers import fact, figure, microseconds
 from rigloop.display.tables import Cell, Table, Tone, Toned, figures, words
-from rigloop.identify.identify import Identification
-from rigloop.live_values.journal import Entry
 from rigloop.report.axes import AxisRow
 from rigloop.report.filter_statistics import FilterFacts
 from rigloop.report.observer_statistics import ObserverFacts, TorqueFacts
@@ -22,6 +21,10 @@ from rigloop.run_folder.manifest import (
     TaskFacts,
 )
 from rt_core.doctor.check import Check, Level
+
+if TYPE_CHECKING:
+    from rigloop.identify.identify import Identification
+    from rigloop.live_values.journal import Entry
 
 NONE = "–"
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from rt_core.lateness.histogram import HISTOGRAM_WORDS
 from rt_core.lateness.trace import TRACE_SIZE
-from rt_core.plan import Mirror, Producer
+from rt_core.producer import Mirror, Producer
 
 MAGIC = b"rigloop\0"
 TABLE_ABI = 3

@@ -119,7 +119,8 @@ def test_a_session_of_two_clients_and_the_end_of_the_service(serve, homes, wait_
     assert (seen.t_s[1:] > seen.t_s[:-1]).all()
     assert seen["guard/torque_nm"].shape == seen.t_s.shape
     far.take_control(over=True)
-    (lost,) = [one for one in run._seat.client.notices(5.0) if one.what == "control"]
+    # there may be others before it
+    (lost,) = wait_for(lambda: notices_of(run, "control"), 20, "notice of a take-over")
     assert "taken control" in lost.words
 
     # a key that was revoked is worth nothing, also on a connection that is there
@@ -179,6 +180,10 @@ def test_the_client_in_control_changes_live_values_and_the_journals_have_its_nam
     writes = [one.author for one in entries if one.command == "write" and one.done]
     assert writes == [one["author"] for one in written if "refused" not in one]
     first.ask(asked.Shutdown)
+
+
+def notices_of(rig, what):
+    return [one for one in rig._seat.client.notices(0.2) if one.what == what]
 
 
 def is_refused(rig):

@@ -6,14 +6,14 @@ from collections.abc import Callable
 
 from bitwuzla import Kind, Term
 from c_symbolic import Program
-from products import in_half_precision
+from products import products_of_halves, steps_of_doubles, sums_of_halves
 from prover import Property, Question, Words
-from terms import Value
+from terms import Terms, Value
 
 ENABLE, FAULT, BUCKET = (
     "io_bridge/slaves/enable_rule.h", "io_bridge/slaves/bus_fault.h", "rt_core/safety/bucket.h",
 )  # fmt: skip
-OPERATION_ENABLED, DRIVE_FAULT, MOST_STATES = 4, 7, 8
+OPERATION_ENABLED, FAULT_REACTION, DRIVE_FAULT, MOST_STATES = 4, 6, 7, 8
 SWITCHED_ON = 3
 ENABLE_BITS = 0x000F
 MOST_NS = 2**61
@@ -25,9 +25,9 @@ class Command:
     def __init__(self, program: Program) -> None:
         self.words = w = Words(program.terms)
         flags = ("safe", "kept", "clock_on", "clock_was_locked", "in_service", "fault", "bus_held", "drive_held",
-                 "reset",
-                 "stops")  # fmt: skip
+                 "is_shown", "reset", "stops")  # fmt: skip
         self.flags = {name: program.terms.fresh("int", name) for name in flags}
+        self.modes = {name: program.terms.fresh("int", name) for name in ("shown", "asked")}
         self.state = program.terms.fresh("int", "state")
         self.reals = {
             name: program.terms.fresh("double", name)
@@ -39,6 +39,7 @@ class Command:
         self.enabled = call(
             "drive_is_enabled",
             call("drive_is_allowed", allowed, f["bus_held"], f["drive_held"]),
+            call("drive_is_in_mode", f["is_shown"], self.modes["shown"], self.modes["asked"]),
             r["enable"],
         )
         moves = w.true(call("drive_may_move", self.enabled, live, self.state, r["command"]))
@@ -49,18 +50,26 @@ class Command:
             moves, call("drive_permille", r["command"], r["permille_per_nm"], r["peak_permille"]).term,
             program.terms.real("0.0").term,
         )  # fmt: skip
-        program.needs.clear()
         self.word = call("drive_torque_word", Value("double", permille))
         self.needs = w.needs(program)
         self.moves = moves
 
+    def in_mode(self) -> Term:
+        w = self.words
+        return w.any(
+            w.no(w.true(self.flags["is_shown"])), w.eq(self.modes["shown"], self.modes["asked"])
+        )
+
+    def allowed(self) -> Term:
+        """Return whether bus and mode let the drive be enabled."""
+        w, f = self.words, self.flags
+        free = (w.no(w.true(f[name])) for name in ("safe", "kept", "bus_held", "drive_held"))
+        clock = w.any(w.no(w.true(f["clock_on"])), w.true(f["clock_was_locked"]))
+        return w.all(*free, clock, self.in_mode())
+
     def good(self) -> Term:
         w, f, r = self.words, self.flags, self.reals
-        bus = w.all(
-            w.true(f["in_service"]), *(w.no(w.true(f[name])) for name in ("fault", "safe", "kept")),
-            w.any(w.no(w.true(f["clock_on"])), w.true(f["clock_was_locked"])),
-            *(w.no(w.true(f[name])) for name in ("bus_held", "drive_held")),
-        )  # fmt: skip
+        bus = w.all(w.true(f["in_service"]), w.no(w.true(f["fault"])), self.allowed())
         command = w.all(w.lt(0.5, r["enable"]), w.finite(r["command"]))
         return w.all(bus, command, w.eq(self.state, OPERATION_ENABLED))
 
@@ -78,6 +87,7 @@ class Command:
     def shown(self) -> dict[str, Value]:
         return (
             self.flags
+            | self.modes
             | self.reals
             | {"state": self.state, "word": self.word, "control": self.control}
         )
@@ -103,30 +113,50 @@ def _no_torque(c: Command) -> Term:
 def _within_peak(c: Command) -> Term:
     w = c.words
     word = w.terms.cast(c.word, "double")
-    return w.all(w.le(w.size(word), c.reals["peak_permille"]), c.needs)
+    return w.le(w.size(word), c.reals["peak_permille"])
 
 
 def _enabling(c: Command) -> Term:
     """Return whether the bits that enable operation leave only to a drive that was asked for, and from two states."""
-    w, f = c.words, c.flags
+    w = c.words
     control = w.terms.cast(c.control, "int")
     bits = Value("int", w.terms.of(Kind.BV_AND, control.term, w.terms.integer(ENABLE_BITS).term))
     enables = w.eq(bits, ENABLE_BITS)
-    free = w.all(*(w.no(w.true(f[n])) for n in ("safe", "kept", "bus_held", "drive_held")),
-                 w.any(w.no(w.true(f["clock_on"])), w.true(f["clock_was_locked"])))  # fmt: skip
     return w.all(
         w.implies(
             enables,
             w.all(
-                free,
+                c.allowed(),
                 w.lt(0.5, c.reals["enable"]),
                 w.one_of(c.state, SWITCHED_ON, OPERATION_ENABLED),
             ),
         ),
-        w.implies(w.eq(control, 0x80), w.all(w.eq(c.state, DRIVE_FAULT), w.true(f["reset"]))),
+        w.implies(w.eq(control, 0x80), w.all(w.eq(c.state, DRIVE_FAULT), w.true(c.flags["reset"]))),
         # off and stop leave operation, whatever the state
         w.implies(w.no(w.true(c.enabled)), w.no(enables)),
     )
+
+
+def _defined(c: Command) -> Term:
+    return c.needs
+
+
+def _held(program: Program) -> Question:
+    """A command that a wrong mode ends, or a fault that its guard sees, holds the drive; else nothing does."""
+    w = Words(program.terms)
+    names = ("held", "moved", "in_mode", "has_own_guard", "state")
+    v = {name: program.terms.fresh("int", name) for name in names}
+    held = w.true(program.call("drive_is_held", *v.values()))
+    was, moved, in_mode, guarded = (w.true(v[name]) for name in names[:4])
+    fault = w.all(guarded, w.le(FAULT_REACTION, v["state"]))
+    ended = w.all(moved, w.any(w.no(in_mode), fault))
+    goal = w.all(
+        w.implies(was, held),
+        w.implies(ended, held),
+        w.implies(held, w.any(was, ended)),
+        w.needs(program),
+    )
+    return Question([], goal, v)
 
 
 def _decoding(program: Program) -> Question:
@@ -199,12 +229,18 @@ def _bus_bucket(program: Program) -> Question:
     return Question([w.ne(v["cause"], 0)], goal, v | {"level": level, "brim": brim, "fault": fault})
 
 
-def _floats(program: Program) -> Question:
-    return Question([], in_half_precision(program.terms), {})
+def _law(name: str, words: str, law: Callable[[Terms], Term]) -> Property:
+    return Property(name, "", words, lambda program: Question([], law(program.terms), {}))
 
 
 PROPERTIES = (
-    Property("floats: laws", "", "the laws of products and quotients, of halves", _floats),
+    _law("floats: products", "the laws of products and quotients, of halves", products_of_halves),
+    _law(
+        "floats: sums",
+        "a step shorter than the way stays before its end, of halves",
+        sums_of_halves,
+    ),
+    _law("floats: steps", "a step does not go backwards, of doubles", steps_of_doubles),
     Property(
         "bucket: level",
         BUCKET,
@@ -218,17 +254,30 @@ PROPERTIES = (
         _bus_bucket,
     ),
     _of_a_command(
-        "drive: torque", "no torque unless drive state, bus and command are good", _no_torque
+        "drive: torque",
+        "no torque unless drive state, drive mode, bus and command are good",
+        _no_torque,
     ),
     _of_a_command(
         "drive: peak",
-        "the word of 0x6071 is within the peak, its conversion in range",
+        "the word of 0x6071 is within the peak",
         _within_peak,
     ),
     _of_a_command(
         "drive: enabling",
-        "no controlword enables a drive unless bus and command allow it",
+        "no controlword enables a drive unless bus, mode and command allow it",
         _enabling,
+    ),
+    _of_a_command(
+        "drive: defined",
+        "conversions and indices of a command are in range, from its flags to its word",
+        _defined,
+    ),
+    Property(
+        "drive: held",
+        ENABLE,
+        "a command that a wrong mode or a fault ends does not act again by itself",
+        _held,
     ),
     Property("drive: state", ENABLE, "operation enabled is read from its bits alone", _decoding),
 )

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from prover import Answer
+from tools import Answer
 
 ROOT = Path(__file__).parents[2]
 HARNESS = Path(__file__).with_name("eva") / "guard.c"

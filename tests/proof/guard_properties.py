@@ -189,9 +189,25 @@ def changes_by(w: Words, old: Value, new: Value, step: Value) -> Term:
 
 
 def _slope(c: Cycle) -> Term:
-    old, step = c.before["output_nm"], c.limits["step_nm"]
-    kept = c.words.by_cases(c.after["output_nm"], lambda new: changes_by(c.words, old, new, step))
-    return c.words.any(c.is_at_rest(c.after), kept)
+    """Return whether the step is kept, but where SAFE drops the torque of an active guard: it is in FAULT then."""
+    w, old, step = c.words, c.before["output_nm"], c.limits["step_nm"]
+    kept = w.by_cases(c.after["output_nm"], lambda new: changes_by(w, old, new, step))
+    drops = w.all(c.is_active(c.before), w.eq(c.step["found"]["reaction"], SAFE),
+                  w.eq(c.after["state"], FAULT), w.eq(c.after["output_nm"], 0.0))  # fmt: skip
+    return w.any(drops, kept)
+
+
+def _entries(c: Cycle) -> Term:
+    """Return whether an active guard comes to rest by SAFE, or by a ramp-out whose torque and gain have ended."""
+    w, m = c.words, c.after
+    safe = w.eq(c.step["found"]["reaction"], SAFE)
+    comes = w.all(c.is_active(c.before), c.is_at_rest(m))
+    ramped = w.all(w.eq(m["gain"], 0.0), w.le(w.size(c.before["output_nm"]), c.limits["step_nm"]))
+    return w.all(
+        w.implies(comes, w.one_of(m["state"], INIT, FAULT)),
+        w.implies(w.all(comes, w.no(safe)), ramped),
+        w.implies(w.all(comes, w.eq(m["state"], FAULT), w.no(safe)), w.true(m["tripped"])),
+    )
 
 
 def _hold(c: Cycle) -> Term:
@@ -372,6 +388,28 @@ def _reach(c: Cycle) -> Term:
     )
 
 
+def _calms(c: Cycle) -> Term:
+    """Return whether a guard with no cause of its own and arm low goes towards READY, whatever the others show.
+
+    From FAULT at once, from STOPPING with its ramp, and from INIT as soon as nobody reaches it: of any number of guards
+    none is held by others for good, as only STOPPING and FAULT take others along.
+    """
+    w, s, found = c.words, c.seen, c.step["found"]
+    low = w.all(w.le(s["arm"], 0.5), w.lt(s["stop"], 0.5), w.lt(s["own_stop"], 0.5))
+    own = w.all(w.ne(found["reaction"], NONE), w.ne(found["code"], OTHER_TRIPPED))
+    good = w.all(w.eq(c.after["sensor_bad_ns"], 0), w.eq(c.after["request_bad_ns"], 0))
+    calm = w.all(low, w.no(own), good)
+    was, now, alone = c.before["state"], c.after["state"], w.eq(s["other"], 0)
+    ramps = w.any(w.lt(c.after["gain"], c.before["gain"]), w.eq(c.after["gain"], 0.0))
+    return w.all(
+        w.implies(w.all(calm, w.eq(was, FAULT)), w.eq(now, READY)),
+        w.implies(w.all(calm, w.one_of(was, INIT, READY)), w.one_of(now, INIT, READY)),
+        w.implies(w.all(calm, alone, w.one_of(was, INIT, READY)), w.eq(now, READY)),
+        w.implies(w.all(calm, c.is_active(c.before)), w.one_of(now, STOPPING, INIT, FAULT)),
+        w.implies(w.all(calm, c.is_active(c.before)), ramps),
+    )
+
+
 def _keeps_torque(c: Cycle) -> Term:
     return c.words.all(*of_torque(c.words, c.limits, c.after))
 
@@ -420,14 +458,15 @@ def _takes_along(program: Program) -> Question:
 
 PROPERTIES = (
     Property("guard: begins", SOURCE, "the memory of a new guard fulfils the invariant", _begins),
-    _of_a_function("torque: toward", "goes to its target at most, and by step_nm + 1 ulp at most", "guard_toward"),
+    _of_a_function("torque: toward", "goes to its target at most, by step_nm + half an ulp at most", "guard_toward"),
     _of_a_function("torque: gain", "within 0 and 1; rises when driven, falls in STOPPING, else 0", "guard_gain"),
     _of_a_cycle("guard: keeps torque", "a cycle keeps the invariant: state, torque, ramp", _keeps_torque),
     _of_a_cycle("guard: keeps time", "a cycle keeps the invariant: ages and buckets", _keeps_time),
     _of_a_cycle("guard: defined", "no overflow, no path without a return, contracts are kept", _defined),
     _of_a_cycle("guard: rest", "zero in INIT, READY and FAULT", _at_rest_is_zero),
     _of_a_cycle("guard: limit", "the output is finite and within its limit", _within_limit),
-    _of_a_cycle("guard: slope", "changes by step_nm + 1 ulp at most, but to INIT, READY, FAULT", _slope),
+    _of_a_cycle("guard: slope", "changes by step_nm + half an ulp at most, but where SAFE drops it", _slope),
+    _of_a_cycle("guard: entries", "comes to rest by SAFE, or within a step at the end of a ramp-out", _entries),
     _of_a_cycle("guard: hold", "in HOLD the output does not grow, and no request is taken", _hold),
     _of_a_cycle("guard: trips", "a finding ends the torque, at once or by a ramp-out that ends in FAULT", _trips),
     _of_a_cycle("guard: buckets", "a full bucket is a finding in the same cycle; none is ever above its top", _bucket),
@@ -438,5 +477,6 @@ PROPERTIES = (
     _of_a_cycle("guard: arming", "torque begins only at a rising edge of arm with everything good", _arming),
     _of_a_cycle("guard: ramp-out", "a ramp-out only ends at rest, and its gain falls", _stopping),
     _of_a_cycle("reach: reached", "a fault that reaches a guard ends its torque or keeps it unfit", _reach),
+    _of_a_cycle("reach: calms", "with no cause of its own and arm low: FAULT to READY, whatever others show", _calms),
     Property("reach: takes along", SOURCE, "own causes reach others, those taken along reach nobody", _takes_along),
 )  # fmt: skip

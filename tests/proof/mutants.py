@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from spin_models import function_of
+
 AGES, BUCKET, FINDINGS, STATES, TORQUE, CYCLE = (
     f"rt_core/safety/{name}.h"
     for name in ("ages", "bucket", "findings", "states", "torque", "cycle")
@@ -48,12 +50,23 @@ MUTANTS = (
     Mutant(FINDINGS, "guard_takes_along", "|| trip == GUARD_OTHER_TRIPPED", "", "reach: takes along"),
     Mutant(FINDINGS, "guard_takes_along", "state == GUARD_STOPPING || ", "", "reach: takes along"),
     Mutant(FINDINGS, "guard_reached", "|| state == GUARD_FAULT", "", "reach: reached"),
-    Mutant(FINDINGS, "guard_reached", "|| state == GUARD_FAULT", "", "reach: released"),
+    Mutant(FINDINGS, "guard_reached", "|| state == GUARD_FAULT", "", "reach: calms"),
+    Mutant(FINDINGS, "guard_reached", "|| state == GUARD_FAULT", "", "reach: released, 2 guards"),
+    Mutant(FINDINGS, "guard_reached", "|| state == GUARD_FAULT", "", "reach: released, 3 guards"),
+    *(Mutant(FINDINGS, "guard_reached", "!= GUARD_NONE ||", "== GUARD_NONE &&", f"reach: {reach}")
+      for reach in ("axis, 2 guards", "axis, 3 guards", "group, 3 guards")),
+    *(Mutant(FINDINGS, "guard_reached", "GUARD_RAMP, other", "GUARD_NONE, other", f"reach: all, {n} guards")
+      for n in (2, 3)),
+    *(Mutant(FINDINGS, "guard_takes_along", "|| trip == GUARD_OTHER_TRIPPED", "", f"reach: {reach}, 3 guards")
+      for reach in ("all", "group")),
     Mutant(STATES, "guard_is_active", " || state == GUARD_STOPPING", "", "guard: ramp-out"),
     Mutant(STATES, "guard_is_at_rest", " || state == GUARD_FAULT", "", "guard: rest"),
     Mutant(STATES, "guard_next_state", "stop || !arm", "stop", "guard: ramp-out"),
     Mutant(STATES, "guard_next_state", "arm && arm_was_low", "arm", "guard: arming"),
     Mutant(STATES, "guard_next_state", "reaction == GUARD_SAFE", "reaction == GUARD_RAMP", "guard: trips"),
+    Mutant(STATES, "guard_ended", " || output_nm != 0", "", "guard: slope"),
+    Mutant(STATES, "guard_ended", " || output_nm != 0", "", "guard: entries"),
+    Mutant(STATES, "guard_next_state", "reaction == GUARD_SAFE", "reaction != GUARD_NONE", "guard: slope"),
     Mutant(STATES, "guard_ended", "return tripped ? GUARD_FAULT : GUARD_INIT", "return GUARD_INIT", "guard: ramp-out"),
     Mutant(TORQUE, "guard_clamped", "value < -limit ? -limit :", "", "guard: limit"),
     Mutant(TORQUE, "guard_gain", "gain + gain_in < 1 ? gain + gain_in : 1", "gain + gain_in", "torque: gain"),
@@ -76,6 +89,11 @@ MUTANTS = (
     Mutant(ENABLE, "bus_allows", "&& !clock_was_locked", "&& clock_was_locked", "drive: torque"),
     Mutant(ENABLE, "bus_is_live", " && !fault", "", "drive: torque"),
     Mutant(ENABLE, "drive_is_allowed", " && !drive_held", "", "drive: torque"),
+    Mutant(ENABLE, "drive_is_in_mode", "shown == asked", "shown", "drive: torque"),
+    Mutant(ENABLE, "drive_is_in_mode", "shown == asked", "shown", "drive: enabling"),
+    Mutant(ENABLE, "drive_is_enabled", "&& in_mode ", "", "drive: torque"),
+    Mutant(ENABLE, "drive_is_held", "!in_mode || ", "", "drive: held"),
+    Mutant(ENABLE, "drive_is_held", ">= CIA402_FAULT_REACTION_ACTIVE", "== CIA402_FAULT", "drive: held"),
     Mutant(ENABLE, "drive_is_enabled", "enable > 0.5", "enable >= 0.5", "drive: torque"),
     Mutant(ENABLE, "drive_wish", "enabled ? CIA402_ON", "!enabled ? CIA402_ON", "drive: enabling"),
     Mutant(ENABLE, "drive_may_move", "state == CIA402_OPERATION_ENABLED && ", "", "drive: torque"),
@@ -84,6 +102,9 @@ MUTANTS = (
     Mutant(ENABLE, "drive_rounded", "value + 0.5", "value + 1.5", "drive: peak"),
     Mutant(ENABLE, "drive_permille", "drive_clamped(command_nm * permille_per_nm, peak_permille)",
            "command_nm * permille_per_nm", "drive: peak"),
+    Mutant(ENABLE, "drive_permille", "drive_clamped(command_nm * permille_per_nm, peak_permille)",
+           "command_nm * permille_per_nm", "drive: defined"),
+    Mutant(CIA402, "cia402_control", "[state][wish]", "[state + 1][wish]", "drive: defined"),
     Mutant(ENABLE, "drive_torque_word", "drive_rounded(permille)", "permille * 2", "drive: peak"),
     Mutant(FAULT, "bus_is_lost", "level >= brim", "level > brim", "bus: bucket"),
     Mutant(FAULT, "bus_fault", "if (lost) return cause;", "", "bus: bucket"),
@@ -101,7 +122,8 @@ MUTANTS = (
     Mutant(TABLE, "advance", "store_release(ring + CONSUMED", "store_relaxed(ring + CONSUMED", "shared: ring"),
     Mutant(EXCHANGE, "exchange_step", "if not take(&x.owner, CYCLE):", "if x.ready == 2:", "watchdog: hand-over"),
     Mutant(EXCHANGE, "release", "__atomic_store_n(owner, 0, __ATOMIC_RELEASE)", "*owner = 0", "watchdog: hand-over"),
-    Mutant(EXCHANGE, "exchange_safe", "x.owner != WATCHDOG and not take(&x.owner, WATCHDOG)", "0",
+    Mutant(EXCHANGE, "take", "__ATOMIC_ACQ_REL", "__ATOMIC_RELEASE", "watchdog: hand-over"),
+    Mutant(EXCHANGE, "exchange_safe", "not owns(&x.owner, WATCHDOG) and not take(&x.owner, WATCHDOG)", "0",
            "watchdog: hand-over"),
     Mutant(EXCHANGE, "exchange_safe", "    return frames_send(", "    release(&x.owner)\n    return frames_send(",
            "watchdog: hand-over"),
@@ -116,8 +138,6 @@ def applied(mutant: Mutant, text: str) -> str:
     ValueError
         The function has no such text, or has it more than once.
     """
-    from spin_models import function_of
-
     begin = text.index(function := function_of(text, mutant.function))
     if not function or function.count(mutant.old) != 1:
         raise ValueError(

@@ -1,8 +1,8 @@
 """Laws of IEEE 754 that the proofs use: of products and quotients in place of a multiplier, and of sums.
 
 Rounding is monotone, and a number that is a double rounds to itself: so |a| <= 1 gives |ab| <= |b| after rounding as
-before it, and likewise for the others. `in_half_precision` asks for those of products and quotients with the solver's
-own multiplier, of 11 bits.
+before it, and likewise for the others. `products_of_halves` and `sums_of_halves` ask for them with the solver's own
+arithmetic, of 11 bits.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def back_laws(terms: Terms, a: Term, b: Term, ab: Term, x: Term, xb: Term) -> li
 
 
 def sum_laws(terms: Terms, old: Term, new: Term, step: Term) -> list[Term]:
-    """Return that a step which is shorter than the way, rounded, does not go beyond its end, nor backwards.
+    """Return that a step which is shorter than the way, rounded, does not go beyond its end, and no step backwards.
 
     A rounded difference above a number is above it exactly, so old + step is below `new` before rounding and not
     above it after.
@@ -104,13 +104,27 @@ def sum_laws(terms: Terms, old: Term, new: Term, step: Term) -> list[Term]:
     return [terms.implies(forwards, law) for law in laws]
 
 
-def in_half_precision(terms: Terms) -> Term:
+def products_of_halves(terms: Terms) -> Term:
     """Return whether the laws of products and quotients hold of halves."""
-    half = terms.manager.mk_fp_sort(5, 11)
-    a, b, x = (terms.manager.mk_const(half, name) for name in "abx")
+    a, b, x = _halves(terms, "abx")
     ab, ratio, xb = (
         terms.of(kind, terms.nearest, left, right)
         for kind, left, right in ((Kind.FP_MUL, a, b), (Kind.FP_DIV, a, b), (Kind.FP_MUL, x, b))
     )
     laws = [*product_laws(terms, a, b, ab), *quotient_laws(terms, a, b, ratio)]
     return terms.and_(*laws, *back_laws(terms, a, b, ratio, x, xb))
+
+
+def sums_of_halves(terms: Terms) -> Term:
+    """Return whether the first law of sums holds of halves; the second is that one with all signs changed."""
+    return sum_laws(terms, *_halves(terms, "abs"))[0]
+
+
+def steps_of_doubles(terms: Terms) -> Term:
+    """Return whether the last law of sums holds of doubles."""
+    return sum_laws(terms, *(terms.manager.mk_const(terms.double, name) for name in "abs"))[2]
+
+
+def _halves(terms: Terms, names: str) -> list[Term]:
+    sort = terms.manager.mk_fp_sort(5, 11)
+    return [terms.manager.mk_const(sort, name) for name in names]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from bitwuzla import Bitwuzla, Kind, Option, Options, Result, Term
 from c_symbolic import COMPARE, Contract, Program
 from terms import Terms, Value
+from tools import Answer
 
 LONGEST_S = 120.0
 
@@ -29,18 +30,7 @@ class Property(NamedTuple):
     source: str
     words: str
     ask: Callable[[Program], Question]
-    tool: str = "bitwuzla"
     contracts: Mapping[str, Contract] = {}  # in place of these functions
-
-
-class Answer(NamedTuple):
-    """The answer to a property: proved, false (with values that show it) or open (out of time)."""
-
-    name: str
-    tool: str
-    outcome: str
-    seconds: float
-    said: str = ""
 
 
 def prove(
@@ -55,7 +45,7 @@ def prove(
     question = question._replace(assumed=[*question.assumed, *known])
     result, said = _check(program.terms, question, longest_s)
     outcome = {Result.UNSAT: "proved", Result.SAT: "false"}.get(result, "open")
-    return Answer(wanted.name, wanted.tool, outcome, time.monotonic() - begin, said)
+    return Answer(wanted.name, "bitwuzla", outcome, time.monotonic() - begin, said)
 
 
 def _known_of(program: Program, terms: Sequence[Term]) -> list[Term]:

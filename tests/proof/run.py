@@ -2,10 +2,11 @@
 
     python tests/proof/run.py
     python tests/proof/run.py --only guard --json
+    python tests/proof/run.py --tool spin
     python tests/proof/run.py --mutants
 
 The sources themselves are read, not copies of them. --mutants changes each function and expects that a property falls.
-Without a tool its properties are left out, and the line that installs it is printed.
+Without a tool its own properties are left out, and the line that installs it is printed.
 Exit codes: 0 all proved (of --mutants: none survives), 1 a property is false or open (a mutant survives),
 2 wrong input, 3 a tool is missing and all else is good.
 """
@@ -13,11 +14,9 @@ Exit codes: 0 all proved (of --mutants: none survives), 1 a property is false or
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
-import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,12 +26,12 @@ from rigloop.display.tables import Table, figures, show, words
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import eva_ranges
+import spin_models
+from mutants import MUTANTS, applied
+from tools import INSTALL, is_there, missing
+
 ROOT = Path(__file__).parents[2]
-INSTALL = {
-    "bitwuzla": "pip install bitwuzla pycparser",
-    "spin": "apt-get install spin gcc",
-    "frama-c": "apt-get install --no-install-recommends frama-c-base gcc",
-}
 
 
 class Proof(NamedTuple):
@@ -44,35 +43,25 @@ class Proof(NamedTuple):
     attempt: Callable[..., object]
 
 
-def missing_tools() -> list[str]:
-    """Return the tools that are not there."""
-    wheels = all(importlib.util.find_spec(name) for name in ("bitwuzla", "pycparser"))
-    return [
-        *([] if wheels else ["bitwuzla"]),
-        *(tool for tool in ("spin", "frama-c") if not (shutil.which(tool) and shutil.which("gcc"))),
-    ]
-
-
-def proofs(without: list[str]) -> list[Proof]:
-    """Return every property whose tool is there."""
+def proofs(tools: Sequence[str]) -> list[Proof]:
+    """Return every property of these tools; no other tool is asked for."""
     found: list[Proof] = []
-    if "bitwuzla" in without:
-        return found
-    import bus_properties
-    import eva_ranges
-    import guard_properties
-    import spin_models
-    from prover import prove
+    if "bitwuzla" in tools:
+        import bus_properties
+        import guard_properties
+        from prover import prove
 
-    for item in (*guard_properties.PROPERTIES, *bus_properties.PROPERTIES):
-        found.append(Proof(item.name, "bitwuzla", item.words, _bound(prove, item)))
-    for model in spin_models.MODELS_OF:
-        found.append(Proof(model.name, "spin", model.words, _bound(spin_models.search, model)))
-    for ranges in eva_ranges.RANGES:
-        found.append(
-            Proof(ranges.name, "frama-c", ranges.words, _bound(eva_ranges.analyse, ranges))
-        )
-    return [proof for proof in found if proof.tool not in without]
+        for item in (*guard_properties.PROPERTIES, *bus_properties.PROPERTIES):
+            found.append(Proof(item.name, "bitwuzla", item.words, _bound(prove, item)))
+    if "spin" in tools:
+        for model in spin_models.MODELS_OF:
+            search = _bound(spin_models.search, model)
+            found.append(Proof(model.name, "spin", model.words, search))
+    if "frama-c" in tools:
+        for ranges in eva_ranges.RANGES:
+            analyse = _bound(eva_ranges.analyse, ranges)
+            found.append(Proof(ranges.name, "frama-c", ranges.words, analyse))
+    return found
 
 
 def _bound(function: Callable[..., object], item: object) -> Callable[..., object]:
@@ -81,21 +70,21 @@ def _bound(function: Callable[..., object], item: object) -> Callable[..., objec
 
 def main() -> int:
     options = _options()
-    missing = missing_tools()
-    found = proofs(missing)
+    wanted = options.tool or list(INSTALL)
+    lacking = [tool for tool in wanted if not is_there(tool)]
     chosen = [
         proof
-        for proof in found
+        for proof in proofs([tool for tool in wanted if tool not in lacking])
         if not options.only or any(text in proof.name for text in options.only)
     ]
     say = Console(stderr=True)
-    for tool in missing:
-        say.print(f"{tool} is missing: {INSTALL[tool]}", markup=False)
-    if not chosen and not missing:
+    for tool in lacking:
+        say.print(missing(tool), markup=False)
+    if not chosen and not lacking:
         say.print(f"no property has {' or '.join(options.only)} in its name", markup=False)
         return 2
     bad = _mutants(chosen, options) if options.mutants else _properties(chosen, options)
-    return 1 if bad else 3 if missing else 0
+    return 1 if bad else 3 if lacking else 0
 
 
 def _properties(chosen: list[Proof], options: argparse.Namespace) -> bool:
@@ -123,8 +112,6 @@ def _properties(chosen: list[Proof], options: argparse.Namespace) -> bool:
 
 
 def _mutants(chosen: list[Proof], options: argparse.Namespace) -> bool:
-    from mutants import MUTANTS, applied
-
     by_name = {proof.name: proof for proof in chosen}
     rows, survivors = [], 0
     for mutant in MUTANTS:
@@ -159,6 +146,9 @@ def _options() -> argparse.Namespace:
         default=[],
         metavar="TEXT",
         help="properties with this in their name",
+    )
+    parser.add_argument(
+        "--tool", action="append", choices=list(INSTALL), help="properties of this tool alone"
     )
     parser.add_argument(
         "--mutants", action="store_true", help="change each function and see that a property falls"

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from prover import Answer
+from tools import Answer
 
 ROOT = Path(__file__).parents[2]
 MODELS = Path(__file__).with_name("spin")
@@ -60,8 +60,9 @@ RING = (
 )  # fmt: skip
 HAND_OVER = (
     Order("CYCLE_TAKES", CYCLE, "exchange_step", r"\n    if not take\(&x\.owner, CYCLE\):\n.*\n        return NONE\n"),
-    Order("RELEASES", CYCLE, "void release", r"__atomic_store_n\(owner, 0, __ATOMIC_RELEASE\)"),
-    Order("WATCHDOG_TAKES", CYCLE, "exchange_safe", r"x\.owner != WATCHDOG and not take\(&x\.owner, WATCHDOG\)\):\n"),
+    Order("TAKE_ACQUIRE", CYCLE, "take", r"_exchange_n\(owner, &nobody, who, 0, __ATOMIC_ACQ(_REL|UIRE),"),
+    Order("RELEASES", CYCLE, "release", r"__atomic_store_n\(owner, 0, __ATOMIC_RELEASE\)"),
+    Order("WATCHDOG_TAKES", CYCLE, "exchange_safe", r"WATCHDOG\) and not take\(&x\.owner, WATCHDOG\)\):\n"),
     Order("KEEPS", CYCLE, "exchange_safe", r"\A(?!.*release\()"),
 )  # fmt: skip
 MODELS_OF = (
@@ -69,12 +70,16 @@ MODELS_OF = (
     Model("shared: ring", "ring.pml", "rows come out as they were put in; produced = written + dropped", RING),
     Model("watchdog: hand-over", "hand_over.pml", "no torque leaves after safe outputs", HAND_OVER),
     *(
-        Model(f"reach: {name}", "reach.pml", "a reached guard is not driven on, and no other is taken along",
-              macros=(f"REACH={number}", "FOREVER=0"))
-        for number, name in ((0, "axis"), (2, "all"))
+        Model(f"reach: {name}, {n} guards", "reach.pml",
+              "a reached guard is not driven on, and no other is taken along",
+              macros=(f"N={n}", f"REACH={number}", "FOREVER=0"))
+        for name, number, n in (("axis", 0, 2), ("axis", 0, 3), ("group", 1, 3), ("all", 2, 2), ("all", 2, 3))
     ),
-    Model("reach: released", "reach.pml", "no two guards hold each other in FAULT",
-          macros=("REACH=2", "FOREVER=1"), forever=True),
+    *(
+        Model(f"reach: released, {n} guards", "reach.pml", "no guards hold each other in FAULT",
+              macros=(f"N={n}", "REACH=2", "FOREVER=1"), forever=True)
+        for n in (2, 3)
+    ),
 )  # fmt: skip
 
 
@@ -94,9 +99,7 @@ def macros_of(model: Model, changed: Mapping[str, str]) -> list[str]:
     found = list(model.macros)
     for order in model.orders:
         text = changed.get(order.source) or (ROOT / order.source).read_text(encoding="utf-8")
-        there = re.search(
-            order.pattern, function_of(text, order.function.removeprefix("void ")), re.DOTALL
-        )
+        there = re.search(order.pattern, function_of(text, order.function), re.DOTALL)
         found.append(f"{order.macro}={int(bool(there))}")
     return found
 
@@ -106,70 +109,53 @@ def search(
 ) -> Answer:
     """Search all states of a model; false means that Spin has found a run that breaks it."""
     begin = time.monotonic()
-    changed = changed or {}
-    macros = [f"-D{macro}" for macro in macros_of(model, changed)]
+
+    def answer(outcome: str, said: str) -> Answer:
+        return Answer(model.name, "spin", outcome, time.monotonic() - begin, said)
+
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        for path in MODELS.glob("*.pml"):
-            (place / path.name).write_text(path.read_text())
-        for name, text in changed.items():
-            (place / name).parent.mkdir(parents=True, exist_ok=True)
-            (place / name).write_text(text)
-        flags = [
-            "-O2",
-            "-w",
-            f"-I{place}",
-            f"-I{ROOT}",
-            "-DVECTORSZ=2048",
-            "-DNFAIR=3",
-            "-DMEMLIM=2048",
-        ]
-        flags += [] if model.forever else ["-DSAFETY"]
-        searches = [["-m2000000", "-a", "-f"]] if model.forever else [["-m2000000", "-E"]]
-        said = ""
-        for command in (
-            ["spin", *macros, "-a", model.file],
-            ["gcc", *flags, "-o", "pan", "pan.c", "-lm"],
-        ):
+        for command in _written(model, changed or {}, place):
             done = subprocess.run(command, cwd=place, capture_output=True, text=True)
             if done.returncode:
-                return Answer(
-                    model.name,
-                    "spin",
-                    "open",
-                    time.monotonic() - begin,
-                    (done.stdout + done.stderr)[:400],
-                )
-        for options in searches:
-            try:
-                done = subprocess.run(
-                    ["./pan", *options],
-                    cwd=place,
-                    capture_output=True,
-                    text=True,
-                    timeout=longest_s,
-                )
-            except subprocess.TimeoutExpired:
-                return Answer(model.name, "spin", "open", time.monotonic() - begin, "out of time")
-            said = done.stdout + done.stderr
-            errors = re.search(r"errors: (\d+)", said)
-            complete = (
-                errors
-                and "Search not completed" not in said
-                and "max search depth too small" not in said
+                return answer("open", (done.stdout + done.stderr)[:400])
+        try:
+            done = subprocess.run(
+                ["./pan", "-m2000000", *(["-a", "-f"] if model.forever else ["-E"])],
+                cwd=place,
+                capture_output=True,
+                text=True,
+                timeout=longest_s,
             )
-            if errors and int(errors[1]):
-                wrong = re.search(r"pan:\d+: (.*)", said)
-                return Answer(
-                    model.name, "spin", "false", time.monotonic() - begin, wrong[1] if wrong else ""
-                )
-            if not complete:
-                return Answer(model.name, "spin", "open", time.monotonic() - begin, said[:400])
+        except subprocess.TimeoutExpired:
+            return answer("open", "out of time")
+    said = done.stdout + done.stderr
+    errors = re.search(r"errors: (\d+)", said)
+    if errors and int(errors[1]):
+        wrong = re.search(r"pan:\d+: (.*)", said)
+        return answer("false", wrong[1] if wrong else "")
+    if not errors or "Search not completed" in said or "max search depth too small" in said:
+        return answer("open", said[:400])
     states = re.search(r"(\d+) states, stored", said)
-    return Answer(
-        model.name,
-        "spin",
-        "proved",
-        time.monotonic() - begin,
-        f"{states[1]} states" if states else "",
-    )
+    return answer("proved", f"{states[1]} states" if states else "")
+
+
+def _written(model: Model, changed: Mapping[str, str], place: Path) -> list[list[str]]:
+    """Write models and changed sources into a folder; return the commands that build the search."""
+    for path in MODELS.glob("*.pml"):
+        (place / path.name).write_text(path.read_text())
+    for name, text in changed.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_text(text)
+    macros = [f"-D{macro}" for macro in macros_of(model, changed)]
+    flags = [
+        "-O2",
+        "-w",
+        f"-I{place}",
+        f"-I{ROOT}",
+        "-DVECTORSZ=2048",
+        "-DNFAIR=3",
+        "-DMEMLIM=2048",
+    ]
+    flags += [] if model.forever else ["-DSAFETY"]
+    return [["spin", *macros, "-a", model.file], ["gcc", *flags, "-o", "pan", "pan.c", "-lm"]]

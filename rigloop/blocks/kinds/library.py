@@ -17,7 +17,14 @@ from rig_configs.schema import Rig
 from rigloop.blocks.compiled.block import CompiledBlock
 from rigloop.blocks.compiled.build import BuiltBlock
 from rigloop.blocks.compiled.declared import read_declared
-from rigloop.blocks.compiled.kind import CompiledKind, DeclaredPort, library, wired_parameters
+from rigloop.blocks.compiled.kind import (
+    CompiledKind,
+    DeclaredPort,
+    find_declarations,
+    library,
+    wired_parameters,
+)
+from rigloop.blocks.compiled.trust import LIBRARY
 from rigloop.blocks.compiled.unit_solve import solve_units
 from rigloop.blocks.kind import BlockKind, Making, Stage
 from rt_core.settings import Refusal
@@ -133,4 +140,22 @@ def _port(port: DeclaredPort, known: Mapping[str, units.Unit | None]) -> Port:
     return Port(port.name, None if unit is None else str(unit), port.about, port.optional)
 
 
-KINDS = tuple(as_block_kind(kind) for kind in library().values())
+class _Library(Mapping[str, BlockKind]):
+    """The kinds that ship, by name; a declaration is read when its kind is first taken."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, BlockKind] = {}
+
+    def __getitem__(self, name: str) -> BlockKind:
+        if name not in self._read:
+            self._read[name] = as_block_kind(library((name,))[name])
+        return self._read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(find_declarations(LIBRARY))
+
+    def __len__(self) -> int:
+        return len(find_declarations(LIBRARY))
+
+
+KINDS = _Library()

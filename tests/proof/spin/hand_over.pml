@@ -11,6 +11,10 @@
 #define SAFE 0
 #define TORQUE 1
 
+/* a store of the cycle to `owner` that has not reached memory */
+#define is_giving (place[0] == OWNER || place[1] == OWNER || place[2] == OWNER || place[3] == OWNER || \
+                   place[4] == OWNER || place[5] == OWNER || place[6] == OWNER || place[7] == OWNER)
+
 bool safe_sent;
 
 active proctype cycle() {
@@ -18,10 +22,11 @@ active proctype cycle() {
     do
     :: cycles < 2 ->
         cycles++;
-        /* a compare-exchange looks at memory, and past stores of its own to the same place */
+        /* a compare-exchange comes after stores of its own thread to the same place, and maybe before others: of
+           the orders of `take` only the acquire is asked for */
         if
-        :: d_step { cell[OWNER] == NOBODY && (n == 0 || !CYCLE_TAKES) -> cell[OWNER] = CYCLE }
-        :: cell[OWNER] != NOBODY -> if :: CYCLE_TAKES -> goto next :: else fi
+        :: d_step { cell[OWNER] == NOBODY && (!is_giving || !CYCLE_TAKES) -> cell[OWNER] = CYCLE }
+        :: cell[OWNER] != NOBODY && !is_giving -> if :: CYCLE_TAKES -> goto next :: else fi
         fi;
         store(0, TORQUE, 0);
         store(1, TORQUE, 0);
@@ -34,16 +39,23 @@ next:   skip
 
 active proctype watchdog() {
     byte ticks, a, b;
+    bool is_early;
     do
     :: ticks < 2 ->
         ticks++;
+#if !TAKE_ACQUIRE
+        /* what comes after the take may come before it */
+        if
+        :: cell[0] = SAFE; cell[1] = SAFE; is_early = true
+        :: is_early = false
+        fi;
+#endif
         if
         :: d_step { cell[OWNER] == NOBODY -> cell[OWNER] = WATCHDOG }
         :: cell[OWNER] == WATCHDOG
         :: cell[OWNER] == CYCLE -> if :: WATCHDOG_TAKES -> goto next :: else fi
         fi;
-        cell[0] = SAFE;
-        cell[1] = SAFE;
+        if :: is_early :: else -> cell[0] = SAFE; cell[1] = SAFE fi;
         a = cell[0];
         b = cell[1];
         assert(a == SAFE && b == SAFE);

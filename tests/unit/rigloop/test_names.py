@@ -31,6 +31,15 @@ def test_importing_the_package_or_its_plugin_imports_no_library():
     assert done.stdout.strip() == "[]"
 
 
+def test_those_that_look_at_a_table_import_no_schema():
+    code = (
+        "import sys, io_bridge.recording.recorder, io_bridge.recording.telemetry; "
+        "print([name for name in ('pydantic', 'rich', 'codegen', 'rigloop') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
 def test_the_help_imports_no_command():
     heavy = "numpy, pydantic, matplotlib, rigloop.rig_commands, rigloop.bench.commands"
     code = (

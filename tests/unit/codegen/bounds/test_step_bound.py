@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from codegen.bounds import step_bound as step_bound_module
 from codegen.bounds.machine import WORKS, MachineCosts
 from codegen.bounds.step_bound import CLOCK, SHARED, bound_of, step_bound
 from codegen.kernels.generate import program
@@ -86,3 +87,47 @@ def test_the_rare_ways_are_longer_than_the_usual_one(options):
 
 def test_a_mechanism_is_bounded_by_its_name():
     assert step_bound("gas_pedal", costs=PLAIN) == bound()
+
+
+@pytest.fixture
+def generated(tmp_path, monkeypatch):
+    """Count the programs that are generated for a bound, in a cache of one's own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    calls = []
+
+    def count(*given):
+        calls.append(given)
+        return program(*given)
+
+    monkeypatch.setattr(step_bound_module, "program", count)
+    return calls
+
+
+def test_a_bound_is_computed_once_for_its_mechanism_options_and_costs(generated):
+    first = step_bound("gas_pedal", costs=PLAIN)
+    assert step_bound("gas_pedal", costs=PLAIN) == first
+    assert len(generated) == 1
+    slow = step_bound("gas_pedal", costs=replace(PLAIN, slot=2.0 * PLAIN.slot))
+    assert slow.bound_ns > first.bound_ns
+    assert step_bound("gas_pedal", KernelOptions(substeps=2), PLAIN).bound_ns > first.bound_ns
+    assert len(generated) == 3
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"bound_ns": 1.0}', None])
+def test_a_kept_bound_that_is_not_whole_is_computed_again(generated, tmp_path, text):
+    first = step_bound("gas_pedal", costs=PLAIN)
+    (kept,) = (tmp_path / "rigloop" / "bounds").iterdir()
+    assert kept.stat().st_mode & 0o077 == 0
+    kept.write_text(
+        kept.read_text().replace('"work_ns": ', '"work_ns": -') if text is None else text
+    )
+    assert step_bound("gas_pedal", costs=PLAIN) == first
+    assert len(generated) == 2
+
+
+def test_a_bound_that_others_can_write_is_computed_again(generated, tmp_path):
+    first = step_bound("gas_pedal", costs=PLAIN)
+    (kept,) = (tmp_path / "rigloop" / "bounds").iterdir()
+    kept.chmod(0o666)
+    assert step_bound("gas_pedal", costs=PLAIN) == first
+    assert len(generated) == 2

@@ -18,7 +18,8 @@ MS = 1_000_000
 LWR = 11
 TURN = 2**20
 IDENTITY = Identity(0xA7E, 0x77, 1)
-READY, OPERATING, REACTING, FAULT, NO_STATE = 0x0231, 0x0237, 0x021F, 0x0218, 0x0203
+READY, SWITCHED_ON, OPERATING = 0x0231, 0x0233, 0x0237
+REACTING, FAULT, NO_STATE = 0x021F, 0x0218, 0x0203
 TYPES = {
     0x6040: ("UINT16", "<H"),
     0x6041: ("UINT16", "<H"),
@@ -34,6 +35,7 @@ TYPES = {
 }
 BITS = {"UINT16": 16, "INT8": 8, "INT32": 32, "INT16": 16}
 COMMANDS = {"torque": 0x6071, "velocity": 0x60FF, "position": 0x607A}
+MODES = {"torque": 10, "velocity": 9, "position": 8}
 
 
 def pdo(*indices):
@@ -71,7 +73,7 @@ class Puppet:
         self.rig = rig(drives=[self.drive], devices=[device])
         self.rig.bus.link.catch_frames()
         self.master = self.rig.bus.recovery().master
-        mode = {"torque": 10, "velocity": 9, "position": 8}[self.drive.mode]
+        mode = MODES[self.drive.mode]
         self.command = {"torque": "torque_nm", "velocity": "velocity_rad_s"}.get(
             self.drive.mode, "position_rad"
         )
@@ -191,6 +193,50 @@ def test_the_mode_is_sent_in_every_cycle_and_has_to_be_shown(puppet, mode, code)
         p.show(mode=other)
         p.step()
         assert p["operational"] == 0
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("status", [READY, SWITCHED_ON, OPERATING])
+def test_no_operation_is_enabled_in_a_mode_that_nobody_asked_for(puppet, mode, status):
+    p, code = puppet(mode), MODES[mode]
+    p.show(status=status, position=0)
+    p["enable"] = 1
+    for other in {0, 1, -1, *MODES.values()} - {code}:
+        p.show(mode=other)
+        p.step(1.0)
+        assert [p.step(1.0) for _ in range(2)] == [(0x06, 0, code)] * 2
+    p.show(mode=code)
+    p.step(1.0)
+    assert p.step(1.0)[0] == (0x07 if status == READY else 0x0F)
+
+
+def test_a_drive_that_changes_its_mode_under_torque_is_at_rest_until_it_is_armed_again(puppet):
+    p = puppet()
+    p.operate()
+    assert p.step(1.0) == (0x0F, 500, 10)
+    p.show(mode=8)
+    p.step(1.0)
+    assert p["operational"] == 0
+    assert p.step(1.0) == (0x06, 0, 10)
+    # a mode that comes back is no arming
+    p.show(mode=10)
+    p.step(1.0)
+    assert [p.step(1.0) for _ in range(2)] == [(0x06, 0, 10)] * 2
+    p["enable"] = 0
+    p.step(1.0)
+    p["enable"] = 1
+    assert p.step(1.0) == (0x0F, 500, 10)
+
+
+def test_a_mode_that_is_lost_without_a_command_holds_nobody(puppet):
+    p = puppet()
+    p.operate()
+    p.show(mode=0)
+    p.step(0.0)
+    assert p.step(0.0) == (0x06, 0, 10)
+    p.show(mode=10)
+    p.step(0.0)
+    assert p.step(1.0) == (0x0F, 500, 10)
 
 
 def test_torque_is_rounded_to_the_nearest_per_mille_of_the_rated_one(puppet):

@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+import tomllib
 from textwrap import dedent
 
 import numpy as np
@@ -12,7 +13,7 @@ from rig_configs import units
 from rig_configs.load import find_rig
 from rig_configs.mistakes import ConfigError
 from rigloop.blocks import catalogue
-from rigloop.blocks.catalogue import KindError, kinds, rig_model
+from rigloop.blocks.catalogue import KindError, find_kind, kinds, rig_model, rig_model_of
 from rigloop.blocks.checked import read_checked
 from rigloop.blocks.kinds import encoder_filter as filter_kind
 from rigloop.blocks.kinds import guard as guard_kind
@@ -156,6 +157,31 @@ def test_its_units_are_checked(rig):
     assert "blocks.flip.reads.angle_rad = 'wheel/rate_rad_s'" in told
     assert "takes rad, and block 'wheel' writes the signal in rad/s" in told
     assert "wheel/angle_rad" in told
+
+
+def test_a_rig_takes_the_kinds_that_it_names_alone(folder, monkeypatch):
+    def all_of_them():
+        raise AssertionError("every kind was imported")
+
+    (folder / "flipper.py").write_text(FLIPPER)
+    monkeypatch.setattr(catalogue, "kinds", all_of_them)
+    data = tomllib.loads(RIG)
+    blocks = rig_model_of(data).model_validate(data).blocks
+    assert {name: block.kind for name, block in blocks.items()} == {
+        name: table["kind"] for name, table in data["blocks"].items()
+    }
+    assert find_kind("sum").name == "sum"
+    data["blocks"]["flip"]["kind"] = "relai"
+    with pytest.raises(AssertionError, match="every kind"):
+        rig_model_of(data)
+
+
+@pytest.mark.parametrize("kind", ['["relay"]', "7", '"__init__"', '"../relay"'])
+def test_a_kind_that_is_no_name_is_a_mistake(folder, kind):
+    path = folder / "rig.toml"
+    path.write_text(RIG.replace('kind = "flipper"', f"kind = {kind}"))
+    with pytest.raises(ConfigError, match=r"blocks\.flip\.kind"):
+        load(str(path))
 
 
 def test_an_unknown_kind_names_the_near_ones(folder):

@@ -88,6 +88,32 @@ def test_a_neighbour_on_the_core_is_named_with_the_time_that_it_takes(rig):
     assert "a core of its own" in words or "core = 1" in words
 
 
+@pytest.mark.parametrize(
+    ("allowed", "would"),
+    [({0, 3}, "core = 3;"), ({0}, "a core of its own, on a machine with more;")],
+)
+def test_a_core_that_would_do_is_one_that_may_be_used(rig, monkeypatch, allowed, would):
+    loaded = rig(TOGETHER)
+    monkeypatch.setattr("os.sched_getaffinity", lambda pid: allowed)
+    (words,) = refused(loaded, steering=400.0, bus=120.0)
+    assert f"would do: {would}" in words
+
+
+def test_rare_ways_through_a_kernel_are_told_and_refuse_nothing(rig):
+    loaded = rig()
+    costs = costs_of(loaded)
+    costs["simulation"][0] = BlockCost(
+        "steering", 1000, 300, "counted", rare_ns=(20_000, 1_500_000)
+    )
+    found = judge(loaded, costs)
+    assert not found.mistakes
+    (note,) = (note for note in found.notes if "singular" in note)
+    assert note == (
+        "a step of steering takes up to 20 µs beside a singular pose, and up to 1500 µs after lost cycles, which may "
+        "cost more of them: no response here has these in it"
+    )
+
+
 def test_every_change_that_is_named_has_been_analysed(rig):
     (words,) = refused(rig(TOGETHER), steering=300.0, bus=100.0)
     assert "no spin of estimation" in words

@@ -7,6 +7,8 @@ from rigloop.console import interrupts
 
 @pytest.fixture(autouse=True)
 def afresh():
+    # another test of this process may have run a command
+    interrupts.say("")
     yield
     interrupts.say("")
 

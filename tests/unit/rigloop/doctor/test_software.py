@@ -34,7 +34,7 @@ def installed(folder, name, *files):
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
     (info / "RECORD").write_text("".join(f"{file},,\n" for file in files))
     for file in files:
-        (folder / file).parent.mkdir(exist_ok=True)
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
         (folder / file).write_text("")
     return folder
 
@@ -44,9 +44,10 @@ def test_our_own_installation_is_green():
     assert check.level is Level.GREEN, check
 
 
-@pytest.mark.parametrize("room", ["codegen", "estimators"])
-def test_another_distribution_with_our_name_is_red(monkeypatch, tmp_path, room):
-    monkeypatch.syspath_prepend(installed(tmp_path, f"{room}-other", f"{room}/thing.py"))
+@pytest.mark.parametrize("file", ["codegen/thing.py", "estimators/deep/thing.py", "codegen.py"])
+def test_another_distribution_with_our_name_is_red(monkeypatch, tmp_path, file):
+    room = file.partition("/")[0].removesuffix(".py")
+    monkeypatch.syspath_prepend(installed(tmp_path, f"{room}-other", file))
     check = software.package_names(Host(), Demands())
     assert check.level is Level.RED
     assert check.found == f"{room} is also in {room}-other"

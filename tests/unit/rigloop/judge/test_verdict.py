@@ -15,6 +15,7 @@ from rigloop.inject.judge import judge as judge_run
 from rigloop.inject.request import again
 from rigloop.judge import verdict
 from rigloop.judge.verdict import CutShort, conclude, roles
+from rigloop.report import report
 from rigloop.run_folder import messages
 from rigloop.run_folder.last_state import LAST
 from rigloop.run_folder.late import late_file
@@ -132,13 +133,15 @@ def test_a_run_that_was_cut_short_is_never_good(judge, tmp_path):
     assert (found.verdict, found.state, found.missing) == ("bad", "interrupted", ("a file",))
 
 
-@pytest.mark.parametrize("reader", ["distrust", "write_report"])
+@pytest.mark.parametrize(
+    ("module", "reader"), [(verdict, "distrust"), (report, "write_report")], ids=["rows", "page"]
+)
 def test_a_record_that_is_cut_while_it_is_judged_makes_the_run_bad(
-    judge, tmp_path, monkeypatch, reader
+    judge, tmp_path, monkeypatch, module, reader
 ):
     _, conclude_it = judge()
     record = tmp_path / "estimation.npy"
-    read = getattr(verdict, reader)
+    read = getattr(module, reader)
 
     def cut_meanwhile(*arguments, **options):
         opened = open_record(record)
@@ -146,7 +149,7 @@ def test_a_record_that_is_cut_while_it_is_judged_makes_the_run_bad(
         opened["t_ns"].sum()
         return read(*arguments, **options)
 
-    monkeypatch.setattr(verdict, reader, cut_meanwhile)
+    monkeypatch.setattr(module, reader, cut_meanwhile)
     outcome = conclude_it()
     words = f"{record}: was cut short by something else while it was read"
     assert not outcome.good

@@ -32,6 +32,20 @@ def test_a_degraded_run_shows_its_banner(is_terminal):
     assert "degraded" not in shown("", is_terminal)
 
 
+@pytest.mark.parametrize("is_terminal", [True, False], ids=["table", "lines"])
+def test_a_picture_is_due_only_when_it_would_be_shown(monkeypatch, is_terminal):
+    now = [0.0]
+    monkeypatch.setattr("rigloop.live.view.time.monotonic", lambda: now[0])
+    view = LiveView(Console(file=io.StringIO(), force_terminal=is_terminal), "Steering")
+    picture = Picture(1.0, 10.0, "RUNNING", "OP", False, {}, {})
+    due = []
+    for now[0] in (100.0, 100.01, 100.1, 100.2, 100.99, 101.01):
+        due.append(view.is_due)
+        view.show(picture)
+    table, lines = [True, False, False, True, True, False], [True, False, False, False, False, True]
+    assert due == (table if is_terminal else lines)
+
+
 def test_a_virtual_torque_stands_beside_the_measured_one():
     table = shown("", True, virtual_torque=2.345, measured_torque=2.5)
     assert "virtual torque" in table
