@@ -35,6 +35,7 @@ from serving.soak import soak
 from timing.rounds import FLOOR_US, Lateness, interleaved, median_interval
 
 from rigloop import open_run
+from rigloop.live.supervise import MOST_RECORDERS
 from rigloop.protocol import requests as asked
 from rigloop.protocol.client import ServiceClient
 from rt_core.lateness.histogram import Histogram
@@ -84,7 +85,7 @@ def main() -> int:
             CHANGED,
             partial(soak, connections=500, changes=50, restarts=1)
             if quick
-            else partial(soak, connections=10_000, changes=1000, restarts=20),
+            else partial(soak, connections=10_000, changes=1000, restarts=MOST_RECORDERS),
         ),
     }
     for name in options.only or PARTS:

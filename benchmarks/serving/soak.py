@@ -2,8 +2,8 @@
 
 Connections of a service, changes and restarts of a recorder are events: what grows, grows with their number. Everything
 but the loop is clients, which leave or vanish as a process that was killed, and the recorder, which is killed and
-followed by another one. The service and the supervisor are no such part: a loop ends with them, so that no torque stays
-that nobody looks after.
+followed by another one, as often as a supervisor does that. The service and the supervisor are no such part: a loop
+ends with them, so that no torque stays that nobody looks after.
 """
 
 from __future__ import annotations
