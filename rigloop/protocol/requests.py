@@ -77,6 +77,10 @@ class Read(OfRig, kw_only=True, frozen=True):
     paths: Annotated[Paths, Meta(description="signals")]
 
 
+class Live(OfRig, kw_only=True, frozen=True):
+    """List what may be changed while the rig runs: live values with limits and newest values, and stimuli."""
+
+
 class Subscribe(OfRig, kw_only=True, frozen=True):
     """Have the newest values of some signals pushed, as often as asked, until `unsubscribe`; across runs."""
 
@@ -185,6 +189,7 @@ AnyRequest: TypeAlias = (
     | Status
     | Signals
     | Read
+    | Live
     | Subscribe
     | Unsubscribe
     | Take

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
@@ -82,6 +82,7 @@ class Commands:
             asked.Status: self._status,
             asked.Signals: self._signals,
             asked.Read: self._read,
+            asked.Live: lambda request, who: self._of(request).live(),
             asked.Subscribe: self._subscribe,
             asked.Unsubscribe: self._unsubscribe,
             asked.Take: self._take,
@@ -171,26 +172,21 @@ class Commands:
         return list(self._of(request).signals.values())
 
     def _read(self, request: asked.Read, who: Visitor) -> ToRead:
-        reader = self._of(request).reader
+        session = self._of(request)
+        reader = session.reader
+        _refuse_unknown(session, request.paths, reader)
         try:
             values = reader.read(tuple(request.paths))
-        except KeyError as error:
-            raise Refused(Why.UNKNOWN, str(error.args[0])) from None
         except TableError as error:
             raise Refused(Why.STATE, str(error)) from None
         return ToRead(time.monotonic_ns(), values.tolist())
 
     def _subscribe(self, request: asked.Subscribe, who: Visitor) -> ToSubscribe:
         session = self._of(request)
-        if not session.goes_on:
-            # of a run that goes on, its table knows; faults on purpose have signals of their own
-            for path in request.paths:
-                if path not in session.signals:
-                    raise Refused(Why.UNKNOWN, f"no signal {path!r}: {near(path, session.signals)}")
-        elif missing := [path for path in request.paths if path not in session.reader]:
-            raise Refused(
-                Why.UNKNOWN, f"no signal {missing[0]!r}: {near(missing[0], session.signals)}"
-            )
+        # of a run that goes on, its table knows; faults on purpose have signals of their own
+        _refuse_unknown(
+            session, request.paths, session.reader if session.goes_on else session.signals
+        )
         number = self._subscriptions.add(who.client, session, request.paths, request.rate_hz)
         return ToSubscribe(number)
 
@@ -250,6 +246,14 @@ class Commands:
                     f"shutdown: {author} is in control of {name}: give its token, or take it over",
                 )
         self.is_over = True
+
+
+def _refuse_unknown(session: Session, paths: Iterable[str], known: Container[str]) -> None:
+    for path in paths:
+        if path not in known:
+            name = line(path)
+            words = f"{session.name}: no signal {name!r}: {near(name, session.signals)}"
+            raise Refused(Why.UNKNOWN, words)
 
 
 def command_of(request: asked.Request) -> str:
