@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -157,16 +158,21 @@ def test_a_session_of_two_clients_and_the_end_of_the_service(serve, homes, wait_
     assert again.wait(20) == 0
 
 
-def test_the_client_in_control_changes_live_values_and_the_journals_have_its_name(
-    homes, serve, rigloop_here
-):
+@pytest.fixture(scope="module")
+def live(homes, serve):
+    """Return a client of a service whose rig has live values."""
     (homes / "live.toml").write_text(find_rig("live_bench").read_text())
-    _, first = serve(rig=homes / "live.toml", name="live")
+    return serve(rig=homes / "live.toml", name="live")[1]
+
+
+def test_the_client_in_control_changes_live_values_and_the_journals_have_its_name(
+    live, rigloop_here
+):
     with Rig.attach("live") as run:
         with pytest.raises(ServiceError, match="needs control"):
             run.write(stiffness=20.0, preload=0.0)
         run.take_control().start()
-        first.ask(asked.Write, values={"assistance": 0.9})  # anyone may
+        live.ask(asked.Write, values={"assistance": 0.9})  # anyone may
         with pytest.raises(ServiceError, match="50") as caught:
             run.write(stiffness=50.0, preload=0.0)
         assert caught.value.why == Why.VALUE
@@ -184,7 +190,6 @@ def test_the_client_in_control_changes_live_values_and_the_journals_have_its_nam
     entries = journal.read(folder / journal.NAME)
     writes = [one.author for one in entries if one.command == "write" and one.done]
     assert writes == [one["author"] for one in written if "refused" not in one]
-    first.ask(asked.Shutdown)
 
 
 def terminal(run, rigloop_here):
@@ -224,6 +229,17 @@ def terminal(run, rigloop_here):
     assert run.signals["live/changes"] == 6
     assert "nobody" in rigloop_here("service", "status").stdout
     assert "Nm/rad" in rigloop_here("service", "live").stdout
+
+
+def test_the_session_of_the_page_prints_what_the_page_says(live, capsys):
+    (text,) = re.findall(r"<!-- session -->\n```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    names = {}
+    capsys.readouterr()
+    exec(text.replace("live_bench", "live"), names)
+    told = [line.replace("live_bench", "live") for line in re.findall(r"# -> (.*)", text)]
+    assert capsys.readouterr().out.splitlines() == told
+    assert len(told) == 3
+    assert names["verdict"].folder == live.status().folder
 
 
 def notices_of(rig, what):
