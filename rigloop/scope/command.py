@@ -22,7 +22,7 @@ LOOK_S = 0.02
 
 
 class Mode(StrEnum):
-    """How often a scope captures."""
+    """Modes of a scope: once, at each trigger, or also without one."""
 
     SINGLE = "single"
     NORMAL = "normal"
@@ -79,6 +79,7 @@ def scope(
     What was before the trigger comes out of the rings of the run, which hold its last two seconds. With several
     captures the files get their numbers.
     """
+    from rigloop.display.verdict import line, show_places
     from rigloop.scope.capture_file import is_capture, load_capture
     from rigloop.scope.setup import SetupError
     from rigloop.scope.view import facts_of, show_capture
@@ -94,12 +95,11 @@ def scope(
             if absent:
                 raise SetupError(f"--delay {absent[0]}: no signal of the capture")
             found.append(facts_of(capture, delays, stored))
+            is_alone = mode is Mode.SINGLE or count == 1
+            files = _written(capture, is_alone, save, plot, export, stored, fft, json)
             if not json:
                 show_capture(capture, delays, stored, screen)
-            is_alone = mode is Mode.SINGLE or count == 1
-            for path in _written(capture, is_alone, save, plot, export, stored, fft, json):
-                if not json:
-                    screen.print(str(path), soft_wrap=True, highlight=False, markup=False)
+                show_places(files, screen)
 
         if of and is_capture(Path(of)):
             finished(load_capture(Path(of)))
@@ -120,7 +120,7 @@ def scope(
 
     def show() -> None:
         if not found:
-            screen.print(f"{trigger}: has not come", soft_wrap=True, highlight=False, markup=False)
+            line(f"{trigger}: has not come", screen)
 
     answer({"captures": found}, show, json, good=bool(found))
 

@@ -1,6 +1,6 @@
 """Measurements of signals: extremes, mean, RMS, frequency, delay between two, spectrum.
 
-A gap is no part of any of them: times are those of the cycles, and a spectrum is of the longest stretch without one.
+Gaps are left out: times are those of the cycles, and a spectrum is of the longest stretch without one.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from pathlib import Path
 from rigloop.api.recorded_run import RecordedRun
 from rigloop.api.watched import Watched
 from rigloop.fieldbus.running import tables
-from rigloop.run_folder.manifest import MANIFEST
+from rigloop.run_folder.manifest import MANIFEST, ManifestError
 from rigloop.scope.setup import SetupError
 from rigloop.scope.sources import Opened
 from rt_core.signals.layout import TableError
@@ -35,7 +35,11 @@ def open_any(of: str) -> Opened:
             watched = Watched(table)
         except (OSError, TableError):
             continue
-        if _is_meant(watched, folder, stem):
+        try:
+            is_meant = _is_meant(watched, folder, stem)
+        except ManifestError:
+            is_meant = False  # its folder is out of reach, as that of a run in another container
+        if is_meant:
             return watched
         watched.close()
     if folder is not None:

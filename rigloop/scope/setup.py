@@ -21,7 +21,7 @@ class SetupError(ValueError):
 
 
 class Setup(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What a scope captures.
+    """Settings of a scope.
 
     A `single` scope ends after its first capture, a `normal` one waits for the trigger again and again, and an `auto`
     one captures also when the trigger has not come for `auto_after_s`.

@@ -1,4 +1,4 @@
-"""Where a scope's cycles come from: the rings of a run that goes on, or the records of one that is over."""
+"""Sources of cycles for a scope: the rings of a run that goes on, and the records of one that is over."""
 
 from __future__ import annotations
 
