@@ -1,6 +1,8 @@
 """`rigloop scope` on a recorded run and on a stored capture: tables, JSON, files, and what it refuses."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 from command_here import rigloop_here
@@ -68,3 +70,13 @@ def test_without_a_run_it_says_what_to_do(tmp_path):
         done = rigloop_here("scope", of)
         assert done.returncode == 2
         assert "folder of a run" in done.stderr
+
+
+def test_the_example_of_the_page_runs_on_a_run(run):
+    page = (Path(__file__).parents[4] / "docs" / "scope.md").read_text()
+    (text,) = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    names = {"folder": run}
+    exec(text, names)
+    (capture,) = names["captures"]
+    assert names["angle_rad"][0] == 0.0
+    assert capture.trigger_s == pytest.approx(0.004)
