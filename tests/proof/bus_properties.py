@@ -248,7 +248,9 @@ def _burst(program: Program) -> Question:
                          v["of_command"])  # fmt: skip
     bad = w.no(w.true(v["good"]))
     more = Value("int64_t", w.terms.of(Kind.BV_ADD, poured.term, leak.term))
-    less = Value("int64_t", w.terms.of(Kind.BV_SUB, poured.term, w.terms.integer(1, "int64_t").term))
+    less = Value(
+        "int64_t", w.terms.of(Kind.BV_SUB, poured.term, w.terms.integer(1, "int64_t").term)
+    )
     goal = w.all(
         w.needs(program),
         w.le(poured_after, after),
