@@ -336,3 +336,10 @@ cdef class Exchange:
         d = &self.state.drives[i]
         al_status, al_code, wkc, _, _ = self.slave_status(d.slave)
         return al_status, al_code, <int> d.writes[STATUSWORD][0], wkc
+
+    def wrong_mode(self, int i):
+        """Return the mode that drive i shows in 0x6061, as last seen; None: the rig's, or it maps none."""
+        if not 0 <= i < self.state.n_drives:
+            raise IndexError(f"drive {i} of {self.state.n_drives}")
+        cdef DriveIo *d = &self.state.drives[i]
+        return None if d.i_mode < 0 or d.in_mode else d.shown
