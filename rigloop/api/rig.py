@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rig_configs.load import LoadedRig
 from rigloop.api.columns import Columns
-from rigloop.api.looking import Looking, Newest
+from rigloop.api.looking import Looking, Newest, at_least_zero
 from rigloop.api.recorded_run import RecordedRun
 from rigloop.api.service_seat import ServiceSeat
 from rigloop.api.supervisor import STOP_TIMEOUT_S, Supervisor
@@ -230,6 +230,9 @@ class Rig:
             return self
         if self._watched is not None:
             raise NotRunningError(f"{self.name}: runs already; stop() it first")
+        at_least_zero("timeout_s", timeout_s, endless=True)
+        if seconds is not None:
+            at_least_zero("seconds", seconds)
         arguments = [str(self.loaded.path), "--runs", str(Path(runs).absolute()), "--mode", mode]
         for option, value in (("--for", seconds), ("--bus", bus), ("--telemetry", telemetry)):
             arguments += [option, str(value)] if value is not None else []
@@ -308,6 +311,8 @@ class Rig:
 
     def read(self, paths: Sequence[str]) -> NDArray[np.float64]:
         """Return the newest values of some signals, shape (n,); those of one task are of one cycle."""
+        if isinstance(paths, str):
+            raise TypeError(f"paths = {paths!r}: give a list of paths, or take signals[{paths!r}]")
         return self._run.signals.read(paths)
 
     def wait_until(self, condition: str | Callable[[Newest], bool], timeout_s: float) -> float:
@@ -318,6 +323,10 @@ class Rig:
         self, *paths: str, seconds: float, before_s: float = 0.0, at: str | None = None
     ) -> Columns:
         """Return every cycle of some signals for a time from now on; see `Watched.capture`."""
+        if not paths:
+            raise ValueError("capture: give the path of a signal, or of several")
+        at_least_zero("seconds", seconds)
+        at_least_zero("before_s", before_s)
         return self._run.capture(paths, seconds, before_s=before_s, at=at)
 
     def write(self, values: Mapping[str, Value] | None = None, /, **named: Value) -> int:
@@ -408,7 +417,7 @@ class Rig:
     ) -> None:
         if self._seat is not None:
             self._seat.close()
-        elif self._supervisor is not None:
+        elif self._supervisor is not None and self._supervisor.is_ours:
             self.stop()
         else:
             self._look_away()
@@ -446,6 +455,10 @@ class Rig:
                 else "start() it"
             )
             raise NotRunningError(f"{self.name}: {whose}")
+        if not self._supervisor.is_ours:
+            raise NotRunningError(
+                f"{self.name}: was started before this process was forked: stop or change it in the one that did"
+            )
         return self._supervisor
 
     def _give_up(self) -> None:
