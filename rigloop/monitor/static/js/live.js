@@ -39,8 +39,8 @@ export class Live {
       input.addEventListener("change", onChange);
     }
     const now = el("span", { class: "value", text: "–" });
-    this.values.set(one.name, { now, unit: one.unit });
-    return { one, input, row: el("div", { class: "tune" }, el("span", { text: one.name }), slider, input, now) };
+    this.values.set(one.name, { now, unit: one.unit === "1" ? "" : one.unit });
+    return { one, input, row: el("div", { class: "tune" }, el("span", { text: one.name }), now, slider, input) };
   }
 
   stimulus(one) {

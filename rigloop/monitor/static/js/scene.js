@@ -84,7 +84,7 @@ export class Scene {
     sun.position.set(2, -3, 4);
     this.scene.add(sun);
     this.material = new Map();
-    this.shapes = drawing.shapes.map(([kind, style, label, , n], k) => this.shape(kind, style, n, k >= drawing.placed));
+    this.shapes = drawing.shapes.map(([kind, style, label, , n], k) => this.shape(kind, style, n, k >= drawing.placed, k));
     this.moments = drawing.moments.map((moment) => ({ ...moment, most: 1e-9, arrow: this.arrow("--s1", 0.012), tyre: moment.tyre ? this.tyre() : null }));
     this.middle = null;
     if (drawing.rest) this.update(drawing.rest);
@@ -102,13 +102,18 @@ export class Scene {
     return made;
   }
 
-  shape(kind, style, n, isLoose) {
+  shape(kind, style, n, isLoose, k) {
     const { three } = this;
     const size = this.drawings[this.chosen].size;
     const [name, thick] = look(style);
     const tube = () => this.mesh(new three.CylinderGeometry(thick * size, thick * size, 1, 12), name);
     if (kind === "mark") return { kind, n, ball: this.mesh(new three.SphereGeometry(thick * size, 16, 12), name) };
-    if (kind === "arrow") return { kind, n, isLoose, ring: isLoose ? this.ring() : null, arrow: this.arrow(name, thick) };
+    if (kind === "arrow") {
+      // a dial is a ring about the axis that comes after its arrow
+      const next = this.drawings[this.chosen].shapes[k + 1];
+      const ring = isLoose && next?.[0] === "axis" ? this.ring(style === "guide") : null;
+      return { kind, n, isLoose, ring, arrow: this.arrow(name, thick) };
+    }
     if (kind === "axis" || kind === "arc" || style === "rail" || style === "arm") {
       const geometry = new three.BufferGeometry();
       geometry.setAttribute("position", new three.BufferAttribute(new Float32Array(3 * n), 3));
@@ -126,9 +131,9 @@ export class Scene {
     return { stem: this.mesh(new three.CylinderGeometry(thick * size, thick * size, 1, 12), name), head: this.mesh(new three.ConeGeometry(2.6 * thick * size, 7 * thick * size, 16), name), long: 7 * thick * size };
   }
 
-  ring() {
+  ring(isGuide) {
     const size = this.drawings[this.chosen].size;
-    return this.mesh(new this.three.TorusGeometry(DIAL * size, 0.014 * size, 12, 48), "--ink");
+    return this.mesh(new this.three.TorusGeometry(DIAL * size, (isGuide ? 0.014 : 0.004) * size, 12, 48), isGuide ? "--ink" : "--soft");
   }
 
   tyre() {
@@ -144,6 +149,10 @@ export class Scene {
     if (!this.middle) {
       const n = drawing.shapes.slice(0, drawing.placed).reduce((sum, shape) => sum + shape[4], 0);
       this.middle = new three.Box3().setFromPoints(points.slice(0, n).filter((p) => Number.isFinite(p.x)));
+      const dials = drawing.shapes.slice(drawing.placed).filter(([kind]) => kind === "arrow").map((_, k) => this.dialAt(k));
+      this.whole = this.middle.clone();
+      dials.forEach((p) => this.whole.expandByPoint(p));
+      this.whole.expandByScalar((dials.length ? DIAL : 0.05) * drawing.size);
     }
     let at = 0;
     let dials = 0;
@@ -155,10 +164,9 @@ export class Scene {
       if (shape.isLoose) {
         if (shape.kind === "arrow") dial = { centre: this.dialAt(dials++), ring: shape.ring };
         own.forEach((p) => p.multiplyScalar(DIAL * drawing.size).add(dial.centre));
-        if (shape.kind === "axis") orient(three, dial.ring, dial.centre, own[1].clone().sub(own[0]), new three.Vector3(0, 0, 1));
-        dial.axis = own[1].clone().sub(own[0]).normalize();
+        if (shape.kind === "axis" && dial.ring) orient(three, dial.ring, dial.centre, own[1].clone().sub(own[0]), new three.Vector3(0, 0, 1));
         dial.place ??= place;
-        dial.place.axis = dial.axis;
+        if (shape.kind === "axis") dial.place.axis = own[1].clone().sub(own[0]).normalize();
         place.centre = dial.centre;
       }
       this.put(shape, own);
@@ -221,11 +229,10 @@ export class Scene {
     const { clientWidth: width, clientHeight: height } = $("scene");
     this.renderer.setPixelRatio(Math.min(2, window.devicePixelRatio || 1));
     this.renderer.setSize(width, height, false);
-    const size = this.drawings[this.chosen].size;
-    const middle = this.middle.getCenter(new this.three.Vector3());
-    middle.z += 0.1 * size;
+    const middle = this.whole.getCenter(new this.three.Vector3());
+    const radius = this.whole.getSize(new this.three.Vector3()).length() / 2;
     const { azimuth, height: up, away } = this.turn;
-    const far = (away * size * 1.6) / Math.min(1, width / height);
+    const far = (away * radius * 2.4) / Math.min(1, width / height);
     this.camera.aspect = width / height;
     this.camera.position.set(middle.x + far * Math.cos(azimuth) * Math.cos(up), middle.y + far * Math.sin(azimuth) * Math.cos(up), middle.z + far * Math.sin(up));
     this.camera.lookAt(middle);

@@ -34,7 +34,7 @@ export class State {
       const torque = guard.torque_nm;
       return el("div", { class: "guard" },
         el("b", { text: guard.state || "–" }),
-        el("span", { class: "value", text: `${number(torque)} Nm` }),
+        el("span", { class: "value", text: `${torque == null ? "–" : torque.toFixed(2)} Nm` }),
         el("small", { text: `${guard.name}${guard.waits_for ? ` waits for: ${guard.waits_for}` : ""}` }),
         el("small", { text: `limit ${number(guard.limit_nm)} Nm` }),
         el("meter", { min: 0, max: guard.limit_nm, value: Math.abs(torque ?? 0), "aria-label": `torque of ${guard.name} beside its limit` }));

@@ -33,7 +33,7 @@ export class Strips {
     this.strips.forEach((strip) => strip.plot?.destroy());
     $("plots").replaceChildren();
     this.sync = uPlot().sync("strips");
-    this.strips = strips.map((paths) => ({ paths, plot: null, values: [] }));
+    this.strips = strips.map((paths) => ({ paths, plot: null, values: [], most: paths.map(() => 0) }));
     this.strips.forEach((strip, k) => this.make(strip, k));
     this.draw();
   }
@@ -148,7 +148,11 @@ export class Strips {
     const cycles = this.shown();
     const newest = this.pointerS == null;
     for (const strip of this.strips) {
-      strip.paths.forEach((path, k) => setText(strip.values[k], number(newest ? this.live.value(path) : cycles.value(path, this.pointerS))));
+      strip.paths.forEach((path, k) => {
+        const value = newest ? this.live.value(path) : cycles.value(path, this.pointerS);
+        strip.most[k] = Math.max(strip.most[k], Math.abs(value) || 0);
+        setText(strip.values[k], steady(value, strip.most[k]));
+      });
     }
     const { A: a, B: b } = this.cursors;
     const at = newest ? "" : `at ${number(this.pointerS, 7)} s`;
@@ -160,7 +164,8 @@ export class Strips {
   draw() {
     const begin = performance.now();
     const now = this.live.nowS;
-    const [from, to] = this.zoomed ? [this.zoomed.from, this.zoomed.to] : [now - this.page.layout.span_s, now];
+    const end = Math.max(now, this.page.layout.span_s);
+    const [from, to] = this.zoomed ? [this.zoomed.from, this.zoomed.to] : [end - this.page.layout.span_s, end];
     const bottom = window.innerHeight;
     for (const strip of this.strips) {
       const place = strip.plot.root.getBoundingClientRect();
@@ -175,6 +180,12 @@ export class Strips {
     this.spent.push(performance.now() - begin);
     if (this.spent.length > 600) this.spent.shift();
   }
+}
+
+// a number with as many places as the largest one so far needs, so that it does not jump about
+function steady(value, most) {
+  if (!Number.isFinite(value) || most >= 1e6 || (most > 0 && most < 1e-4) || Number.isInteger(value) && Number.isInteger(most)) return number(value);
+  return value.toFixed(Math.max(0, 3 - Math.floor(Math.log10(Math.max(most, 1)))));
 }
 
 // one table of times for the signals of a strip
