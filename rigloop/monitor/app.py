@@ -129,6 +129,7 @@ def listen(port: int) -> socket.socket:
     try:
         found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         found.bind((LOOPBACK, port))
+        found.listen(64)  # whoever has the address is answered, if late
     except OSError:
         found.close()
         raise

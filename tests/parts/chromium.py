@@ -13,7 +13,7 @@ from pathlib import Path
 
 from websockets.sync.client import connect
 
-START_S = 60.0
+START_S = 120.0
 ANSWER_S = 60.0
 OPTIONS = (
     "--headless=new",
@@ -50,7 +50,8 @@ class Chromium:
         )  # fmt: skip
         self._numbers = itertools.count(1)
         self.events: list[dict] = []
-        self._socket = connect(self._endpoint(), max_size=1 << 26)
+        self._stack = contextlib.ExitStack()
+        self._socket = self._stack.enter_context(connect(self._endpoint(), max_size=1 << 26))
         targets = self._ask("Target.getTargets")["targetInfos"]
         target = next(one["targetId"] for one in targets if one["type"] == "page")
         self._session = None
@@ -99,7 +100,7 @@ class Chromium:
         assert "exceptionDetails" not in done, (script, done["exceptionDetails"])
         return done["result"].get("value")
 
-    def until(self, script, timeout_s=30.0):
+    def until(self, script, timeout_s=90.0):
         """Wait until an expression in the page is true; return its value."""
         until = time.monotonic() + timeout_s
         while time.monotonic() < until:
@@ -108,7 +109,9 @@ class Chromium:
                 if value := self.run(script):
                     return value
             time.sleep(0.05)
-        raise TimeoutError(f"{script}: not within {timeout_s:g} s; page: {self.text('body')[:2000]}")
+        raise TimeoutError(
+            f"{script}: not within {timeout_s:g} s; page: {self.text('body')[:2000]}"
+        )
 
     def text(self, selector):
         """Return the text of an element."""
@@ -158,7 +161,7 @@ class Chromium:
 
     def close(self):
         """End the browser."""
-        self._socket.close()
+        self._stack.close()
         self._process.terminate()
         try:
             self._process.wait(10)
