@@ -12,6 +12,7 @@ from rigloop.protocol.requests import (
     Capture,
     Describe,
     Hello,
+    Live,
     Read,
     Request,
     Runs,
@@ -167,6 +168,21 @@ class ToRead(Struct, frozen=True):
     values: Annotated[list[float], Meta(description="in the order of the signals")]
 
 
+class LiveRow(Struct, frozen=True):
+    """A live value or a stimulus of a rig."""
+
+    name: str
+    kind: Annotated[str, Meta(description="`value` or `stimulus`")]
+    unit: str
+    lower: Annotated[float, Meta(description="of a stimulus, minus its limit")]
+    upper: float
+    who: Annotated[str, Meta(description="`control` or `anyone` may change it")]
+    group: Annotated[str, Meta(description="written together with the others of it; empty: none")]
+    now: Annotated[
+        float | None, Meta(description="in the cycle; what a stimulus adds; nil without a run")
+    ]
+
+
 class ToTake(Struct, frozen=True):
     """Answer of `take`."""
 
@@ -221,6 +237,7 @@ ANSWERS: dict[type[Request], Any] = {
     Signals: list[SignalRow],
     Describe: ToDescribe,
     Read: ToRead,
+    Live: list[LiveRow],
     Subscribe: ToSubscribe,
     Take: ToTake,
     Write: ToWrite,
