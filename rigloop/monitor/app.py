@@ -113,7 +113,7 @@ class _Server(uvicorn.Server):
     """A server that leaves signals to the command."""
 
     @contextlib.contextmanager
-    def capture_signals(self) -> Iterator[None]:  # type: ignore[no-untyped-def]
+    def capture_signals(self) -> Iterator[None]:
         yield
 
 
@@ -149,6 +149,7 @@ def serve_pages(
             gate,
             lifespan="off",
             log_config=None,
+            log_level="critical",
             access_log=False,
             server_header=False,
             proxy_headers=False,

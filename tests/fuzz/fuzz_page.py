@@ -2,10 +2,10 @@
 
     python tests/fuzz/fuzz_page.py --messages 100000 --seed 1
 
-Half of them are messages on a websocket that was let in: random text, good messages, the same with mutations, and binary
-ones. The others are requests of strangers: random bytes, wrong hosts, origins, tokens and paths. Behind the server is a
-service with a rig; no message may change its state, for the page has no control, and `take` is left out. The server has
-to answer a good page after each batch. One JSON line says what became of all of them.
+Half of them are messages on a websocket that was let in: random text, good messages, the same with mutations, and
+binary ones. The others are requests of strangers: random bytes, wrong hosts, origins, tokens and paths. Behind the
+server is a service with a rig; no message may change its state, for the page has no control, and `take` is left out.
+The server has to answer a good page after each batch. One JSON line says what became of all of them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,18 @@ ODD: tuple[Any, ...] = (
     None, True, -1, 2**63, 1e308, -0.5, "", "a" * 300, "\0", "<img src=x onerror=alert(1)>", "../../x", "\u202e",
     [], {}, [[]], ["x"] * 100, [None], {"a": {}}, {"<b>": 1.0},
 )  # fmt: skip
-PATHS = ("/", "/ws", "/static/", "/static/page.css", "/static/../gate.py", "/static/%2e%2e/gate.py", "/x", "//", "*", "")
+PATHS = (
+    "/",
+    "/ws",
+    "/static/",
+    "/static/page.css",
+    "/static/../gate.py",
+    "/static/%2e%2e/gate.py",
+    "/x",
+    "//",
+    "*",
+    "",
+)
 
 
 def message(rng: random.Random) -> str | bytes:
@@ -93,7 +104,9 @@ def request(rng: random.Random, port: int) -> bytes:
     host = rng.choice((f"127.0.0.1:{port}", "evil.example", "", "a" * 500, f"127.0.0.1:{port}\0"))
     origin = rng.choice(("", "http://evil.example", "null", f"http://127.0.0.1:{port}", "\xff"))
     # a stranger has no token
-    query = rng.choice(("", "?token=", f"?token={TOKEN}x", "?" + quote(rng.randbytes(9)), "?a" * 90))
+    query = rng.choice(
+        ("", "?token=", f"?token={TOKEN}x", "?" + quote(rng.randbytes(9)), "?a" * 90)
+    )
     method = rng.choice(("GET", "POST", "HEAD", "PUT", "OPTIONS", "CONNECT", "get", "X" * 40))
     lines = [f"{method} {rng.choice(PATHS)}{query} HTTP/{rng.choice(('1.1', '1.0', '9', ''))}"]
     lines += [f"Host: {host}"] + ([f"Origin: {origin}"] if origin else [])
@@ -101,7 +114,17 @@ def request(rng: random.Random, port: int) -> bytes:
         lines += ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13"]
         lines += [f"Sec-WebSocket-Key: {rng.choice(('dGhlIHNhbXBsZSBub25jZQ==', 'x', ''))}"]
     if rng.random() < 0.3:
-        lines += [rng.choice(("Content-Length: -1", "Content-Length: 99", "Transfer-Encoding: chunked", "x" * 9000, ":"))]
+        lines += [
+            rng.choice(
+                (
+                    "Content-Length: -1",
+                    "Content-Length: 99",
+                    "Transfer-Encoding: chunked",
+                    "x" * 9000,
+                    ":",
+                )
+            )
+        ]
     raw = "\r\n".join(lines).encode("latin-1", "replace") + b"\r\n\r\n"
     if kind == 1:
         place = rng.randrange(len(raw))
@@ -116,7 +139,7 @@ class Served:
         for kind in ("RUNTIME_DIR", "STATE_HOME", "CONFIG_HOME"):
             (folder / kind).mkdir(mode=0o700)
             os.environ[f"XDG_{kind}"] = str(folder / kind)
-        self._stack = contextlib.ExitStack()
+        self._stack, self._pages = contextlib.ExitStack(), contextlib.ExitStack()
         rig = load("steering_wheel")
         endpoint = local_endpoint("fuzz")
         door = self._stack.enter_context(Door(1 << 20))
@@ -147,13 +170,15 @@ class Served:
     def page(self) -> ClientConnection:
         """Return the websocket of a good page."""
         here = f"127.0.0.1:{self.port}"
-        return connect(
+        made = connect(
             f"ws://{here}/ws?token={TOKEN}", origin=f"http://{here}", open_timeout=ANSWER_S,
             max_size=None,
         )  # fmt: skip
+        return self._pages.enter_context(made)
 
     def close(self) -> None:
         """End both."""
+        self._pages.close()
         self._interrupted.append(2)
         self._threads[1].join(ANSWER_S)
         self.is_over = True

@@ -58,7 +58,7 @@ export class Cycles {
     this.nowS = 0;
   }
 
-  // the groups of a frame; true: time went on from where it was
+  // the groups of a frame, of which a span is kept, or all; true: time went on from where it was
   take(paths, groups, numbers, spanS) {
     let at = 0;
     let goesOn = true;
@@ -72,7 +72,8 @@ export class Cycles {
         for (const name of names) this.grids.set(name, grid);
         this.nowS = 0;
       }
-      grid.append(names, numbers.subarray(at, at + size), group.n, Math.ceil((spanS * 1e9) / group.bucket_ns) + 2);
+      const keep = spanS ? Math.ceil((spanS * 1e9) / group.bucket_ns) + 2 : group.n;
+      grid.append(names, numbers.subarray(at, at + size), group.n, keep);
       this.nowS = Math.max(this.nowS, grid.end * grid.width);
       at += size;
     }

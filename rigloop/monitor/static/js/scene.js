@@ -222,7 +222,6 @@ export class Scene {
 
   render() {
     if (!this.renderer || !this.scene) return;
-    const begin = performance.now();
     const numbers = this.poses[this.chosen];
     if (numbers) this.update(numbers);
     if (!this.middle) return;
@@ -239,7 +238,6 @@ export class Scene {
     this.camera.updateProjectionMatrix();
     this.renderer.render(this.scene, this.camera);
     this.needed = false;
-    this.spent = performance.now() - begin;
   }
 
   steer(box) {
