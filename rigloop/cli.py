@@ -24,6 +24,12 @@ PLACES = {
         "rigloop.service.client_command", "app",
         "Ask a service that `rigloop serve` has started, and control its rigs.",
     ),
+    "monitor": Place(
+        "rigloop.monitor.command", "monitor",
+        "Open one page in a browser: a mechanism that moves, strips of any signals, guard, bus, live values, arm and "
+        "stop.",
+        "Example: `rigloop monitor steering_wheel`",
+    ),
     "keys": Place(
         "rigloop.service.keys_command", "app",
         "Make, list, authorise and revoke the keys of services on TCP and of their clients.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -230,6 +230,12 @@ class RecordedRun:
             raise KeyError(f"{self.folder}: no signal {of!r}: {near(of, known)}") from None
 
     def _held(self, path: str, task: str, t_ns: NDArray[np.int64]) -> Array:
-        row = np.searchsorted(self.t_ns(task), t_ns, side="right") - 1
-        values = np.append(np.asarray(self.records[task][path]), np.nan)
+        if not len(t_ns):
+            return np.empty(0)
+        record = self.records[task]
+        # only the rows of this time are looked at, however long the run is
+        first = max(0, bisect_right(record[TIME_FIELD], t_ns[0]) - 1)
+        rows = record[first : bisect_right(record[TIME_FIELD], t_ns[-1])]
+        row = np.searchsorted(np.asarray(rows[TIME_FIELD]), t_ns, side="right") - 1
+        values = np.append(np.asarray(rows[path]), np.nan)
         return values[row]  # before the first it is the last one, NaN

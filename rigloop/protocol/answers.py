@@ -7,8 +7,10 @@ from typing import Annotated, Any, TypeAlias
 
 from msgspec import Meta, Raw, Struct
 
+from rigloop.protocol.description import ToDescribe
 from rigloop.protocol.requests import (
     Capture,
+    Describe,
     Hello,
     Live,
     Read,
@@ -156,6 +158,7 @@ class SignalRow(Struct, frozen=True):
     path: str
     unit: Annotated[str, Meta(description="empty where nobody knows it")]
     writer: str
+    task: Annotated[str, Meta(description="in whose record it is: a task, `supervisor`, or `live`")]
 
 
 class ToRead(Struct, frozen=True):
@@ -232,6 +235,7 @@ ANSWERS: dict[type[Request], Any] = {
     Hello: ToHello,
     Status: list[RigStatus],
     Signals: list[SignalRow],
+    Describe: ToDescribe,
     Read: ToRead,
     Live: list[LiveRow],
     Subscribe: ToSubscribe,

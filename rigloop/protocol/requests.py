@@ -71,6 +71,10 @@ class Signals(OfRig, kw_only=True, frozen=True):
     """List the signals of a rig with unit and writer."""
 
 
+class Describe(OfRig, kw_only=True, frozen=True):
+    """Return all of a rig that a viewer without its file has to know: tasks, guards, live values, mechanisms."""
+
+
 class Read(OfRig, kw_only=True, frozen=True):
     """Return the newest values of some signals of the run that goes on."""
 
@@ -188,6 +192,7 @@ AnyRequest: TypeAlias = (
     | Bye
     | Status
     | Signals
+    | Describe
     | Read
     | Live
     | Subscribe

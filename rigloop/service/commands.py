@@ -13,6 +13,7 @@ import msgspec
 
 from rig_configs.mistakes import near
 from rig_configs.plain import line
+from rigloop.monitor.description import description_of
 from rigloop.protocol import requests as asked
 from rigloop.protocol.answers import (
     Refused,
@@ -81,6 +82,7 @@ class Commands:
             asked.Bye: self._bye,
             asked.Status: self._status,
             asked.Signals: self._signals,
+            asked.Describe: lambda request, who: description_of(self._of(request).loaded),
             asked.Read: self._read,
             asked.Live: lambda request, who: self._of(request).live(),
             asked.Subscribe: self._subscribe,

@@ -84,7 +84,8 @@ class Session:
         self.last: LastRun | None = None
         self.n_runs = 0
         self.signals = {
-            s.path: SignalRow(s.path, s.unit or "", s.writer) for s in signals_of(loaded.rig)
+            s.path: SignalRow(s.path, s.unit or "", s.writer, s.task)
+            for s in signals_of(loaded.rig)
         }
         self._choices = choices
         self._supervisor: Supervisor | None = None
