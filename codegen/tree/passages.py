@@ -17,11 +17,12 @@ from codegen.topology.frames import placing
 from codegen.topology.motion import Motion
 from codegen.tree.spatial import Matrix, Passage, Rotation, Shift, Turn, Value
 
+COUNT = {"turn": 10, "slide": 9, "ball": 12, "free": 12}  # numbers of each kind of joint
 QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
 
 
 def numbers_of(motion: Motion, n: int) -> list[float]:
-    """What `passage` wants of a link: of a turn also by which angle the joint is ahead of its coordinate."""
+    """Numbers that `passage` wants of a link: of a turn also by which angle the joint is ahead of its coordinate."""
     link, frames = motion.tree.links[n], motion.frames
     here = frames[n]
     outer = frames[link.parent] if link.parent >= 0 else np.eye(4)
@@ -44,7 +45,7 @@ def numbers_of(motion: Motion, n: int) -> list[float]:
 
 def angle(q: Expr, numbers: Sequence[Value]) -> Expr:
     """The angle of a turn but for whole quarters, which cost nothing."""
-    return q + numbers[-1]
+    return q + numbers[9]
 
 
 def passage(kind: str, numbers: Sequence[Value], moved: Sequence[Value]) -> Passage:
