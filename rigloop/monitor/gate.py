@@ -1,4 +1,4 @@
-"""Who may come in: this machine only, by its own name, from the page itself, with the token."""
+"""Admit the page itself alone: from this machine, by its own name, with the token."""
 
 from __future__ import annotations
 

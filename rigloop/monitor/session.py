@@ -1,4 +1,4 @@
-"""One page: what it follows, what it is told, and what it asks for; all of it without a socket."""
+"""One page: the rig that it follows, its orders and its answers; all of it without a socket."""
 
 from __future__ import annotations
 
