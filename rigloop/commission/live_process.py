@@ -119,7 +119,7 @@ class Session:
                 )
         self._takes += 1
         self._player.load(torque_nm, stiffness_nm_rad=spring[0], damping_nms=spring[1])
-        self.rest(REST_S, enable=1.0, arm=1.0)
+        self._arm()
         begun()
         until = time.monotonic() + 2.0 * len(torque_nm) * self._axis.period_s + 1.0
         taken: list[np.ndarray] = []
@@ -133,6 +133,24 @@ class Session:
         self.rest(REST_S, enable=1.0, stop=1.0)
         self.rest(REST_S)
         return np.concatenate(taken), left
+
+    def _arm(self) -> None:
+        """Arm the guard, again where it was not ready at that very moment: a lost frame is enough for that.
+
+        Raises
+        ------
+        NotStartedError
+            It does not arm.
+        """
+        until = time.monotonic() + WAKE_S
+        while True:
+            self.rest(REST_S, enable=1.0, arm=1.0)
+            # one that has tripped is left as it is: the take says why
+            if self._table.value("guard/state") not in (State.INIT, State.READY):
+                return
+            if time.monotonic() > until:
+                raise NotStartedError(f"{self._axis.place}: its guard does not arm")
+            self.rest(REST_S, enable=1.0)
 
     def _left(self) -> dict[str, Any]:
         """Return the error code at once: until the take is over another one may stand in its place."""
