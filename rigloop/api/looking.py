@@ -128,7 +128,7 @@ class Looking(ABC):
 
 
 def at_least_zero(name: str, seconds: float, *, endless: bool = False) -> None:
-    """Refuse a time that is no number of seconds from 0 on; if `endless`, an infinite one is good, too.
+    """Refuse a time that is not a number of seconds from 0 on; if `endless`, an infinite one is good, too.
 
     Raises
     ------
