@@ -70,6 +70,11 @@ PLACES = {
         "Write a run's report again; rebuild the verdict of one that was cut short from whatever is left.",
         "Example: `rigloop report runs/20260102-030405-steering_wheel`",
     ),
+    "scope": Place(
+        "rigloop.scope.command", "scope",
+        "Capture every cycle of some signals around a trigger: of a rig that runs, or of a recorded run.",
+        "Example: `rigloop scope steering_wheel --trigger 'wheel/angle_rad > 0.1 rising' --pre 0.1 --post 0.5`",
+    ),
     "export": Place(
         "rigloop.export.command", "export",
         "Write a run's signals, units, events and facts in the format of another program.",
