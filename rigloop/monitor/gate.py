@@ -1,4 +1,4 @@
-"""Who may come in: this machine only, by its own name, from the page itself, with the token."""
+"""The gate of the page: only this machine comes in, by its own name, from the page itself, with the token."""
 
 from __future__ import annotations
 

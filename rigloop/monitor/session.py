@@ -1,4 +1,4 @@
-"""One page: what it follows, what it is told, and what it asks for; all of it without a socket."""
+"""One page: the signals that it follows, the messages that it gets, and its commands; all of it without a socket."""
 
 from __future__ import annotations
 
