@@ -1,4 +1,4 @@
-"""A log of any length, part by part: what it is read as in each of them, and how its parts go on from each other.
+"""A log of any length, part by part, with time and count that go on from each part to the next.
 
 Faults are found in a part with some rows before and after it, which belong to its neighbours. Time and count of a
 part begin where those of the part before had these rows, so that what a jump or a restarted clock added stays off.
@@ -37,6 +37,7 @@ Rows = NDArray[np.int64]
 
 PART = 50_000  # rows
 BESIDE = 1000  # rows of its neighbours that a part sees
+SAME_S = 1e-9  # what the rounding of some seams adds up to, and no fault does
 MOST_FINDINGS = 100_000
 
 
@@ -71,7 +72,7 @@ class LogParts:
         Texts, plain or packed, and records of ours take bounded memory; other formats are read as a whole.
     mapping : LogMapping, optional
         Default: the shipped one whose header matches.
-    size : int
+    size : int, optional
         Rows of a part.
 
     Attributes
@@ -93,8 +94,8 @@ class LogParts:
         As `read_log`.
     """
 
-    def __init__(self, path: Path, mapping: LogMapping | None, size: int = PART) -> None:
-        self.path, self.size = path, size
+    def __init__(self, path: Path, mapping: LogMapping | None, size: int | None = None) -> None:
+        self.path, self.size = path, size or PART
         self._given = mapping
         self._mapping: LogMapping | None = mapping
         self.sample_period_s = 0.0
@@ -102,12 +103,13 @@ class LogParts:
         self.torque_faults: list[LogFault] = []
         self.untold = self.n_rows = 0
         self.duration_s = 0.0
+        self._zero = 0.0
         self._last: LogPart | None = None
         self._until: dict[str, int] = {}
 
     @property
     def mapping(self) -> LogMapping:
-        """How the log is read."""
+        """Return the mapping by which the log is read."""
         if self._mapping is None:
             raise RuntimeError("the mapping of a log is known with its first part")
         return self._mapping
@@ -164,6 +166,7 @@ class LogParts:
         row = table.row[done.sample]
         if self._last is not None and len(row):
             t_s, count = self._going_on(self._last, table, done, t_s, count, row)
+        t_s = self._as_logged(table, done, t_s)
         here = (done.sample >= begin) & (done.sample < end)
         if self._last is not None and here.any():
             # a step back over the seam is none
@@ -199,6 +202,18 @@ class LogParts:
             low = -span / 2.0 if np.any(count < 0.0) else 0.0
             return t_s, (count + apart - low) % span + low
         return t_s, count + apart
+
+    def _as_logged(self, table: Table, done: Assessed, t_s: Array) -> Array:
+        # by the stamps themselves where no fault came before, so that seams round nothing
+        time = self.mapping.time
+        if time.unit == "stamp" or not len(t_s):
+            return t_s
+        stamps = table.row.astype(float) if time.unit == "rows" else table.numbers[time.column]
+        stamps = stamps[done.sample]
+        if self._last is None:
+            self._zero = float(stamps[0])
+        exact = (stamps - self._zero) * time.seconds
+        return np.where(np.abs(exact - t_s) < SAME_S, exact, t_s)
 
     def _take_findings(self, table: Table, done: Assessed, begin: int, end: int) -> None:
         first = int(table.row[begin]) if begin else 0

@@ -34,7 +34,7 @@ def record_parts(path: Path, size: int) -> Iterator[Table]:
     """
     n = len(_opened(path))
     for first in range(0, n, size):
-        # opened anew, so that pages of the file do not add up in memory
+        # opened again, so that pages of the file do not add up in memory
         yield _table(_opened(path), first, min(first + size, n))
 
 

@@ -201,25 +201,25 @@ def _read_rows(
     while begin < len(lines):
         end = min(begin + CHUNK, len(lines))
         is_last = end == len(lines)
-        chunk = [(at + i, lines[i]) for i in range(begin, end) if lines[i].strip()]
-        block = _at_once(layout.dialect, chunk) if plain and (ends_well or not is_last) else None
+        may_be = plain and (ends_well or not is_last)
+        block = _at_once(layout.dialect, lines[begin:end]) if may_be else None
         if block is not None:
             rows.blocks.append(block)
-            rows.row += range(rows.n_rows, rows.n_rows + len(chunk))
-            rows.line += (i + 1 for i, _ in chunk)
-            rows.n_rows += len(chunk)
+            rows.row += range(rows.n_rows, rows.n_rows + len(block))
+            rows.line += range(at + begin + 1, at + end + 1)
+            rows.n_rows += len(block)
         else:
+            chunk = [(at + i, lines[i]) for i in range(begin, end) if lines[i].strip()]
             last = chunk[-1][0] if is_last and chunk and not ends_well else -1
             _one_by_one(layout, names, chunk, rows, last)
         begin = end
 
 
-def _at_once(dialect: Dialect, chunk: Sequence[tuple[int, str]]) -> Array | None:
-    # by the parser of NumPy, which is fast and forgives nothing
-    if not chunk:
+def _at_once(dialect: Dialect, texts: Sequence[str]) -> Array | None:
+    # by the parser of NumPy, which is fast and forgives nothing; an empty line is left to `_one_by_one`
+    if max(map(len, texts)) > LONGEST_LINE:
         return None
-    texts = [line for _, line in chunk]
-    if any('"' in line or "_" in line or len(line) > LONGEST_LINE for line in texts):
+    if any('"' in line or "_" in line for line in texts):
         return None
     if dialect.decimal == ",":
         texts = [line.replace(",", ".") for line in texts]
@@ -230,7 +230,7 @@ def _at_once(dialect: Dialect, chunk: Sequence[tuple[int, str]]) -> Array | None
         block = np.loadtxt(texts, delimiter=delimiter, comments=None, ndmin=2)
     except (ValueError, OverflowError):
         return None
-    return block if block.shape == (len(chunk), dialect.n_columns) else None
+    return block if block.shape == (len(texts), dialect.n_columns) else None
 
 
 def _one_by_one(

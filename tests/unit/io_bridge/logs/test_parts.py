@@ -75,7 +75,7 @@ def test_parts_are_the_samples_of_the_whole(tmp_path, name, size):
     found, t_s, count = whole_of(parts)
     assert len(found) > 2
     assert np.array_equal(count, log.position_count)
-    assert np.allclose(t_s, log.t_s, rtol=0.0, atol=1e-9)
+    assert np.array_equal(t_s, log.t_s)
     assert np.array_equal(
         np.concatenate([p.torque["hand_nm"] for p in found]), log.torque["hand_nm"]
     )
@@ -100,7 +100,7 @@ def test_what_a_fault_added_stays_off_in_all_later_parts(tmp_path):
     assert np.allclose(t_s, log.t_s, rtol=0.0, atol=1e-9)
 
 
-@pytest.mark.parametrize("period_s", [2.3e-4, 1e-3, 7e-3])
+@pytest.mark.parametrize("period_s", [2e-4, 1e-3, 7e-3])
 def test_ticks_of_parts_are_those_of_the_whole(tmp_path, period_s):
     t, count, torque = columns()
     t[3000:] += 0.0237
