@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from io_bridge.logs.formats.stamps import STAMP
 from io_bridge.logs.formats.table import LogError
 
 DELIMITERS = (",", ";", "\t", "|", " ", ":")
 POINT = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
 COMMA = re.compile(r"[+-]?(?:\d+,?\d*|,\d+)(?:[eE][+-]?\d+)?\Z")
 NO_NUMBER = {"", "nan", "null", "none", "na", "n/a", "-", "inf", "-inf", "+inf", "--", "#n/a"}
-STAMP = re.compile(r"(?:\d{4}-\d\d-\d\d[T ])?\d{1,2}:\d\d:\d\d(?:[.,]\d+)?Z?\Z")
 HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]+\Z")
 BEGINS_COMMENT = ("#", "%", "//", "!", "'")
 SAMPLE = 400  # lines that are looked at

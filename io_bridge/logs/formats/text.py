@@ -34,6 +34,7 @@ from io_bridge.logs.formats.table import (
 
 PART = 50_000  # rows of a table of a long text
 HEAD_BYTES = 1 << 20  # by which its encoding is known
+MINUS = "\N{MINUS SIGN}"
 CHUNK = 4096  # lines that are read at once while none of them is spoilt
 LONGEST_LINE = 65_536
 SHOWN = 40  # letters of a spoilt place
@@ -77,7 +78,7 @@ def read_text(
         It is not a text, or has no rows of numbers.
     """
     text, encoding = decoded(path, raw)
-    lines = ENDS.split(text)
+    lines = ENDS.split(text.replace(MINUS, "-"))
     ends_well = not lines[-1]
     if ends_well:
         lines.pop()
@@ -107,7 +108,7 @@ def text_parts(path: Path, delimiter: str | None = None, size: int = PART) -> It
     lines: list[str] = []
     rest = ""
     for piece in chain((head,), pieces):
-        text = rest + decoder.decode(piece)
+        text = rest + decoder.decode(piece).replace(MINUS, "-")
         # of an end of two signs the second one may be in the next piece
         held = "\r" if text.endswith("\r") else ""
         *whole, rest = ENDS.split(text[: len(text) - len(held)])

@@ -73,6 +73,8 @@ def rank_angles(table: Table, time_column: str) -> list[tuple[float, str]]:
             score += 0.5 * bool(np.all(good == np.rint(good))) + 0.2 * min(
                 1.0, len(np.unique(good[:5000])) / 200.0
             )
+        if "motor" in lower:
+            score -= 2.0  # behind a gear it turns more than the wheel
         # a column that is mostly empty belongs to another message
         score += 0.5 * len(good) / len(values)
         found.append((score, name))
@@ -246,6 +248,8 @@ def _beside(table: Table, name: str) -> tuple[float, int]:
         unit = unit_in(other, table.units.get(other, ""), ANGLE_UNITS)
         if other == name or unit not in TURN or NOT_ANGLE.search(other.lower()):
             continue
+        if ("motor" in other.lower()) != ("motor" in name.lower()):
+            continue  # at the two ends of a gear
         both = np.isfinite(counts) & np.isfinite(values)
         if both.sum() < 50:
             continue
