@@ -102,7 +102,7 @@ cdef void _catch(InProcess *s, const uint8_t *frame, int size) noexcept nogil:
 
 
 cdef void _pass_beside(InProcess *s, int64_t now) noexcept nogil:
-    """Pass on the frame of a thread beside the cycle, if one waits: one a cycle, and its time is that of the cycle's."""
+    """Pass on the frame of a thread beside the cycle, if one waits: one a cycle, at the time of the cycle's own."""
     if pass_turn(&s.beside.turn, ASKED, IN_PASSAGE):
         s.beside.size = ring_process(s.ring, s.beside.frame, s.beside.size, now)
         pass_turn(&s.beside.turn, IN_PASSAGE, BACK)
@@ -178,8 +178,8 @@ cdef class SegmentLink(Link):
         cdef const uint8_t[::1] data = frame
         cdef int64_t until_ns = monotonic_ns() + <int64_t> (1e9 * longest_s)
         cdef timespec pause
-        if len(frame) > MAX_FRAME:
-            raise ValueError(f"a frame of {len(frame)} bytes: at most {MAX_FRAME}")
+        if not 0 < len(frame) <= MAX_FRAME:
+            raise ValueError(f"a frame of {len(frame)} bytes: 1 to {MAX_FRAME}")
         memcpy(beside.frame, &data[0], len(frame))
         beside.size = <int> len(frame)
         pass_turn(&beside.turn, NOTHING, ASKED)

@@ -7,6 +7,9 @@ cdef enum:
     N_DRIVE_READS = 3
     N_DRIVE_WRITES = 6
 
+cdef enum:
+    UNSHOWN = 256            # no mode has this number
+
 cdef enum:                   # positions in a drive's reads, and in DRIVE_WRITES
     COMMAND = 0              # Nm, rad/s or rad, by the mode
     ENABLE = 1
@@ -43,7 +46,7 @@ cdef struct DriveIo:
     int state                # DriveState by the last valid inputs
     int reset_before
     int resetting            # a reset was asked for and the drive is still in its fault state
-    int shown                # 0x6061 by the last valid inputs, where it is mapped
+    int shown                # 0x6061 by the last valid inputs, where it is mapped; else, and before, UNSHOWN
     int in_mode              # 0x6061 by the last valid inputs is the mode of the rig, or is not mapped
     int held                 # its fault or mode has ended a command; it does not move before it is armed again
     int moved                # a command other than rest was sent since the last rest

@@ -11,7 +11,7 @@ from libc.stdint cimport int64_t
 
 from io_bridge.slaves.cia402 cimport UNKNOWN
 from io_bridge.exchange.clock_lock cimport design
-from io_bridge.exchange.drive_io cimport STATUSWORD, DriveIo, fill_drive, place_drive
+from io_bridge.exchange.drive_io cimport STATUSWORD, UNSHOWN, DriveIo, fill_drive, place_drive
 from io_bridge.exchange.cells cimport connect_cells, fill_cells, own_cells
 from io_bridge.exchange.cycle cimport (
     FAULT_AL, FAULT_CLOCK, FAULT_COMMAND, FAULT_DRIVE, FAULT_LOST, FAULT_NOT_READY, FAULT_STALE,
@@ -338,8 +338,8 @@ cdef class Exchange:
         return al_status, al_code, <int> d.writes[STATUSWORD][0], wkc
 
     def wrong_mode(self, int i):
-        """Return the mode that drive i shows in 0x6061, as last seen; None: the rig's, or it maps none."""
+        """Return the mode that drive i shows in 0x6061, as last seen; None: the rig's, or it shows none."""
         if not 0 <= i < self.state.n_drives:
             raise IndexError(f"drive {i} of {self.state.n_drives}")
         cdef DriveIo *d = &self.state.drives[i]
-        return None if d.i_mode < 0 or d.in_mode else d.shown
+        return None if d.in_mode or d.shown == UNSHOWN else d.shown

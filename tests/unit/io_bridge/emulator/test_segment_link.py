@@ -175,6 +175,7 @@ def test_a_frame_that_no_cycle_takes_is_withdrawn_and_never_passes(rig):
     assert (reply.wkc, reply.data) == (1, bytes(2))
 
 
-def test_a_frame_beside_the_cycle_is_no_longer_than_a_frame(rig):
-    with pytest.raises(ValueError, match="a frame of 9999 bytes"):
-        rig().bus.link.transact_beside(bytes(9999), 0.001)
+@pytest.mark.parametrize("n", [0, 9999])
+def test_a_frame_beside_the_cycle_has_the_size_of_a_frame(rig, n):
+    with pytest.raises(ValueError, match=f"a frame of {n} bytes: 1 to "):
+        rig().bus.link.transact_beside(bytes(n), 0.001)

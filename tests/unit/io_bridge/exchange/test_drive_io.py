@@ -198,6 +198,20 @@ def test_the_mode_is_sent_in_every_cycle_and_has_to_be_shown(puppet, mode, code)
         assert p["operational"] == 0
 
 
+def test_a_mode_is_wrong_where_another_one_is_shown_and_nowhere_else(puppet):
+    p = puppet()
+    block = p.rig.block
+    for mode, wrong in ((10, None), (-3, -3), (0, 0), (10, None)):
+        p.show(mode=mode)
+        p.step()
+        assert block.wrong_mode(0) == wrong
+    # before the first inputs, and without the object
+    assert Exchange([DriveConfig()]).wrong_mode(0) is None
+    assert puppet(inputs=pdo(0x6041, 0x6064)).rig.block.wrong_mode(0) is None
+    with pytest.raises(IndexError, match="drive 1 of 1"):
+        block.wrong_mode(1)
+
+
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("status", [READY, SWITCHED_ON, OPERATING])
 def test_no_operation_is_enabled_in_a_mode_that_nobody_asked_for(puppet, mode, status):
