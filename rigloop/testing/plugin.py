@@ -17,6 +17,7 @@ import pytest
 if TYPE_CHECKING:
     from rigloop.api.rig import Rig
 
+VERDICTS = ("good", "bad", "any")
 MARK = (
     'rig(name, *, seconds=None, inject=(), verdict="good", **start): the rig that the fixture `rig` starts for this '
     'test; faults on purpose; the verdict that its run must have, "any" for none; other options as those of Rig.start'
@@ -52,6 +53,10 @@ def rig(request: pytest.FixtureRequest) -> Iterator[Rig]:
 
     options = dict(mark.kwargs)
     faults, wanted = options.pop("inject", ()), options.pop("verdict", "good")
+    if wanted not in VERDICTS:
+        raise pytest.UsageError(
+            f"{request.node.nodeid}: verdict = {wanted!r}: must be one of {', '.join(VERDICTS)}"
+        )
     faults = (faults,) if isinstance(faults, str) else tuple(faults)
     options.setdefault("runs", request.config.rootpath / request.config.getoption("--rig-runs"))
     started = Rig(mark.args[0]).inject(*faults).start(**options)

@@ -64,13 +64,15 @@ def assert_within(
     ------
     BandError
         More of them are outside; the message has the worst one.
+    ValueError
+        A limit is not a number, or the lower one is above the upper one.
     """
-    values = seen[path]
-    band = Band(
-        seen.t_s,
-        np.broadcast_to(np.asarray(lower, np.float64), values.shape),
-        np.broadcast_to(np.asarray(upper, np.float64), values.shape),
-    )
+    n = len(seen[path])
+    band = Band(seen.t_s, _limit("lower", lower, n), _limit("upper", upper, n))
+    crossed = np.flatnonzero(band.lower > band.upper)
+    if len(crossed):
+        low, high = band.lower[crossed[0]], band.upper[crossed[0]]
+        raise ValueError(f"{path}: lower = {low:g} is above upper = {high:g}: no value is within")
     _require(seen, path, band, share)
 
 
@@ -103,7 +105,11 @@ def assert_follows(
     Raises
     ------
     BandError
+    ValueError
+        A tolerance is negative, or the stimulus was not captured as long before as the response comes later.
     """
+    for name, value in (("within", within), ("jitter_s", jitter_s)):
+        _at_least_zero(name, value)
     around = seen[stimulus]
     before_s = seen.t_s - delay_s
     low, high = (
@@ -114,6 +120,10 @@ def assert_follows(
     for i, (first, end) in enumerate(_windows(low, high, len(around))):
         if first >= 0:
             lowest[i], highest[i] = around[first:end].min(), around[first:end].max()
+    if len(around) and not np.isfinite(lowest).any():
+        raise ValueError(
+            f"{response}: delay_s = {delay_s:g}: nothing of {stimulus} was captured so long before; capture for longer"
+        )
     _require(seen, response, Band(seen.t_s, lowest - within, highest + within), share)
 
 
@@ -139,12 +149,30 @@ def assert_settles(
     ValueError
         `seen` ends before.
     """
+    _at_least_zero("within", within)
     from_s = (seen.t_s[0] if since_s is None else since_s) + by_s
     if not len(seen.t_s) or seen.t_s[-1] < from_s:
         raise ValueError(f"{path}: nothing was captured after {from_s:g} s; capture for longer")
     is_due = seen.t_s >= from_s
     lower, upper = np.where(is_due, to - within, -BEYOND), np.where(is_due, to + within, BEYOND)
     _require(seen, path, Band(seen.t_s, lower, upper), 1.0)
+
+
+def _limit(name: str, given: ArrayLike, n: int) -> Array:
+    """Return a limit for each of n cycles."""
+    limit = np.asarray(given, np.float64)
+    if limit.shape not in ((), (n,)):
+        raise ValueError(
+            f"{name}: an array of shape {limit.shape} for {n} cycles: give a number, or one for each"
+        )
+    if np.isnan(limit).any():
+        raise ValueError(f"{name} = nan: give a number; infinite where there is no limit")
+    return np.broadcast_to(limit, (n,))
+
+
+def _at_least_zero(name: str, value: float) -> None:
+    if not 0.0 <= value < BEYOND:
+        raise ValueError(f"{name} = {value:g}: must be 0 or more, and finite")
 
 
 def _windows(low: NDArray[np.int64], high: NDArray[np.int64], n: int) -> zip[tuple[int, int]]:

@@ -65,6 +65,8 @@ def test_the_test_of_the_page_passes_and_a_failing_one_keeps_its_evidence(make_r
     text += (
         '    if "fails" in __import__("os").environ:\n'
         "        assert_within(seen, ASKED, 90.0, 100.0)\n"
+        '@pytest.mark.rig("steering_wheel", verdict="goood")\n'
+        "def test_that_starts_nothing(rig): ...\n"
     )
     (tmp_path / "test_wheel.py").write_text(text)
     done = subprocess.run(
@@ -86,6 +88,7 @@ def test_the_test_of_the_page_passes_and_a_failing_one_keeps_its_evidence(make_r
     )
     assert done.returncode == 1, done.stdout + done.stderr
     assert "outside of the band" in done.stdout
+    assert "verdict = 'goood': must be one of good, bad, any" in done.stdout
     (run,) = (tmp_path / "runs").iterdir()
     assert f"run folder: {run}" in done.stdout
     assert [path.suffix for path in run.glob("failed-*")] == [".png"]

@@ -59,6 +59,23 @@ def test_an_empty_capture_or_a_wrong_share_is_no_success():
         assert_within(SEEN, "given/torque_nm", share=99)
 
 
+@pytest.mark.parametrize(
+    ("check", "words"),
+    [
+        (lambda a, b: assert_within(SEEN, a, 1.0, -1.0), "lower = 1 is above upper = -1"),
+        (lambda a, b: assert_within(SEEN, a, np.nan), "lower = nan: give a number"),
+        (lambda a, b: assert_within(SEEN, a, 0.0, [1.0, 2.0]), r"upper: .* \(2,\) for 1000 cycles"),
+        (lambda a, b: assert_follows(SEEN, a, b, within=-1.0), "within = -1: must be 0 or more"),
+        (lambda a, b: assert_follows(SEEN, a, b, within=1.0, jitter_s=-0.1), "jitter_s = -0.1"),
+        (lambda a, b: assert_follows(SEEN, a, b, within=1.0, delay_s=9.0), "nothing of asked/torq"),
+        (lambda a, b: assert_settles(SEEN, a, 2.0, within=np.nan, by_s=0.1), "within = nan"),
+    ],
+)
+def test_a_band_that_asks_nothing_or_the_impossible_is_refused(check, words):
+    with pytest.raises(ValueError, match=words):
+        check("given/torque_nm", "asked/torque_nm")
+
+
 def test_the_plot_of_a_failure_is_a_picture(tmp_path):
     with pytest.raises(BandError) as caught:
         assert_within(SEEN, "given/torque_nm", ASKED - 0.5, share=1.0)
