@@ -74,8 +74,13 @@ def find(mechanism: Path | str) -> Path:
     return path
 
 
-def load(mechanism: Path | str | Mechanism) -> Mechanism:
+def load(mechanism: Path | str | Mechanism, *, long_rows: bool = False) -> Mechanism:
     """Read, check and assemble a mechanism file; one that is loaded already is returned.
+
+    Parameters
+    ----------
+    long_rows : bool
+        Whether rows of more than 1000 repetitions may be there, of which only the ends are written out.
 
     Raises
     ------
@@ -86,7 +91,17 @@ def load(mechanism: Path | str | Mechanism) -> Mechanism:
     if isinstance(mechanism, Mechanism):
         return mechanism
     path = find(mechanism)
-    return parse(text_of(path), path.name)
+    made = parse(text_of(path), path.name)
+    if made.system.longer and not long_rows:
+        remedy = (
+            "repeat it at most 1000 times, or build its kernel with formulation = 'articulated'"
+        )
+        words = "only kernels by formulation = 'articulated' have rows of more than 1000"
+        raise MechanismError([
+            Mistake(path.name, f"repeat.{row.name}.count", words, remedy, row.count)
+            for row in made.system.longer
+        ])  # fmt: skip
+    return made
 
 
 def text_of(path: Path) -> str:

@@ -3,6 +3,9 @@
 Its tables are those of the file. In names and references `{k}`, `{k-1}` and `{k+1}` are the number of a repetition and
 of those beside it, from 1 on; the word `k` in arithmetic is that number, too. `before` says what stands in place of a
 reference from the first repetition to the one before it.
+
+Of a row of more than a thousand repetitions only the first and the last ones are written out, as one short row; the
+others are copies of the third one, which a formulation makes that can (`codegen/tree/long_rows.py`).
 """
 
 from __future__ import annotations
@@ -11,10 +14,13 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from codegen.system.quantities import LongRow
 from codegen.system.system import System
 from rig_configs.mistakes import Mistake
 
-MOST = 1000  # repetitions of one row
+MOST = 200_000  # repetitions of one row
+WRITTEN = 1000  # of a row that is written out; of a longer one only those at its ends are
+ENDS = 3
 MOST_TABLES = 20_000  # that all rows of a file make
 KEYS = ("count", "before")
 BESIDE = re.compile(r"\{k([-+]1)?\}")
@@ -41,20 +47,38 @@ def expanded(
     for name, row in rows.items():
         system.at = ("repeat", name)
         count, templates = _read(row, system, elements)
-        left -= count * len(templates)
+        left -= len(shown(count)) * len(templates)
         if left < 0:
             remedy = "repeat fewer tables"
             system.mistake(
                 "count", count, f"makes more than {MOST_TABLES} tables in this file", remedy
             )
             break
-        for k in range(1, count + 1):
+        labels = shown(count)
+        for number, k in enumerate(labels, 1):
+            beside = {"-1": labels[number - 2] if number > 1 else 0, "+1": k + 1, None: k}
             for table, template, raw in templates:
-                new = _numbered(template, k, {})
+                new = _numbered(template, beside, number, {})
                 origins[f"{table}.{new}"] = f"{table}.{template}"
-                _put(made, table, new, _numbered(raw, k, row.get("before", {})), system)
+                _put(
+                    made, table, new, _numbered(raw, beside, number, row.get("before", {})), system
+                )
+        bodies = [t for table, t, _ in templates if table == "rigid_body"]
+        if count > len(labels):
+            system.longer.append(
+                LongRow(name, count, tuple(
+                    tuple(BESIDE.sub(str(k), body) for body in bodies) for k in labels
+                ))
+            )  # fmt: skip
     system.at = ()
     return made, origins
+
+
+def shown(count: int) -> list[int]:
+    """Numbers of the repetitions that are written out."""
+    if count <= WRITTEN:
+        return list(range(1, count + 1))
+    return [*range(1, ENDS + 1), *range(count - ENDS + 1, count + 1)]
 
 
 def reported_once(mistakes: list[Mistake], origins: Origins) -> list[Mistake]:
@@ -125,15 +149,15 @@ def _put(made: dict[str, Any], table: str, name: str, raw: Any, system: System) 
     entries[name] = raw
 
 
-def _numbered(raw: Any, k: int, before: dict[str, Any]) -> Any:
-    """A value of the template for one repetition."""
+def _numbered(raw: Any, beside: dict[str | None, int], number: int, before: dict[str, Any]) -> Any:
+    """A value of the template for one repetition: `beside` has the numbers of names, `number` is that of arithmetic."""
     if isinstance(raw, str):
-        text = BESIDE.sub(lambda found: str(k + int(found[1] or 0)), raw)
+        text = BESIDE.sub(lambda found: str(beside[found[1]]), raw)
         if text != raw and text in before:
             return before[text]
-        return NUMBER.sub(str(k), text)
+        return NUMBER.sub(str(number), text)
     if isinstance(raw, list):
-        return [_numbered(item, k, before) for item in raw]
+        return [_numbered(item, beside, number, before) for item in raw]
     if isinstance(raw, dict):
-        return {key: _numbered(item, k, before) for key, item in raw.items()}
+        return {key: _numbered(item, beside, number, before) for key, item in raw.items()}
     return raw
