@@ -71,6 +71,8 @@ def in_joint_coordinates(mechanism: Mechanism, most_unrolled: int | None = None)
         It has loops, or something in it that joint coordinates do not carry: each by name.
     """
     source = mechanism.system
+    if source.flexible:
+        raise MechanismError([_flexible(name, source.file) for name in source.flexible])
     motion = topology(source)
     mistakes = [*_cut(motion.tree, source.file), *_uncarried(motion)]
     if mistakes:
@@ -100,6 +102,11 @@ def in_joint_coordinates(mechanism: Mechanism, most_unrolled: int | None = None)
     )
     made = Mechanism(mechanism.name, system, outputs, mechanism.sha256)
     return TreeMechanism(made, mechanism, motion, chain, loads, handed, is_looped)
+
+
+def _flexible(name: str, file: str) -> Mistake:
+    problem = "bends: 'articulated' is for rigid bodies"
+    return Mistake(file, f"flexible_body.{name}", problem, f"take formulation = {OTHERS}")
 
 
 def _cut(tree: Tree, file: str) -> Iterator[Mistake]:
