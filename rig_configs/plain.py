@@ -46,18 +46,20 @@ def comment(text: str) -> str:
     return re.sub(r"(?<=[*])/|(?<=/)[*]|(?<=[?])[?]|(?<=')'", r" \g<0>", harmless)
 
 
+def _in_c(byte: int) -> str:
+    character = chr(byte)
+    if character in '"\\?':
+        return "\\" + character
+    return character if " " <= character <= "~" else f"\\{byte:03o}"
+
+
+C_BYTES = {byte: _in_c(byte) for byte in range(256)}
+
+
 def c_string(text: str) -> str:
     """A string literal of C with the bytes of `text`."""
-    made = []
-    for byte in text.encode("utf-8", errors="replace"):
-        character = chr(byte)
-        if character in '"\\?':
-            made.append("\\" + character)
-        elif " " <= character <= "~":
-            made.append(character)
-        else:
-            made.append(f"\\{byte:03o}")
-    return '"' + "".join(made) + '"'
+    as_bytes = text.encode("utf-8", errors="replace").decode("latin-1")
+    return '"' + as_bytes.translate(C_BYTES) + '"'
 
 
 def toml_string(text: str) -> str:

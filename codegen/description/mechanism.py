@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from codegen.description import outputs
 from codegen.description.outputs import Output
+from codegen.description.repeat import expanded, reported_once
 from codegen.elements import LAST_STAGE, NAMING, in_order, registry, stage
 from codegen.pose.assembly import assemble
 from codegen.pose.built import require_mass
@@ -27,7 +28,7 @@ from rig_configs.names import REMEDY_NAME, file_name_problem, name_problem
 
 MECHANISMS = Path(__file__).parents[2] / "rig_configs" / "mechanisms"
 UNIT_SUFFIX = {"rad": ("rad", "rad_s", "rad_s2"), "m": ("m", "m_s", "m_s2")}
-TOP_KEYS = ("name", "gravity_m_s2", "parameters", "outputs")
+TOP_KEYS = ("name", "gravity_m_s2", "parameters", "outputs", "repeat")
 
 
 class MechanismError(ConfigError):
@@ -73,8 +74,13 @@ def find(mechanism: Path | str) -> Path:
     return path
 
 
-def load(mechanism: Path | str | Mechanism) -> Mechanism:
+def load(mechanism: Path | str | Mechanism, *, long_rows: bool = False) -> Mechanism:
     """Read, check and assemble a mechanism file; one that is loaded already is returned.
+
+    Parameters
+    ----------
+    long_rows : bool
+        Whether rows of more than 1000 repetitions may be there, of which only the ends are written out.
 
     Raises
     ------
@@ -85,7 +91,17 @@ def load(mechanism: Path | str | Mechanism) -> Mechanism:
     if isinstance(mechanism, Mechanism):
         return mechanism
     path = find(mechanism)
-    return parse(text_of(path), path.name)
+    made = parse(text_of(path), path.name)
+    if made.system.longer and not long_rows:
+        remedy = (
+            "repeat it at most 1000 times, or build its kernel with formulation = 'articulated'"
+        )
+        words = "only kernels by formulation = 'articulated' have rows of more than 1000"
+        raise MechanismError([
+            Mistake(path.name, f"repeat.{row.name}.count", words, remedy, row.count)
+            for row in made.system.longer
+        ])  # fmt: skip
+    return made
 
 
 def text_of(path: Path) -> str:
@@ -162,6 +178,7 @@ def _read(document: dict[str, Any], system: System, stem: str) -> list[Output]:
             system.mistake("gravity_m_s2", gravity, "is not a vector", "write [x, y, z]")
 
     elements = registry()
+    document, origins = expanded(document, system, elements)
     unknown = [key for key in document if key not in elements and key not in TOP_KEYS]
     for key in unknown:
         system.mistake(key, None, "unknown table", near(key, [*elements, *TOP_KEYS]))
@@ -179,6 +196,7 @@ def _read(document: dict[str, Any], system: System, stem: str) -> list[Output]:
         system.at = ()
         system.mistake("file", None, "has no coordinates", "add a point, angle or distance")
     made = outputs.read(_table(document, "outputs", system), system)
+    system.mistakes[:] = reported_once(system.mistakes, origins)
     system.at = ()
     return made
 

@@ -81,6 +81,9 @@ class Presolved:
 def presolve(system: System, *, wanted: bool = True) -> Presolved:
     """Remove coordinates that linear rows determine; with `wanted` false, only take the form of it."""
     graph = system.graph
+    if not (system.rows or system.mass or system.force):
+        q, qd = [c.q for c in system.coordinates], [c.qd for c in system.coordinates]
+        return Presolved(system, system, q, qd, [], [], [])
     by_var = {c.q: c for c in system.coordinates}
     guided = {guide.coordinate.index for guide in system.guides}
     guide_rows = {guide.row for guide in system.guides}

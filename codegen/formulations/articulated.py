@@ -9,6 +9,8 @@ Source: Featherstone 1983; Rodriguez, Jain and Kreutz-Delgado 1991.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from codegen.description.mechanism import Mechanism, MechanismError
@@ -26,9 +28,14 @@ from codegen.formulations.stepping import (
     step_text,
 )
 from codegen.formulations.tree_loops import TreeLoops
+from codegen.kernels.frozen import frozen
 from codegen.options.options import KernelOptions
 from codegen.system.system import System
+from codegen.tree.chain import ChainLink
+from codegen.tree.groups import LoopLink
+from codegen.tree.long_rows import lengthened
 from codegen.tree.mechanism import TreeMechanism, in_joint_coordinates
+from codegen.tree.reactions import of_joint
 from codegen.tree.recursion import accelerations, given_force
 from rig_configs.mistakes import Mistake
 
@@ -43,17 +50,20 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     MechanismError
         It is no tree, or has something that joint coordinates do not carry: each by name.
     """
-    tree = in_joint_coordinates(mechanism, MOST_UNROLLED)
+    if mechanism.system.longer:
+        mechanism = frozen(mechanism)
+    tree = in_joint_coordinates(mechanism, -1 if mechanism.system.longer else MOST_UNROLLED)
     _refuse(tree)
-    eq = equations(tree.made, options)
-    loops = TreeLoops(eq, tree) if tree.is_looped else None
+    long = lengthened(tree) if tree.is_looped else None
+    eq = equations(long.made if long else tree.made, options)
+    loops = TreeLoops(eq, tree, long) if long else None
     own = [eq.hold_routine(), *_nothing(), _observe(eq), *_guide_forces(eq, tree)]
     followed = eq.settle_assigns()
     if followed:
         own.append(Routine("settle", "states that forces follow, at the step's end", followed))
         eq.arrays["since_part"] = 1
     routines = loops.routines(own) if loops else [*_unrolled(eq, tree), *own]
-    routines.append(unfold_routine(eq))
+    routines.append(loops.unfold() if loops else unfold_routine(eq))
     eq.store_derived(routines)
     eq.arrays |= {
         "rhs": len(eq.q),
@@ -62,11 +72,12 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         "inverse_row": 0,
         "weight_project": 0,
     }
+    upright = _upright(long.links if long else tree.chain.links)
     derivative = Derivative(
         routines=[],
         derive=[*_guided(eq), Call("articulate")],
-        conclude=_upright(tree),
-        set_out=_upright(tree),
+        conclude=upright,
+        set_out=upright,
         twin=(),
     )
     integrator = integrator_text(eq, derivative)
@@ -183,9 +194,9 @@ def _guided(eq: Equations) -> list[Step]:
     return [lines(*found)] if found else []
 
 
-def _upright(tree: TreeMechanism) -> list[Step]:
+def _upright(links: Sequence[ChainLink | LoopLink]) -> list[Step]:
     """Quaternions of length 1, and rates across them."""
-    balls = [link.coordinates[-4] for link in tree.chain.links if link.kind in ("ball", "free")]
+    balls = [link.coordinates[-4] for link in links if link.kind in ("ball", "free")]
     if not balls:
         return [lines("// nothing is left to do at the end of a step")]
     places = ", ".join(map(str, balls))
@@ -237,7 +248,11 @@ def _twin(tree: TreeMechanism) -> dict[str, str]:
         "guided": repr([guide.coordinate.index for guide in made.guides]),
         "n_rows": str(len(source.rows)),
         "reactions": repr(
-            [o.port for o in tree.source.outputs if o.path and shows_rows(source, o.path)]
+            [
+                o.port
+                for o in tree.source.outputs
+                if o.path and (shows_rows(source, o.path) or of_joint(source, o.path))
+            ]
         ),
         "n_natural": str(len(source.coordinates)),
     }

@@ -11,8 +11,9 @@ from codegen.equations.equations import Equations
 from codegen.equations.program import LoopText, Routine
 from codegen.expressions.dag import Expr
 from codegen.expressions.emit import Assign, Cost, Flow
-from codegen.tree.groups import grouped, loop_links
+from codegen.tree.groups import grouped
 from codegen.tree.link_text import LOAD, PLACE
+from codegen.tree.long_rows import Lengthened
 from codegen.tree.mechanism import TreeMechanism
 from codegen.tree.spatial import NO_WRENCH
 from codegen.tree.stored import HANDED, bound, wanted
@@ -32,12 +33,10 @@ SWEEPS = {
 class TreeLoops:
     """The sweeps of a tree among the routines of its step."""
 
-    def __init__(self, eq: Equations, tree: TreeMechanism) -> None:
-        self.eq, self.tree = eq, tree
+    def __init__(self, eq: Equations, tree: TreeMechanism, long: Lengthened) -> None:
+        self.eq, self.tree, self.long = eq, tree, long
         graph = tree.source.system.graph
-        parameters = {p.var for p in eq.system.parameters}
-        links = loop_links(tree.chain, tree.loads, parameters)
-        self.sweeps = Sweeps(graph, grouped(links, graph), tree.loads.gravity)
+        self.sweeps = Sweeps(graph, grouped(long.links, graph), tree.loads.gravity)
         self.load = Routine("load", "forces that the sweeps take as they are", self._loads())
         self.stored: set[str] = set()
 
@@ -49,7 +48,7 @@ class TreeLoops:
         """The sweeps, and then others with what has to run before them; binds what they ask for."""
         sweeps = {routine.name: routine for routine in self.sweeps.routines()}
         sweeps["articulate"].before = ("move", *self._before(self.load.assigns), "load")
-        asking = [self.preceded(routine) for routine in others]
+        asking = [self.preceded(self._moved(routine)) for routine in others]
         count = self.sweeps.count
         self.eq.arrays |= self.sweeps.arrays
         self.eq.arrays |= {
@@ -64,10 +63,18 @@ class TreeLoops:
         """A routine with the sweeps that its expressions ask for before it."""
         return replace(routine, before=self._before(routine.assigns))
 
+    def _moved(self, routine: Routine) -> Routine:
+        """A routine whose expressions are of the short tree, where a row is longer."""
+        if routine.name != "guide_forces":
+            return routine
+        return replace(
+            routine, assigns=[replace(a, expr=self.long.put(a.expr)) for a in routine.assigns]
+        )
+
     def _before(self, assigns: list[Assign]) -> tuple[str, ...]:
         graph, exprs = self.eq.graph, [a.expr for a in assigns]
         asked = wanted(graph, exprs)
-        self.eq.bind |= bound(graph, exprs, self.sweeps.size)
+        self.eq.bind |= bound(graph, exprs, self.sweeps.size, self.long.places)
         if "handed" in asked:
             asked |= {"load"} | wanted(graph, [a.expr for a in self.load.assigns])
         names = tuple(name for key, name in SWEEPS.items() if key in asked)
@@ -100,6 +107,14 @@ class TreeLoops:
                 for n, e in enumerate((force, *wrench.moment, *wrench.force))
             ]
         return assigns
+
+    def unfold(self) -> Routine:
+        """Every coordinate of the mechanism is stepped."""
+        parts = ("q", "qd", "qdd")
+        self.eq.arrays |= {f"all_{part}": len(self.eq.q) for part in parts} | {"all_lam": 0}
+        lines = [f"    w->all_{part}[i] = s->{part}[i];" for part in parts]
+        loop = LoopText([["for (int i = 0; i < N_Q; i++) {", *lines, "}"]], Cost(), Flow())
+        return Routine("unfold", "every coordinate of the mechanism", [], loop=loop)
 
     def name(self, number: int) -> str:
         """Name of a link of the tree."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Literal
@@ -34,8 +34,26 @@ def program(mechanism: Path | str | Mechanism, options: KernelOptions) -> Progra
     MechanismError
         With every mistake of the file, or with modes that the integrator cannot step.
     """
+    return _built(_loaded(mechanism, options), options)
+
+
+def proved_program(mechanism: Path | str | Mechanism, options: KernelOptions) -> Program | None:
+    """The program in whose place a mechanism with long rows is proved: the same text over the ends of these rows,
+    which a dense twin can follow. None where the mechanism itself is proved.
+    """
+    model = _loaded(mechanism, options)
+    if not model.system.longer:
+        return None
+    ends = [replace(row, count=len(row.bodies)) for row in model.system.longer]
+    return _built(replace(model, system=replace(model.system, longer=ends)), options)
+
+
+def _loaded(mechanism: Path | str | Mechanism, options: KernelOptions) -> Mechanism:
+    return load(mechanism, long_rows=options.formulation == "articulated")
+
+
+def _built(model: Mechanism, options: KernelOptions) -> Program:
     formulation = import_module(f"codegen.formulations.{options.formulation}")
-    model = load(mechanism)
     mistakes = [
         Mistake(model.system.file, key, problem, remedy)
         for key, problem, remedy in too_fast(model, options)
@@ -47,8 +65,10 @@ def program(mechanism: Path | str | Mechanism, options: KernelOptions) -> Progra
 
 def generate(mechanism: Path | str | Mechanism, options: KernelOptions) -> Sources:
     """Mechanism to source texts; the same input gives the same bytes."""
-    made = program(mechanism, options)
-    return Sources(cython_kernel.texts(made), numpy_module.text(made))
+    model = _loaded(mechanism, options)
+    made = _built(model, options)
+    proved = proved_program(model, options) or made
+    return Sources(cython_kernel.texts(made), numpy_module.text(proved))
 
 
 def write(
@@ -78,6 +98,8 @@ def write(
         With every mistake of the file.
     """
     made = program(mechanism, options or KernelOptions())
+    if target == "numpy":
+        made = proved_program(mechanism, options or KernelOptions()) or made
     if target == "c99":
         files = c99.texts(made)
     elif target == "cython":

@@ -29,12 +29,14 @@ def penalties(system: System, options: KernelOptions) -> tuple[list[float], floa
     unit = options.row_kappa
     if options.formulation == "ali3p":
         unit /= beta * options.inner_step_s**2
+    if n_phi == 0 and options.formulation != "independent":
+        return [], unit
     jac, mass = built_pose(system)
     diagonal = np.diag(mass)
     if options.formulation == "independent":
         # no penalty but in the metric of the assembly
         return [1.0] * n_phi, options.row_kappa * float(diagonal.max())
-    if n_phi == 0 or not diagonal.any():
+    if not diagonal.any():
         return [1.0] * n_phi, unit
     together = _inertia_together(jac, mass)
     mobile = np.where(diagonal > 0.0, 1.0 / np.where(diagonal > 0.0, diagonal, 1.0), 0.0)

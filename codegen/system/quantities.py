@@ -64,6 +64,15 @@ class Quantity:
 
 
 @dataclass(frozen=True)
+class LongRow:
+    """A row of repetitions of which only the first and the last ones are written out, with the bodies of these."""
+
+    name: str
+    count: int
+    bodies: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
 class JointPlace:
     """A joint whose reaction on its first body, at a point of the file's pose, is among the values of outputs."""
 

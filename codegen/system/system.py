@@ -16,7 +16,7 @@ from codegen.expressions.dag import Expr
 from codegen.expressions.dag import evaluate as evaluate_expr
 from codegen.system.affine import affine
 from codegen.system.masses import Masses
-from codegen.system.quantities import Coordinate, Guide, Held, JointPlace, Quantity, Row
+from codegen.system.quantities import Coordinate, Guide, Held, JointPlace, LongRow, Quantity, Row
 from codegen.system.reading import Reading
 from codegen.system.vectors import Vector
 
@@ -41,6 +41,7 @@ class System(Reading):
     followed: dict[Expr, Expr] = field(default_factory=dict)
     held: list[Held] = field(default_factory=list)
     rods: dict[str, tuple[Vector, Vector]] = field(default_factory=dict)  # lines of constant length
+    longer: list[LongRow] = field(default_factory=list)  # rows that are not written out
     joints: dict[str, JointPlace] = field(default_factory=dict)  # by table/name
     flexible: dict[str, Any] = field(
         default_factory=dict

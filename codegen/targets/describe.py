@@ -51,6 +51,7 @@ NOTES = {
     "gain": "energy that the steps of this call have added by themselves",
     "hist": "residual without its constraint and applied forces",
 }
+WIDTH, MANY = 110, 5000  # columns of a literal; members of a list from which on each has a line
 FORCE_UNITS = {"rad": "Nm", "m": "N", "1": "N"}
 
 
@@ -113,4 +114,16 @@ def _counts(cost: Cost) -> dict[str, int]:
 
 def literal(value: Any) -> str:
     """A Python value as source text, the same everywhere."""
-    return pprint.pformat(value, width=110, sort_dicts=False)
+    if not _is_long(value):
+        return pprint.pformat(value, width=WIDTH, sort_dicts=False)
+    # the printer tries every width, for minutes
+    if isinstance(value, dict):
+        return "{" + ",\n ".join(f"{key!r}: {literal(e)}" for key, e in value.items()) + "}"
+    lines = (value[k : k + 8] for k in range(0, len(value), 8))
+    return "[" + ",\n ".join(", ".join(map(repr, line)) for line in lines) + "]"
+
+
+def _is_long(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_is_long, value.values()))
+    return isinstance(value, list) and len(value) > MANY

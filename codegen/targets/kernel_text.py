@@ -21,6 +21,7 @@ HERE = Path(__file__).parent
 # of each continuation part when assembling: 5 degrees, 20 mm
 STRIDE = {"rad": 0.0873, "m": 0.02}
 NEVER_SMALL = 1e30
+LONGEST = 5000  # coordinates that are followed one by one
 # pieces of a long routine: compilers take more than proportionally longer for long functions; and what
 # a step calls several times: one copy stays in the instruction cache
 SHARED = ("evaluate", "factorise", "solve")
@@ -62,6 +63,7 @@ class KernelText:
         self.costs: dict[str, Cost] = {}
         self._flows: dict[str, list[Flow]] = {}
         self._tables: list[str] = []
+        self._places = {f"Q_{c.name}": c.index for c in program.presolved.system.coordinates}
         first = "".join(f" {name}(" for routine in program.routines for name in routine.before)
         self._called = (HERE / "kernel.c.in").read_text() + program.text + calls + first
         found = {r.name: self._routine(r, has_block=has_block) for r in program.routines}
@@ -96,14 +98,13 @@ class KernelText:
         if routine.loop is not None:
             parts, cost, flows = routine.loop.functions, routine.loop.cost, [routine.loop.flow]
         elif program.is_large:
-            places = {f"Q_{c.name}": c.index for c in program.presolved.system.coordinates}
-            made = looped(routine, program.bind, known, places)
+            made = looped(routine, program.bind, known, self._places)
             tables, parts, cost, flows = made.tables, pieces(made.blocks), made.cost, made.flows
         else:
             emitter = Emitter(C, program.bind, known)
             lines, cost = emitter.run(routine.assigns)
             parts, flows = [lines], [emitter.flow]
-        flows = [_renamed(program, flow) for flow in flows]
+        flows = [_renamed(self._places, flow) for flow in flows]
         for name in reversed(routine.before):
             cost, flows = self.costs[name].plus(cost), [*self._flows[name], *flows]
         self.costs[routine.name], self._flows[routine.name] = cost, flows
@@ -170,7 +171,8 @@ class KernelText:
         ready: dict[str, float] = {}
         for call in self._calls():
             if isinstance(call, Sweep):
-                for k in range(sizes[call.size]):
+                # the links of loops that long are all alike
+                for k in range(sizes[call.size] if sizes[call.size] <= LONGEST else 1):
                     at = max(ready.get(f"{array}[{k}]", 0.0) for array in call.reads) + hop
                     for array in call.writes:
                         ready[f"{array}[{k}]"] = at + latencies.get(fma, fma)
@@ -295,13 +297,12 @@ def _field(array: str, size: int, note: str) -> str:
     return f"{field:32}// {note}" if note else field
 
 
-def _renamed(program: Program, flow: Flow) -> Flow:
+def _renamed(places: Mapping[str, int], flow: Flow) -> Flow:
     """Coordinates by number, as sweeps name them."""
-    places = {f"Q_{c.name}]": f"{c.index}]" for c in program.presolved.system.coordinates}
 
     def plain(text: str) -> str:
         array, bracket, index = text.partition("[")
-        return array + bracket + places.get(index, index)
+        return f"{array}[{places[index[:-1]]}]" if index[:-1] in places else array + bracket + index
 
     flow.cells = {plain(text): number for text, number in flow.cells.items()}
     flow.results = {plain(text): number for text, number in flow.results.items()}
@@ -312,10 +313,11 @@ def _output_lines(program: Program) -> list[str]:
     system, full = program.presolved.system, program.mechanism.system
     graph = full.graph
     qdd = [graph.var(f"qdd {c.index}") for c in system.coordinates]
+    accelerates = any(output.kind == "acceleration" for output in program.mechanism.outputs)
     shown = {
         "value": program.presolved.q,
         "rate": program.presolved.qd,
-        "acceleration": program.presolved.spread(qdd),
+        "acceleration": program.presolved.spread(qdd) if accelerates else [],
     }
     bind = dict(program.bind)
     assigns = []

@@ -171,7 +171,9 @@ def _loop_link(
 
 def grouped(links: Sequence[LoopLink], graph: Graph) -> Grouped:
     """Find the groups, at most `MOST_GROUPS` by zeros and ones."""
-    keys = [(*_kind(link), *_plain(link)) for link in links]
+    # copies of a link share its entries
+    plain = {key: tuple(_plain(e)) for key, e in {id(k.entries): k.entries for k in links}.items()}
+    keys = [(*_kind(link), plain[id(link.entries)]) for link in links]
     if len(set(keys)) > MOST_GROUPS:
         keys = [_kind(link) for link in links]
     members: dict[tuple, list[int]] = {}
@@ -180,7 +182,8 @@ def grouped(links: Sequence[LoopLink], graph: Graph) -> Grouped:
     made = Grouped(list(links), [], [0] * len(links), [0] * len(links), [])
     for number, found in enumerate(members.values()):
         group = Group(found, links[found[0]])
-        for column, values in enumerate(zip(*(links[k].entries for k in found), strict=True)):
+        different = {id(links[k].entries): links[k].entries for k in found}.values()
+        for column, values in enumerate(zip(*different, strict=True)):
             if values[0].is_const and all(e is values[0] for e in values):
                 group.values.append(values[0].value)
             else:
@@ -203,6 +206,6 @@ def _kind(link: LoopLink) -> tuple:
     return link.kind, is_root, link.is_guided, link.is_loaded, link.force, len(link.entries)
 
 
-def _plain(link: LoopLink) -> Iterator[float | None]:
-    for e in link.entries:
+def _plain(entries: Sequence[Expr]) -> Iterator[float | None]:
+    for e in entries:
         yield e.value if e.is_const and e.value in PLAIN else None

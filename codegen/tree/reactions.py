@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from codegen.expressions.dag import Expr
+from codegen.system.system import System
 from codegen.system.vectors import Vector, cross, minus, times
 from codegen.tree.chain import Chain
 from codegen.tree.spatial import Wrench
@@ -20,6 +21,12 @@ KEYS = {
     "ty_nm": (0, 1),
     "tz_nm": (0, 2),
 }
+
+
+def of_joint(system: System, path: str) -> bool:
+    """Return whether a value is a force or moment of a joint, which it may show where no row holds the bodies."""
+    element, _, key = path.rpartition("/")
+    return key in KEYS and element in system.joints
 
 
 class Reactions:
@@ -45,8 +52,7 @@ class Reactions:
     def of(self, path: str) -> Expr | None:
         """A value such as `revolute/elbow/fx_n`; None if it is no reaction of a joint of the tree."""
         element, _, key = path.rpartition("/")
-        joints = self._chain.tree.system.joints
-        if key not in KEYS or element not in joints:
+        if not of_joint(self._chain.tree.system, path):
             return None
         if element not in self._found:
             self._found[element] = self._wrench(element)

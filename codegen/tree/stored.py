@@ -6,7 +6,7 @@ have to run before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from codegen.expressions.dag import Expr, Graph
 from codegen.system.vectors import Vector, plus
@@ -63,8 +63,8 @@ class StoredPlaces(Places):
         return x, y, z
 
 
-def bound(graph: Graph, exprs: Iterable[Expr], size: int) -> dict[Expr, str]:
-    """Places of the variables of some expressions, with records of this size."""
+def bound(graph: Graph, exprs: Iterable[Expr], size: int, places: Sequence[int]) -> dict[Expr, str]:
+    """Cells of the variables of some expressions in the work space: records have this size, links these places."""
     arrays = {
         "turning": ("link", size),
         "bent": ("link", size),
@@ -78,7 +78,7 @@ def bound(graph: Graph, exprs: Iterable[Expr], size: int) -> dict[Expr, str]:
             found[var] = "w->kinetic[0]"
         elif head in arrays and len(rest) == 2:
             array, stride = arrays[head]
-            found[var] = f"w->{array}[{stride * int(rest[0]) + int(rest[1])}]"
+            found[var] = f"w->{array}[{stride * places[int(rest[0])] + int(rest[1])}]"
     return found
 
 
