@@ -8,11 +8,15 @@ is fixed too, an `angle` may measure its turn from the file's pose; it then carr
 about the axis, which integrates a turning body more exactly than its vectors would.
 
 The rows that keep its shape are those of `codegen.system.frame`.
+
+A body on four points or more takes `mass = "particles"`: ten point masses on its first four points and between them
+in place of the integral over its weights. The mass matrix is the same to round-off, by another derivation.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import numpy as np
 
@@ -21,6 +25,7 @@ from codegen.system import body, fields
 from codegen.system.fields import Name, Number, Tunable, VectorValue
 from codegen.system.frame import built, frame
 from codegen.system.masses import shares
+from codegen.system.particles import PAIRS, is_flat, particle_masses
 from codegen.system.system import Coordinate, System
 from codegen.system.vectors import Vector, cross, dot, minus, plus, times
 
@@ -33,6 +38,7 @@ class Entry(fields.Entry):
     vectors: tuple[VectorValue, ...] = ()
     axis: VectorValue | None = None
     angle: Name | None = None
+    mass: Literal["moments", "particles"] = "moments"
     mass_kg: Tunable
     centre_m: VectorValue
     inertia_kg_m2: (
@@ -84,6 +90,10 @@ def _inertia(
     parts = _second_moments(entry, axis, system)
     system.masses.of_bodies[system.at[-1]] = shares(mass, centre, [(v, m) for v, _, m in parts])
     _require_physical(entry, sum((d * m for _, d, m in parts), np.zeros((3, 3))), system)
+    if entry.mass == "particles":
+        _particles(entry, system)
+        _show(made, _point(made, centre, system), system)
+        return
     try:
         w = made.weights((1.0, *centre))
         if axis is None:
@@ -115,7 +125,33 @@ def _inertia(
                 continue
             for a, b in zip(made.generators[k], made.generators[j], strict=True):
                 system.add_kinetic(a, b, entry_kj)
-    x, y, z = _point(made, centre, system)
+    _show(made, _point(made, centre, system), system)
+
+
+def _particles(entry: Entry, system: System) -> None:
+    """Ten point masses on the first four points and between them; see `codegen.system.particles`."""
+    first = [system.point("points", value) for value in entry.points[:4]]
+    places = [built(point, system) for point in first]
+    if entry.axis is not None or len(first) < 4 or is_flat(places):
+        problem = "needs a body without `axis` whose first four points are not in a plane"
+        system.mistake("mass", entry.mass, problem, 'give it such points, or mass = "moments"')
+        return
+    graph = system.graph
+    each = [
+        (var, body.tidy(particle_masses(moment, places)))
+        for var, moment in system.masses.of_bodies[system.at[-1]]
+    ]
+    at_and_between = [*first, *(times(0.5, plus(first[i], first[j])) for i, j in PAIRS)]
+    for k, point in enumerate(at_and_between):
+        mass = graph.total((float(masses[k]), var) for var, masses in each)
+        for component in point:
+            system.add_kinetic(component, component, mass)
+
+
+def _show(made: body.Body, centre: Vector, system: System) -> None:
+    """Values that outputs may show."""
+    graph = system.graph
+    x, y, z = centre
     for key, component in zip(("x_m", "y_m", "z_m"), (x, y, z), strict=True):
         system.value(key, component, "_m")
     for letter, direction in zip("xyz", np.eye(3), strict=True):
