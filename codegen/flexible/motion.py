@@ -28,8 +28,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from codegen.expressions.dag import Expr
-from codegen.flexible.reduction import Modes
-from codegen.flexible.structure import NO_FREEDOM, Node, Structure
+from codegen.flexible.reduced import AXES, Reduced, ReducedNode
 from codegen.system.affine import affine
 from codegen.system.body import Body, is_moving, make
 from codegen.system.frame import Frame
@@ -66,8 +65,7 @@ class Bending:
     shift: np.ndarray
     axes: tuple[Vector, Vector, Vector]
     turn: np.ndarray
-    structure: Structure
-    modes: Modes
+    modes: Reduced
     amplitudes: list[Coordinate]
     products: dict[tuple[int, int], Vector]
 
@@ -76,25 +74,23 @@ class Bending:
         found = self.products.get((mode, k))
         return times(self.amplitudes[mode].q, self.axes[k]) if found is None else found
 
-    def place(self, node: Node) -> Vector:
+    def place(self, node: ReducedNode) -> Vector:
         """A node, deflected."""
         fixed = node.position + self.shift
-        moved = _of_node(node.freedoms[:3], self.modes.shapes)
+        moved = node.shape[:3]
         parts = [(1.0, self.origin), *zip(map(float, fixed), self.axes, strict=True)]
         parts += self._by_modes(moved)
         return _combined(self.system, parts)
 
-    def direction(self, node: Node, built: np.ndarray) -> Vector:
+    def direction(self, node: ReducedNode, built: np.ndarray) -> Vector:
         """A direction on a node, turned by the deflection; `built` is along the structure's axes."""
-        turns = _of_node(node.freedoms[3:], self.modes.shapes)
-        turned = np.cross(turns, built, axisa=0, axisb=0, axisc=0)
+        turned = np.cross(node.shape[3:], built, axisa=0, axisb=0, axisc=0)
         parts = [*zip(map(float, built), self.axes, strict=True), *self._by_modes(turned)]
         return _combined(self.system, parts)
 
-    def deflection(self, node: Node, k: int) -> Expr:
+    def deflection(self, node: ReducedNode, k: int) -> Expr:
         """Displacement of a node along an axis of the structure, beside the frame."""
-        moved = _of_node(node.freedoms[:3], self.modes.shapes)[k]
-        return self.amount(moved)
+        return self.amount(node.shape[k])
 
     def amount(self, of_modes: np.ndarray) -> Expr:
         """Sum of amplitudes with a weight each."""
@@ -112,7 +108,7 @@ class Bending:
             if abs(fields[k, mode]) > SMALL * size
         ]
 
-    def body_of(self, node: Node) -> Body:
+    def body_of(self, node: ReducedNode) -> Body:
         """A node as a body, for joints and forces: its point and, where it has rotations, its directions."""
         built = self.frame.body.built[1:, 0] + self.turn @ (node.position + self.shift)
         generators, as_built = [self.place(node)], [(1.0, *map(float, built))]
@@ -129,8 +125,7 @@ def bend(
     frame: Frame,
     origin: np.ndarray,
     turn: np.ndarray,
-    structure: Structure,
-    modes: Modes,
+    modes: Reduced,
     *,
     starts: list[float],
 ) -> Bending:
@@ -158,14 +153,13 @@ def bend(
         shift=turn.T @ (origin - first),
         axes=(axes[0], axes[1], axes[2]),
         turn=turn,
-        structure=structure,
         modes=modes,
         amplitudes=amplitudes,
         products={},
     )
-    fields = np.einsum("pkn,nm->pkm", structure.displacement, modes.shapes, optimize=True)
-    _make_products(made, fields)
-    _make_mass(made, fields)
+    gram = modes.moved_by(made.shift)
+    _make_products(made, gram)
+    _make_mass(made, gram)
     return made
 
 
@@ -174,15 +168,10 @@ def _combined(system: System, parts: list[tuple[float, Vector]]) -> Vector:
     return (x, y, z)
 
 
-def _of_node(freedoms: tuple[int, ...], shapes: np.ndarray) -> np.ndarray:
-    """Displacements, or turns, of a node by each mode, (3, m)."""
-    none = np.zeros(shapes.shape[1])
-    return np.array([none if f == NO_FREEDOM else shapes[f] for f in freedoms])
-
-
-def _make_products(made: Bending, fields: np.ndarray) -> None:
+def _make_products(made: Bending, gram: np.ndarray) -> None:
     system, axis = made.system, made.frame.axis
-    largest = np.abs(fields).max(axis=(0, 1))
+    sizes = np.sqrt(np.maximum(np.diag(gram)[AXES:], 0.0)).reshape(3, -1)
+    largest = sizes.max(axis=0)
     moving = [k for k in range(3) if is_moving(made.axes[k])]
     basis: tuple[np.ndarray, Vector] | None = None
     if axis is not None and moving:
@@ -192,7 +181,7 @@ def _make_products(made: Bending, fields: np.ndarray) -> None:
     for i, amplitude in enumerate(made.amplitudes):
         flat_product: Vector | None = None
         for k in range(3):
-            if np.abs(fields[:, k, i]).max() <= SMALL * largest[i]:
+            if sizes[k, i] <= SMALL * largest[i]:
                 continue
             if k not in moving:
                 made.products[i, k] = times(amplitude.q, made.axes[k])
@@ -226,28 +215,25 @@ def defined(made: Bending, label: str, unit: str, value: Vector) -> Vector:
     return (found[0], found[1], found[2])
 
 
-def _make_mass(made: Bending, fields: np.ndarray) -> None:
+def _make_mass(made: Bending, gram: np.ndarray) -> None:
     """Kinetic energy and weight: generators with the fields that they carry."""
-    system, graph, structure = made.system, made.system.graph, made.structure
-    points = structure.mass_points + made.shift
+    system, graph, count = made.system, made.system.graph, made.modes.count
     generators: list[Vector] = [made.origin, *made.axes]
-    carried = [np.ones(len(points)), *points.T]
+    numbers = list(range(AXES))
     for (i, k), product in made.products.items():
         generators.append(product)
-        carried.append(fields[:, k, i])
-    sheet = np.array(carried).T
-    gram = structure.gram(sheet, sheet)
-    size = np.sqrt(np.abs(np.diag(gram)))
-    gram = np.where(np.abs(gram) > SMALL * np.outer(size, size), gram, 0.0)
+        numbers.append(AXES + k * count + i)
+    integrals = gram[np.ix_(numbers, numbers)]
+    size = np.sqrt(np.maximum(np.diag(integrals), 0.0))
+    integrals = np.where(np.abs(integrals) > SMALL * np.outer(size, size), integrals, 0.0)
     for a in range(len(generators)):
         for b in range(a, len(generators)):
-            share = float(f"{gram[a, b]:.14g}")
+            share = float(f"{integrals[a, b]:.14g}")
             if share == 0.0:
                 continue
             for one, other in zip(generators[a], generators[b], strict=True):
                 is_same = a != b and one is other
                 system.add_kinetic(one, other, graph.const(2.0 * share if is_same else share))
-    total = structure.gram(sheet, np.ones((len(points), 1)))[:, 0]
-    for generator, weight in zip(generators, total, strict=True):
-        if abs(weight) > SMALL * structure.total_mass * np.abs(sheet).max():
+    for generator, weight in zip(generators, integrals[0], strict=True):
+        if weight:
             system.add_weight(generator, graph.const(float(weight)))

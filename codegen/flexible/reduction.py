@@ -162,6 +162,10 @@ def _craig_bampton(structure: Structure, wanted: Wanted) -> np.ndarray:
     n = len(structure.mass)
     outer = _interface_freedoms(structure, wanted)
     inner = [f for f in range(n) if f not in set(outer)]
+    motions = structure.motions
+    if np.linalg.matrix_rank(motions[outer]) < motions.shape[1]:
+        remedy = "name one more node, one with rotations, or take free-free modes"
+        raise StructureError("interfaces", list(wanted.interfaces), "do not hold the body", remedy)
     k = structure.stiffness
     basis = np.zeros((n, len(outer) + wanted.modes))
     basis[outer, range(len(outer))] = 1.0

@@ -6,22 +6,21 @@ import numpy as np
 
 from codegen.expressions.dag import Expr
 from codegen.flexible.motion import SMALL, Bending, defined
+from codegen.flexible.reduced import AXES
 from codegen.system.body import is_moving
 from codegen.system.vectors import Vector, cross, plus, times
 
 
 def stiffen(made: Bending) -> None:
     """Add the vectors of foreshortening, where they act on something that moves."""
-    load = made.structure.load_stiffness
-    if load is None:
+    if made.modes.load is None:
         return
-    shapes = made.modes.shapes
-    modal = np.einsum("nm,clnk,kj->clmj", shapes, load, shapes, optimize=True)
+    modal = made.modes.load.copy()
     for k in range(3):
         modal[k + 1] += made.shift[k] * modal[0]
     system, graph = made.system, made.system.graph
     least = SMALL * np.max(np.abs(modal), axis=(1, 2, 3), initial=0.0).max()
-    mass = made.structure.total_mass
+    mass = made.modes.total_mass
     if np.max(np.abs(modal[0])) > least:
         moved = _foreshortening(made, modal[0] / mass)
         if is_moving(made.origin):
@@ -43,8 +42,7 @@ def stiffen(made: Bending) -> None:
 def _partners(made: Bending, modal: np.ndarray, least: float) -> list[tuple[Vector, float, Vector]]:
     """Moving axes of the frame, an inertia each that makes the vector a number, and the vector of that axis."""
     found: list[tuple[Vector, float, Vector]] = []
-    points = made.structure.mass_points + made.shift
-    size = float(np.trace(made.structure.gram(points, points)))
+    size = float(np.trace(made.modes.moved_by(made.shift)[1:AXES, 1:AXES]))
     acting = [k for k in range(3) if is_moving(made.axes[k]) and np.max(np.abs(modal[k])) > least]
     about = made.frame.axis
     if about is None or not acting:

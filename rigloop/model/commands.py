@@ -174,6 +174,58 @@ def flex(
         console.print(f"[green]written[/]  {escape(str(output))}", highlight=False)
 
 
+@app.command(
+    epilog="Example: `rigloop model reduce frame.npz --name frame --at hub --keep arm --modes 10 -o frame.toml`"
+)
+def reduce(
+    model: Annotated[
+        Path,
+        typer.Argument(help="Finite-element model: .npz, or .toml beside Matrix Market files."),
+    ],
+    name: Annotated[str, typer.Option(help="Name of the flexible body.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Table for a mechanism file.")],
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Node of the reference frame; twice: a line of two nodes; without: the mean of the motion."
+        ),
+    ] = None,
+    keep: Annotated[
+        list[str] | None, typer.Option(help="Node at which forces act; repeatable.")
+    ] = None,
+    modes: Annotated[int, typer.Option(min=1, max=64, help="Normal modes.")] = 10,
+    highest_hz: Annotated[
+        float | None, typer.Option(min=0.0, help="Shapes above it are dropped.")
+    ] = None,
+    free_free: Annotated[
+        bool,
+        typer.Option(
+            "--free-free", help="Free-free and residual attachment modes, not Craig-Bampton."
+        ),
+    ] = False,
+    json: JsonOption = False,
+) -> None:
+    """Reduce a finite-element model to modes, as the table of a body that bends."""
+    from codegen.flexible.reduction import Wanted
+    from rigloop.model.reduce import reduce_model
+
+    with errors_as_lines(json):
+        wanted = Wanted(tuple(at or ())[:2], tuple(keep or ()), modes, highest_hz, free_free)
+        found = reduce_model(model, name, wanted, output)
+    if json:
+        print_json(found)
+        return
+    console = Screen()
+    hz = ", ".join(f"{f:.4g}" for f in found.frequency_hz)
+    centre = ", ".join(f"{x:.4g}" for x in found.centre_m)
+    say(f"mass {found.mass_kg:.6g} kg, centre ({centre}) m")
+    say(f"modes at {hz} Hz; {found.dropped} shapes left out")
+    say(f"shape integrals miss a modal mass by {100.0 * found.modal_mass_error:.2g} % at most")
+    for told in found.remarks:
+        remark(told, console)
+    console.print(f"[green]written[/]  {escape(str(output))}", highlight=False)
+
+
 @app.command(epilog="Example: `rigloop model advise steering_26 --error 1e-3 --period-ms 1`")
 def advise(
     mechanism: MechanismArgument,

@@ -111,11 +111,11 @@ def _body(body: Bending) -> FlexBody:
     prefix = f"{body.name}_"
     return FlexBody(
         name=body.name,
-        mass_kg=body.structure.total_mass,
-        structure_freedoms=len(body.structure.mass),
+        mass_kg=body.modes.total_mass,
+        structure_freedoms=body.modes.freedoms,
         coordinates=sum(c.name.startswith(prefix) for c in body.system.coordinates),
-        nodes=tuple(body.structure.nodes),
-        gauges=tuple(body.structure.gauges),
+        nodes=tuple(body.modes.nodes),
+        gauges=tuple(body.modes.gauges),
         modes=modes,
         kept_share=tuple(float(s) for s in map(sum, zip(*shares, strict=True))),
         dropped=len(made.dropped_hz),

@@ -14,7 +14,6 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from codegen.flexible.motion import Bending
-from codegen.flexible.structure import NO_FREEDOM
 from rigloop.plots.figures import BLUE, GREY, INK, ORANGE, STYLE
 
 MOST_MODES = 12
@@ -57,23 +56,24 @@ def _figure(bodies: list[Bending], amount: float) -> Figure:
 
 
 def _panel(axes: Axes, body: Bending, mode: int, amount: float) -> None:
-    structure, shape = body.structure, body.modes.shapes[:, mode]
-    points = structure.mass_points
-    moved = np.einsum("pkn,n->pk", structure.displacement, shape)
+    modes = body.modes
+    points, moved = modes.places, modes.moved[:, :, mode]
+    if not len(points):
+        points = np.array([node.position for node in modes.nodes.values()])
+        moved = np.array([node.shape[:3, mode] for node in modes.nodes.values()])
     size = float(np.ptp(points, axis=0).max()) or 1.0
     across, up = _view(points, moved)
     shown = points + amount * REACH * size * moved
     reach = np.linalg.norm(moved, axis=1)
     axes.plot(points[:, across], points[:, up], ".", color=GREY, ms=1.5)
     axes.scatter(shown[:, across], shown[:, up], c=reach, cmap="viridis", s=5.0, vmin=0.0, vmax=1.0)
-    for name, node in structure.nodes.items():
-        bent = np.array([0.0 if f == NO_FREEDOM else shape[f] for f in node.freedoms[:3]])
-        at = node.position + amount * REACH * size * bent
+    for name, node in modes.nodes.items():
+        at = node.position + amount * REACH * size * node.shape[:3, mode]
         axes.plot(at[across], at[up], "o", color=ORANGE, ms=4)
         axes.annotate(
             name, (at[across], at[up]), textcoords="offset points", xytext=(4, 5), fontsize=7, color=INK
         )  # fmt: skip
-    hz = body.modes.frequency_hz[mode]
+    hz = modes.frequency_hz[mode]
     axes.set_title(f"{body.name} mode {mode + 1}: {hz:.4g} Hz", loc="left", fontsize=9, color=BLUE)
     letters = "xyz"
     axes.set_xlabel(f"{letters[across]} m", fontsize=7)

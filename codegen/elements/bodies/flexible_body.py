@@ -14,9 +14,11 @@ import numpy as np
 
 from codegen.flexible.described import BeamEntry, described_beam
 from codegen.flexible.motion import Bending, bend
-from codegen.flexible.reduction import Modes, Wanted, reduce
+from codegen.flexible.reduced import Reduced, reduced
+from codegen.flexible.reduced_text import ReducedEntry, described_reduction
+from codegen.flexible.reduction import Wanted, reduce
 from codegen.flexible.stiffening import stiffen
-from codegen.flexible.structure import NO_FREEDOM, StructureError
+from codegen.flexible.structure import StructureError
 from codegen.system import fields
 from codegen.system.fields import Name, Number, VectorValue
 from codegen.system.frame import built
@@ -32,12 +34,13 @@ class Entry(fields.Entry):
     points: tuple[VectorValue, ...]
     vectors: tuple[VectorValue, ...] = ()
     axis: VectorValue | None = None
-    beam: BeamEntry
-    frame: Name | tuple[Name, Name]
+    beam: BeamEntry | None = None
+    frame: Name | tuple[Name, Name] = "mean"
     interfaces: tuple[Name, ...] = ()
     reduction: Name = "craig_bampton"
-    modes: int
+    modes: int | None = None
     highest_hz: Number | None = None
+    reduced: ReducedEntry | None = None
     damping_ratio: Number | tuple[Number, ...] = 0.0
     stiffening: bool = True
     initial_m: tuple[Number, ...] = ()
@@ -49,16 +52,15 @@ def add(entry: Entry, name: str, system: System) -> None:
         system.mistake("points", [], "has no point", "give at least one, it may be fixed")
         return
     made_frame = make_frame(entry.points, entry.vectors, entry.axis, name, system)
-    wanted = _wanted(entry, system)
     try:
-        origin, turn, structure = described_beam(entry.beam, made_frame.axis, wanted.frame, system)
-        if len(system.mistakes) > before:
-            return
-        modes = reduce(structure, wanted)
+        found = _reduced(entry, made_frame.axis, system)
     except StructureError as error:
         system.mistake(error.key, error.value, error.problem, error.remedy)
         return
-    count = len(modes.frequency_hz)
+    if found is None or len(system.mistakes) > before:
+        return
+    origin, turn, modes = found
+    count = modes.count
     starts = [system.number("initial_m", x) for x in entry.initial_m]
     if len(starts) > count:
         system.mistake(
@@ -67,7 +69,7 @@ def add(entry: Entry, name: str, system: System) -> None:
         return
     starts += [0.0] * (count - len(starts))
     try:
-        body = bend(name, system, made_frame, origin, turn, structure, modes, starts=starts)
+        body = bend(name, system, made_frame, origin, turn, modes, starts=starts)
     except ValueError as error:
         system.mistake(
             "", None, f"an axis of the structure {error}", "give the body another vector"
@@ -83,22 +85,51 @@ def add(entry: Entry, name: str, system: System) -> None:
 
 def _require_rigid_points(entry: Entry, body: Bending, system: System) -> None:
     """Points of the frame are none of the nodes that move beside it."""
-    shapes = body.modes.shapes
     for given in entry.points:
         at = np.array(built(system.point("points", given), system))
-        for label, node in body.structure.nodes.items():
+        for label, node in body.modes.nodes.items():
             here = body.frame.body.built[1:, 0] + body.turn @ (node.position + body.shift)
-            moves = [np.abs(shapes[f]).max() for f in node.freedoms[:3] if f != NO_FREEDOM]
-            if np.linalg.norm(here - at) < 1e-6 and max(moves, default=0.0) > 1e-6:
+            if np.linalg.norm(here - at) < 1e-6 and np.abs(node.shape[:3]).max() > 1e-6:
                 problem = f"is where the node {label} is, which moves beside the frame"
                 remedy = f"the node is the point {body.name}_{label}; build the frame on another"
                 system.mistake("points", given, problem, remedy)
 
 
+def _reduced(
+    entry: Entry, axis: tuple[float, float, float] | None, system: System
+) -> tuple[np.ndarray, np.ndarray, Reduced] | None:
+    """Origin, axes (columns) and modes of the structure, in the file's pose; None after a mistake."""
+    if (entry.beam is None) == (entry.reduced is None):
+        remedy = "give `beam`, or the table `reduced` that `rigloop model reduce` writes"
+        system.mistake("", None, "needs one structure", remedy)
+        return None
+    if entry.reduced is not None:
+        given = [
+            k
+            for k in ("frame", "interfaces", "reduction", "modes", "highest_hz")
+            if k in entry.model_fields_set
+        ]
+        for key in given:
+            remedy = "leave it out, or reduce the model again"
+            system.mistake(key, None, "is settled by the reduction", remedy)
+        return described_reduction(entry.reduced, system)
+    assert entry.beam is not None
+    for key in ("frame", "modes"):
+        if key not in entry.model_fields_set:
+            system.mistake(key, None, "is missing", "add it")
+    before = len(system.mistakes)
+    wanted = _wanted(entry, system)
+    origin, turn, structure = described_beam(entry.beam, axis, wanted.frame, system)
+    if len(system.mistakes) > before:
+        return None
+    return origin, turn, reduced(structure, reduce(structure, wanted))
+
+
 def _wanted(entry: Entry, system: System) -> Wanted:
     frame = (entry.frame,) if isinstance(entry.frame, str) else entry.frame
-    if not 1 <= entry.modes <= MOST_MODES:
-        system.mistake("modes", entry.modes, f"is not 1 to {MOST_MODES}", "take some of the lowest")
+    modes = 1 if entry.modes is None else entry.modes
+    if not 1 <= modes <= MOST_MODES:
+        system.mistake("modes", modes, f"is not 1 to {MOST_MODES}", "take some of the lowest")
     if entry.reduction not in ("craig_bampton", "free_free"):
         system.mistake(
             "reduction", entry.reduction, "is unknown", 'write "craig_bampton" or "free_free"'
@@ -109,7 +140,7 @@ def _wanted(entry: Entry, system: System) -> Wanted:
     return Wanted(
         frame=() if frame == ("mean",) else tuple(frame),
         interfaces=entry.interfaces,
-        modes=max(1, min(entry.modes, MOST_MODES)),
+        modes=max(1, min(modes, MOST_MODES)),
         highest_hz=highest,
         free_free=entry.reduction == "free_free",
     )
@@ -129,7 +160,7 @@ def _add_elastic(entry: Entry, body: Bending, system: System) -> None:
         system.mistake("damping_ratio", ratios, "has another number of values than modes", remedy)
         return
     graph = system.graph
-    modes: Modes = body.modes
+    modes = body.modes
     for i, amplitude in enumerate(body.amplitudes):
         k, omega = float(modes.stiffness[i]), 2.0 * np.pi * float(modes.frequency_hz[i])
         c = 2.0 * ratios[min(i, len(ratios) - 1)] * k / omega
@@ -140,7 +171,7 @@ def _add_elastic(entry: Entry, body: Bending, system: System) -> None:
 
 def _name_nodes(body: Bending, system: System) -> None:
     name = body.name
-    for node_name, node in body.structure.nodes.items():
+    for node_name, node in body.modes.nodes.items():
         label = f"{name}_{node_name}"
         if label in system.points or label in system.bodies:
             system.mistake("beam", label, "is a name that the file has already", "rename the node")
@@ -155,5 +186,5 @@ def _name_nodes(body: Bending, system: System) -> None:
             system.value(f"{node_name}_v{letter}_m_s", system.rate(component), "_m_s")
         for k in range(3):
             system.value(f"{node_name}_bent{k + 1}_m", body.deflection(node, k), "_m")
-    for gauge, row in body.structure.gauges.items():
-        system.value(f"strain_{gauge}", body.amount(row @ body.modes.shapes), "")
+    for gauge, row in body.modes.gauges.items():
+        system.value(f"strain_{gauge}", body.amount(row), "")
