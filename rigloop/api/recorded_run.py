@@ -11,13 +11,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from io_bridge.recording.record import TIME_FIELD, RecordError, RecordWarning, open_record
+from io_bridge.recording.record import TIME_FIELD, RecordWarning
 from rig_configs.mistakes import ConfigError, near
 from rigloop.api.columns import Columns
 from rigloop.api.events import Event, events_of
 from rigloop.compose.wiring import load
 from rigloop.run_folder.clocks import utc_of
-from rigloop.run_folder.manifest import Manifest, ManifestError, read_manifest
+from rigloop.run_folder.manifest import Manifest, read_manifest
+from rigloop.run_folder.recorded import read_record
 from rigloop.signals.listing import Signal, signals_of
 
 Array = NDArray[np.float64]
@@ -87,7 +88,7 @@ class RecordedRun:
                 # of a record that grows, the last row may be half written
                 warnings.simplefilter("ignore", RecordWarning)
             for task, facts in self.manifest.tasks.items():
-                self.records[task] = _record(self.folder / facts.record)
+                self.records[task] = read_record(self.folder / facts.record)
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -232,12 +233,3 @@ class RecordedRun:
         row = np.searchsorted(self.t_ns(task), t_ns, side="right") - 1
         values = np.append(np.asarray(self.records[task][path]), np.nan)
         return values[row]  # before the first it is the last one, NaN
-
-
-def _record(path: Path) -> np.ndarray:
-    try:
-        return open_record(path)
-    except OSError as error:
-        raise ManifestError(f"{path}: cannot be read: {error.strerror}") from None
-    except RecordError as error:
-        raise ManifestError(str(error)) from None

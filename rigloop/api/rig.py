@@ -22,6 +22,7 @@ from rigloop.compose.wiring import load
 from rigloop.fieldbus.running import tables
 from rigloop.live_values.writer import Value
 from rigloop.protocol import requests
+from rigloop.protocol.answers import Notice
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.run_folder.outcome import Outcome
 from rt_core.safety.trips import State
@@ -74,7 +75,9 @@ class Rig:
         self._seat: ServiceSeat | None = None
 
     @classmethod
-    def attach(cls, to: str | Path | None = None, *, rig: str = "", key: str = "") -> Self:
+    def attach(
+        cls, to: str | Path | None = None, *, rig: str = "", key: str = "", name: str = ""
+    ) -> Self:
         """Look at a run of this user that goes on, however it was started, or at a rig of a service.
 
         A run is not stopped from here. A rig of a service is armed and stopped after `take_control`.
@@ -88,6 +91,8 @@ class Rig:
             Of a service with several.
         key : str, optional
             Over TCP, name of the service's key, where `rigloop keys list` has several.
+        name : str, optional
+            Who asks a service, in its journal and for other clients; by default user and process.
 
         Raises
         ------
@@ -97,7 +102,7 @@ class Rig:
             There is no such service, or it does not let this program in.
         """
         if isinstance(to, str) and ("://" in to or ("/" not in to and not Path(to).is_dir())):
-            return cls._seated(ServiceSeat(to, rig, key))
+            return cls._seated(ServiceSeat(to, rig, key, name))
         for _, table in tables():
             try:
                 watched = Watched(table)
@@ -255,6 +260,13 @@ class Rig:
     def give_control(self) -> None:
         """Give control of a service's rig back; a run goes on. Harmless when repeated."""
         self._at_service().give()
+
+    def notices(self, timeout_s: float = 0.0) -> list[Notice]:
+        """Return what a service has told since the last time; wait for one so long, if there is none.
+
+        Each has `rig`, `what` (`control`: this client has lost it; `phase`, `ended`, `shutdown`) and `words`.
+        """
+        return self._at_service().client.notices(timeout_s)
 
     def hold(self, seconds: float | None = None, *, timeout_s: float = START_TIMEOUT_S) -> Self:
         """Start a run of a service's rig without torque; return once it waits for `arm`. It raises as `start` does."""

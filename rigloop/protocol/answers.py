@@ -10,6 +10,7 @@ from msgspec import Meta, Raw, Struct
 from rigloop.protocol.requests import (
     Capture,
     Hello,
+    Live,
     Read,
     Request,
     Runs,
@@ -164,6 +165,21 @@ class ToRead(Struct, frozen=True):
     values: Annotated[list[float], Meta(description="in the order of the signals")]
 
 
+class LiveRow(Struct, frozen=True):
+    """A live value or a stimulus of a rig."""
+
+    name: str
+    kind: Annotated[str, Meta(description="`value` or `stimulus`")]
+    unit: str
+    lower: Annotated[float, Meta(description="of a stimulus, minus its limit")]
+    upper: float
+    who: Annotated[str, Meta(description="`control` or `anyone` may change it")]
+    group: Annotated[str, Meta(description="written together with the others of it; empty: none")]
+    now: Annotated[
+        float | None, Meta(description="in the cycle; what a stimulus adds; nil without a run")
+    ]
+
+
 class ToTake(Struct, frozen=True):
     """Answer of `take`."""
 
@@ -217,6 +233,7 @@ ANSWERS: dict[type[Request], Any] = {
     Status: list[RigStatus],
     Signals: list[SignalRow],
     Read: ToRead,
+    Live: list[LiveRow],
     Subscribe: ToSubscribe,
     Take: ToTake,
     Write: ToWrite,

@@ -77,6 +77,10 @@ class Read(OfRig, kw_only=True, frozen=True):
     paths: Annotated[Paths, Meta(description="signals")]
 
 
+class Live(OfRig, kw_only=True, frozen=True):
+    """List what may be changed while the rig runs: live values with limits and newest values, and stimuli."""
+
+
 class Subscribe(OfRig, kw_only=True, frozen=True):
     """Have the newest values of some signals pushed, as often as asked, until `unsubscribe`; across runs."""
 
@@ -136,9 +140,11 @@ class Inject(Controlling, kw_only=True, frozen=True):
     ]
 
 
-class Write(Controlling, kw_only=True, frozen=True):
-    """Change live values of the run that goes on, all in one cycle; or begin stimuli, or end them: one of the three."""
+class Write(OfRig, kw_only=True, frozen=True):
+    """Change live values of the run that goes on, all in one cycle; or begin stimuli, or end them: one of the three.
+    Needs control, unless the rig file says `who = "anyone"` of each."""
 
+    token: Annotated[Token, Meta(description="the token that `take` gave")] = ""
     values: Annotated[
         dict[Word, float | InUnit],
         Meta(max_length=100, description="live value → number, or number and its unit"),
@@ -183,6 +189,7 @@ AnyRequest: TypeAlias = (
     | Status
     | Signals
     | Read
+    | Live
     | Subscribe
     | Unsubscribe
     | Take

@@ -10,12 +10,15 @@ about the axis, which integrates a turning body more exactly than its vectors wo
 The rows that keep its shape are lengths, angles and, for redundant points, linear ones:
 
     (b_i.b_j - as built) / max(|b_i|, |b_j|),   g - sum w_k g_k
+
+A body on four points or more takes `mass = "particles"`: ten point masses on its first four points and between them
+in place of the integral over its weights. The mass matrix is the same to round-off, by another derivation.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -24,6 +27,7 @@ from codegen.system import body, fields
 from codegen.system.affine import affine
 from codegen.system.fields import Name, Number, Tunable, VectorValue
 from codegen.system.masses import shares
+from codegen.system.particles import PAIRS, is_flat, particle_masses
 from codegen.system.system import Coordinate, System
 from codegen.system.vectors import Vector, cross, dot, minus, plus, times
 
@@ -36,6 +40,7 @@ class Entry(fields.Entry):
     vectors: tuple[VectorValue, ...] = ()
     axis: VectorValue | None = None
     angle: Name | None = None
+    mass: Literal["moments", "particles"] = "moments"
     mass_kg: Tunable
     centre_m: VectorValue
     inertia_kg_m2: (
@@ -83,7 +88,7 @@ def add(entry: Entry, name: str, system: System) -> None:
             return
         angle = system.scalar("angle", entry.angle, "rad")
         _turn_row(arms[basis[0]], axis, angle, system)
-    _inertia(entry, axis, angle, made, system)
+    _inertia(entry, points, axis, angle, made, system)
 
 
 def _label(value: VectorValue) -> str:
@@ -193,7 +198,12 @@ def _signed(arm: Vector) -> Vector:
 
 
 def _inertia(
-    entry: Entry, axis: Vector | None, angle: Coordinate | None, made: body.Body, system: System
+    entry: Entry,
+    points: list[Vector],
+    axis: Vector | None,
+    angle: Coordinate | None,
+    made: body.Body,
+    system: System,
 ) -> None:
     """Mass entries: m w(c) w(c)^T + W S W^T, S = trace(I)/2 - I the second moments of mass."""
     mass = system.inertial("mass_kg", entry.mass_kg)
@@ -202,6 +212,10 @@ def _inertia(
     parts = _second_moments(entry, axis, system)
     system.masses.of_bodies[system.at[-1]] = shares(mass, centre, [(v, m) for v, _, m in parts])
     _require_physical(entry, sum((d * m for _, d, m in parts), np.zeros((3, 3))), system)
+    if entry.mass == "particles":
+        _particles(entry, points, system)
+        _show(made, _point(made, centre, system), system)
+        return
     try:
         w = made.weights((1.0, *centre))
         if axis is None:
@@ -233,7 +247,33 @@ def _inertia(
                 continue
             for a, b in zip(made.generators[k], made.generators[j], strict=True):
                 system.add_kinetic(a, b, entry_kj)
-    x, y, z = _point(made, centre, system)
+    _show(made, _point(made, centre, system), system)
+
+
+def _particles(entry: Entry, points: list[Vector], system: System) -> None:
+    """Ten point masses on the first four points and between them; see `codegen.system.particles`."""
+    first = points[:4]
+    built = [_built(point, system) for point in first]
+    if entry.axis is not None or len(first) < 4 or is_flat(built):
+        problem = "needs a body without `axis` whose first four points are not in a plane"
+        system.mistake("mass", entry.mass, problem, 'give it such points, or mass = "moments"')
+        return
+    graph = system.graph
+    each = [
+        (var, body.tidy(particle_masses(moment, built)))
+        for var, moment in system.masses.of_bodies[system.at[-1]]
+    ]
+    places = [*first, *(times(0.5, plus(first[i], first[j])) for i, j in PAIRS)]
+    for k, place in enumerate(places):
+        mass = graph.total((float(masses[k]), var) for var, masses in each)
+        for component in place:
+            system.add_kinetic(component, component, mass)
+
+
+def _show(made: body.Body, centre: Vector, system: System) -> None:
+    """Values that outputs may show."""
+    graph = system.graph
+    x, y, z = centre
     for key, component in zip(("x_m", "y_m", "z_m"), (x, y, z), strict=True):
         system.value(key, component, "_m")
     for letter, direction in zip("xyz", np.eye(3), strict=True):
