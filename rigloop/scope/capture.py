@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from io_bridge.exports.measured import Group, Happening, Measured
 from rig_configs.mistakes import near
-from rigloop.scope.rows import Gap, gaps_of
+from rigloop.scope.rows import Gap
 
 Why = Literal["trigger", "auto", "now"]
 NS = 1e-9
@@ -40,6 +41,8 @@ class Capture:
         Of the captures of its scope, from 1.
     complete : bool
         False: the run ended before `post_s` was over.
+    gaps : mapping of str to tuple of Gap
+        Holes of each task, those at its two ends too; empty of one without any.
     """
 
     rig: str
@@ -52,6 +55,7 @@ class Capture:
     groups: tuple[Group, ...]
     number: int = 1
     complete: bool = True
+    gaps: Mapping[str, tuple[Gap, ...]] = field(default_factory=dict)
 
     @property
     def trigger_s(self) -> float:
@@ -63,13 +67,6 @@ class Capture:
         """Unit of each signal; "" where nobody knows it."""
         return {
             path: unit for g in self.groups for path, unit in zip(g.paths, g.units, strict=True)
-        }
-
-    @property
-    def gaps(self) -> dict[str, tuple[Gap, ...]]:
-        """Holes of each task; empty of one without any."""
-        return {
-            group.name: gaps_of(group.rows, group.name, group.period_ns) for group in self.groups
         }
 
     @property

@@ -22,15 +22,16 @@ from io_bridge.recording.record import TIME_FIELD, RecordError, record_dtype
 from rig_configs.bounded import open_regular
 from rig_configs.whole_file import write_whole
 from rigloop.scope.capture import Capture, Why
-from rigloop.scope.rows import Rows
+from rigloop.scope.rows import Gap, Rows
 from rt_core.names import PATH
 
 ENDING = ".npz"
 FACTS = "capture.json"
 FORMAT = 1
 MOST_BYTES = 4 << 30
-MOST_FACTS_BYTES = 1 << 20
+MOST_FACTS_BYTES = 64 << 20
 MOST_TASKS = 64
+MOST_GAPS = 1 << 20
 MOST_HEADER = 1 << 16  # of an array
 
 Text = Annotated[str, Meta(max_length=4096)]
@@ -46,10 +47,17 @@ class _Signal(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     unit: Annotated[str, Meta(max_length=64)]
 
 
+class _Gap(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    t_ns: Annotated[int, Meta(ge=0, le=1 << 62)]
+    lost: Annotated[int, Meta(ge=0)]
+    skipped: Annotated[int, Meta(ge=0)]
+
+
 class _Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_-]*$", max_length=64)]
     period_ns: Annotated[int, Meta(gt=0, le=10**12)]
     signals: Annotated[tuple[_Signal, ...], Meta(max_length=1000)]
+    gaps: Annotated[tuple[_Gap, ...], Meta(max_length=MOST_GAPS)]
 
 
 class _Facts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -79,6 +87,7 @@ def save_capture(capture: Capture, path: Path) -> None:
             g.name,
             g.period_ns,
             tuple(_Signal(path, unit) for path, unit in zip(g.paths, g.units, strict=True)),
+            tuple(_Gap(gap.t_ns, gap.lost, gap.skipped) for gap in capture.gaps.get(g.name, ())),
         )
         for g in capture.groups
     )
@@ -145,6 +154,10 @@ def load_capture(path: Path) -> Capture:
         groups,
         facts.number,
         facts.complete,
+        {
+            t.name: tuple(Gap(gap.t_ns, gap.lost, gap.skipped) for gap in t.gaps)
+            for t in facts.tasks
+        },
     )
 
 

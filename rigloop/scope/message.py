@@ -52,12 +52,15 @@ def message(capture: Capture, most: int = MOST_POINTS) -> bytes:
 
 def _group(capture: Capture, group: Group, most: int) -> tuple[dict[str, object], list[bytes]]:
     t_s = (group.rows["t_ns"] - capture.trigger_ns) * 1e-9
-    gaps = capture.gaps[group.name]
+    gaps = capture.gaps.get(group.name, ())
     # a gap is a point of its own, without a value
-    places = np.searchsorted(group.rows["t_ns"], [gap.t_ns for gap in gaps]) + 1
+    places = np.searchsorted(group.rows["t_ns"], [gap.t_ns for gap in gaps], side="right")
+    beyond_s = np.array(
+        [(gap.t_ns + group.period_ns / 2 - capture.trigger_ns) * 1e-9 for gap in gaps]
+    )
     is_envelope = len(t_s) > most
     edges = _edges(len(t_s), places, most // 2) if is_envelope else None
-    times = t_s[edges[:-1]] if edges is not None else np.insert(t_s, places, _halfway(t_s, places))
+    times = t_s[edges[:-1]] if edges is not None else np.insert(t_s, places, beyond_s)
     signals, values = [], []
     for path, unit in zip(group.paths, group.units, strict=True):
         found = np.array(group.rows[path])
@@ -96,10 +99,6 @@ def _edges(n: int, places: NDArray[np.int64], pieces: int) -> NDArray[np.int64]:
     # no stretch reaches across a gap
     even = np.linspace(0, n, max(2, pieces) + 1).astype(np.int64)
     return np.unique(np.concatenate([even, places]))
-
-
-def _halfway(t_s: Array, places: NDArray[np.int64]) -> Array:
-    return 0.5 * (t_s[places - 1] + t_s[places])
 
 
 def _single(values: Array) -> bytes:

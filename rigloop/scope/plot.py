@@ -79,7 +79,7 @@ def _draw(axis: Axes, capture: Capture, paths: Sequence[str], against: Capture |
             axis.plot(*thinned(t_s, values), color=colour, lw=1.1, label=label, zorder=3)
     axis.axvline(0.0, color=INK, lw=0.8, ls=(0, (4, 3)))
     group = capture.group_of(paths[0])
-    for gap in capture.gaps[group.name]:
+    for gap in capture.gaps.get(group.name, ()):
         begin_s = (gap.t_ns - capture.trigger_ns) * 1e-9
         end_s = begin_s + (gap.lost + gap.skipped + 1) * group.period_ns * 1e-9
         axis.axvspan(begin_s, end_s, color=ORANGE, alpha=0.3, lw=0.8, zorder=1)
@@ -93,8 +93,8 @@ def _stretches(capture: Capture, path: str) -> Iterator[tuple[Array, Array]]:
     """Yield the parts of a signal between its gaps, but for those without a number."""
     t_s, values = capture.trace(path)
     group = capture.group_of(path)
-    ends = [gap.t_ns for gap in capture.gaps[group.name]]
-    places = np.searchsorted(group.rows["t_ns"], ends) + 1
+    ends = [gap.t_ns for gap in capture.gaps.get(group.name, ())]
+    places = np.searchsorted(group.rows["t_ns"], ends, side="right")
     for times, part in zip(np.split(t_s, places), np.split(values, places), strict=True):
         if np.any(np.isfinite(part)):
             yield times, part

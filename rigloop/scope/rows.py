@@ -67,6 +67,14 @@ class Kept:
                 found.append(piece[low:high])
         return np.concatenate(found) if found else np.empty(0, self._dtype)
 
+    def first_from(self, t_ns: int) -> Rows:
+        """Return a copy of the oldest row from a moment on, shape (1,); without any, shape (0,)."""
+        for piece in self._pieces:
+            row = bisect_left(piece[TIME_FIELD], t_ns)
+            if row < len(piece):
+                return np.array(piece[row : row + 1])
+        return np.empty(0, self._dtype)
+
     def last_before(self, t_ns: int) -> Rows:
         """Return a copy of the newest row before a moment, shape (1,); without any, shape (0,)."""
         for piece in reversed(self._pieces):
@@ -95,15 +103,41 @@ class Gap:
     skipped: int
 
 
-def gaps_of(rows: Rows, task: str, period_ns: int) -> tuple[Gap, ...]:
-    """Return the holes of a task's rows, by the count of its cycles; without that count, all are of skipped periods."""
+def gaps_of(
+    rows: Rows, task: str, period_ns: int, between_ns: tuple[int, int] | None = None
+) -> tuple[Gap, ...]:
+    """Return the holes of a task's rows, by the count of its cycles; without that count, all are of skipped periods.
+
+    Parameters
+    ----------
+    rows : ndarray, shape (n,)
+    task : str
+    period_ns : int
+    between_ns : pair of int, optional
+        Of a hole that reaches beyond these moments, only what is from the first on and before the second counts.
+    """
     steps = np.diff(rows[TIME_FIELD]) // period_ns - 1
     cycle = cycle_path(task)
     if cycle in (rows.dtype.names or ()):
         lost = np.rint(np.diff(rows[cycle])).astype(np.int64) - 1
     else:
         lost = np.zeros(len(steps), np.int64)
-    return tuple(
-        Gap(int(rows[TIME_FIELD][row]), int(lost[row]), int(max(0, steps[row] - lost[row])))
-        for row in np.flatnonzero((steps > 0) | (lost > 0))
-    )
+    found = []
+    for row in np.flatnonzero((steps > 0) | (lost > 0)):
+        begin_ns, end_ns = (int(t_ns) for t_ns in rows[TIME_FIELD][row : row + 2])
+        share = _periods_within(begin_ns, end_ns, period_ns, between_ns)
+        missing = min(int(lost[row]), share)
+        skipped = min(max(0, int(steps[row] - lost[row])), share - missing)
+        if missing or skipped:
+            found.append(Gap(begin_ns, missing, skipped))
+    return tuple(found)
+
+
+def _periods_within(
+    begin_ns: int, end_ns: int, period_ns: int, between_ns: tuple[int, int] | None
+) -> int:
+    """Return the number of periods between two rows that begin within two moments."""
+    low, high = between_ns or (begin_ns, end_ns)
+    first = max(1, -((begin_ns - low) // period_ns))
+    last = min((end_ns - begin_ns) // period_ns - 1, (high - 1 - begin_ns) // period_ns)
+    return max(0, last - first + 1)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from io_bridge.exports.measured import Group
 from rigloop.scope.capture import Capture, Why
-from rigloop.scope.rows import Kept, Rows
+from rigloop.scope.rows import Kept, Rows, gaps_of
 from rigloop.scope.setup import Setup, checked
 from rigloop.scope.sources import Opened, Source, homes_of, source_of
 from rigloop.scope.trigger import Term, Trigger, fired, read_trigger
@@ -173,10 +173,17 @@ class Scope:
 
     def _cut(self, end_ns: int, is_complete: bool) -> Capture:
         groups = []
+        gaps = {}
+        begin_ns = self._fired_ns - self._pre_ns
         for task, period_ns in self.source.tasks.items():
             paths = tuple(path for path in self.setup.signals if self.source.homes[path] == task)
             if paths:
-                rows: Rows = self._kept[task].between(self._fired_ns - self._pre_ns, end_ns)
+                kept = self._kept[task]
+                rows: Rows = kept.between(begin_ns, end_ns)
+                # the rows on both sides say what is missing at the ends
+                around = [kept.last_before(begin_ns), rows, kept.first_from(end_ns)]
+                whole = np.concatenate(around)
+                gaps[task] = gaps_of(whole, task, period_ns, (begin_ns, end_ns))
                 units = tuple(self.source.units.get(path, "") for path in paths)
                 groups.append(Group(task, rows, paths, units, period_ns))
         return Capture(
@@ -190,6 +197,7 @@ class Scope:
             tuple(groups),
             self.n_captures + 1,
             is_complete,
+            gaps,
         )
 
     def _forget(self) -> None:

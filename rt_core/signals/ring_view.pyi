@@ -36,7 +36,7 @@ class RingView:
 
     Real time
     ---------
-    For the processes around the loop: a row of 200 signals takes about a microsecond.
+    Not safe: for the processes around the loop.
     """
 
     table: SignalTable

@@ -13,6 +13,17 @@ from rigloop.runs.beside import beside
 
 pytestmark = pytest.mark.slow
 
+# the time of the page is virtual, that of its unpacking is not: each look takes a little of both
+WAIT = """
+<script>
+const looks = setInterval(() => {
+  for (let i = 0; i < 3e6; i++);
+  if (!document.querySelector("canvas")) return;
+  clearInterval(looks);
+  THEN
+}, 100);
+</script>
+"""
 CHROMIUM = shutil.which("chromium")
 ROLES = {
     "angle": ("estimation", "wheel/angle_rad"),
@@ -27,9 +38,10 @@ def opened(tmp_path_factory):
         pytest.skip("needs chromium")
     profile = tmp_path_factory.mktemp("profile")
 
-    def dump(page):
+    def dump(page, then=""):
+        page.write_text(page.read_text().replace("</body>", WAIT.replace("THEN", then) + "</body>"))
         command = [
-            CHROMIUM, "--headless=new", "--disable-gpu", "--no-first-run", "--virtual-time-budget=5000",
+            CHROMIUM, "--headless=new", "--disable-gpu", "--no-first-run", "--virtual-time-budget=60000",
             f"--user-data-dir={profile}", "--dump-dom", page.as_uri(),
         ]  # fmt: skip
         if os.geteuid() == 0:
@@ -50,6 +62,32 @@ def test_the_signals_that_a_run_shows_are_drawn_and_all_can_be_chosen(opened, tm
     (choice,) = re.findall(r'<div id="choice".*?</div>', text)
     for path in ("wheel/angle_rad", "guard/state", "steering/guide/torque_nm"):
         assert path in choice
+
+
+HAND = """
+  const over = document.querySelectorAll(".u-over")[0];
+  const mouse = (kind, share, more = {}) => {
+    const box = over.getBoundingClientRect();
+    const at = { clientX: box.left + share * box.width, clientY: box.top + 20, bubbles: true, movementX: 9, ...more };
+    (kind === "mouseup" ? document : over).dispatchEvent(new MouseEvent(kind, at));
+  };
+  mouse("mousedown", 0.25); mouse("mouseup", 0.25); mouse("click", 0.25);
+  mouse("mousedown", 0.75); mouse("mouseup", 0.75); mouse("click", 0.75, { shiftKey: true });
+  document.title = document.getElementById("cursors").value;
+  for (const tick of document.querySelectorAll("#choice label")) {
+    if (tick.textContent.trim() === "guard/state") tick.querySelector("input").click();
+  }
+"""
+
+
+def test_a_hand_sets_cursors_and_chooses_a_signal(opened, tmp_path):
+    write_recorded_run(tmp_path, signals=ROLES)
+    text = opened(write_report(tmp_path), HAND)
+    assert text.count("<canvas") == 3
+    (title,) = re.findall(r"<title>(.*?)</title>", text)
+    # 50 cycles of 0.2 ms: half of the axis is about half of 10 ms
+    (apart,) = re.findall(r"cursor 1: .* cursor 2: .* apart: ([0-9.]+) s", title)
+    assert float(apart) == pytest.approx(0.0049, abs=0.0006)
 
 
 def test_two_runs_share_their_panels(opened, tmp_path):

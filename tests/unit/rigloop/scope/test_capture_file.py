@@ -12,6 +12,9 @@ from io_bridge.exports.measured import Group
 from rigloop.scope.capture import Capture
 from rigloop.scope.capture_file import CaptureFileError, load_capture, save_capture
 from rigloop.scope.compared import differences
+from rigloop.scope.rows import Gap
+
+GAPS = {"a": (Gap(MS, 2, 1),), "b": ()}
 
 
 @pytest.fixture
@@ -22,7 +25,9 @@ def capture():
         Group("a", fast, ("a/x",), ("rad",), MS),
         Group("b", slow, ("b/x",), ("",), 5 * MS),
     )
-    return Capture("rig", "run", "a/x > 2 rising", "trigger", 2 * MS, 0.1, 0.2, groups, 3, False)
+    return Capture(
+        "rig", "run", "a/x > 2 rising", "trigger", 2 * MS, 0.1, 0.2, groups, 3, False, GAPS
+    )
 
 
 def test_a_stored_capture_is_the_same_to_the_bit(capture, tmp_path):
@@ -43,6 +48,7 @@ def test_a_stored_capture_is_the_same_to_the_bit(capture, tmp_path):
         "post_s",
         "number",
         "complete",
+        "gaps",
     )
     assert [getattr(found, name) for name in facts] == [getattr(capture, name) for name in facts]
     assert [path.name for path in tmp_path.iterdir()] == ["c.npz"]

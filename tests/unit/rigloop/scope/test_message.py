@@ -8,6 +8,7 @@ from given_cycles import MS, rows_of
 from io_bridge.exports.measured import Group
 from rigloop.scope.capture import Capture
 from rigloop.scope.message import message
+from rigloop.scope.rows import gaps_of
 
 
 def taken_apart(data):
@@ -29,14 +30,15 @@ def taken_apart(data):
 def captured(values, keep=None):
     group = Group("a", rows_of("a", values, keep=keep), ("a/x",), ("rad",), MS)
     other = Group("b", rows_of("b", [1.0]), ("b/x",), ("",), MS)
-    return Capture("rig", "run", "a/x > 0", "trigger", 2 * MS, 0.1, 0.2, (group, other))
+    gaps = {"a": gaps_of(group.rows, "a", MS)}
+    return Capture("rig", "run", "a/x > 0", "trigger", 2 * MS, 0.1, 0.2, (group, other), gaps=gaps)
 
 
 def test_every_cycle_is_in_it_with_a_point_without_value_in_each_gap():
     header, ((t_s, values), _) = taken_apart(
         message(captured([0, 1, 2, 3, 4, 5], [1, 1, 0, 0, 1, 1]))
     )
-    assert np.allclose(t_s, [-2e-3, -1e-3, 0.5e-3, 2e-3, 3e-3])
+    assert np.allclose(t_s, [-2e-3, -1e-3, -0.5e-3, 2e-3, 3e-3])
     assert np.array_equal(values[0], [0, 1, np.nan, 4, 5], equal_nan=True)
     (group, _) = header["groups"]
     assert group["gaps"] == [{"t_s": -1e-3, "lost": 2, "skipped": 0}]

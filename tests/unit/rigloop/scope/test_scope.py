@@ -96,6 +96,8 @@ def test_a_capture_after_another_has_every_cycle_and_counts_those_that_are_missi
     found = captures({"a": rows}, "now", cuts, mode="normal", pre_s=0.0, post_s=0.01)
     there = np.concatenate([capture.groups[0].rows for capture in found])
     assert there.tobytes() == rows.tobytes()
+    # a gap over the end of a capture is known on both sides, each with its part
+    assert sum(capture.lost for capture in found) == len(keep) - sum(keep)
     (whole,) = captures({"a": rows}, "now", cuts, pre_s=0.0, post_s=1.0)
     assert whole.lost == len(keep) - sum(keep)
     assert not whole.complete
