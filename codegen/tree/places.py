@@ -9,7 +9,7 @@ import numpy as np
 from codegen.expressions.dag import Expr
 from codegen.system.vectors import Vector, cross, dot, plus, times
 from codegen.topology.motion import Motion
-from codegen.tree.chain import Chain
+from codegen.tree.chain import Chain, Links
 from codegen.tree.spatial import ZERO
 
 Triple = tuple[Vector, Vector, Vector]  # value, rate, acceleration
@@ -18,11 +18,15 @@ Triple = tuple[Vector, Vector, Vector]  # value, rate, acceleration
 class Places:
     """Points and directions of links in the axes of the ground, with rates and accelerations, on demand."""
 
-    def __init__(self, chain: Chain) -> None:
+    def __init__(self, chain: Links) -> None:
         self.chain = chain
         self._axes: dict[int, tuple[Vector, Vector, Vector]] = {}
         self._alphas: dict[int, Vector] = {}
         self._origins: dict[int, Triple] = {}
+
+    def begin(self, n: int, axes: tuple[Vector, Vector, Vector], origin: Triple) -> None:
+        """Say where a link is, so that nothing below it is asked."""
+        self._axes[n], self._origins[n], self._alphas[n] = axes, origin, ZERO
 
     def axes(self, n: int) -> tuple[Vector, Vector, Vector]:
         """The axes of the ground in the axes of a link."""
@@ -103,9 +107,9 @@ class Places:
 class Coordinates:
     """The file's coordinates over joint coordinates, each found when it is asked for."""
 
-    def __init__(self, motion: Motion, chain: Chain) -> None:
+    def __init__(self, motion: Motion, chain: Chain, places: Places) -> None:
         self.motion, self.chain, self.graph = motion, chain, chain.graph
-        self.places = Places(chain)
+        self.places = places
         self._kept: dict[tuple[int, tuple[float, ...]], Triple] = {}
         self._moves: dict[
             Expr, tuple[Expr, int]
