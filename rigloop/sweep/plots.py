@@ -1,4 +1,4 @@
-"""Plots of a sweep: a tornado of what each parameter moves, and a heat map of the two that move most."""
+"""Plots of a sweep: a tornado of what each parameter moves; of the two that move most a heat map and a surface."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from rigloop.sweep.table import Columns, numbers
 
 MOST_CELLS = 12  # of a heat map's side; a sample is put into as many bins
 MOST_BARS = 16
+QUADRATIC_TERMS = 6
+SURFACE_POINTS = 60  # of a side
 
 
 def moved(columns: Columns, key: str, metric: str) -> tuple[float, float, float]:
@@ -53,6 +55,10 @@ def plot_sweep(columns: Columns, keys: list[str], metrics: list[str], folder: Pa
             if len(varied) > 1:
                 made.append(folder / f"{name}_map.png")
                 heat_map(columns, varied, metric).savefig(made[-1], dpi=130)
+                figure = response_surface(columns, varied, metric)
+                if figure is not None:
+                    made.append(folder / f"{name}_surface.png")
+                    figure.savefig(made[-1], dpi=130)
     return made
 
 
@@ -104,6 +110,46 @@ def heat_map(columns: Columns, keys: list[str], metric: str) -> Figure:
     axes.grid(visible=False)
     figure.colorbar(image, label=f"mean of {math_free(metric)}")
     return figure
+
+
+def response_surface(columns: Columns, keys: list[str], metric: str) -> Figure | None:
+    """Draw the quadratic in the two strongest parameters that fits a metric best; none where it has no one answer.
+
+    The share of the metric's variance that it explains stands beside it: the rest is other parameters, logs, and shape.
+    """
+    numeric = [key for key in keys if all(isinstance(v, int | float) for v in columns[key])]
+    if len(numeric) < 2:
+        return None
+    across, up = _by_effect(columns, numeric, metric)[:2]
+    z = np.array(columns[metric], float)
+    known = np.isfinite(z)
+    x, y, z = numbers(columns, across)[known], numbers(columns, up)[known], z[known]
+    if len(z) < QUADRATIC_TERMS or not (np.ptp(x) and np.ptp(y)):
+        return None
+    fitted, _, rank, _ = np.linalg.lstsq(_terms(x, y, x, y), z, rcond=None)
+    if rank < QUADRATIC_TERMS:
+        return None  # two values of a parameter have no curvature
+    left = z - _terms(x, y, x, y) @ fitted
+    share = 1.0 - float(np.var(left) / np.var(z)) if np.var(z) > 0.0 else 1.0
+    side = [np.linspace(np.min(one), np.max(one), SURFACE_POINTS) for one in (x, y)]
+    at_x, at_y = np.meshgrid(*side)
+    shape = (_terms(at_x.ravel(), at_y.ravel(), x, y) @ fitted).reshape(at_x.shape)
+    figure = Figure(figsize=(7.0, 5.2), layout="constrained")
+    axes = figure.add_subplot()
+    filled = axes.contourf(at_x, at_y, shape, levels=16, cmap="viridis")
+    axes.plot(x, y, ".", color="white", markersize=4, markeredgecolor="#1c2733")
+    axes.set_xlabel(math_free(across))
+    axes.set_ylabel(math_free(up))
+    axes.grid(visible=False)
+    axes.set_title(f"explains {100.0 * share:.3g} % of the variance", fontsize="medium")
+    figure.colorbar(filled, label=f"{math_free(metric)}, quadratic fit")
+    return figure
+
+
+def _terms(x: np.ndarray, y: np.ndarray, of_x: np.ndarray, of_y: np.ndarray) -> np.ndarray:
+    # terms of a quadratic in parameters from -1 to 1 over the range that was swept
+    u, v = (2.0 * (one - np.min(of)) / np.ptp(of) - 1.0 for one, of in ((x, of_x), (y, of_y)))
+    return np.column_stack([np.ones_like(u), u, v, u * u, u * v, v * v])
 
 
 def _cells(columns: Columns, key: str) -> tuple[np.ndarray, list[str]]:
