@@ -1,4 +1,4 @@
-"""A body that bends a little beside a frame that moves freely: modes of a beam.
+"""A body that bends a little beside a frame that moves freely: modes of a beam, or of a reduced model.
 
 The frame is built of points and vectors as a `rigid_body` is, and `frame` says where the deflection vanishes: at a node
 (`"root"`), along the line of two (`["root", "tip"]`), or in the mean (`"mean"`). Named nodes become points
