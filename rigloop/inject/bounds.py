@@ -13,6 +13,7 @@ from rt_core.plan import OFF_CORE_EVERY, loop_signal
 
 LOOKS_S = 0.05  # 20 ms between two looks at signals, and the turn of the thread that looks
 SUPERVISOR_S = 0.025  # 20 ms between two looks of the supervisor, and its turn until it says stop
+SEEN_S = 0.002  # an emulated drive without frames moves on every 1 ms, and is looked at every 1 ms
 BACK_IN_OP_S = 2.0  # from a cable that is put back
 
 States = Callable[[Limits, float], Stated]
@@ -130,7 +131,8 @@ def heartbeat_lost(lim: Limits, value: float) -> Stated:
 
 def drive_watchdog(lim: Limits, value: float) -> Stated:
     """Leaves it to the drive."""
-    detect = lim.cycles(max(drive.watchdog_ms for drive in lim.bus.drives.values()) * 1e-3) + 3
+    longest_s = max(drive.watchdog_ms for drive in lim.bus.drives.values()) * 1e-3
+    detect = lim.cycles(longest_s + SEEN_S) + 3
     return Stated(Reaction.DRIVE, ("drive watchdog",), detect, detect)
 
 
