@@ -149,7 +149,8 @@ def _copied(tree: TreeMechanism, short: list[LoopLink], blocks: list[_Block]) ->
             old = system.coordinates[i]
             q, qd, name = old.q, old.qd, old.name
             if of is not None:
-                name = _named(name, COPIED + copy)
+                like = short[k - (of.end - of.begin)].coordinates[i - link.coordinates[0]]
+                name = _named(name, system.coordinates[like].name, COPIED + copy)
                 q, qd = graph.var(f"q {name}"), graph.var(f"qd {name}")
             coordinates.append(
                 Coordinate(len(coordinates), name, old.unit, old.initial, old.initial_rate, q, qd)
@@ -179,7 +180,7 @@ def _copied(tree: TreeMechanism, short: list[LoopLink], blocks: list[_Block]) ->
     return long
 
 
-def _named(name: str, number: int) -> str:
-    """The name of a coordinate of the third repetition, for another one."""
-    parts = DIGITS.split(name)
-    return "".join(str(number) if part == str(COPIED) else part for part in parts)
+def _named(name: str, before: str, number: int) -> str:
+    """The name of a coordinate of the third repetition, for another one; `before` is that of the second."""
+    parts = zip(DIGITS.split(name), DIGITS.split(before), strict=True)
+    return "".join(str(number) if part != other else part for part, other in parts)
