@@ -66,7 +66,7 @@ PLACES = {
         "Example: `rigloop faults steering_wheel`",
     ),
     "report": Place(
-        "rigloop.judge.report_command", "report",
+        "rigloop.runs.report_command", "report",
         "Write a run's report again; rebuild the verdict of one that was cut short from whatever is left.",
         "Example: `rigloop report runs/20260102-030405-steering_wheel`",
     ),
