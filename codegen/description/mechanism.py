@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from codegen.description import outputs
 from codegen.description.outputs import Output
+from codegen.description.repeat import unrolled
 from codegen.elements import LAST_STAGE, NAMING, in_order, registry, stage
 from codegen.pose.assembly import assemble
 from codegen.pose.built import require_mass
@@ -152,6 +153,7 @@ def _read(document: dict[str, Any], system: System, stem: str) -> list[Output]:
         system.mistake("(file)", None, f"the file's name {problem}", remedy)
     elif document.get("name", stem) != stem:
         system.mistake("name", document["name"], "is not the file's name", f'write "{stem}"')
+    document = unrolled(document, system)
     _parameters(_table(document, "parameters", system), system)
     if "gravity_m_s2" in document:
         gravity = document["gravity_m_s2"]
