@@ -9,8 +9,6 @@ Source: Featherstone 1983; Rodriguez, Jain and Kreutz-Delgado 1991.
 
 from __future__ import annotations
 
-import numpy as np
-
 from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.equations.equations import LARGE, Equations, equations
 from codegen.equations.program import Program, Routine
@@ -29,6 +27,7 @@ from codegen.options.options import KernelOptions
 from codegen.system.system import System
 from codegen.tree.mechanism import TreeMechanism, in_joint_coordinates
 from codegen.tree.recursion import accelerations, given_force, transmitted
+from codegen.tree.twin_data import twin_data
 from rig_configs.mistakes import Mistake
 
 
@@ -78,6 +77,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         ),
         state=inputs_of(eq),
         twin=(
+            "formulations/joint_coordinates.py.in",
             "formulations/articulated.py.in",
             f"integrators/{options.integrator}.py.in",
             "formulations/stepping.py.in",
@@ -199,37 +199,10 @@ def _upright(tree: TreeMechanism) -> list[Step]:
 
 def _twin(tree: TreeMechanism) -> dict[str, str]:
     """The tree as data of the NumPy twin."""
-    motion, source = tree.motion, tree.source.system
-    number = {c.q: c.index for c in source.coordinates}
-    links = [
-        (link.parent, link.kind, list(link.coordinates),
-         [motion.tree.coordinates[i].initial for i in link.coordinates])
-        for link in motion.tree.links
-    ]  # fmt: skip
-    frames = [
-        (motion.inverse[link.parent] if link.parent >= 0 else np.eye(4)) @ frame
-        for link, frame in zip(motion.tree.links, motion.frames, strict=True)
-    ]
-    made = tree.made.system
-    places = [
-        (number[var], link, place.tolist(), axis)
-        for var, (link, place, axis) in motion.on_links.items()
-    ]
-    sums = [
-        (number[var], weights, float(offset))
-        for var, (weights, offset) in motion.tree.scalars.items()
-    ]
-    return {
-        "links": repr(links),
-        "frames": repr([frame.tolist() for frame in frames]),
-        "places": repr(places),
-        "sums": repr(sums),
-        "z_0": repr([c.initial for c in made.coordinates]),
-        "zd_0": repr([c.initial_rate for c in made.coordinates]),
-        "guided": repr([guide.coordinate.index for guide in made.guides]),
+    source = tree.source.system
+    return twin_data(tree.motion, tree.made.system, source) | {
         "n_rows": str(len(source.rows)),
         "reactions": repr(
             [o.port for o in tree.source.outputs if o.path and shows_rows(source, o.path)]
         ),
-        "n_natural": str(len(source.coordinates)),
     }

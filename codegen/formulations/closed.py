@@ -1,0 +1,74 @@
+"""Common ground of the formulations that close the loops of a tree by rows over its joint coordinates."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from codegen.description.mechanism import Mechanism, MechanismError
+from codegen.equations.equations import LARGE
+from codegen.equations.program import Program
+from codegen.pose.built import built_pose
+from codegen.system.system import System
+from codegen.tree.closed import ClosedTree, closed_tree
+from codegen.tree.twin_data import twin_data
+from rig_configs.mistakes import Mistake
+
+TWIN = ("formulations/joint_coordinates.py.in", "formulations/closed_tree.py.in")
+
+
+def over_joints(mechanism: Mechanism, formulation: str) -> ClosedTree:
+    """The mechanism over the coordinates of its tree.
+
+    Raises
+    ------
+    MechanismError
+        It has something that joint coordinates do not carry, or more of them than are written out.
+    """
+    tree = closed_tree(mechanism)
+    system = tree.made.system
+    if len(system.coordinates) > LARGE:
+        words = (
+            f"has {len(system.coordinates)} joint coordinates; '{formulation}' takes up to {LARGE}"
+        )
+        remedy = "take formulation = 'ali3p'"
+        raise MechanismError([Mistake(system.file, "file", words, remedy)])
+    return tree
+
+
+def with_twin(program: Program, tree: ClosedTree) -> Program:
+    """The program with a twin that knows the file's equations only, and nothing of composite bodies."""
+    source, made = tree.source.system, tree.made.system
+    number = {c.q: c.index for c in source.coordinates}
+    parted = [
+        (
+            {number[var]: k for var, k in part.weights.items()},
+            part.offset,
+            part.link,
+            part.place.tolist(),
+            part.axis,
+        )
+        for part in tree.closing.parted
+    ]
+    jac = built_pose(source)[0]
+    is_determined = not len(jac) or np.linalg.svd(jac, compute_uv=False)[-1] > 1e-3
+    shows = [o.port for o in tree.source.outputs if o.path and _shows_rows(source, o.path)]
+    fill = twin_data(tree.motion, made, source) | {
+        "kept": repr(tree.closing.rows),
+        "parted": repr(parted),
+        "closed_guides": repr([(guide.row, guide.coordinate.index) for guide in made.guides]),
+        "n_rows": str(len(made.rows)),
+        "reactions": repr([] if is_determined and len(jac) <= len(number) else shows),
+    }
+    return replace(
+        program,
+        twin=(*TWIN, *program.twin),
+        twin_fill=program.twin_fill | fill,
+        natural=tree.source,
+    )
+
+
+def _shows_rows(system: System, path: str) -> bool:
+    inside = system.graph.variables(system.values[path])
+    return any(var.name.startswith("row_lam ") for var in inside)
