@@ -41,6 +41,8 @@ class ClosedTree:
         The same in the coordinates of its file.
     closing : Closing
         The rows, by their numbers in the file, and the places that bodies share.
+    loose : Masses
+        Masses that no link carries.
     """
 
     made: Mechanism
@@ -48,6 +50,7 @@ class ClosedTree:
     motion: Motion
     chain: Chain
     closing: Closing
+    loose: Masses
 
 
 def closed_tree(mechanism: Mechanism) -> ClosedTree:
@@ -87,7 +90,7 @@ def closed_tree(mechanism: Mechanism) -> ClosedTree:
     if shown.mistakes:
         raise MechanismError(shown.mistakes)
     made = Mechanism(mechanism.name, system, outputs, mechanism.sha256)
-    return ClosedTree(made, mechanism, motion, chain, closes)
+    return ClosedTree(made, mechanism, motion, chain, closes, left)
 
 
 def _guided_wrong(motion: Motion) -> list[Mistake]:

@@ -13,6 +13,7 @@ from codegen.expressions.dag import Expr
 from codegen.system.masses import Masses
 from codegen.system.system import System
 from codegen.system.vectors import Vector
+from codegen.topology.motion import Motion
 from codegen.tree.places import Coordinates
 
 Pair = tuple[Expr, Expr, Expr]  # components a and b, and m_ab
@@ -24,10 +25,11 @@ def loose_mass(
     """Add these masses to the mass matrix, and to the forces what they ask for at rest and their weights."""
     graph = system.graph
     rates = {c.q: c.qd for c in system.coordinates}
-    pairs = list(_pairs(masses, coordinates, graph.zero))
+    put = coordinates.put
+    weighed = [(put(a), put(b), m) for a, b, m in pairs(masses, coordinates.motion)]
     weights = list(_weights(system, masses, coordinates))
     found: dict[Expr, tuple[dict[int, Expr], Expr]] = {}
-    for e in dict.fromkeys([a for a, _, _ in pairs] + [a for a, _ in weights]):
+    for e in dict.fromkeys([a for a, _, _ in weighed] + [a for a, _ in weights]):
         inside = set(graph.variables(e))
         slopes = {
             c.index: slope
@@ -35,7 +37,7 @@ def loose_mass(
             if c.q in inside and not (slope := graph.diff(e, c.q)).is_zero
         }
         found[e] = (slopes, graph.tangent(graph.tangent(e, rates), rates))
-    for a, b, mass in pairs:
+    for a, b, mass in weighed:
         slopes, (others, bent) = found[a][0], found[b]
         for i, slope in slopes.items():
             for j, other in others.items():
@@ -48,34 +50,31 @@ def loose_mass(
             forces[i] = forces.get(i, graph.zero) + slope * weight
 
 
-def _pairs(masses: Masses, coordinates: Coordinates, zero: Expr) -> Iterator[Pair]:
-    """Ordered pairs: each off-diagonal one comes twice."""
-    put = coordinates.put
-    for places, matrix in _shares(masses, coordinates):
+def pairs(masses: Masses, motion: Motion) -> Iterator[Pair]:
+    """Ordered pairs of components over the file's coordinates: each off-diagonal one comes twice."""
+    zero = motion.tree.system.graph.zero
+    for places, matrix in _shares(masses, motion):
         for k, first in enumerate(places):
             for n, second in enumerate(places):
                 if matrix[k][n].is_zero:
                     continue
                 for a, b in zip(first, second, strict=True):
-                    one, other = put(zero + a), put(zero + b)
+                    one, other = zero + a, zero + b
                     if not (one.is_const or other.is_const):
                         yield one, other, matrix[k][n]
     for c, inertia in masses.of_scalars:
-        e = coordinates.of(c.q, 0)
-        yield e, e, inertia
+        yield c.q, c.q, inertia
 
 
-def _shares(
-    masses: Masses, coordinates: Coordinates
-) -> Iterator[tuple[Sequence[Vector], list[list[Expr]]]]:
+def _shares(masses: Masses, motion: Motion) -> Iterator[tuple[Sequence[Vector], list[list[Expr]]]]:
     """Points and vectors with the matrix of masses between them."""
     for point, var in (*masses.of_points, *masses.of_vectors):
         yield [point], [[var]]
     for ends, var in masses.of_rods:
         yield ends, [[var / 3.0, var / 6.0], [var / 6.0, var / 3.0]]
     for name, parts in masses.of_bodies.items():
-        body = coordinates.motion.tree.system.bodies[name]
-        graph, n = coordinates.graph, len(body.generators)
+        body = motion.tree.system.bodies[name]
+        graph, n = motion.tree.system.graph, len(body.generators)
         weighed = [(var, body.inverse @ moment @ body.inverse.T) for var, moment in parts]
         matrix = [
             [graph.total((float(m[i, j]), var) for var, m in weighed if m[i, j]) for j in range(n)]
