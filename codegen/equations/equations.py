@@ -141,7 +141,7 @@ class Equations:
 
     @property
     def moves(self) -> bool:
-        """Whether the mass matrix depends on the pose, as over joint coordinates."""
+        """Return whether the mass matrix depends on the pose, as over joint coordinates."""
         return mass_moves(self.system)
 
     def evaluate_routine(self, weights: Sequence[Assign] = ()) -> Routine:
@@ -212,14 +212,14 @@ class Equations:
         ]
 
     def waits(self, path: str) -> bool:
-        """Whether an output follows from multipliers of rows, or from accelerations, of the step's end."""
+        """Return whether an output follows from multipliers of rows, or from accelerations, of the step's end."""
         value = self.system.values[path]
         is_moving = self.moves and not set(self.qdd).isdisjoint(self.graph.variables(value))
         return is_moving or bool(_rows_in(self.graph, value))
 
     @property
     def has_late(self) -> bool:
-        """Whether outputs wait for the multipliers of the step's end."""
+        """Return whether outputs wait for the multipliers of the step's end."""
         return bool(self.wanted_rows) or any(self.waits(path) for path in self.shown)
 
     def reaction_cells(self) -> dict[str, str]:

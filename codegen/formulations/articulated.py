@@ -77,8 +77,8 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         ),
         state=inputs_of(eq),
         twin=(
-            "formulations/joint_coordinates.py.in",
-            "formulations/articulated.py.in",
+            "tree/joint_coordinates.py.in",
+            "tree/articulated.py.in",
             f"integrators/{options.integrator}.py.in",
             "formulations/stepping.py.in",
         ),

@@ -11,9 +11,9 @@ Source: Walker and Orin 1982; Bayo and Ledesma 1996.
 from __future__ import annotations
 
 from codegen.description.mechanism import Mechanism
+from codegen.equations.over_joints import over_joints, with_twin
 from codegen.equations.program import Program
 from codegen.formulations.augmented import augmented
-from codegen.formulations.closed import over_joints, with_twin
 from codegen.options.options import KernelOptions
 
 

@@ -12,9 +12,9 @@ Source: Cuadrado, Dopico, Gonzalez and Naya 2004; Rodriguez, Jimenez, Funes and 
 from __future__ import annotations
 
 from codegen.description.mechanism import Mechanism
+from codegen.equations.over_joints import over_joints, with_twin
 from codegen.equations.program import Program
 from codegen.formulations import ali3p
-from codegen.formulations.closed import over_joints, with_twin
 from codegen.options.options import KernelOptions
 
 

@@ -26,7 +26,6 @@ from codegen.tree.mechanism import move_over, nameless_masses, start_rates
 from codegen.tree.places import Coordinates
 from codegen.tree.reactions import Reactions
 from codegen.tree.recursion import Loads
-from rig_configs.mistakes import Mistake
 
 
 @dataclass(frozen=True)
@@ -63,9 +62,10 @@ def closed_tree(mechanism: Mechanism) -> ClosedTree:
     """
     source = mechanism.system
     motion = topology(source)
-    mistakes = [*nameless_masses(source), *_guided_wrong(motion)]
+    mistakes = list(nameless_masses(source))
     if mistakes:
         raise MechanismError(mistakes)
+    _keep_guided(motion)
     closes = closing(motion)
     system, own = _system(source, motion)
     system.masses, left = _split(source.masses, motion)
@@ -93,18 +93,12 @@ def closed_tree(mechanism: Mechanism) -> ClosedTree:
     return ClosedTree(made, mechanism, motion, chain, closes, left)
 
 
-def _guided_wrong(motion: Motion) -> list[Mistake]:
-    """Guides of what is no coordinate here."""
-    tree, found = motion.tree, []
-    own = {c.scalar for c in tree.coordinates} | {c.q for c in motion.loose}
-    for guide in tree.system.guides:
-        if guide.coordinate.q not in own:
-            remedy = (
-                "guide an angle or distance that measures one joint, or take formulation = 'ali3p'"
-            )
-            words = "is guided and measures no single joint"
-            found.append(Mistake(tree.system.file, guide.coordinate.name, words, remedy))
-    return found
+def _keep_guided(motion: Motion) -> None:
+    """Keep a guided coordinate that is no joint's as one of its own, bound by a row."""
+    known = {c.scalar for c in motion.tree.coordinates} | {c.q for c in motion.loose}
+    motion.loose += [
+        guide.coordinate for guide in motion.tree.system.guides if guide.coordinate.q not in known
+    ]
 
 
 def _system(source: System, motion: Motion) -> tuple[System, dict[Expr, Coordinate]]:

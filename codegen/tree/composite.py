@@ -4,7 +4,7 @@
 
 The composite inertia of a link is that of all that hangs on it; a column of the mass matrix is the wrench that it
 takes to accelerate it along one joint coordinate, seen by every joint on its way to the ground. `force` is all that
-acts less what the rates and weights ask for: inverse dynamics without accelerations.
+acts minus what the rates and weights ask for: inverse dynamics without accelerations.
 
 Source: Walker and Orin 1982; Featherstone 1987.
 """

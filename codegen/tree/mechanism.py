@@ -26,7 +26,7 @@ from codegen.tree.reactions import Reactions
 from codegen.tree.recursion import Loads
 from rig_configs.mistakes import Mistake
 
-OTHERS = "'ali3p', which closes loops, or 'independent'"
+OTHERS = "'semi_recursive' or 'ali3p', which close loops"
 
 
 @dataclass(frozen=True)

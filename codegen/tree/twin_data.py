@@ -9,7 +9,7 @@ from codegen.topology.motion import Motion
 
 
 def twin_data(motion: Motion, made: System, source: System) -> dict[str, str]:
-    """Values of `codegen/formulations/joint_coordinates.py.in`; `made` has the coordinates of the joints."""
+    """Values of `codegen/tree/joint_coordinates.py.in`; `made` has the coordinates of the joints."""
     number = {c.q: c.index for c in source.coordinates}
     tree = motion.tree
     links = [

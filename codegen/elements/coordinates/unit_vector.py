@@ -19,7 +19,7 @@ def add(entry: Entry, name: str, system: System) -> None:
     start = system.unit("direction", entry.direction)
     rates = cross(system.vector("angular_velocity_rad_s", entry.angular_velocity_rad_s), start)
     x, y, z = (
-        system.coordinate(f"{name}_{axis}", "1", value, rate).q
+        system.coordinate(f"{name}_{axis}", "1", value, rate + 0.0).q
         for axis, value, rate in zip("xyz", start, rates, strict=True)
     )
     system.vectors[name] = (x, y, z)

@@ -20,7 +20,7 @@ from codegen.tree.loose import pairs
 from codegen.tree.twin_data import twin_data
 from rig_configs.mistakes import Mistake
 
-TWIN = ("formulations/joint_coordinates.py.in", "formulations/closed_tree.py.in")
+TWIN = ("tree/joint_coordinates.py.in", "tree/closed.py.in")
 
 
 def over_joints(mechanism: Mechanism, formulation: str) -> ClosedTree:
