@@ -37,6 +37,7 @@ import numpy as np
 import typer
 from rich.console import Console
 from timing.bars import Row, compared, judged_rounds, show
+from timing.fifo import need_fifo
 from timing.rounds import Lateness, interleaved
 
 from io_bridge.attendant.mailbox_service import ask, socket_path
@@ -47,7 +48,6 @@ from io_bridge.host import namespace
 from io_bridge.slaves.drive_config import DrivePlant
 from io_bridge.wire.frame import WireDatagram, build, parse
 from rt_core.host.facts import steal_ticks
-from rt_core.host.rights import acquire_rights
 from rt_core.loop.loop import Loop
 from rt_core.plan import Task, plan_table
 from rt_core.signals.table import RingReader, SignalTable
@@ -284,10 +284,7 @@ def main(
             raise typer.Exit(2)
         again = [sys.executable, __file__, "--inside", *sys.argv[1:]]
         raise typer.Exit(subprocess.call(namespace.wrap(again)))
-    rights = acquire_rights(90, [max(os.sched_getaffinity(0))])
-    if not rights.fifo:
-        console.print(f"nothing to compare without FIFO priorities: {rights.verdict}")
-        raise typer.Exit(2)
+    need_fifo(90, max(os.sched_getaffinity(0)), console)
     # slaves that come and go are what is measured here
     logging.getLogger("rigloop.bus").setLevel(logging.CRITICAL)
     began, steal = time.monotonic(), steal_ticks() or 0

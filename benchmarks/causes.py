@@ -47,11 +47,11 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 from rich.console import Console
+from timing.fifo import need_fifo
 
 from rigloop.display.tables import Table, figures, words
 from rigloop.display.tables import show as show_table
 from rt_core.host.facts import host_facts, steal_ticks
-from rt_core.host.rights import acquire_rights
 from rt_core.injection.delays import KINDS, DelayBlock, HoleBlock
 from rt_core.injection.load import BusyBlock, SleepProbe
 from rt_core.lateness.cause import WORDS, Cause, signal_of
@@ -336,10 +336,7 @@ def main(
 ) -> None:
     """Measure, print, judge."""
     console = Console()
-    rights = acquire_rights(80, [core])
-    if not rights.fifo:
-        console.print(f"no FIFO priority here, so no core can be taken: {rights.verdict}")
-        raise typer.Exit(2)
+    need_fifo(80, core, console)
     # what disturbs from outside must not wait for the core that it disturbs
     os.sched_setaffinity(0, os.sched_getaffinity(0) - {core} or {core})
     before = steal_ticks() or 0

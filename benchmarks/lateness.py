@@ -48,12 +48,12 @@ import typer
 from rich.console import Console
 from timing import consumers
 from timing.bars import Row, compared, judged_rounds, show, skipped
-from timing.loads import load, missing, python_thread
+from timing.fifo import need_fifo
+from timing.loads import beside, hold_lock, load, missing
 from timing.rounds import FLOOR_US, Lateness, Rounds, interleaved, median_interval
 from timing.sleepers import cyclictest, missing_cyclictest, run_loop, task
 
 from rt_core.host.facts import host_facts, steal_ticks
-from rt_core.host.rights import acquire_rights
 
 WIDTH = 120  # of the table, also where no terminal says its own
 LOADS = ("quiet", "busy", "stress-ng")
@@ -157,7 +157,7 @@ def beside_python(bench: Bench) -> list[Row]:
     """A thread of Python in our process, and none."""
 
     def held() -> Lateness:
-        with python_thread():
+        with beside(hold_lock):
             return bench.ours(1000, 0, bench.seconds)
 
     rounds = bench.interleaved(
@@ -295,10 +295,7 @@ def main(
     """Measure, print, judge."""
     console = Console()
     console.width = max(console.width, WIDTH)
-    rights = acquire_rights(90, [core])
-    if not rights.fifo:
-        console.print(f"nothing to compare without FIFO priorities: {rights.verdict}")
-        raise typer.Exit(2)
+    need_fifo(90, core, console)
     began, steal = time.monotonic(), steal_ticks() or 0
     host = host_facts()
     each = rounds or (3 if quick else 5)

@@ -20,14 +20,14 @@ import re
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import tomlkit
 from commission import PLANTED
+from timing.loads import beside
 
 from io_bridge.emulator.drive.device import DriveDevice
 from io_bridge.emulator.segment import Segment
@@ -65,16 +65,13 @@ TURNS = {Act.LEFT: 0.25, Act.ONE_TURN: 1.0}
 def served(device: DriveDevice) -> Iterator[None]:
     """Serve a drive at the far end of the pair."""
     wire = PacketSocket(FAR, 0x00, 0xFF)
-    over = threading.Event()
-    arguments = (Segment([device]), (wire, None), time.monotonic_ns(), over.is_set, Beside(None))
-    thread = threading.Thread(target=serve_until, args=arguments)
-    thread.start()
-    try:
+    segment = Segment([device])
+
+    def serve(is_over: Callable[[], bool]) -> None:
+        serve_until(segment, (wire, None), time.monotonic_ns(), is_over, Beside(None))
+
+    with contextlib.closing(wire), beside(serve):
         yield
-    finally:
-        over.set()
-        thread.join()
-        wire.close()
 
 
 class Person:

@@ -17,12 +17,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+from serving.changes import first_cycles
 
 from rig_configs.live import CHANGES, live_path
 from rigloop import Rig
 from rigloop.blocks.compiled.kind import library
 from rigloop.blocks.kinds.stimulus_step import Stimulus
-from rigloop.live_values.journal import read_journal
 from rt_core.block import Block
 from rt_core.loop.offline import Offline
 from rt_core.plan import Task, plan_table
@@ -60,17 +60,7 @@ def written(folder: Path, writes: int) -> dict[str, float]:
             began = time.perf_counter()
             rig.write(stiffness=rng.uniform(5.0, 20.0), preload=rng.uniform(-1.0, 1.0))
             took_s.append(time.perf_counter() - began)
-    record = rig.record
-    rows, first_ns = record.records["fast"], record.manifest.first_cycle_ns
-    late_ns = rows["loop/fast/late_ns"].astype(np.int64) % MS
-    began_ns, seen = first_ns + rows["t_ns"] + late_ns, rows[CHANGES]
-    without, waited_us = 0, []
-    for entry in read_journal(rig.folder):
-        later = int(np.searchsorted(began_ns, entry.monotonic_ns, side="right"))
-        if later == len(rows):
-            continue
-        without += int(np.sum(seen[later:] < entry.sequence))
-        waited_us.append((began_ns[later] - entry.monotonic_ns) * 1e-3)
+    waited_us, without = first_cycles(rig.record, "fast", MS)
     write_ms = 1e3 * np.percentile(took_s, [50, 99, 100])
     wait_us = np.percentile(waited_us, [50, 99, 100])
     return {

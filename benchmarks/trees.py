@@ -35,7 +35,8 @@ from codegen.targets import c99
 
 OPTIONS = KernelOptions(formulation="articulated", step_s=1e-3)
 ROUNDS = 15
-BARS = {"build_s": 4.0, "accelerations_us": 0.5, "step_us": 2.2, "chain_ns_a_hinge": 70.0}
+BARS = {"build_s": 4.0, "accelerations_us": 0.5, "step_us": 2.2}
+CHAIN_BARS_NS = {10: 70.0, 100: 80.0, 500: 90.0}  # a hinge
 LOOP = """\
 #include "${name}.c"
 #include <time.h>
@@ -119,8 +120,8 @@ def chain(links: int) -> Mechanism:
     return made.build()
 
 
-def timed(mechanism: Mechanism | Path, folder: Path) -> dict[str, float]:
-    """Accelerations and a step, in us; the least of some rounds."""
+def timed(mechanism: Mechanism | Path, folder: Path, evaluations: int = 20_000) -> dict[str, float]:
+    """Accelerations, `evaluations` a round, and a step, in us; the least of some rounds."""
     texts = c99.texts(program(mechanism, OPTIONS))
     name = next(key[:-2] for key in texts if key.endswith(".h"))
     work = folder / name
@@ -135,8 +136,8 @@ def timed(mechanism: Mechanism | Path, folder: Path) -> dict[str, float]:
     library.accelerations_ns.restype = library.step_ns.restype = ctypes.c_double
     found: dict[str, float] = {}
     for key, function, count in (
-        ("accelerations_us", library.accelerations_ns, 20_000),
-        ("step_us", library.step_ns, 5_000),
+        ("accelerations_us", library.accelerations_ns, evaluations),
+        ("step_us", library.step_ns, evaluations // 4),
     ):
         times = []
         for _ in range(ROUNDS):
@@ -188,14 +189,19 @@ def main(
             found["build_s"] = kernel.checks["seconds"]
         found |= timed(path, folder)
         found["mujoco_step_us"] = mujoco_step_us(urdf)
-        found["chain_ns_a_hinge"] = 1e3 * timed(chain(links), folder)["accelerations_us"] / links
+        # a fixed time for each, whatever it is long
+        count = max(40, 200_000 // links)
+        found["chain_ns_a_hinge"] = (
+            1e3 * timed(chain(links), folder, count)["accelerations_us"] / links
+        )
+    bars = BARS | ({"chain_ns_a_hinge": CHAIN_BARS_NS[links]} if links in CHAIN_BARS_NS else {})
     for key, value in found.items():
         if value is not None:
-            bar = f"  bar {BARS[key]:g}" if key in BARS else ""
+            bar = f"  bar {bars[key]:g}" if key in bars else ""
             print(f"{key:20} {value:8.3f}{bar}")
     if json_file is not None:
         json_file.write_text(json.dumps(found, indent=1))
-    missed = [key for key, bar in BARS.items() if (found[key] or 0.0) > bar]
+    missed = [key for key, bar in bars.items() if (found[key] or 0.0) > bar]
     raise typer.Exit(1 if missed else 0)
 
 

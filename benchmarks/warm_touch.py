@@ -24,10 +24,10 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 from rich.console import Console
+from timing.fifo import need_fifo
 
 from rigloop.display.tables import Table, figures, show
 from rt_core.host.facts import host_facts, steal_ticks
-from rt_core.host.rights import acquire_rights
 from rt_core.injection.delays import PageBlock
 from rt_core.lateness.histogram import Histogram
 from rt_core.loop.loop import Loop
@@ -83,10 +83,7 @@ def main(
 ) -> None:
     """Measure, print, judge."""
     console = Console()
-    rights = acquire_rights(80, [core])
-    if not rights.fifo:
-        console.print(f"nothing to measure without FIFO priorities: {rights.verdict}")
-        raise typer.Exit(2)
+    need_fifo(80, core, console)
     steal = steal_ticks() or 0
     found: list[dict[str, dict[str, float]]] = []
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:

@@ -10,16 +10,15 @@ from __future__ import annotations
 
 import keyword
 import re
-import unicodedata
 from typing import Annotated
 
 from pydantic import AfterValidator
 
+from rig_configs.plain import LONGEST_FILE_NAME, is_shown
 from rt_core.names import PATH, WORD
 from rt_core.settings import Refusal
 
 LONGEST_NAME = 64
-LONGEST_FILE_NAME = 64
 LONGEST_PATH = 120
 LONGEST_TEXT = 500
 REMEDY_NAME = f"use letters, digits and _, a letter first, at most {LONGEST_NAME}"
@@ -97,11 +96,6 @@ def text_problem(text: object) -> str | None:
         return f"is longer than {LONGEST_TEXT} characters"
     strange = next((c for c in text if not is_shown(c)), None)
     return None if strange is None else f"has the character U+{ord(strange):04X}"
-
-
-def is_shown(character: str) -> bool:
-    """Tell a character that is seen where it stands from a control, direction mark, surrogate or line break."""
-    return unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
 def _demanded(problem_of, remedy: str) -> AfterValidator:

@@ -7,12 +7,17 @@ logs and foreign run folders cannot be, so they are escaped here. HTML is escape
 from __future__ import annotations
 
 import re
+import unicodedata
 
-from rig_configs.names import LONGEST_FILE_NAME, is_shown
-
+LONGEST_FILE_NAME = 64
 REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 PICTURES = 0x2400  # of control characters, in their order
 DELETE = 0x7F
+
+
+def is_shown(character: str) -> bool:
+    """Tell a character that is seen where it stands from a control, direction mark, surrogate or line break."""
+    return unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 
 
 def shown(text: str) -> str:

@@ -15,13 +15,28 @@ if TYPE_CHECKING:
     from rigloop.api.mechanism import mechanism
     from rigloop.api.observer import observer
     from rigloop.api.recorded_run import open_run
-    from rigloop.api.rig import Rig
+    from rigloop.api.rig import NotRunningError, Rig
     from rigloop.live_values.refused import LiveRefusedError
+    from rigloop.protocol.client import ServiceError
+    from rigloop.run_folder.not_started import NotStartedError
 
-__all__ = ["LiveRefusedError", "Rig", "align", "mechanism", "observer", "open_run"]
+__all__ = [
+    "LiveRefusedError",
+    "NotRunningError",
+    "NotStartedError",
+    "Rig",
+    "ServiceError",
+    "align",
+    "mechanism",
+    "observer",
+    "open_run",
+]
 
 _HOMES = {
     "LiveRefusedError": "rigloop.live_values.refused",
+    "NotRunningError": "rigloop.api.rig",
+    "NotStartedError": "rigloop.run_folder.not_started",
+    "ServiceError": "rigloop.protocol.client",
     "Rig": "rigloop.api.rig",
     "align": "rigloop.api.align",
     "mechanism": "rigloop.api.mechanism",

@@ -24,6 +24,12 @@ PLACES = {
         "rigloop.service.client_command", "app",
         "Ask a service that `rigloop serve` has started, and control its rigs.",
     ),
+    "monitor": Place(
+        "rigloop.monitor.command", "monitor",
+        "Open one page in a browser: a mechanism that moves, strips of any signals, guard, bus, live values, arm and "
+        "stop.",
+        "Example: `rigloop monitor steering_wheel`",
+    ),
     "keys": Place(
         "rigloop.service.keys_command", "app",
         "Make, list, authorise and revoke the keys of services on TCP and of their clients.",
@@ -66,9 +72,14 @@ PLACES = {
         "Example: `rigloop faults steering_wheel`",
     ),
     "report": Place(
-        "rigloop.judge.report_command", "report",
+        "rigloop.runs.report_command", "report",
         "Write a run's report again; rebuild the verdict of one that was cut short from whatever is left.",
         "Example: `rigloop report runs/20260102-030405-steering_wheel`",
+    ),
+    "scope": Place(
+        "rigloop.scope.command", "scope",
+        "Capture every cycle of some signals around a trigger: of a rig that runs, or of a recorded run.",
+        "Example: `rigloop scope steering_wheel --trigger 'wheel/angle_rad > 0.1 rising' --pre 0.1 --post 0.5`",
     ),
     "export": Place(
         "rigloop.export.command", "export",

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 GARBAGE = """
 import gc
@@ -82,18 +82,19 @@ def _process(command: list[str]) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def python_thread() -> Iterator[None]:
-    """Have a thread of this process hold the interpreter's lock nearly always, for up to 50 ms without a break."""
+def beside(work: Callable[[Callable[[], bool]], object]) -> Iterator[None]:
+    """Run `work` in a thread of this process; it is given a function that tells when to end."""
     over = threading.Event()
-
-    def hold() -> None:
-        while not over.is_set():
-            sum(range(1_000_000))
-
-    thread = threading.Thread(target=hold)
+    thread = threading.Thread(target=work, args=(over.is_set,))
     thread.start()
     try:
         yield
     finally:
         over.set()
         thread.join()
+
+
+def hold_lock(is_over: Callable[[], bool]) -> None:
+    """Hold the interpreter's lock nearly always, for up to 50 ms without a break."""
+    while not is_over():
+        sum(range(1_000_000))

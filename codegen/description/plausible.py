@@ -13,6 +13,7 @@ from typing import Any
 
 from codegen.description.contact import STEPS, contacts_s
 from codegen.description.entries import Written, entries
+from codegen.description.fast_modes import FOLLOWED
 from codegen.description.mechanism import Mechanism
 from codegen.options.options import KernelOptions
 from codegen.system.arithmetic import ArithmeticMistake, evaluate
@@ -56,6 +57,7 @@ USUAL: dict[str, tuple[float, float, str]] = {
     "centre_m": (0.0, 100.0, "millimetres are written mm(...)"),
 }
 GRAVITY_M_S2 = 30.0
+FIRST_HZ = (0.02, 1e5)  # of a body that bends
 # radius of gyration of a body / the largest distance of the mechanism
 WIDEST = 10.0
 # of an inertia that turns without a body of its own mass
@@ -77,11 +79,30 @@ def doubts(mechanism: Mechanism, path: Path | str) -> list[str]:
                 f" step_s {lasts_s / STEPS:.2g} or less, or substeps"
             )
     written = entries(path)
+    found += _of_modes(mechanism)
     size = _size(mechanism, written)
     for item in written:
         found += _of_keys(item, mechanism)
         found += _of_gyration(item, mechanism, size)
     return found
+
+
+def _of_modes(mechanism: Mechanism) -> Iterator[str]:
+    """Flexible bodies whose first frequency no body has, and modes that a step cannot follow."""
+    low, high = FIRST_HZ
+    for name, body in mechanism.system.flexible.items():
+        first, last = body.modes.frequency_hz[0], body.modes.frequency_hz[-1]
+        if not low <= first <= high:
+            yield (
+                f"flexible_body.{name}: its first mode is at {first:.3g} Hz, usual are {low:g} to {high:g}: "
+                "lengths in mm are m times 1000, masses in t are kg / 1000, N/mm² are Pa / 1e6"
+            )
+        step_s = KernelOptions().step_s
+        if last * step_s * FOLLOWED > 1.0:
+            yield (
+                f"flexible_body.{name}: its last mode is at {last:.4g} Hz, {1.0 / (last * step_s):.2g} steps of "
+                f"{step_s * 1e3:g} ms a period: fewer modes, or step_s = {1.0 / (FOLLOWED * last):.2g}, follow it"
+            )
 
 
 def _of_keys(item: Written, mechanism: Mechanism) -> Iterator[str]:

@@ -60,9 +60,10 @@ def in_order(entries: Iterable[Named]) -> Iterator[Named]:
     waiting = sorted(entries, key=lambda entry: min(stage(elements[entry[0]]), LAST_STAGE))
     yield from (entry for entry in waiting if stage(elements[entry[0]]) == 0)
     mixed = [entry for entry in waiting if stage(elements[entry[0]]) in (1, 2)]
+    nodes = {entry[1] for entry in mixed if entry[0] == "flexible_body"}
     while mixed:
         missing = {_made(entry) for entry in mixed}
-        is_ready = [not (_needed(entry) - {_made(entry)}) & missing for entry in mixed]
+        is_ready = [not (_needed(entry, nodes) - {_made(entry)}) & missing for entry in mixed]
         if not any(is_ready):  # they wait for each other in a circle: let the first one report it
             is_ready[0] = True
         yield from (entry for entry, now in zip(mixed, is_ready, strict=True) if now)
@@ -75,12 +76,15 @@ def _made(entry: Named) -> tuple[str, str]:
     return ("body" if stage(registry()[entry[0]]) == 1 else "place", entry[1])
 
 
-def _needed(entry: Named) -> set[tuple[str, str]]:
-    """Bodies, points and directions that an entry may stand on."""
+def _needed(entry: Named, flexible: set[str]) -> set[tuple[str, str]]:
+    """Bodies, points and directions that an entry may stand on; those of nodes are there with their flexible body."""
     raw = entry[2] if isinstance(entry[2], dict) else {}
     words = {
         ("body" if key == "body" else "place", word)
         for key, value in raw.items()
         for word in re.findall(r"[A-Za-z_]\w*", str(value))
     }
-    return words
+    owners = {
+        ("body", name) for name in flexible for _, word in words if word.startswith(f"{name}_")
+    }
+    return words | owners

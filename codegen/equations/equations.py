@@ -171,9 +171,10 @@ class Equations:
         (`prepare`), and not in the step.
         """
         derived = parameter_only(routines, {p.var for p in self.system.parameters})
+        prepare = next(routine for routine in routines if routine.name == "prepare")
         for number, e in enumerate(derived):
             self.known[e] = f"w->derived[{number}]"
-            routines[0].assigns.append(Assign(self.known[e], e, "shared by the routines below"))
+            prepare.assigns.append(Assign(self.known[e], e, "shared by the routines below"))
         self.arrays["derived"] = len(derived)
 
     def force_assigns(self) -> list[Assign]:

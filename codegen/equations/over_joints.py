@@ -31,7 +31,7 @@ def over_joints(mechanism: Mechanism, formulation: str) -> ClosedTree:
     MechanismError
         It has something that joint coordinates do not carry, or more of them than are written out.
     """
-    tree = closed_tree(mechanism)
+    tree = closed_tree(mechanism, formulation)
     system = tree.made.system
     if len(system.coordinates) > LARGE:
         words = (

@@ -8,15 +8,25 @@ from codegen.description.mechanism import Mechanism
 from codegen.equations.presolve import Presolved
 from codegen.expressions.dag import Expr
 from codegen.expressions.elimination import Entries
-from codegen.expressions.emit import Assign
+from codegen.expressions.emit import Assign, Cost, Flow
 from codegen.options.options import KernelOptions
+
+
+@dataclass(frozen=True)
+class LoopText:
+    """C of a routine that is written as loops: the lines of its functions, its work and what waits for what."""
+
+    functions: list[list[str]]
+    cost: Cost
+    flow: Flow
 
 
 @dataclass
 class Routine:
     """Straight-line code `name(w, s)`: reads and writes arrays of the work space `w` and of the
     state `s`. An `is_ordered` one may read what it has written; in an `is_split` one, assignments
-    under the same label have nothing else in common.
+    under the same label have nothing else in common. Routines of `before` are called first; a
+    `loop` takes the place of assignments.
     """
 
     name: str
@@ -24,6 +34,8 @@ class Routine:
     assigns: list[Assign]
     is_ordered: bool = False
     is_split: bool = False
+    before: tuple[str, ...] = ()
+    loop: LoopText | None = None
 
 
 @dataclass(frozen=True)
@@ -88,6 +100,8 @@ class Program:
         of guides.
     natural : Mechanism, optional
         The mechanism in the coordinates of its file, where those that are stepped are others.
+    tables : list of str
+        Further tables in C, which loops go through.
     """
 
     mechanism: Mechanism
@@ -116,3 +130,4 @@ class Program:
     redundant: int = 0
     reactions: dict[str, str] = field(default_factory=dict)
     natural: Mechanism | None = None
+    tables: list[str] = field(default_factory=list)

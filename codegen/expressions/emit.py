@@ -120,10 +120,17 @@ class Flow:
     cells: dict[str, int] = field(default_factory=dict)  # array element -> number
     steps: list[tuple[float, tuple[int, ...]]] = field(default_factory=list)  # latency, operands
     results: dict[str, int] = field(default_factory=dict)  # array element <- number
+    repeats: dict[int, int] = field(default_factory=dict)  # number: operations like it, in a row
 
     def add(self, latency: float, operands: Iterable[int]) -> int:
         self.steps.append((latency, tuple(operands)))
         return len(self.steps) - 1
+
+    def repeated(self, latency: float, operand: int, times: int) -> int:
+        """Operations in a row, each of which waits for the one before."""
+        number = self.add(latency, [operand])
+        self.repeats[number] = times
+        return number
 
     def cell(self, text: str) -> int:
         if text in self.results:
@@ -150,7 +157,8 @@ class Flow:
             at[number] = ready[place] + hop if place in ready else 0.0
         for number, (latency, operands) in enumerate(self.steps):
             if operands:
-                at[number] = max(at[k] for k in operands) + latencies.get(latency, latency)
+                spent = self.repeats.get(number, 1) * latencies.get(latency, latency)
+                at[number] = max(at[k] for k in operands) + spent
         for text, number in self.results.items():
             ready[text] = at[number]
 

@@ -10,7 +10,7 @@ Source: Featherstone 1983; Rodriguez, Jain and Kreutz-Delgado 1991.
 from __future__ import annotations
 
 from codegen.description.mechanism import Mechanism, MechanismError
-from codegen.equations.equations import LARGE, Equations, equations
+from codegen.equations.equations import Equations, equations
 from codegen.equations.program import Program, Routine
 from codegen.equations.unfold import unfold_routine
 from codegen.expressions.emit import Assign
@@ -23,12 +23,15 @@ from codegen.formulations.stepping import (
     integrator_text,
     step_text,
 )
+from codegen.formulations.tree_loops import TreeLoops
 from codegen.options.options import KernelOptions
 from codegen.system.system import System
 from codegen.tree.mechanism import TreeMechanism, in_joint_coordinates
-from codegen.tree.recursion import accelerations, given_force, transmitted
+from codegen.tree.recursion import accelerations, given_force
 from codegen.tree.twin_data import twin_data
 from rig_configs.mistakes import Mistake
+
+MOST_UNROLLED = 64  # coordinates; the sweeps of longer trees are loops
 
 
 def build(mechanism: Mechanism, options: KernelOptions) -> Program:
@@ -39,14 +42,17 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     MechanismError
         It is no tree, or has something that joint coordinates do not carry: each by name.
     """
-    tree = in_joint_coordinates(mechanism)
+    tree = in_joint_coordinates(mechanism, MOST_UNROLLED)
     _refuse(tree)
     eq = equations(tree.made, options)
-    routines = [*_routines(eq, tree), unfold_routine(eq)]
+    loops = TreeLoops(eq, tree) if tree.is_looped else None
+    own = [eq.hold_routine(), *_nothing(), _observe(eq), *_guide_forces(eq, tree)]
     followed = eq.settle_assigns()
     if followed:
-        routines.append(Routine("settle", "states that forces follow, at the step's end", followed))
+        own.append(Routine("settle", "states that forces follow, at the step's end", followed))
         eq.arrays["since_part"] = 1
+    routines = loops.routines(own) if loops else [*_unrolled(eq, tree), *own]
+    routines.append(unfold_routine(eq))
     eq.store_derived(routines)
     eq.arrays |= {
         "rhs": len(eq.q),
@@ -84,17 +90,13 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         ),
         twin_fill=_twin(tree) | {"substeps": str(options.substeps)},
         natural=tree.source,
+        tables=loops.tables() if loops else [],
     )
 
 
 def _refuse(tree: TreeMechanism) -> None:
-    """Outputs that joint coordinates do not have, and trees whose sweeps are too long to be written out."""
+    """Outputs that joint coordinates do not have."""
     system, mistakes = tree.made.system, []
-    if len(system.coordinates) > LARGE:
-        words = (
-            f"has {len(system.coordinates)} joint coordinates; 'articulated' takes up to {LARGE}"
-        )
-        mistakes.append(Mistake(system.file, "file", words, "take formulation = 'ali3p'"))
     for output in tree.made.outputs:
         problem = None
         if output.kind == "gain":
@@ -114,18 +116,11 @@ def shows_rows(system: System, path: str) -> bool:
     return any(var.name.startswith("row_lam ") for var in inside)
 
 
-def _routines(eq: Equations, tree: TreeMechanism) -> list[Routine]:
-    chain, loads = tree.chain, tree.loads
-    found = accelerations(chain, loads)
-    guided = {i: link.qdd[0] for link in chain.links if link.is_guided for i in link.coordinates}
-    nothing = [
-        Routine(name, "nothing is to be solved in joint coordinates", [])
-        for name in ("evaluate", "factorise", "solve", "position_rhs", "velocity_rhs")
-    ]
-    made = [
+def _unrolled(eq: Equations, tree: TreeMechanism) -> list[Routine]:
+    found = accelerations(tree.chain, tree.loads)
+    guided = {i for link in tree.chain.links if link.is_guided for i in link.coordinates}
+    return [
         Routine("prepare", "what depends on parameters only", [], is_split=True),
-        eq.hold_routine(),
-        *nothing,
         Routine(
             "articulate",
             "qdd at q and qd, by articulated inertias",
@@ -135,28 +130,41 @@ def _routines(eq: Equations, tree: TreeMechanism) -> list[Routine]:
                 if i not in guided
             ],
         ),
-        Routine(
-            "observe",
-            "outputs that are expressions",
-            [
-                Assign(f"w->observed[{n}]", eq.system.values[path], path)
-                for n, path in enumerate(eq.shown)
-            ],
-        ),
     ]
-    if eq.system.guides:
-        handed = transmitted(chain, loads)
-        places = {c.name: n for n, link in enumerate(chain.links) for c in _coordinates(eq, link)}
-        forces = [
-            Assign(
-                f"w->reaction[{n}]",
-                given_force(chain, loads, handed, places[guide.coordinate.name]),
-                f"of {guide.name}",
-            )
-            for n, guide in enumerate(eq.system.guides)
-        ]
-        made.append(Routine("guide_forces", "what the guides push with", forces))
-    return made
+
+
+def _nothing() -> list[Routine]:
+    return [
+        Routine(name, "nothing is to be solved in joint coordinates", [])
+        for name in ("evaluate", "factorise", "solve", "position_rhs", "velocity_rhs")
+    ]
+
+
+def _observe(eq: Equations) -> Routine:
+    return Routine(
+        "observe",
+        "outputs that are expressions",
+        [
+            Assign(f"w->observed[{n}]", eq.system.values[path], path)
+            for n, path in enumerate(eq.shown)
+        ],
+    )
+
+
+def _guide_forces(eq: Equations, tree: TreeMechanism) -> list[Routine]:
+    if not eq.system.guides:
+        return []
+    chain, loads, handed = tree.chain, tree.loads, tree.handed()
+    places = {c.name: n for n, link in enumerate(chain.links) for c in _coordinates(eq, link)}
+    forces = [
+        Assign(
+            f"w->reaction[{n}]",
+            given_force(chain, loads, handed, places[guide.coordinate.name]),
+            f"of {guide.name}",
+        )
+        for n, guide in enumerate(eq.system.guides)
+    ]
+    return [Routine("guide_forces", "what the guides push with", forces)]
 
 
 def _coordinates(eq: Equations, link) -> list:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from codegen.description.mechanism import Mechanism
 from codegen.equations.over_joints import over_joints, with_twin
 from codegen.equations.program import Program
-from codegen.formulations.augmented import augmented
+from codegen.formulations.index1 import augmented
 from codegen.options.options import KernelOptions
 
 

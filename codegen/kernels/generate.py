@@ -7,11 +7,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
-from codegen.description.mechanism import Mechanism, load
+from codegen.description.fast_modes import too_fast
+from codegen.description.mechanism import Mechanism, MechanismError, load
 from codegen.equations.program import Program
 from codegen.kernels.frozen import frozen
 from codegen.options.options import KernelOptions
 from codegen.targets import c99, cython_kernel, numpy_module
+from rig_configs.mistakes import Mistake
 
 Target = Literal["cython", "c99", "numpy"]
 
@@ -30,10 +32,16 @@ def program(mechanism: Path | str | Mechanism, options: KernelOptions) -> Progra
     Raises
     ------
     MechanismError
-        With every mistake of the file.
+        With every mistake of the file, or with modes that the integrator cannot step.
     """
     formulation = import_module(f"codegen.formulations.{options.formulation}")
     model = load(mechanism)
+    mistakes = [
+        Mistake(model.system.file, key, problem, remedy)
+        for key, problem, remedy in too_fast(model, options)
+    ]
+    if mistakes:
+        raise MechanismError(mistakes)
     return formulation.build(frozen(model) if options.frozen else model, options)
 
 

@@ -10,6 +10,7 @@ once a step from its start.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from codegen.expressions.dag import Expr
 from codegen.expressions.dag import evaluate as evaluate_expr
@@ -41,6 +42,9 @@ class System(Reading):
     held: list[Held] = field(default_factory=list)
     rods: dict[str, tuple[Vector, Vector]] = field(default_factory=dict)  # lines of constant length
     joints: dict[str, JointPlace] = field(default_factory=dict)  # by table/name
+    flexible: dict[str, Any] = field(
+        default_factory=dict
+    )  # `codegen.flexible.motion.Bending` by body
     values: dict[str, Expr] = field(default_factory=dict)
     value_units: dict[str, str] = field(default_factory=dict)
     kinks: list[tuple[str, str, float]] = field(

@@ -63,7 +63,8 @@ class KernelText:
         self.costs: dict[str, Cost] = {}
         self._flows: dict[str, list[Flow]] = {}
         self._tables: list[str] = []
-        self._called = (HERE / "kernel.c.in").read_text() + program.text + calls
+        first = "".join(f" {name}(" for routine in program.routines for name in routine.before)
+        self._called = (HERE / "kernel.c.in").read_text() + program.text + calls + first
         found = {r.name: self._routine(r, has_block=has_block) for r in program.routines}
         printed = {name: text for name, text in found.items() if text}
         self.step = self._step_cost()
@@ -75,7 +76,11 @@ class KernelText:
             if r.name in printed
         )
         self.fill["constant_tables"] = "\n".join(
-            [*_constant_tables(program, has_block=has_block), *self._tables]
+            [
+                *_constant_tables(program, has_block=has_block),
+                *(spelled(table, program.options.precision) for table in program.tables),
+                *self._tables,
+            ]
         )
         self.fill["types"] = self.filled("types.h.in")
 
@@ -89,7 +94,9 @@ class KernelText:
         own = {"evaluate": "w->trig", "prepare": "w->derived"}.get(routine.name, "-")
         known = {e: where for e, where in program.known.items() if not where.startswith(own)}
         tables: list[str] = []
-        if program.is_large:
+        if routine.loop is not None:
+            parts, cost, flows = routine.loop.functions, routine.loop.cost, [routine.loop.flow]
+        elif program.is_large:
             places = {f"Q_{c.name}": c.index for c in program.presolved.system.coordinates}
             made = looped(routine, program.bind, known, places)
             tables, parts, cost, flows = made.tables, pieces(made.blocks), made.cost, made.flows
@@ -97,8 +104,10 @@ class KernelText:
             emitter = Emitter(C, program.bind, known)
             lines, cost = emitter.run(routine.assigns)
             parts, flows = [lines], [emitter.flow]
-        self.costs[routine.name] = cost
-        self._flows[routine.name] = [_renamed(program, flow) for flow in flows]
+        flows = [_renamed(program, flow) for flow in flows]
+        for name in reversed(routine.before):
+            cost, flows = self.costs[name].plus(cost), [*self._flows[name], *flows]
+        self.costs[routine.name], self._flows[routine.name] = cost, flows
         is_public = has_block and routine.name in PUBLIC
         called = rf"\b{routine.name}\("
         if not is_public and not re.search(called, self._called):
@@ -118,6 +127,7 @@ class KernelText:
                 passed = re.findall(r"(\w+)(?:, |$)", signature)
                 calls.append(f"{name}({', '.join(passed)});")
             parts = [calls]
+        parts = [[*(f"{name}(w, s);" for name in routine.before), *(parts[0] if parts else [])]]
         apart = "APART " if routine.name in SHARED else ""
         if (apart or len(texts) > 0) and APART not in self._tables:
             self._tables.insert(0, APART)
@@ -181,7 +191,11 @@ class KernelText:
     def counted(self, latency: float) -> int:
         """Return how many operations of this latency, in cycles of `emit.LATENCY`, one call has."""
         return sum(
-            sum(given == latency for given, _ in flow.steps)
+            sum(
+                flow.repeats.get(number, 1)
+                for number, (given, _) in enumerate(flow.steps)
+                if given == latency
+            )
             for call in self._calls()
             if not isinstance(call, Sweep)
             for flow in self._flows[call.partition(" ")[0]]

@@ -6,7 +6,6 @@ are in nothing that is needed to find them.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -16,23 +15,11 @@ from codegen.expressions.dag import Expr, Graph
 from codegen.system import body
 from codegen.system.system import Coordinate, System
 from codegen.system.vectors import Vector, cross, plus, times
-from codegen.topology.frames import placing
 from codegen.topology.motion import Motion
-from codegen.tree.spatial import (
-    ZERO,
-    Inertia,
-    Matrix,
-    Passage,
-    Rotation,
-    Shift,
-    Turn,
-    Value,
-    apply,
-    skew,
-)
+from codegen.tree.passages import angle, numbers_of, passage
+from codegen.tree.spatial import ZERO, Inertia, Matrix, Passage, Value, apply, skew
 
 Z: Vector = (0.0, 0.0, 1.0)
-QUARTERS = ((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0))
 
 
 @dataclass
@@ -76,81 +63,42 @@ class ChainLink:
     bias_alpha: Vector = ZERO
     bias_a: Vector = ZERO
 
+    def weigh(self, mass: Value, first: Vector, turning: Matrix) -> None:
+        """Give it mass, mass times centre, and the matrix of its second moments about the origin."""
+        self.mass, self.first = mass, first
+        moving: Matrix = [[mass if i == j else 0.0 for j in range(3)] for i in range(3)]
+        self.inertia = Inertia(turning, skew(first), moving)
 
-class Chain:
-    """All links of a tree, in joint coordinates of a system that has them."""
 
-    def __init__(
-        self, motion: Motion, coordinates: Sequence[Coordinate], masses: System, graph: Graph
-    ) -> None:
-        self.graph, self.motion = graph, motion
-        self.tree = motion.tree
-        guided = {guide.coordinate.name: guide.inputs for guide in masses.guides}
+class Links:
+    """Links with what their joints do; the algebra of one link beside its parent.
+
+    Attributes
+    ----------
+    links : list of ChainLink
+        Each after its parent.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
         self.links: list[ChainLink] = []
-        for n, link in enumerate(self.tree.links):
-            own = [coordinates[i] for i in link.coordinates]
-            inputs = guided.get(own[0].name) if len(own) == 1 else None
-            made = ChainLink(
-                name=link.name,
-                parent=link.parent,
-                kind=link.kind,
-                coordinates=link.coordinates,
-                is_guided=inputs is not None,
-                q=[c.q for c in own],
-                qd=[c.qd for c in own],
-                qdd=[graph.var(f"qdd {c.index}") for c in own],
-                passage=Passage([]),
-            )
-            made.passage = self._passage(n, made)
-            self.links.append(made)
-            self._move(made)
-        self._weigh(masses)
 
-    def up(self, link: int) -> ChainLink | None:
-        """The link that it moves on; None: the ground."""
-        parent = self.links[link].parent
-        return self.links[parent] if parent >= 0 else None
+    def add(self, link: ChainLink, numbers: Sequence[Value], moved: Sequence[Value]) -> None:
+        """One more link, on a parent that is there."""
+        link.passage = passage(link.kind, numbers, moved)
+        self.links.append(link)
 
-    def _passage(self, n: int, link: ChainLink) -> Passage:
-        frames = self.motion.frames
-        here = frames[n]
-        outer = frames[link.parent] if link.parent >= 0 else np.eye(4)
-        built = [self.tree.coordinates[i].initial for i in link.coordinates]
-        if link.kind in ("ball", "free"):
-            relative = body.tidy(np.linalg.inv(outer) @ here)
-            turn = Rotation([[float(v) for v in row] for row in relative[1:, 1:]])
-            at: Vector = tuple(float(v) for v in relative[1:, 0])  # type: ignore[assignment]
-            if link.kind == "free":
-                way = [x - b for x, b in zip(link.q[:3], built[:3], strict=True)]
-                at = plus(at, (way[0], way[1], way[2]))
-            return Passage([Rotation(quaternion_matrix(link.q[-4:])), turn, Shift(at)])
-        p = placing(outer, here)
-        h: Value = p.h
+    def moved(self, link: ChainLink, numbers: Sequence[Value]) -> list[Value]:
+        """Cosines and sines of its joint, or what stands for them: see `passage`."""
+        if link.kind == "turn":
+            at = angle(link.q[0], numbers)
+            return [self.graph.call("cos", at), self.graph.call("sin", at)]
         if link.kind == "slide":
-            h = p.h + link.q[0] - built[0]
-            last = Turn(2, *p.beta)
-        else:
-            last = Turn(2, *self._angle(link.q[0], p.beta, built[0]))
-        return Passage([
-            Shift((0.0, 0.0, h)),
-            last,
-            Shift((p.d, 0.0, 0.0)),
-            Turn(0, *p.alpha),
-            Shift((0.0, 0.0, p.b)),
-            Turn(2, *p.gamma),
-        ])  # fmt: skip
+            return [link.q[0]]
+        return [*link.q[:-4], *(e for row in quaternion_matrix(link.q[-4:]) for e in row)]
 
-    def _angle(self, q: Expr, beta: tuple[float, float], built: float) -> tuple[Expr, Expr]:
-        """Cosine and sine of q + beta - built; a turn of quarters costs nothing."""
-        offset = math.atan2(beta[1], beta[0]) - built
-        quarters = round(offset / (math.pi / 2.0))
-        rest = offset - quarters * (math.pi / 2.0)
-        at = q + rest if abs(rest) > 1e-13 else q
-        c, s = self.graph.call("cos", at), self.graph.call("sin", at)
-        a, b = QUARTERS[quarters % 4]
-        return a * c - b * s, a * s + b * c
-
-    def _move(self, link: ChainLink) -> None:
+    def move(self, link: ChainLink) -> None:
+        """Angular velocity, and what the rates add to accelerations."""
         up = self.links[link.parent] if link.parent >= 0 else None
         before = up.omega if up else ZERO
         carried = link.passage.into(before)
@@ -191,34 +139,6 @@ class Chain:
         )
         return [b - shrink * e for b, e in zip(back, p, strict=True)]
 
-    def _weigh(self, masses: System) -> None:
-        """Mass, first and second moments of every link, over parameters."""
-        graph = self.graph
-        moments: list[list[tuple[Expr, np.ndarray]]] = [[] for _ in self.links]
-        for place, share in shares_on_links(self.motion, masses):
-            if place >= 0:
-                moments[place].append(share)
-        for link, parts in zip(self.links, moments, strict=True):
-            parts = [(var, body.tidy(matrix)) for var, matrix in parts]
-
-            def entry(i: int, j: int, parts=parts) -> Expr:
-                return graph.total((float(m[i, j]), var) for var, m in parts if m[i, j])
-
-            link.mass = entry(0, 0)
-            link.first = (entry(0, 1), entry(0, 2), entry(0, 3))
-            turning: Matrix = [[0.0] * 3 for _ in range(3)]
-            for i in range(3):
-                j, k = (i + 1) % 3, (i + 2) % 3
-                turning[i][i] = graph.total(
-                    (float(m[j + 1, j + 1] + m[k + 1, k + 1]), var) for var, m in parts
-                )
-                turning[j][k] = turning[k][j] = graph.total(
-                    (-float(m[j + 1, k + 1]), var) for var, m in parts
-                )
-            zero = graph.zero
-            moving: Matrix = [[link.mass if i == j else zero for j in range(3)] for i in range(3)]
-            link.inertia = Inertia(turning, skew(link.first), moving)
-
     def resistance(self, link: ChainLink) -> tuple[Vector, Vector]:
         """Moment and force that keep a link's rates as they are: omega x I omega, omega x (omega x m c)."""
         assert link.inertia is not None
@@ -232,6 +152,80 @@ class Chain:
         )
         spin: Matrix = [[-(yy + zz), xy, xz], [xy, -(xx + zz), yz], [xz, yz, -(xx + yy)]]
         return moment, apply(spin, link.first)
+
+
+class Chain(Links):
+    """All links of a tree, in joint coordinates of a system that has them.
+
+    Parameters
+    ----------
+    is_stored : bool
+        What the joints do is no expression here, since the step finds it link by link and stores it.
+    """
+
+    def __init__(
+        self,
+        motion: Motion,
+        coordinates: Sequence[Coordinate],
+        masses: System,
+        graph: Graph,
+        *,
+        is_stored: bool = False,
+    ) -> None:
+        super().__init__(graph)
+        self.motion = motion
+        self.tree = motion.tree
+        guided = {guide.coordinate.name: guide.inputs for guide in masses.guides}
+        for n, link in enumerate(self.tree.links):
+            own = [coordinates[i] for i in link.coordinates]
+            inputs = guided.get(own[0].name) if len(own) == 1 else None
+            made = ChainLink(
+                name=link.name,
+                parent=link.parent,
+                kind=link.kind,
+                coordinates=link.coordinates,
+                is_guided=inputs is not None,
+                q=[c.q for c in own],
+                qd=[c.qd for c in own],
+                qdd=[graph.var(f"qdd {c.index}") for c in own],
+                passage=Passage([]),
+            )
+            if is_stored:
+                self.links.append(made)
+                continue
+            numbers = numbers_of(motion, n)
+            self.add(made, numbers, self.moved(made, numbers))
+            self.move(made)
+        self._weigh(masses)
+
+    def up(self, link: int) -> ChainLink | None:
+        """The link that it moves on; None: the ground."""
+        parent = self.links[link].parent
+        return self.links[parent] if parent >= 0 else None
+
+    def _weigh(self, masses: System) -> None:
+        """Mass, first and second moments of every link, over parameters."""
+        graph = self.graph
+        moments: list[list[tuple[Expr, np.ndarray]]] = [[] for _ in self.links]
+        for place, share in shares_on_links(self.motion, masses):
+            if place >= 0:
+                moments[place].append(share)
+        for link, parts in zip(self.links, moments, strict=True):
+            parts = [(var, body.tidy(matrix)) for var, matrix in parts]
+
+            def entry(i: int, j: int, parts=parts) -> Expr:
+                return graph.total((float(m[i, j]), var) for var, m in parts if m[i, j])
+
+            turning: Matrix = [[0.0] * 3 for _ in range(3)]
+            for i in range(3):
+                j, k = (i + 1) % 3, (i + 2) % 3
+                turning[i][i] = graph.total(
+                    (float(m[j + 1, j + 1] + m[k + 1, k + 1]), var) for var, m in parts
+                )
+                turning[j][k] = turning[k][j] = graph.total(
+                    (-float(m[j + 1, k + 1]), var) for var, m in parts
+                )
+            link.weigh(entry(0, 0), (entry(0, 1), entry(0, 2), entry(0, 3)), turning)
 
 
 def shares_on_links(motion: Motion, system: System) -> list[tuple[int, tuple[Expr, np.ndarray]]]:

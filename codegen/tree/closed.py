@@ -9,6 +9,7 @@ the tree does not keep, places that bodies share, and the length of each quatern
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.expressions.dag import Expr
@@ -22,10 +23,10 @@ from codegen.tree.closed_outputs import ClosedOutputs
 from codegen.tree.composite import composite_forces, composite_mass
 from codegen.tree.loads import loads_of, push_on
 from codegen.tree.loose import loose_mass
-from codegen.tree.mechanism import move_over, nameless_masses, start_rates
-from codegen.tree.places import Coordinates
+from codegen.tree.mechanism import flexible, move_over, nameless_masses, start_rates
+from codegen.tree.places import Coordinates, Places
 from codegen.tree.reactions import Reactions
-from codegen.tree.recursion import Loads
+from codegen.tree.recursion import Loads, transmitted
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class ClosedTree:
     loose: Masses
 
 
-def closed_tree(mechanism: Mechanism) -> ClosedTree:
+def closed_tree(mechanism: Mechanism, formulation: str = "semi_recursive") -> ClosedTree:
     """A mechanism over the coordinates of its tree.
 
     Raises
@@ -61,6 +62,8 @@ def closed_tree(mechanism: Mechanism) -> ClosedTree:
         Something in it is not carried by joint coordinates: each by name.
     """
     source = mechanism.system
+    if source.flexible:
+        raise MechanismError(flexible(source, formulation))
     motion = topology(source)
     mistakes = list(nameless_masses(source))
     if mistakes:
@@ -74,7 +77,7 @@ def closed_tree(mechanism: Mechanism) -> ClosedTree:
         ((index, slope),) = motion.tree.scalars[c.q][0].items()
         link = next(k for k in chain.links if index in k.coordinates)
         link.rotor = link.rotor + (slope * slope) * inertia
-    coordinates = Coordinates(motion, chain, own)
+    coordinates = Coordinates(motion, chain, Places(chain), own)
     move_over(source, system, coordinates)
     loads = loads_of(coordinates, source.pushes)
     forces = composite_forces(chain, loads)
@@ -84,7 +87,8 @@ def closed_tree(mechanism: Mechanism) -> ClosedTree:
     system.mass = {key: e for key, e in sorted(system.mass.items()) if not e.is_zero}
     system.force = {i: e for i, e in sorted(forces.items()) if not e.is_zero}
     numbers = _close(system, source, coordinates, closes)
-    joints = Reactions(chain, _with_rows(coordinates, closes, numbers), coordinates.places.out)
+    handed = partial(transmitted, chain, _with_rows(coordinates, closes, numbers))
+    joints = Reactions(chain, handed, coordinates.places.out)
     shown = ClosedOutputs(source, system, coordinates, joints, numbers)
     outputs = tuple(shown.output(output) for output in mechanism.outputs)
     if shown.mistakes:

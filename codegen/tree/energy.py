@@ -5,15 +5,15 @@ from __future__ import annotations
 from codegen.expressions.dag import Expr
 from codegen.system.system import System
 from codegen.system.vectors import Vector, cross, dot, plus
-from codegen.tree.chain import Chain
-from codegen.tree.spatial import ZERO, apply
+from codegen.tree.chain import Chain, ChainLink
+from codegen.tree.spatial import ZERO, Value, apply
 
 
 def kinetic(chain: Chain) -> Expr:
     """Kinetic energy, of rotors too."""
     graph = chain.graph
     velocities: list[Vector] = []
-    found: list[tuple[float, Expr]] = []
+    found: list[tuple[float, Value]] = []
     for link in chain.links:
         v: Vector = ZERO
         if link.parent >= 0:
@@ -25,15 +25,20 @@ def kinetic(chain: Chain) -> Expr:
         if link.kind == "slide":
             v = plus(v, (0.0, 0.0, link.qd[0]))
         velocities.append(v)
-        assert link.inertia is not None
-        spin = apply(link.inertia.turning, link.omega)
-        found += [
-            (0.5, graph.lift(dot(link.omega, spin))),
-            (0.5, link.mass * graph.lift(dot(v, v))),
-            (1.0, graph.lift(dot(v, cross(link.omega, link.first)))),
-            (0.5, graph.lift(link.rotor * (link.qd[0] * link.qd[0]))),
-        ]
+        found += moving(link, v)
     return graph.total(found)
+
+
+def moving(link: ChainLink, v: Vector) -> list[tuple[float, Value]]:
+    """Terms of the kinetic energy of a link whose origin has this velocity, in its axes."""
+    assert link.inertia is not None
+    spin = apply(link.inertia.turning, link.omega)
+    return [
+        (0.5, dot(link.omega, spin)),
+        (0.5, link.mass * dot(v, v)),
+        (1.0, dot(v, cross(link.omega, link.first))),
+        (0.5, link.rotor * (link.qd[0] * link.qd[0])),
+    ]
 
 
 def potential(system: System) -> Expr:

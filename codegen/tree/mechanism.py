@@ -6,8 +6,9 @@ outputs say of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -20,10 +21,13 @@ from codegen.topology.motion import Motion, topology
 from codegen.topology.tree import Tree
 from codegen.tree.chain import Chain
 from codegen.tree.energy import kinetic, potential
+from codegen.tree.groups import in_order
 from codegen.tree.loads import loads_of
-from codegen.tree.places import Coordinates
+from codegen.tree.places import Coordinates, Places
 from codegen.tree.reactions import Reactions
-from codegen.tree.recursion import Loads
+from codegen.tree.recursion import Loads, transmitted
+from codegen.tree.spatial import Wrench
+from codegen.tree.stored import KINETIC, StoredPlaces
 from rig_configs.mistakes import Mistake
 
 OTHERS = "'semi_recursive' or 'ali3p', which close loops"
@@ -39,6 +43,10 @@ class TreeMechanism:
         With the joints' coordinates; no rows, and no mass matrix.
     source : Mechanism
         The same in the coordinates of its file.
+    handed : callable
+        Gives the wrench that each joint hands to its link.
+    is_looped : bool
+        Whether forces and outputs are over what loops store of the links.
     """
 
     made: Mechanism
@@ -46,10 +54,17 @@ class TreeMechanism:
     motion: Motion
     chain: Chain
     loads: Loads
+    handed: Callable[[], list[Wrench]]
+    is_looped: bool
 
 
-def in_joint_coordinates(mechanism: Mechanism) -> TreeMechanism:
+def in_joint_coordinates(mechanism: Mechanism, most_unrolled: int | None = None) -> TreeMechanism:
     """A mechanism that is a tree, in joint coordinates.
+
+    Parameters
+    ----------
+    most_unrolled : int, optional
+        With more coordinates than these, forces and outputs are over what loops store of the links (`stored.py`).
 
     Raises
     ------
@@ -57,24 +72,42 @@ def in_joint_coordinates(mechanism: Mechanism) -> TreeMechanism:
         It has loops, or something in it that joint coordinates do not carry: each by name.
     """
     source = mechanism.system
+    if source.flexible:
+        raise MechanismError(flexible(source, "articulated"))
     motion = topology(source)
     mistakes = [*_cut(motion.tree, source.file), *_uncarried(motion)]
     if mistakes:
         raise MechanismError(mistakes)
     system = _system(source, motion)
-    chain = Chain(motion, system.coordinates, system, source.graph)
+    is_looped = most_unrolled is not None and len(system.coordinates) > most_unrolled
+    chain = Chain(motion, system.coordinates, system, source.graph, is_stored=is_looped)
     for c, inertia in source.masses.of_scalars:
         weights, _ = motion.tree.scalars[c.q]
         ((index, slope),) = weights.items()
         link = next(k for k in chain.links if index in k.coordinates)
         link.rotor = link.rotor + (slope * slope) * inertia
-    coordinates = Coordinates(motion, chain)
+    order = in_order(chain)
+    stored = StoredPlaces(chain, order, source.gravity) if is_looped else None
+    coordinates = Coordinates(motion, chain, stored or Places(chain))
     move_over(source, system, coordinates)
     loads = loads_of(coordinates, source.pushes)
-    joints = Reactions(chain, loads, coordinates.places.out)
-    outputs = tuple(_output(o, source, system, coordinates, joints) for o in mechanism.outputs)
+    handed = stored.handed if stored else partial(transmitted, chain, loads)
+    joints = Reactions(chain, handed, coordinates.places.out)
+    moving = partial(source.graph.var, KINETIC) if stored else partial(kinetic, chain)
+    outputs = tuple(
+        _output(o, source, system, coordinates, joints, moving) for o in mechanism.outputs
+    )
     made = Mechanism(mechanism.name, system, outputs, mechanism.sha256)
-    return TreeMechanism(made, mechanism, motion, chain, loads)
+    return TreeMechanism(made, mechanism, motion, chain, loads, handed, is_looped)
+
+
+def flexible(source: System, formulation: str) -> list[Mistake]:
+    """Bodies that bend, which joint coordinates do not carry."""
+    problem = f"bends: '{formulation}' is for rigid bodies"
+    return [
+        Mistake(source.file, f"flexible_body.{name}", problem, "take formulation = 'ali3p'")
+        for name in source.flexible
+    ]
 
 
 def move_over(source: System, system: System, coordinates: Coordinates) -> None:
@@ -186,14 +219,15 @@ def _output(
     system: System,
     coordinates: Coordinates,
     joints: Reactions,
+    moving: Callable[[], Expr],
 ) -> Output:
     """An output over joint coordinates."""
     if output.kind in ("reaction", "gain") or (output.kind == "undetermined" and not output.path):
         return output
     path = output.path if output.kind == "path" else f"outputs/{output.port}"
     energies = {
-        "outputs/energy": lambda: kinetic(coordinates.chain) + potential(system),
-        "outputs/energy.kinetic": lambda: kinetic(coordinates.chain),
+        "outputs/energy": lambda: moving() + potential(system),
+        "outputs/energy.kinetic": moving,
     }
     if output.kind == "undetermined":
         made = source.graph.zero  # a tree determines all reactions

@@ -10,7 +10,7 @@ from codegen.expressions.dag import Expr
 from codegen.system.quantities import Coordinate
 from codegen.system.vectors import Vector, cross, dot, plus, times
 from codegen.topology.motion import Motion
-from codegen.tree.chain import Chain
+from codegen.tree.chain import Chain, Links
 from codegen.tree.spatial import ZERO
 
 Triple = tuple[Vector, Vector, Vector]  # value, rate, acceleration
@@ -19,11 +19,15 @@ Triple = tuple[Vector, Vector, Vector]  # value, rate, acceleration
 class Places:
     """Points and directions of links in the axes of the ground, with rates and accelerations, on demand."""
 
-    def __init__(self, chain: Chain) -> None:
+    def __init__(self, chain: Links) -> None:
         self.chain = chain
         self._axes: dict[int, tuple[Vector, Vector, Vector]] = {}
         self._alphas: dict[int, Vector] = {}
         self._origins: dict[int, Triple] = {}
+
+    def begin(self, n: int, axes: tuple[Vector, Vector, Vector], origin: Triple) -> None:
+        """Say where a link is, so that nothing below it is asked."""
+        self._axes[n], self._origins[n], self._alphas[n] = axes, origin, ZERO
 
     def axes(self, n: int) -> tuple[Vector, Vector, Vector]:
         """The axes of the ground in the axes of a link."""
@@ -111,11 +115,15 @@ class Coordinates:
     """
 
     def __init__(
-        self, motion: Motion, chain: Chain, own: Mapping[Expr, Coordinate] | None = None
+        self,
+        motion: Motion,
+        chain: Chain,
+        places: Places,
+        own: Mapping[Expr, Coordinate] | None = None,
     ) -> None:
         self.own = own or {}
         self.motion, self.chain, self.graph = motion, chain, chain.graph
-        self.places = Places(chain)
+        self.places = places
         self._kept: dict[tuple[int, tuple[float, ...]], Triple] = {}
         self._moves: dict[
             Expr, tuple[Expr, int]

@@ -10,7 +10,6 @@ import numpy as np
 from codegen.expressions.dag import Expr
 from codegen.system.vectors import Vector, cross, minus, times
 from codegen.tree.chain import Chain
-from codegen.tree.recursion import Loads, transmitted
 from codegen.tree.spatial import Wrench
 
 KEYS = {
@@ -28,12 +27,19 @@ class Reactions:
 
     Parameters
     ----------
+    handed : callable
+        Gives the wrench that each joint hands to its link.
     out : callable
         A vector of a link in the axes of the ground.
     """
 
-    def __init__(self, chain: Chain, loads: Loads, out: Callable[[int, Vector], Vector]) -> None:
-        self._chain, self._loads, self._out = chain, loads, out
+    def __init__(
+        self,
+        chain: Chain,
+        handed: Callable[[], list[Wrench]],
+        out: Callable[[int, Vector], Vector],
+    ) -> None:
+        self._chain, self._find, self._out = chain, handed, out
         self._found: dict[str, Wrench | None] = {}
 
     def of(self, path: str) -> Expr | None:
@@ -52,7 +58,7 @@ class Reactions:
 
     @cached_property
     def _handed(self) -> list[Wrench]:
-        return transmitted(self._chain, self._loads)
+        return self._find()
 
     def _wrench(self, element: str) -> Wrench | None:
         """On the first body of a joint, about its point, in the axes of the ground."""

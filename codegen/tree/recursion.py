@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from codegen.expressions.dag import Expr
 from codegen.system.vectors import Vector, dot, minus, plus, times
-from codegen.tree.chain import Chain, ChainLink
+from codegen.tree.chain import ChainLink, Links
 from codegen.tree.spatial import (
     NO_WRENCH,
     ZERO,
@@ -41,7 +41,7 @@ class Loads:
 
 
 @dataclass
-class _Open:
+class Open:
     """Results of the inward sweep for the outward one: `gain` is A h D^-1, on alpha and a; `drive` is D^-1 u."""
 
     gain: Wrench = NO_WRENCH
@@ -51,74 +51,85 @@ class _Open:
     bias: Wrench = NO_WRENCH
 
 
-def accelerations(chain: Chain, loads: Loads) -> dict[int, Expr]:
+def accelerations(chain: Links, loads: Loads) -> dict[int, Expr]:
     """Second derivatives of all joint coordinates that are not given."""
-    graph = chain.graph
     found: dict[int, Expr] = {}
     inner: list[Inertia | None] = [None] * len(chain.links)
-    pulls: list[Wrench] = [_bias(chain, link, loads, n) for n, link in enumerate(chain.links)]
-    opened: list[_Open] = [_Open() for _ in chain.links]
+    pulls: list[Wrench] = [bias_of(chain, link, loads, n) for n, link in enumerate(chain.links)]
+    opened: list[Open] = [Open() for _ in chain.links]
     for n in reversed(range(len(chain.links))):
         link = chain.links[n]
-        own = link.inertia
-        assert own is not None
-        inertia = own.plus(inner[n]) if inner[n] is not None else own  # type: ignore[arg-type]
-        left, pull = _opened(chain, link, inertia, pulls[n], loads, opened[n])
+        assert link.inertia is not None
+        own, hanging = link.inertia, inner[n]
+        inertia = own.plus(hanging) if hanging is not None else own
+        left, pull = open_joint(chain, link, inertia, pulls[n], loads, opened[n])
         if link.parent < 0:
             continue
         handed = link.passage.inertia_out(left)
         kept = inner[link.parent]
         inner[link.parent] = handed if kept is None else kept.plus(handed)
-        out = link.passage.wrench_out(pull)
-        pulls[link.parent] = Wrench(
-            plus(pulls[link.parent].moment, out.moment), plus(pulls[link.parent].force, out.force)
-        )
+        pulls[link.parent] = pulls[link.parent].plus(link.passage.wrench_out(pull))
     motions: list[tuple[Vector, Vector]] = []
     for link, at in zip(chain.links, opened, strict=True):
-        alpha, a = _carried(link, motions, loads)
-        if link.is_guided:
-            alpha, a = _with_joint(link, alpha, a)
-        elif link.kind in ("turn", "slide"):
-            gain = at.gain
-            qdd = graph.lift(at.drive - dot(gain.moment, alpha) - dot(gain.force, a))
-            found[link.coordinates[0]] = qdd
-            # a name for it, so that it is computed once and read as what it is
-            graph.stem(qdd, f"qdd_{link.coordinates[0]}")
-            along = (0.0, 0.0, qdd)
-            alpha, a = (plus(alpha, along), a) if link.kind == "turn" else (alpha, plus(a, along))
-        else:
-            new_alpha, new_a = _let_go(at, link, a)
-            turned = chain.rates_of_quaternion(link, minus(new_alpha, alpha))
-            if link.kind == "free":
-                moved = link.passage.out(minus(new_a, a))
-                for i, e in zip(link.coordinates, moved, strict=False):
-                    found[i] = graph.lift(e)
-            for i, e in zip(link.coordinates[-4:], turned, strict=True):
-                found[i] = graph.lift(e)
-            alpha, a = new_alpha, new_a
-        motions.append((alpha, a))
+        own_found, motion = follow(chain, link, at, *carried(link, motions, loads))
+        found |= own_found
+        motions.append(motion)
     return found
 
 
-def transmitted(chain: Chain, loads: Loads) -> list[Wrench]:
+def follow(
+    chain: Links, link: ChainLink, at: Open, alpha: Vector, a: Vector
+) -> tuple[dict[int, Expr], tuple[Vector, Vector]]:
+    """Accelerations of a joint's coordinates and of its link, from those of the link as its parent carries it."""
+    graph, found = chain.graph, {}
+    if link.is_guided:
+        alpha, a = with_joint(link, alpha, a)
+    elif link.kind in ("turn", "slide"):
+        gain = at.gain
+        qdd = graph.lift(at.drive - dot(gain.moment, alpha) - dot(gain.force, a))
+        found[link.coordinates[0]] = qdd
+        # a name for it, so that it is computed once and read as what it is
+        graph.stem(qdd, f"qdd_{link.coordinates[0]}")
+        along = (0.0, 0.0, qdd)
+        alpha, a = (plus(alpha, along), a) if link.kind == "turn" else (alpha, plus(a, along))
+    else:
+        new_alpha, new_a = _let_go(at, link, a)
+        turned = chain.rates_of_quaternion(link, minus(new_alpha, alpha))
+        if link.kind == "free":
+            moved = link.passage.out(minus(new_a, a))
+            for i, e in zip(link.coordinates, moved, strict=False):
+                found[i] = graph.lift(e)
+        for i, e in zip(link.coordinates[-4:], turned, strict=True):
+            found[i] = graph.lift(e)
+        alpha, a = new_alpha, new_a
+    return found, (alpha, a)
+
+
+def transmitted(chain: Links, loads: Loads) -> list[Wrench]:
     """The wrench that each joint hands to its link, about the link's origin in its axes, at given accelerations."""
     motions: list[tuple[Vector, Vector]] = []
     for link in chain.links:
-        motions.append(_with_joint(link, *_carried(link, motions, loads), chain=chain))
-    found = []
-    for n, (link, (alpha, a)) in enumerate(zip(chain.links, motions, strict=True)):
-        assert link.inertia is not None
-        push, bias = link.inertia.times(alpha, a), _bias(chain, link, loads, n)
-        found.append(Wrench(plus(push.moment, bias.moment), plus(push.force, bias.force)))
+        motions.append(with_joint(link, *carried(link, motions, loads), chain=chain))
+    found = [
+        resisting(chain, link, loads, n, motion)
+        for n, (link, motion) in enumerate(zip(chain.links, motions, strict=True))
+    ]
     for n in reversed(range(len(chain.links))):
         link = chain.links[n]
         if link.parent >= 0:
-            out, kept = link.passage.wrench_out(found[n]), found[link.parent]
-            found[link.parent] = Wrench(plus(kept.moment, out.moment), plus(kept.force, out.force))
+            found[link.parent] = found[link.parent].plus(link.passage.wrench_out(found[n]))
     return found
 
 
-def given_force(chain: Chain, loads: Loads, handed: list[Wrench], n: int) -> Expr:
+def resisting(
+    chain: Links, link: ChainLink, loads: Loads, n: int, motion: tuple[Vector, Vector]
+) -> Wrench:
+    """The wrench that gives a link these accelerations, beside what acts on it."""
+    assert link.inertia is not None
+    return link.inertia.times(*motion).plus(bias_of(chain, link, loads, n))
+
+
+def given_force(chain: Links, loads: Loads, handed: list[Wrench], n: int) -> Expr:
     """The force of a guide along its joint, beside what acts there."""
     link = chain.links[n]
     along = handed[n].moment[2] if link.kind == "turn" else handed[n].force[2]
@@ -127,7 +138,7 @@ def given_force(chain: Chain, loads: Loads, handed: list[Wrench], n: int) -> Exp
     return chain.graph.lift(along + inertia - acting)
 
 
-def _bias(chain: Chain, link: ChainLink, loads: Loads, n: int) -> Wrench:
+def bias_of(chain: Links, link: ChainLink, loads: Loads, n: int) -> Wrench:
     moment, force = chain.resistance(link)
     acting = loads.wrenches.get(n)
     if acting is None:
@@ -135,7 +146,7 @@ def _bias(chain: Chain, link: ChainLink, loads: Loads, n: int) -> Wrench:
     return Wrench(minus(moment, acting.moment), minus(force, acting.force))
 
 
-def _carried(
+def carried(
     link: ChainLink, motions: list[tuple[Vector, Vector]], loads: Loads
 ) -> tuple[Vector, Vector]:
     """Accelerations of a link whose joint stands still."""
@@ -147,8 +158,8 @@ def _carried(
     return plus(alpha, link.bias_alpha), plus(a, link.bias_a)
 
 
-def _with_joint(
-    link: ChainLink, alpha: Vector, a: Vector, chain: Chain | None = None
+def with_joint(
+    link: ChainLink, alpha: Vector, a: Vector, chain: Links | None = None
 ) -> tuple[Vector, Vector]:
     """The same with the joint's own acceleration, as `qdd` of the link has it."""
     if link.kind == "turn":
@@ -163,15 +174,15 @@ def _with_joint(
     return alpha, a
 
 
-def _opened(
-    chain: Chain, link: ChainLink, inertia: Inertia, pull: Wrench, loads: Loads, at: _Open
+def open_joint(
+    chain: Links, link: ChainLink, inertia: Inertia, pull: Wrench, loads: Loads, at: Open
 ) -> tuple[Inertia, Wrench]:
     """The hand-over of a link to its parent: inertia, and wrench; `at` takes what the outward sweep needs."""
     graph = chain.graph
     if link.is_guided:
-        alpha, a = _with_joint(link, link.bias_alpha, link.bias_a)
+        alpha, a = with_joint(link, link.bias_alpha, link.bias_a)
         push = inertia.times(alpha, a)
-        return inertia, Wrench(plus(pull.moment, push.moment), plus(pull.force, push.force))
+        return inertia, pull.plus(push)
     if link.kind in ("turn", "slide"):
         return _single(chain, link, inertia, pull, loads, at)
     at.inertia, at.bias = inertia, pull
@@ -193,7 +204,7 @@ def _opened(
 
 
 def _single(
-    chain: Chain, link: ChainLink, inertia: Inertia, pull: Wrench, loads: Loads, at: _Open
+    chain: Links, link: ChainLink, inertia: Inertia, pull: Wrench, loads: Loads, at: Open
 ) -> tuple[Inertia, Wrench]:
     graph = chain.graph
     turns = link.kind == "turn"
@@ -238,7 +249,7 @@ def _single(
     return rest, Wrench(moment, force)
 
 
-def _let_go(at: _Open, link: ChainLink, a: Vector) -> tuple[Vector, Vector]:
+def _let_go(at: Open, link: ChainLink, a: Vector) -> tuple[Vector, Vector]:
     """Accelerations of a ball, whose point is carried, or of a free body."""
     inertia, pull = at.inertia, at.bias
     assert inertia is not None

@@ -24,6 +24,9 @@ class Wrench(NamedTuple):
     moment: Vector
     force: Vector
 
+    def plus(self, other: Wrench) -> Wrench:
+        return Wrench(plus(self.moment, other.moment), plus(self.force, other.force))
+
 
 NO_WRENCH = Wrench(ZERO, ZERO)
 

@@ -24,6 +24,7 @@ from io_bridge.attendant.watch import Watch
 from io_bridge.bus import await_clocks, gap_words
 from io_bridge.bus_events import BusEvent, BusEvents
 from io_bridge.buses.attended_bus import SAFE_CYCLES, AttendedBus
+from io_bridge.buses.drive_modes import SHOWN_IN_S, await_modes
 from io_bridge.buses.settings import ExchangeSettings
 from io_bridge.exchange.exchange import Exchange
 from io_bridge.host.ethtool import require_link
@@ -184,6 +185,10 @@ class EthercatBus(AttendedBus):
             self._start_keeper()
             self._keep_time()
             finish(to_op(master, axes_of(slaves), self._records), PAUSE_S)
+            until = time.monotonic() + SHOWN_IN_S
+            await_modes(
+                self._exchange, lambda: time.sleep(PAUSE_S), lambda: time.monotonic() < until
+            )
             self._exchange.begin_service()
         except BringUpError as error:
             self.close()

@@ -13,6 +13,7 @@ from io_bridge.attendant.recovery import Recovery
 from io_bridge.attendant.watch import Watch
 from io_bridge.bus import await_clocks
 from io_bridge.buses.attended_bus import SAFE_CYCLES, AttendedBus
+from io_bridge.buses.drive_modes import SHOWN_IN_S, await_modes
 from io_bridge.buses.settings import ExchangeSettings
 from io_bridge.emulator.devices.slave_device import SlaveDevice
 from io_bridge.emulator.drive.device import DriveDevice
@@ -104,6 +105,8 @@ class SimulatedBus(AttendedBus):
                 await_clocks(exchange, step, lambda: next(cycles) < last)
             for _ in to_op(master, axes_of(exchange.slaves), self._records):
                 step()
+            until = exchange.counters["cycles"] + int(SHOWN_IN_S * 1e9) // self._poll_ns
+            await_modes(exchange, step, lambda: exchange.counters["cycles"] < until)
         except ValueError as error:
             self.close()
             raise BringUpError(str(error)) from error

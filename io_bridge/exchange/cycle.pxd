@@ -83,6 +83,7 @@ cdef struct ExchangeState:
 cdef int exchange_step(void *self, int64_t t_ns) noexcept nogil
 cdef int exchange_safe(void *self, int64_t t_ns) noexcept nogil
 cdef void exchange_keep(ExchangeState *x, int64_t period_ns) noexcept nogil
-cdef int borrow(ExchangeState *x, int64_t longest_ns) noexcept nogil
+cdef int borrow(ExchangeState *x) noexcept nogil
+cdef void await_frames(ExchangeState *x, int64_t until_ns) noexcept nogil
 cdef void give_back(ExchangeState *x) noexcept nogil
 cdef void raise_flag(int *flag, int value) noexcept nogil

@@ -22,10 +22,8 @@ cdef extern from "<time.h>" nogil:
     enum: CLOCK_MONOTONIC
     enum: TIMER_ABSTIME
 
-cdef extern from "rt_core/safety/bucket.h" nogil:
-    int64_t bucket_after(int64_t level, int64_t pour, int64_t drain, int64_t top)
-
 cdef extern from "io_bridge/slaves/bus_fault.h" nogil:
+    int64_t bus_level_after(int good, int64_t level, int64_t leak, int64_t brim)
     int bus_is_lost(int good, int64_t level, int64_t brim)
     int bus_fault(int good, int lost, int of_slaves, int cause, int of_data, int before, int of_command)
 
@@ -36,10 +34,14 @@ cdef extern from "io_bridge/slaves/enable_rule.h" nogil:
 
 cdef extern from * nogil:
     """
+    /* Who has them; 0: nobody had, they are taken now. */
+    static int holder_or_take(int *owner, int who) {
+        int holder = 0;
+        __atomic_compare_exchange_n(owner, &holder, who, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+        return holder;
+    }
     static int take(int *owner, int who) {
-        int nobody = 0;
-        return __atomic_compare_exchange_n(owner, &nobody, who, 0, __ATOMIC_ACQ_REL,
-                                           __ATOMIC_ACQUIRE);
+        return !holder_or_take(owner, who);
     }
     /* of a thread that asks for itself */
     static int owns(int *owner, int who) {
@@ -55,6 +57,7 @@ cdef extern from * nogil:
         return __atomic_load_n(flag, __ATOMIC_ACQUIRE);
     }
     """
+    int holder_or_take(int *owner, int who)
     bint take(int *owner, int who)
     bint owns(int *owner, int who)
     void release(int *owner)
@@ -62,6 +65,7 @@ cdef extern from * nogil:
     int flag_up(int *flag)
 
 cdef enum:                        # owners of the frames
+    NOBODY = 0
     KEEPER = 1
     CYCLE = 2
     WATCHDOG = 3
@@ -77,14 +81,16 @@ cdef void raise_flag(int *flag, int value) noexcept nogil:
     set_flag(flag, value)
 
 
-cdef int borrow(ExchangeState *x, int64_t longest_ns) noexcept nogil:
-    """Take the frames for a datagram beside the cycle; a cycle that finds them taken loses its inputs,
-    never time. Return 1, or 0 when they stayed taken for longest_ns."""
-    cdef int64_t until = monotonic_ns() + longest_ns
-    while not take(&x.owner, BESIDE):
-        if monotonic_ns() >= until:
-            return 0
-    return 1
+cdef int borrow(ExchangeState *x) noexcept nogil:
+    """Take the frames for a datagram beside the cycle; a cycle that comes meanwhile counts as one whose frames are
+    lost. Return 0 where somebody has them."""
+    return take(&x.owner, BESIDE)
+
+
+cdef void await_frames(ExchangeState *x, int64_t until_ns) noexcept nogil:
+    """Wait until nobody has the frames, or until this time."""
+    while not owns(&x.owner, NOBODY) and monotonic_ns() < until_ns:
+        pass
 
 
 cdef void give_back(ExchangeState *x) noexcept nogil:
@@ -231,7 +237,7 @@ cdef Fault judge(ExchangeState *x, int good, Fault command_fault) noexcept nogil
     cdef Fault of_data = NONE
     cdef int lost
     cdef int i
-    x.level = bucket_after(x.level, 0 if good else x.leak, 1, x.brim)
+    x.level = bus_level_after(good, x.level, x.leak, x.brim)
     if not x.in_service:
         return NONE
     lost = bus_is_lost(good, x.level, x.brim)
@@ -300,18 +306,30 @@ cdef void mark_invalid(ExchangeState *x) noexcept nogil:
         x.slaves[i].writes[VALID][0] = 0.0
 
 
+cdef int miss(ExchangeState *x, int holder) noexcept nogil:
+    """A cycle without its frames. Lent ones are a bad cycle as lost ones are; a keeper judges its own, and after the
+    watchdog nothing leaves any more."""
+    mark_invalid(x)
+    if holder != BESIDE:
+        return NONE
+    x.cause = FAULT_LOST
+    x.culprit = -1
+    x.fault = judge(x, 0, NONE)
+    hold(x)
+    return x.fault
+
+
 cdef int exchange_step(void *self, int64_t t_ns) noexcept nogil:
-    """BlockView.step. A keeper that is in the middle of its frame costs this cycle its inputs,
-    never time."""
+    """BlockView.step. Who has the frames costs this cycle its inputs, never time."""
     cdef ExchangeState *x = <ExchangeState *> self
-    cdef int fault
+    cdef int holder, fault
     if not x.ready:
         mark_invalid(x)
         return FAULT_NOT_READY
     set_flag(&x.stop_keeper, 1)
-    if not take(&x.owner, CYCLE):
-        mark_invalid(x)
-        return NONE
+    holder = holder_or_take(&x.owner, CYCLE)
+    if holder:
+        return miss(x, holder)
     if x.new_phase:
         x.new_phase = 0
         lock_reset(&x.lock)

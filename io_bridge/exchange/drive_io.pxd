@@ -43,6 +43,7 @@ cdef struct DriveIo:
     int state                # DriveState by the last valid inputs
     int reset_before
     int resetting            # a reset was asked for and the drive is still in its fault state
+    int shown                # 0x6061 by the last valid inputs, where it is mapped
     int in_mode              # 0x6061 by the last valid inputs is the mode of the rig, or is not mapped
     int held                 # its fault or mode has ended a command; it does not move before it is armed again
     int moved                # a command other than rest was sent since the last rest

@@ -91,7 +91,6 @@ cdef void drive_pack_safe(DriveIo *d, uint8_t *out) noexcept nogil:
 cdef void drive_unpack(DriveIo *d, const uint8_t *data) noexcept nogil:
     """Valid inputs into the drive's cells."""
     cdef uint32_t count = get32(data + d.i_position)
-    cdef int mode = <int8_t> data[d.i_mode] if d.i_mode >= 0 else 0
     d.actual_count = <double> <int32_t> count
     # modulo 2^32, so that the turn-over stays where it is
     d.writes[POSITION][0] = <double> <int32_t> (<uint32_t> d.sign * count)
@@ -105,8 +104,9 @@ cdef void drive_unpack(DriveIo *d, const uint8_t *data) noexcept nogil:
         d.writes[SENSOR][0] = d.sign * 0.001 * <double> <int32_t> get32(data + d.i_sensor)
     d.writes[STATUSWORD][0] = get16(data + d.i_status)
     d.state = decode(get16(data + d.i_status))
+    d.shown = <int8_t> data[d.i_mode] if d.i_mode >= 0 else 0
     # a drive that shows another mode would take the command for something else
-    d.in_mode = drive_is_in_mode(d.i_mode >= 0, mode, d.mode)
+    d.in_mode = drive_is_in_mode(d.i_mode >= 0, d.shown, d.mode)
     d.writes[OPERATIONAL][0] = d.state == OPERATION_ENABLED and d.in_mode
 
 
@@ -137,7 +137,7 @@ cdef void fill_drive(DriveIo *d, config) except *:
 
 cdef void place_drive(DriveIo *d, config, outputs, inputs) except *:
     """Places of the objects in these outputs and inputs, which may be those of several axes."""
-    d.in_mode = 0                # no inputs yet
+    d.in_mode = d.shown = 0      # no inputs yet
     shift = AXIS_STEP * config.axis
     command = COMMAND_OBJECTS[config.mode]
     d.o_control = pdo_offset(outputs, shift + 0x6040, 0, 16)

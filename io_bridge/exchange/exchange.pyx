@@ -15,11 +15,12 @@ from io_bridge.exchange.drive_io cimport STATUSWORD, DriveIo, fill_drive, place_
 from io_bridge.exchange.cells cimport connect_cells, fill_cells, own_cells
 from io_bridge.exchange.cycle cimport (
     FAULT_AL, FAULT_CLOCK, FAULT_COMMAND, FAULT_DRIVE, FAULT_LOST, FAULT_NOT_READY, FAULT_STALE,
-    FAULT_WKC, MAX_DRIVES, MAX_TERMINALS, ExchangeState, Fault, borrow, exchange_keep, exchange_safe,
-    exchange_step, give_back, raise_flag,
+    FAULT_WKC, MAX_DRIVES, MAX_TERMINALS, ExchangeState, Fault, await_frames, borrow, exchange_keep,
+    exchange_safe, exchange_step, give_back, raise_flag,
 )
 from io_bridge.exchange.frames cimport lay_out_frames
 from io_bridge.wire.link cimport Link, RingWatch
+from io_bridge.wire.monotonic cimport monotonic_ns
 from io_bridge.exchange.slave_io cimport (
     DC_DIFFERENCE, INVALID_CYCLES, WKC, WKC_EXPECTED, WKC_MIN, SlaveIo,
 )
@@ -258,19 +259,20 @@ cdef class Exchange:
         self.state.new_phase = 1
 
     def lend(self, use, longest_s: float = 0.01):
-        """Call `use()` while no cycle exchanges; a cycle that comes meanwhile loses its inputs.
+        """Call `use()` while no cycle exchanges; a cycle that comes meanwhile loses its inputs, and is a bad one.
 
         Raises
         ------
         TimeoutError
             The cycle did not give the frames away for `longest_s`.
         """
-        cdef int64_t longest_ns = <int64_t> (1e9 * longest_s)
-        cdef int taken
-        with nogil:     # who has them may need the GIL to give them back
-            taken = borrow(&self.state, longest_ns)
-        if not taken:
-            raise TimeoutError(f"bus {self.name!r}: the cycle does not give its frames away")
+        cdef int64_t until_ns = monotonic_ns() + <int64_t> (1e9 * longest_s)
+        # taken with the GIL in hand: nobody is to have them while it waits for the GIL
+        while not borrow(&self.state):
+            if monotonic_ns() >= until_ns:
+                raise TimeoutError(f"bus {self.name!r}: the cycle does not give its frames away")
+            with nogil:     # who has them may need it to give them back
+                await_frames(&self.state, until_ns)
         try:
             return use()
         finally:
@@ -334,3 +336,10 @@ cdef class Exchange:
         d = &self.state.drives[i]
         al_status, al_code, wkc, _, _ = self.slave_status(d.slave)
         return al_status, al_code, <int> d.writes[STATUSWORD][0], wkc
+
+    def wrong_mode(self, int i):
+        """Return the mode that drive i shows in 0x6061, as last seen; None: the rig's, or it maps none."""
+        if not 0 <= i < self.state.n_drives:
+            raise IndexError(f"drive {i} of {self.state.n_drives}")
+        cdef DriveIo *d = &self.state.drives[i]
+        return None if d.i_mode < 0 or d.in_mode else d.shown

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "rt_core/safety/bucket.h"
+
 enum BusFault {                  /* codes of a step */
     BUS_NO_FAULT = 0,
     BUS_NOT_READY = 1,
@@ -15,6 +17,12 @@ enum BusFault {                  /* codes of a step */
     BUS_COMMAND_BAD = 7,
     BUS_CLOCK_OFF = 8
 };
+
+/* A bad cycle pours `leak` into the bucket, a good one takes one out. */
+static inline int64_t bus_level_after(int good, int64_t level, int64_t leak, int64_t brim)
+{
+    return bucket_after(level, good ? 0 : leak, 1, brim);
+}
 
 /* Bad cycles have filled the bucket. */
 static inline int bus_is_lost(int good, int64_t level, int64_t brim)

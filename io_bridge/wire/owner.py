@@ -123,5 +123,7 @@ def _bound(name: str) -> socket.socket:
 def _number(interface: str) -> int:
     try:
         return socket.if_nametoindex(interface)
-    except OSError as error:
-        raise OSError(error.errno, f"interface {interface!r}: No such device") from None
+    except OSError:
+        known = ", ".join(name for _, name in socket.if_nameindex())
+        words = f"interface {interface!r}: {os.strerror(errno.ENODEV)}; there are {known}"
+        raise OSError(errno.ENODEV, words) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -21,15 +22,23 @@ def columns_of(inputs: Inputs, ports: Sequence[str], what: str) -> dict[str, Arr
     ------
     KeyError
         There is no such port.
+    TypeError
+        The inputs are no mapping.
     ValueError
         An input is not a number or a row of numbers.
     """
+    if not isinstance(inputs, Mapping):
+        raise TypeError(
+            f"{what}: inputs of type {type(inputs).__name__}: give a mapping from port to values; dict(FRAME) is one"
+        )
     unknown = [port for port in inputs if port not in ports]
     if unknown:
         raise KeyError(f"{what} has no input {unknown[0]!r}: {near(unknown[0], ports)}")
     found = {}
     for port, given in inputs.items():
         try:
+            if given is None or np.asarray(given).dtype.kind == "c":
+                raise TypeError
             values = np.asarray(given, np.float64)
         except (TypeError, ValueError):
             raise ValueError(f"{port}: {given!r:.60}: give a number, or an array of them") from None
@@ -46,6 +55,8 @@ def steps_of(columns: Mapping[str, Array], steps: int | None) -> int:
 
     Raises
     ------
+    TypeError
+        Steps are no whole number.
     ValueError
         The inputs have different lengths, or nothing says how many steps.
     """
@@ -53,13 +64,34 @@ def steps_of(columns: Mapping[str, Array], steps: int | None) -> int:
     if steps is None:
         if not lengths:
             raise ValueError("how many steps? give an input as an array, or steps=")
+        if len(set(lengths.values())) > 1:
+            each = ", ".join(f"{port} has {length} values" for port, length in lengths.items())
+            raise ValueError(f"{each}: give as many for each input")
         steps = next(iter(lengths.values()))
+    try:
+        steps = operator.index(steps)
+    except TypeError:
+        raise TypeError(f"steps = {steps!r:.60}: give a whole number") from None
     if steps < 0:
         raise ValueError(f"steps = {steps}: must be 0 or more")
     for port, length in lengths.items():
         if length != steps:
             raise ValueError(f"{port}: {length} values for {steps} steps: give one for each step")
     return steps
+
+
+def refuse_where(wrong: NDArray[np.bool_], rows: Array, ports: Sequence[str], remedy: str) -> None:
+    """Refuse rows with a value that is marked as wrong, by port, value and step.
+
+    Raises
+    ------
+    ValueError
+    """
+    if wrong.any():
+        found = np.argwhere(wrong)
+        row, column = found[0]
+        more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+        raise ValueError(f"{ports[column]} = {rows[row, column]} at step {row}{more}: {remedy}")
 
 
 def rows_of(columns: Mapping[str, Array], ports: Sequence[str], steps: int) -> Array:

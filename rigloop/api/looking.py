@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import numbers
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -104,6 +106,11 @@ class Looking(ABC):
         RunEndedError
             The run ended meanwhile.
         """
+        if not callable(condition) and not isinstance(condition, str):
+            raise TypeError(
+                f"condition = {condition!r:.60}: give text, or a function of the signals"
+            )
+        at_least_zero("timeout_s", timeout_s, endless=True)
         parsed = None if callable(condition) else parse(condition)
         paths = tuple(one.path for group in parsed or () for one in group)
         until = time.monotonic() + timeout_s
@@ -118,6 +125,21 @@ class Looking(ABC):
                 words = f"{_named(condition)}: not within {timeout_s:g} s"
                 raise TimeoutError(f"{words}; last: {last}" if last else words)
             time.sleep(LOOK_S)
+
+
+def at_least_zero(name: str, seconds: float, *, endless: bool = False) -> None:
+    """Refuse a time that is not a number of seconds from 0 on; if `endless`, an infinite one is good, too.
+
+    Raises
+    ------
+    TypeError, ValueError
+    """
+    if isinstance(seconds, bool) or not isinstance(seconds, numbers.Real):
+        raise TypeError(f"{name} = {seconds!r:.60}: give a number of seconds")
+    if not seconds >= 0.0 or (seconds == math.inf and not endless):
+        raise ValueError(
+            f"{name} = {seconds}: give seconds, 0 or more{' and finite' * (not endless)}"
+        )
 
 
 def _named(condition: object) -> str:

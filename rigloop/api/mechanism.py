@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from codegen.kernels.build import BuiltKernel, build_kernel
 from codegen.options.options import KernelOptions
 from rig_configs.mistakes import near
-from rigloop.api.batch import Inputs, columns_of, rows_of, steps_of
+from rigloop.api.batch import Inputs, columns_of, refuse_where, rows_of, steps_of
 from rigloop.api.columns import Columns
 from rigloop.api.saved_state import pack, unpack
 
@@ -152,9 +152,9 @@ class Mechanism:
         KeyError
             There is no such port.
         ValueError
-            Ports of a guide are missing, lengths differ, or a value is beyond the limits of its signal.
+            Ports of a guide are missing, lengths differ, a value is not finite, or beyond the limits of its signal.
         """
-        columns = columns_of(inputs or {}, self.inputs, self.name)
+        columns = columns_of({} if inputs is None else inputs, self.inputs, self.name)
         count = steps_of(columns, steps)
         if count == 0:
             return self._columns(np.empty((0, len(self.outputs))))
@@ -164,6 +164,7 @@ class Mechanism:
                 f"{self.name}: {', '.join(missing)}: not given; a guide needs its position, rate and acceleration"
             )
         guide = rows_of(columns, self._guides, count)
+        refuse_where(~np.isfinite(guide), guide, self._guides, "give a finite number")
         signals = self._signal_rows(columns, count)
         values = np.empty((count, len(self.outputs)))
         done = self._module.run(self._state, guide, values, count, signals)
@@ -204,7 +205,7 @@ class Mechanism:
         StepError
             It cannot be assembled there.
         """
-        columns = columns_of(inputs or {}, self.inputs, self.name)
+        columns = columns_of({} if inputs is None else inputs, self.inputs, self.name)
         if any(values.ndim for values in columns.values()):
             raise ValueError(f"{self.name}: reset takes one number for each input")
         guide = [float(columns[port]) for port in self._guides if port in columns]

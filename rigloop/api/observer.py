@@ -18,7 +18,7 @@ from estimators.closed_loop.observer import Observer
 from estimators.closed_loop.settings import ObserverSettings, known_inputs, write_ports
 from rig_configs import units
 from rig_configs.mistakes import near
-from rigloop.api.batch import Inputs, columns_of, rows_of, steps_of
+from rigloop.api.batch import Inputs, columns_of, refuse_where, rows_of, steps_of
 from rigloop.api.columns import Columns
 
 Array = NDArray[np.float64]
@@ -176,14 +176,17 @@ class OfflineObserver:
         KeyError
             There is no such port.
         ValueError
-            Lengths differ.
+            Lengths differ, or a value is infinite.
         """
         columns = columns_of(inputs, self.inputs, f"the observer of {self.name}")
         count = steps_of(columns, steps)
         given = dict.fromkeys((*self._sensors, *self._all_inputs), NOTHING) | columns
-        values = self._block.run(
-            rows_of(given, self._sensors, count), rows_of(given, self._all_inputs, count)
-        )
+        rows = []
+        for ports in (self._sensors, self._all_inputs):
+            found = rows_of(given, ports, count)
+            refuse_where(np.isinf(found), found, ports, "give a finite number, or NaN for none")
+            rows.append(found)
+        values = self._block.run(*rows)
         t_s = np.arange(self._cycles + 1, self._cycles + count + 1, dtype=np.float64) * self.step_s
         self._cycles += count
         return Columns(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -11,13 +11,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from io_bridge.recording.record import TIME_FIELD, RecordError, RecordWarning, open_record
+from io_bridge.recording.record import TIME_FIELD, RecordWarning
 from rig_configs.mistakes import ConfigError, near
 from rigloop.api.columns import Columns
 from rigloop.api.events import Event, events_of
 from rigloop.compose.wiring import load
 from rigloop.run_folder.clocks import utc_of
-from rigloop.run_folder.manifest import Manifest, ManifestError, read_manifest
+from rigloop.run_folder.manifest import Manifest, read_manifest
+from rigloop.run_folder.recorded import read_record
 from rigloop.signals.listing import Signal, signals_of
 
 Array = NDArray[np.float64]
@@ -87,7 +88,7 @@ class RecordedRun:
                 # of a record that grows, the last row may be half written
                 warnings.simplefilter("ignore", RecordWarning)
             for task, facts in self.manifest.tasks.items():
-                self.records[task] = _record(self.folder / facts.record)
+                self.records[task] = read_record(self.folder / facts.record)
 
     @property
     def tasks(self) -> tuple[str, ...]:
@@ -229,15 +230,12 @@ class RecordedRun:
             raise KeyError(f"{self.folder}: no signal {of!r}: {near(of, known)}") from None
 
     def _held(self, path: str, task: str, t_ns: NDArray[np.int64]) -> Array:
-        row = np.searchsorted(self.t_ns(task), t_ns, side="right") - 1
-        values = np.append(np.asarray(self.records[task][path]), np.nan)
+        if not len(t_ns):
+            return np.empty(0)
+        record = self.records[task]
+        # only the rows of this time are looked at, however long the run is
+        first = max(0, bisect_right(record[TIME_FIELD], t_ns[0]) - 1)
+        rows = record[first : bisect_right(record[TIME_FIELD], t_ns[-1])]
+        row = np.searchsorted(np.asarray(rows[TIME_FIELD]), t_ns, side="right") - 1
+        values = np.append(np.asarray(rows[path]), np.nan)
         return values[row]  # before the first it is the last one, NaN
-
-
-def _record(path: Path) -> np.ndarray:
-    try:
-        return open_record(path)
-    except OSError as error:
-        raise ManifestError(f"{path}: cannot be read: {error.strerror}") from None
-    except RecordError as error:
-        raise ManifestError(str(error)) from None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rig_configs.load import LoadedRig
 from rigloop.api.columns import Columns
-from rigloop.api.looking import Looking, Newest
+from rigloop.api.looking import Looking, Newest, at_least_zero
 from rigloop.api.recorded_run import RecordedRun
 from rigloop.api.service_seat import ServiceSeat
 from rigloop.api.supervisor import STOP_TIMEOUT_S, Supervisor
@@ -22,6 +22,7 @@ from rigloop.compose.wiring import load
 from rigloop.fieldbus.running import tables
 from rigloop.live_values.writer import Value
 from rigloop.protocol import requests
+from rigloop.protocol.answers import Notice
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.run_folder.outcome import Outcome
 from rt_core.safety.trips import State
@@ -74,7 +75,9 @@ class Rig:
         self._seat: ServiceSeat | None = None
 
     @classmethod
-    def attach(cls, to: str | Path | None = None, *, rig: str = "", key: str = "") -> Self:
+    def attach(
+        cls, to: str | Path | None = None, *, rig: str = "", key: str = "", name: str = ""
+    ) -> Self:
         """Look at a run of this user that goes on, however it was started, or at a rig of a service.
 
         A run is not stopped from here. A rig of a service is armed and stopped after `take_control`.
@@ -88,6 +91,8 @@ class Rig:
             Of a service with several.
         key : str, optional
             Over TCP, name of the service's key, where `rigloop keys list` has several.
+        name : str, optional
+            Who asks a service, in its journal and for other clients; by default user and process.
 
         Raises
         ------
@@ -97,7 +102,7 @@ class Rig:
             There is no such service, or it does not let this program in.
         """
         if isinstance(to, str) and ("://" in to or ("/" not in to and not Path(to).is_dir())):
-            return cls._seated(ServiceSeat(to, rig, key))
+            return cls._seated(ServiceSeat(to, rig, key, name))
         for _, table in tables():
             try:
                 watched = Watched(table)
@@ -225,6 +230,9 @@ class Rig:
             return self
         if self._watched is not None:
             raise NotRunningError(f"{self.name}: runs already; stop() it first")
+        at_least_zero("timeout_s", timeout_s, endless=True)
+        if seconds is not None:
+            at_least_zero("seconds", seconds)
         arguments = [str(self.loaded.path), "--runs", str(Path(runs).absolute()), "--mode", mode]
         for option, value in (("--for", seconds), ("--bus", bus), ("--telemetry", telemetry)):
             arguments += [option, str(value)] if value is not None else []
@@ -255,6 +263,13 @@ class Rig:
     def give_control(self) -> None:
         """Give control of a service's rig back; a run goes on. Harmless when repeated."""
         self._at_service().give()
+
+    def notices(self, timeout_s: float = 0.0) -> list[Notice]:
+        """Return what a service has told since the last time; wait for one so long, if there is none.
+
+        Each has `rig`, `what` (`control`: this client has lost it; `phase`, `ended`, `shutdown`) and `words`.
+        """
+        return self._at_service().client.notices(timeout_s)
 
     def hold(self, seconds: float | None = None, *, timeout_s: float = START_TIMEOUT_S) -> Self:
         """Start a run of a service's rig without torque; return once it waits for `arm`. It raises as `start` does."""
@@ -296,6 +311,8 @@ class Rig:
 
     def read(self, paths: Sequence[str]) -> NDArray[np.float64]:
         """Return the newest values of some signals, shape (n,); those of one task are of one cycle."""
+        if isinstance(paths, str):
+            raise TypeError(f"paths = {paths!r}: give a list of paths, or take signals[{paths!r}]")
         return self._run.signals.read(paths)
 
     def wait_until(self, condition: str | Callable[[Newest], bool], timeout_s: float) -> float:
@@ -306,6 +323,10 @@ class Rig:
         self, *paths: str, seconds: float, before_s: float = 0.0, at: str | None = None
     ) -> Columns:
         """Return every cycle of some signals for a time from now on; see `Watched.capture`."""
+        if not paths:
+            raise ValueError("capture: give the path of a signal, or of several")
+        at_least_zero("seconds", seconds)
+        at_least_zero("before_s", before_s)
         return self._run.capture(paths, seconds, before_s=before_s, at=at)
 
     def write(self, values: Mapping[str, Value] | None = None, /, **named: Value) -> int:
@@ -396,7 +417,7 @@ class Rig:
     ) -> None:
         if self._seat is not None:
             self._seat.close()
-        elif self._supervisor is not None:
+        elif self._supervisor is not None and self._supervisor.is_ours:
             self.stop()
         else:
             self._look_away()
@@ -434,6 +455,10 @@ class Rig:
                 else "start() it"
             )
             raise NotRunningError(f"{self.name}: {whose}")
+        if not self._supervisor.is_ours:
+            raise NotRunningError(
+                f"{self.name}: was started before this process was forked: stop or change it in the one that did"
+            )
         return self._supervisor
 
     def _give_up(self) -> None:

@@ -45,6 +45,11 @@ def unpack(saved: bytes, mechanism: str, kernel: str, size: int) -> tuple[int, b
     StateError
         Damaged, or the state of another kernel.
     """
+    if not isinstance(saved, bytes | bytearray | memoryview):
+        given = type(saved).__name__
+        raise StateError(
+            f"{mechanism}: no saved state: {given}; give the bytes that save() returned"
+        )
     saved = bytes(saved)
     head, line, _ = saved[: MOST_HEAD_BYTES + 1].partition(b"\n")
     if not saved.startswith(MAGIC) or not line:

@@ -33,6 +33,8 @@ class ServiceSeat:
         Of a service with several; else empty.
     key : str
         Over TCP, name of the service's key.
+    name : str
+        Who asks; empty: user and process.
 
     Raises
     ------
@@ -40,8 +42,8 @@ class ServiceSeat:
         No such service or rig, or it does not let this client in.
     """
 
-    def __init__(self, service: str, rig: str = "", key: str = "") -> None:
-        self.client = ServiceClient(service, key=key)
+    def __init__(self, service: str, rig: str = "", key: str = "", name: str = "") -> None:
+        self.client = ServiceClient(service, name, key=key)
         try:
             self.name = self.client.status(rig).rig
         except ServiceError:

@@ -20,6 +20,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any
+from weakref import WeakSet
 
 import msgspec
 
@@ -36,7 +37,20 @@ STOP_TIMEOUT_S = (
     60.0  # ramp out, rings, verdict and report; on a busy machine most of it is the report
 )
 LAST_LINES = 3
+BOX = "╭╮╰╯│─ "
 ANSWER_S = 5.0
+
+
+_made: WeakSet[Supervisor] = WeakSet()
+
+
+def _let_go_in_a_child() -> None:
+    """Close the lines to all supervisors in a process that was forked: a run ends with the program that started it."""
+    for one in _made:
+        one.forget()
+
+
+os.register_at_fork(after_in_child=_let_go_in_a_child)
 
 
 class Supervisor:
@@ -68,12 +82,23 @@ class Supervisor:
             start_new_session=True,
         )
         theirs.close()
+        self._maker = os.getpid()
+        _made.add(self)
         self.table = table_of(Process.of(self.process.pid))
 
     def arm(self) -> None:
         """Let a run that was started with `--hold` enable its drives and arm; one that has ended does not hear it."""
         with self._lock, contextlib.suppress(OSError):
             self._line.sendall(ARM + b"\n")
+
+    @property
+    def is_ours(self) -> bool:
+        """True: this process has started it, and is no fork of the one that has."""
+        return self._maker == os.getpid()
+
+    def forget(self) -> None:
+        """Close this process's end of the line, which another process still has."""
+        self._line.close()
 
     @property
     def ended(self) -> bool:
@@ -188,7 +213,9 @@ class Supervisor:
     def _last_lines(self) -> list[str]:
         self._notes.seek(0)
         lines = self._notes.read().decode(errors="replace").strip().splitlines()
-        return lines[-LAST_LINES:] or [
+        # a mistake on the command line comes in a box
+        said = [line for line in (line.strip(BOX) for line in lines) if line]
+        return said[-LAST_LINES:] or [
             f"`rigloop run` ended with code {self.process.returncode} and no word"
         ]
 

@@ -170,7 +170,9 @@ def mechanism_mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
         yield from error.mistakes
         return
     from codegen.description.contact import too_short
+    from codegen.description.fast_modes import too_fast
 
-    for _, problem, remedy in too_short(facts(block.mechanism).mechanism, options):
+    mechanism = facts(block.mechanism).mechanism
+    for _, problem, remedy in (*too_short(mechanism, options), *too_fast(mechanism, options)):
         key = f"blocks.{name}.options.substeps"
         yield Mistake(file, key, problem, remedy, options.substeps)

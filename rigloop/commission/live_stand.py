@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from io_bridge.master.master import BringUpError, Master
+from io_bridge.slaves.errors import SdoAbortError
 from io_bridge.slaves.sii import Identity
 from io_bridge.wire.acyclic import TOOL_INDEX, AcyclicLine
 from rig_configs.load import LoadedRig
@@ -152,9 +153,12 @@ class LiveStand:
     def read(self, index: int, subindex: int = 0) -> int | None:
         """Return an object of the drive; None where it has none."""
         wanted = Wanted(self._about["slave"], index, subindex)
-        with contextlib.suppress(BringUpError, OSError):
+        try:
             return int.from_bytes(transfer(self.axis.backend, wanted).data, "little")
-        return None
+        except SdoAbortError:
+            return None
+        except (BringUpError, OSError) as error:
+            raise StandError(f"{self.axis.place}: {index:#06x}: {error}") from None
 
     def write(self, index: int, subindex: int, value: int, size: int) -> None:
         """Write an object of the drive."""

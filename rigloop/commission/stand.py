@@ -103,7 +103,7 @@ class Stand(Protocol):
         """
 
     def read(self, index: int, subindex: int = 0) -> int | None:
-        """Return an object of the drive; None where it has none."""
+        """Return an object of the drive; None where it has none. Raises StandError where it cannot be asked."""
 
     def write(self, index: int, subindex: int, value: int, size: int) -> None:
         """Write an object of the drive. Raises StandError where it refuses."""

@@ -165,8 +165,10 @@ class SteppedStand:
         master, station = self._master()
         try:
             return int.from_bytes(master.upload(station, index, subindex), "little")
-        except (SdoAbortError, BringUpError):
+        except SdoAbortError:
             return None
+        except BringUpError as error:
+            raise StandError(str(error)) from None
 
     def write(self, index: int, subindex: int, value: int, size: int) -> None:
         """Write an object of the drive."""

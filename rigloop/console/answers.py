@@ -37,6 +37,9 @@ WHOLE = {
     "io_bridge.logs.formats.table.LogError": Exit.WRONG_INPUT,
     "rigloop.run_folder.manifest.ManifestError": Exit.WRONG_INPUT,
     "io_bridge.exports.refused.ExportError": Exit.WRONG_INPUT,
+    "rigloop.scope.setup.SetupError": Exit.WRONG_INPUT,
+    "rigloop.scope.trigger.TriggerError": Exit.WRONG_INPUT,
+    "rigloop.scope.capture_file.CaptureFileError": Exit.WRONG_INPUT,
     "codegen.kernels.toolchain.BuildError": Exit.NOT_STARTED,
     "codegen.kernels.verify.VerificationError": Exit.NOT_STARTED,
 }

@@ -63,6 +63,8 @@ def _read_to_the_end() -> None:
 def interrupt_at_eof(follow: Callable[[], None] = _read_to_the_end) -> None:
     """Have this process interrupted, as by Ctrl-C, as soon as its standard input ends.
 
+    Also where Ctrl-C itself is ignored, as a shell has it for whatever it starts in the background.
+
     Parameters
     ----------
     follow : callable
@@ -77,6 +79,8 @@ def interrupt_at_eof(follow: Callable[[], None] = _read_to_the_end) -> None:
         finally:  # whatever goes wrong there ends the run rather than leave it to nobody
             os.kill(os.getpid(), signal.SIGINT)
 
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _note)
     threading.Thread(target=watch, name="until-eof", daemon=True).start()
 
 

@@ -8,7 +8,11 @@ from importlib import import_module
 from typing import Any, ClassVar
 
 import typer
+from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
+
+from rigloop.console.screen import Screen
+from rigloop.display.tables import Column, Table, Tone, Toned, show
 
 MARKUP: Any = "markdown"
 ANY_COMMAND: dict[str, Any] = {
@@ -80,9 +84,9 @@ class Commands(MutableMapping[str, Any]):
     def __len__(self) -> int:
         return len(self._places)
 
-    def in_short(self, name: str) -> TyperCommand:
-        """Return a command that can only be listed."""
-        return TyperCommand(name, help=self._places[name].about)
+    def about(self, name: str) -> str:
+        """Return what the list says of a command."""
+        return self._places[name].about
 
 
 class LazyGroup(TyperGroup):
@@ -94,22 +98,32 @@ class LazyGroup(TyperGroup):
         super().__init__(**attributes)
         self._lazy = Commands(self.places)
         self.commands = self._lazy
-        self._lists = False
 
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names, in the order of the table."""
         return list(self._lazy)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a command; while the help is written, one that can only be listed."""
-        if self._lists and cmd_name in self._lazy:
-            return self._lazy.in_short(cmd_name)
+        """Return a command, imported."""
         return self._lazy.get(cmd_name)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help without importing any command."""
-        self._lists = True
-        try:
-            super().format_help(ctx, formatter)
-        finally:
-            self._lists = False
+        """Print the list of commands without importing any, nor what typer's page would need for it."""
+        screen = Screen()
+        screen.print(Text(self.get_usage(ctx)), Text(f"\n{self.help or ''}"), sep="\n")
+        options = filter(None, (one.get_help_record(ctx) for one in self.get_params(ctx)))
+        listed = [(name, _with_code(self._lazy.about(name))) for name in self._lazy]
+        columns = [Column(whole=True, tone=Tone.STRONG), Column()]
+        for title, rows in (("Options", list(options)), ("Commands", listed)):
+            screen.print()
+            show(Table(columns, rows, title), screen)
+        if self.epilog:
+            screen.print(Text(f"\n{self.epilog}"))
+
+
+def _with_code(text: str) -> list[Toned]:
+    """Return the pieces of a sentence in which backticks stand around code."""
+    return [
+        Toned(piece, Tone.CODE if number % 2 else Tone.PLAIN)
+        for number, piece in enumerate(text.split("`"))
+    ]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from rigloop.display.numbers import fact, figure, microseconds, milliseconds
 from rigloop.display.tables import Tone, pieces
+from rigloop.display.theme import themed
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -45,6 +46,7 @@ def _templates() -> Environment:
         "figure": figure,
         "ms": milliseconds,
         "pieces": pieces,
+        "themed": themed,
         "us": microseconds,
     }
     made.globals["CODE"] = Tone.CODE

@@ -20,8 +20,8 @@ from rig_configs.ports import write_path
 from rigloop.blocks.kinds.mechanism import MechanismBlock
 from rigloop.blocks.mechanisms import kernel_options
 from rigloop.compose.wiring import load as load_rig
-from rigloop.replay.records_again import read_record
 from rigloop.run_folder.manifest import ManifestError, read_manifest
+from rigloop.run_folder.recorded import read_record
 
 FRAMES_PER_S = 25.0
 MOST_FRAMES = 750  # a longer motion is filmed with fewer frames a second

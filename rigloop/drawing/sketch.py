@@ -91,14 +91,19 @@ class Sketch:
         made = []
         for shape in shapes:
             points = np.array([[number(c) for c in point] for point in shape.points])
-            if shape.kind in ("arrow", "axis"):
-                reach = ARROW * size * points[1]
-                tail = points[0] - reach if shape.kind == "axis" else points[0]
-                points = np.array([tail, points[0] + reach])
-            elif shape.kind == "arc":
-                points = _arc(points, number(shape.value), ARC * size)
-            made.append(Drawn(shape.kind, shape.style, points, shape.label, shape.colour))
+            made.append(finished(shape, points, number(shape.value), size))
         return made
+
+
+def finished(shape: Shape, points: NDArray[np.float64], value: float, size: float) -> Drawn:
+    """Return a shape in a pose, from the numbers of its points and its value."""
+    if shape.kind in ("arrow", "axis"):
+        reach = ARROW * size * points[1]
+        tail = points[0] - reach if shape.kind == "axis" else points[0]
+        points = np.array([tail, points[0] + reach])
+    elif shape.kind == "arc":
+        points = _arc(points, value, ARC * size)
+    return Drawn(shape.kind, shape.style, points, shape.label, shape.colour)
 
 
 def _arc(points: np.ndarray, angle: float, radius: float) -> np.ndarray:

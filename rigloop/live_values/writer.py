@@ -268,7 +268,8 @@ def _not_allowed(name: str, value: object, one: Target, in_control: bool) -> Ite
 
 
 def _wrong(name: str, value: object, one: LiveValue) -> Iterator[LiveMistake]:
-    limits = f"limits {one.lower:g} to {one.upper:g} {one.unit}"
+    behind = f" {one.unit}" if one.unit != "1" else ""
+    limits = f"limits {one.lower:g} to {one.upper:g}{behind}"
     number: object = value
     if isinstance(value, tuple | list):
         if len(value) != 2 or not isinstance(value[1], str):
@@ -293,4 +294,4 @@ def _wrong(name: str, value: object, one: LiveValue) -> Iterator[LiveMistake]:
     elif not one.lower <= wanted <= one.upper:
         is_below = wanted < one.lower
         side = f"below lower = {one.lower:g}" if is_below else f"above upper = {one.upper:g}"
-        yield LiveMistake(name, value, f"is {side} {one.unit}", f"{limits}")
+        yield LiveMistake(name, value, f"is {side}{behind}", f"{limits}")

@@ -146,6 +146,34 @@ def linearize(
             console.print(f"[green]written[/]  {escape(str(path))}", highlight=False)
 
 
+@app.command(epilog="Example: `rigloop model flex my_mechanism.toml --output modes.svg`")
+def flex(
+    mechanism: MechanismArgument,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Draw the modes into this file: .svg, .png or .pdf; or film a period of them: .gif.",
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Print the modes of bodies that bend: frequencies, effective masses, what was left out; draw or film them."""
+    from rigloop.model.flex import flex as flexed
+    from rigloop.model.flex import show as show_flex
+
+    with errors_as_lines(json):
+        found = flexed(mechanism, output)
+    if json:
+        print_json({"bodies": found})
+        return
+    console = Screen()
+    show_flex(found, console)
+    if output is not None:
+        console.print(f"[green]written[/]  {escape(str(output))}", highlight=False)
+
+
 @app.command(epilog="Example: `rigloop model advise steering_26 --error 1e-3 --period-ms 1`")
 def advise(
     mechanism: MechanismArgument,

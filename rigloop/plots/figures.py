@@ -15,20 +15,19 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 from numpy.typing import NDArray
 
+from rigloop.display.theme import BLUE, EDGE, GREEN, GREY, GRID, INK, ORANGE, VIOLET
 from rigloop.run_folder import recorded
 from rigloop.run_folder.manifest import HistogramBins, Percentiles
 
 Array = NDArray[np.float64]
 Line = tuple[str, Array, Array]  # label, time or abscissa, value
 
-INK, GRID = "#1c2733", "#d9dfe5"
-BLUE, ORANGE, GREEN, GREY = "#1d5fa6", "#d0641a", "#2d7d50", "#a9b3bd"
-COLOURS = (BLUE, ORANGE, GREY, GREEN, "#7a6bb0")
+COLOURS = (BLUE, ORANGE, GREY, GREEN, VIOLET)
 STYLE: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["Inter", "Helvetica", "Arial", "DejaVu Sans"],
     "font.size": 9.5,
-    "axes.edgecolor": "#8a96a3",
+    "axes.edgecolor": EDGE,
     "axes.labelcolor": INK,
     "axes.linewidth": 0.7,
     "axes.grid": True,
@@ -234,10 +233,12 @@ def _histogram(axis: Axes, bins: HistogramBins, summary: Percentiles, period_ns:
         (("p50", summary.p50), ("p99", summary.p99), ("p99.9", summary.p99_9))
     ):
         if value > 0:
-            axis.axvline(value / 1e3, color=ORANGE, lw=0.9)
+            # one below the left end stands there, as its bar does
+            place = max(value, MIN_NS) / 1e3
+            axis.axvline(place, color=ORANGE, lw=0.9)
             axis.annotate(
                 label,
-                (value / 1e3, 0.98 - 0.13 * i),
+                (place, 0.98 - 0.13 * i),
                 xycoords=("data", "axes fraction"),
                 xytext=(3, 0),
                 textcoords="offset points",

@@ -7,9 +7,12 @@ from typing import Annotated, Any, TypeAlias
 
 from msgspec import Meta, Raw, Struct
 
+from rigloop.protocol.description import ToDescribe
 from rigloop.protocol.requests import (
     Capture,
+    Describe,
     Hello,
+    Live,
     Read,
     Request,
     Runs,
@@ -155,6 +158,7 @@ class SignalRow(Struct, frozen=True):
     path: str
     unit: Annotated[str, Meta(description="empty where nobody knows it")]
     writer: str
+    task: Annotated[str, Meta(description="in whose record it is: a task, `supervisor`, or `live`")]
 
 
 class ToRead(Struct, frozen=True):
@@ -162,6 +166,21 @@ class ToRead(Struct, frozen=True):
 
     monotonic_ns: int
     values: Annotated[list[float], Meta(description="in the order of the signals")]
+
+
+class LiveRow(Struct, frozen=True):
+    """A live value or a stimulus of a rig."""
+
+    name: str
+    kind: Annotated[str, Meta(description="`value` or `stimulus`")]
+    unit: str
+    lower: Annotated[float, Meta(description="of a stimulus, minus its limit")]
+    upper: float
+    who: Annotated[str, Meta(description="`control` or `anyone` may change it")]
+    group: Annotated[str, Meta(description="written together with the others of it; empty: none")]
+    now: Annotated[
+        float | None, Meta(description="in the cycle; what a stimulus adds; nil without a run")
+    ]
 
 
 class ToTake(Struct, frozen=True):
@@ -216,7 +235,9 @@ ANSWERS: dict[type[Request], Any] = {
     Hello: ToHello,
     Status: list[RigStatus],
     Signals: list[SignalRow],
+    Describe: ToDescribe,
     Read: ToRead,
+    Live: list[LiveRow],
     Subscribe: ToSubscribe,
     Take: ToTake,
     Write: ToWrite,

@@ -137,6 +137,8 @@ class ServiceClient:
         """Return the notices since the last time; wait for one so long, if there is none."""
         if not self._notices:
             self._until(lambda message: isinstance(message, Notice), timeout_s)
+        # and what else is there
+        self._until(lambda message: False, 0.0)
         found = list(self._notices)
         self._notices.clear()
         return found

@@ -131,6 +131,8 @@ def _kind(info: Any) -> str:
             return f"({'; '.join(map(_kind, info.item_types))})"
         case types.DictType():
             return f"map from {_kind(info.key_type)} to {_kind(info.value_type)}"
+        case types.StructType():
+            return "map"
         case types.BoolType():
             return "true or false"
         case types.BytesType():

@@ -71,10 +71,18 @@ class Signals(OfRig, kw_only=True, frozen=True):
     """List the signals of a rig with unit and writer."""
 
 
+class Describe(OfRig, kw_only=True, frozen=True):
+    """Return all of a rig that a viewer without its file has to know: tasks, guards, live values, mechanisms."""
+
+
 class Read(OfRig, kw_only=True, frozen=True):
     """Return the newest values of some signals of the run that goes on."""
 
     paths: Annotated[Paths, Meta(description="signals")]
+
+
+class Live(OfRig, kw_only=True, frozen=True):
+    """List what may be changed while the rig runs: live values with limits and newest values, and stimuli."""
 
 
 class Subscribe(OfRig, kw_only=True, frozen=True):
@@ -136,9 +144,11 @@ class Inject(Controlling, kw_only=True, frozen=True):
     ]
 
 
-class Write(Controlling, kw_only=True, frozen=True):
-    """Change live values of the run that goes on, all in one cycle; or begin stimuli, or end them: one of the three."""
+class Write(OfRig, kw_only=True, frozen=True):
+    """Change live values of the run that goes on, all in one cycle; or begin stimuli, or end them: one of the three.
+    Needs control, unless the rig file says `who = "anyone"` of each."""
 
+    token: Annotated[Token, Meta(description="the token that `take` gave")] = ""
     values: Annotated[
         dict[Word, float | InUnit],
         Meta(max_length=100, description="live value → number, or number and its unit"),
@@ -182,7 +192,9 @@ AnyRequest: TypeAlias = (
     | Bye
     | Status
     | Signals
+    | Describe
     | Read
+    | Live
     | Subscribe
     | Unsubscribe
     | Take

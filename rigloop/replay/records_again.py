@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from io_bridge.recording.record import RecordError, open_record
 from rig_configs.schema import Rig
 from rigloop.compose.blocks import plan_blocks
 from rigloop.compose.shown import shown_roles
 from rigloop.run_folder.manifest import Manifest, ManifestError
+from rigloop.run_folder.recorded import read_record
 from rt_core.block import Block
 from rt_core.names import OF_THE_LOOP
 from rt_core.plan import Plan
@@ -99,16 +99,6 @@ def seen_tasks(plan: Plan, task: str) -> list[str]:
     """Return the other tasks that a task reads of."""
     tasks = {one.name for one in plan.tasks}
     return sorted({mirror.producer for mirror in plan.producer(task).mirrors} & tasks)
-
-
-def read_record(path: Path) -> np.ndarray:
-    """Return a record of a run; a missing or broken one is an error in one line."""
-    try:
-        return open_record(path)
-    except OSError as error:
-        raise ManifestError(f"{path}: cannot be read: {error.strerror}") from None
-    except RecordError as error:
-        raise ManifestError(str(error)) from None
 
 
 def require_signals(run: Path, task: str, record: np.ndarray, paths: Iterable[str]) -> None:

@@ -20,6 +20,7 @@ from rigloop.report import tables
 from rigloop.report.axes import axis_panels, axis_rows
 from rigloop.report.felt import felt_marks, felt_tiles, peak_tile
 from rigloop.report.latest import latest_cycles
+from rigloop.report.seen import packed_traces, panel_words, timing_words, title_of, uplot_files
 from rigloop.report.status_words import status_figures
 from rigloop.run_folder.limited import limited_line
 from rigloop.run_folder.manifest import (
@@ -126,6 +127,7 @@ def _context(run: Run) -> dict[str, Any]:
                 summary[task],
                 manifest.tasks[task].period_ns,
             ),
+            "alt": timing_words(task, summary[task]),
         }
         for task, bins in run.timing.items()
         if task in manifest.tasks
@@ -153,8 +155,17 @@ def _context(run: Run) -> dict[str, Any]:
     if "virtual" in signals and "measured" in signals:
         roles = signals["virtual"], signals["measured"]
         virtual = section("virtual torque", lambda: torque_facts(run.records, *roles))
+    packed = section("all signals", lambda: packed_traces(run))
     context = {
         "tables": tables,
+        "heading": title_of(run.folder),
+        "packed": packed,
+        **(uplot_files() if packed else {"uplot": "", "uplot_css": ""}),
+        "alt": {
+            "time": panel_words(panels),
+            "axes": panel_words(axes),
+            "loop": "Torque over angle: the loop that a hand at the wheel feels",
+        },
         "manifest": manifest,
         "banner": banner(manifest.checks),
         "limited": limited_line(manifest.limited),

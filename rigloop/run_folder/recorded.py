@@ -1,17 +1,29 @@
-"""Signals in the records of a run."""
+"""Records of a run, and signals in them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rigloop.run_folder.manifest import count
+from io_bridge.recording.record import RecordError, open_record
+from rigloop.run_folder.manifest import ManifestError, count
 
 Array = NDArray[np.float64]
 
 LARGEST = 1e100  # a failing model gets beyond it, and then no statistics can be made of it
+
+
+def read_record(path: Path) -> np.ndarray:
+    """Return a record of a run; a missing or broken one is an error in one line."""
+    try:
+        return open_record(path)
+    except OSError as error:
+        raise ManifestError(f"{path}: cannot be read: {error.strerror}") from None
+    except RecordError as error:
+        raise ManifestError(str(error)) from None
 
 
 def is_sane(*values: Array) -> NDArray[np.bool_]:

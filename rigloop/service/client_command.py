@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
 
-from rigloop.console.answers import Exit, JsonOption, answer, fail
+from rigloop.console.answers import JsonOption, answer
 from rigloop.console.lazy_commands import ANY_COMMAND
 from rigloop.console.screen import Screen, say
 from rigloop.display.tables import facts, show
+from rigloop.service import live_commands
+from rigloop.service.at_service import (
+    KeyOption,
+    OverOption,
+    RigOption,
+    ServiceOption,
+    at_service,
+    in_control,
+)
 
 if TYPE_CHECKING:
     from rigloop.protocol.answers import RigStatus
@@ -25,17 +33,6 @@ app = typer.Typer(
     epilog="Example: `rigloop service status`",
     **ANY_COMMAND,
 )
-ServiceOption = Annotated[
-    str,
-    typer.Option("--service", help="Its name, or `tcp://HOST:PORT`; the only one if not given."),
-]
-KeyOption = Annotated[
-    str, typer.Option("--key", help="Over TCP: name of the service's key, of `rigloop keys list`.")
-]
-RigOption = Annotated[str, typer.Option("--rig", help="Of a service with several.")]
-OverOption = Annotated[
-    bool, typer.Option("--take-over", help="Also if another client is in control; it is noticed.")
-]
 SecondsOption = Annotated[
     float | None, typer.Option("--for", min=0.1, max=86_400, help="End so long after arming.")
 ]
@@ -48,7 +45,7 @@ def status(service: ServiceOption = "", key: KeyOption = "", json: JsonOption = 
     """Show each rig: phase, guards, run, and who is in control."""
     from rigloop.protocol.requests import Status
 
-    with _client(service, key, json) as client:
+    with at_service(service, key, json) as client:
         found = client.ask(Status)
     answer(msgspec.to_builtins(found), lambda: _show(*found), json)
 
@@ -100,6 +97,15 @@ def reset(
     _controlled((service, key, rig, over), json, Reset, {"drives": drives}, ("idle",))
 
 
+app.command(epilog="Example: `rigloop service read wheel/angle_rad guard/torque_nm`")(
+    live_commands.read
+)
+app.command(epilog="Example: `rigloop service live assistance=0.5 'preload=1.5 Nm'`")(
+    live_commands.live
+)
+app.command(epilog="Example: `rigloop service stimulate shake`")(live_commands.stimulate)
+
+
 @app.command(epilog="Example: `rigloop service shutdown`")
 def shutdown(
     service: ServiceOption = "", key: KeyOption = "", over: OverOption = False,
@@ -108,7 +114,7 @@ def shutdown(
     """End all runs and the service."""
     from rigloop.protocol.requests import Shutdown, Take
 
-    with _client(service, key, json) as client:
+    with at_service(service, key, json) as client:
         rigs = client.hello.rigs if over else []
         tokens = {rig: client.ask(Take, rig=rig, over=True).token for rig in rigs}
         client.ask(Shutdown, tokens=tokens)
@@ -123,17 +129,14 @@ def _controlled(
     phases: tuple[str, ...],
 ) -> None:
     """Take control, do a command, wait for its phase, and give control back."""
-    from rigloop.protocol.requests import Give, Take, Verdict
+    from rigloop.protocol.requests import Verdict
 
     service, key, rig, over = whom
-    with _client(service, key, json) as client:
+    with at_service(service, key, json) as client:
         runs_before = client.status(rig).n_runs
-        token = client.ask(Take, rig=rig, over=over).token
-        try:
+        with in_control(client, rig, over) as token:
             client.ask(command, rig=rig, token=token, **keys)
             found = _until(client, rig, lambda one: one.phase in phases)
-        finally:
-            client.ask(Give, rig=rig, token=token)
         ended = found.phase == "idle" and (found.n_runs > runs_before or command.__name__ == "Stop")
         last = client.ask(Verdict, rig=rig) if ended else None
     facts_of = msgspec.to_builtins(found) | ({"last": msgspec.to_builtins(last)} if last else {})
@@ -165,17 +168,3 @@ def _show(*rigs: RigStatus) -> None:
         rows += [("reset", one.needs_reset, "")] if one.needs_reset else []
         say(one.rig)
         show(facts(rows), Screen())
-
-
-@contextmanager
-def _client(service: str, key: str, json: bool) -> Iterator[ServiceClient]:
-    from rigloop.protocol.client import ServiceClient, ServiceError, only_service
-
-    try:
-        with ServiceClient(service or only_service(), key=key) as client:
-            yield client
-    except ServiceError as error:
-        code = Exit.NOT_STARTED if error.why is None else Exit.WRONG_INPUT
-        fail([str(error)], code, json)
-    except TimeoutError as error:
-        fail([str(error)], Exit.NOT_STARTED, json)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.metadata import version
 from pathlib import Path
@@ -13,6 +13,7 @@ import msgspec
 
 from rig_configs.mistakes import near
 from rig_configs.plain import line
+from rigloop.monitor.description import description_of
 from rigloop.protocol import requests as asked
 from rigloop.protocol.answers import (
     Refused,
@@ -81,7 +82,9 @@ class Commands:
             asked.Bye: self._bye,
             asked.Status: self._status,
             asked.Signals: self._signals,
+            asked.Describe: lambda request, who: description_of(self._of(request).loaded),
             asked.Read: self._read,
+            asked.Live: lambda request, who: self._of(request).live(),
             asked.Subscribe: self._subscribe,
             asked.Unsubscribe: self._unsubscribe,
             asked.Take: self._take,
@@ -171,26 +174,21 @@ class Commands:
         return list(self._of(request).signals.values())
 
     def _read(self, request: asked.Read, who: Visitor) -> ToRead:
-        reader = self._of(request).reader
+        session = self._of(request)
+        reader = session.reader
+        _refuse_unknown(session, request.paths, reader)
         try:
             values = reader.read(tuple(request.paths))
-        except KeyError as error:
-            raise Refused(Why.UNKNOWN, str(error.args[0])) from None
         except TableError as error:
             raise Refused(Why.STATE, str(error)) from None
         return ToRead(time.monotonic_ns(), values.tolist())
 
     def _subscribe(self, request: asked.Subscribe, who: Visitor) -> ToSubscribe:
         session = self._of(request)
-        if not session.goes_on:
-            # of a run that goes on, its table knows; faults on purpose have signals of their own
-            for path in request.paths:
-                if path not in session.signals:
-                    raise Refused(Why.UNKNOWN, f"no signal {path!r}: {near(path, session.signals)}")
-        elif missing := [path for path in request.paths if path not in session.reader]:
-            raise Refused(
-                Why.UNKNOWN, f"no signal {missing[0]!r}: {near(missing[0], session.signals)}"
-            )
+        # of a run that goes on, its table knows; faults on purpose have signals of their own
+        _refuse_unknown(
+            session, request.paths, session.reader if session.goes_on else session.signals
+        )
         number = self._subscriptions.add(who.client, session, request.paths, request.rate_hz)
         return ToSubscribe(number)
 
@@ -212,6 +210,9 @@ class Commands:
         session = self._of(request)
         if sum(map(bool, (request.values, request.begin, request.end))) != 1:
             raise Refused(Why.VALUE, "write: give one of `values`, `begin` and `end`")
+        names = (*request.values, *request.begin, *request.end)
+        if request.token or not session.is_for_anyone(names):
+            session.control.check(request.token, session.name, command_of(request))
         return ToWrite(session.write(request.values, request.begin, request.end, who.author))
 
     def _capture(self, request: asked.Capture, who: Visitor) -> Future[Any]:
@@ -249,6 +250,14 @@ class Commands:
         self.is_over = True
 
 
+def _refuse_unknown(session: Session, paths: Iterable[str], known: Container[str]) -> None:
+    for path in paths:
+        if path not in known:
+            name = line(path)
+            words = f"{session.name}: no signal {name!r}: {near(name, session.signals)}"
+            raise Refused(Why.UNKNOWN, words)
+
+
 def command_of(request: asked.Request) -> str:
     """Return the name of a request's command."""
     return str(request.__struct_config__.tag)
@@ -256,7 +265,7 @@ def command_of(request: asked.Request) -> str:
 
 def is_change(request: asked.Request) -> bool:
     """Decide if a request changes something, which the journals keep."""
-    return isinstance(request, asked.Controlling | asked.Take | asked.Shutdown)
+    return isinstance(request, asked.Controlling | asked.Write | asked.Take | asked.Shutdown)
 
 
 def _arguments(request: asked.Request) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,12 +16,13 @@ from rigloop.api.supervisor import Supervisor
 from rigloop.api.watched import Watched
 from rigloop.live_values.refused import LiveOwnedError, LiveRefusedError
 from rigloop.live_values.writer import Value
-from rigloop.protocol.answers import Phase, Refused, RigStatus, SignalRow, Why
+from rigloop.protocol.answers import LiveRow, Phase, Refused, RigStatus, SignalRow, Why
 from rigloop.run_folder import messages
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.run_folder.outcome import Outcome
 from rigloop.service.control import Control
 from rigloop.service.journal import RunJournal
+from rigloop.service.live_rows import live_rows
 from rigloop.signals.listing import signals_of
 from rt_core.safety.trips import State
 from rt_core.signals.layout import TableError
@@ -83,7 +84,8 @@ class Session:
         self.last: LastRun | None = None
         self.n_runs = 0
         self.signals = {
-            s.path: SignalRow(s.path, s.unit or "", s.writer) for s in signals_of(loaded.rig)
+            s.path: SignalRow(s.path, s.unit or "", s.writer, s.task)
+            for s in signals_of(loaded.rig)
         }
         self._choices = choices
         self._supervisor: Supervisor | None = None
@@ -189,6 +191,16 @@ class Session:
         self._asked_to_arm = True
         if self._supervisor is not None:
             self._supervisor.arm()
+
+    def live(self) -> list[LiveRow]:
+        """Return what may be changed while the rig runs, with newest values of a run that goes on."""
+        return live_rows(self.loaded.rig, self._newest)
+
+    def is_for_anyone(self, names: Iterable[str]) -> bool:
+        """Decide if a client needs no control to change live values and stimuli, by their names."""
+        rig = self.loaded.rig
+        found = [rig.live.get(name) or rig.stimuli.get(name) for name in names]
+        return all(one is not None and one.who == "anyone" for one in found)
 
     def write(
         self, values: Mapping[str, Value], begin: Sequence[str], end: Sequence[str], author: str
@@ -310,6 +322,12 @@ class Session:
             list(self.faults),
             self.n_runs,
         )
+
+    def _newest(self, path: str) -> float | None:
+        try:
+            return None if self._watched is None else self._watched.signals[path]
+        except (KeyError, TableError):
+            return None
 
     def _end(self, supervisor: Supervisor) -> None:
         folder, outcome, error = self.folder, None, ""

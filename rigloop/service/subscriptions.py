@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass
 
@@ -56,7 +57,12 @@ class Subscriptions:
         self._made += 1
         self._found.append(
             _Subscription(
-                self._made, client, session, tuple(paths), 1.0 / rate_hz, time.monotonic()
+                self._made,
+                client,
+                session,
+                tuple(paths),
+                1.0 / rate_hz,
+                _next(time.monotonic(), 1.0 / rate_hz),
             )
         )
         return self._made
@@ -89,8 +95,7 @@ class Subscriptions:
         for one in self._found:
             if one.due_s > now:
                 continue
-            # what was missed is not made up for
-            one.due_s = max(one.due_s + one.period_s, now)
+            one.due_s = _next(now, one.period_s)
             if one.client not in gone and self._push(one) is False:
                 gone.append(one.client)
         return gone
@@ -110,3 +115,9 @@ class Subscriptions:
             values=values.tolist(),
         )
         return self._door.send(one.client, encoded(message))
+
+
+def _next(now: float, period_s: float) -> float:
+    """Return the next multiple of a period: those of one rate are due together, and what was missed is not made up."""
+    # the product of a whole number and a period, over the period, may be a little less than that number
+    return (math.floor(now / period_s + 1e-6) + 1) * period_s

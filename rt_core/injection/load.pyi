@@ -14,6 +14,8 @@ class BusyBlock:
         In steps that were executed; a skipped period does not count.
     sleeps : bool
         Sleep for so long, as a bus does that waits for its reply, instead of spinning.
+    of_cpu : bool
+        Take that much time of the processor: what others take from the core is not counted.
 
     Real time
     ---------
@@ -26,7 +28,14 @@ class BusyBlock:
     writes: dict[str, str]
 
     def __init__(
-        self, name: str, burn_ns: int, *, every: int = 1, first: int = 0, sleeps: bool = False
+        self,
+        name: str,
+        burn_ns: int,
+        *,
+        every: int = 1,
+        first: int = 0,
+        sleeps: bool = False,
+        of_cpu: bool = False,
     ) -> None: ...
     def bind(self, reads: Sequence[int], writes: Sequence[int]) -> None: ...
     def capsule(self) -> Any: ...

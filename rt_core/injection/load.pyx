@@ -18,6 +18,7 @@ cdef struct Burn:
     int64_t every
     int64_t first
     bint sleeps
+    bint of_cpu
     int64_t step
     double *burned_ns
     double *cpu_ns
@@ -35,6 +36,9 @@ cdef int step_burn(void *self, int64_t t_ns) noexcept nogil:
         while now - begin < burn.burn_ns:
             relax()
             now = now_ns()
+        while burn.of_cpu and thread_cpu_ns() - cpu < burn.burn_ns:
+            relax()
+        now = now_ns()
         cpu = thread_cpu_ns() - cpu
     burn.step += 1
     burn.burned_ns[0] = <double>(now - begin)
@@ -51,7 +55,7 @@ cdef class BusyBlock:
     cdef Burn burn
     cdef BlockView view
 
-    def __init__(self, name, burn_ns, *, every=1, first=0, sleeps=False):
+    def __init__(self, name, burn_ns, *, every=1, first=0, sleeps=False, of_cpu=False):
         if burn_ns < 0 or every < 1 or first < 0:
             raise ValueError(
                 f"{name}: burn_ns = {burn_ns}, every = {every}, first = {first}: "
@@ -64,6 +68,7 @@ cdef class BusyBlock:
         self.burn.every = every
         self.burn.first = first
         self.burn.sleeps = sleeps
+        self.burn.of_cpu = of_cpu
         self.view.abi = BLOCK_ABI
         self.view.step = step_burn
         self.view.self = &self.burn

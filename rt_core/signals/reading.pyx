@@ -150,4 +150,4 @@ cdef class SignalReader:
     cdef object missing(self, object path):
         near = difflib.get_close_matches(str(path), list(self._places), n=3)
         words = f"; did you mean {' or '.join(map(repr, near))}?" if near else ""
-        return KeyError(f"{self.table.path}: nothing writes {path!r}{words}")
+        return KeyError(f"nothing writes {path!r}{words}")

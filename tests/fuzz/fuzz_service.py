@@ -40,16 +40,16 @@ BATCH = 50
 ANSWER_S = 20.0  # on a machine that does something else, too
 SAMPLES: dict[str, Any] = {
     "name": "fuzz",
-    "paths": ["wheel/angle_rad", "guard/torque_nm"],
+    "paths": ["hands/y", "preloaded/y"],
     "subscription": 1,
     "faults": ["sensor-stuck@2"],
-    "values": {"gain": 1.0},
+    "values": {"assistance": 0.5},
     "from_s": 0.0,
     "to_s": 1.0,
 }
 ODD: tuple[Any, ...] = (
     None, True, False, 0, -1, 1, 2**31, 2**63, -(2**63), 2**64 - 1, 0.5, -0.0, 1e308, 5e-324, math.nan, math.inf,
-    -math.inf, "", "a" * 70, "a" * 5000, "\0", "\x1b[2J", "\u202e", "é", "../../x", "[red]x", "steering_wheel", b"",
+    -math.inf, "", "a" * 70, "a" * 5000, "\0", "\x1b[2J", "\u202e", "é", "../../x", "[red]x", "live_bench", b"",
     b"\xff" * 40, [], {}, [[]], [None] * 50, {"a": {}}, {"": 1}, [1.0] * 1001, ["x"] * 1001,
 )  # fmt: skip
 
@@ -174,7 +174,7 @@ def attack(folder: Path, messages: int, seed: int) -> dict[str, Any]:
     with Door(MOST_WIRE_BYTES) as door:
         door.open_local(options.endpoint)
         log = Journal(folder / "log.jsonl", 1 << 20, again=True)
-        service = Service([load("steering_wheel")], options, door, log)
+        service = Service([load("live_bench")], options, door, log)
         owner = Peer(context, options.endpoint)
         taken = owner.ask(service, asked.Take(protocol=1, id=1))
         assert taken["kind"] == "answer"

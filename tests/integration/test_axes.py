@@ -63,12 +63,15 @@ def test_each_axis_is_judged_and_has_its_row_in_the_report(good):
 
 def test_a_fault_with_the_reach_of_its_axis_leaves_the_others_alone(ran):
     run = ran("axis")
-    assert run.code == 1
+    why = run.outcome["reasons"]
+    assert run.code == 1, why
     record = open_record(run.folder / "estimation.npy")
-    at = int(np.flatnonzero(record["gas_guard/trip"] == Trip.ANGLE_LIMIT)[0])
+    assert np.any(record["gas_guard/trip"] == Trip.ANGLE_LIMIT), why
+    # how many cycles come after it is the host's affair, that the others run on is the rig's
+    ended = int(np.flatnonzero(record["gas_guard/state"] == State.FAULT)[0])
     for guard in ("wheel_guard", "brake_guard"):
-        assert not np.any(record[f"{guard}/trip"])
-        assert record[f"{guard}/state"][at + 500] == State.RUNNING
+        assert not np.any(record[f"{guard}/trip"]), why
+        assert np.any(record[f"{guard}/state"][ended:] == State.RUNNING), why
     (reason,) = [r for r in run.outcome["reasons"] if "tripped" in r or "out of range" in r]
     assert reason.startswith("gas_guard: gas_angle/angle_rad: the angle is out of range")
     axes = read_manifest(run.folder).axes

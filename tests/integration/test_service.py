@@ -1,7 +1,9 @@
 """A service as its users meet it: a real process, clients that come, are killed, and take over; doors and keys."""
 
 import contextlib
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -156,32 +158,88 @@ def test_a_session_of_two_clients_and_the_end_of_the_service(serve, homes, wait_
     assert again.wait(20) == 0
 
 
-def test_the_client_in_control_changes_live_values_and_the_journals_have_its_name(homes, serve):
+@pytest.fixture(scope="module")
+def live(homes, serve):
+    """Return a client of a service whose rig has live values."""
     (homes / "live.toml").write_text(find_rig("live_bench").read_text())
-    _, first = serve(rig=homes / "live.toml", name="live")
+    return serve(rig=homes / "live.toml", name="live")[1]
+
+
+def test_the_client_in_control_changes_live_values_and_the_journals_have_its_name(
+    live, rigloop_here
+):
     with Rig.attach("live") as run:
         with pytest.raises(ServiceError, match="needs control"):
-            run.write(assistance=0.5)
+            run.write(stiffness=20.0, preload=0.0)
         run.take_control().start()
+        live.ask(asked.Write, values={"assistance": 0.9})  # anyone may
         with pytest.raises(ServiceError, match="50") as caught:
             run.write(stiffness=50.0, preload=0.0)
         assert caught.value.why == Why.VALUE
-        assert run.signals["live/changes"] == 0
-        assert run.write({"stiffness": 20.0, "preload": (1.5, "Nm")}) == 1
+        assert run.signals["live/changes"] == 1
+        assert run.write({"stiffness": 20.0, "preload": (1.5, "Nm")}) == 2
         run.wait_until("stiffness/value == 20 and preload/value == 1.5", timeout_s=10)
         run.stimulate("shake")
         run.wait_until("shake/state == 2", timeout_s=10)
         folder = run.folder
+        terminal(run, rigloop_here)
+        run.take_control()
         run.stop()
     written = [msgspec.json.decode(line) for line in (folder / "live.jsonl").open("rb")]
-    assert {one["author"] for one in written} == {run_author(folder)}
-    first.ask(asked.Shutdown)
-
-
-def run_author(folder):
+    assert [one["author"] for one in written[:2]] == ["first (local)", run._seat.client.hello.you]
     entries = journal.read(folder / journal.NAME)
-    (taken,) = {one.author for one in entries if one.command == "write" and one.done}
-    return taken
+    writes = [one.author for one in entries if one.command == "write" and one.done]
+    assert writes == [one["author"] for one in written if "refused" not in one]
+
+
+def terminal(run, rigloop_here):
+    """Read and change live values at a terminal, beside the client in control, and after it."""
+
+    def asked_for(*words):
+        done = rigloop_here("service", *words, "--json")
+        return json.loads(done.stdout) if not done.returncode else done.stderr + done.stdout
+
+    rows = {row["name"]: row for row in asked_for("live")}
+    assert (rows["stiffness"]["now"], rows["stiffness"]["upper"]) == (20.0, 40.0)
+    assert rows["shake"]["kind"] == "stimulus"
+    assert asked_for("read", "preload/value", "live/changes")[0]["value"] == 1.5
+    unknown = asked_for("read", "preload/valeu")
+    assert "live: no signal 'preload/valeu': did you mean 'preload/value'" in unknown
+
+    # what the rig file leaves to anyone needs no control, all else does
+    assert asked_for("live", "assistance=0.7")["change"] == 4
+    assert "is in control" in asked_for("live", "stiffness=10", "preload=0")
+    run.give_control()
+    changed = asked_for("live", "stiffness=10", "preload=-1.25 Nm")
+    assert changed["values"] == {"stiffness": 10.0, "preload": [-1.25, "Nm"]}
+    run.wait_until("stiffness/value == 10 and preload/value == -1.25", timeout_s=10)
+    assert asked_for("stimulate", "shake", "--end")["change"] == 6
+    run.wait_until("shake/state == 0", timeout_s=10)
+    wrong = {
+        ("live", "stiffnes=10"): "mean 'stiffness'",
+        ("live", "stiffness=10"): "group",
+        ("live", "assistance=7"): "assistance = 7.0",
+        ("live", "assistance=nan"): "NAME=VALUE",
+        ("live", "assistance=0.5 Nm"): "Nm",
+        ("live", "assistance=1", "assistance=2"): "twice",
+        ("stimulate", "shak"): "mean 'shake'",
+    }
+    for words, told in wrong.items():
+        assert told in asked_for(*words), words
+    assert run.signals["live/changes"] == 6
+    assert "nobody" in rigloop_here("service", "status").stdout
+    assert "Nm/rad" in rigloop_here("service", "live").stdout
+
+
+def test_the_session_of_the_page_prints_what_the_page_says(live, capsys):
+    (text,) = re.findall(r"<!-- session -->\n```python\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+    names = {}
+    capsys.readouterr()
+    exec(text.replace("live_bench", "live"), names)
+    told = [line.replace("live_bench", "live") for line in re.findall(r"# -> (.*)", text)]
+    assert capsys.readouterr().out.splitlines() == told
+    assert len(told) == 3
+    assert names["verdict"].folder == live.status().folder
 
 
 def notices_of(rig, what):

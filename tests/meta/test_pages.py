@@ -1,4 +1,4 @@
-"""Pages name files and folders that are there."""
+"""Pages name files and folders that are there, and the page of the benchmarks names every one."""
 
 import re
 from pathlib import Path
@@ -8,6 +8,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAGES = [
     *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")),
+    ROOT / "benchmarks/README.md",
     *sorted((ROOT / "docs").glob("*.md")),
 ]
 ROOMS = "rt_core|codegen|io_bridge|estimators|rig_configs|rigloop|tests|benchmarks|examples|docs"
@@ -21,7 +22,7 @@ def source_files() -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_files_and_folders_that_a_page_names_are_there(page):
     files = source_files()
     ends = {path.rsplit("/", 1)[-1] for path in files}
@@ -39,3 +40,10 @@ def test_files_and_folders_that_a_page_names_are_there(page):
             if not {name, f"{name}.py", f"{name}.pyx", f"{name}.pxd"} & files:
                 missing.append(f"line {number}: {name}")
     assert not missing
+
+
+def test_the_page_of_the_benchmarks_names_each_of_them():
+    programs = (ROOT / "benchmarks").glob("*.py")
+    measuring = {path.name for path in programs if "__main__" in path.read_text()}
+    named = re.findall(r"^\| `(\w+\.py)` \|", (ROOT / "benchmarks/README.md").read_text(), re.M)
+    assert sorted(named) == sorted(measuring)

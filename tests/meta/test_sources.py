@@ -34,6 +34,10 @@ SHIPPED = {
     "rig_configs": ("rigs/*.toml", "mechanisms/*.toml", "logs/*.toml"),
     "rigloop": (
         "templates/*.jinja",
+        "monitor/static/*.html",
+        "monitor/static/*.css",
+        "monitor/static/js/*.js",
+        "monitor/static/vendor/*.js",
         *(
             f"blocks/library/{drawer}/*.{ending}"
             for drawer in (

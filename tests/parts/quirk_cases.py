@@ -155,6 +155,21 @@ CASES = {
         slaves=coupler_and_terminal,
         refusal="terminal.*0x0003|0x0003",
     ),
+    "a mode that is shown only in operation": of_drive(
+        "mode_shown",
+        "15",
+        refusal=r"drive: in OP it shows mode 0 .no mode. in 0x6061, the rig has 10 .*, leave 0x6061 out",
+    ),
+    "such a mode, left out of the inputs": of_drive(
+        "mode_shown",
+        "15",
+        slaves=lambda: drive(mapping="explicit", tx_pdo=((0x6041, 0, 16), (0x6064, 0, 32))),
+    ),
+    "another mode": of_drive(
+        "mode_shown:value=1,until=never",
+        "15",
+        refusal="drive: in OP it shows mode 1 .profile position. in 0x6061, the rig has 10 .*`setup`",
+    ),
     "much at once": of_drive(
         "no_complete_access:claimed=yes+busy_object+emergency+duplicate_reply+late_reply:ms=20"
         "+slow_transition+refused_transition:to=safeop+latched_watchdog",

@@ -10,6 +10,11 @@ KINDS = ("hinge", "slide", "ball", "hinge")
 
 def random_tree(seed, n_links, kinds=KINDS):
     """A mechanism with springs and dampers on its hinges and slides, in a pose of its own."""
+    return written_tree(seed, n_links, kinds).build()
+
+
+def written_tree(seed, n_links, kinds=KINDS):
+    """The same before it is built, as tables that more can be added to."""
     rng = np.random.default_rng(seed)
     tree = Tree(gravity=(0.3, -0.2, -9.81))
     centres = {"ground": np.zeros(3)}
@@ -39,7 +44,7 @@ def random_tree(seed, n_links, kinds=KINDS):
                 (floats(axes[0]), floats(axes[1])),
             )
         )
-    return write(tree, "random_tree", "").build()
+    return write(tree, "random_tree", "")
 
 
 def unit(v):

@@ -229,6 +229,44 @@ def _bus_bucket(program: Program) -> Question:
     return Question([w.ne(v["cause"], 0)], goal, v | {"level": level, "brim": brim, "fault": fault})
 
 
+def _burst(program: Program) -> Question:
+    """A bucket that was fuller stays so; and the bad cycle that brings what a burst has poured to the brim has a fault.
+
+    `poured` is what the cycles of a burst have poured into a bucket that was empty when it began: after n bad cycles
+    in a row it is n leaks, or the brim.
+    """
+    w = Words(program.terms)
+    level, poured, leak, brim = (
+        program.terms.fresh("int64_t", n) for n in ("level", "poured", "leak", "brim")
+    )
+    names = ("good", "of_slaves", "cause", "of_data", "before", "of_command")
+    v = {name: program.terms.fresh("int", name) for name in names}
+    after = program.call("bus_level_after", v["good"], level, leak, brim)
+    poured_after = program.call("bus_level_after", v["good"], poured, leak, brim)
+    lost = program.call("bus_is_lost", v["good"], after, brim)
+    fault = program.call("bus_fault", v["good"], lost, v["of_slaves"], v["cause"], v["of_data"], v["before"],
+                         v["of_command"])  # fmt: skip
+    bad = w.no(w.true(v["good"]))
+    more = Value("int64_t", w.terms.of(Kind.BV_ADD, poured.term, leak.term))
+    less = Value(
+        "int64_t", w.terms.of(Kind.BV_SUB, poured.term, w.terms.integer(1, "int64_t").term)
+    )
+    goal = w.all(
+        w.needs(program),
+        w.le(poured_after, after),
+        w.within(0, poured_after, brim),
+        w.implies(bad, w.any(w.eq(poured_after, more), w.eq(poured_after, brim))),
+        w.implies(w.no(bad), w.le(less, poured_after)),
+        w.implies(w.all(bad, w.le(brim, more)), w.ne(fault, 0)),
+    )
+    assumed = [
+        w.within(0, poured, level), w.le(level, brim), w.within(1, leak, brim), w.le(brim, MOST_NS),
+        w.ne(v["cause"], 0),
+    ]  # fmt: skip
+    shown = v | {"level": level, "poured": poured, "leak": leak, "brim": brim, "after": after}
+    return Question(assumed, goal, shown)
+
+
 def _law(name: str, words: str, law: Callable[[Terms], Term]) -> Property:
     return Property(name, "", words, lambda program: Question([], law(program.terms), {}))
 
@@ -252,6 +290,12 @@ PROPERTIES = (
         FAULT,
         "a full bucket is a fault of that cycle; a fault stays while nothing is seen",
         _bus_bucket,
+    ),
+    Property(
+        "bus: burst",
+        FAULT,
+        "bad_limit bad cycles in a row are a fault in the last of them, whatever came before",
+        _burst,
     ),
     _of_a_command(
         "drive: torque",

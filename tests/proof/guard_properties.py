@@ -2,153 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from bitwuzla import Kind, Term
-from c_symbolic import Contract, Program, Struct, copied
+from c_symbolic import Program
+from guard_cycle import (
+    BUCKETS,
+    CONTRACTS,
+    FAULT,
+    HOLD,
+    INIT,
+    LAST_NS,
+    LONGEST_NS,
+    NONE,
+    RAMP,
+    READY,
+    RUNNING,
+    SAFE,
+    SOURCE,
+    STOPPING,
+    Cycle,
+    changes_by,
+    invariant,
+    limits_are_good,
+    of_a_cycle,
+    of_time,
+    of_torque,
+    top_of,
+)
 from products import sum_laws
 from prover import Property, Question, Words
-from terms import Terms, Value
-
-SOURCE = "rt_core/safety/cycle.h"
-INIT, READY, RUNNING, HOLD, STOPPING, FAULT = range(6)
-NONE, RAMP, SAFE = range(3)
-OTHER_TRIPPED = 13
-LONGEST_NS = 10**15
-LAST_NS = 2**62  # 146 years
-BUCKETS = ("sensor_bucket_ns", "skip_bucket_ns")
-
-
-class Cycle:
-    """A cycle of a guard from any memory that fulfils the invariant, with any limits, on any input."""
-
-    def __init__(self, program: Program) -> None:
-        self.program = program
-        self.words = Words(program.terms)
-        self.limits = program.symbols("GuardLimits", "limits")
-        self.before = program.symbols("GuardMemory", "before")
-        self.seen = program.symbols("GuardSeen", "seen")
-        self.t_ns = program.terms.fresh("int64_t", "t_ns")
-        self.after = copied(self.before)
-        self.step = program.call("guard_cycle", self.after, self.limits, self.seen, self.t_ns)
-
-    def assumed(self) -> list[Term]:
-        w, t = self.words, self.t_ns
-        clock = w.all(w.le(self.before["t_ns"], t), w.within(0, t, LAST_NS))
-        return [*limits_are_good(w, self.limits), *invariant(w, self.limits, self.before), clock]
-
-    def is_active(self, memory: Struct) -> Term:
-        return self.words.one_of(memory["state"], RUNNING, HOLD, STOPPING)
-
-    def is_at_rest(self, memory: Struct) -> Term:
-        return self.words.one_of(memory["state"], INIT, READY, FAULT)
-
-    def shown(self) -> dict[str, Value]:
-        pairs = [
-            (f"{when}.{name}", memory[name])
-            for when, memory in (("before", self.before), ("after", self.after))
-            for name in ("state", "output_nm", "good_nm", "gain", "tripped")
-        ]
-        return dict(pairs) | {
-            "found": self.step["found"]["code"],
-            "step_nm": self.limits["step_nm"], "limit_nm": self.limits["limit_nm"],
-        }  # fmt: skip
-
-
-def limits_are_good(w: Words, lim: Struct) -> list[Term]:
-    """Return what `GuardConfig` and `Guard` see to."""
-    times = (
-        "max_request_age_ns",
-        "request_hold_ns",
-        "sensor_hold_ns",
-        "max_gap_ns",
-        "heartbeat_timeout_ns",
-    )
-    return [
-        w.within(1, lim["period_ns"], 10**9),
-        *(w.all(w.lt(0.0, lim[key]), w.finite(lim[key])) for key in ("limit_nm", "step_nm")),
-        w.finite(lim["factor"]),
-        w.all(w.lt(0.0, lim["gain_in"]), w.le(lim["gain_in"], 1.0)),
-        w.within(1e-8, lim["gain_out"], 1.0),  # ramp_out_s is 0.1 at most
-        *(w.within(0, lim[key], LONGEST_NS) for key in times),
-        *(w.within(1, lim[key], LONGEST_NS) for key in ("sensor_bucket_ns", "skip_bucket_ns")),
-    ]
-
-
-def top_of(w: Words, lim: Struct, bucket: str) -> Value:
-    double = w.terms.of(Kind.BV_ADD, lim["period_ns"].term, lim["period_ns"].term)
-    return Value("int64_t", w.terms.of(Kind.BV_ADD, lim[bucket].term, double))
-
-
-def invariant(w: Words, lim: Struct, m: Struct) -> list[Term]:
-    """Return what holds of the memory between two cycles."""
-    return [*of_torque(w, lim, m), *of_time(w, lim, m)]
-
-
-def of_torque(w: Words, lim: Struct, m: Struct) -> list[Term]:
-    at_rest = w.one_of(m["state"], INIT, READY, FAULT)
-    return [
-        w.within(0, m["state"], 5),
-        w.le(w.size(m["output_nm"]), lim["limit_nm"]),
-        w.le(w.size(m["good_nm"]), lim["limit_nm"]),
-        w.within(0.0, m["gain"], 1.0),
-        w.implies(at_rest, w.eq(m["output_nm"], 0.0)),
-    ]
-
-
-def of_time(w: Words, lim: Struct, m: Struct) -> list[Term]:
-    ages = ("passed_ns", "request_age_ns", "request_bad_ns", "sensor_bad_ns")
-    return [
-        *(w.within(0, m[age], LONGEST_NS) for age in ages),
-        *(w.within(0, m[b], top_of(w, lim, b)) for b in BUCKETS),
-        w.within(0, m["t_ns"], LAST_NS),
-        w.within(-LONGEST_NS - 1, m["heartbeat_ns"], LAST_NS),
-    ]
-
-
-def _toward_asks(terms: Terms, args: Sequence[Value]) -> Term:
-    w, (output, target, step) = Words(terms), args
-    return w.all(w.finite(output), w.finite(target), w.finite(step), w.lt(0.0, step))
-
-
-def _toward_promises(terms: Terms, args: Sequence[Value], new: Value) -> Term:
-    w, (output, target, step) = Words(terms), args
-    between = w.any(w.within(output, new, target), w.within(target, new, output))
-    return w.all(between, changes_by(w, output, new, step))
-
-
-def _gain_asks(terms: Terms, args: Sequence[Value]) -> Term:
-    w, (gain, _, gain_in, gain_out, periods) = Words(terms), args
-    amounts = w.all(
-        w.lt(0.0, gain_in), w.le(gain_in, 1.0), w.within(1e-8, gain_out, 1.0), w.le(1.0, periods)
-    )
-    return w.all(w.within(0.0, gain, 1.0), amounts, w.finite(periods))
-
-
-def _gain_promises(terms: Terms, args: Sequence[Value], new: Value) -> Term:
-    w, (gain, state, *_) = Words(terms), args
-    driven = w.one_of(state, RUNNING, HOLD)
-    return w.all(
-        w.within(0.0, new, 1.0),
-        w.implies(driven, w.le(gain, new)),
-        w.implies(w.eq(state, STOPPING), w.any(w.lt(new, gain), w.eq(new, 0.0))),
-        w.implies(w.one_of(state, INIT, READY, FAULT), w.eq(new, 0.0)),
-    )
-
-
-CONTRACTS = {
-    "guard_toward": Contract(_toward_asks, _toward_promises),
-    "guard_gain": Contract(_gain_asks, _gain_promises),
-}
-Goal = Callable[[Cycle], Term]
-
-
-def _of_a_cycle(name: str, words: str, goal: Goal) -> Property:
-    def ask(program: Program) -> Question:
-        cycle = Cycle(program)
-        return Question(cycle.assumed(), goal(cycle), cycle.shown())
-
-    return Property(name, SOURCE, words, ask, contracts=CONTRACTS)
+from terms import Value
 
 
 def _of_a_function(name: str, words: str, function: str) -> Property:
@@ -177,15 +59,6 @@ def _at_rest_is_zero(c: Cycle) -> Term:
 def _within_limit(c: Cycle) -> Term:
     w, torque = c.words, c.after["output_nm"]
     return w.all(w.finite(torque), w.le(w.size(torque), c.limits["limit_nm"]))
-
-
-def changes_by(w: Words, old: Value, new: Value, step: Value) -> Term:
-    """Return whether the exact change is at most `step` and half a unit in the last place of the larger of it and new.
-
-    Rounding moves old + step, or the difference of new and old, by no more than half a unit of what comes out.
-    """
-    within = w.le(w.size(w.difference(new, old)), step)
-    return w.any(within, w.same(new, w.sum(old, step)), w.same(new, w.difference(old, step)))
 
 
 def _slope(c: Cycle) -> Term:
@@ -372,44 +245,6 @@ def _stopping(c: Cycle) -> Term:
     )
 
 
-def _reach(c: Cycle) -> Term:
-    """Return whether a fault that reaches this guard ends its torque, under a name that reaches nobody."""
-    w, found = c.words, c.step["found"]
-    reached = w.all(w.ne(c.seen["other"], 0), c.is_active(c.before))
-    named = w.eq(found["code"], OTHER_TRIPPED)
-    alone = w.eq(c.before["state"], FAULT)
-    return w.all(
-        w.implies(reached, w.one_of(c.after["state"], STOPPING, FAULT)),
-        w.implies(named, w.all(w.ne(c.seen["other"], 0), w.no(alone))),
-        w.implies(
-            w.all(w.ne(c.seen["other"], 0), w.one_of(c.before["state"], INIT, READY)),
-            w.eq(c.after["state"], INIT),
-        ),
-    )
-
-
-def _calms(c: Cycle) -> Term:
-    """Return whether a guard with no cause of its own and arm low goes towards READY, whatever the others show.
-
-    From FAULT at once, from STOPPING with its ramp, and from INIT as soon as nobody reaches it: of any number of guards
-    none is held by others for good, as only STOPPING and FAULT take others along.
-    """
-    w, s, found = c.words, c.seen, c.step["found"]
-    low = w.all(w.le(s["arm"], 0.5), w.lt(s["stop"], 0.5), w.lt(s["own_stop"], 0.5))
-    own = w.all(w.ne(found["reaction"], NONE), w.ne(found["code"], OTHER_TRIPPED))
-    good = w.all(w.eq(c.after["sensor_bad_ns"], 0), w.eq(c.after["request_bad_ns"], 0))
-    calm = w.all(low, w.no(own), good)
-    was, now, alone = c.before["state"], c.after["state"], w.eq(s["other"], 0)
-    ramps = w.any(w.lt(c.after["gain"], c.before["gain"]), w.eq(c.after["gain"], 0.0))
-    return w.all(
-        w.implies(w.all(calm, w.eq(was, FAULT)), w.eq(now, READY)),
-        w.implies(w.all(calm, w.one_of(was, INIT, READY)), w.one_of(now, INIT, READY)),
-        w.implies(w.all(calm, alone, w.one_of(was, INIT, READY)), w.eq(now, READY)),
-        w.implies(w.all(calm, c.is_active(c.before)), w.one_of(now, STOPPING, INIT, FAULT)),
-        w.implies(w.all(calm, c.is_active(c.before)), ramps),
-    )
-
-
 def _keeps_torque(c: Cycle) -> Term:
     return c.words.all(*of_torque(c.words, c.limits, c.after))
 
@@ -440,43 +275,24 @@ def _begins(program: Program) -> Question:
     return Question([*limits_are_good(w, lim), first], w.all(*invariant(w, lim, start)), {})
 
 
-def _takes_along(program: Program) -> Question:
-    w = Words(program.terms)
-    state, trip = program.terms.fresh("double", "state"), program.terms.fresh("double", "trip")
-    along = w.true(program.call("guard_takes_along", state, trip))
-    goal = w.all(
-        w.implies(along, w.any(w.eq(state, STOPPING), w.eq(state, FAULT))),
-        w.implies(w.any(w.eq(trip, 0.0), w.eq(trip, OTHER_TRIPPED)), w.no(along)),
-        *(
-            w.implies(w.all(w.eq(state, s), w.eq(trip, t)), along)
-            for s in (STOPPING, FAULT)
-            for t in range(1, 13)
-        ),
-    )
-    return Question([], goal, {"state": state, "trip": trip})
-
-
 PROPERTIES = (
     Property("guard: begins", SOURCE, "the memory of a new guard fulfils the invariant", _begins),
     _of_a_function("torque: toward", "goes to its target at most, by step_nm + half an ulp at most", "guard_toward"),
     _of_a_function("torque: gain", "within 0 and 1; rises when driven, falls in STOPPING, else 0", "guard_gain"),
-    _of_a_cycle("guard: keeps torque", "a cycle keeps the invariant: state, torque, ramp", _keeps_torque),
-    _of_a_cycle("guard: keeps time", "a cycle keeps the invariant: ages and buckets", _keeps_time),
-    _of_a_cycle("guard: defined", "no overflow, no path without a return, contracts are kept", _defined),
-    _of_a_cycle("guard: rest", "zero in INIT, READY and FAULT", _at_rest_is_zero),
-    _of_a_cycle("guard: limit", "the output is finite and within its limit", _within_limit),
-    _of_a_cycle("guard: slope", "changes by step_nm + half an ulp at most, but where SAFE drops it", _slope),
-    _of_a_cycle("guard: entries", "comes to rest by SAFE, or within a step at the end of a ramp-out", _entries),
-    _of_a_cycle("guard: hold", "in HOLD the output does not grow, and no request is taken", _hold),
-    _of_a_cycle("guard: trips", "a finding ends the torque, at once or by a ramp-out that ends in FAULT", _trips),
-    _of_a_cycle("guard: buckets", "a full bucket is a finding in the same cycle; none is ever above its top", _bucket),
-    _of_a_cycle("guard: ages", "an age beyond its limit is a finding in the same cycle", _too_long),
-    _of_a_cycle("guard: time", "all time counts, and what is bad gets older by it", _time),
+    of_a_cycle("guard: keeps torque", "a cycle keeps the invariant: state, torque, ramp", _keeps_torque),
+    of_a_cycle("guard: keeps time", "a cycle keeps the invariant: ages and buckets", _keeps_time),
+    of_a_cycle("guard: defined", "no overflow, no path without a return, contracts are kept", _defined),
+    of_a_cycle("guard: rest", "zero in INIT, READY and FAULT", _at_rest_is_zero),
+    of_a_cycle("guard: limit", "the output is finite and within its limit", _within_limit),
+    of_a_cycle("guard: slope", "changes by step_nm + half an ulp at most, but where SAFE drops it", _slope),
+    of_a_cycle("guard: entries", "comes to rest by SAFE, or within a step at the end of a ramp-out", _entries),
+    of_a_cycle("guard: hold", "in HOLD the output does not grow, and no request is taken", _hold),
+    of_a_cycle("guard: trips", "a finding ends the torque, at once or by a ramp-out that ends in FAULT", _trips),
+    of_a_cycle("guard: buckets", "a full bucket is a finding in the same cycle; none is ever above its top", _bucket),
+    of_a_cycle("guard: ages", "an age beyond its limit is a finding in the same cycle", _too_long),
+    of_a_cycle("guard: time", "all time counts, and what is bad gets older by it", _time),
     Property("guard: elapsed", SOURCE, "a gap that `elapsed` tells counts; its conversion is in range", _elapsed),
-    _of_a_cycle("guard: inputs", "a bad value of a watched port is a finding, or the state is not RUNNING", _bad_input),
-    _of_a_cycle("guard: arming", "torque begins only at a rising edge of arm with everything good", _arming),
-    _of_a_cycle("guard: ramp-out", "a ramp-out only ends at rest, and its gain falls", _stopping),
-    _of_a_cycle("reach: reached", "a fault that reaches a guard ends its torque or keeps it unfit", _reach),
-    _of_a_cycle("reach: calms", "with no cause of its own and arm low: FAULT to READY, whatever others show", _calms),
-    Property("reach: takes along", SOURCE, "own causes reach others, those taken along reach nobody", _takes_along),
+    of_a_cycle("guard: inputs", "a bad value of a watched port is a finding, or the state is not RUNNING", _bad_input),
+    of_a_cycle("guard: arming", "torque begins only at a rising edge of arm with everything good", _arming),
+    of_a_cycle("guard: ramp-out", "a ramp-out only ends at rest, and its gain falls", _stopping),
 )  # fmt: skip

@@ -49,9 +49,14 @@ def proofs(tools: Sequence[str]) -> list[Proof]:
     if "bitwuzla" in tools:
         import bus_properties
         import guard_properties
+        import reach_properties
         from prover import prove
 
-        for item in (*guard_properties.PROPERTIES, *bus_properties.PROPERTIES):
+        for item in (
+            *guard_properties.PROPERTIES,
+            *reach_properties.PROPERTIES,
+            *bus_properties.PROPERTIES,
+        ):
             found.append(Proof(item.name, "bitwuzla", item.words, _bound(prove, item)))
     if "spin" in tools:
         for model in spin_models.MODELS_OF:

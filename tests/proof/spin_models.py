@@ -59,8 +59,9 @@ RING = (
     Order("CHECKS_FULL", SHARED, "push_ring", r"\(written - load_acquire\(ring \+ CONSUMED\)\) >= <uint64_t>slots:\n"),
 )  # fmt: skip
 HAND_OVER = (
-    Order("CYCLE_TAKES", CYCLE, "exchange_step", r"\n    if not take\(&x\.owner, CYCLE\):\n.*\n        return NONE\n"),
-    Order("TAKE_ACQUIRE", CYCLE, "take", r"_exchange_n\(owner, &nobody, who, 0, __ATOMIC_ACQ(_REL|UIRE),"),
+    Order("CYCLE_TAKES", CYCLE, "exchange_step",
+          r"\n    holder = holder_or_take\(&x\.owner, CYCLE\)\n    if holder:\n        return miss\(x, holder\)\n"),
+    Order("TAKE_ACQUIRE", CYCLE, "holder_or_take", r"_exchange_n\(owner, &holder, who, 0, __ATOMIC_ACQ(_REL|UIRE),"),
     Order("RELEASES", CYCLE, "release", r"__atomic_store_n\(owner, 0, __ATOMIC_RELEASE\)"),
     Order("WATCHDOG_TAKES", CYCLE, "exchange_safe", r"WATCHDOG\) and not take\(&x\.owner, WATCHDOG\)\):\n"),
     Order("KEEPS", CYCLE, "exchange_safe", r"\A(?!.*release\()"),

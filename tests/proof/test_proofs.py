@@ -17,12 +17,13 @@ import mutants
 from bus_properties import PROPERTIES as OF_BUS
 from guard_properties import PROPERTIES as OF_GUARD
 from prover import prove
+from reach_properties import PROPERTIES as OF_REACH
 
 ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("wanted", [*OF_GUARD, *OF_BUS], ids=lambda wanted: wanted.name)
+@pytest.mark.parametrize("wanted", [*OF_GUARD, *OF_REACH, *OF_BUS], ids=lambda wanted: wanted.name)
 def test_a_property_is_proved_of_the_source(wanted):
     answer = prove(wanted)
     assert answer.outcome == "proved", answer.said

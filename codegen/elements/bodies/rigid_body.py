@@ -7,23 +7,25 @@ knuckle) says so by `axis`: then a point and one more point or vector suffice. W
 is fixed too, an `angle` may measure its turn from the file's pose; it then carries the inertia
 about the axis, which integrates a turning body more exactly than its vectors would.
 
-The rows that keep its shape are lengths, angles and, for redundant points, linear ones:
+The rows that keep its shape are those of `codegen.system.frame`.
 
-    (b_i.b_j - as built) / max(|b_i|, |b_j|),   g - sum w_k g_k
+A body on four points or more takes `mass = "particles"`: ten point masses on its first four points and between them
+in place of the integral over its weights. The mass matrix is the same to round-off, by another derivation.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from codegen.expressions.dag import Expr
 from codegen.system import body, fields
-from codegen.system.affine import affine
 from codegen.system.fields import Name, Number, Tunable, VectorValue
+from codegen.system.frame import built, frame
 from codegen.system.masses import shares
+from codegen.system.particles import PAIRS, is_flat, particle_masses
 from codegen.system.system import Coordinate, System
 from codegen.system.vectors import Vector, cross, dot, minus, plus, times
 
@@ -36,6 +38,7 @@ class Entry(fields.Entry):
     vectors: tuple[VectorValue, ...] = ()
     axis: VectorValue | None = None
     angle: Name | None = None
+    mass: Literal["moments", "particles"] = "moments"
     mass_kg: Tunable
     centre_m: VectorValue
     inertia_kg_m2: (
@@ -50,121 +53,22 @@ def add(entry: Entry, name: str, system: System) -> None:
     if not entry.points:
         system.mistake("points", [], "has no point", "give at least one, it may be fixed")
         return
-    points = [system.point("points", value) for value in entry.points]
-    vectors = [system.direction("vectors", value) for value in entry.vectors]
-    # vectors first: a unit vector that is not needed to span the body has a row too many
-    labels = [_label(value) for value in (*entry.vectors, *entry.points[1:])]
-    arms = [*vectors, *(minus(point, points[0]) for point in points[1:])]
-    axis = None
-    if entry.axis is not None:
-        axis = _unit(system.vector("axis", entry.axis))
-
-    basis = _basis(arms, axis, system)
-    origin = (1.0, *_built(points[0], system))
-    generators = [points[0], *(arms[k] for k in basis)]
-    built = [origin, *((0.0, *_built(arms[k], system)) for k in basis)]
-    if axis is not None:
-        for k in basis:
-            side = cross(axis, arms[k])
-            generators.append(side)
-            built.append((0.0, *_built(side, system)))
-        generators.append(axis)
-        built.append((0.0, *axis))
-    made = body.make(generators, built)
-    system.bodies[name] = made
-    _shape_rows(_Shape(arms, labels, basis, axis, made), _held(vectors, points, system), system)
-    system.carry(name, "point", points)
-    system.carry(name, "vector", vectors)
+    made_frame = frame(entry.points, entry.vectors, entry.axis, name, system)
+    made, axis = made_frame.body, made_frame.axis
     angle = None
     if entry.angle is not None:
-        if axis is None or not basis or body.is_moving(points[0]):
+        if axis is None or not made_frame.arms or body.is_moving(made.generators[0]):
             remedy = "give `axis`, a fixed first point and another point or vector"
             system.mistake("angle", entry.angle, "turns about no fixed axis", remedy)
             return
         angle = system.scalar("angle", entry.angle, "rad")
-        _turn_row(arms[basis[0]], axis, angle, system)
+        _turn_row(made_frame.arms[0], axis, angle, system)
     _inertia(entry, axis, angle, made, system)
-
-
-def _label(value: VectorValue) -> str:
-    return value if isinstance(value, str) else " ".join(str(part) for part in value)
-
-
-def _unit(a: Vector) -> Vector:
-    return times(1.0 / dot(a, a) ** 0.5, a)
-
-
-def _built(vector: Vector, system: System) -> tuple[float, float, float]:
-    x, y, z = (system.initial(component) for component in vector)
-    return (x, y, z)
-
-
-def _basis(arms: list[Vector], axis: Vector | None, system: System) -> list[int]:
-    """The first arms that are independent: all that the body needs."""
-    chosen: list[int] = []
-    space = np.zeros((0, 3)) if axis is None else np.array([axis])
-    for k, arm in enumerate(arms):
-        candidate = np.array([*space, _built(arm, system)])
-        size = np.linalg.norm(candidate, axis=1, keepdims=True)
-        scaled = candidate / np.where(size > 0.0, size, 1.0)
-        if np.linalg.svd(scaled)[1][-1] > 1e-6 and len(chosen) < (3 if axis is None else 1):
-            chosen.append(k)
-            space = candidate
-    return chosen
-
-
-def _held(vectors: list[Vector], points: list[Vector], system: System) -> list[set[str]]:
-    """Other bodies that each arm is fixed on: a body that two arms share already keeps their angle."""
-    on = [system.carried_by("point", point) for point in points]
-    return [*(system.carried_by("vector", v) for v in vectors), *(on[0] & end for end in on[1:])]
-
-
-class _Shape(NamedTuple):
-    """The arms of a body from its first point, those among them that are independent, and the axis of a flat body."""
-
-    arms: list[Vector]
-    labels: list[str]
-    basis: list[int]
-    axis: Vector | None
-    made: body.Body
-
-
-def _shape_rows(shape: _Shape, held: list[set[str]], system: System) -> None:
-    arms, labels, basis, axis, made = shape
-    graph = system.graph
-    for position, i in enumerate(basis):
-        for j in basis[: position + 1]:
-            if (i == j and arms[i] in system.unit_vectors) or held[i] & held[j]:
-                continue  # brings its own row, or another body has it
-            a, b = _signed(arms[i]), _signed(arms[j])
-            was = dot(_built(a, system), _built(b, system))
-            scale = max(np.linalg.norm(_built(a, system)), np.linalg.norm(_built(b, system)))
-            half = 2.0 if i == j else 1.0
-            label = f"length {labels[i]}" if i == j else f"angle {labels[j]} {labels[i]}"
-            system.row_if_moving(label, (dot(a, b) - was) / (half * float(scale)))
-        if axis is not None:
-            was = dot(axis, _built(arms[i], system))
-            phi = graph.lift(dot(axis, arms[i]) - was)
-            system.row_if_moving(f"about axis {labels[i]}", _nothing_if_tiny(phi))
-    for k in range(len(arms)):
-        if k in basis:
-            continue
-        try:
-            combined = made.direction(graph, _built(arms[k], system))
-        except ValueError:
-            remedy = "give the body another vector"
-            system.mistake("points", labels[k], "is not spanned by the others", remedy)
-            continue
-        if arms[k] in system.unit_vectors:
-            system.rows.remove(system.unit_vectors.pop(arms[k]))  # the linear rows keep its length
-        for letter, gap in zip("xyz", minus(arms[k], combined), strict=True):
-            phi = _nothing_if_tiny(graph.lift(gap))
-            system.row_if_moving(f"fixed {labels[k]} {letter}", phi)
 
 
 def _turn_row(arm: Vector, axis: Vector, angle: Coordinate, system: System) -> None:
     """The angle follows the arm, from where both are as built; see `rotation`."""
-    was = _built(arm, system)
+    was = built(arm, system)
     side = minus(was, times(dot(axis, was), axis))
     radius = dot(side, side) ** 0.5
     e1 = times(1.0 / radius, side)
@@ -174,22 +78,6 @@ def _turn_row(arm: Vector, axis: Vector, angle: Coordinate, system: System) -> N
     ahead = plus(times(s, e1), times(c, e2))
     sine, cosine = system.graph.call("sin", angle.q), system.graph.call("cos", angle.q)
     system.row("angle", (dot(arm, ahead) / radius) * cosine - (dot(arm, zero) / radius) * sine)
-
-
-def _nothing_if_tiny(phi: Expr) -> Expr:
-    """A sum whose weights are all round-off is not a row."""
-    found = affine(phi)
-    if found and max((abs(c) for c in found[0].values()), default=0.0) < 1e-12:
-        return phi.graph.const(found[1])
-    return phi
-
-
-def _signed(arm: Vector) -> Vector:
-    """One of arm and -arm, the same for both, so that bodies that share points share rows."""
-    for component in arm:
-        if isinstance(component, Expr) and component.op == "sum" and component.coefs[0] != 0.0:
-            return arm if component.coefs[0] > 0.0 else times(-1.0, arm)
-    return arm
 
 
 def _inertia(
@@ -202,6 +90,10 @@ def _inertia(
     parts = _second_moments(entry, axis, system)
     system.masses.of_bodies[system.at[-1]] = shares(mass, centre, [(v, m) for v, _, m in parts])
     _require_physical(entry, sum((d * m for _, d, m in parts), np.zeros((3, 3))), system)
+    if entry.mass == "particles":
+        _particles(entry, system)
+        _show(made, _point(made, centre, system), system)
+        return
     try:
         w = made.weights((1.0, *centre))
         if axis is None:
@@ -233,7 +125,33 @@ def _inertia(
                 continue
             for a, b in zip(made.generators[k], made.generators[j], strict=True):
                 system.add_kinetic(a, b, entry_kj)
-    x, y, z = _point(made, centre, system)
+    _show(made, _point(made, centre, system), system)
+
+
+def _particles(entry: Entry, system: System) -> None:
+    """Ten point masses on the first four points and between them; see `codegen.system.particles`."""
+    first = [system.point("points", value) for value in entry.points[:4]]
+    places = [built(point, system) for point in first]
+    if entry.axis is not None or len(first) < 4 or is_flat(places):
+        problem = "needs a body without `axis` whose first four points are not in a plane"
+        system.mistake("mass", entry.mass, problem, 'give it such points, or mass = "moments"')
+        return
+    graph = system.graph
+    each = [
+        (var, body.tidy(particle_masses(moment, places)))
+        for var, moment in system.masses.of_bodies[system.at[-1]]
+    ]
+    at_and_between = [*first, *(times(0.5, plus(first[i], first[j])) for i, j in PAIRS)]
+    for k, point in enumerate(at_and_between):
+        mass = graph.total((float(masses[k]), var) for var, masses in each)
+        for component in point:
+            system.add_kinetic(component, component, mass)
+
+
+def _show(made: body.Body, centre: Vector, system: System) -> None:
+    """Values that outputs may show."""
+    graph = system.graph
+    x, y, z = centre
     for key, component in zip(("x_m", "y_m", "z_m"), (x, y, z), strict=True):
         system.value(key, component, "_m")
     for letter, direction in zip("xyz", np.eye(3), strict=True):

@@ -23,6 +23,9 @@ AGAIN = (
     "See to that first; then try again, and press the stop while the wheel is pushed to and fro."
 )
 LEFT = 0.1  # of the torque of the walk, that counts as ended
+SILENT = (
+    0.5  # of the drive's watchdog: after such a silence it may have left its operation by itself
+)
 
 
 def measure(bench: Bench) -> Measured:
@@ -38,28 +41,53 @@ def measure(bench: Bench) -> Measured:
         stand.reset()
         said = f"In {take.t_s[-1]:.1f} s the drive did not leave its operation."
         return Measured(None, "ms", most=most, words=said)
-    wrong = no_stop(take, int(off[0]), LEFT * axis.walk_nm) or fault_words(bench, take)
+    at, left_nm = int(off[0]), LEFT * axis.walk_nm
+    silent_s = SILENT * 1e-3 * axis.drive_config.watchdog_ms
+    after_s, seen_s = ended(take, at, left_nm)
+    wrong = no_stop(take, at, left_nm, silent_s) or fault_words(bench, take)
+    if not wrong and after_s <= MOST_S < seen_s:
+        wrong = f"After {1e3 * after_s:.1f} ms with torque no frame came that shows its end in time"
     bench.ask(Act.RELEASE_STOP)
     stand.reset()
     if wrong:
-        return Measured(None, "ms", None, most, f"{wrong}.", AGAIN, UNSEEN)
-    pushes = np.flatnonzero(np.abs(take.reported_nm) > LEFT * axis.walk_nm)
-    after_s = max(0.0, float(take.t_s[pushes[-1]] - take.t_s[off[0]])) if len(pushes) else 0.0
+        when = f"{take.t_s[at]:.3f} s into the take, cycle {at} of {len(take.t_s)}"
+        return Measured(None, "ms", None, most, f"{wrong} ({when}).", AGAIN, UNSEEN)
     said = f"The torque had ended {1e3 * after_s:.1f} ms after the drive left its operation."
     return Measured(1e3 * after_s, "ms", None, most, said)
 
 
-def no_stop(take: Take, off: int, least_nm: float) -> str:
+def ended(take: Take, off: int, least_nm: float) -> tuple[float, float]:
+    """Return how long after a cycle the drive was last seen with torque, and first seen without.
+
+    A cycle without a valid frame repeats older values, and shows nothing.
+    """
+    valid = take.valid > 0.5
+    pushes = np.flatnonzero(valid & (np.abs(take.reported_nm) > least_nm))
+    if not len(pushes) or pushes[-1] < off:
+        return 0.0, 0.0
+    after = np.flatnonzero(valid[pushes[-1] + 1 :])
+    last = float(take.t_s[pushes[-1]] - take.t_s[off])
+    if not len(after):
+        return last, np.inf
+    return last, float(take.t_s[pushes[-1] + 1 + after[0]] - take.t_s[off])
+
+
+def no_stop(take: Take, off: int, least_nm: float, silent_s: float) -> str:
     """Return why the drive's leave in a cycle is not that of a stop; empty: it is one.
 
-    A frame that was lost long before, and bridged, decides nothing.
+    The drive must say itself that it left, and after a shorter silence than `silent_s`: lost frames that were bridged
+    decide nothing.
     """
     before = slice(0, off)
-    around = np.abs(take.t_s - take.t_s[off]) <= MOST_S
     if not np.any(np.abs(take.reported_nm[before]) > least_nm):
         return "No torque acted before the drive left its operation"
-    if not np.all(take.valid[around] > 0.5):
-        return "The drive was lost from the bus as it left its operation"
+    heard = np.flatnonzero(take.valid[before] > 0.5)
+    silence_s = float(take.t_s[off] - (take.t_s[heard[-1]] if len(heard) else take.t_s[0]))
+    if take.valid[off] < 0.5 or not len(heard) or silence_s > silent_s:
+        return (
+            "The drive was lost from the bus as it left its operation: "
+            f"nothing was heard of it for {1e3 * silence_s:.1f} ms"
+        )
     if not np.isin(take.state[before], (State.RUNNING, State.HOLD)).all():
         return f"The guard had ended the torque before ({name_of_trip(take.trip)})"
     return ""

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rig_configs import plain
-from rig_configs.names import file_name_problem, is_shown, path_problem, text_problem
+from rig_configs.names import file_name_problem, path_problem, text_problem
 
 ANY = st.text(max_size=60)
 SURROGATES = st.text(st.characters(categories=["Cs", "Cc", "Cf", "Ll", "Zl"]), max_size=20)
@@ -25,7 +25,7 @@ TEXTS = ANY | SURROGATES | NASTY
 def test_a_screen_gets_as_many_characters_and_none_that_it_obeys(text):
     made = plain.shown(text)
     assert len(made) == len(text)
-    assert all(c in "\n\t" or is_shown(c) for c in made)
+    assert all(c in "\n\t" or plain.is_shown(c) for c in made)
     assert plain.shown(made) == made
 
 
@@ -65,7 +65,7 @@ def test_a_string_of_toml_reads_back(text):
 def test_json_stays_the_same_value(text):
     made = plain.json_text(json.dumps([text], ensure_ascii=False))
     assert json.loads(made) == [text]
-    assert all(c in "\n\t" or is_shown(c) for c in made)
+    assert all(c in "\n\t" or plain.is_shown(c) for c in made)
 
 
 @given(TEXTS)

@@ -9,17 +9,14 @@ from codegen.kernels.build import build_kernel
 from codegen.kernels.generate import program
 from codegen.options.options import KernelOptions
 from rt_core.settings import SettingsError
+from tests.parts.exact_solutions import REFERENCES, errors, exact, second_order
 from tests.parts.reference_motions import (
-    REFERENCES,
     STEERING,
     coordinates,
     crank_guide,
     driver_torque,
-    errors,
-    exact,
     four_bar,
     index,
-    second_order,
     wheel_guide,
 )
 

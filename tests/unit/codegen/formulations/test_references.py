@@ -4,16 +4,13 @@ guide reactions when the step is halved. Sources: tests/data/references/README.m
 
 import pytest
 
+from tests.parts.exact_solutions import REFERENCES, errors, exact, second_order
 from tests.parts.reference_motions import (
-    REFERENCES,
     STEERING,
     coordinates,
     crank_guide,
     driver_torque,
-    errors,
-    exact,
     four_bar,
-    second_order,
     wheel_guide,
 )
 

@@ -6,7 +6,7 @@ import pytest
 from codegen.description.mechanism import MechanismError, load
 from codegen.expressions.dag import evaluate
 from codegen.tree.closed import closed_tree
-from codegen.tree.places import Coordinates
+from codegen.tree.places import Coordinates, Places
 from tests.parts.wishbones import wishbone_axle
 
 CLOSED = 1e-13
@@ -83,7 +83,7 @@ def difference(mechanism, seed=1):
     zdd = equations.accelerations(z, zd)
     first = len(tree.motion.tree.coordinates)
     own = {c.q: system.coordinates[first + k] for k, c in enumerate(tree.motion.loose)}
-    over = Coordinates(tree.motion, tree.chain, own)
+    over = Coordinates(tree.motion, tree.chain, Places(tree.chain), own)
     at = equations.at(z, zd) | {f"qdd {i}": float(a) for i, a in enumerate(zdd)}
     q, qd, qdd = (
         np.array([evaluate(over.of(c.q, part), at) for c in source.coordinates])

@@ -10,7 +10,7 @@ import pytest
 from io_bridge.emulator.devices.described_device import DescribedDevice
 from io_bridge.exchange.exchange import Exchange
 from io_bridge.slaves.device_description import VARIABLE, Description, Entry, Object, Pdo
-from io_bridge.slaves.drive_config import DriveConfig, pdo_offset
+from io_bridge.slaves.drive_config import DriveConfig, SdoWrite, pdo_offset
 from io_bridge.slaves.sii import Identity
 from io_bridge.wire.frame import parse
 
@@ -69,11 +69,14 @@ class Puppet:
             )
         )
         self.outputs = outputs
-        self.drive = DriveConfig(rx_pdo=outputs, tx_pdo=inputs, mapping="fixed", **config)
+        mode = MODES[config.get("mode", "torque")]
+        shown = (SdoWrite(0x6061, 0, mode, 1),)
+        self.drive = DriveConfig(
+            rx_pdo=outputs, tx_pdo=inputs, mapping="fixed", setup=shown, **config
+        )
         self.rig = rig(drives=[self.drive], devices=[device])
         self.rig.bus.link.catch_frames()
         self.master = self.rig.bus.recovery().master
-        mode = MODES[self.drive.mode]
         self.command = {"torque": "torque_nm", "velocity": "velocity_rad_s"}.get(
             self.drive.mode, "position_rad"
         )

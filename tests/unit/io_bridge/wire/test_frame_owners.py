@@ -71,6 +71,34 @@ def test_what_is_lent_is_taken_once_and_given_back(rig):
     assert (r.cells["valid"], r.cells["drive/valid"]) == (1, 1)
 
 
+@pytest.mark.parametrize("lent", [{0}, {1}, {2}, {0, 1, 2}])
+def test_cycles_without_their_frames_end_in_a_fault_in_time_lost_or_lent(rig, lent):
+    r = rig([FREE], bad_limit=3)
+    r.enable()
+
+    def bad(cycle):
+        if cycle in lent:
+            return r.block.lend(r.step)
+        r.bus.link.drop_frames(1)
+        return r.step()
+
+    assert [bad(cycle) for cycle in range(3)] == [0, 0, 2]
+    assert r.cells["drive/operational"] == 0
+    # the fault stays while nothing is seen, and is over when enough was
+    assert r.block.lend(r.step) == 2
+    assert r.step() == 0
+    assert r.block.counters["held"] == 0
+
+
+def test_a_cycle_without_its_frames_fills_the_bucket_as_a_lost_frame_does(rig):
+    r = rig([FREE], bad_limit=3, leak_cycles=4)
+    for n in (1, 2, 3, 3):
+        r.block.lend(r.step)
+        assert r.block.counters["bad"] == n
+    r.step(12)
+    assert r.block.counters["bad"] == 0
+
+
 def test_who_needs_the_frames_waits_until_they_are_given_back(rig):
     r = rig([FREE])
     with ThreadPoolExecutor(1) as pool:

@@ -16,3 +16,8 @@ def test_kind_and_run_of_an_owner_are_said_however_long_its_path_is(folders, mon
         said = owner_words(socket.if_nametoindex("lo"))
     assert said.startswith("rigloop run, ")
     assert "steering-1 (process " in said
+
+
+def test_an_interface_that_is_not_there_is_named_beside_those_that_are():
+    with pytest.raises(OSError, match=r"interface 'nothing0': No such device; there are .*\blo\b"):
+        WireOwner("nothing0").__enter__()

@@ -140,6 +140,9 @@ def test_a_state_that_is_damaged_or_of_another_kernel_is_refused(rod, driven):
         with pytest.raises(StateError):
             rod.restore(damaged)
         assert rod.save() == before
+    for no_bytes in ("abc", None, 7):
+        with pytest.raises(StateError, match="give the bytes that save"):
+            rod.restore(no_bytes)
     with pytest.raises(StateError, match="bytes"):
         rod.restore(pack("guided_rod", rod.hash, 1, b"\0" * 8))
 
@@ -181,6 +184,10 @@ def test_a_failed_step_says_which_and_keeps_what_was_good(driven):
         ({TORQUE: [[1.0]]}, None, ValueError, r"shape \(1, 1\)"),
         ({TORQUE: "hard"}, 1, ValueError, "'hard': give a number"),
         ({TORQUE: [0.0, float("nan")]}, None, ValueError, "must be a finite number"),
+        ({TORQUE: 1j}, 1, ValueError, "1j: give a number"),
+        ({TORQUE: None}, 1, ValueError, "None: give a number"),
+        (np.zeros(3), None, TypeError, "type ndarray: give a mapping"),
+        ({}, 1.5, TypeError, "steps = 1.5: give a whole number"),
         ({}, None, ValueError, "how many steps"),
         ({}, -1, ValueError, "0 or more"),
     ],
@@ -195,6 +202,19 @@ def test_a_wrong_input_is_named_and_nothing_moves(driven, inputs, steps, error, 
 def test_a_guide_needs_all_of_its_ports(rod):
     with pytest.raises(ValueError, match=r"guide/rod/rate_rad_s.*not given"):
         rod.run({POSITION: np.zeros(3)})
+
+
+def test_a_guide_that_is_not_finite_is_named_and_nothing_moves(rod):
+    before, motion = rod.save(), swing(20)
+    motion[RATE][[7, 9]] = np.nan, np.inf
+    with pytest.raises(ValueError, match="guide/rod/rate_rad_s = nan at step 7, and 1 more: give"):
+        rod.run(motion)
+    assert rod.save() == before
+
+
+def test_inputs_of_different_lengths_are_named_with_their_lengths(rod):
+    with pytest.raises(ValueError, match="position_rad has 3 values, guide/rod/rate_rad_s has 2 v"):
+        rod.run({POSITION: np.zeros(3), RATE: np.zeros(2), ACCELERATION: np.zeros(3)})
 
 
 def test_an_unknown_option_is_named():

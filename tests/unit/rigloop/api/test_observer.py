@@ -50,6 +50,8 @@ def test_without_a_sample_it_predicts(crank):
 def test_wrong_input_is_named(crank):
     with pytest.raises(KeyError, match="has no input 'weel': did you mean 'wheel'"):
         crank.run({"weel": np.zeros(3)})
+    with pytest.raises(ValueError, match="wheel = inf at step 1: give a finite number, or NaN"):
+        crank.run({"wheel": [0.0, np.inf]})
     with pytest.raises(TypeError, match="no option 'step'"):
         rigloop.observer(
             "four_bar",

@@ -1,5 +1,6 @@
 """Commands of a table: listed without being imported, imported when they are called."""
 
+import subprocess
 import sys
 from typing import ClassVar
 
@@ -49,6 +50,18 @@ def test_the_list_imports_nothing(call):
     assert "Do it alone." in done.output
     assert "More of them." in done.output
     assert "made_commands" not in sys.modules
+
+
+def test_the_list_needs_neither_schemas_nor_a_reader_of_markdown():
+    code = (
+        "import sys; sys.argv = ['rigloop', '--help']\n"
+        "from rigloop.cli import main\n"
+        "try: main()\n"
+        "finally: print({'pydantic', 'markdown_it', 'numpy'} & set(sys.modules))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "rigloop serve has started" in done.stdout
+    assert done.stdout.endswith("set()\n")
 
 
 def test_a_command_is_imported_when_it_is_called(call):

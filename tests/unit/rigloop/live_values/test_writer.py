@@ -54,7 +54,7 @@ def test_a_group_is_one_image_and_the_journal_has_it(bench, tmp_path):
     [
         ({"assistence": 1.0}, "no live value of this rig; did you mean 'assistance'?"),
         ({"shake": 1.0}, "is a stimulus"),
-        ({"assistance": 2.1}, "is above upper = 2 1; limits 0 to 2 1"),
+        ({"assistance": 2.1}, "is above upper = 2; limits 0 to 2"),
         ({"assistance": -0.1}, "is below lower = 0"),
         ({"assistance": math.nan}, "is not a finite number"),
         ({"assistance": math.inf}, "is not a finite number"),

@@ -115,9 +115,28 @@ def test_report_is_one_well_formed_file_without_links_out(folder):
     page = Page(text)
     assert path.stat().st_size < 3_000_000
     assert [link for link in page.links if not link.startswith("#")] == []
-    assert "script" not in page.tags
+    # of the theme, the signals, uPlot and the page's own; none is fetched
+    assert page.tags.count("script") == 4
     assert re.findall(r"url\((?!#)", text) == []
     assert page.tags.count("svg") == 3
+
+
+def test_every_figure_has_words_for_those_who_do_not_see_it(folder):
+    text = write_report(folder).read_text(encoding="utf-8")
+    figures = re.findall(r'<figure[^>]*role="img" aria-label="([^"]*)"', text)
+    assert len(figures) == text.count("<figure") == 3
+    assert "angle (deg): -57.3 to 57.3" in figures[0]
+    assert "late: half below" in figures[2]
+
+
+def test_figures_have_the_colours_of_the_theme_and_the_rig_its_title(folder):
+    (folder / "rig.toml").write_text('title = "Wheel <one>"\n')
+    text = write_report(folder).read_text(encoding="utf-8")
+    assert "<h1>Wheel &lt;one&gt;</h1>" in text
+    svgs = "".join(re.findall(r"<svg.*?</svg>", text, re.DOTALL))
+    assert re.findall(r": #[0-9a-f]{6}", svgs) == []
+    assert "var(--line-1, #1d5fa6)" in svgs
+    assert ":root[data-theme=dark]" in text
 
 
 def test_ids_of_the_figures_do_not_collide(folder):

@@ -279,6 +279,22 @@ def test_changes_and_refusals_are_logged_with_who_and_when(played, ann, bob):
     assert json.loads(played.log.path.read_text().splitlines()[0])["rig"] == "steering_wheel"
 
 
+def test_what_may_be_changed_is_listed_with_its_limits(rigs, played, ann):
+    assert played.ask(ann, asked.Live) == []
+    session = played.sessions["steering_wheel"]
+    session.loaded = rigs("live_bench")
+    rows = {row.name: row for row in played.ask(ann, asked.Live)}
+    found = rows["preload"]
+    assert (found.kind, found.unit, found.lower, found.upper) == ("value", "Nm", -5.0, 5.0)
+    assert (found.who, found.group, found.now) == ("control", "spring", None)
+    assert (rows["shake"].kind, rows["shake"].lower) == ("stimulus", -rows["shake"].upper)
+
+
+def test_an_unknown_signal_is_refused_with_its_neighbour(played, ann):
+    words = played.refused(ann, asked.Subscribe, Why.UNKNOWN, paths=["wheel/angel_rad"])
+    assert words.startswith("steering_wheel: no signal 'wheel/angel_rad': did you mean 'wheel/a")
+
+
 def test_a_client_pays_for_what_it_asks(ann):
     ann._credit = 1.5
     ann.pay(10.0)

@@ -35,6 +35,13 @@ def test_a_block_that_sleeps_has_its_time_without_the_core():
     assert np.all(cpu_b < np.max(cpu_a) / 2)
 
 
+def test_a_block_of_processor_time_takes_all_of_it():
+    busy = BusyBlock("busy", 2_000_000, of_cpu=True)
+    offline = Offline(plan_table([Task("t", [busy], 1000)]))
+    image = offline.run("t", np.arange(3) * 1000)["t"]
+    assert np.all(image[:, offline.paths("t").index("busy/cpu_ns")] >= 2_000_000)
+
+
 def test_the_probe_tells_a_thread_that_sleeps_from_one_that_runs():
     def look(thread):
         probe = SleepProbe("probe")

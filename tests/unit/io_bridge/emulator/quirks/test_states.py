@@ -168,6 +168,25 @@ def test_a_drive_wakes_up_in_fault_and_needs_a_reset_edge(wire):
     assert slave.device.statusword == 0x08
 
 
+@pytest.mark.parametrize(
+    ("options", "shown"), [("", [0, 0, 0, 10]), (":value=-3,until=never", [-3] * 4)]
+)
+def test_a_drive_shows_its_mode_when_it_operates_or_never(wire, options, shown):
+    slave = wire(f"direct_drive+mode_shown{options}")
+    slave.preop()
+    slave.process_data(5, 13)
+    slave.ask(SAFEOP)
+    slave.outputs(bytes(5))
+    assert slave.ask(OP) == (OP, 0)
+
+    def control(word):
+        slave.outputs(struct.pack("<HhB", word, 0, 10))
+        slave.wait(1)
+        return struct.unpack("<12xb", slave.read(0x1800, 13))[0]
+
+    assert [control(word) for word in (0, 0x06, 0x07, 0x0F)] == shown
+
+
 def test_a_slow_slave_is_silent_after_a_loss_of_power_only(wire):
     slave = wire("direct_drive+slow_boot:s=2")
     assert slave.preop() == (PREOP, 0)

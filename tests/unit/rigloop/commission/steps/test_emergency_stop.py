@@ -1,5 +1,6 @@
 """The step on the emergency stop: a drive that ends its operation for another reason has shown no stop."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ from walks import stand_of
 from rigloop.commission.hands import Act, EmulatedHands
 from rigloop.commission.stand import Take
 from rigloop.commission.step import Bench
-from rigloop.commission.steps.emergency_stop import STEP, no_stop
+from rigloop.commission.steps.emergency_stop import STEP, ended, no_stop
 from rigloop.commission.walk import measured
 from rt_core.safety.trips import State, Trip
 
@@ -42,21 +43,35 @@ def changed(name, rows, value):
 
 
 def test_a_stop_in_the_middle_of_a_torque_is_one():
-    assert no_stop(a_take(), OFF, 0.06) == ""
-    # a frame that was lost a while before
-    assert no_stop(changed("valid", slice(2, 4), 0.0), OFF, 0.06) == ""
+    assert no_stop(a_take(), OFF, 0.06, 0.01) == ""
+    # frames that were lost and bridged, some right before it and right after
+    for lost in (slice(2, 4), slice(OFF - 9, OFF), slice(OFF + 1, OFF + 20)):
+        assert no_stop(changed("valid", lost, 0.0), OFF, 0.06, 0.01) == ""
 
 
 @pytest.mark.parametrize(
     ("take", "words"),
     [
         (changed("reported_nm", slice(None), 0.0), "No torque acted"),
-        (changed("valid", slice(OFF, OFF + 3), 0.0), "lost from the bus as it left"),
+        (changed("valid", slice(OFF, OFF + 3), 0.0), "lost from the bus as it left its operation"),
+        (changed("valid", slice(OFF - 10, OFF), 0.0), "nothing was heard of it for 11.0 ms"),
+        (changed("valid", slice(None, OFF), 0.0), "nothing was heard of it"),
         (changed("state", slice(OFF - 5, OFF), State.FAULT), "The guard had ended the torque"),
     ],
 )
 def test_an_end_that_is_no_stop_says_why(take, words):
-    assert words in no_stop(take, OFF, 0.06)
+    assert words in no_stop(take, OFF, 0.06, 0.01)
+
+
+def test_the_end_of_the_torque_lies_between_two_frames_that_came():
+    assert ended(a_take(), OFF, 0.06) == (0.0, 0.0)
+    late = changed("reported_nm", slice(OFF, OFF + 5), 0.3)
+    assert ended(late, OFF, 0.06) == pytest.approx((0.004, 0.005))
+    # what repeats older values while no frame comes is no torque
+    bridged = replace(late, valid=changed("valid", slice(OFF + 2, OFF + 9), 0.0).valid)
+    assert ended(bridged, OFF, 0.06) == pytest.approx((0.001, 0.009))
+    unseen = replace(late, valid=changed("valid", slice(OFF + 2, None), 0.0).valid)
+    assert ended(unseen, OFF, 0.06) == (pytest.approx(0.001), np.inf)
 
 
 class Tripping(EmulatedHands):
@@ -73,5 +88,9 @@ def test_a_fault_of_the_drive_is_no_stop(tmp_path):
     with stand_of(write_rig(tmp_path, "simulated")) as stand:
         found = measured(STEP, Bench(stand, Tripping(stand)))
         assert not found.good
-        assert "with a fault of its own, 0x2310 continuous overcurrent at the motor." in found.words
+        assert (
+            "with a fault of its own, 0x2310 continuous overcurrent at the motor (" in found.words
+        )
+        # which sample of the take it was
+        assert re.search(r"\(\d\.\d+ s into the take, cycle \d+ of \d+\)\.$", found.words)
         assert measured(STEP, Bench(stand, EmulatedHands(stand))).good

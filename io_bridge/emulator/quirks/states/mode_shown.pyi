@@ -1,0 +1,3 @@
+from io_bridge.emulator.quirks.quirk import Quirk
+
+class ModeShown(Quirk): ...

@@ -1,0 +1,71 @@
+"""`rigloop monitor`: one page in a browser that looks into a rig, a service or a recorded run."""
+
+from __future__ import annotations
+
+import webbrowser
+from functools import partial
+from typing import Annotated
+
+import typer
+
+from rigloop.console import interrupts
+from rigloop.console.answers import Exit, fail
+from rigloop.console.screen import say
+
+PORT = 9874
+NEEDS = "rigloop monitor needs starlette, uvicorn and websockets: pip install 'rigloop[page]'"
+
+
+def monitor(
+    target: Annotated[
+        str,
+        typer.Argument(
+            help="A service or the rig that it serves, `tcp://HOST:PORT`, or a run folder; the only one if not given."
+        ),
+    ] = "",
+    rig: Annotated[str, typer.Option("--rig", help="Of a service with several.")] = "",
+    key: Annotated[
+        str,
+        typer.Option("--key", help="Over TCP: name of the service's key, of `rigloop keys list`."),
+    ] = "",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="On this machine only; 0 takes any that is free.")
+    ] = PORT,
+    browser: Annotated[
+        bool,
+        typer.Option("--browser/--no-browser", help="Open the page; else print its address only."),
+    ] = True,
+) -> None:
+    """Open one page in a browser: a mechanism that moves, strips of any signals, guard, bus, live values, arm and stop.
+
+    The page is for this machine only, at an address with a secret. Its server speaks to the rig as any client does.
+    """
+    try:
+        from rigloop.monitor.app import listen, serve_pages
+    except ImportError as error:
+        fail([f"{NEEDS} ({error})"], Exit.NOT_STARTED, False)
+    from rigloop.monitor.gate import LOOPBACK, kept_token, opening_page
+    from rigloop.monitor.opening import target_of
+    from rigloop.monitor.session import Session
+    from rigloop.monitor.source import SourceGoneError
+
+    try:
+        found = target_of(target, rig, key)
+        # whoever mistypes a name learns it here, not from a page without a rig
+        found.open().close()
+    except SourceGoneError as error:
+        fail([str(error)], Exit.WRONG_INPUT, False)
+    try:
+        listening = listen(port)
+    except OSError as error:
+        fail([f"--port {port}: {error.strerror}; give another, or 0"], Exit.NOT_STARTED, False)
+    try:
+        token = kept_token()
+        url = f"http://{LOOPBACK}:{listening.getsockname()[1]}/?token={token}"
+        say(f"{found.name}: {url}")
+        if browser:
+            webbrowser.open(opening_page(url).as_uri())
+    except OSError as error:
+        fail([str(error)], Exit.NOT_STARTED, False)
+    with listening, interrupts.collected() as interrupted:
+        serve_pages(partial(Session, found.open, found.layout), listening, token, interrupted)

@@ -1,0 +1,219 @@
+// The page: what comes from its server goes to the panels, and what a person does goes back.
+import { $, el, setText } from "./dom.js";
+import { Connection } from "./connection.js";
+import { Strips } from "./strips.js";
+import { Scene } from "./scene.js";
+import { Square } from "./square.js";
+import { Histograms } from "./histograms.js";
+import { State } from "./state.js";
+import { Live } from "./live.js";
+import { Controls } from "./controls.js";
+
+const KEEP_MS = 600;
+const MOST_STRIPS = 6; // that a rig without a layout begins with
+const THEMES = ["auto", "light", "dark"];
+
+class Page {
+  constructor() {
+    this.layout = { strips: [], span_s: 10, theme: "auto", across: "", up: "", hidden: [] };
+    this.units = new Map();
+    this.signals = [];
+    this.followed = [];
+    this.followId = 0;
+    this.source = "";
+    this.hasNew = false;
+    this.strips = new Strips(this);
+    this.scene = new Scene(this);
+    this.square = new Square(this);
+    this.histograms = new Histograms();
+    this.state = new State();
+    this.live = new Live(this);
+    this.controls = new Controls(this);
+    this.connection = new Connection((m) => this.take(m), (h, n) => this.takeFrame(h, n), (is, why) => this.connected(is, why));
+    $("span").addEventListener("change", () => this.chooseSpan(Number($("span").value)));
+    $("hold").addEventListener("click", () => this.strips.hold());
+    $("add").addEventListener("submit", (event) => this.add(event));
+    $("wanted").addEventListener("change", (event) => this.add(event));
+    $("theme").addEventListener("click", () => this.chooseTheme(THEMES[(THEMES.indexOf(this.layout.theme) + 1) % THEMES.length]));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.repaint());
+    requestAnimationFrame(() => this.frame());
+    setTimeout(() => this.scene.load(), 0);
+  }
+
+  send(message) {
+    const sent = this.connection.send(message);
+    if (!sent) this.say(false, "the server of this page is not there");
+    return sent;
+  }
+
+  unit(path) {
+    const unit = this.units.get(path) ?? "";
+    return unit === "1" ? "" : unit;
+  }
+
+  connected(is, why) {
+    $("banner").hidden = is;
+    if (!is) {
+      setText($("banner"), why || "The server of this page is not there. Start `rigloop monitor` again; the page finds it by itself. What you see is not the present.");
+      this.controls.lost();
+    }
+  }
+
+  take(message) {
+    const handlers = {
+      rig: () => this.takeRig(message),
+      drawing: () => { this.scene.take(message); this.follow(); },
+      status: () => this.takeStatus(message),
+      histograms: () => this.histograms.take(message.tasks),
+      said: () => this.say(message.good, message.words),
+      gone: () => this.gone(message.words),
+    };
+    handlers[message.kind]?.();
+  }
+
+  takeFrame(header, numbers) {
+    if (header.kind === "cycles" && header.id === this.followId) {
+      this.strips.live.take(this.followed, header.groups, numbers, this.layout.span_s);
+      this.hasNew = true;
+    } else if (header.kind === "range") this.strips.takeRange(header, numbers);
+    else if (header.kind === "pose") this.scene.pose(header.index, numbers);
+  }
+
+  takeRig(rig) {
+    this.source = rig.source;
+    this.signals = rig.signals;
+    this.units = new Map(rig.signals.map(([path, unit]) => [path, unit]));
+    setText($("title"), rig.title || rig.name);
+    document.title = `${rig.name} – rigloop monitor`;
+    $("banner").hidden = true;
+    this.scene.clear();
+    this.histograms.clear();
+    this.live.show(rig.live, rig.stimuli);
+    this.controls.show(rig);
+    $("signals").replaceChildren(...rig.signals.map(([path, unit]) => el("option", { value: path, label: unit })));
+    const layout = rig.layout;
+    const known = (paths) => paths.filter((path) => this.units.has(path));
+    layout.strips = layout.strips.map(known).filter((paths) => paths.length);
+    if (!layout.strips.length) layout.strips = rig.shown.slice(0, MOST_STRIPS).map((path) => [path]);
+    const guard = rig.guards[0];
+    const choose = (path, other) => (this.units.has(path) ? path : this.units.has(other) ? other : "");
+    layout.across = choose(layout.across, guard?.reads.angle_rad);
+    layout.up = choose(layout.up, guard?.writes.torque_nm);
+    this.layout = layout;
+    $("span").value = String(layout.span_s);
+    this.square.offer(rig.signals, layout.across, layout.up);
+    this.strips.zoomed = this.strips.frozenS = null;
+    this.heldChanged(false);
+    this.repaint();
+    this.follow();
+  }
+
+  takeStatus(status) {
+    this.state.take(status, this.source);
+    this.live.take(status);
+    this.controls.take(status);
+  }
+
+  gone(words) {
+    setText($("banner"), `${words}. Looking for it again. What you see is not the present.`);
+    $("banner").hidden = false;
+    this.controls.lost();
+  }
+
+  say(good, words) {
+    setText($("said"), words);
+    $("said").className = good ? "" : "bad";
+    clearTimeout(this.saying);
+    this.saying = setTimeout(() => setText($("said"), ""), good ? 3000 : 9000);
+  }
+
+  // asks for all signals that some panel shows
+  follow() {
+    const all = [...this.strips.paths(), ...this.square.paths(), ...this.scene.paths()];
+    this.followed = [...new Set(all)].filter((path) => this.units.has(path)).slice(0, 60);
+    this.followId += 1;
+    this.strips.live.clear();
+    if (this.connection?.socket) this.connection.send({ do: "follow", id: this.followId, signals: this.followed, span_s: this.layout.span_s, pixels: this.strips.pixels() });
+  }
+
+  keep() {
+    clearTimeout(this.keeping);
+    this.keeping = setTimeout(() => this.connection.send({ do: "keep", layout: this.layout }), KEEP_MS);
+  }
+
+  changed() {
+    this.strips.show(this.layout.strips);
+    this.follow();
+    this.keep();
+  }
+
+  add(event) {
+    event.preventDefault();
+    const path = $("wanted").value.trim();
+    if (!path) return;
+    if (!this.units.has(path)) {
+      if (event.type === "submit") this.say(false, `no recorded signal ${path}`);
+      return;
+    }
+    $("wanted").value = "";
+    if (this.layout.strips.length >= 40) return;
+    this.layout.strips.push([path]);
+    this.changed();
+  }
+
+  removeStrip(place) {
+    this.layout.strips.splice(place, 1);
+    this.changed();
+  }
+
+  chooseSpan(span) {
+    this.layout.span_s = span;
+    this.strips.release();
+    this.follow();
+    this.keep();
+  }
+
+  chooseSquare(across, up) {
+    Object.assign(this.layout, { across, up });
+    Object.assign(this.square, { across, up });
+    this.follow();
+    this.keep();
+  }
+
+  chooseTheme(theme) {
+    this.layout.theme = theme;
+    this.repaint();
+    this.keep();
+  }
+
+  repaint() {
+    if (this.layout.theme === "auto") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = this.layout.theme;
+    setText($("theme"), `Theme: ${this.layout.theme}`);
+    this.strips.show(this.layout.strips);
+    this.scene.build();
+    this.hasNew = true;
+  }
+
+  heldChanged(is) {
+    $("hold").setAttribute("aria-pressed", String(is));
+    setText($("hold"), is ? "Go on" : "Hold");
+    $("strips").classList.toggle("held", is);
+  }
+
+  frame() {
+    if (!document.hidden) {
+      if (this.hasNew) {
+        this.hasNew = false;
+        if (this.strips.zoomed) this.strips.readOut();
+        else this.strips.draw();
+        this.square.draw();
+        this.scene.needed = true;
+      }
+      if (this.scene.needed) this.scene.render();
+    }
+    requestAnimationFrame(() => this.frame());
+  }
+}
+
+window.rigloop = new Page();

@@ -1,0 +1,195 @@
+// Strips: signals over time, with zoom, cursors and read-out while cycles come in.
+import { $, el, setText, number, colour } from "./dom.js";
+import { Cycles } from "./cycles.js";
+
+const HEIGHT = 118;
+const uPlot = () => window.uPlot;
+
+export class Strips {
+  constructor(page) {
+    this.page = page;
+    this.live = new Cycles();
+    this.zoomed = null; // { from, to, cycles }
+    this.strips = [];
+    this.cursors = {};
+    this.pointerS = null;
+    this.frozenS = null;
+    this.id = 0;
+    this.sync = null;
+    this.drawn = 0; // frames
+    new ResizeObserver(() => this.strips.forEach((s) => s.plot?.setSize(this.size()))).observe($("plots"));
+  }
+
+  size() {
+    return { width: Math.max(200, $("plots").clientWidth), height: HEIGHT };
+  }
+
+  // the signals of all strips, without repeats
+  paths() {
+    return [...new Set(this.strips.flatMap((strip) => strip.paths))];
+  }
+
+  show(strips) {
+    this.strips.forEach((strip) => strip.plot?.destroy());
+    $("plots").replaceChildren();
+    this.sync = uPlot().sync("strips");
+    this.strips = strips.map((paths) => ({ paths, plot: null, values: [], most: paths.map(() => 0) }));
+    this.strips.forEach((strip, k) => this.make(strip, k));
+    this.draw();
+  }
+
+  make(strip, place) {
+    const names = el("div", { class: "names" });
+    strip.values = strip.paths.map((path, k) => {
+      const value = el("span", { class: "value", text: "–" });
+      value.style.color = colour(`--s${k % 8}`);
+      const unit = this.page.unit(path);
+      names.append(el("span", { class: "name" }, value, el("span", { text: `${unit} ${path}`.trim() })));
+      return value;
+    });
+    names.append(el("button", { type: "button", text: "remove", "aria-label": `remove ${strip.paths.join(", ")}`, onclick: () => this.page.removeStrip(place) }));
+    const box = el("div", { class: "plot", role: "group", "aria-label": strip.paths.join(", ") }, names);
+    $("plots").append(box);
+    const axis = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "12px sans-serif" };
+    const options = {
+      ...this.size(),
+      legend: { show: false },
+      scales: { x: { time: false }, y: { range: (u, low, high) => (low == null ? [-1, 1] : uPlot().rangeNum(low, high, 0.1, true)) } },
+      axes: [{ ...axis, size: 24, values: (u, ticks) => ticks.map((t) => `${number(t, 6)} s`) }, { ...axis, size: 62, values: (u, ticks) => ticks.map((t) => number(t, 4)) }],
+      series: [{}, ...strip.paths.map((path, k) => ({ label: path, stroke: colour(`--s${k % 8}`), width: 1.5, points: { show: false } }))],
+      cursor: { sync: { key: "strips", setSeries: false }, drag: { x: true, y: false, setScale: false }, points: { show: false } },
+      hooks: {
+        setSelect: [(u) => this.select(u)],
+        setCursor: [(u) => this.point(u)],
+        draw: [(u) => this.drawCursors(u)],
+      },
+    };
+    strip.plot = new (uPlot())(options, [[], ...strip.paths.map(() => [])], box);
+    strip.plot.over.addEventListener("dblclick", () => this.release());
+  }
+
+  select(u) {
+    if (u.select.width < 4) return;
+    const from = u.posToVal(u.select.left, "x");
+    const to = u.posToVal(u.select.left + u.select.width, "x");
+    u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    this.zoom(Math.max(0, from), to);
+  }
+
+  zoom(from, to) {
+    if (to - from < 1e-4) return;
+    this.zoomed = { from, to, paths: this.paths(), cycles: null };
+    this.frozenS = this.live.nowS;
+    this.id += 1;
+    this.page.send({ do: "range", id: this.id, signals: this.zoomed.paths, from_s: from, to_s: to, pixels: this.pixels() });
+    this.page.heldChanged(true);
+    this.draw();
+  }
+
+  pixels() {
+    return Math.min(4000, Math.max(50, this.size().width - 62));
+  }
+
+  // cycles of a zoomed range, at full rate
+  takeRange(header, numbers) {
+    if (!this.zoomed || header.id !== this.id) return;
+    const cycles = new Cycles();
+    cycles.take(this.zoomed.paths, header.groups, numbers, 0);
+    this.zoomed.cycles = cycles;
+    this.draw();
+  }
+
+  hold() {
+    if (this.frozenS != null) return this.release();
+    this.zoom(Math.max(0, this.live.nowS - this.page.layout.span_s), this.live.nowS);
+  }
+
+  release() {
+    this.zoomed = this.frozenS = null;
+    this.page.heldChanged(false);
+    this.draw();
+  }
+
+  point(u) {
+    const before = this.pointerS;
+    this.pointerS = u.cursor.left == null || u.cursor.left < 0 ? null : u.posToVal(u.cursor.left, "x");
+    if (before !== this.pointerS) this.readOut();
+  }
+
+  setCursor(name) {
+    if (this.pointerS == null) return;
+    this.cursors[name] = this.pointerS;
+    this.readOut();
+    this.strips.forEach((strip) => strip.plot.redraw(false));
+  }
+
+  drawCursors(u) {
+    const ctx = u.ctx;
+    ctx.save();
+    for (const [name, at] of Object.entries(this.cursors)) {
+      const x = u.valToPos(at, "x", true);
+      if (x < u.bbox.left || x > u.bbox.left + u.bbox.width) continue;
+      ctx.strokeStyle = ctx.fillStyle = colour("--soft");
+      ctx.setLineDash([4, 3]);
+      ctx.beginPath();
+      ctx.moveTo(x, u.bbox.top);
+      ctx.lineTo(x, u.bbox.top + u.bbox.height);
+      ctx.stroke();
+      ctx.fillText(name, x + 3, u.bbox.top + 11);
+    }
+    ctx.restore();
+  }
+
+  shown() {
+    return this.zoomed?.cycles ?? this.live;
+  }
+
+  readOut() {
+    const cycles = this.shown();
+    const newest = this.pointerS == null;
+    for (const strip of this.strips) {
+      strip.paths.forEach((path, k) => {
+        const value = newest ? this.live.value(path) : cycles.value(path, this.pointerS);
+        strip.most[k] = Math.max(strip.most[k], Math.abs(value) || 0);
+        setText(strip.values[k], steady(value, strip.most[k]));
+      });
+    }
+    const { A: a, B: b } = this.cursors;
+    const at = newest ? "" : `at ${number(this.pointerS, 7)} s`;
+    const between = a != null && b != null ? `B − A = ${number(b - a, 6)} s, ${number(1 / Math.abs(b - a), 5)} Hz` : "";
+    setText($("between"), [at, between].filter(Boolean).join("   "));
+  }
+
+  // draws all strips that can be seen
+  draw() {
+    const now = this.live.nowS;
+    const end = Math.max(now, this.page.layout.span_s);
+    const [from, to] = this.zoomed ? [this.zoomed.from, this.zoomed.to] : [end - this.page.layout.span_s, end];
+    const bottom = window.innerHeight;
+    for (const strip of this.strips) {
+      const place = strip.plot.root.getBoundingClientRect();
+      if (place.bottom < 0 || place.top > bottom) continue;
+      const tables = strip.paths.map((path) => this.shown().points(path, from, to));
+      strip.plot.batch(() => {
+        strip.plot.setData(joined(tables), false);
+        strip.plot.setScale("x", { min: from, max: to });
+      });
+    }
+    this.readOut();
+    this.drawn += 1;
+  }
+}
+
+// a number with as many places as the largest one so far needs, so that it does not jump about
+function steady(value, most) {
+  if (!Number.isFinite(value) || most >= 1e6 || (most > 0 && most < 1e-4) || Number.isInteger(value) && Number.isInteger(most)) return number(value);
+  return value.toFixed(Math.max(0, 3 - Math.floor(Math.log10(Math.max(most, 1)))));
+}
+
+// one table of times for the signals of a strip
+function joined(tables) {
+  if (tables.length === 1) return tables[0];
+  const same = tables.every(([x]) => x.length === tables[0][0].length && x.every((t, k) => t === tables[0][0][k]));
+  if (same) return [tables[0][0], ...tables.map(([, y]) => y)];
+  return window.uPlot.join(tables);
+}

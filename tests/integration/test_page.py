@@ -1,0 +1,280 @@
+"""The page of a rig in a real browser: it moves, tunes, arms, stops, shows a fault, and comes back after restarts."""
+
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+
+import chromium
+import pytest
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
+
+from rigloop.protocol import requests as asked
+from rigloop.protocol.client import ServiceClient, ServiceError
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        chromium.found() is None and not os.environ.get("RIGLOOP_NEEDS_CHROMIUM"),
+        reason="Chromium is missing: apt-get install chromium",
+    ),
+]
+START_S = 120.0
+TITLE = "<img src=x onerror=document.title='owned'> & wheel"
+MORE = """
+[blocks.assist]
+kind = "gain"
+gain = 1.0
+unit = "Nm"
+reads = { u = "steering/guide/torque_nm" }
+
+[live.effort]
+block = "assist"
+parameter = "gain"
+unit = "1"
+lower = 0.0
+upper = 1.5
+rate_per_s = 10.0
+start = 1.0
+
+[stimuli.shake]
+block = "guard"
+input = "torque_request_nm"
+unit = "Nm"
+limit = 1.0
+signal = { kind = "sine", amplitude = 0.2, frequency_hz = 5.0 }
+"""
+
+
+class Place:
+    """A service and the server of its page, each of which may be ended and started again."""
+
+    def __init__(self, rig, folder):
+        self.rig, self.folder = rig, folder
+        self.processes = {}
+
+    def start(self, name, *arguments):
+        log = self.folder / f"{name}.log"
+        with log.open("w") as out:
+            command = [sys.executable, "-m", "rigloop", name, *map(str, arguments)]
+            self.processes[name] = subprocess.Popen(command, stdout=out, stderr=out)
+        return log
+
+    def end(self, name):
+        if process := self.processes.pop(name, None):
+            process.kill()
+            process.wait()
+
+    def serve(self, wait_for):
+        self.start("serve", self.rig, "--no-report", "--runs", self.folder / "runs")
+
+        def answers():
+            with contextlib.suppress(ServiceError):
+                ServiceClient(self.rig.stem).close()
+                return True
+
+        wait_for(answers, START_S, "an answer of the service")
+
+    def monitor(self, wait_for, port=0):
+        log = self.start("monitor", self.rig, "--no-browser", "--port", port)
+        found = wait_for(lambda: re.search(r"http://\S+", log.read_text()), START_S, "an address")
+        return found[0]
+
+
+@pytest.fixture(scope="module")
+def place(make_rig, tmp_path_factory):
+    before = dict(os.environ)
+    folder = tmp_path_factory.mktemp("p", numbered=True)
+    for kind in ("RUNTIME_DIR", "STATE_HOME", "CONFIG_HOME"):
+        (folder / kind).mkdir(mode=0o700)
+        os.environ[f"XDG_{kind}"] = str(folder / kind)
+    rig = make_rig()
+    text = re.sub(r"(?m)^title = .*", f"title = {json.dumps(TITLE)}", rig.read_text())
+    text = text.replace('blocks = ["steering"]', 'blocks = ["steering", "assist"]')
+    text = text.replace('"steering/guide/torque_nm"\nrequest_cycle', '"assist/y"\nrequest_cycle')
+    rig.write_text(text + MORE)
+    made = Place(rig, folder)
+    yield made
+    for name in list(made.processes):
+        made.end(name)
+    os.environ.clear()
+    os.environ.update(before)
+
+
+@pytest.fixture(scope="module")
+def url(place, wait_for):
+    place.serve(wait_for)
+    return place.monitor(wait_for)
+
+
+@pytest.fixture(scope="module")
+def browser(url):
+    with chromium.Chromium(900, 700) as made:
+        made.open(url)
+        made.until("document.querySelector('#take').matches(':enabled')", START_S)
+        yield made
+
+
+def control(browser, have):
+    """Take control, or give it back."""
+    begins = "Give" if have else "Take"
+    if not browser.text("#take").startswith("Give" if have else "Take"):
+        browser.click("#take")
+    browser.until(f"document.querySelector('#take').innerText.startsWith('{begins}')")
+
+
+def arm(browser):
+    control(browser, True)
+    browser.click("#arm")
+    assert browser.text("#arm") == "Arm now?"  # the first click asks
+    browser.click("#arm")
+
+
+def state_is(browser, *words):
+    browser.until(f"{json.dumps(words)}.includes(document.querySelector('#state').innerText)")
+
+
+def status_of(url, **headers):
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as answer:
+            return answer.status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+def socket_status(url, **given):
+    """Return the answer to a websocket of a stranger; 101: it was let in."""
+    try:
+        with connect(url.replace("http", "ws").replace("/?", "/ws?"), **given):
+            return 101
+    except InvalidStatus as refused:
+        return refused.response.status_code
+
+
+def test_strangers_are_refused(url):
+    bare, _, token = url.partition("?")
+    port = bare.split(":")[2].rstrip("/")
+    own = bare.rstrip("/")
+    assert status_of(url) == 200
+    assert socket_status(url, origin=own) == 101
+    for wrong in (bare, f"{bare}?token=", f"{bare}?token={'a' * 43}", f"{url}&token=b"):
+        assert status_of(wrong) == 403
+    assert status_of(url, Host=f"rig.example:{port}") == 403
+    assert status_of(url, Origin="http://evil.example") == 403
+    assert status_of(f"{bare}static/../gate.py") in (400, 404)
+    assert socket_status(url, origin="http://evil.example") == 403
+    assert socket_status(url, origin=None) == 403
+    assert socket_status(bare + "?", origin=own) == 403
+    assert token not in urllib.request.urlopen(url).read().decode()
+
+
+def test_the_page_moves_tunes_and_stops(browser, place):
+    assert browser.text("#title") == TITLE  # a name with markup is text
+    assert browser.run("document.querySelectorAll('h1 img').length") == 0
+    assert browser.text("#state") == "No run"
+    assert browser.run("document.querySelector('#arm').disabled")  # without control
+    arm(browser)
+    state_is(browser, "Armed")
+
+    # cycles come, the mechanism moves, and the loop's times are there
+    browser.until("rigloop.strips.live.nowS > 0.5")
+    first = browser.run("rigloop.strips.live.nowS")
+    browser.until(f"rigloop.strips.live.nowS > {first} + 0.5")
+    browser.until("rigloop.scene.poses[0]?.length > 100")
+    pose = browser.run("Array.from(rigloop.scene.poses[0])")
+    browser.until(f"rigloop.scene.poses[0].some((x, k) => Math.abs(x - {pose}[k]) > 1e-4)")
+    browser.until("document.querySelectorAll('#histograms canvas').length === 2")
+    assert "OP" in browser.text("#bus-rows")
+    assert "RUNNING" in browser.text("#guards")
+
+    # a live value within its limits, one beyond them, and a stimulus
+    tune = "document.querySelector('.tune input[type=number]')"
+    for value in (0.5, 7):
+        browser.run(f"{tune}.value = {value}; {tune}.dispatchEvent(new Event('change'))")
+        browser.until(
+            "Number(document.querySelector('.tune .value').innerText) === 0.5"
+            if value < 1
+            else "document.querySelector('#said').innerText.includes('effort')"
+        )
+    browser.click("#stimuli button")
+    browser.until("document.querySelector('.stimulus .value').innerText === 'runs'")
+
+    # zoom while cycles come in: full rate where two hundred milliseconds fill the strip
+    browser.run(
+        "rigloop.strips.zoom(rigloop.strips.live.nowS - 0.4, rigloop.strips.live.nowS - 0.2)"
+    )
+    browser.until("rigloop.strips.zoomed.cycles?.grids.size > 0")
+    widths = browser.run("[...rigloop.strips.zoomed.cycles.grids.values()].map(g => g.bucketNs)")
+    assert min(widths) == 200_000
+    assert browser.text("#hold") == "Go on"
+    held = browser.run("rigloop.strips.live.nowS")
+    browser.until(f"rigloop.strips.live.nowS > {held} + 0.2")
+    browser.run("rigloop.strips.release()")
+
+    # the layout is a file beside the rig
+    browser.run("document.querySelector('#wanted').value = 'guard/state'")
+    browser.run("document.querySelector('#add').requestSubmit()")
+    kept = place.rig.with_name("steering.page.json")
+    browser.until("rigloop.strips.live.value('guard/state') === 2")
+    browser.until("document.querySelector('#said').innerText === 'the layout is kept'")
+    assert ["guard/state"] in json.loads(kept.read_text())["strips"]
+
+    browser.key("Escape")
+    state_is(browser, "No run")
+    browser.until("document.querySelector('#words').innerText.includes('verdict')")
+    control(browser, False)
+    wrong = [e for e in browser.problems() if "GL Driver" not in json.dumps(e)]
+    assert not wrong
+
+
+def test_a_fault_is_shown_in_words_and_reset(browser, place):
+    with ServiceClient(place.rig.stem, "test") as client:
+        token = client.ask(asked.Take).token
+        client.ask(asked.Inject, token=token, faults=["drive-fault@0.3"])
+        client.ask(asked.Give, token=token)
+    arm(browser)
+    browser.until("document.querySelector('#faults').innerText.includes('tripped')")
+    browser.until("document.querySelector('#state').classList.contains('bad')")
+    if not browser.run("document.querySelector('#stop').disabled"):
+        browser.click("#stop")
+    browser.until("!document.querySelector('#reset').hidden")
+    assert browser.run("document.querySelector('#arm').disabled")
+    browser.click("#reset")
+    browser.until("document.querySelector('#reset').hidden")
+    state_is(browser, "No run")
+
+
+def test_the_page_comes_back_after_restarts(browser, place, url, wait_for):
+    port = url.split(":")[2].partition("/")[0]
+    place.end("monitor")
+    browser.until("document.querySelector('#banner').innerText.includes('not there')")
+    assert browser.run("document.querySelector('#stop').disabled")
+    assert place.monitor(wait_for, port) == url  # the same token: the page that is open finds it
+    browser.until("document.querySelector('#banner').hidden")
+
+    place.end("serve")
+    browser.until("document.querySelector('#banner').innerText.includes('Looking for it')")
+    place.serve(wait_for)
+    browser.until("document.querySelector('#banner').hidden")
+    state_is(browser, "No run")
+
+
+def test_a_recorded_run_plays_through_the_same_page(browser, place, wait_for):
+    (run, *_) = sorted((place.folder / "runs").iterdir())
+    place.end("serve")
+    place.end("monitor")
+    log = place.start("monitor", run, "--no-browser", "--port", 0)
+    found = wait_for(lambda: re.search(r"http://\S+", log.read_text()), START_S, "an address")
+    browser.open(found[0])
+    state_is(browser, "Record")
+    browser.run("document.querySelector('#speed').value = '20'")
+    browser.click("#play")
+    browser.click("#play")
+    browser.until("rigloop.strips.live.nowS > 1.0")
+    browser.until("document.querySelector('#clock').innerText > '1'")
+    assert browser.run("document.querySelector('#arm').hidden")

@@ -1,0 +1,102 @@
+"""Flexible bodies in natural coordinates: kinetic energy and momentum against the points of the mass."""
+
+import numpy as np
+import pytest
+
+from codegen.expressions.dag import evaluate
+from tests.parts.flexible_mechanisms import free_shaft, spin_up
+
+
+def moved(system, rng, turn, spin, velocity, amplitudes, rates):
+    """Values of all coordinates and rates of a body with a frame at a pose and twist."""
+    at = {}
+    body = next(iter(system.flexible.values()))
+    axes = turn @ body.turn
+    axis_rates = np.cross(spin, axes, axisa=0, axisb=0, axisc=0)
+    for c in system.coordinates:
+        kind, _, letter = c.name.rpartition("_")
+        k = "xyz".find(letter)
+        if kind == "O":
+            at[c.q.name], at[c.qd.name] = 0.1 * k, velocity[k]
+        elif kind in ("ex", "ey", "ez"):
+            built = np.eye(3)["xyz".index(kind[1])]
+            at[c.q.name], at[c.qd.name] = (turn @ built)[k], np.cross(spin, turn @ built)[k]
+    for i, c in enumerate(body.amplitudes):
+        at[c.q.name], at[c.qd.name] = amplitudes[i], rates[i]
+        for j in range(3):
+            for k, letter in enumerate("xyz"):
+                name = f"{c.name}_along{j + 1}_{letter}"
+                at[f"q {name}"] = amplitudes[i] * axes[k, j]
+                at[f"qd {name}"] = rates[i] * axes[k, j] + amplitudes[i] * axis_rates[k, j]
+    return at, axes, axis_rates
+
+
+def rotation(rng):
+    q, _ = np.linalg.qr(rng.normal(size=(3, 3)))
+    return q * np.sign(np.linalg.det(q))
+
+
+def test_kinetic_energy_is_that_of_the_points_of_the_mass_for_any_motion():
+    mechanism = free_shaft(modes=5, gravity=None).build()
+    system = mechanism.system
+    body = system.flexible["shaft"]
+    rng = np.random.default_rng(7)
+    turn, spin, velocity = rotation(rng), rng.normal(size=3), rng.normal(size=3)
+    amplitudes, rates = 0.3 * rng.normal(size=5), rng.normal(size=5)  # no small ones
+    at, axes, axis_rates = moved(system, rng, turn, spin, velocity, amplitudes, rates)
+    # without the vectors of foreshortening
+    short = [c for c in system.coordinates if "short" in c.name]
+    at |= {c.q.name: 0.0 for c in short} | {c.qd.name: 0.0 for c in short}
+    energy = sum(
+        (0.5 if i == j else 1.0)
+        * entry.value
+        * at[system.coordinates[i].qd.name]
+        * at[system.coordinates[j].qd.name]
+        for (i, j), entry in system.mass.items()
+    )
+    shapes = np.einsum("pkn,nm->pkm", body.structure.displacement, body.modes.shapes)
+    place = body.structure.mass_points + body.shift + shapes @ amplitudes
+    speeds = velocity + place @ axis_rates.T + (shapes @ rates) @ axes.T
+    exact = 0.5 * body.structure.weights @ np.sum(speeds**2, axis=1)
+    assert energy == pytest.approx(exact, rel=1e-9)
+
+
+def test_rows_of_the_products_hold_for_any_motion():
+    system = free_shaft(modes=5).build().system
+    rng = np.random.default_rng(8)
+    at, _, _ = moved(
+        system, rng, rotation(rng), rng.normal(size=3), rng.normal(size=3), rng.normal(size=5), rng.normal(size=5)
+    )  # fmt: skip
+    of_products = [row for row in system.rows if "along" in row.label]
+    assert len(of_products) > 20
+    assert max(abs(evaluate(row.phi, at)) for row in of_products) < 1e-12
+
+
+def test_plane_body_has_two_coordinates_a_mode_beside_its_amplitude():
+    names = [c.name for c in spin_up(modes=2).build().system.coordinates]
+    assert names[3:] == [
+        "beam_mode1",
+        "beam_mode2",
+        "beam_mode1_turned_x",
+        "beam_mode1_turned_y",
+        "beam_mode2_turned_x",
+        "beam_mode2_turned_y",
+        "beam_turned_short_x",
+        "beam_turned_short_y",
+    ]
+
+
+def test_stiffening_is_left_out_only_by_choice():
+    names = [c.name for c in spin_up(stiffening=False).build().system.coordinates]
+    assert not any("short" in name for name in names)
+
+
+@pytest.mark.slow
+def test_free_body_keeps_its_energy_while_it_spins_and_falls(kernel, tmp_path):
+    made = free_shaft(modes=1, line=[(0, 0, 0), (0.7, 0, 0)])
+    stepper = kernel(made.save(tmp_path), step_s=1e-3).Kernel()
+    assert stepper.reset() == 0
+    before = stepper.outputs["shaft/energy_j"]
+    for _ in range(300):
+        assert stepper.step() == 0
+    assert stepper.outputs["shaft/energy_j"] == pytest.approx(before, abs=1e-9)

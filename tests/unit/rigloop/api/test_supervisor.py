@@ -1,0 +1,87 @@
+"""The line to a supervisor: whose it is after a fork, and what a refusal on the command line says."""
+
+import os
+import signal
+import socket
+import subprocess
+from types import SimpleNamespace
+
+import pytest
+
+from rigloop.api.rig import NotRunningError, Rig
+from rigloop.api.supervisor import Supervisor
+
+
+@pytest.fixture
+def played(monkeypatch):
+    """Return a supervisor whose process is played, and the process's end of the line."""
+    ends = []
+
+    def start(command, stdin, stdout, stderr, **options):
+        ends.append(socket.socket(fileno=os.dup(stdin)))
+        os.write(stderr.fileno(), "\n".join(BOXED).encode())
+        return SimpleNamespace(pid=os.getpid(), returncode=2, poll=lambda: 2, wait=lambda s: 2)
+
+    monkeypatch.setattr(subprocess, "Popen", start)
+    yield Supervisor(["live_bench"]), ends[0]
+    ends[0].close()
+
+
+BOXED = (
+    "Usage: rigloop run [OPTIONS] RIG",
+    "╭─ Error ─────────────────────────────╮",
+    "│ Invalid value for '--mode': 'quick' │",
+    "╰─────────────────────────────────────╯",
+)
+
+
+def in_a_fork(act):
+    """Call something in a forked process, which then sleeps; return its number and if the call was as wanted."""
+    there, here = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            os.write(here, b"1" if act() else b"0")
+            signal.pause()
+        finally:
+            os._exit(1)
+    os.close(here)
+    good = os.read(there, 1) == b"1"
+    os.close(there)
+    return pid, good
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_the_line_ends_with_the_program_though_a_fork_of_it_lives(played):
+    supervisor, end = played
+    rig = Rig("live_bench")
+    rig._supervisor = supervisor
+    rig._watched = SimpleNamespace(close=lambda: None)
+
+    def is_refused():
+        with pytest.raises(NotRunningError, match="before this process was forked"):
+            rig.stop()
+        with pytest.raises(NotRunningError, match="before this process was forked"):
+            rig.write(assistance=1.0)
+        rig.__exit__(None, None, None)  # as the end of a `with` block does
+        return True
+
+    pid, good = in_a_fork(is_refused)
+    try:
+        assert good
+        end.settimeout(0.05)
+        with pytest.raises(TimeoutError):
+            end.recv(1)  # the run goes on
+        supervisor._line.close()  # as the death of the program does
+        end.settimeout(10.0)
+        assert end.recv(1) == b""
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+
+def test_what_the_command_line_refuses_comes_without_its_box(played):
+    supervisor, _ = played
+    assert str(supervisor.refusal()).splitlines()[-1] == "Invalid value for '--mode': 'quick'"
+    assert "│" not in str(supervisor.refusal())
+    assert "╭" not in str(supervisor.refusal())
