@@ -14,6 +14,7 @@ import argparse
 import math
 import random
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -24,13 +25,14 @@ from rt_core.timing.response import Load, fits, responses
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "parts"))
 from simulated_cores import run
 
+BASES_NS = (100_000, 125_000, 200_000, 250_000, 500_000, 1_000_000)
 MULTIPLES = (1, 2, 3, 4, 5, 6, 8, 10)
 MOST_REFUSED = 0.2
 
 
-def task_set(chosen: random.Random) -> list[Load]:
-    """Draw a set of tasks."""
-    base = chosen.choice((100_000, 125_000, 200_000, 250_000, 500_000, 1_000_000))
+def task_set(chosen: random.Random, bases: Sequence[int] = BASES_NS) -> list[Load]:
+    """Draw a set of tasks, the shortest period one of these."""
+    base = chosen.choice(bases)
     cores = chosen.choice((1, 2))
     n = chosen.randint(max(2, cores), 5)
     by_rate = chosen.random() < 0.7

@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
+from rig_configs.plain import line as plain_line
 from rigloop.console import interrupts
 from rigloop.console.answers import Exit, JsonOption, answer, errors_as_lines, fail, print_json
 from rigloop.console.lasting_console import lasting_console
@@ -25,6 +26,8 @@ from rigloop.console.run_options import (
 )
 from rigloop.console.screen import Screen
 from rigloop.run_folder.messages import Mode
+
+MOST_LEFT_OUT = 1_000_000  # cycles, of which one is kept
 
 if TYPE_CHECKING:
     from rig_configs.load import LoadedRig
@@ -137,6 +140,13 @@ def replay(
         ),
     ] = None,
     mapping: MappingOption = None,
+    keep: Annotated[
+        str,
+        typer.Option(
+            help="Of a log's cycles: `all` of them are recorded, one of `N`, or `summary`: none. The last two have no "
+            "report page, and take a log of any length.",
+        ),
+    ] = "all",
     trust: TrustOption = False,
     page: PageOption = True,
     runs: RunsOption = Path("runs"),
@@ -151,6 +161,11 @@ def replay(
     from rigloop.replay.replay import replay_log, replay_run
     from rigloop.replay.what_if import replay_changed
 
+    every = _kept_cycles(keep, json)
+    if every is not None and log.is_dir():
+        fail(
+            [f"--keep {keep}: a recorded run is kept whole; it is for logs"], Exit.WRONG_INPUT, json
+        )
     console = Screen(stderr=json)
     with errors_as_lines(json), TemporaryDirectory() as made:
         if log.is_dir() and (rig or set_):
@@ -162,8 +177,27 @@ def replay(
         else:
             loaded = changed_rig(_load(rig or "steering_wheel"), set_ or (), Path(made))
             fed = _trusted(loaded, trust)
-            outcome = replay_log(log, fed, mapping=mapping, runs=runs, console=console, page=page)
+            if every is not None:
+                from rigloop.replay.long_log import replay_long_log
+
+                outcome = replay_long_log(
+                    log, fed, mapping=mapping, runs=runs, console=console, every=every
+                )
+            else:
+                outcome = replay_log(
+                    log, fed, mapping=mapping, runs=runs, console=console, page=page
+                )
     _finish(outcome, console, json)
+
+
+def _kept_cycles(keep: str, json: bool) -> int | None:
+    """Return one of how many cycles is kept; 0: none, None: all of them."""
+    if keep in ("all", "summary"):
+        return None if keep == "all" else 0
+    if keep.isascii() and keep.isdecimal() and 1 <= int(keep) <= MOST_LEFT_OUT:
+        return int(keep)
+    fail([f"--keep {plain_line(keep, 40)}: give all, summary, or a number from 1 to {MOST_LEFT_OUT}"],
+         Exit.WRONG_INPUT, json)  # fmt: skip
 
 
 def check(rig: RigArgument, json: JsonOption = False) -> None:

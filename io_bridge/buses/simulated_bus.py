@@ -4,6 +4,7 @@ real cycle."""
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable, Sequence
 from typing import Unpack
 
@@ -34,6 +35,8 @@ from io_bridge.slaves.pdo_layout import axes_of
 
 OP_POLL_NS = 1_000_000
 PAUSE_S = 0.0005
+CYCLE_COMES_S = 0.005
+"""After this time without a cycle a frame beside it disturbs none."""
 
 
 class SimulatedBus(AttendedBus):
@@ -69,6 +72,7 @@ class SimulatedBus(AttendedBus):
         self.link = SegmentLink(self.segment)
         super().__init__(Exchange(drives, **settings))
         clock = settings.get("clock")
+        self._beside_the_cycle = threading.Lock()
         self._poll_ns = OP_POLL_NS if clock is None else clock.period_ns
 
     def open(self) -> None:
@@ -143,7 +147,11 @@ class SimulatedBus(AttendedBus):
         self._attendant.start()
 
     def _beside(self, frame: bytes) -> bytes | None:
-        """Exchange a frame while no cycle does; the segment's time stays where it is."""
+        """Exchange a frame behind that of a cycle, or while no cycle runs; the segment's time stays where it is."""
+        with self._beside_the_cycle:
+            found = self.link.transact_beside(frame, CYCLE_COMES_S)
+        if found is not None:
+            return found or None
         return self._exchange.lend(lambda: self.link.transact(frame, 0))
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from typing import Self
 import zmq
 
 from io_bridge.doorway.keys import Pair
-from io_bridge.doorway.local_socket import IPC, DoorError
+from io_bridge.doorway.local_socket import IPC, DoorError, is_served
 
 QUEUED = 1000
 LINGER_MS = 200
@@ -107,3 +107,7 @@ def _check_owner(path: Path) -> None:
         ) from None
     if not stat.S_ISSOCK(found.st_mode) or found.st_uid not in (os.getuid(), 0):
         raise DoorError(f"{path}: is no socket of this user")
+    if not is_served(path):
+        raise DoorError(
+            f"{path}: nobody listens there: its service was killed; `rigloop serve RIG` starts one"
+        )

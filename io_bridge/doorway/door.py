@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 import zmq
 
 from io_bridge.doorway.keys import Pair
-from io_bridge.doorway.local_socket import IPC, DoorError, private_folder
+from io_bridge.doorway.local_socket import IPC, DoorError, is_served, private_folder
 
 QUEUED = 200  # messages for a slow client before they are dropped
 HANDSHAKE_MS = 5000
@@ -174,12 +173,8 @@ def _refuse_if_served(path: Path) -> None:
     """Refuse a file that is no socket of a service that has ended."""
     if not path.is_socket():
         raise DoorError(f"{path}: is there, and is not a socket; move it away, or give --name")
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
-        try:
-            probe.connect(str(path))
-        except OSError:
-            return
-    raise DoorError(f"{path}: another service has this name; give --name, or end that one")
+    if is_served(path):
+        raise DoorError(f"{path}: another service has this name; give --name, or end that one")
 
 
 def _identity(path: Path) -> tuple[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import stat
 from pathlib import Path
 
@@ -11,6 +12,7 @@ IPC = "ipc://"
 LONGEST = 107  # bytes of the path of a socket
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 ENDING = ".sock"
+PROBE_S = 1.0
 SYSTEM_FOLDER = "rigloop-"  # in /run, where the system's service manager starts a service
 
 
@@ -83,5 +85,19 @@ def found_endpoint(name: str) -> str:
 
 
 def services() -> list[str]:
-    """Return the names of this user's services that have a socket, of those that were killed too."""
-    return sorted(path.name.removesuffix(ENDING) for path in runtime_folder().glob(f"*{ENDING}"))
+    """Return the names of this user's services that run."""
+    found = runtime_folder().glob(f"*{ENDING}")
+    return sorted(path.name.removesuffix(ENDING) for path in found if is_served(path))
+
+
+def is_served(path: Path) -> bool:
+    """Decide if a service listens at a socket; one that was killed leaves its file."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
+        probe.settimeout(PROBE_S)
+        try:
+            probe.connect(str(path))
+        except (ConnectionRefusedError, FileNotFoundError):
+            return False
+        except OSError:  # it takes nobody in now, or not this user
+            return True
+    return True

@@ -15,6 +15,11 @@ cpdef enum Order:           # fault injection: the fault of this frame, at one s
     FAIL_DRIVE = 5          # CiA 402 fault
     END_WATCHDOG = 6        # its process data watchdog runs out
 
+cdef struct Beside:         # a frame that the cycle passes on behind its own, for a thread beside it
+    int turn                # NOTHING, ASKED, IN_PASSAGE or BACK; taken atomically
+    int size
+    uint8_t frame[MAX_FRAME]
+
 cdef struct InProcess:
     Ring *ring
     int64_t offset_ns       # segment time minus the cycle's nominal time
@@ -25,6 +30,7 @@ cdef struct InProcess:
     double orders[MAX_SLAVES]   # an Order of each slave; a cell, so that a block can set it
     int orders_before[MAX_SLAVES]
     int delay               # frames still to bring back one cycle late
+    Beside beside
     uint8_t *caught         # NULL: nobody looks; else each frame as it was sent, after its size in two bytes
     int room
     int filled

@@ -2,15 +2,37 @@
 nominal time."""
 from libc.stdint cimport int64_t, uint8_t, uint16_t
 from libc.string cimport memcpy
+from posix.time cimport nanosleep, timespec
 
 from io_bridge.emulator.controller.addresses cimport addresses_find
 from io_bridge.emulator.controller.memory cimport AL_SAFEOP, REG_AL_CODE, REG_AL_STATUS, Esc
 from io_bridge.wire.frame cimport FIRST_DATAGRAM, LRD, MAX_FRAME, Datagram, datagram_at
 from io_bridge.emulator.ring_pass cimport ring_advance, ring_process
 from io_bridge.emulator.segment cimport Segment
+from io_bridge.wire.monotonic cimport monotonic_ns
 from io_bridge.wire.fields cimport get16, put16
 
+cdef extern from * nogil:
+    """
+    /* From one turn to the next, where nobody was quicker. */
+    static int pass_turn(int *turn, int from, int to) {
+        return __atomic_compare_exchange_n(turn, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+    }
+    static int whose_turn(int *turn) {
+        return __atomic_load_n(turn, __ATOMIC_ACQUIRE);
+    }
+    """
+    bint pass_turn(int *turn, int origin, int to)
+    int whose_turn(int *turn)
+
+cdef enum:                       # turns of a frame beside the cycle
+    NOTHING = 0
+    ASKED = 1
+    IN_PASSAGE = 2
+    BACK = 3
+
 cdef enum:
+    LOOK_NS = 20000              # between two looks for its return
     AL_SYNC_LOST = 0x001A
     ERROR_OVERCURRENT = 0x2310
 
@@ -79,6 +101,13 @@ cdef void _catch(InProcess *s, const uint8_t *frame, int size) noexcept nogil:
     s.filled += 2 + size
 
 
+cdef void _pass_beside(InProcess *s, int64_t now) noexcept nogil:
+    """Pass on the frame of a thread beside the cycle, if one waits: one a cycle, and its time is that of the cycle's."""
+    if pass_turn(&s.beside.turn, ASKED, IN_PASSAGE):
+        s.beside.size = ring_process(s.ring, s.beside.frame, s.beside.size, now)
+        pass_turn(&s.beside.turn, IN_PASSAGE, BACK)
+
+
 cdef int send(void *self, const uint8_t *frame, int size, int64_t t_ns) noexcept nogil:
     cdef InProcess *s = <InProcess *> self
     cdef int64_t now = s.ring.slaves[0].now_ns
@@ -94,12 +123,14 @@ cdef int send(void *self, const uint8_t *frame, int size, int64_t t_ns) noexcept
         s.drop -= s.drop > 0
         # without frames the slaves' motors and watchdogs continue
         ring_advance(s.ring, t_ns + s.offset_ns)
+        _pass_beside(s, t_ns + s.offset_ns)
         return 0
     memcpy(s.waiting, frame, size)
     s.n_waiting = ring_process(s.ring, s.waiting, size, t_ns + s.offset_ns)
     for i in range(s.ring.n):
         if s.orders_before[i] == REFUSE_INPUTS:
             _refuse_inputs(s.ring.slaves[i], s.waiting, s.n_waiting)
+    _pass_beside(s, t_ns + s.offset_ns)
     if s.delay > 0:
         s.delay -= 1
         s.held = 1
@@ -139,6 +170,28 @@ cdef class SegmentLink(Link):
     def transact(self, frame: bytes, pause_ns: int = 100_000) -> bytes | None:
         """Exchange one frame outside the cycle, `pause_ns` of simulated time after the last."""
         return self.segment.process(frame, self.segment.now_ns + pause_ns)
+
+    def transact_beside(self, frame: bytes, longest_s: float) -> bytes | None:
+        """Have the cycle pass a frame on behind its own, and return it as it leaves, empty where the slaves ignore it;
+        None: no cycle came within `longest_s`. By one thread at a time."""
+        cdef Beside *beside = &self.state.beside
+        cdef const uint8_t[::1] data = frame
+        cdef int64_t until_ns = monotonic_ns() + <int64_t> (1e9 * longest_s)
+        cdef timespec pause
+        if len(frame) > MAX_FRAME:
+            raise ValueError(f"a frame of {len(frame)} bytes: at most {MAX_FRAME}")
+        memcpy(beside.frame, &data[0], len(frame))
+        beside.size = <int> len(frame)
+        pass_turn(&beside.turn, NOTHING, ASKED)
+        pause.tv_sec, pause.tv_nsec = 0, LOOK_NS
+        with nogil:
+            while whose_turn(&beside.turn) != BACK:
+                if monotonic_ns() >= until_ns and pass_turn(&beside.turn, ASKED, NOTHING):
+                    break
+                nanosleep(&pause, NULL)
+        if not pass_turn(&beside.turn, BACK, NOTHING):
+            return None
+        return bytes(beside.frame[:beside.size])
 
     def order_address(self, position: int) -> int:
         """Return the address at which a fault injection writes the order (`Order`) for a slave before the cycle's

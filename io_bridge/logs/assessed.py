@@ -67,7 +67,7 @@ def assess(table: Table, mapping: LogMapping, doubts: tuple[str, ...] = ()) -> A
         rows = rows[chosen] if len(chosen) == len(rows) else rows[:0]
     value = table.numbers[angle.column][rows].copy()
     blank = ~np.isfinite(value)
-    spoilt = {(s.row, s.column) for s in table.spoilt}
+    listed = np.array([s.row for s in table.spoilt if s.column == angle.column], dtype=np.int64)
     if blank.any() and np.mean(blank) > OFTEN_MISSING and not mapping.rows:
         rows, value = rows[~blank], value[~blank]
     stamp = _stamps(table, mapping)[rows]
@@ -75,7 +75,7 @@ def assess(table: Table, mapping: LogMapping, doubts: tuple[str, ...] = ()) -> A
     turn = TURN.get(angle.unit, angle.counts_per_rev)
     span = angle.counter_span * (1.0 if angle.unit == "counts" else turn / angle.counts_per_rev)
     found = [*clock.found, *find_faults(value, clock, span, turn)]
-    is_listed = np.array([(int(row), angle.column) in spoilt for row in table.row[rows]], bool)
+    is_listed = np.isin(table.row[rows], listed)
     found += [
         Found("missing value", b, e - 1, "no angle") for b, e in runs(np.isnan(value) & ~is_listed)
     ]

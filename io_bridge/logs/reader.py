@@ -110,8 +110,12 @@ class EncoderLog:
 
     def bandwidth_rad_s(self, rig_bandwidth_rad_s: float) -> float:
         """Filter bandwidth for this log: the rig's, or the bandwidth that the samples resolve if it is smaller."""
-        logged = self.mapping.bandwidth_rad_s or rig_bandwidth_rad_s
-        return min(rig_bandwidth_rad_s, logged, RESOLVED / self.sample_period_s)
+        return resolved_rad_s(rig_bandwidth_rad_s, self.mapping, self.sample_period_s)
+
+
+def resolved_rad_s(rig_rad_s: float, mapping: LogMapping, sample_period_s: float) -> float:
+    """Return a rig's bandwidth, or that of the mapping or of the samples if it is smaller."""
+    return min(rig_rad_s, mapping.bandwidth_rad_s or rig_rad_s, RESOLVED / sample_period_s)
 
 
 def read_log(path: str | Path, mapping: LogMapping | None = None) -> EncoderLog:
@@ -136,14 +140,26 @@ def read_log(path: str | Path, mapping: LogMapping | None = None) -> EncoderLog:
     """
     path = Path(path)
     tables = read_tables(path, mapping.delimiter if mapping else None)
-    if mapping is None:
-        found = [(t, m) for t in tables if (m := matching_mapping(t.columns)) is not None]
-        if not found:
-            raise LogError(_no_mapping(path, tables[0].columns))
-        table, mapping = found[0]
-    else:
-        table = table_for(path, tables, mapping)
+    table, mapping = table_and_mapping(path, tables, mapping)
     return log_of(path, table, mapping)
+
+
+def table_and_mapping(
+    path: Path, tables: Sequence[Table], mapping: LogMapping | None
+) -> tuple[Table, LogMapping]:
+    """Return the table that a mapping reads; without one, the shipped mapping that fits a table.
+
+    Raises
+    ------
+    LogError
+        None fits.
+    """
+    if mapping is not None:
+        return table_for(path, tables, mapping), mapping
+    for table in tables:
+        if (found := matching_mapping(table.columns)) is not None:
+            return table, found
+    raise LogError(_no_mapping(path, tables[0].columns))
 
 
 def table_for(path: Path, tables: Sequence[Table], mapping: LogMapping) -> Table:
@@ -194,27 +210,16 @@ def log_of(
     LogError
         Policies that cannot be, too few samples, no clock, or a fault that the mapping refuses.
     """
-    _check_kinds(path, table, mapping)
+    check_kinds(path, table, mapping)
     done = assess(table, mapping, doubts)
-    _check_samples(path, table, mapping, done)
+    check_samples(path, table, mapping, done)
     if done.refused and refuses:
         raise LogError(
             f"{path}: refused by the policy of its mapping: {'; '.join(done.refused[:5])}"
         )
-    angle = mapping.angle
-    count = done.value
-    if angle.unit != "counts":
-        count = np.rint(count * (angle.counts_per_rev / TURN[angle.unit]))
-    elif angle.counter_span and np.ptp(count) >= angle.counter_span:
-        raise LogError(
-            f"{path}: column {angle.column} spans {np.ptp(count):.10g} counts, but the "
-            f"mapping says that it repeats after {angle.counter_span}"
-        )
+    count = counts_of(path, mapping, done.value)
     faults = kinds_of(done.findings)
-    torque = {}
-    for column in mapping.torque:
-        values = _held(table, column, faults)
-        torque[f"{column.name}_{column.unit}"] = values[done.sample]
+    torque = torques_of(table, mapping, done.sample, faults)
     if mapping.free_s and hashlib.sha256(path.read_bytes()).hexdigest() != mapping.free_of:
         mapping = mapping.model_copy(update={"free_s": None, "free_of": ""})
     return EncoderLog(
@@ -230,6 +235,35 @@ def log_of(
     )
 
 
+def counts_of(path: Path, mapping: LogMapping, value: Array) -> Array:
+    """Return an angle as counts.
+
+    Raises
+    ------
+    LogError
+        The counts are more than the mapping's counter has.
+    """
+    angle = mapping.angle
+    if angle.unit != "counts":
+        return np.asarray(np.rint(value * (angle.counts_per_rev / TURN[angle.unit])))
+    if angle.counter_span and len(value) and np.ptp(value) >= angle.counter_span:
+        raise LogError(
+            f"{path}: column {angle.column} spans {np.ptp(value):.10g} counts, but the "
+            f"mapping says that it repeats after {angle.counter_span}"
+        )
+    return value
+
+
+def torques_of(
+    table: Table, mapping: LogMapping, sample: Rows, faults: list[LogFault]
+) -> dict[str, Array]:
+    """Return the torques of a log at its samples, and add the faults of their columns."""
+    return {
+        f"{column.name}_{column.unit}": _held(table, column, faults)[sample]
+        for column in mapping.torque
+    }
+
+
 def kinds_of(findings: Sequence[Finding]) -> list[LogFault]:
     """Sum findings up by kind."""
     found: dict[str, list[Finding]] = {}
@@ -243,7 +277,8 @@ def kinds_of(findings: Sequence[Finding]) -> list[LogFault]:
     ]
 
 
-def _check_kinds(path: Path, table: Table, mapping: LogMapping) -> None:
+def check_kinds(path: Path, table: Table, mapping: LogMapping) -> None:
+    """Refuse a mapping whose columns are words, or whose policies cannot be."""
     wanted = [mapping.angle.column, *(t.column for t in mapping.torque)]
     wanted += [mapping.time.column] if mapping.time.column and mapping.time.unit != "stamp" else []
     words = [name for name in dict.fromkeys(wanted) if name not in table.numbers]
@@ -266,7 +301,8 @@ def _check_kinds(path: Path, table: Table, mapping: LogMapping) -> None:
         raise LogError(f"{path}: policy: {'; '.join(wrong)}")
 
 
-def _check_samples(path: Path, table: Table, mapping: LogMapping, done: Assessed) -> None:
+def check_samples(path: Path, table: Table, mapping: LogMapping, done: Assessed) -> None:
+    """Refuse a log with too few samples, or without a clock."""
     if mapping.rows and not len(done.sample):
         cells = table.words.get(mapping.rows.column, [])
         found = ", ".join(list(dict.fromkeys(cells))[:5])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from io_bridge.logs.formats.table import LogError
+from io_bridge.logs.parts import LogPart
 from io_bridge.logs.reader import EncoderLog
 
 MAX_TICKS = 50_000_000
@@ -36,6 +38,81 @@ class Schedule:
     elapsed: NDArray[np.float64]
     sample: NDArray[np.int64]
     superseded: int
+
+
+@dataclass(frozen=True)
+class TickPart:
+    """Inputs of the encoder filter from tick `first` on; the other attributes as `Schedule` has them."""
+
+    first: int
+    position_count: NDArray[np.float64]
+    valid: NDArray[np.float64]
+    torque: dict[str, NDArray[np.float64]]
+
+
+class Ticks:
+    """The samples of a log on the ticks of a task, part by part.
+
+    Parameters
+    ----------
+    period_s : float
+        Period of the task that runs the filter, s.
+    most : int
+        Ticks that are handed out at once.
+
+    Attributes
+    ----------
+    superseded : int
+        As of `Schedule`.
+    """
+
+    def __init__(self, period_s: float, most: int) -> None:
+        self.superseded = 0
+        self._period_s, self._most = period_s, most
+        self._next = 0
+        self._last: LogPart | None = None
+
+    def take(self, part: LogPart) -> Iterator[TickPart]:
+        """Yield the ticks before that of the newest sample, which another one may yet replace."""
+        last, self._last = self._last, _sample(part, slice(-1, None))
+        yield from self._ticks(part if last is None else _after(last, part), is_end=False)
+
+    def rest(self) -> Iterator[TickPart]:
+        """Yield the tick of the last sample."""
+        if self._last is not None:
+            yield from self._ticks(self._last, is_end=True)
+
+    def _ticks(self, part: LogPart, *, is_end: bool) -> Iterator[TickPart]:
+        tick = np.floor(part.t_s / self._period_s + 0.5).astype(np.int64)
+        end = int(tick[-1]) + is_end
+        newest = np.flatnonzero(np.r_[np.diff(tick) > 0, is_end])
+        self.superseded += len(tick) - len(newest) - (not is_end)
+        at = tick[newest]
+        for first in range(self._next, end, self._most):
+            ticks = np.arange(first, min(first + self._most, end))
+            place = np.searchsorted(at, ticks, side="right") - 1
+            sample = newest[place]
+            yield TickPart(
+                first,
+                part.position_count[sample],
+                (at[place] == ticks).astype(float),
+                {name: values[sample] for name, values in part.torque.items()},
+            )
+        self._next = max(self._next, end)
+
+
+def _sample(part: LogPart, which: slice) -> LogPart:
+    torque = {name: values[which] for name, values in part.torque.items()}
+    return LogPart(part.t_s[which], part.position_count[which], torque, part.row[which])
+
+
+def _after(one: LogPart, two: LogPart) -> LogPart:
+    return LogPart(
+        np.r_[one.t_s, two.t_s],
+        np.r_[one.position_count, two.position_count],
+        {name: np.r_[one.torque[name], values] for name, values in two.torque.items()},
+        np.r_[one.row, two.row],
+    )
 
 
 def schedule(log: EncoderLog, period_s: float) -> Schedule:

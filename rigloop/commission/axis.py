@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from io_bridge.bus import Bus
+from io_bridge.master.diagnosis import ERROR_CODE
 from io_bridge.slaves import ports as bus_ports
-from io_bridge.slaves.drive_config import DriveConfig
+from io_bridge.slaves.drive_config import AXIS_STEP, DriveConfig
 from io_bridge.slaves.sii import Identity
 from io_bridge.slaves.terminal_config import TerminalConfig
 from rig_configs.load import LoadedRig
@@ -105,6 +106,11 @@ class Axis:
     def place(self) -> str:
         """Bus and name of the drive."""
         return f"{self.bus}/{self.drive}"
+
+    @property
+    def error_object(self) -> int:
+        """Object with the error code of the drive."""
+        return ERROR_CODE + AXIS_STEP * self.drive_config.axis
 
     def signal(self, port: str) -> str:
         """Return the signal of a port of the drive."""

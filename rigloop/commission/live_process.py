@@ -24,10 +24,12 @@ import numpy as np
 
 from io_bridge.attendant.dead_sockets import clear_dead_sockets
 from io_bridge.buses.ethercat_bus import EthercatBus
+from io_bridge.slaves.errors import BringUpError, SdoAbortError
 from io_bridge.wire.owner import introduce
 from rigloop.commission.axis import SIGNALS, TASK, Axis, axis_of, bus_settings, moved
 from rigloop.compose.parts import backends_of
 from rigloop.compose.wiring import load
+from rigloop.fieldbus.objects import Wanted, transfer
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.run_folder.tables import clear_orphans, held, table_path
 from rigloop.sign_off.signed_file import CHANGED, rig_hash
@@ -53,10 +55,15 @@ class Session:
     table : SignalTable
     loop : Loop
     player : Player
+    read_code : callable
+        Reads the drive's error code.
     """
 
-    def __init__(self, axis: Axis, table: SignalTable, loop: Loop, player: Any) -> None:
+    def __init__(
+        self, axis: Axis, table: SignalTable, loop: Loop, player: Any, read_code: Callable[[], int]
+    ) -> None:
         self._axis, self._table, self._loop, self._player = axis, table, loop, player
+        self._read_code = read_code
         self._ring = RingReader(table, TASK)
         self._beats = 0
         self._takes = 0
@@ -94,8 +101,8 @@ class Session:
 
     def play(
         self, torque_nm: np.ndarray, spring: tuple[float, float], begun: Callable[[], None]
-    ) -> np.ndarray:
-        """Play a torque; return the cycles meanwhile.
+    ) -> tuple[np.ndarray, dict[str, Any]]:
+        """Play a torque; return the cycles meanwhile, and the error code of a drive that left its operation.
 
         Raises
         ------
@@ -112,17 +119,47 @@ class Session:
                 )
         self._takes += 1
         self._player.load(torque_nm, stiffness_nm_rad=spring[0], damping_nms=spring[1])
-        self.rest(REST_S, enable=1.0, arm=1.0)
+        self._arm()
         begun()
         until = time.monotonic() + 2.0 * len(torque_nm) * self._axis.period_s + 1.0
-        taken = []
+        taken: list[np.ndarray] = []
+        left: dict[str, Any] = {}
         while time.monotonic() < until:
             taken.append(self.beat(enable=1.0, arm=1.0, play=float(self._takes)))
+            if not left and self._table.value(self._axis.signal("operational")) < 0.5:
+                left = self._left()
             if self._table.value("player/at") >= len(torque_nm):
                 break
         self.rest(REST_S, enable=1.0, stop=1.0)
         self.rest(REST_S)
-        return np.concatenate(taken)
+        return np.concatenate(taken), left
+
+    def _arm(self) -> None:
+        """Arm the guard, again where it was not ready at that very moment: a lost frame is enough for that.
+
+        Raises
+        ------
+        NotStartedError
+            It does not arm.
+        """
+        until = time.monotonic() + WAKE_S
+        while True:
+            self.rest(REST_S, enable=1.0, arm=1.0)
+            # one that has tripped is left as it is: the take says why
+            if self._table.value("guard/state") not in (State.INIT, State.READY):
+                return
+            if time.monotonic() > until:
+                raise NotStartedError(f"{self._axis.place}: its guard does not arm")
+            self.rest(REST_S, enable=1.0)
+
+    def _left(self) -> dict[str, Any]:
+        """Return the error code at once: until the take is over another one may stand in its place."""
+        try:
+            return {"code": self._read_code()}
+        except SdoAbortError:
+            return {"code": None}
+        except (BringUpError, OSError) as error:
+            return {"unasked": str(error)}
 
 
 def main() -> int:
@@ -152,11 +189,11 @@ def main() -> int:
                 gc.freeze()
                 loop = Loop(walk.plan, table, fifo=rights.fifo, safe="guard/safe")
                 signal.signal(signal.SIGTERM, _stops(loop))
-                session = Session(axis, table, loop, walk.player)
+                found = bus.identities()[axis.drive]
+                station = bus.stations()[axis.drive]
+                slave = sorted(set(bus.stations().values())).index(station)
+                session = Session(axis, table, loop, walk.player, code_reader(axis, slave))
                 with held(path), session, loop:
-                    found = bus.identities()[axis.drive]
-                    station = bus.stations()[axis.drive]
-                    slave = sorted(set(bus.stations().values())).index(station)
                     _say({"identity": astuple(found), "station": station, "slave": slave})
                     _obey(session)
             finally:
@@ -165,6 +202,12 @@ def main() -> int:
         _say({"error": str(error) or type(error).__name__})
         return 3
     return 0
+
+
+def code_reader(axis: Axis, slave: int) -> Callable[[], int]:
+    """Return what reads the error code of the drive, through the loop."""
+    wanted = Wanted(slave, axis.error_object, 0)
+    return lambda: int.from_bytes(transfer(axis.backend, wanted).data, "little")
 
 
 def _obey(session: Session) -> None:
@@ -199,13 +242,13 @@ def _answer(session: Session, order: dict[str, Any]) -> dict[str, Any]:
             return {}
         case "play":
             file = Path(order["file"])
-            rows = session.play(
+            rows, left = session.play(
                 np.load(file, allow_pickle=False),
                 tuple(order["spring"]),
                 lambda: _say({"playing": True}),
             )
             np.save(file, rows)
-            return {"played": len(rows)}
+            return {"played": len(rows), "left": left}
     raise ValueError(f"no such order: {order['do']}")
 
 

@@ -68,6 +68,7 @@ class LiveStand:
         # of the cycle process: between the lines of a walk nobody would read it
         self._log = Path(self._folder.name) / "cycle.log"
         self._told = 0
+        self._left: dict[str, Any] = {}
         self._come_up()
 
     def _come_up(self) -> None:
@@ -145,7 +146,8 @@ class LiveStand:
         file = self._begin(torque_nm, spring)
         if during is not None:
             during()
-        self._hear(ANSWER_S + 2.0 * len(torque_nm) * self.axis.period_s)
+        said = self._hear(ANSWER_S + 2.0 * len(torque_nm) * self.axis.period_s)
+        self._left = said["left"]
         rows = np.load(file, allow_pickle=False)
         columns = {name: rows[name].astype(float) for name in rows.dtype.names or ()}
         return take_of(self.axis, columns, columns["t_ns"])
@@ -159,6 +161,12 @@ class LiveStand:
             return None
         except (BringUpError, OSError) as error:
             raise StandError(f"{self.axis.place}: {index:#06x}: {error}") from None
+
+    def fault_code(self) -> int | None:
+        """Return the error code of the drive as it left its operation in the last take; None where it has none."""
+        if "unasked" in self._left:
+            raise StandError(f"{self.axis.place}: its error code: {self._left['unasked']}")
+        return self._left.get("code")
 
     def write(self, index: int, subindex: int, value: int, size: int) -> None:
         """Write an object of the drive."""

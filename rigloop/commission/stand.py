@@ -105,6 +105,15 @@ class Stand(Protocol):
     def read(self, index: int, subindex: int = 0) -> int | None:
         """Return an object of the drive; None where it has none. Raises StandError where it cannot be asked."""
 
+    def fault_code(self) -> int | None:
+        """Return the error code of the drive as it left its operation in the last take; None where it has none.
+
+        Raises
+        ------
+        StandError
+            It could not be asked.
+        """
+
     def write(self, index: int, subindex: int, value: int, size: int) -> None:
         """Write an object of the drive. Raises StandError where it refuses."""
 

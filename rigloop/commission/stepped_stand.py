@@ -170,6 +170,10 @@ class SteppedStand:
         except BringUpError as error:
             raise StandError(str(error)) from None
 
+    def fault_code(self) -> int | None:
+        """Return the error code of the drive; simulated time stood still since it left its operation."""
+        return self.read(self.axis.error_object)
+
     def write(self, index: int, subindex: int, value: int, size: int) -> None:
         """Write an object of the drive."""
         master, station = self._master()

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+AT_EOF = signal.SIGUSR2
+"""The end of the input sends this: of the others any may be ignored, as SIGINT is in the background of a script."""
 
 
 class Interrupted(BaseException):
@@ -42,6 +44,10 @@ def _note(number: int, frame: FrameType | None) -> None:
         raise Interrupted(signal.Signals(number).name)
 
 
+def _note_eof(number: int, frame: FrameType | None) -> None:
+    _note(int(signal.SIGINT), frame)
+
+
 def arm() -> None:
     """Take the signals from now on, those excepted that the caller of the command ignores (nohup)."""
     for number in SIGNALS:
@@ -51,7 +57,7 @@ def arm() -> None:
 
 def disarm() -> None:
     """Ignore the signals: nothing is left to be ended."""
-    for number in SIGNALS:
+    for number in (*SIGNALS, AT_EOF):
         signal.signal(number, signal.SIG_IGN)
 
 
@@ -61,9 +67,7 @@ def _read_to_the_end() -> None:
 
 
 def interrupt_at_eof(follow: Callable[[], None] = _read_to_the_end) -> None:
-    """Have this process interrupted, as by Ctrl-C, as soon as its standard input ends.
-
-    Also where Ctrl-C itself is ignored, as a shell has it for whatever it starts in the background.
+    """Have this process interrupted, as by Ctrl-C, as soon as its standard input ends, also where that is ignored.
 
     Parameters
     ----------
@@ -71,16 +75,16 @@ def interrupt_at_eof(follow: Callable[[], None] = _read_to_the_end) -> None:
         Reads it to its end, in a thread of its own.
     """
 
+    signal.signal(AT_EOF, _note_eof)
+
     def watch() -> None:
         try:
             # its other end may be killed with something unread
             with contextlib.suppress(OSError):
                 follow()
         finally:  # whatever goes wrong there ends the run rather than leave it to nobody
-            os.kill(os.getpid(), signal.SIGINT)
+            os.kill(os.getpid(), AT_EOF)
 
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-        signal.signal(signal.SIGINT, _note)
     threading.Thread(target=watch, name="until-eof", daemon=True).start()
 
 

@@ -17,6 +17,7 @@ from rigloop.blocks.kinds.guard import GuardBlock
 from rigloop.blocks.kinds.mechanism import MechanismBlock
 from rigloop.blocks.mechanisms import kernel_options
 from rigloop.compose.parts import drive_of, find_guards
+from rigloop.haptic.gains import at_start, ends
 from rigloop.haptic.loop import make_loop, wheel_of
 from rigloop.haptic.margin import Margin, margin
 from rigloop.haptic.path import HapticPath, NoPathError, haptic_path
@@ -30,8 +31,9 @@ class HandsMargin(msgspec.Struct, frozen=True):
     hands: str
     """`off` or `on`."""
     request_gain: float
+    """Of the guard; or of a live gain, at the limit that `live` names."""
     limit: float | None
-    """Of `request_gain`, from which on the axis sings; None: none up to a thousandfold."""
+    """Of this gain, from which on the axis sings; None: none up to a thousandfold."""
     frequency_hz: float
     delay_ms: float | None
     """Further dead time that the loop bears; None: more than 100 ms."""
@@ -43,6 +45,13 @@ class HandsMargin(msgspec.Struct, frozen=True):
     """Of the axis, in a rig with several."""
     turned: str = "wheel"
     """The name of the drive, for what it turns."""
+    live: str = ""
+    """Key of the limit of a live gain between model and guard, at which the margin is; empty: there is none."""
+
+    @property
+    def ratio(self) -> float:
+        """Return the factor of the gain from which on the axis sings."""
+        return math.inf if self.limit is None else self.limit / self.request_gain
 
 
 @dataclass(frozen=True)
@@ -118,39 +127,41 @@ def _examine_axis(loaded: LoadedRig, tell: Callable[[str], None], axis: str | No
         return Examined(
             notes=(f"blocks.{path.model}: the margin of the haptic loop is not known: {error}",)
         )
-    loop = make_loop(rig, path, lin)
     gate = rig.blocks[path.guard]
     assert isinstance(gate, GuardBlock)
     wheels = {"off": wheel.without_hands()}
     if wheel != wheels["off"]:
         wheels["on"] = wheel
-    found = {hands: margin(loop, w) for hands, w in wheels.items()}
     notes = []
     if not lin.settled:
         notes.append(
             f"blocks.{path.model}: the model does not rest where its guide does: its margin is that of one instant"
         )
-    if any(m.runs_away for m in found.values()):
+    margins, runs_away = [], False
+    for end in ends(path.gains):
+        loop = make_loop(rig, path, lin, gain=end.factor)
+        value = end.value if end.key else gate.request_gain
+        for hands, w in wheels.items():
+            m = margin(loop, w)
+            shown = _shown(hands, m, value, wheel.inertia_kg_m2, path.drive)
+            margins.append(msgspec.structs.replace(shown, live=end.key))
+            runs_away |= m.runs_away and end.factor * at_start(path.gains) > 0.0
+    if runs_away:
         notes.append(
             f"blocks.{path.guard}.request_sign = {gate.request_sign}: about the start pose the torque pushes the "
             f"{path.drive} on the way that it goes; right for an unstable pose, else the sign is wrong"
         )
-    margins = tuple(
-        _shown(hands, m, gate.request_gain, wheel.inertia_kg_m2, path.drive)
-        for hands, m in found.items()
-    )
-    key = f"blocks.{path.guard}.request_gain"
     mistakes: tuple[Mistake, ...] = ()
-    least = min(margins, key=lambda m: math.inf if m.limit is None else m.limit)
-    if least.limit is not None and least.limit <= gate.request_gain:
-        mistakes = (Mistake(file, key, *_sings(least), gate.request_gain),)
-    elif least.limit is not None and least.limit < ENOUGH * gate.request_gain:
+    least = min(margins, key=lambda m: m.ratio)
+    key = least.live or f"blocks.{path.guard}.request_gain"
+    if least.ratio <= 1.0:
+        mistakes = (Mistake(file, key, *_sings(least), least.request_gain),)
+    elif least.limit is not None and least.ratio < ENOUGH:
         notes.append(
-            f"{key} = {gate.request_gain:g}: with hands {least.hands} the {path.drive} sings from {least.limit:.3g} "
-            f"on, at {least.frequency_hz:.3g} Hz: a margin of "
-            f"{least.limit / gate.request_gain:.2f}, {ENOUGH:g} is good practice"
+            f"{key} = {least.request_gain:g}: with hands {least.hands} the {path.drive} sings from {least.limit:.3g} "
+            f"on, at {least.frequency_hz:.3g} Hz: a margin of {least.ratio:.2f}, {ENOUGH:g} is good practice"
         )
-    return Examined(margins, mistakes, tuple(notes))
+    return Examined(tuple(margins), mistakes, tuple(notes))
 
 
 def _shown(hands: str, m: Margin, gain: float, inertia: float, turned: str) -> HandsMargin:
@@ -177,8 +188,9 @@ def _sings(m: HandsMargin) -> tuple[str, str]:
             f"give the {m.turned} (plant.viscous_nms) or the model damping, or shorten the periods of the tasks",
         )
     # half of the limit, in two digits, rounded down
-    digit = 10.0 ** (math.floor(math.log10(0.5 * m.limit)) - 1)
-    would = math.floor(0.5 * m.limit / digit + 1e-9) * digit
+    half = 0.5 * abs(m.limit)
+    digit = 10.0 ** (math.floor(math.log10(half)) - 1)
+    would = math.copysign(math.floor(half / digit + 1e-9) * digit, m.limit)
     problem = (
         f"{where} at {m.frequency_hz:.3g} Hz: limit {m.limit:.3g}, from stiffness {m.stiffness_nm_rad:.3g} Nm/rad and "
         f"damping {m.damping_nms:.2g} Nms/rad that come late to a {m.turned} of {m.inertia_kg_m2:g} kg m²"
@@ -202,7 +214,7 @@ def in_words(margins: tuple[HandsMargin, ...]) -> list[str]:
             continue
         delay = "more than 100 ms" if m.delay_ms is None else f"{m.delay_ms:.3g} ms"
         lines.append(
-            f"{whose}hands {m.hands}: gain {m.request_gain:g}, the {m.turned} sings from {m.limit:.3g} on, at "
-            f"{m.frequency_hz:.3g} Hz; it bears {delay} of further delay"
+            f"{whose}hands {m.hands}: {m.live or 'gain'} {m.request_gain:g}, the {m.turned} sings from {m.limit:.3g} "
+            f"on, at {m.frequency_hz:.3g} Hz; it bears {delay} of further delay"
         )
     return lines

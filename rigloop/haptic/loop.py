@@ -20,6 +20,7 @@ from rig_configs.schema import Rig
 from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
 from rigloop.blocks.kinds.guard import GuardBlock
 from rigloop.compose.parts import drive_of
+from rigloop.haptic.gains import at_start
 from rigloop.haptic.path import HapticPath
 
 Array = NDArray[np.float64]
@@ -92,7 +93,12 @@ class HapticLoop:
 
 
 def make_loop(
-    rig: Rig, path: HapticPath, lin: LinearStep, *, delay_s: float | None = None
+    rig: Rig,
+    path: HapticPath,
+    lin: LinearStep,
+    *,
+    delay_s: float | None = None,
+    gain: float | None = None,
 ) -> HapticLoop:
     """Return the loop of a rig around its linearised model.
 
@@ -100,6 +106,8 @@ def make_loop(
     ----------
     delay_s : float, optional
         Dead time of the drive, in place of the declared one.
+    gain : float, optional
+        Factor of the gains between model and guard, in place of that at the start.
     """
     encoder, guard, drive = (
         rig.blocks[path.encoder],
@@ -109,19 +117,20 @@ def make_loop(
     assert isinstance(encoder, EncoderFilterBlock)
     assert isinstance(guard, GuardBlock)
     n = MODELS[encoder.model]
-    gain = steady_gains(path.fast_s, encoder.bandwidth_rad_s, n)
+    filter_gain = steady_gains(path.fast_s, encoder.bandwidth_rad_s, n)
+    between = at_start(path.gains) if gain is None else gain
     take = np.zeros((len(lin.inputs), n))
     for column, state in enumerate(path.guide):
         if 0 <= state < n:
             take[column, state] = 1.0
     return HapticLoop(
         path,
-        gain,
+        filter_gain,
         lin.a,
         lin.b @ take,
         lin.c,
         lin.d @ take,
-        float(encoder.sign * guard.request_sign) * guard.request_gain,
+        float(encoder.sign * guard.request_sign) * guard.request_gain * between,
         1e-3 * drive.torque_delay_ms if delay_s is None else delay_s,
         0.0 if drive.plant is None else drive.plant.torque_lag_s,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 from rig_configs.schema import Rig
@@ -10,6 +11,7 @@ from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
 from rigloop.blocks.kinds.mechanism import MechanismBlock
 from rigloop.compose.blocks import paths
 from rigloop.compose.parts import bus_of_guard, find_guard, guard_of
+from rigloop.haptic.gains import Gain, gain_of
 
 FROM_FILTER = {"angle_rad": 0, "rate_rad_s": 1, "acceleration_rad_s2": 2}
 MOST_EVERY = 1000
@@ -37,6 +39,8 @@ class HapticPath:
         Cycles of the fast task from the filter's estimate to the step that takes it, and from that step to the guard.
     sample, sent : int
         Cycles from the frame to the filter that takes its count, and from the guard to the frame with its torque.
+    gains : tuple of Gain
+        Between the model and the guard, in this order.
     """
 
     bus: str
@@ -54,6 +58,7 @@ class HapticPath:
     age_out: int
     sample: int = 0
     sent: int = 1
+    gains: tuple[Gain, ...] = ()
 
 
 def haptic_path(rig: Rig, axis: str | None = None) -> HapticPath:
@@ -82,9 +87,7 @@ def haptic_path(rig: Rig, axis: str | None = None) -> HapticPath:
     if drive is None:
         raise NoPathError("no drive takes the guard's torque")
     request = before_added(rig, gate.reads["torque_request_nm"])
-    model, port = _writer(rig, request, MechanismBlock)
-    if not model:
-        raise NoPathError(f"the guard's request {request!r} is no output of a mechanism")
+    model, port, gains = _model(rig, request)
     encoder = next(
         (
             name
@@ -113,6 +116,8 @@ def haptic_path(rig: Rig, axis: str | None = None) -> HapticPath:
     def waits(first: str, then: str) -> int:
         return int(order.index(first) > order.index(then))
 
+    chain = [model, *(gain.block for gain in gains), guard]
+    age_out = _age(rig, chain, task_of)
     alone = fast == slow
     return HapticPath(
         bus=bus,
@@ -128,10 +133,43 @@ def haptic_path(rig: Rig, axis: str | None = None) -> HapticPath:
         torque_port=port,
         # a task sees what another had published before the instant that both begin at
         age_in=waits(encoder, model) if alone else 1,
-        age_out=waits(model, guard) if alone else 1,
+        age_out=age_out,
         sample=waits(bus, encoder),
         sent=1,
+        gains=gains,
     )
+
+
+def _model(rig: Rig, request: str) -> tuple[str, str, tuple[Gain, ...]]:
+    """Return the mechanism that a request comes from, its port, and the gains in between."""
+    path, gains = request, list[Gain]()
+    for _ in rig.blocks:
+        model, port = _writer(rig, path, MechanismBlock)
+        if model:
+            return model, port, tuple(reversed(gains))
+        block = next((b for b in rig.blocks if path in paths(b, rig.blocks[b])[1].values()), "")
+        gain = gain_of(rig, block) if block else None
+        if gain is None:
+            break
+        gains.append(gain)
+        path = before_added(rig, rig.blocks[block].reads["u"])
+    raise NoPathError(f"the guard's request {request!r} is no output of a mechanism")
+
+
+def _age(rig: Rig, chain: list[str], task_of: dict[str, str]) -> int:
+    """Return the cycles of the fast task from the model's step to the guard, by way of the gains."""
+    age = 0
+    for first, then in itertools.pairwise(chain):
+        order = rig.tasks[task_of[first]].blocks
+        if task_of[first] != task_of[then] or order.index(first) > order.index(then):
+            age += 1
+    if age > 1 or not {task_of[one] for one in chain} <= {task_of[chain[0]], task_of[chain[-1]]}:
+        between = ", ".join(chain[1:-1])
+        raise NoPathError(
+            f"{between}: the torque takes {age} hand-overs from {chain[0]!r} to {chain[-1]!r}; put gains behind the "
+            "model in its task, or before the guard in its own"
+        )
+    return age
 
 
 def _writer(rig: Rig, path: str, kind: type) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""Admit the page itself alone: from this machine, by its own name, with the token."""
+"""The gate of the page: only this machine comes in, by its own name, from the page itself, with the token."""
 
 from __future__ import annotations
 

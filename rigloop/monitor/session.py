@@ -1,4 +1,4 @@
-"""One page: the rig that it follows, its orders and its answers; all of it without a socket."""
+"""One page: the signals that it follows, the messages that it gets, and its commands; all of it without a socket."""
 
 from __future__ import annotations
 

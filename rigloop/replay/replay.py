@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 import numpy as np
 from rich.console import Console
@@ -15,7 +16,7 @@ from io_bridge.logs.reader import EncoderLog, read_log
 from io_bridge.logs.schedule import schedule
 from io_bridge.recording.record import open_record
 from rig_configs.load import LoadedRig
-from rig_configs.log_schema import load_mapping
+from rig_configs.log_schema import LogMapping, load_mapping
 from rig_configs.named_files import keep_named
 from rig_configs.schema import Rig
 from rigloop.blocks.kinds.encoder_filter import EncoderFilterBlock
@@ -78,21 +79,63 @@ class LogScript:
 
 def log_script(log: EncoderLog, rig: Rig, kernels: Mapping[str, BuiltKernel]) -> LogScript:
     """Return the cycles in which a log goes through the filter and the kernel of a rig."""
-    by_period = sorted(rig.tasks, key=lambda name: rig.tasks[name].period_us)
+    made = log_plan(log, rig, kernels, [*log.torque])
+    ticks = schedule(log, made.tick_s)
+    measured = {f"log/{name}": values[ticks.sample] for name, values in log.torque.items()}
+    forced = made.forced(ticks.position_count, ticks.valid) | measured
+    script = _ideal(made.plan, rig, made.by_period, len(ticks.valid), forced)
+    return LogScript(made.plan, script, ticks.superseded, [*measured])
+
+
+@dataclass(frozen=True)
+class LogPlan:
+    """The blocks that a log goes through.
+
+    Attributes
+    ----------
+    plan : Plan
+    by_period : tuple of str
+        Tasks, the fastest first; it is fed with the log.
+    tick_s : float
+        Period of the fastest, s.
+    count, valid : str
+        Signals that stand for the encoder.
+    """
+
+    plan: Plan
+    by_period: tuple[str, ...]
+    tick_s: float
+    count: str
+    valid: str
+
+    def forced(self, count: np.ndarray, valid: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the inputs of the filter by signal."""
+        return {self.count: count, self.valid: valid}
+
+
+class LogFacts(Protocol):
+    """The facts of a log that the filter takes, whichever way the log is read."""
+
+    @property
+    def mapping(self) -> LogMapping: ...
+    @property
+    def sample_period_s(self) -> float: ...
+    def bandwidth_rad_s(self, rig_bandwidth_rad_s: float) -> float: ...
+
+
+def log_plan(
+    log: LogFacts, rig: Rig, kernels: Mapping[str, BuiltKernel], torques: Sequence[str]
+) -> LogPlan:
+    """Plan the blocks of a rig for a log with these torques; what a log cannot feed is left out."""
+    by_period = tuple(sorted(rig.tasks, key=lambda name: rig.tasks[name].period_us))
     tick_s = rig.tasks[by_period[0]].period_us * 1e-6
-    ticks = schedule(log, tick_s)
     blocks = make_blocks(rig, kernels, **filter_settings(log, rig, tick_s))
     blocks = {name: b for name, b in blocks.items() if rig.blocks[name].kind != "guard"}
     encoder = the_filter(rig, blocks)
-    forced = {
-        encoder.reads["position_count"]: ticks.position_count,
-        encoder.reads["valid"]: ticks.valid,
-    }
-    blocks = without_blind_observers(rig, blocks, forced)
-    measured = {f"log/{name}": values[ticks.sample] for name, values in log.torque.items()}
-    plan = plan_blocks(rig, blocks, [*forced, *measured])
-    script = _ideal(plan, rig, by_period, len(ticks.valid), forced | measured)
-    return LogScript(plan, script, ticks.superseded, [*measured])
+    count, valid = encoder.reads["position_count"], encoder.reads["valid"]
+    blocks = without_blind_observers(rig, blocks, (count, valid))
+    plan = plan_blocks(rig, blocks, [count, valid, *(f"log/{name}" for name in torques)])
+    return LogPlan(plan, by_period, tick_s, count, valid)
 
 
 def replay_run(
@@ -213,7 +256,7 @@ def without_blind_observers(
     }
 
 
-def filter_settings(log: EncoderLog, rig: Rig, tick_s: float) -> dict[str, float]:
+def filter_settings(log: LogFacts, rig: Rig, tick_s: float) -> dict[str, float]:
     """Return what a log knows better than the rig: scale of its encoder, rate of its samples."""
     angle = log.mapping.angle
     rig_bandwidth = next(

@@ -110,7 +110,7 @@ def conclude_log(done: Replayed, log: EncoderLog, superseded: int, measured: lis
             f"samples every {log.sample_period_s * 1e3:.2f} ms",
         ),
         *_range(records, signals),
-        *_speed(duration_s, pace),
+        *speed_rows(duration_s, pace),
     ]
     told = [f"{f.kind}: {f.count}, first at row {f.first_row}: {f.words}" for f in faults]
     return Outcome(not bad, list(manifest.reasons), str(folder), figures, told)
@@ -156,7 +156,7 @@ def conclude_run(
         ("run", run.name, f"{duration_s:.2f} s"),
         *((f"{task} cycles", f"{len(record)}", "") for task, record in before.items()),
         ("compared", f"{compared}", "values, bit for bit"),
-        *_speed(duration_s, pace),
+        *speed_rows(duration_s, pace),
     ]
     return Outcome(not bad, bad or notes, str(folder), figures, [])
 
@@ -192,7 +192,7 @@ def conclude_what_if(
         ("compared", f"{found.values}", f"values of {found.signals} signals"),
         ("equal", f"{found.signals - len(found.differences)}", "signals, bit for bit"),
         *(_told(difference) for difference in found.differences[:MOST_TOLD]),
-        *_speed(duration_s, pace),
+        *speed_rows(duration_s, pace),
     ]
     left = len(found.differences) - MOST_TOLD
     told = [f"{left} more signals differ: {folder / DIFFERENCES} has all"] if left > 0 else []
@@ -281,12 +281,15 @@ def _range(records: Records, signals: Mapping[str, tuple[str, str]]) -> list[tup
     return rows
 
 
-def _speed(duration_s: float, pace: Pace) -> list[tuple[str, str, str]]:
+def speed_rows(
+    duration_s: float, pace: Pace, kept: str = "with every cycle recorded"
+) -> list[tuple[str, str, str]]:
+    """Return how much faster than real time a replay was, of its cycles alone and with what was kept."""
     return [
         (
             "speed",
             f"{duration_s / pace.cycles_s:.0f} ×",
             "faster than real time, filter and kernel",
         ),
-        ("", f"{duration_s / pace.total_s:.0f} ×", "with every cycle recorded"),
+        ("", f"{duration_s / pace.total_s:.0f} ×", kept),
     ]

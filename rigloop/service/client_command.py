@@ -137,6 +137,8 @@ def _controlled(
         with in_control(client, rig, over) as token:
             client.ask(command, rig=rig, token=token, **keys)
             found = _until(client, rig, lambda one: one.phase in phases)
+        # control is given back
+        found = msgspec.structs.replace(found, control=client.status(rig).control)
         ended = found.phase == "idle" and (found.n_runs > runs_before or command.__name__ == "Stop")
         last = client.ask(Verdict, rig=rig) if ended else None
     facts_of = msgspec.to_builtins(found) | ({"last": msgspec.to_builtins(last)} if last else {})

@@ -62,9 +62,11 @@ def serve(
             RunChoices(runs.absolute(), bus, mode.value, page),
             tcp,
         )
-        with errors_as_lines(json=False), reserved(called, loaded, bus):
-            say(f"{called}: {options.endpoint}")
-            with interrupts.collected() as interrupted:
-                serve(loaded, options, interrupted)
+        with (
+            errors_as_lines(json=False),
+            reserved(called, loaded, bus),
+            interrupts.collected() as interrupted,
+        ):
+            serve(loaded, options, interrupted, lambda at: say(f"{called}: {', '.join(at)}"))
     except DoorError as error:
         fail([str(error)], Exit.NOT_STARTED, False)

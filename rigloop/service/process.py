@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
@@ -62,8 +62,22 @@ class ServiceOptions:
     requests_a_second: float = REQUESTS_A_SECOND
 
 
-def serve(rigs: Sequence[LoadedRig], options: ServiceOptions, interrupted: Sequence[int]) -> None:
+def serve(
+    rigs: Sequence[LoadedRig],
+    options: ServiceOptions,
+    interrupted: Sequence[int],
+    opened: Callable[[list[str]], None] = lambda endpoints: None,
+) -> None:
     """Serve rigs until a `shutdown`, or a signal; all runs have ended then.
+
+    Parameters
+    ----------
+    rigs : sequence of LoadedRig
+    options : ServiceOptions
+    interrupted : sequence of int
+        Signals that have come.
+    opened : callable, optional
+        Gets the endpoints once clients may come.
 
     Raises
     ------
@@ -82,6 +96,7 @@ def serve(rigs: Sequence[LoadedRig], options: ServiceOptions, interrupted: Seque
         stack.callback(log.close)
         service = Service(rigs, options, door, log, gatekeeper)
         stack.callback(service.close)
+        opened(door.endpoints())
         service.run(interrupted)
 
 

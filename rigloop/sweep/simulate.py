@@ -22,13 +22,13 @@ from rig_configs.schema import Rig
 from rigloop.compose.blocks import make_blocks, paths
 from rigloop.compose.kernels import build_kernels
 from rigloop.compose.wiring import load
+from rigloop.judge.metrics import Gauge, gauges, metrics_of
 from rigloop.replay.records_again import cut_to_each_other, script_of, whole_records
 from rigloop.replay.replay import log_script, repeatable
 from rigloop.replay.script import Pace, stepped
 from rigloop.run_folder.manifest import ManifestError
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.sign_off.limit import limited_rig
-from rigloop.sweep.metrics import Gauge, gauges, metrics_of
 from rt_core.loop.offline import Offline
 from rt_core.plan import Plan
 from rt_core.steps import Steps

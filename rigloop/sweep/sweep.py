@@ -16,11 +16,11 @@ from rig_configs.load import LoadedRig
 from rigloop.compose.changed_rig import changed_rig
 from rigloop.compose.consent import require_consent
 from rigloop.compose.kernels import build_kernels
+from rigloop.judge.metrics import metrics_of
 from rigloop.run_folder.manifest import MANIFEST, sha256_of, versions
 from rigloop.run_folder.not_started import NotStartedError
 from rigloop.sweep.design import Axis
 from rigloop.sweep.journal import Journal
-from rigloop.sweep.metrics import metrics_of
 from rigloop.sweep.simulate import Batch
 from rigloop.sweep.table import Columns, columns_of, write_table
 from rigloop.sweep.workers import computed

@@ -25,8 +25,10 @@ from rigloop.commission.commission import sign
 from rigloop.commission.hands import Act
 from rigloop.commission.live_stand import LiveStand
 from rigloop.commission.progress import Kept
+from rigloop.commission.step import Bench
+from rigloop.commission.steps import emergency_stop
 from rigloop.commission.talk import TerminalTalk
-from rigloop.commission.walk import Walked, find_steps, walk
+from rigloop.commission.walk import Walked, find_steps, measured, walk
 from rigloop.compose.parts import backends_of
 from rigloop.console.interrupts import Interrupted
 from rigloop.sign_off.signed_file import rig_hash
@@ -75,11 +77,25 @@ class NoHands:
         assert act is Act.LET_GO
 
 
+class LateHands:
+    """Hands that press the stop of a drive which loses its master later, in the same take."""
+
+    def __init__(self, device):
+        self._device = device
+
+    def do(self, act):
+        if act is Act.PRESS_STOP:
+            time.sleep(0.3)
+            self._device.press_stop()
+            time.sleep(0.3)
+            self._device.trip(0x8130)
+
+
 def a_walk(tmp):
     loaded = write_rig(Path(tmp), "eth9", *TOLERANT)
     axis = axis_of(loaded, None, backends_of(loaded.rig, "veth0"))
     found = {}
-    with served(), LiveStand(loaded, axis, "veth0", rig_hash(loaded)) as stand:
+    with served() as device, LiveStand(loaded, axis, "veth0", rig_hash(loaded)) as stand:
         found["who"] = asdict(stand.identity())
         kept = Kept(None, "0" * 64, "guard", stand.identity())
         steps = [step for step in find_steps() if step.name in WALKED]
@@ -90,6 +106,9 @@ def a_walk(tmp):
         if walked.good:
             began = {"sha256": rig_hash(loaded), "identity": stand.identity()}
             found["signed"] = str(sign(loaded, stand, Walked(walked.results, ()), "Ada", **began))
+        stand.patience_s = 1.0
+        stopped = measured(emergency_stop.STEP, Bench(stand, LateHands(device)))
+        found["stop"] = [stopped.good, stopped.words, stand.fault_code()]
     return found
 
 

@@ -69,3 +69,6 @@ def test_a_walk_on_a_wire_kills_its_cycle_and_ends_in_a_signature(scenario):
     assert found["limit"] == [2998, None]
     signed = json.loads(Path(found["signed"]).read_text())
     assert int(signed["axes"]["guard"]["identity"]["vendor"], 16) == found["who"]["vendor"]
+    # the error code is that of the moment, not a later one of the same take
+    good, words, code = found["stop"]
+    assert (good, code) == (True, 0x5441), words

@@ -204,9 +204,9 @@ def test_the_page_moves_tunes_and_stops(browser, place):
     browser.click("#stimuli button")
     browser.until("document.querySelector('.stimulus .value').innerText === 'runs'")
 
-    # zoom while cycles come in: full rate where two hundred milliseconds fill the strip
+    # zoom while cycles come in: full rate where a hundred milliseconds fill the strip
     browser.run(
-        "rigloop.strips.zoom(rigloop.strips.live.nowS - 0.4, rigloop.strips.live.nowS - 0.2)"
+        "rigloop.strips.zoom(rigloop.strips.live.nowS - 0.3, rigloop.strips.live.nowS - 0.2)"
     )
     browser.until("rigloop.strips.zoomed.cycles?.grids.size > 0")
     widths = browser.run("[...rigloop.strips.zoomed.cycles.grids.values()].map(g => g.bucketNs)")

@@ -242,6 +242,12 @@ def test_the_session_of_the_page_prints_what_the_page_says(live, capsys):
     assert names["verdict"].folder == live.status().folder
 
 
+def test_a_name_that_is_taken_is_refused_and_no_endpoint_is_announced(live, rigloop_here):
+    done = rigloop_here("serve", "live_bench", "--name", "live")
+    assert (done.returncode, done.stdout) == (3, "")
+    assert "another service has this name; give --name" in done.stderr
+
+
 def notices_of(rig, what):
     return [one for one in rig._seat.client.notices(0.2) if one.what == what]
 

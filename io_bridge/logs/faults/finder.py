@@ -54,22 +54,24 @@ def find_faults(value: Array, clock: Clock, span: float, turn: float | None = No
     grid = np.full(len(value), quantum)
     for one in coarse:
         grid[at[one.first] : at[one.last] + 1] = max(one.size, quantum)
+    at = np.flatnonzero(good)
+    signal = signal_of(value, clock, at, span, grid, is_count)
+    steps = measure_steps(signal.value, signal.periods, signal.grid)
     for search in (find_blank, find_spikes, find_stuck, find_shifts):
-        at = np.flatnonzero(good)
-        if len(at) < LEAST_SAMPLES:
-            break
-        signal = signal_of(value, clock, at, span, grid, is_count)
-        steps = measure_steps(signal.value, signal.periods, signal.grid)
         told = (
             search(signal, steps, least_jump)
             if search in (find_spikes, find_shifts)
             else search(signal, steps)
         )
-        if search is not find_shifts:
-            good[at[mask_of(told, len(at))]] = False
         found += [_at(one, at) for one in told]
-    at = np.flatnonzero(good)
-    wraps = find_wraps(signal_of(value, clock, at, span, grid, is_count))
+        if told and search is not find_shifts:
+            good[at[mask_of(told, len(at))]] = False
+            at = np.flatnonzero(good)
+            if len(at) < LEAST_SAMPLES:
+                break
+            signal = signal_of(value, clock, at, span, grid, is_count)
+            steps = measure_steps(signal.value, signal.periods, signal.grid)
+    wraps = find_wraps(signal)
     return sorted([*found, *(_at(one, at) for one in wraps)], key=lambda one: one.first)
 
 

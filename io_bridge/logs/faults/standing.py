@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from io_bridge.logs.faults.finding import Array, Found, Mask
+from io_bridge.logs.faults.finding import Array, Found, Mask, Rows
 from io_bridge.logs.faults.steps import Steps
 
 LEAST_STUCK = 5
@@ -16,6 +16,7 @@ LEAST_BLANK = 5  # where only one end is a jump
 SLOPE_OVER = 8  # samples that say how fast the wheel was
 GONE_QUANTA = 6.0  # that a moving wheel would have gone meanwhile
 CLIPPED_QUANTA = 4.0
+DEAD_QUANTA = 3.0  # of each of the steps beside a stretch that begins or ends at full speed
 ONES = {2.0**b - 1.0 for b in range(8, 54)}
 LOWEST = {-(2.0 ** (b - 1)) for b in (8, 16, 24, 32, 64)}
 LEAST_CLIPPED = 4
@@ -57,7 +58,7 @@ def find_blank(signal: Signal, steps: Steps) -> list[Found]:
 def _blank_stretches(signal: Signal, steps: Steps) -> Iterator[tuple[int, int, bool, bool, str]]:
     # zeros and ones one after the other are one stretch: begin, end, whether these are jumps, and its kind
     group: tuple[int, int, bool, bool, str] | None = None
-    for begin, end, came, went in _stretches(signal, steps):
+    for begin, end, came, went in _stretches(signal, steps, _may_be_blank):
         kind = _blank_kind(signal, float(signal.raw[begin]))
         if group and (not kind or begin != group[1]):
             yield group
@@ -75,8 +76,8 @@ def _blank_stretches(signal: Signal, steps: Steps) -> Iterator[tuple[int, int, b
 def find_stuck(signal: Signal, steps: Steps) -> list[Found]:
     """Find the stretches of one value in which the wheel moved, or would have moved beyond a limit."""
     found: list[Found] = []
-    for begin, end, came, went in _stretches(signal, steps):
-        if end - begin >= LEAST_CLIPPED and len(signal.raw) - (end - begin) >= SLOPE_OVER:
+    for begin, end, came, went in _stretches(signal, steps, _may_be_stuck):
+        if len(signal.raw) - (end - begin) >= SLOPE_OVER:
             one = _stuck(signal, steps, begin, end, came, went)
             one = one or _clipped(signal, begin, end, came, went)
             if one:
@@ -84,16 +85,36 @@ def find_stuck(signal: Signal, steps: Steps) -> list[Found]:
     return found
 
 
-def _stretches(signal: Signal, steps: Steps) -> Iterator[tuple[int, int, bool, bool]]:
-    # each stretch of one value: begin, end, and whether these are jumps
+def _stretches(
+    signal: Signal, steps: Steps, may_be: Callable[[Signal, Rows, Rows, Mask], Mask]
+) -> Iterator[tuple[int, int, bool, bool]]:
+    # each stretch of one value that may be one: begin, end, and whether these are jumps
     n, impossible = len(signal.raw), steps.impossible
     edges = np.flatnonzero(np.r_[True, np.diff(signal.raw) != 0.0, True])
     jumps_at = np.r_[False, impossible, False][edges]
     # a stretch of one sample has to be looked at only between two jumps
     long = (np.diff(edges) > 1) | (jumps_at[:-1] & jumps_at[1:])
+    long &= may_be(signal, edges[:-1], edges[1:], jumps_at[1:])
     for k in np.flatnonzero(long).tolist():
         begin, end = int(edges[k]), int(edges[k + 1])
         yield begin, end, begin > 0 and bool(jumps_at[k]), end < n and bool(jumps_at[k + 1])
+
+
+def _may_be_blank(signal: Signal, begin: Rows, end: Rows, went: Mask) -> Mask:
+    # of whole counts most values are none of the few
+    value = signal.raw[begin]
+    if not signal.is_count:
+        return (value == 0.0) | (value == signal.span - 1.0) | (value > 0.0)
+    return np.isin(value, [*ONES, *LOWEST, 0.0, -1.0, signal.span - 1.0])
+
+
+def _may_be_stuck(signal: Signal, begin: Rows, end: Rows, went: Mask) -> Mask:
+    # a jump at its end, full speed before it, or a turn of the motion: what `_stuck` and `_clipped` ask first
+    size = np.r_[0.0, np.diff(signal.value), 0.0]
+    into, out = size[begin], size[end]
+    fast = np.abs(into) >= DEAD_QUANTA * signal.grid[begin]
+    turns = (into * out <= 0.0) | (end >= len(signal.raw) - 3)
+    return (end - begin >= LEAST_CLIPPED) & (went | fast | turns)
 
 
 def _blank_kind(signal: Signal, value: float) -> str:
@@ -219,13 +240,11 @@ def _is_flat_end(signal: Signal, begin: int, end: int) -> bool:
 
 def _dead(signal: Signal, at: int, way: int) -> bool:
     # full speed right beside the stretch: the last steps are all large, of one sign and alike
-    size = np.diff(signal.value)
-    beside = size[max(0, at - 4) : at] if way < 0 else size[at : at + 4]
-    if way < 0 and at >= 1:
-        beside = size[max(0, at - 5) : at]
+    first = max(0, at - 5 if at >= 1 else 0) if way < 0 else at
+    beside = np.diff(signal.value[first : at + (1 if way < 0 else 5)])
     if len(beside) < 4:
         return False
-    least = 3.0 * float(signal.grid[min(at, len(signal.grid) - 1)])
+    least = DEAD_QUANTA * float(signal.grid[min(at, len(signal.grid) - 1)])
     one_way = bool(np.all(beside > 0) or np.all(beside < 0))
     return (
         one_way

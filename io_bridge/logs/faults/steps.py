@@ -102,13 +102,10 @@ def measure_steps(value: Array, periods: Array, grid: Array) -> Steps:
 def _local_scale(excess: Array) -> Array:
     # a high quantile of each block or its neighbours: a motion that begins is known from the next block
     n = len(excess)
-    blocks = -(-n // BLOCK)
-    scale = np.array(
-        [
-            np.percentile(excess[max(0, min(k * BLOCK, n - BLOCK)) : (k + 1) * BLOCK], QUANTILE)
-            for k in range(blocks)
-        ]
-    )
+    whole = n // BLOCK * BLOCK
+    scale = np.percentile(excess[:whole].reshape(-1, BLOCK), QUANTILE, axis=1)
+    if whole < n:
+        scale = np.r_[scale, np.percentile(excess[max(0, n - BLOCK) :], QUANTILE)]
     wide = np.maximum(scale, np.maximum(np.r_[scale[1:], scale[-1]], np.r_[scale[0], scale[:-1]]))
     return np.repeat(wide, BLOCK)[:n]
 

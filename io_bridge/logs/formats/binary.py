@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from io_bridge.logs.formats.cdr import decoded_columns, leaves_of
 from io_bridge.logs.formats.opened import extra
 from io_bridge.logs.formats.table import (
     MOST_CELLS,
@@ -52,33 +54,63 @@ def read_mdf(path: Path) -> list[Table]:
 
 
 def read_mcap(path: Path) -> list[Table]:
-    """Read the topics of an MCAP file whose messages are JSON objects."""
+    """Read the topics of an MCAP file whose messages are JSON objects, or packed (CDR) with a `ros2msg` definition."""
     reading = extra("mcap.reader", path)
-    topics: dict[str, list[tuple[float, dict[str, float]]]] = {}
+    topics: dict[str, _Topic] = {}
     others: set[str] = set()
     with path.open("rb") as file:
         reader = reading.make_reader(file)
-        for count, (_, channel, message) in enumerate(reader.iter_messages(log_time_order=False)):
+        messages = reader.iter_messages(log_time_order=False)
+        for count, (schema, channel, message) in enumerate(messages):
             if count > MOST_MESSAGES:
                 raise LogError(f"mcap: more than {MOST_MESSAGES} messages")
-            if channel.message_encoding != "json":
-                others.add(f"{channel.topic} ({channel.message_encoding})")
-                continue
-            values: dict[str, float] = {}
-            _flatten("", json.loads(message.data), values, 0)
-            topics.setdefault(channel.topic, []).append((message.publish_time * 1e-9, values))
+            topic = topics.get(channel.topic)
+            if topic is None:
+                form = (channel.message_encoding, schema.encoding if schema else "")
+                if form[0] != "json" and form != ("cdr", "ros2msg"):
+                    others.add(f"{channel.topic} ({' '.join(form)})")
+                    continue
+                definition = schema.data.decode(errors="replace") if form[0] == "cdr" else ""
+                topic = topics[channel.topic] = _Topic(form[0], definition)
+            topic.stamps.append(message.publish_time)
+            topic.messages.append(message.data)
     if not topics and others:
-        raise LogError(f"mcap: messages must be JSON; found {', '.join(sorted(others))[:200]}")
-    tables = []
-    for topic, rows in topics.items():
-        names = list(dict.fromkeys(name for _, values in rows for name in values))[:MOST_COLUMNS]
-        first = rows[0][0]
-        named = "publish_time" if "publish_time" not in names else "publish_time of the record"
-        # an own stamp of the sender is better than that of the recorder, so it keeps its name
-        numbers = {named: np.array([t - first for t, _ in rows])}
-        numbers |= {n: np.array([v.get(n, np.nan) for _, v in rows]) for n in names}
-        tables.append(whole_table(topic, numbers, {named: "s"}, "mcap"))
-    return tables
+        raise LogError(
+            f"mcap: messages must be JSON, or CDR with a ros2msg definition; found {', '.join(sorted(others))[:200]}"
+        )
+    return [_topic_table(name, topic) for name, topic in topics.items()]
+
+
+@dataclass
+class _Topic:
+    """The messages of a topic as they come."""
+
+    encoding: str
+    definition: str
+    stamps: list[int] = field(default_factory=list)
+    messages: list[bytes] = field(default_factory=list)
+
+
+def _topic_table(name: str, topic: _Topic) -> Table:
+    units: dict[str, str] = {}
+    remarks: tuple[str, ...] = ()
+    if topic.encoding == "cdr":
+        leaves = leaves_of(topic.definition)
+        columns, damaged = decoded_columns(leaves, topic.messages)
+        units = {leaf.name: leaf.unit for leaf in leaves if leaf.unit and leaf.name in columns}
+        remarks = (f"{damaged} messages do not fit their definition",) if damaged else ()
+    else:
+        rows: list[dict[str, float]] = []
+        for message in topic.messages:
+            rows.append({})
+            _flatten("", json.loads(message), rows[-1], 0)
+        names = list(dict.fromkeys(n for row in rows for n in row))[:MOST_COLUMNS]
+        columns = {n: np.array([row.get(n, np.nan) for row in rows]) for n in names}
+    # an own stamp of the sender is better than that of the recorder, so it keeps its name
+    named = "publish_time" if "publish_time" not in columns else "publish_time of the record"
+    stamps = np.array(topic.stamps, dtype=np.uint64)
+    numbers = {named: (stamps - stamps[0]).astype(np.int64) * 1e-9, **columns}
+    return whole_table(name, numbers, {named: "s", **units}, "mcap", remarks)
 
 
 def read_parquet(path: Path) -> list[Table]:
@@ -90,15 +122,18 @@ def read_parquet(path: Path) -> list[Table]:
     table = file.read()
     numbers: dict[str, Array] = {}
     units: dict[str, str] = {}
-    for field in table.schema:
-        values = table.column(field.name).to_numpy()
+    for column in table.schema:
+        values = table.column(column.name).to_numpy()
         if values.dtype.kind == "M":
-            values, units[field.name] = values.astype("datetime64[ns]").astype(np.int64) * 1e-9, "s"
+            values, units[column.name] = (
+                values.astype("datetime64[ns]").astype(np.int64) * 1e-9,
+                "s",
+            )
         if values.dtype.kind in "iufb" and len(numbers) < MOST_COLUMNS:
-            numbers[field.name] = values.astype(float)
-            stated = (field.metadata or {}).get(b"unit") or (field.metadata or {}).get(b"units")
+            numbers[column.name] = values.astype(float)
+            stated = (column.metadata or {}).get(b"unit") or (column.metadata or {}).get(b"units")
             if stated:
-                units[field.name] = stated.decode(errors="replace")
+                units[column.name] = stated.decode(errors="replace")
     remarks = [
         f"{key.decode(errors='replace')}: {value[:200].decode(errors='replace')}"
         for key, value in (table.schema.metadata or {}).items()
@@ -140,6 +175,7 @@ def read_mat(path: Path) -> list[Table]:
     """Read the variables of a MATLAB v5 file, those of structures too."""
     content = extra("scipy.io", path).loadmat(path, squeeze_me=False, struct_as_record=True)
     found: list[tuple[str, Array, str]] = []
+    ours = _own_signals(content.get("signals"))
 
     def look(name: str, value: Any, depth: int) -> None:
         if depth > MOST_DEPTH or len(found) >= MOST_COLUMNS or not isinstance(value, np.ndarray):
@@ -148,12 +184,25 @@ def read_mat(path: Path) -> list[Table]:
             for key in value.dtype.names:
                 look(f"{name}/{key}", value.ravel()[0][key], depth + 1)
         elif value.dtype.kind in "iufb":
-            found.extend((n, values, "") for n, values in _vectors(name, value))
+            path, unit = ours.get(name, (name, ""))
+            found.extend((n, values, unit) for n, values in _vectors(path, value))
 
     for name, value in content.items():
         if not name.startswith("__"):
             look(name, value, 0)
     return _by_length(found, "mat", ())
+
+
+def _own_signals(listed: Any) -> dict[str, tuple[str, str]]:
+    # path and unit of each variable, as an export of ours lists them
+    heads = ("variable", "path", "unit")
+    if not isinstance(listed, np.ndarray) or listed.size != 1:
+        return {}
+    if not set(heads) <= set(listed.dtype.names or ()):
+        return {}
+    columns = [np.ravel(listed.ravel()[0][head]) for head in heads]
+    words = [[str(cell.ravel()[0]) if np.size(cell) else "" for cell in c] for c in columns]
+    return {name: (path, unit) for name, path, unit in zip(*words, strict=False)}
 
 
 def _vectors(name: str, item: Any) -> Iterable[tuple[str, Array]]:
@@ -176,10 +225,13 @@ def _vectors(name: str, item: Any) -> Iterable[tuple[str, Array]]:
 def _by_length(
     found: list[tuple[str, Array, str]], form: str, remarks: tuple[str, ...]
 ) -> list[Table]:
-    # vectors of one folder and one length are one table; a folder of vectors of its own keeps its name
+    # vectors of one folder and one length are one table, and those of folders in it, which have no time of their own
+    homes = {(name.rpartition("/")[0], len(values)) for name, values, _ in found}
     groups: dict[tuple[str, int], list[tuple[str, Array, str]]] = {}
     for name, values, unit in found:
-        folder, _, last = name.rpartition("/")
+        steps = name.split("/")
+        depth = next(k for k in range(len(steps)) if ("/".join(steps[:k]), len(values)) in homes)
+        folder, last = "/".join(steps[:depth]), "/".join(steps[depth:])
         groups.setdefault((folder, len(values)), []).append((last, values, unit))
     tables = []
     for (folder, _), columns in groups.items():

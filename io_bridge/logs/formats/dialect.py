@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from io_bridge.logs.formats.stamps import STAMP
 from io_bridge.logs.formats.table import LogError
 
 DELIMITERS = (",", ";", "\t", "|", " ", ":")
 POINT = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
 COMMA = re.compile(r"[+-]?(?:\d+,?\d*|,\d+)(?:[eE][+-]?\d+)?\Z")
 NO_NUMBER = {"", "nan", "null", "none", "na", "n/a", "-", "inf", "-inf", "+inf", "--", "#n/a"}
-STAMP = re.compile(r"(?:\d{4}-\d\d-\d\d[T ])?\d{1,2}:\d\d:\d\d(?:[.,]\d+)?Z?\Z")
 HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]+\Z")
 BEGINS_COMMENT = ("#", "%", "//", "!", "'")
 SAMPLE = 400  # lines that are looked at
@@ -63,17 +63,34 @@ def decoded(path: Path, raw: bytes) -> tuple[str, str]:
     LogError
         It is not text; names the first byte that no text has.
     """
+    encoding = encoding_of(path, raw)
+    return raw.decode(encoding, errors="replace"), encoding
+
+
+def encoding_of(path: Path, raw: bytes, *, is_whole: bool = True) -> str:
+    """Return the encoding of a text by its beginning.
+
+    Parameters
+    ----------
+    is_whole : bool
+        There is no more of it; else its last letter may be cut.
+
+    Raises
+    ------
+    LogError
+        It is not text; names the first byte that no text has.
+    """
     for mark, name in (
         (codecs.BOM_UTF8, "utf-8-sig"),
         (codecs.BOM_UTF16_LE, "utf-16"),
         (codecs.BOM_UTF16_BE, "utf-16"),
     ):
         if raw.startswith(mark):
-            return raw.decode(name, errors="replace"), name
+            return name
     head = raw[:4096]
     for name, zeros in (("utf-16-le", head[1::2]), ("utf-16-be", head[0::2])):
         if len(zeros) > 8 and zeros.count(0) > 0.8 * len(zeros):
-            return raw.decode(name, errors="replace"), name
+            return name
     controls = len(head) - len(head.translate(None, CONTROLS))
     if controls > max(MOST_CONTROLS * len(head), 2):
         at = next(i for i, byte in enumerate(head) if byte in CONTROLS)
@@ -82,10 +99,11 @@ def decoded(path: Path, raw: bytes) -> tuple[str, str]:
             "(expected CSV, MDF4, MCAP, Parquet, HDF5, MATLAB, candump, ASC, or a record of ours)"
         )
     try:
-        return raw.decode("utf-8"), "utf-8"
+        codecs.getincrementaldecoder("utf-8")().decode(raw, final=is_whole)
     except UnicodeDecodeError:
         # a flipped byte in an English text, or an old code page: their letters stand only in names
-        return raw.decode("cp1252", errors="replace"), "cp1252"
+        return "cp1252"
+    return "utf-8"
 
 
 def find_dialect(path: Path, lines: Sequence[str], delimiter: str | None = None) -> Dialect:

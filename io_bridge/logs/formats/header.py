@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from io_bridge.logs.formats.dialect import BEGINS_COMMENT, NO_NUMBER, STAMP, Dialect
+from io_bridge.logs.formats.dialect import BEGINS_COMMENT, NO_NUMBER, Dialect
+from io_bridge.logs.formats.stamps import STAMP
 
 LONGEST_BANNER = 2000  # lines
 SAMPLE = 400
@@ -118,6 +119,8 @@ def _names_above(
         if not line.strip():
             continue
         cells = _named_cells(dialect, line)
+        if cells is None and line.lstrip().startswith(BEGINS_COMMENT[:3]):
+            continue  # a remark between the names and the rows
         if cells is None:
             break
         candidates.append((i, cells))

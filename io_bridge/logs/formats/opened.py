@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -48,14 +49,15 @@ def extra(module: str, path: Path, done: str = "read") -> Any:
         ) from None
 
 
-def head_of(path: Path, n: int = 4096) -> bytes:
+def head_of(path: Path, n: int = 4096, most: int | None = None) -> bytes:
     """Return the first bytes of a regular file.
 
     Raises
     ------
     LogError
-        Missing, a folder, a device, not readable, empty, or larger than any log that is read.
+        Missing, a folder, a device, not readable, empty, or larger than `most`, which is `MOST_BYTES` if not given.
     """
+    most = MOST_BYTES if most is None else most
     try:
         if path.is_dir():
             raise LogError(f"{path}: is a folder, not a log")
@@ -66,10 +68,8 @@ def head_of(path: Path, n: int = 4096) -> bytes:
         size = path.stat().st_size
         if size == 0:
             raise LogError(f"{path}: is empty")
-        if size > MOST_BYTES:
-            raise LogError(
-                f"{path}: {size / 2**20:.0f} MiB, at most {MOST_BYTES >> 20} MiB are read"
-            )
+        if size > most:
+            raise LogError(f"{path}: {size / 2**20:.0f} MiB, at most {most >> 20} MiB are read")
         with open_regular(path) as file:
             return file.read(n)
     except OSError as error:
@@ -86,47 +86,72 @@ def unpacked(path: Path) -> tuple[bytes, str, bool]:
     LogError
         It unpacks to more than `MOST_BYTES`, or to nothing.
     """
-    head = head_of(path)
-    packing = "gz" if head[:2] == GZIP else "zst" if head[:4] == ZSTD else ""
-    pieces: list[bytes] = []
-    is_cut, size = False, 0
-    with open_regular(path) as raw:
-        reader: Any = raw
-        if packing == "gz":
-            reader = gzip.GzipFile(fileobj=raw)
-        elif packing == "zst":
-            reader = _unzstd(path, raw)
-        while True:
-            try:
-                piece = reader.read(PIECE) if packing != "gz" else reader.read1(PIECE)
-            except (EOFError, OSError, zlib.error, ValueError, MemoryError) as error:
-                if isinstance(error, OSError) and not packing:
-                    raise LogError(f"{path}: cannot be read: {error.strerror}") from None
-                if not pieces:
+    source = Unpacking(path)
+    raw = b"".join(source)
+    return raw, source.packing, source.is_cut
+
+
+class Unpacking:
+    """The bytes of a file behind gzip or zstd, piece by piece.
+
+    Attributes
+    ----------
+    packing : str
+        `gz`, `zst`, or "".
+    is_cut : bool
+        It ended too early; known at the end.
+    """
+
+    def __init__(self, path: Path, most: int | None = None) -> None:
+        head = head_of(path, most=most)
+        self._path, self._most = path, MOST_BYTES if most is None else most
+        self.packing = "gz" if head[:2] == GZIP else "zst" if head[:4] == ZSTD else ""
+        self.is_cut = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield pieces of at most 1 MiB.
+
+        Raises
+        ------
+        LogError
+            It unpacks to more than it may, or to nothing, or is damaged from its beginning.
+        """
+        path, packing, size = self._path, self.packing, 0
+        with open_regular(path) as raw:
+            reader: Any = raw
+            if packing == "gz":
+                reader = gzip.GzipFile(fileobj=raw)
+            elif packing == "zst":
+                reader = _unzstd(path, raw)
+            while piece := self._piece(reader, raw, size):
+                size += len(piece)
+                if size > self._most:
                     raise LogError(
-                        f"{path}: {packing} data damaged at byte {raw.tell()} of the file: {error}"
-                    ) from None
-                is_cut = True
-                break
-            except Exception as error:
-                # zstandard has an error class of its own, which no module here may import
-                if packing == "zst" and type(error).__name__ == "ZstdError":
-                    if not pieces:
-                        raise LogError(f"{path}: zst data damaged: {error}") from None
-                    is_cut = True
-                    break
-                raise
-            if not piece:
-                break
-            pieces.append(piece)
-            size += len(piece)
-            if size > MOST_BYTES:
+                        f"{path}: unpacks to more than {self._most >> 20} MiB, which is the most that is read"
+                    )
+                yield piece
+        if not size:
+            raise LogError(f"{path}: is empty once unpacked")
+
+    def _piece(self, reader: Any, raw: BinaryIO, size: int) -> bytes:
+        path, packing = self._path, self.packing
+        try:
+            return bytes(reader.read1(PIECE) if packing == "gz" else reader.read(PIECE))
+        except (EOFError, OSError, zlib.error, ValueError, MemoryError) as error:
+            if isinstance(error, OSError) and not packing:
+                raise LogError(f"{path}: cannot be read: {error.strerror}") from None
+            if not size:
                 raise LogError(
-                    f"{path}: unpacks to more than {MOST_BYTES >> 20} MiB, which is the most that is read"
-                )
-    if not size:
-        raise LogError(f"{path}: is empty once unpacked")
-    return b"".join(pieces), packing, is_cut
+                    f"{path}: {packing} data damaged at byte {raw.tell()} of the file: {error}"
+                ) from None
+        except Exception as error:
+            # zstandard has an error class of its own, which no module here may import
+            if packing != "zst" or type(error).__name__ != "ZstdError":
+                raise
+            if not size:
+                raise LogError(f"{path}: zst data damaged: {error}") from None
+        self.is_cut = True
+        return b""
 
 
 def _unzstd(path: Path, raw: BinaryIO) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,18 +20,42 @@ def read_own_record(path: Path) -> Table:
     LogError
         It is not a record, or another NumPy file.
     """
+    record = _opened(path)
+    return _table(record, 0, len(record))
+
+
+def record_parts(path: Path, size: int) -> Iterator[Table]:
+    """Read one record in tables of `size` rows.
+
+    Raises
+    ------
+    LogError
+        As `read_own_record`.
+    """
+    n = len(_opened(path))
+    for first in range(0, n, size):
+        # opened again, so that pages of the file do not add up in memory
+        yield _table(_opened(path), first, min(first + size, n))
+
+
+def _opened(path: Path) -> np.ndarray:
     try:
         record = open_record(path)
     except (RecordError, OSError, ValueError) as error:
         raise LogError(f"{path}: {error}; expected a record of a run") from None
-    names = record.dtype.names
-    if not names or not len(record):
+    if not record.dtype.names or not len(record):
         raise LogError(
             f"{path}: an array without named columns or rows; expected a record of a run"
         )
+    return record
+
+
+def _table(record: np.ndarray, first: int, end: int) -> Table:
+    rows = record[first:end]
     numbers = {
-        name: np.asarray(record[name], dtype=float)
-        for name in names
-        if record[name].ndim == 1 and np.issubdtype(record[name].dtype, np.number)
+        name: np.asarray(rows[name], dtype=float)
+        for name in record.dtype.names or ()
+        if rows[name].ndim == 1 and np.issubdtype(rows[name].dtype, np.number)
     }
-    return whole_table("", numbers, {}, "own record")
+    table = whole_table("", numbers, {}, "own record")
+    return replace(table, row=table.row + first, n_rows=end)

@@ -11,6 +11,7 @@ Array = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 MOST_BYTES = 512 << 20  # of a file, before and after decompression
+MOST_STREAMED = 16 << 30  # of a file that is read part by part
 MOST_CELLS = 200_000_000
 MOST_COLUMNS = 256
 MOST_SPOILT = 100_000  # places of a file that are listed one by one

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+import codecs
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
-from io_bridge.logs.formats.dialect import HEXADECIMAL, NO_NUMBER, Dialect, decoded, find_dialect
+from io_bridge.logs.formats.dialect import (
+    HEXADECIMAL,
+    NO_NUMBER,
+    Dialect,
+    decoded,
+    encoding_of,
+    find_dialect,
+)
 from io_bridge.logs.formats.header import Layout, cells_of, find_layout
+from io_bridge.logs.formats.opened import Unpacking
 from io_bridge.logs.formats.table import (
     MOST_COLUMNS,
     MOST_SPOILT,
+    MOST_STREAMED,
     Array,
     LogError,
     Spoilt,
@@ -21,6 +32,9 @@ from io_bridge.logs.formats.table import (
     unique_names,
 )
 
+PART = 50_000  # rows of a table of a long text
+HEAD_BYTES = 1 << 20  # by which its encoding is known
+MINUS = "\N{MINUS SIGN}"
 CHUNK = 4096  # lines that are read at once while none of them is spoilt
 LONGEST_LINE = 65_536
 SHOWN = 40  # letters of a spoilt place
@@ -64,72 +78,149 @@ def read_text(
         It is not a text, or has no rows of numbers.
     """
     text, encoding = decoded(path, raw)
-    lines = ENDS.split(text)
+    lines = ENDS.split(text.replace(MINUS, "-"))
     ends_well = not lines[-1]
     if ends_well:
         lines.pop()
-    dialect = find_dialect(path, lines, delimiter)
-    if dialect.n_columns > MOST_COLUMNS:
-        raise LogError(f"{path}: {dialect.n_columns} columns, at most {MOST_COLUMNS} are read")
-    layout = find_layout(dialect, lines)
-    names = unique_names(list(layout.names or [""] * dialect.n_columns))
-    rows = _Rows()
-    _read_rows(lines, layout, names, rows, ends_well and not is_cut)
-    if not rows.blocks:
-        raise LogError(f"{path}: a header but no data row")
-    numbers = np.concatenate(rows.blocks)
-    words = {
-        name: [row[k] for row in rows.words] for k, name in enumerate(names) if layout.is_word[k]
-    }
-    units = dict(zip(names, layout.units, strict=True)) if layout.units else {}
-    return Table(
-        name="",
-        numbers={name: numbers[:, k] for k, name in enumerate(names) if not layout.is_word[k]},
-        words=words,
-        row=np.array(rows.row, dtype=np.int64),
-        n_rows=rows.n_rows,
-        line=np.array(rows.line, dtype=np.int64),
-        units=units,
-        remarks=layout.remarks,
-        spoilt=tuple(rows.spoilt),
-        form={
-            "format": "text",
-            "encoding": encoding,
-            "delimiter": dialect.delimiter,
-            "decimal": dialect.decimal,
-            "header_line": str(layout.header + 1),
-        },
-        has_names=layout.names is not None,
-    )
+    return TextTables(path, lines, encoding, delimiter).table(lines, ends_well and not is_cut)
+
+
+def text_parts(path: Path, delimiter: str | None = None, size: int = PART) -> Iterator[Table]:
+    """Read a text log of any length, plain or packed, in tables of about `size` rows, one after the other.
+
+    What its columns are is known from the first of them.
+
+    Raises
+    ------
+    LogError
+        As `read_text`.
+    """
+    source = Unpacking(path, MOST_STREAMED)
+    head = b""
+    pieces = iter(source)
+    for piece in pieces:
+        head += piece
+        if len(head) >= HEAD_BYTES:
+            break
+    encoding = encoding_of(path, head, is_whole=len(head) < HEAD_BYTES)
+    decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+    reader: TextTables | None = None
+    lines: list[str] = []
+    rest = ""
+    for piece in chain((head,), pieces):
+        text = rest + decoder.decode(piece).replace(MINUS, "-")
+        # of an end of two signs the second one may be in the next piece
+        held = "\r" if text.endswith("\r") else ""
+        *whole, rest = ENDS.split(text[: len(text) - len(held)])
+        rest += held
+        lines += whole
+        while len(lines) > 2 * size:
+            reader = reader or TextTables(path, lines, encoding, delimiter)
+            yield reader.table(lines[:size], True)
+            lines = lines[size:]
+    rest += decoder.decode(b"", final=True)
+    last = [line for line in ENDS.split(rest) if line]
+    reader = reader or TextTables(path, lines + last, encoding, delimiter)
+    yield reader.table(lines + last, not last and not source.is_cut)
+
+
+class TextTables:
+    """The lines of a text as tables; dialect and columns are found in the first of them.
+
+    Raises
+    ------
+    LogError
+        No delimiter makes rows of numbers of them, or too many columns.
+    """
+
+    def __init__(self, path: Path, lines: Sequence[str], encoding: str, delimiter: str | None):
+        dialect = find_dialect(path, lines, delimiter)
+        if dialect.n_columns > MOST_COLUMNS:
+            raise LogError(f"{path}: {dialect.n_columns} columns, at most {MOST_COLUMNS} are read")
+        self._path, self._encoding = path, encoding
+        self._layout = find_layout(dialect, lines)
+        self._names = unique_names(list(self._layout.names or [""] * dialect.n_columns))
+        self._next_line = self._next_row = 0
+
+    def table(self, lines: Sequence[str], ends_well: bool) -> Table:
+        """Return the table of the next lines.
+
+        Raises
+        ------
+        LogError
+            The first ones have no row.
+        """
+        layout, names = self._layout, self._names
+        is_first = not self._next_line
+        rows = _Rows(n_rows=self._next_row)
+        first = layout.first if is_first else 0
+        _read_rows(lines, first, self._next_line, layout, names, rows, ends_well)
+        if is_first and not rows.blocks:
+            raise LogError(f"{self._path}: a header but no data row")
+        self._next_line += len(lines)
+        self._next_row = rows.n_rows
+        n = len(names)
+        numbers = np.concatenate(rows.blocks) if rows.blocks else np.zeros((0, n))
+        words = {
+            name: [row[k] for row in rows.words]
+            for k, name in enumerate(names)
+            if layout.is_word[k]
+        }
+        units = dict(zip(names, layout.units, strict=True)) if layout.units else {}
+        return Table(
+            name="",
+            numbers={name: numbers[:, k] for k, name in enumerate(names) if not layout.is_word[k]},
+            words=words,
+            row=np.array(rows.row, dtype=np.int64),
+            n_rows=rows.n_rows,
+            line=np.array(rows.line, dtype=np.int64),
+            units=units,
+            remarks=layout.remarks,
+            spoilt=tuple(rows.spoilt),
+            form={
+                "format": "text",
+                "encoding": self._encoding,
+                "delimiter": layout.dialect.delimiter,
+                "decimal": layout.dialect.decimal,
+                "header_line": str(layout.header + 1),
+            },
+            has_names=layout.names is not None,
+        )
 
 
 def _read_rows(
-    lines: Sequence[str], layout: Layout, names: list[str], rows: _Rows, ends_well: bool
+    lines: Sequence[str],
+    begin: int,
+    at: int,
+    layout: Layout,
+    names: list[str],
+    rows: _Rows,
+    ends_well: bool,
 ) -> None:
+    # `at`: lines of the text before these
     plain = not any(layout.is_word)
-    begin = layout.first
     while begin < len(lines):
         end = min(begin + CHUNK, len(lines))
         is_last = end == len(lines)
-        chunk = [(i, lines[i]) for i in range(begin, end) if lines[i].strip()]
-        block = _at_once(layout.dialect, chunk) if plain and (ends_well or not is_last) else None
+        may_be = plain and (ends_well or not is_last)
+        block = _at_once(layout.dialect, lines[begin:end]) if may_be else None
         if block is not None:
             rows.blocks.append(block)
-            rows.row += range(rows.n_rows, rows.n_rows + len(chunk))
-            rows.line += (i + 1 for i, _ in chunk)
-            rows.n_rows += len(chunk)
+            rows.row += range(rows.n_rows, rows.n_rows + len(block))
+            rows.line += range(at + begin + 1, at + end + 1)
+            rows.n_rows += len(block)
         else:
+            chunk = [(at + i, lines[i]) for i in range(begin, end) if lines[i].strip()]
             last = chunk[-1][0] if is_last and chunk and not ends_well else -1
             _one_by_one(layout, names, chunk, rows, last)
         begin = end
 
 
-def _at_once(dialect: Dialect, chunk: Sequence[tuple[int, str]]) -> Array | None:
-    # by the parser of NumPy, which is fast and forgives nothing
-    if not chunk:
+def _at_once(dialect: Dialect, texts: Sequence[str]) -> Array | None:
+    # by the parser of NumPy, which is fast and forgives nothing; an empty line is left to `_one_by_one`
+    if max(map(len, texts)) > LONGEST_LINE:
         return None
-    texts = [line for _, line in chunk]
-    if any('"' in line or "_" in line or len(line) > LONGEST_LINE for line in texts):
+    if any('"' in line or "_" in line for line in texts):
         return None
     if dialect.decimal == ",":
         texts = [line.replace(",", ".") for line in texts]
@@ -140,7 +231,7 @@ def _at_once(dialect: Dialect, chunk: Sequence[tuple[int, str]]) -> Array | None
         block = np.loadtxt(texts, delimiter=delimiter, comments=None, ndmin=2)
     except (ValueError, OverflowError):
         return None
-    return block if block.shape == (len(chunk), dialect.n_columns) else None
+    return block if block.shape == (len(texts), dialect.n_columns) else None
 
 
 def _one_by_one(

@@ -55,7 +55,7 @@ def rank_angles(table: Table, time_column: str) -> list[tuple[float, str]]:
             continue
         if TIME.search(lower) and is_clock(values):
             continue
-        points = max((points for points, pattern in ANGLE if pattern.search(lower)), default=0)
+        points = _named_as_angle(lower)
         stated = unit_in(name, table.units.get(name, ""), ANGLE_UNITS)
         score = float(points) + (2.0 if stated else 0.0)
         if NOT_ANGLE.search(lower):
@@ -63,7 +63,8 @@ def rank_angles(table: Table, time_column: str) -> list[tuple[float, str]]:
         if NOT_ANGLE.search(table.units.get(name, "").lower()):
             score -= 4.0
         step = np.diff(good)
-        if not np.any(step):
+        if not np.ptp(step):
+            # it never moves, or counts rows
             score -= 5.0
         else:
             # an angle goes further in more time; noise does not
@@ -72,10 +73,20 @@ def rank_angles(table: Table, time_column: str) -> list[tuple[float, str]]:
             score += 0.5 * bool(np.all(good == np.rint(good))) + 0.2 * min(
                 1.0, len(np.unique(good[:5000])) / 200.0
             )
+        if "motor" in lower:
+            score -= 2.0  # behind a gear it turns more than the wheel
         # a column that is mostly empty belongs to another message
         score += 0.5 * len(good) / len(values)
         found.append((score, name))
     return sorted(found, reverse=True)
+
+
+def _named_as_angle(name: str) -> float:
+    # of a path its last word says what a column is, and those before it whose it is
+    folder, _, last = name.rpartition("/")
+    points = [p for p, pattern in ANGLE if pattern.search(last)]
+    is_of_wheel = any(pattern.search(folder.replace("/", " ")) for _, pattern in ANGLE)
+    return max(points, default=0) + (0.5 if folder and is_of_wheel else 0.0)
 
 
 def guess_angle(
@@ -221,6 +232,15 @@ def _known_grid(good: Array, turn: float, printed: float) -> float:
     return 0.0
 
 
+def _likeness(one: Array, two: Array, over: int) -> float:
+    # correlation of what two columns go in some steps; 0 where either rests
+    n = len(one) // over * over
+    if n < 50 * over:
+        return 0.0
+    one, two = one[:n].reshape(-1, over).sum(axis=1), two[:n].reshape(-1, over).sum(axis=1)
+    return float(np.corrcoef(one, two)[0, 1]) if np.ptp(one) and np.ptp(two) else 0.0
+
+
 def _beside(table: Table, name: str) -> tuple[float, int]:
     # counts a turn from a column of the same motion in an angle's unit
     counts = table.numbers[name]
@@ -228,15 +248,18 @@ def _beside(table: Table, name: str) -> tuple[float, int]:
         unit = unit_in(other, table.units.get(other, ""), ANGLE_UNITS)
         if other == name or unit not in TURN or NOT_ANGLE.search(other.lower()):
             continue
+        if ("motor" in other.lower()) != ("motor" in name.lower()):
+            continue  # at the two ends of a gear
         both = np.isfinite(counts) & np.isfinite(values)
         if both.sum() < 50:
             continue
         one, two = np.diff(counts[both]), np.diff(values[both])
         usual = np.abs(one) <= 5.0 * np.percentile(np.abs(one), 90.0) + 1.0
-        if usual.sum() < 50 or not np.any(two[usual]) or not np.any(one[usual]):
-            continue
-        like = float(np.corrcoef(one[usual], two[usual])[0, 1])
-        if abs(like) > 0.9:
+        # step by step, or over some where one of them is held or filtered
+        if any(
+            abs(_likeness(np.where(usual, one, 0.0), np.where(usual, two, 0.0), over)) > 0.9
+            for over in (1, LATER)
+        ):
             # over long ways, so that the rounding of both is small
             way_one, way_two = (
                 np.cumsum(np.where(usual, one, 0.0)),

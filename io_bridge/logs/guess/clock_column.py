@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from io_bridge.logs.formats.dialect import STAMP
+from io_bridge.logs.formats.stamps import STAMP, seconds_of
 from io_bridge.logs.formats.table import Table
 from io_bridge.logs.guess.names import (
     COUNTER,
@@ -55,25 +54,8 @@ class ClockGuess:
 
 
 def seconds_of_stamps(words: list[str]) -> Array:
-    """Return the seconds of stamps such as 2026-01-02T03:04:05.6 or 03:04:05.6; NaN for others."""
-    found = np.full(len(words), np.nan)
-    for i, word in enumerate(words):
-        match = re.match(r"(?:(\d{4})-(\d\d)-(\d\d)[T ])?(\d{1,2}):(\d\d):(\d\d(?:[.,]\d+)?)", word)
-        if match:
-            year, month, day, hour, minute, second = match.groups()
-            days = 0
-            if year:
-                try:
-                    days = int(np.datetime64(f"{year}-{month}-{day}", "D").astype(int))
-                except ValueError:
-                    continue
-            found[i] = (
-                days * 86_400.0
-                + int(hour) * 3600.0
-                + int(minute) * 60.0
-                + float(second.replace(",", "."))
-            )
-    return found
+    """Return the seconds of stamps such as 2026-01-02T03:04:05.6+01:00 or 03:04:05.6; NaN for others."""
+    return np.array([seconds_of(word) for word in words], dtype=float)
 
 
 def is_clock(values: Array) -> bool:

@@ -126,6 +126,7 @@ def _torques(table: Table, angle: str) -> list[dict[str, object]]:
         unit = table.units.get(name, "").lower()
         if name == angle or not (TORQUE.search(lower) or unit in ("nm", "n·m", "n*m", "mnm")):
             continue
+        is_share = "%" in f"{lower}{unit}" or "percent" in lower
         if NOT_TORQUE.search(lower) or not np.any(np.isfinite(values)):
             continue
         milli = "mnm" in lower or unit == "mnm"
@@ -137,7 +138,7 @@ def _torques(table: Table, angle: str) -> list[dict[str, object]]:
         entry: dict[str, object] = {
             "name": short if short[0].isalpha() else f"torque_{short}",
             "column": name,
-            "unit": "raw" if is_raw and not stated else "nm",
+            "unit": "raw" if is_share or (is_raw and not stated) else "nm",
         }
         if milli:
             entry["scale"] = 1e-3

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterable
 
 TIME = re.compile(
-    r"(^|[^a-z])(t|time|timestamp|timestamps|stamp|zeit|temps|tiempo|tempo|vrijeme|clock|uhrzeit|ticks?|epoch|"
+    r"(^|[^a-z])(t|time|timestamp|timestamps|stamp|zeit|datum|date|datetime|temps|tiempo|tempo|vrijeme|clock|uhrzeit|ticks?|epoch|"
     r"realtime_counter|seconds?|sec|millis|micros|log_time|publish_time)([^a-z]|$)"
 )
 ANGLE = (
-    (6, re.compile(r"steer\w*[ _-]*(wheel[ _-]*)?(angle|pos|enc)|lenk\w*winkel|steering|wheel[ _-]*angle|handwheel")),
+    (6, re.compile(
+        r"steer\w*[ _-]*(wheel[ _-]*)?(angle|pos|enc)|lenk\w*winkel|steering|wheel[ _-]*(angle|enc)|handwheel"
+    )),
     (5, re.compile(r"encoder|(^|[^a-z])enc([^a-z]|$)|counts?([^a-z]|$)|(^|[^a-z])cnt")),
     (4, re.compile(r"angle|winkel|angolo|[aá]ngulo|(^|[^a-z])(kut|theta|phi|alpha)([^a-z]|$)|rotation")),
     (3, re.compile(r"(^|[^a-z])(pos|position|rotary|resolver|rotor|shaft)([^a-z]|$)|posit")),

@@ -68,6 +68,10 @@ def run_frf(loaded: LoadedRig, sines: Sines, options: RunOptions) -> FrfOutcome:
     except NoPathError as error:
         remedy = "wire drive, encoder filter, mechanism and guard as in the rig steering_wheel"
         raise ConfigError([Mistake(file, "blocks", str(error), remedy)]) from None
+    if path.gains:
+        problem = f"{path.gains[0].block!r} stands between {path.model!r} and {path.guard!r}"
+        remedy = "wire the model to the guard, whose request_gain is a gain, too"
+        raise ConfigError([Mistake(file, "blocks", problem, remedy)])
     sweep = sweep_for(loaded, sines.amplitude_nm, path.guard)
     backend = backend_of(rig, path.bus, options.bus)
     emulated = backend in EMULATED

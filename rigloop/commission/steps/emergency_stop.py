@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from io_bridge.master.diagnosis import ERROR_CODE
 from io_bridge.slaves import words
-from io_bridge.slaves.moving_objects import AXIS_STEP
 from rigloop.commission.hands import Act
 from rigloop.commission.stand import Take
 from rigloop.commission.step import Bench, Measured, Step
@@ -97,7 +95,7 @@ def fault_words(bench: Bench, take: Take) -> str:
     """Return the fault of the drive, if it is none that a stop leaves; empty: none."""
     if not np.any(take.statusword.astype(int) & FAULT):
         return ""
-    code = bench.stand.read(ERROR_CODE + AXIS_STEP * bench.axis.drive_config.axis)
+    code = bench.stand.fault_code()
     if code is None or code >> 12 in OTHER_FAULTS:
         said = "which it does not name" if code is None else words.drive_error(code)
         return f"The drive left its operation with a fault of its own, {said}"

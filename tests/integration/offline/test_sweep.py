@@ -2,6 +2,11 @@
 
 import hashlib
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -107,3 +112,28 @@ def test_a_dask_cluster_gives_the_same_bytes(table, tmp_path):
     ) as cluster:
         found = swept(tmp_path / "dask.parquet", "--scheduler", cluster.scheduler_address)
     assert found == table.read_bytes()
+
+
+def test_a_sweep_that_is_killed_goes_on_to_the_same_table(tmp_path):
+    whole, out = tmp_path / "whole.parquet", tmp_path / "killed.parquet"
+    sets = ("--set", "blocks.wheel.bandwidth_rad_s=100.0:300.0:8")
+    command = [sys.executable, "-m", "rigloop", "sweep", str(LOG), *sets, "--out", str(out)]
+    command += ["--workers", "1"]
+    journal = out.with_name("killed.parquet.journal")
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+    ) as process:
+        # after the line of the sweep itself, the first rows
+        while process.poll() is None and (
+            not journal.exists() or journal.read_bytes().count(b"\n") < 3
+        ):
+            time.sleep(0.002)
+        os.killpg(process.pid, signal.SIGKILL)
+    if out.exists():
+        pytest.skip("it was done before it could be killed")
+    assert journal.exists()
+    answer = call("sweep", LOG, *sets, "--out", out, "--workers", 2)
+    assert 1 <= answer["resumed"] < 8
+    call("sweep", LOG, *sets, "--out", whole, "--workers", 1)
+    assert out.read_bytes() == whole.read_bytes()
+    assert not journal.exists()

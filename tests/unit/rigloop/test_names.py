@@ -9,9 +9,9 @@ import rigloop
 
 
 def test_every_exported_name_is_there():
-    assert {"LiveRefusedError", "Rig", "align", "mechanism", "observer", "open_run"} == set(
-        rigloop.__all__
-    )
+    errors = {"LiveRefusedError", "NotRunningError", "NotStartedError", "ServiceError"}
+    named = {"Rig", "align", "mechanism", "observer", "open_run"}
+    assert errors | named == set(rigloop.__all__)
     assert all(callable(getattr(rigloop, name)) for name in rigloop.__all__)
     assert set(rigloop.__all__) <= set(dir(rigloop))
 

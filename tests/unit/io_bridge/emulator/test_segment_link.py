@@ -1,15 +1,19 @@
 """Faults that the emulated wire and its slaves have on order, as the master's exchange sees them."""
 
 import ctypes
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from io_bridge.buses.simulated_bus import SimulatedBus
 from io_bridge.emulator.segment_link import Order
 from io_bridge.slaves.drive_config import DrivePlant
+from io_bridge.wire.frame import WireDatagram, build, parse
 
 FREE = DrivePlant(hands="free")
 MS = 1_000_000
+LONG_S = 20.0  # nothing that works waits so long
 
 
 @pytest.fixture
@@ -138,3 +142,39 @@ def test_an_order_for_a_slave_that_is_not_there_is_told():
             ValueError, match=f"position {position}: the segment has the slaves 0 to 0"
         ):
             bus.link.order_address(position)
+
+
+def asked(command, register, data):
+    return build([WireDatagram(command, 1, register << 16 | 0x1001, data)])
+
+
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_frame_beside_the_cycle_passes_behind_its_own_and_costs_it_nothing(rig, lost):
+    r = rig()
+    r.step()
+    with ThreadPoolExecutor(1) as pool:
+        beside = pool.submit(r.bus.link.transact_beside, asked(4, 0x0130, bytes(2)), LONG_S)
+        for _ in range(int(LONG_S / 0.001)):
+            r.bus.link.drop_frames(lost)
+            now_ns = r.bus.segment.now_ns
+            r.step()
+            assert r.cells["valid"] == 1 - lost
+            assert r.bus.segment.now_ns - now_ns == MS
+            if beside.done():
+                break
+            time.sleep(0.001)
+        (reply,) = parse(beside.result())
+    assert (reply.wkc, reply.data) == (1, b"\x08\x00")
+
+
+def test_a_frame_that_no_cycle_takes_is_withdrawn_and_never_passes(rig):
+    r = rig()
+    assert r.bus.link.transact_beside(asked(5, 0x0012, b"\x55\x00"), 0.001) is None
+    r.step(2)
+    (reply,) = parse(r.bus.link.transact(asked(4, 0x0012, bytes(2))))
+    assert (reply.wkc, reply.data) == (1, bytes(2))
+
+
+def test_a_frame_beside_the_cycle_is_no_longer_than_a_frame(rig):
+    with pytest.raises(ValueError, match="a frame of 9999 bytes"):
+        rig().bus.link.transact_beside(bytes(9999), 0.001)

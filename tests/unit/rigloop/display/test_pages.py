@@ -5,12 +5,12 @@ from rigloop.display.pages import fill
 from rigloop.display.tables import Table, Tone, Toned, words
 from rigloop.soak.page import table
 
-SAFE = "&lt;script&gt;"
+HOSTILE, SAFE = "<script>evil", "&lt;script&gt;evil"
 
 
 def soak(**changes):
     values = {
-        "title": "<script>",
+        "title": HOSTILE,
         "seconds": 3.0,
         "good": True,
         "reasons": [],
@@ -22,9 +22,9 @@ def soak(**changes):
 
 
 def test_what_is_filled_in_is_escaped():
-    rows = Table(words("<script>"), [[Toned("<script>", Tone.GOOD)], ["<script>"]], note="<script>")
-    page = soak(rows=rows, reasons=["<script>"])
-    assert "<script>" not in page
+    rows = Table(words(HOSTILE), [[Toned(HOSTILE, Tone.GOOD)], [HOSTILE]], note=HOSTILE)
+    page = soak(rows=rows, reasons=[HOSTILE])
+    assert HOSTILE not in page
     assert f'<td><span class="good">{SAFE}</span></td>' in page
     assert page.count(SAFE) == 7
 

@@ -12,6 +12,7 @@ from rig_configs.load import find_rig
 from rigloop.cli import app
 from rigloop.compose.wiring import load
 from rigloop.haptic.check import HandsMargin, examine_loop, in_words
+from rigloop.haptic.gains import End, Gain, ends
 from rigloop.haptic.path import NoPathError, haptic_path
 
 RIG = find_rig("steering_wheel").read_text()
@@ -62,6 +63,64 @@ def test_a_drive_that_is_slower_leaves_less(changed):
     slow = changed(("rated_torque_nm = 6.37", "rated_torque_nm = 6.37\ntorque_delay_ms = 4.0"))
     quick = min(m.limit for m in examine_loop(load("steering_wheel")).margins)
     assert min(m.limit for m in examine_loop(load(slow)).margins) < 0.8 * quick
+
+
+def through_gain(lower, upper, task="simulation"):
+    """Lines of a live gain between the model and its guard."""
+    order = {
+        "simulation": ('blocks = ["steering"]', 'blocks = ["steering", "assist"]'),
+        "estimation": ('"wheel", "guard"]', '"wheel", "assist", "guard"]'),
+        "late": ('blocks = ["steering"]', 'blocks = ["assist", "steering"]'),
+    }
+    return (
+        order[task],
+        ('torque_request_nm = "steering/guide/torque_nm"', 'torque_request_nm = "assist/y"'),
+        (
+            "[blocks.guard]",
+            '[blocks.assist]\nkind = "gain"\ngain = 0.5\nunit = "Nm"\nreads = { u = "steering/guide/torque_nm" }\n'
+            '[live.knob]\nblock = "assist"\nparameter = "gain"\nunit = "1"\nrate_per_s = 1.0\nstart = 0.5\n'
+            f"lower = {lower}\nupper = {upper}\n[blocks.guard]",
+        ),
+    )
+
+
+@pytest.mark.slow
+def test_a_live_gain_is_looked_at_where_its_limits_are(changed):
+    alone = {m.hands: m for m in examine_loop(load("steering_wheel")).margins}
+    found = examine_loop(load(changed(*through_gain(0.0, 1.0))))
+    assert not found.mistakes
+    for m in found.margins:
+        # the limit is the same torque, however far the value is from it as the run begins
+        assert (m.live, m.request_gain) == ("live.knob.upper", 1.0)
+        assert m.limit == pytest.approx(alone[m.hands].limit, rel=1e-6)
+    (mistake,) = examine_loop(load(changed(*through_gain(0.0, 3.0)))).mistakes
+    words = str(mistake)
+    assert "live.knob.upper = 3.0: with hands off the wheel would sing at 5" in words
+    assert "limit 2.1" in words
+    assert "; 1 would do" in words
+
+
+def test_a_gain_behind_the_model_takes_no_cycle_and_one_before_it_has_no_margin(changed):
+    direct = haptic_path(load("steering_wheel").rig)
+    for task in ("simulation", "estimation"):
+        found = haptic_path(load(changed(*through_gain(0.0, 1.0, task))).rig)
+        assert (found.model, found.torque_port, found.age_out) == (
+            "steering",
+            direct.torque_port,
+            1,
+        )
+        assert [(gain.block, gain.live) for gain in found.gains] == [("assist", "knob")]
+    with pytest.raises(NoPathError, match="assist: the torque takes 2 hand-overs"):
+        haptic_path(load(changed(*through_gain(0.0, 1.0, "late"))).rig)
+
+
+def test_gains_are_taken_at_the_ends_of_what_they_make_together():
+    constant, knob = Gain("a", -2.0, -2.0, -2.0), Gain("b", 0.5, -1.0, 3.0, "knob")
+    assert ends(()) == [End(1.0)]
+    assert ends((constant,)) == [End(-2.0)]
+    assert ends((knob,)) == [End(3.0, "live.knob.upper", 3.0), End(-1.0, "live.knob.lower", -1.0)]
+    both = ends((constant, knob))
+    assert both == [End(2.0, "live.knob.lower", -1.0), End(-6.0, "live.knob.upper", 3.0)]
 
 
 def test_a_margin_is_told_of_what_the_drive_turns():

@@ -74,7 +74,7 @@ def test_a_refused_request_keeps_its_number():
 def test_every_change_of_a_run_needs_control():
     free = {name for name, kind in commands().items() if not kind.controls}
     assert free == {
-        "hello", "bye", "status", "signals", "read", "subscribe", "unsubscribe", "take", "capture",
+        "hello", "bye", "status", "signals", "describe", "read", "subscribe", "unsubscribe", "take", "capture",
         "verdict", "runs", "shutdown", "write", "live",
     }  # fmt: skip
     assert all(issubclass(kind, asked.OfRig) for kind in commands().values() if kind.controls)

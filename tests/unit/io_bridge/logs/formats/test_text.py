@@ -114,3 +114,20 @@ def test_pipe_is_not_waited_for(tmp_path):
     subprocess.run(["mkfifo", path], check=True)
     with pytest.raises(LogError, match="not a regular file"):
         read_tables(path)
+
+
+def test_a_minus_sign_of_a_typesetter_is_a_minus(tmp_path):
+    path = tmp_path / "log.csv"
+    rows = "".join(f"{k};\N{MINUS SIGN}{k},5\n" for k in range(30))
+    path.write_text(f"t;winkel\n{rows}")
+    (table,) = read_tables(path)
+    assert table.numbers["winkel"].tolist() == [-(k + 0.5) for k in range(30)]
+    assert not table.spoilt
+
+
+def test_a_remark_between_the_names_and_the_rows(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("time,enc\n# 4096 counts/rev\n" + "".join(f"{k},{k * k}\n" for k in range(30)))
+    (table,) = read_tables(path)
+    assert table.columns == ("time", "enc")
+    assert any("4096" in remark for remark in table.remarks)

@@ -87,3 +87,37 @@ def test_torques_keep_their_units():
 def test_log_without_an_angle_is_refused():
     with pytest.raises(LogError, match="no column that can be an angle"):
         guess(t_s=T, motor_torque_Nm=np.zeros(2000))
+
+
+def test_a_column_that_only_counts_up_is_no_angle_and_no_crash():
+    mapping = guess(clock=T, wheel_position=np.arange(2000) * 4.0, angle=30 * SWING).mapping
+    assert mapping.angle.column == "angle"
+
+
+def test_the_last_word_of_a_path_says_what_a_column_is():
+    mapping = guess(
+        t_s=T, **{"steering/tyre/deflection_rad": 0.1 * SWING, "wheel/angle_rad": SWING}
+    ).mapping
+    assert mapping.angle.column == "wheel/angle_rad"
+
+
+def test_counts_of_a_turn_from_an_angle_that_is_held_for_some_rows():
+    held = np.repeat(SWING[::5], 5)
+    found = guess(t_s=T, enc_count=np.rint(10_000 / (2 * np.pi) * held), pos_rad=SWING)
+    assert found.mapping.angle.counts_per_rev == 10_000
+
+
+def test_a_torque_in_percent_is_not_in_newton_metres():
+    mapping = guess(t_s=T, angle_deg=30 * SWING, **{"torque_%": SWING}).mapping
+    assert [torque.unit for torque in mapping.torque] == ["raw"]
+
+
+def test_the_wheel_is_no_motor_behind_a_gear():
+    found = guess(
+        t_s=T,
+        motor_enc=np.rint(17 * 4096 * SWING),
+        wheel_enc=np.rint(16384 * SWING),
+        motor_angle_deg=17 * 57 * SWING,
+    )
+    assert found.mapping.angle.column == "wheel_enc"
+    assert found.mapping.angle.counts_per_rev != pytest.approx(964, rel=0.01)

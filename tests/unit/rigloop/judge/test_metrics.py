@@ -8,7 +8,7 @@ import pytest
 from rig_configs.mistakes import ConfigError
 from rig_configs.schema import Metric
 from rigloop.compose.wiring import load
-from rigloop.sweep.metrics import Gauge, metrics_of
+from rigloop.judge.metrics import Gauge, metrics_of
 
 MS = 1_000_000
 VALUES = np.array([0.0, 5.0, -7.0, 2.0, 0.1, -0.1, 0.05])

@@ -1,0 +1,128 @@
+"""A log read part by part is the log read as a whole: samples, faults, ticks; across seams too."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+from io_bridge.logs import parts as parts_module
+from io_bridge.logs.parts import LogParts
+from io_bridge.logs.reader import LogError, read_log
+from io_bridge.logs.schedule import Ticks, schedule
+from rig_configs.log_schema import parse_mapping
+
+MAPPING = parse_mapping(
+    """
+name = "long"
+title = "a long log"
+header = ["t", "enc"]
+[time]
+column = "t"
+unit = "s"
+[angle]
+column = "enc"
+unit = "counts"
+counts_per_rev = 4096.0
+[[torque]]
+name = "hand"
+column = "nm"
+unit = "nm"
+""",
+    "test",
+)
+N = 6000
+
+
+@pytest.fixture(autouse=True)
+def few_rows_beside(monkeypatch):
+    monkeypatch.setattr(parts_module, "BESIDE", 100)
+
+
+def columns():
+    t = np.arange(N) * 1e-3
+    count = np.rint(2000 * np.sin(3.0 * t) + 300 * np.sin(17.0 * t) + 5000)
+    return t, count, 0.5 * np.sin(t)
+
+
+def written(path, t, count, torque, spoilt=()):
+    lines = [
+        "t,enc,nm",
+        *(f"{a:.6f},{b:.0f},{c:.3f}" for a, b, c in zip(t, count, torque, strict=True)),
+    ]
+    for row in spoilt:
+        lines[row + 1] = lines[row + 1][:4]
+    raw = ("\r\n".join(lines) + "\r\n").encode()
+    path.write_bytes(gzip.compress(raw) if path.suffix == ".gz" else raw)
+    return path
+
+
+def whole_of(parts):
+    found = [*parts]
+    t_s, count = (np.concatenate([getattr(p, n) for p in found]) for n in ("t_s", "position_count"))
+    return found, t_s, count
+
+
+def listed(findings):
+    return sorted((one.kind, one.row) for one in findings)
+
+
+@pytest.mark.parametrize("name", ["log.csv", "log.csv.gz"])
+@pytest.mark.parametrize("size", [500, 1777])
+def test_parts_are_the_samples_of_the_whole(tmp_path, name, size):
+    path = written(tmp_path / name, *columns())
+    log = read_log(path, MAPPING)
+    parts = LogParts(path, MAPPING, size)
+    found, t_s, count = whole_of(parts)
+    assert len(found) > 2
+    assert np.array_equal(count, log.position_count)
+    assert np.array_equal(t_s, log.t_s)
+    assert np.array_equal(
+        np.concatenate([p.torque["hand_nm"] for p in found]), log.torque["hand_nm"]
+    )
+    assert not parts.findings
+    assert (parts.n_rows, parts.sample_period_s) == (N, pytest.approx(1e-3))
+
+
+def test_what_a_fault_added_stays_off_in_all_later_parts(tmp_path):
+    t, count, torque = columns()
+    count[1490:] += 700  # an index pulse just before a seam
+    t[2600:] -= t[2600] - 0.1  # a clock that begins again
+    count[3100:3103] = 60_000
+    count[4000:4060] = 0
+    t[5000:] += 0.5
+    path = written(tmp_path / "log.csv", t, count, torque, spoilt=(700, 3999, 5500))
+    log = read_log(path, MAPPING)
+    parts = LogParts(path, MAPPING, 500)
+    _, t_s, counted = whole_of(parts)
+    assert listed(parts.findings) == listed(log.findings)
+    assert {"index jump", "restarted clock", "spike", "gap"} <= {f.kind for f in parts.findings}
+    assert np.array_equal(counted, log.position_count)
+    assert np.allclose(t_s, log.t_s, rtol=0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("period_s", [2e-4, 1e-3, 7e-3])
+def test_ticks_of_parts_are_those_of_the_whole(tmp_path, period_s):
+    t, count, torque = columns()
+    t[3000:] += 0.0237
+    t += 1e-4 * np.random.default_rng(3).random(N)
+    path = written(tmp_path / "log.csv", t, count, torque)
+    log = read_log(path, MAPPING)
+    ticks = Ticks(period_s, 300)
+    parts = LogParts(path, MAPPING, 500)
+    found = [one for part in parts for one in ticks.take(part)] + [*ticks.rest()]
+    whole = schedule(log, period_s)
+    assert [one.first for one in found] == np.cumsum([0, *(len(f.valid) for f in found)]).tolist()[
+        :-1
+    ]
+    assert np.array_equal(np.concatenate([f.valid for f in found]), whole.valid)
+    assert np.array_equal(np.concatenate([f.position_count for f in found]), whole.position_count)
+    assert ticks.superseded == whole.superseded
+
+
+def test_a_refused_fault_ends_the_reading(tmp_path):
+    t, count, torque = columns()
+    t[5000:] += 0.5
+    path = written(tmp_path / "log.csv", t, count, torque)
+    strict = MAPPING.model_copy(update={"policy": {"gap": "refuse"}})
+    with pytest.raises(LogError, match="gap at row 5000"):
+        [*LogParts(path, strict, 500)]
