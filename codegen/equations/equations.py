@@ -7,7 +7,7 @@ force' = Q/a0. Variables of the graph stand for stored values: `phi r`, `phi_q r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -139,8 +139,13 @@ class Equations:
         rhs = self.each(lambda i: [*(more(i) if more else []), *self.transposed(i, y, -1.0)])
         return [*stored, *self.per_coordinate("w->rhs", rhs)]
 
-    def evaluate_routine(self) -> Routine:
-        """phi and phi_q at q."""
+    @property
+    def moves(self) -> bool:
+        """Return whether the mass matrix depends on the pose, as over joint coordinates."""
+        return mass_moves(self.system)
+
+    def evaluate_routine(self, weights: Sequence[Assign] = ()) -> Routine:
+        """phi and phi_q at q, and weights with a mass matrix that depends on q."""
         labels = [row.label for row in self.system.rows]
         assigns = [
             Assign(where, e, f"of {e.args[0].name or 'an angle'}")
@@ -153,7 +158,8 @@ class Equations:
         for r, value in enumerate(self.phi):
             assigns.append(Assign(f"w->phi[{r}]", value, f"row {r}: {labels[r]}"))
             assigns += by_row[r]
-        return Routine("evaluate", "phi and phi_q at q", assigns)
+        title = "phi and phi_q at q" + (", and the mass there" if weights else "")
+        return Routine("evaluate", title, [*assigns, *weights])
 
     def velocity_routine(self) -> Routine:
         """Right side of the projection of rates."""
@@ -189,16 +195,33 @@ class Equations:
         """Line of C that sets the time since the held values were computed; none if nobody asks."""
         return [f"w->since[0] = {value};"] if self.system.followed else []
 
-    def observe_assigns(self, *, of_rows: bool | None = None) -> list[Assign]:
-        """Outputs that are expressions; only those that contain multipliers of rows (True), or only
-        the others (False).
+    def observe_assigns(
+        self, *, is_late: bool | None = None, moved: Mapping[Expr, Expr] | None = None
+    ) -> list[Assign]:
+        """Outputs that are expressions; only those that `waits` is about (True), or only the others
+        (False). `moved` has other accelerations for them.
         """
-        values = self.system.values
+        values, graph = self.system.values, self.graph
         return [
-            Assign(f"w->observed[{n}]", folded(values[path]), path)
+            Assign(
+                f"w->observed[{n}]",
+                folded(graph.substitute(values[path], moved) if moved else values[path]),
+                path,
+            )
             for n, path in enumerate(self.shown)
-            if of_rows is None or of_rows == bool(_rows_in(self.graph, values[path]))
+            if is_late is None or is_late == self.waits(path)
         ]
+
+    def waits(self, path: str) -> bool:
+        """Return whether an output follows from multipliers of rows, or from accelerations, of the step's end."""
+        value = self.system.values[path]
+        is_moving = self.moves and not set(self.qdd).isdisjoint(self.graph.variables(value))
+        return is_moving or bool(_rows_in(self.graph, value))
+
+    @property
+    def has_late(self) -> bool:
+        """Return whether outputs wait for the multipliers of the step's end."""
+        return bool(self.wanted_rows) or any(self.waits(path) for path in self.shown)
 
     def reaction_cells(self) -> dict[str, str]:
         """Return the places of outputs that contain multipliers of rows, by their paths."""
@@ -238,7 +261,9 @@ class Equations:
 
 def equations(mechanism: Mechanism, options: KernelOptions) -> Equations:
     """Scale and differentiate the equations of a mechanism."""
-    presolved = presolve(mechanism.system, wanted=options.presolve)
+    # linear rows of a mass matrix that depends on the pose stay
+    moves = mass_moves(mechanism.system)
+    presolved = presolve(mechanism.system, wanted=options.presolve and not moves)
     system = presolved.system
     graph = system.graph
     coordinates = system.coordinates
@@ -270,6 +295,12 @@ def equations(mechanism: Mechanism, options: KernelOptions) -> Equations:
     _add_dynamics(eq)
     _bind(eq)
     return eq
+
+
+def mass_moves(system: System) -> bool:
+    """Return whether a mass matrix depends on the pose."""
+    coordinates = {c.q for c in system.coordinates}
+    return any(v in coordinates for e in system.mass.values() for v in system.graph.variables(e))
 
 
 def _differentiate(eq: Equations) -> None:
@@ -365,7 +396,8 @@ def _bind(eq: Equations) -> None:
     for number, r in enumerate(eq.wanted_rows):
         bind[system.row_multiplier(r)] = f"w->row_lam[{number}]"
     eq.shown = [path for path in paths if system.values[path] not in bind]
-    trig = trigonometric([*eq.phi, *(e for _, e in eq.slots)])
+    both = [*eq.mass.values(), *eq.exact_force.values()] if eq.moves else []
+    trig = trigonometric([*eq.phi, *(e for _, e in eq.slots), *both])
     eq.known |= {e: f"w->trig[{number}]" for number, e in enumerate(trig)}
     eq.arrays |= {
         "guide": 3 * len(system.guides),

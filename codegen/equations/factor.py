@@ -56,7 +56,7 @@ def factored(
     last = [guide.coordinate.index for guide in eq.system.guides]
     order = order_pattern(n_q, pattern, last, is_large=is_large)
     kept: list[int] = []
-    if weight_is_mass and not is_large:
+    if weight_is_mass and not is_large and not eq.moves:
         rows = [{i: eq.phi_q[r, i] for i in row} for r, row in enumerate(eq.rows)]
         plan = bordered(n_q, weight_keys, rows, massive(eq.system), order, last)
         kept, order = plan.kept, plan.order

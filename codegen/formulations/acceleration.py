@@ -34,7 +34,12 @@ class Stabilisation:
 # xi, omega in rad/s: a violation decays within tenths of a second, and one on rates (hamiltonian)
 # within 5 ms. They do not follow the step: with omega near 1/h the stages of a step, which are open
 # by h^2, push with multipliers that no smaller step makes better
-DEFAULT = {"penalty": (1.0, 20.0), "index1": (1.0, 20.0), "hamiltonian": (1000.0, 0.1)}
+DEFAULT = {
+    "penalty": (1.0, 20.0),
+    "index1": (1.0, 20.0),
+    "composite": (1.0, 20.0),
+    "hamiltonian": (1000.0, 0.1),
+}
 
 
 def stabilisation(options: KernelOptions) -> Stabilisation:

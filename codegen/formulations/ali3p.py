@@ -25,7 +25,7 @@ Source: Bayo and Ledesma 1996; Cuadrado et al. 2000; Dopico et al. 2014; Chung a
 from __future__ import annotations
 
 from codegen.description.mechanism import Mechanism
-from codegen.equations.equations import Equations, equations
+from codegen.equations.equations import Equations, Terms, equations
 from codegen.equations.factor import Factored, factored
 from codegen.equations.forces import force_tangent
 from codegen.equations.gain import gain
@@ -54,7 +54,9 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
 
     # weights of newton and projection, on one pattern
     inertia = (1.0 - dm) / ((1.0 - df) * beta * h * h)
-    weight_newton = {key: inertia * entry for key, entry in eq.mass.items()}
+    moves = eq.moves
+    mass_now = eq.stored_mass("mass", lambda n, key: f"w->mass[{n}]") if moves else eq.mass
+    weight_newton = {key: inertia * entry for key, entry in mass_now.items()}
     for i, j, damping, stiffness in force_tangent(eq.system):
         entry = folded(gamma / (beta * h) * damping + stiffness, 1.0 / eq.unit)
         weight_newton[i, j] = weight_newton.get((i, j), graph.zero) + entry
@@ -78,13 +80,15 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
 
     # routines, in the order of the equations
     constant = {p.var for p in eq.system.parameters}
-    prepare = [
-        Assign(f"w->mass_hist[{n}]", e / (1.0 - df), "mass in hist")
-        for n, e in enumerate(eq.mass.values())
-    ]
-    prepare += [
-        Assign(f"w->inertia[{n}]", inertia * e, "inertia") for n, e in enumerate(eq.mass.values())
-    ]
+    prepare: list[Assign] = []
+    weights: list[Assign] = []  # that follow the pose
+    for n, e in enumerate(eq.mass.values()):
+        if moves:
+            weights.append(Assign(f"w->mass[{n}]", e, "mass"))
+            continue
+        prepare.append(Assign(f"w->mass_hist[{n}]", e / (1.0 - df), "mass in hist"))
+    for n, e in enumerate([] if moves else eq.mass.values()):
+        prepare.append(Assign(f"w->inertia[{n}]", inertia * e, "inertia"))
     forces = eq.force_assigns()
     for number, key in enumerate(weight_keys):
         label = f"weight of newton: {names[key[0]]}, {names[key[1]]}"
@@ -93,13 +97,19 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         target.append(Assign(f"w->weight_newton[{number}]", weight_newton[key], label))
     for number, key in enumerate(weight_keys):
         value = weight_project.get(key, graph.zero)
-        prepare.append(Assign(f"w->weight_project[{number}]", value, "weight of the projection"))
+        project = Assign(f"w->weight_project[{number}]", value, "weight of the projection")
+        (weights if moves else prepare).append(project)
 
     pushed = [graph.stem(lam[r] + eq.phi_var[r], f"push_{r}") for r in range(n_phi)]
     history = eq.each(lambda i: [*eq.times_mass(mass_hist, i, qdd), (df / (1.0 - df), weighted[i])])
-    residual = eq.row_first(
-        "push", pushed, lambda i: [(-1.0, hist[i]), (1.0, eq.force[i])], is_kept=True
-    )
+
+    def pulls(i: int) -> Terms:
+        # where the mass follows the pose there is no history: its product with the acceleration of this time
+        if moves:
+            return [(1.0, eq.force[i]), *((-c, e) for c, e in eq.times_mass(mass_now, i, qdd))]
+        return [(-1.0, hist[i]), (1.0, eq.force[i])]
+
+    residual = eq.row_first("push", pushed, pulls, is_kept=True)
     carried = eq.each(lambda i: [(1.0, hist[i]), *eq.times_mass(mass_newton, i, x)])
     position = eq.each(lambda i: eq.transposed(i, eq.phi_var, -1.0))
     routines = [
@@ -108,9 +118,9 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         Routine(
             "history",
             "what the step start adds to the residual",
-            eq.per_coordinate("w->hist", history),
+            [] if moves else eq.per_coordinate("w->hist", history),
         ),
-        eq.evaluate_routine(),
+        eq.evaluate_routine(weights),
         Routine("forces", "force at q, qd, and what of the tangent depends on the state", forces),
         Routine("residual", "rhs = -r; push = lam + phi", residual, eq.is_large),
         *factor.routines,
@@ -120,7 +130,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         Routine(
             "carry",
             "hist follows the corrected acceleration",
-            eq.per_coordinate("w->hist", carried),
+            [] if moves else eq.per_coordinate("w->hist", carried),
         ),
         Routine("position_rhs", "rhs = -phi_q^T phi", eq.per_coordinate("w->rhs", position)),
         eq.velocity_routine(),
@@ -144,7 +154,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         Routine(
             "bear",
             "the same of multipliers that are consistent as they are",
-            [*row_multipliers(eq, eq.lam, eq.qdd), *eq.observe_assigns(of_rows=True)],
+            [*row_multipliers(eq, eq.lam, eq.qdd), *eq.observe_assigns(is_late=True)],
             True,
         ),
         unfold_routine(eq),
@@ -152,8 +162,9 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
     ]
     eq.store_derived(routines)
     eq.arrays |= {
-        "mass_hist": len(eq.mass),
-        "inertia": len(eq.mass),
+        **({"mass": len(eq.mass)} if moves else {}),
+        "mass_hist": 0 if moves else len(eq.mass),
+        "inertia": 0 if moves else len(eq.mass),
         "weight_newton": len(weight_keys),
         "weight_project": len(weight_keys),
         "hist": n_q,
@@ -165,6 +176,7 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         calls=counted(ali3p_order.steps(eq)) * options.substeps,
         text=weighed.text + ali3p_order.text(eq, limits, len(weight_keys), weighed.line),
         state={"weighted": (n_q, "phi_q^T lam - force, of the step's end")},
+        twin_fill={"moves": str(moves)},
         pivot_limit=limits.coordinates,
         row_pivot_limit=limits.rows,
         freedoms=assembled.dof if assembled else -1,
@@ -198,7 +210,7 @@ def _finish(eq: Equations, mass_project: Entries, share: float) -> list[Assign]:
             Assign(f"s->weighted[Q_{name}]", weigh[i], f"on {name}"),
             Assign(f"w->rhs[Q_{name}]", rhs[i], f"on {name}"),
         ]
-    return [*assigns, *eq.settle_assigns(), *eq.observe_assigns(of_rows=False)]
+    return [*assigns, *eq.settle_assigns(), *eq.observe_assigns(is_late=False)]
 
 
 def _react(eq: Equations, x: list[Expr], share: float) -> list[Assign]:
@@ -209,4 +221,5 @@ def _react(eq: Equations, x: list[Expr], share: float) -> list[Assign]:
     lam = [
         eq.lam[r] + graph.substitute(e, moved) / share for r, e in enumerate(eq.phi_ddot)
     ] if eq.wanted_rows else []  # fmt: skip
-    return [*row_multipliers(eq, lam, qdd), *eq.observe_assigns(of_rows=True)]
+    late = eq.observe_assigns(is_late=True, moved=moved if eq.moves else {})
+    return [*row_multipliers(eq, lam, qdd), *late]

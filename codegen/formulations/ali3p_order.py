@@ -39,7 +39,7 @@ BREAK = (
 def needs_reactions(eq: Equations) -> bool:
     """Return whether a step ends with F1: multipliers of guides or of rows are outputs."""
     has_guides = bool(eq.system.guides) and eq.options.reaction == "F1"
-    return has_guides or bool(eq.wanted_rows)
+    return has_guides or eq.has_late
 
 
 def steps(eq: Equations) -> list[Step]:
@@ -178,11 +178,11 @@ def _reactions(eq: Equations) -> list[Step]:
     options = eq.options
     found: list[Step] = []
     if needs_reactions(eq):
-        found.append(Call("solve" if eq.wanted_rows else "solve_guides", "w"))
+        found.append(Call("solve" if eq.has_late else "solve_guides", "w"))
         if options.projection == "none":
             found.append(Each("q", (Update("w->x", (("", "unprojected"),)),)))
     found.append(lines(*(_guide_reaction(eq, number) for number in range(len(eq.system.guides)))))
-    return [*found, Call("react")] if eq.wanted_rows else found
+    return [*found, Call("react")] if eq.has_late else found
 
 
 def _guide_reaction(eq: Equations, number: int) -> str:
@@ -208,7 +208,7 @@ def _start_reactions(eq: Equations) -> list[str]:
         f"w->reaction[{number}] = -{eq.unit * eq.scale[guide.row]!r} * s->lam[{guide.row}];"
         for number, guide in enumerate(eq.system.guides)
     ]
-    if eq.wanted_rows:
+    if eq.has_late:
         lines += ["for (int i = 0; i < N_Q; i++)", "    w->x[i] = 0.0;", "react(w, s);"]
     return lines
 

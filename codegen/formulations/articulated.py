@@ -11,8 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.equations.equations import Equations, equations
 from codegen.equations.program import Program, Routine
@@ -37,6 +35,7 @@ from codegen.tree.long_rows import lengthened
 from codegen.tree.mechanism import TreeMechanism, in_joint_coordinates
 from codegen.tree.reactions import of_joint
 from codegen.tree.recursion import accelerations, given_force
+from codegen.tree.twin_data import twin_data
 from rig_configs.mistakes import Mistake
 
 MOST_UNROLLED = 64  # coordinates; the sweeps of longer trees are loops
@@ -95,7 +94,8 @@ def build(mechanism: Mechanism, options: KernelOptions) -> Program:
         ),
         state=inputs_of(eq),
         twin=(
-            "formulations/articulated.py.in",
+            "tree/joint_coordinates.py.in",
+            "tree/articulated.py.in",
             f"integrators/{options.integrator}.py.in",
             "formulations/stepping.py.in",
         ),
@@ -218,34 +218,8 @@ def _upright(links: Sequence[ChainLink | LoopLink]) -> list[Step]:
 
 def _twin(tree: TreeMechanism) -> dict[str, str]:
     """The tree as data of the NumPy twin."""
-    motion, source = tree.motion, tree.source.system
-    number = {c.q: c.index for c in source.coordinates}
-    links = [
-        (link.parent, link.kind, list(link.coordinates),
-         [motion.tree.coordinates[i].initial for i in link.coordinates])
-        for link in motion.tree.links
-    ]  # fmt: skip
-    frames = [
-        (motion.inverse[link.parent] if link.parent >= 0 else np.eye(4)) @ frame
-        for link, frame in zip(motion.tree.links, motion.frames, strict=True)
-    ]
-    made = tree.made.system
-    places = [
-        (number[var], link, place.tolist(), axis)
-        for var, (link, place, axis) in motion.on_links.items()
-    ]
-    sums = [
-        (number[var], weights, float(offset))
-        for var, (weights, offset) in motion.tree.scalars.items()
-    ]
-    return {
-        "links": repr(links),
-        "frames": repr([frame.tolist() for frame in frames]),
-        "places": repr(places),
-        "sums": repr(sums),
-        "z_0": repr([c.initial for c in made.coordinates]),
-        "zd_0": repr([c.initial_rate for c in made.coordinates]),
-        "guided": repr([guide.coordinate.index for guide in made.guides]),
+    source = tree.source.system
+    return twin_data(tree.motion, tree.made.system, source) | {
         "n_rows": str(len(source.rows)),
         "reactions": repr(
             [
@@ -254,5 +228,4 @@ def _twin(tree: TreeMechanism) -> dict[str, str]:
                 if o.path and (shows_rows(source, o.path) or of_joint(source, o.path))
             ]
         ),
-        "n_natural": str(len(source.coordinates)),
     }

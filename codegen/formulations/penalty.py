@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from codegen.description.mechanism import Mechanism
 from codegen.equations.program import Program
-from codegen.formulations.augmented import augmented
+from codegen.formulations.index1 import augmented
 from codegen.options.options import KernelOptions
 
 

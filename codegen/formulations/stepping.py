@@ -133,9 +133,11 @@ def stepped(on: Ground, derivative: Derivative, *, augments: bool = True) -> Pro
             near = near_routines(eq, on.weigh, on.made, limits.less)
             eq.arrays |= {"was_beside": 1, "closing": 1}
     routines = [
-        Routine("prepare", "what depends on parameters only", weight, is_split=True),
+        Routine(
+            "prepare", "what depends on parameters only", [] if eq.moves else weight, is_split=True
+        ),
         eq.hold_routine(),
-        eq.evaluate_routine(),
+        eq.evaluate_routine(weight if eq.moves else []),
         Routine("forces", "force at q, qd", eq.force_assigns()),
         *on.factor.routines,
         Routine("position_rhs", "rhs = -phi_q^T phi", eq.per_coordinate("w->rhs", position)),

@@ -12,12 +12,23 @@ from codegen.options.compiler_flags import AtMost, Flag, March
 from rt_core.settings import Wrong, check
 
 AboveZero = Annotated[float, Field(gt=0.0)]
-Formulation = Literal["ali3p", "index1", "penalty", "hamiltonian", "independent", "articulated"]
+Formulation = Literal[
+    "ali3p",
+    "index1",
+    "penalty",
+    "hamiltonian",
+    "independent",
+    "articulated",
+    "composite",
+    "semi_recursive",
+]
 Integrator = Literal[
     "generalized_alpha", "newmark", "trapezoidal", "forward_euler", "semi_implicit_euler", "rk4"
 ]
 IMPLICIT: tuple[Integrator, ...] = ("generalized_alpha", "newmark", "trapezoidal")
 EXPLICIT: tuple[Integrator, ...] = ("forward_euler", "semi_implicit_euler", "rk4", "trapezoidal")
+# those whose rows are closed by multipliers of positions
+INDEX_3: tuple[Formulation, ...] = ("ali3p", "semi_recursive")
 # integrators of each formulation; the first is its default
 INTEGRATORS: dict[Formulation, tuple[Integrator, ...]] = {
     "ali3p": IMPLICIT,
@@ -26,6 +37,8 @@ INTEGRATORS: dict[Formulation, tuple[Integrator, ...]] = {
     "hamiltonian": ("trapezoidal", "forward_euler", "rk4"),
     "independent": ("rk4", *(i for i in EXPLICIT if i != "rk4")),
     "articulated": ("rk4", *(i for i in EXPLICIT if i != "rk4")),
+    "composite": ("rk4", *(i for i in EXPLICIT if i != "rk4")),
+    "semi_recursive": ("trapezoidal", "newmark"),
 }
 
 
@@ -41,7 +54,9 @@ class KernelOptions:
         "ali3p": index-3 augmented Lagrangian with projections, the default. "index1", "penalty":
         augmented Lagrangian and penalty on accelerations. "hamiltonian": canonical, with momenta.
         "independent": velocity transformation to independent coordinates. "articulated": trees in joint
-        coordinates, at a cost that grows with the number of bodies.
+        coordinates, at a cost that grows with the number of bodies. "composite", "semi_recursive": trees with
+        loops in joint coordinates; rows close them on accelerations, as in "index1", or on positions with
+        projections, as in "ali3p".
     integrator : str, optional
         One of `INTEGRATORS[formulation]`; default its first. For "ali3p" the Newmark family, for
         the others explicit rules and the trapezoidal rule by bounded fixed-point iteration.
@@ -146,8 +161,8 @@ class KernelOptions:
             problem = "projection = 'A' factors anew"
             yield Wrong("reuse", self.reuse, problem, "give projection = 'B' or 'none'")
         for names, owners in (
-            (("projection", "reuse", "reaction"), ("ali3p",)),
-            (("xi", "omega_rad_s"), ("index1", "penalty", "hamiltonian")),
+            (("projection", "reuse", "reaction"), INDEX_3),
+            (("xi", "omega_rad_s"), ("index1", "penalty", "hamiltonian", "composite")),
         ):
             for name in names:
                 value = getattr(self, name)

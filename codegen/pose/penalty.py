@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from codegen.options.options import KernelOptions
+from codegen.options.options import INDEX_3, KernelOptions
 from codegen.pose.built import built_pose
 from codegen.pose.redundancy import SHARE_LIMIT, row_space
 from codegen.pose.sparse import LARGE, rows_of, saddle
@@ -27,7 +27,7 @@ def penalties(system: System, options: KernelOptions) -> tuple[list[float], floa
         return [1.0] * n_phi, options.alpha
     _, _, beta, _ = options.newmark
     unit = options.row_kappa
-    if options.formulation == "ali3p":
+    if options.formulation in INDEX_3:
         unit /= beta * options.inner_step_s**2
     if n_phi == 0 and options.formulation != "independent":
         return [], unit

@@ -31,6 +31,8 @@ class Masses:
         Point masses.
     of_rods : list of ((Vector, Vector), Expr)
         Uniform slender rods between two points.
+    of_vectors : list of (Vector, Expr)
+        Inertias on the components of moving directions.
     of_scalars : list of (Coordinate, Expr)
         What an angle or distance carries by itself: rotors, sliding masses.
     """
@@ -39,6 +41,7 @@ class Masses:
     of_points: list[tuple[Vector, Expr]] = field(default_factory=list)
     of_rods: list[tuple[tuple[Vector, Vector], Expr]] = field(default_factory=list)
     of_scalars: list[tuple[Coordinate, Expr]] = field(default_factory=list)
+    of_vectors: list[tuple[Vector, Expr]] = field(default_factory=list)
 
     def over(self, put: Callable[[Expr], Expr]) -> Masses:
         """The same with other expressions for the parameters."""
@@ -47,6 +50,7 @@ class Masses:
             [(point, put(e)) for point, e in self.of_points],
             [(ends, put(e)) for ends, e in self.of_rods],
             [(c, put(e)) for c, e in self.of_scalars],
+            [(vector, put(e)) for vector, e in self.of_vectors],
         )
 
 

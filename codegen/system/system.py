@@ -98,6 +98,15 @@ class System(Reading):
         slope = self.graph.diff(self.rows[number].phi, coordinate.q)
         return -slope * self.row_multiplier(number)
 
+    def show_reactions(self, number: int) -> None:
+        """The reaction of a row on each angle, distance or point's coordinate becomes a value for outputs."""
+        for var in self.graph.variables(self.rows[number].phi):
+            coordinate = self._owners.get(var)
+            if coordinate is not None and coordinate.unit != "1":
+                ending = "nm" if coordinate.unit == "rad" else "n"
+                key = f"{coordinate.name}_{ending}"
+                self.value(key, self.reaction(number, coordinate), f"_{ending}")
+
     def add_mass(self, a: Coordinate, b: Coordinate, mass: Expr) -> None:
         """Add to the symmetric mass matrix; an off-diagonal entry is given once."""
         key = (min(a.index, b.index), max(a.index, b.index))

@@ -12,6 +12,7 @@ from codegen.expressions import trig
 from codegen.expressions.dag import Expr
 from codegen.expressions.emit import LATENCY, Assign, C, Cost, Emitter, Flow
 from codegen.expressions.folding import folded
+from codegen.options.options import INDEX_3
 from codegen.targets.describe import BLOCK_ABI, NOTES, VERSION
 from codegen.targets.loops import looped, pieces
 from codegen.targets.spelling import spelled
@@ -256,7 +257,7 @@ class KernelText:
     def _fragments(self, *, has_block: bool) -> dict[str, str]:
         program = self.program
         # the others take their substeps inside `advance`
-        is_split = program.options.substeps > 1 and program.options.formulation == "ali3p"
+        is_split = program.options.substeps > 1 and program.options.formulation in INDEX_3
         remember = "        for (int i = 0; i < 3 * N_GUIDES; i++)\n            d->before[i] = w->guide[i];\n"
         cells = "    double *reads[N_READS + 1];\n    double *writes[N_WRITES];\n"
         split = "    State between[2];\n    double before[AT_LEAST_1(3 * N_GUIDES)]; // guide inputs of the last call\n"

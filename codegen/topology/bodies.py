@@ -80,6 +80,7 @@ class Graph:
             if (made := self._piece(name, body)) is not None
         }
         self.carriers = {key: set(names) for key, names in system.carriers.items()}
+        self._rods: dict[str, str] = {}
         for name, ends in system.rods.items():
             self._rod(name, ends)
         guided = {guide.row for guide in system.guides}
@@ -89,6 +90,14 @@ class Graph:
             if r not in guided
         ]
         self._slopes: dict[int, dict[Expr, float]] = {}
+        # rows that only keep a body's own shape: no joint of others, though they share its points
+        bodies = {f"rigid_body/{name}": name for name in self.pieces}
+        bodies |= {f"constant_distance/{name}": taken for name, taken in self._rods.items()}
+        self._shape = {
+            r: bodies[element]
+            for r, _ in self.rows
+            if (element := system.rows[r].label.partition(" ")[0]) in bodies
+        }
 
     def value(self, e: Expr | float) -> float:
         """A number in the assembled pose."""
@@ -140,7 +149,9 @@ class Graph:
         rows = [
             (r, members)
             for r, members in self.rows
-            if members & one.uses and members <= inside | self.scalars
+            if members & one.uses
+            and members <= inside | self.scalars
+            and self._shape.get(r, first) in (first, second)
         ]
         scalars = sorted(
             {v for _, members in rows for v in members - inside}, key=lambda e: e.serial
@@ -195,6 +206,7 @@ class Graph:
         made = self._piece(taken, make(generators, built))
         if made is not None:
             self.pieces[taken] = made
+            self._rods[name] = taken
             for kind in kinds:
                 self.carriers.setdefault(kind, set()).add(taken)
 

@@ -1,7 +1,7 @@
 """The tree in numbers: where its bodies and the mechanism's own coordinates are for any joint coordinates.
 
 Slow and obvious: it finds the rows that the tree does not keep, and the rates at the start. Generated twins have
-the same in `codegen/formulations/articulated.py.in`.
+the same in `codegen/tree/articulated.py.in`.
 """
 
 from __future__ import annotations

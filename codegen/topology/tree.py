@@ -92,16 +92,16 @@ class Tree:
     scalars: dict[Expr, tuple[dict[int, float], float]] = field(default_factory=dict)
     cuts: list[Cut] = field(default_factory=list)
 
-    def carrier(self, points: Sequence[Vector]) -> str | None:
-        """The body, nearest to the ground, that all of these points are fixed on."""
+    def carrier(self, points: Sequence[Vector], kind: str = "point") -> str | None:
+        """The body, nearest to the ground, that all of these points, or vectors, are fixed on."""
         if not any(is_moving(point) for point in points):
             return GROUND
         moving = [point for point in points if is_moving(point)]
         carriers = self.graph.carriers
-        on = set.intersection(*(carriers.get(("point", point), set()) for point in moving))
+        on = set.intersection(*(carriers.get((kind, point), set()) for point in moving))
         # a fixed point beside a moving one is on no body but by chance
         if len(moving) < len(points):
-            on &= carriers.get(("point", next(p for p in points if p not in moving)), set())
+            on &= carriers.get((kind, next(p for p in points if p not in moving)), set())
         return min(
             (name for name in on if name in self.place), key=lambda n: self.place[n], default=None
         )

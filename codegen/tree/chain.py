@@ -244,6 +244,9 @@ def shares_on_links(motion: Motion, system: System) -> list[tuple[int, tuple[Exp
     for point, var in system.masses.of_points:
         at = np.array([1.0, *(tree.graph.value(c) for c in point)])
         put(tree.carrier([point]), var, np.outer(at, at), np.eye(4))
+    for vector, var in system.masses.of_vectors:
+        way = np.array([0.0, *(tree.graph.value(c) for c in vector)])
+        put(tree.carrier([vector], "vector"), var, np.outer(way, way), np.eye(4))
     for ends, var in system.masses.of_rods:
         a, b = (np.array([1.0, *(tree.graph.value(c) for c in end)]) for end in ends)
         across = np.outer(a, b)

@@ -16,20 +16,21 @@ from codegen.description.mechanism import Mechanism, MechanismError
 from codegen.description.outputs import Output
 from codegen.expressions.dag import Expr
 from codegen.system.system import System
-from codegen.system.vectors import cross, plus
+from codegen.system.vectors import Vector
 from codegen.topology.motion import Motion, topology
 from codegen.topology.tree import Tree
 from codegen.tree.chain import Chain
 from codegen.tree.energy import kinetic, potential
 from codegen.tree.groups import in_order
+from codegen.tree.loads import loads_of
 from codegen.tree.places import Coordinates, Places
 from codegen.tree.reactions import Reactions
 from codegen.tree.recursion import Loads, transmitted
-from codegen.tree.spatial import NO_WRENCH, ZERO, Wrench
+from codegen.tree.spatial import Wrench
 from codegen.tree.stored import KINETIC, StoredPlaces
 from rig_configs.mistakes import Mistake
 
-OTHERS = "'ali3p', which closes loops, or 'independent'"
+OTHERS = "'semi_recursive' or 'ali3p', which close loops"
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def in_joint_coordinates(mechanism: Mechanism, most_unrolled: int | None = None)
     """
     source = mechanism.system
     if source.flexible:
-        raise MechanismError([_flexible(name, source.file) for name in source.flexible])
+        raise MechanismError(flexible(source, "articulated"))
     motion = topology(source)
     mistakes = [*_cut(motion.tree, source.file), *_uncarried(motion)]
     if mistakes:
@@ -88,12 +89,8 @@ def in_joint_coordinates(mechanism: Mechanism, most_unrolled: int | None = None)
     order = in_order(chain)
     stored = StoredPlaces(chain, order, source.gravity) if is_looped else None
     coordinates = Coordinates(motion, chain, stored or Places(chain))
-    put = coordinates.put
-    system.updates = {var: put(e) for var, e in source.updates.items()}
-    system.followed = {var: put(e) for var, e in source.followed.items()}
-    system.held = [replace(held, value=put(held.value)) for held in source.held]
-    system.potential = None if source.potential is None else put(source.potential)
-    loads = _loads(coordinates)
+    move_over(source, system, coordinates)
+    loads = loads_of(coordinates, source.pushes)
     handed = stored.handed if stored else partial(transmitted, chain, loads)
     joints = Reactions(chain, handed, coordinates.places.out)
     moving = partial(source.graph.var, KINETIC) if stored else partial(kinetic, chain)
@@ -104,9 +101,22 @@ def in_joint_coordinates(mechanism: Mechanism, most_unrolled: int | None = None)
     return TreeMechanism(made, mechanism, motion, chain, loads, handed, is_looped)
 
 
-def _flexible(name: str, file: str) -> Mistake:
-    problem = "bends: 'articulated' is for rigid bodies"
-    return Mistake(file, f"flexible_body.{name}", problem, f"take formulation = {OTHERS}")
+def flexible(source: System, formulation: str) -> list[Mistake]:
+    """Bodies that bend, which joint coordinates do not carry."""
+    problem = f"bends: '{formulation}' is for rigid bodies"
+    return [
+        Mistake(source.file, f"flexible_body.{name}", problem, "take formulation = 'ali3p'")
+        for name in source.flexible
+    ]
+
+
+def move_over(source: System, system: System, coordinates: Coordinates) -> None:
+    """States, held values and energies of forces, over the new coordinates."""
+    put = coordinates.put
+    system.updates = {var: put(e) for var, e in source.updates.items()}
+    system.followed = {var: put(e) for var, e in source.followed.items()}
+    system.held = [replace(held, value=put(held.value)) for held in source.held]
+    system.potential = None if source.potential is None else put(source.potential)
 
 
 def _cut(tree: Tree, file: str) -> Iterator[Mistake]:
@@ -124,20 +134,11 @@ def _uncarried(motion: Motion) -> Iterator[Mistake]:
     """Masses that no link has."""
     tree, system = motion.tree, motion.tree.system
     remedy = f"give it to a rigid_body, or take formulation = {OTHERS}"
-    for points, var in [*(([p], v) for p, v in system.masses.of_points),
-                        *((list(ends), v) for ends, v in system.masses.of_rods)]:  # fmt: skip
-        if tree.carrier(points) is None and not tree.cuts:
+    for _, _, var in uncarried(tree):
+        if not tree.cuts:
             key = var.name.rpartition("/")[0].replace("/", ".")
             yield Mistake(system.file, key, "is on no rigid body", remedy)
-    known = {var for parts in system.masses.of_bodies.values() for var, _ in parts}
-    known |= {var for _, var in (*system.masses.of_points, *system.masses.of_rods)}
-    graph = system.graph
-    for _, inertia in system.masses.of_scalars:
-        known.update(graph.variables(inertia))
-    others = {v for e in system.mass.values() for v in graph.variables(e) if v not in known}
-    for var in sorted(others, key=lambda v: v.serial):
-        key = var.name.rpartition("/")[0].replace("/", ".")
-        yield Mistake(system.file, key, "has inertia that is no rigid body's", remedy)
+    yield from nameless_masses(system)
     for c, _ in system.masses.of_scalars:
         if len(tree.scalars.get(c.q, ({0: 1.0}, 0.0))[0]) != 1:
             yield Mistake(system.file, c.name, "has inertia and measures several joints", remedy)
@@ -149,11 +150,37 @@ def _uncarried(motion: Motion) -> Iterator[Mistake]:
             )
 
 
+def nameless_masses(system: System) -> Iterator[Mistake]:
+    """Inertia of which only the mass matrix knows."""
+    graph, masses = system.graph, system.masses
+    known = {var for parts in masses.of_bodies.values() for var, _ in parts}
+    known |= {var for _, var in (*masses.of_points, *masses.of_rods, *masses.of_vectors)}
+    for _, inertia in masses.of_scalars:
+        known.update(graph.variables(inertia))
+    others = {v for e in system.mass.values() for v in graph.variables(e) if v not in known}
+    for var in sorted(others, key=lambda v: v.serial):
+        key = var.name.rpartition("/")[0].replace("/", ".")
+        remedy = f"give it to a rigid_body, or take formulation = {OTHERS}"
+        yield Mistake(system.file, key, "has inertia that is no rigid body's", remedy)
+
+
+def uncarried(tree: Tree) -> Iterator[tuple[str, list[Vector], Expr]]:
+    """Points or vectors with mass that no body of the tree has."""
+    masses = tree.system.masses
+    for kind, points, var in [
+        *(("point", [point], var) for point, var in masses.of_points),
+        *(("point", list(ends), var) for ends, var in masses.of_rods),
+        *(("vector", [vector], var) for vector, var in masses.of_vectors),
+    ]:
+        if tree.carrier(points, kind) is None:
+            yield kind, points, var
+
+
 def _system(source: System, motion: Motion) -> System:
     """Coordinates, inputs and parameters; nothing that moves them yet."""
     tree = motion.tree
     made = System(source.file, source.names, source.gravity, graph=source.graph)
-    rates = _start_rates(motion)
+    rates = start_rates(motion)
     for c, rate in zip(tree.coordinates, rates, strict=True):
         new = made.coordinate(c.name, c.unit, c.initial, rate)
         if c.scalar is not None:
@@ -168,14 +195,16 @@ def _system(source: System, motion: Motion) -> System:
     return made
 
 
-def _start_rates(motion: Motion) -> list[float]:
+def start_rates(motion: Motion) -> list[float]:
     """Rates of the joints that give the file's rates."""
     source = motion.tree.system
     wanted = np.array([c.initial_rate for c in source.coordinates])
     if not wanted.any():
         return [0.0] * len(motion.tree.coordinates)
     slopes = motion.jacobian(motion.start)
-    matrix = np.array([slopes[c.q] for c in source.coordinates])
+    known = [c for c in source.coordinates if c.q in slopes]
+    wanted = np.array([c.initial_rate for c in known])
+    matrix = np.array([slopes[c.q] for c in known])
     exact = {c.q: c.initial_rate for c in source.coordinates}
     found = np.linalg.lstsq(matrix, wanted, rcond=None)[0]
     return [
@@ -213,30 +242,3 @@ def _output(
         made = coordinates.of(source.coordinates[output.index].q, part)
     system.values[path] = made
     return Output(output.port, "path", 0, path)
-
-
-def _loads(coordinates: Coordinates) -> Loads:
-    """Forces on the file's coordinates as forces of joints and wrenches on links."""
-    motion, tree = coordinates.motion, coordinates.motion.tree
-    source = tree.system
-    graph = source.graph
-    loads = Loads(gravity=source.gravity)
-    pushed: dict[tuple[int, tuple[float, ...]], list[Expr]] = {}
-    for index, terms in sorted(source.pushes.items()):
-        c = source.coordinates[index]
-        force: Expr = coordinates.put(graph.total((1.0, e) for e in terms))
-        if force.is_zero:
-            continue
-        if c.q in tree.scalars:
-            for i, k in tree.scalars[c.q][0].items():
-                loads.forces[i] = graph.total([(1.0, loads.forces.get(i, graph.zero)), (k, force)])
-            continue
-        n, place, axis = motion.on_links[c.q]
-        pushed.setdefault((n, tuple(map(float, place))), [graph.zero] * 3)[axis] = force
-    for (n, (head, *at)), given in pushed.items():
-        push = coordinates.places.into(n, (given[0], given[1], given[2]))
-        # a force on a direction's end turns only
-        moment, force_n = cross((at[0], at[1], at[2]), push), push if head == 1.0 else ZERO
-        kept = loads.wrenches.get(n, NO_WRENCH)
-        loads.wrenches[n] = Wrench(plus(kept.moment, moment), plus(kept.force, force_n))
-    return loads

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 
 import numpy as np
 
 from codegen.expressions.dag import Expr
+from codegen.system.quantities import Coordinate
 from codegen.system.vectors import Vector, cross, dot, plus, times
 from codegen.topology.motion import Motion
 from codegen.tree.chain import Chain, Links
@@ -105,9 +106,22 @@ class Places:
 
 
 class Coordinates:
-    """The file's coordinates over joint coordinates, each found when it is asked for."""
+    """The file's coordinates over joint coordinates, each found when it is asked for.
 
-    def __init__(self, motion: Motion, chain: Chain, places: Places) -> None:
+    Parameters
+    ----------
+    own : dict of Expr to Coordinate, optional
+        Those of the file that no link carries, as they are here.
+    """
+
+    def __init__(
+        self,
+        motion: Motion,
+        chain: Chain,
+        places: Places,
+        own: Mapping[Expr, Coordinate] | None = None,
+    ) -> None:
+        self.own = own or {}
         self.motion, self.chain, self.graph = motion, chain, chain.graph
         self.places = places
         self._kept: dict[tuple[int, tuple[float, ...]], Triple] = {}
@@ -116,18 +130,32 @@ class Coordinates:
         ] = {}  # variable: coordinate, and how often it is derived
         for c in motion.tree.system.coordinates:
             self._moves |= {c.q: (c.q, 0), c.qd: (c.q, 1)}
-        self._own = [
+        self._joints = [
             own for link in chain.links for own in zip(link.q, link.qd, link.qdd, strict=True)
         ]
 
     def of(self, var: Expr, part: int) -> Expr:
         """Value (0), rate or acceleration (2) of a coordinate."""
+        if var in self.own:
+            kept = self.own[var]
+            return (kept.q, kept.qd, self.graph.var(f"qdd {kept.index}"))[part]
         if var in self.motion.tree.scalars:
             weights, offset = self.motion.tree.scalars[var]
-            sums = self.graph.total((k, self._own[i][part]) for i, k in weights.items())
+            sums = self.graph.total((k, self._joints[i][part]) for i, k in weights.items())
             return sums + offset if part == 0 else sums
         n, place, axis = self.motion.on_links[var]
         return self.graph.lift(self._at(n, place)[part][axis])
+
+    def index(self, var: Expr) -> int | None:
+        """The number here of a coordinate of the file that is one joint's, or that no link carries."""
+        if var in self.own:
+            return self.own[var].index
+        joints = self.motion.tree.coordinates
+        return next((i for i, c in enumerate(joints) if c.scalar is var), None)
+
+    def on(self, link: int, place: np.ndarray, axis: int) -> Expr:
+        """A component of a place on a link."""
+        return self.graph.lift(self._at(link, place)[0][axis])
 
     def put(self, e: Expr) -> Expr:
         """An expression of the file over joint coordinates."""

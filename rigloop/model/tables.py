@@ -100,9 +100,8 @@ def _tree(facts: ModelFacts, console: Console) -> None:
     freedoms = f"{tree.freedoms} freedoms" if tree.freedoms != 1 else "1 freedom"
     if tree.cuts:
         cuts = f"{len(tree.cuts)} cuts" if len(tree.cuts) > 1 else "1 cut"
-        paragraph(
-            f"{freedoms} and {cuts}: no open chain, so `articulated` does not take it", console
-        )
+        told = 'no open chain: `formulation = "semi_recursive"` takes its joint coordinates'
+        paragraph(f"{freedoms} and {cuts}, {told}", console)
     else:
         paragraph(f'{freedoms} and no cut: `formulation = "articulated"` takes it', console)
     for line in drawn(tree)[:MOST_ROWS]:

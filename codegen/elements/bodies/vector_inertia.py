@@ -22,6 +22,7 @@ def add(entry: Entry, name: str, system: System) -> None:
         system.mistake("vector", entry.vector, "unknown vector", near(entry.vector, system.vectors))
         return
     inertia = system.inertial("inertia_kg_m2", entry.inertia_kg_m2)
+    system.masses.of_vectors.append((system.vectors[entry.vector], inertia))
     for component in system.vectors[entry.vector]:
         coordinate = system.owner(component)
         if coordinate is not None:

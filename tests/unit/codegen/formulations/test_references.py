@@ -2,47 +2,17 @@
 guide reactions when the step is halved. Sources: tests/data/references/README.md.
 """
 
-import math
-
 import pytest
 
-from codegen.description.builder import MechanismBuilder
 from tests.parts.exact_solutions import REFERENCES, errors, exact, second_order
-
-
-def index(module):
-    return {name: i for i, (name, _) in enumerate(module.model_info()["coordinates"])}
-
-
-def four_bar(count):
-    """`count` four-bars in a row, written in Python."""
-    made = MechanismBuilder(f"four_bar_{count}", gravity_m_s2=(0, -9.81, 0))
-    for i in range(count + 1):
-        made.point(f"B{i}", position_m=(i, 1, 0), velocity_m_s=(1, 0, 0), moves="xy")
-        made.constant_distance(f"crank_{i}", points=[(i, 0, 0), f"B{i}"])
-        made.uniform_rod(f"crank_{i}", points=[(i, 0, 0), f"B{i}"], mass_kg=1.0)
-        if i:
-            ends = [f"B{i - 1}", f"B{i}"]
-            made.constant_distance(f"coupler_{i}", points=ends)
-            made.uniform_rod(f"coupler_{i}", points=ends, mass_kg=1.0)
-    made.angle("theta", initial_rad="pi / 2", initial_rate_rad_s=-1.0)
-    made.rotation(
-        "crank", angle="theta", point="B0", centre_m=(0, 0, 0), axis=(0, 0, 1), zero=(1, 0, 0)
-    )
-    return made.output("crank/angle_rad", "theta").output("energy/total_j", "energy")
-
-
-def coordinates(module, **columns):
-    """Watch coordinates by column name; a leading `d_` means the rate."""
-    at = index(module)
-    return {
-        column: (
-            (lambda s, i=at[name[2:]]: s.qd[i])
-            if name.startswith("d_")
-            else (lambda s, i=at[name]: s.q[i])
-        )
-        for column, name in columns.items()
-    }
+from tests.parts.reference_motions import (
+    STEERING,
+    coordinates,
+    crank_guide,
+    driver_torque,
+    four_bar,
+    wheel_guide,
+)
 
 
 @pytest.mark.slow
@@ -88,13 +58,6 @@ def test_free_slider_crank_with_the_force_of_its_guide(kernel):
     assert found[1]["theta"] < 2.5e-3  # of 52 rad in 2 s
 
 
-def crank_guide(t):
-    turn = 4.0 * math.pi
-    angle = math.pi / 4 + 6 * math.pi * t + 0.5 * math.sin(turn * t)
-    rate = 6 * math.pi + 0.5 * turn * math.cos(turn * t)
-    return angle, rate, -0.5 * turn**2 * math.sin(turn * t), 0.0, 0.0, 0.0
-
-
 @pytest.mark.slow
 def test_guided_slider_crank_has_the_exact_torque(kernel):
     # every motion is given: what is left is 1/kappa of the reaction (17 Nm, 60 N), not h^2
@@ -108,18 +71,6 @@ def test_guided_slider_crank_has_the_exact_torque(kernel):
     assert found["N_guide"] < 3e-5
 
 
-STEERING = {
-    "phi2": "shaft", "phi3": "pinion", "delta_L": "delta_left", "delta_R": "delta_right",
-    "phi3_dot": "d_pinion", "delta_L_dot": "d_delta_left", "y_rack": "rack",
-}  # fmt: skip
-
-
-def wheel_guide(t):
-    rate, swing = 0.4 * math.pi, math.pi / 2
-    s, c = math.sin(rate * t), math.cos(rate * t)
-    return swing * s, swing * rate * c, -swing * rate**2 * s
-
-
 @pytest.mark.slow
 def test_guided_steering_has_the_exact_torque(kernel):
     module = kernel("steering_rack_guided")
@@ -129,10 +80,6 @@ def test_guided_steering_has_the_exact_torque(kernel):
     assert violation < 1e-12
     assert found.pop("wheel_torque") < 1e-7  # of 5.9 Nm; 1/kappa
     assert max(found.values()) < 1e-10
-
-
-def driver_torque(t):
-    return {"input/force/driver/torque_nm": 6.0 * math.sin(math.pi * t)}
 
 
 @pytest.mark.slow

@@ -1,0 +1,196 @@
+"""A mechanism with loops over the coordinates of its spanning tree: mass matrix, forces, rows that close the loops.
+
+    mass(z) zdd + phi_z^T lam = force(z, zd),   phi(z) = 0
+
+What is on no rigid body keeps the coordinates of the file, beside those of the joints. Rows are those of the file that
+the tree does not keep, places that bodies share, and the length of each quaternion.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+from codegen.description.mechanism import Mechanism, MechanismError
+from codegen.expressions.dag import Expr
+from codegen.system.masses import Masses
+from codegen.system.quantities import Coordinate, Guide, Row
+from codegen.system.system import System
+from codegen.topology.closing import Closing, closing
+from codegen.topology.motion import Motion, topology
+from codegen.tree.chain import Chain, length2
+from codegen.tree.closed_outputs import ClosedOutputs
+from codegen.tree.composite import composite_forces, composite_mass
+from codegen.tree.loads import loads_of, push_on
+from codegen.tree.loose import loose_mass
+from codegen.tree.mechanism import flexible, move_over, nameless_masses, start_rates
+from codegen.tree.places import Coordinates, Places
+from codegen.tree.reactions import Reactions
+from codegen.tree.recursion import Loads, transmitted
+
+
+@dataclass(frozen=True)
+class ClosedTree:
+    """A mechanism in the coordinates of its tree, with rows.
+
+    Attributes
+    ----------
+    made : Mechanism
+        Its mass matrix and forces depend on the pose, and forces have in them what the rates ask for.
+    source : Mechanism
+        The same in the coordinates of its file.
+    closing : Closing
+        The rows, by their numbers in the file, and the places that bodies share.
+    loose : Masses
+        Masses that no link carries.
+    """
+
+    made: Mechanism
+    source: Mechanism
+    motion: Motion
+    chain: Chain
+    closing: Closing
+    loose: Masses
+
+
+def closed_tree(mechanism: Mechanism, formulation: str = "semi_recursive") -> ClosedTree:
+    """A mechanism over the coordinates of its tree.
+
+    Raises
+    ------
+    MechanismError
+        Something in it is not carried by joint coordinates: each by name.
+    """
+    source = mechanism.system
+    if source.flexible:
+        raise MechanismError(flexible(source, formulation))
+    motion = topology(source)
+    mistakes = list(nameless_masses(source))
+    if mistakes:
+        raise MechanismError(mistakes)
+    _keep_guided(motion)
+    closes = closing(motion)
+    system, own = _system(source, motion)
+    system.masses, left = _split(source.masses, motion)
+    chain = Chain(motion, system.coordinates, system, source.graph)
+    for c, inertia in system.masses.of_scalars:
+        ((index, slope),) = motion.tree.scalars[c.q][0].items()
+        link = next(k for k in chain.links if index in k.coordinates)
+        link.rotor = link.rotor + (slope * slope) * inertia
+    coordinates = Coordinates(motion, chain, Places(chain), own)
+    move_over(source, system, coordinates)
+    loads = loads_of(coordinates, source.pushes)
+    forces = composite_forces(chain, loads)
+    forces |= {c.index: loads.forces.get(c.index, source.graph.zero) for c in own.values()}
+    system.mass = composite_mass(chain)
+    loose_mass(system, left, coordinates, forces)
+    system.mass = {key: e for key, e in sorted(system.mass.items()) if not e.is_zero}
+    system.force = {i: e for i, e in sorted(forces.items()) if not e.is_zero}
+    numbers = _close(system, source, coordinates, closes)
+    handed = partial(transmitted, chain, _with_rows(coordinates, closes, numbers))
+    joints = Reactions(chain, handed, coordinates.places.out)
+    shown = ClosedOutputs(source, system, coordinates, joints, numbers)
+    outputs = tuple(shown.output(output) for output in mechanism.outputs)
+    if shown.mistakes:
+        raise MechanismError(shown.mistakes)
+    made = Mechanism(mechanism.name, system, outputs, mechanism.sha256)
+    return ClosedTree(made, mechanism, motion, chain, closes, left)
+
+
+def _keep_guided(motion: Motion) -> None:
+    """Keep a guided coordinate that is no joint's as one of its own, bound by a row."""
+    known = {c.scalar for c in motion.tree.coordinates} | {c.q for c in motion.loose}
+    motion.loose += [
+        guide.coordinate for guide in motion.tree.system.guides if guide.coordinate.q not in known
+    ]
+
+
+def _system(source: System, motion: Motion) -> tuple[System, dict[Expr, Coordinate]]:
+    """Coordinates, inputs and parameters, nothing that moves them yet; and those of the file that stay."""
+    made = System(source.file, source.names, source.gravity, graph=source.graph)
+    tree = motion.tree
+    for c, rate in zip(tree.coordinates, start_rates(motion), strict=True):
+        new = made.coordinate(c.name, c.unit, c.initial, rate)
+        if c.scalar is not None:
+            made.scalars[c.name] = new
+    taken, own = {c.name for c in made.coordinates}, {}
+    for old in motion.loose:
+        name = old.name
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        own[old.q] = made.coordinate(name, old.unit, old.initial, old.initial_rate)
+        if old.name in source.scalars:
+            made.scalars[name] = own[old.q]
+    made.parameters, made.signals = source.parameters, source.signals
+    made.internals, made.bodies = source.internals, source.bodies
+    made.carriers = source.carriers
+    return made, own
+
+
+def _split(masses: Masses, motion: Motion) -> tuple[Masses, Masses]:
+    """Masses that links carry, and all others."""
+    tree = motion.tree
+    mine: tuple[Masses, Masses] = Masses(), Masses()
+    for name, parts in masses.of_bodies.items():
+        mine[name not in tree.place].of_bodies[name] = parts
+    for point, var in masses.of_points:
+        mine[tree.carrier([point]) is None].of_points.append((point, var))
+    for ends, var in masses.of_rods:
+        mine[tree.carrier(list(ends)) is None].of_rods.append((ends, var))
+    for vector, var in masses.of_vectors:
+        mine[tree.carrier([vector], "vector") is None].of_vectors.append((vector, var))
+    for c, var in masses.of_scalars:
+        measures = tree.scalars.get(c.q)
+        is_joint = measures is not None and len(measures[0]) == 1
+        mine[not is_joint].of_scalars.append((c, var))
+    return mine
+
+
+def _close(
+    system: System, source: System, coordinates: Coordinates, closes: Closing
+) -> dict[int, int]:
+    """Add the rows; returns the numbers of the file's rows here."""
+    graph, numbers = source.graph, {}
+    for r in closes.rows:
+        numbers[r] = len(system.rows)
+        system.rows.append(replace(source.rows[r], phi=coordinates.put(source.rows[r].phi)))
+    for part in closes.parted:
+        here = [(k, coordinates.of(var, 0)) for var, k in part.weights.items()]
+        there = coordinates.on(part.link, part.place, part.axis)
+        phi = graph.total([*here, (-1.0, there)]) + part.offset
+        system.rows.append(Row(part.label, phi))
+    for link in coordinates.chain.links:
+        if link.kind in ("ball", "free"):
+            phi = 0.5 * (length2(link.q[-4:]) - 1.0)
+            system.rows.append(Row(f"rigid_body/{link.name} quaternion", phi))
+    for guide in source.guides:
+        place = coordinates.index(guide.coordinate.q)
+        assert place is not None  # others are refused before
+        own = system.coordinates[place]
+        system.guides.append(Guide(guide.name, own, numbers[guide.row], guide.inputs))
+    return numbers
+
+
+def _with_rows(coordinates: Coordinates, closes: Closing, numbers: dict[int, int]) -> Loads:
+    """All that acts on the links, with the multipliers of the rows."""
+    source = coordinates.motion.tree.system
+    graph = source.graph
+    pushes = {i: list(terms) for i, terms in source.pushes.items()}
+    owned = {c.q: c.index for c in source.coordinates}
+    for r, number in numbers.items():
+        phi, lam = source.rows[r].phi, graph.var(f"row_lam {number}")
+        for var in graph.variables(phi):
+            if var in owned:
+                pushes.setdefault(owned[var], []).append(-graph.diff(phi, var) * lam)
+    first = len(numbers)
+    for k, part in enumerate(closes.parted):
+        lam = graph.var(f"row_lam {first + k}")
+        for var, weight in part.weights.items():
+            pushes.setdefault(owned[var], []).append(-weight * lam)
+    loads = loads_of(coordinates, pushes)
+    for k, part in enumerate(closes.parted):
+        force = [graph.zero] * 3
+        force[part.axis] = graph.var(f"row_lam {first + k}")
+        push_on(coordinates, loads, part.link, part.place, (force[0], force[1], force[2]))
+    return loads

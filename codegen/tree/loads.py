@@ -1,0 +1,50 @@
+"""Forces on the file's coordinates as forces of joints and wrenches on links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from codegen.expressions.dag import Expr
+from codegen.system.vectors import Vector, cross, plus
+from codegen.tree.places import Coordinates
+from codegen.tree.recursion import Loads
+from codegen.tree.spatial import NO_WRENCH, ZERO, Wrench
+
+
+def loads_of(coordinates: Coordinates, given: Mapping[int, list[Expr]]) -> Loads:
+    """Forces on the file's coordinates, by their numbers, as forces of joints and wrenches on links."""
+    motion, tree = coordinates.motion, coordinates.motion.tree
+    source = tree.system
+    graph = source.graph
+    loads = Loads(gravity=source.gravity)
+    pushed: dict[tuple[int, tuple[float, ...]], list[Expr]] = {}
+    for index, terms in sorted(given.items()):
+        c = source.coordinates[index]
+        force: Expr = coordinates.put(graph.total((1.0, e) for e in terms))
+        if force.is_zero:
+            continue
+        if c.q in coordinates.own:
+            loads.forces[coordinates.own[c.q].index] = force
+            continue
+        if c.q in tree.scalars:
+            for i, k in tree.scalars[c.q][0].items():
+                loads.forces[i] = graph.total([(1.0, loads.forces.get(i, graph.zero)), (k, force)])
+            continue
+        n, place, axis = motion.on_links[c.q]
+        pushed.setdefault((n, tuple(map(float, place))), [graph.zero] * 3)[axis] = force
+    for (n, at), push in pushed.items():
+        push_on(coordinates, loads, n, at, (push[0], push[1], push[2]))
+    return loads
+
+
+def push_on(
+    coordinates: Coordinates, loads: Loads, n: int, place: Iterable[float], force: Vector
+) -> None:
+    """Add a force, in the axes of the ground, on a place of a link; one on a direction's end turns only."""
+    if n < 0:
+        return
+    head, *at = map(float, place)
+    push = coordinates.places.into(n, force)
+    moment, force_n = cross((at[0], at[1], at[2]), push), push if head == 1.0 else ZERO
+    kept = loads.wrenches.get(n, NO_WRENCH)
+    loads.wrenches[n] = Wrench(plus(kept.moment, moment), plus(kept.force, force_n))

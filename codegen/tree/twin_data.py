@@ -1,0 +1,47 @@
+"""A tree as data of NumPy twins, which find every place by products of 4 x 4 matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from codegen.system.system import System
+from codegen.topology.motion import Motion
+
+
+def twin_data(motion: Motion, made: System, source: System) -> dict[str, str]:
+    """Values of `codegen/tree/joint_coordinates.py.in`; `made` has the coordinates of the joints."""
+    number = {c.q: c.index for c in source.coordinates}
+    tree = motion.tree
+    links = [
+        (
+            link.parent,
+            link.kind,
+            list(link.coordinates),
+            [tree.coordinates[i].initial for i in link.coordinates],
+        )
+        for link in tree.links
+    ]
+    frames = [
+        (motion.inverse[link.parent] if link.parent >= 0 else np.eye(4)) @ frame
+        for link, frame in zip(tree.links, motion.frames, strict=True)
+    ]
+    places = [
+        (number[var], link, place.tolist(), axis)
+        for var, (link, place, axis) in motion.on_links.items()
+    ]
+    sums = [
+        (number[var], weights, float(offset)) for var, (weights, offset) in tree.scalars.items()
+    ]
+    first = len(tree.coordinates)
+    loose = [(number[c.q], first + k) for k, c in enumerate(motion.loose)]
+    return {
+        "links": repr(links),
+        "frames": repr([frame.tolist() for frame in frames]),
+        "places": repr(places),
+        "sums": repr(sums),
+        "loose": repr(loose if len(made.coordinates) > first else []),
+        "z_0": repr([c.initial for c in made.coordinates]),
+        "zd_0": repr([c.initial_rate for c in made.coordinates]),
+        "guided": repr([guide.coordinate.index for guide in made.guides]),
+        "n_natural": str(len(source.coordinates)),
+    }

@@ -1,0 +1,82 @@
+"""Linear and written constraints, and directions that turn as built, against motions known by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+from codegen.description.builder import MechanismBuilder
+from codegen.description.mechanism import MechanismError
+
+
+def shafts(*inertias):
+    made = MechanismBuilder("gears")
+    for name, inertia in zip("abc", inertias, strict=False):
+        made.angle(name).inertia(name, angle=name, inertia_kg_m2=inertia)
+        made.force(f"on_{name}", angle=name, torque_nm={"input": 0.0})
+        made.output(f"{name}/acceleration_rad_s2", f"{name}.acceleration")
+    return made
+
+
+@pytest.mark.parametrize("terms", [{"a": 0.5, "b": 0.5, "c": -1.0}, {"a": 20, "b": 40, "c": -60}])
+def test_a_differential_and_a_planetary_gear_share_torques(terms, twin, tmp_path):
+    made = (
+        shafts(0.1, 0.2, 0.3).coupling("gear", terms=terms).output("on_c_nm", "coupling.gear.c_nm")
+    )
+    stepper = twin(made.save(tmp_path)).Kernel()
+    stepper.signal = np.array([1.0, -2.0, 3.0])
+    stepper.reset()
+    row, mass, torque = np.array(list(terms.values())), np.diag([0.1, 0.2, 0.3]), stepper.signal
+    block = np.block([[mass, row[:, None]], [row[None], np.zeros((1, 1))]])
+    solution = np.linalg.solve(block, [*torque, 0.0])
+    shown = stepper.outputs
+    np.testing.assert_allclose(
+        [shown[f"{n}/acceleration_rad_s2"] for n in "abc"], solution[:3], rtol=1e-9
+    )
+    assert shown["on_c_nm"] == pytest.approx(-row[2] * solution[3], rel=1e-9)
+
+
+def test_a_written_cam_drives_its_follower(kernel, tmp_path):
+    made = MechanismBuilder("cam").angle("cam").distance("lift", initial_m=0.02)
+    made.inertia("cam", angle="cam", inertia_kg_m2=1e-3).mass("lift", distance="lift", mass_kg=0.5)
+    made.constraint("profile", expression="lift - 0.02 * cos(2 * cam) - 0.005 * sin(cam) ** 2")
+    made.guide("cam", coordinate="cam").output("lift_m", "lift")
+    made.output("torque_nm", "guide.cam.reaction").output("push_n", "constraint.profile.lift_n")
+    stepper = kernel(made.save(tmp_path), step_s=1e-3).Kernel()
+    stepper.reset(0.0, 3.0, 0.0)
+    for k in range(1, 101):
+        stepper.step(3e-3 * k, 3.0, 0.0)
+    turn = 0.3
+    slope = -0.04 * math.sin(2 * turn) + 0.005 * math.sin(2 * turn)
+    push = 0.5 * 9.0 * (-0.08 * math.cos(2 * turn) + 0.01 * math.cos(2 * turn))
+    assert stepper.outputs["lift_m"] == pytest.approx(
+        0.02 * math.cos(0.6) + 0.005 * math.sin(0.3) ** 2
+    )
+    assert stepper.outputs["push_n"] == pytest.approx(push, rel=1e-5)
+    assert stepper.outputs["torque_nm"] == pytest.approx(push * slope, rel=1e-5)
+
+
+def test_a_direction_may_turn_as_built():
+    made = MechanismBuilder("m").unit_vector(
+        "v", direction=(0, 0, 1), angular_velocity_rad_s=(2, 3, 5)
+    )
+    made.vector_inertia("v", vector="v", inertia_kg_m2=1.0)
+    rates = [c.initial_rate for c in made.build().system.coordinates]
+    np.testing.assert_allclose(rates, [3.0, -2.0, 0.0], atol=1e-12)
+
+
+@pytest.mark.parametrize(("table", "keys", "key", "told"), [
+    ("coupling", {"terms": {}}, "terms", "is empty"),
+    ("coupling", {"terms": {"a": 1.0, "z": 1.0}}, "terms", "unknown"),
+    ("coupling", {"terms": {"a": 0.0, "b": 1.0}}, "terms", "factor of zero"),
+    ("constraint", {"expression": "a - rate(b)"}, "expression", "contains a rate"),
+    ("constraint", {"expression": "a ** 2"}, "expression", "does not change"),
+    ("constraint", {"expression": "3.0"}, "expression", "does not change"),
+    ("constraint", {"expression": "a - sinus(b)"}, "expression", "unknown function"),
+])  # fmt: skip
+def test_a_constraint_that_holds_nothing_is_refused(table, keys, key, told):
+    made = shafts(1.0, 1.0)
+    getattr(made, table)("wrong", **keys)
+    with pytest.raises(MechanismError) as caught:
+        made.build()
+    assert any(m.key == f"{table}.wrong.{key}" and told in str(m) for m in caught.value.mistakes)
