@@ -4,8 +4,8 @@
 
 A steering rig runs for twenty seconds and is recorded; then nothing but its record plays, in a page with twenty strips
 of ten seconds, a mechanism that moves, and all panels. Bytes are those of the wire, compressed. The time of a frame is
-the whole time of the page's main thread (scripts, layout, painting) over the frames that were drawn meanwhile. 60 s in
-all; progress goes to stderr. Needs Chromium. Exit code 0: every bar holds; 1: one does not.
+the processor time of the page's main thread (scripts, layout, painting) over the frames that were drawn meanwhile.
+60 s in all; progress goes to stderr. Needs Chromium. Exit code 0: every bar holds; 1: one does not.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def measured(run: Path, seconds: float, tell: Tell) -> dict[str, Any]:
             seek = f"(document.querySelector('#place').value = {AT}, rigloop.controls.seek(), 1)"
             browser.run(seek)
             browser.until("rigloop.strips.live.nowS > 10")  # the strips are full
-            browser.ask("Performance.enable")
+            browser.ask("Performance.enable", timeDomain="threadTicks")
             before, cpu = busy_s(browser), cpu_s(server.pid)
             frames = browser.run("rigloop.strips.drawn")
             began = time.monotonic()
@@ -138,7 +138,7 @@ def address(said: Any, server: subprocess.Popen[bytes]) -> str:
 
 
 def busy_s(browser: Chromium) -> float:
-    """Return how long the main thread of the page has worked so far."""
+    """Return the processor time of the page's main thread so far."""
     metrics = browser.ask("Performance.getMetrics")["metrics"]
     return next(one["value"] for one in metrics if one["name"] == "TaskDuration")
 

@@ -25,6 +25,8 @@ class Tail:
     task : str
     width_ns : int
         Of a bucket.
+    is_single : bool
+        A bucket is one cycle.
     shown : list of str
         Signals whose envelopes are sent.
     others : list of str
@@ -37,6 +39,7 @@ class Tail:
 
     task: str
     width_ns: int
+    is_single: bool = False
     shown: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
     next: int = 0
@@ -76,10 +79,10 @@ def tails_of(
     wanted_ns : int
         Width of a bucket, to the next multiple of a period.
     """
-    tails = {
-        task.name: Tail(task.name, bucket_ns(wanted_ns, task.period_us * 1000))
-        for task in source.description.tasks
-    }
+    tails = {}
+    for one in source.description.tasks:
+        width_ns = bucket_ns(wanted_ns, one.period_us * 1000)
+        tails[one.name] = Tail(one.name, width_ns, width_ns == one.period_us * 1000)
     for path in shown:
         task = source.recorded_in(path)
         if task in tails:
@@ -107,6 +110,7 @@ def groups(
                 "first": first,
                 "bucket_ns": tail.width_ns,
                 "n": n,
+                "single": tail.is_single,
             }
         )
         arrays.append(found.values)

@@ -2,7 +2,7 @@
 
 The text is Base64 of zlib of: four bytes (little endian) with the length of a JSON header, the header, padded with
 spaces to a multiple of eight, and for each group its times as float64 (s) and its signals as float32, smallest
-values first, then, of an envelope, largest ones. NaN is where nothing was measured.
+values first, then, of an envelope, largest ones. A NaN stands for a value that is missing or too large.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ import os
 import random
 import resource
 import socket
+import sys
 import tempfile
 import threading
 import time
@@ -40,6 +41,7 @@ from rigloop.service.process import Service, ServiceOptions
 from rigloop.service.sessions import RunChoices
 
 BATCH = 50
+PROGRESS = 10_000
 ANSWER_S = 30.0
 TOKEN = "fuzz" * 11
 GOOD: tuple[dict[str, Any], ...] = (
@@ -172,7 +174,7 @@ class Served:
         here = f"127.0.0.1:{self.port}"
         made = connect(
             f"ws://{here}/ws?token={TOKEN}", origin=f"http://{here}", open_timeout=ANSWER_S,
-            max_size=None,
+            max_size=None, ping_interval=None,
         )  # fmt: skip
         return self._pages.enter_context(made)
 
@@ -245,6 +247,8 @@ def fuzz(n: int, seed: int, folder: Path) -> dict[str, Any]:
                     page = served.page()
                     seen["hung up"] += 1
                     answers(page, k)
+            if k % PROGRESS == PROGRESS - 1:
+                sys.stderr.write(f"{time.monotonic() - began:6.0f} s  {k + 1} of {n}\n")
             assert session.n_runs == 0, "a run was started"
             assert not session.control.author, "control was taken"
         with contextlib.suppress(InvalidStatus, InvalidMessage, ConnectionClosed):

@@ -3,8 +3,10 @@ const ROWS = 3;
 const SPARE = 2; // a buffer holds this many windows before it is moved
 
 class Grid {
-  constructor(bucketNs, first) {
+  constructor(bucketNs, first, isSingle) {
     this.bucketNs = bucketNs;
+    this.isSingle = isSingle; // a bucket is one cycle
+    this.times = { begin: -1, end: -1, x: [] };
     this.first = first;
     this.n = 0;
     this.room = 0;
@@ -32,6 +34,21 @@ class Grid {
     }
     this.first += this.n - kept;
     this.n = kept;
+  }
+
+  // the times of points, the same array for all signals of a frame
+  timesOf(begin, end) {
+    const { times } = this;
+    if (times.begin !== this.first + begin || times.end !== this.first + end) {
+      const a = this.isSingle ? 1 : 2;
+      const x = new Array(a * (end - begin));
+      for (let k = begin, at = 0; k < end; k++, at += a) {
+        x[at] = (this.first + k) * this.width;
+        if (a === 2) x[at + 1] = x[at] + this.width / 2;
+      }
+      this.times = { begin: this.first + begin, end: this.first + end, x };
+    }
+    return this.times.x;
   }
 
   append(paths, numbers, n, keep) {
@@ -68,7 +85,7 @@ export class Cycles {
       let grid = this.grids.get(names[0]);
       if (!grid || grid.bucketNs !== group.bucket_ns || grid.end !== group.first) {
         goesOn = false;
-        grid = new Grid(group.bucket_ns, group.first);
+        grid = new Grid(group.bucket_ns, group.first, group.single);
         for (const name of names) this.grids.set(name, grid);
         this.nowS = 0;
       }
@@ -80,30 +97,23 @@ export class Cycles {
     return goesOn;
   }
 
-  // [times, values] of a signal between two times: two points a bucket, or one where a bucket is one value
+  // [times, values] of a signal between two times: two points a bucket, or one where a bucket is one cycle
   points(path, fromS, toS) {
     const grid = this.grids.get(path);
     if (!grid) return [[], []];
     const begin = Math.max(0, Math.floor(fromS / grid.width) - grid.first);
     const end = Math.min(grid.n, Math.ceil(toS / grid.width) - grid.first + 1);
     if (end <= begin) return [[], []];
-    const [low, high, last] = grid.rows.get(path);
-    const x = [];
-    const y = [];
-    for (let k = begin; k < end; k++) {
-      const t = (grid.first + k) * grid.width;
-      if (Number.isNaN(last[k]) && Number.isNaN(low[k])) {
-        x.push(t);
-        y.push(null); // a gap
-      } else if (low[k] === high[k]) {
-        x.push(t);
-        y.push(last[k]);
-      } else {
-        x.push(t, t + grid.width / 2);
-        y.push(low[k], high[k]);
-      }
+    const [low, high] = grid.rows.get(path);
+    const a = grid.isSingle ? 1 : 2;
+    const y = new Array(a * (end - begin));
+    for (let k = begin, at = 0; k < end; k++, at += a) {
+      // a bucket without a cycle is a gap
+      const isGap = Number.isNaN(low[k]);
+      y[at] = isGap ? null : low[k];
+      if (a === 2) y[at + 1] = isGap ? null : high[k];
     }
-    return [x, y];
+    return [grid.timesOf(begin, end), y];
   }
 
   value(path, atS) {

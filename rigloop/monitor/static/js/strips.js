@@ -2,7 +2,7 @@
 import { $, el, setText, number, colour } from "./dom.js";
 import { Cycles } from "./cycles.js";
 
-const HEIGHT = 118;
+const HEIGHT = 100;
 const uPlot = () => window.uPlot;
 
 export class Strips {
@@ -17,7 +17,7 @@ export class Strips {
     this.id = 0;
     this.sync = null;
     this.drawn = 0; // frames
-    new ResizeObserver(() => this.strips.forEach((s) => s.plot?.setSize(this.size()))).observe($("plots"));
+    new ResizeObserver(() => this.strips.forEach((s) => s.plot?.setSize({ width: this.size().width, height: s.plot.height }))).observe($("plots"));
   }
 
   size() {
@@ -51,11 +51,14 @@ export class Strips {
     const box = el("div", { class: "plot", role: "group", "aria-label": strip.paths.join(", ") }, names);
     $("plots").append(box);
     const axis = { stroke: colour("--soft"), grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, font: "12px sans-serif" };
+    const isLast = place === this.strips.length - 1; // its times are those of all
+    const { width, height } = this.size();
     const options = {
-      ...this.size(),
+      width,
+      height: isLast ? height + 21 : height,
       legend: { show: false },
       scales: { x: { time: false }, y: { range: (u, low, high) => (low == null ? [-1, 1] : uPlot().rangeNum(low, high, 0.1, true)) } },
-      axes: [{ ...axis, size: 24, values: (u, ticks) => ticks.map((t) => `${number(t, 6)} s`) }, { ...axis, size: 62, values: (u, ticks) => ticks.map((t) => number(t, 4)) }],
+      axes: [isLast ? { ...axis, size: 24, values: (u, ticks) => ticks.map((t) => `${number(t, 6)} s`) } : { ...axis, size: 3, values: (u, ticks) => ticks.map(() => "") }, { ...axis, size: 62, values: (u, ticks) => ticks.map((t) => number(t, 4)) }],
       series: [{}, ...strip.paths.map((path, k) => ({ label: path, stroke: colour(`--s${k % 8}`), width: 1.5, points: { show: false } }))],
       cursor: { sync: { key: "strips", setSeries: false }, drag: { x: true, y: false, setScale: false }, points: { show: false } },
       hooks: {
@@ -189,7 +192,6 @@ function steady(value, most) {
 // one table of times for the signals of a strip
 function joined(tables) {
   if (tables.length === 1) return tables[0];
-  const same = tables.every(([x]) => x.length === tables[0][0].length && x.every((t, k) => t === tables[0][0][k]));
-  if (same) return [tables[0][0], ...tables.map(([, y]) => y)];
+  if (tables.every(([x]) => x === tables[0][0])) return [tables[0][0], ...tables.map(([, y]) => y)];
   return window.uPlot.join(tables);
 }
