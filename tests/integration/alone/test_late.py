@@ -69,7 +69,7 @@ needs_fifo = pytest.mark.skipif(not FIFO, reason="no FIFO priority here")
 def test_every_injected_overrun_gets_the_cause_that_was_injected(tmp_path):
     # the proof at its full length is the same command without --quick
     done = subprocess.run(
-        [sys.executable, "-P", CAUSES, "--quick", "--json", tmp_path / "causes.json"],
+        [sys.executable, CAUSES, "--quick", "--json", tmp_path / "causes.json"],
         capture_output=True,
         text=True,
         timeout=120,
