@@ -10,6 +10,7 @@ import os
 import stat
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ class LiveOrder(msgspec.Struct, forbid_unknown_fields=True):
     values: dict[str, Any] = {}  # as `LiveWriter.write` takes and checks them; a list for a pair
     begin: tuple[str, ...] = ()
     end: tuple[str, ...] = ()
+    until_ns: int = 0  # CLOCK_MONOTONIC; not carried out after it, where it is not 0
 
 
 class Told(msgspec.Struct):
@@ -135,6 +137,8 @@ class LiveOrders:
         try:
             if self._make is None:
                 return LiveAnswer(order.number, error="the rig does not run yet, or no longer")
+            if 0 < order.until_ns < time.monotonic_ns():
+                return LiveAnswer(order.number, error="the order came too late: give it again")
             if self._writer is None:
                 self._writer = self._make()
             writer, by = self._writer, order.author

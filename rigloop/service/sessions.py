@@ -28,6 +28,7 @@ from rt_core.safety.trips import State
 from rt_core.signals.layout import TableError
 from rt_core.signals.reading import SignalReader
 
+ANSWER_S = 0.5  # for a supervisor to answer, while other clients wait
 FOLLOWS = (State.RUNNING, State.HOLD)
 
 
@@ -74,11 +75,12 @@ class Session:
     ----------
     loaded : LoadedRig
     choices : RunChoices
+    control : Control
     """
 
-    def __init__(self, loaded: LoadedRig, choices: RunChoices) -> None:
+    def __init__(self, loaded: LoadedRig, choices: RunChoices, control: Control) -> None:
         self.loaded, self.name = loaded, loaded.name
-        self.control, self.journal = Control(), RunJournal()
+        self.control, self.journal = control, RunJournal()
         self.faults: tuple[str, ...] = ()
         self.needs_reset = ""
         self.last: LastRun | None = None
@@ -217,7 +219,7 @@ class Session:
                 Why.STATE, f"{self.name}: no run to change: phase {self.phase}; `start` or `arm` it"
             )
         try:
-            return self._supervisor.ask(values, begin, end, author)
+            return self._supervisor.ask(values, begin, end, author, ANSWER_S)
         except LiveRefusedError as error:
             raise Refused(Why.VALUE, f"{self.name}: {error}") from None
         except (LiveOwnedError, NotStartedError, TimeoutError, ValueError) as error:

@@ -1,6 +1,7 @@
 """Changes that a program asks its supervisor for: each line is answered, and nothing of a line harms."""
 
 import json
+import time
 
 import msgspec
 import pytest
@@ -65,3 +66,10 @@ def test_what_is_no_order_is_answered(line):
     answer = json.loads(LiveOrders().take(line))
     assert answer["number"] == 0
     assert answer["error"].startswith("no order: ")
+
+
+def test_an_order_that_nobody_waits_for_any_more_is_not_carried_out(ask):
+    past_ns = time.monotonic_ns() - 1
+    with pytest.raises(LiveOwnedError, match="too late"):
+        ask(values={"assistance": 0.5}, until_ns=past_ns)
+    assert ask(values={"assistance": 0.5}, until_ns=past_ns + 60_000_000_000) == 1
