@@ -12,6 +12,7 @@ import json
 import math
 import numbers
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -91,10 +92,18 @@ class Supervisor:
         _made.add(self)
         self.table = table_of(Process.of(self.process.pid))
 
-    def arm(self) -> None:
-        """Let a run that was started with `--hold` enable its drives and arm; one that has ended does not hear it."""
+    def arm(self, within_s: float) -> None:
+        """Let a run that was started with `--hold` enable its drives and arm; one that has ended does not hear it.
+
+        Parameters
+        ----------
+        within_s : float
+            A supervisor that stands still does not do it when it goes on later than this.
+        """
+        until_ns = time.monotonic_ns() + round(1e9 * within_s)
         with self._lock, contextlib.suppress(OSError):
-            self._line.sendall(ARM + b"\n")
+            self._line.settimeout(ANSWER_S)
+            self._line.sendall(b"%s %d\n" % (ARM, until_ns))
 
     @property
     def is_ours(self) -> bool:
@@ -223,8 +232,14 @@ class Supervisor:
         return msgspec.convert(answer, Outcome) if "good" in answer else None
 
     def refusal(self) -> NotStartedError:
-        """Return the error of a run that could not start."""
+        """Return the error of a run that could not start, or whose supervisor was killed."""
         answer = self._answer()
+        if not answer and self.process.returncode < 0:
+            name = signal.Signals(-self.process.returncode).name
+            return NotStartedError(
+                f"the supervisor was killed ({name}): a loop that ran has ended by itself; `rigloop report` with the run "
+                "folder rebuilds the verdict"
+            )
         mistakes = answer.get("mistakes") or answer.get("reasons") or self._last_lines()
         return NotStartedError("\n".join(map(str, mistakes)))
 

@@ -27,7 +27,8 @@ from rt_core.signals.table import SignalTable
 
 LONGEST_LINE = 1 << 16
 STDIN = 0
-ARM = b"arm"  # a line of its own, for a run that waits
+ARM = b"arm"
+"""It begins a line of its own, for a run that waits; behind it perhaps CLOCK_MONOTONIC in ns, after which it is void."""
 SWITCH_S = 0.0002
 
 
@@ -172,8 +173,14 @@ def follow_stdin(orders: LiveOrders) -> None:
         # whoever sends so long a line sends no order
         waiting = waiting[-LONGEST_LINE:]
         for line in lines:
-            if line.strip() == ARM:
-                orders.may_arm = True
+            if line.split()[:1] == [ARM]:
+                orders.may_arm |= _is_in_time(line)
             elif answers:
                 with contextlib.suppress(OSError):
                     os.write(STDIN, orders.take(line))
+
+
+def _is_in_time(line: bytes) -> bool:
+    """Decide if an order to arm is still meant: this process may have stood still meanwhile."""
+    until = line.split()[1:]
+    return not until or (until[0].isdigit() and time.monotonic_ns() <= int(until[0]))

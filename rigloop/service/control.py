@@ -17,7 +17,7 @@ def _always(client: Client) -> bool:
 class Control:
     """The token of a rig, and who has it; it is kept until given back or taken over, also by a client that is gone.
 
-    A token is worth something on the connection that has taken it; once that has gone, on another one with the same key.
+    A token is worth something on the connection that took it; once that has gone, on another one with the same key.
 
     Parameters
     ----------

@@ -29,6 +29,10 @@ from rt_core.signals.layout import TableError
 from rt_core.signals.reading import SignalReader
 
 ANSWER_S = 0.5  # for a supervisor to answer, while other clients wait
+ARM_S, START_S = (
+    5.0,
+    120.0,
+)  # until an order to arm is void, of a run that waits and of one that starts
 FOLLOWS = (State.RUNNING, State.HOLD)
 
 
@@ -63,7 +67,7 @@ class LastRun:
     def words(self) -> str:
         """Verdict and reasons in one line."""
         if self.outcome is None:
-            return f"not started: {self.error}"
+            return f"no verdict: {self.error}" if self.folder else f"not started: {self.error}"
         reasons = "; ".join(self.outcome.reasons)
         return f"verdict {'good' if self.outcome.good else 'bad'}{': ' * bool(reasons)}{reasons}"
 
@@ -190,9 +194,10 @@ class Session:
                 Why.STATE,
                 f"{self.name}: seconds = {seconds:g}: the run has started; give them to `start`",
             )
+        within_s = ARM_S if self.phase == Phase.WAITING else START_S
         self._asked_to_arm = True
         if self._supervisor is not None:
-            self._supervisor.arm()
+            self._supervisor.arm(within_s)
 
     def live(self) -> list[LiveRow]:
         """Return what may be changed while the rig runs, with newest values of a run that goes on."""

@@ -96,7 +96,7 @@ def test_a_supervisor_that_stands_still_is_waited_for_once(played):
     def ask(timeout_s=10.0):
         return supervisor.ask({"gain": 1.0}, (), (), "anna", timeout_s)
 
-    with pytest.raises(NotAnsweringError, match="within 0.01 s"):
+    with pytest.raises(NotAnsweringError, match=r"within 0\.01 s"):
         ask(0.01)
     order = msgspec.json.decode(end.recv(1000), type=LiveOrder)
     # whenever it goes on, it knows that nobody waits
@@ -107,3 +107,20 @@ def test_a_supervisor_that_stands_still_is_waited_for_once(played):
     for number in (order.number, order.number + 1):
         end.sendall(msgspec.json.encode(LiveAnswer(number, 5)) + b"\n")
     assert ask() == 5
+
+
+def test_a_supervisor_that_was_killed_has_not_refused_to_start(played):
+    supervisor, _ = played
+    supervisor.process.returncode = -9
+    words = str(supervisor.refusal())
+    assert "killed (SIGKILL)" in words
+    assert "`rigloop report`" in words
+    assert "mode" not in words
+
+
+def test_an_order_to_arm_has_a_moment_after_which_it_is_void(played):
+    supervisor, end = played
+    supervisor.arm(5.0)
+    word, until = end.recv(100).split()
+    assert word == b"arm"
+    assert abs(int(until) - time.monotonic_ns() - 5_000_000_000) < 5_000_000_000

@@ -1,14 +1,18 @@
 """Changes that a program asks its supervisor for: each line is answered, and nothing of a line harms."""
 
 import json
+import os
+import stat
+import sys
 import time
+from types import SimpleNamespace
 
 import msgspec
 import pytest
 
 from rigloop.api.supervisor import _plain
 from rigloop.live_values.journal import Journal
-from rigloop.live_values.orders import LiveAnswer, LiveOrder, LiveOrders
+from rigloop.live_values.orders import LiveAnswer, LiveOrder, LiveOrders, follow_stdin
 from rigloop.live_values.refused import LiveOwnedError, LiveRefusedError
 
 
@@ -73,3 +77,23 @@ def test_an_order_that_nobody_waits_for_any_more_is_not_carried_out(ask):
     with pytest.raises(LiveOwnedError, match="too late"):
         ask(values={"assistance": 0.5}, until_ns=past_ns)
     assert ask(values={"assistance": 0.5}, until_ns=past_ns + 60_000_000_000) == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "arms"),
+    [
+        (b"arm", True),
+        (b"arm %d" % (time.monotonic_ns() + 600_000_000_000), True),
+        (b"arm 1", False),
+        (b"arm soon", False),
+        (b"armed", False),
+    ],
+)
+def test_an_order_to_arm_that_comes_too_late_is_void(monkeypatch, line, arms):
+    orders, lines = LiveOrders(), iter((line + b"\n", b""))
+    monkeypatch.setattr(os, "read", lambda file, most: next(lines))
+    monkeypatch.setattr(os, "fstat", lambda file: SimpleNamespace(st_mode=stat.S_IFIFO))
+    before = sys.getswitchinterval()
+    follow_stdin(orders)
+    sys.setswitchinterval(before)
+    assert orders.may_arm is arms

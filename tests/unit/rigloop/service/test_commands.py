@@ -43,7 +43,7 @@ class PlayedSupervisor:
         self.asked.append(change)
         return len(self.asked)
 
-    def arm(self):
+    def arm(self, within_s):
         self.armed = True
 
     def let_go(self):
