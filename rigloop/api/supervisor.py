@@ -237,8 +237,8 @@ class Supervisor:
         if not answer and self.process.returncode < 0:
             name = signal.Signals(-self.process.returncode).name
             return NotStartedError(
-                f"the supervisor was killed ({name}): a loop that ran has ended by itself; `rigloop report` with the run "
-                "folder rebuilds the verdict"
+                f"the supervisor was killed ({name}): a loop that ran has ended by itself; `rigloop report` with the "
+                "run folder rebuilds the verdict"
             )
         mistakes = answer.get("mistakes") or answer.get("reasons") or self._last_lines()
         return NotStartedError("\n".join(map(str, mistakes)))

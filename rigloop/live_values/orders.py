@@ -28,7 +28,7 @@ from rt_core.signals.table import SignalTable
 LONGEST_LINE = 1 << 16
 STDIN = 0
 ARM = b"arm"
-"""It begins a line of its own, for a run that waits; behind it perhaps CLOCK_MONOTONIC in ns, after which it is void."""
+"""It begins a line of its own, for a run that waits; CLOCK_MONOTONIC in ns may follow, after which it is void."""
 SWITCH_S = 0.0002
 
 

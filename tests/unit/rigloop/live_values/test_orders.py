@@ -2,10 +2,8 @@
 
 import json
 import os
-import stat
 import sys
 import time
-from types import SimpleNamespace
 
 import msgspec
 import pytest
@@ -90,10 +88,12 @@ def test_an_order_that_nobody_waits_for_any_more_is_not_carried_out(ask):
     ],
 )
 def test_an_order_to_arm_that_comes_too_late_is_void(monkeypatch, line, arms):
-    orders, lines = LiveOrders(), iter((line + b"\n", b""))
-    monkeypatch.setattr(os, "read", lambda file, most: next(lines))
-    monkeypatch.setattr(os, "fstat", lambda file: SimpleNamespace(st_mode=stat.S_IFIFO))
-    before = sys.getswitchinterval()
+    here, there = os.pipe()
+    os.write(there, line + b"\n")
+    os.close(there)
+    monkeypatch.setattr("rigloop.live_values.orders.STDIN", here)
+    monkeypatch.setattr(sys, "setswitchinterval", lambda seconds: None)
+    orders = LiveOrders()
     follow_stdin(orders)
-    sys.setswitchinterval(before)
+    os.close(here)
     assert orders.may_arm is arms
