@@ -35,6 +35,7 @@ from rigloop.service.sessions import Session
 from rigloop.service.subscriptions import Subscriptions
 from rt_core.signals.layout import TableError
 
+TELL_AGAIN_S = 10.0  # that the journal takes nothing, to clients that have come since
 SERVICE = "service"
 """Author of what the service does by itself."""
 Tell = Callable[[str, str, str, Visitor | None], None]
@@ -69,7 +70,7 @@ class Commands:
         tell: Tell,
         endpoints: list[str],
     ) -> None:
-        self.is_over = self._is_lost = False
+        self.is_over, self._tell_at = False, 0.0
         self._name, self._sessions, self._log = name, sessions, log
         self._subscriptions, self._runs, self._tell = subscriptions, runs, tell
         self._endpoints = endpoints
@@ -139,11 +140,13 @@ class Commands:
         before = [one.unwritten for one in journals]
         for one in journals:
             one.add(made)
-        is_lost = [one.unwritten for one in journals] != before
-        if is_lost and not self._is_lost:
+        is_lost, now = [one.unwritten for one in journals] != before, time.monotonic()
+        if is_lost and now >= self._tell_at:
             words = "the journal takes nothing: who does what is not kept; is the disk full?"
             self._tell("", "journal", words, None)
-        self._is_lost = is_lost
+            self._tell_at = now + TELL_AGAIN_S
+        elif not is_lost:
+            self._tell_at = 0.0
 
     @property
     def _only(self) -> Session:

@@ -174,11 +174,15 @@ def test_what_comes_too_late_is_not_done_but_a_stop(played, ann):
     played.ask(ann, asked.Stop, token=token, until_ns=past_ns)
 
 
-def test_a_journal_that_takes_nothing_is_told_once(played, ann, bob, monkeypatch):
+def test_a_journal_that_takes_nothing_is_told_from_time_to_time(played, ann, bob, monkeypatch):
     monkeypatch.setattr(os, "write", Mock(side_effect=OSError(errno.ENOSPC, "full")))
     token = played.ask(ann, asked.Take).token
     played.refused(bob, asked.Stop, Why.CONTROL)
     assert [(what, whom) for _, what, _, whom in played.told] == [("journal", None)]
+    # for whoever has come since
+    played.commands._tell_at = 0.0
+    played.refused(bob, asked.Stop, Why.CONTROL)
+    assert len(played.told) == 2
     monkeypatch.undo()
     played.ask(ann, asked.Give, token=token)
     assert [one.command for one in played.log.read()] == ["give"]
