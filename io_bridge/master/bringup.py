@@ -6,8 +6,8 @@ import logging
 from collections.abc import Iterator, Sequence
 
 from io_bridge.master import slave_clock
-from io_bridge.master.hidden_drives import hidden_drives
 from io_bridge.master.master import Master
+from io_bridge.master.past_guards import hidden_drives, torque_offsets
 from io_bridge.master.process_data import ProcessData, from_eeprom, settle
 from io_bridge.master.slave_objects import SlaveObjects
 from io_bridge.master.slave_registers import (
@@ -81,6 +81,7 @@ def settle_all(
         try:
             found.append(settle(group, slave.contents, objects))
             wrong += hidden_drives(group, found[-1].outputs)
+            wrong += torque_offsets(group, found[-1].outputs, objects)
         except BringUpError as error:
             wrong.append(str(error))
     if wrong:
