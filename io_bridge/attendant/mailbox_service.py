@@ -185,7 +185,8 @@ class MailboxService:
             data = client.upload(request.index, request.subindex)
         elif moves := moving(request.index) if request.subindex == 0 else "":
             return Answer(
-                error=f"{request.index:#06x}, {moves}, moves the drive past its guard: while a loop runs nobody writes it"
+                error=f"{request.index:#06x}, {moves}, moves the drive past its guard: it is not written while a loop "
+                "runs"
             )
         else:
             data = bytes.fromhex(request.value)
