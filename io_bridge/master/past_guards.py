@@ -1,4 +1,4 @@
-"""What would move a drive past its guard, as its slave is found: channels of a terminal, and a torque offset."""
+"""Slaves that would move past their guard as they are found: by channels of a terminal, or by a torque offset."""
 
 from __future__ import annotations
 
