@@ -36,7 +36,7 @@ from rigloop.monitor.app import listen, serve_pages
 from rigloop.monitor.messages import MOST_BYTES, read_message
 from rigloop.monitor.opening import target_of
 from rigloop.monitor.session import Session
-from rigloop.service.journal import Journal
+from rigloop.service.journal import ServiceLog
 from rigloop.service.process import Service, ServiceOptions
 from rigloop.service.sessions import RunChoices
 
@@ -146,7 +146,7 @@ class Served:
         endpoint = local_endpoint("fuzz")
         door = self._stack.enter_context(Door(1 << 20))
         door.open_local(endpoint)
-        log = Journal(folder / "log.jsonl", 1 << 20, again=True)
+        log = ServiceLog(folder, "log", 1 << 20)
         options = ServiceOptions(
             "fuzz", endpoint, RunChoices(folder / "runs"), requests_a_second=1e9
         )
