@@ -47,7 +47,7 @@ def monitor(
     from rigloop.monitor.gate import LOOPBACK, kept_token, opening_page
     from rigloop.monitor.opening import target_of
     from rigloop.monitor.session import Session
-    from rigloop.monitor.source import SourceGoneError
+    from rigloop.monitor.sources.source import SourceGoneError
 
     try:
         found = target_of(target, rig, key)
