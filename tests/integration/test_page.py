@@ -224,12 +224,55 @@ def test_the_page_moves_tunes_and_stops(browser, place):
     browser.until("document.querySelector('#said').innerText === 'the layout is kept'")
     assert ["guard/state"] in json.loads(kept.read_text())["strips"]
 
+    scope_triggers(browser, place)
+
     browser.key("Escape")
     state_is(browser, "No run")
     browser.until("document.querySelector('#words').innerText.includes('verdict')")
     control(browser, False)
     wrong = [e for e in browser.problems() if "GL Driver" not in json.dumps(e)]
     assert not wrong
+
+
+def scope_triggers(browser, place):
+    """Catch an edge, out of the rings of the run, look into it at full rate, measure, store and compare it."""
+    choose = (
+        "(document.querySelector('#{id}').value = {value},"
+        " document.querySelector('#{id}').dispatchEvent(new Event('change', {{bubbles: true}})), 1)"
+    )
+
+    def pick(number, value):
+        browser.run(choose.format(id=number, value=json.dumps(value)))
+
+    for field, value in (
+        ("scope-kind", "rises above"), ("scope-signal", "wheel/angle_rad"), ("scope-level", "0.05"),
+        ("scope-pre", "0.05"), ("scope-post", "0.2"),
+    ):  # fmt: skip
+        pick(field, value)
+    assert browser.run("document.querySelector('#scope-trigger').value") == (
+        "wheel/angle_rad > 0.05 rising"
+    )
+    browser.click("#scope-arm")
+    browser.until("document.querySelector('#scope-state').innerText === 'done, 1 capture'")
+    trace = "rigloop.scope.capture.traces.find(({path}) => path === 'wheel/angle_rad')"
+    assert browser.run("rigloop.scope.lost") == 0
+    before, after = browser.run(
+        f"[{trace}.y[{trace}.x.findIndex(t => t >= -1e-9) - 1], {trace}.y[{trace}.x.findIndex(t => t >= -1e-9)]]"
+    )
+    assert before <= 0.05 < after + 1e-6
+    assert browser.run("document.querySelectorAll('#scope-plots canvas').length") >= 2
+    browser.run("rigloop.scope.look([-0.01, 0.01])")  # as dragging does
+    browser.until("rigloop.scope.capture.view?.[0] === -0.01")
+    browser.click("#scope-spectra")
+    browser.until("document.querySelectorAll('#scope-lines canvas').length >= 2")
+    browser.run("(document.querySelector('#scope-name').value = 'first', 1)")
+    browser.click("#scope-save")
+    browser.until("document.querySelector('#scope-stored').value === 'first'")
+    assert (place.rig.with_name("steering.captures") / "first.npz").is_file()
+    browser.click("#scope-compare")
+    browser.until("document.querySelector('#scope-plots').innerText.includes('apart by 0')")
+    browser.click("#scope-now")
+    browser.until("rigloop.scope.capture.view === null && rigloop.scope.beside")
 
 
 def test_a_fault_is_shown_in_words_and_reset(browser, place):

@@ -126,7 +126,9 @@ class ReadCycles:
             if path not in names:
                 names.append(path)
         self.paths: Mapping[str, tuple[str, ...]] = {t: tuple(n) for t, n in chosen.items()}
-        self.homes: Mapping[str, str] = {path: task for task, names in self.paths.items() for path in names}
+        self.homes: Mapping[str, str] = {
+            path: task for task, names in self.paths.items() for path in names
+        }
         self.units = {path: source.signals[path].unit for path in self.homes}
         periods = {task.name: task.period_us * 1000 for task in source.description.tasks}
         self.tasks = {task: periods[task] for task in self.paths}

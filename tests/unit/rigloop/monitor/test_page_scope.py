@@ -92,14 +92,23 @@ def test_a_normal_scope_waits_until_the_record_has_played_so_far(session, clock)
 
 
 def capture(session):
-    ask(session, "capture", signals=[ANGLE], trigger=f"{ANGLE} > 19.5 rising", pre_s=0.001, post_s=0.002)
+    ask(
+        session,
+        "capture",
+        signals=[ANGLE],
+        trigger=f"{ANGLE} > 19.5 rising",
+        pre_s=0.001,
+        post_s=0.002,
+    )
     for _ in range(3):
         ask(session, "")
 
 
 def test_a_part_is_sent_at_full_rate_with_its_own_figures(session):
     capture(session)
-    found = ask(session, "look", from_s=0.0, to_s=0.001, pixels=400, delay=[ANGLE, ANGLE], spectra=True)
+    found = ask(
+        session, "look", from_s=0.0, to_s=0.001, pixels=400, delay=[ANGLE, ANGLE], spectra=True
+    )
     ((header, raw),) = found["capture"]
     assert header["view"] == [0.0, 0.001]
     assert header["extent"] == [-0.001, 0.002]
