@@ -31,6 +31,14 @@ def monitor(
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="On this machine only; 0 takes any that is free.")
     ] = PORT,
+    foxglove: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            max=65535,
+            help="A port for Foxglove and Lichtblick, on this machine only; 0 takes any that is free.",
+        ),
+    ] = None,
     browser: Annotated[
         bool,
         typer.Option("--browser/--no-browser", help="Open the page; else print its address only."),
@@ -59,13 +67,29 @@ def monitor(
         listening = listen(port)
     except OSError as error:
         fail([f"--port {port}: {error.strerror}; give another, or 0"], Exit.NOT_STARTED, False)
+    door = None
+    if foxglove is not None:
+        from rigloop.monitor.foxglove.door import FoxgloveDoor, secret_of
+
+        try:
+            other = listen(foxglove)
+        except OSError as error:
+            words = f"--foxglove {foxglove}: {error.strerror}; give another, or 0"
+            fail([words], Exit.NOT_STARTED, False)
     try:
         token = kept_token()
         url = f"http://{LOOPBACK}:{listening.getsockname()[1]}/?token={token}"
         say(f"{found.name}: {url}")
+        if foxglove is not None:
+            place = other.getsockname()[1]
+            door = (FoxgloveDoor(found.open).gate(place, token), other)
+            say(f"Foxglove, Lichtblick: ws://{LOOPBACK}:{place}/?token={secret_of(token)}")
         if browser:
             webbrowser.open(opening_page(url).as_uri())
     except OSError as error:
         fail([str(error)], Exit.NOT_STARTED, False)
+    others = [] if door is None else [(door[0], door[1])]
     with listening, interrupts.collected() as interrupted:
-        serve_pages(partial(Session, found.open, found.layout), listening, token, interrupted)
+        serve_pages(
+            partial(Session, found.open, found.layout), listening, token, interrupted, others
+        )

@@ -4,14 +4,16 @@ import contextlib
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import urllib.error
 import urllib.request
+from itertools import pairwise
 
 import chromium
 import pytest
-from websockets.exceptions import InvalidStatus
+from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
 from rigloop.protocol import requests as asked
@@ -307,12 +309,41 @@ def test_the_page_comes_back_after_restarts(browser, place, url, wait_for):
     state_is(browser, "No run")
 
 
+def foxglove_connects(url):
+    """Connect as Foxglove and Lichtblick do, from their own site, by either name; subscribe; get every cycle."""
+    bare = url.partition("?")[0]
+    for wrong, given in ((bare, {}), (f"{bare}?token=b", {})):
+        assert socket_status(wrong, subprotocols=["foxglove.sdk.v1"], **given) == 403
+    site = "https://app.example"
+    for offered, taken in (
+        (["foxglove.websocket.v1"], "foxglove.websocket.v1"),
+        (["foxglove.sdk.v1"], "foxglove.sdk.v1"),
+    ):
+        with connect(url, subprotocols=offered, origin=site) as socket:
+            assert socket.subprotocol == taken
+            assert json.loads(socket.recv(10))["op"] == "serverInfo"
+            channels = {c["topic"]: c for c in json.loads(socket.recv(10))["channels"]}
+            assert "float64 angle_rad # angle_rad [rad]" in channels["/wheel"]["schema"]
+            wanted = {"id": 7, "channelId": channels["/wheel"]["id"]}
+            socket.send(json.dumps({"op": "subscribe", "subscriptions": [wanted]}))
+            frames = [socket.recv(10) for _ in range(20)]
+            frames = [one for one in frames if isinstance(one, bytes)]
+            heads = [struct.unpack_from("<BIQ", one) for one in frames]
+            assert {(code, number) for code, number, _ in heads} == {(1, 7)}
+            times = [t_ns for _, _, t_ns in heads]
+            assert {b - a for a, b in pairwise(times)} <= {200_000 * k for k in range(1, 50)}
+    with connect(url, origin=site) as socket, pytest.raises(ConnectionClosed):
+        socket.recv(10)  # it speaks neither
+
+
 def test_a_recorded_run_plays_through_the_same_page(browser, place, wait_for):
     (run, *_) = sorted((place.folder / "runs").iterdir())
     place.end("serve")
     place.end("monitor")
-    log = place.start("monitor", run, "--no-browser", "--port", 0)
+    log = place.start("monitor", run, "--no-browser", "--port", 0, "--foxglove", 0)
     found = wait_for(lambda: re.search(r"http://\S+", log.read_text()), START_S, "an address")
+    other = wait_for(lambda: re.search(r"ws://\S+", log.read_text()), START_S, "the other address")
+    foxglove_connects(other[0])
     browser.open(found[0])
     state_is(browser, "Record")
     browser.run("document.querySelector('#speed').value = '20'")

@@ -1,4 +1,4 @@
-"""The scope of a page on a recorded run: it is set up by messages, finds its trigger, is looked into, stored and compared."""
+"""The scope of a page on a recorded run: it finds its trigger, is looked into, stored and compared."""
 
 import json
 
