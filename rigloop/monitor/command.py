@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import webbrowser
 from functools import partial
 from typing import Annotated
@@ -13,6 +14,7 @@ from rigloop.console.answers import Exit, fail
 from rigloop.console.screen import say
 
 PORT = 9874
+TUI_NEEDS = "rigloop monitor --tui needs textual: pip install 'rigloop[tui]'"
 NEEDS = "rigloop monitor needs starlette, uvicorn and websockets: pip install 'rigloop[page]'"
 
 
@@ -31,6 +33,10 @@ def monitor(
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="On this machine only; 0 takes any that is free.")
     ] = PORT,
+    tui: Annotated[
+        bool,
+        typer.Option("--tui", help="On this terminal, as over ssh, in place of a browser."),
+    ] = False,
     foxglove: Annotated[
         int | None,
         typer.Option(
@@ -48,6 +54,9 @@ def monitor(
 
     The page is for this machine only, at an address with a secret. Its server speaks to the rig as any client does.
     """
+    if tui:
+        _on_terminal(target, rig, key)
+        return
     try:
         from rigloop.monitor.app import listen, serve_pages
     except ImportError as error:
@@ -93,3 +102,22 @@ def monitor(
         serve_pages(
             partial(Session, found.open, found.layout), listening, token, interrupted, others
         )
+
+
+def _on_terminal(target: str, rig: str, key: str) -> None:
+    try:
+        from rigloop.monitor.terminal.screen import Monitor
+    except ImportError as error:
+        fail([f"{TUI_NEEDS} ({error})"], Exit.NOT_STARTED, False)
+    from rigloop.monitor.opening import target_of
+    from rigloop.monitor.sources.source import SourceGoneError
+    from rigloop.monitor.terminal.looker import Looker
+
+    if not sys.stdout.isatty():
+        fail(["--tui: the output is no terminal"], Exit.WRONG_INPUT, False)
+    try:
+        found = target_of(target, rig, key)
+        found.open().close()
+    except SourceGoneError as error:
+        fail([str(error)], Exit.WRONG_INPUT, False)
+    Monitor(Looker(found.open)).run()
