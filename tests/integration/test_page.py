@@ -258,13 +258,13 @@ def scope_triggers(browser, place):
     browser.until("document.querySelector('#scope-state').innerText === 'done, 1 capture'")
     trace = "rigloop.scope.capture.traces.find(({path}) => path === 'wheel/angle_rad')"
     assert browser.run("rigloop.scope.lost") == 0
+    assert browser.run("document.querySelectorAll('#scope-plots canvas').length") >= 2
+    browser.run("rigloop.scope.look([-0.01, 0.01])")  # as dragging does
+    browser.until("rigloop.scope.capture.view?.[0] === -0.01")
     before, after = browser.run(
         f"[{trace}.y[{trace}.x.findIndex(t => t >= -1e-9) - 1], {trace}.y[{trace}.x.findIndex(t => t >= -1e-9)]]"
     )
     assert before <= 0.05 < after + 1e-6
-    assert browser.run("document.querySelectorAll('#scope-plots canvas').length") >= 2
-    browser.run("rigloop.scope.look([-0.01, 0.01])")  # as dragging does
-    browser.until("rigloop.scope.capture.view?.[0] === -0.01")
     browser.click("#scope-spectra")
     browser.until("document.querySelectorAll('#scope-lines canvas').length >= 2")
     browser.run("(document.querySelector('#scope-name').value = 'first', 1)")
