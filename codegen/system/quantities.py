@@ -24,10 +24,15 @@ class Coordinate:
 
 @dataclass(frozen=True)
 class Row:
-    """One scalar constraint, scaled so that its gradient is of order one."""
+    """One scalar constraint, scaled so that its gradient is of order one.
+
+    Of a row of rates alone (nonholonomic: a wheel that rolls, a blade that cuts) `sliding` is what stays zero, linear
+    in the rates and zero without them, and `phi` is the constant zero.
+    """
 
     label: str
     phi: Expr
+    sliding: Expr | None = None
 
 
 @dataclass(frozen=True)
