@@ -93,14 +93,14 @@ def test_rates_that_are_written_are_those_of_a_blade(twin, tmp_path):
         made.rigid_body(
             "plate", points=["A", "B"], axis=(0, 0, 1), mass_kg=2.0, centre_m=(0.5, 0.1, 0), inertia_kg_m2=0.3
         )  # fmt: skip
-        made.force("push", coordinate="B_y", force_n=4.0)
+        made.wrench("push", body="plate", point_m=(1, 0.2, 0), force_n=(3.0, 4.0, 0))
         if is_written:
             row = "rate(A_y) * (B_x - A_x) - rate(A_x) * (B_y - A_y)"
             made.rate_constraint("blade", expression=row)
         else:
             edge = (math.cos(0.3), math.sin(0.3), 0)
             made.knife_edge("blade", body="plate", point_m=(0, 0, 0), edge=edge)
-        made.output("A/x", "A_x.acceleration").output("B/y", "B_y.acceleration")
+        made.output("A/x_m_s2", "A_x.acceleration").output("B/y_m_s2", "B_y.acceleration")
         stepper = twin(made.save(tmp_path)).Kernel()
         stepper.reset()
         found.append(list(stepper.outputs.values()))
