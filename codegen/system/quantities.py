@@ -79,11 +79,14 @@ class LongRow:
 
 @dataclass(frozen=True)
 class JointPlace:
-    """A joint whose reaction on its first body, at a point of the file's pose, is among the values of outputs."""
+    """A joint whose reaction on its first body, at a point of the file's pose, is among the values of outputs; of a
+    universal joint with the pins of both bodies.
+    """
 
     first: str
     second: str
     point: tuple[float, float, float]
+    pins: tuple[tuple[float, float, float], tuple[float, float, float]] | None = None
 
 
 @dataclass(frozen=True)
