@@ -25,7 +25,9 @@ class Plan:
     def body(self, name, at, mass=1.0, centre=None, inertia=(0.1, 0.12, 0.15), turned=None):
         """A body with its centre beside its point and products of inertia where `turned` is a seed."""
         at = np.array(at, dtype=float)
-        centre = at + (0.1, -0.05, 0.2) if centre is None else np.array(centre, dtype=float)
+        centre = (
+            at + np.array((0.1, -0.05, 0.2)) if centre is None else np.array(centre, dtype=float)
+        )
         axes = AXES
         if turned is not None:
             axes = np.linalg.qr(np.random.default_rng(turned).normal(size=(3, 3)))[0]
@@ -76,7 +78,8 @@ class Plan:
             given[key] = n
             self.made.spring(
                 f"s{n}", **{key if kind == "revolute" else "distance": n},
-                **{f"stiffness_{unit[0]}_per_{unit[1]}": keys["stiffness"], f"damping_{unit[0]}s_per_{unit[1]}": keys["damping"]},
+                **{f"stiffness_{unit[0]}_per_{unit[1]}": keys["stiffness"]},
+                **{f"damping_{unit[0]}s_per_{unit[1]}": keys["damping"]},
             )  # fmt: skip
             self.loads.append((kind, first, second, at, axis, e1, e2, n, keys))
         getattr(self.made, kind)(n, **given)

@@ -43,8 +43,12 @@ def joints_in_series():
 
 def offset_axes():
     plan = Plan("odd")
-    plan.body("a", (0, 0, 0), centre=(5, 3, -4)).joint("revolute", "a", "ground", (2, -7, 1), (1, 2, 3))  # fmt: skip
-    plan.body("b", (1, 1, 1), centre=(-4, 6, 1)).joint("prismatic", "b", "a", (9, 9, 9), (-1, 1, 4), **SPRING)  # fmt: skip
+    plan.body("a", (0, 0, 0), centre=(5, 3, -4)).joint(
+        "revolute", "a", "ground", (2, -7, 1), (1, 2, 3)
+    )
+    plan.body("b", (1, 1, 1), centre=(-4, 6, 1)).joint(
+        "prismatic", "b", "a", (9, 9, 9), (-1, 1, 4), **SPRING
+    )
     return plan.body("c", (0, 2, 0)).joint("cylindrical", "c", "b", (-8, 0, 3), (0, 1, 1))
 
 
@@ -60,13 +64,21 @@ def two_that_float():
     for name, x in (("a", 0.0), ("b", 10.0)):
         plan.body(name, (x, 0, 0), turned=1)
         plan.body(f"{name}_tip", (x + 1, 0, 0), turned=2)
-        plan.joint("spherical" if name == "a" else "revolute", f"{name}_tip", name, (x + 0.5, 0, 0), (1, 1, 0))  # fmt: skip
+        plan.joint(
+            "spherical" if name == "a" else "revolute",
+            f"{name}_tip",
+            name,
+            (x + 0.5, 0, 0),
+            (1, 1, 0),
+        )
     return plan
 
 
 def heavy_and_light():
     plan = Plan("odd")
-    for k, (mass, kind) in enumerate([(1e4, "revolute"), (1e-3, "revolute"), (1e3, "spherical"), (1e-2, "prismatic")]):  # fmt: skip
+    for k, (mass, kind) in enumerate(
+        [(1e4, "revolute"), (1e-3, "revolute"), (1e3, "spherical"), (1e-2, "prismatic")]
+    ):
         at, size = (0.5 * k, 0.1 * k, 0), mass * 0.01
         plan.body(f"b{k}", at, mass=mass, inertia=(size, 1.2 * size, 1.5 * size))
         plan.joint(kind, f"b{k}", f"b{k - 1}" if k else "ground", at, (1, k, 2))
@@ -85,7 +97,9 @@ def on_the_ground():
     plan = Plan("odd")
     kinds = ("revolute", "prismatic", "cylindrical", "universal", "spherical", "planar")
     for k, kind in enumerate(kinds):
-        plan.body(f"b{k}", (k, 0, 0), turned=k).joint(kind, f"b{k}", "ground", (k, 0.2, 0), (1, k, 1))  # fmt: skip
+        plan.body(f"b{k}", (k, 0, 0), turned=k).joint(
+            kind, f"b{k}", "ground", (k, 0.2, 0), (1, k, 1)
+        )
     return plan
 
 
@@ -94,7 +108,9 @@ def train():
     plan = Plan("odd")
     for k in range(4):
         plan.body(f"b{k}", (k, 0, 0), turned=k)
-        plan.joint("prismatic", f"b{k}", f"b{k - 1}" if k else "ground", (k, 0, 0), (1, k, -k), **SPRING)  # fmt: skip
+        plan.joint(
+            "prismatic", f"b{k}", f"b{k - 1}" if k else "ground", (k, 0, 0), (1, k, -k), **SPRING
+        )
     return plan
 
 
@@ -140,7 +156,11 @@ def backwards():
 
 def four_bar():
     """A loop through the ground, in space: pin, ball, universal joint, pin."""
-    plan = Plan("odd").body("a", (0, 0, 0)).joint("revolute", "a", "ground", (0, 0, 0), (0, 0, 1), **SPRING)  # fmt: skip
+    plan = (
+        Plan("odd")
+        .body("a", (0, 0, 0))
+        .joint("revolute", "a", "ground", (0, 0, 0), (0, 0, 1), **SPRING)
+    )
     plan.body("b", (0, 1, 0)).joint("spherical", "b", "a", (0, 1, 0))
     plan.body("c", (2, 1.5, 0.3)).joint("universal", "c", "b", (2, 1.5, 0.3), (0, 0, 1))
     return plan.joint("revolute", "c", "ground", (2.2, 0, 0), (0, 0.2, 1))
@@ -150,25 +170,47 @@ def loop_in_the_air():
     """A loop of bodies that floats, with a branch on it."""
     plan = Plan("odd").body("a", (0, 0, 0)).body("b", (1, 0, 0)).body("c", (0, 1, 0))
     plan.joint("revolute", "b", "a", (0.5, 0, 0), (0, 0, 1), **SPRING)
-    plan.joint("spherical", "c", "a", (0, 0.5, 0)).joint("cylindrical", "c", "b", (0.5, 0.5, 0), (1, -1, 0))  # fmt: skip
+    plan.joint("spherical", "c", "a", (0, 0.5, 0)).joint(
+        "cylindrical", "c", "b", (0.5, 0.5, 0), (1, -1, 0)
+    )
     return plan.body("d", (0, 2, 0), turned=3).joint("spherical", "d", "c", (0, 1.5, 0))
 
 
 def two_loops():
     """Two bodies between the same plates, each by balls and slides."""
-    plan = Plan("odd").body("a", (0, 0, 0), mass=3.0).joint("cylindrical", "a", "ground", (0, 0, 0), (0, 0, 1))  # fmt: skip
+    plan = (
+        Plan("odd")
+        .body("a", (0, 0, 0), mass=3.0)
+        .joint("cylindrical", "a", "ground", (0, 0, 0), (0, 0, 1))
+    )
     plan.body("top", (0, 0, 1), turned=2).joint("spherical", "top", "a", (0, 0, 0.8))
     for k, (x, y) in enumerate([(1, 0), (0, 1)]):
-        plan.body(f"leg{k}", (x, y, 0)).joint("universal", f"leg{k}", "ground", (x, y, 0), (1, 0, 0))  # fmt: skip
-        plan.body(f"rod{k}", (x, y, 0.5)).joint("prismatic", f"rod{k}", f"leg{k}", (x, y, 0.4), (0, 0, 1), **SPRING)  # fmt: skip
+        plan.body(f"leg{k}", (x, y, 0)).joint(
+            "universal", f"leg{k}", "ground", (x, y, 0), (1, 0, 0)
+        )
+        plan.body(f"rod{k}", (x, y, 0.5)).joint(
+            "prismatic", f"rod{k}", f"leg{k}", (x, y, 0.4), (0, 0, 1), **SPRING
+        )
         plan.joint("spherical", f"rod{k}", "top", (x, y, 1))
     return plan
 
 
 TREES = [
-    branches_of_branches, joints_in_series, offset_axes, without_weight, two_that_float, heavy_and_light, welded,
-    on_the_ground, train, shafts, plates, needles, floating_crane, backwards,
-]  # fmt: skip
+    branches_of_branches,
+    joints_in_series,
+    offset_axes,
+    without_weight,
+    two_that_float,
+    heavy_and_light,
+    welded,
+    on_the_ground,
+    train,
+    shafts,
+    plates,
+    needles,
+    floating_crane,
+    backwards,
+]
 LOOPS = [four_bar, loop_in_the_air, two_loops]
 
 
