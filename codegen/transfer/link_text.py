@@ -222,9 +222,7 @@ class TransferText:
         self.record += [graph.lift(e) for part in motion for e in part]
         found = riccati.weighed(self.state, *motion)
         self.shows = {
-            k: graph.lift(e)
-            for k, e in enumerate((*found.moment, *found.force))
-            if k in self.shown
+            k: graph.lift(e) for k, e in enumerate((*found.moment, *found.force)) if k in self.shown
         }
 
     def place(self) -> list[Assign]:

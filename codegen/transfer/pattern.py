@@ -60,7 +60,9 @@ def settled(
 
 def ground_pattern(values: Iterable[Value], hand: int) -> Pattern:
     """What is to be confirmed first."""
-    return Pattern([(v.value if isinstance(v, Expr) else float(v)) + 0.0 for v in values], [0.0] * hand)
+    return Pattern(
+        [(v.value if isinstance(v, Expr) else float(v)) + 0.0 for v in values], [0.0] * hand
+    )
 
 
 def _confirmed(pattern: Constants, texts: Sequence[Sequence[Expr]]) -> Constants:

@@ -108,5 +108,3 @@ def asked(graph: Graph, exprs: Iterable[Expr]) -> frozenset[int]:
     """Components of the moments and forces of joints that expressions are about."""
     names = [v.name.split(" ") for e in exprs for v in graph.variables(e)]
     return frozenset(int(name[2]) for name in names if name[0] == "handed" and len(name) == 3)
-
-

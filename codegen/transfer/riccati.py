@@ -86,7 +86,9 @@ def resistance(inertia: Inertia, omega: Vector) -> Wrench:
     return Wrench(spin, cross(omega, cross(omega, first)))
 
 
-def carried(alpha: Vector, a: Vector, r: Vector, bias: tuple[Vector, Vector]) -> tuple[Vector, Vector]:
+def carried(
+    alpha: Vector, a: Vector, r: Vector, bias: tuple[Vector, Vector]
+) -> tuple[Vector, Vector]:
     """Accelerations on the inner side of a joint at r on a body, and what the joint's rates add to them."""
     return plus(alpha, bias[0]), plus(plus(a, cross(alpha, r)), bias[1])
 
@@ -154,7 +156,9 @@ def followed(at: Opened, alpha: Vector, a: Vector) -> Value:
     return at.drive - dot(at.gain.moment, alpha) - dot(at.gain.force, a)
 
 
-def moved(axis: Vector, qdd: Value, alpha: Vector, a: Vector, *, turns: bool) -> tuple[Vector, Vector]:
+def moved(
+    axis: Vector, qdd: Value, alpha: Vector, a: Vector, *, turns: bool
+) -> tuple[Vector, Vector]:
     """Accelerations on the outer side of a turn or slide."""
     along = times(qdd, axis)
     return (plus(alpha, along), a) if turns else (alpha, plus(a, along))

@@ -103,7 +103,8 @@ def _tree(facts: ModelFacts, console: Console) -> None:
         told = 'no open chain: `formulation = "semi_recursive"` takes its joint coordinates'
         paragraph(f"{freedoms} and {cuts}, {told}", console)
     else:
-        paragraph(f'{freedoms} and no cut: `formulation = "articulated"` takes it', console)
+        told = '`formulation = "articulated"` takes it, and "riccati" where it is long'
+        paragraph(f"{freedoms} and no cut: {told}", console)
     for line in drawn(tree)[:MOST_ROWS]:
         console.print(escape(line), highlight=False)
     if tree.cuts:
