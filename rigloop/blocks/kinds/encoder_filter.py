@@ -80,9 +80,9 @@ def mistakes(file: str, rig: Rig, name: str) -> Iterator[Mistake]:
 
 
 READS = (
-    Port("position_count", "count", "The raw count of the encoder."),
-    Port("valid", "1", "1 for a new sample, anything else for none."),
-    Port("elapsed", "1", "Periods since the last executed cycle."),
+    Port("position_count", "count", "The raw count of the encoder.", usual="*/position_count"),
+    Port("valid", "1", "1 for a new sample, anything else for none.", usual="*/*/valid"),
+    Port("elapsed", "1", "Periods since the last executed cycle.", usual="loop/TASK/elapsed"),
     Port(
         "sample_age_s", "s",
         "The sample was taken so long before this cycle; bare: at the cycle.", optional=True,

@@ -78,8 +78,10 @@ def buckets(frames):
 
 
 def since_it_began(frames):
-    """Return the frames from the last one on that has the first cycle of the first signal: once the drawing's kernel is built, in a
-    thread, all begins again."""
+    """Return the frames from the last one on that has the first cycle of the first signal.
+
+    All begins again once the drawing's kernel is built, in a thread.
+    """
     for at in range(len(frames) - 1, -1, -1):
         cycles = sent(frames[at : at + 1], "cycles")
         groups = [group for header, _ in cycles for group in header["groups"]]
