@@ -13,7 +13,7 @@ import msgspec
 
 from rig_configs.mistakes import near
 from rig_configs.plain import line
-from rigloop.monitor.description import description_of
+from rigloop.monitor.sources.description import description_of
 from rigloop.protocol import requests as asked
 from rigloop.protocol.answers import (
     Refused,
