@@ -142,7 +142,8 @@ def task_of(data: Mapping[str, Any]) -> dict[str, str]:
     return {
         block: task
         for task, table in tables(data, "tasks").items()
-        for block in (table.get("blocks") if isinstance(table.get("blocks"), list) else ())
+        if isinstance(listed := table.get("blocks"), list)
+        for block in listed
         if isinstance(block, str)
     }
 
