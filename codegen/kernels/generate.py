@@ -11,7 +11,7 @@ from codegen.description.fast_modes import too_fast
 from codegen.description.mechanism import Mechanism, MechanismError, load
 from codegen.equations.program import Program
 from codegen.kernels.frozen import frozen
-from codegen.options.options import KernelOptions
+from codegen.options.options import LONG_ROWS, KernelOptions
 from codegen.targets import c99, cython_kernel, numpy_module
 from rig_configs.mistakes import Mistake
 
@@ -50,7 +50,7 @@ def proved_program(mechanism: Path | str | Mechanism, options: KernelOptions) ->
 
 
 def _loaded(mechanism: Path | str | Mechanism, options: KernelOptions) -> Mechanism:
-    return load(mechanism, long_rows=options.formulation == "articulated")
+    return load(mechanism, long_rows=options.formulation in LONG_ROWS)
 
 
 def _built(model: Mechanism, options: KernelOptions) -> Program:
