@@ -69,7 +69,8 @@ def test_a_number_that_no_kernel_can_calculate_with_is_refused_by_name(value):
 
 def test_a_body_that_nothing_joins_beside_others_is_doubted(tmp_path):
     made = MechanismBuilder("m").angle("a").rigid_body(
-        "arm", points=[(0, 0, 0), "tip"], axis=(0, 0, 1), angle="a", mass_kg=1.0, centre_m=(0.5, 0, 0), inertia_kg_m2=0.1
+        "arm", points=[(0, 0, 0), "tip"], axis=(0, 0, 1), angle="a", mass_kg=1.0, centre_m=(0.5, 0, 0),
+        inertia_kg_m2=0.1,
     )  # fmt: skip
     made.point("tip", position_m=(1, 0, 0), moves="xy").point("p", position_m=(3, 0, 0), moves="xy")
     made.point("q", position_m=(4, 0, 0), moves="xy")
@@ -77,5 +78,5 @@ def test_a_body_that_nothing_joins_beside_others_is_doubted(tmp_path):
         "stray", points=["p", "q"], axis=(0, 0, 1), mass_kg=1.0, centre_m=(3.5, 0, 0), inertia_kg_m2=0.1
     )  # fmt: skip
     path = made.save(tmp_path)
-    (told,) = doubts(load(path), path)
-    assert told.startswith("rigid_body.stray: hangs on nothing")
+    (told,) = (words for words in doubts(load(path), path) if "hangs on nothing" in words)
+    assert told.startswith("rigid_body.stray")
