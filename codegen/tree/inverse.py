@@ -14,14 +14,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import cached_property
 from importlib.metadata import version
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from codegen.description.mechanism import Mechanism
 from codegen.expressions.dag import Expr, evaluate
 from codegen.expressions.emit import NUMPY, Assign, Cost, Emitter, Syntax
 from codegen.expressions.emit import C as CYCLE
+from codegen.expressions.evaluated import Evaluated
 from codegen.kernels.frozen import frozen
 from codegen.tree.mechanism import TreeMechanism, in_joint_coordinates
 from codegen.tree.recursion import transmitted
@@ -57,6 +60,22 @@ class TreeInverse:
     forces: list[JointForce]
     names: list[str]
     p: np.ndarray
+
+    @cached_property
+    def _evaluated(self) -> Evaluated:
+        return Evaluated([force.value for force in self.forces])
+
+    def at(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, p: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """Forces at a motion, with the parameters of the file or others, shape (n,)."""
+        values: dict[str, float] = {}
+        motion = zip(self.tree.made.system.coordinates, *map(np.asarray, (q, qd, qdd)), strict=True)
+        for c, value, rate, acceleration in motion:
+            values |= {c.q.name: float(value), c.qd.name: float(rate)}
+            values[f"qdd {c.index}"] = float(acceleration)
+        given = self.p if p is None else np.asarray(p)
+        return self._evaluated(values | {f"p {j}": float(v) for j, v in enumerate(given)})
 
     def lines(self, syntax: Syntax) -> tuple[list[str], Cost]:
         """Text that fills `tau`, and its operations."""

@@ -81,7 +81,7 @@ def inverse(
 
 
 def _is_chain(file: Path) -> bool:
-    """Return whether a file has joints in the order of a chain, and no bodies; what cannot be read is told later."""
+    """Return whether a file has joints in the order of a chain, and no bodies; what cannot be read is refused later."""
     if file.suffix != ".toml" or not file.is_file():
         return file.suffix == ".toml" and len(file.parts) > 1
     try:

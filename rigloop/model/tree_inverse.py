@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -34,19 +34,15 @@ def tree_inverse(
     mechanism = load(path)
     made = inverse_dynamics(mechanism)
     motion = _motion(made, at)
-    text = numpy_source(made, mechanism.name)
-    space: dict[str, Any] = {}
-    exec(text, space)
-    torques = space["torques"]
-    found = torques(*motion)
+    found = made.at(*motion)
     written: list[str] = []
     if output is not None:
-        files = {f"{mechanism.name}.py": text}
+        files = {f"{mechanism.name}.py": numpy_source(made, mechanism.name)}
         written = write_files(c_sources(made, mechanism.name) if target == "c99" else files, output)
     base: tuple[BaseParameter, ...] = ()
     without: tuple[str, ...] = ()
     if len(made.p) <= 10 * MOST_LINKS:
-        least = _least(made, torques)
+        least = _least(made)
         base = base_parameters(least, made.p.tolist(), made.names)
         without = tuple(made.names[j] for j in least.without_effect)
     joints = []
@@ -96,20 +92,20 @@ def _motion(made: TreeInverse, at: Sequence[str]) -> np.ndarray:
     return motion
 
 
-def _least(made: TreeInverse, torques: Callable[..., np.ndarray]) -> Least:
+def _least(made: TreeInverse) -> Least:
     """Parameters that the forces show, from forces at motions of every kind."""
     rng = np.random.default_rng(0)
     motion = made.tree.motion
     n, n_p = len(motion.start), len(made.p)
     rows = []
-    for seed in range(3 + 2 * n_p // max(1, len(made.forces))):
+    for seed in range(3 + n_p // max(1, len(made.forces))):
         q, qd, qdd = motion.somewhere(seed), rng.normal(size=n), rng.normal(size=n)
         for link in motion.tree.links:
             if link.kind in ("ball", "free"):
                 last = list(link.coordinates[-4:])
                 qd[last] -= q[last] * (q[last] @ qd[last])
-        none = torques(q, qd, qdd, np.zeros(n_p))
-        rows.append(np.array([torques(q, qd, qdd, unit) - none for unit in np.eye(n_p)]).T)
+        none = made.at(q, qd, qdd, np.zeros(n_p))
+        rows.append(np.array([made.at(q, qd, qdd, unit) - none for unit in np.eye(n_p)]).T)
     whole = np.vstack(rows)
     size = np.linalg.norm(whole, axis=0)
     largest = size.max(initial=0.0)

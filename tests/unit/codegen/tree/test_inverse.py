@@ -54,6 +54,7 @@ def test_an_imported_arm_asks_of_its_drives_what_mujoco_says(tmp_path):
     call = ctypes.CDLL(str(out)).arm_torques
     call(*(ctypes.c_void_p(v.ctypes.data) for v in pointers))
     np.testing.assert_allclose(pointers[-1], found, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(made.at(*motion), found, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize("plan", [on_the_ground, floating_crane, joints_in_series])
