@@ -1,7 +1,8 @@
 """Trees by transfer matrices: Riccati's transformation of chains and branches, in the axes of the ground.
 
-Joint coordinates, forces, inputs, guides and outputs are those of `articulated.py`, and so is the NumPy twin. The sweeps
-are always loops over the links; what every joint hands on is found on the way back and costs no sweep of its own.
+Joint coordinates, forces, inputs, guides and outputs are those of `articulated.py`, and so is the NumPy twin. The
+sweeps are always loops over the links; what every joint hands on is found on the way back and costs no sweep of its
+own.
 
 Source: Rui, Bestle, Wang and others 2020.
 """

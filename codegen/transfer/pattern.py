@@ -1,7 +1,7 @@
 """Constants that all links of a tree share in their records, and in what they hand on.
 
-In a plane most components of axes, rates and inertias are the same number in every link. They are found by supposing that
-each is what it is of the ground, or nothing in what a tip hands on, until no text of a link says otherwise.
+In a plane most components of axes, rates and inertias are the same number in every link. They are found by supposing
+that each is what it is of the ground, or nothing in what a tip hands on, until no text of a link says otherwise.
 """
 
 from __future__ import annotations
