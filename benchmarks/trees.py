@@ -68,9 +68,27 @@ __attribute__((visibility("default"))) double accelerations_ns(long count)
     for (long k = 0; k < count; k++) {
         // no evaluation can be taken for the last one
         s->q[0] += 1e-9 * s->qdd[N_Q - 1];
-        articulate(&made->work, s);
+        ${sweep}(&made->work, s);
     }
     return (now_ns() - begin_ns) / (double)count;
+}
+
+__attribute__((visibility("default"))) double forces_ns(long count)
+{
+    // accelerations, then outputs with what they ask for: forces of all joints, if of one
+    State *const s = &made->states[made->now];
+    const double begin_ns = now_ns();
+    for (long k = 0; k < count; k++) {
+        s->q[0] += 1e-9 * s->qdd[N_Q - 1];
+        ${sweep}(&made->work, s);
+        observe(&made->work, s);
+    }
+    return (now_ns() - begin_ns) / (double)count;
+}
+
+__attribute__((visibility("default"))) double shown(int output)
+{
+    return made->outputs[output];
 }
 
 __attribute__((visibility("default"))) double step_ns(long count)
@@ -129,7 +147,8 @@ def timed(mechanism: Mechanism | Path, folder: Path, evaluations: int = 20_000) 
     inner.mkdir(parents=True)
     for file, text in texts.items():
         (inner / file).write_text(text)
-    loop = Template(LOOP).substitute(name=name).replace(f'"{name}.c"', f'"text/{name}.c"')
+    loop = Template(LOOP).substitute(name=name, sweep="articulate")
+    loop = loop.replace(f'"{name}.c"', f'"text/{name}.c"')
     (work / "loop.c").write_text(loop)
     compile_shared(work, "loop.so", OPTIONS)
     library = ctypes.CDLL(str(work / "loop.so"))

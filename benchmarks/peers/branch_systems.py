@@ -37,7 +37,7 @@ point_m = [${at}]
 
 @dataclass(frozen=True)
 class Branches:
-    """How many rods are between ground and hub, and on each input of the hub."""
+    """A system by its numbers of rods: between ground and hub, and on each input of the hub."""
 
     root: int
     inputs: tuple[int, ...]
@@ -47,9 +47,12 @@ class Branches:
         return self.root + 1 + sum(self.inputs)
 
 
-def text(of: Branches, *, shows: bool) -> str:
-    """The mechanism file; with `shows` it has outputs that need the forces of all joints."""
-    end = np.array(DOWN) * LENGTH_M * of.root
+def text(of: Branches, written: int, *, shows: bool) -> str:
+    """The mechanism file; with `shows` it has outputs that need the forces of all joints.
+
+    Of a row of more than `written` rods only these are in the file's pose, and the rest hangs on the last of them.
+    """
+    end = np.array(DOWN) * LENGTH_M * min(of.root, written)
     found = [HEAD, _row("a", of.root, np.zeros(3), DOWN, "ground"), _hub(of, end)]
     for n, count in enumerate(of.inputs):
         found.append(_row(f"c{n}x", count, _arm(of, end, n), WAYS[n % 3], "hub_1"))
@@ -63,7 +66,7 @@ def text(of: Branches, *, shows: bool) -> str:
 
 
 def _arm(of: Branches, end: np.ndarray, n: int) -> np.ndarray:
-    """Where an input of the hub is."""
+    """The place of an input of the hub."""
     share = (n + 0.5) / len(of.inputs) - 0.5
     return end + np.array([0.0, LENGTH_M * share, 0.0])
 
@@ -101,7 +104,7 @@ def _hub(of: Branches, end: np.ndarray) -> str:
 
 
 def exudyn_tip(of: Branches, step_s: float, duration_s: float) -> tuple[np.ndarray, float]:
-    """Where the last joint of the first chain is at the end, and the time of an implicit step in s."""
+    """The place of the last joint of the first chain at the end, and the time of an implicit step in s."""
     import exudyn
     import exudyn.itemInterface as items
 
@@ -121,7 +124,9 @@ def exudyn_tip(of: Branches, step_s: float, duration_s: float) -> tuple[np.ndarr
         )
         made = system.AddObject(
             items.ObjectRigidBody(
-                physicsMass=MASS_KG, physicsInertia=[ACROSS, ACROSS, ALONG, 0, 0, 0], nodeNumber=node
+                physicsMass=MASS_KG,
+                physicsInertia=[ACROSS, ACROSS, ALONG, 0, 0, 0],
+                nodeNumber=node,
             )
         )
         mass = system.AddMarker(items.MarkerBodyMass(bodyNumber=made))
@@ -168,16 +173,20 @@ def exudyn_tip(of: Branches, step_s: float, duration_s: float) -> tuple[np.ndarr
     )  # fmt: skip
     system.Assemble()
     settings = exudyn.SimulationSettings()
-    settings.timeIntegration.numberOfSteps = round(duration_s / step_s)
-    settings.timeIntegration.endTime = duration_s
-    settings.timeIntegration.verboseMode = 0
-    settings.timeIntegration.generalizedAlpha.spectralRadius = 0.9
-    settings.timeIntegration.newton.useModifiedNewton = True
+    integration = settings.timeIntegration
+    integration.numberOfSteps, integration.endTime = round(duration_s / step_s), duration_s
+    integration.verboseMode = 0
+    integration.adaptiveStep = False
+    integration.generalizedAlpha.spectralRadius = 0.9
+    integration.newton.useModifiedNewton = True
+    integration.newton.relativeTolerance = 1e-6
+    settings.displayStatistics = settings.displayComputationTime = False
     settings.solutionSettings.writeSolutionToFile = False
     settings.solutionSettings.sensorsWritePeriod = duration_s
     settings.linearSolverType = exudyn.LinearSolverType.EigenSparse
+    settings.parallel.numberOfThreads = 1
     begin = time.perf_counter()
     system.SolveDynamic(settings)
     spent_s = time.perf_counter() - begin
     place = np.array(system.GetSensorValues(sensor))
-    return place, spent_s / settings.timeIntegration.numberOfSteps
+    return place, spent_s / integration.numberOfSteps

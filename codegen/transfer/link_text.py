@@ -281,7 +281,7 @@ class TransferText(Variables):
         return self._components(0, ALPHA) + self._of(self._first)
 
     def inwards(self) -> list[Assign]:
-        """What the way back needs; S and e for the parent."""
+        """Numbers that the way back needs; S and e for the parent."""
         found = self._of(self._second)
         if self.hands:
             found += [

@@ -17,7 +17,7 @@ Constants = list[float | None]
 
 @dataclass
 class Pattern:
-    """What is known of all links.
+    """Numbers that are known of all links.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ def settled(
 
 
 def ground_pattern(values: Iterable[Value], hand: int) -> Pattern:
-    """What is to be confirmed first."""
+    """The pattern that is to be confirmed first."""
     return Pattern(
         [(v.value if isinstance(v, Expr) else float(v)) + 0.0 for v in values], [0.0] * hand
     )

@@ -41,7 +41,7 @@ from codegen.tree.spatial import (
 
 @dataclass
 class Opened:
-    """What the way back needs of a turn or slide: `gain` is S h D^-1, `drive` is D^-1 (tau - h^T e)."""
+    """Results for the way back through a turn or slide: `gain` is S h D^-1, `drive` is D^-1 (tau - h^T e)."""
 
     gain: Wrench = NO_WRENCH
     drive: Value = 0.0
@@ -173,7 +173,7 @@ def weighed(of: tuple[Inertia, Wrench], alpha: Vector, a: Vector) -> Wrench:
 
 
 def unloaded(pull: Wrench, load: Wrench) -> Wrench:
-    """Less what acts on a body."""
+    """The same minus the load on a body."""
     return Wrench(minus(pull.moment, load.moment), minus(pull.force, load.force))
 
 
@@ -184,7 +184,7 @@ def ground(gravity: Vector) -> list[Value]:
 
 
 def _number(axis: Vector) -> int | None:
-    """Which axis of the ground this is; None: it moves, or is none."""
+    """Number of the axis of the ground that this is; None: it moves, or is none."""
     if any(isinstance(part, Expr) and not part.is_const for part in axis):
         return None
     values = [part.value if isinstance(part, Expr) else float(part) for part in axis]
