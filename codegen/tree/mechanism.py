@@ -85,7 +85,7 @@ def in_joint_coordinates(
     if source.flexible:
         raise MechanismError(flexible(source, formulation))
     motion = topology(source)
-    mistakes = [*_cut(motion.tree, source.file, formulation), *_uncarried(motion)]
+    mistakes = [*_cut(motion.tree, source.file, formulation), *_sliding(source), *_uncarried(motion)]
     if mistakes:
         raise MechanismError(mistakes)
     system = _system(source, motion)
@@ -138,6 +138,14 @@ def _cut(tree: Tree, file: str, formulation: str) -> Iterator[Mistake]:
             f"{cut.problem}; '{formulation}' is for trees",
             remedy,
         )
+
+
+def _sliding(source: System) -> Iterator[Mistake]:
+    """Rows of rates alone, which no tree keeps."""
+    for element in source.sliding:
+        problem = "is a row of rates; 'articulated' has no rows"
+        remedy = "take formulation = 'composite', 'semi_recursive' or 'ali3p'"
+        yield Mistake(source.file, element, problem, remedy)
 
 
 def _uncarried(motion: Motion) -> Iterator[Mistake]:
