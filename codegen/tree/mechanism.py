@@ -85,7 +85,11 @@ def in_joint_coordinates(
     if source.flexible:
         raise MechanismError(flexible(source, formulation))
     motion = topology(source)
-    mistakes = [*_cut(motion.tree, source.file, formulation), *_sliding(source), *_uncarried(motion)]
+    mistakes = [
+        *_cut(motion.tree, source.file, formulation),
+        *_sliding(source),
+        *_uncarried(motion),
+    ]
     if mistakes:
         raise MechanismError(mistakes)
     system = _system(source, motion)
