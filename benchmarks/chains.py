@@ -1,6 +1,6 @@
 """Long chains in joint coordinates, by articulated inertias and by Riccati's transfer matrices.
 
-    python benchmarks/chains.py [--part rows] [--most 100000] [--formulation riccati] [--json FILE]
+    python benchmarks/chains.py [--part rows] [--most 100000] [--formulation riccati] [--json FILE] [--plot FILE]
 
 rows       of equal bodies on pins about x, y and z in turn, with a damper in each, written by one `[repeat]` table
            build_s      from the file to a compiled kernel, without the proof of its ends
@@ -216,6 +216,20 @@ def branches(folder: Path) -> tuple[dict, list[str]]:
     return found, missed
 
 
+def drawn(found: dict[str, dict[int, dict[str, float]]], output: Path) -> None:
+    """A picture of the time a link over the number of links; linear cost is level."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(6.0, 4.0), layout="constrained")
+    axes = figure.subplots()
+    for name, rows_of in found.items():
+        axes.loglog(list(rows_of), [r["ns_a_link"] for r in rows_of.values()], "o-", label=name)
+    axes.set(xlabel="links", ylabel="ns a link, accelerations", ylim=(10, 1000))
+    axes.grid(visible=True, which="both", alpha=0.3)
+    axes.legend()
+    figure.savefig(output)
+
+
 def main(
     part: Annotated[Part | None, typer.Option(help="Only this.")] = None,
     most: Annotated[int, typer.Option(help="Links of the longest row.")] = SIZES[-1],
@@ -224,6 +238,9 @@ def main(
     ] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the figures there.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the rows' time a link over their length.")
     ] = None,
 ) -> None:
     """Measure, and compare with the bars."""
@@ -240,6 +257,8 @@ def main(
             if part in (None, key):
                 found[key], less = run(folder)
                 missed += less
+    if plot is not None:
+        drawn({key: found[key]["links"] for key in SWEEPS if key in found}, plot)
     if missed:
         print("missed:", ", ".join(missed))
     if json_file is not None:
