@@ -22,11 +22,11 @@ import json
 import tempfile
 import time
 from pathlib import Path
-from string import Template
 from typing import Annotated, Any
 
 import numpy as np
 import typer
+from peers.kernel_loop import loop_text
 from peers.tree_cases import DAMPING, arm_urdf, chain, pendulums, random_tree
 from peers.tree_models import mujoco_text, mujoco_us, pinocchio_model, pinocchio_us
 
@@ -45,65 +45,6 @@ ROUNDS = 15
 BARS = {"build_s": 4.0, "accelerations_us": 0.5, "step_us": 2.2, "tree_30_us": 2.4}
 CHAIN_BARS_NS = {10: 70.0, 100: 80.0, 500: 90.0}  # a hinge
 AGREE = 1e-9  # accelerations beside those of peers, of the largest one
-ACCELERATIONS = """\
-__attribute__((visibility("default"))) double accelerations_ns(long count)
-{
-    State *const s = &made->states[made->now];
-    const double begin_ns = now_ns();
-    for (long k = 0; k < count; k++) {
-        // no evaluation can be taken for the last one
-        s->q[0] += 1e-9 * s->qdd[N_Q - 1];
-        articulate(&made->work, s);
-    }
-    return (now_ns() - begin_ns) / (double)count;
-}
-
-__attribute__((visibility("default"))) void accelerations_at(const double *q, const double *qd, double *qdd)
-{
-    State *const s = &made->states[made->now];
-    for (int i = 0; i < N_Q; i++) {
-        s->q[i] = q[i];
-        s->qd[i] = qd[i];
-    }
-    articulate(&made->work, s);
-    for (int i = 0; i < N_Q; i++)
-        qdd[i] = s->qdd[i];
-}
-
-"""
-LOOP = """\
-#include "${name}.c"
-#include <time.h>
-
-static Data *made;
-
-static double now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
-}
-
-__attribute__((visibility("default"))) int bench_start(void)
-{
-    static ${name}_memory memory;
-    ${name} *const kernel = ${name}_init(&memory);
-    static const double none[64];
-    if (${name}_reset(kernel, none, none) != 0)
-        return 1;
-    made = (Data *)(void *)kernel;
-    return 0;
-}
-
-${accelerations}__attribute__((visibility("default"))) double step_ns(long count)
-{
-    const double begin_ns = now_ns();
-    for (long k = 0; k < count; k++)
-        if (take(made) != 0)
-            return 0.0;
-    return (now_ns() - begin_ns) / (double)count;
-}
-"""
 
 
 def timed(
@@ -122,8 +63,7 @@ def timed(
     for file, text in texts.items():
         (inner / file).write_text(text)
     is_tree = options.formulation == "articulated"
-    more = Template(ACCELERATIONS if is_tree else "").substitute()
-    loop = Template(LOOP).substitute(name=name, accelerations=more)
+    loop = loop_text(name, "articulate" if is_tree else None)
     (work / "loop.c").write_text(loop.replace(f'"{name}.c"', f'"text/{name}.c"'))
     compile_shared(work, "loop.so", options)
     library = ctypes.CDLL(str(work / "loop.so"))
