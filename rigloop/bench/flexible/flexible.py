@@ -1,9 +1,9 @@
 """`rigloop bench flexible`: six unknown forces on a body that bends, from ten strain gauges and a gyroscope.
 
 The reference has 64 modes, and springs and dampers of the axles on a road: a sweep to 3 Hz on a ramp, half a second
-later at the rear; a wind that swings three times a second pushes the roof. The filter has twelve modes, an augmented Kalman
-filter with the exact step of its slopes, and knows nothing of road, springs or wind. Beside it a rigid filter with two
-accelerometers and a gyroscope: the gate refuses it, and its variances grow without end.
+later at the rear; a wind that swings three times a second pushes the roof. The filter has twelve modes, an augmented
+Kalman filter with the exact step of its slopes, and knows nothing of road, springs or wind. Beside it a rigid filter
+with two accelerometers and a gyroscope: the gate refuses it, and its variances grow without end.
 
 Source: `docs/observers.md`.
 """
