@@ -18,6 +18,7 @@ from rig_configs.hazards import (
     STALE_COMMAND,
     SUDDEN_RELEASE,
     SUDDEN_TORQUE,
+    UNGUARDED_OUTPUT,
     WRONG_RIG,
     WRONG_SCALE,
     WRONG_SIGN,
@@ -160,10 +161,12 @@ class Terminal(Section):
     ] = {}
     """Each input channel is a port that the bus writes."""
     outputs: Annotated[
-        dict[Word, Channel], Field(max_length=MOST_CHANNELS, examples=[{"lamp": {"bit": 0}}])
+        dict[Word, Channel],
+        Field(max_length=MOST_CHANNELS, examples=[{"lamp": {"bit": 0}}]),
+        answers(UNGUARDED_OUTPUT),
     ] = {}
     """Each output channel is a port that the bus reads."""
-    watchdog_ms: Annotated[WatchdogMs, answers(STALE_COMMAND, LOST_BUS)] = 20.0
+    watchdog_ms: Annotated[WatchdogMs, answers(STALE_COMMAND, LOST_BUS, UNGUARDED_OUTPUT)] = 20.0
     """The slave's own watchdog ends its outputs after so long without a frame."""
     setup: Annotated[
         list[SdoWrite], Field(examples=[[{"object": "0x8000:6", "value": 1, "bytes": 1}]])
@@ -175,7 +178,7 @@ class Terminal(Section):
     """These PDOs are assigned to the inputs; without them the slave keeps those that it has."""
     limits: Limits = Limits()
     """The slave may take so long."""
-    after_fault: Annotated[AfterFault, answers(RESTART)] = "hold"
+    after_fault: Annotated[AfterFault, answers(RESTART, UNGUARDED_OUTPUT)] = "hold"
     """After a fault the outputs stay at zero until armed again (`hold`), or follow at once (`resume`)."""
 
 
@@ -188,7 +191,7 @@ class Clock(Section):
     """SYNC0 comes so long after each period of system time."""
     bandwidth_hz: Positive = 2.0
     """The lock follows the reference clock with this bandwidth; what is faster is taken for jitter."""
-    tolerance_us: PositiveUs = 20.0
+    tolerance_us: Annotated[PositiveUs, answers(STALE_COMMAND)] = 20.0
     """The clocks are locked while they differ by less than this."""
     settle_s: PositiveS = 0.1
     """The clocks count as locked after so long within the tolerance."""

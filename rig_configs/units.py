@@ -202,8 +202,9 @@ def of_name(name: str) -> str | None:
             continue
         if n == len(words):  # a name that is nothing but one letter (`s`, `m`, `a`) is a name
             return unit if n > 1 or len(words[0]) > 1 else None
-        # `flow_kg_s` is no time: a unit of parts that is not in the table is not known
-        return unit if words[-n - 1] not in _SUFFIXES or len(words) == n + 1 else None
+        # `flow_kg_s` and `pulses_per_s` are no times: a unit of parts that is not in the table is not known
+        of_parts = words[-n - 1] == "per" or (words[-n - 1] in _SUFFIXES and len(words) > n + 1)
+        return None if of_parts else unit
     return None
 
 

@@ -104,6 +104,7 @@ def test_print(text, printed):
         ("wheel/angle_rad", "rad"), ("rate_rad_s", "rad/s"), ("guide/wheel/acceleration_rad_s2", "rad/s^2"),
         ("guide/torque_nm", "Nm"), ("loop/a/late_ns", "ns"), ("status", None), ("s", None), ("m", None),
         ("position_count", "count"), ("rad_s", "rad/s"), ("flow_kg_s", None),
+        ("pulses_per_s", None), ("counts_per_rev", "count/rev"),
         ("spring_n_m", "N/m"), ("energy_j", "J"), ("status/ok", None),
     ],
 )  # fmt: skip
